@@ -1,0 +1,276 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// gate is what a command is started through: a shell waits for a line, by when its user and limits
+// have been set from outside, and runs the command. In a pid namespace the shell is its first process:
+// that one is deaf to signals from inside, which a command does not expect to be.
+const gate = `read -r line <&3 || exit 126; exec 3<&-; "$@"; exit $?`
+
+// Contain starts cmd, any program, under the plan, able to write only to folders. Namespaces come with
+// the start. Landlock and seccomp bind the thread that sets them and what it starts, so a thread is
+// spent on it. Limits, and who the user is in the new namespace, are set by others: see gate.
+// Private mounts would have to be made by the process itself, and are not there.
+//
+// The exit status of a command that a signal ended is 128 more than the signal.
+func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, error) {
+	inside, outside, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: making a pipe: %w", err)
+	}
+	defer inside.Close()
+	defer outside.Close()
+	cmd.Args = append([]string{"sh", "-c", gate, "sh", cmd.Path}, cmd.Args[1:]...)
+	cmd.Path, cmd.ExtraFiles = "/bin/sh", []*os.File{inside}
+	if err := CloseInherited(cmd); err != nil {
+		return nil, err
+	}
+	cmd.SysProcAttr = attr(p.flags)
+	cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings, cmd.SysProcAttr.AmbientCaps = nil, nil, nil
+	settle()
+	process, err := p.startConfined(cmd, folders, b.Processes)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(p.mapUser(process.pid), limit(process.pid, b, p.bind(true) == byCount))
+	if err == nil {
+		err = p.crowd(process, b.Processes)
+	}
+	if err == nil {
+		_, err = outside.WriteString("\n")
+	}
+	if err != nil {
+		process.Kill()
+		<-process.done
+		return nil, fmt.Errorf("sandbox: setting limits: %w", err)
+	}
+	return process, nil
+}
+
+// startConfined starts cmd on a thread that is confined, to have most processes besides a shell.
+func (p *Plan) startConfined(cmd *exec.Cmd, folders []string, most int) (*Process, error) {
+	switch {
+	case p.level == None:
+		return Start(cmd)
+	case p.has(PIDNS) || !p.has(Seccomp):
+		return p.startKept(cmd, most+1, 0, func() error { return p.confineThread(folders, 0) })
+	}
+	leader, err := startLeader()
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: starting a process group: %w", err)
+	}
+	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Pgid = false, true, leader.pid
+	process, err := p.startKept(cmd, most+2, leader.pid, func() error { return p.confineThread(folders, leader.pid) })
+	if err != nil {
+		leader.Kill()
+		<-leader.done
+	}
+	return process, err
+}
+
+// startKept starts cmd with a keeper, if that is what limits the number of processes.
+func (p *Plan) startKept(cmd *exec.Cmd, most, group int, before func() error) (*Process, error) {
+	if p.bind(true) != byKeeper {
+		return start(cmd, group, before)
+	}
+	return p.startAsking(cmd, most, group, before)
+}
+
+// startLeader starts a process that does nothing but lead a group. Without a pid namespace, processes
+// are ended by their group, which they must not leave. So they must not make one either, nor a
+// session: they come into one that is there.
+func startLeader() (*Process, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("/bin/sh", "-c", "read -r line")
+	cmd.Stdin = r
+	cmd.Env, cmd.SysProcAttr = []string{}, &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := CloseInherited(cmd); err != nil {
+		return nil, errors.Join(err, r.Close(), w.Close())
+	}
+	leader, err := Start(cmd)
+	if err != nil {
+		return nil, errors.Join(err, r.Close(), w.Close())
+	}
+	go func() {
+		<-leader.done // which the end of the group brings about
+		_ = w.Close()
+	}()
+	return leader, r.Close()
+}
+
+// settle has Go find out now what process descriptors can do here: on the thread that is spent it
+// would learn the wrong thing.
+func settle() {
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Release()
+	}
+}
+
+// confineThread restricts the calling thread, for good; if group is not 0, to that process group.
+func (p *Plan) confineThread(folders []string, group int) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("sandbox: giving up new privileges: %w", err)
+	}
+	dropCapabilities()
+	if p.has(Landlock) {
+		rules := writes(p.abi)
+		rules.allow(folders...)
+		if err := rules.enforce(); err != nil {
+			return err
+		}
+	}
+	if !p.has(Seccomp) {
+		return nil
+	}
+	s := p.setting([]int{os.Getpid()})
+	s.start = uint32(p.flags)
+	filters := [][]unix.SockFilter{baseFilter(s)}
+	if group != 0 {
+		filters = append(filters, groupFilter(group))
+	}
+	for _, f := range filters {
+		if err := install(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropCapabilities empties the set of capabilities that executing a program can give. Who may not do
+// that has none to give.
+func dropCapabilities() {
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	for c := uintptr(0); unix.Prctl(unix.PR_CAPBSET_READ, c, 0, 0, 0) == nil && c < 64; c++ {
+		if unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) != nil {
+			return
+		}
+	}
+}
+
+// install adds a filter to the calling thread.
+func install(filter []unix.SockFilter) error {
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0)
+	runtime.KeepAlive(filter)
+	if err != nil {
+		return fmt.Errorf("sandbox: installing a filter: %w", err)
+	}
+	return nil
+}
+
+// mapUser has the process be who it was, in its user namespace.
+func (p *Plan) mapUser(pid int) error {
+	if p.flags&unix.CLONE_NEWUSER == 0 {
+		return nil
+	}
+	dir := "/proc/" + strconv.Itoa(pid)
+	one := func(id int) []byte { return fmt.Appendf(nil, "%d %d 1\n", id, id) }
+	return errors.Join(
+		os.WriteFile(dir+"/uid_map", one(os.Geteuid()), 0),
+		os.WriteFile(dir+"/setgroups", []byte("deny"), 0),
+		os.WriteFile(dir+"/gid_map", one(os.Getegid()), 0),
+	)
+}
+
+// How the number of processes is limited.
+type binding int
+
+const (
+	byWatch   binding = iota // not before it is exceeded
+	byCount                  // by the kernel's count of a user's processes in a namespace
+	byHighest                // by the highest process id in a namespace, for root
+	byKeeper                 // by asking a keeper
+)
+
+// bind returns what limits the number of processes. Root is exempt from the kernel's count, and outside
+// a user namespace it counts all of the user's processes. highest says that the highest process id can
+// be set.
+func (p *Plan) bind(highest bool) binding {
+	root := os.Geteuid() == 0
+	switch {
+	case !root && p.has(UserNS):
+		return byCount
+	case root && p.has(PIDNS) && highest && pidMaxByNamespace():
+		return byHighest
+	case p.asks:
+		return byKeeper
+	}
+	return byWatch
+}
+
+// crowd limits the number of a command's processes, where that is not done with its other limits. The
+// shell that starts the command is one more.
+func (p *Plan) crowd(process *Process, most int) error {
+	switch p.bind(true) {
+	case byHighest:
+		return lowerPIDMax(process.pid, minPIDMax+most)
+	case byWatch, byKeeper:
+		process.release = append(process.release, p.watch(process, most+1))
+	}
+	return nil
+}
+
+// lowerPIDMax sets the highest process id in the pid namespace of pid: from a process in there, as it is
+// of the namespace that asks, but one that is not confined.
+func lowerPIDMax(pid, highest int) error {
+	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/pid", pid))
+	if err != nil {
+		return fmt.Errorf("sandbox: finding a pid namespace: %w", err)
+	}
+	defer ns.Close()
+	cmd := exec.Command("/bin/sh", "-c", fmt.Sprintf("echo %d > /proc/sys/kernel/pid_max", highest))
+	cmd.Env = []string{}
+	helper, err := start(cmd, 0, func() error { return unix.Setns(int(ns.Fd()), unix.CLONE_NEWPID) })
+	if err == nil {
+		err = helper.Wait()
+	}
+	if err != nil {
+		return fmt.Errorf("sandbox: limiting process ids to %d: %w", highest, err)
+	}
+	return nil
+}
+
+// limit sets the limits of a process that waits at the gate.
+func limit(pid int, b Bounds, countable bool) error {
+	limits := []struct {
+		which      int
+		soft, hard uint64
+	}{
+		{unix.RLIMIT_CORE, 0, 0},
+		{unix.RLIMIT_CPU, b.Seconds(), b.Seconds() + 1},
+		{unix.RLIMIT_AS, uint64(b.Memory), uint64(b.Memory)},
+		{unix.RLIMIT_FSIZE, uint64(b.FileBytes), uint64(b.FileBytes)},
+		{unix.RLIMIT_NOFILE, uint64(b.OpenFiles), uint64(b.OpenFiles)},
+	}
+	if countable && b.Processes > 0 {
+		limits = append(limits, struct {
+			which      int
+			soft, hard uint64
+		}{unix.RLIMIT_NPROC, uint64(b.Processes), uint64(b.Processes)})
+	}
+	for _, l := range limits {
+		var now unix.Rlimit
+		if err := unix.Prlimit(pid, l.which, nil, &now); err != nil {
+			return fmt.Errorf("sandbox: reading limit %d: %w", l.which, err)
+		}
+		next := unix.Rlimit{Cur: min(l.soft, now.Max), Max: min(l.hard, now.Max)}
+		if err := unix.Prlimit(pid, l.which, &next, nil); err != nil {
+			return fmt.Errorf("sandbox: setting limit %d to %d: %w", l.which, l.soft, err)
+		}
+	}
+	return nil
+}

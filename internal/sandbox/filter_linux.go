@@ -1,0 +1,160 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import "golang.org/x/sys/unix"
+
+// A setting is what a filter has to know of the mechanisms around it.
+type setting struct {
+	mounts   bool   // the file system is read-only but for the candidate's own folders
+	pidns    bool   // other processes cannot be named
+	scope    bool   // Landlock keeps signals inside
+	truncate bool   // Landlock knows of truncation
+	guarded  []int  // processes that must not be signalled, where neither pidns nor scope hold
+	start    uint32 // the one set of new namespaces that may be made, as what installs the filter still has to
+}
+
+// baseFilter is the filter for everything in the sandbox: no way out of the namespaces, no network,
+// nothing done to other processes, no memory or files that escape the limits. clone3 takes its
+// flags by pointer, which a filter cannot read, so it does not exist here; the C library then falls
+// back to clone.
+func baseFilter(s setting) []unix.SockFilter {
+	p := new(program)
+	p.begin()
+	p.deny(fail(unix.ENOSYS), unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER,
+		unix.SYS_IO_URING_REGISTER, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET)
+	p.denyUnless(fail(unix.EPERM), unix.SYS_CLONE, 0, newNS, s.start)
+	p.deny(fail(unix.EPERM), system...)
+	p.deny(fail(unix.EPERM), network...)
+	p.denyIf(fail(unix.EPERM), unix.SYS_SOCKETPAIR, 0, isNot(unix.AF_UNIX))
+	p.deny(fail(unix.EPERM), sharedMemory...)
+	p.others(s)
+	p.files(s)
+	return p.end()
+}
+
+// newNS are the flags of clone that make namespaces.
+const newNS = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// system are syscalls that no program needs and that widen what the kernel can be attacked by.
+var system = []uint32{
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
+	unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT,
+	unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_TREE_ATTR, unix.SYS_SWAPON, unix.SYS_SWAPOFF,
+	unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_ACCT, unix.SYS_REBOOT, unix.SYS_KEXEC_LOAD,
+	unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_FANOTIFY_INIT,
+	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_OPEN_BY_HANDLE_AT,
+	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
+	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
+}
+
+// network are the ways to a socket that leads elsewhere. A pair connected to itself is let through,
+// as event loops are built on one.
+var network = []uint32{
+	unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4,
+}
+
+// sharedMemory are things that outlive the process that made them and count towards no limit.
+var sharedMemory = []uint32{
+	unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+}
+
+// others denies what can be done to other processes of the same user. Only this process's own
+// attributes can be set, which by number is 0.
+func (p *program) others(s setting) {
+	p.deny(fail(unix.EPERM), unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
+		unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
+		unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES)
+	for _, nr := range []uint32{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER,
+		unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
+		p.denyIf(fail(unix.EPERM), nr, 0, isNot(0))
+	}
+	for _, nr := range []uint32{unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET} {
+		p.denyIf(fail(unix.EPERM), nr, 1, isNot(0))
+	}
+	p.denyIf(fail(unix.EPERM), unix.SYS_SETPRIORITY, 0, isNot(unix.PRIO_PROCESS))
+	// A descriptor can be made to send a signal of one's choice to any process of the user.
+	p.denyIf(fail(unix.EPERM), unix.SYS_FCNTL, 1, is(unix.F_SETOWN), is(unix.F_SETOWN_EX), is(unix.F_SETSIG),
+		is(unix.F_SETLEASE), is(unix.F_NOTIFY))
+	const fioSetOwn, siocSPGrp, fioAsync = 0x8901, 0x8902, 0x5452
+	p.denyIf(fail(unix.EPERM), unix.SYS_IOCTL, 1, is(fioSetOwn), is(siocSPGrp), is(fioAsync),
+		is(unix.TIOCSTI), is(unix.TIOCLINUX))
+	if !s.pidns {
+		p.guard(s.guarded) // Landlock, if it is there, keeps signals inside, where the zygote is too
+	}
+}
+
+// guard keeps signals from everybody at once and from the processes named, and their groups.
+func (p *program) guard(pids []int) {
+	everybody := int32(-1)
+	tests := []test{is(uint32(everybody))}
+	for _, pid := range pids {
+		tests = append(tests, is(uint32(int32(pid))), is(uint32(int32(-pid))))
+	}
+	for _, nr := range []uint32{unix.SYS_KILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO} {
+		p.denyIf(fail(unix.EPERM), nr, 0, tests...)
+	}
+	p.deny(fail(unix.EPERM), unix.SYS_TKILL, unix.SYS_PIDFD_SEND_SIGNAL)
+}
+
+// files denies what Landlock does not know of, where no read-only mounts do: modes, owners and
+// times, and before its third version truncation. Changing modes and times only seems to succeed,
+// because copying a file ends with it, in programs that mean no harm.
+func (p *program) files(s setting) {
+	if s.mounts {
+		return
+	}
+	p.deny(fail(0), append(modes, unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_UTIMENSAT)...)
+	p.deny(fail(unix.EPERM), append(owners, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR,
+		unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR,
+		unix.SYS_FREMOVEXATTR, unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR)...)
+	const fsSetXAttr = 0x401c5820
+	p.denyIf(fail(unix.EPERM), unix.SYS_IOCTL, 1, is(unix.FS_IOC_SETFLAGS), is(fsSetXAttr))
+	if s.truncate {
+		return
+	}
+	p.deny(fail(unix.EPERM), unix.SYS_TRUNCATE)
+	p.deny(fail(unix.ENOSYS), unix.SYS_OPENAT2)
+	readTruncated := masked(unix.O_TRUNC|unix.O_ACCMODE, unix.O_TRUNC|unix.O_RDONLY)
+	p.denyIf(fail(unix.EPERM), unix.SYS_OPENAT, 2, readTruncated)
+	for _, nr := range open {
+		p.denyIf(fail(unix.EPERM), nr, 1, readTruncated)
+	}
+}
+
+// aloneFilter is what a process gets on top of baseFilter if it may have threads but no other
+// processes. With nobody to signal but others of the user, it needs no signals either, unless a
+// namespace hides those.
+func aloneFilter(s setting) []unix.SockFilter {
+	p := new(program)
+	p.begin()
+	p.denyIf(fail(unix.EPERM), unix.SYS_CLONE, 0, hasNot(unix.CLONE_THREAD))
+	p.deny(fail(unix.EPERM), forks...)
+	if !s.pidns {
+		p.deny(fail(unix.EPERM), unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO,
+			unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL)
+	}
+	return p.end()
+}
+
+// groupFilter is what a tree of processes gets on top of baseFilter if it can be ended only as a
+// group: nobody leaves the group, or comes into another.
+func groupFilter(group int) []unix.SockFilter {
+	p := new(program)
+	p.begin()
+	p.deny(fail(unix.EPERM), unix.SYS_SETSID)
+	p.denyIf(fail(unix.EPERM), unix.SYS_SETPGID, 0, isNot(0))
+	p.denyIf(fail(unix.EPERM), unix.SYS_SETPGID, 1, isNot(uint32(group)))
+	return p.end()
+}
+
+// askFilter asks before any process or thread is made, but for one that is made with the flags start.
+func askFilter(start uint32) []unix.SockFilter {
+	p := new(program)
+	p.begin()
+	p.denyIf(unix.SECCOMP_RET_USER_NOTIF, unix.SYS_CLONE, 0, isNot(start))
+	p.deny(unix.SECCOMP_RET_USER_NOTIF, forks...)
+	return p.end()
+}

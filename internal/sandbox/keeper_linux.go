@@ -1,0 +1,194 @@
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A keeper lets processes be made only as long as there are not too many. The kernel asks it, through a
+// filter that the processes inherit, before any of them makes another or a thread, so unlike a count
+// taken now and then it cannot be outrun; and unlike the kernel's own limit it binds root.
+//
+// The start itself must not be asked about: Go starts nothing else meanwhile, a keeper in the same
+// process included. It is told by its flags. A program that makes them its own is not asked about
+// either, which is what the watch is for.
+type keeper struct {
+	listener int
+	most     int
+	crowd    crowd
+
+	counted, let int       // how many there were, and how many were let be made since
+	full         time.Time // when there were last too many
+}
+
+// startFlags are the flags with which Go makes a process, in new namespaces if flags says so.
+func startFlags(flags uintptr) uint32 {
+	start := uint32(flags) | unix.CLONE_PIDFD | uint32(unix.SIGCHLD)
+	if flags&unix.CLONE_NEWUSER == 0 {
+		start |= unix.CLONE_VFORK | unix.CLONE_VM
+	}
+	return start
+}
+
+// listen adds the filter that asks to the calling thread and returns where it asks.
+func listen(flags uintptr) (int, error) {
+	filter := askFilter(startFlags(flags))
+	if len(filter) == 0 {
+		return -1, unix.ENOSYS
+	}
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER,
+		uintptr(unsafe.Pointer(&prog)))
+	runtime.KeepAlive(filter)
+	if errno != 0 {
+		return -1, os.NewSyscallError("seccomp", errno)
+	}
+	return int(fd), nil
+}
+
+// canAsk reports whether this kernel has such filters, and no other is in the way: there can be only
+// one that asks.
+func canAsk() bool {
+	result := make(chan bool)
+	onThread(true, func() {
+		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		fd := -1
+		if err == nil {
+			fd, err = listen(0)
+		}
+		closeFD(fd)
+		result <- err == nil
+	})
+	return <-result
+}
+
+// startAsking starts cmd on a thread that is changed by before, with a keeper. If group is not 0, it is
+// the process group that it cannot leave.
+func (p *Plan) startAsking(cmd *exec.Cmd, most, group int, before func() error) (*Process, error) {
+	k := &keeper{listener: -1, most: most}
+	pidfd := -1
+	cmd.SysProcAttr.PidFD = &pidfd // so that the flags of the start are known
+	process, err := start(cmd, group, func() error {
+		err := before()
+		if err == nil {
+			k.listener, err = listen(p.flags)
+		}
+		return err
+	})
+	closeFD(pidfd)
+	if err != nil {
+		closeFD(k.listener)
+		return nil, err
+	}
+	k.crowd = p.newCrowd(process, group != 0)
+	process.release = append(process.release, k.keep(process.done))
+	return process, nil
+}
+
+func closeFD(fd int) {
+	if fd >= 0 {
+		_ = unix.Close(fd) // nothing was written to it
+	}
+}
+
+// StartZygote starts cmd, which confines itself by orders, with a keeper if nothing else will limit the
+// number of its processes.
+func (p *Plan) StartZygote(cmd *exec.Cmd, b Bounds) (*Process, error) {
+	if b.Processes == 0 || p.level == None || p.bind(p.has(MountNS)) != byKeeper {
+		return Start(cmd)
+	}
+	const own = 2 // the zygote, and the candidate's first process
+	return p.startAsking(cmd, b.Processes+own, 0, func() error {
+		return os.NewSyscallError("prctl", unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	})
+}
+
+// A notification is struct seccomp_notif, and an answer struct seccomp_notif_resp.
+type notification struct {
+	id         uint64
+	pid, flags uint32
+	nr         int32
+	arch       uint32
+	ip         uint64
+	args       [6]uint64
+}
+
+type answer struct {
+	id    uint64
+	value int64
+	errno int32
+	flags uint32
+}
+
+// keep answers until nobody is left to ask. The returned function waits for that, and is to be called
+// when the process has ended.
+func (k *keeper) keep(done <-chan struct{}) (wait func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer unix.Close(k.listener)
+		for {
+			fds := []unix.PollFd{{Fd: int32(k.listener), Events: unix.POLLIN}}
+			n, err := unix.Poll(fds, 200)
+			switch {
+			case err == unix.EINTR:
+			case err != nil || fds[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0:
+				return
+			case n > 0:
+				k.answer()
+			default: // older kernels do not say that nobody is left
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { <-ended })
+}
+
+// answer answers one question. That who asked is gone meanwhile is no matter.
+func (k *keeper) answer() {
+	var q notification
+	if ioctl(k.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q)) != 0 {
+		return
+	}
+	a := answer{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+	if !k.may() {
+		a.flags, a.errno = 0, -int32(unix.EAGAIN)
+	}
+	ioctl(k.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a))
+}
+
+// recount is how long there are taken to be too many before they are counted again.
+const recount = 5 * time.Millisecond
+
+// may reports whether one more may be made. Only when as many were let be made as may be there are
+// they counted.
+func (k *keeper) may() bool {
+	if k.counted+k.let < k.most {
+		k.let++
+		return true
+	}
+	if time.Since(k.full) < recount {
+		return false
+	}
+	k.counted, k.let = k.crowd.count(k.most), 1
+	if k.counted >= k.most {
+		k.full = time.Now()
+		return false
+	}
+	return true
+}
+
+func ioctl(fd int, request uint, arg unsafe.Pointer) unix.Errno {
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(request), uintptr(arg))
+	return errno
+}

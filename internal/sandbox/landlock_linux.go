@@ -1,0 +1,136 @@
+package sandbox
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// landlockABI returns the version of Landlock in this kernel, or why there is none.
+func landlockABI() (int, error) {
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	switch errno {
+	case 0:
+		return int(v), nil
+	case unix.ENOSYS:
+		return 0, fmt.Errorf("not built into this kernel")
+	case unix.EOPNOTSUPP:
+		return 0, fmt.Errorf("turned off in this kernel")
+	}
+	return 0, errno
+}
+
+// A ruleset is what Landlock is asked to enforce: everything handled is denied but for the rules.
+type ruleset struct {
+	fs, net, scoped uint64
+	rules           []rule
+}
+
+type rule struct {
+	path   string
+	access uint64
+}
+
+// writes are the ways to change the file system; reading and executing are left alone, as a
+// program needs its interpreter and libraries wherever they are. Each version of Landlock knows
+// more of them, and a later one keeps signals and sockets inside as well.
+func writes(abi int) ruleset {
+	s := ruleset{fs: unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
+		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO |
+		unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SYM}
+	if abi >= 2 {
+		s.fs |= unix.LANDLOCK_ACCESS_FS_REFER
+	}
+	if abi >= 3 {
+		s.fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if abi >= 4 {
+		s.net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if abi >= 5 {
+		s.fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	if abi >= 6 {
+		s.scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	return s
+}
+
+// What is never allowed in a folder that may be written to, what may be done to the devices that
+// only swallow or make bytes, and which these are.
+const (
+	makeDevices = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	useDevice   = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+)
+
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
+
+// allow lets folders be written to, and the devices.
+func (s *ruleset) allow(folders ...string) {
+	for _, path := range folders {
+		s.rules = append(s.rules, rule{path, s.fs &^ makeDevices})
+	}
+	for _, path := range devices {
+		s.rules = append(s.rules, rule{path, s.fs & useDevice})
+	}
+}
+
+// enforce restricts the calling thread, and all it starts from now on. The thread must have given
+// up new privileges.
+func (s ruleset) enforce() error {
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: s.fs, Handled_access_net: s.net, Scoped: s.scoped}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), attrSize(s), 0)
+	if errno != 0 {
+		return fmt.Errorf("sandbox: making Landlock rules: %w", errno)
+	}
+	defer unix.Close(int(fd))
+	for _, r := range s.rules {
+		if err := r.add(int(fd)); err != nil {
+			return fmt.Errorf("sandbox: letting %s be written to: %w", r.path, err)
+		}
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
+		return fmt.Errorf("sandbox: enforcing Landlock rules: %w", errno)
+	}
+	return nil
+}
+
+// attrSize is how much of the attributes an older kernel knows.
+func attrSize(s ruleset) uintptr {
+	switch {
+	case s.scoped != 0:
+		return 24
+	case s.net != 0:
+		return 16
+	}
+	return 8
+}
+
+// add adds r to the ruleset fd; a path that is not there needs no rule.
+func (r rule) add(fd int) error {
+	path, err := unix.Open(r.path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err == unix.ENOENT {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(path)
+	beneath := packBeneath(r.access, path)
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(fd), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&beneath)), 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// packBeneath is struct landlock_path_beneath_attr, which is packed: twelve bytes.
+func packBeneath(access uint64, fd int) [12]byte {
+	var b [12]byte
+	*(*uint64)(unsafe.Pointer(&b[0])) = access
+	*(*int32)(unsafe.Pointer(&b[8])) = int32(fd)
+	return b
+}

@@ -1,0 +1,182 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Plan is what this machine can do to contain a process, found out by trying.
+type Plan struct {
+	level   Isolation
+	want    []Mechanism
+	flags   uintptr
+	abi     int  // of Landlock; 0 if it is missing
+	asks    bool // a keeper can limit the number of processes
+	missing map[Mechanism]string
+}
+
+// NewPlan finds out which of the wanted mechanisms this machine has. Tests leave some out.
+func NewPlan(level Isolation, want []Mechanism) *Plan {
+	p := &Plan{level: level, want: want, missing: make(map[Mechanism]string)}
+	for _, m := range Mechanisms() {
+		if !slices.Contains(want, m) {
+			p.missing[m] = "left out" // and not in reports
+		}
+	}
+	if level == None {
+		for _, m := range want {
+			if m != Group && m != Limits {
+				p.missing[m] = "not wanted"
+			}
+		}
+		return p
+	}
+	flags, missing := namespaces(want)
+	p.flags, p.missing = flags, with(missing, p.missing)
+	p.probe()
+	if p.has(Seccomp) && p.bind(p.has(MountNS)) == byWatch {
+		p.asks = canAsk()
+	}
+	return p
+}
+
+// probe fills in what is not a namespace.
+func (p *Plan) probe() {
+	if slices.Contains(p.want, Landlock) {
+		abi, err := landlockABI()
+		if p.abi = abi; err != nil {
+			p.missing[Landlock] = err.Error()
+		}
+	}
+	if auditArch == 0 {
+		p.missing[Seccomp] = "no filter is written for this processor"
+	} else if slices.Contains(p.want, Seccomp) && !knowsSeccomp() {
+		p.missing[Seccomp] = "not built into this kernel"
+	}
+}
+
+func knowsSeccomp() bool {
+	_, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
+	return err == nil
+}
+
+// Attr returns how to start a process under the plan. The process ends with the thread that
+// starts it.
+func (p *Plan) Attr() *syscall.SysProcAttr { return attr(p.flags) }
+
+func (p *Plan) has(m Mechanism) bool { return p.missing[m] == "" }
+
+// Orders returns how a process with process id pid, started with Attr, is to confine itself.
+// guarded are processes that it must not signal.
+func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
+	o := Orders{Isolate: p.level != None, Scratch: scratch, Root: os.Geteuid() == 0,
+		UserNS: p.has(UserNS), PIDNS: p.has(PIDNS), MountNS: p.has(MountNS), Numbers: numbers}
+	o.limits(b)
+	if !o.Isolate {
+		return o
+	}
+	if p.has(Landlock) {
+		o.Landlock = landlockOrders(p.abi)
+	}
+	if p.has(Seccomp) {
+		s := p.setting(guarded)
+		o.Filters = map[string][]byte{"plain": encode(baseFilter(s))}
+		s.mounts = true
+		o.Filters["mounted"] = encode(baseFilter(s))
+		if b.Processes == 0 {
+			o.Alone = encode(aloneFilter(s))
+		}
+	}
+	if b.Processes > 0 {
+		o.Shm = isDir("/dev/shm")
+		o.ProcLimit = b.Processes
+		if o.Root && o.PIDNS && o.MountNS && pidMaxByNamespace() {
+			o.PIDMax = minPIDMax + b.Processes
+		}
+	}
+	return o
+}
+
+// minPIDMax is the lowest that pid_max can be: ids up to 300 are used once only.
+const minPIDMax = 301
+
+func (p *Plan) setting(guarded []int) setting {
+	return setting{pidns: p.has(PIDNS), truncate: p.abi >= 3, guarded: guarded}
+}
+
+var numbers = map[string]int{
+	"mount_setattr":           unix.SYS_MOUNT_SETATTR,
+	"landlock_create_ruleset": unix.SYS_LANDLOCK_CREATE_RULESET,
+	"landlock_add_rule":       unix.SYS_LANDLOCK_ADD_RULE,
+	"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,
+}
+
+func landlockOrders(abi int) *LandlockOrders {
+	s := writes(abi)
+	o := &LandlockOrders{FS: s.fs, Net: s.net, Scoped: s.scoped, Size: uint64(attrSize(s)),
+		Folder: s.fs &^ makeDevices, Device: s.fs & useDevice, Devices: devices}
+	return o
+}
+
+// Report says what is in force in a process that has carried out its orders, and found missing to be
+// missing.
+func (p *Plan) Report(o Orders, missing map[Mechanism]string) Report {
+	all := with(p.missing, missing)
+	if all[Processes] == "" {
+		if why := processLimit(o, all, p.bind(p.has(MountNS)) == byKeeper); why != "" {
+			all[Processes] = why
+		}
+	}
+	return NewReport(p.want, all)
+}
+
+// ContainReport says what is in force in a process started by Contain.
+func (p *Plan) ContainReport() Report {
+	missing := with(p.missing, nil)
+	if p.level != None && p.bind(true) == byWatch {
+		missing[Processes] = "nothing binds beforehand here, so too many are only seen and ended"
+	}
+	return NewReport(p.want, missing)
+}
+
+// processLimit says why nothing limits the number of processes; "" if something does.
+func processLimit(o Orders, missing map[Mechanism]string, asked bool) string {
+	switch {
+	case o.ProcLimit == 0 && missing[Seccomp] != "":
+		return "needs seccomp"
+	case o.ProcLimit == 0 || o.PIDMax > 0 && missing[MountNS] == "" || asked:
+		return ""
+	case o.Root && !pidMaxByNamespace():
+		return "root is exempt from it, and pid_max is one for all namespaces before Linux 6.14"
+	case o.Root:
+		return "root is exempt from it, and lowering pid_max needs a pid namespace and private mounts"
+	case missing[UserNS] != "":
+		return "it would count all of the user's processes: needs a user namespace"
+	}
+	return ""
+}
+
+// pidMaxByNamespace reports whether each pid namespace has a pid_max of its own. Where it has not,
+// lowering it would lower it for the whole machine.
+func pidMaxByNamespace() bool {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return false
+	}
+	var major, minor int
+	release, _, _ := strings.Cut(unix.ByteSliceToString(u.Release[:]), "-")
+	if n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor); n != 2 {
+		return false
+	}
+	return major > 6 || major == 6 && minor >= 14
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

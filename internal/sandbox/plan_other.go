@@ -1,0 +1,47 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+// A Plan is what this machine can do to contain a process: on this system, little.
+type Plan struct {
+	want    []Mechanism
+	missing map[Mechanism]string
+}
+
+// NewPlan says that of the wanted mechanisms only groups and limits are there.
+func NewPlan(level Isolation, want []Mechanism) *Plan {
+	p := &Plan{want: want, missing: make(map[Mechanism]string)}
+	for _, m := range Mechanisms() {
+		if m != Group && m != Limits {
+			p.missing[m] = "not on " + runtime.GOOS
+		}
+	}
+	return p
+}
+
+// Attr returns how to start a process under the plan.
+func (p *Plan) Attr() *syscall.SysProcAttr { return attr() }
+
+// Orders returns the limits.
+func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
+	o := Orders{Scratch: scratch}
+	o.limits(b)
+	return o
+}
+
+// StartZygote starts cmd.
+func (p *Plan) StartZygote(cmd *exec.Cmd, b Bounds) (*Process, error) { return Start(cmd) }
+
+// Report says what is in force.
+func (p *Plan) Report(o Orders, missing map[Mechanism]string) Report {
+	return NewReport(p.want, with(p.missing, missing))
+}
+
+// ContainReport says what is in force in a process started by Contain.
+func (p *Plan) ContainReport() Report { return NewReport(p.want, p.missing) }

@@ -1,0 +1,119 @@
+package sandbox
+
+import (
+	"cmp"
+	"os/exec"
+	"runtime"
+	"sync/atomic"
+)
+
+// A Process is a started command.
+type Process struct {
+	pid, group int
+	done       chan struct{}
+	err        error
+	release    []func() // to be called when it has ended
+	crowded    atomic.Bool
+}
+
+// Start starts cmd on a thread that lives until the command ends: a process that is to end with its
+// parent ends with the thread that started it, and Go may end a thread at any time. When the command
+// has ended, what is left of its process group is killed.
+func Start(cmd *exec.Cmd) (*Process, error) { return start(cmd, 0, nil) }
+
+// start calls before, if it is not nil, on the thread that is going to start cmd; that thread is not
+// used for anything else afterwards. The process's group is its own if group is 0.
+func start(cmd *exec.Cmd, group int, before func() error) (*Process, error) {
+	p := &Process{done: make(chan struct{})}
+	started := make(chan error)
+	onThread(before != nil, func() {
+		defer close(p.done)
+		var err error
+		if before != nil {
+			err = before()
+		}
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err == nil {
+			p.pid, p.group = cmd.Process.Pid, cmp.Or(group, cmd.Process.Pid)
+		}
+		started <- err
+		if err == nil {
+			awaitExit(p.pid)
+			elsewhere(func() { killGroup(p.group) }) // a confined thread may not
+			p.err = cmd.Wait()
+		}
+	})
+	if err := <-started; err != nil {
+		<-p.done
+		return nil, err
+	}
+	return p, nil
+}
+
+// onThread runs f in a goroutine with a thread of its own, which is thrown away afterwards if it is
+// spoiled. The main thread cannot be thrown away, so it is kept busy until another has been found.
+func onThread(spoiled bool, f func()) {
+	go func() {
+		runtime.LockOSThread()
+		if !spoiled {
+			defer runtime.UnlockOSThread()
+			f()
+			return
+		}
+		if !onMainThread() {
+			f() // and the thread ends with the goroutine, as it is still locked
+			return
+		}
+		found := make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			close(found)
+			f()
+		}()
+		<-found
+		runtime.UnlockOSThread()
+	}()
+}
+
+// elsewhere runs f on another thread than a locked one, and waits for it.
+func elsewhere(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	<-done
+}
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Pid returns the process's id.
+func (p *Process) Pid() int { return p.pid }
+
+// Group returns the id of the process's group.
+func (p *Process) Group() int { return p.group }
+
+// Crowded reports whether the process was killed because there were too many with it.
+func (p *Process) Crowded() bool { return p.crowded.Load() }
+
+// Kill kills the process and its group, and in a pid namespace everything in it. It does nothing when
+// the process has ended.
+func (p *Process) Kill() {
+	select {
+	case <-p.done:
+	default:
+		killGroup(p.group)
+	}
+}
+
+// Wait waits for the end of the process and returns what [exec.Cmd.Wait] did.
+func (p *Process) Wait() error {
+	<-p.done
+	for _, f := range p.release {
+		f()
+	}
+	return p.err
+}
