@@ -1,0 +1,32 @@
+//go:build unix && !solaris && !aix
+
+package wal
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock takes the file for this process. The system gives it back when the process ends, however it
+// ends.
+func lock(f *os.File, _ string) (unlock func() error, err error) {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, ErrLocked
+	}
+	return func() error { return nil }, os.NewSyscallError("flock", err)
+}
+
+// syncDir makes names in dir durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}
