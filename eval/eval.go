@@ -1,0 +1,112 @@
+// Package eval says what it is to score a program, and holds what every way of doing so shares.
+//
+// A candidate is hostile until shown otherwise. The safe way is a [Runner] under [Scored]: the
+// runner executes the program apart from this process's state and returns what the program
+// returned, as data; the score is computed here, where the program cannot reach it.
+package eval
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// An Evaluator scores programs. Implementations are safe for concurrent use.
+type Evaluator interface {
+	// Evaluate scores program. A bad program is a Result with Valid false and a Reason;
+	// err means that evaluation itself failed, and says nothing about the program.
+	Evaluate(ctx context.Context, program string) (Result, error)
+}
+
+// Func makes an Evaluator of a function.
+type Func func(ctx context.Context, program string) (Result, error)
+
+var _ Evaluator = Func(nil)
+
+// Evaluate calls f.
+func (f Func) Evaluate(ctx context.Context, program string) (Result, error) { return f(ctx, program) }
+
+// String says that f is a function: what it does cannot be printed.
+func (f Func) String() string { return "eval.Func" }
+
+// A Result is what evaluation found out about one program.
+type Result struct {
+	Score     float64            `json:"score"` // higher is better; finite; 0 if not Valid
+	Valid     bool               `json:"valid"`
+	Reason    string             `json:"reason,omitempty"` // why not Valid
+	Metrics   map[string]float64 `json:"metrics,omitempty"`
+	Artifacts map[string]string  `json:"artifacts,omitempty"` // text for the model or for people
+}
+
+// Invalid returns the result of a bad program, for the reason given in the manner of [fmt.Sprintf].
+func Invalid(format string, args ...any) Result {
+	return Result{Reason: fmt.Sprintf(format, args...)}
+}
+
+// Clean returns r as it may travel: a score that is not finite makes it invalid, an invalid
+// result has score 0 and a reason, and metrics that are not finite are left out.
+func (r Result) Clean() Result {
+	if r.Valid && (math.IsNaN(r.Score) || math.IsInf(r.Score, 0)) {
+		r.Valid, r.Reason = false, fmt.Sprintf("score is %v, not a finite number", r.Score)
+	}
+	if !r.Valid {
+		r.Score = 0
+		if r.Reason == "" {
+			r.Reason = "invalid, for no stated reason"
+		}
+	}
+	r.Metrics = finite(r.Metrics)
+	return r
+}
+
+// finite returns m without its values that are not finite, and m itself if there are none.
+func finite(m map[string]float64) map[string]float64 {
+	bad := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+	clean := true
+	for _, v := range m {
+		clean = clean && !bad(v)
+	}
+	if clean {
+		return m
+	}
+	out := make(map[string]float64, len(m))
+	for k, v := range m {
+		if !bad(v) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// A Candidate is a program and what evaluation found out about it.
+type Candidate struct {
+	Program string `json:"program"`
+	Result  Result `json:"result"`
+}
+
+// Better reports whether c is strictly better than d: a valid program is better than an invalid
+// one, and of two valid ones the higher score is better.
+func (c Candidate) Better(d Candidate) bool {
+	if c.Result.Valid != d.Result.Valid {
+		return c.Result.Valid
+	}
+	return c.Result.Valid && c.Result.Score > d.Result.Score
+}
+
+// A Runner runs a program's entry point apart from this process's state and returns what it
+// returned, as JSON. A program at fault is a [*ProgramError]; any other error is the runner's.
+// Implementations are safe for concurrent use.
+type Runner interface {
+	Run(ctx context.Context, program, entry string) (json.RawMessage, error)
+}
+
+// A ProgramError says what a program did wrong: it did not parse, threw, ran too long, used too
+// much memory, returned something that is not data.
+type ProgramError struct {
+	Reason    string
+	Artifacts map[string]string // what it printed, a traceback
+}
+
+// Error returns the reason.
+func (e *ProgramError) Error() string { return e.Reason }

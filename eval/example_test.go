@@ -1,0 +1,132 @@
+package eval_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/evoalloc/evoalloc/eval"
+)
+
+// length scores a program by how short it is.
+func length(_ context.Context, program string) (eval.Result, error) {
+	if program == "" {
+		return eval.Invalid("there is no program"), nil
+	}
+	return eval.Result{Valid: true, Score: -float64(len(program))}, nil
+}
+
+// An Evaluator says what a program is worth, or why it is worth nothing.
+func ExampleEvaluator() {
+	var e eval.Evaluator = eval.Func(length)
+	for _, program := range []string{"f()", ""} {
+		r, err := e.Evaluate(context.Background(), program)
+		fmt.Println(r.Valid, r.Score, r.Reason, err)
+	}
+	// Output:
+	// true -3  <nil>
+	// false 0 there is no program <nil>
+}
+
+// Evaluators are wrapped like any other value: here, at most two evaluations at once, and none twice.
+func ExampleMemo() {
+	evaluations := 0
+	e := eval.Memo(eval.Limit(eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+		evaluations++
+		return length(ctx, program)
+	}), 2))
+	for _, program := range []string{"f()", "f()\n", "g()"} {
+		if _, err := e.Evaluate(context.Background(), program); err != nil {
+			panic(err)
+		}
+	}
+	fmt.Println(evaluations, "evaluations")
+	// Output:
+	// 2 evaluations
+}
+
+func ExampleFunc() {
+	e := eval.Func(length)
+	r, err := e.Evaluate(context.Background(), "f()")
+	fmt.Println(r.Score, err)
+	// Output:
+	// -3 <nil>
+}
+
+func ExampleLimit() {
+	e := eval.Limit(eval.Func(length), 2)
+	r, err := e.Evaluate(context.Background(), "f()")
+	fmt.Println(r.Score, err)
+	// Output:
+	// -3 <nil>
+}
+
+// echo is a Runner for programs that are JSON already.
+type echo struct{}
+
+func (echo) Run(_ context.Context, program, _ string) (json.RawMessage, error) {
+	if !json.Valid([]byte(program)) {
+		return nil, &eval.ProgramError{Reason: "is not JSON"}
+	}
+	return json.RawMessage(program), nil
+}
+
+// A program only returns data. The score is computed here, where the program cannot reach.
+func ExampleScored() {
+	e := eval.Scored(echo{}, "main", func(out json.RawMessage) eval.Result {
+		var points []float64
+		if err := json.Unmarshal(out, &points); err != nil {
+			return eval.Invalid("not a list of numbers")
+		}
+		return eval.Result{Valid: true, Score: float64(len(points))}
+	})
+	for _, program := range []string{"[1, 2, 3]", "{}", "oops"} {
+		r, err := e.Evaluate(context.Background(), program)
+		fmt.Println(r.Valid, r.Score, r.Reason, err)
+	}
+	// Output:
+	// true 3  <nil>
+	// false 0 not a list of numbers <nil>
+	// false 0 is not JSON <nil>
+}
+
+// A Runner tells programs at fault from faults of its own.
+func ExampleRunner() {
+	var r eval.Runner = echo{}
+	out, err := r.Run(context.Background(), "[1]", "main")
+	fmt.Printf("%s %v\n", out, err)
+	// Output:
+	// [1] <nil>
+}
+
+func ExampleProgramError() {
+	_, err := echo{}.Run(context.Background(), "oops", "main")
+	fmt.Println(err)
+	// Output:
+	// is not JSON
+}
+
+// Clean makes any result fit to travel.
+func ExampleResult_Clean() {
+	zero := 0.0
+	r := eval.Result{Valid: true, Score: 1 / zero}.Clean()
+	fmt.Println(r.Valid, r.Score, r.Reason)
+	// Output:
+	// false 0 score is +Inf, not a finite number
+}
+
+// Of two candidates the one with the strictly higher score is better.
+func ExampleCandidate_Better() {
+	a := eval.Candidate{Program: "a", Result: eval.Result{Valid: true, Score: 1}}
+	b := eval.Candidate{Program: "b", Result: eval.Result{Valid: true, Score: 1}}
+	c := eval.Candidate{Program: "c", Result: eval.Invalid("loops")}
+	fmt.Println(a.Better(b), a.Better(c), c.Better(a))
+	// Output:
+	// false true false
+}
+
+func ExampleInvalid() {
+	fmt.Printf("%+v\n", eval.Invalid("circle %d overlaps", 3))
+	// Output:
+	// {Score:0 Valid:false Reason:circle 3 overlaps Metrics:map[] Artifacts:map[]}
+}
