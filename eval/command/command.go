@@ -1,0 +1,146 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// An Evaluator scores a program with a command, which prints JSON on standard output: a number, the
+// score; or an object with the score in combined_score, or else with numbers whose mean is the score.
+// The object's numbers, or if it has one those in its object metrics, are metrics; everything else in
+// it, and in its object artifacts, are artifacts. An error that is not empty makes the program
+// invalid, for that reason. If standard output as a whole is not JSON, its last line is read.
+//
+// A command that does not end with status 0 makes the program invalid. So does one that takes too
+// much of anything.
+//
+// A candidate that the command runs with its own standard output can print any score. Give it
+// another output, or use a [Runner].
+//
+// It is safe for concurrent use, and has as many commands running as there are calls; see
+// [eval.Limit].
+type Evaluator struct{ command }
+
+var _ eval.Evaluator = (*Evaluator)(nil)
+
+// NewEvaluator finds the command and the mechanisms of containment, so that what is missing is known
+// before anything is paid for.
+func NewEvaluator(cfg Config) (*Evaluator, error) {
+	c, err := newCommand(cfg, mechanisms())
+	if err != nil {
+		return nil, err
+	}
+	return &Evaluator{c}, nil
+}
+
+// Evaluate scores program. Its artifacts include what was printed ("stdout", "stderr").
+func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	o, err := e.run(ctx, program, "")
+	if err != nil {
+		return eval.Result{}, err
+	}
+	if bad := o.fault(e.cfg); bad != nil {
+		return eval.Result{Reason: bad.Reason, Artifacts: bad.Artifacts}.Clean(), nil
+	}
+	value, err := o.value(e.cfg.ResultBytes)
+	if err != nil {
+		return eval.Result{Reason: err.Error(), Artifacts: o.artifacts()}.Clean(), nil
+	}
+	r := read(value)
+	if o.stderr.Size() > 0 {
+		r.Artifacts["stderr"] = o.relative(o.stderr.String())
+	}
+	return r.Clean(), nil
+}
+
+// String returns a description for people.
+func (e *Evaluator) String() string { return "command.Evaluator" + e.describe() }
+
+// A Runner runs a program's entry point with a command that prints what it returned, as JSON on
+// standard output; if that as a whole is not JSON, its last line.
+//
+// It is safe for concurrent use, and has as many commands running as there are calls; see
+// [eval.Limit].
+type Runner struct{ command }
+
+var _ eval.Runner = (*Runner)(nil)
+
+// NewRunner finds the command and the mechanisms of containment, so that what is missing is known
+// before anything is paid for.
+func NewRunner(cfg Config) (*Runner, error) {
+	c, err := newCommand(cfg, mechanisms())
+	if err != nil {
+		return nil, err
+	}
+	return &Runner{c}, nil
+}
+
+// Run runs the command on program. A command that fails, takes too much of anything or prints no JSON
+// is an [*eval.ProgramError] whose artifacts are what it printed ("stdout", "stderr").
+func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessage, error) {
+	o, err := r.run(ctx, program, entry)
+	if err != nil {
+		return nil, err
+	}
+	if bad := o.fault(r.cfg); bad != nil {
+		return nil, bad
+	}
+	value, err := o.value(r.cfg.ResultBytes)
+	if err != nil {
+		return nil, &eval.ProgramError{Reason: err.Error(), Artifacts: o.artifacts()}
+	}
+	return value, nil
+}
+
+// String returns a description for people.
+func (r *Runner) String() string { return "command.Runner" + r.describe() }
+
+// A command is what both have in common.
+type command struct {
+	cfg    Config
+	plan   *sandbox.Plan
+	report Report
+}
+
+// mechanisms are all that there are but private mounts, which a process has to make by itself.
+func mechanisms() []sandbox.Mechanism {
+	var ms []sandbox.Mechanism
+	for _, m := range sandbox.Mechanisms() {
+		if m != sandbox.MountNS {
+			ms = append(ms, m)
+		}
+	}
+	return ms
+}
+
+func newCommand(cfg Config, ms []sandbox.Mechanism) (command, error) {
+	cfg, err := cfg.filled()
+	if err != nil {
+		return command{}, err
+	}
+	c := command{cfg: cfg, plan: sandbox.NewPlan(cfg.Isolation, ms)}
+	c.report = c.plan.ContainReport()
+	if err := c.report.Err(); err != nil && cfg.Isolation == Strict {
+		return command{}, fmt.Errorf("command: %w", err)
+	}
+	args := []any{"isolation", cfg.Isolation.String(), "inForce", c.report.InForce()}
+	if missing := c.report.Missing(); len(missing) > 0 && cfg.Isolation != None {
+		cfg.Logger.Warn("command: candidates are not fully contained", append(args, "missing", missing.String())...)
+	} else {
+		cfg.Logger.Info("command: how candidates are contained", args...)
+	}
+	return c, nil
+}
+
+// Isolation says which mechanisms of containment are in force.
+func (c *command) Isolation() Report { return c.report }
+
+func (c *command) describe() string {
+	return fmt.Sprintf("(%s %s)", filepath.Base(c.cfg.Args[0]), strings.Join(c.cfg.Args[1:], " "))
+}

@@ -1,0 +1,9 @@
+// Package command runs candidates in any language through a command, contained as far as this machine
+// allows.
+//
+// The candidate is written to a file in a temporary folder, the command is started with the file's
+// path among its arguments, and what it prints on standard output is read as JSON: by an [Evaluator]
+// as a score, by a [Runner] as data for [eval.Scored] to score in Go, where the candidate cannot
+// reach. [Isolation] says what is required of containment and [Report] what there is; docs/security.md
+// says what each mechanism stops.
+package command

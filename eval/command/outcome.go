@@ -1,0 +1,123 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// A manner is how a command ended.
+type manner string
+
+const (
+	ended    manner = "ended"
+	tooLong  manner = "ran too long"
+	flooded  manner = "printed too much"
+	crowded  manner = "had too many processes"
+	canceled manner = "canceled"
+)
+
+// An outcome is how a command ended, and what it printed.
+type outcome struct {
+	how            manner
+	state          *os.ProcessState
+	stdout, stderr sandbox.Capture
+	text           []byte // the start of standard output, as much as may be JSON
+	scratch, work  string // its temporary folder, which is called something else next time, and where in it it was started
+}
+
+// fault returns what the candidate did wrong, nil if the command ended well.
+func (o *outcome) fault(c Config) *eval.ProgramError {
+	reason := ""
+	switch o.how {
+	case tooLong:
+		reason = fmt.Sprintf("ran longer than %v", c.Timeout)
+	case flooded:
+		reason = fmt.Sprintf("printed more than %d MiB", floodBytes>>20)
+	case crowded:
+		reason = fmt.Sprintf("had more than %d processes and threads", c.Processes)
+	default:
+		if o.state.Success() {
+			return nil
+		}
+		reason = o.ending(c)
+	}
+	return &eval.ProgramError{Reason: reason, Artifacts: o.artifacts()}
+}
+
+// ending words the end of a command that failed. A shell stands between: it ends with status 128 and
+// the signal for a command that a signal ended.
+func (o *outcome) ending(c Config) string {
+	number, code := signal(o.state), o.state.ExitCode()
+	if number == 0 && code > fromSignal && code <= fromSignal+lastSignal {
+		number = code - fromSignal
+	}
+	switch {
+	case number == signalCPU, number == signalKill && o.state.UserTime()+o.state.SystemTime() >= c.CPU:
+		return fmt.Sprintf("used more than %v of processor time", c.CPU)
+	case number == 0:
+		reason := fmt.Sprintf("exited with status %d", code)
+		if line := lastLine(o.stderr.String()); line != "" {
+			reason += ": " + o.relative(line)
+		}
+		return reason
+	case code >= 0:
+		return fmt.Sprintf("exited with status %d, as after signal %d (%v)", code, number, syscall.Signal(number))
+	}
+	return fmt.Sprintf("was ended by signal %d (%v)", number, syscall.Signal(number))
+}
+
+// Signals, by their numbers on every system that has them, and how a shell reports them.
+const (
+	signalKill = 9
+	signalCPU  = 24
+	lastSignal = 64
+	fromSignal = 128
+)
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	s = s[strings.LastIndexByte(s, '\n')+1:]
+	return s[:min(len(s), 300)]
+}
+
+// value returns the JSON that the command printed.
+func (o *outcome) value(limit int) (json.RawMessage, error) {
+	if n := o.stdout.Size(); n > limit {
+		return nil, fmt.Errorf("printed %d bytes on standard output, more than the %d allowed", n, limit)
+	}
+	out := bytes.TrimSpace(o.text)
+	if len(out) == 0 {
+		return nil, errors.New("printed nothing on standard output")
+	}
+	if json.Valid(out) {
+		return out, nil
+	}
+	if last := out[bytes.LastIndexByte(out, '\n')+1:]; json.Valid(last) {
+		return last, nil
+	}
+	return nil, errors.New("printed what is not JSON on standard output, nor is its last line")
+}
+
+// artifacts returns what was printed.
+func (o *outcome) artifacts() map[string]string {
+	m := make(map[string]string)
+	if o.stdout.Size() > 0 {
+		m["stdout"] = o.relative(o.stdout.String())
+	}
+	if o.stderr.Size() > 0 {
+		m["stderr"] = o.relative(o.stderr.String())
+	}
+	return m
+}
+
+func (o *outcome) relative(text string) string {
+	return sandbox.Relative(sandbox.Relative(text, o.work), o.scratch)
+}

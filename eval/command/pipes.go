@@ -1,0 +1,73 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// pipes are a command's standard input, output and error, and our ends of the latter two.
+type pipes struct{ theirs, ours []*os.File }
+
+func openPipes() (p pipes, err error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return p, fmt.Errorf("command: opening an input: %w", err)
+	}
+	p.theirs = append(p.theirs, null)
+	for range 2 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(p.theirs)
+			closeAll(p.ours)
+			return p, fmt.Errorf("command: opening an output: %w", err)
+		}
+		p.theirs, p.ours = append(p.theirs, w), append(p.ours, r)
+	}
+	return p, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // nothing was written to it here
+	}
+}
+
+// read reads both outputs into o until nobody has them open, and stops the command if it is too
+// much; of standard output up to keep bytes are kept whole.
+func (p pipes) read(o *outcome, keep int, stop stopper) *sync.WaitGroup {
+	var readers sync.WaitGroup
+	readers.Go(func() {
+		drain(p.ours[0], &o.stdout, stop, func(b []byte) {
+			o.text = append(o.text, b[:min(keep-len(o.text), len(b))]...)
+		})
+	})
+	readers.Go(func() { drain(p.ours[1], &o.stderr, stop, func([]byte) {}) })
+	return &readers
+}
+
+func drain(r *os.File, c *sandbox.Capture, stop stopper, also func([]byte)) {
+	defer r.Close()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(buf)
+		c.Take(buf[:n])
+		also(buf[:n])
+		if c.Size() > floodBytes {
+			stop.stop(flooded)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// hurry gives up on outputs that something still has open although the command was killed.
+func (p pipes) hurry() {
+	for _, f := range p.ours {
+		_ = f.SetReadDeadline(time.Now().Add(time.Second)) // it may be closed already
+	}
+}
