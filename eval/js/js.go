@@ -1,0 +1,194 @@
+// Package js runs JavaScript programs in this process, in a virtual machine that cannot reach out.
+//
+// The engine is QuickJS, translated to Go: ES2023 and nothing else. A program has no files, no
+// network, no imports, no timers and no eval; the clock stands still, random numbers come from a
+// seed and the time zone is UTC, so a program gives the same result every time. Each program finds
+// a new machine: nothing that one does reaches another, or this process.
+//
+// Every bound is strict: a program that loops, be it inside one call of a built-in function, is
+// stopped when its time is up, and what it allocates is memory of its own, all of which is given
+// back. It is no wall against one who knows an error of the engine: programs run in this process.
+package js
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+)
+
+// A Config says what programs may use. Its zero value is good for programs that compute a few
+// numbers.
+type Config struct {
+	Timeout      time.Duration // wall time from compiling a program to reading its result; 0 means 5 s
+	MemoryLimit  int           // in bytes, for all that a program allocates; frames of calls may take as much again; 0 means 64 MiB; from 4 to 512 MiB
+	Depth        int           // how deep calls may nest, less for built-ins that call back; 0 means 5000; from 100 to 10000
+	OutputLimit  int           // in bytes, of the result as JSON; 0 means 1 MiB; at most 16 MiB
+	ProgramLimit int           // in bytes, of the program's text; 0 means 256 KiB; at most 1 MiB
+	Seed         uint64        // of Math.random; every program draws the same numbers
+}
+
+// withDefaults returns c with its defaults filled in.
+func (c Config) withDefaults() Config {
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	c.MemoryLimit = cmp.Or(c.MemoryLimit, 64<<20)
+	c.Depth = cmp.Or(c.Depth, 5000)
+	c.OutputLimit = cmp.Or(c.OutputLimit, 1<<20)
+	c.ProgramLimit = cmp.Or(c.ProgramLimit, 256<<10)
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.Timeout < 0:
+		return fmt.Errorf("js: Timeout is %v: must not be negative", c.Timeout)
+	case c.MemoryLimit < 4<<20 || c.MemoryLimit > 512<<20:
+		return fmt.Errorf("js: MemoryLimit is %d bytes: must be from 4 to 512 MiB", c.MemoryLimit)
+	case c.Depth < 100 || c.Depth > 10000:
+		return fmt.Errorf("js: Depth is %d: must be from 100 to 10000", c.Depth)
+	case c.OutputLimit < 0 || c.OutputLimit > 16<<20:
+		return fmt.Errorf("js: OutputLimit is %d bytes: must be from 1 byte to 16 MiB", c.OutputLimit)
+	case c.ProgramLimit < 0 || c.ProgramLimit > 1<<20:
+		return fmt.Errorf("js: ProgramLimit is %d bytes: must be from 1 byte to 1 MiB", c.ProgramLimit)
+	}
+	return nil
+}
+
+// A Runner runs programs. It keeps machines for reuse, gives their memory back when they were idle
+// for a while, and needs no closing. It is safe for concurrent use; every Run that is under way at
+// the same time has a machine of its own.
+type Runner struct {
+	cfg  Config
+	idle sync.Pool // of *machine, to be reset before use
+}
+
+var _ eval.Runner = (*Runner)(nil)
+
+// New returns a Runner with the given limits.
+func New(cfg Config) (*Runner, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	return &Runner{cfg: cfg}, nil
+}
+
+// identifier matches the names that an entry may have.
+var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
+
+// Run runs program and then calls its function entry without arguments. It returns what that
+// returned, as JSON.
+//
+// A program is a script that declares entry in its outermost scope, as a function or a variable that
+// holds one, or that sets module.exports; or a module that exports entry by name or as its default.
+// Either may be async.
+//
+// The result must be data: finite numbers, strings, booleans, null, and arrays, typed arrays and
+// objects of them. toJSON is not called, and members that are undefined are left out. Anything else
+// (NaN, a BigInt, a function, a cycle) is the program's error.
+//
+// A program at fault is an [*eval.ProgramError], with what it printed as the artifact "console". If
+// ctx ends, the program is stopped and the error wraps ctx's.
+func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessage, error) {
+	if !identifier.MatchString(entry) {
+		return nil, fmt.Errorf("js: entry %q is not an identifier", entry)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("js: not running %s: %w", entry, err)
+	}
+	if len(program) > r.cfg.ProgramLimit {
+		return nil, &eval.ProgramError{Reason: fmt.Sprintf("is %d bytes long: at most %d", len(program), r.cfg.ProgramLimit)}
+	}
+	m, err := r.machine()
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	var wrong *eval.ProgramError
+	g := &guard{mem: m.mem}
+	err = g.run(ctx, r.cfg.Timeout, func() {
+		out, wrong = m.execute(program, entry, r.cfg.OutputLimit, r.cfg.Depth)
+	})
+	if err != nil {
+		defer m.discard()
+		return nil, r.stopped(m, g, entry, err)
+	}
+	printed := m.console.String()
+	r.keep(m)
+	if wrong != nil {
+		return nil, withConsole(wrong, printed)
+	}
+	return out, nil
+}
+
+// stopped says why a run on m ended before its program did: err, from its guard g.
+func (r *Runner) stopped(m *machine, g *guard, entry string, err error) error {
+	var broken *fault
+	switch {
+	case errors.Is(err, errTimeLimit):
+		wrong := &eval.ProgramError{Reason: fmt.Sprintf("ran longer than %v", r.cfg.Timeout)}
+		if !g.readable {
+			return wrong
+		}
+		return withConsole(wrong, m.console.String())
+	case errors.As(err, &broken):
+		return &eval.ProgramError{
+			Reason:    fmt.Sprintf("broke the JavaScript engine: %v", broken.value),
+			Artifacts: map[string]string{"stack": clip(string(broken.stack), stackBytes)},
+		}
+	}
+	return fmt.Errorf("js: running %s: %w", entry, err)
+}
+
+// withConsole adds what the program printed to err.
+func withConsole(err *eval.ProgramError, printed string) *eval.ProgramError {
+	if printed == "" {
+		return err
+	}
+	if err.Artifacts == nil {
+		err.Artifacts = map[string]string{}
+	}
+	err.Artifacts["console"] = clip(printed, consoleBytes)
+	return err
+}
+
+// machine returns a machine that is as good as new.
+func (r *Runner) machine() (*machine, error) {
+	if m, ok := r.idle.Get().(*machine); ok {
+		m.reset()
+		return m, nil
+	}
+	return newMachine(r.cfg.MemoryLimit, r.cfg.Depth, randomState(r.cfg.Seed))
+}
+
+// keepBytes is the most memory that an idle machine may have touched.
+const keepBytes = 4 << 20
+
+// keep puts m aside for another program. The memory of one that took a lot is given back instead.
+func (r *Runner) keep(m *machine) {
+	if m.touched() > keepBytes {
+		m.discard()
+		return
+	}
+	r.idle.Put(m)
+}
+
+// randomState spreads seed over the 64 bits of the engine's generator, xorshift64*, whose state must
+// not be 0. The steps are those of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+func randomState(seed uint64) uint64 {
+	z := seed + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return cmp.Or(z^z>>31, 1)
+}
+
+// String describes r by its limits.
+func (r *Runner) String() string {
+	return fmt.Sprintf("js(%v, %d MiB)", r.cfg.Timeout, r.cfg.MemoryLimit>>20)
+}
