@@ -1,0 +1,38 @@
+// Package bandit decides which of several searches gets the next pull.
+//
+// A [Policy] returns probabilities, not a choice: a floor or a mixture over a bare choice cannot
+// know the true propensity, while over probabilities it is one line; importance weights stay right
+// with several pulls in flight; and logged propensities allow off-policy replay. A [Player] draws
+// from them and routes the outcomes back. A policy knows nothing of programs, files, clocks or the
+// network.
+package bandit
+
+import "math/rand/v2"
+
+// A Policy decides how likely each arm is to be pulled next. It is owned by one goroutine. Unless
+// a policy says otherwise, rewards are expected in [0, 1], higher is better; [Normalize] maps others.
+type Policy interface {
+	// Probs fills p, one entry an arm, with the chance of pulling each arm. It must not change
+	// the policy, and gives closed arms no mass. p comes in zeroed; at least one arm is open.
+	// The number of arms is the same at every draw.
+	Probs(p []float64, r Round)
+	// Update records one outcome of a pull drawn earlier. Outcomes may come late and out of
+	// order, and that of a canceled pull never comes.
+	Update(pull Pull, reward float64)
+}
+
+// A Round is what a policy is told at a draw. The slices have one entry an arm; a policy must
+// neither change nor keep them.
+type Round struct {
+	T       int        // draws so far
+	Open    []bool     // arms that may be pulled
+	Pending []int      // pulls in flight, by arm
+	Rand    *rand.Rand // a stream private to this draw
+}
+
+// A Pull is one draw of one arm.
+type Pull struct {
+	ID   int     // the draw's number, from 0
+	Arm  int     // the arm drawn
+	Prob float64 // the arm's chance when drawn: its propensity
+}

@@ -1,0 +1,76 @@
+package bandit
+
+import "fmt"
+
+// A Forgetter is a [Policy] that can give less weight to what it has learned.
+type Forgetter interface {
+	Policy
+	// Forget multiplies the weight of every outcome so far by gamma, in (0, 1].
+	Forget(gamma float64)
+}
+
+// Discounted makes p forget: each time an outcome is recorded, the weight of every earlier one,
+// of whichever arm, is first multiplied by gamma. An outcome k updates old thus weighs gammaᵏ, and
+// about 1/(1−gamma) of them count. It is for arms whose rewards drift.
+//
+// Only p knows what it has counted, so it must be a [Forgetter]: a wrapper that saw no more than
+// rewards could smooth them, which slows a policy down, but not make it forget. The policies of this
+// package that go by means or weighted sums of rewards are, those that go by an arm's best score or by
+// its course are not, and wrappers are if what they wrap is. [UCB1] becomes D-UCB (A. Garivier,
+// E. Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems", ALT 2011) and
+// [GaussianThompson] discounted Thompson sampling (V. Raj, S. Kalyani, "Taming Non-stationary
+// Bandits: A Bayesian Approach", 2017), whose posterior drifts back to the prior; [PaperEXP3P]
+// gets the discounted gains of N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games"
+// (2006), section 2.11.
+//
+// It panics if p is not a Forgetter or gamma is not in (0, 1].
+func Discounted(p Policy, gamma float64) Policy {
+	f, ok := p.(Forgetter)
+	if !ok {
+		panicf("Discounted(%v): a %T cannot forget: give it a method Forget(gamma float64)", p, p)
+	}
+	if !(gamma > 0 && gamma <= 1) {
+		panicf("Discounted(%v, %v): need a factor in (0, 1]", p, gamma)
+	}
+	return &discounted{f, gamma}
+}
+
+type discounted struct {
+	Forgetter
+	gamma float64
+}
+
+var _ Forgetter = (*discounted)(nil)
+
+func (d *discounted) Update(pull Pull, reward float64) {
+	d.Forget(d.gamma)
+	d.Forgetter.Update(pull, reward)
+}
+
+func (d *discounted) String() string { return fmt.Sprintf("Discounted(%v, %v)", d.Forgetter, d.gamma) }
+
+// withForget returns w, which wraps the inner policies, as a Forgetter if all of those are.
+func withForget(w Policy, inner ...Policy) Policy {
+	for _, p := range inner {
+		if _, ok := p.(Forgetter); !ok {
+			return w
+		}
+	}
+	return &forgetting{w, inner}
+}
+
+// forgetting is a wrapper that passes Forget on. It prints as the wrapper does.
+type forgetting struct {
+	Policy
+	inner []Policy
+}
+
+var _ Forgetter = (*forgetting)(nil)
+
+func (f *forgetting) Forget(gamma float64) {
+	for _, p := range f.inner {
+		p.(Forgetter).Forget(gamma)
+	}
+}
+
+func (f *forgetting) String() string { return fmt.Sprint(f.Policy) }

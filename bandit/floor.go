@@ -1,0 +1,40 @@
+package bandit
+
+import "fmt"
+
+// WithFloor keeps a share epsilon of uniform exploration: an open arm to which p gives the chance
+// q is pulled with
+//
+//	(1 − epsilon)·q + epsilon/K
+//
+// where K is the number of open arms, so with at least epsilon/K. It makes an argmax policy
+// epsilon-greedy and its log fit for off-policy estimates, which need every propensity to be
+// positive. p is told the true propensity. It panics if epsilon is not in [0, 1].
+func WithFloor(p Policy, epsilon float64) Policy {
+	if p == nil {
+		panicf("WithFloor of a nil policy")
+	}
+	if !(epsilon >= 0 && epsilon <= 1) {
+		panicf("WithFloor(%v, %v): need a share in [0, 1]", p, epsilon)
+	}
+	return withForget(&floored{p, epsilon}, p)
+}
+
+type floored struct {
+	Policy
+	epsilon float64
+}
+
+var _ Policy = (*floored)(nil)
+
+func (f *floored) Probs(p []float64, r Round) {
+	f.Policy.Probs(p, r)
+	share := f.epsilon / float64(countOpen(r.Open))
+	for arm, open := range r.Open {
+		if open {
+			p[arm] = (1-f.epsilon)*p[arm] + share
+		}
+	}
+}
+
+func (f *floored) String() string { return fmt.Sprintf("WithFloor(%v, %v)", f.Policy, f.epsilon) }

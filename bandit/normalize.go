@@ -1,0 +1,31 @@
+package bandit
+
+import "fmt"
+
+// Normalize gives p rewards in [0, 1]: reward x becomes (x − lo)/(hi − lo), and what then lies
+// outside is clipped, so a score below lo counts as lo and one above hi as hi. It panics unless
+// lo < hi, both finite and so is hi − lo.
+func Normalize(p Policy, lo, hi float64) Policy {
+	if p == nil {
+		panicf("Normalize of a nil policy")
+	}
+	if !(lo < hi && finite(hi-lo)) {
+		panicf("Normalize(%v, %v, %v): need lo < hi, finite", p, lo, hi)
+	}
+	return withForget(&normalized{p, lo, hi}, p)
+}
+
+type normalized struct {
+	Policy
+	lo, hi float64
+}
+
+var _ Policy = (*normalized)(nil)
+
+func (n *normalized) Update(pull Pull, reward float64) {
+	n.Policy.Update(pull, unit(reward, n.lo, n.hi))
+}
+
+func (n *normalized) String() string {
+	return fmt.Sprintf("Normalize(%v, %v, %v)", n.Policy, n.lo, n.hi)
+}

@@ -1,0 +1,139 @@
+package bandit
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
+
+// PaperEXP3P is EXP3.P in the simplified form of the code of the BaSE paper; it has the name and
+// the constants of EXP3.P but not its confidence term, so the high-probability regret bound of the
+// textbook algorithm, [EXP3P], is not its own. Each arm has a weight w, 1 at first. An arm is drawn with
+//
+//	p = (1−γ)·w/Σw + γ/K
+//
+// and when its reward x comes in, only the weight of the arm pulled changes:
+//
+//	g = (x − Min)/(Max − Min), clipped to [0, 1]
+//	ĝ = g/(p + γ/2K)
+//	w ← w·exp(η·ĝ)
+//
+// where K is the number of arms. The γ/2K keeps ĝ below 2K/γ at the price of a bias downwards, as
+// in implicit exploration. Weights are kept as logarithms, so they cannot overflow.
+//
+// The p in ĝ is the propensity when the arm was drawn ([Pull].Prob), not when the outcome arrives:
+// with several pulls in flight, and under [WithFloor] or [Mix], ĝ stays the right estimate. While
+// arms are closed the sum is over the open ones and γ/K becomes γ/(number of open arms), so that
+// mass goes to the others in proportion to their weights and none of them is starved; the weight
+// of a closed arm is kept.
+//
+// Sources: "BaSE", arXiv:2605.29268, and its code. The full algorithm: P. Auer, N. Cesa-Bianchi,
+// Y. Freund, R. Schapire, "The Nonstochastic Multiarmed Bandit Problem", SIAM J. Comput. 32 (2002),
+// section 6; S. Bubeck, N. Cesa-Bianchi, "Regret Analysis of Stochastic and Nonstochastic
+// Multi-armed Bandit Problems" (2012), section 3.2.
+type PaperEXP3P struct {
+	// Eta is the learning rate η; 0 means 0.07. It panics at the first draw if it is negative
+	// or not finite.
+	Eta float64
+	// Gamma is the share γ of uniform exploration; 0 means 0.1. It panics at the first draw if
+	// it is not in (0, 1].
+	Gamma float64
+	// Min and Max are the rewards that count as 0 and as 1; both 0 means [0, 1]. It panics at
+	// the first draw unless Min < Max.
+	Min, Max float64
+
+	logw []float64 // logarithms of the weights
+}
+
+var _ Forgetter = (*PaperEXP3P)(nil)
+
+// withDefaults returns the parameters alone, defaults filled in.
+func (e *PaperEXP3P) withDefaults() PaperEXP3P {
+	f := PaperEXP3P{Eta: cmp.Or(e.Eta, 0.07), Gamma: cmp.Or(e.Gamma, 0.1), Min: e.Min, Max: e.Max}
+	if f.Min == 0 && f.Max == 0 {
+		f.Max = 1
+	}
+	return f
+}
+
+func (e *PaperEXP3P) validate() {
+	if !(e.Eta > 0 && finite(e.Eta)) {
+		panicf("PaperEXP3P.Eta is %v: need a finite number, at least 0", e.Eta)
+	}
+	if !(e.Gamma > 0 && e.Gamma <= 1) {
+		panicf("PaperEXP3P.Gamma is %v: need a number in [0, 1]", e.Gamma)
+	}
+	if !(e.Min < e.Max && finite(e.Max-e.Min)) {
+		panicf("PaperEXP3P.Min and Max are %v and %v: need Min < Max", e.Min, e.Max)
+	}
+}
+
+// Probs fills p with (1−γ)·w/Σw + γ/K over the open arms.
+func (e *PaperEXP3P) Probs(p []float64, r Round) {
+	cfg := e.withDefaults()
+	cfg.validate()
+	e.grow(len(p))
+	softmax(p, e.logw, 1, r.Open)
+	floor := cfg.Gamma / float64(countOpen(r.Open))
+	for arm, open := range r.Open {
+		if open {
+			p[arm] = (1-cfg.Gamma)*p[arm] + floor
+		}
+	}
+}
+
+// Update multiplies the weight of the arm pulled by exp(η·ĝ). K is the largest number of arms that
+// Probs was asked about.
+func (e *PaperEXP3P) Update(pull Pull, reward float64) {
+	cfg := e.withDefaults()
+	e.grow(pull.Arm + 1)
+	g := unit(reward, cfg.Min, cfg.Max)
+	e.logw[pull.Arm] += cfg.Eta * g / (pull.Prob + cfg.Gamma/(2*float64(len(e.logw))))
+}
+
+// Forget multiplies the logarithms of the weights by gamma: they are η·Σγᵏ·ĝ then, the estimated
+// gains discounted.
+func (e *PaperEXP3P) Forget(gamma float64) {
+	for arm := range e.logw {
+		e.logw[arm] *= gamma
+	}
+}
+
+// grow makes room for the given number of arms. The new ones have weight 1, so it shows in nothing
+// but the K of the next Update.
+func (e *PaperEXP3P) grow(arms int) {
+	if n := arms - len(e.logw); n > 0 {
+		e.logw = append(e.logw, make([]float64, n)...)
+	}
+}
+
+func (e *PaperEXP3P) String() string {
+	cfg := e.withDefaults()
+	return fmt.Sprintf("PaperEXP3P(eta=%v, gamma=%v, min=%v, max=%v)", cfg.Eta, cfg.Gamma, cfg.Min, cfg.Max)
+}
+
+// softmax fills p with exp(rate·x)/Σexp(rate·x) over the open arms, 0 elsewhere; nil means that all
+// are open. x may be as large as it likes.
+func softmax(p, x []float64, rate float64, open []bool) {
+	at := -1 // the likeliest
+	for arm := range p {
+		if ok := open == nil || open[arm]; ok && (at < 0 || (x[arm] > x[at]) == (rate > 0) && x[arm] != x[at]) {
+			at = arm
+		}
+	}
+	var sum float64
+	for arm := range p {
+		p[arm] = 0
+		if open != nil && !open[arm] {
+			continue
+		}
+		p[arm] = 1
+		if x[arm] != x[at] { // 0 times an infinite rate is no number
+			p[arm] = math.Exp(rate * (x[arm] - x[at]))
+		}
+		sum += p[arm]
+	}
+	for arm := range p {
+		p[arm] /= sum
+	}
+}

@@ -1,0 +1,183 @@
+package bandit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// ErrNoArm is returned by [Player.Draw] when every arm is closed.
+var ErrNoArm = errors.New("bandit: no arm is open")
+
+// A Player draws pulls from a [Policy] and routes outcomes back to it. Each draw uses a random
+// stream of its own, addressed by (seed, draw's number), so a draw depends on the outcomes
+// reported before it and on nothing else. One goroutine owns it.
+type Player struct {
+	policy  Policy
+	seed    uint64
+	t       int
+	probs   []float64
+	pending []int
+	flying  map[int]Pull
+	pcg     *rand.PCG
+	rand    *rand.Rand
+}
+
+// NewPlayer returns a Player of p over the given number of arms. It panics if p is nil or arms < 1.
+func NewPlayer(p Policy, arms int, seed uint64) *Player {
+	if p == nil || arms < 1 {
+		panic(fmt.Sprintf("bandit: NewPlayer(%v, %d arms): need a policy and at least 1 arm", p, arms))
+	}
+	pcg := rand.NewPCG(0, 0)
+	return &Player{
+		policy:  p,
+		seed:    seed,
+		probs:   make([]float64, arms),
+		pending: make([]int, arms),
+		flying:  make(map[int]Pull),
+		pcg:     pcg,
+		rand:    rand.New(pcg),
+	}
+}
+
+// Draw asks the policy for its probabilities over the open arms and draws one. The pull is in
+// flight until Report or Cancel. It returns [ErrNoArm] if no arm is open, and an error naming the
+// policy and the value if the probabilities are not such: negative, not finite, on a closed arm,
+// or not summing to 1 within 1e-6. It panics if len(open) is not the number of arms.
+func (pl *Player) Draw(open []bool) (Pull, error) {
+	return pl.draw(open, "draw", "pick", uint64(pl.t))
+}
+
+// DrawAt is Draw with the random stream at (seed, address) in place of the draw's number: for pulls
+// that several goroutines ask for at once, each known by something of its own, so that what it draws
+// does not depend on which comes first. A policy that heeds [Round.T] or the pulls in flight still
+// tells them apart by their order.
+func (pl *Player) DrawAt(open []bool, address uint64) (Pull, error) {
+	return pl.draw(open, "draw at", "pick at", address)
+}
+
+func (pl *Player) draw(open []bool, probs, which string, address uint64) (Pull, error) {
+	if len(open) != len(pl.probs) {
+		panic(fmt.Sprintf("bandit: Draw with %d entries for %d arms", len(open), len(pl.probs)))
+	}
+	if !anyOpen(open) {
+		return Pull{}, ErrNoArm
+	}
+	pl.pcg.Seed(stream.Seed(pl.seed, probs, address))
+	clear(pl.probs)
+	pl.policy.Probs(pl.probs, Round{T: pl.t, Open: open, Pending: pl.pending, Rand: pl.rand})
+	if err := check(pl.probs, open); err != nil {
+		return Pull{}, fmt.Errorf("bandit: %v at draw %d: %w", pl.policy, pl.t, err)
+	}
+	// The draw has a stream apart from the policy's, so that a policy that uses its own
+	// (Monte Carlo probabilities) does not sway which arm comes out.
+	pl.pcg.Seed(stream.Seed(pl.seed, which, address))
+	arm := pick(pl.probs, pl.rand.Float64())
+	return pl.launch(arm, pl.probs[arm]), nil
+}
+
+// Adopt puts a pull in flight that was drawn elsewhere, such as in an earlier life of the run, with
+// the propensity that it had there: Report then updates the policy as it did then. It counts as a
+// draw. The error says that there is no such arm, or that prob is not in (0, 1].
+func (pl *Player) Adopt(arm int, prob float64) (Pull, error) {
+	if arm < 0 || arm >= len(pl.probs) {
+		return Pull{}, fmt.Errorf("bandit: adopting a pull of arm %d of %d", arm, len(pl.probs))
+	}
+	if !(prob > 0 && prob <= 1) {
+		return Pull{}, fmt.Errorf("bandit: adopting a pull with propensity %v: need a chance above 0", prob)
+	}
+	if pl.t == 0 { // policies learn the number of arms from the first draw, which there was elsewhere
+		pl.pcg.Seed(stream.Seed(pl.seed, "adopt", 0))
+		open := slices.Repeat([]bool{true}, len(pl.probs))
+		clear(pl.probs)
+		pl.policy.Probs(pl.probs, Round{Open: open, Pending: pl.pending, Rand: pl.rand})
+	}
+	return pl.launch(arm, prob), nil
+}
+
+func (pl *Player) launch(arm int, prob float64) Pull {
+	pull := Pull{ID: pl.t, Arm: arm, Prob: prob}
+	pl.t++
+	pl.pending[arm]++
+	pl.flying[pull.ID] = pull
+	return pull
+}
+
+// Report gives the policy the outcome of a pull in flight. The reward must be finite.
+func (pl *Player) Report(id int, reward float64) error {
+	pull, ok := pl.flying[id]
+	if !ok {
+		return fmt.Errorf("bandit: report of pull %d, which is not in flight", id)
+	}
+	if math.IsNaN(reward) || math.IsInf(reward, 0) {
+		return fmt.Errorf("bandit: reward %v of pull %d is not finite", reward, id)
+	}
+	pl.land(pull)
+	pl.policy.Update(pull, reward)
+	return nil
+}
+
+// Cancel takes a pull out of flight without an outcome: the policy never hears of it.
+func (pl *Player) Cancel(id int) error {
+	pull, ok := pl.flying[id]
+	if !ok {
+		return fmt.Errorf("bandit: cancel of pull %d, which is not in flight", id)
+	}
+	pl.land(pull)
+	return nil
+}
+
+// InFlight returns the number of pulls drawn and neither reported nor canceled.
+func (pl *Player) InFlight() int { return len(pl.flying) }
+
+func (pl *Player) land(pull Pull) {
+	delete(pl.flying, pull.ID)
+	pl.pending[pull.Arm]--
+}
+
+func anyOpen(open []bool) bool {
+	for _, o := range open {
+		if o {
+			return true
+		}
+	}
+	return false
+}
+
+// check reports what keeps p from being a distribution over the open arms.
+func check(p []float64, open []bool) error {
+	var sum float64
+	for i, v := range p {
+		switch {
+		case math.IsNaN(v) || v < 0 || math.IsInf(v, 0):
+			return fmt.Errorf("probability %v of arm %d", v, i)
+		case v > 0 && !open[i]:
+			return fmt.Errorf("probability %v of arm %d, which is closed", v, i)
+		}
+		sum += v
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		return fmt.Errorf("probabilities sum to %v", sum)
+	}
+	return nil
+}
+
+// pick returns the arm at quantile u of p. Rounding in the sum falls to the last arm with mass.
+func pick(p []float64, u float64) int {
+	last := -1
+	for i, v := range p {
+		if v == 0 {
+			continue
+		}
+		last = i
+		if u < v {
+			return i
+		}
+		u -= v
+	}
+	return last
+}

@@ -1,0 +1,26 @@
+package bandit
+
+// Random pulls every open arm with the same chance, whatever the rewards: the baseline that a
+// policy has to beat. Pulls in flight change nothing.
+type Random struct{}
+
+var _ Forgetter = Random{}
+
+// Probs gives each open arm 1/(number of open arms).
+func (Random) Probs(p []float64, r Round) {
+	share := 1 / float64(countOpen(r.Open))
+	for arm, open := range r.Open {
+		p[arm] = 0
+		if open {
+			p[arm] = share
+		}
+	}
+}
+
+// Update does nothing.
+func (Random) Update(Pull, float64) {}
+
+// Forget does nothing: there is nothing to forget.
+func (Random) Forget(float64) {}
+
+func (Random) String() string { return "Random()" }
