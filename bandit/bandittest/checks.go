@@ -1,0 +1,309 @@
+package bandittest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/bandit"
+)
+
+func checkPrints(fresh func() bandit.Policy) error {
+	p := fresh()
+	before := fmt.Sprint(p)
+	if _, ok := p.(fmt.Stringer); !ok || before == "" {
+		return fmt.Errorf("a %T does not print itself: give it a String method that names every parameter", p)
+	}
+	if other := fmt.Sprint(fresh()); other != before {
+		return fmt.Errorf("equal policies print %q and %q", before, other)
+	}
+	g := newGame(p, 3, 1)
+	if err := g.play(20, g.noisy); err != nil {
+		return err
+	}
+	if after := fmt.Sprint(p); after != before {
+		return fmt.Errorf("printed %q at first and %q after 20 pulls", before, after)
+	}
+	return nil
+}
+
+func checkDistribution(fresh func() bandit.Policy) error {
+	for _, arms := range []int{2, 3, 10, 100} {
+		g := newGame(fresh(), arms, uint64(arms))
+		for range 100 {
+			g.openSome()
+			if err := g.play(1, g.noisy); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkClosedArms(fresh func() bandit.Policy) error {
+	const arms = 5
+	g := newGame(fresh(), arms, 2)
+	for range 2 { // before any pull, then after some
+		for set := 1; set < 1<<arms; set++ {
+			for arm := range g.open {
+				g.open[arm] = set>>arm&1 == 1
+			}
+			if _, err := g.probs(); err != nil {
+				return fmt.Errorf("open arms %v: %w", g.open, err)
+			}
+		}
+		g.openAll()
+		if err := g.play(60, g.noisy); err != nil {
+			return err
+		}
+	}
+	return closeOneByOne(g)
+}
+
+// closeOneByOne closes the likeliest arm, plays on, and so on to the last.
+func closeOneByOne(g *game) error {
+	for range len(g.open) - 1 {
+		p, err := g.probs()
+		if err != nil {
+			return err
+		}
+		g.open[slices.Index(p, slices.Max(p))] = false
+		if err := g.play(10, g.noisy); err != nil {
+			return fmt.Errorf("open arms %v: %w", g.open, err)
+		}
+	}
+	return nil
+}
+
+// checkPurity plays two policies side by side with the same outcomes. One of them is also asked
+// for probabilities that nobody uses; if that shows, Probs changed it.
+func checkPurity(fresh func() bandit.Policy) error {
+	const arms = 6
+	g, twin := newGame(fresh(), arms, 3), newGame(fresh(), arms, 3)
+	for range 100 {
+		p, err := askAround(g)
+		if err != nil {
+			return err
+		}
+		q, err := twin.probs()
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(p, q) {
+			return fmt.Errorf("draw %d: Probs gave %v, but %v to a policy asked other things before", g.t, q, p)
+		}
+		pull := g.pull(p)
+		twin.take(pull)
+		if err := askInVain(g); err != nil {
+			return err
+		}
+		reward := g.noisy(pull)
+		g.report(pull, reward)
+		twin.report(pull, reward)
+	}
+	return nil
+}
+
+// askAround asks about the coming draw twice, with questions before and between that come to
+// nothing: other arms open, later draws, other streams.
+func askAround(g *game) ([]float64, error) {
+	var answers [2][]float64
+	for i := range answers {
+		if err := askInVain(g); err != nil {
+			return nil, err
+		}
+		p, err := g.probs()
+		if err != nil {
+			return nil, err
+		}
+		answers[i] = p
+	}
+	if !slices.Equal(answers[0], answers[1]) {
+		return nil, fmt.Errorf("draw %d: asked twice with the same stream, Probs gave %v and then %v", g.t, answers[0], answers[1])
+	}
+	return answers[0], nil
+}
+
+// askInVain asks about draws that do not come.
+func askInVain(g *game) error {
+	open, t := slices.Clone(g.open), g.t
+	for i := range 3 {
+		g.openSome()
+		g.t += i
+		if _, err := g.ask(uint64(1000 + i)); err != nil {
+			return err
+		}
+	}
+	g.t = t
+	copy(g.open, open)
+	return nil
+}
+
+func checkLateOutcomes(fresh func() bandit.Policy) error {
+	for _, busyClosed := range []bool{true, false} {
+		if err := playLate(newGame(fresh(), 8, 4), busyClosed); err != nil {
+			return fmt.Errorf("arms with a pull in flight closed: %v: %w", busyClosed, err)
+		}
+	}
+	return nil
+}
+
+// playLate keeps up to seven pulls in flight over eight arms and lets them end in any order, one in
+// eight of them without an outcome. Once in a while an arm closes for good.
+func playLate(g *game, busyClosed bool) error {
+	const inFlight = 7
+	closed := make([]bool, len(g.open))
+	var flying []bandit.Pull
+	for round := range 400 {
+		if round%100 == 99 {
+			closed[round/100] = true
+		}
+		for arm := range g.open {
+			g.open[arm] = !closed[arm] && !(busyClosed && g.pending[arm] > 0)
+		}
+		if slices.Contains(g.open, true) && len(flying) < inFlight {
+			pull, err := g.draw()
+			if err != nil {
+				return err
+			}
+			flying = append(flying, pull)
+		}
+		if full := len(flying) == inFlight || !slices.Contains(g.open, true); full || g.rng.IntN(4) == 0 {
+			flying = g.landOne(flying)
+		}
+	}
+	return nil
+}
+
+// landOne ends one of the pulls in flight.
+func (g *game) landOne(flying []bandit.Pull) []bandit.Pull {
+	if len(flying) == 0 {
+		return flying
+	}
+	i := g.rng.IntN(len(flying))
+	if pull := flying[i]; g.rng.IntN(8) == 0 {
+		g.cancel(pull)
+	} else {
+		g.report(pull, g.noisy(pull))
+	}
+	return slices.Delete(flying, i, i+1)
+}
+
+func checkRerun(fresh func() bandit.Policy) error {
+	first, err := record(fresh(), 5)
+	if err != nil {
+		return err
+	}
+	// In between, another policy learns to love the last arm. That is no business of the next.
+	g := newGame(fresh(), 10, 6)
+	clear(g.open[:9])
+	if err := g.play(500, func(bandit.Pull) float64 { return 1 }); err != nil {
+		return err
+	}
+	second, err := record(fresh(), 5)
+	if err != nil {
+		return err
+	}
+	for i := range first {
+		if first[i] != second[i] {
+			return fmt.Errorf("pull %d was %+v, and %+v in a rerun with the same seed", i, first[i], second[i])
+		}
+	}
+	return nil
+}
+
+// record plays p with a [bandit.Player] and returns its pulls.
+func record(p bandit.Policy, seed uint64) ([]bandit.Pull, error) {
+	const arms = 10
+	pl, g := bandit.NewPlayer(p, arms, seed), newGame(nil, arms, seed)
+	var pulls []bandit.Pull
+	for i := range 200 {
+		pull, err := pl.Draw(g.open)
+		if err != nil {
+			return nil, err
+		}
+		pulls = append(pulls, pull)
+		if i%5 == 4 { // five in flight
+			for _, late := range pulls[i-4:] {
+				if err := pl.Report(late.ID, g.noisy(late)); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return pulls, nil
+}
+
+func checkOneArm(fresh func() bandit.Policy) error {
+	g := newGame(fresh(), 1, 7)
+	return g.play(100, g.noisy)
+}
+
+func checkManyArms(fresh func() bandit.Policy) error {
+	g := newGame(fresh(), 1000, 8)
+	return g.play(50, g.noisy)
+}
+
+// extremes are rewards at the edges of what a pull may be worth.
+var extremes = []struct {
+	name string
+	of   func(pull bandit.Pull) float64
+}{
+	{"all 0", func(bandit.Pull) float64 { return 0 }},
+	{"all 1", func(bandit.Pull) float64 { return 1 }},
+	{"all 0.5", func(bandit.Pull) float64 { return 0.5 }},
+	{"all -1", func(bandit.Pull) float64 { return -1 }},
+	{"0 or 1 by arm", func(p bandit.Pull) float64 { return float64(p.Arm % 2) }},
+	{"falling from 0", func(p bandit.Pull) float64 { return -float64(p.ID) }},
+	{"tiny", func(p bandit.Pull) float64 { return float64(p.Arm) * math.SmallestNonzeroFloat64 }},
+	{"all the largest float64", func(bandit.Pull) float64 { return math.MaxFloat64 }},
+	{"the largest float64, either sign by arm", func(p bandit.Pull) float64 { return sign(p.Arm) * math.MaxFloat64 }},
+	{"the largest float64, either sign by draw", func(p bandit.Pull) float64 { return sign(p.ID) * math.MaxFloat64 }},
+	{"0, then one of 1e300", func(p bandit.Pull) float64 { return 1e300 * oneIf(p.ID == 20) }},
+}
+
+func oneIf(ok bool) float64 {
+	if ok {
+		return 1
+	}
+	return 0
+}
+
+func sign(i int) float64 { return 1 - 2*float64(i%2) }
+
+func checkExtremeRewards(fresh func() bandit.Policy) error {
+	var errs []error
+	for _, x := range extremes {
+		for _, arms := range []int{1, 2, 5} {
+			if err := newGame(fresh(), arms, 9).play(100, x.of); err != nil {
+				errs = append(errs, fmt.Errorf("rewards %s, %d arms: %w", x.name, arms, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkManyRounds draws fifty pulls from each answer of the policy, so that it is quick, and looks
+// at what is left for the others when the likeliest arm closes.
+func checkManyRounds(fresh func() bandit.Policy) error {
+	const outcomes, batch = 100_000, 50
+	g := newGame(fresh(), 4, 10)
+	for g.t < outcomes {
+		p, err := g.probs()
+		if err != nil {
+			return err
+		}
+		for range batch {
+			pull := g.pull(p)
+			good := 2 * g.t / outcomes // arm 0 at first, then arm 1
+			g.report(pull, oneIf(pull.Arm == good))
+		}
+		g.open[slices.Index(p, slices.Max(p))] = false
+		if _, err := g.probs(); err != nil {
+			return fmt.Errorf("likeliest arm closed: %w", err)
+		}
+		g.openAll()
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package bandittest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// A Family makes simulated arms of one kind: searches whose best score so far rises with their own pulls,
+// in jumps, in [0, 1]. A family is a plain value without state, safe for concurrent use.
+type Family interface {
+	// Arm returns the best score of an arm after 0, 1, ..., a.Rounds pulls: numbers in [0, 1] that never
+	// fall. Equal addresses give equal arms, and more rounds give the same ones and then some. The arms
+	// of one seed all start from the same score, as searches do that start from one program. A search
+	// that ends before a.Rounds pulls gives fewer numbers, and its arm closes then; none here does.
+	Arm(a Address) []float64
+	// String returns the family's short name.
+	String() string
+}
+
+// An Address says which arm of a family is meant. Nothing else goes into it, so policies that are played
+// on equal seeds meet equal arms.
+type Address struct {
+	Seed   uint64 // of the run
+	Index  int    // the arm's, from 0
+	N      int    // children to a generation, which is a pull; 0 means 1
+	Rounds int    // pulls
+}
+
+// Arms returns the arms 0 to k−1 of a run, as [Play] takes them.
+func Arms(f Family, seed uint64, k, n, rounds int) [][]float64 {
+	arms := make([][]float64, k)
+	for i := range arms {
+		arms[i] = f.Arm(Address{Seed: seed, Index: i, N: n, Rounds: rounds})
+	}
+	return arms
+}
+
+// Synthetic returns the families that are made from formulas, in their default form.
+func Synthetic() []Family {
+	return []Family{HeavyTail{}, Plateaus{}, PowerLaw{}, FirstImpressions{}, Breakthrough{}, LateBloomers{}, Draws{}, Staircase{}}
+}
+
+// Families returns all families: the synthetic ones and the hill-climbs, twenty in all.
+func Families() []Family {
+	all := Synthetic()
+	for _, h := range HillClimbs() {
+		all = append(all, h)
+	}
+	return all
+}
+
+// random returns the stream of an arm.
+func (a Address) random(f Family) *rand.Rand {
+	return stream.New(a.Seed, "family/"+f.String(), uint64(a.Index))
+}
+
+// climb makes a trajectory from start: every child's score is next's, given the number of the child from 1
+// and the best score so far, and counts if it is better. Scores beyond 1 are 1.
+func (a Address) climb(start float64, next func(child int, best float64) float64) []float64 {
+	n := max(a.N, 1)
+	best := start
+	scores := make([]float64, a.Rounds+1)
+	scores[0] = best
+	for round := 1; round <= a.Rounds; round++ {
+		for i := range n {
+			best = max(best, min(next((round-1)*n+i+1, best), 1))
+		}
+		scores[round] = best
+	}
+	return scores
+}
+
+// between returns a number drawn uniformly from [lo, hi).
+func between(r *rand.Rand, lo, hi float64) float64 { return lo + (hi-lo)*r.Float64() }
+
+// scale returns a number of [lo, hi) whose logarithm is drawn uniformly.
+func scale(r *rand.Rand, lo, hi float64) float64 { return lo * math.Pow(hi/lo, r.Float64()) }
+
+// logNormal returns exp(sigma·z) with a standard normal z: a factor of median 1.
+func logNormal(r *rand.Rand, sigma float64) float64 { return math.Exp(sigma * r.NormFloat64()) }
+
+// or returns v, or the default if v is 0. It panics unless v is in (0, most]; most may be +Inf.
+func or(family Family, field string, v, def, most float64) float64 {
+	if v == 0 {
+		v = def
+	}
+	if !(v > 0 && v <= most) {
+		panic(fmt.Sprintf("bandittest: %s of %v is %v: need a number in (0, %v]", field, family, v, most))
+	}
+	return v
+}

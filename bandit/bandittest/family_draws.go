@@ -1,0 +1,22 @@
+package bandittest
+
+import "math"
+
+// Draws is arms that do not learn: every child's score is an independent draw from the arm's Gumbel
+// distribution, of mode uniform in 0.3 to 0.5 and scale log-uniform in 0.01 to Widest, and the best so far
+// rises as the logarithm of their number. The arm with the widest tail wins, not the one with the best
+// mean. All arms start from 0.3.
+type Draws struct {
+	Widest float64 // above 0.01; 0 means 0.06
+}
+
+var _ Family = Draws{}
+
+// Arm implements [Family].
+func (f Draws) Arm(a Address) []float64 {
+	r := a.random(f)
+	mode, width := between(r, 0.3, 0.5), scale(r, 0.01, or(f, "Widest", f.Widest, 0.06, math.Inf(1)))
+	return a.climb(0.3, func(int, float64) float64 { return mode - width*math.Log(r.ExpFloat64()) })
+}
+
+func (f Draws) String() string { return "draws" }

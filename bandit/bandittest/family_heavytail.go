@@ -1,0 +1,30 @@
+package bandittest
+
+import "math"
+
+// HeavyTail is arms that improve in jumps of very different size, ever more rarely: child number s
+// improves with chance min(½, λ/(s + 4)), λ = Rate·exp(0.7·z) per arm, which is evenly in log time, and a
+// jump closes the share min(1, 0.02·u^(−1/Tail)) of the gap to 1, u uniform: a Pareto law. All arms
+// start from 0.3.
+type HeavyTail struct {
+	Rate float64 // 0 means 2: some ten jumps in 512 children
+	Tail float64 // the exponent of the Pareto law; 0 means 1.2
+}
+
+var _ Family = HeavyTail{}
+
+// Arm implements [Family].
+func (f HeavyTail) Arm(a Address) []float64 {
+	r := a.random(f)
+	rate := or(f, "Rate", f.Rate, 2, math.Inf(1)) * logNormal(r, 0.7)
+	tail := or(f, "Tail", f.Tail, 1.2, math.Inf(1))
+	return a.climb(0.3, func(s int, best float64) float64 {
+		if r.Float64() >= min(0.5, rate/float64(s+4)) {
+			return 0
+		}
+		share := min(1, 0.02*math.Pow(1-r.Float64(), -1/tail))
+		return best + (1-best)*share
+	})
+}
+
+func (f HeavyTail) String() string { return "heavy-tail" }

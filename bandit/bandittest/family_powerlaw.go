@@ -1,0 +1,28 @@
+package bandittest
+
+import "math"
+
+// PowerLaw is arms that saturate, at ceilings of their own, as a power of the number s of children:
+//
+//	A − (A − 0.3)·(1 + s/τ)^(−b)
+//
+// with A uniform in 0.6 to 0.98, b in 0.2 to 0.8 and τ log-uniform in 2 to 40 per arm. A child's score is
+// normal about that, and cannot pass A. All arms start from 0.3.
+type PowerLaw struct {
+	Noise float64 // the standard deviation of a child's score; 0 means 0.01
+}
+
+var _ Family = PowerLaw{}
+
+// Arm implements [Family].
+func (f PowerLaw) Arm(a Address) []float64 {
+	r := a.random(f)
+	ceiling, b, tau := between(r, 0.6, 0.98), between(r, 0.2, 0.8), scale(r, 2, 40)
+	noise := or(f, "Noise", f.Noise, 0.01, math.Inf(1))
+	return a.climb(0.3, func(s int, best float64) float64 {
+		mean := ceiling - (ceiling-0.3)*math.Pow(1+float64(s)/tau, -b)
+		return min(mean+noise*r.NormFloat64(), ceiling)
+	})
+}
+
+func (f PowerLaw) String() string { return "power-law" }

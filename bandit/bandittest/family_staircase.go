@@ -1,0 +1,24 @@
+package bandittest
+
+// Staircase is arms that rise in equal steps at irregular times: each child is a step up with chance q,
+// log-uniform in 1/80 to 1/8 per arm, of height uniform in 0.02 to Tallest per arm, up to a ceiling
+// uniform in 0.6 to 1. All arms start from 0.1.
+type Staircase struct {
+	Tallest float64 // above 0.02, at most 1; 0 means 0.08
+}
+
+var _ Family = Staircase{}
+
+// Arm implements [Family].
+func (f Staircase) Arm(a Address) []float64 {
+	r := a.random(f)
+	rate, height, ceiling := scale(r, 1.0/80, 1.0/8), between(r, 0.02, or(f, "Tallest", f.Tallest, 0.08, 1)), between(r, 0.6, 1)
+	return a.climb(0.1, func(s int, best float64) float64 {
+		if r.Float64() >= rate {
+			return 0
+		}
+		return min(best+height, ceiling)
+	})
+}
+
+func (f Staircase) String() string { return "staircase" }

@@ -1,0 +1,133 @@
+package bandittest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/bandit"
+)
+
+// A game plays a policy by hand, since a [bandit.Player] never asks twice about one draw.
+type game struct {
+	policy  bandit.Policy
+	seed    uint64
+	t       int
+	open    []bool
+	pending []int
+	rng     *rand.Rand // the game's own choices; the policy has streams of its own
+}
+
+func newGame(p bandit.Policy, arms int, seed uint64) *game {
+	g := &game{policy: p, seed: seed, open: make([]bool, arms), pending: make([]int, arms), rng: rand.New(rand.NewPCG(seed, 1))}
+	g.openAll()
+	return g
+}
+
+func (g *game) openAll() {
+	for arm := range g.open {
+		g.open[arm] = true
+	}
+}
+
+// openSome opens each arm with a chance of one half, and at least one.
+func (g *game) openSome() {
+	for arm := range g.open {
+		g.open[arm] = g.rng.IntN(2) == 0
+	}
+	g.open[g.rng.IntN(len(g.open))] = true
+}
+
+// probs asks the policy about the coming draw and checks its answer.
+func (g *game) probs() ([]float64, error) { return g.ask(g.seed) }
+
+// ask is probs with the policy's stream chosen.
+func (g *game) ask(stream uint64) ([]float64, error) {
+	p, open, pending := make([]float64, len(g.open)), slices.Clone(g.open), slices.Clone(g.pending)
+	r := bandit.Round{T: g.t, Open: open, Pending: pending, Rand: rand.New(rand.NewPCG(stream, uint64(g.t)))}
+	g.policy.Probs(p, r)
+	if !slices.Equal(open, g.open) || !slices.Equal(pending, g.pending) {
+		return nil, fmt.Errorf("draw %d: the Round was changed by Probs", g.t)
+	}
+	if err := distribution(p, g.open); err != nil {
+		return nil, fmt.Errorf("draw %d: %w", g.t, err)
+	}
+	return p, nil
+}
+
+// draw asks the policy and draws an arm.
+func (g *game) draw() (bandit.Pull, error) {
+	p, err := g.probs()
+	if err != nil {
+		return bandit.Pull{}, err
+	}
+	return g.pull(p), nil
+}
+
+// pull draws an arm from p.
+func (g *game) pull(p []float64) bandit.Pull {
+	u, arm := g.rng.Float64(), 0
+	for i, v := range p {
+		if v > 0 {
+			if arm = i; u < v {
+				break
+			}
+			u -= v
+		}
+	}
+	pull := bandit.Pull{ID: g.t, Arm: arm, Prob: p[arm]}
+	g.take(pull)
+	return pull
+}
+
+func (g *game) take(pull bandit.Pull) {
+	g.t++
+	g.pending[pull.Arm]++
+}
+
+func (g *game) report(pull bandit.Pull, reward float64) {
+	g.cancel(pull)
+	g.policy.Update(pull, reward)
+}
+
+func (g *game) cancel(pull bandit.Pull) { g.pending[pull.Arm]-- }
+
+// play draws and reports one pull at a time.
+func (g *game) play(rounds int, reward func(bandit.Pull) float64) error {
+	for range rounds {
+		pull, err := g.draw()
+		if err != nil {
+			return err
+		}
+		g.report(pull, reward(pull))
+	}
+	return nil
+}
+
+// noisy is a reward in [0, 1] that is larger on average the higher the arm.
+func (g *game) noisy(pull bandit.Pull) float64 {
+	mean := float64(pull.Arm+1) / float64(len(g.open)+1)
+	return min(max(mean+0.2*g.rng.NormFloat64(), 0), 1)
+}
+
+// tolerance is how far from 1 probabilities may sum.
+const tolerance = 1e-9
+
+// distribution reports what keeps p from being a distribution over the open arms.
+func distribution(p []float64, open []bool) error {
+	var sum float64
+	for arm, v := range p {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
+			return fmt.Errorf("probability %v of arm %d", v, arm)
+		case v > 0 && !open[arm]:
+			return fmt.Errorf("probability %v of arm %d, which is closed", v, arm)
+		}
+		sum += v
+	}
+	if math.Abs(sum-1) > tolerance {
+		return fmt.Errorf("probabilities over %d arms sum to %v", len(p), sum)
+	}
+	return nil
+}

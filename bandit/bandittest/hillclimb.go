@@ -1,0 +1,205 @@
+package bandittest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// HillClimb is greedy searches on a real objective, as evolve.Greedy does them with programs: each
+// generation freezes the parent, makes N children by editing its points, and the best child replaces the
+// parent if it is strictly better. Nothing about the course of the scores is assumed.
+//
+// A child is one of four edits: some points (two on average) moved, eight in ten; all points moved, one
+// in ten; a rewrite with all points drawn anew, one in twenty; or a failure without a score, one in
+// twenty. Moves are normal with a deviation that is log-uniform in 0.001 to 0.3 per child, except that one
+// moved point in ten is put anywhere.
+type HillClimb struct {
+	// Objective is one of "cp", circle packing with 26 circles, "mmd", min/max distance of 16 points, and
+	// "ht", Heilbronn's triangle with 11 points, scored as in task/geometry. Arm panics if it is another.
+	Objective string
+	// Rounded has coordinates rounded to two decimals, as models write numbers, so that the last digits
+	// cannot be polished.
+	Rounded bool
+	// Few gives each parent only so many distinct children, 8 to 128 log-uniformly, as a model of low
+	// entropy does. A search that has seen them all without success stagnates for ever.
+	Few bool
+}
+
+var _ Family = HillClimb{}
+
+// HillClimbs returns the hill-climbs on the three objectives, in all four forms.
+func HillClimbs() []HillClimb {
+	var all []HillClimb
+	for _, objective := range []string{"cp", "mmd", "ht"} {
+		for _, few := range []bool{false, true} {
+			for _, rounded := range []bool{false, true} {
+				all = append(all, HillClimb{objective, rounded, few})
+			}
+		}
+	}
+	return all
+}
+
+func (h HillClimb) String() string {
+	name := h.Objective
+	if h.Rounded {
+		name += "-rounded"
+	}
+	if h.Few {
+		name += "-few"
+	}
+	return name
+}
+
+// Arm implements [Family].
+func (h HillClimb) Arm(a Address) []float64 {
+	o, ok := objectives[h.Objective]
+	if !ok {
+		panic(fmt.Sprintf("bandittest: unknown objective %q of a HillClimb: it is one of cp, mmd, ht", h.Objective))
+	}
+	s := newSearch(h, o, a)
+	scores := make([]float64, a.Rounds+1)
+	scores[0] = s.best
+	for round := 1; round <= a.Rounds; round++ {
+		s.generation(max(a.N, 1))
+		scores[round] = min(s.best, 1)
+	}
+	return scores
+}
+
+// search is a hill-climb under way.
+type search struct {
+	objective
+	rounded bool
+	rand    *rand.Rand // of choices
+	edits   rand.PCG   // of what one child is
+	edit    *rand.Rand
+	parent  []float64
+	best    float64
+	child   []float64 // being made
+	top     []float64 // the best child of the generation
+	few     *repertoire
+}
+
+func newSearch(h HillClimb, o objective, a Address) *search {
+	s := &search{objective: o, rounded: h.Rounded, rand: a.random(h), parent: o.start()}
+	s.edit = rand.New(&s.edits)
+	s.best = o.score(s.parent)
+	s.child, s.top = make([]float64, len(s.parent)), make([]float64, len(s.parent))
+	if h.Few {
+		s.few = &repertoire{}
+		s.few.renew(s.rand)
+	}
+	return s
+}
+
+// generation makes n children of one parent.
+func (s *search) generation(n int) {
+	best := s.best
+	for range n {
+		seed := s.rand.Uint64()
+		if s.few != nil {
+			if seed = s.few.draw(s.rand); seed == 0 {
+				continue // a child of this parent seen before: no better than then
+			}
+		}
+		s.edits.Seed(seed, 0)
+		if !s.propose() {
+			continue
+		}
+		if score := s.score(s.child); score > best {
+			best = score
+			s.child, s.top = s.top, s.child
+		}
+	}
+	if best > s.best {
+		s.best = best
+		s.parent, s.top = s.top, s.parent
+		if s.few != nil {
+			s.few.renew(s.rand)
+		}
+	}
+}
+
+// propose makes a child, and reports whether it has a score.
+func (s *search) propose() bool {
+	copy(s.child, s.parent)
+	step := scale(s.edit, 0.001, 0.3)
+	switch u := s.edit.Float64(); {
+	case u < 0.05:
+		return false
+	case u < 0.1:
+		return s.all(s.redraw)
+	case u < 0.2:
+		return s.all(func(i int) bool { return s.move(i, step) })
+	}
+	return s.some(func(i int) bool {
+		if s.edit.Float64() < 0.1 {
+			return s.redraw(i)
+		}
+		return s.move(i, step)
+	})
+}
+
+// all edits every point, and some so many of any that a further one comes with chance one half. Both
+// report whether all stay in the domain.
+func (s *search) all(edit func(i int) bool) bool {
+	for i := range s.points {
+		if !edit(i) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *search) some(edit func(i int) bool) bool {
+	for more := true; more; more = s.edit.Float64() < 0.5 {
+		if !edit(s.edit.IntN(s.points)) {
+			return false
+		}
+	}
+	return true
+}
+
+// redraw puts point i anywhere.
+func (s *search) redraw(i int) bool { return s.put(i, s.sample) }
+
+// move shifts point i by a normal step.
+func (s *search) move(i int, step float64) bool {
+	return s.put(i, func(r *rand.Rand) (x, y float64) {
+		return s.child[2*i] + step*r.NormFloat64(), s.child[2*i+1] + step*r.NormFloat64()
+	})
+}
+
+// put sets point i, and reports whether it is in the domain.
+func (s *search) put(i int, at func(r *rand.Rand) (x, y float64)) bool {
+	x, y := at(s.edit)
+	if s.rounded {
+		x, y = math.Round(x*100)/100, math.Round(y*100)/100
+	}
+	x, y, ok := s.keep(x, y)
+	s.child[2*i], s.child[2*i+1] = x, y
+	return ok
+}
+
+// repertoire is the few distinct children of a parent.
+type repertoire struct {
+	base uint64
+	size int
+	seen [2]uint64 // by child, one bit each
+}
+
+func (p *repertoire) renew(r *rand.Rand) {
+	p.base, p.size, p.seen = r.Uint64()|1, int(scale(r, 8, 129)), [2]uint64{}
+}
+
+// draw returns the seed of a child, never 0, or 0 if that child has been drawn before.
+func (p *repertoire) draw(r *rand.Rand) uint64 {
+	i := r.IntN(p.size)
+	if p.seen[i/64]>>(i%64)&1 != 0 {
+		return 0
+	}
+	p.seen[i/64] |= 1 << (i % 64)
+	return p.base + 2*uint64(i)
+}

@@ -1,0 +1,73 @@
+// Package bandittest checks what any [bandit.Policy] must hold, and measures policies on simulated arms.
+// Call [Run] in the test of a policy; [Study] compares policies over families of arms that rise as
+// searches do.
+package bandittest
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/evoalloc/evoalloc/bandit"
+)
+
+// T is what Run needs of a *testing.T.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// Run checks that the policies that fresh returns keep the promises of [bandit.Policy], each check
+// with policies of its own:
+//
+//   - prints: they have a String method; two equal ones print the same and go on doing so while
+//     they learn, since how a policy prints is what tells one run's configuration from another's;
+//   - distribution: probabilities are finite, not negative and sum to 1, whatever arms are open;
+//   - closed arms: those get no mass, in any pattern, before and after pulls;
+//   - purity: Probs changes neither the policy nor the round, and the same stream gives the same
+//     probabilities;
+//   - late outcomes: several pulls in flight, also of one arm, whose outcomes come in any order,
+//     for arms closed since, or never;
+//   - rerun: the same seed and outcomes give the same pulls, and policies share no state;
+//   - one arm: it gets all the mass;
+//   - many arms: a thousand of them;
+//   - extreme rewards: 0, 1, all equal, negative, tiny and the largest float64s of either sign;
+//   - many rounds: 100,000 outcomes, in favor of one arm and then of another.
+//
+// Every failed check is one Errorf that begins with the policy and the name of the check. A panic
+// of the policy fails the check that it happens in. All randomness is seeded, so a failure repeats.
+// It asks for some ten thousand probabilities.
+func Run(t T, fresh func() bandit.Policy) {
+	t.Helper()
+	for _, c := range checks {
+		if err := c.try(fresh); err != nil {
+			t.Errorf("%v: %s: %v", fresh(), c.name, err)
+		}
+	}
+}
+
+type check struct {
+	name string
+	run  func(fresh func() bandit.Policy) error
+}
+
+var checks = []check{
+	{"prints", checkPrints},
+	{"distribution", checkDistribution},
+	{"closed arms", checkClosedArms},
+	{"purity", checkPurity},
+	{"late outcomes", checkLateOutcomes},
+	{"rerun", checkRerun},
+	{"one arm", checkOneArm},
+	{"many arms", checkManyArms},
+	{"extreme rewards", checkExtremeRewards},
+	{"many rounds", checkManyRounds},
+}
+
+func (c check) try(fresh func() bandit.Policy) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return c.run(fresh)
+}

@@ -1,0 +1,201 @@
+package bandittest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// A PlayConfig says how a policy is played over simulated arms.
+type PlayConfig struct {
+	Rounds int    // T, the pulls to play; at least 1
+	Seed   uint64 // of the draws; 0 is a seed like any other
+	// InFlight is the number of pulls in flight at once, at most one an arm; 0 means 1.
+	InFlight int
+	// Delay returns how long a pull takes, in any unit; r is a stream private to the pull. Outcomes
+	// come in the order in which pulls end. nil means that every pull takes as long as any other, so
+	// that outcomes come in the order of draws.
+	Delay func(r *rand.Rand) float64
+}
+
+func (c PlayConfig) validate(arms [][]float64) error {
+	switch {
+	case c.Rounds < 1:
+		return fmt.Errorf("bandittest: Play of %d rounds: need at least 1", c.Rounds)
+	case c.InFlight < 1:
+		return fmt.Errorf("bandittest: Play with %d pulls in flight: need at least 1", c.InFlight)
+	case len(arms) == 0:
+		return errors.New("bandittest: Play without arms")
+	}
+	for i, a := range arms {
+		if len(a) == 0 {
+			return fmt.Errorf("bandittest: arm %d has no score to start from", i)
+		}
+	}
+	return nil
+}
+
+// A Played is what became of a policy's run. Lists by round are in the order of draws.
+type Played struct {
+	Selections   []int     // the arm of each round
+	Propensities []float64 // its chance when drawn
+	Rewards      []float64 // the arm's best score after the pull
+	// Best is the best score of all arms after 0, 1, ... outcomes.
+	Best []float64
+}
+
+// Play plays p over arms, of which arms[i][n] is the best score of arm i after n pulls, so arms[i][0] is
+// what it starts from. Each pull's reward is the new best score of its arm, as in evolve.Run. An arm
+// closes at the end of its list, and the run ends early if all are closed. Equal arguments give equal
+// runs. It returns the policy's mistakes as errors.
+//
+// The best score that T pulls can come to is max over i of arms[i][T], however they are split, as an
+// arm's score depends on its own pulls alone and never falls: see [Oracle].
+func Play(p bandit.Policy, arms [][]float64, cfg PlayConfig) (Played, error) {
+	cfg.InFlight = cmp.Or(cfg.InFlight, 1)
+	if err := cfg.validate(arms); err != nil {
+		return Played{}, err
+	}
+	g := newSimulation(p, arms, cfg)
+	for len(g.Best) <= cfg.Rounds {
+		if err := g.fill(); err != nil {
+			return g.Played, err
+		}
+		if len(g.flying) == 0 {
+			break // every arm is closed
+		}
+		if err := g.land(); err != nil {
+			return g.Played, err
+		}
+	}
+	return g.Played, nil
+}
+
+// simulation is a run under way.
+type simulation struct {
+	Played
+	cfg    PlayConfig
+	player *bandit.Player
+	arms   [][]float64
+	pulls  []int // drawn, by arm
+	open   []bool
+	ready  int // number of open arms
+	flying []flight
+	clock  float64
+	best   float64
+	pcg    rand.PCG
+	rand   *rand.Rand
+}
+
+// flight is a pull in flight.
+type flight struct {
+	id, arm int
+	ends    float64
+}
+
+func newSimulation(p bandit.Policy, arms [][]float64, cfg PlayConfig) *simulation {
+	g := &simulation{
+		cfg:    cfg,
+		player: bandit.NewPlayer(p, len(arms), cfg.Seed),
+		arms:   arms,
+		pulls:  make([]int, len(arms)),
+		open:   make([]bool, len(arms)),
+		flying: make([]flight, 0, min(cfg.InFlight, len(arms))),
+		best:   math.Inf(-1),
+	}
+	g.rand = rand.New(&g.pcg)
+	g.Selections = make([]int, 0, cfg.Rounds)
+	g.Propensities = make([]float64, 0, cfg.Rounds)
+	g.Rewards = make([]float64, 0, cfg.Rounds)
+	for i, a := range arms {
+		g.best = max(g.best, a[0])
+		g.reopen(i)
+	}
+	g.Best = append(make([]float64, 0, cfg.Rounds+1), g.best)
+	return g
+}
+
+// reopen opens an arm with no pull in flight, unless its list has ended.
+func (g *simulation) reopen(arm int) {
+	if g.pulls[arm]+1 < len(g.arms[arm]) {
+		g.open[arm] = true
+		g.ready++
+	}
+}
+
+// fill draws until as many pulls are in flight as may be.
+func (g *simulation) fill() error {
+	for len(g.Selections) < g.cfg.Rounds && len(g.flying) < g.cfg.InFlight && g.ready > 0 {
+		pull, err := g.player.Draw(g.open)
+		if err != nil {
+			return err
+		}
+		g.open[pull.Arm] = false
+		g.ready--
+		g.pulls[pull.Arm]++
+		g.Selections = append(g.Selections, pull.Arm)
+		g.Propensities = append(g.Propensities, pull.Prob)
+		g.Rewards = append(g.Rewards, g.arms[pull.Arm][g.pulls[pull.Arm]])
+		g.flying = append(g.flying, flight{pull.ID, pull.Arm, g.clock + g.delay(pull.ID)})
+	}
+	return nil
+}
+
+func (g *simulation) delay(id int) float64 {
+	if g.cfg.Delay == nil {
+		return 1
+	}
+	g.pcg.Seed(stream.Seed(g.cfg.Seed, "delay", uint64(id)))
+	return g.cfg.Delay(g.rand)
+}
+
+// land reports the pull that ends first, of equals the one drawn first.
+func (g *simulation) land() error {
+	first := 0
+	for i, f := range g.flying {
+		if f.ends < g.flying[first].ends {
+			first = i
+		}
+	}
+	f := g.flying[first]
+	g.flying = append(g.flying[:first], g.flying[first+1:]...)
+	g.clock = f.ends
+	g.best = max(g.best, g.Rewards[f.id])
+	g.Best = append(g.Best, g.best)
+	g.reopen(f.arm)
+	return g.player.Report(f.id, g.Rewards[f.id])
+}
+
+// Oracle returns the best score that 0, 1, ..., rounds pulls can come to, with the arms known beforehand:
+// max over i of arms[i][t], which giving all t pulls to one arm reaches and no other split exceeds. An
+// arm that has ended keeps its last score.
+func Oracle(arms [][]float64, rounds int) []float64 {
+	best := make([]float64, rounds+1)
+	for t := range best {
+		best[t] = math.Inf(-1)
+		for _, a := range arms {
+			best[t] = max(best[t], a[min(t, len(a)-1)])
+		}
+	}
+	return best
+}
+
+// RoundRobin returns the best score after 0, 1, ..., rounds pulls dealt out to the arms in turn: what
+// thresholds are set by. An arm that has ended keeps its last score.
+func RoundRobin(arms [][]float64, rounds int) []float64 {
+	best := make([]float64, rounds+1)
+	best[0] = math.Inf(-1)
+	for _, a := range arms {
+		best[0] = max(best[0], a[0])
+	}
+	for t := 1; t <= rounds; t++ {
+		a := arms[(t-1)%len(arms)]
+		best[t] = max(best[t-1], a[min((t-1)/len(arms)+1, len(a)-1)])
+	}
+	return best
+}

@@ -1,0 +1,172 @@
+package bandittest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+const (
+	resamples  = 2000
+	confidence = 0.95
+)
+
+// An Interval is an estimate and its 95 % bootstrap interval: the percentiles 2.5 and 97.5 of the estimate
+// over samples drawn from the runs with replacement (B. Efron, "Bootstrap Methods: Another Look at the
+// Jackknife", 1979), 2000 of them unless said otherwise. The drawing has a fixed seed, so equal runs give
+// equal intervals.
+type Interval struct{ Value, Low, High float64 }
+
+func (i Interval) String() string { return fmt.Sprintf("%.4g [%.4g, %.4g]", i.Value, i.Low, i.High) }
+
+// A Summary is what the runs of a policy have in common.
+type Summary struct {
+	Runs int
+	Mean Interval
+	// IQM is the interquartile mean, that of the middle half of the runs: with n runs, n/4 of them,
+	// rounded down, are left out at either end. It is less swayed by a few odd runs than the mean and
+	// uses more of them than the median (R. Agarwal et al., "Deep Reinforcement Learning at the Edge of
+	// the Statistical Precipice", 2021).
+	IQM Interval
+}
+
+// Summarize returns the mean and the interquartile mean of values, all NaN if there are none.
+func Summarize(values []float64) Summary { return SummarizeAll([][]float64{values}) }
+
+// SummarizeAll returns the mean and the interquartile mean of the values of all strata together, say of the
+// runs in several settings. The bootstrap draws within each stratum, so that it tells what other runs in
+// the same settings would come to.
+func SummarizeAll(strata [][]float64) Summary {
+	all := slices.Concat(strata...)
+	n := len(all)
+	if n == 0 {
+		nan := Interval{math.NaN(), math.NaN(), math.NaN()}
+		return Summary{Mean: nan, IQM: nan}
+	}
+	order, sorted := sortedOrder(all)
+	ones := slices.Repeat([]int{1}, n)
+	s := Summary{Runs: n}
+	s.Mean.Value, s.IQM.Value = trimmed(sorted, ones, 0), trimmed(sorted, ones, n/4)
+	means, iqms := make([]float64, resamples), make([]float64, resamples)
+	draws, counts := newResampler(), make([]int, n)
+	for i := range resamples {
+		clear(counts)
+		first := 0
+		for _, stratum := range strata {
+			draws.draw(len(stratum), func(j int) { counts[order[first+j]]++ })
+			first += len(stratum)
+		}
+		means[i], iqms[i] = trimmed(sorted, counts, 0), trimmed(sorted, counts, n/4)
+	}
+	s.Mean.Low, s.Mean.High = percentiles(means)
+	s.IQM.Low, s.IQM.High = percentiles(iqms)
+	return s
+}
+
+// sortedOrder returns the values sorted, and for each value the place it has come to.
+func sortedOrder(values []float64) (place []int, sorted []float64) {
+	from := make([]int, len(values))
+	for i := range from {
+		from[i] = i
+	}
+	slices.SortFunc(from, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	place, sorted = make([]int, len(values)), make([]float64, len(values))
+	for i, j := range from {
+		place[j], sorted[i] = i, values[j]
+	}
+	return place, sorted
+}
+
+// resampler draws samples with replacement, the same ones every time.
+type resampler struct{ *rand.Rand }
+
+func newResampler() resampler { return resampler{rand.New(rand.NewPCG(1979, 0))} }
+
+// draw calls take with each of n members drawn out of n.
+func (r resampler) draw(n int, take func(i int)) {
+	for range n {
+		take(r.IntN(n))
+	}
+}
+
+// trimmed returns the mean of a sample without its cut smallest and cut largest members. The sample has
+// counts[i] of sorted[i].
+func trimmed(sorted []float64, counts []int, cut int) float64 {
+	var sum float64
+	at, last := 0, len(sorted)-cut
+	for i, c := range counts {
+		taken := min(at+c, last) - max(at, cut)
+		if taken > 0 {
+			sum += float64(taken) * sorted[i]
+		}
+		at += c
+	}
+	return sum / float64(last-cut)
+}
+
+// percentiles sorts values and returns the ends of the interval that holds all but what confidence leaves.
+func percentiles(values []float64) (low, high float64) {
+	slices.Sort(values)
+	out := (1 - confidence) / 2
+	return quantile(values, out), quantile(values, 1-out)
+}
+
+// quantile returns the q-quantile of sorted values, interpolated between neighbours (Hyndman and Fan's
+// type 7).
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	if sorted[i] == sorted[i+1] {
+		return sorted[i] // also where both are infinite
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// NotReached stands for the number of pulls to a score that a run did not come to.
+const NotReached = -1
+
+// FirstAt returns the number of pulls after which best, as in [Played].Best, is at least level, or
+// [NotReached].
+func FirstAt(best []float64, level float64) int {
+	if t := slices.IndexFunc(best, func(v float64) bool { return v >= level }); t >= 0 {
+		return t
+	}
+	return NotReached
+}
+
+// Reliable returns the least number of pulls after which at least the given share of runs has reached a
+// score, where first is what each run needed; or [NotReached]. It panics unless share is in (0, 1] and
+// there are runs.
+func Reliable(first []int, share float64) int {
+	if len(first) == 0 || !(share > 0 && share <= 1) {
+		panic(fmt.Sprintf("bandittest: Reliable(%d runs, %v): need runs, and a share in (0, 1]", len(first), share))
+	}
+	sorted := slices.Clone(first)
+	slices.SortFunc(sorted, compareReach)
+	return sorted[needed(len(sorted), share)-1]
+}
+
+// needed returns how many of n runs are at least the share.
+func needed(n int, share float64) int { return int(math.Ceil(share*float64(n) - 1e-9)) }
+
+// compareReach orders numbers of pulls, those not reached last.
+func compareReach(a, b int) int {
+	switch {
+	case a == b:
+		return 0
+	case b == NotReached || a != NotReached && a < b:
+		return -1
+	}
+	return 1
+}
+
+// reliableLevel returns the highest score that at least the given share of the runs has reached.
+func reliableLevel(scores []float64, share float64) float64 {
+	sorted := slices.Sorted(slices.Values(scores))
+	return sorted[len(sorted)-needed(len(sorted), share)]
+}

@@ -1,0 +1,181 @@
+package bandittest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/bandit"
+)
+
+// A Contender is a policy to compare with others.
+type Contender struct {
+	Name string
+	// New returns a fresh policy for one run in a setting, for one that wants to know it: the number of
+	// rounds or arms, say. It is called from several goroutines at once. What it learns of the family
+	// should come from seeds that are not played.
+	New func(s Setting) bandit.Policy
+}
+
+// A Setting is what policies are played over: K arms of a family, for T pulls of N children.
+type Setting struct {
+	Family Family
+	Arms   int // K, at least 1
+	N      int // children to a generation; 0 means 1
+	Rounds int // T, at least 1
+}
+
+func (s Setting) String() string {
+	return fmt.Sprintf("%v K=%d N=%d T=%d", s.Family, s.Arms, max(s.N, 1), s.Rounds)
+}
+
+// A StudyConfig says what to compare.
+type StudyConfig struct {
+	Contenders []Contender // at least one; names differ
+	Settings   []Setting   // at least one
+	Seed       uint64      // of the first run; the others have the seeds after it
+	Runs       int         // runs of each policy in each setting; 0 means 100
+	// Multiples are the scores to reach, by what they take without a policy: a multiple m is the highest
+	// score that [RoundRobin] has reached in at least nine of ten runs after m·T pulls. At most K. nil
+	// means ½, 1 and 2.
+	Multiples []float64
+	Scores    []float64                  // further scores to reach, as they are
+	InFlight  int                        // as in PlayConfig
+	Delay     func(r *rand.Rand) float64 // as in PlayConfig
+	Parallel  int                        // runs at once; 0 means one a processor
+	// Progress is called after each run of all policies in one setting, from several goroutines at once.
+	// nil means not.
+	Progress func()
+}
+
+// Share is the share of runs that have to reach a score for it to count as reached reliably.
+const Share = 0.9
+
+func (c StudyConfig) withDefaults() StudyConfig {
+	c.Runs = cmp.Or(c.Runs, 100)
+	c.InFlight = cmp.Or(c.InFlight, 1)
+	c.Parallel = cmp.Or(c.Parallel, runtime.GOMAXPROCS(0))
+	if c.Multiples == nil {
+		c.Multiples = []float64{0.5, 1, 2}
+	}
+	if c.Progress == nil {
+		c.Progress = func() {}
+	}
+	return c
+}
+
+func (c StudyConfig) validate() error {
+	switch {
+	case len(c.Contenders) == 0:
+		return errors.New("bandittest: a study without policies")
+	case len(c.Settings) == 0:
+		return errors.New("bandittest: a study without settings")
+	case c.Runs < 1:
+		return fmt.Errorf("bandittest: a study of %d runs: need at least 1", c.Runs)
+	case c.InFlight < 1:
+		return fmt.Errorf("bandittest: a study with %d pulls in flight: need at least 1", c.InFlight)
+	case c.Parallel < 1:
+		return fmt.Errorf("bandittest: a study with %d runs at once: need at least 1", c.Parallel)
+	}
+	names := make(map[string]bool)
+	for _, p := range c.Contenders {
+		if names[p.Name] {
+			return fmt.Errorf("bandittest: two policies named %q", p.Name)
+		}
+		names[p.Name] = true
+	}
+	for _, s := range c.Settings {
+		if s.Arms < 1 || s.Rounds < 1 || s.N < 0 {
+			return fmt.Errorf("bandittest: setting %v: need at least 1 arm, 1 child and 1 round", s)
+		}
+	}
+	for _, m := range c.Multiples {
+		if !(m > 0) {
+			return fmt.Errorf("bandittest: multiple %v of the rounds: need more than 0", m)
+		}
+	}
+	return nil
+}
+
+// Study plays every policy in every setting and returns a [Cell] for each setting, in order. The runs of
+// a setting are paired: run i has the same arms for every policy, those of seed cfg.Seed + i. The same
+// study gives the same cells, however many runs go on at once. If ctx ends it returns the cells that are
+// complete, and why it ended.
+func Study(ctx context.Context, cfg StudyConfig) ([]Cell, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	var cells []Cell
+	for _, s := range cfg.Settings {
+		runs, err := cfg.play(ctx, s)
+		if err != nil {
+			return cells, fmt.Errorf("bandittest: %v: %w", s, err)
+		}
+		cells = append(cells, newCell(cfg, s, runs))
+	}
+	return cells, nil
+}
+
+// run is one run of a setting: the course of every policy's best score over the same arms.
+type run struct {
+	oracle []float64
+	robin  []float64   // of RoundRobin, after each multiple
+	best   [][]float64 // by policy
+}
+
+// play makes the runs of a setting, several at once.
+func (c StudyConfig) play(ctx context.Context, s Setting) ([]run, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	runs := make([]run, c.Runs)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(c.Parallel, c.Runs) {
+		wg.Go(func() {
+			for i := range next {
+				var err error
+				if runs[i], err = c.run(s, c.Seed+uint64(i)); err != nil {
+					cancel(err)
+				}
+				c.Progress()
+			}
+		})
+	}
+	for i := 0; i < c.Runs && ctx.Err() == nil; i++ {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return runs, context.Cause(ctx)
+}
+
+// run plays every policy over the arms of one seed.
+func (c StudyConfig) run(s Setting, seed uint64) (run, error) {
+	arms := Arms(s.Family, seed, s.Arms, s.N, s.Rounds)
+	r := run{oracle: Oracle(arms, s.Rounds)}
+	for _, m := range c.Multiples {
+		t := c.after(m, s)
+		r.robin = append(r.robin, RoundRobin(arms, t)[t])
+	}
+	for _, p := range c.Contenders {
+		played, err := Play(p.New(s), arms, PlayConfig{Rounds: s.Rounds, Seed: seed, InFlight: c.InFlight, Delay: c.Delay})
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		for len(played.Best) <= s.Rounds { // every arm had ended
+			played.Best = append(played.Best, played.Best[len(played.Best)-1])
+		}
+		r.best = append(r.best, played.Best)
+	}
+	return r, nil
+}
+
+// after returns the number of pulls that a multiple stands for: no more than all that the arms have.
+func (StudyConfig) after(multiple float64, s Setting) int {
+	return int(max(1, min(multiple, float64(s.Arms))*float64(s.Rounds)))
+}
