@@ -1,0 +1,214 @@
+package bandit_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/evoalloc/evoalloc/bandit"
+)
+
+// coins pays 1 with chances that the policy does not know.
+func coins(p bandit.Policy, rounds int, chances ...float64) []int {
+	player, rng := bandit.NewPlayer(p, len(chances), 1), rand.New(rand.NewPCG(1, 1))
+	open, pulls := make([]bool, len(chances)), make([]int, len(chances))
+	for arm := range open {
+		open[arm] = true
+	}
+	for range rounds {
+		pull, err := player.Draw(open)
+		if err != nil {
+			panic(err)
+		}
+		var reward float64
+		if rng.Float64() < chances[pull.Arm] {
+			reward = 1
+		}
+		pulls[pull.Arm]++
+		if err := player.Report(pull.ID, reward); err != nil {
+			panic(err)
+		}
+	}
+	return pulls
+}
+
+func Example() {
+	fmt.Println(coins(&bandit.UCB1{}, 1000, 0.2, 0.8, 0.5))
+	fmt.Println(coins(&bandit.PaperEXP3P{}, 1000, 0.2, 0.8, 0.5))
+	fmt.Println(coins(&bandit.GaussianThompson{Sigma: 0.5}, 1000, 0.2, 0.8, 0.5))
+	fmt.Println(coins(bandit.Random{}, 1000, 0.2, 0.8, 0.5))
+	// Output:
+	// [25 887 88]
+	// [46 905 49]
+	// [4 986 10]
+	// [341 309 350]
+}
+
+// A Player keeps several pulls in flight. An arm that is busy can be closed meanwhile.
+func ExamplePlayer() {
+	player := bandit.NewPlayer(&bandit.UCB1{}, 2, 1)
+	first, _ := player.Draw([]bool{true, true})
+	second, _ := player.Draw([]bool{false, true})
+	_, err := player.Draw([]bool{false, false})
+	fmt.Println(first.Arm, second.Arm, err)
+
+	player.Report(second.ID, 0.5) // in any order
+	player.Cancel(first.ID)       // nothing came of it
+	fmt.Println(player.InFlight(), player.Report(first.ID, 1))
+	// Output:
+	// 0 1 bandit: no arm is open
+	// 0 bandit: report of pull 0, which is not in flight
+}
+
+// Greedy pulls the arm with the best mean so far.
+type Greedy struct{ seen bandit.Tally }
+
+func (g *Greedy) Probs(p []float64, r bandit.Round)  { bandit.OneHot(p, r.Open, g.seen.Mean) }
+func (g *Greedy) Update(pull bandit.Pull, x float64) { g.seen.Add(pull.Arm, x) }
+func (g *Greedy) String() string                     { return "Greedy()" }
+
+// A policy of one's own: with a floor under it, this one is epsilon-greedy.
+func ExamplePolicy() {
+	p := bandit.WithFloor(&Greedy{}, 0.1)
+	fmt.Println(p, coins(p, 1000, 0.2, 0.8, 0.5))
+	// Output: WithFloor(Greedy(), 0.1) [40 858 102]
+}
+
+func ExampleRound() {
+	p := make([]float64, 3)
+	bandit.Random{}.Probs(p, bandit.Round{Open: []bool{true, false, true}, Pending: []int{0, 1, 0}})
+	fmt.Println(p)
+	// Output: [0.5 0 0.5]
+}
+
+// A log of pulls with their propensities tells what another choice would have brought: here what
+// always pulling arm 1 would, by inverse propensity.
+func ExamplePull() {
+	log := []struct {
+		bandit.Pull
+		reward float64
+	}{
+		{bandit.Pull{ID: 0, Arm: 0, Prob: 0.75}, 0.1},
+		{bandit.Pull{ID: 1, Arm: 1, Prob: 0.25}, 0.2},
+		{bandit.Pull{ID: 2, Arm: 1, Prob: 0.5}, 0.4},
+		{bandit.Pull{ID: 3, Arm: 0, Prob: 0.5}, 0.3},
+	}
+	var sum float64
+	for _, l := range log {
+		if l.Arm == 1 {
+			sum += l.reward / l.Prob
+		}
+	}
+	fmt.Printf("%.2f\n", sum/float64(len(log)))
+	// Output: 0.40
+}
+
+func ExampleUCB1() {
+	p := &bandit.UCB1{C: 0.5}
+	fmt.Println(p)
+	fmt.Println(coins(p, 12, 0.2, 0.8))
+	// Output:
+	// UCB1(c=0.5)
+	// [4 8]
+}
+
+func ExamplePaperEXP3P() {
+	p := &bandit.PaperEXP3P{Max: 2}
+	fmt.Println(p)
+	probs := make([]float64, 2)
+	round := bandit.Round{Open: []bool{true, true}, Pending: []int{0, 0}}
+	p.Probs(probs, round)
+	p.Update(bandit.Pull{Arm: 1, Prob: probs[1]}, 1.5)
+	p.Probs(probs, round)
+	fmt.Printf("%.4f\n", probs)
+	// Output:
+	// PaperEXP3P(eta=0.07, gamma=0.1, min=0, max=2)
+	// [0.4775 0.5225]
+}
+
+func ExampleGaussianThompson() {
+	p := &bandit.GaussianThompson{}
+	fmt.Println(p)
+	for _, reward := range []float64{0.5, 0.6, 0.7} {
+		p.Update(bandit.Pull{Arm: 0}, reward)
+	}
+	probs := make([]float64, 2)
+	p.Probs(probs, bandit.Round{Open: []bool{true, true}, Pending: []int{0, 0}})
+	fmt.Printf("%.6f\n", probs)
+	// Output:
+	// GaussianThompson(sigma=0.1, mean=0.5, strength=1)
+	// [0.748833 0.251167]
+}
+
+func ExampleRandom() {
+	fmt.Println(bandit.Random{})
+	// Output: Random()
+}
+
+func ExampleOneHot() {
+	p := make([]float64, 3)
+	index := []float64{0.5, 0.9, 0.7}
+	bandit.OneHot(p, []bool{true, false, true}, func(arm int) float64 { return index[arm] })
+	fmt.Println(p)
+	// Output: [0 0 1]
+}
+
+func ExampleTally() {
+	var tally bandit.Tally
+	tally.Add(0, 1)
+	tally.Add(2, 0.5)
+	tally.Add(2, 0.25)
+	fmt.Println(tally.Pulls(2), tally.Mean(2), tally.Total())
+	tally.Discount(0.5)
+	fmt.Println(tally.Pulls(2), tally.Mean(2), tally.Total())
+	// Output:
+	// 2 0.375 3
+	// 1 0.375 1.5
+}
+
+// A Forgetter says how it forgets, for Discounted to use.
+func ExampleForgetter() {
+	var p bandit.Forgetter = &bandit.GaussianThompson{}
+	chance := func() float64 {
+		probs := make([]float64, 2)
+		p.Probs(probs, bandit.Round{Open: []bool{true, true}, Pending: []int{0, 0}})
+		return probs[0]
+	}
+	p.Update(bandit.Pull{Arm: 0}, 0.7)
+	fmt.Printf("%.3f\n", chance())
+	p.Forget(0.1)
+	fmt.Printf("%.3f\n", chance())
+	// Output:
+	// 0.793
+	// 0.552
+}
+
+func ExampleNormalize() {
+	// Scores of this task go from -10 to 30.
+	fmt.Println(bandit.Normalize(&bandit.GaussianThompson{}, -10, 30))
+	// Output: Normalize(GaussianThompson(sigma=0.1, mean=0.5, strength=1), -10, 30)
+}
+
+func ExampleWithFloor() {
+	p := bandit.WithFloor(&bandit.UCB1{C: 1}, 0.25)
+	probs := make([]float64, 5)
+	p.Probs(probs, bandit.Round{Open: []bool{true, true, true, true, true}, Pending: make([]int, 5)})
+	fmt.Println(p)
+	fmt.Printf("%.2f\n", probs)
+	// Output:
+	// WithFloor(UCB1(c=1), 0.25)
+	// [0.80 0.05 0.05 0.05 0.05]
+}
+
+func ExampleDiscounted() {
+	// The last hundred pulls or so count.
+	fmt.Println(bandit.Discounted(&bandit.UCB1{C: 1}, 0.99))
+	// Output: Discounted(UCB1(c=1), 0.99)
+}
+
+func ExampleMix() {
+	p := bandit.Mix([]float64{3, 1}, &bandit.UCB1{C: 1}, bandit.Random{})
+	probs := make([]float64, 2)
+	p.Probs(probs, bandit.Round{Open: []bool{true, true}, Pending: []int{0, 0}})
+	fmt.Println(p, probs)
+	// Output: Mix(0.75*UCB1(c=1) + 0.25*Random()) [0.875 0.125]
+}
