@@ -1,0 +1,187 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// A Step is one round of a log as an estimate needs it.
+type Step struct {
+	Arm        int     // the arm that was pulled
+	Propensity float64 // its chance when it was, in (0, 1]
+	Reward     float64
+	Target     float64 // the chance that the policy to estimate gives that arm, in [0, 1]
+}
+
+// An Estimate is a value with its standard error, and the 95 % interval that follows from it by the normal
+// approximation.
+type Estimate struct{ Value, StdErr, Low, High float64 }
+
+func (e Estimate) String() string { return fmt.Sprintf("%.4g [%.4g, %.4g]", e.Value, e.Low, e.High) }
+
+// Estimates is what [OffPolicy] finds.
+type Estimates struct {
+	Steps  int
+	Logged float64 // the mean reward of the log itself
+	// IPS is by inverse propensity, (1/n)·Σ w·r with w = target/propensity: without bias wherever the log
+	// could have pulled what the policy would (D. G. Horvitz, D. J. Thompson, 1952).
+	IPS Estimate
+	// SelfNormalized is Σ w·r / Σ w: a little biased, but it varies far less, and stays within the range of
+	// the rewards (A. Swaminathan, T. Joachims, "The Self-Normalized Estimator for Counterfactual
+	// Learning", 2015). Its standard error is by the delta method.
+	SelfNormalized Estimate
+	// Effective is the number of steps that the weights leave, (Σw)²/Σw², and Largest the largest weight.
+	// With an Effective of a few, no estimate is worth much.
+	Effective, Largest float64
+	// Blind counts the steps in which the log could pull no other arm (propensity 1), although the policy
+	// might have. What it would have earned there is in no log: then IPS is too low for positive rewards,
+	// and SelfNormalized is about the rest.
+	Blind int
+}
+
+// OffPolicy estimates the mean reward per round that a policy would have had in the rounds of a log, from
+// the chances that it gives the arms that were pulled.
+//
+// "In the rounds of a log" matters: each round is taken as it was, with the arms as far as the log's policy
+// had brought them. That is the policy's value if rewards do not depend on earlier pulls. A search that
+// rises with its pulls is no such arm; for what a policy would have come to by itself use [Play].
+//
+// It returns an error for fewer than two steps, values out of range, or if the policy has no chance of any
+// pull in the log.
+func OffPolicy(steps iter.Seq[Step]) (Estimates, error) {
+	var e Estimates
+	var s sums
+	for step := range steps {
+		if err := step.validate(e.Steps); err != nil {
+			return e, err
+		}
+		w := step.Target / step.Propensity
+		s.add(w, step.Reward)
+		e.Steps++
+		e.Logged += (step.Reward - e.Logged) / float64(e.Steps)
+		e.Largest = max(e.Largest, w)
+		if step.Propensity == 1 && step.Target < 1 {
+			e.Blind++
+		}
+	}
+	switch {
+	case e.Steps < 2:
+		return e, fmt.Errorf("replay: %d steps to estimate from: need at least 2", e.Steps)
+	case s.w == 0:
+		return e, fmt.Errorf("replay: the policy gives no chance to any of the %d pulls in the log", e.Steps)
+	}
+	e.IPS, e.SelfNormalized, e.Effective = s.ips(), s.selfNormalized(), s.w*s.w/s.ww
+	return e, nil
+}
+
+func (s Step) validate(round int) error {
+	switch {
+	case !(s.Propensity > 0 && s.Propensity <= 1):
+		return fmt.Errorf("replay: step %d has propensity %v: need more than 0, at most 1", round, s.Propensity)
+	case !(s.Target >= 0 && s.Target <= 1+1e-9):
+		return fmt.Errorf("replay: step %d has target probability %v: need 0 to 1", round, s.Target)
+	case math.IsNaN(s.Reward) || math.IsInf(s.Reward, 0):
+		return fmt.Errorf("replay: step %d has reward %v", round, s.Reward)
+	}
+	return nil
+}
+
+// sums of weights w and rewards r over steps.
+type sums struct{ n, w, ww, wr, wwr, wwrr float64 }
+
+func (s *sums) add(w, r float64) {
+	s.n++
+	s.w += w
+	s.ww += w * w
+	s.wr += w * r
+	s.wwr += w * w * r
+	s.wwrr += w * w * r * r
+}
+
+func (s *sums) ips() Estimate {
+	mean := s.wr / s.n
+	variance := max(0, s.wwrr-s.n*mean*mean) / (s.n - 1)
+	return newEstimate(mean, math.Sqrt(variance/s.n))
+}
+
+func (s *sums) selfNormalized() Estimate {
+	v := s.wr / s.w
+	return newEstimate(v, math.Sqrt(max(0, s.wwrr-2*v*s.wwr+v*v*s.ww))/s.w)
+}
+
+func newEstimate(value, stdErr float64) Estimate {
+	const z = 1.959963984540054 // the 97.5 % quantile of the normal distribution
+	return Estimate{value, stdErr, value - z*stdErr, value + z*stdErr}
+}
+
+// Fixed returns the steps of l's run for a policy that always gives the arms the chances probs. It returns an
+// error if l is not a bandit's with propensities, or probs are not chances of its arms.
+func (l Log) Fixed(probs []float64) (iter.Seq[Step], error) {
+	if err := l.propensities(); err != nil {
+		return nil, err
+	}
+	var sum float64
+	for arm, p := range probs {
+		if !(p >= 0) {
+			return nil, fmt.Errorf("replay: chance %v of arm %d: need at least 0", p, arm)
+		}
+		sum += p
+	}
+	if len(probs) != len(l.Arms) || math.Abs(sum-1) > 1e-6 {
+		return nil, fmt.Errorf("replay: %d chances that sum to %v for %d arms: need one an arm, and a sum of 1", len(probs), sum, len(l.Arms))
+	}
+	return func(yield func(Step) bool) {
+		for i, arm := range l.Run.Selections {
+			if !yield(Step{arm, l.Run.Propensities[i], l.Run.Rewards[i], probs[arm]}) {
+				return
+			}
+		}
+	}, nil
+}
+
+// Along returns the steps of l's run for the policies that fresh returns, one for each range over the steps.
+// It is asked for its chances before each round and hears of every outcome of the log, as if it had been
+// there. limit is the cap of rounds per arm that the run had, 0 for none; Along knows of no other reason for
+// which an arm may have been closed. It returns an error if l is not a bandit's with propensities.
+func (l Log) Along(fresh func() bandit.Policy, limit int) (iter.Seq[Step], error) {
+	if err := l.propensities(); err != nil {
+		return nil, err
+	}
+	return func(yield func(Step) bool) { l.along(fresh(), limit, yield) }, nil
+}
+
+func (l Log) along(p bandit.Policy, limit int, yield func(Step) bool) {
+	k := len(l.Arms)
+	probs, open, pending, pulls := make([]float64, k), slices.Repeat([]bool{true}, k), make([]int, k), make([]int, k)
+	for i, arm := range l.Run.Selections {
+		clear(probs)
+		p.Probs(probs, bandit.Round{T: i, Open: open, Pending: pending, Rand: stream.New(l.Run.Seed, "along", uint64(i))})
+		pull := bandit.Pull{ID: i, Arm: arm, Prob: l.Run.Propensities[i]}
+		if !yield(Step{arm, pull.Prob, l.Run.Rewards[i], probs[arm]}) {
+			return
+		}
+		p.Update(pull, l.Run.Rewards[i])
+		pulls[arm]++
+		open[arm] = limit == 0 || pulls[arm] < limit
+		if !slices.Contains(open, true) {
+			return
+		}
+	}
+}
+
+// propensities reports what keeps the log from being estimated from.
+func (l Log) propensities() error {
+	switch {
+	case l.Run == nil:
+		return errors.New("replay: an estimate from a log without a bandit's run")
+	case l.Run.Propensities == nil:
+		return errors.New("replay: an estimate from a log without propensities")
+	}
+	return l.validate()
+}

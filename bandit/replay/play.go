@@ -1,0 +1,132 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/bandit/bandittest"
+)
+
+// A Config says how a policy is played over a log.
+type Config struct {
+	Rounds int    // pulls to play; 0 means until every search's log has ended
+	Cap    int    // pulls of an arm after which it is closed; 0 means none. Give the logged run's, if it had one
+	Seed   uint64 // of the draws; 0 is a seed like any other
+}
+
+// Play plays p over logged searches, as evolve.Run would have with one pull in flight, and returns the same
+// as [bandittest.Play]. The run ends early when every arm is closed.
+//
+// A search that is shorter than the policy asks for closes its arm, and does so when it is asked for: the
+// draw that it has nothing for is canceled and the next is made without it. As long as this does not happen,
+// a policy draws exactly as it would in a live run with these scores, so the policy that made a log makes
+// the same selections again ([Verify]).
+func Play(p bandit.Policy, arms []Arm, cfg Config) (bandittest.Played, error) {
+	if err := (Log{Arms: arms}).validate(); err != nil {
+		return bandittest.Played{}, err
+	}
+	if cfg.Rounds < 0 || cfg.Cap < 0 {
+		return bandittest.Played{}, fmt.Errorf("replay: Play of %d rounds with a cap of %d: need at least 0", cfg.Rounds, cfg.Cap)
+	}
+	g := newGame(p, arms, cfg)
+	for cfg.Rounds == 0 || len(g.Selections) < cfg.Rounds {
+		err := g.round()
+		if errors.Is(err, bandit.ErrNoArm) {
+			break
+		}
+		if err != nil {
+			return g.Played, fmt.Errorf("replay: %w", err)
+		}
+	}
+	return g.Played, nil
+}
+
+// game is a run over a log.
+type game struct {
+	bandittest.Played
+	cfg    Config
+	player *bandit.Player
+	arms   []Arm
+	pulls  []int
+	open   []bool
+}
+
+func newGame(p bandit.Policy, arms []Arm, cfg Config) *game {
+	g := &game{cfg: cfg, player: bandit.NewPlayer(p, len(arms), cfg.Seed), arms: arms, pulls: make([]int, len(arms)), open: make([]bool, len(arms))}
+	best := arms[0].Best[0]
+	for i, a := range arms {
+		best = max(best, a.Best[0])
+		g.open[i] = true
+	}
+	g.Best = []float64{best}
+	return g
+}
+
+// round plays one pull.
+func (g *game) round() error {
+	pull, err := g.draw()
+	if err != nil {
+		return err
+	}
+	arm := pull.Arm
+	g.pulls[arm]++
+	g.open[arm] = g.cfg.Cap == 0 || g.pulls[arm] < g.cfg.Cap
+	reward := g.arms[arm].Reward(g.pulls[arm])
+	g.Selections = append(g.Selections, arm)
+	g.Propensities = append(g.Propensities, pull.Prob)
+	g.Rewards = append(g.Rewards, reward)
+	g.Best = append(g.Best, max(g.Best[len(g.Best)-1], g.arms[arm].Best[g.pulls[arm]]))
+	return g.player.Report(pull.ID, reward)
+}
+
+// draw draws until it comes to an arm whose log goes on.
+func (g *game) draw() (bandit.Pull, error) {
+	for {
+		pull, err := g.player.Draw(g.open)
+		if err != nil || g.pulls[pull.Arm] < g.arms[pull.Arm].Pulls() {
+			return pull, err
+		}
+		g.open[pull.Arm] = false
+		if err := g.player.Cancel(pull.ID); err != nil {
+			return pull, err
+		}
+	}
+}
+
+// Verify replays the run in l with the policy that is said to have made it, and returns an error that names
+// the first round in which it draws another arm, or draws it with another propensity. limit is the cap of
+// rounds per arm that the run had, 0 for none. p must be fresh, and the run must have had one pull in
+// flight: a log does not tell the order in which others landed. For a run of the paper's code use a policy
+// of package compat.
+func Verify(l Log, p bandit.Policy, limit int) error {
+	if l.Run == nil {
+		return errors.New("replay: Verify of a log without a bandit's run")
+	}
+	if err := l.validate(); err != nil {
+		return err
+	}
+	played, err := Play(p, l.Arms, Config{Rounds: len(l.Run.Selections), Cap: limit, Seed: l.Run.Seed})
+	if err != nil {
+		return err
+	}
+	for i, arm := range l.Run.Selections {
+		switch {
+		case i >= len(played.Selections) || played.Selections[i] != arm:
+			return fmt.Errorf("replay: round %d: %v draws another arm than the log's %d", i, p, arm)
+		case l.Run.Propensities != nil && math.Abs(played.Propensities[i]-l.Run.Propensities[i]) > 1e-9:
+			return fmt.Errorf("replay: round %d: %v draws arm %d with propensity %v, the log has %v", i, p, arm, played.Propensities[i], l.Run.Propensities[i])
+		}
+	}
+	return nil
+}
+
+// Curves returns the arms' best scores, as [bandittest.Oracle] and [bandittest.RoundRobin] take them.
+func Curves(arms []Arm) [][]float64 {
+	curves := make([][]float64, len(arms))
+	for i, a := range arms {
+		curves[i] = a.Best
+	}
+	return curves
+}

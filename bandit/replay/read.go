@@ -1,0 +1,202 @@
+package replay
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// ReadFile reads a log from a file: a result of this library or of the BaSE paper's code, greedy or bandit
+// (see docs/results.md), or scores by generation as CSV, see [ReadCSV]. Which it is shows in the file.
+func ReadFile(path string) (Log, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Log{}, fmt.Errorf("replay: %w", err)
+	}
+	defer f.Close()
+	l, err := Read(f)
+	if err != nil {
+		return Log{}, fmt.Errorf("%w, in %s", err, filepath.Base(path))
+	}
+	return l, nil
+}
+
+// ReadFiles reads several logs and returns one with all their searches, in order, and no run unless there is
+// but one file. Searches of the same name are told apart by their file's.
+func ReadFiles(paths ...string) (Log, error) {
+	if len(paths) == 1 {
+		return ReadFile(paths[0])
+	}
+	var all Log
+	names := make(map[string]bool)
+	for i, path := range paths {
+		l, err := ReadFile(path)
+		if err != nil {
+			return Log{}, err
+		}
+		if i == 0 {
+			all.Task, all.Model, all.N = l.Task, l.Model, l.N
+		}
+		if l.Task != all.Task || l.N != all.N {
+			return Log{}, fmt.Errorf("replay: %s is of task %q with N=%d, the first file of %q with N=%d: scores are not comparable", filepath.Base(path), l.Task, l.N, all.Task, all.N)
+		}
+		for _, a := range l.Arms {
+			a.Rewards = nil // of a run that is not kept
+			if names[a.Name] {
+				a.Name += " of " + filepath.Base(path)
+			}
+			names[a.Name] = true
+			all.Arms = append(all.Arms, a)
+		}
+	}
+	return all, all.validate()
+}
+
+// Read reads a log: JSON if it begins with a brace, else CSV.
+func Read(r io.Reader) (Log, error) {
+	b := bufio.NewReader(r)
+	for {
+		c, err := b.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return Log{}, errors.New("replay: the log is empty")
+		}
+		if err != nil {
+			return Log{}, fmt.Errorf("replay: %w", err)
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		}
+		if err := b.UnreadByte(); err != nil {
+			return Log{}, fmt.Errorf("replay: %w", err)
+		}
+		if c == '{' {
+			return readJSON(b)
+		}
+		return ReadCSV(b)
+	}
+}
+
+// result is what a result file says that matters here.
+type result struct {
+	Task         string      `json:"task"`
+	Model        string      `json:"model"`
+	N            int         `json:"N"`
+	Seed         int64       `json:"seed"`
+	Trajectory   []row       `json:"trajectory"`
+	Algo         string      `json:"algo"`
+	Policy       string      `json:"policy"`
+	BanditSeed   json.Number `json:"bandit_seed"`
+	Selections   []int       `json:"selections"`
+	Propensities []float64   `json:"propensities"`
+	Rewards      []float64   `json:"rewards"`
+	Arms         []struct {
+		Seed       int64 `json:"seed"`
+		Trajectory []row `json:"trajectory"`
+	} `json:"arm_results"`
+}
+
+// row is one generation.
+type row struct {
+	Generation int      `json:"generation"`
+	Best       *float64 `json:"best_fitness"`
+	Partial    bool     `json:"partial"` // cut short: the policy heard nothing of it
+}
+
+func readJSON(r io.Reader) (Log, error) {
+	var f result
+	if err := json.NewDecoder(r).Decode(&f); err != nil {
+		return Log{}, fmt.Errorf("replay: not a result: %w", err)
+	}
+	l := Log{Task: f.Task, Model: f.Model, N: f.N}
+	if f.Arms == nil {
+		a, err := newArm(f.Seed, f.Trajectory)
+		if err != nil {
+			return Log{}, err
+		}
+		l.Arms = []Arm{a}
+		return l, l.validate()
+	}
+	for _, arm := range f.Arms {
+		a, err := newArm(arm.Seed, arm.Trajectory)
+		if err != nil {
+			return Log{}, err
+		}
+		l.Arms = append(l.Arms, a)
+	}
+	var err error
+	if l.Run, err = f.run(); err != nil {
+		return Log{}, err
+	}
+	if err := l.validate(); err != nil {
+		return Log{}, err
+	}
+	return l, l.assign()
+}
+
+// newArm makes a search of a trajectory, whose rows are the generations 0, 1, ... Ones cut short come last
+// and are left out.
+func newArm(seed int64, rows []row) (Arm, error) {
+	a := Arm{Name: fmt.Sprintf("seed %d", seed)}
+	for i, r := range rows {
+		switch {
+		case r.Generation != i:
+			return a, fmt.Errorf("replay: %s: generation %d in row %d of the trajectory", a.Name, r.Generation, i)
+		case r.Partial:
+			return a, nil
+		case r.Best == nil:
+			return a, fmt.Errorf("replay: %s: generation %d has no best_fitness", a.Name, i)
+		}
+		a.Best = append(a.Best, *r.Best)
+	}
+	rising(a.Best)
+	return a, nil
+}
+
+func (f result) run() (*Run, error) {
+	r := &Run{Algo: f.Algo, Policy: f.Policy, Selections: f.Selections, Propensities: f.Propensities, Rewards: f.Rewards}
+	if f.BanditSeed == "" {
+		return r, nil
+	}
+	seed, err := strconv.ParseUint(f.BanditSeed.String(), 10, 64)
+	if err != nil {
+		signed, err := strconv.ParseInt(f.BanditSeed.String(), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("replay: bandit_seed %s: need a whole number", f.BanditSeed)
+		}
+		seed = uint64(signed)
+	}
+	r.Seed = seed
+	return r, nil
+}
+
+// assign gives each arm the rewards of its rounds. Rounds whose generation is not in the arm's trajectory
+// were cut short; they are taken out of the run.
+func (l *Log) assign() error {
+	r := l.Run
+	var kept Run
+	for i, arm := range r.Selections {
+		a := &l.Arms[arm]
+		if len(a.Rewards) == len(a.Best)-1 {
+			continue
+		}
+		a.Rewards = append(a.Rewards, r.Rewards[i])
+		kept.Selections, kept.Rewards = append(kept.Selections, arm), append(kept.Rewards, r.Rewards[i])
+		if r.Propensities != nil {
+			kept.Propensities = append(kept.Propensities, r.Propensities[i])
+		}
+	}
+	for i, a := range l.Arms {
+		if len(a.Rewards) != len(a.Best)-1 {
+			return fmt.Errorf("replay: arm %d has %d generations, but was selected in %d rounds", i, len(a.Best)-1, len(a.Rewards))
+		}
+	}
+	kept.Algo, kept.Policy, kept.Seed = r.Algo, r.Policy, r.Seed
+	l.Run = &kept
+	return nil
+}
