@@ -1,0 +1,151 @@
+package llm
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// What a [BreakerConfig] that says nothing comes to.
+const (
+	DefaultWindow        = 10
+	DefaultMinAttempts   = 5
+	DefaultTripRate      = 0.5
+	DefaultQuarantine    = 5 * time.Second
+	DefaultMaxQuarantine = 2 * time.Minute
+)
+
+// A BreakerConfig says when a [Pool] takes an endpoint out, and for how long. The zero value takes
+// one out when half of its last ten attempts stalled or failed, first for five seconds.
+//
+// Attempts that timed out count as stalls. A request that was itself at fault (a prompt that is too
+// long, a parameter that is wrong) shows an endpoint that works, and a call that its caller gave up
+// shows nothing. An endpoint that is [Unavailable] is taken out at the first such error, and one that
+// answers with Retry-After for as long as it asks, up to MaxQuarantine.
+//
+// After the quarantine one call is sent as a probe. If it is answered the endpoint is back, with a
+// clean slate; if not, the next quarantine is twice as long. Outcomes of calls that were sent before
+// a quarantine say nothing about what comes after it.
+type BreakerConfig struct {
+	Window      int     // how many of the last attempts count; 0 means DefaultWindow
+	MinAttempts int     // fewer than these open nothing; 0 means DefaultMinAttempts, or Window if that is less
+	StallRate   float64 // the share of stalls that opens, in (0, 1]; 0 means DefaultTripRate
+	FailureRate float64 // the share of failures and stalls together, in (0, 1]; 0 means DefaultTripRate
+
+	Quarantine    time.Duration // the first; 0 means DefaultQuarantine
+	MaxQuarantine time.Duration // the longest; 0 means DefaultMaxQuarantine, or Quarantine if that is more
+}
+
+func (c BreakerConfig) withDefaults() BreakerConfig {
+	c.Window = cmp.Or(c.Window, DefaultWindow)
+	c.MinAttempts = cmp.Or(c.MinAttempts, min(DefaultMinAttempts, c.Window))
+	c.StallRate = cmp.Or(c.StallRate, DefaultTripRate)
+	c.FailureRate = cmp.Or(c.FailureRate, DefaultTripRate)
+	c.Quarantine = cmp.Or(c.Quarantine, DefaultQuarantine)
+	c.MaxQuarantine = cmp.Or(c.MaxQuarantine, max(DefaultMaxQuarantine, c.Quarantine))
+	return c
+}
+
+func (c BreakerConfig) validate() error {
+	switch {
+	case c.Window < 1:
+		return fmt.Errorf("llm: BreakerConfig.Window is %d: need at least 1", c.Window)
+	case c.MinAttempts < 1 || c.MinAttempts > c.Window:
+		return fmt.Errorf("llm: BreakerConfig.MinAttempts is %d: need 1 to the window's %d", c.MinAttempts, c.Window)
+	case !(c.StallRate > 0 && c.StallRate <= 1):
+		return fmt.Errorf("llm: BreakerConfig.StallRate is %v: need a share above 0 and at most 1", c.StallRate)
+	case !(c.FailureRate > 0 && c.FailureRate <= 1):
+		return fmt.Errorf("llm: BreakerConfig.FailureRate is %v: need a share above 0 and at most 1", c.FailureRate)
+	case c.Quarantine < 0:
+		return fmt.Errorf("llm: BreakerConfig.Quarantine is %v: need a positive duration", c.Quarantine)
+	case c.MaxQuarantine < c.Quarantine:
+		return fmt.Errorf("llm: BreakerConfig.MaxQuarantine is %v: need at least Quarantine, %v", c.MaxQuarantine, c.Quarantine)
+	}
+	return nil
+}
+
+// String prints what the configuration comes to, defaults included.
+func (c BreakerConfig) String() string {
+	c = c.withDefaults()
+	return fmt.Sprintf("out at %g stalled or %g failed of %d to %d, for %v to %v",
+		c.StallRate, c.FailureRate, c.MinAttempts, c.Window, c.Quarantine, c.MaxQuarantine)
+}
+
+// A Health says whether an endpoint of a [Pool] is in use.
+type Health string
+
+// The states of an endpoint.
+const (
+	Healthy     Health = "healthy"     // in use: the breaker is closed
+	Quarantined Health = "quarantined" // out: the breaker is open
+	Probing     Health = "probing"     // out but for one call: the breaker is half open
+)
+
+// A breaker decides on one endpoint. It reads no clock, and one goroutine at a time calls it.
+type breaker struct {
+	cfg    BreakerConfig
+	health Health
+	epoch  int     // how often it opened; an outcome of another epoch is ignored
+	recent []Class // of the last attempts, at most Window
+	until  time.Time
+	nap    time.Duration // how long the last quarantine was; 0 if the endpoint came back from it
+	err    error         // why it opened last
+	gone   bool          // err says that the endpoint cannot be used at all
+}
+
+// due reports whether a probe may be sent.
+func (b *breaker) due(now time.Time) bool {
+	return b.health == Quarantined && !now.Before(b.until)
+}
+
+// note takes in what a call says that was sent in the given epoch, as a probe or not.
+func (b *breaker) note(now time.Time, epoch int, probe bool, v verdict) {
+	switch {
+	case epoch != b.epoch:
+	case v.silent:
+		if probe { // the next call may try
+			b.health = Quarantined
+		}
+		b.push(v.classes)
+	case v.rest > 0:
+		b.open(now, min(v.rest, b.cfg.MaxQuarantine), v)
+	case v.gone, probe && v.err != nil:
+		b.nap = min(max(2*b.nap, b.cfg.Quarantine), b.cfg.MaxQuarantine)
+		b.open(now, b.nap, v)
+	case probe:
+		b.health, b.nap, b.err, b.gone = Healthy, 0, nil, false
+	default:
+		b.push(v.classes)
+		if v.err != nil && b.tripped() { // an answer takes nobody out, whatever came before it
+			b.nap = b.cfg.Quarantine
+			b.open(now, b.nap, v)
+		}
+	}
+}
+
+func (b *breaker) open(now time.Time, d time.Duration, v verdict) {
+	b.epoch++
+	b.health, b.until, b.recent = Quarantined, now.Add(d), nil
+	b.err, b.gone = v.err, v.gone
+}
+
+func (b *breaker) push(classes []Class) {
+	b.recent = append(b.recent, classes...)
+	if over := len(b.recent) - b.cfg.Window; over > 0 {
+		b.recent = append(b.recent[:0], b.recent[over:]...)
+	}
+}
+
+func (b *breaker) tripped() bool {
+	n, stalls, bad := len(b.recent), 0, 0
+	for _, c := range b.recent {
+		switch c {
+		case Stall:
+			stalls, bad = stalls+1, bad+1
+		case Errored:
+			bad++
+		}
+	}
+	return n >= b.cfg.MinAttempts &&
+		(float64(stalls) >= b.cfg.StallRate*float64(n) || float64(bad) >= b.cfg.FailureRate*float64(n))
+}

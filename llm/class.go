@@ -1,0 +1,28 @@
+package llm
+
+// A Class is what an attempt counts as in a budget.
+type Class string
+
+// The classes. Every attempt belongs to exactly one.
+const (
+	Real    Class = "real"     // an answer came: what a budget of calls counts
+	Stall   Class = "stall"    // it timed out or stalled
+	Errored Class = "error"    // it failed
+	GivenUp Class = "canceled" // the caller gave up
+)
+
+// Classes returns all classes, in the order of results.
+func Classes() []Class { return []Class{Real, Stall, Errored, GivenUp} }
+
+// Class returns what an attempt that ended so counts as.
+func (s Status) Class() Class {
+	switch s {
+	case OK:
+		return Real
+	case Timeout, Stalled:
+		return Stall
+	case Canceled:
+		return GivenUp
+	}
+	return Errored
+}

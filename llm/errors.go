@@ -1,0 +1,91 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The kinds of [Failed] attempts: what stands after "error:" in results.
+const (
+	KindRefused       = "refused"        // nothing there: connection refused, no such host, TLS
+	KindConnection    = "connection"     // reset or cut under way
+	KindAuth          = "auth"           // 401, 403; 402 or a quota used up: the key is no good here
+	KindNotFound      = "not_found"      // 404, 405 or a redirect: no such path or model
+	KindBadRequest    = "bad_request"    // 400 and other 4xx
+	KindContextLength = "context_length" // the prompt does not fit
+	KindRateLimit     = "rate_limit"     // 429
+	KindServer        = "server"         // 5xx, and 408, 409, 425, which ask for another try
+	KindBrokenReply   = "broken_reply"   // a success that holds no usable answer
+	KindOther         = "other"
+)
+
+// An Error says why an attempt brought no usable reply.
+type Error struct {
+	Status     Status        // never OK
+	Kind       string        // one of the Kind constants if Status is Failed
+	Endpoint   string        // the URL that was asked
+	Code       int           // HTTP status; 0 if none came
+	RetryAfter time.Duration // how long the server asked to wait; 0 if it did not
+	Err        error         // what happened; never nil
+}
+
+// Error names the endpoint and what happened there, in one line.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("llm: ")
+	if e.Endpoint != "" {
+		fmt.Fprintf(&b, "%s: ", e.Endpoint)
+	}
+	b.WriteString(strings.Join(strings.Fields(e.Err.Error()), " "))
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Final reports whether sending the same request again is useless: the key, the path or the
+// request itself was refused.
+func (e *Error) Final() bool {
+	switch e.Kind {
+	case KindAuth, KindNotFound, KindBadRequest, KindContextLength:
+		return true
+	}
+	return e.Status == Canceled
+}
+
+// Unavailable reports whether err says that the model cannot be reached or used at all: the
+// connection is refused, the key rejected, the model unknown. A search stops on such an error
+// instead of spending its budget on calls that cannot succeed.
+func Unavailable(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return errors.Is(err, ErrUnavailable)
+	}
+	switch e.Kind {
+	case KindRefused, KindAuth, KindNotFound:
+		return true
+	}
+	return errors.Is(e.Err, ErrUnavailable)
+}
+
+// ErrUnavailable is wrapped by LLMs of other makes to say what [Unavailable] reports.
+var ErrUnavailable = errors.New("model unavailable")
+
+// StatusOf classes an error that is not an [*Error]: whose deadline passed, who gave up.
+func StatusOf(err error) Status {
+	var e *Error
+	switch {
+	case err == nil:
+		return OK
+	case errors.As(err, &e):
+		return e.Status
+	case errors.Is(err, context.DeadlineExceeded):
+		return Timeout
+	case errors.Is(err, context.Canceled):
+		return Canceled
+	}
+	return Failed
+}

@@ -1,0 +1,108 @@
+// Package llm says what a language model is to a search: something that answers one request,
+// and that accounts for every attempt it made at it.
+//
+// The interface has one method. Adapters ([github.com/evoalloc/evoalloc/llm/openai],
+// [github.com/evoalloc/evoalloc/llm/offline]) implement it; combinators ([Limit], [Retry])
+// take one LLM and return another, so that a stack reads as it runs:
+//
+//	llm.Retry(llm.Limit(client, 16), llm.RetryConfig{Max: 2})
+//
+// keeps at most sixteen requests in flight and waits out a failure without holding a place. A [Pool]
+// shares calls out over several endpoints of one model, llm/ensemble lets a bandit choose between
+// models, and [Record] writes down every exchange, from which [Replay] answers without an endpoint.
+package llm
+
+import (
+	"context"
+	"time"
+)
+
+// An LLM proposes text. Implementations are safe for concurrent use.
+type LLM interface {
+	// Generate asks for one completion. Reply.Attempts lists every attempt made, oldest
+	// first, and is valid even if err is not nil: a failed attempt was paid for too.
+	//
+	// An error for which [Unavailable] is true says that no later request can succeed
+	// either, so that a search stops; any other error costs this request alone.
+	Generate(ctx context.Context, req Request) (Reply, error)
+}
+
+// Func makes an LLM of a function.
+type Func func(context.Context, Request) (Reply, error)
+
+var _ LLM = Func(nil)
+
+// Generate calls f.
+func (f Func) Generate(ctx context.Context, req Request) (Reply, error) { return f(ctx, req) }
+
+// String says that f is a function: what it does cannot be printed.
+func (f Func) String() string { return "llm.Func" }
+
+// The roles of a [Message].
+const (
+	System    = "system"
+	User      = "user"
+	Assistant = "assistant"
+)
+
+// A Message is one turn of the conversation shown to the model.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// A Request is what the model is asked. Sampling fields left nil take the [Model]'s own value.
+type Request struct {
+	Messages    []Message `json:"messages"`
+	Seed        uint32    `json:"seed"`
+	Temperature *float64  `json:"temperature,omitempty"`
+	TopP        *float64  `json:"top_p,omitempty"`
+	MaxTokens   *int      `json:"max_tokens,omitempty"`
+}
+
+// A Reply is the model's answer and the attempts it took.
+type Reply struct {
+	Text      string    `json:"text"`
+	Reasoning string    `json:"reasoning,omitempty"` // thinking that the endpoint sent apart from the answer
+	Attempts  []Attempt `json:"attempts"`
+}
+
+// A Status says how an attempt ended.
+type Status string
+
+// The ways an attempt ends.
+const (
+	OK       Status = "ok"       // an answer came
+	Timeout  Status = "timeout"  // the limit for the whole call passed
+	Stalled  Status = "stalled"  // a limit on the stream's progress passed
+	Canceled Status = "canceled" // the caller gave up: Ctrl-C, a target reached
+	Failed   Status = "error"    // refused, broken or unusable; Attempt.Kind says which
+)
+
+// An Attempt is one request sent to one endpoint, however it ended.
+type Attempt struct {
+	Status Status `json:"status"`
+	// Kind classes an attempt with Status Failed, in one word: one of the Kind constants.
+	Kind         string        `json:"kind,omitempty"`
+	Usage        *Usage        `json:"usage,omitempty"`    // nil if the server sent none
+	Streamed     int           `json:"streamed,omitempty"` // completion tokens seen before it ended
+	MaxTokens    int           `json:"max_tokens"`         // the cap in force, for worst-case charging
+	FinishReason string        `json:"finish_reason,omitempty"`
+	Latency      time.Duration `json:"latency"`
+	Err          string        `json:"err,omitempty"` // "" if Status is OK
+	// Model is the Key of the model that was asked, and ActiveParams its size; both may be
+	// zero where a run has one model, whose size the accountant knows.
+	Model        string `json:"model,omitempty"`
+	ActiveParams int64  `json:"active_params,omitempty"`
+	Endpoint     string `json:"endpoint,omitempty"` // which replica was asked; "" if there is one
+	// Propensity is the chance with which an ensemble chose Model, on the first attempt that it
+	// made there; 0 on others, and where nothing was chosen. See [Learner].
+	Propensity float64 `json:"propensity,omitempty"`
+}
+
+// Usage counts the tokens of one attempt, as the server reported them.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CachedTokens     int `json:"cached_tokens"` // the part of PromptTokens that came from a prefix cache
+	CompletionTokens int `json:"completion_tokens"`
+}

@@ -1,0 +1,58 @@
+package llm
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// The sampling that a [Model] uses where it says nothing, which is the BaSE paper's.
+const (
+	DefaultTemperature = 0.4
+	DefaultTopP        = 0.95
+	DefaultMaxTokens   = 16000
+	DefaultTimeout     = 900 * time.Second
+)
+
+// A Model is a language model as the accountant and the adapters see it: a plain value, so that
+// another model is another value and nothing has to be registered.
+type Model struct {
+	Key  string // short name for flags, paths and tables: "qwen3-8b"
+	Name string // what the endpoint calls it: "Qwen/Qwen3-8B"
+	// ActiveParams is the number of parameters that work on one token, TotalParams the number
+	// stored; they differ for a mixture of experts. TotalParams 0 means ActiveParams.
+	ActiveParams, TotalParams int64
+	Temperature               float64       // 0 means DefaultTemperature; for greedy decoding set Request.Temperature
+	TopP                      float64       // 0 means DefaultTopP
+	MaxTokens                 int           // 0 means DefaultMaxTokens
+	Timeout                   time.Duration // for one attempt; 0 means DefaultTimeout
+	Price                     *Price        // nil means not known, which a budget of money does not accept
+}
+
+// WithDefaults returns m with its zero fields filled in.
+func (m Model) WithDefaults() Model {
+	m.Name = cmp.Or(m.Name, m.Key)
+	m.TotalParams = cmp.Or(m.TotalParams, m.ActiveParams)
+	m.Temperature = cmp.Or(m.Temperature, DefaultTemperature)
+	m.TopP = cmp.Or(m.TopP, DefaultTopP)
+	m.MaxTokens = cmp.Or(m.MaxTokens, DefaultMaxTokens)
+	m.Timeout = cmp.Or(m.Timeout, DefaultTimeout)
+	return m
+}
+
+// String prints the model and all that decides what it answers.
+func (m Model) String() string {
+	m = m.WithDefaults()
+	return fmt.Sprintf("%s(%s, temperature %g, top-p %g, max tokens %d)",
+		cmp.Or(m.Key, m.Name), m.Name, m.Temperature, m.TopP, m.MaxTokens)
+}
+
+// Models returns the models of the BaSE paper, whose parameter counts are those of the published
+// weights. All three are dense: every parameter works on every token.
+func Models() []Model {
+	return []Model{
+		{Key: "qwen3-8b", Name: "Qwen/Qwen3-8B", ActiveParams: 8_190_726_144},
+		{Key: "qwen3-14b", Name: "Qwen/Qwen3-14B", ActiveParams: 14_768_296_960},
+		{Key: "llama-8b", Name: "meta-llama/Meta-Llama-3.1-8B-Instruct", ActiveParams: 8_030_261_248},
+	}
+}

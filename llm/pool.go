@@ -1,0 +1,286 @@
+package llm
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What a [PoolConfig] that says nothing comes to.
+const (
+	DefaultPlaces  = 16
+	DefaultFactor  = 1.25
+	DefaultSlack   = 0.5
+	DefaultPoolOut = 5 * time.Minute
+)
+
+// An Endpoint is one of several that serve the same model.
+type Endpoint struct {
+	// Name is what reports and errors call it, and Attempt.Endpoint where LLM leaves that empty.
+	// Required; no two may be alike. It also decides which prompts go to it first, so keep it from
+	// one run to the next.
+	Name string
+	LLM  LLM // what is asked; required. It makes one attempt a call, or accounts for all it makes.
+	// Places is how many calls it has in flight at most; 0 means PoolConfig.Places.
+	Places int
+}
+
+// A PoolConfig says how a [Pool] shares calls out.
+type PoolConfig struct {
+	// Endpoints are the replicas, at least one.
+	Endpoints []Endpoint
+	// Places is how many calls an endpoint has in flight at most, where it does not say itself.
+	// 0 means DefaultPlaces.
+	Places int
+	// Affinity names what calls have in common that should meet at one endpoint. nil means all of
+	// their messages, which the children of one parent share.
+	Affinity func(Request) string
+	// Factor is how far an endpoint may be loaded beyond the others before calls that belong to it
+	// go to the next, see [Pool]. At least 1; 0 means DefaultFactor.
+	Factor float64
+	// Slack is the share of its places up to which an endpoint is never too loaded, however idle the
+	// others are. At most 1; 0 means DefaultSlack, negative means none.
+	Slack float64
+	// Breaker says when an endpoint is taken out.
+	Breaker BreakerConfig
+	// Tries bounds how many endpoints one call is sent to. 0 means one more than there are.
+	Tries int
+	// MaxWait is how long a call waits while every endpoint is out. 0 means DefaultPoolOut; negative
+	// means not at all.
+	MaxWait time.Duration
+	// Recall cancels the calls in flight at an endpoint when it is taken out because it stalls, and
+	// sends them elsewhere. Otherwise they go on until they end by themselves, which is better where
+	// each notices soon that it has stalled: what was generated is not thrown away.
+	Recall bool
+}
+
+func (c PoolConfig) withDefaults() PoolConfig {
+	c.Places = cmp.Or(c.Places, DefaultPlaces)
+	c.Factor = cmp.Or(c.Factor, DefaultFactor)
+	c.Slack = cmp.Or(c.Slack, DefaultSlack)
+	c.Breaker = c.Breaker.withDefaults()
+	c.Tries = cmp.Or(c.Tries, len(c.Endpoints)+1)
+	c.MaxWait = cmp.Or(c.MaxWait, DefaultPoolOut)
+	return c
+}
+
+func (c PoolConfig) validate() error {
+	switch {
+	case len(c.Endpoints) == 0:
+		return errors.New("llm: PoolConfig.Endpoints is empty: need at least one")
+	case c.Places < 0:
+		return fmt.Errorf("llm: PoolConfig.Places is %d: need at least 1", c.Places)
+	case !(c.Factor >= 1) || math.IsInf(c.Factor, 0):
+		return fmt.Errorf("llm: PoolConfig.Factor is %v: need a finite number of at least 1", c.Factor)
+	case !(c.Slack <= 1):
+		return fmt.Errorf("llm: PoolConfig.Slack is %v: need a share of at most 1", c.Slack)
+	case c.Tries < 1:
+		return fmt.Errorf("llm: PoolConfig.Tries is %d: need at least 1", c.Tries)
+	}
+	named := make(map[string]bool)
+	for i, e := range c.Endpoints {
+		switch {
+		case e.LLM == nil:
+			return fmt.Errorf("llm: PoolConfig.Endpoints[%d] (%q) has no LLM", i, e.Name)
+		case e.Name == "":
+			return fmt.Errorf("llm: PoolConfig.Endpoints[%d] has no name", i)
+		case named[e.Name]:
+			return fmt.Errorf("llm: PoolConfig.Endpoints[%d] is the second with the name %q", i, e.Name)
+		case e.Places < 0:
+			return fmt.Errorf("llm: endpoint %q has %d places: need at least 1", e.Name, e.Places)
+		}
+		named[e.Name] = true
+	}
+	return c.Breaker.validate()
+}
+
+// A Pool is an LLM that shares calls out over several endpoints of one model.
+//
+// Where a call goes. Calls with the same messages, such as all children of one parent, go to the
+// endpoint that comes first for them by weighted rendezvous hashing, because it has their prefix in
+// its cache, unless it is loaded beyond the others: with m calls in flight at healthy endpoints, this
+// one included, endpoint i with c_i of their C places takes it if it then has no more than
+//
+//	max(⌈Factor · m · c_i / C⌉, ⌊Slack · c_i⌋)
+//
+// in flight, and no more than c_i; otherwise the next in the call's order is looked at. The order does
+// not change, so what spills over of one prefix always meets at the same second endpoint. (Thaler,
+// Ravishankar, "Using name-based mappings to increase hit rates", 1998; Schindelhauer, Schomaker,
+// "Weighted distributed hash tables", 2005; Mirrokni, Thorup, Zadimoghaddam, "Consistent hashing with
+// bounded loads", 2018.)
+//
+// Calls that find no place wait, and are served first come first served when one frees up.
+//
+// When an endpoint fails. An endpoint that stalls, fails or cannot be used is taken out and tried
+// again later by one call, see [BreakerConfig]. A call that stalls or fails at one endpoint goes to
+// another, at its old position among those that wait, if [Retryable] says that it can help there or
+// the endpoint was [Unavailable]. It is not sent to the same endpoint twice unless that was out in
+// between, and not more than Tries times; if every healthy endpoint has failed it, it ends with its
+// last error and trying again is up to [Retry]. Before each further attempt it asks [Again].
+//
+// While every endpoint is out, calls wait for a probe to bring one back, up to MaxWait. If none of
+// the endpoints can be used at all they end at once, with an error for which [Unavailable] is true and
+// that names each; only where one did answer earlier and refuses connections now, it may be
+// restarting, and they wait. No other error of a Pool is Unavailable.
+//
+// Reply.Attempts has the attempts of all tries, each with its Endpoint.
+//
+// A Pool is safe for concurrent use, has no goroutines of its own, and needs no closing.
+type Pool struct {
+	cfg  PoolConfig
+	ends []*endpoint
+
+	mu       sync.Mutex
+	queue    list.List // of *call, by ticket
+	tickets  uint64
+	requeued int
+	outSince time.Time // when the last endpoint went out; zero while one is healthy
+	expires  time.Time // while all are out: no call that waits gives up before
+	timer    *time.Timer
+	events   []PoolEvent
+}
+
+var _ LLM = (*Pool)(nil)
+
+// NewPool checks cfg and returns its pool.
+func NewPool(cfg PoolConfig) (*Pool, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	p := &Pool{cfg: cfg}
+	for _, e := range cfg.Endpoints {
+		p.ends = append(p.ends, newEndpoint(e, cfg))
+	}
+	return p, nil
+}
+
+// A call is one Generate under way. Its fields but ready are guarded by the pool's mutex, or owned by
+// the caller's goroutine while it is not queued.
+type call struct {
+	ticket   uint64
+	order    []int // the endpoints, most wanted first
+	tried    []int // by endpoint: the epoch in which it was sent there, -1 if it never was
+	tries    int
+	probed   bool // it was a probe already
+	names    []string
+	attempts []Attempt
+	err      error // the last that is not Unavailable
+	gone     error // the last that is
+	since    time.Time
+	ready    chan grant
+	place    *list.Element
+}
+
+// A grant is a place at an endpoint, or the reason why there will be none.
+type grant struct {
+	end   *endpoint
+	epoch int
+	probe bool
+	life  context.Context // ends if the endpoint's calls are recalled
+	err   error
+}
+
+func (p *Pool) newCall(req Request) *call {
+	c := &call{order: p.preference(req), tried: make([]int, len(p.ends))}
+	for i := range c.tried {
+		c.tried[i] = -1
+	}
+	return c
+}
+
+// Generate sends req to an endpoint, and to others while it fails.
+func (p *Pool) Generate(ctx context.Context, req Request) (Reply, error) {
+	c := p.newCall(req)
+	for {
+		g, err := p.acquire(ctx, c)
+		if err != nil {
+			return Reply{Attempts: c.attempts}, err
+		}
+		reply, err, elsewhere := p.try(ctx, c, g, req)
+		if !elsewhere {
+			return reply, err
+		}
+		if no := Again(ctx, req); no != nil {
+			return reply, fmt.Errorf("%w (not sent elsewhere: %w)", c.failure(), no)
+		}
+	}
+}
+
+// errRecalled ends calls at an endpoint that was taken out.
+var errRecalled = errors.New("the endpoint stalls, and its calls are sent elsewhere")
+
+// try sends the call once. elsewhere says that it is worth sending it to another endpoint.
+func (p *Pool) try(ctx context.Context, c *call, g grant, req Request) (reply Reply, err error, elsewhere bool) {
+	out := verdict{silent: true} // in case the endpoint panics
+	var took []Attempt
+	defer func() {
+		if p.settle(g, took, out) {
+			sayIdle(ctx)
+		}
+	}()
+	sent, done := g.recallable(ctx, p.cfg.Recall)
+	defer done()
+	reply, err = g.end.llm.Generate(sent, req)
+	recalled := err != nil && ctx.Err() == nil && context.Cause(sent) == errRecalled
+	took = g.end.named(reply.Attempts)
+	out = judge(took, err, ctx.Err() != nil || recalled)
+	if recalled {
+		err = &Error{Status: Stalled, Endpoint: g.end.name, Err: errRecalled}
+	}
+	c.attempts = append(c.attempts, took...)
+	reply.Attempts = c.attempts
+	if err == nil {
+		return reply, nil, false
+	}
+	c.note(g, err)
+	if ctx.Err() != nil || !Retryable(err) && !Unavailable(err) {
+		return reply, err, false
+	}
+	if c.tries >= p.cfg.Tries {
+		return reply, c.failure(), false
+	}
+	return reply, err, true
+}
+
+// note enters a try that failed.
+func (c *call) note(g grant, err error) {
+	c.tries++
+	c.tried[g.end.index] = g.epoch
+	c.probed = c.probed || g.probe
+	c.names = append(c.names, g.end.name)
+	if Unavailable(err) {
+		c.gone = err
+	} else {
+		c.err = err
+	}
+}
+
+// failure is the error of a call that was sent often enough. It is not Unavailable: another call may
+// find another endpoint.
+func (c *call) failure() error {
+	err := c.err
+	if err == nil {
+		err = &Error{Status: Failed, Kind: KindConnection, Err: errors.New(strings.TrimPrefix(c.gone.Error(), "llm: "))}
+	}
+	if len(c.names) < 2 {
+		return err
+	}
+	return fmt.Errorf("%w (sent to %s)", err, strings.Join(c.names, ", "))
+}
+
+// String prints the endpoints and how calls are shared out.
+func (p *Pool) String() string {
+	var b strings.Builder
+	for _, e := range p.ends {
+		fmt.Fprintf(&b, "%s=%v ×%d, ", e.name, e.llm, e.places)
+	}
+	return fmt.Sprintf("Pool(%sfactor %g, slack %g, %d tries, %v)",
+		&b, p.cfg.Factor, max(p.cfg.Slack, 0), p.cfg.Tries, p.cfg.Breaker)
+}

@@ -1,0 +1,88 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// endpoint is an Endpoint in use. All but the first group is guarded by the pool's mutex.
+type endpoint struct {
+	index  int
+	name   string
+	hash   uint64
+	llm    LLM
+	places int
+
+	breaker  breaker
+	flying   int
+	answered bool            // something came back from it once
+	life     context.Context // of the calls sent in this epoch
+	recall   context.CancelCauseFunc
+	busyFrom time.Time // when flying was last 0
+	stats    endpointStats
+}
+
+func newEndpoint(e Endpoint, cfg PoolConfig) *endpoint {
+	out := &endpoint{
+		index:   slices.IndexFunc(cfg.Endpoints, func(o Endpoint) bool { return o.Name == e.Name }),
+		name:    e.Name,
+		hash:    hashOf(e.Name),
+		llm:     e.LLM,
+		places:  cmp.Or(e.Places, cfg.Places),
+		breaker: breaker{cfg: cfg.Breaker, health: Healthy},
+	}
+	out.renew()
+	return out
+}
+
+// renew begins an epoch.
+func (e *endpoint) renew() { e.life, e.recall = context.WithCancelCause(context.Background()) }
+
+// recallable returns ctx for a call that ends when the grant's epoch is called off.
+func (g grant) recallable(ctx context.Context, on bool) (context.Context, func()) {
+	if !on {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(g.life, func() { cancel(errRecalled) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// named returns a copy of attempts in which each names its endpoint.
+func (e *endpoint) named(attempts []Attempt) []Attempt {
+	out := slices.Clone(attempts)
+	for i := range out {
+		out[i].Endpoint = cmp.Or(out[i].Endpoint, e.name)
+	}
+	return out
+}
+
+// take occupies a place.
+func (e *endpoint) take(now time.Time, probe bool) grant {
+	if e.flying == 0 {
+		e.busyFrom = now
+	}
+	e.flying++
+	if probe {
+		e.breaker.health = Probing
+		e.stats.probes++
+	}
+	return grant{end: e, epoch: e.breaker.epoch, probe: probe, life: e.life}
+}
+
+// leave frees a place.
+func (e *endpoint) leave(now time.Time) {
+	if e.flying--; e.flying == 0 {
+		e.stats.busy += now.Sub(e.busyFrom)
+	}
+}
+
+// free reports whether a call that was not sent here in this epoch can be.
+func (e *endpoint) free(c *call) bool {
+	return e.breaker.health == Healthy && e.flying < e.places && !e.failed(c)
+}
+
+// failed reports whether c was here since the endpoint was last out.
+func (e *endpoint) failed(c *call) bool { return c.tried[e.index] == e.breaker.epoch }

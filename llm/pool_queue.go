@@ -1,0 +1,281 @@
+package llm
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// acquire waits for a place at an endpoint. A call that comes again keeps its turn.
+func (p *Pool) acquire(ctx context.Context, c *call) (grant, error) {
+	if err := cmp.Or(ctx.Err(), Draining(ctx)); err != nil {
+		return grant{}, c.gaveUp(err)
+	}
+	wait, stop := whileWanted(ctx)
+	defer stop()
+	defer queued(ctx)()
+	c.ready = make(chan grant, 1)
+	p.enqueue(c)
+	select {
+	case g := <-c.ready:
+		return g, g.err
+	case <-wait.Done():
+		p.withdraw(c)
+		return grant{}, c.gaveUp(cmp.Or(ctx.Err(), Draining(ctx), wait.Err()))
+	}
+}
+
+func (c *call) gaveUp(why error) error {
+	if len(c.names) == 0 {
+		return fmt.Errorf("llm: waiting for an endpoint of the pool: %w", why)
+	}
+	return fmt.Errorf("llm: waiting for another endpoint of the pool, after %s (%v): %w",
+		strings.Join(c.names, ", "), cmp.Or(c.err, c.gone), why)
+}
+
+// enqueue lets c wait behind all that came before it, and serves who can be.
+func (p *Pool) enqueue(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.since = time.Now()
+	if c.ticket == 0 {
+		p.tickets++
+		c.ticket = p.tickets
+		c.place = p.queue.PushBack(c)
+	} else {
+		p.requeued++
+		c.place = p.insert(c)
+	}
+	p.dispatch(c.since)
+}
+
+// insert puts a call that comes again where its ticket says, which is near the front.
+func (p *Pool) insert(c *call) *list.Element {
+	for e := p.queue.Front(); e != nil; e = e.Next() {
+		if e.Value.(*call).ticket > c.ticket {
+			return p.queue.InsertBefore(c, e)
+		}
+	}
+	return p.queue.PushBack(c)
+}
+
+// withdraw takes c out of the queue, or gives back the place that it was granted meanwhile.
+func (p *Pool) withdraw(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if c.place != nil {
+		p.queue.Remove(c.place)
+	} else if g := <-c.ready; g.err == nil {
+		g.end.leave(now)
+		g.end.breaker.note(now, g.epoch, g.probe, verdict{silent: true})
+	}
+	p.dispatch(now)
+}
+
+// settle takes in what a call came to, frees its place, and serves who can be. It reports whether a
+// place is left for which nobody waits.
+func (p *Pool) settle(g grant, attempts []Attempt, v verdict) (idle bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now, e := time.Now(), g.end
+	e.leave(now)
+	e.stats.add(attempts)
+	e.answered = e.answered || v.there
+	epoch, health := e.breaker.epoch, e.breaker.health
+	e.breaker.note(now, g.epoch, g.probe, v)
+	switch {
+	case e.breaker.epoch != epoch:
+		e.stats.outs++
+		p.event(now, e, "out", v.err)
+		p.callOff(e, v)
+	case health == Probing && e.breaker.health == Healthy:
+		p.event(now, e, "back", nil)
+	}
+	p.noteOut(now)
+	p.dispatch(now)
+	return p.queue.Len() == 0 && slices.ContainsFunc(p.ends, func(e *endpoint) bool {
+		return e.breaker.health == Healthy && e.flying < e.places
+	})
+}
+
+// callOff ends the calls in flight at an endpoint that stalls, if that is wanted.
+func (p *Pool) callOff(e *endpoint, v verdict) {
+	if s := StatusOf(v.err); p.cfg.Recall && (s == Stalled || s == Timeout) {
+		e.recall(errRecalled)
+		e.renew()
+	}
+}
+
+// noteOut keeps count of how long every endpoint is out.
+func (p *Pool) noteOut(now time.Time) {
+	switch {
+	case p.anyHealthy():
+		p.outSince = time.Time{}
+	case p.outSince.IsZero():
+		p.outSince, p.expires = now, now.Add(max(p.cfg.MaxWait, 0))
+	}
+}
+
+func (p *Pool) anyHealthy() bool {
+	for _, e := range p.ends {
+		if e.breaker.health == Healthy {
+			return true
+		}
+	}
+	return false
+}
+
+// dispatch serves those that wait, in turn, as far as there are places.
+func (p *Pool) dispatch(now time.Time) {
+	var next *list.Element
+	for at := p.queue.Front(); at != nil && !p.stuck(now); at = next {
+		next = at.Next()
+		c := at.Value.(*call)
+		if g, ok := p.place(c, now); ok {
+			p.queue.Remove(at)
+			c.place = nil
+			c.ready <- g
+		}
+	}
+	if !p.outSince.IsZero() && !now.Before(p.expires) {
+		p.expires = p.nextExpiry(now)
+	}
+	p.schedule(now)
+}
+
+// stuck reports that nothing can be done for any call now: there is no place, and no reason to give
+// up. It keeps dispatch from asking for each of thousands.
+func (p *Pool) stuck(now time.Time) bool {
+	for _, e := range p.ends {
+		if e.flying < e.places && (e.breaker.health == Healthy || e.breaker.due(now)) {
+			return false
+		}
+	}
+	return p.anyHealthy() || !p.allGone() && now.Before(p.expires)
+}
+
+// nextExpiry is when the first of those that wait has waited for MaxWait, should nothing change.
+func (p *Pool) nextExpiry(now time.Time) time.Time {
+	next := now.Add(max(p.cfg.MaxWait, 0))
+	for at := p.queue.Front(); at != nil; at = at.Next() {
+		if t := p.expiry(at.Value.(*call)); t.Before(next) {
+			next = t
+		}
+	}
+	return next
+}
+
+// schedule wakes the pool when waiting calls may be served, or have waited long enough, although no
+// call ended.
+func (p *Pool) schedule(now time.Time) {
+	var next time.Time
+	sooner := func(t time.Time) {
+		if t.After(now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, e := range p.ends {
+		if e.breaker.health == Quarantined {
+			sooner(e.breaker.until)
+		}
+	}
+	if !p.outSince.IsZero() {
+		sooner(p.expires)
+	}
+	switch idle := p.queue.Len() == 0 || next.IsZero(); {
+	case idle && p.timer != nil:
+		p.timer.Stop()
+	case idle:
+	case p.timer == nil:
+		p.timer = time.AfterFunc(next.Sub(now), p.wake)
+	default:
+		p.timer.Reset(next.Sub(now))
+	}
+}
+
+func (p *Pool) wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dispatch(time.Now())
+}
+
+// expiry is when c has waited for MaxWait with every endpoint out.
+func (p *Pool) expiry(c *call) time.Time {
+	from := c.since
+	if p.outSince.After(from) {
+		from = p.outSince
+	}
+	return from.Add(max(p.cfg.MaxWait, 0))
+}
+
+// hopeless returns the error of a call for which waiting is no use; nil if it is.
+func (p *Pool) hopeless(c *call, now time.Time) error {
+	if p.anyHealthy() {
+		for _, e := range p.ends {
+			if e.breaker.health == Healthy && !e.failed(c) {
+				return nil
+			}
+		}
+		return c.failure()
+	}
+	late := !now.Before(p.expiry(c))
+	switch {
+	case p.allGone(), late && p.allUnavailable():
+		return p.unavailable()
+	case late:
+		return p.allOut()
+	}
+	return nil
+}
+
+// allUnavailable reports whether no endpoint could be used when it was last asked.
+func (p *Pool) allUnavailable() bool {
+	for _, e := range p.ends {
+		if e.breaker.health != Quarantined || !e.breaker.gone {
+			return false
+		}
+	}
+	return true
+}
+
+// allGone reports whether none can be used and none may be restarting.
+func (p *Pool) allGone() bool {
+	for _, e := range p.ends {
+		if err, ok := errors.AsType[*Error](e.breaker.err); e.answered && ok && err.Kind == KindRefused {
+			return false
+		}
+	}
+	return p.allUnavailable()
+}
+
+// unavailable is the error when no endpoint can be used at all.
+func (p *Pool) unavailable() error {
+	text, chain := p.reasons()
+	return wording{"llm: none of the pool's endpoints can be used: " + text, chain}
+}
+
+// allOut is the error when no endpoint came back in time.
+func (p *Pool) allOut() error {
+	text, _ := p.reasons()
+	err := fmt.Errorf("no endpoint of the pool came back within %v: %s", max(p.cfg.MaxWait, 0), text)
+	return &Error{Status: Failed, Kind: KindServer, Err: err}
+}
+
+// reasons says of each endpoint why it is out.
+func (p *Pool) reasons() (text string, chain []error) {
+	var each []string
+	for _, e := range p.ends {
+		why := "it was taken out"
+		if err := e.breaker.err; err != nil {
+			why, chain = strings.TrimPrefix(err.Error(), "llm: "), append(chain, err)
+		}
+		each = append(each, e.name+": "+why)
+	}
+	return strings.Join(each, "; "), chain
+}

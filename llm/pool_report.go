@@ -1,0 +1,160 @@
+package llm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// A PoolReport says how a [Pool] and its endpoints fared so far. It marshals to JSON.
+type PoolReport struct {
+	Endpoints []EndpointReport `json:"endpoints"` // in the order of the configuration
+	Waiting   int              `json:"waiting"`   // calls that have no place now
+	Requeued  int              `json:"requeued"`  // times that a call was sent on to another endpoint
+	Events    []PoolEvent      `json:"events"`    // the last ones, oldest first, at most MaxPoolEvents
+}
+
+// An EndpointReport says how one endpoint fared. Rates are 0 where nothing was counted yet. Attempts
+// in flight are not in it but for InFlight.
+type EndpointReport struct {
+	Name     string `json:"name"`
+	Health   Health `json:"health"`
+	Why      string `json:"why,omitempty"` // what took it out; "" if it is healthy
+	Places   int    `json:"places"`
+	InFlight int    `json:"in_flight"`
+	Calls    int    `json:"calls"` // that ended here; a call that is sent on is one here and one there
+
+	// Attempts by class; their sum is the number of attempts.
+	OK       int `json:"ok"`
+	Stalls   int `json:"stalls"`
+	Failures int `json:"failures"`
+	Canceled int `json:"canceled"`
+	// StallRate and FailureRate are shares of the attempts that were not canceled.
+	StallRate   float64 `json:"stall_rate"`
+	FailureRate float64 `json:"failure_rate"`
+
+	PromptTokens     int `json:"prompt_tokens"`
+	CachedTokens     int `json:"cached_tokens"`
+	CompletionTokens int `json:"completion_tokens"` // as reported, or else as seen streamed
+	// TokensPerSecond is CompletionTokens over BusySeconds, the time with a call in flight.
+	TokensPerSecond float64 `json:"tokens_per_second"`
+	BusySeconds     float64 `json:"busy_seconds"`
+	CacheHitRate    float64 `json:"cache_hit_rate"` // CachedTokens over PromptTokens
+
+	Outs   int `json:"outs"`   // times it was taken out
+	Probes int `json:"probes"` // calls sent to see whether it is back
+}
+
+// A PoolEvent is a change in the health of an endpoint.
+type PoolEvent struct {
+	At       time.Time `json:"at"`
+	Endpoint string    `json:"endpoint"`
+	Event    string    `json:"event"` // "out", "probe" or "back"
+	Why      string    `json:"why,omitempty"`
+}
+
+// String prints the event in one line.
+func (e PoolEvent) String() string {
+	s := fmt.Sprintf("%s %s %s", e.At.Format(time.TimeOnly), e.Endpoint, e.Event)
+	if e.Why != "" {
+		s += ": " + e.Why
+	}
+	return s
+}
+
+// MaxPoolEvents is how many events a [PoolReport] goes back.
+const MaxPoolEvents = 256
+
+// endpointStats is what an EndpointReport sums up.
+type endpointStats struct {
+	calls, outs, probes        int
+	byClass                    [4]int // in the order of Classes
+	prompt, cached, completion int
+	busy                       time.Duration
+}
+
+// add enters a call's attempts.
+func (s *endpointStats) add(attempts []Attempt) {
+	s.calls++
+	for _, a := range attempts {
+		s.byClass[slices.Index(Classes(), a.Status.Class())]++
+		if a.Usage == nil {
+			s.completion += max(a.Streamed, 0)
+			continue
+		}
+		prompt := max(a.Usage.PromptTokens, 0)
+		s.prompt += prompt
+		s.cached += min(max(a.Usage.CachedTokens, 0), prompt)
+		s.completion += max(a.Usage.CompletionTokens, 0)
+	}
+}
+
+// event remembers a change.
+func (p *Pool) event(now time.Time, e *endpoint, what string, why error) {
+	if len(p.events) == MaxPoolEvents {
+		p.events = append(p.events[:0], p.events[1:]...)
+	}
+	ev := PoolEvent{At: now, Endpoint: e.name, Event: what}
+	if why != nil {
+		ev.Why = why.Error()
+	}
+	p.events = append(p.events, ev)
+}
+
+// Report returns a snapshot.
+func (p *Pool) Report() PoolReport {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	r := PoolReport{Waiting: p.queue.Len(), Requeued: p.requeued, Events: slices.Clone(p.events)}
+	for _, e := range p.ends {
+		r.Endpoints = append(r.Endpoints, e.report(now))
+	}
+	return r
+}
+
+func (e *endpoint) report(now time.Time) EndpointReport {
+	s := e.stats
+	if e.flying > 0 {
+		s.busy += now.Sub(e.busyFrom)
+	}
+	r := EndpointReport{
+		Name: e.name, Health: e.breaker.health, Places: e.places, InFlight: e.flying, Calls: s.calls,
+		OK: s.byClass[0], Stalls: s.byClass[1], Failures: s.byClass[2], Canceled: s.byClass[3],
+		PromptTokens: s.prompt, CachedTokens: s.cached, CompletionTokens: s.completion,
+		BusySeconds: s.busy.Seconds(), Outs: s.outs, Probes: s.probes,
+	}
+	ended := r.OK + r.Stalls + r.Failures
+	r.StallRate, r.FailureRate = ratio(r.Stalls, ended), ratio(r.Failures, ended)
+	r.CacheHitRate = ratio(s.cached, s.prompt)
+	if s.busy > 0 {
+		r.TokensPerSecond = float64(s.completion) / s.busy.Seconds()
+	}
+	if e.breaker.health != Healthy && e.breaker.err != nil {
+		r.Why = e.breaker.err.Error()
+	}
+	return r
+}
+
+func ratio(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// String prints a table with a line an endpoint.
+func (r PoolReport) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "endpoint\thealth\tcalls\tin flight\tstalls\tfailures\ttokens/s\tcached\touts\t")
+	for _, e := range r.Endpoints {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d of %d\t%.1f%%\t%.1f%%\t%.0f\t%.1f%%\t%d\t\n", e.Name, e.Health, e.Calls,
+			e.InFlight, e.Places, 100*e.StallRate, 100*e.FailureRate, e.TokensPerSecond, 100*e.CacheHitRate, e.Outs)
+	}
+	w.Flush()
+	fmt.Fprintf(&b, "%d waiting, %d sent on\n", r.Waiting, r.Requeued)
+	return b.String()
+}

@@ -1,0 +1,56 @@
+package llm
+
+import (
+	"errors"
+	"time"
+)
+
+// A verdict is what one call says about its endpoint.
+type verdict struct {
+	classes []Class       // of its attempts, but those that say nothing
+	err     error         // nil if the endpoint did its part
+	silent  bool          // it says nothing: the caller gave up
+	there   bool          // something came back
+	gone    bool          // err is Unavailable
+	rest    time.Duration // how long the endpoint asks to be left alone
+}
+
+// judge returns the verdict of a call; gaveUp says that its caller did not wait for the end.
+func judge(attempts []Attempt, err error, gaveUp bool) verdict {
+	e, classed := errors.AsType[*Error](err)
+	v := verdict{err: err, there: err == nil || classed && (e.Code != 0 || e.Kind == KindBrokenReply)}
+	v.silent = err != nil && (gaveUp || StatusOf(err) == Canceled || errors.Is(err, ErrDraining))
+	v.classes = classes(attempts, v.silent)
+	if v.silent {
+		return v
+	}
+	if classed && ownFault(e.Kind) {
+		v.err = nil
+	}
+	if len(attempts) == 0 {
+		v.classes = append(v.classes, StatusOf(v.err).Class())
+	}
+	v.gone = Unavailable(err)
+	if classed && !v.gone {
+		v.rest = e.RetryAfter
+	}
+	return v
+}
+
+// classes returns what each attempt counts as. A canceled one counts as nothing, and so does the last
+// of a call that was given up.
+func classes(attempts []Attempt, gaveUp bool) (out []Class) {
+	for i, a := range attempts {
+		switch {
+		case a.Status == Canceled || gaveUp && i == len(attempts)-1:
+		case ownFault(a.Kind):
+			out = append(out, Real)
+		default:
+			out = append(out, a.Status.Class())
+		}
+	}
+	return out
+}
+
+// ownFault reports whether it was the request that was refused, by an endpoint that works.
+func ownFault(kind string) bool { return kind == KindBadRequest || kind == KindContextLength }

@@ -1,0 +1,222 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// The pauses of a [RetryConfig] that says nothing; the first two are the BaSE paper's.
+const (
+	DefaultRetries       = 2
+	DefaultRetryWait     = 5 * time.Second
+	DefaultMaxWait       = time.Minute
+	DefaultMaxRetryAfter = 5 * time.Minute
+)
+
+// A RetryConfig says how often and how soon [Retry] tries again. The zero value is the BaSE
+// paper's: up to two retries, five seconds apart, timeouts and failures counted together.
+//
+// Before retry k (counted from 0) it pauses for
+//
+//	max(min(Wait·Factorᵏ, MaxWait), min(Retry-After, MaxRetryAfter)) · (1 + Jitter·u)
+//
+// where u is uniform in [0, 1) and derived from the request's seed and k, so that a rerun waits
+// as long. Retry-After is what the server asked for, if it did.
+type RetryConfig struct {
+	// Max is how many retries one request gets after failures. 0 means DefaultRetries;
+	// negative means none.
+	Max int
+	// MaxStalls is how many retries it gets after attempts that timed out or stalled. 0 means
+	// that these have no limit of their own and count among Max; negative means none.
+	MaxStalls int
+	// Wait is the pause before the first retry. 0 means DefaultRetryWait; negative means none.
+	Wait time.Duration
+	// Factor multiplies the pause from one retry to the next. 0 means 1: all pauses alike.
+	// Below 1 is a mistake.
+	Factor float64
+	// MaxWait bounds Wait·Factorᵏ. 0 means DefaultMaxWait, or Wait if that is longer.
+	MaxWait time.Duration
+	// Jitter lengthens each pause by up to this share of it, between 0 and 1, so that requests
+	// that failed together do not come back together. 0 means none.
+	Jitter float64
+	// MaxRetryAfter bounds what a server's Retry-After can ask for. 0 means
+	// DefaultMaxRetryAfter; negative means that Retry-After is not heeded.
+	MaxRetryAfter time.Duration
+}
+
+func (c RetryConfig) withDefaults() RetryConfig {
+	c.Max = cmp.Or(c.Max, DefaultRetries)
+	c.Wait = cmp.Or(c.Wait, DefaultRetryWait)
+	c.Factor = cmp.Or(c.Factor, 1)
+	c.MaxWait = cmp.Or(c.MaxWait, max(DefaultMaxWait, c.Wait))
+	c.MaxRetryAfter = cmp.Or(c.MaxRetryAfter, DefaultMaxRetryAfter)
+	return c
+}
+
+func (c RetryConfig) validate() error {
+	switch {
+	case !(c.Factor >= 1) || math.IsInf(c.Factor, 0):
+		return fmt.Errorf("llm: RetryConfig.Factor is %v: need a finite number of at least 1", c.Factor)
+	case !(c.Jitter >= 0 && c.Jitter <= 1):
+		return fmt.Errorf("llm: RetryConfig.Jitter is %v: need a number between 0 and 1", c.Jitter)
+	case c.MaxWait < 0:
+		return fmt.Errorf("llm: RetryConfig.MaxWait is %v: need a positive duration", c.MaxWait)
+	}
+	return nil
+}
+
+// pause is how long to wait before retry k of a request with this seed, after err.
+func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
+	var wait float64
+	if c.Wait > 0 { // apart, since 0 times a power that overflowed is not a number
+		wait = min(float64(c.Wait)*math.Pow(c.Factor, float64(k)), float64(c.MaxWait))
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		wait = max(wait, float64(min(e.RetryAfter, c.MaxRetryAfter)))
+	}
+	if c.Jitter > 0 {
+		wait *= 1 + c.Jitter*stream.New(uint64(seed), "llm.Retry", uint64(k)).Float64()
+	}
+	return time.Duration(min(wait, math.MaxInt64/2))
+}
+
+// Retryable reports whether sending the same request again can help after err: its key, path or
+// prompt was not refused, and nobody gave up on it. Rate limits, server errors, cut connections,
+// broken replies, timeouts and stalls are worth another try.
+func Retryable(err error) bool {
+	if err == nil || StatusOf(err) == Canceled {
+		return false
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return !e.Final() && !errors.Is(e.Err, ErrUnavailable)
+	}
+	return !errors.Is(err, ErrUnavailable)
+}
+
+// Retry returns an LLM that asks l again when it fails in a way that [Retryable] says can pass.
+// Reply.Attempts holds the attempts of all tries. The error is the last try's; where the context
+// ends during a pause it is the context's, at once. What gates the context ([WithGate]) is asked
+// after the pause, before each try but the first.
+//
+// A refused connection is worth a retry only once something has answered: a server that was
+// there may be restarting, but one that never was is a mistake in the address, and waiting
+// would only delay saying so.
+//
+// Retry panics if cfg holds a value that its comments exclude.
+func Retry(l LLM, cfg RetryConfig) LLM {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		panic(err.Error())
+	}
+	return &retrying{l: l, cfg: cfg}
+}
+
+type retrying struct {
+	l        LLM
+	cfg      RetryConfig
+	answered atomic.Bool // whether anything ever came back from l's endpoint
+}
+
+func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
+	var attempts []Attempt
+	var t tries
+	for k := 0; ; k++ {
+		reply, err := r.l.Generate(ctx, req)
+		attempts = append(attempts, reply.Attempts...)
+		reply.Attempts = attempts
+		r.note(err)
+		if err == nil {
+			return reply, nil
+		}
+		if ctx.Err() != nil || !r.worthwhile(err) || !t.take(err, r.cfg) {
+			return reply, counted(err, k+1)
+		}
+		if gone := sleep(ctx, r.cfg.pause(req.Seed, k, err)); gone != nil {
+			return reply, fmt.Errorf("llm: gave up before retry %d (%v): %w", k+1, err, gone)
+		}
+		if no := Again(ctx, req); no != nil {
+			return reply, fmt.Errorf("%w (not tried again: %w)", counted(err, k+1), no)
+		}
+	}
+}
+
+// note remembers that the endpoint exists: it answered, if only with an HTTP error.
+func (r *retrying) note(err error) {
+	e, ok := errors.AsType[*Error](err)
+	if err == nil || ok && (e.Code != 0 || e.Kind == KindBrokenReply) {
+		r.answered.Store(true)
+	}
+}
+
+func (r *retrying) worthwhile(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind == KindRefused && !r.answered.Load() {
+		return false
+	}
+	return Retryable(err)
+}
+
+func (r *retrying) String() string {
+	return fmt.Sprintf("Retry(%v, %v)", r.l, r.cfg)
+}
+
+// String prints what the configuration comes to, defaults included.
+func (c RetryConfig) String() string {
+	c = c.withDefaults()
+	s := fmt.Sprintf("max %d, %v apart", max(c.Max, 0), max(c.Wait, 0))
+	if c.MaxStalls != 0 {
+		s += fmt.Sprintf(", max %d stalls", max(c.MaxStalls, 0))
+	}
+	if c.Factor != 1 {
+		s += fmt.Sprintf(", times %g up to %v", c.Factor, c.MaxWait)
+	}
+	if c.Jitter != 0 {
+		s += fmt.Sprintf(", jitter %g", c.Jitter)
+	}
+	return s
+}
+
+// tries counts the retries that one request has used.
+type tries struct{ failures, stalls int }
+
+// take uses up one retry after err, or reports that none is left.
+func (t *tries) take(err error, cfg RetryConfig) bool {
+	n, limit := &t.failures, cfg.Max
+	if s := StatusOf(err); cfg.MaxStalls != 0 && (s == Timeout || s == Stalled) {
+		n, limit = &t.stalls, cfg.MaxStalls
+	}
+	if *n >= limit {
+		return false
+	}
+	*n++
+	return true
+}
+
+// counted says how many attempts err stands for, if more than one.
+func counted(err error, n int) error {
+	if n == 1 {
+		return err
+	}
+	return fmt.Errorf("%w (tried %d times)", err, n)
+}
+
+// sleep waits for d, or returns why not: ctx ended, or the drain that it carries.
+func sleep(ctx context.Context, d time.Duration) error {
+	wait, stop := whileWanted(ctx)
+	defer stop()
+	t := time.NewTimer(max(d, 0))
+	defer t.Stop()
+	if d > 0 {
+		select {
+		case <-t.C:
+		case <-wait.Done():
+		}
+	}
+	return cmp.Or(ctx.Err(), Draining(ctx))
+}
