@@ -1,0 +1,136 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// A content is what a request is answered with, and what that cost.
+type content struct {
+	id, model       string
+	reasoning, text string
+	finish          string
+	usage           Usage
+}
+
+// compose makes the answer to req, cut by f if that is a fault of length.
+func (s *Server) compose(req Request, f Fault) content {
+	c := content{
+		id: fmt.Sprintf("chatcmpl-%016x-%d", req.digest, req.Occurrence), model: req.Model,
+		reasoning: s.cfg.Reasoning(req), text: s.cfg.Reply(req), finish: "stop",
+	}
+	switch f {
+	case Length:
+		c.text, c.finish = c.text[:len(c.text)/2], "length"
+	case EmptyLength:
+		c.text, c.finish = "", "length"
+	}
+	c.usage = s.cfg.Usage(req, c.reasoning+c.text)
+	if f == EmptyLength { // its tokens went somewhere all the same
+		c.usage.CompletionTokens += block
+	}
+	if s.cache != nil {
+		c.usage.CachedTokens = s.cache.serve(req)
+	}
+	s.meter.used(c.usage)
+	return c
+}
+
+// The wire form of a chat completion and of a chunk of one.
+type completion struct {
+	ID      string     `json:"id"`
+	Object  string     `json:"object"`
+	Created int64      `json:"created"`
+	Model   string     `json:"model"`
+	Choices []choice   `json:"choices"`
+	Usage   *wireUsage `json:"usage,omitempty"`
+}
+
+type choice struct {
+	Index        int      `json:"index"`
+	Message      *message `json:"message,omitempty"`
+	Delta        *message `json:"delta,omitempty"`
+	FinishReason *string  `json:"finish_reason"`
+}
+
+type message struct {
+	Role      string  `json:"role,omitempty"`
+	Content   *string `json:"content"`
+	Reasoning string  `json:"reasoning_content,omitempty"`
+}
+
+type wireUsage struct {
+	Prompt     int     `json:"prompt_tokens"`
+	Completion int     `json:"completion_tokens"`
+	Total      int     `json:"total_tokens"`
+	Details    details `json:"prompt_tokens_details"`
+}
+
+type details struct {
+	Cached int `json:"cached_tokens"`
+}
+
+// created stands for the time of every answer, so that equal requests get equal bodies.
+const created = 1_700_000_000
+
+// Bodies that are the same whatever was asked.
+const (
+	loginPage = "<!doctype html>\n<html><head><title>Sign in</title></head>\n" +
+		"<body>Please sign in to go on.</body></html>"
+	wrongTyped = `{"id": "chatcmpl-0", "object": "chat.completion", "choices": "none"}`
+	errorBody  = `{"error": {"message": "Upstream provider failed", "code": 502}}`
+)
+
+// body is the answer in one piece, spoiled by f.
+func (c content) body(f Fault) []byte {
+	switch f {
+	case WrongTyped:
+		return []byte(wrongTyped)
+	case ErrorInStream:
+		return []byte(errorBody)
+	}
+	m := &message{Role: "assistant", Content: &c.text, Reasoning: c.reasoning}
+	if f == NullContent {
+		m.Content = nil
+	}
+	w := c.wire("chat.completion", choice{Message: m, FinishReason: &c.finish})
+	if f == NoChoices {
+		w.Choices = []choice{}
+	}
+	w.Usage = wireOf(c.usage, f)
+	body := encode(w)
+	switch f {
+	case WrongUsage:
+		return wrongUsageIn(body)
+	case Malformed, EndEarly:
+		return body[:len(body)/2]
+	}
+	return body
+}
+
+// wire is a completion or a chunk with the given choices.
+func (c content) wire(object string, choices ...choice) completion {
+	if choices == nil {
+		choices = []choice{} // [] in JSON, not null
+	}
+	return completion{ID: c.id, Object: object, Created: created, Model: c.model, Choices: choices}
+}
+
+func encode(c completion) []byte {
+	body, err := json.Marshal(c)
+	if err != nil {
+		panic(fmt.Sprintf("llmtest: encoding a completion: %v", err)) // no field can fail to encode
+	}
+	return body
+}
+
+// wrongUsageIn makes words of the usage of a completion or a chunk.
+func wrongUsageIn(body []byte) []byte {
+	var c map[string]json.RawMessage
+	if err := json.Unmarshal(body, &c); err != nil {
+		panic(fmt.Sprintf("llmtest: a completion of its own: %v", err))
+	}
+	c["usage"] = json.RawMessage(`{"prompt_tokens":"many","completion_tokens":"some"}`)
+	body, _ = json.Marshal(c) // of raw JSON that was just read
+	return body
+}

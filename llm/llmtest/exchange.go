@@ -1,0 +1,166 @@
+package llmtest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// An exchange is one request that is being answered.
+type exchange struct {
+	s   *Server
+	w   http.ResponseWriter
+	rc  *http.ResponseController
+	ctx context.Context
+	v   *visit
+	req Request
+}
+
+// errLeft says that the client has gone away, or the server was stopped.
+var errLeft = errors.New("the client has left")
+
+// answer waits and answers, in the way that the fault wants.
+func (e *exchange) answer() {
+	latency := e.s.cfg.Latency
+	if e.req.Stream {
+		latency = e.s.cfg.FirstToken
+	}
+	wait := max(0, latency.Draw(e.req.Rand("llmtest.latency")))
+	c := e.s.compose(e.req, e.v.Fault)
+	e.s.meter.drew(wait)
+	e.v.idle = e.v.Arrived
+	if e.v.Fault == Hang || !e.until(e.v.Arrived.Add(wait)) {
+		e.hang()
+		return
+	}
+	switch {
+	case e.v.Fault == Reset:
+		e.reset()
+	case e.v.Fault == HTMLPage:
+		e.deliver("text/html; charset=utf-8", []byte(loginPage))
+	case e.req.Stream:
+		e.stream(c)
+	default:
+		e.deliver("application/json", c.body(e.v.Fault))
+	}
+}
+
+// deliver sends a body that is not streamed.
+func (e *exchange) deliver(contentType string, body []byte) {
+	e.w.Header().Set("Content-Type", contentType)
+	e.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	half := len(body) / 2
+	switch e.v.Fault {
+	case HangFirst:
+		half = 0
+		fallthrough
+	case HangBody:
+		e.send(body[:half])
+		e.hang()
+	case Cut:
+		e.send(body[:half])
+		e.abort()
+	case ResetBody:
+		e.send(body[:half])
+		e.reset()
+	case Drip:
+		e.drip(body)
+	default:
+		e.end(e.write(body))
+	}
+}
+
+// drip sends body a token at a time.
+func (e *exchange) drip(body []byte) {
+	for len(body) > 0 {
+		n := min(4, len(body))
+		if e.send(body[:n]) != nil || !e.until(time.Now().Add(e.s.cfg.Drip)) {
+			e.hang()
+			return
+		}
+		body = body[n:]
+	}
+	e.end(nil)
+}
+
+// send writes b through to the connection, and reports whether the client can have it.
+func (e *exchange) send(b []byte) error {
+	if err := e.write(b); err != nil {
+		return err
+	}
+	return e.rc.Flush()
+}
+
+func (e *exchange) write(b []byte) error {
+	if e.ctx.Err() != nil {
+		return errLeft
+	}
+	_, err := e.w.Write(b)
+	return err
+}
+
+// end sends what still waits to be sent, the last of the answer, unless err kept the rest from being
+// sent. Whoever has the whole answer finds it counted, hence the order.
+func (e *exchange) end(err error) {
+	if !e.v.Fault.usable() {
+		e.v.ended = Spoiled
+		return
+	}
+	if err == nil {
+		e.v.ended = Answered
+		e.s.meter.settle(e.v)
+		err = e.rc.Flush()
+	}
+	if err != nil {
+		e.s.meter.takeBack(e.v)
+		e.hang()
+	}
+}
+
+// until waits for t, or reports false if the client left or the server was stopped before.
+func (e *exchange) until(t time.Time) bool {
+	d := time.Until(t)
+	if d <= 0 {
+		return e.ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-e.ctx.Done():
+		return false
+	}
+}
+
+// hang holds the request until its client leaves, and notes when that was seen, or until the
+// server is stopped, which cuts it.
+func (e *exchange) hang() {
+	<-e.ctx.Done()
+	if stopped(e.ctx) {
+		e.abort()
+	}
+	e.s.left(e.v, e.req)
+}
+
+// abort closes the connection before the announced end of the body.
+func (e *exchange) abort() {
+	e.v.ended = BrokenOff
+	panic(http.ErrAbortHandler)
+}
+
+// reset closes the connection so that the client sees it reset rather than ended.
+func (e *exchange) reset() {
+	conn, _, err := e.rc.Hijack()
+	if err != nil {
+		e.abort() // HTTP/2: its way to break a request off
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetLinger(0)
+	}
+	conn.Close()
+	e.v.ended = BrokenOff
+}

@@ -1,0 +1,69 @@
+package llmtest
+
+import (
+	"strings"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// Usage is what a server reports of a request: prompt, cached and completion tokens.
+type Usage = llm.Usage
+
+// wireOf returns u as it is reported, spoiled by f; nil if it is not.
+func wireOf(u Usage, f Fault) *wireUsage {
+	w := &wireUsage{u.PromptTokens, u.CompletionTokens, u.PromptTokens + u.CompletionTokens, details{u.CachedTokens}}
+	switch f {
+	case NoUsage:
+		return nil
+	case NegativeUsage:
+		w.Prompt, w.Completion, w.Total = -w.Prompt, -w.Completion, -w.Total
+	case CachedAbove:
+		w.Details.Cached = w.Prompt + 100
+	}
+	return w
+}
+
+// block is how many tokens a prefix cache keeps together; vLLM's default is 16.
+const block = 16
+
+// Tokens estimates the tokens of s: one for every four bytes, rounded up.
+func Tokens(s string) int { return (len(s) + 3) / 4 }
+
+// CountUsage is what a [Server] reports by default: Tokens over all messages and over the reply,
+// and as cached the leading system message, which a run's requests have in common, in whole
+// blocks of 16 tokens. The first request counts it too, so that usage does not depend on order.
+func CountUsage(req Request, reply string) Usage {
+	u := Usage{CompletionTokens: Tokens(reply)}
+	for i, m := range req.Messages {
+		n := Tokens(m.Content)
+		u.PromptTokens += n
+		if i == 0 && m.Role == llm.System {
+			u.CachedTokens = n / block * block
+		}
+	}
+	return u
+}
+
+// Echo returns a Config.Reply that sends back the program in the prompt, in a fenced block: the
+// first one that the last message holds, or else the whole message. edit changes the program, with
+// req.Rand for chance; nil means not at all.
+func Echo(edit func(req Request, program string) string) func(Request) string {
+	return func(req Request) string {
+		info, program := fenced(req.Messages[len(req.Messages)-1].Content)
+		if edit != nil {
+			program = edit(req, program)
+		}
+		return "```" + info + "\n" + strings.TrimSuffix(program, "\n") + "\n```\n"
+	}
+}
+
+// fenced returns the first block fenced by backquotes in s and its info string.
+func fenced(s string) (info, program string) {
+	_, rest, ok := strings.Cut("\n"+s, "\n```")
+	if !ok {
+		return "", s
+	}
+	info, rest, _ = strings.Cut(rest, "\n")
+	program, _, _ = strings.Cut("\n"+rest, "\n```")
+	return strings.TrimSpace(info), strings.TrimPrefix(program, "\n")
+}

@@ -1,0 +1,103 @@
+package llmtest
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/internal/stream"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// maxRequest bounds the body of a request, in bytes.
+const maxRequest = 64 << 20
+
+// A Request is a chat completion that a client asked for.
+type Request struct {
+	llm.Request
+	Model         string        `json:"model"`
+	Stream        bool          `json:"stream"`
+	StreamOptions StreamOptions `json:"stream_options"`
+	Ordinal       int           `json:"-"` // how many requests arrived before, of any kind
+	Occurrence    int           `json:"-"` // how many of them had this seed and these messages: 0 unless it is a retry
+	digest        uint64
+}
+
+// StreamOptions say what usage a client wants to be told in a stream.
+type StreamOptions struct {
+	IncludeUsage    bool `json:"include_usage"`          // at its end
+	ContinuousUsage bool `json:"continuous_usage_stats"` // in every chunk: an extension of vLLM's
+}
+
+// Rand returns a generator that follows from the request's seed, messages and occurrence, and
+// from name, which keeps apart what draws from it.
+func (r Request) Rand(name string) *rand.Rand {
+	return stream.New(uint64(r.Seed), name, r.digest+uint64(r.Occurrence))
+}
+
+// errUnread says that a request was cut on its way.
+var errUnread = errors.New("llmtest: the client left before its request was read")
+
+// decode reads a request and numbers it.
+func (s *Server) decode(w http.ResponseWriter, hr *http.Request, ordinal int) (Request, error) {
+	var r Request
+	// Read to the end: only then does net/http watch for the client going away.
+	body, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, maxRequest))
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); err != nil && !tooLong {
+		return r, errUnread
+	}
+	if err != nil {
+		return r, fmt.Errorf("llmtest: reading a request: %w", err)
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return r, fmt.Errorf("llmtest: malformed request: %w", err)
+	}
+	if len(r.Messages) == 0 {
+		return r, errors.New("llmtest: request without messages")
+	}
+	r.Ordinal, r.digest = ordinal, digest(r.Request)
+	r.Occurrence = s.seen.next(r.digest)
+	return r, nil
+}
+
+// digest is the FNV-1a hash of all that makes two requests the same. Lengths come first, so that
+// text cannot move from one message to the next unseen.
+func digest(r llm.Request) uint64 {
+	h := fnv.New64a()
+	var n [8]byte
+	put := func(s string) {
+		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
+		h.Write(n[:])
+		h.Write([]byte(s))
+	}
+	binary.BigEndian.PutUint32(n[:], r.Seed)
+	h.Write(n[:4])
+	for _, m := range r.Messages {
+		put(m.Role)
+		put(m.Content)
+	}
+	return h.Sum64()
+}
+
+// occurrences counts requests by digest.
+type occurrences struct {
+	mu sync.Mutex
+	n  map[uint64]int
+}
+
+func (o *occurrences) next(digest uint64) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.n == nil {
+		o.n = make(map[uint64]int)
+	}
+	n := o.n[digest]
+	o.n[digest]++
+	return n
+}

@@ -1,0 +1,207 @@
+package llmtest
+
+import (
+	"time"
+	"unicode/utf8"
+)
+
+// tokens cuts s into pieces of at least four bytes, the last one excepted, each of whole characters:
+// for text in ASCII as many as [Tokens] counts.
+func tokens(s string) (pieces []string) {
+	for len(s) > 0 {
+		n := min(4, len(s))
+		for n < len(s) && !utf8.RuneStart(s[n]) {
+			n++
+		}
+		pieces = append(pieces, s[:n])
+		s = s[n:]
+	}
+	return pieces
+}
+
+// A streamer sends one answer a token at a time.
+type streamer struct {
+	*exchange
+	content
+	thinking, saying []string // the tokens of the reasoning and of the text
+	begin            time.Time
+	done             int   // tokens that were written, and will have been sent with the next flush
+	err              error // the first one, after which nothing is sent
+}
+
+// stream sends c as server-sent events.
+func (e *exchange) stream(c content) {
+	s := &streamer{exchange: e, content: c, begin: time.Now()}
+	s.thinking, s.saying = tokens(c.reasoning), tokens(c.text)
+	e.w.Header().Set("Content-Type", "text/event-stream")
+	e.w.Header().Set("Cache-Control", "no-cache")
+	if !s.opening() {
+		return
+	}
+	n := len(s.thinking) + len(s.saying)
+	for i := 0; i < n && s.err == nil; i++ {
+		if i == n/2 && s.breaks() {
+			return
+		}
+		s.await(i)
+		s.token(i, n)
+	}
+	if n == 0 && s.breaks() {
+		return
+	}
+	s.closing()
+	s.deliver()
+	e.end(s.err)
+}
+
+// opening sends the headers and a first chunk, which holds no token, and reports whether to go on.
+func (s *streamer) opening() bool {
+	empty := ""
+	m := &message{Role: "assistant", Content: &empty}
+	if s.v.Fault == NullContent {
+		m.Content = nil
+	}
+	s.chunk(m, nil, 0)
+	if s.v.Fault == HangFirst {
+		s.flush()
+		s.hang()
+		return false
+	}
+	return true
+}
+
+// breaks does what the fault wants done in the middle of the stream, and reports whether that ends it.
+func (s *streamer) breaks() bool {
+	f := s.v.Fault
+	switch f {
+	case HangBody, Cut, ResetBody:
+		s.flush()
+	case ErrorInStream:
+		s.event([]byte(errorBody))
+	case Malformed:
+		s.event([]byte(`{"id": "chatcmpl-0", "choices": [{"delta": {"cont`))
+	case WrongTyped:
+		s.event([]byte(wrongTyped))
+	case EndEarly:
+	default:
+		return false
+	}
+	switch f {
+	case HangBody:
+		s.hang()
+	case Cut:
+		s.abort()
+	case ResetBody:
+		s.reset()
+	default:
+		s.deliver()
+		s.end(s.err)
+	}
+	return true
+}
+
+// await waits until token i is due, counted from the beginning, so that a delay is made up for.
+func (s *streamer) await(i int) {
+	var every float64 // seconds
+	switch {
+	case s.v.Fault == Drip:
+		every = s.s.cfg.Drip.Seconds()
+	case s.s.cfg.Rate > 0:
+		every = 1 / s.s.cfg.Rate
+	}
+	due := s.begin.Add(time.Duration(float64(i) * every * float64(time.Second)))
+	if every == 0 || s.err != nil || time.Until(due) <= 0 {
+		return
+	}
+	s.flush()
+	if s.err == nil && !s.until(due) {
+		s.err = errLeft
+	}
+}
+
+// token sends token i of n.
+func (s *streamer) token(i, n int) {
+	m := &message{}
+	switch {
+	case s.v.Fault == NullContent:
+	case i < len(s.thinking):
+		m.Reasoning = s.thinking[i]
+	default:
+		m.Content = &s.saying[i-len(s.thinking)]
+	}
+	s.done = s.usage.CompletionTokens * (i + 1) / n
+	s.chunk(m, nil, s.done)
+}
+
+// closing sends how the answer ended and what it cost.
+func (s *streamer) closing() {
+	empty := ""
+	m := &message{Content: &empty}
+	if s.v.Fault == NullContent {
+		m.Content = nil
+	}
+	s.done = s.usage.CompletionTokens
+	s.chunk(m, &s.finish, s.done)
+	if o := s.req.StreamOptions; o.IncludeUsage {
+		last := s.wire("chat.completion.chunk")
+		s.count(&last, s.done)
+		s.emit(last)
+	}
+	s.event([]byte("[DONE]"))
+}
+
+// chunk sends one delta, with the usage up to there if the client wants that.
+func (s *streamer) chunk(delta *message, finish *string, completion int) {
+	c := s.wire("chat.completion.chunk", choice{Delta: delta, FinishReason: finish})
+	if s.v.Fault == NoChoices {
+		c.Choices = []choice{}
+	}
+	if o := s.req.StreamOptions; o.IncludeUsage && o.ContinuousUsage {
+		s.count(&c, completion)
+	}
+	s.emit(c)
+}
+
+// count enters the usage in c, with completion tokens up to there.
+func (s *streamer) count(c *completion, completion int) {
+	u := s.usage
+	u.CompletionTokens = completion
+	c.Usage = wireOf(u, s.v.Fault)
+}
+
+// emit sends c, and again if the fault wants that.
+func (s *streamer) emit(c completion) {
+	body := encode(c)
+	if s.v.Fault == WrongUsage && c.Usage != nil {
+		body = wrongUsageIn(body)
+	}
+	s.event(body)
+	if s.v.Fault == Duplicate {
+		s.event(body)
+	}
+}
+
+// event sends data as one server-sent event. What does not fit the buffer goes out.
+func (s *streamer) event(data []byte) {
+	if s.err == nil && s.ctx.Err() != nil {
+		s.err = errLeft
+	}
+	if s.err == nil {
+		_, s.err = s.w.Write(append(append([]byte("data: "), data...), "\n\n"...))
+	}
+}
+
+// flush sends what waits to be sent.
+func (s *streamer) flush() {
+	if s.err == nil {
+		s.err = s.rc.Flush()
+	}
+	s.deliver()
+}
+
+// deliver enters the tokens that were written in the counts.
+func (s *streamer) deliver() {
+	if s.err == nil {
+		s.s.meter.deliver(s.v, s.done)
+	}
+}
