@@ -1,0 +1,164 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// askStream makes one call that streams its answer, asking for what usage o says. The answer holds
+// what came, also beside an error.
+func (c *Client) askStream(ctx context.Context, b body, o usageOption) (answer, *llm.Error) {
+	call, cancel := context.WithTimeoutCause(ctx, c.cfg.Model.Timeout, errTimeout)
+	defer cancel()
+	call, end := context.WithCancelCause(call)
+	defer end(nil)
+	w := newWatch(*c.cfg.Stream, end)
+	defer w.stop()
+	resp, err := c.open(call, o.in(b))
+	switch {
+	case call.Err() != nil && err != nil:
+		return answer{}, c.ended(ctx, call)
+	case resp != nil && resp.StatusCode >= 300:
+		defer resp.Body.Close()
+		return answer{}, c.refused(resp, nil)
+	case err != nil:
+		return answer{}, c.disconnected(err)
+	}
+	defer resp.Body.Close()
+	c.usage.accepted(o)
+	events := newEventReader(resp.Body)
+	if events.isWhole() {
+		return c.readWhole(ctx, call, events.r, w)
+	}
+	t := transcript{max: c.cfg.MaxBody}
+	err = t.read(events, w)
+	return t.answer(), c.conclude(ctx, call, &t, err)
+}
+
+// open sends the request and returns as soon as the headers of its reply are there.
+func (c *Client) open(ctx context.Context, b body) (resp *http.Response, err error) {
+	request, err := c.encode(&b)
+	if err != nil {
+		return nil, err
+	}
+	err = c.streams.Post(ctx, path, nil, nil, option.WithRequestBody("application/json", request),
+		option.WithHeader("Accept", "text/event-stream"), option.WithResponseBodyInto(&resp))
+	return resp, err
+}
+
+// read reads a stream to its end. It returns nil once the answer is complete, whatever becomes of
+// the connection after that, and otherwise why it came no further: a *brokenReply or an error of
+// the connection's, io.EOF where it just ended.
+func (t *transcript) read(events *eventReader, w *watch) error {
+	for {
+		data, kind, err := events.next()
+		switch {
+		case err == nil && string(data) == "[DONE]":
+			w.finish(afterDone)
+			io.CopyN(io.Discard, events.r, 1<<10) // to its end, so that the connection can be used again
+			return t.unless(io.EOF)
+		case err != nil:
+			return t.unless(err)
+		case len(data) == 0:
+			continue
+		}
+		was := t.complete()
+		n, broken := t.add(data, kind)
+		switch {
+		case broken != nil:
+			return t.unless(broken)
+		case n > 0:
+			w.progress(n)
+		}
+		if t.complete() && !was {
+			w.finish(afterFinish)
+		}
+	}
+}
+
+// unless returns err, or nil if the answer is complete.
+func (t *transcript) unless(err error) error {
+	if t.complete() {
+		return nil
+	}
+	return err
+}
+
+// conclude makes an error of how the stream ended; nil if it brought an answer.
+func (c *Client) conclude(ctx, call context.Context, t *transcript, err error) *llm.Error {
+	broken, isBroken := errors.AsType[*brokenReply](err)
+	switch {
+	case err == nil:
+		return c.broken(http.StatusOK, t.judge())
+	case isBroken:
+		return c.broken(http.StatusOK, broken)
+	case call.Err() != nil:
+		return c.ended(ctx, call)
+	case err == io.EOF:
+		return c.broken(http.StatusOK, t.judge())
+	case errors.Is(err, errTooLarge):
+		return c.broken(http.StatusOK, &brokenReply{why: fmt.Sprintf("%v allows a stream, %d bytes", err, maxStream(c.cfg.MaxBody))})
+	case errors.Is(err, errLongEvent):
+		return c.broken(http.StatusOK, &brokenReply{why: fmt.Sprintf("%v: more than %d bytes", err, maxEvent)})
+	}
+	return c.disconnected(err)
+}
+
+// isWhole reports whether what comes is no stream but a body in one piece: a JSON object or an HTML
+// page. Some servers do not stream, and some errors are not streamed.
+func (e *eventReader) isWhole() bool {
+	for {
+		b, err := e.r.ReadByte()
+		switch {
+		case err != nil:
+			return false
+		case b == ' ' || b == '\t' || b == '\r' || b == '\n':
+			continue
+		}
+		e.r.UnreadByte()
+		return b == '{' || b == '<' || b == '['
+	}
+}
+
+// readWhole reads an answer that is not streamed. Of its tokens nothing is known until its end.
+func (c *Client) readWhole(ctx, call context.Context, r io.Reader, w *watch) (answer, *llm.Error) {
+	w.unknown()
+	body, err := io.ReadAll(&boundedBody{io.NopCloser(&wholeReader{r, w}), c.cfg.MaxBody})
+	switch {
+	case err != nil && call.Err() != nil:
+		return answer{}, c.ended(ctx, call)
+	case err != nil:
+		return answer{}, c.disconnected(err)
+	}
+	ans, broken := decode(bytes.TrimSpace(body))
+	return ans, c.broken(http.StatusOK, broken)
+}
+
+// A wholeReader tells the watch of bytes instead of tokens.
+type wholeReader struct {
+	io.Reader
+	w *watch
+}
+
+func (r *wholeReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if n > 0 {
+		r.w.progress(1)
+	}
+	return n, err
+}
+
+// maxStream bounds the body of a stream: what stands around a token is some hundred times its size.
+func maxStream(maxBody int64) int64 {
+	const around = 128
+	return min(maxBody, math.MaxInt64/around-1) * around
+}

@@ -1,0 +1,132 @@
+package openai
+
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A chunk is the part of a chunk of a stream that is read here.
+type chunk struct {
+	Choices []struct {
+		Index        int         `json:"index"`
+		FinishReason looseString `json:"finish_reason"`
+		Delta        delta       `json:"delta"`
+	} `json:"choices"`
+	Usage json.RawMessage `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+type delta struct {
+	Content          jsonText    `json:"content"`
+	ReasoningContent looseString `json:"reasoning_content"`
+	Reasoning        looseString `json:"reasoning"`
+}
+
+// failed reports whether the chunk is an error object.
+func (c *chunk) failed() bool { return len(c.Error) > 0 && string(c.Error) != "null" }
+
+// A jsonText is a string or null, whose bytes are kept as they come even where they are not UTF-8: a
+// server may cut a character between two chunks.
+type jsonText struct {
+	text   string
+	exists bool // it was a string, if an empty one
+}
+
+// UnmarshalJSON takes well-formed JSON, which encoding/json has made sure of.
+func (t *jsonText) UnmarshalJSON(raw []byte) error {
+	switch {
+	case raw[0] == '"':
+		t.text, t.exists = unquote(raw), true
+	case raw[0] != 'n': // null
+		return &json.UnmarshalTypeError{Value: kindOfJSON(raw), Field: "content"}
+	}
+	return nil
+}
+
+// A looseString is a jsonText for what is not essential: what is no string counts as none.
+type looseString string
+
+// UnmarshalJSON takes well-formed JSON, which encoding/json has made sure of.
+func (s *looseString) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '"' {
+		*s = looseString(unquote(raw))
+	}
+	return nil
+}
+
+func kindOfJSON(raw []byte) string {
+	switch raw[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case 't', 'f':
+		return "bool"
+	}
+	return "number"
+}
+
+// unquote returns what a well-formed JSON string stands for. Unlike encoding/json's it leaves bytes
+// that are not UTF-8 as they are; half of a surrogate pair becomes U+FFFD as there.
+func unquote(raw []byte) string {
+	raw = raw[1 : len(raw)-1]
+	plain := 0
+	for plain < len(raw) && raw[plain] != '\\' {
+		plain++
+	}
+	if plain == len(raw) {
+		return string(raw)
+	}
+	b := append(make([]byte, 0, len(raw)), raw[:plain]...)
+	for raw = raw[plain:]; len(raw) > 0; {
+		if raw[0] != '\\' {
+			b = append(b, raw[0])
+			raw = raw[1:]
+			continue
+		}
+		var n int
+		b, n = appendEscape(b, raw)
+		raw = raw[n:]
+	}
+	return string(b)
+}
+
+// appendEscape appends what the escape at the beginning of raw stands for, and returns its length.
+func appendEscape(b, raw []byte) ([]byte, int) {
+	switch c := raw[1]; c {
+	case 'b':
+		return append(b, '\b'), 2
+	case 'f':
+		return append(b, '\f'), 2
+	case 'n':
+		return append(b, '\n'), 2
+	case 'r':
+		return append(b, '\r'), 2
+	case 't':
+		return append(b, '\t'), 2
+	case 'u':
+		r := hex4(raw[2:])
+		if !utf16.IsSurrogate(r) {
+			return utf8.AppendRune(b, r), 6
+		}
+		if len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' {
+			if both := utf16.DecodeRune(r, hex4(raw[8:])); both != utf8.RuneError {
+				return utf8.AppendRune(b, both), 12
+			}
+		}
+		return utf8.AppendRune(b, utf8.RuneError), 6
+	default: // a quote, a slash or a backslash
+		return append(b, c), 2
+	}
+}
+
+// hex4 reads the four digits that raw begins with.
+func hex4(raw []byte) rune {
+	n, err := strconv.ParseUint(string(raw[:4]), 16, 16)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(n)
+}

@@ -1,0 +1,399 @@
+package openai_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/llmtest"
+	"github.com/evoalloc/evoalloc/llm/openai"
+)
+
+const secret = "sk-test-0123456789"
+
+var model = llm.Model{Key: "qwen3-8b", Name: "Qwen/Qwen3-8B", ActiveParams: 8_190_726_144, Timeout: time.Minute}
+
+// request holds 20 bytes for the system and 14 for the user: 5 + 4 tokens by llmtest.Tokens.
+var request = llm.Request{Seed: 40, Messages: []llm.Message{
+	{Role: llm.System, Content: "Answer in JavaScript"},
+	{Role: llm.User, Content: "```js\nf()\n```\n"},
+}}
+
+const echoed = "```js\nf()\n```\n"
+
+// newClient returns a client of a server at url, closed when the test ends.
+func newClient(t testing.TB, url string, m llm.Model) *openai.Client {
+	t.Helper()
+	c, err := openai.New(openai.Config{BaseURL: url, APIKey: secret, Model: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// noLeak fails the test if goroutines started by it are left when it ends.
+func noLeak(t *testing.T) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		for range 500 {
+			if runtime.NumGoroutine() <= before {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		buf := make([]byte, 1<<20)
+		t.Errorf("goroutines: %d before, %d after\n%s", before, runtime.NumGoroutine(), buf[:runtime.Stack(buf, true)])
+	})
+}
+
+// serve starts a server that spoils every request in one way.
+func serve(t *testing.T, cfg llmtest.Config) *llmtest.Server {
+	t.Helper()
+	srv := llmtest.NewServer(cfg)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func always(f llmtest.Fault) func(llmtest.Request) llmtest.Fault {
+	return func(llmtest.Request) llmtest.Fault { return f }
+}
+
+// A faultCase is what becomes of a request that the server spoils in one way.
+type faultCase struct {
+	fault       llmtest.Fault
+	kind        string // "" for an answer
+	code        int
+	finish      string
+	usage       *llm.Usage
+	says        string // part of the message
+	unavailable bool
+	retryAfter  time.Duration
+}
+
+var counted = &llm.Usage{PromptTokens: 9, CompletionTokens: 4}
+
+var faultCases = []faultCase{
+	{fault: llmtest.None, finish: "stop", usage: counted},
+	{fault: llmtest.NoUsage, finish: "stop"},
+	{fault: llmtest.NegativeUsage, finish: "stop"},
+	{fault: llmtest.WrongUsage, finish: "stop"},
+	{fault: llmtest.CachedAbove, finish: "stop", usage: &llm.Usage{PromptTokens: 9, CachedTokens: 9, CompletionTokens: 4}},
+	{fault: llmtest.Length, finish: "length", usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 2}},
+	{fault: llmtest.EmptyLength, kind: llm.KindBrokenReply, code: 200, finish: "length",
+		usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 16}, says: `empty content, finish reason "length"`},
+	{fault: llmtest.NullContent, kind: llm.KindBrokenReply, code: 200, finish: "stop", usage: counted, says: `no content, finish reason "stop"`},
+	{fault: llmtest.NoChoices, kind: llm.KindBrokenReply, code: 200, usage: counted, says: `no choices: {"id":"chatcmpl-`},
+	{fault: llmtest.Malformed, kind: llm.KindBrokenReply, code: 200, says: `malformed JSON, unexpected end of JSON input: {"id":"chatcmpl-`},
+	{fault: llmtest.WrongTyped, kind: llm.KindBrokenReply, code: 200, says: `wrong-typed JSON, choices is a string`},
+	{fault: llmtest.HTMLPage, kind: llm.KindBrokenReply, code: 200, says: "an HTML page instead of JSON: Sign in Please sign in to go on."},
+	{fault: llmtest.ErrorIn200, kind: llm.KindServer, code: 200, says: "502 Bad Gateway: Upstream provider failed"},
+	{fault: llmtest.RateLimit, kind: llm.KindRateLimit, code: 429, says: "Rate limit reached"},
+	{fault: llmtest.RateLimitAfter, kind: llm.KindRateLimit, code: 429, retryAfter: 3 * time.Second},
+	{fault: llmtest.RateLimitDate, kind: llm.KindRateLimit, code: 429, retryAfter: 3 * time.Second},
+	{fault: llmtest.NoQuota, kind: llm.KindAuth, code: 429, says: "current quota", unavailable: true},
+	{fault: llmtest.BadKey, kind: llm.KindAuth, code: 401, says: "check the key in Config.APIKey", unavailable: true},
+	{fault: llmtest.Forbidden, kind: llm.KindAuth, code: 403, says: "may not use", unavailable: true},
+	{fault: llmtest.NoModel, kind: llm.KindNotFound, code: 404, says: `the model name "Qwen/Qwen3-8B"`, unavailable: true},
+	{fault: llmtest.BadRequest, kind: llm.KindBadRequest, code: 400, says: "temperature must be"},
+	{fault: llmtest.TooLong, kind: llm.KindContextLength, code: 400, says: "32768 tokens"},
+	{fault: llmtest.ServerError, kind: llm.KindServer, code: 500, says: "CUDA error"},
+	{fault: llmtest.ServerErrorText, kind: llm.KindServer, code: 500, says: "the runner has stopped"},
+	{fault: llmtest.ServerErrorHTML, kind: llm.KindServer, code: 500, says: "500 Internal Server Error: 500 Internal Server Error nginx"},
+	{fault: llmtest.Overloaded, kind: llm.KindServer, code: 503, says: "overloaded"},
+	{fault: llmtest.OverloadedText, kind: llm.KindServer, code: 503, says: "no healthy upstream"},
+	{fault: llmtest.Timeout408, kind: llm.KindServer, code: 408},
+	{fault: llmtest.Reset, kind: llm.KindConnection, says: "the connection broke: read: connection reset by peer"},
+	{fault: llmtest.Cut, kind: llm.KindConnection, says: "unexpected EOF"},
+}
+
+func TestFaults(t *testing.T) {
+	for _, tt := range faultCases {
+		t.Run(string(tt.fault), func(t *testing.T) {
+			noLeak(t)
+			srv := serve(t, llmtest.Config{Fault: always(tt.fault), Key: secret, RetryAfter: 3 * time.Second})
+			reply, err := newClient(t, srv.URL, model).Generate(t.Context(), request)
+			tt.checkAttempt(t, reply.Attempts, srv.URL)
+			if tt.kind == "" {
+				if err != nil || reply.Text == "" {
+					t.Errorf("reply %q, error %v", reply.Text, err)
+				}
+			} else {
+				tt.checkError(t, err, srv.URL)
+			}
+			if n := srv.Stats().Calls; n != 1 {
+				t.Errorf("%d calls at the server, want 1: retries are not the client's job", n)
+			}
+		})
+	}
+}
+
+func (tt faultCase) checkAttempt(t *testing.T, got []llm.Attempt, url string) {
+	t.Helper()
+	want := llm.Attempt{
+		Status: llm.OK, Kind: tt.kind, Usage: tt.usage, MaxTokens: 16000, FinishReason: tt.finish,
+		Model: "qwen3-8b", ActiveParams: model.ActiveParams, Endpoint: url,
+	}
+	if tt.kind != "" {
+		want.Status = llm.Failed
+	}
+	if diff := cmp.Diff([]llm.Attempt{want}, got, cmpopts.IgnoreFields(llm.Attempt{}, "Latency", "Err")); diff != "" {
+		t.Fatalf("attempts (-want +got):\n%s", diff)
+	}
+	if a := got[0]; (a.Err == "") != (tt.kind == "") || a.Latency <= 0 {
+		t.Errorf("error %q and latency %v for status %s", a.Err, a.Latency, a.Status)
+	}
+}
+
+func (tt faultCase) checkError(t *testing.T, err error, url string) {
+	t.Helper()
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok || e.Kind != tt.kind || e.Code != tt.code || e.RetryAfter != tt.retryAfter || e.Endpoint != url {
+		t.Errorf("error %#v", err)
+	}
+	checkMessage(t, err, url, tt.says)
+	if llm.Unavailable(err) != tt.unavailable {
+		t.Errorf("Unavailable is %v", !tt.unavailable)
+	}
+}
+
+// checkMessage wants one clear line that names the URL and keeps the key to itself.
+func checkMessage(t *testing.T, err error, url, says string) {
+	t.Helper()
+	msg := err.Error()
+	if !strings.Contains(msg, url) || !strings.Contains(msg, says) {
+		t.Errorf("message %q, want it to name %s and say %q", msg, url, says)
+	}
+	if strings.Contains(msg, "\n") || len(msg) > 800 || strings.Contains(msg, secret) {
+		t.Errorf("message %q: want one line of bounded length without the key", msg)
+	}
+}
+
+func TestTimeoutIsCancelledAtTheServer(t *testing.T) {
+	for _, fault := range []llmtest.Fault{llmtest.Hang, llmtest.HangBody} {
+		t.Run(string(fault), func(t *testing.T) {
+			noLeak(t)
+			srv := serve(t, llmtest.Config{Fault: always(fault)})
+			m := model
+			m.Timeout, m.MaxTokens = 300*time.Millisecond, 777
+			reply, err := newClient(t, srv.URL, m).Generate(t.Context(), request)
+			a := reply.Attempts[0]
+			if a.Status != llm.Timeout || a.MaxTokens != 777 || a.Usage != nil || a.Kind != "" || a.Latency < m.Timeout {
+				t.Errorf("attempt %+v", a)
+			}
+			if llm.StatusOf(err) != llm.Timeout || !errors.Is(err, context.DeadlineExceeded) || llm.Unavailable(err) {
+				t.Errorf("error %v", err)
+			}
+			checkMessage(t, err, srv.URL, "no answer within 300ms")
+			wantGone(t, srv, fault)
+		})
+	}
+}
+
+// wantGone waits until the server has noticed that its one client left.
+func wantGone(t *testing.T, srv *llmtest.Server, fault llmtest.Fault) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := srv.Drain(ctx); err != nil {
+		t.Fatalf("the server still waits for a client that left: %v", err)
+	}
+	gone := srv.Stats().Gone
+	if len(gone) != 1 || gone[0].Fault != fault || gone[0].Seed != 40 || gone[0].After <= 0 {
+		t.Errorf("clients that left: %+v, want the one", gone)
+	}
+}
+
+func TestCancelIsNotATimeout(t *testing.T) {
+	type ctxFunc func(context.Context, *llmtest.Server) (context.Context, context.CancelFunc)
+	for _, tt := range []struct {
+		reason string
+		ctx    ctxFunc
+		is     error
+		says   string
+	}{
+		{"Ctrl-C", func(ctx context.Context, srv *llmtest.Server) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancelCause(ctx)
+			go func() {
+				for srv.Stats().InFlight == 0 && ctx.Err() == nil {
+					time.Sleep(time.Millisecond)
+				}
+				cancel(errors.New("interrupted"))
+			}()
+			return ctx, func() { cancel(nil) }
+		}, context.Canceled, "(interrupted)"},
+		{"the caller's deadline, not the model's", func(ctx context.Context, _ *llmtest.Server) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 300*time.Millisecond)
+		}, context.DeadlineExceeded, "the caller gave up"},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			noLeak(t)
+			srv := serve(t, llmtest.Config{Fault: always(llmtest.Hang)})
+			ctx, cancel := tt.ctx(t.Context(), srv)
+			defer cancel()
+			reply, err := newClient(t, srv.URL, model).Generate(ctx, request)
+			if len(reply.Attempts) != 1 || reply.Attempts[0].Status != llm.Canceled {
+				t.Errorf("attempts %+v, want one that was canceled", reply.Attempts)
+			}
+			if llm.StatusOf(err) != llm.Canceled || !errors.Is(err, tt.is) {
+				t.Errorf("error %v", err)
+			}
+			checkMessage(t, err, srv.URL, tt.says)
+			wantGone(t, srv, llmtest.Hang)
+		})
+	}
+}
+
+func TestEndedContextSendsNothing(t *testing.T) {
+	srv := serve(t, llmtest.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	reply, err := newClient(t, srv.URL, model).Generate(ctx, request)
+	if !errors.Is(err, context.Canceled) || len(reply.Attempts) != 0 || srv.Stats().Calls != 0 {
+		t.Errorf("error %v, attempts %v, %d calls", err, reply.Attempts, srv.Stats().Calls)
+	}
+}
+
+func TestNothingThere(t *testing.T) {
+	srv := llmtest.NewServer(llmtest.Config{})
+	srv.Close() // its port refuses connections now
+	tlsURL := strings.Replace(serve(t, llmtest.Config{}).URL, "http:", "https:", 1)
+	unknown := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "typo.example", IsNotFound: true}}
+	}}}
+	for _, tt := range []struct {
+		reason, url string
+		client      *http.Client
+		says        string
+	}{
+		{"refused", srv.URL, nil, "nothing answers: dial tcp"},
+		{"HTTPS asked of an HTTP server", tlsURL, nil, "no secure connection"},
+		{"no such host", "http://typo.example/v1", unknown, "no such host"},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			noLeak(t)
+			c, err := openai.New(openai.Config{BaseURL: tt.url, Model: model, HTTPClient: tt.client})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			reply, err := c.Generate(t.Context(), request)
+			if !llm.Unavailable(err) {
+				t.Errorf("error %v: want it to stop the run", err)
+			}
+			checkMessage(t, err, tt.url, tt.says)
+			checkMessage(t, err, tt.url, "check that the server is running and the URL in Config.BaseURL")
+			if len(reply.Attempts) != 1 || reply.Attempts[0].Kind != llm.KindRefused {
+				t.Errorf("attempts %+v", reply.Attempts)
+			}
+		})
+	}
+}
+
+func TestWrongPathSaysWhatToCheck(t *testing.T) {
+	srv := serve(t, llmtest.Config{})
+	base := strings.TrimSuffix(srv.URL, "/v1")
+	_, err := newClient(t, base, model).Generate(t.Context(), request)
+	if !llm.Unavailable(err) {
+		t.Errorf("error %v", err)
+	}
+	checkMessage(t, err, base, "usually ends in /v1")
+}
+
+func TestRetryStackRecordsEveryAttempt(t *testing.T) {
+	noLeak(t)
+	faults := []llmtest.Fault{llmtest.ServerError, llmtest.Hang}
+	srv := serve(t, llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault {
+		if r.Occurrence < len(faults) {
+			return faults[r.Occurrence]
+		}
+		return llmtest.None
+	}})
+	m := model
+	m.Timeout = time.Second
+	stack := llm.Retry(llm.Limit(newClient(t, srv.URL, m), 2), llm.RetryConfig{Wait: time.Millisecond})
+	reply, err := stack.Generate(t.Context(), request)
+	if err != nil || reply.Text != echoed {
+		t.Fatalf("reply %q, error %v", reply.Text, err)
+	}
+	var got []llm.Status
+	for _, a := range reply.Attempts {
+		got = append(got, a.Status)
+	}
+	if diff := cmp.Diff([]llm.Status{llm.Failed, llm.Timeout, llm.OK}, got); diff != "" {
+		t.Errorf("statuses (-want +got):\n%s", diff)
+	}
+}
+
+func TestManyInFlightAgreeWithTheServer(t *testing.T) {
+	noLeak(t)
+	var hung atomic.Int64
+	mix := llmtest.Share(0.3, llmtest.Reset, llmtest.Cut, llmtest.ServerError, llmtest.HTMLPage, llmtest.Hang)
+	srv := serve(t, llmtest.Config{Latency: llmtest.Constant(5 * time.Millisecond), Fault: func(r llmtest.Request) llmtest.Fault {
+		f := mix(r)
+		if f == llmtest.Hang {
+			hung.Add(1)
+		}
+		return f
+	}})
+	c := newClient(t, srv.URL, model)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	const calls = 200
+	statuses := make(chan llm.Status, calls)
+	for i := range calls {
+		go func() {
+			req := request
+			req.Seed = uint32(i)
+			reply, err := c.Generate(ctx, req)
+			if len(reply.Attempts) != 1 || reply.Attempts[0].Status != llm.StatusOf(err) {
+				t.Errorf("attempts %+v for error %v", reply.Attempts, err)
+			}
+			statuses <- llm.StatusOf(err)
+		}()
+	}
+	for s := srv.Stats(); s.Calls < calls || s.InFlight > int(hung.Load()); s = srv.Stats() {
+		time.Sleep(time.Millisecond)
+	}
+	count := map[llm.Status]int{}
+	for range calls - int(hung.Load()) {
+		count[<-statuses]++
+	}
+	cancel() // only those that hang are left
+	for range hung.Load() {
+		count[<-statuses]++
+	}
+	srv.Drain(t.Context())
+	s := srv.Stats()
+	failed := s.Faults[llmtest.Reset] + s.Faults[llmtest.Cut] + s.Faults[llmtest.ServerError] + s.Faults[llmtest.HTMLPage]
+	want := map[llm.Status]int{llm.OK: s.Faults[llmtest.None], llm.Failed: failed, llm.Canceled: s.Faults[llmtest.Hang]}
+	if diff := cmp.Diff(want, count); diff != "" || s.Calls != calls || len(s.Gone) != int(hung.Load()) {
+		t.Errorf("%d calls, %d clients gone; statuses (-server +client):\n%s", s.Calls, len(s.Gone), diff)
+	}
+	if failed == 0 || hung.Load() == 0 {
+		t.Errorf("no fault met: %v", count)
+	}
+}
+
+func TestCallersHTTPClientIsUsed(t *testing.T) {
+	srv := serve(t, llmtest.Config{Fault: always(llmtest.Hang)})
+	c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, HTTPClient: &http.Client{Timeout: 300 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := c.Generate(t.Context(), request)
+	if llm.StatusOf(err) != llm.Timeout || reply.Attempts[0].Status != llm.Timeout {
+		t.Errorf("error %v: want its own timeout to count as one", err)
+	}
+}

@@ -1,0 +1,133 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// errTimeout tells this package's limit for a call from any that the caller set.
+var errTimeout = errors.New("openai: Model.Timeout passed")
+
+// Generate sends req once. The attempt it made is in the reply, whatever the error, which is an
+// [*llm.Error] with the same status; no attempt is listed for a request that could not be sent
+// because it is malformed or because ctx had already ended. Where a stream's options are refused,
+// it sends req again without them, and lists that attempt too.
+func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return llm.Reply{}, fmt.Errorf("openai: not sent: %w", err)
+	}
+	b, err := c.body(req)
+	if err != nil {
+		return llm.Reply{}, &llm.Error{Status: llm.Failed, Kind: llm.KindBadRequest, Endpoint: c.cfg.BaseURL, Err: err}
+	}
+	if c.cfg.Stream != nil {
+		return c.generateStream(ctx, req, b)
+	}
+	var reply llm.Reply
+	fail := c.attempt(&reply, b, func() (answer, *llm.Error) { return c.ask(ctx, b) })
+	return reply, orNil(fail)
+}
+
+// generateStream sends req until its stream's options are not what is refused.
+func (c *Client) generateStream(ctx context.Context, req llm.Request, b *body) (llm.Reply, error) {
+	var reply llm.Reply
+	for o, again := c.usage.get(), true; ; {
+		fail := c.attempt(&reply, b, func() (answer, *llm.Error) { return c.askStream(ctx, *b, o) })
+		if fail == nil {
+			return reply, nil
+		}
+		if o, again = c.usage.refused(o, fail); !again {
+			return reply, fail
+		}
+		if no := llm.Again(ctx, req); no != nil {
+			return reply, fmt.Errorf("%w (not sent again: %w)", fail, no)
+		}
+	}
+}
+
+// attempt makes one attempt by ask and enters it in reply.
+func (c *Client) attempt(reply *llm.Reply, b *body, ask func() (answer, *llm.Error)) *llm.Error {
+	a := llm.Attempt{
+		Status:       llm.OK,
+		MaxTokens:    b.limit(),
+		Model:        c.cfg.Model.Key,
+		ActiveParams: c.cfg.Model.ActiveParams,
+		Endpoint:     c.cfg.BaseURL,
+	}
+	start := time.Now()
+	ans, fail := ask()
+	a.Latency = time.Since(start)
+	a.Usage, a.FinishReason, a.Streamed = ans.usage, ans.finish, ans.streamed
+	if fail != nil {
+		fail.Endpoint = c.cfg.BaseURL
+		a.Status, a.Kind, a.Err = fail.Status, fail.Kind, oneLine(fail.Err.Error())
+	} else {
+		reply.Text, reply.Reasoning = ans.text, ans.reasoning
+	}
+	reply.Attempts = append(reply.Attempts, a)
+	return fail
+}
+
+// orNil keeps a nil *llm.Error from becoming an error that is not nil.
+func orNil(fail *llm.Error) error {
+	if fail == nil {
+		return nil
+	}
+	return fail
+}
+
+// ask makes one call within the model's timeout. The answer holds what came, also beside an error.
+func (c *Client) ask(ctx context.Context, b *body) (answer, *llm.Error) {
+	call, cancel := context.WithTimeoutCause(ctx, c.cfg.Model.Timeout, errTimeout)
+	defer cancel()
+	reply, resp, err := c.send(call, b)
+	switch {
+	case call.Err() != nil && err != nil:
+		return answer{}, c.ended(ctx, call)
+	case resp != nil && resp.StatusCode >= 300:
+		return answer{}, c.refused(resp, reply)
+	case err != nil:
+		return answer{}, c.disconnected(err)
+	}
+	ans, broken := decode(reply)
+	return ans, c.broken(resp.StatusCode, broken)
+}
+
+// send sends the request and returns the body of its reply as it comes: the SDK's own decoder lets
+// broken replies pass.
+func (c *Client) send(call context.Context, b *body) (reply []byte, resp *http.Response, err error) {
+	request, err := c.encode(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = c.api.Post(call, path, nil, nil, option.WithRequestBody("application/json", request),
+		option.WithResponseBodyInto(&reply), option.WithResponseInto(&resp))
+	return reply, resp, err
+}
+
+// path is where completions are asked for, below the base URL.
+const path = "chat/completions"
+
+// ended says which limit ended the call: the model's own, or one of the caller's.
+func (c *Client) ended(ctx, call context.Context) *llm.Error {
+	cause := context.Cause(call)
+	if stalled, ok := errors.AsType[*stall](cause); ok {
+		return &llm.Error{Status: llm.Stalled, Err: stalled}
+	}
+	if cause == errTimeout {
+		err := fmt.Errorf("no answer within %v: %w", c.cfg.Model.Timeout, context.DeadlineExceeded)
+		return &llm.Error{Status: llm.Timeout, Err: err}
+	}
+	err := fmt.Errorf("the caller gave up: %w", ctx.Err())
+	if cause = context.Cause(ctx); cause != ctx.Err() {
+		err = fmt.Errorf("%w (%v)", err, cause)
+	}
+	return &llm.Error{Status: llm.Canceled, Err: err}
+}

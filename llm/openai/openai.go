@@ -1,0 +1,285 @@
+// Package openai is an [llm.LLM] at any endpoint that speaks OpenAI's chat-completions protocol:
+// vLLM, SGLang, llama.cpp, Ollama, a hosted service or a proxy before several of them.
+//
+// A [Client] makes one attempt for each Generate (see Streaming for the exception), accounts for it however it ends, and leaves
+// limits and retries to the combinators of package llm. The usual stack is
+//
+//	client, err := openai.New(openai.Config{Model: model}) // LLM_API_BASE, LLM_API_KEY
+//	...
+//	model := llm.Retry(llm.Limit(client, 16), llm.RetryConfig{})
+//
+// where a request that waits to be retried holds none of the sixteen places.
+//
+// # Streaming
+//
+// With Config.Stream the answer comes as it is written, and a call that stalls is noticed in seconds
+// and not at its timeout: see [Stream]. What was streamed is then known and charged, also of calls
+// that time out or are cut. Usage is asked for as the stream goes (stream_options with
+// include_usage and vLLM's continuous_usage_stats). An endpoint that refuses these options with
+// status 400 or 422 is asked again with less; each such refusal is an attempt of its own in the
+// reply, of kind [llm.KindBadRequest], and is remembered for the client's later requests. A gate in
+// the context ([llm.WithGate]) is asked before. An endpoint that does not stream is understood too.
+//
+// # What becomes of an attempt
+//
+// An attempt that has no answer within Model.Timeout ends as [llm.Timeout], one whose context ends
+// as [llm.Canceled]. Either way the connection is closed (HTTP/2: the stream reset), which is how
+// servers learn that nobody reads any more and stop generating. A body that comes without a usable
+// answer is a failure of kind [llm.KindBrokenReply] even under status 200: no choices, malformed
+// or wrong-typed JSON, an HTML page, no content, empty content where the finish reason is anything
+// but "stop", a stream without a finish reason or with an error in it. A stream whose finish reason
+// came is an answer, whatever becomes of the connection after that. Text cut by the token cap (finish reason "length") is an answer, and so is an empty
+// one that the model ended itself: whether they hold a program is the caller's to say.
+//
+// # Usage
+//
+// Usage is recorded as the server reports it, also for broken replies, except where it cannot be
+// true. Counts that are missing, negative, all zero, not whole numbers or above a billion are
+// dropped as if none had been sent (Attempt.Usage is nil, and the accountant's rule for attempts
+// without usage applies); cached tokens are clamped to between 0 and the prompt's. Of a stream the
+// latest usage counts; where the stream ended early, its completion tokens are at least those seen.
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// The environment variables that a [Config] falls back on.
+const (
+	EnvBase = "LLM_API_BASE" // base URL, such as http://127.0.0.1:8000/v1
+	EnvKey  = "LLM_API_KEY"  // sent as a bearer token
+)
+
+// DefaultMaxBody bounds the body of a reply, in bytes: some hundred times what a model with a
+// window of 100,000 tokens can say.
+const DefaultMaxBody = 32 << 20
+
+// A Config says which endpoint to ask and how. It prints itself without the key.
+type Config struct {
+	// BaseURL is what comes before /chat/completions, usually ending in /v1. "" means the
+	// environment's LLM_API_BASE, without which New fails.
+	BaseURL string
+	// APIKey is sent as a bearer token. "" means the environment's LLM_API_KEY; if that is
+	// empty too, none is sent. White space around it is dropped.
+	APIKey string `json:"-"`
+	// Model is the model to ask for, with its sampling. It needs a Name or a Key.
+	Model llm.Model
+	// HTTPClient sends the requests. nil means a client of this Client's own that keeps as
+	// many idle connections as were ever in use at once, for four seconds, and honours the
+	// usual proxy variables.
+	HTTPClient *http.Client `json:"-"`
+	// Stream says that answers are to be streamed, and when a stream has stalled. nil means that
+	// they are not, which costs less of the processor, and that only Model.Timeout ends a call
+	// that hangs.
+	Stream *Stream
+	// MaxBody bounds the body of a reply, in bytes; a longer one is a broken reply. Of a stream it
+	// bounds the text, and 128 times as much bounds all that comes. 0 means DefaultMaxBody.
+	MaxBody int64
+	// MaxCompletionTokens sends the cap as max_completion_tokens, which some newer endpoints
+	// want, instead of max_tokens, which every other understands.
+	MaxCompletionTokens bool
+	// Extra holds further fields of the request's body, as encoding/json understands them: for
+	// example {"chat_template_kwargs": {"enable_thinking": false}}. nil means none. It cannot
+	// hold model, messages, stream or n. stream_options in it take the place of the client's own.
+	Extra map[string]any
+}
+
+// A Client asks one endpoint for completions of one model. It is safe for concurrent use.
+type Client struct {
+	cfg      Config        // with defaults, the base in its final form, and no key
+	key      func() string // a closure, so that no way of printing a Client shows it
+	baseFrom string        // where the base came from, for messages
+	keyFrom  string
+	api      *sdk.Client // made here and not by its New, which reads OPENAI_* from the environment
+	streams  *sdk.Client // the same, with room for streams
+	usage    *usageOptions
+	own      *http.Client // nil if the caller brought one
+}
+
+var _ llm.LLM = (*Client)(nil)
+
+// New checks cfg and returns its client. It sends nothing: whether the endpoint is there, the
+// first Generate tells.
+func New(cfg Config) (*Client, error) {
+	c := &Client{baseFrom: "Config.BaseURL", keyFrom: "Config.APIKey"}
+	if cfg.BaseURL == "" {
+		cfg.BaseURL, c.baseFrom = os.Getenv(EnvBase), EnvBase
+	}
+	if cfg.APIKey == "" {
+		cfg.APIKey, c.keyFrom = os.Getenv(EnvKey), EnvKey
+	}
+	cfg.APIKey = strings.TrimSpace(cfg.APIKey)
+	cfg.Model = cfg.Model.WithDefaults()
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, DefaultMaxBody)
+	if cfg.Stream != nil {
+		limits := cfg.Stream.withDefaults()
+		cfg.Stream = &limits
+	}
+	base, err := parseBase(cfg.BaseURL, c.baseFrom)
+	if err != nil {
+		return nil, err
+	}
+	cfg.BaseURL = base
+	if err := cfg.validate(c.keyFrom); err != nil {
+		return nil, err
+	}
+	if cfg.HTTPClient == nil {
+		c.own = &http.Client{Transport: newTransport()}
+		cfg.HTTPClient = c.own
+	}
+	key := cfg.APIKey
+	cfg.APIKey = ""
+	c.cfg, c.key = cfg, func() string { return key }
+	c.api = &sdk.Client{Options: c.options(cfg.MaxBody)}
+	c.streams = &sdk.Client{Options: c.options(maxStream(cfg.MaxBody))}
+	c.usage = newUsageOptions(cfg)
+	return c, nil
+}
+
+func (c *Client) options(maxBody int64) []option.RequestOption {
+	direct := *c.cfg.HTTPClient
+	if direct.CheckRedirect == nil {
+		direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	opts := []option.RequestOption{
+		option.WithBaseURL(c.cfg.BaseURL),
+		option.WithHTTPClient(&direct),
+		option.WithMaxRetries(0), // a retry it made would go unaccounted
+		option.WithMiddleware(inMemory, bound(maxBody)),
+	}
+	if key := c.key(); key != "" {
+		opts = append(opts, option.WithAPIKey(key))
+	}
+	return opts
+}
+
+// parseBase checks raw and returns it in the form that requests are built on: without a final
+// slash, and without the path that the client adds itself.
+func parseBase(raw, from string) (string, error) {
+	if strings.TrimSpace(raw) == "" {
+		return "", fmt.Errorf("openai: no endpoint: set %s (such as http://127.0.0.1:8000/v1) or Config.BaseURL", EnvBase)
+	}
+	bad := func(why string) (string, error) {
+		return "", fmt.Errorf("openai: %s %q %s: need a URL such as http://127.0.0.1:8000/v1", from, withoutUser(raw), why)
+	}
+	if strings.ContainsFunc(raw, unicode.IsSpace) {
+		return bad("has white space in it")
+	}
+	u, err := url.Parse(raw) // its error is not shown: it may repeat a password
+	if err != nil {
+		return bad("is malformed")
+	}
+	port, err := strconv.Atoi(cmp.Or(u.Port(), "80"))
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return bad("does not start with http:// or https://")
+	case u.Hostname() == "":
+		return bad("names no host")
+	case err != nil || port < 1 || port > 65535:
+		return bad("has a port that does not exist")
+	case u.User != nil:
+		return bad("holds a user name, which belongs in " + EnvKey)
+	case u.RawQuery != "" || u.Fragment != "":
+		return bad("has a query or a fragment, which would be lost")
+	}
+	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(raw, "/"), "/chat/completions"), "/"), nil
+}
+
+// withoutUser hides what stands between the scheme and an @: it may be a password.
+func withoutUser(raw string) string {
+	head, rest, ok := strings.Cut(raw, "//")
+	if !ok {
+		head, rest = "", raw
+	} else {
+		head += "//"
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = "..." + rest[i:]
+	}
+	return head + rest
+}
+
+func (c Config) validate(keyFrom string) error {
+	m := c.Model
+	switch {
+	case m.Name == "":
+		return fmt.Errorf("openai: Config.Model has neither a Name nor a Key")
+	case !(m.Temperature >= 0) || math.IsInf(m.Temperature, 0):
+		return fmt.Errorf("openai: temperature %v of model %s: need a finite number of at least 0", m.Temperature, m.Key)
+	case !(m.TopP > 0 && m.TopP <= 1):
+		return fmt.Errorf("openai: top-p %v of model %s: need a number above 0 and at most 1", m.TopP, m.Key)
+	case m.MaxTokens < 1:
+		return fmt.Errorf("openai: max tokens %d of model %s: need at least 1", m.MaxTokens, m.Key)
+	case m.Timeout <= 0:
+		return fmt.Errorf("openai: timeout %v of model %s: need a positive duration", m.Timeout, m.Key)
+	case c.MaxBody < 0:
+		return fmt.Errorf("openai: Config.MaxBody is %d: need a positive number of bytes", c.MaxBody)
+	case strings.ContainsFunc(c.APIKey, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return fmt.Errorf("openai: %s holds white space or a control character: it cannot be a key", keyFrom)
+	}
+	if c.Stream != nil {
+		if err := c.Stream.validate(); err != nil {
+			return err
+		}
+	}
+	return validateExtra(c.Extra)
+}
+
+func validateExtra(extra map[string]any) error {
+	for _, name := range []string{"model", "messages", "stream", "n"} {
+		if _, ok := extra[name]; ok {
+			return fmt.Errorf("openai: Config.Extra holds %q, which the client sets itself", name)
+		}
+	}
+	if _, err := json.Marshal(extra); err != nil {
+		return fmt.Errorf("openai: Config.Extra cannot be sent: %w", err)
+	}
+	return nil
+}
+
+// Close closes the idle connections of a client that uses no HTTPClient of the caller's. Requests
+// in flight are left alone, and the client can be used again.
+func (c *Client) Close() {
+	if c.own != nil {
+		c.own.CloseIdleConnections()
+	}
+}
+
+// String prints the endpoint and the model, and whether there is a key.
+func (c *Client) String() string { return describe(c.cfg.BaseURL, c.cfg, c.key() != "") }
+
+// GoString is String.
+func (c *Client) GoString() string { return c.String() }
+
+// String prints the endpoint and the model, and whether there is a key.
+func (c Config) String() string {
+	return describe(cmp.Or(withoutUser(c.BaseURL), "$"+EnvBase), c, c.APIKey != "")
+}
+
+// GoString is String: the key stays out of %#v too.
+func (c Config) GoString() string { return c.String() }
+
+func describe(base string, c Config, key bool) string {
+	with := "no key"
+	if key {
+		with = "with a key"
+	}
+	if c.Stream != nil {
+		with += ", " + c.Stream.String()
+	}
+	return fmt.Sprintf("openai(%s, %v, %s)", base, c.Model, with)
+}

@@ -1,0 +1,101 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// An answer is what could be read of a reply's body.
+type answer struct {
+	text      string
+	reasoning string
+	finish    string
+	usage     *llm.Usage
+	streamed  int // completion tokens seen; 0 if it was not streamed
+}
+
+// completion is the part of a chat completion that is read here. What is not essential is left
+// raw, so that a surprise there does not spoil an answer.
+type completion struct {
+	Choices []struct {
+		FinishReason string `json:"finish_reason"`
+		Message      struct {
+			Content          *string         `json:"content"`
+			ReasoningContent json.RawMessage `json:"reasoning_content"`
+			Reasoning        json.RawMessage `json:"reasoning"`
+		} `json:"message"`
+	} `json:"choices"`
+	Usage json.RawMessage `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+// A brokenReply says why a body that came with a success status holds no usable answer.
+type brokenReply struct {
+	why  string
+	body []byte // to quote from; nil where that would not help
+	// failure marks a body that is an error object: the status it came with was wrong.
+	failure bool
+}
+
+func (e *brokenReply) Error() string { return e.why }
+
+// decode reads a body that came with status 2xx. With an error, the answer holds what could be
+// read all the same: the tokens were paid for.
+func decode(body []byte) (answer, *brokenReply) {
+	var c completion
+	if err := json.Unmarshal(body, &c); err != nil {
+		return answer{usage: parseUsage(c.Usage)}, notJSON(body, err)
+	}
+	ans := answer{usage: parseUsage(c.Usage)}
+	if len(c.Choices) == 0 {
+		if len(c.Error) > 0 && string(c.Error) != "null" {
+			return ans, &brokenReply{"an error under a success status", body, true}
+		}
+		return ans, &brokenReply{why: "no choices", body: body}
+	}
+	choice := c.Choices[0]
+	ans.finish = choice.FinishReason
+	ans.reasoning = firstText(choice.Message.ReasoningContent, choice.Message.Reasoning)
+	switch content := choice.Message.Content; {
+	case content == nil:
+		return ans, &brokenReply{why: fmt.Sprintf("no content, finish reason %q", ans.finish)}
+	case ans.finish != "stop" && strings.TrimSpace(*content) == "":
+		return ans, &brokenReply{why: fmt.Sprintf("empty content, finish reason %q", ans.finish)}
+	default:
+		ans.text = *content
+	}
+	return ans, nil
+}
+
+// firstText returns the first of the values that is a JSON string with something in it.
+func firstText(values ...json.RawMessage) string {
+	for _, raw := range values {
+		var s string
+		if len(raw) > 0 && json.Unmarshal(raw, &s) == nil && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// notJSON says what came instead of a completion.
+func notJSON(body []byte, err error) *brokenReply {
+	trimmed := bytes.TrimSpace(body)
+	wrong, isWrong := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case len(trimmed) == 0:
+		return &brokenReply{why: "an empty body"}
+	case trimmed[0] == '<':
+		return &brokenReply{why: "an HTML page instead of JSON", body: body}
+	case isWrong:
+		why := fmt.Sprintf("wrong-typed JSON, %s is a %s", cmp.Or(wrong.Field, "the body"), wrong.Value)
+		return &brokenReply{why: why, body: body}
+	}
+	return &brokenReply{why: fmt.Sprintf("malformed JSON, %v", err), body: body}
+}

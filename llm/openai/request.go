@@ -1,0 +1,117 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A body is what is sent: the model's sampling, overridden by the request's. It is written here and
+// not with the SDK's params, which take several times as long and, at more than a kilobyte each, more
+// room than most prompts.
+type body struct {
+	Model               string         `json:"model"`
+	Messages            []llm.Message  `json:"messages"`
+	Seed                uint32         `json:"seed"`
+	Temperature         float64        `json:"temperature"`
+	TopP                float64        `json:"top_p"`
+	MaxTokens           int            `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
+	Stream              bool           `json:"stream,omitempty"`
+	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage    bool `json:"include_usage"`
+	ContinuousUsage bool `json:"continuous_usage_stats,omitempty"`
+}
+
+// body makes the body for req.
+func (c *Client) body(req llm.Request) (*body, error) {
+	m := c.cfg.Model
+	b := &body{
+		Model: m.Name, Messages: req.Messages, Seed: req.Seed,
+		Temperature: or(req.Temperature, m.Temperature), TopP: or(req.TopP, m.TopP),
+	}
+	limit := or(req.MaxTokens, m.MaxTokens)
+	if c.cfg.MaxCompletionTokens {
+		b.MaxCompletionTokens = limit
+	} else {
+		b.MaxTokens = limit
+	}
+	if err := checkSampling(b.Temperature, b.TopP, limit); err != nil {
+		return nil, err
+	}
+	return b, checkMessages(req.Messages)
+}
+
+// limit is the cap on new tokens.
+func (b *body) limit() int { return b.MaxTokens + b.MaxCompletionTokens }
+
+func or[T any](override *T, own T) T {
+	if override != nil {
+		return *override
+	}
+	return own
+}
+
+// checkSampling keeps out what JSON cannot hold; ranges are the endpoint's to judge.
+func checkSampling(temperature, topP float64, limit int) error {
+	switch {
+	case math.IsNaN(temperature) || math.IsInf(temperature, 0):
+		return fmt.Errorf("temperature %v is not finite", temperature)
+	case math.IsNaN(topP) || math.IsInf(topP, 0):
+		return fmt.Errorf("top-p %v is not finite", topP)
+	case limit < 1:
+		return fmt.Errorf("max tokens %d: need at least 1", limit)
+	}
+	return nil
+}
+
+func checkMessages(messages []llm.Message) error {
+	if len(messages) == 0 {
+		return errors.New("the request has no messages")
+	}
+	for i, m := range messages {
+		if !slices.Contains([]string{llm.System, llm.User, llm.Assistant}, m.Role) {
+			return fmt.Errorf("message %d has the role %q: need system, user or assistant", i, m.Role)
+		}
+	}
+	return nil
+}
+
+// encode returns the body as JSON, with the user's extra fields, which take the place of ours.
+func (c *Client) encode(b *body) ([]byte, error) {
+	own, err := marshal(b)
+	if err != nil || len(c.cfg.Extra) == 0 {
+		return own, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(own, &fields); err != nil {
+		return nil, err
+	}
+	all := maps.Clone(c.cfg.Extra)
+	for name, value := range fields {
+		if _, ok := all[name]; !ok {
+			all[name] = value
+		}
+	}
+	return marshal(all)
+}
+
+// marshal leaves <, > and & as they are: programs are full of them.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,182 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// refused makes an error of a reply whose status is not a success. body is empty where the SDK has
+// put it back into resp.
+func (c *Client) refused(resp *http.Response, body []byte) *llm.Error {
+	if len(body) == 0 && resp.Body != nil {
+		body, _ = io.ReadAll(resp.Body) // bounded, and in memory by now
+	}
+	text, code := parseError(c.redact(body))
+	if to := resp.Header.Get("Location"); to != "" {
+		text = "redirected to " + to
+	}
+	e := c.classed(resp.StatusCode, code, text)
+	e.RetryAfter = retryAfter(resp.Header, time.Now())
+	return e
+}
+
+// broken makes an error of what decode says about a reply.
+func (c *Client) broken(status int, b *brokenReply) *llm.Error {
+	if b == nil {
+		return nil
+	}
+	body, why := c.redact(b.body), "a broken reply: "+b.why
+	quote := excerpt(body)
+	if b.failure {
+		text, code := parseError(body)
+		if n, _ := strconv.Atoi(code); n >= 400 && n < 600 {
+			e := c.classed(n, code, text)
+			e.Code = status
+			return e
+		}
+		quote = text
+	}
+	if quote != "" {
+		why += ": " + quote
+	}
+	return &llm.Error{Status: llm.Failed, Kind: llm.KindBrokenReply, Code: status, Err: errors.New(c.clean(why))}
+}
+
+func (c *Client) classed(status int, code, text string) *llm.Error {
+	kind := kindOf(status, code, text)
+	msg := strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+	if text = c.clean(text); text != "" {
+		msg += ": " + text
+	}
+	return &llm.Error{Status: llm.Failed, Kind: kind, Code: status, Err: errors.New(msg + c.hint(kind))}
+}
+
+// hint says what the user can check.
+func (c *Client) hint(kind string) string {
+	switch kind {
+	case llm.KindAuth:
+		if c.key() == "" {
+			return fmt.Sprintf(" (no key was sent: set %s)", EnvKey)
+		}
+		return fmt.Sprintf(" (check the key in %s)", c.keyFrom)
+	case llm.KindNotFound:
+		return fmt.Sprintf(" (check the URL in %s, which usually ends in /v1, and the model name %q)", c.baseFrom, c.cfg.Model.Name)
+	case llm.KindRefused:
+		return fmt.Sprintf(" (check that the server is running and the URL in %s)", c.baseFrom)
+	}
+	return ""
+}
+
+// kindOf classes an HTTP error by its status, and where servers use one status for several things
+// by its code and text.
+func kindOf(status int, code, text string) string {
+	text = strings.ToLower(text)
+	switch {
+	case status == 429 && (code == "insufficient_quota" || strings.Contains(text, "exceeded your current quota")):
+		return llm.KindAuth // waiting does not bring a quota back
+	case status == 429:
+		return llm.KindRateLimit
+	case status == 401, status == 402, status == 403:
+		return llm.KindAuth
+	case status < 400, status == 404, status == 405, code == "model_not_found":
+		return llm.KindNotFound
+	case status == 413, tooLong(code, text):
+		return llm.KindContextLength
+	case status == 408, status == 409, status == 425, status >= 500:
+		return llm.KindServer
+	}
+	return llm.KindBadRequest
+}
+
+// tooLong recognises a prompt that does not fit by the codes and the words that servers use:
+// OpenAI and Groq, llama.cpp, vLLM, SGLang, Text Generation Inference, Anthropic, Gemini.
+func tooLong(code, text string) bool {
+	switch code {
+	case "context_length_exceeded", "exceed_context_size_error", "string_above_max_length":
+		return true
+	}
+	for _, words := range []string{
+		"maximum context length", "maximum model length", "max_model_len",
+		"context size", "context length", "context window",
+		"`inputs` tokens + `max_new_tokens`", "prompt is too long", "input is too long",
+		"exceeds the maximum number of tokens",
+	} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseError finds the message and the code in the forms that servers give errors:
+//
+//	{"error": {"message": m, "code": c, "type": c}}   {"error": m}
+//	{"message": m, "code": c}   {"detail": m or [{"msg": m}]}   text or HTML
+func parseError(body []byte) (text, code string) {
+	var e struct {
+		Error           json.RawMessage `json:"error"`
+		Detail          json.RawMessage `json:"detail"`
+		Message         json.RawMessage `json:"message"`
+		Code, Type, Msg json.RawMessage
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return excerpt(body), ""
+	}
+	if len(e.Error) > 0 && e.Error[0] == '{' {
+		return parseError(e.Error)
+	}
+	text = firstText(e.Error, e.Message, e.Detail)
+	if text == "" {
+		text = excerpt(body)
+	}
+	code = firstText(e.Code, e.Type)
+	if n := strings.TrimSpace(string(e.Code)); code == "" || isNumber(n) {
+		code = n
+	}
+	return text, code
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.Atoi(s)
+	return err == nil
+}
+
+// maxRetryAfter keeps a header from overflowing a Duration; nobody waits that long anyway.
+const maxRetryAfter = 30 * 24 * time.Hour
+
+// retryAfter reads how long the server asks to wait: Retry-After in seconds or as a date, which is
+// taken relative to the server's own clock where it tells it, or OpenAI's Retry-After-Ms. It is 0
+// if the server does not say or cannot be understood.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return bounded(ms * float64(time.Millisecond))
+	}
+	v := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(v, 64); err == nil {
+		return bounded(s * float64(time.Second))
+	}
+	at, err := http.ParseTime(v)
+	if err != nil {
+		return 0
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return bounded(float64(at.Sub(now)))
+}
+
+func bounded(ns float64) time.Duration {
+	if math.IsNaN(ns) || ns < 0 {
+		return 0
+	}
+	return time.Duration(min(ns, float64(maxRetryAfter)))
+}

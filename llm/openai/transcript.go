@@ -1,0 +1,165 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A transcript is what a stream has said so far.
+//
+// # Tokens
+//
+// Streamed tokens are the completion tokens of the latest usage, or the number of chunks with text,
+// whichever is more: most servers send a token in each chunk, and some send usage that lags behind.
+//
+// # Chunks that come twice
+//
+// A chunk that equals the one before, byte for byte, is a repetition if it says so itself: where it
+// carries the finish reason, or usage that has grown with every other chunk with text. Then it is
+// left out. Without such a sign two equal tokens in a row look just the same, so both are kept; if
+// the final usage then proves that there were more chunks with text than tokens, in a stream that
+// repeated its finish reason, the text cannot be trusted.
+type transcript struct {
+	max int64 // bytes of text and reasoning
+
+	text, reasoning []byte
+	finish          string
+	usage           *llm.Usage
+	begun           bool // a choice came
+	spoke           bool // content that is a string came
+	chunks          int  // with text
+
+	previous []byte // the chunk before
+	lags     bool   // usage did not grow with every chunk with text
+	doubtful int    // equal chunks with text, in a row, that were kept
+	repeated bool   // a chunk was a repetition
+}
+
+// complete reports whether the answer has come to its end.
+func (t *transcript) complete() bool { return t.finish != "" }
+
+// streamed is how many completion tokens came.
+func (t *transcript) streamed() int {
+	if t.usage == nil {
+		return t.chunks
+	}
+	return max(t.chunks, t.usage.CompletionTokens)
+}
+
+// add takes one event. It returns how many tokens it brought, and why the stream is of no use from
+// here on.
+func (t *transcript) add(data, kind []byte) (tokens int, broken *brokenReply) {
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return 0, notJSON(bytes.Clone(data), err)
+	}
+	if c.failed() || string(kind) == "error" {
+		return 0, &brokenReply{"an error in the stream", bytes.Clone(data), true}
+	}
+	before := t.streamed()
+	usage := parseUsage(c.Usage)
+	if t.repeats(data, &c, usage) {
+		return 0, nil
+	}
+	text := t.take(&c)
+	t.count(usage, text)
+	if int64(len(t.text)+len(t.reasoning)) > t.max {
+		return 0, &brokenReply{why: fmt.Sprintf("%v, %d bytes of text", errTooLarge, t.max)}
+	}
+	return t.streamed() - before, nil
+}
+
+// repeats reports whether the chunk is certain to be the one before, come again.
+func (t *transcript) repeats(data []byte, c *chunk, usage *llm.Usage) bool {
+	if !bytes.Equal(data, t.previous) {
+		t.previous = append(t.previous[:0], data...)
+		return false
+	}
+	final, text := false, false
+	for _, choice := range c.Choices {
+		final = final || choice.FinishReason != ""
+		text = text || choice.Delta.said() != ""
+	}
+	switch {
+	case final, usage != nil && usage.CompletionTokens > 0 && !t.lags:
+		t.repeated = true
+		return true
+	case text:
+		t.doubtful++
+	}
+	return false
+}
+
+// said is the text of the delta, whichever field it is in.
+func (d *delta) said() string {
+	return cmp.Or(d.Content.text, string(d.ReasoningContent), string(d.Reasoning))
+}
+
+// take enters the text of the first choice, and reports whether there is any.
+func (t *transcript) take(c *chunk) (text bool) {
+	for i := range c.Choices {
+		choice := &c.Choices[i]
+		if choice.Index != 0 { // not asked for
+			continue
+		}
+		t.begun = true
+		d := &choice.Delta
+		t.spoke = t.spoke || d.Content.exists
+		t.text = append(t.text, d.Content.text...)
+		t.reasoning = append(t.reasoning, cmp.Or(d.ReasoningContent, d.Reasoning)...)
+		t.finish = cmp.Or(string(choice.FinishReason), t.finish)
+		text = text || d.said() != ""
+	}
+	return text
+}
+
+// count enters the usage that came with a chunk. Usage that goes back is an error of the server's.
+func (t *transcript) count(usage *llm.Usage, text bool) {
+	grown := usage != nil && (t.usage == nil || usage.CompletionTokens > t.usage.CompletionTokens)
+	if text {
+		t.chunks++
+		t.lags = t.lags || !grown
+	}
+	if grown || usage != nil && usage.CompletionTokens == t.usage.CompletionTokens {
+		t.usage = usage
+	}
+}
+
+// answer is what the transcript holds. The usage of a stream that ended early may lag behind.
+func (t *transcript) answer() answer {
+	a := answer{
+		text: validText(t.text), reasoning: validText(t.reasoning),
+		finish: t.finish, usage: t.usage, streamed: t.streamed(),
+	}
+	if a.usage != nil && !t.complete() {
+		u := *a.usage
+		u.CompletionTokens = a.streamed
+		a.usage = &u
+	}
+	return a
+}
+
+// validText is b with U+FFFD where it is not UTF-8.
+func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
+
+// judge says why a stream that came to its end holds no usable answer.
+func (t *transcript) judge() *brokenReply {
+	switch {
+	case !t.begun:
+		return &brokenReply{why: "a stream without choices"}
+	case !t.complete():
+		return &brokenReply{why: "the stream ended without a finish reason"} // and no transport error showed it
+	case !t.spoke:
+		return &brokenReply{why: fmt.Sprintf("no content, finish reason %q", t.finish)}
+	case t.finish != "stop" && len(bytes.TrimSpace(t.text)) == 0:
+		return &brokenReply{why: fmt.Sprintf("empty content, finish reason %q", t.finish)}
+	case t.repeated && t.doubtful > 0 && t.usage != nil && t.chunks > t.usage.CompletionTokens:
+		return &brokenReply{why: fmt.Sprintf("chunks that came twice: %d with text for %d tokens", t.chunks, t.usage.CompletionTokens)}
+	}
+	return nil
+}

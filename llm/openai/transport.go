@@ -1,0 +1,139 @@
+package openai
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// newTransport returns a transport for many requests in flight at one host.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 15 * time.Second}
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         dialer.DialContext,
+		TLSHandshakeTimeout: 15 * time.Second,
+		ForceAttemptHTTP2:   true,
+		// A connection for each request in flight: with net/http's default of two, all others
+		// would be dialled anew every time.
+		MaxIdleConnsPerHost: 1 << 16,
+		// A connection holds both buffers while its request waits. A prompt is written past its
+		// buffer once that is full, so half the default costs a system call at most.
+		ReadBufferSize:  2 << 10,
+		WriteBufferSize: 2 << 10,
+		// Below the five seconds after which uvicorn, and so vLLM, closes an idle connection:
+		// a request sent just then is lost.
+		IdleConnTimeout: 4 * time.Second,
+		// Notice a connection that died in silence, with requests on it.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}
+}
+
+// disconnected classes an error of the transport's.
+func (c *Client) disconnected(err error) *llm.Error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // the endpoint is named anyway
+	}
+	if errors.Is(err, errTooLarge) {
+		return c.broken(http.StatusOK, &brokenReply{why: fmt.Sprintf("%v, %d bytes", errTooLarge, c.cfg.MaxBody)})
+	}
+	kind, what := network(err)
+	if kind == "" {
+		return &llm.Error{Status: llm.Timeout, Err: fmt.Errorf("the HTTP client's own limit passed: %w", err)}
+	}
+	return &llm.Error{Status: llm.Failed, Kind: kind, Err: fmt.Errorf("%s: %w%s", what, withoutPorts(err), c.hint(kind))}
+}
+
+// withoutPorts leaves out the addresses of a connection that broke: the local port differs from
+// run to run, and would make results of equal runs differ.
+func withoutPorts(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" && op.Op != "proxyconnect" {
+		return op.Err
+	}
+	return err
+}
+
+// network says what kind of failure err is, and what to call it. The kind is "" for a timeout.
+func network(err error) (kind, what string) {
+	op, isOp := errors.AsType[*net.OpError](err)
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	timeout, isNet := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return llm.KindOther, "too many connections for this process (raise ulimit -n)"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return llm.KindOther, "no local port is left"
+	case isDNS && dns.IsNotFound:
+		return llm.KindRefused, "no such host"
+	case isDNS:
+		return llm.KindConnection, "the host's name cannot be looked up"
+	case isOp && (op.Op == "dial" || op.Op == "proxyconnect"):
+		return llm.KindRefused, "nothing answers"
+	case isTLS(err):
+		return llm.KindRefused, "no secure connection"
+	case isNet && timeout.Timeout():
+		return "", ""
+	}
+	return llm.KindConnection, "the connection broke"
+}
+
+// isTLS reports whether err says that the two sides do not agree on TLS or on who they are.
+func isTLS(err error) bool {
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var cert *tls.CertificateVerificationError
+	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &cert) ||
+		strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+}
+
+// inMemory shows net/http that the request's body is in memory, which the SDK's wrapping hides: it then
+// sends headers and body in one piece, at one system call less for either side.
+func inMemory(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	if req.GetBody != nil {
+		if body, err := req.GetBody(); err == nil {
+			req.Body = body
+		}
+	}
+	return next(req)
+}
+
+var errTooLarge = errors.New("the body is longer than Config.MaxBody")
+
+// bound limits every body, whatever the status, to max bytes after decompression.
+func bound(max int64) option.Middleware {
+	return func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		resp, err := next(req)
+		if resp != nil && resp.Body != nil {
+			resp.Body = &boundedBody{resp.Body, max}
+		}
+		return resp, err
+	}
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 { // one more than may come, to see whether it does
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if int64(n) > b.left {
+		n, err = int(b.left), errTooLarge
+	}
+	b.left -= int64(n)
+	return n, err
+}
