@@ -1,0 +1,190 @@
+package task_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// vowels scores a text by how many vowels it has.
+func vowels(_ context.Context, program string) (eval.Result, error) {
+	n := 0
+	for _, r := range program {
+		if strings.ContainsRune("aeiou", r) {
+			n++
+		}
+	}
+	return eval.Result{Valid: true, Score: float64(n)}, nil
+}
+
+func newVowels() task.Task {
+	t, err := task.New(task.Spec{
+		Name:      "vowels",
+		Language:  "text",
+		System:    "You write texts with many vowels.",
+		Initial:   "hello",
+		Evaluator: eval.Func(vowels),
+	})
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// A task is a name, a program to start from and a way to score it.
+func ExampleNew() {
+	t := newVowels()
+	r, err := t.Evaluate(context.Background(), t.Initial())
+	if err != nil {
+		panic(err)
+	}
+	parent := eval.Candidate{Program: t.Initial(), Result: r}
+	for _, m := range t.Prompt(task.Ask{Parents: []eval.Candidate{parent}}) {
+		fmt.Printf("[%s]\n%s\n", m.Role, m.Content)
+	}
+	program, err := t.Parse("More vowels:\n\n```text\naoelu\n```\n")
+	fmt.Println(program, err)
+	// Output:
+	// [system]
+	// You write texts with many vowels.
+	// [user]
+	// Current program, with score 2.000000 (higher is better):
+	//
+	// ```text
+	// hello
+	// ```
+	//
+	// Rewrite the program to raise its score.
+	// Reply with one complete program in one fenced block tagged text.
+	//
+	// aoelu <nil>
+}
+
+func ExampleSpec() {
+	_, err := task.New(task.Spec{Name: "my task", Initial: "hello", Evaluator: eval.Func(vowels)})
+	fmt.Println(err)
+	// Output: task: Spec.Name is "my task": need letters and digits, with -, _ and . after the first
+}
+
+// An instruction of one's own takes the place of the default one.
+func ExampleAsk() {
+	ask := task.Ask{Instruction: "Write something quite different."}
+	prompt := newVowels().Prompt(ask)
+	fmt.Println(prompt[len(prompt)-1].Content)
+	// Output:
+	// Current program:
+	//
+	// ```text
+	// hello
+	// ```
+	//
+	// Write something quite different.
+	// Reply with one complete program in one fenced block tagged text.
+}
+
+// At most four evaluations run at once. Wrappers of
+// package eval go around the task's own evaluator, which is the task itself.
+func ExampleWithEvaluator() {
+	t := newVowels()
+	t = task.WithEvaluator(t, eval.Limit(t, 4))
+	r, err := t.Evaluate(context.Background(), "aeiou")
+	fmt.Println(t, r.Score, err)
+	// Output: WithEvaluator(Task(vowels, text), Limit(Task(vowels, text), 4)) 5 <nil>
+}
+
+// polite is a task with a prompt of its own. Unwrap lets Ext see the task inside.
+type polite struct{ task.Task }
+
+func (p polite) Unwrap() task.Task { return p.Task }
+
+func (p polite) Prompt(ask task.Ask) []llm.Message {
+	return append(p.Task.Prompt(ask), llm.Message{Role: llm.User, Content: "Please."})
+}
+
+// A task of one's own embeds another and changes what it wants to.
+func ExampleTask() {
+	t := polite{newVowels()}
+	prompt := t.Prompt(task.Ask{})
+	fmt.Println(t.Name(), prompt[len(prompt)-1].Content)
+	// Output: vowels Please.
+}
+
+func ExampleExt() {
+	fmt.Println(task.Ext(newVowels()), task.Ext(polite{newVowels()}))
+	// Output: .txt .txt
+}
+
+func ExampleParseProgram() {
+	reply := "<think>Perhaps\n```js\nf(1)\n```\n?</think>\nTry this:\n~~~ JS title=\"a\"\nf(2)\n~~~"
+	fmt.Println(task.ParseProgram(reply, "javascript"))
+	// Output: f(2) <nil>
+}
+
+// The fence is longer than any in the program.
+func ExampleFence() {
+	fmt.Println(task.Fence("// ```", "js"))
+	// Output:
+	// ````js
+	// // ```
+	// ````
+}
+
+// The reply changes one line of the parent.
+func ExampleParseDiff() {
+	parent := "x = 1\ny = 2\n"
+	reply := `Smaller:
+<<<<<<< SEARCH
+y = 2
+=======
+y = 1
+>>>>>>> REPLACE
+`
+	program, err := task.ParseDiff(parent, reply, "python")
+	fmt.Printf("%q %v\n", program, err)
+	_, err = task.ParseDiff("x = 1\ny = 3\n", reply, "python")
+	fmt.Println(err)
+	// Output:
+	// "x = 1\ny = 1\n" <nil>
+	// task: no program in the reply: block 1 of 1 matches nothing: for its "y = 2" the nearest is line 2, "y = 3"
+}
+
+// The model may change what stands between the markers, and nothing else.
+func ExampleRestoreOutside() {
+	parent := "seed(1)\n# EVOLVE-BLOCK-START\nx = 1\n# EVOLVE-BLOCK-END\n"
+	child := "seed(2)\n# EVOLVE-BLOCK-START\nx = 2\n# EVOLVE-BLOCK-END\n"
+	program, err := task.RestoreOutside(parent, child)
+	fmt.Printf("%s%v\n", program, err)
+	// Output:
+	// seed(1)
+	// # EVOLVE-BLOCK-START
+	// x = 2
+	// # EVOLVE-BLOCK-END
+	// <nil>
+}
+
+// Tasks whose replies are diffs need the parent to read them.
+func ExampleParseFrom() {
+	t, err := task.New(task.Spec{Name: "vowels", Initial: "hello\n", Evaluator: eval.Func(vowels), Diffs: true})
+	if err != nil {
+		panic(err)
+	}
+	reply := "<<<<<<< SEARCH\nhallo\n=======\naoelu\n>>>>>>> REPLACE"
+	fmt.Println(task.ParseFrom(t, "hallo\n", reply))
+	// Output:
+	// aoelu
+	//  <nil>
+}
+
+// A task of one's own may read replies with the parent at hand.
+type appended struct{ task.Task }
+
+func (appended) ParseFrom(parent, reply string) (string, error) { return parent + reply, nil }
+
+func ExampleParentParser() {
+	fmt.Println(task.ParseFrom(appended{newVowels()}, "ab", "cd"))
+	// Output: abcd <nil>
+}

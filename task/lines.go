@@ -1,0 +1,42 @@
+package task
+
+import "strings"
+
+// A line is one line of a program and what ends it: "\n", "\r\n", or "" at the program's end.
+type line struct{ text, end string }
+
+// linesOf returns the lines of s; together they are s again, to the byte. An empty s has none.
+func linesOf(s string) []line {
+	var lines []line
+	for s := range strings.SplitAfterSeq(s, "\n") {
+		if s == "" {
+			break
+		}
+		text := strings.TrimSuffix(s, "\n")
+		if text != s {
+			text = strings.TrimSuffix(text, "\r")
+		}
+		lines = append(lines, line{text, s[len(text):]})
+	}
+	return lines
+}
+
+// join is the opposite of linesOf.
+func join(lines []line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(l.text)
+		b.WriteString(l.end)
+	}
+	return b.String()
+}
+
+// lineEnd returns what ends the first of lines that anything ends, "\n" if none is.
+func lineEnd(lines []line) string {
+	for _, l := range lines {
+		if l.end != "" {
+			return l.end
+		}
+	}
+	return "\n"
+}

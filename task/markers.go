@@ -1,0 +1,145 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// RestoreOutside returns program with what lies outside the blocks that EVOLVE-BLOCK-START and
+// EVOLVE-BLOCK-END lines mark as it is in parent, to the byte, those lines included. So only what
+// stands between them is program's, with line ends like those around it.
+//
+// A marker is a line that has its name after signs that begin a comment, at the line's beginning or
+// after code: "# EVOLVE-BLOCK-START", "x(); // EVOLVE-BLOCK-END", "<!-- EVOLVE-BLOCK-START -->",
+// "REM EVOLVE-BLOCK-START". There may be several pairs; they do not nest.
+//
+// Whatever program has outside is dropped, also if it differs. It is rejected, with an error, if it
+// has no markers or another number of blocks than parent, if they nest or do not pair up: then it
+// cannot be told what was to go where. The inside of a block alone, without markers, is such a
+// program. It is an error too if parent has no blocks.
+//
+// What is kept is text. A block can still change what the text after it means, for instance by
+// opening a comment; the evaluator will see.
+func RestoreOutside(parent, program string) (string, error) {
+	old, err := splitMarked(parent)
+	if err != nil {
+		return "", fmt.Errorf("task: the parent's markers: %w", err)
+	}
+	if len(old.inside) == 0 {
+		return "", errors.New("task: the parent has no EVOLVE-BLOCK markers")
+	}
+	made, err := splitMarked(program)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("task: the program's EVOLVE-BLOCK markers: %w", err)
+	case len(made.inside) == 0:
+		return "", fmt.Errorf("task: the program has lost the EVOLVE-BLOCK markers: need %d of each kind", len(old.inside))
+	case len(made.inside) != len(old.inside):
+		return "", fmt.Errorf("task: the program has %d blocks between EVOLVE-BLOCK markers: need %d", len(made.inside), len(old.inside))
+	}
+	var b strings.Builder
+	for i, outside := range old.outside {
+		b.WriteString(join(outside))
+		if i < len(made.inside) {
+			b.WriteString(join(withEnds(made.inside[i], lineEnd(outside[len(outside)-1:]))))
+		}
+	}
+	return b.String(), nil
+}
+
+// withEnds returns lines with every end as given.
+func withEnds(lines []line, end string) []line {
+	out := slices.Clone(lines)
+	for i := range out {
+		out[i].end = end
+	}
+	return out
+}
+
+// A marked program, in parts: outside[0] inside[0] outside[1] ... inside[n-1] outside[n]. The lines
+// with markers are outside.
+type marked struct{ outside, inside [][]line }
+
+// splitMarked returns the parts of program. A program without markers is all outside[0].
+func splitMarked(program string) (marked, error) {
+	var m marked
+	lines := linesOf(program)
+	opened, begin := 0, 0 // number of the line that opened a block, 0 outside; where the part begins
+	for i, l := range lines {
+		switch markerOf(l.text) {
+		case startMarker:
+			if opened > 0 {
+				return m, fmt.Errorf("line %d begins a block inside the one that line %d begins", i+1, opened)
+			}
+			m.outside, opened, begin = append(m.outside, lines[begin:i+1]), i+1, i+1
+		case endMarker:
+			if opened == 0 {
+				return m, fmt.Errorf("line %d ends a block that none begins", i+1)
+			}
+			m.inside, opened, begin = append(m.inside, lines[begin:i]), 0, i
+		}
+	}
+	if opened > 0 {
+		return m, fmt.Errorf("the block that line %d begins does not end", opened)
+	}
+	m.outside = append(m.outside, lines[begin:])
+	return m, nil
+}
+
+type marker int
+
+const (
+	noMarker marker = iota
+	startMarker
+	endMarker
+)
+
+// markerOf returns the marker that a line is.
+func markerOf(line string) marker {
+	before, name, ok := strings.Cut(line, "EVOLVE-BLOCK-")
+	if !ok {
+		return noMarker
+	}
+	kind := startMarker
+	rest, ok := strings.CutPrefix(name, "START")
+	if !ok {
+		kind = endMarker
+		if rest, ok = strings.CutPrefix(name, "END"); !ok {
+			return noMarker
+		}
+	}
+	if r, _ := utf8.DecodeRuneInString(rest); wordRune(r) {
+		return noMarker
+	}
+	if beginsComment(before) || endsInSign(before) && closesComment(rest) {
+		return kind
+	}
+	return noMarker
+}
+
+func wordRune(r rune) bool {
+	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// beginsComment reports whether s is signs and white space alone, or one of the words that begin a
+// comment (BASIC's, Fortran's, m4's).
+func beginsComment(s string) bool {
+	s = strings.TrimFunc(s, func(r rune) bool { return !wordRune(r) })
+	return s == "" || slices.Contains([]string{"rem", "c", "dnl"}, strings.ToLower(s))
+}
+
+// endsInSign reports whether s is code and the sign that begins a comment.
+func endsInSign(s string) bool {
+	s = strings.TrimRight(s, " \t")
+	return slices.ContainsFunc([]string{"#", "//", "--", ";", "%", "/*", "(*", "<!--", "{-"},
+		func(sign string) bool { return strings.HasSuffix(s, sign) })
+}
+
+// closesComment reports whether nothing follows the marker but the end of its comment.
+func closesComment(s string) bool {
+	return slices.Contains([]string{"", "*/", "*)", "-->", "-}"}, strings.TrimSpace(s))
+}

@@ -1,0 +1,34 @@
+package task
+
+import "errors"
+
+// ErrUnchanged is what a reply that leaves the parent as it was comes to: evaluating it would say
+// nothing new. Errors that wrap it say how that came about.
+var ErrUnchanged = errors.New("task: the reply changes nothing")
+
+// A ParentParser is a [Task] that needs the parent to read a reply: replies that are diffs, or that
+// must leave a part of the parent as it is. The tasks of [New] are such. [ParseFrom] is how to call
+// it.
+type ParentParser interface {
+	// ParseFrom reads out of a reply the program that it makes of parent, the first of the
+	// [Ask] that the reply answers; err says why there is none, and is [ErrUnchanged] if it would
+	// be parent itself.
+	ParseFrom(parent, reply string) (program string, err error)
+}
+
+// ParseFrom reads out of a reply the program that it makes of parent: with t's ParseFrom if t is a
+// [ParentParser], else with that of the task it wraps (an Unwrap method that returns a Task), else
+// with t's Parse. So a wrapper that changes Parse and unwraps needs a ParseFrom too.
+func ParseFrom(t Task, parent, reply string) (string, error) {
+	for inner := t; inner != nil; {
+		if p, ok := inner.(ParentParser); ok {
+			return p.ParseFrom(parent, reply)
+		}
+		w, ok := inner.(interface{ Unwrap() Task })
+		if !ok {
+			break
+		}
+		inner = w.Unwrap()
+	}
+	return t.Parse(reply)
+}

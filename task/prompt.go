@@ -1,0 +1,135 @@
+package task
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/fence"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// DefaultInstruction is what the default prompt asks for where [Ask].Instruction is empty.
+const DefaultInstruction = "Rewrite the program to raise its score."
+
+// maxReason is how many bytes of the reason why a program is invalid the prompt shows.
+const maxReason = 500
+
+// Fence returns program as a block tagged with language, between fences longer than any run of
+// backticks in it. [ParseProgram] gives it back to the byte, but for "\r\n", which becomes "\n".
+func Fence(program, language string) string { return fence.Wrap(program, language) }
+
+// prompt is the default prompt, which [Spec] describes.
+func prompt(s Spec, ask Ask) []llm.Message {
+	var b strings.Builder
+	if len(ask.Parents) == 0 {
+		fmt.Fprintf(&b, "Current program:\n\n%s\n\n", shown(s, s.Initial))
+	}
+	for i, p := range ask.Parents {
+		r := p.Result.Clean()
+		fmt.Fprintf(&b, "%s %s:\n\n%s\n\n", title(i, len(ask.Parents)), verdict(r), shown(s, p.Program))
+		b.WriteString(feedback(r, s.Feedback))
+	}
+	b.WriteString(strings.TrimSpace(instruction(ask)))
+	b.WriteString("\n")
+	if s.marked() {
+		b.WriteString(markersNote)
+	}
+	b.WriteString(format(s, len(ask.Parents)))
+	user := llm.Message{Role: llm.User, Content: b.String()}
+	if s.System == "" {
+		return []llm.Message{user}
+	}
+	return []llm.Message{{Role: llm.System, Content: s.System}, user}
+}
+
+// markersNote says what the markers of a program are.
+const markersNote = "Change only what stands between a line with EVOLVE-BLOCK-START and the next with EVOLVE-BLOCK-END. " +
+	"Keep these lines, and all outside of them, as they are.\n"
+
+// diffFormat says how a reply in blocks looks; %s is the program it changes.
+const diffFormat = `Reply with nothing but the changes to %s, as one or more blocks of this form:
+
+` + searchLine + `
+lines of the program
+` + middleLine + `
+lines to put in their place
+` + replaceLine + `
+
+The lines after SEARCH have to be whole lines, copied exactly, indentation included, and as many as it takes to stand in the program once only. Blocks are applied in order.
+`
+
+// format says how to reply.
+func format(s Spec, parents int) string {
+	if s.Diffs && parents > 1 {
+		return fmt.Sprintf(diffFormat, "program 1")
+	}
+	if s.Diffs {
+		return fmt.Sprintf(diffFormat, "the program")
+	}
+	if s.Language == "" {
+		return "Reply with one complete program in one fenced block.\n"
+	}
+	return fmt.Sprintf("Reply with one complete program in one fenced block tagged %s.\n", s.Language)
+}
+
+func instruction(ask Ask) string {
+	if strings.TrimSpace(ask.Instruction) == "" {
+		return DefaultInstruction
+	}
+	return ask.Instruction
+}
+
+// shown returns program as the prompt shows it.
+func shown(s Spec, program string) string {
+	return Fence(strings.TrimRight(program, "\r\n"), s.Language)
+}
+
+func title(i, n int) string {
+	if n == 1 {
+		return "Current program,"
+	}
+	return fmt.Sprintf("Program %d of %d,", i+1, n)
+}
+
+// verdict says in one line what evaluation found.
+func verdict(r eval.Result) string {
+	if r.Valid {
+		return fmt.Sprintf("with score %.6f (higher is better)", r.Score)
+	}
+	return "which is invalid: " + clip(oneLine(r.Reason), maxReason)
+}
+
+// feedback returns r's metrics and artifacts in at most limit bytes and a few for the frame.
+func feedback(r eval.Result, limit int) string {
+	if limit == 0 || len(r.Metrics)+len(r.Artifacts) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(r.Metrics)) {
+		fmt.Fprintf(&b, "%s: %.6g\n", oneLine(k), r.Metrics[k])
+	}
+	for _, k := range slices.Sorted(maps.Keys(r.Artifacts)) {
+		fmt.Fprintf(&b, "%s:\n%s\n", oneLine(k), strings.TrimRight(r.Artifacts[k], "\r\n"))
+	}
+	lines := strings.Split(strings.TrimRight(clip(b.String(), limit), "\n"), "\n")
+	return "> " + strings.Join(lines, "\n> ") + "\n\n"
+}
+
+// oneLine returns s with every run of white space as one space.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// clip returns s, or as much of it as n bytes hold with "..." in place of the rest.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	cut := max(n-len("..."), 0)
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "..."
+}

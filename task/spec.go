@@ -1,0 +1,190 @@
+package task
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Spec is a task with the default prompt and the default parser; [New] makes the [Task].
+//
+// The prompt is the system message and one user message, with every parent, best first, and the
+// instruction. A parent is its score to six decimals, or in one line of at most 500 bytes the reason
+// why it is invalid; its program in a block made by [Fence], without line ends at its end; and
+// Feedback's metrics and artifacts, sorted by name, in quoted lines ("> "), so that nothing but
+// programs stands in blocks. Without parents it shows the initial program. The parser is
+// [ParseProgram], or [ParseDiff] if Diffs is set. If Initial has lines with EVOLVE-BLOCK-START and
+// EVOLVE-BLOCK-END, only what stands between them is the model's to change: the prompt says so, and
+// [RestoreOutside] sees to it; a reply that changes nothing else is [ErrUnchanged].
+//
+// The task is a [ParentParser]; its Parse takes the initial program for the parent.
+type Spec struct {
+	// Name is what the task is called in flags, paths and tables: letters, digits, "-", "_" and
+	// "." after the first, at most 100 bytes. Required.
+	Name string
+	// Language tags the blocks that hold programs: "javascript", "python". "" means untagged
+	// blocks, and any block of a reply will do.
+	Language string
+	// System is the system message, which says what the program must do; "" means none.
+	System string
+	// Initial is the program that every search starts from. Required.
+	Initial string
+	// Ext is the ending of files that hold a program, with its dot: ".js". "" means that of
+	// Language, and ".txt" for a language that is not known.
+	Ext string
+	// Evaluator scores programs. Required.
+	Evaluator eval.Evaluator
+	// Feedback is how many bytes of each parent's metrics and artifacts the prompt shows, cut
+	// short with "..."; 0 means none.
+	Feedback int
+	// Diffs is whether the prompt asks for changes to the first parent, and not for a complete
+	// program. A complete program is accepted still.
+	Diffs bool
+	// IgnoreMarkers makes EVOLVE-BLOCK lines comments like any other.
+	IgnoreMarkers bool
+}
+
+// New returns the task that s describes. It fails if a field is missing or wrong, naming the value.
+func New(s Spec) (Task, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	s.Ext = cmp.Or(s.Ext, extOf(s.Language))
+	return &spec{s.Evaluator, s, s.marked()}, nil
+}
+
+func (s Spec) validate() error {
+	if err := checkName(s.Name); err != nil {
+		return err
+	}
+	switch {
+	case strings.TrimSpace(s.Initial) == "":
+		return fmt.Errorf("task: %s: Spec.Initial is empty: a search needs a program to start from", s.Name)
+	case s.Evaluator == nil:
+		return fmt.Errorf("task: %s: Spec.Evaluator is nil", s.Name)
+	case strings.ContainsFunc(s.Language, unfitForTag):
+		return fmt.Errorf("task: %s: Spec.Language is %q: need one word", s.Name, s.Language)
+	case s.Ext != "" && !fitExt(s.Ext):
+		return fmt.Errorf("task: %s: Spec.Ext is %q: need a file ending such as \".js\"", s.Name, s.Ext)
+	case s.Feedback < 0:
+		return fmt.Errorf("task: %s: Spec.Feedback is %d: need 0 for none, or more", s.Name, s.Feedback)
+	}
+	if err := checkText(s.Initial); err != nil {
+		return fmt.Errorf("task: %s: Spec.Initial: %w", s.Name, err)
+	}
+	if err := checkText(s.System); err != nil {
+		return fmt.Errorf("task: %s: Spec.System: %w", s.Name, err)
+	}
+	if _, err := splitMarked(s.Initial); err != nil && !s.IgnoreMarkers {
+		return fmt.Errorf("task: %s: the EVOLVE-BLOCK markers of Spec.Initial: %w (IgnoreMarkers takes them for comments)", s.Name, err)
+	}
+	return nil
+}
+
+// marked reports whether Initial has blocks that are to be kept apart.
+func (s Spec) marked() bool {
+	m, err := splitMarked(s.Initial)
+	return err == nil && len(m.inside) > 0 && !s.IgnoreMarkers
+}
+
+// checkName says what keeps name from being one element of a path.
+func checkName(name string) error {
+	const need = "need letters and digits, with -, _ and . after the first"
+	switch {
+	case name == "":
+		return errors.New("task: Spec.Name is empty: " + need)
+	case len(name) > 100:
+		return fmt.Errorf("task: Spec.Name is %d bytes long: need at most 100", len(name))
+	case strings.ContainsFunc(name, unfitForName) || strings.Trim(name[:1], "-_.") == "" ||
+		strings.HasSuffix(name, ".") || !filepath.IsLocal(name):
+		return fmt.Errorf("task: Spec.Name is %q: %s", name, need)
+	}
+	return nil
+}
+
+func unfitForName(r rune) bool {
+	return r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
+}
+
+// unfitForTag reports whether r would make an info string more than one word, or end its line.
+func unfitForTag(r rune) bool {
+	return r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("+#-_", r)
+}
+
+// fitExt reports whether ext is a dot and something that may stand in a file's name.
+func fitExt(ext string) bool {
+	return len(ext) >= 2 && len(ext) <= 32 && ext[0] == '.' && checkName(ext[1:]) == nil
+}
+
+// checkText says what keeps s from being written to JSON and read back as it was.
+func checkText(s string) error {
+	if i := strings.IndexByte(s, 0); i >= 0 {
+		return fmt.Errorf("byte %d is NUL", i)
+	}
+	if utf8.ValidString(s) {
+		return nil
+	}
+	for i, r := range s {
+		if _, n := utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && n == 1 {
+			return fmt.Errorf("byte %d is %#x, which is not UTF-8", i, s[i])
+		}
+	}
+	return nil
+}
+
+// A spec is the task that a Spec describes.
+type spec struct {
+	eval.Evaluator
+	s      Spec
+	marked bool
+}
+
+var (
+	_ Task         = (*spec)(nil)
+	_ ParentParser = (*spec)(nil)
+)
+
+func (t *spec) Name() string                       { return t.s.Name }
+func (t *spec) Initial() string                    { return t.s.Initial }
+func (t *spec) Ext() string                        { return t.s.Ext }
+func (t *spec) Prompt(ask Ask) []llm.Message       { return prompt(t.s, ask) }
+func (t *spec) Parse(reply string) (string, error) { return t.ParseFrom(t.s.Initial, reply) }
+
+func (t *spec) ParseFrom(parent, reply string) (string, error) {
+	program, err := t.read(parent, reply)
+	if err != nil || !t.marked {
+		return program, err
+	}
+	kept, err := RestoreOutside(parent, program)
+	switch {
+	case err != nil:
+		return "", err
+	case kept == parent && program != parent:
+		return "", fmt.Errorf("%w between the EVOLVE-BLOCK markers: what lies outside is kept as it was", ErrUnchanged)
+	case kept == parent:
+		return "", fmt.Errorf("%w: its program is the one it was shown", ErrUnchanged)
+	}
+	return kept, nil
+}
+
+func (t *spec) read(parent, reply string) (string, error) {
+	if t.s.Diffs {
+		return ParseDiff(parent, reply, t.s.Language)
+	}
+	return ParseProgram(reply, t.s.Language)
+}
+
+// String names the task and its language.
+func (t *spec) String() string {
+	if t.s.Language == "" {
+		return fmt.Sprintf("Task(%s)", t.s.Name)
+	}
+	return fmt.Sprintf("Task(%s, %s)", t.s.Name, t.s.Language)
+}
