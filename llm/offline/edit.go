@@ -1,0 +1,248 @@
+package offline
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// edit returns program with some of its numbers changed; all else is as it was, to the byte.
+func edit(program string, syn syntax, d draw) string {
+	before := literals(program, syn)
+	if len(before) == 0 {
+		return program
+	}
+	e := newEditor(slices.Clone(before), d)
+	e.change()
+	return rewrite(program, before, e.now)
+}
+
+// An editor changes the numbers of one program.
+type editor struct {
+	draw
+	now    []literal
+	free   []int   // those that are quantities or elements, or all if none is
+	unit   float64 // the median size of those that are not zero; 1 if all are
+	lo, hi float64 // the range of those
+}
+
+func newEditor(now []literal, d draw) *editor {
+	e := &editor{draw: d, now: now, unit: 1}
+	for i, l := range now {
+		if l.role == quantity || l.role == element {
+			e.free = append(e.free, i)
+		}
+	}
+	if len(e.free) == 0 {
+		for i := range now {
+			e.free = append(e.free, i)
+		}
+	}
+	var sizes []float64
+	e.lo, e.hi = now[e.free[0]].value, now[e.free[0]].value
+	for _, i := range e.free {
+		v := now[i].value
+		e.lo, e.hi = min(e.lo, v), max(e.hi, v)
+		if v != 0 {
+			sizes = append(sizes, math.Abs(v))
+		}
+	}
+	if slices.Sort(sizes); len(sizes) > 0 {
+		e.unit = sizes[len(sizes)/2]
+	}
+	return e
+}
+
+// change makes one edit.
+func (e *editor) change() {
+	switch {
+	case e.blank() && e.chance(0.6):
+		e.spread()
+	case e.chance(0.1):
+		e.rearrange()
+	default:
+		e.move()
+	}
+}
+
+// blank reports whether the program is a list of numbers that nobody has filled in: at least four in
+// lists, all alike.
+func (e *editor) blank() bool {
+	n := 0
+	for _, i := range e.free {
+		if l := e.now[i]; l.column >= 0 && l.role != count {
+			n++
+		}
+	}
+	return n >= 4 && e.lo == e.hi
+}
+
+// spread draws all numbers of lists afresh, those of one column over one range: points of a plane,
+// say. Points that are all one score nothing, and so do they while all but one are, so steps that
+// change a few would never leave such a start.
+func (e *editor) spread() {
+	positive := e.chance(0.75)
+	ranges := map[int]float64{}
+	for _, i := range e.free {
+		l := &e.now[i]
+		if l.column < 0 || !l.mayBeReal() {
+			continue
+		}
+		s, ok := ranges[l.column]
+		if !ok {
+			s = e.unit * e.scale(1)
+			ranges[l.column] = s
+		}
+		step := s * e.Float64()
+		if !positive {
+			step *= e.sign()
+		}
+		l.value, l.integer = l.value+step, false
+	}
+}
+
+// rearrange edits without a step: it swaps two numbers, copies one over another, scales all or
+// negates one.
+func (e *editor) rearrange() {
+	a := &e.now[e.free[e.IntN(len(e.free))]]
+	b := &e.now[e.free[e.IntN(len(e.free))]]
+	switch e.IntN(4) {
+	case 0:
+		if a.mayBeReal() && b.mayBeReal() {
+			a.value, b.value = b.value, a.value
+			a.integer, b.integer = b.integer, a.integer
+		}
+	case 1:
+		if b.mayBeReal() {
+			b.value, b.integer = a.value, a.integer
+		}
+	case 2:
+		factor := math.Exp(e.NormFloat64() * e.scale(3))
+		for _, i := range e.free {
+			if !e.now[i].integer {
+				e.set(i, e.now[i].value*factor)
+			}
+		}
+	case 3:
+		a.value = -a.value
+	}
+}
+
+// mayBeReal reports whether l may be written with a decimal point.
+func (l literal) mayBeReal() bool { return !l.integer || l.suffix == "" }
+
+// move changes one, several or all numbers by steps of one scale and shape.
+func (e *editor) move() {
+	step := e.stepper()
+	for _, i := range e.pick() {
+		if l := e.now[i]; !l.integer || e.turnsReal(l) {
+			e.now[i].integer = false
+			e.set(i, step(l.value))
+			continue
+		}
+		e.set(i, e.stepInteger(e.now[i]))
+	}
+}
+
+// set gives the i-th number the value v, unless v is beyond what makes sense.
+func (e *editor) set(i int, v float64) {
+	if math.Abs(v) <= 1<<53 { // false for NaN
+		e.now[i].value = v
+	}
+}
+
+// turnsReal says whether the integer l becomes a real number: hardly ever, but a zero among the
+// elements of a list often stands where no number is chosen yet.
+func (e *editor) turnsReal(l literal) bool {
+	switch {
+	case !l.mayBeReal() || l.role == index:
+		return false
+	case l.role == element && l.value == 0:
+		return e.chance(0.5)
+	case l.role == element:
+		return e.chance(0.1)
+	}
+	return e.chance(0.01)
+}
+
+// weights say how likely a number of each role is picked.
+var weights = [...]float64{quantity: 1, element: 0.5, count: 0.08, index: 0.01}
+
+// pick returns the numbers to change, in no order. All means all of e.free; several are any, by
+// weight, or neighbours.
+func (e *editor) pick() []int {
+	n := len(e.free)
+	switch k := e.size(n); {
+	case k == n && n > 1:
+		return e.free
+	case k > 1 && e.chance(0.5):
+		from := e.IntN(n - k + 1)
+		return e.free[from : from+k]
+	default:
+		return e.weighted(k)
+	}
+}
+
+// weighted returns k numbers drawn without replacement by weight: those with the largest u^(1/w)
+// (Efraimidis and Spirakis 2006), here in the log domain.
+func (e *editor) weighted(k int) []int {
+	type keyed struct {
+		i   int
+		key float64
+	}
+	all := make([]keyed, len(e.now))
+	for i, l := range e.now {
+		all[i] = keyed{i, e.ExpFloat64() / weights[l.role]}
+	}
+	slices.SortFunc(all, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+	picked := make([]int, 0, k)
+	for _, a := range all[:min(k, len(all))] {
+		picked = append(picked, a.i)
+	}
+	return picked
+}
+
+// stepper draws the scale and the shape of a reply's steps.
+func (e *editor) stepper() func(float64) float64 {
+	size := e.scale(3)
+	noise := e.NormFloat64
+	if e.chance(0.5) {
+		noise = e.cauchy
+	}
+	absolute := func(v float64) float64 { return v + e.unit*size*noise() }
+	switch u := e.Float64(); {
+	case u < 0.08 && e.lo < e.hi:
+		return func(float64) float64 { return e.between(e.lo, e.hi) }
+	case u < 0.45:
+		return func(v float64) float64 {
+			if v == 0 {
+				return absolute(v)
+			}
+			return v * math.Exp(size*noise())
+		}
+	}
+	return absolute
+}
+
+// stepInteger returns the integer l moved: mostly by one or two, sometimes doubled or halved, a large
+// one by some part of it. Only an element of a list changes sign.
+func (e *editor) stepInteger(l literal) float64 {
+	step := e.jump() * e.sign()
+	if big := math.Abs(l.value); big > 20 && e.chance(0.5) {
+		step = math.Round(big*e.NormFloat64()*e.scale(2)) + e.sign()
+	}
+	v := l.value + step
+	switch u := e.Float64(); {
+	case u < 0.06:
+		v = 2 * l.value
+	case u < 0.12:
+		v = math.Trunc(l.value / 2)
+	}
+	if l.role != element && (v < 0) != (l.value < 0) {
+		v = l.value - step
+	}
+	if l.role != element && (v < 0) != (l.value < 0) {
+		return l.value
+	}
+	return v
+}

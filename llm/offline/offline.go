@@ -1,0 +1,191 @@
+// Package offline is a stand-in for a language model that needs no network, no key and no weights.
+//
+// It is not a language model, and results with it say nothing of language models. It takes the
+// program that the prompt shows, changes some of the numbers in it at random, and answers with it in
+// the way models answer: with words around it, sometimes after thinking, sometimes cut off or broken.
+// Its usage is counted like a model's, so that the whole way from the prompt to the FLOPs runs on a
+// machine that has nothing but Go: to try a task, a policy or a script before it is given a model that
+// costs something, and to test.
+//
+// Because it is a blind hill climber it does improve programs whose quality is in their numbers. What
+// takes an idea, it never finds.
+package offline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// DefaultBroken is the share of replies that are broken on purpose where [Config] says nothing.
+const DefaultBroken = 0.05
+
+// Nominal returns the model that a [Model] passes for where [Config] names none. Its parameters are
+// a made-up number, so that FLOPs are counted at all: they are no measure of what the machine did.
+func Nominal() llm.Model {
+	return llm.Model{Key: "offline", Name: "offline", ActiveParams: 1_000_000}
+}
+
+// Config says how a [Model] answers. Its zero value is usable.
+type Config struct {
+	// Model is the language model to pass for: its parameters, the cap on new tokens and the
+	// timeout are those of the attempts. The zero value means [Nominal].
+	Model llm.Model
+	// Broken is the share of replies, up to 1, that hold no whole program: cut off, with a syntax
+	// error, without a block, all thinking. 0 means DefaultBroken; less than 0 means none.
+	Broken float64
+	// Latency is how long each reply takes; 0 means that it comes at once.
+	Latency time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	if c.Model == (llm.Model{}) {
+		c.Model = Nominal()
+	}
+	c.Model = c.Model.WithDefaults()
+	c.Broken = cmp.Or(c.Broken, DefaultBroken)
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.Model.Key == "":
+		return errors.New("offline: Config.Model has no Key")
+	case c.Model.ActiveParams < 0:
+		return fmt.Errorf("offline: Config.Model.ActiveParams is %d: need at least 0", c.Model.ActiveParams)
+	case c.Model.MaxTokens < 0:
+		return fmt.Errorf("offline: Config.Model.MaxTokens is %d: need 0 for the default, or more", c.Model.MaxTokens)
+	case c.Model.Timeout < 0:
+		return fmt.Errorf("offline: Config.Model.Timeout is %v: need 0 for the default, or more", c.Model.Timeout)
+	case math.IsNaN(c.Broken) || c.Broken > 1:
+		return fmt.Errorf("offline: Config.Broken is %v: need a share of replies, at most 1", c.Broken)
+	case c.Latency < 0:
+		return fmt.Errorf("offline: Config.Latency is %v: need at least 0", c.Latency)
+	}
+	return nil
+}
+
+// A Model answers with the program it is shown, its numbers changed. Make one with [New]. It holds no
+// state, so it is safe for concurrent use, and what it answers depends on the request's messages,
+// seed and cap on new tokens alone: equal requests have equal replies, but for the latency measured,
+// whatever else is under way. The other sampling fields change nothing.
+//
+// The program is the one in the last user message that has a fenced block. If it has several, those
+// tagged like the last one are equally likely to be taken, so that every parent of a prompt has its
+// turn. Numbers are found by the syntax of JavaScript, Python or Go, or of a language like one of
+// them; those in names, strings and comments are left alone, as are hexadecimal ones. Which are
+// changed, and by how much, is heavy-tailed: mostly one, sometimes several or all, by steps whose
+// scale is drawn over three orders of magnitude, relative to the number or absolute. Integers mostly
+// stay what they are, for they count things; those that stand in lists of numbers are changed more
+// readily, and zeros among them become real. A tenth of replies swap, copy, scale or negate numbers
+// instead.
+//
+// Tokens are counted as one for every four bytes, begun ones included, message by message. Cached
+// tokens are those of all messages before the last, in whole blocks of 16, as if a server's prefix
+// cache always held them: a cache that filled up would depend on the order of requests.
+type Model struct{ cfg Config }
+
+var _ llm.LLM = (*Model)(nil)
+
+// New returns a model that answers as c says. It fails if a field of c is wrong, naming the value.
+func New(c Config) (*Model, error) {
+	c = c.withDefaults()
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	return &Model{c}, nil
+}
+
+// Spec returns the language model that m passes for.
+func (m *Model) Spec() llm.Model { return m.cfg.Model }
+
+// String prints all that decides what m answers.
+func (m *Model) String() string {
+	return fmt.Sprintf("offline(%v, broken %g, latency %v)", m.cfg.Model, max(m.cfg.Broken, 0), m.cfg.Latency)
+}
+
+// Generate answers after the latency. The attempt has status Timeout if the model's timeout or ctx's
+// deadline comes first, Canceled if ctx ends otherwise, and Failed if req has no messages or a cap on
+// new tokens below 1. If ctx has ended already nothing is sent and there is no attempt.
+func (m *Model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return llm.Reply{}, fmt.Errorf("offline: not sent: %w", err)
+	}
+	begin := time.Now()
+	spec := m.cfg.Model
+	a := llm.Attempt{MaxTokens: spec.MaxTokens, Model: spec.Key, ActiveParams: spec.ActiveParams}
+	if req.MaxTokens != nil {
+		a.MaxTokens = *req.MaxTokens
+	}
+	if err := check(req, a.MaxTokens); err != nil {
+		return failed(a, begin, &llm.Error{Status: llm.Failed, Kind: llm.KindBadRequest, Err: err})
+	}
+	r := answer(req, m.cfg.Broken)
+	r.limit(a.MaxTokens)
+	if err := wait(ctx, m.cfg.Latency, spec.Timeout); err != nil {
+		return failed(a, begin, &llm.Error{Status: llm.StatusOf(err), Err: fmt.Errorf("offline: no reply: %w", err)})
+	}
+	a.Status, a.FinishReason, a.Latency = llm.OK, r.finish, time.Since(begin)
+	u := usage(req.Messages, r.text)
+	a.Usage = &u
+	return llm.Reply{Text: r.text, Attempts: []llm.Attempt{a}}, nil
+}
+
+// check says what an endpoint would refuse in req.
+func check(req llm.Request, maxTokens int) error {
+	switch {
+	case len(req.Messages) == 0:
+		return errors.New("offline: the request has no messages")
+	case maxTokens < 1:
+		return fmt.Errorf("offline: the request's MaxTokens is %d: need at least 1", maxTokens)
+	}
+	return nil
+}
+
+// failed returns a reply of the one attempt that ended with err.
+func failed(a llm.Attempt, begin time.Time, err *llm.Error) (llm.Reply, error) {
+	a.Status, a.Kind, a.Err, a.Latency = err.Status, err.Kind, err.Error(), time.Since(begin)
+	return llm.Reply{Attempts: []llm.Attempt{a}}, err
+}
+
+// wait returns when d has passed, or with the reason if ctx ends or timeout passes before.
+func wait(ctx context.Context, d, timeout time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// bytesPerToken is about what tokenizers make of programs and English.
+const bytesPerToken = 4
+
+// blockTokens is the size of the blocks that servers cache prefixes in (vLLM's default).
+const blockTokens = 16
+
+func tokens(s string) int { return (len(s) + bytesPerToken - 1) / bytesPerToken }
+
+// usage counts what a reply of text to messages took.
+func usage(messages []llm.Message, text string) llm.Usage {
+	u := llm.Usage{CompletionTokens: tokens(text)}
+	for i, m := range messages {
+		if i == len(messages)-1 {
+			u.CachedTokens = u.PromptTokens / blockTokens * blockTokens
+		}
+		u.PromptTokens += tokens(m.Content)
+	}
+	return u
+}
