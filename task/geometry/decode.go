@@ -1,0 +1,87 @@
+package geometry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// tolerance is by how much coordinates may miss a constraint.
+const tolerance = 1e-6
+
+// A point lies in the plane.
+type point struct{ x, y float64 }
+
+// distance returns how far p and q, which are not farther than numbers can say, are apart.
+func distance(p, q point) float64 {
+	dx, dy := p.x-q.x, p.y-q.y
+	return math.Sqrt(product(dx, dx) + product(dy, dy))
+}
+
+// product returns a·b rounded to a float64. Go may otherwise keep a product unrounded until it is
+// added to something, on some machines; scores are the same on all.
+func product(a, b float64) float64 { return float64(a * b) }
+
+// decodePoints reads n pairs of numbers.
+func decodePoints(data json.RawMessage, n int) ([]point, error) {
+	rows, err := decodeRows(data, n, 2)
+	if err != nil {
+		return nil, err
+	}
+	points := make([]point, n)
+	for i, row := range rows {
+		points[i] = point{row[0], row[1]}
+	}
+	return points, nil
+}
+
+// decodeRows reads n lists of width numbers each.
+func decodeRows(data json.RawMessage, n, width int) ([][]float64, error) {
+	var rows []json.RawMessage
+	if err := decode(data, &rows); err != nil {
+		return nil, fmt.Errorf("want a list of %d lists of %d numbers", n, width)
+	}
+	if len(rows) != n {
+		return nil, fmt.Errorf("%d rows: want %d", len(rows), n)
+	}
+	out := make([][]float64, n)
+	for i, row := range rows {
+		v, err := decodeNumbers(row, width)
+		if err != nil {
+			return nil, fmt.Errorf("row %d: %w", i, err)
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// decodeNumbers reads a list of n numbers.
+func decodeNumbers(data json.RawMessage, n int) ([]float64, error) {
+	var numbers []*float64 // a null leaves nil, where it would leave 0 in a float64
+	if err := decode(data, &numbers); err != nil {
+		return nil, fmt.Errorf("want a list of %d numbers", n)
+	}
+	if len(numbers) != n {
+		return nil, fmt.Errorf("%d numbers: want %d", len(numbers), n)
+	}
+	out := make([]float64, n)
+	for i, p := range numbers {
+		if p == nil {
+			return nil, fmt.Errorf("number %d is null", i)
+		}
+		out[i] = *p
+	}
+	return out, nil
+}
+
+var errNotArray = errors.New("not a list")
+
+// decode reads data, which must be an array, into v. It fails on a number that no float64 holds.
+func decode(data json.RawMessage, v any) error {
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte{'['}) {
+		return errNotArray
+	}
+	return json.Unmarshal(data, v)
+}
