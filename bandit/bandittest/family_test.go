@@ -1,0 +1,172 @@
+package bandittest
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// What [Family] promises, for every family.
+func TestFamilies(t *testing.T) {
+	names := make(map[string]bool)
+	for _, f := range Families() {
+		if names[f.String()] {
+			t.Errorf("two families named %v", f)
+		}
+		names[f.String()] = true
+		for seed := range uint64(5) {
+			start := f.Arm(Address{Seed: seed})[0]
+			for i, arm := range Arms(f, seed, 6, 2, 40) {
+				checkArm(t, f, arm, start)
+				again := f.Arm(Address{Seed: seed, Index: i, N: 2, Rounds: 25})
+				if !slices.Equal(again, arm[:26]) {
+					t.Errorf("%v: arm %d of seed %d with fewer rounds is not the beginning of that with more", f, i, seed)
+				}
+			}
+		}
+	}
+	if len(names) != 20 {
+		t.Errorf("%d families, want 20", len(names))
+	}
+}
+
+func checkArm(t *testing.T, f Family, arm []float64, start float64) {
+	t.Helper()
+	if len(arm) != 41 || arm[0] != start {
+		t.Errorf("%v: an arm of %d scores from %v, want 41 from %v", f, len(arm), arm[0], start)
+	}
+	last := arm[0]
+	for n, score := range arm {
+		if !(score >= last && score >= 0 && score <= 1) {
+			t.Errorf("%v: score %v after %d pulls, %v before", f, score, n, last)
+		}
+		last = score
+	}
+}
+
+// Arms and seeds differ in what they come to.
+func TestArmsDiffer(t *testing.T) {
+	for _, f := range Families() {
+		seen := make(map[float64]bool)
+		for seed := range uint64(4) {
+			for _, arm := range Arms(f, seed, 4, 1, 300) {
+				seen[arm[300]] = true
+			}
+		}
+		if len(seen) < 8 {
+			t.Errorf("%v: 16 arms come to %d different scores", f, len(seen))
+		}
+	}
+}
+
+// A generation of N children of a formula is N generations of one.
+func TestGenerationsOfMany(t *testing.T) {
+	for _, f := range Synthetic() {
+		one, eight := f.Arm(Address{Seed: 3, Rounds: 160}), f.Arm(Address{Seed: 3, N: 8, Rounds: 20})
+		for n, score := range eight {
+			if score != one[8*n] {
+				t.Fatalf("%v: %v after %d generations of 8, %v after as many children one by one", f, score, n, one[8*n])
+			}
+		}
+	}
+}
+
+// share returns the share of 4000 arms for which ok holds. Its standard deviation is at most 0.008.
+func share(f Family, rounds int, ok func(arm []float64) bool) float64 {
+	n := 0
+	for i := range 4000 {
+		if ok(f.Arm(Address{Seed: 77, Index: i, Rounds: rounds})) {
+			n++
+		}
+	}
+	return float64(n) / 4000
+}
+
+// The families are what their comments say: shares and means follow from the formulas, tolerances are four
+// standard deviations.
+func TestFamiliesByFormula(t *testing.T) {
+	for _, c := range []struct {
+		why       string
+		got, want float64
+		tolerance float64
+	}{
+		{"a breakthrough within 15 children: the mean over log-uniform q of 1 − (1−q)¹⁵",
+			share(Breakthrough{}, 15, func(a []float64) bool { return a[15] > 0 }), meanOverScale(1.0/300, 1.0/15, func(q float64) float64 { return 1 - math.Pow(1-q, 15) }), 0.032},
+		{"a step up at child 1: the mean of log-uniform q",
+			share(Staircase{}, 1, func(a []float64) bool { return a[1] > a[0] }), meanOverScale(1.0/80, 1.0/8, func(q float64) float64 { return q }), 0.016},
+		{"a plateau reached by child 404: every arm that stops, and nearly none that does not",
+			share(Plateaus{}, 520, func(a []float64) bool { return a[404] == a[520] }), 0.7, 0.032},
+		{"all of the arms stop if their share is 1",
+			share(Plateaus{Share: 1}, 420, func(a []float64) bool { return a[404] == a[420] }), 1, 0},
+		{"late bloomers end above 0.66, beyond the ceiling of the others",
+			share(LateBloomers{}, 900, func(a []float64) bool { return a[900] > 0.66 }), 0.3, 0.032},
+		{"the first impression is uniform in 0.2 to 0.6",
+			share(FirstImpressions{}, 1, func(a []float64) bool { return a[1] > 0.5 }), 0.25, 0.032},
+		{"and says nothing of what comes: half of those above its median gain more than the median gain",
+			quadrant(FirstImpressions{}, 1, 200), 0.25, 0.032},
+	} {
+		if math.Abs(c.got-c.want) > c.tolerance {
+			t.Errorf("%s: %.3f, want %.3f ± %.3f", c.why, c.got, c.want, c.tolerance)
+		}
+	}
+}
+
+// meanOverScale returns the mean of f over [lo, hi], log-uniformly, by the midpoint rule.
+func meanOverScale(lo, hi float64, f func(float64) float64) float64 {
+	const steps = 1000
+	var sum float64
+	for i := range steps {
+		sum += f(lo * math.Pow(hi/lo, (float64(i)+0.5)/steps))
+	}
+	return sum / steps
+}
+
+// quadrant returns the share of arms that are above the median both at one time and in how much of the
+// remaining gap to 1 they close by another.
+func quadrant(f Family, at, end int) float64 {
+	var first, gain []float64
+	for i := range 4000 {
+		a := f.Arm(Address{Seed: 78, Index: i, Rounds: end})
+		first, gain = append(first, a[at]), append(gain, (a[end]-a[at])/(1-a[at]))
+	}
+	m, g := quantile(slices.Sorted(slices.Values(first)), 0.5), quantile(slices.Sorted(slices.Values(gain)), 0.5)
+	n := 0
+	for i := range first {
+		if first[i] > m && gain[i] > g {
+			n++
+		}
+	}
+	return float64(n) / 4000
+}
+
+// The best of s draws from a Gumbel distribution is one of the same scale, shifted by scale·ln s.
+func TestDrawsRiseAsTheLogarithm(t *testing.T) {
+	f := Draws{Widest: 0.0101} // all arms nearly of scale 0.01
+	var sum, squares float64
+	for i := range 4000 {
+		a := f.Arm(Address{Seed: 5, Index: i, Rounds: 128})
+		gain := a[128] - a[16]
+		sum, squares = sum+gain, squares+gain*gain
+	}
+	mean := sum / 4000
+	sd := math.Sqrt((squares/4000 - mean*mean) / 4000)
+	if want := 0.01005 * math.Log(8); math.Abs(mean-want) > 4*sd+0.0002 {
+		t.Errorf("the best of 128 is %.5f above the best of 16, want %.5f ± %.5f", mean, want, 4*sd)
+	}
+}
+
+func TestFamilyParametersAreChecked(t *testing.T) {
+	for _, f := range []Family{
+		HeavyTail{Rate: -1}, HeavyTail{Tail: math.NaN()}, Plateaus{Share: 1.5}, PowerLaw{Noise: -1}, FirstImpressions{Spread: 2},
+		Breakthrough{Slowest: -3}, LateBloomers{Share: 2}, Draws{Widest: -1}, Staircase{Tallest: 3}, HillClimb{Objective: "xy"},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v makes an arm", f)
+				}
+			}()
+			f.Arm(Address{Rounds: 1})
+		}()
+	}
+}

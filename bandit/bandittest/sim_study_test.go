@@ -1,0 +1,258 @@
+package bandittest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/bandit"
+)
+
+func newEven(Setting) bandit.Policy { return even{} }
+func newUCB1(Setting) bandit.Policy { return &ucb1{} }
+
+var twoPolicies = []Contender{{"even", newEven}, {"ucb", newUCB1}}
+
+func twoSettings() []Setting {
+	return []Setting{{Family: Staircase{}, Arms: 4, Rounds: 60}, {Family: Plateaus{}, Arms: 3, N: 2, Rounds: 40}}
+}
+
+func study(t *testing.T, cfg StudyConfig) []Cell {
+	t.Helper()
+	cells, err := Study(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cells
+}
+
+// The numbers of a study are those of playing each run by itself.
+func TestStudyIsManyPlays(t *testing.T) {
+	cells := study(t, StudyConfig{Contenders: twoPolicies, Settings: twoSettings(), Seed: 7, Runs: 20})
+	for i, s := range twoSettings() {
+		c := cells[i]
+		for run := range 20 {
+			seed := 7 + uint64(run)
+			arms := Arms(s.Family, seed, s.Arms, s.N, s.Rounds)
+			oracle := Oracle(arms, s.Rounds)
+			played, err := Play(&ucb1{}, arms, PlayConfig{Rounds: s.Rounds, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := c.Entry("ucb")
+			final := played.Best[s.Rounds]
+			if e.Final[run] != final || c.Oracle[run] != oracle[s.Rounds] || e.Regret[run] != oracle[s.Rounds]-final {
+				t.Errorf("%v, run %d: final %v, oracle %v, regret %v; by itself %v, %v", s, run, e.Final[run], c.Oracle[run], e.Regret[run], final, oracle[s.Rounds])
+			}
+			for l, level := range c.Levels {
+				if e.First[l][run] != FirstAt(played.Best, level.Score) {
+					t.Errorf("%v, run %d: level %v at %d", s, run, level, e.First[l][run])
+				}
+			}
+			if e.MeanRegret[run] < 0 || e.Regret[run] < 0 {
+				t.Errorf("%v, run %d: better than the oracle", s, run)
+			}
+		}
+		checkCurves(t, c)
+	}
+}
+
+func checkCurves(t *testing.T, c Cell) {
+	t.Helper()
+	for _, e := range c.Entries {
+		for at := range c.Setting.Rounds + 1 {
+			if !(e.Low[at] <= e.Median[at] && e.Median[at] <= e.High[at]) || e.RegretAt[at] < 0 {
+				t.Fatalf("%v, %s after %d pulls: quantiles %v %v %v, regret %v", c.Setting, e.Name, at, e.Low[at], e.Median[at], e.High[at], e.RegretAt[at])
+			}
+		}
+		sum := 0.0
+		for _, r := range e.Regret {
+			sum += r
+		}
+		if last := e.RegretAt[c.Setting.Rounds]; math.Abs(last-sum/float64(len(e.Regret))) > 1e-12 {
+			t.Errorf("%v, %s: mean regret at the end %v, by run %v", c.Setting, e.Name, last, e.Regret)
+		}
+	}
+}
+
+// How many runs go on at once changes nothing, and neither does what else is compared.
+func TestStudyIsRepeatable(t *testing.T) {
+	cfg := StudyConfig{Contenders: twoPolicies, Settings: twoSettings(), Runs: 12, Parallel: 1}
+	one := study(t, cfg)
+	cfg.Parallel = 8
+	var calls atomic.Int32
+	cfg.Progress = func() { calls.Add(1) }
+	if !reflect.DeepEqual(one, study(t, cfg)) {
+		t.Error("run eight at once, the cells differ")
+	}
+	if calls.Load() != 24 {
+		t.Errorf("progress called %d times, want once for each of 24 runs", calls.Load())
+	}
+	cfg.Contenders = slices.Clone(twoPolicies)
+	slices.Reverse(cfg.Contenders)
+	if !reflect.DeepEqual(one[0].Entry("ucb"), study(t, cfg)[0].Entry("ucb")) {
+		t.Error("in another order, an entry differs")
+	}
+}
+
+// By definition, dealing out the pulls in turn reaches the level of multiple m after m·T pulls with nine
+// runs in ten, and the level before that sooner.
+func TestLevelsAreRoundRobins(t *testing.T) {
+	inTurn := Contender{"in turn", func(Setting) bandit.Policy { return &turns{} }}
+	cells := study(t, StudyConfig{
+		Contenders: []Contender{inTurn}, Settings: []Setting{{Family: PowerLaw{}, Arms: 4, Rounds: 80}}, Runs: 40,
+		Multiples: []float64{0.25, 0.5, 1}, Scores: []float64{0.3, 0.31, 2},
+	})
+	if got, want := cells[0].Levels[3:], []Level{{0, 0.3, true}, {0, 0.31, false}, {0, 2, false}}; !slices.Equal(got, want) {
+		t.Errorf("given scores: %v, want %v", got, want)
+	}
+	if got := cells[0].Pulls("in turn", 5); got != NotReached {
+		t.Errorf("a score of 2 is reached after %d pulls", got)
+	}
+	for i, l := range cells[0].Levels[:3] {
+		pulls := cells[0].Pulls("in turn", i)
+		if pulls == NotReached || float64(pulls) > l.Multiple*80 || l.Trivial {
+			t.Errorf("level %+v is reached after %d pulls, want at most %v", l, pulls, l.Multiple*80)
+		}
+	}
+	if cells[0].Levels[0].Score >= cells[0].Levels[2].Score {
+		t.Errorf("levels do not rise: %+v", cells[0].Levels)
+	}
+}
+
+// turns deals out the pulls in turn.
+type turns struct{}
+
+func (*turns) Probs(p []float64, r bandit.Round) {
+	clear(p)
+	p[r.T%len(p)] = 1
+}
+
+func (*turns) Update(bandit.Pull, float64) {}
+
+// ending is arms that end after two pulls.
+type ending struct{ Staircase }
+
+func (e ending) Arm(a Address) []float64 {
+	a.Rounds = min(a.Rounds, 2)
+	return e.Staircase.Arm(a)
+}
+
+// Once every arm has ended, the best score stays.
+func TestArmsThatEnd(t *testing.T) {
+	cells := study(t, StudyConfig{Contenders: twoPolicies, Settings: []Setting{{Family: ending{}, Arms: 3, Rounds: 20}}, Runs: 5})
+	for _, e := range cells[0].Entries {
+		for run, final := range e.Final {
+			if final != cells[0].Oracle[run] || len(e.Median) != 21 || e.Median[20] != e.Median[6] {
+				t.Errorf("%s, run %d: final %v, want %v after all 6 pulls, and the same after 20", e.Name, run, final, cells[0].Oracle[run])
+			}
+		}
+	}
+}
+
+func TestStudyErrors(t *testing.T) {
+	for _, c := range []struct {
+		why  string
+		edit func(*StudyConfig)
+		want string
+	}{
+		{"nothing to compare", func(c *StudyConfig) { c.Contenders = nil }, "bandittest: a study without policies"},
+		{"nothing to play", func(c *StudyConfig) { c.Settings = nil }, "bandittest: a study without settings"},
+		{"negative runs", func(c *StudyConfig) { c.Runs = -2 }, "bandittest: a study of -2 runs"},
+		{"negative pulls in flight", func(c *StudyConfig) { c.InFlight = -2 }, "bandittest: a study with -2 pulls"},
+		{"negative parallelism", func(c *StudyConfig) { c.Parallel = -2 }, "bandittest: a study with -2 runs at once"},
+		{"names are how entries are found", func(c *StudyConfig) { c.Contenders = append(c.Contenders, c.Contenders[0]) }, `bandittest: two policies named "even"`},
+		{"a setting without rounds", func(c *StudyConfig) { c.Settings[0].Rounds = 0 }, "bandittest: setting staircase K=4 N=1 T=0"},
+		{"a multiple of nothing", func(c *StudyConfig) { c.Multiples = []float64{0} }, "bandittest: multiple 0"},
+		{"a policy at fault is named", func(c *StudyConfig) {
+			c.Contenders = append(slices.Clone(c.Contenders), Contender{"bad", func(Setting) bandit.Policy { return &nothing{} }})
+		}, "bandittest: staircase K=4 N=1 T=60: bad: bandit: "},
+	} {
+		cfg := StudyConfig{Contenders: twoPolicies, Settings: twoSettings(), Runs: 3}
+		c.edit(&cfg)
+		if _, err := Study(context.Background(), cfg); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.why, err, c.want)
+		}
+	}
+}
+
+// nothing gives no arm any chance.
+type nothing struct{ turns }
+
+func (*nothing) Probs(p []float64, _ bandit.Round) { clear(p) }
+
+// A study that is stopped returns the settings that are complete.
+func TestStudyStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var calls atomic.Int32
+	cells, err := Study(ctx, StudyConfig{Contenders: twoPolicies, Settings: twoSettings(), Runs: 50, Parallel: 1, Progress: func() {
+		if calls.Add(1) == 60 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || len(cells) != 1 {
+		t.Errorf("stopped in the second setting: %d cells, %v", len(cells), err)
+	}
+}
+
+// cellOf makes a cell of ten runs, T = 100, with each policy's pulls to each level the same in every run.
+func cellOf(pulls map[string][]int) Cell {
+	c := Cell{Setting: Setting{Family: Draws{}, Arms: 1, Rounds: 100}, Levels: []Level{{1, 0.5, false}, {2, 0.7, false}}, Oracle: make([]float64, 10)}
+	for name, levels := range pulls {
+		e := Entry{Name: name}
+		for _, n := range levels {
+			e.First = append(e.First, slices.Repeat([]int{n}, 10))
+		}
+		c.Entries = append(c.Entries, e)
+	}
+	return c
+}
+
+func TestRatioByHand(t *testing.T) {
+	for _, c := range []struct {
+		why   string
+		pulls map[string][]int
+		want  float64
+	}{
+		{"a half and twice make one", map[string][]int{"a": {20, 80}, "b": {40, 40}}, 1},
+		{"the best of two in hindsight, level by level", map[string][]int{"a": {20, 20}, "b": {10, 80}, "c": {80, 40}}, 1},
+		{"not reached by the policy: 2T", map[string][]int{"a": {50, NotReached}, "b": {50, 50}}, 2},
+		{"not reached by the other: T", map[string][]int{"a": {50, 25}, "b": {50, NotReached}}, 0.5},
+		{"not reached by either: the other level alone", map[string][]int{"a": {25, NotReached}, "b": {50, NotReached}}, 0.5},
+	} {
+		cell := cellOf(c.pulls)
+		others := []string{"b"}
+		if len(c.pulls) == 3 {
+			others = append(others, "c")
+		}
+		if got := cell.Ratio("a", others...); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", c.why, got, c.want)
+		}
+	}
+	trivial := cellOf(map[string][]int{"a": {0, 0}, "b": {0, 0}})
+	trivial.Levels[0].Trivial, trivial.Levels[1].Trivial = true, true
+	if got := trivial.Ratio("a", "b"); !math.IsNaN(got) {
+		t.Errorf("nothing to reach: %v", got)
+	}
+	if got := Compare([]Cell{trivial}, "a", "b"); got.Settings != 0 || !math.IsNaN(got.GeoMean.Value) {
+		t.Errorf("nothing to compare: %+v", got)
+	}
+}
+
+func TestCompareByHand(t *testing.T) {
+	fast := cellOf(map[string][]int{"a": {10, 10}, "b": {80, 80}})
+	slow := cellOf(map[string][]int{"a": {40, 40}, "b": {20, 20}})
+	slow.Setting.Rounds = 101
+	got := Compare([]Cell{fast, slow}, "a", "b")
+	if math.Abs(got.GeoMean.Value-0.5) > 1e-12 || got.Worst != 2 || got.WorstAt.Rounds != 101 || got.Settings != 2 {
+		t.Errorf("ratios 1/8 and 2: %+v", got)
+	}
+	if i := got.GeoMean; math.Abs(i.Low-i.Value) > 1e-12 || math.Abs(i.High-i.Value) > 1e-12 {
+		t.Errorf("all runs are the same, the interval is %v", i)
+	}
+}
