@@ -1,0 +1,35 @@
+package python
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// attest has the kernel say who sends what arrives on a socket.
+func attest(fd int) error {
+	return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1))
+}
+
+// receive reads from the socket fd, and says which process the bytes are from.
+func receive(fd int, buf []byte) (n int, pid int32, err error) {
+	var oob [64]byte
+	for {
+		n, oobn, _, _, err := unix.Recvmsg(fd, buf, oob[:unix.CmsgSpace(unix.SizeofUcred)], unix.MSG_CMSG_CLOEXEC)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		messages, err := unix.ParseSocketControlMessage(oob[:oobn])
+		if err != nil || len(messages) == 0 {
+			return n, 0, nil
+		}
+		cred, err := unix.ParseUnixCredentials(&messages[0])
+		if err != nil {
+			return n, 0, nil
+		}
+		return n, cred.Pid, nil
+	}
+}

@@ -1,0 +1,129 @@
+package python
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// Isolation says what is required of containment: [BestEffort], [Strict] or [None].
+type Isolation = sandbox.Isolation
+
+// The levels of isolation.
+const (
+	// BestEffort uses every mechanism that this machine has, and logs which. It is the default.
+	BestEffort = sandbox.BestEffort
+	// Strict uses every mechanism, and is an error at start where one is missing.
+	Strict = sandbox.Strict
+	// None uses only what every system has: a process group, limits, and an environment that
+	// holds nothing but what is named.
+	None = sandbox.None
+)
+
+// A Report says which mechanisms of containment are in force, and why others are not.
+type Report = sandbox.Report
+
+// Config says how candidates are run.
+type Config struct {
+	// Interpreter is the path or the name of a CPython, 3.9 or newer; "" means the first that can
+	// import what is needed, as for [Find].
+	Interpreter string
+	// Imports are modules that are imported before any candidate, so that none has to wait for
+	// them; an interpreter without them is not used. nil means numpy and scipy where present.
+	Imports []string
+	// Workers is the number of interpreters, and so of candidates at once; 0 means GOMAXPROCS.
+	// They are started as they are needed.
+	Workers int
+
+	// Timeout is the wall time of one candidate, or of one stage of a cascade; 0 means 60 s.
+	Timeout time.Duration
+	// CPU is the processor time of one process; 0 means Timeout.
+	CPU time.Duration
+	// Memory is how many bytes of address space a process may have on top of the interpreter's
+	// own with all imports; 0 means 1 GiB.
+	Memory int64
+	// Processes is how many processes and threads a candidate may have at once; 0 means threads
+	// only under a [Runner] and 64 under an [Evaluator]; negative means threads only.
+	Processes int
+	// OpenFiles is the number of open files of one process; 0 means 256.
+	OpenFiles int
+	// FileBytes is the size of one file; 0 means 64 MiB.
+	FileBytes int64
+	// ScratchBytes is the size of the temporary folder, where it is in memory ("private
+	// mounts"); 0 means 256 MiB.
+	ScratchBytes int64
+	// OutputBytes is how much is kept of each of standard output and error, half of it from the
+	// end; 0 means 32 KiB. A candidate that prints more than 16 MiB on one of them is ended.
+	OutputBytes int
+	// ResultBytes is the size of a result as JSON; 0 means 4 MiB.
+	ResultBytes int
+
+	// Isolation is what is required of containment.
+	Isolation Isolation
+	// Env holds what candidates see of the environment, NAME=value, or NAME for the value that
+	// this process has. Besides, PATH, HOME, TMPDIR, LANG and what Python and numerical libraries
+	// are told are set to fixed values; PYTHONPATH, PYTHONHOME, PYTHONUSERBASE, LD_LIBRARY_PATH
+	// and DYLD_LIBRARY_PATH are passed on, as an interpreter may not start without.
+	Env []string
+	// Logger is told at start which mechanisms are in force; nil means [slog.Default].
+	Logger *slog.Logger
+}
+
+// floodBytes is how much a candidate may print on one output before it is ended.
+const floodBytes = 16 << 20
+
+// filled returns c with the defaults in place.
+func (c Config) filled(processes int) (Config, error) {
+	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
+	c.Timeout = cmp.Or(c.Timeout, 60*time.Second)
+	c.CPU = cmp.Or(c.CPU, c.Timeout)
+	c.Memory = cmp.Or(c.Memory, 1<<30)
+	c.Processes = max(cmp.Or(c.Processes, processes), 0)
+	c.OpenFiles = cmp.Or(c.OpenFiles, 256)
+	c.FileBytes = cmp.Or(c.FileBytes, 64<<20)
+	c.ScratchBytes = cmp.Or(c.ScratchBytes, 256<<20)
+	c.OutputBytes = cmp.Or(c.OutputBytes, 32<<10)
+	c.ResultBytes = cmp.Or(c.ResultBytes, 4<<20)
+	c.Imports, c.Env = slices.Clone(c.Imports), slices.Clone(c.Env)
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c, c.validate()
+}
+
+func (c Config) validate() error {
+	for _, v := range []struct {
+		name  string
+		value int64
+		least int64
+	}{
+		{"Workers", int64(c.Workers), 1},
+		{"Timeout", int64(c.Timeout), int64(time.Millisecond)},
+		{"CPU", int64(c.CPU), int64(time.Millisecond)},
+		{"Memory", c.Memory, 1 << 20},
+		{"OpenFiles", int64(c.OpenFiles), 16},
+		{"FileBytes", c.FileBytes, 1},
+		{"ScratchBytes", c.ScratchBytes, 1 << 16},
+		{"OutputBytes", int64(c.OutputBytes), 2},
+		{"ResultBytes", int64(c.ResultBytes), 1},
+	} {
+		if v.value < v.least {
+			return fmt.Errorf("python: Config.%s is %d: need at least %d", v.name, v.value, v.least)
+		}
+	}
+	if err := c.Isolation.Check(); err != nil {
+		return fmt.Errorf("python: Config.Isolation: %w", err)
+	}
+	return nil
+}
+
+// bounds returns the limits for a candidate whose evaluation has up to stages stages.
+func (c Config) bounds(stages int) sandbox.Bounds {
+	return sandbox.Bounds{CPU: c.CPU * time.Duration(stages), Memory: c.Memory, FileBytes: c.FileBytes,
+		ScratchBytes: c.ScratchBytes, OpenFiles: c.OpenFiles, Processes: c.Processes}
+}

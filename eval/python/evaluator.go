@@ -1,0 +1,192 @@
+package python
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// EvaluatorConfig says how a folder's evaluator.py is run.
+type EvaluatorConfig struct {
+	Config
+	// Thresholds are the scores that a program must reach in each stage of a cascade to get to the
+	// next; nil means 0.5, 0.75. A stage without a threshold before it is not run.
+	Thresholds []float64
+	// NoCascade has evaluate called even if there is an evaluate_stage1.
+	NoCascade bool
+	// Suffix is the ending of the candidate's file; "" means ".py".
+	Suffix string
+}
+
+// An Evaluator scores programs with the evaluator.py of a folder, as it is. The file defines
+// evaluate(program_path), or evaluate_stage1 and further stages up to 3: a stage is run only if the
+// score of those before it reached the threshold, and its metrics are added to theirs. Each returns a
+// dict, or an object with the dicts metrics and artifacts; openevolve's EvaluationResult is there to
+// import. The score is the metric combined_score, else the mean of all metrics that are finite
+// numbers. Entries that are no numbers are artifacts; one called error that is not empty makes the
+// program invalid, for that reason, as does an exception.
+//
+// The evaluator is imported afresh for every program, in a contained process forked for it, with its
+// folder as working directory, which like everything but the temporary folder it cannot write to;
+// what it imports from outside its folder is imported once, beforehand.
+//
+// An evaluator that runs the program in its own process can be made to return any score, by a
+// program that means to; see docs/security.md. One that runs it in another process cannot.
+//
+// It is safe for concurrent use. Close it, or interpreters stay until this process ends.
+type Evaluator struct {
+	pool   *pool
+	cfg    EvaluatorConfig
+	report Report
+	stages []string
+}
+
+var _ eval.Evaluator = (*Evaluator)(nil)
+
+// evaluatorProcesses is how many processes an evaluator may have by default.
+const evaluatorProcesses = 64
+
+// NewEvaluator starts a first interpreter and has it import dir's evaluator.py, so that what is
+// missing is known before anything is paid for.
+func NewEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig) (*Evaluator, error) {
+	return newEvaluator(ctx, dir, cfg, sandbox.Mechanisms())
+}
+
+// newEvaluator uses no mechanisms but these.
+func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig, mechanisms []sandbox.Mechanism) (*Evaluator, error) {
+	cfg, dir, err := cfg.filled(dir)
+	if err != nil {
+		return nil, err
+	}
+	k, err := newKind(ctx, cfg.Config, mechanisms, cfg.maxStages(), dir)
+	if err != nil {
+		return nil, err
+	}
+	k.orders.Suffix, k.orders.Cascade, k.orders.Thresholds = cfg.Suffix, !cfg.NoCascade, cfg.Thresholds
+	p, report, err := open(ctx, cfg.Config, k)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluator{pool: p, cfg: cfg, report: report}
+	if err := e.inspect(ctx, dir); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return e, nil
+}
+
+// filled returns cfg with the defaults in place, and dir as the interpreter is to see it.
+func (cfg EvaluatorConfig) filled(dir string) (EvaluatorConfig, string, error) {
+	if cfg.Suffix == "" {
+		cfg.Suffix = ".py"
+	}
+	if strings.ContainsAny(cfg.Suffix, "/\\\x00") {
+		return cfg, "", fmt.Errorf("python: EvaluatorConfig.Suffix is %q: want the ending of a file's name, such as .py", cfg.Suffix)
+	}
+	if cfg.Thresholds = slices.Clone(cfg.Thresholds); cfg.Thresholds == nil {
+		cfg.Thresholds = []float64{0.5, 0.75}
+	}
+	var err error
+	if cfg.Config, err = cfg.Config.filled(evaluatorProcesses); err != nil {
+		return cfg, "", err
+	}
+	if dir, err = filepath.Abs(dir); err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		_, err = os.Stat(filepath.Join(dir, "evaluator.py"))
+	}
+	if err != nil {
+		return cfg, "", fmt.Errorf("python: looking for evaluator.py: %w", err)
+	}
+	return cfg, dir, nil
+}
+
+func (cfg EvaluatorConfig) maxStages() int {
+	if cfg.NoCascade {
+		return 1
+	}
+	return min(len(cfg.Thresholds), 2) + 1
+}
+
+// inspect finds out what stages the evaluator has.
+func (e *Evaluator) inspect(ctx context.Context, dir string) error {
+	file := filepath.Join(dir, "evaluator.py")
+	o, err := e.pool.do(ctx, job{task: taskInspect})
+	if err != nil {
+		return fmt.Errorf("python: importing %s: %w", file, err)
+	}
+	if bad := o.fault(e.cfg.Config); bad != nil {
+		return fmt.Errorf("python: importing %s: %w\n%s", file, bad, bad.Artifacts["traceback"])
+	}
+	if err := json.Unmarshal(o.body, &e.stages); err != nil {
+		return fmt.Errorf("python: importing %s: %w", file, err)
+	}
+	if len(e.stages) == 0 {
+		return fmt.Errorf("python: %s defines neither evaluate nor evaluate_stage1", file)
+	}
+	return nil
+}
+
+// Evaluate scores program. Its artifacts are the evaluator's, and what was printed ("stdout",
+// "stderr").
+func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	o, err := e.pool.do(ctx, job{task: taskEvaluate, program: program})
+	if errors.Is(err, errDied) {
+		return eval.Invalid("ended the interpreter that ran it, twice"), nil
+	}
+	if err != nil {
+		return eval.Result{}, err
+	}
+	if bad := o.fault(e.cfg.Config); bad != nil {
+		return eval.Result{Reason: bad.Reason, Artifacts: bad.Artifacts}.Clean(), nil
+	}
+	return o.result().Clean(), nil
+}
+
+// result reads what the evaluator found out.
+func (o outcome) result() eval.Result {
+	var found struct {
+		Score     *float64           `json:"score"`
+		Reason    string             `json:"reason"`
+		Metrics   map[string]float64 `json:"metrics"`
+		Artifacts map[string]string  `json:"artifacts"`
+	}
+	r := eval.Result{Artifacts: o.artifacts()}
+	if err := json.Unmarshal(o.body, &found); err != nil {
+		r.Reason = "the evaluator's process sent a result that is not understood"
+		return r
+	}
+	for name, text := range found.Artifacts {
+		r.Artifacts[name] = o.relative(text)
+	}
+	r.Metrics, r.Reason = found.Metrics, o.relative(found.Reason)
+	if r.Valid = found.Score != nil && found.Reason == ""; r.Valid {
+		r.Score = *found.Score
+	}
+	return r
+}
+
+// Stages returns the functions of evaluator.py that are called, in order.
+func (e *Evaluator) Stages() []string { return slices.Clone(e.stages) }
+
+// Isolation says which mechanisms of containment are in force.
+func (e *Evaluator) Isolation() Report { return e.report }
+
+// Interpreter returns the path of the interpreter in use.
+func (e *Evaluator) Interpreter() string { return e.pool.kind.interpreter }
+
+// Close ends all interpreters; an evaluation that is running fails with [ErrClosed].
+func (e *Evaluator) Close() error { return e.pool.close() }
+
+// String returns a description for people.
+func (e *Evaluator) String() string {
+	return fmt.Sprintf("python.Evaluator(%s, %d at once)", e.pool.kind.orders.Folder, e.pool.size)
+}

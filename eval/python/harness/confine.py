@@ -1,0 +1,204 @@
+# Confine this process, and by inheritance all it forks, as its orders say. What could not be done is
+# returned, so that the other side can say so: nothing here fails silently.
+
+import base64
+import ctypes
+import os
+import resource
+import struct
+import sys
+
+libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_READ, PR_CAPBSET_DROP = 1, 22, 23, 24
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 36, 38, 47
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 16384, 1 << 18
+
+
+def check(result):
+    """Raise the C library's error if result says that there is one."""
+    if result < 0:
+        errno = ctypes.get_errno()
+        raise OSError(errno, os.strerror(errno))
+    return result
+
+
+def number(*args):
+    """Integers wide enough for any argument of a variadic C function."""
+    return [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
+
+
+def prctl(*args):
+    return check(libc.prctl(*number(*args, *[0] * (5 - len(args)))))
+
+
+def syscall(*args):
+    return check(libc.syscall(*number(*args)))
+
+
+def attempt(missing, mechanism, step, *args):
+    """Do step; if it cannot be done, note why under mechanism. Return whether it was done."""
+    try:
+        step(*args)
+        return True
+    except (OSError, ValueError) as e:
+        missing[mechanism] = str(e)
+        return False
+
+
+def confine(orders):
+    """Do all that is ordered but the limits on memory, which come after imports. Return which
+    mechanisms are missing, with the reasons, and which folders can be written to."""
+    missing, folders = {}, [orders["scratch"]]
+    if not orders["isolate"]:
+        return missing, folders
+    prctl(PR_SET_PDEATHSIG, 9)
+    mounted = orders["mountns"] and attempt(missing, "private mounts", mounts, orders, folders, missing)
+    if orders["proc_limit"] and orders["userns"] and not orders["root"]:
+        set_limit(resource.RLIMIT_NPROC, orders["proc_limit"])
+    attempt(missing, "user namespace", drop_capabilities)
+    if attempt(missing, "no new privileges", prctl, PR_SET_NO_NEW_PRIVS, 1):
+        if orders["landlock"]:
+            attempt(missing, "landlock", landlock, orders, folders)
+        if orders["filters"]:
+            code = orders["filters"]["mounted" if mounted else "plain"]
+            attempt(missing, "seccomp", filter_call(code))
+    return missing, folders
+
+
+def mounts(orders, folders, missing):
+    """Make the file system read-only, with a memory file system of limited size for the scratch
+    folder and, for semaphores, /dev/shm."""
+    mount(None, "/", None, MS_REC | MS_PRIVATE)
+    if orders["pidns"]:
+        try:
+            mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+        except OSError:
+            pass  # parts of it are hidden here; the old one shows others' processes, which is all
+    if orders["pid_max"]:
+        attempt(missing, "process limit", lower_pid_max, orders["pid_max"])
+    attr = struct.pack("=QQQQ", 1 | 2, 0, 0, 0)  # read-only, no setuid
+    at_recursive = 0x8000
+    syscall(orders["numbers"]["mount_setattr"], -100, b"/", at_recursive, attr, len(attr))
+    options = "mode=0700,size=%d,nr_inodes=%d" % (orders["scratch_bytes"], orders["scratch_files"])
+    mount("tmpfs", orders["scratch"], "tmpfs", MS_NOSUID | MS_NODEV, options)
+    if orders["shm"]:
+        mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options)
+        folders.append("/dev/shm")
+
+
+def mount(source, target, kind, flags, options=None):
+    encoded = [x.encode() if x is not None else None for x in (source, target, kind, options)]
+    try:
+        check(libc.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3]))
+    except OSError as e:
+        raise OSError(e.errno, "mounting %s: %s" % (target, e.strerror)) from None
+
+
+def lower_pid_max(highest):
+    """Limit processes by the highest process id in this namespace, as root is exempt from a limit
+    on processes. Ordered only where the kernel has one pid_max for each namespace."""
+    with open("/proc/sys/kernel/pid_max", "w") as f:
+        f.write(str(highest))
+
+
+def drop_capabilities():
+    """Give up what being root in a namespace would allow, for good."""
+    clear_ambient = 4
+    try:
+        prctl(PR_CAP_AMBIENT, clear_ambient, 0, 0, 0)
+    except OSError:
+        pass  # kernels before 4.3 have none
+    for cap in range(64):
+        try:
+            prctl(PR_CAPBSET_READ, cap)
+        except OSError:
+            break  # no such capability, nor any after it
+        try:
+            prctl(PR_CAPBSET_DROP, cap)
+        except PermissionError:
+            break  # it was never ours
+    header = struct.pack("=Ii", 0x20080522, 0)
+    check(libc.capset(header, struct.pack("=6I", *[0] * 6)))
+
+
+def landlock(orders, folders):
+    rules, nr = orders["landlock"], orders["numbers"]
+    attr = struct.pack("=QQQ", rules["fs"], rules["net"], rules["scoped"])[: rules["size"]]
+    fd = syscall(nr["landlock_create_ruleset"], attr, len(attr), 0)
+    try:
+        beneath = [(f, rules["folder"]) for f in folders]
+        for path, access in beneath + [(d, rules["device"]) for d in rules["devices"]]:
+            allow(nr["landlock_add_rule"], fd, path, access)
+        syscall(nr["landlock_restrict_self"], fd, 0)
+    finally:
+        os.close(fd)
+
+
+def allow(nr, ruleset, path, access):
+    try:
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        syscall(nr, ruleset, 1, struct.pack("=Qi", access, fd), 0)
+    finally:
+        os.close(fd)
+
+
+class Filter(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p)]
+
+
+def filter_of(encoded):
+    """The filter whose instructions are given in base 64, fit to be installed."""
+    code = base64.b64decode(encoded)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    f = Filter(len(code) // 8, ctypes.addressof(buffer))
+    f.buffer = buffer  # so that it lives as long
+    return f
+
+
+def filter_call(encoded):
+    """A call that installs the filter, with all that it needs made beforehand."""
+    f, mode_filter = filter_of(encoded), 2
+    call = ctypes.CDLL(None, use_errno=True).prctl
+    call.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+    where = ctypes.addressof(f)
+
+    def install():
+        if call(PR_SET_SECCOMP, mode_filter, where, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "installing a filter")
+
+    install.filter = f  # so that it lives as long
+    return install
+
+
+def set_limit(which, soft, hard=None):
+    """Set a limit, but never above the one already in force."""
+    hard = soft if hard is None else hard
+    _, ceiling = resource.getrlimit(which)
+    if ceiling != resource.RLIM_INFINITY:
+        soft, hard = min(soft, ceiling), min(hard, ceiling)
+    resource.setrlimit(which, (soft, hard))
+
+
+def limit(orders, missing):
+    """Set the limits that every candidate inherits."""
+    limits = (("CORE", 0), ("FSIZE", orders["file_bytes"]), ("NOFILE", orders["open_files"]),
+              ("AS", address_space() + orders["memory_bytes"]))
+    for name, value in limits:
+        which = getattr(resource, "RLIMIT_" + name, None)
+        if which is None:
+            missing["resource limits"] = "this system has no RLIMIT_" + name
+        else:
+            attempt(missing, "resource limits", set_limit, which, value)
+
+
+def address_space():
+    """How many bytes are mapped already, which a limit on address space counts; 0 if unknown."""
+    try:
+        with open("/proc/self/statm") as f:
+            return int(f.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0

@@ -1,0 +1,345 @@
+package python
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+const secret = "sk-not-for-candidates"
+
+// A hostile program must end as one invalid candidate, with a reason that fits.
+type hostile struct {
+	name    string
+	program string
+	reason  string // a regular expression
+	short   bool   // it runs until it is stopped
+}
+
+var loops = []hostile{
+	{"loop", "def run():\n  while True: pass", "^ran longer than 1s$", true},
+	{"loop in C", "import re\ndef run():\n  re.match(r'(a+)+$', 'a' * 64 + 'b')", "^ran longer than 1s$", true},
+	{"loop while imported", "while True: pass", "^ran longer than 1s$", true},
+	{"import that hangs", "open('slow.py', 'w').write('import time\\ntime.sleep(999)')\nimport sys\nsys.path.insert(0, '.')\ndef run():\n  import slow", "^ran longer than 1s$", true},
+	{"deaf to signals", "import signal, time\nfor s in range(1, 65):\n  try: signal.signal(s, signal.SIG_IGN)\n  except (OSError, ValueError): pass\ndef run():\n  while True: time.sleep(1)", "^ran longer than 1s$", true},
+	{"stops itself", "import os, signal\ndef run():\n  os.kill(os.getpid(), signal.SIGSTOP)\n  while True: pass", "^(ran longer than 1s|PermissionError.*)$", true},
+	{"exception that cannot be shown", "class E(Exception):\n  def __str__(self):\n    while True: pass\ndef run(): raise E", "^ran longer than 1s$", true},
+	{"locks up", "import threading\ndef run():\n  l = threading.Lock()\n  l.acquire()\n  l.acquire()", "^ran longer than 1s$", true},
+}
+
+var crashes = []hostile{
+	{"memory bomb", "def run():\n  b = []\n  while True: b.append(bytearray(1 << 24))", `^ran out of memory \(256 MiB allowed\)`, false},
+	{"memory bomb in C", "import numpy as np\ndef run():\n  return np.ones(10 ** 10)", `^ran out of memory \(256 MiB allowed\)`, false},
+	{"fork bomb", "import os\ndef run():\n  while True: os.fork()", "^PermissionError: .*not permitted", false},
+	{"fork bomb by the shell", "import subprocess\ndef run():\n  subprocess.run(['sh', '-c', 'f() { f | f & }; f'], check=True)", "not permitted|BlockingIOError|unavailable", false},
+	{"fork bomb by the C library", "import ctypes\ndef run():\n  f = ctypes.CDLL(None, use_errno=True)\n  assert f.fork() == -1 and f.vfork() == -1\n  raise Exception('no fork')", "no fork", false},
+	{"thread bomb", "import threading, time\ndef run():\n  while True: threading.Thread(target=time.sleep, args=(99,), daemon=True).start()", "can't start new thread|ran out of memory", false},
+	{"recursion", "def run(): return run()", "RecursionError", false},
+	{"leaves at once", "import os\ndef run(): os._exit(0)", "^exited with status 0 before it returned$", false},
+	{"leaves with a status", "import os\ndef run(): os._exit(3)", "^exited with status 3 before it returned$", false},
+	{"sys.exit", "import sys\ndef run(): sys.exit(0)", "^SystemExit: 0", false},
+	{"segmentation fault", "import ctypes\ndef run(): ctypes.string_at(0)", `^was ended by signal 11 \(segmentation fault\)`, false},
+	{"abort", "import os\ndef run(): os.abort()", "^was ended by signal (6|11)", false},
+	{"exception", "def run(): raise ValueError('no')", `^ValueError: no \(line 1\)$`, false},
+	{"exception of a kind of its own", "class E(BaseException):\n  def __str__(self): raise self\ndef run(): raise E", "^E, which cannot be shown$", false},
+	{"exception that says too much", "def run(): raise Exception('x' * 10 ** 7)", "^Exception: x{900}x*$", false},
+	{"gigabyte on stdout", "def run():\n  for _ in range(1024): print('x' * (1 << 20))", "^printed more than 16 MiB$", false},
+	{"gigabyte on stderr", "import os\ndef run():\n  for _ in range(1024): os.write(2, b'x' * (1 << 20))", "^printed more than 16 MiB$", false},
+	{"gigabyte on disk", "def run():\n  with open('big', 'wb') as f:\n    for _ in range(1024): f.write(b'x' * (1 << 20))", "File too large|No space left", false},
+	{"many files", "def run():\n  for i in range(10 ** 6): open(str(i), 'w').close()", "No space left", false},
+	{"syntax error", "def run(:", `^SyntaxError: .*\(program.py, line 1\)$`, false},
+	{"null byte", "x = '\x00'", "null byte", false},
+	{"no entry point", "x = 1", "^defines no function run$", false},
+	{"entry point is no function", "run = 1", "^run is of type int, not a function$", false},
+	{"entry point wants more", "def run(x): pass", "^TypeError: .*argument", false},
+	{"import of nothing", "import nonexistent", "^ModuleNotFoundError", false},
+}
+
+var results = []hostile{
+	{"NaN", "def run(): return [float('nan')]", "^returned a number that is not finite$", false},
+	{"infinity", "def run(): return float('-inf')", "^returned a number that is not finite$", false},
+	{"NaN in an array", "import numpy as np\ndef run(): return np.array([1, np.nan])", "^returned a number that is not finite$", false},
+	{"infinity in a key", "def run(): return {float('inf'): 1}", "not finite", false},
+	{"NaN as a word", "def run(): return 'NaN'", "no points", false},
+	{"string", "def run(): return 'score: 1'", "no points", false},
+	{"nothing", "def run(): pass", "no points", false},
+	{"object", "def run(): return object()", "^returned a value of type object, which is not data$", false},
+	{"set", "def run(): return {1}", "^returned a value of type set, which is not data$", false},
+	{"complex", "import numpy as np\ndef run(): return np.array([1j])", "^returned a value of type complex, which is not data$", false},
+	{"generator", "def run(): yield 1", "^returned a value of type generator, which is not data$", false},
+	{"coroutine", "async def run(): pass", "^returned a value of type coroutine, which is not data$", false},
+	{"tuple key", "def run(): return {(1, 2): 3}", "^returned something that is not data", false},
+	{"10 MB nested list", "def run(): return [[[1, 2, 3]] * 1000] * 1000", `^returned \d+ bytes of JSON, more than the \d+ allowed$`, false},
+	{"recursive object", "def run():\n  x = []\n  x.append(x)\n  return x", "^returned an object that contains itself$", false},
+	{"deep nesting", "def run():\n  x = []\n  for _ in range(10 ** 5): x = [x]\n  return x", "^returned data that is nested too deeply$", false},
+	{"array of itself", "import numpy as np\ndef run():\n  a = np.empty(1, object)\n  a[0] = a\n  return a", "contains itself|nested too deeply", false},
+	{"list that lies", "class L(list):\n  def __iter__(self):\n    while True: yield 1\n  def __len__(self): return 1\ndef run(): return L()", ".", false},
+}
+
+// points is a score that accepts a list of numbers.
+func points(out json.RawMessage) eval.Result {
+	var xs []float64
+	if err := json.Unmarshal(out, &xs); err != nil || len(xs) == 0 {
+		return eval.Invalid("no points: %.100s", out)
+	}
+	return eval.Result{Score: xs[0], Valid: true}
+}
+
+// families are what a kernel or its settings may withhold. Each attack must fail without any one of
+// them, but for what only seccomp stops.
+var families = map[string][]sandbox.Mechanism{
+	"nothing":    nil,
+	"namespaces": {sandbox.UserNS, sandbox.PIDNS, sandbox.NetNS, sandbox.IPCNS, sandbox.MountNS},
+	"mounts":     {sandbox.MountNS},
+	"landlock":   {sandbox.Landlock},
+	"seccomp":    {sandbox.Seccomp},
+}
+
+// onlySeccomp are the attacks that nothing else stops: sockets with a path, a user namespace (which
+// gives nothing that leads out), and what one may do to one's own parent, the zygote.
+var onlySeccomp = []string{"connect", "namespace", "other_memory", "trace"}
+
+// through returns what went through on r although it should not have.
+func through(r *Runner, names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !r.Isolation().Has(sandbox.Seccomp) && slices.Contains(onlySeccomp, name)
+	})
+}
+
+// without returns a Runner that does without some mechanisms.
+func without(t *testing.T, cfg Config, ms []sandbox.Mechanism) *Runner {
+	t.Helper()
+	needPython(t)
+	cfg.Logger, cfg.Interpreter = quiet, interpreterPath
+	cfg, err := cfg.filled(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := slices.DeleteFunc(sandbox.Mechanisms(), func(m sandbox.Mechanism) bool { return slices.Contains(ms, m) })
+	k, err := newKind(t.Context(), cfg, rest, 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.grace = time.Second
+	p, report, err := open(t.Context(), cfg, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &Runner{p, cfg, report}
+}
+
+var hostileConfig = Config{Workers: 2, Timeout: 20 * time.Second, Memory: 256 << 20, FileBytes: 32 << 20, ScratchBytes: 64 << 20}
+
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	short := hostileConfig
+	short.Timeout, short.Workers = time.Second, 4
+	check(t, newTestRunner(t, short), loops)
+	check(t, newTestRunner(t, hostileConfig), slices.Concat(crashes, results))
+}
+
+// check runs each program on r, and after it one that means no harm.
+func check(t *testing.T, r *Runner, set []hostile) {
+	t.Run("", func(t *testing.T) {
+		e := eval.Scored(r, "run", points)
+		for _, h := range set {
+			t.Run(h.name, func(t *testing.T) {
+				t.Parallel()
+				res, err := e.Evaluate(t.Context(), h.program)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if res.Valid || !regexp.MustCompile(h.reason).MatchString(res.Reason) {
+					t.Errorf("result %+.300v, want invalid with reason %q", res, h.reason)
+				}
+				for name, text := range res.Artifacts {
+					if len(text) > 40<<10 {
+						t.Errorf("artifact %s has %d bytes", name, len(text))
+					}
+				}
+			})
+		}
+	})
+	if out, err := r.Run(t.Context(), "import os\ndef run(): return os.listdir('.')", "run"); err != nil || string(out) != "[]" {
+		t.Errorf("the next candidate got %s, %v", out, err)
+	}
+}
+
+// attack is a program in testdata/hostile, which tries many ways to one end. It says what went
+// through as its result, a list of names.
+func attack(t *testing.T, r *Runner, name string, replace ...string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "hostile", name+".py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := r.Run(t.Context(), strings.NewReplacer(replace...).Replace(string(text)), "run")
+	var bad *eval.ProgramError
+	if errors.As(err, &bad) {
+		return []string{bad.Reason}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var through []string
+	if err := json.Unmarshal(out, &through); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	return through
+}
+
+// TestAttacks has programs try what must not go through, without any one family of mechanisms.
+func TestAttacks(t *testing.T) {
+	t.Parallel()
+	for family, ms := range families {
+		t.Run("without "+family, func(t *testing.T) {
+			cfg := hostileConfig
+			cfg.Timeout = 3 * time.Second
+			r := without(t, cfg, ms)
+			for _, m := range ms {
+				if r.Isolation().Has(m) {
+					t.Errorf("%s is in force", m)
+				}
+			}
+			t.Run("network", func(t *testing.T) { testNetwork(t, r) })
+			t.Run("files", func(t *testing.T) { testFiles(t, r) })
+			t.Run("secrets", func(t *testing.T) { testSecrets(t, r) })
+			t.Run("others", func(t *testing.T) { testOthers(t, r) })
+			t.Run("descriptors", func(t *testing.T) { testDescriptors(t, r) })
+		})
+	}
+}
+
+// testNetwork offers a server on loopback and on a path, and wants nobody to come.
+func testNetwork(t *testing.T, r *Runner) {
+	path := filepath.Join(t.TempDir(), "s")
+	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unix", "@evoalloc-test"}} {
+		l, err := net.Listen(address[0], address[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if got := through(r, attack(t, r, "network", "ADDRESS", l.Addr().String())); len(got) > 0 {
+			t.Errorf("went through to %v: %q", l.Addr(), got)
+		}
+		if address[0] == "unix" && !r.Isolation().Has(sandbox.Seccomp) {
+			continue
+		}
+		if err := l.(interface{ SetDeadline(time.Time) error }).SetDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := l.Accept(); err == nil {
+			t.Errorf("%v was connected to", l.Addr())
+			c.Close()
+		}
+	}
+}
+
+// testFiles wants a folder to be as it was after an attack on it.
+func testFiles(t *testing.T, r *Runner) {
+	dir := t.TempDir()
+	for _, name := range []string{"evaluator.py", "sub/victim", "empty/x"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("as it was"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "empty", "x")); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, dir)
+	got := through(r, attack(t, r, "files", "FOLDER", dir))
+	if after := snapshot(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter %q:\n%s", before, got, after)
+	}
+	if len(got) > 0 {
+		t.Errorf("went through: %q", got)
+	}
+}
+
+func snapshot(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		text := ""
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text = string(data)
+		}
+		fmt.Fprintln(&b, path, info.Mode(), info.Size(), info.ModTime().UnixNano(), info.Sys(), text)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`\{\d+ \d+\}|0x[0-9a-f]+`).ReplaceAllString(b.String(), "")
+}
+
+func testSecrets(t *testing.T, r *Runner) {
+	got := through(r, attack(t, r, "secrets", "SECRET", secret[:8]+"\" \""+secret[8:], "PID", fmt.Sprint(os.Getpid())))
+	if len(got) > 0 {
+		t.Errorf("found in %q", got)
+	}
+}
+
+// testOthers has a program attack its parent, its group and this process.
+func testOthers(t *testing.T, r *Runner) {
+	got := through(r, attack(t, r, "others", "PID", fmt.Sprint(os.Getpid())))
+	if len(got) != 1 || !regexp.MustCompile("by signal (9|15)|went through: nothing|^ran longer").MatchString(got[0]) {
+		t.Errorf("got %q", got)
+	}
+	if out, err := r.Run(t.Context(), "def run(): return 1", "run"); err != nil || string(out) != "1" {
+		t.Errorf("the next candidate got %s, %v", out, err)
+	}
+}
+
+func testDescriptors(t *testing.T, r *Runner) {
+	if got := attack(t, r, "descriptors"); !slices.Equal(got, []string{"exited with status 0 before it returned"}) {
+		t.Errorf("got %q", got)
+	}
+	out, err := r.Run(t.Context(), "import os\ndef run():\n  fds = []\n  for fd in range(256):\n    try: os.fstat(fd)\n    except OSError: continue\n    fds.append(fd)\n  return fds", "run")
+	if err != nil || string(out) != "[0, 1, 2, 5]" {
+		t.Errorf("a candidate has descriptors %s, %v; want its own and the one for its result", out, err)
+	}
+}
+
+// TestCancel ends a candidate that runs, and nothing else.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	for _, family := range []string{"nothing", "namespaces"} {
+		r := without(t, hostileConfig, families[family])
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, err := r.Run(ctx, "import time\ndef run(): time.sleep(999)", "run"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: got %v", family, err)
+		}
+		if out, err := r.Run(t.Context(), "def run(): return 1", "run"); err != nil || string(out) != "1" {
+			t.Errorf("%s: the next candidate got %s, %v", family, out, err)
+		}
+	}
+}

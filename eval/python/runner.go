@@ -1,0 +1,118 @@
+package python
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// A Runner runs the entry function of Python programs, each in a fresh, contained process forked from
+// an interpreter that has its imports done. What the function returns must be data: numbers that
+// are finite, strings, bools, None, and lists, tuples, dicts, numpy arrays and scalars of these. The
+// numbers reach Go as the same bits. The generators of random and numpy.random start from the same
+// seed in every candidate.
+//
+// It is safe for concurrent use. Close it, or interpreters stay until this process ends.
+type Runner struct {
+	pool   *pool
+	cfg    Config
+	report Report
+}
+
+var _ eval.Runner = (*Runner)(nil)
+
+// NewRunner starts a first interpreter, so that what is missing is known before anything is paid for:
+// an interpreter, a module, or under [Strict] a mechanism of containment.
+func NewRunner(ctx context.Context, cfg Config) (*Runner, error) {
+	cfg, err := cfg.filled(0)
+	if err != nil {
+		return nil, err
+	}
+	k, err := newKind(ctx, cfg, sandbox.Mechanisms(), 1, "")
+	if err != nil {
+		return nil, err
+	}
+	p, report, err := open(ctx, cfg, k)
+	if err != nil {
+		return nil, err
+	}
+	return &Runner{p, cfg, report}, nil
+}
+
+// newKind finds an interpreter and says how it is to be started, with the mechanisms that may be used.
+func newKind(ctx context.Context, cfg Config, mechanisms []sandbox.Mechanism, stages int, folder string) (*kind, error) {
+	q := query{Modules: cfg.Imports, Folder: folder}
+	if cfg.Imports == nil {
+		q.Wanted = optional // a folder's program may need what its evaluator does not
+	}
+	path, err := find(ctx, cfg.Interpreter, q)
+	if err != nil {
+		return nil, err
+	}
+	code, err := sources(serving)
+	if err != nil {
+		return nil, err
+	}
+	imports := cfg.Imports
+	if imports == nil {
+		imports = optional
+	}
+	return &kind{
+		interpreter: path, env: environ(cfg.Env), code: code, required: cfg.Imports,
+		plan: sandbox.NewPlan(cfg.Isolation, mechanisms), bounds: cfg.bounds(stages),
+		timeout: cfg.Timeout, grace: graceTime, stages: stages,
+		orders: orders{Imports: imports, OutputBytes: cfg.OutputBytes, ResultBytes: cfg.ResultBytes, Folder: folder},
+	}, nil
+}
+
+// open starts a pool of kind, checks that it is what was asked for, and says so.
+func open(ctx context.Context, cfg Config, k *kind) (*pool, Report, error) {
+	p, h, err := newPool(ctx, k, cfg.Workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	report, err := k.check(h, cfg.Isolation)
+	if err != nil {
+		return nil, nil, errors.Join(err, p.close())
+	}
+	announce(cfg.Logger, cfg.Isolation, report)
+	return p, report, nil
+}
+
+// Run runs program and returns what its function entry returned. A program that fails, takes too much
+// of anything or returns what is not data is an [*eval.ProgramError] whose artifacts are what it
+// printed ("stdout", "stderr") and its "traceback".
+func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessage, error) {
+	o, err := r.pool.do(ctx, job{taskRun, entry, program})
+	if errors.Is(err, errDied) {
+		return nil, &eval.ProgramError{Reason: "ended the interpreter that ran it, twice"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if bad := o.fault(r.cfg); bad != nil {
+		return nil, bad
+	}
+	if !json.Valid(o.body) {
+		return nil, &eval.ProgramError{Reason: "sent a result that is not JSON", Artifacts: o.artifacts()}
+	}
+	return o.body, nil
+}
+
+// Isolation says which mechanisms of containment are in force.
+func (r *Runner) Isolation() Report { return r.report }
+
+// Interpreter returns the path of the interpreter in use.
+func (r *Runner) Interpreter() string { return r.pool.kind.interpreter }
+
+// Close ends all interpreters; a candidate that is running fails with [ErrClosed].
+func (r *Runner) Close() error { return r.pool.close() }
+
+// String returns a description for people.
+func (r *Runner) String() string {
+	return fmt.Sprintf("python.Runner(%s, %d at once)", r.pool.kind.interpreter, r.pool.size)
+}

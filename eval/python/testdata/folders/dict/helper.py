@@ -1,0 +1,2 @@
+def score(value):
+    return value / 2

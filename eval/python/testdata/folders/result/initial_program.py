@@ -1,0 +1,3 @@
+def run():
+    print("running")
+    return [1.0, 2.0]

@@ -1,0 +1,115 @@
+package python
+
+import (
+	"embed"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// The harness is what runs inside an interpreter. It is handed over through a pipe, in this order.
+//
+//go:embed harness/*.py
+var harness embed.FS
+
+var (
+	serving = []string{"hooks", "confine", "child", "evaluate", "serve"}
+	probing = []string{"hooks", "child", "evaluate", "probe"}
+)
+
+// bootstrap reads a frame that holds the harness and runs it in one namespace. The folder that
+// Python was started in is not searched for modules.
+const bootstrap = `import os, sys
+if sys.version_info < (3, 9):
+    sys.exit("it is Python %d.%d, and 3.9 or newer is needed" % sys.version_info[:2])
+sys.path[:] = [p for p in sys.path if p]
+import json, struct
+def exactly(n):
+    data = b""
+    while len(data) < n:
+        part = os.read(0, n - len(data))
+        if not part: os._exit(0)
+        data += part
+    return data
+space = {"__name__": "evoalloc", "exactly": exactly}
+for name, source in json.loads(exactly(struct.unpack("!I", exactly(4))[0])):
+    exec(compile(source, "<evoalloc " + name + ">", "exec"), space)
+`
+
+// sources returns the parts of the harness as bootstrap reads them.
+func sources(names []string) ([]byte, error) {
+	parts := make([][2]string, len(names))
+	for i, name := range names {
+		text, err := harness.ReadFile("harness/" + name + ".py")
+		if err != nil {
+			return nil, fmt.Errorf("python: reading the embedded harness: %w", err)
+		}
+		parts[i] = [2]string{name, string(text)}
+	}
+	return json.Marshal(parts)
+}
+
+// orders are what a zygote is told once.
+type orders struct {
+	sandbox.Orders
+	Imports     []string  `json:"imports"`
+	OutputBytes int       `json:"output_bytes"` // for a traceback
+	ResultBytes int       `json:"result_bytes"`
+	Folder      string    `json:"folder"` // of evaluator.py; "" if there is none
+	Suffix      string    `json:"suffix"`
+	Cascade     bool      `json:"cascade"`
+	Thresholds  []float64 `json:"thresholds"`
+}
+
+// A hello is what a zygote answers to its orders.
+type hello struct {
+	Missing map[sandbox.Mechanism]string `json:"missing"`
+	Lacking map[string]string            `json:"lacking"` // modules, and why they cannot be imported
+	Failed  string                       `json:"failed"`  // why it cannot go on
+}
+
+// A job is one candidate.
+type job struct {
+	task    byte // taskRun, taskEvaluate or taskInspect
+	entry   string
+	program string
+}
+
+// What can be done with a candidate; the harness's TASKS.
+const (
+	taskRun      = 'R'
+	taskEvaluate = 'E'
+	taskInspect  = 'I' // look at the evaluator only
+)
+
+// encode returns j as the harness reads it. What the candidate's process sends begins with nonce.
+func (j job) encode(nonce []byte) []byte {
+	data := append([]byte(nil), nonce...)
+	data = append(data, j.task)
+	data = append(data, j.entry...)
+	data = append(data, '\n')
+	return append(data, j.program...)
+}
+
+// writeFrame writes data with its length before it, in one write.
+func writeFrame(w io.Writer, data []byte) error {
+	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(data)), uint32(len(data)))
+	_, err := w.Write(append(frame, data...))
+	return err
+}
+
+// readFrame reads what writeFrame wrote into v.
+func readFrame(r io.Reader, v any) error {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return err
+	}
+	data := make([]byte, binary.BigEndian.Uint32(head[:]))
+	if _, err := io.ReadFull(r, data); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
+}

@@ -1,0 +1,240 @@
+package python
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// A zygote is an interpreter that has imported what candidates need and forks a fresh, contained
+// process for each, one at a time. One goroutine at a time uses it; kill may be called by any.
+type zygote struct {
+	cmd     *exec.Cmd
+	process *sandbox.Process
+	in      *os.File // to it
+	pipes   pipes    // from it and its candidates
+	scratch string
+	stderr  *tail
+	kind    *kind
+	orders  orders
+	buf     [64 << 10]byte // for what comes through the pipes
+}
+
+// startTimeout is how long an interpreter may take to start and import; a cold disk is slow.
+const startTimeout = 2 * time.Minute
+
+// graceTime is a kind's grace unless tests say otherwise.
+const graceTime = 15 * time.Second
+
+// startZygote starts one, and waits until it has imported what the orders of kind say.
+func startZygote(ctx context.Context, k *kind) (z *zygote, h hello, err error) {
+	scratch, err := os.MkdirTemp("", "evoalloc-python-")
+	if err != nil {
+		return nil, h, fmt.Errorf("python: making a temporary folder: %w", err)
+	}
+	if scratch, err = filepath.EvalSymlinks(scratch); err != nil {
+		return nil, h, fmt.Errorf("python: finding the temporary folder: %w", err)
+	}
+	z = &zygote{scratch: scratch, stderr: new(tail), kind: k}
+	if err := z.start(k); err != nil {
+		return nil, h, errors.Join(fmt.Errorf("python: starting %s: %w", k.interpreter, err), sandbox.Remove(scratch))
+	}
+	if h, err = z.greet(ctx, k); err != nil {
+		if said := z.complaint(); said != "" && errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New(said)
+		}
+		return nil, h, errors.Join(fmt.Errorf("python: starting %s: %w", k.interpreter, err), z.close())
+	}
+	return z, h, nil
+}
+
+// start starts the interpreter with its pipes.
+func (z *zygote) start(k *kind) error {
+	stdin, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer stdin.Close()
+	theirs, err := z.pipes.open()
+	if err != nil {
+		return errors.Join(err, in.Close())
+	}
+	defer closeAll(theirs)
+	z.in = in
+	z.cmd = exec.Command(k.interpreter, "-c", bootstrap)
+	z.cmd.Env, z.cmd.Dir = k.env, string(filepath.Separator)
+	z.cmd.Stdin, z.cmd.Stdout, z.cmd.Stderr, z.cmd.ExtraFiles = stdin, theirs[0], z.stderr, theirs[1:]
+	if err := sandbox.CloseInherited(z.cmd); err != nil {
+		z.pipes.close()
+		return errors.Join(err, in.Close())
+	}
+	z.cmd.SysProcAttr = k.plan.Attr()
+	z.cmd.WaitDelay = time.Second
+	if z.process, err = k.plan.StartZygote(z.cmd, k.bounds); err != nil {
+		z.pipes.close()
+		return errors.Join(err, in.Close())
+	}
+	return nil
+}
+
+// greet gives the interpreter its orders and waits for its answer.
+func (z *zygote) greet(ctx context.Context, k *kind) (h hello, err error) {
+	stop := context.AfterFunc(ctx, z.kill)
+	defer stop()
+	z.orders = k.orders
+	z.orders.Orders = k.plan.Orders(k.bounds, z.scratch, os.Getpid(), z.cmd.Process.Pid)
+	data, err := json.Marshal(z.orders)
+	if err != nil {
+		return h, err
+	}
+	deadline := time.Now().Add(startTimeout)
+	if err := errors.Join(z.in.SetWriteDeadline(deadline), writeFrame(z.in, k.code), writeFrame(z.in, data)); err != nil {
+		return h, cmp.Or(ctx.Err(), err)
+	}
+	line, err := z.pipes.line(deadline)
+	switch {
+	case ctx.Err() != nil:
+		return h, ctx.Err()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return h, fmt.Errorf("it took more than %v to import what candidates need", startTimeout)
+	case err != nil:
+		return h, err
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return h, fmt.Errorf("it answered %q: %w", line, err)
+	}
+	if h.Failed != "" {
+		return h, errors.New(h.Failed)
+	}
+	return h, nil
+}
+
+// errDied is that a zygote ended while it was running a candidate.
+var errDied = errors.New("python: the interpreter that ran it died")
+
+// do runs a candidate. An error means that the zygote is of no more use: errDied, or that it did not
+// end the candidate, or ctx's.
+func (z *zygote) do(ctx context.Context, j job) (outcome, error) {
+	w, err := newWatch(z)
+	if err != nil {
+		return outcome{}, err
+	}
+	stop := context.AfterFunc(ctx, z.kill)
+	defer stop()
+	err = z.in.SetWriteDeadline(w.deadline)
+	if err == nil {
+		err = writeFrame(z.in, j.encode(w.nonce))
+	}
+	if err == nil {
+		err = w.run()
+	}
+	switch {
+	case err == nil:
+		return w.outcome()
+	case ctx.Err() != nil:
+		return outcome{}, fmt.Errorf("python: running a candidate: %w", ctx.Err())
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return outcome{how: tooLong, scratch: z.scratch}, err
+	}
+	return outcome{}, errDied
+}
+
+// kill ends the interpreter at once, and with it what it runs: in a pid namespace the kernel sees to
+// that, else the zygote does when its input ends, if it is left the time.
+func (z *zygote) kill() {
+	if z.orders.PIDNS {
+		_ = z.cmd.Process.Kill() // the only error is that it has ended already
+		return
+	}
+	_ = z.in.Close() // the only error is that it is closed already
+	go func() {
+		timer := time.NewTimer(endTime)
+		defer timer.Stop()
+		select {
+		case <-z.process.Done():
+		case <-timer.C:
+			_ = z.cmd.Process.Kill()
+		}
+	}()
+}
+
+// endTime is how long a zygote may take to end what it runs.
+const endTime = 5 * time.Second
+
+// close ends the interpreter and removes what it leaves.
+func (z *zygote) close() error {
+	z.kill()
+	_ = z.process.Wait() // that it was killed is no news
+	_ = z.in.Close()     // kill may have closed it
+	z.pipes.close()
+	return sandbox.Remove(z.scratch)
+}
+
+// dead reports whether the interpreter has ended.
+func (z *zygote) dead() bool {
+	select {
+	case <-z.process.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// complaint ends the interpreter and returns what it last said on standard error.
+func (z *zygote) complaint() string {
+	z.kill()
+	_ = z.process.Wait()
+	return lastLine(z.stderr.String())
+}
+
+// A kind is what the zygotes of one pool have in common.
+type kind struct {
+	interpreter string
+	env         []string
+	code        []byte // the harness
+	plan        *sandbox.Plan
+	bounds      sandbox.Bounds
+	orders      orders
+	timeout     time.Duration // of one stage
+	grace       time.Duration // how much longer a candidate may take before its zygote, which ought to have ended it, is given up
+	stages      int           // the most there can be
+	required    []string      // modules without which a zygote is of no use
+}
+
+// check returns an error if what a zygote found is not enough.
+func (k *kind) check(h hello, level Isolation) (Report, error) {
+	r := k.plan.Report(k.plan.Orders(k.bounds, ""), h.Missing)
+	if level == Strict {
+		if err := r.Err(); err != nil {
+			return r, fmt.Errorf("python: %w", err)
+		}
+	}
+	for _, m := range slices.Sorted(maps.Keys(h.Lacking)) {
+		if slices.Contains(k.required, m) || k.orders.Folder != "" && !slices.Contains(optional, m) {
+			return r, fmt.Errorf("python: %s cannot import %s: %s", k.interpreter, m, h.Lacking[m])
+		}
+	}
+	return r, nil
+}
+
+// announce logs what is in force, and louder what is not.
+func announce(log *slog.Logger, level Isolation, r Report) {
+	args := []any{"isolation", level.String(), "inForce", r.InForce()}
+	if missing := r.Missing(); len(missing) > 0 && level != None {
+		log.Warn("python: candidates are not fully contained", append(args, "missing", missing.String())...)
+		return
+	}
+	log.Info("python: how candidates are contained", args...)
+}
