@@ -1,0 +1,151 @@
+package evolve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Budget limits a run. Any limits hold together; at least one must be set. What a limit counts is
+// set aside before it is spent, so none is passed, however much is in flight. What calls cost that were
+// given up in earlier lives of the run is spent; what those cost that were lost when it was killed is
+// not known, and not counted (see [Journal.Lost]).
+type Budget struct {
+	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child,
+	// however many attempts it took. Calls that end without one (timed out, failed) do not count.
+	// A generation that does not fit whole is made with fewer children if its arm is a [Sizer]; other
+	// arms make theirs whole, and may pass Calls by those in flight.
+	// 0 means no limit.
+	Calls int
+	// Stalls is the number of attempts that may time out or stall: they are paid for, and not in
+	// Calls. 0 means a tenth of Calls, at least 10, or no limit where Calls has none; negative
+	// means none.
+	Stalls int
+	// Rounds is the number of pulls; 0 means no limit.
+	Rounds int
+	// RoundsPerArm closes an arm to the policy after so many pulls; 0 means never.
+	RoundsPerArm int
+
+	// Tokens limits prompt and completion tokens together, FLOPs the operations as package flops
+	// counts them in the worst case, Money what the tokens cost at the models' prices. All three
+	// count every attempt, and an answer without usage as the most it can have cost. 0 means no
+	// limit; a limit needs Models.
+	Tokens int64
+	FLOPs  float64
+	Money  float64
+	// Models are the models that may be asked. What a call may cost at most is that of the
+	// dearest: a token for each byte of the prompt, and the cap on new tokens.
+	Models []llm.Model
+
+	// EvalTime limits the time of evaluations, summed, but for that in which they wait for a place of
+	// an [eval.Limit]; 0 means no limit. EvalWorst is the most that one may take, needed with
+	// EvalTime: it is cut off then, and its program invalid.
+	EvalTime, EvalWorst time.Duration
+	// WallTime limits the time of the run, over all its lives if it has a journal; what is under
+	// way then is given up. 0 means no limit.
+	WallTime time.Duration
+
+	// Target stops the run when a valid candidate scores as much; nil means none.
+	Target *float64
+	// Patience stops the run after so many pulls in a row without a better best; 0 means never.
+	Patience int
+}
+
+// DefaultStalls is the least number of stalled attempts that a budget of calls allows where it says
+// nothing.
+const DefaultStalls = 10
+
+// stalls returns how many attempts may stall, and whether there is a limit.
+func (b Budget) stalls() (most int, limited bool) {
+	switch {
+	case b.Stalls < 0:
+		return 0, false
+	case b.Stalls > 0:
+		return b.Stalls, true
+	}
+	return max(b.Calls/10, DefaultStalls), b.Calls > 0
+}
+
+func (b Budget) validate() error {
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{
+		{"Calls", float64(b.Calls)}, {"Rounds", float64(b.Rounds)}, {"RoundsPerArm", float64(b.RoundsPerArm)},
+		{"Tokens", float64(b.Tokens)}, {"FLOPs", b.FLOPs}, {"Money", b.Money}, {"EvalTime", b.EvalTime.Seconds()},
+		{"EvalWorst", b.EvalWorst.Seconds()}, {"WallTime", b.WallTime.Seconds()}, {"Patience", float64(b.Patience)},
+	} {
+		if !(f.value >= 0) || math.IsInf(f.value, 0) {
+			return fmt.Errorf("evolve: Budget.%s is %v: need 0 for no limit, or more", f.name, f.value)
+		}
+	}
+	if !b.limited() {
+		return errNoLimit
+	}
+	return b.validateModels()
+}
+
+// limited reports whether the run must come to an end.
+func (b Budget) limited() bool {
+	return b.Calls > 0 || b.Rounds > 0 || b.RoundsPerArm > 0 || b.Tokens > 0 || b.FLOPs > 0 || b.Money > 0 ||
+		b.EvalTime > 0 || b.WallTime > 0 || b.Target != nil || b.Patience > 0
+}
+
+// shared returns the first limit that only a whole run keeps, by its calls and its clock, or "".
+func (b Budget) shared() string {
+	switch {
+	case b.Tokens > 0:
+		return "Tokens"
+	case b.FLOPs > 0:
+		return "FLOPs"
+	case b.Money > 0:
+		return "Money"
+	case b.EvalTime > 0:
+		return "EvalTime"
+	case b.WallTime > 0:
+		return "WallTime"
+	}
+	return ""
+}
+
+// validateModels checks that what a call may cost can be told.
+func (b Budget) validateModels() error {
+	switch {
+	case (b.Tokens > 0 || b.FLOPs > 0 || b.Money > 0) && len(b.Models) == 0:
+		return errors.New("evolve: Budget limits tokens, FLOPs or money but Models is empty: what a call may cost is not known")
+	case b.EvalTime > 0 && b.EvalWorst == 0:
+		return errors.New("evolve: Budget.EvalTime needs EvalWorst: what one evaluation may take is not known")
+	}
+	for _, m := range b.Models {
+		switch {
+		case b.Money > 0 && m.Price == nil:
+			return fmt.Errorf("evolve: Budget.Money needs the price of model %q", m.Key)
+		case b.FLOPs > 0 && m.ActiveParams <= 0:
+			return fmt.Errorf("evolve: Budget.FLOPs needs the active parameters of model %q", m.Key)
+		}
+	}
+	return nil
+}
+
+var errNoLimit = errors.New("evolve: Budget has no limit: set Calls, Rounds or another")
+
+// reached reports whether c is what the run was looking for.
+func (b Budget) reached(c eval.Candidate) bool {
+	return b.Target != nil && c.Result.Valid && c.Result.Score >= *b.Target
+}
+
+// A Stop says why a run stopped. It is a value, not an error.
+type Stop string
+
+// The reasons a run stops.
+const (
+	StopBudget    Stop = "budget"    // a limit of the Budget bound; Result.Limit names it
+	StopTarget    Stop = "target"    // the Target was reached
+	StopExhausted Stop = "exhausted" // every arm is done, or has had its RoundsPerArm
+	StopCanceled  Stop = "canceled"  // the context ended
+	StopError     Stop = "error"     // Run returned the error with this result
+)

@@ -1,0 +1,164 @@
+package evolve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// durable runs a greedy search of at most so many rounds with the journal at path, made or gone on
+// with, and returns what came of it and how many calls reached the model.
+func durable(path string, rounds int, fp evolve.Fingerprint) (*evolve.Result, int, error) {
+	j, err := evolve.OpenJournal(path, evolve.JournalConfig{Fingerprint: fp, Resume: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer j.Close()
+	asked := 0
+	counted := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		asked++
+		return adder(ctx, req)
+	})
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: j.Task(sum()), LLM: j.LLM(llm.Limit(counted, 1)), N: 4, Seed: 40})
+	if err != nil {
+		return nil, 0, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	result, err := evolve.Run(ctx, evolve.Config{
+		Arms: []evolve.Arm{g}, Budget: evolve.Budget{Rounds: 5}, Journal: j,
+		Observer: func(e evolve.Event) {
+			if e.Kind == evolve.EventGeneration && e.Generation.Index == rounds {
+				cancel()
+			}
+		},
+	})
+	return result, asked, err
+}
+
+// scratch makes a folder for an example, which remove takes away.
+func scratch() (path string, remove func()) {
+	dir, err := os.MkdirTemp("", "evolve")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return filepath.Join(dir, "run.journal"), func() { os.RemoveAll(dir) }
+}
+
+func ExampleJournal() {
+	path, remove := scratch()
+	defer remove()
+	for _, rounds := range []int{2, 9} { // stopped after two rounds, and gone on with
+		result, asked, err := durable(path, rounds, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s after %d calls, of which %d now: best %v\n", result.Stop, result.Calls, asked, result.Best.Result.Score)
+	}
+	// Output:
+	// canceled after 8 calls, of which 8 now: best -86
+	// budget after 20 calls, of which 12 now: best -62
+}
+
+func ExampleFingerprint() {
+	path, remove := scratch()
+	defer remove()
+	if _, _, err := durable(path, 2, evolve.Fingerprint{"task": "sum", "model": "adder"}); err != nil {
+		log.Fatal(err)
+	}
+	_, _, err := durable(path, 9, evolve.Fingerprint{"task": "sum", "model": "another"})
+	fmt.Println(errors.Is(err, evolve.ErrDiverged))
+	// Output: true
+}
+
+func ExampleJournalConfig() {
+	path, remove := scratch()
+	defer remove()
+	for _, resume := range []bool{false, true, false} {
+		j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: resume})
+		if err != nil { // it exists, and nothing said to go on with it
+			fmt.Println("not opened")
+			continue
+		}
+		fmt.Println("opened, finished:", j.Finished())
+		j.Close()
+	}
+	// Output:
+	// opened, finished: false
+	// opened, finished: false
+	// not opened
+}
+
+func ExampleRecord() {
+	path, remove := scratch()
+	defer remove()
+	if _, _, err := durable(path, 9, nil); err != nil {
+		log.Fatal(err)
+	}
+	for r, err := range evolve.ReadJournal(path) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch r.Kind {
+		case evolve.RecordReport:
+			fmt.Println("pull", *r.Pull, "brought", r.Reward)
+		case evolve.RecordStop:
+			fmt.Println("stopped by", r.Stop, r.Limit)
+		}
+	}
+	// Output:
+	// pull 0 brought -87
+	// pull 1 brought -86
+	// pull 2 brought -79
+	// pull 3 brought -70
+	// pull 4 brought -62
+	// stopped by budget Rounds
+}
+
+func ExampleRecordKind() {
+	path, remove := scratch()
+	defer remove()
+	if _, _, err := durable(path, 9, nil); err != nil {
+		log.Fatal(err)
+	}
+	count := map[evolve.RecordKind]int{}
+	for r, err := range evolve.ReadJournal(path) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		count[r.Kind]++
+	}
+	fmt.Println(count[evolve.RecordDraw], "draws,", count[evolve.RecordCompletion], "completions")
+	// Output: 5 draws, 20 completions
+}
+
+func ExampleErrorRecord() {
+	path, remove := scratch()
+	defer remove()
+	j, err := evolve.OpenJournal(path, evolve.JournalConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	full := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindRateLimit}}}, &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Code: 429, Err: errors.New("too many requests")}
+	})
+	if _, err := j.LLM(full).Generate(context.Background(), llm.Request{}); err == nil {
+		log.Fatal("no error")
+	}
+	j.Close()
+	for r, err := range evolve.ReadJournal(path) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if r.Kind == evolve.RecordCompletion {
+			fmt.Println(r.Error.Kind, r.Error.Code)
+		}
+	}
+	// Output: rate_limit 429
+}

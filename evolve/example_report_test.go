@@ -1,0 +1,173 @@
+package evolve_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// metered is adder with usage, and the first attempt of one call in five timed out.
+var metered = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	reply, err := adder(ctx, req)
+	reply.Attempts = []llm.Attempt{{Status: llm.OK, FinishReason: "stop", Endpoint: "http://a/v1",
+		Usage: &llm.Usage{PromptTokens: 100, CachedTokens: 64, CompletionTokens: 10}}}
+	if req.Seed%5 == 0 {
+		late := llm.Attempt{Status: llm.Timeout, MaxTokens: 1000, Endpoint: "http://a/v1"}
+		reply.Attempts = append([]llm.Attempt{late}, reply.Attempts...)
+	}
+	return reply, err
+})
+
+// tiny is what metered is charged as.
+var tiny = llm.Model{Key: "tiny", Name: "example/Tiny", ActiveParams: 1000}
+
+// reported returns the result of two searches with 4 children each, over 4 rounds.
+func reported() (*evolve.Result, evolve.BanditHeader) {
+	ctx := context.Background()
+	arms, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: sum(), LLM: metered, N: 4, Seed: 40}, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	policy := bandit.Normalize(&bandit.UCB1{}, -100, 0)
+	result, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: policy, Budget: evolve.Budget{Calls: 16}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return result, evolve.BanditHeader{
+		Header: evolve.Header{Task: "sum", Model: tiny, T: 4, N: 4},
+		Algo:   "ucb", Policy: fmt.Sprint(policy), ArmSeeds: []uint32{40, 41},
+	}
+}
+
+func ExampleBanditReport() {
+	r := evolve.NewBanditReport(reported())
+	fmt.Println(r.Path())
+	fmt.Println(r.Selections, r.RunningBest, r.FinalFitness, r.BestArmSeed)
+	// Output:
+	// bandit/sum/tiny/ucb_C16_T4_K2_seed0.json
+	// [0 1 0 1] [-87 -87 -86 -79] -79 41
+}
+
+func ExampleBanditHeader() {
+	_, h := reported()
+	fmt.Println(h.Task, h.Model.Name, h.Algo, h.ArmSeeds, h.T*h.N)
+	// Output: sum example/Tiny ucb [40 41] 16
+}
+
+// single is the report of one search.
+func single() evolve.GreedyReport {
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: metered, N: 4, Seed: 40})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 8}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return evolve.NewGreedyReport(result, evolve.Header{Task: "sum", Model: tiny, T: 2, N: 4}, 40)
+}
+
+func ExampleGreedyReport() {
+	r := single()
+	fmt.Println(r.Path(), r.Stop, r.FinalFitness)
+	// Output: sum/tiny/greedy_C8_T2_N4_seed40.json budget -86
+}
+
+func ExampleHeader() {
+	h := evolve.Header{Task: "sum", Model: tiny, T: 8, N: 64}
+	r := evolve.NewGreedyReport(&evolve.Result{Arms: make([]evolve.ArmResult, 1)}, h, 40)
+	fmt.Println(r.Path()) // known before the run, to see whether it can be written
+	// Output: sum/tiny/greedy_C512_T8_N64_seed40.json
+}
+
+func ExampleArmReport() {
+	r := evolve.NewBanditReport(reported())
+	for _, arm := range r.ArmResults {
+		fmt.Println(arm.Seed, arm.FinalFitness, arm.PerGen)
+	}
+	// Output:
+	// 40 -86 [368000 6.368e+06]
+	// 41 -79 [4.368e+06 368000]
+}
+
+func ExampleGenerationRow() {
+	for _, row := range single().Trajectory { // row 0 is the initial program
+		fmt.Println(row.Generation, row.BestFitness, row.Count, row.Valid, row.Improved)
+	}
+	// Output:
+	// 0 -94 0 1 0
+	// 1 -87 4 4 4
+	// 2 -86 4 4 1
+}
+
+func ExampleChildRow() {
+	for _, c := range single().Trajectory[1].Children {
+		fmt.Println(c.Index, c.Seed, *c.Fitness, c.Valid, len(c.Attempts), c.FinalStatus)
+	}
+	// Output:
+	// 0 3101221277 -87 true 1 ok
+	// 1 4161601853 -91 true 1 ok
+	// 2 1760521447 -87 true 1 ok
+	// 3 1410398016 -88 true 1 ok
+}
+
+func ExampleAttemptRow() {
+	for _, c := range single().Trajectory[2].Children {
+		for _, a := range c.Attempts {
+			if a.TimedOut {
+				fmt.Println(a.Index, a.Status, *a.EstimatedOutput)
+			}
+		}
+	}
+	// Output:
+	// 0 timeout 1000
+	// 0 timeout 1000
+	// 0 timeout 1000
+}
+
+func ExampleUsageRow() {
+	u := single().Trajectory[1].Children[1].Attempts[0].Usage
+	fmt.Println(u.Prompt, u.Details.Cached, u.Completion, u.Total)
+	// Output: 100 64 10 110
+}
+
+func ExampleFLOPsReport() {
+	r := single().FLOPs
+	for _, s := range r.Summaries() {
+		fmt.Printf("%-10s %.0f FLOPs, %.0f of them for timeouts\n", s.Rule, s.TotalFLOPs, s.TimeoutFLOPs)
+	}
+	// Output:
+	// worst_case 6736000 FLOPs, 6000000 of them for timeouts
+	// exclude    736000 FLOPs, 0 of them for timeouts
+	// bounded    736000 FLOPs, 0 of them for timeouts
+	// observed   736000 FLOPs, 0 of them for timeouts
+}
+
+func ExampleClassReport() {
+	r := evolve.NewBanditReport(reported()).ClassReport
+	for _, class := range llm.Classes() {
+		fmt.Println(class, r.Calls[class], "calls,", r.Attempts[class], "attempts")
+	}
+	// Output:
+	// real 16 calls, 16 attempts
+	// stall 0 calls, 5 attempts
+	// error 0 calls, 0 attempts
+	// canceled 0 calls, 0 attempts
+}
+
+func ExampleTokensRow() {
+	t := evolve.NewBanditReport(reported()).Tokens[llm.Real]
+	fmt.Println(t.Prompt, t.Cached, t.Completion)
+	// Output: 1600 1024 160
+}
+
+func ExampleEndpointRow() {
+	for url, e := range evolve.NewBanditReport(reported()).Endpoints {
+		fmt.Printf("%s: %d of %d attempts stalled\n", url, e.Stalls, e.Attempts)
+	}
+	// Output: http://a/v1: 5 of 21 attempts stalled
+}

@@ -1,0 +1,133 @@
+package evolve_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// chain is a search of one's own: a generation is a single child of the last one, better or not.
+type chain struct {
+	task        task.Task
+	llm         llm.LLM
+	steps, last int
+	now, best   eval.Candidate
+}
+
+var _ evolve.Arm = (*chain)(nil)
+
+func (c *chain) Best() eval.Candidate { return c.best }
+func (c *chain) Done() bool           { return c.steps == c.last }
+
+func (c *chain) Step(ctx context.Context) (evolve.Generation, error) {
+	c.steps++
+	g := evolve.Generation{Index: c.steps, Parent: c.best, Best: c.best}
+	req := llm.Request{Messages: c.task.Prompt(task.Ask{Parents: []eval.Candidate{c.now}}), Seed: uint32(c.steps)}
+	reply, err := evolve.Ask(ctx, c.llm, req) // within the budget of the run
+	child := evolve.Child{Seed: req.Seed, Attempts: reply.Attempts}
+	if err == nil {
+		child.Program, err = c.task.Parse(reply.Text)
+	}
+	if err == nil {
+		child.Result, err = evolve.EvaluateChild(ctx, c.task, child.Program)
+	}
+	if err != nil {
+		child.Err = err.Error()
+	} else if c.now = child.Candidate; child.Better(g.Best) {
+		c.best, g.Best = child.Candidate, child.Candidate
+	}
+	g.Children = []evolve.Child{child}
+	return g, nil
+}
+
+func ExampleArm() {
+	ctx := context.Background()
+	start, err := evolve.Evaluate(ctx, sum())
+	if err != nil {
+		log.Fatal(err)
+	}
+	own := &chain{task: sum(), llm: adder, last: 12, now: start, best: start}
+	result, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{own}, Budget: evolve.Budget{Calls: 100}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Stop, result.Calls, result.Best.Result.Score)
+	// Output: exhausted 12 -46
+}
+
+func ExampleSizer() {
+	var arm evolve.Sizer = search(8)
+	for arm.Best().Result.Score < -80 { // as many calls as there is room for
+		if _, err := arm.StepN(context.Background(), arm.Calls()/2); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(arm.Calls(), arm.Best().Result.Score)
+	// Output: 8 -76
+}
+
+// search is a greedy search of n children to a generation, its initial program evaluated.
+func search(n int) *evolve.Greedy {
+	start, err := evolve.Evaluate(context.Background(), sum())
+	if err != nil {
+		log.Fatal(err)
+	}
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: adder, N: n, Seed: 40, Start: &start})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return g
+}
+
+func ExampleGreedyConfig() {
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{
+		Task:           sum(),
+		LLM:            llm.Retry(llm.Limit(adder, 16), llm.RetryConfig{}), // 16 in flight, 2 retries
+		N:              8,
+		Seed:           40,
+		MaxGenerations: 5,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for !g.Done() {
+		if _, err := g.Step(context.Background()); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(g, "came to", g.Best().Result.Score)
+	// Output: Greedy(sum, N=8, seed=40) came to -52
+}
+
+func ExampleGeneration() {
+	g, err := search(4).Step(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	attempts := 0
+	for range g.Attempts {
+		attempts++
+	}
+	fmt.Printf("generation %d: from %v to %v with %d attempts\n", g.Index, g.Parent.Result.Score, g.Best.Result.Score, attempts)
+	// Output: generation 1: from -94 to -87 with 4 attempts
+}
+
+func ExampleChild() {
+	g, err := search(4).Step(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range g.Children {
+		fmt.Printf("child %d: %q scores %v, better: %v\n", c.Index, c.Program, c.Result.Score, c.Better(g.Parent))
+	}
+	// Output:
+	// child 0: "1 2 3 7" scores -87, better: true
+	// child 1: "1 2 3 3" scores -91, better: true
+	// child 2: "1 2 3 7" scores -87, better: true
+	// child 3: "1 2 3 6" scores -88, better: true
+}

@@ -1,0 +1,122 @@
+package evolve_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"strconv"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// sum is a task whose programs are lists of numbers, scored by minus the distance of their sum to 100.
+func sum() task.Task {
+	t, err := task.New(task.Spec{
+		Name: "sum", System: "Numbers that add up to 100.", Initial: "1 2 3",
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			total := 0.0
+			for _, f := range strings.Fields(program) {
+				v, err := strconv.ParseFloat(f, 64)
+				if err != nil {
+					return eval.Invalid("not a number: %q", f), nil
+				}
+				total += v
+			}
+			return eval.Result{Valid: true, Score: -max(total-100, 100-total)}, nil
+		}),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return t
+}
+
+// adder is a model that adds a number to the program it is shown.
+var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+	program, err := task.ParseProgram(req.Messages[len(req.Messages)-1].Content, "")
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	text := fmt.Sprintf("```\n%s %d\n```", strings.TrimSpace(program), req.Seed%10)
+	return llm.Reply{Text: text, Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+})
+
+func ExampleRun() {
+	ctx := context.Background()
+	arms, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: sum(), LLM: llm.Limit(adder, 4), N: 4, Seed: 40}, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := evolve.Run(ctx, evolve.Config{
+		Arms:   arms,
+		Policy: bandit.Normalize(&bandit.UCB1{}, -100, 0),
+		Budget: evolve.Budget{Calls: 100},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Stop, result.Limit, result.Calls, result.Best.Result.Score)
+	// Output: budget Calls 100 -24
+}
+
+func ExampleGreedy() {
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: adder, N: 8, Seed: 40})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 3 {
+		gen, err := g.Step(context.Background())
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("generation %d: %d children, best %v\n", gen.Index, len(gen.Children), gen.Best.Result.Score)
+	}
+	// Output:
+	// generation 1: 8 children, best -85
+	// generation 2: 8 children, best -76
+	// generation 3: 8 children, best -67
+}
+
+func ExampleAllocator() {
+	ctx := context.Background()
+	var tasks []evolve.Arm
+	for range 2 { // one allocator a task; the outer run decides between tasks
+		seeds, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: sum(), LLM: adder, N: 4, Seed: 40}, 3)
+		if err != nil {
+			log.Fatal(err)
+		}
+		a, err := evolve.NewAllocator(evolve.Config{Arms: seeds, Policy: bandit.Normalize(&bandit.UCB1{}, -100, 0)})
+		if err != nil {
+			log.Fatal(err)
+		}
+		tasks = append(tasks, a)
+	}
+	result, err := evolve.Run(ctx, evolve.Config{Arms: tasks, Policy: bandit.Random{}, Budget: evolve.Budget{Rounds: 30}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(result.Rounds), result.Calls)
+	// Output: 30 120
+}
+
+func ExampleBudget() {
+	target := -5.0
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: adder, N: 8, Seed: 40})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := evolve.Run(context.Background(), evolve.Config{
+		Arms:   []evolve.Arm{g},
+		Budget: evolve.Budget{Calls: 1000, Target: &target},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Stop, result.Best.Result.Score)
+	// Output: target -1
+}

@@ -1,0 +1,311 @@
+package evolve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+func newGreedy(t testing.TB, cfg evolve.GreedyConfig) *evolve.Greedy {
+	t.Helper()
+	g, err := evolve.NewGreedy(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestGreedySelection(t *testing.T) {
+	for _, tt := range []struct {
+		reason   string
+		programs []string // of the children, by index
+		best     string
+	}{
+		{"a better child replaces the parent", []string{"1", "3", "2"}, "3"},
+		{"a tie keeps the parent", []string{"0", "0.0", "-1"}, "0"},
+		{"among equal children the lowest index wins", []string{"1", "2.0", "2"}, "2.0"},
+		{"invalid children never win", []string{"x", "-5", ""}, "0"},
+	} {
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 3, Seed: 7,
+			LLM: answers(7, 3, func(i int) (llm.Reply, error) { return ok(tt.programs[i], 1), nil })})
+		gen, err := g.Step(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gen.Best.Program != tt.best || g.Best().Program != tt.best {
+			t.Errorf("%s: best is %q, want %q", tt.reason, gen.Best.Program, tt.best)
+		}
+		if gen.Index != 1 || gen.Parent.Program != "0" || !gen.Parent.Result.Valid || len(gen.Children) != 3 {
+			t.Errorf("%s: generation %d of %d children from %+v", tt.reason, gen.Index, len(gen.Children), gen.Parent)
+		}
+	}
+}
+
+func TestGreedyRecordsEveryChild(t *testing.T) {
+	timeout := llm.Reply{Attempts: []llm.Attempt{{Status: llm.Timeout, MaxTokens: 100, Err: "too late"}, {Status: llm.Timeout, MaxTokens: 100, Err: "too late"}}}
+	replies := []struct {
+		reply llm.Reply
+		err   error
+		want  string // what Err and Reason say
+		prog  bool
+		valid bool
+	}{
+		{ok("```text\n4\n```", 1), nil, "", true, true},
+		{ok("```text\nfour\n```", 2), nil, "not a number", true, false},
+		{ok("<think>hm</think>", 3), nil, "program", false, false},
+		{timeout, &llm.Error{Status: llm.Timeout, Err: errors.New("no answer in 900 s")}, "no answer in 900 s", false, false},
+		{llm.Reply{}, errors.New("boom"), "boom", false, false},
+	}
+	n := newNumbers(t, "0")
+	g := newGreedy(t, evolve.GreedyConfig{Task: n, N: len(replies), Seed: 1,
+		LLM: answers(1, len(replies), func(i int) (llm.Reply, error) { return replies[i].reply, replies[i].err })})
+	gen, err := g.Step(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(gen.Children) != len(replies) {
+		t.Fatalf("%d children, want %d", len(gen.Children), len(replies))
+	}
+	for i, c := range gen.Children {
+		want := replies[i]
+		if c.Index != i || c.Seed != evolve.ChildSeed(1, len(replies), 0, i) {
+			t.Errorf("child %d has index %d and seed %d", i, c.Index, c.Seed)
+		}
+		if c.HasProgram() != want.prog || c.Result.Valid != want.valid || !strings.Contains(c.Err+c.Result.Reason, want.want) {
+			t.Errorf("child %d: %+v, want %+v", i, c, want)
+		}
+		if want.prog && want.want == "" && (c.Err != "" || c.Result.Reason != "") {
+			t.Errorf("child %d has a reason although it is well: %+v", i, c)
+		}
+		if len(c.Attempts) != len(want.reply.Attempts) {
+			t.Errorf("child %d has %d attempts, want %d", i, len(c.Attempts), len(want.reply.Attempts))
+		}
+	}
+	if got := n.evaluations.Load(); got != 3 {
+		t.Errorf("%d evaluations, want the initial program's and two children's", got)
+	}
+}
+
+// A child is scored while its siblings are still being written.
+func TestGreedyHasNoBarrier(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var scored atomic.Int64
+		n := newNumbers(t, "0")
+		counted := task.WithEvaluator(n, eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			if program != "0" {
+				scored.Add(1)
+			}
+			return n.Evaluate(ctx, program)
+		}))
+		g := newGreedy(t, evolve.GreedyConfig{Task: counted, N: 8, Seed: 3, LLM: answers(3, 8, func(i int) (llm.Reply, error) {
+			time.Sleep(time.Duration(i) * time.Second)
+			synctest.Wait()
+			if got := scored.Load(); got != int64(i) {
+				t.Errorf("when child %d was written, %d were scored, want all %d before it", i, got, i)
+			}
+			return ok(fmt.Sprint(i+1), 1), nil
+		})})
+		if _, err := g.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestGreedyStopsOnUnavailableModel(t *testing.T) {
+	refused := &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Endpoint: "http://localhost:1/v1", Err: errors.New("connection refused")}
+	release := make(chan struct{})
+	model := answers(5, 4, func(i int) (llm.Reply, error) {
+		if i == 0 {
+			close(release)
+			return ok("9", 1), nil
+		}
+		<-release
+		if i == 2 {
+			time.Sleep(50 * time.Millisecond) // let child 0 be scored
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindRefused}}}, refused
+		}
+		return ok("1", 1), nil
+	})
+	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 4, Seed: 5, LLM: model})
+	gen, err := g.Step(t.Context())
+	if !errors.Is(err, refused) {
+		t.Fatalf("error %v, want %v", err, refused)
+	}
+	if !gen.Partial || gen.Best.Program != "9" || len(gen.Children) != 4 {
+		t.Errorf("partial %v, best %q, %d children; want what was paid for", gen.Partial, gen.Best.Program, len(gen.Children))
+	}
+	if !g.Done() {
+		t.Error("not done after an error")
+	}
+	if _, again := g.Step(t.Context()); !errors.Is(again, refused) {
+		t.Errorf("the next Step returns %v", again)
+	}
+}
+
+func TestGreedyStopsWhenEveryCallFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := atomic.Int64{}
+		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			time.Sleep(time.Second) // let the call before be counted
+			if ctx.Err() != nil {
+				return llm.Reply{}, ctx.Err()
+			}
+			calls.Add(1)
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindServer}}}, errors.New("500")
+		})
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 10, MaxFailures: 25, LLM: llm.Limit(model, 1)})
+		var err error
+		for err == nil {
+			_, err = g.Step(t.Context())
+		}
+		if got := calls.Load(); got != 25 || !strings.Contains(err.Error(), "25 model calls in a row failed") {
+			t.Errorf("%d calls, then %v; want 25", got, err)
+		}
+	})
+}
+
+func TestGreedyFailuresInARowAreResetByASuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := atomic.Int64{}
+		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			time.Sleep(time.Second) // let the call before be counted
+			if calls.Add(1)%3 == 0 {
+				return ok("0", 1), nil
+			}
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindServer}}}, errors.New("500")
+		})
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 30, MaxFailures: 3, LLM: llm.Limit(model, 1)})
+		if _, err := g.Step(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestGreedyStopsOnBrokenEvaluator(t *testing.T) {
+	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 2, Seed: 1,
+		LLM: answers(1, 2, func(i int) (llm.Reply, error) { return ok("broken evaluator", 1), nil })})
+	gen, err := g.Step(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "the evaluator is broken") {
+		t.Fatalf("error %v", err)
+	}
+	if len(gen.Children) == 0 || gen.Children[0].Program != "broken evaluator" || len(gen.Children[0].Attempts) != 1 {
+		t.Errorf("children %+v: the program that was paid for is lost", gen.Children)
+	}
+}
+
+func TestGreedyCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			wait := time.Second
+			if req.Seed == evolve.ChildSeed(1, 4, 0, 2) {
+				wait = time.Millisecond
+			}
+			select {
+			case <-time.After(wait):
+				return ok("5", 1), nil
+			case <-ctx.Done():
+				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Canceled, Err: "canceled"}}}, ctx.Err()
+			}
+		})
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 4, Seed: 1, LLM: model})
+		time.AfterFunc(100*time.Millisecond, cancel)
+		gen, err := g.Step(ctx)
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("error %v", err)
+		}
+		if gen.Best.Program != "5" || g.Best().Program != "5" {
+			t.Errorf("best %q: the child that was paid for and scored is lost", gen.Best.Program)
+		}
+		canceled := 0
+		for _, c := range gen.Children {
+			for _, a := range c.Attempts {
+				if a.Status == llm.Canceled {
+					canceled++
+				}
+			}
+		}
+		if canceled != len(gen.Children)-1 || canceled == 0 {
+			t.Errorf("%d of %d children canceled: want all but the one that was answered", canceled, len(gen.Children))
+		}
+	})
+}
+
+func TestGreedyStepN(t *testing.T) {
+	whole := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 16, Seed: 9, LLM: climber})
+	part := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 16, Seed: 9, LLM: climber})
+	all, err := whole.Step(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := part.StepN(t.Context(), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(some.Children) != 5 {
+		t.Fatalf("%d children, want 5", len(some.Children))
+	}
+	for i, c := range some.Children {
+		if c.Seed != all.Children[i].Seed || c.Program != all.Children[i].Program {
+			t.Errorf("child %d of 5 differs from child %d of 16", i, i)
+		}
+	}
+}
+
+func TestGreedyMaxGenerations(t *testing.T) {
+	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 1, LLM: climber, MaxGenerations: 3})
+	steps := 0
+	for !g.Done() {
+		if _, err := g.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		steps++
+	}
+	if steps != 3 {
+		t.Errorf("%d generations, want 3", steps)
+	}
+}
+
+func TestGreedyArmsShareTheStart(t *testing.T) {
+	n := newNumbers(t, "1.5")
+	arms, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: n, LLM: climber, N: 2, Seed: 40}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := n.evaluations.Load(); got != 1 {
+		t.Errorf("the initial program was evaluated %d times, want once", got)
+	}
+	for i, a := range arms {
+		if g := a.(*evolve.Greedy); g.Seed() != 40+uint32(i) || g.Best().Result.Score != 1.5 {
+			t.Errorf("arm %d has seed %d and best %v", i, g.Seed(), g.Best())
+		}
+	}
+}
+
+func TestGreedyConfigErrors(t *testing.T) {
+	n := newNumbers(t, "0")
+	for _, tt := range []struct {
+		want string
+		cfg  evolve.GreedyConfig
+	}{
+		{"Task is nil", evolve.GreedyConfig{LLM: climber}},
+		{"LLM is nil", evolve.GreedyConfig{Task: n}},
+		{"N is -1", evolve.GreedyConfig{Task: n, LLM: climber, N: -1}},
+		{"MaxGenerations is -2", evolve.GreedyConfig{Task: n, LLM: climber, MaxGenerations: -2}},
+		{"MaxFailures is -3", evolve.GreedyConfig{Task: n, LLM: climber, MaxFailures: -3}},
+	} {
+		if _, err := evolve.NewGreedy(tt.cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("error %v, want one that says %q", err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package evolve_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/llmtest"
+	"github.com/evoalloc/evoalloc/llm/openai"
+)
+
+// improve is a server's answer: the number it is shown and something added to it.
+var improve = llmtest.Echo(func(req llmtest.Request, program string) string {
+	v, err := strconv.ParseFloat(strings.TrimSpace(program), 64)
+	if err != nil {
+		return program
+	}
+	return fmt.Sprint(v + req.Rand("answer").NormFloat64())
+})
+
+// connect returns a server and a model that asks it, with the given number of calls in flight.
+func connect(t testing.TB, cfg llmtest.Config, model llm.Model, inFlight int, retry llm.RetryConfig) (*llmtest.Server, llm.LLM) {
+	t.Helper()
+	srv := llmtest.NewServer(cfg)
+	t.Cleanup(srv.Close)
+	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return srv, llm.Retry(llm.Limit(client, inFlight), retry)
+}
+
+// sometimes makes one request in n, by seed, fail in turn in each of the ways.
+func sometimes(n uint32, ways ...llmtest.Fault) func(llmtest.Request) llmtest.Fault {
+	return func(r llmtest.Request) llmtest.Fault {
+		if r.Seed%n != 0 {
+			return llmtest.None
+		}
+		return ways[int(r.Seed/n+uint32(r.Occurrence))%len(ways)]
+	}
+}
+
+// A greedy run over real HTTP makes exactly T·N logical calls; every attempt is in the JSON; and the
+// FLOPs in it are what an independent count over that JSON gives.
+func TestGreedyOverHTTP(t *testing.T) {
+	model := llm.Models()[0]
+	model.Timeout = 300 * time.Millisecond
+	srv, l := connect(t, llmtest.Config{
+		Reply: improve,
+		Fault: sometimes(8, llmtest.None, llmtest.Overloaded, llmtest.Hang, llmtest.Length, llmtest.NoUsage, llmtest.HTMLPage),
+	}, model, 64, llm.RetryConfig{Wait: time.Millisecond})
+	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: 64, Seed: 40})
+	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 8 * 64}})
+	if res.Best.Result.Score <= 0 {
+		t.Errorf("nothing improved: %+v", res.Best)
+	}
+	data := asJSON(t, evolve.NewGreedyReport(res, evolve.Header{Task: "numbers", Model: model, T: 8, N: 64}, 40))
+	var read recount
+	if err := json.Unmarshal(data, &read); err != nil {
+		t.Fatal(err)
+	}
+	if calls := read.check(t); calls != 512 {
+		t.Errorf("%d logical calls, want 512", calls)
+	}
+	if seen := srv.Stats().Calls; seen != read.attempts {
+		t.Errorf("the server saw %d requests, the JSON has %d attempts", seen, read.attempts)
+	}
+	if read.timeouts == 0 || read.errors == 0 || len(read.lengths) == 0 {
+		t.Errorf("%d timeouts, %d errors, %d cut for length: the test sees too little", read.timeouts, read.errors, len(read.lengths))
+	}
+}
+
+// recount reads a result's JSON with names of its own and counts its FLOPs anew.
+type recount struct {
+	Trajectory []struct {
+		N        int `json:"n_children"`
+		Children []struct {
+			Attempts []struct {
+				Status string `json:"status"`
+				Usage  *struct {
+					Prompt     int64 `json:"prompt_tokens"`
+					Completion int64 `json:"completion_tokens"`
+					Total      int64 `json:"total_tokens"`
+					Details    struct {
+						Cached int64 `json:"cached_tokens"`
+					} `json:"prompt_tokens_details"`
+				} `json:"usage"`
+				Finish    string `json:"finish_reason"`
+				Estimated int64  `json:"estimated_output_tokens"`
+			} `json:"attempts"`
+		} `json:"children"`
+	} `json:"trajectory"`
+	FLOPs map[string]json.RawMessage `json:"flops"`
+
+	attempts, timeouts, errors int
+	lengths                    []int64
+}
+
+// check counts, compares with what the JSON says, and returns the number of logical calls.
+func (r *recount) check(t *testing.T) (calls int) {
+	var metered, unmetered, late int64 // tokens; timeouts without usage
+	for _, g := range r.Trajectory {
+		if g.N != len(g.Children) {
+			t.Errorf("n_children is %d with %d children", g.N, len(g.Children))
+		}
+		for _, c := range g.Children {
+			calls++
+			for _, a := range c.Attempts {
+				r.attempts++
+				switch {
+				case a.Usage != nil:
+					metered += a.Usage.Prompt - a.Usage.Details.Cached + a.Usage.Completion
+					if a.Usage.Total != a.Usage.Prompt+a.Usage.Completion {
+						t.Errorf("total_tokens is %d", a.Usage.Total)
+					}
+				case a.Status == "timeout":
+					late++
+					unmetered += a.Estimated
+				}
+				if a.Status == "timeout" {
+					r.timeouts++
+				} else if strings.HasPrefix(a.Status, "error:") {
+					r.errors++
+				}
+				if a.Finish == "length" && a.Usage != nil && a.Status == "ok" {
+					r.lengths = append(r.lengths, a.Usage.Completion)
+				}
+			}
+		}
+	}
+	slices.Sort(r.lengths)
+	median := int64(0)
+	if n := len(r.lengths); n > 0 {
+		median = (r.lengths[(n-1)/2] + r.lengths[n/2]) / 2
+	}
+	const twoP = 2 * 8_190_726_144
+	for rule, want := range map[string]int64{
+		"worst_case": twoP * (metered + unmetered), "exclude": twoP * metered, "bounded": twoP * (metered + late*median),
+	} {
+		var got struct {
+			Total float64 `json:"total_flops"`
+		}
+		if err := json.Unmarshal(r.FLOPs[rule], &got); err != nil || got.Total != float64(want) {
+			t.Errorf("%s: total_flops is %v, %v; counted anew %v", rule, got.Total, err, float64(want))
+		}
+	}
+	return calls
+}
+
+// An endpoint that is not there stops the run at once, with one line that names it.
+func TestRunOnDeadEndpoint(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + listener.Addr().String() + "/v1"
+	listener.Close()
+	client, err := openai.New(openai.Config{BaseURL: url, Model: llm.Models()[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := llm.Retry(llm.Limit(client, 4), llm.RetryConfig{Wait: time.Millisecond})
+	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "3"), LLM: l, N: 64})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 512}})
+	if err == nil || !llm.Unavailable(err) || !strings.Contains(err.Error(), url) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %q, want one line that names %s", err, url)
+	}
+	if res == nil || res.Best.Result.Score != 3 || res.Calls > 16 {
+		t.Errorf("result %+v", res)
+	}
+}
+
+// A server that rejects the key half-way stops the run and keeps what was done.
+func TestRunOnRejectedKey(t *testing.T) {
+	srv, l := connect(t, llmtest.Config{Reply: improve, Fault: func(r llmtest.Request) llmtest.Fault {
+		if r.Ordinal >= 40 {
+			return llmtest.BadKey
+		}
+		return llmtest.None
+	}}, llm.Models()[0], 4, llm.RetryConfig{Wait: time.Millisecond})
+	list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: 8}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 512}})
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Code != 401 || !strings.Contains(err.Error(), srv.URL) {
+		t.Fatalf("error %v", err)
+	}
+	answered := 0
+	for a := range res.Attempts {
+		if a.Status == llm.OK {
+			answered++
+		}
+	}
+	if answered != 40 || res.Stop != evolve.StopError {
+		t.Errorf("%d answered calls in the result, want 40; stopped by %s", answered, res.Stop)
+	}
+}
+
+// BenchmarkSlots measures how busy 16 model slots are, as the server sees them from the first request
+// until the last one is sent, and the wall time as a ratio to the total latency over 16.
+func BenchmarkSlots(b *testing.B) {
+	heavy := llmtest.LogNormal{Median: 200 * time.Millisecond, Sigma: 1, Cap: 5 * time.Second}
+	for _, bm := range []struct {
+		name           string
+		latency        llmtest.Latency
+		arms, inFlight int
+	}{
+		{"greedy/constant", llmtest.Constant(50 * time.Millisecond), 1, 1},
+		{"bandit/heavy/in-flight=1", heavy, 10, 1},
+		{"bandit/heavy/in-flight=4", heavy, 10, 4},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			for b.Loop() {
+				slots(b, bm.latency, bm.arms, bm.inFlight)
+			}
+		})
+	}
+}
+
+func slots(b *testing.B, latency llmtest.Latency, k, inFlight int) {
+	const calls, places = 8 * 64, 16
+	srv, l := connect(b, llmtest.Config{Reply: improve, Latency: latency}, llm.Models()[0], places, llm.RetryConfig{})
+	list, err := evolve.GreedyArms(b.Context(), evolve.GreedyConfig{Task: newNumbers(b, "0"), LLM: l, N: 64, Seed: 40}, k)
+	if err != nil {
+		b.Fatal(err)
+	}
+	begin := time.Now()
+	mustRun(b, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: inFlight, Budget: evolve.Budget{Calls: calls}})
+	wall := time.Since(begin)
+	s := srv.Stats()
+	if s.Calls != calls {
+		b.Fatalf("%d calls, want %d", s.Calls, calls)
+	}
+	ideal := cmp.Or(s.Latency, 1) / places
+	b.ReportMetric(s.Busy, "busy-slots")
+	b.ReportMetric(wall.Seconds(), "wall-s")
+	b.ReportMetric(wall.Seconds()/ideal.Seconds(), "wall/ideal")
+}

@@ -1,0 +1,245 @@
+package evolve_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/llmtest"
+	"github.com/evoalloc/evoalloc/llm/openai"
+)
+
+var kills = flag.Int("kills", 5, "how often TestKill kills a run of each kind")
+
+// The environment of a run that TestKill starts and kills.
+const (
+	killDir  = "EVOLVE_KILL_DIR"
+	killURL  = "EVOLVE_KILL_URL"
+	killKind = "EVOLVE_KILL_KIND" // arms/in flight
+)
+
+const killCalls, killN = 240, 6
+
+// killedRun is a whole program: it makes or resumes a run and saves the result.
+func killedRun() error {
+	kind := os.Getenv(killKind)
+	ks, fs, _ := strings.Cut(kind, "/")
+	k, _ := strconv.Atoi(ks)
+	inFlight, _ := strconv.Atoi(fs)
+	j, err := evolve.OpenJournal(filepath.Join(os.Getenv(killDir), "run.journal"), evolve.JournalConfig{Resume: true})
+	if err != nil {
+		return err
+	}
+	client, err := openai.New(openai.Config{BaseURL: os.Getenv(killURL), Model: llm.Models()[0]})
+	if err != nil {
+		return err
+	}
+	tk, err := numbersTask("0", new(numbers))
+	if err != nil {
+		return err
+	}
+	arms, err := evolve.GreedyArms(context.Background(), evolve.GreedyConfig{
+		Task: j.Task(tk), LLM: j.LLM(llm.Retry(llm.Limit(client, 8), llm.RetryConfig{})), N: killN, Seed: 40,
+	}, k)
+	if err != nil {
+		return err
+	}
+	res, err := evolve.Run(context.Background(), evolve.Config{
+		Arms: arms, Policy: &bandit.UCB1{}, InFlight: inFlight, Budget: evolve.Budget{Calls: killCalls}, Journal: j,
+	})
+	if err != nil {
+		return err
+	}
+	report := evolve.NewBanditReport(res, evolve.BanditHeader{ArmSeeds: make([]uint32, k)})
+	return errors.Join(evolve.SaveJSON(filepath.Join(os.Getenv(killDir), "result.json"), report), j.Close())
+}
+
+// improveAlike is improve, and the same when a request is sent again.
+var improveAlike = llmtest.Echo(func(req llmtest.Request, program string) string {
+	v, err := strconv.ParseFloat(strings.TrimSpace(program), 64)
+	if err != nil {
+		return program
+	}
+	return fmt.Sprint(v + rand.New(rand.NewPCG(uint64(req.Seed), 1)).NormFloat64())
+})
+
+// sends counts how often each seed was asked for.
+type sends struct {
+	mu sync.Mutex
+	n  map[uint32]int
+}
+
+func (s *sends) count(r llmtest.Request) llmtest.Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n[r.Seed]++
+	return llmtest.None
+}
+
+func (s *sends) snapshot() map[uint32]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make(map[uint32]int, len(s.n))
+	for k, v := range s.n {
+		out[k] = v
+	}
+	return out
+}
+
+// A real run is killed at random instants and resumed each time: no request whose reply was journaled
+// is ever sent again, requests sent more than once never exceed those in flight at kills, and the
+// result is the undisturbed run's.
+func TestKill(t *testing.T) {
+	if os.Getenv(killDir) != "" {
+		if err := killedRun(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	for _, kind := range []string{"1/1", "6/1", "10/8"} {
+		t.Run(strings.ReplaceAll(kind, "/", " arms, in flight "), func(t *testing.T) { killOften(t, kind) })
+	}
+}
+
+func killOften(t *testing.T, kind string) {
+	s := &sends{n: map[uint32]int{}}
+	srv := llmtest.NewServer(llmtest.Config{Reply: improveAlike, Fault: s.count,
+		Latency: llmtest.LogNormal{Median: 3 * time.Millisecond, Sigma: 1, Cap: 50 * time.Millisecond}})
+	defer srv.Close()
+	start := func(dir string) *exec.Cmd {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKill$")
+		cmd.Env = append(os.Environ(), killDir+"="+dir, killURL+"="+srv.URL, killKind+"="+kind)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	undisturbed := t.TempDir()
+	begin := time.Now()
+	if err := start(undisturbed).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	whole := time.Since(begin)
+	rng := rand.New(rand.NewPCG(7, uint64(len(kind))))
+	for done := 0; done < *kills; {
+		s.mu.Lock()
+		clear(s.n)
+		s.mu.Unlock()
+		dir := t.TempDir()
+		lost := 0
+		for done < *kills && !finished(dir) {
+			cmd := start(dir)
+			time.Sleep(time.Duration(rng.Int64N(int64(whole)*2/3) + 1))
+			killed := cmd.Process.Signal(syscall.SIGKILL) == nil
+			err := cmd.Wait()
+			if err == nil {
+				break // it was faster
+			}
+			if !killed || cmd.ProcessState.ExitCode() > 0 {
+				t.Fatalf("the run failed: %v", err)
+			}
+			done++
+			lost += check(t, dir, s.snapshot())
+		}
+		if err := start(dir).Wait(); err != nil {
+			t.Fatal(err)
+		}
+		repeated := 0
+		for _, n := range s.snapshot() {
+			repeated += n - 1
+		}
+		if repeated > lost {
+			t.Errorf("%d requests were sent again, %d were under way at kills", repeated, lost)
+		}
+		compareRuns(t, kind, undisturbed, dir, start)
+	}
+}
+
+func finished(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "result.json"))
+	return err == nil
+}
+
+// check reads the journal of a killed run and returns how many calls it lost: begun, not ended. Of
+// each request that it has an answer to it has one, and that was sent.
+func check(t *testing.T, dir string, sent map[uint32]int) int {
+	begun, ended := map[string]int{}, map[string]int{}
+	for r, err := range evolve.ReadJournal(filepath.Join(dir, "run.journal")) {
+		if errors.Is(err, os.ErrNotExist) {
+			return 0 // killed before it was made
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch r.Kind {
+		case evolve.RecordBegin:
+			begun[r.Key]++
+		case evolve.RecordCompletion:
+			ended[r.Key]++
+		}
+	}
+	lost := 0
+	for key, n := range ended {
+		if n != 1 {
+			t.Errorf("the answer to request %s was paid for and recorded %d times", key, n)
+		}
+	}
+	for key, n := range begun {
+		lost += n - ended[key]
+	}
+	if len(ended) > len(sent) {
+		t.Errorf("%d answers in the journal, %d requests sent", len(ended), len(sent))
+	}
+	return lost
+}
+
+// compareRuns compares the result with the undisturbed run's, but for times; with several in flight
+// with what its own journal gives, and with the budget.
+func compareRuns(t *testing.T, kind, undisturbed, dir string, start func(string) *exec.Cmd) {
+	got := result(t, dir)
+	want := result(t, undisturbed)
+	if strings.HasSuffix(kind, "/8") {
+		if err := os.Remove(filepath.Join(dir, "result.json")); err != nil {
+			t.Fatal(err)
+		}
+		if err := start(dir).Wait(); err != nil {
+			t.Fatal(err)
+		}
+		want = result(t, dir)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the killed run came to another result:\n%.2000s", got)
+	}
+	var r evolve.BanditReport
+	if err := json.Unmarshal(got, &r); err != nil || r.FLOPs.WorstCase.OK != killCalls {
+		t.Errorf("%d calls in the result, want %d (%v)", r.FLOPs.WorstCase.OK, killCalls, err)
+	}
+}
+
+// result reads a result without its times: latencies are among them.
+func result(t *testing.T, dir string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return latencies.ReplaceAll(times.ReplaceAll(data, []byte(`"$1": 0`)), []byte(`"latency_s": 0`))
+}

@@ -1,0 +1,226 @@
+package evolve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/evoalloc/evoalloc/flops"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A ledger keeps a run within the limits of its Budget that are used up call by call: tokens, FLOPs,
+// money, evaluator time, stalls. A call sets aside the most it can cost before it is sent and settles
+// with what it used, so no limit is passed however many are in flight. A call that does not fit beside
+// what is set aside waits; one that would not fit even if all that came to nothing is refused.
+//
+// It is safe for concurrent use.
+type ledger struct {
+	b     Budget
+	mu    sync.Mutex
+	freed *sync.Cond // signaled when something is settled
+	// spent is used up for good, reserved set aside for what is under way.
+	spent, reserved amounts
+	stalls          int // attempts
+}
+
+// amounts are what the limits count.
+type amounts struct {
+	tokens int64
+	flops  float64
+	money  float64
+	eval   time.Duration
+}
+
+func (a amounts) plus(b amounts) amounts {
+	return amounts{a.tokens + b.tokens, a.flops + b.flops, a.money + b.money, a.eval + b.eval}
+}
+
+func (a amounts) minus(b amounts) amounts {
+	return amounts{a.tokens - b.tokens, a.flops - b.flops, a.money - b.money, a.eval - b.eval}
+}
+
+func newLedger(b Budget) *ledger {
+	l := &ledger{b: b}
+	l.freed = sync.NewCond(&l.mu)
+	return l
+}
+
+// over returns the limit that a would pass, or "".
+func (l *ledger) over(a amounts) string {
+	switch b := l.b; {
+	case b.Tokens > 0 && a.tokens > b.Tokens:
+		return "Tokens"
+	case b.FLOPs > 0 && a.flops > b.FLOPs*(1+slack):
+		return "FLOPs"
+	case b.Money > 0 && a.money > b.Money*(1+slack):
+		return "Money"
+	case b.EvalTime > 0 && a.eval > b.EvalTime:
+		return "EvalTime"
+	}
+	return ""
+}
+
+// slack is the rounding error allowed to sums of floating-point numbers, relative to their limit.
+const slack = 1e-12
+
+// reserveCall is reserve for an attempt at a call, of which no more are sent once too many stalled.
+func (l *ledger) reserveCall(ctx context.Context, w amounts, patient bool) error {
+	return l.wait(ctx, w, patient, l.stalled)
+}
+
+// reserve sets w aside. If it does not fit now, a patient caller waits until it does.
+func (l *ledger) reserve(ctx context.Context, w amounts, patient bool) error {
+	return l.wait(ctx, w, patient, func() bool { return false })
+}
+
+// wait is reserve, unless too many stalled.
+func (l *ledger) wait(ctx context.Context, w amounts, patient bool, stalled func() bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer context.AfterFunc(ctx, l.freed.Broadcast)()
+	for {
+		limit := l.over(l.spent.plus(w))
+		if stalled() {
+			limit = "Stalls"
+		}
+		now := l.over(l.spent.plus(l.reserved).plus(w))
+		switch {
+		case limit != "":
+			return &refusedError{limit}
+		case now == "":
+			l.reserved = l.reserved.plus(w)
+			return nil
+		case !patient:
+			return &refusedError{now}
+		case ctx.Err() != nil:
+			return fmt.Errorf("evolve: waiting for the budget: %w", context.Cause(ctx))
+		}
+		l.freed.Wait()
+	}
+}
+
+// stalled reports whether more attempts stalled than may.
+func (l *ledger) stalled() bool {
+	most, limited := l.b.stalls()
+	return limited && l.stalls > most
+}
+
+// settle gives back what was set aside and books what was used.
+func (l *ledger) settle(set, used amounts, stalls int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reserved = l.reserved.minus(set)
+	l.spent = l.spent.plus(used)
+	l.stalls += stalls
+	l.freed.Broadcast()
+}
+
+// worst returns the most that one attempt at req can cost: a token for every byte of the prompt and
+// some for its frame, and the cap on new tokens, at the dearest of the run's models.
+func (b Budget) worst(req llm.Request) amounts {
+	var most amounts
+	for _, m := range b.Models {
+		prompt, completion := promptBound(req), newTokens(req.MaxTokens, m)
+		most.tokens = max(most.tokens, int64(prompt+completion))
+		most.flops = max(most.flops, 2*float64(m.ActiveParams)*float64(prompt+completion))
+		most.money = max(most.money,
+			m.Price.Cost(llm.Usage{PromptTokens: prompt, CompletionTokens: completion}),
+			m.Price.Cost(llm.Usage{PromptTokens: prompt, CachedTokens: prompt, CompletionTokens: completion}))
+	}
+	return most
+}
+
+// promptBound is more than the tokens that any tokenizer makes of a prompt: each stands for at least
+// one byte, and a template adds a few to each message.
+func promptBound(req llm.Request) int {
+	n := 32
+	for _, m := range req.Messages {
+		n += len(m.Content) + 32
+	}
+	return n
+}
+
+// newTokens is the cap on new tokens that is in force with an override at m.
+func newTokens(override *int, m llm.Model) int {
+	if override != nil {
+		return *override
+	}
+	return m.WithDefaults().MaxTokens
+}
+
+// A size is what of a request decides what it may cost.
+type size struct {
+	prompt    int  // the most tokens that its prompt has
+	maxTokens *int // its override
+}
+
+func sizeOf(req llm.Request) size { return size{promptBound(req), req.MaxTokens} }
+
+// used returns what attempts at a request cost: their usage where the server sent it. An attempt that was
+// sent, did not fail, and came without usage is taken to have cost the most it can.
+func (b Budget) used(req size, attempts []llm.Attempt) (sum amounts, stalls int) {
+	for _, a := range attempts {
+		if a.Status.Class() == llm.Stall {
+			stalls++
+		}
+		sum = sum.plus(b.usedBy(req, a))
+	}
+	return sum, stalls
+}
+
+func (b Budget) usedBy(req size, a llm.Attempt) amounts {
+	m := b.model(a)
+	u := llm.Usage{CompletionTokens: a.Streamed}
+	switch {
+	case a.Usage != nil:
+		u = *a.Usage
+	case a.Status != llm.Failed:
+		most := cmp.Or(a.MaxTokens, newTokens(req.maxTokens, m))
+		u = llm.Usage{PromptTokens: req.prompt, CompletionTokens: max(most, a.Streamed)}
+	}
+	u = llm.Usage{PromptTokens: sane(u.PromptTokens), CachedTokens: sane(u.CachedTokens), CompletionTokens: sane(u.CompletionTokens)}
+	if a.Status == llm.OK || a.Usage != nil { // an answer without usage is not free, as package flops has it
+		a.Usage = &u
+	}
+	cost := flops.Sum(slices.Values([]llm.Attempt{a}), m.ActiveParams, flops.WorstCase)
+	return amounts{
+		tokens: int64(u.PromptTokens) + int64(u.CompletionTokens),
+		flops:  cost.TotalFLOPs,
+		money:  m.Price.Cost(u),
+	}
+}
+
+// sane returns n tokens as a server may have counted them: none if that is negative, which would buy
+// more, and no number whose sums overflow.
+func sane(n int) int { return min(max(n, 0), 1<<30) }
+
+// earlier books what calls cost that were given up in earlier lives and are made again.
+func (l *ledger) earlier(j *Journal) error {
+	records, err := j.givenUpBefore()
+	for _, r := range records {
+		used, stalls := l.b.used(size{prompt: r.Prompt}, r.Reply.Attempts)
+		l.settle(amounts{}, used, stalls)
+	}
+	return err
+}
+
+// model returns the model that a asked: by its key, or else the first, which is the only one where
+// attempts do not say.
+func (b Budget) model(a llm.Attempt) llm.Model {
+	i := slices.IndexFunc(b.Models, func(m llm.Model) bool { return m.Key == a.Model })
+	if len(b.Models) == 0 {
+		return llm.Model{}
+	}
+	return b.Models[max(i, 0)]
+}
+
+// A refusedError says that the budget has no room for a call.
+type refusedError struct{ limit string }
+
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("evolve: the budget's %s has no room for another call", e.limit)
+}

@@ -1,0 +1,242 @@
+package evolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/flops"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+var priced = llm.Model{Key: "m", ActiveParams: 1000, MaxTokens: 400, Price: &llm.Price{Prompt: 2, Cached: 0.5, Completion: 8}}
+
+// wild is a model with luck of every kind, and usage within what a call may cost.
+func wild(seed uint64) llm.LLM {
+	return llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		rng := rand.New(rand.NewPCG(seed, uint64(req.Seed)))
+		a := llm.Attempt{MaxTokens: 400, Model: "m"}
+		prompt := len(req.Messages[0].Content) + rng.IntN(20)
+		usage := &llm.Usage{PromptTokens: prompt, CachedTokens: rng.IntN(prompt), CompletionTokens: rng.IntN(401)}
+		select {
+		case <-time.After(time.Duration(rng.ExpFloat64() * float64(time.Second))):
+		case <-ctx.Done():
+			a.Status = llm.Canceled
+			return llm.Reply{Attempts: []llm.Attempt{a}}, ctx.Err()
+		}
+		switch u := rng.Float64(); {
+		case u < 0.1:
+			a.Status = llm.Timeout
+		case u < 0.15:
+			a.Status, a.Usage = llm.Stalled, usage
+		case u < 0.3:
+			a.Status, a.Kind = llm.Failed, llm.KindServer
+		default:
+			a.Status, a.Usage = llm.OK, usage
+			if u > 0.95 {
+				a.Usage = nil
+			}
+			return llm.Reply{Text: fmt.Sprint(rng.Float64()), Attempts: []llm.Attempt{a}}, nil
+		}
+		return llm.Reply{Attempts: []llm.Attempt{a}}, &llm.Error{Status: a.Status, Kind: a.Kind, Err: errors.New("bad luck")}
+	})
+}
+
+// sleepy is a task whose evaluations take their time.
+func sleepy(t *testing.T, worst time.Duration) task.Task {
+	tk, err := task.New(task.Spec{Name: "sleepy", System: strings.Repeat("x", 100), Initial: "0",
+		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			rng := rand.New(rand.NewPCG(uint64(len(program)), 3))
+			select {
+			case <-time.After(time.Duration(rng.Int64N(int64(worst) * 3 / 2))):
+			case <-ctx.Done():
+				return eval.Result{}, ctx.Err()
+			}
+			return eval.Result{Valid: true, Score: float64(len(program))}, nil
+		})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tk
+}
+
+// Whatever the budget, the latencies and the luck, with up to 256 calls in flight: no limit is ever
+// passed, what is set aside returns to zero, and the classes sum to the total.
+func TestBudgetProperty(t *testing.T) {
+	bound := map[string]int{}
+	for seed := range uint64(150) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 77))
+			b := Budget{Models: []llm.Model{priced}, Stalls: []int{-1, 5, 40}[rng.IntN(3)], EvalWorst: time.Second}
+			maybe := func(p float64) bool { return rng.Float64() < p }
+			if maybe(0.5) {
+				b.Calls = 1 + rng.IntN(600)
+			}
+			if maybe(0.5) {
+				b.Tokens = int64(500 + rng.IntN(200_000))
+			}
+			if maybe(0.5) {
+				b.FLOPs = 1e6 + rng.Float64()*3e8
+			}
+			if maybe(0.5) {
+				b.Money = 0.01 + rng.Float64()
+			}
+			if maybe(0.3) {
+				b.EvalTime = time.Duration(1+rng.IntN(100)) * time.Second
+			}
+			b.WallTime = time.Duration(1+rng.IntN(200)) * time.Second
+			n, inFlight := 1+rng.IntN(64), 1+rng.IntN(4)
+			l := llm.Retry(llm.Limit(wild(seed), 256), llm.RetryConfig{Wait: 100 * time.Millisecond})
+			arms, err := GreedyArms(t.Context(), GreedyConfig{Task: sleepy(t, time.Second), LLM: l, N: n, MaxFailures: 1 << 20}, 1+rng.IntN(8))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, ledger := runLedger(t, Config{Arms: arms, Policy: bandit.Random{}, Budget: b, InFlight: inFlight, Seed: seed})
+			bound[res.Limit]++
+			checkBudget(t, b, res, ledger)
+		})
+	}
+	for _, limit := range []string{"Calls", "Tokens", "FLOPs", "Money", "EvalTime", "WallTime", "Stalls"} {
+		if bound[limit] == 0 {
+			t.Errorf("%s never bound in 150 runs: the test sees too little of it (%v)", limit, bound)
+		}
+	}
+}
+
+// runLedger is Run, with a look at the books while it goes and at the end.
+func runLedger(t *testing.T, cfg Config) (*Result, *ledger) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := newAllocation(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Observer = func(Event) {
+		a.ledger.mu.Lock()
+		defer a.ledger.mu.Unlock()
+		if over := a.ledger.over(a.ledger.spent.plus(a.ledger.reserved)); over != "" {
+			t.Errorf("%s is passed by what is spent and set aside", over)
+		}
+	}
+	a.cfg = cfg
+	res, err := a.run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, a.ledger
+}
+
+func checkBudget(t *testing.T, b Budget, res *Result, l *ledger) {
+	var tokens int64
+	var money float64
+	attempts, classes, unmetered := 0, 0, 0
+	byClass := map[llm.Class]int{}
+	for a := range res.Attempts {
+		attempts++
+		byClass[a.Status.Class()]++
+		if a.Usage != nil {
+			tokens += int64(a.Usage.PromptTokens + a.Usage.CompletionTokens)
+			money += priced.Price.Cost(*a.Usage)
+		} else if a.Status == llm.OK {
+			unmetered++ // charged in the books, not in the result
+		}
+	}
+	for _, c := range llm.Classes() {
+		classes += byClass[c]
+	}
+	cost := flops.Sum(res.Attempts, priced.ActiveParams, flops.WorstCase).TotalFLOPs
+	switch {
+	case b.Calls > 0 && res.Calls > b.Calls, b.Tokens > 0 && tokens > b.Tokens, b.Money > 0 && money > b.Money,
+		b.FLOPs > 0 && cost > b.FLOPs, b.WallTime > 0 && res.Elapsed > b.WallTime:
+		t.Errorf("budget %+v is passed: %d calls, %d tokens, %v money, %v FLOPs, %v", b, res.Calls, tokens, money, cost, res.Elapsed)
+	case classes != attempts:
+		t.Errorf("%d attempts, %d in classes", attempts, classes)
+	case l.reserved.tokens != 0 || l.reserved.eval != 0 || math.Abs(l.reserved.money) > 1e-9 || math.Abs(l.reserved.flops) > 1:
+		t.Errorf("still set aside at the end: %+v", l.reserved)
+	case b.EvalTime > 0 && l.spent.eval > b.EvalTime:
+		t.Errorf("evaluations took %v of %v", l.spent.eval, b.EvalTime)
+	case unmetered == 0 && l.spent.flops > cost*(1+1e-6), l.spent.flops < cost*(1-1e-6):
+		t.Errorf("the books say %v FLOPs, the attempts %v", l.spent.flops, cost)
+	}
+}
+
+func TestBudgetNeedsModels(t *testing.T) {
+	for _, tt := range []struct {
+		want string
+		b    Budget
+	}{
+		{"Models is empty", Budget{Tokens: 1}},
+		{`the price of model "qwen3-8b"`, Budget{Money: 1, Models: llm.Models()}},
+		{`active parameters of model "x"`, Budget{FLOPs: 1, Models: []llm.Model{{Key: "x"}}}},
+		{"needs EvalWorst", Budget{EvalTime: 1}},
+		{"Budget.Money is NaN", Budget{Money: math.NaN()}},
+		{"Budget.WallTime is -1", Budget{WallTime: -time.Second}},
+	} {
+		if err := tt.b.validate(); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v, want an error that says %q", tt.b, err, tt.want)
+		}
+	}
+}
+
+func TestStallsHaveACapOfTheirOwn(t *testing.T) {
+	for _, tt := range []struct {
+		b       Budget
+		most    int
+		limited bool
+		reason  string
+	}{
+		{Budget{Calls: 512}, 51, true, "a tenth of the calls"},
+		{Budget{Calls: 20}, 10, true, "at least 10"},
+		{Budget{Calls: 512, Stalls: 3}, 3, true, "as told"},
+		{Budget{Calls: 512, Stalls: -1}, 0, false, "no limit as told"},
+		{Budget{Rounds: 9}, 0, false, "no limit where calls have none"},
+	} {
+		if most, limited := tt.b.stalls(); limited != tt.limited || limited && most != tt.most {
+			t.Errorf("%s: %d, %v", tt.reason, most, limited)
+		}
+	}
+}
+
+// An endpoint where everything hangs is given up after the stalls that the budget allows.
+func TestStallsStopTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent := 0
+		hang := llm.Limit(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			sent++
+			time.Sleep(time.Minute)
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Timeout, MaxTokens: 10}}}, &llm.Error{Status: llm.Timeout, Err: errors.New("too late")}
+		}), 1)
+		arm, err := NewGreedy(GreedyConfig{Task: sleepy(t, time.Second), LLM: hang, N: 64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := Run(t.Context(), Config{Arms: []Arm{arm}, Budget: Budget{Calls: 200}})
+		if err != nil || res.Stop != StopBudget || res.Limit != "Stalls" || res.Calls != 0 || sent > 64 {
+			t.Errorf("stopped by %s %s after %d calls and %d attempts: %v", res.Stop, res.Limit, res.Calls, sent, err)
+		}
+	})
+}
+
+func TestPatience(t *testing.T) {
+	arm, err := NewGreedy(GreedyConfig{Task: sleepy(t, 1), N: 2, LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		return llm.Reply{Text: "0"}, nil
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := Run(t.Context(), Config{Arms: []Arm{arm}, Budget: Budget{Patience: 4}})
+	if err != nil || res.Limit != "Patience" || len(res.Rounds) < 4 || len(res.Rounds) > 5 {
+		t.Errorf("stopped by %s after %d rounds: %v", res.Limit, len(res.Rounds), err)
+	}
+}

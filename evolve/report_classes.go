@@ -1,0 +1,102 @@
+package evolve
+
+import (
+	"iter"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A ClassReport counts what calls came to, by [llm.Class]. Every attempt belongs to one class, and a
+// call to that of its last attempt, so the classes sum to the whole.
+type ClassReport struct {
+	Calls     map[llm.Class]int       `json:"calls"`
+	Attempts  map[llm.Class]int       `json:"attempts_by_class"`
+	Tokens    map[llm.Class]TokensRow `json:"tokens"`
+	StallRate float64                 `json:"stall_rate"` // stalled attempts / attempts; 0 if there are none
+	// Endpoints counts attempts by the replica that was asked, where attempts say.
+	Endpoints map[string]EndpointRow `json:"endpoints,omitempty"`
+}
+
+// A TokensRow sums the tokens of attempts, as far as they are known: by usage, or as they streamed.
+type TokensRow struct {
+	Prompt     int `json:"prompt"`
+	Cached     int `json:"cached"`
+	Completion int `json:"completion"`
+}
+
+// An EndpointRow is what one endpoint did.
+type EndpointRow struct {
+	Attempts  int     `json:"attempts"`
+	Real      int     `json:"real"`
+	Stalls    int     `json:"stalls"`
+	Errors    int     `json:"errors"`
+	StallRate float64 `json:"stall_rate"`
+}
+
+// newClassReport counts the children of generations.
+func newClassReport(generations iter.Seq[Generation]) ClassReport {
+	r := ClassReport{
+		Calls: map[llm.Class]int{}, Attempts: map[llm.Class]int{}, Tokens: map[llm.Class]TokensRow{},
+		Endpoints: map[string]EndpointRow{},
+	}
+	for _, c := range llm.Classes() {
+		r.Calls[c], r.Attempts[c], r.Tokens[c] = 0, 0, TokensRow{}
+	}
+	for g := range generations {
+		for _, c := range g.Children {
+			r.Calls[c.Class()]++
+			for _, a := range c.Attempts {
+				r.add(a)
+			}
+		}
+	}
+	total := 0
+	for _, n := range r.Attempts {
+		total += n
+	}
+	if total > 0 {
+		r.StallRate = float64(r.Attempts[llm.Stall]) / float64(total)
+	}
+	return r
+}
+
+// add counts one attempt.
+func (r *ClassReport) add(a llm.Attempt) {
+	class := a.Status.Class()
+	r.Attempts[class]++
+	t := r.Tokens[class]
+	if u := a.Usage; u != nil {
+		t.Prompt += u.PromptTokens
+		t.Cached += u.CachedTokens
+		t.Completion += u.CompletionTokens
+	} else {
+		t.Completion += a.Streamed
+	}
+	r.Tokens[class] = t
+	if a.Endpoint == "" {
+		return
+	}
+	e := r.Endpoints[a.Endpoint]
+	e.Attempts++
+	switch class {
+	case llm.Real:
+		e.Real++
+	case llm.Stall:
+		e.Stalls++
+	case llm.Errored:
+		e.Errors++
+	}
+	e.StallRate = float64(e.Stalls) / float64(e.Attempts)
+	r.Endpoints[a.Endpoint] = e
+}
+
+// generations calls yield for every generation of the run, arm by arm.
+func (r *Result) generations(yield func(Generation) bool) {
+	for _, arm := range r.Arms {
+		for _, g := range arm.Generations {
+			if !yield(g) {
+				return
+			}
+		}
+	}
+}

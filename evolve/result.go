@@ -1,0 +1,88 @@
+package evolve
+
+import (
+	"time"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Result is what became of a run. It keeps every attempt, and of programs those that were parents
+// or best: the text of other children is gone once the observer has seen it.
+type Result struct {
+	Stop    Stop
+	Limit   string         // the field of Budget that bound if Stop is StopBudget
+	Best    eval.Candidate // of all arms; on ties the one found first
+	BestArm int            // the arm that found Best; the first of those that hold it from the start
+	Rounds  []Round        // in the order of draws
+	Arms    []ArmResult
+	Calls   int // model calls made
+	Elapsed time.Duration
+}
+
+// A Round is one pull and what came of it.
+type Round struct {
+	Pull       bandit.Pull
+	Generation int     // the place of its generation in the arm's Generations
+	Reward     float64 // what the policy was told; 0 if the generation was cut short and it was told nothing
+	Best       float64 // the run's best score when it ended; 0 without a valid candidate
+	Partial    bool    // cut short by an error or the end of the context
+}
+
+// An ArmResult is what became of one arm.
+type ArmResult struct {
+	Start       eval.Candidate // what it began with
+	Best        eval.Candidate
+	Generations []Generation
+}
+
+// Attempts calls yield for every attempt of every generation, oldest generation first.
+func (a ArmResult) Attempts(yield func(llm.Attempt) bool) {
+	for _, g := range a.Generations {
+		for at := range g.Attempts {
+			if !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// Attempts calls yield for every attempt of the generation, by child.
+func (g Generation) Attempts(yield func(llm.Attempt) bool) {
+	for _, c := range g.Children {
+		for _, a := range c.Attempts {
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// Attempts calls yield for every attempt of the run, arm by arm.
+func (r *Result) Attempts(yield func(llm.Attempt) bool) {
+	for _, arm := range r.Arms {
+		for a := range arm.Attempts {
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// slim returns g without what a long run cannot keep in memory: children's texts.
+func slim(g Generation) Generation {
+	children := make([]Child, len(g.Children))
+	for i, c := range g.Children {
+		if c.HasProgram() {
+			c.Program = dropped
+		}
+		c.Result.Artifacts = nil
+		children[i] = c
+	}
+	g.Children = children
+	return g
+}
+
+// dropped stands for the text of a program that a Result does not keep, so that HasProgram holds.
+const dropped = "(not kept)"

@@ -1,0 +1,93 @@
+package evolve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/evoalloc/evoalloc/bandit"
+)
+
+// Config says what [Run] runs.
+type Config struct {
+	Arms []Arm // at least one
+	// Policy draws the arm that gets the next generation; nil is allowed with one arm.
+	Policy bandit.Policy
+	Budget Budget // at least one limit
+	// Reward is what the policy is told of a generation; it must be finite. nil means [BestScore].
+	Reward func(Generation) float64
+	// InFlight is how many arms are advanced at once, each by at most one pull; 0 means 1.
+	// With more than 1 the order of draws depends on which generation ends first, and when a
+	// place of an [llm.Limit] would stand idle because the arms in flight only wait for their
+	// slowest replies, one more is drawn, up to twice as many.
+	InFlight int
+	Seed     uint64 // of the draws; 0 is a seed like another
+	// Grace is how long calls that are under way may go on once the context has ended; 0 means
+	// not at all.
+	Grace time.Duration
+	// Journal records every decision, and replays those of earlier lives; nil means that the run
+	// cannot be resumed. Wrap the model and the task of the arms with it too.
+	Journal *Journal
+	// Observer hears of every event, in order, on Run's goroutine; nil means nobody.
+	Observer func(Event)
+}
+
+func (c Config) withDefaults() Config {
+	c.InFlight = cmp.Or(c.InFlight, 1)
+	if c.Policy == nil && len(c.Arms) == 1 {
+		c.Policy = bandit.Random{}
+	}
+	if c.Reward == nil {
+		c.Reward = BestScore
+	}
+	if c.Observer == nil {
+		c.Observer = func(Event) {}
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case len(c.Arms) == 0:
+		return errors.New("evolve: Config.Arms is empty: need at least 1 arm")
+	case c.Policy == nil:
+		return fmt.Errorf("evolve: Config.Policy is nil with %d arms", len(c.Arms))
+	case c.InFlight < 1:
+		return fmt.Errorf("evolve: Config.InFlight is %d: need at least 1, or 0 for the default", c.InFlight)
+	case c.Grace < 0:
+		return fmt.Errorf("evolve: Config.Grace is %v: need 0 or more", c.Grace)
+	}
+	for i, a := range c.Arms {
+		if a == nil {
+			return fmt.Errorf("evolve: Config.Arms[%d] is nil", i)
+		}
+	}
+	return c.Budget.validate()
+}
+
+// BestScore is the reward of the paper: the arm's best score after the generation; 0 while it has
+// no valid candidate.
+func BestScore(g Generation) float64 { return g.Best.Result.Score }
+
+// Run draws an arm, steps it and reports its reward to the policy until the budget ends, and says
+// in the result why it stopped. An arm that is done is closed to the policy, never replaced by
+// another.
+//
+// When ctx ends the run stops with [StopCanceled] and no error: nothing more is drawn or sent, and
+// calls that are under way have the grace period to finish. An error is an arm's, the policy's, the
+// journal's or the configuration's; the result that comes with it (nil only for a wrong
+// configuration) holds everything that was paid for until then. Run returns when every goroutine it
+// started has ended.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	a, err := newAllocation(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return a.run(ctx)
+}
