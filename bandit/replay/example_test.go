@@ -1,0 +1,102 @@
+package replay_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/replay"
+)
+
+const scores = `generation,40,41,42
+0,0.36,0.36,0.36
+1,0.36,0.41,0.36
+2,0.38,0.41,0.36
+3,0.38,0.44,0.36
+4,0.38,0.52,0.36
+`
+
+// What UCB1 would have made of three searches that ran on their own, with five generations to share out.
+func ExamplePlay() {
+	l, err := replay.ReadCSV(strings.NewReader(scores))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	played, err := replay.Play(&bandit.UCB1{C: 0.05}, l.Arms, replay.Config{Rounds: 5})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("arms  ", played.Selections)
+	fmt.Println("best  ", played.Best)
+	fmt.Println("oracle", bandittest.Oracle(replay.Curves(l.Arms), 5))
+	// Output:
+	// arms   [0 1 2 1 1]
+	// best   [0.36 0.36 0.41 0.41 0.41 0.44]
+	// oracle [0.36 0.41 0.41 0.44 0.52 0.52]
+}
+
+// A log by even chances over two arms, and what a policy that favors the second would have earned.
+func ExampleOffPolicy() {
+	e, err := replay.OffPolicy(slices.Values([]replay.Step{
+		{Arm: 0, Propensity: 0.5, Reward: 0.2, Target: 0.1},
+		{Arm: 1, Propensity: 0.5, Reward: 0.6, Target: 0.9},
+		{Arm: 1, Propensity: 0.5, Reward: 0.7, Target: 0.9},
+		{Arm: 0, Propensity: 0.5, Reward: 0.3, Target: 0.1},
+	}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("logged %.3f, self-normalized %v, from %.1f steps\n", e.Logged, e.SelfNormalized, e.Effective)
+	// Output: logged 0.450, self-normalized 0.61 [0.5156, 0.7044], from 2.4 steps
+}
+
+// A bandit's result, as the library writes it, is repeated by the policy that made it.
+func ExampleVerify() {
+	l, err := replay.Read(strings.NewReader(`{"bandit_seed": 0, "selections": [0, 1, 1], "rewards": [0.3, 0.4, 0.6], "propensities": [1, 1, 1],
+		"arm_results": [{"seed": 40, "trajectory": [{"generation": 0, "best_fitness": 0.3}, {"generation": 1, "best_fitness": 0.3}]},
+		{"seed": 41, "trajectory": [{"generation": 0, "best_fitness": 0.3}, {"generation": 1, "best_fitness": 0.4}, {"generation": 2, "best_fitness": 0.6}]}]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("UCB1:", replay.Verify(l, &bandit.UCB1{}, 0))
+	fmt.Println("Random:", replay.Verify(l, bandit.Random{}, 0))
+	// Output:
+	// UCB1: <nil>
+	// Random: replay: round 0: Random() draws arm 0 with propensity 0.5, the log has 1
+}
+
+// Policies over logged searches, four of twenty at a time.
+func ExampleFamily() {
+	var arms []replay.Arm
+	for i := range 20 {
+		best := []float64{0.3}
+		for n := range 40 {
+			best = append(best, 1-0.7/(1+float64(n*i)/200))
+		}
+		arms = append(arms, replay.Arm{Name: fmt.Sprint(i), Best: best})
+	}
+	cells, err := bandittest.Study(context.Background(), bandittest.StudyConfig{
+		Contenders: []bandittest.Contender{
+			{Name: "random", New: func(bandittest.Setting) bandit.Policy { return bandit.Random{} }},
+			{Name: "thompson", New: func(bandittest.Setting) bandit.Policy { return &bandit.GaussianThompson{} }},
+		},
+		Settings: []bandittest.Setting{{Family: replay.Family{Name: "my runs", Arms: arms}, Arms: 4, Rounds: 60}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, e := range cells[0].Entries {
+		fmt.Printf("%-8s final best %.1f on average\n", e.Name, bandittest.Summarize(e.Final).Mean.Value)
+	}
+	// Output:
+	// random   final best 0.7 on average
+	// thompson final best 0.8 on average
+}

@@ -1,0 +1,168 @@
+package replay
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const greedyJSON = `{"task": "cp", "model": "qwen3-8b", "N": 64, "seed": 41, "final_fitness": 0.5, "flops": {"worst_case": {}},
+ "trajectory": [{"generation": 0, "best_fitness": 0.25, "n_children": 0, "children": []},
+  {"generation": 1, "best_fitness": 0.25, "parent_fitness": 0.25, "children": [{"idx": 0, "fitness": null}]},
+  {"generation": 2, "best_fitness": 0.5, "parent_fitness": 0.25, "children": []}]}`
+
+// A bandit's result in the form of the paper's code: without what this library adds.
+const paperJSON = `{"task": "cp", "model": "qwen3-8b", "algo": "ucb", "C": 6, "T_total": 3, "N": 2, "n_arms": 2, "arm_seeds": [40, 41], "bandit_seed": 5,
+ "selections": [0, 1, 1], "rewards": [0.3, 0.2, 0.6], "running_best": [0.3, 0.3, 0.6],
+ "arm_results": [{"seed": 40, "trajectory": [{"generation": 0, "best_fitness": 0.2}, {"generation": 1, "best_fitness": 0.3}]},
+  {"seed": 41, "trajectory": [{"generation": 0, "best_fitness": 0.2}, {"generation": 1, "best_fitness": 0.2}, {"generation": 2, "best_fitness": 0.6}]}]}`
+
+func readString(s string) (Log, error) { return Read(strings.NewReader(s)) }
+
+func mustRead(t *testing.T, s string) Log {
+	t.Helper()
+	l, err := readString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestReadGreedy(t *testing.T) {
+	l := mustRead(t, " \n"+greedyJSON)
+	if l.Task != "cp" || l.Model != "qwen3-8b" || l.N != 64 || l.Run != nil || len(l.Arms) != 1 {
+		t.Errorf("read %+v", l)
+	}
+	if a := l.Arms[0]; a.Name != "seed 41" || !slices.Equal(a.Best, []float64{0.25, 0.25, 0.5}) || a.Pulls() != 2 || a.Reward(2) != 0.5 {
+		t.Errorf("read %+v", a)
+	}
+}
+
+func TestReadThePapersBandit(t *testing.T) {
+	l := mustRead(t, paperJSON)
+	if r := l.Run; r.Algo != "ucb" || r.Seed != 5 || r.Propensities != nil || !slices.Equal(r.Selections, []int{0, 1, 1}) || !slices.Equal(r.Rewards, []float64{0.3, 0.2, 0.6}) {
+		t.Errorf("read %+v", r)
+	}
+	if len(l.Arms) != 2 || !slices.Equal(l.Arms[1].Best, []float64{0.2, 0.2, 0.6}) || !slices.Equal(l.Arms[1].Rewards, []float64{0.2, 0.6}) {
+		t.Errorf("read %+v", l.Arms)
+	}
+}
+
+func TestReadWideCSV(t *testing.T) {
+	l := mustRead(t, "generation, a ,b\n0,0.2,0.2\n1,0.1,0.4\n2, ,0.3\n3,,0.5\n")
+	want := []Arm{{Name: "a", Best: []float64{0.2, 0.2}}, {Name: "b", Best: []float64{0.2, 0.4, 0.4, 0.5}}}
+	checkArms(t, l.Arms, want)
+}
+
+func TestReadLongCSV(t *testing.T) {
+	l := mustRead(t, "task,Generation,Seed,Fitness\ncp,1,41,0.3\ncp,0,40,0.2\ncp,0,41,0.2\ncp,2,41,0.1\n")
+	want := []Arm{{Name: "41", Best: []float64{0.2, 0.3, 0.3}}, {Name: "40", Best: []float64{0.2}}}
+	checkArms(t, l.Arms, want)
+}
+
+func checkArms(t *testing.T, got, want []Arm) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, func(a, b Arm) bool { return a.Name == b.Name && slices.Equal(a.Best, b.Best) && a.Rewards == nil }) {
+		t.Errorf("read %+v, want %+v", got, want)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	for _, c := range []struct{ why, log, want string }{
+		{"nothing", " \n", "replay: the log is empty"},
+		{"not JSON after all", "{oops", "replay: not a result: "},
+		{"cut off", greedyJSON[:200], "replay: not a result: "},
+		{"Python writes NaN", `{"trajectory": [{"generation": 0, "best_fitness": NaN}]}`, "replay: not a result: "},
+		{"another JSON", `{"a": 1}`, "replay: search seed 0 has no score to start from"},
+		{"no arm", `{"arm_results": []}`, "replay: the log has no search"},
+		{"a score that is null", `{"seed": 4, "trajectory": [{"generation": 0, "best_fitness": null}]}`, "replay: seed 4: generation 0 has no best_fitness"},
+		{"a gap", `{"seed": 4, "trajectory": [{"generation": 0, "best_fitness": 0}, {"generation": 2, "best_fitness": 0}]}`, "replay: seed 4: generation 2 in row 1"},
+		{"an arm that there is not", strings.Replace(paperJSON, "[0, 1, 1]", "[0, 1, 2]", 1), "replay: round 2 pulls arm 2 of 2"},
+		{"a negative arm", strings.Replace(paperJSON, "[0, 1, 1]", "[0, 1, -1]", 1), "replay: round 2 pulls arm -1 of 2"},
+		{"a reward short", strings.Replace(paperJSON, "[0.3, 0.2, 0.6]", "[0.3, 0.2]", 1), "replay: 3 selections and 2 rewards"},
+		{"a propensity short", strings.Replace(paperJSON, `"rewards"`, `"propensities": [1, 1], "rewards"`, 1), "replay: 3 selections and 2 propensities"},
+		{"a propensity of 0", strings.Replace(paperJSON, `"rewards"`, `"propensities": [1, 0, 1], "rewards"`, 1), "replay: round 1 has propensity 0"},
+		{"generations that no round pulled", strings.Replace(paperJSON, "[0, 1, 1]", "[0, 1, 0]", 1), "replay: arm 1 has 2 generations, but was selected in 1"},
+		{"a seed that is no number", strings.Replace(paperJSON, `"bandit_seed": 5`, `"bandit_seed": 5.5`, 1), "replay: bandit_seed 5.5"},
+		{"CSV with a head only", "generation,40\n", "replay: CSV without a row"},
+		{"CSV of one column", "generation\n0\n", `replay: CSV with the one column "generation"`},
+		{"ragged CSV", "generation,40\n0,1,2\n", "replay: not CSV: "},
+		{"generations from 1", "generation,40\n1,0.3\n", `replay: row 1 of the CSV is generation "1": need 0`},
+		{"a search that comes back", "g,40,41\n0,1,1\n1,,1\n2,1,1\n", "replay: search 40 has a score in generation 2, but none in 1"},
+		{"a search that never began", "g,40,41\n0,1,\n", "replay: search 41 has no score to start from"},
+		{"words for a score", "g,40\n0,good\n", `replay: search 40, generation 0: score "good"`},
+		{"an infinite score", "g,40\n0,+Inf\n", `replay: search 40, generation 0: score "+Inf"`},
+		{"a generation that is no number", "seed,generation,score\n40,x,1\n", `replay: row 1 of the CSV is generation "x"`},
+		{"a generation twice", "seed,generation,score\n40,0,1\n40,0,1\n", "replay: search 40 has generation 0 twice"},
+		{"a generation that is missing", "seed,generation,score\n40,0,1\n40,2,1\n", "replay: search 40 has no generation 1"},
+	} {
+		if _, err := readString(c.log); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.why, err, c.want)
+		}
+	}
+}
+
+func TestReadFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	one, two := write("one.json", greedyJSON), write("two.json", greedyJSON)
+	other := write("other.json", strings.Replace(greedyJSON, `"cp"`, `"ht"`, 1))
+	bandit := write("bandit.json", strings.Replace(paperJSON, `"N": 2`, `"N": 64`, 1))
+	l, err := ReadFiles(one, two, bandit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, a := range l.Arms {
+		names = append(names, a.Name)
+		if a.Rewards != nil {
+			t.Errorf("%s keeps the rewards of a run that is not kept", a.Name)
+		}
+	}
+	if want := []string{"seed 41", "seed 41 of two.json", "seed 40", "seed 41 of bandit.json"}; !slices.Equal(names, want) || l.Run != nil {
+		t.Errorf("searches %q, run %v, want %q and none", names, l.Run, want)
+	}
+	if l, err := ReadFiles(bandit); err != nil || l.Run == nil {
+		t.Errorf("one bandit's file: %+v, %v", l, err)
+	}
+	if _, err := ReadFiles(one, other); err == nil || !strings.Contains(err.Error(), "other.json is of task \"ht\"") {
+		t.Errorf("two tasks: %v", err)
+	}
+	if _, err := ReadFiles(one, filepath.Join(dir, "none.json")); err == nil || !strings.HasPrefix(err.Error(), "replay: ") {
+		t.Errorf("no such file: %v", err)
+	}
+	if _, err := ReadFile(write("bad.csv", "g,40\n0,good\n")); err == nil || !strings.HasSuffix(err.Error(), ", in bad.csv") {
+		t.Errorf("a bad file: %v", err)
+	}
+}
+
+// Whatever a file holds, reading it ends with a log that can be played, or with an error.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{greedyJSON, paperJSON, "generation,40,41\n0,1,1\n1,,1\n", "seed,generation,score\n40,0,1\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		l, err := readString(s)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "replay: ") {
+				t.Errorf("error %v", err)
+			}
+			return
+		}
+		if err := l.validate(); err != nil {
+			t.Fatal(err)
+		}
+		played, err := Play(roundRobin{}, l.Arms, Config{Rounds: 50})
+		if err != nil || len(played.Best) != len(played.Selections)+1 {
+			t.Fatalf("%+v, %v", played, err)
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/bandit/compat"
+	"github.com/evoalloc/evoalloc/bandit/replay"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// liveArms returns real searches: programs are numbers, and a child's depends on its seed and its parent.
+func liveArms(t *testing.T, k int) []evolve.Arm {
+	t.Helper()
+	numbers, err := task.New(task.Spec{
+		Name: "numbers", Language: "text", System: "Write a larger number.", Initial: "0.1",
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			v, err := strconv.ParseFloat(strings.TrimSpace(program), 64)
+			if err != nil {
+				return eval.Invalid("not a number"), nil
+			}
+			return eval.Result{Score: v, Valid: true}, nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+		program, err := task.ParseProgram(req.Messages[len(req.Messages)-1].Content, "text")
+		if err != nil {
+			return llm.Reply{}, err
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(program), 64)
+		u := float64(req.Seed) / (1 << 32)
+		if u > 0.8 {
+			v += (1 - v) * (u - 0.8)
+		}
+		return llm.Reply{Text: fmt.Sprintf("```text\n%v\n```", v), Attempts: []llm.Attempt{{Status: llm.OK}}}, err
+	})
+	arms, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: numbers, LLM: model, N: 2, Seed: 40}, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return arms
+}
+
+// resultOf makes a run and returns its result file.
+func resultOf(t *testing.T, p bandit.Policy, budget evolve.Budget, seed uint64) ([]byte, *evolve.Result) {
+	t.Helper()
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: liveArms(t, 5), Policy: p, Seed: seed, Budget: budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := json.Marshal(evolve.NewBanditReport(res, evolve.BanditHeader{
+		Header: evolve.Header{Task: "numbers", Model: llm.Model{Key: "test", Name: "test", ActiveParams: 1}, T: budget.Rounds, N: 2},
+		Algo:   "test", Policy: fmt.Sprint(p), BanditSeed: seed, ArmSeeds: []uint32{40, 41, 42, 43, 44},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, res
+}
+
+func read(t *testing.T, file string) replay.Log {
+	t.Helper()
+	l, err := replay.Read(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// paper returns one of the paper's policies over five arms.
+func paper(algo string, seed int64) func() bandit.Policy {
+	return func() bandit.Policy {
+		p, err := compat.NewPolicy(compat.Config{Algo: algo, Arms: 5, Seed: seed})
+		if err != nil {
+			panic(err)
+		}
+		return p
+	}
+}
+
+var livePolicies = []struct {
+	name  string
+	fresh func() bandit.Policy
+}{
+	{"ucb", func() bandit.Policy { return &bandit.UCB1{} }},
+	{"exp3p", func() bandit.Policy { return &bandit.PaperEXP3P{} }},
+	{"thompson", func() bandit.Policy { return &bandit.GaussianThompson{} }},
+	{"random", func() bandit.Policy { return bandit.Random{} }},
+	{"a floor", func() bandit.Policy { return bandit.WithFloor(&bandit.UCB1{}, 0.2) }},
+	{"the paper's ucb", paper(compat.UCB, 3)},
+	{"the paper's exp3p", paper(compat.EXP3P, 3)},
+	{"the paper's thompson", paper(compat.Thompson, 3)},
+	{"the paper's random", paper(compat.Uniform, 3)},
+}
+
+// A run of the library, written as JSON and read back, is repeated by the policy that made it, selection by
+// selection, and by no other that draws.
+func TestRunsAreRepeated(t *testing.T) {
+	for _, budget := range []evolve.Budget{{Rounds: 60}, {Rounds: 60, RoundsPerArm: 14}} {
+		for _, p := range livePolicies {
+			file, res := resultOf(t, p.fresh(), budget, 7)
+			l := read(t, string(file))
+			if len(l.Run.Selections) != len(res.Rounds) || len(res.Rounds) < 50 {
+				t.Fatalf("%s: %d rounds in the log, %d in the run", p.name, len(l.Run.Selections), len(res.Rounds))
+			}
+			for i, r := range res.Rounds {
+				if l.Run.Selections[i] != r.Pull.Arm || l.Run.Rewards[i] != r.Reward || l.Run.Propensities[i] != r.Pull.Prob {
+					t.Fatalf("%s: round %d is read as arm %d, reward %v", p.name, i, l.Run.Selections[i], l.Run.Rewards[i])
+				}
+			}
+			if err := replay.Verify(l, p.fresh(), budget.RoundsPerArm); err != nil {
+				t.Errorf("%s, cap %d: %v", p.name, budget.RoundsPerArm, err)
+			}
+			if err := replay.Verify(l, bandit.WithFloor(bandit.Random{}, 1), budget.RoundsPerArm); (err == nil) != (p.name == "random") {
+				t.Errorf("%s, cap %d: another policy: %v", p.name, budget.RoundsPerArm, err)
+			}
+			l.Run.Seed++
+			if err := replay.Verify(l, p.fresh(), budget.RoundsPerArm); p.name == "random" && err == nil {
+				t.Errorf("%s: another seed repeats the run", p.name)
+			}
+		}
+	}
+}
+
+// A replay comes to the same scores as the run.
+func TestReplayComesToTheSame(t *testing.T) {
+	file, res := resultOf(t, &bandit.GaussianThompson{}, evolve.Budget{Rounds: 40}, 1)
+	l := read(t, string(file))
+	played, err := replay.Play(&bandit.GaussianThompson{}, l.Arms, replay.Config{Rounds: 40, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range res.Rounds {
+		if played.Best[i+1] != r.Best || played.Rewards[i] != r.Reward {
+			t.Fatalf("round %d: best %v, reward %v; in the run %v, %v", i, played.Best[i+1], played.Rewards[i], r.Best, r.Reward)
+		}
+	}
+}
+
+// A run that a failing model cut short has a round of which the policy heard nothing.
+func TestInterruptedRun(t *testing.T) {
+	arms := liveArms(t, 2)
+	calls := 0
+	arms[1] = failing{arms[1], &calls}
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Seed: 2, Budget: evolve.Budget{Rounds: 40}})
+	if err == nil || !res.Rounds[len(res.Rounds)-1].Partial {
+		t.Fatalf("the run was not cut short: %v", err)
+	}
+	file, err := json.Marshal(evolve.NewBanditReport(res, evolve.BanditHeader{
+		Header: evolve.Header{Task: "numbers", Model: llm.Model{Key: "test", ActiveParams: 1}, T: 40, N: 2}, BanditSeed: 2, ArmSeeds: []uint32{40, 41},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := replay.Read(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Run.Selections) != len(res.Rounds)-1 {
+		t.Errorf("%d rounds are read of %d, the last of them cut short", len(l.Run.Selections), len(res.Rounds))
+	}
+	if err := replay.Verify(l, &bandit.UCB1{}, 0); err != nil {
+		t.Error(err)
+	}
+}
+
+// failing is an arm that fails in its sixth step.
+type failing struct {
+	evolve.Arm
+	calls *int
+}
+
+func (f failing) Step(ctx context.Context) (evolve.Generation, error) {
+	if *f.calls++; *f.calls == 6 {
+		return evolve.Generation{Index: 6, Parent: f.Best(), Best: f.Best(), Partial: true}, fmt.Errorf("the endpoint is gone")
+	}
+	return f.Arm.Step(ctx)
+}
