@@ -1,0 +1,94 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+func ExamplePool() {
+	broken := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		err := &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Code: 503, Err: errors.New("out of memory")}
+		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: err.Kind}}}, err
+	})
+	pool, err := llm.NewPool(llm.PoolConfig{
+		Endpoints: []llm.Endpoint{{Name: "gpu1", LLM: broken}, {Name: "gpu2", LLM: llm.Func(shout)}},
+		Places:    64,
+	})
+	if err != nil {
+		panic(err)
+	}
+	model := llm.Retry(pool, llm.RetryConfig{}) // for when all of them fail
+	for i := range 8 {
+		if _, err := model.Generate(context.Background(), say(fmt.Sprint("parent ", i), 1)); err != nil {
+			fmt.Println(err)
+		}
+	}
+	for _, e := range pool.Report().Endpoints {
+		fmt.Println(e.Name, e.OK, "answered", e.InFlight, "in flight")
+	}
+	// Output:
+	// gpu1 0 answered 0 in flight
+	// gpu2 8 answered 0 in flight
+}
+
+func ExampleEndpoint() {
+	e := llm.Endpoint{Name: "gpu1", LLM: llm.Func(shout), Places: 32}
+	fmt.Println(e.Name, e.LLM, e.Places)
+	// Output: gpu1 llm.Func 32
+}
+
+func ExamplePoolConfig() {
+	// Calls that share a system message meet at one endpoint, whatever else they say.
+	pool, err := llm.NewPool(llm.PoolConfig{
+		Endpoints: []llm.Endpoint{{Name: "a", LLM: llm.Func(shout)}, {Name: "b", LLM: llm.Func(shout)}},
+		Affinity:  func(req llm.Request) string { return req.Messages[0].Content },
+		Factor:    1.5,
+		Breaker:   llm.BreakerConfig{Quarantine: 10 * time.Second},
+	})
+	fmt.Println(pool, err)
+	// Output: Pool(a=llm.Func ×16, b=llm.Func ×16, factor 1.5, slack 0.5, 3 tries, out at 0.5 stalled or 0.5 failed of 5 to 10, for 10s to 2m0s) <nil>
+}
+
+func ExampleBreakerConfig() {
+	fmt.Println(llm.BreakerConfig{StallRate: 0.2, Window: 20})
+	// Output: out at 0.2 stalled or 0.5 failed of 5 to 20, for 5s to 2m0s
+}
+
+func ExamplePoolReport() {
+	pool, err := llm.NewPool(llm.PoolConfig{Endpoints: []llm.Endpoint{{Name: "gpu1", LLM: llm.Func(shout)}}})
+	if err != nil {
+		panic(err)
+	}
+	pool.Generate(context.Background(), say("hello", 1))
+	r := pool.Report()
+	r.Endpoints[0].TokensPerSecond = 0 // which depends on the clock
+	fmt.Print(r)
+	// Output:
+	//   endpoint   health  calls  in flight  stalls  failures  tokens/s  cached  outs
+	//       gpu1  healthy      1    0 of 16    0.0%      0.0%         0    0.0%     0
+	// 0 waiting, 0 sent on
+}
+
+func ExampleEndpointReport() {
+	e := llm.EndpointReport{Name: "gpu1", Health: llm.Healthy, OK: 19, Stalls: 1, StallRate: 0.05}
+	fmt.Printf("%s is %s: %.0f%% of its attempts stalled\n", e.Name, e.Health, 100*e.StallRate)
+	// Output: gpu1 is healthy: 5% of its attempts stalled
+}
+
+func ExamplePoolEvent() {
+	fmt.Println(llm.PoolEvent{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Endpoint: "gpu1", Event: "out", Why: "llm: no token for 3s"})
+	// Output: 03:04:05 gpu1 out: llm: no token for 3s
+}
+
+func ExampleHealth() {
+	pool, err := llm.NewPool(llm.PoolConfig{Endpoints: []llm.Endpoint{{Name: "gpu1", LLM: llm.Func(shout)}}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(pool.Report().Endpoints[0].Health)
+	// Output: healthy
+}
