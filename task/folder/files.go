@@ -1,0 +1,166 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The names that count, and how large the files may be.
+const (
+	evaluatorFile = "evaluator.py"
+
+	maxProgram  = 4 << 20
+	maxSettings = 1 << 20
+)
+
+// files are the names of a folder's files: all, and those that count.
+type files struct {
+	all               []string
+	initial, settings string
+}
+
+// find returns the names of the files in dir, settings "" if there is none.
+func find(dir string, cfg Config) (files, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return files{}, tidy(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.Mode().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	initial, err := findInitial(names, cfg.Initial)
+	if err != nil {
+		return files{}, err
+	}
+	if !slices.Contains(names, evaluatorFile) {
+		return files{}, noEvaluator(names)
+	}
+	settings, err := findSettings(names, cfg.Settings)
+	return files{names, initial, settings}, err
+}
+
+// findInitial returns the name of the initial program.
+func findInitial(names []string, chosen string) (string, error) {
+	if chosen != "" {
+		if !slices.Contains(names, chosen) {
+			return "", fmt.Errorf("there is no %s, only %s", chosen, listed(names))
+		}
+		if suffixOf(chosen) == "" {
+			return "", fmt.Errorf("%s has no ending, so candidates could not have it", chosen)
+		}
+		return chosen, nil
+	}
+	var found []string
+	for _, n := range names {
+		if stem, _, _ := strings.Cut(n, "."); (stem == "initial_program" || stem == "initial") && !backup(n) {
+			found = append(found, n)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("there is no initial_program.<ending> (nor initial.<ending>), only %s", listed(names))
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("there are %d initial programs, %s: choose one with Config.Initial", len(found), listed(found))
+}
+
+// backup reports whether name has no ending, or one that editors and tools give to copies.
+func backup(name string) bool {
+	return suffixOf(name) == "" || strings.HasSuffix(name, "~") ||
+		slices.Contains([]string{".bak", ".orig", ".rej", ".swp", ".tmp", ".pyc"}, filepath.Ext(name))
+}
+
+// suffixOf returns the ending of name from its last dot on, "" if there is nothing after it.
+func suffixOf(name string) string {
+	ext := filepath.Ext(name)
+	if ext == "." {
+		return ""
+	}
+	return ext
+}
+
+// noEvaluator says that evaluator.py is missing, and what to do if another form is there.
+func noEvaluator(names []string) error {
+	if slices.Contains(names, "evaluate.py") {
+		return errors.New("there is no evaluator.py, with evaluate(program_path); evaluate.py, ShinkaEvolve's form, is called otherwise: " +
+			"an evaluator.py that imports it and returns a dict with combined_score will do")
+	}
+	return fmt.Errorf("there is no evaluator.py, only %s", listed(names))
+}
+
+// findSettings returns the name of the config.yaml, "" if there is none.
+func findSettings(names []string, chosen string) (string, error) {
+	if chosen != "" {
+		if !slices.Contains(names, chosen) {
+			return "", fmt.Errorf("there is no %s, only %s", chosen, listed(names))
+		}
+		return chosen, nil
+	}
+	yaml, yml := slices.Contains(names, "config.yaml"), slices.Contains(names, "config.yml")
+	switch {
+	case yaml && yml:
+		return "", errors.New("there are config.yaml and config.yml: choose one with Config.Settings")
+	case yaml:
+		return "config.yaml", nil
+	case yml:
+		return "config.yml", nil
+	}
+	return "", nil
+}
+
+// listed returns names in a row, at most ten of them.
+func listed(names []string) string {
+	switch n := len(names); {
+	case n == 0:
+		return "nothing"
+	case n > 10:
+		return strings.Join(names[:10], ", ") + fmt.Sprintf(" and %d more", n-10)
+	}
+	return strings.Join(names, ", ")
+}
+
+// readFile returns the text of a file of at most limit bytes.
+func readFile(dir, name string, limit int64) (string, error) {
+	data, err := readBytes(dir, name, limit)
+	if err == nil && !utf8.Valid(data) {
+		err = fmt.Errorf("%s is not UTF-8", name)
+	}
+	return string(data), err
+}
+
+// readBytes returns what is in a file of at most limit bytes.
+func readBytes(dir, name string, limit int64) ([]byte, error) {
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, tidy(err))
+	}
+	defer f.Close() // only read from
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, tidy(err))
+	case int64(len(data)) > limit:
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
+	}
+	return data, nil
+}
+
+// tidy takes the path off an error that is told along with it anyway.
+func tidy(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,26 @@
+package folder
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+)
+
+// fingerprint returns a hash of what scores programs: how evaluator.py is run, but for where, and the
+// Python files among names, but for the initial program.
+func fingerprint(e Evaluation, names []string, initial string) (string, error) {
+	h, dir := sha256.New(), e.Dir
+	e.Dir = ""
+	fmt.Fprintf(h, "%+v\n", e)
+	for _, name := range names {
+		if filepath.Ext(name) != ".py" || name == initial {
+			continue
+		}
+		text, err := readBytes(dir, name, maxProgram)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %d\n%s", name, len(text), text)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
+}

@@ -1,0 +1,194 @@
+// Package folder makes tasks of folders in the form that OpenEvolve and others share: an initial
+// program and an evaluator.py, and beside them, if there is something to say, a config.yaml.
+//
+//	pack/
+//	  initial_program.py   the program that every search starts from; or initial.py; any ending
+//	  evaluator.py         evaluate(program_path), or evaluate_stage1 to evaluate_stage3
+//	  config.yaml          optional
+//
+// [Load] makes the task, [Read] only says what the folder holds.
+//
+// # What config.yaml says
+//
+// These keys are used, with OpenEvolve's meanings, and what a config.yaml leaves out has OpenEvolve's
+// default:
+//
+//	prompt.system_message         the system message; llm.system_message if that is missing
+//	prompt.include_artifacts      whether prompts show a parent's metrics and artifacts: true
+//	prompt.max_artifact_bytes     and how many bytes of them: 20480
+//	language                      the language, if not the one of the initial program's ending
+//	file_suffix                   the ending of candidates' files, if not the initial program's
+//	diff_based_evolution          whether replies are diffs: true
+//	enforce_evolve_blocks         false lets candidates change what lies outside EVOLVE-BLOCK markers
+//	evaluator.timeout             seconds for one call of an evaluate function: 300
+//	evaluator.memory_limit_mb     megabytes of memory; the evaluator's own default
+//	evaluator.cascade_evaluation  false calls evaluate even if there is an evaluate_stage1: true
+//	evaluator.cascade_thresholds  what evaluate_stage1 and 2 have to reach: [0.5, 0.75, 0.9]
+//
+// Prompts show metrics and artifacts, so with an evaluator that reports how long it took no two runs
+// ask quite the same. Without prompt.include_artifacts, equal replies make equal runs.
+//
+// Three things differ. Without a config.yaml replies are complete programs. EVOLVE-BLOCK markers are
+// enforced unless enforce_evolve_blocks is there and false; OpenEvolve enforces them only if it is
+// true. And nothing is read from the environment: "${NAME}" stays as it is. Models, keys, databases
+// and the like are this library's user's to choose, so the other keys that OpenEvolve knows are listed
+// in one warning. Keys that nobody knows have a warning each. No warning shows a value, as that may be
+// a secret.
+package folder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/python"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// DefaultTimeout is for one call of an evaluate function where config.yaml says nothing, OpenEvolve's.
+const DefaultTimeout = 300 * time.Second
+
+// DefaultSystem is the system message where config.yaml has none.
+const DefaultSystem = "You improve programs. An evaluator runs each program and gives it a score; higher is better. " +
+	"Keep the names, arguments and results of the functions that the evaluator may call, and use only what is installed where it runs."
+
+// defaultFeedback is how many bytes of metrics and artifacts prompts show, OpenEvolve's.
+const defaultFeedback = 20 << 10
+
+// A Folder is what a task's folder says. Nothing in it has been run.
+type Folder struct {
+	// Spec is the task but for its Evaluator, and may be changed before it goes to [task.New].
+	Spec task.Spec
+	// Evaluation says how the folder's evaluator.py is to be run.
+	Evaluation Evaluation
+	// Fingerprint is a hash of what scores programs: the Evaluation but for its Dir, and the
+	// folder's own Python files but for the initial program. Scores may be kept for as long as it
+	// stays the same, as far as the folder decides them.
+	Fingerprint string
+	// Warnings say what in the folder has no effect here, one sentence each.
+	Warnings []string
+}
+
+// An Evaluation says how the evaluator.py of a folder is to be run.
+type Evaluation struct {
+	// Dir is the folder, absolute: on the evaluator's sys.path, and its working directory.
+	Dir string
+	// Suffix is the ending of candidates' files, with its dot.
+	Suffix string
+	// Timeout is for one call of an evaluate function; more than 0.
+	Timeout time.Duration
+	// Memory is how many bytes an evaluation may use; 0 means that the folder does not say.
+	Memory int64
+	// NoCascade is whether evaluate is called even if there is an evaluate_stage1.
+	NoCascade bool
+	// Thresholds are what each stage has to reach for the next to run. A stage without one is the
+	// last.
+	Thresholds []float64
+}
+
+// Config chooses among what a folder holds, and says how it is run. The zero value will do for most.
+type Config struct {
+	// Name is the task's; "" means the folder's, with "-" for what a name may not have.
+	Name string
+	// Initial is the file name of the initial program; "" means the only one that there is.
+	Initial string
+	// Settings is the file name of the config.yaml, as some folders have several; "" means
+	// config.yaml or config.yml, if there is one.
+	Settings string
+
+	// Python is how [Load] has evaluator.py run. A Timeout or Memory of 0 is the folder's.
+	Python python.Config
+	// Evaluator makes what scores programs; nil means [python.NewEvaluator].
+	Evaluator func(context.Context, Evaluation) (eval.Evaluator, error)
+	// Logger is told the folder's warnings; nil means [slog.Default].
+	Logger *slog.Logger
+}
+
+// Read reads the folder dir. It fails if there is no initial program or more than one, no
+// evaluator.py, or a config.yaml that says something impossible; the error names the file and, where
+// there is one, the line.
+func Read(dir string, cfg Config) (*Folder, error) {
+	f, err := read(dir, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("folder: %s: %w", dir, err)
+	}
+	return f, nil
+}
+
+func read(dir string, cfg Config) (*Folder, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	files, err := find(abs, cfg)
+	if err != nil {
+		return nil, err
+	}
+	initial, err := readFile(abs, files.initial, maxProgram)
+	if err != nil {
+		return nil, err
+	}
+	s, err := readSettings(abs, files.settings)
+	if err != nil {
+		return nil, err
+	}
+	suffix := suffixOf(files.initial)
+	f := &Folder{
+		Spec: task.Spec{
+			Name:     cmp.Or(cfg.Name, nameOf(abs)),
+			Language: cmp.Or(s.language, task.LanguageOf(suffix)),
+			System:   cmp.Or(s.system, DefaultSystem),
+			Initial:  strings.TrimPrefix(initial, "\ufeff"),
+			Ext:      suffix,
+			Feedback: s.feedback, Diffs: s.diffs, IgnoreMarkers: s.ignoreMarkers,
+		},
+		Evaluation: Evaluation{Dir: abs, Timeout: s.timeout, Memory: s.memory, NoCascade: s.noCascade, Thresholds: s.thresholds},
+		Warnings:   s.warnings,
+	}
+	f.setSuffix(s.suffix)
+	if s.ignoreMarkers && strings.Contains(initial, "EVOLVE-BLOCK-START") {
+		f.Warnings = append(f.Warnings, files.settings+": enforce_evolve_blocks is false: candidates may change what lies outside the EVOLVE-BLOCK markers")
+	}
+	if strings.TrimSpace(f.Spec.Initial) == "" {
+		return nil, errors.New(files.initial + " is empty")
+	}
+	f.Fingerprint, err = fingerprint(f.Evaluation, files.all, files.initial)
+	return f, err
+}
+
+// setSuffix gives candidates another ending than the initial program's. ".py" is what OpenEvolve's
+// own settings say where nobody has chosen, so it does not count there either.
+func (f *Folder) setSuffix(suffix string) {
+	if suffix != "" && suffix != f.Spec.Ext {
+		if suffix == ".py" {
+			f.Warnings = append(f.Warnings, fmt.Sprintf("file_suffix is .py, but the initial program's is %s, which counts", f.Spec.Ext))
+		} else {
+			f.Spec.Ext = suffix
+		}
+	}
+	f.Evaluation.Suffix = f.Spec.Ext
+}
+
+// nameOf returns a name for the task in the folder.
+func nameOf(dir string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '-'
+	}, filepath.Base(dir))
+	name = strings.TrimRight(strings.TrimLeft(name, "-_."), ".")
+	for len(name) > 100 {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return cmp.Or(name, "task")
+}

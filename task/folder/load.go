@@ -1,0 +1,88 @@
+package folder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/python"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A Task is the task of a folder, with its evaluator running. It is safe for concurrent use. Close
+// it, or interpreters stay until this process ends.
+type Task struct {
+	task.Task
+	folder *Folder
+	closer io.Closer // nil if there is nothing to close
+}
+
+var _ task.Task = (*Task)(nil)
+
+// Load reads the folder dir as [Read] does, starts its evaluator, so that what is missing is known
+// before anything is paid for, and logs each of the folder's warnings once. ctx is for starting only.
+func Load(ctx context.Context, dir string, cfg Config) (*Task, error) {
+	f, err := Read(dir, cfg)
+	if err != nil {
+		return nil, err
+	}
+	// What New would find wrong is to be known before an interpreter is started.
+	f.Spec.Evaluator = eval.Func(nil)
+	if _, err := task.New(f.Spec); err != nil {
+		return nil, fmt.Errorf("folder: %s: %w", dir, err)
+	}
+	if f.Spec.Evaluator, err = cfg.start(ctx, f.Evaluation); err != nil {
+		return nil, fmt.Errorf("folder: %s: %w", dir, err)
+	}
+	closer, _ := f.Spec.Evaluator.(io.Closer)
+	t := &Task{folder: f, closer: closer}
+	if t.Task, err = task.New(f.Spec); err != nil {
+		return nil, fmt.Errorf("folder: %s: %w", dir, errors.Join(err, t.Close()))
+	}
+	for _, w := range f.Warnings {
+		cmp.Or(cfg.Logger, slog.Default()).Warn("task folder", "folder", dir, "warning", w)
+	}
+	return t, nil
+}
+
+// start makes the evaluator.
+func (cfg Config) start(ctx context.Context, e Evaluation) (eval.Evaluator, error) {
+	if cfg.Evaluator != nil {
+		return cfg.Evaluator(ctx, e)
+	}
+	p := cfg.Python
+	p.Timeout = cmp.Or(p.Timeout, e.Timeout)
+	p.Memory = cmp.Or(p.Memory, e.Memory)
+	p.Logger = cmp.Or(p.Logger, cfg.Logger)
+	out, err := python.NewEvaluator(ctx, e.Dir, python.EvaluatorConfig{
+		Config: p, Thresholds: e.Thresholds, NoCascade: e.NoCascade, Suffix: e.Suffix,
+	})
+	if err != nil {
+		return nil, err // and not a nil *python.Evaluator as an eval.Evaluator that is not nil
+	}
+	return out, nil
+}
+
+// Folder returns what was read.
+func (t *Task) Folder() *Folder { return t.folder }
+
+// Fingerprint returns the folder's.
+func (t *Task) Fingerprint() string { return t.folder.Fingerprint }
+
+// Unwrap returns the task that was made of what was read, whose optional methods hold.
+func (t *Task) Unwrap() task.Task { return t.Task }
+
+// Close ends the evaluator, if it has a Close method. Evaluations that are running fail.
+func (t *Task) Close() error {
+	if t.closer == nil {
+		return nil
+	}
+	return t.closer.Close()
+}
+
+// String names the task and the folder.
+func (t *Task) String() string { return fmt.Sprintf("Folder(%v, %s)", t.Task, t.folder.Evaluation.Dir) }
