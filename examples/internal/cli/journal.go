@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// OpenJournal makes the journal of a run, or goes on with it, and puts it around the task and the
+// model of s. decides is what decides the run beside what s and o hold.
+func (o *Options) OpenJournal(s *Setup, saver Saver, decides evolve.Fingerprint) (*evolve.Journal, error) {
+	path := o.Journal
+	if path == "" {
+		path = strings.TrimSuffix(saver.path, ".json") + ".journal"
+	}
+	if _, err := os.Stat(path); !o.Resume && !errors.Is(err, fs.ErrNotExist) {
+		return nil, Usagef("journal %s exists: --resume goes on with that run (and of a finished one prints the result); to begin anew move it away", path)
+	}
+	fp := evolve.Fingerprint{
+		"runtime":                o.Runtime,
+		"task":                   fmt.Sprintf("%s, programs and prompt %s", s.Task.Name(), fingerprint(s.Task)),
+		"limit of an evaluation": o.EvalTimeout.String(),
+		"model":                  s.Model.String(),
+		"T":                      fmt.Sprint(o.T),
+		"N":                      fmt.Sprint(o.N),
+	}
+	if e := evaluatorOf(s.Task); e != "" {
+		fp["evaluator"] = e
+	}
+	for name, value := range decides {
+		fp[name] = value
+	}
+	j, err := evolve.OpenJournal(path, evolve.JournalConfig{Fingerprint: fp, Resume: o.Resume})
+	if path := (*fs.PathError)(nil); errors.Is(err, evolve.ErrDiverged) || errors.As(err, &path) {
+		err = &UsageError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch lost := j.Lost(); {
+	case j.Finished():
+		fmt.Printf("%s tells of a finished run; nothing is asked of the model\n", path)
+	case lost > 0:
+		fmt.Printf("%d calls were under way when the run was killed: they may have been paid for, and are made again\n", lost)
+	}
+	s.Task, s.LLM = j.Task(s.Task), j.LLM(s.LLM)
+	return j, nil
+}
+
+// fingerprint is a hash of what t asks of the model for its initial program.
+func fingerprint(t task.Task) string {
+	h := sha256.New()
+	fmt.Fprintln(h, t.Initial())
+	for _, m := range t.Prompt(task.Ask{}) {
+		fmt.Fprintln(h, m.Role, m.Content)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
+}
+
+// evaluatorOf returns the fingerprint of what scores t's programs, "" if t does not say.
+func evaluatorOf(t task.Task) string {
+	for t != nil {
+		if f, ok := t.(interface{ Fingerprint() string }); ok {
+			return f.Fingerprint()
+		}
+		w, ok := t.(interface{ Unwrap() task.Task })
+		if !ok {
+			break
+		}
+		t = w.Unwrap()
+	}
+	return ""
+}

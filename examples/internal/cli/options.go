@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/eval/python"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/geometry"
+)
+
+// What the offline model does where nothing is said: with the default N and calls in flight, about ten
+// seconds.
+const (
+	offlineT       = 64
+	offlineLatency = 36 * time.Millisecond
+)
+
+// maxN is the most children in a generation: each waits in a goroutine of its own.
+const maxN = 100_000
+
+// Options are the flags that the greedy and the bandit example share.
+type Options struct {
+	Task         string
+	Runtime      string
+	Model        string
+	ModelName    string
+	ActiveParams int64
+	APIBase      string
+	Stream       bool
+	Stalls       openai.Stream
+	Timeout      time.Duration
+	Latency      time.Duration
+	T, N         int
+	ParallelLLM  int
+	ParallelEval int
+	EvalTimeout  time.Duration
+	Output       string
+	Journal      string
+	Resume       bool
+	Grace        time.Duration
+
+	given map[string]bool // the flags that were given, by name
+}
+
+// Register adds the flags to fs.
+func (o *Options) Register(fs *flag.FlagSet) {
+	fs.StringVar(&o.Task, "task", "cp", "what to improve: "+strings.Join(taskKeys(), ", ")+"; or a folder with an initial_program and an evaluator.py")
+	fs.StringVar(&o.Runtime, "runtime", "js", "what runs the programs of "+strings.Join(taskKeys(), ", ")+": js, built in; or python, with numpy")
+	fs.StringVar(&o.Model, "model", offline.Nominal().Key, "the model: "+strings.Join(modelKeys(), ", ")+"; or any other key with --model-name and --params-active")
+	fs.StringVar(&o.ModelName, "model-name", "", "what the endpoint calls the model (default: by --model)")
+	fs.Int64Var(&o.ActiveParams, "params-active", 0, "parameters that work on one token, for FLOPs (default: by --model)")
+	fs.StringVar(&o.APIBase, "api-base", "", "URL of an OpenAI-compatible endpoint, or of several replicas of the model, separated by commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
+	fs.BoolVar(&o.Stream, "stream", false, "stream answers, and end those that stall")
+	fs.DurationVar(&o.Stalls.FirstToken, "first-token", openai.DefaultFirstToken, "with --stream: limit for the first token; negative means none")
+	fs.DurationVar(&o.Stalls.Silence, "silence", openai.DefaultSilence, "with --stream: limit for the time between tokens; negative means none")
+	fs.Float64Var(&o.Stalls.MinRate, "min-rate", openai.DefaultMinRate, "with --stream: tokens a second below which an answer has stalled; negative means none")
+	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
+	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency, "how long the offline model takes for a call, so that a run can be watched")
+	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("rounds; the budget is T·N model calls (default 8; %d with the offline model)", offlineT))
+	fs.IntVar(&o.N, "N", evolve.DefaultN, "children in a generation")
+	fs.IntVar(&o.ParallelLLM, "parallel-llm", 16, "model calls in flight")
+	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(), "evaluations at once")
+	fs.DurationVar(&o.EvalTimeout, "eval-timeout", 10*time.Second, "limit for one evaluation; a folder's own counts if this is not given")
+	fs.StringVar(&o.Output, "output", "results", "folder for results")
+	fs.StringVar(&o.Journal, "journal", "", "file that makes the run durable (default: beside the result)")
+	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
+	fs.DurationVar(&o.Grace, "grace", 30*time.Second, "how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")
+}
+
+// A Setup is what the options stand for.
+type Setup struct {
+	Task  task.Task
+	LLM   llm.LLM
+	Model llm.Model
+	Pool  *llm.Pool // nil with one endpoint
+
+	closer io.Closer // what the task runs; nil if nothing has to be ended
+}
+
+// Close ends what the task runs.
+func (s *Setup) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}
+
+// Setup checks the options and builds what they name. Wrong ones are a [UsageError].
+func (o *Options) Setup() (*Setup, error) {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"N", o.N}, {"parallel-llm", o.ParallelLLM}, {"parallel-eval", o.ParallelEval}} {
+		if f.value < 1 {
+			return nil, Usagef("--%s is %d: need at least 1", f.name, f.value)
+		}
+	}
+	switch {
+	case o.N > maxN:
+		return nil, Usagef("--N is %d: need at most %d", o.N, maxN)
+	case o.T > math.MaxInt/o.N:
+		return nil, Usagef("--T is %d: need at most %d for --N %d", o.T, math.MaxInt/o.N, o.N)
+	case o.Timeout <= 0:
+		return nil, Usagef("--timeout is %v: need more than 0", o.Timeout)
+	case o.Latency < 0:
+		return nil, Usagef("--offline-latency is %v: need at least 0", o.Latency)
+	case o.Grace < 0:
+		return nil, Usagef("--grace is %v: need at least 0", o.Grace)
+	case o.EvalTimeout <= 0:
+		return nil, Usagef("--eval-timeout is %v: need more than 0", o.EvalTimeout)
+	}
+	t, closer, err := o.task()
+	if err != nil {
+		return nil, err
+	}
+	s := &Setup{Task: task.WithEvaluator(t, eval.Limit(t, o.ParallelEval)), closer: closer}
+	model, l, err := o.model()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.Pool, _ = l.(*llm.Pool)
+	s.Model, s.LLM = model, llm.Retry(llm.Limit(l, o.ParallelLLM), llm.RetryConfig{})
+	return s, nil
+}
+
+// Parse reads args into fs, fills in the default number of rounds and checks it.
+func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
+	if err := Parse(fs, args); err != nil {
+		return err
+	}
+	o.given = map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
+	switch {
+	case o.given["T"] && o.T < 1:
+		return Usagef("--T is %d: need at least 1", o.T)
+	case o.offline():
+		o.T = cmp.Or(o.T, offlineT)
+	}
+	o.T = cmp.Or(o.T, 8)
+	return nil
+}
+
+func (o *Options) task() (task.Task, io.Closer, error) {
+	for _, p := range geometry.Problems() {
+		if p.Key == o.Task {
+			return o.problem(p)
+		}
+	}
+	if info, err := os.Stat(o.Task); err == nil && info.IsDir() {
+		t, err := o.folder()
+		closer, _ := t.(io.Closer)
+		return t, closer, err
+	}
+	return nil, nil, Usagef("unknown task %q: it is one of %s, or a folder", o.Task, strings.Join(taskKeys(), ", "))
+}
+
+// problem returns p with programs in the language that is asked for, and what runs them if that has to
+// be ended.
+func (o *Options) problem(p geometry.Problem) (task.Task, io.Closer, error) {
+	switch o.Runtime {
+	case "js":
+		runner, err := js.New(js.Config{Timeout: o.EvalTimeout})
+		if err != nil {
+			return nil, nil, err
+		}
+		t, err := p.Task(runner, "javascript")
+		return t, nil, err
+	case "python":
+		runner, err := python.NewRunner(context.Background(), python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
+		if err != nil {
+			return nil, nil, err
+		}
+		t, err := p.Task(runner, "python")
+		return t, runner, err
+	}
+	return nil, nil, Usagef("unknown runtime %q: it is js or python", o.Runtime)
+}
+
+func taskKeys() []string {
+	var keys []string
+	for _, p := range geometry.Problems() {
+		keys = append(keys, p.Key)
+	}
+	return keys
+}

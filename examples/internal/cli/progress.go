@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+// A Progress shows a long run: a line per generation and, on a terminal, a bar of model calls below
+// them. It is safe for concurrent use.
+type Progress struct {
+	mu   sync.Mutex
+	out  io.Writer
+	bars *mpb.Progress // nil if out is no terminal
+	bar  *mpb.Bar
+	best eval.Candidate
+	deaf func() bool // no longer waits for ctx to end
+}
+
+// NewProgress returns a Progress on standard output, of the given number of calls, under a first line
+// head. When ctx ends it says that the run is stopping.
+func NewProgress(ctx context.Context, calls int, head string) *Progress {
+	p := &Progress{out: os.Stdout}
+	notices, start := io.Writer(os.Stderr), ""
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		p.draw(calls)
+		notices = p.out // the bar would paint over what came by another way
+		start = "\r"    // the terminal shows ^C where the cursor was
+	}
+	p.Printf("%s", head)
+	p.deaf = context.AfterFunc(ctx, func() {
+		fmt.Fprintln(notices, start+"stopping: calls under way may finish (--grace); Ctrl-C again ends at once")
+	})
+	return p
+}
+
+// draw begins the bar.
+func (p *Progress) draw(calls int) {
+	p.bars = mpb.New(mpb.WithOutput(os.Stdout), mpb.WithWidth(48))
+	p.bar = p.bars.AddBar(int64(calls), mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.CountersNoUnit("%d/%d calls ")),
+		mpb.AppendDecorators(
+			decor.Any(func(decor.Statistics) string { return p.bestText() }),
+			decor.AverageETA(decor.ET_STYLE_GO)))
+	p.out = p.bars
+}
+
+// Printf prints a line above the bar.
+func (p *Progress) Printf(format string, args ...any) {
+	fmt.Fprintf(p.out, format+"\n", args...)
+}
+
+// Child counts a call as done. It fits evolve.GreedyConfig.OnChild.
+func (p *Progress) Child(c evolve.Child) {
+	p.mu.Lock()
+	if c.Better(p.best) {
+		p.best = c.Candidate
+	}
+	p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.Increment()
+	}
+}
+
+// bestText tells the best score of the children so far, once one has a score.
+func (p *Progress) bestText() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.best.Result.Valid {
+		return " "
+	}
+	return fmt.Sprintf(" best %.6f ", p.best.Result.Score)
+}
+
+// Close takes the bar away. Every line printed stands by then.
+func (p *Progress) Close() {
+	p.deaf()
+	if p.bars == nil {
+		return
+	}
+	p.bar.Abort(true)
+	p.bars.Wait()
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A Saver writes a run's result and its best program beside it.
+type Saver struct {
+	path string // of the JSON
+	ext  string // of programs
+}
+
+// NewSaver checks that both can be written to rel under the folder output, before any call is paid for.
+func NewSaver(output, rel string, t task.Task) (Saver, error) {
+	s := Saver{filepath.Join(output, rel), task.Ext(t)}
+	if s.ext == ".json" || s.ext == ".journal" { // programs may be data, and the report and journal have these names
+		s.ext = ".best" + s.ext
+	}
+	if err := evolve.CheckWritable(s.path); err != nil {
+		return s, &UsageError{fmt.Errorf("--output %s: %w", output, err)}
+	}
+	return s, nil
+}
+
+// Save writes report as JSON, and the best program under the same name with the task's ending. What a
+// run left unfinished goes to a name of its own, NAME.partial.json, so that nothing takes it for whole.
+func (s Saver) Save(report any, r *evolve.Result) error {
+	base := strings.TrimSuffix(s.path, ".json")
+	partial := base + ".partial"
+	if r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError {
+		base = partial
+	} else { // what an earlier life left unfinished is whole now
+		os.Remove(partial + ".json")
+		os.Remove(partial + s.ext)
+	}
+	if err := evolve.SaveJSON(base+".json", report); err != nil {
+		return err
+	}
+	if err := evolve.SaveFile(base+s.ext, []byte(r.Best.Program)); err != nil {
+		return err
+	}
+	fmt.Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
+	return nil
+}
+
+// Finish saves, says how to go on with a run that is not over (by the command resume), and returns what
+// the program's main should: runErr if the run failed, ErrCanceled if it was stopped.
+func (s Saver) Finish(report any, r *evolve.Result, runErr error, resume string) error {
+	if err := s.Save(report, r); err != nil {
+		return err
+	}
+	if r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError {
+		fmt.Printf("the budget is not spent; this goes on where it stopped:\n\n  %s\n", resume)
+	}
+	switch {
+	case runErr != nil:
+		return runErr
+	case r.Stop == evolve.StopCanceled:
+		return ErrCanceled
+	}
+	return nil
+}
+
+// ResumeCommand returns the command that goes on with a run.
+func ResumeCommand(example string, args []string) string {
+	words := []string{"go run ./examples/" + example}
+	for _, a := range args {
+		words = append(words, quote(a))
+	}
+	if !slices.ContainsFunc(args, func(a string) bool { return strings.TrimLeft(a, "-") == "resume" }) {
+		words = append(words, "--resume")
+	}
+	return strings.Join(words, " ")
+}
+
+// quote returns arg as a POSIX shell reads it as one word.
+func quote(arg string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=./:,@%+", r)
+	}
+	if arg != "" && !strings.ContainsFunc(arg, func(r rune) bool { return !plain(r) }) {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}
+
+// Table prints rows under a head, in aligned columns.
+func Table(head []string, rows [][]string) {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range append([][]string{head}, rows...) {
+		fmt.Fprintln(w, strings.Join(row, "\t")+"\t")
+	}
+	w.Flush()
+}
+
+// Summary prints what the run came to.
+func Summary(r *evolve.Result, start float64, f evolve.FLOPsReport) {
+	fmt.Printf("\nended (%s) after %d calls in %.1f s: best %.6f, from %.6f\n",
+		stopText(r), r.Calls, r.Elapsed.Seconds(), r.Best.Result.Score, start)
+	w := f.WorstCase // the rules differ in what they charge, not in what they count
+	fmt.Printf("attempts: %d ok, %d timeout, %d error, %d canceled\n", w.OK, w.Timeout, w.Error, w.Canceled)
+	fmt.Printf("tokens: %d prompt (%.1f %% cached), %d completion\n\n", w.PromptTokens, 100*w.CacheHitRate, w.CompletionTokens)
+	var rows [][]string
+	for _, s := range f.Summaries() {
+		rows = append(rows, []string{string(s.Rule), fmt.Sprintf("%.4g", s.TotalFLOPs), fmt.Sprintf("%.4g", s.TimeoutFLOPs)})
+	}
+	Table([]string{"rule", "FLOPs", "without usage"}, rows)
+	fmt.Println()
+}
+
+func stopText(r *evolve.Result) string {
+	if r.Limit != "" {
+		return fmt.Sprintf("%s: %s", r.Stop, r.Limit)
+	}
+	return string(r.Stop)
+}
+
+// CountsHead is the head of the columns of [Counts].
+const CountsHead = "valid  better    of       s"
+
+// Counts says how many children of a generation were valid, improved on the parent, and came to be, and
+// how long it took.
+func Counts(g evolve.Generation) string {
+	var valid, better int
+	for _, c := range g.Children {
+		if c.Result.Valid {
+			valid++
+		}
+		if c.Better(g.Parent) {
+			better++
+		}
+	}
+	return fmt.Sprintf("%5d  %6d  %4d  %6.1f", valid, better, len(g.Children), g.Elapsed.Seconds())
+}

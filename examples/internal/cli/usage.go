@@ -1,0 +1,86 @@
+// Package cli is what the example programs share: their flags, their progress on a terminal, and
+// how they save results.
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// Exit statuses.
+const (
+	exitError    = 1
+	exitUsage    = 2
+	exitCanceled = 130 // as a shell says of a program ended by Ctrl-C
+)
+
+// ErrCanceled is returned by a program that was stopped by Ctrl-C and has saved what it had.
+var ErrCanceled = errors.New("stopped")
+
+// A UsageError is wrong input: one clear line, and exit status 2.
+type UsageError struct{ Err error }
+
+// Error returns the line.
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// Usagef returns a UsageError in the manner of [fmt.Errorf].
+func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
+
+// Main runs a program with the arguments of this process and returns its exit status. The context
+// ends at the first Ctrl-C; a second one ends the process at once.
+func Main(program func(ctx context.Context, args []string) error) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the next signal has its usual effect
+	return status(program(ctx, os.Args[1:]))
+}
+
+// status prints err in one line and returns the exit status for it.
+func status(err error) int {
+	var usage *UsageError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, ErrCanceled):
+		return exitCanceled
+	}
+	fmt.Fprintln(os.Stderr, strings.Join(strings.Fields(err.Error()), " "))
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitError
+}
+
+// Parse reads args into fs. A wrong flag is a UsageError of one line; --help prints all flags.
+func Parse(fs *flag.FlagSet, args []string) error {
+	err := parseQuietly(fs, args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fs.SetOutput(os.Stdout)
+		fs.Usage()
+		return err
+	case err != nil:
+		return Usagef("%s: %w (see --help)", fs.Name(), err)
+	case fs.NArg() > 0:
+		return Usagef("%s: unexpected argument %q (see --help)", fs.Name(), fs.Arg(0))
+	}
+	return nil
+}
+
+// parseQuietly is fs.Parse without what package flag prints on errors.
+func parseQuietly(fs *flag.FlagSet, args []string) error {
+	usage := fs.Usage
+	fs.Usage = func() {}
+	fs.SetOutput(io.Discard)
+	defer func() { fs.Usage = usage }()
+	return fs.Parse(args)
+}
