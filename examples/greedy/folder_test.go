@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+var noPython bool
+
+func TestMain(m *testing.M) {
+	_, err := exec.LookPath("python3")
+	if noPython = err != nil; noPython {
+		fmt.Println("examples/greedy: no folder was evolved, as there is no python3 on the PATH; install Python 3.9 or newer to run them")
+	}
+	os.Exit(m.Run())
+}
+
+// testdata is where task folders are.
+const testdata = "../../task/folder/testdata/"
+
+// evolved runs a short search on a folder and returns its report and best program.
+func evolved(t *testing.T, dir, best string) (r evolve.GreedyReport, program string) {
+	t.Helper()
+	out := t.TempDir()
+	args := "--T 3 --N 16 --offline-latency 0 --task " + testdata + dir + " --output " + out
+	if err := run(t.Context(), strings.Fields(args)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(out, dir, "offline", "greedy_C48_T3_N16_seed40")
+	data, err := os.ReadFile(path + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path + best)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, string(text)
+}
+
+// Folders of the four kinds, as they are.
+func TestEvolvesFolders(t *testing.T) {
+	if noPython {
+		t.Skip("no python3")
+	}
+	for _, tt := range []struct{ dir, best, reason string }{
+		{"bins", ".py", "a dict with combined_score, and EVOLVE-BLOCK markers"},
+		{"regress", ".py", "an EvaluationResult with artifacts; replies asked for as diffs"},
+		{"tour", ".py", "a cascade of three stages"},
+		{"mixture", ".best.json", "no combined_score; data in place of a program, whose name is not the report's"},
+	} {
+		r, program := evolved(t, tt.dir, tt.best)
+		if r.Trajectory[0].BestFitness <= 0 || r.FinalFitness <= r.Trajectory[0].BestFitness {
+			t.Errorf("%s: from %v to %v: %s", tt.dir, r.Trajectory[0].BestFitness, r.FinalFitness, tt.reason)
+		}
+		initial, _ := filepath.Glob(filepath.Join(testdata, tt.dir, "initial*"))
+		before, err := os.ReadFile(initial[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.dir == "bins" { // all that lies before the block and after it is as it was
+			head, _, _ := strings.Cut(string(before), "EVOLVE-BLOCK-START")
+			_, tail, _ := strings.Cut(string(before), "EVOLVE-BLOCK-END")
+			if !strings.HasPrefix(program, head) || !strings.HasSuffix(program, tail) {
+				t.Errorf("%s has changed outside its block:\n%s", tt.dir, program)
+			}
+		}
+	}
+}
+
+func TestBadFolder(t *testing.T) {
+	var usage *cli.UsageError
+	err := run(t.Context(), []string{"--task", t.TempDir(), "--output", t.TempDir()})
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "there is no initial_program") {
+		t.Errorf("error %v, want a usage error that says what is missing", err)
+	}
+	err = run(t.Context(), []string{"--task", filepath.Join(t.TempDir(), "none"), "--output", t.TempDir()})
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "or a folder") {
+		t.Errorf("error %v, want a usage error that says what there is", err)
+	}
+}

@@ -1,0 +1,81 @@
+// Greedy evolves one program with one greedy search: T generations of N children, each generation
+// rewriting the best program so far. With no flags it runs for about ten seconds on a stand-in model
+// that needs no network; with --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the
+// same with a real one.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+func main() { os.Exit(cli.Main(run)) }
+
+func run(ctx context.Context, args []string) error {
+	var o cli.Options
+	fs := flag.NewFlagSet("greedy", flag.ContinueOnError)
+	o.Register(fs)
+	seed := fs.Uint64("seed", 40, "seed of the search, up to 2^32-1")
+	if err := o.Parse(fs, args); err != nil {
+		return err
+	}
+	if *seed > math.MaxUint32 {
+		return cli.Usagef("--seed is %d: need at most %d", *seed, uint32(math.MaxUint32))
+	}
+	s, err := o.Setup()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	header := evolve.Header{Task: s.Task.Name(), Model: s.Model, T: o.T, N: o.N}
+	path := evolve.NewGreedyReport(&evolve.Result{Arms: make([]evolve.ArmResult, 1)}, header, uint32(*seed)).Path()
+	saver, err := cli.NewSaver(o.Output, path, s.Task)
+	if err != nil {
+		return err
+	}
+
+	journal, err := o.OpenJournal(s, saver, evolve.Fingerprint{"seed": fmt.Sprint(*seed)})
+	if err != nil {
+		return err
+	}
+	defer journal.Close()
+
+	progress := cli.NewProgress(ctx, o.T*o.N, "generation       parent         best  "+cli.CountsHead)
+	result, err := search(ctx, &o, s, uint32(*seed), journal, progress)
+	progress.Close()
+	if result == nil {
+		return err
+	}
+	report := evolve.NewGreedyReport(result, header, uint32(*seed))
+	cli.Summary(result, report.Trajectory[0].BestFitness, report.FLOPs)
+	if s.Pool != nil {
+		fmt.Println(s.Pool.Report())
+	}
+	return saver.Finish(report, result, err, cli.ResumeCommand("greedy", args))
+}
+
+// search is the example proper.
+func search(ctx context.Context, o *cli.Options, s *cli.Setup, seed uint32, journal *evolve.Journal, progress *cli.Progress) (*evolve.Result, error) {
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, N: o.N, Seed: seed, OnChild: progress.Child})
+	if err != nil {
+		return nil, err
+	}
+	return evolve.Run(ctx, evolve.Config{
+		Arms:    []evolve.Arm{arm},
+		Budget:  evolve.Budget{Calls: o.T * o.N},
+		Grace:   o.Grace,
+		Journal: journal,
+		Observer: func(e evolve.Event) {
+			if e.Kind == evolve.EventGeneration {
+				g := e.Generation
+				progress.Printf("%10d  %11.6f  %11.6f  %s", g.Index, g.Parent.Result.Score, g.Best.Result.Score, cli.Counts(g))
+			}
+		},
+	})
+}
