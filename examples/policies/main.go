@@ -1,0 +1,94 @@
+// Policies measures allocation policies on simulated searches, without a model: it plays each of them over
+// families of arms, on paired seeds, and prints how well they do, how soon they reach a score reliably, and
+// where each does worst.
+//
+//	go run ./examples/policies
+//	go run ./examples/policies --policies ucb,thompson --families synthetic --K 10,100 --runs 500
+//	go run ./examples/policies --csv runs.csv --plots plots
+//	go run ./examples/policies --estimate results/bandit/cp/offline/thompson_C4096_T64_K10_seed0.json
+//	go run ./examples/policies --logs 'results/cp/qwen3-8b/greedy_*.json' --K 5 --T 8
+//
+// A policy of your own joins by one line in contenders.go.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) }))
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	var o options
+	fs := flag.NewFlagSet("policies", flag.ContinueOnError)
+	o.register(fs)
+	if err := cli.Parse(fs, args); err != nil {
+		return err
+	}
+	cfg, err := o.study()
+	if err != nil {
+		return err
+	}
+	if o.estimate != "" {
+		text, err := o.estimateTable(cfg.Contenders)
+		fmt.Fprint(stdout, text)
+		return err
+	}
+	groups, err := o.groups()
+	if err != nil {
+		return err
+	}
+	out, err := newOutput(o)
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	start := time.Now()
+	p := newProgress(stdout, len(groups)*len(groups[0])*o.runs)
+	cfg.Progress = p.step
+	err = play(ctx, cfg, groups, p, out, o.against(cfg.Contenders))
+	p.close()
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(stdout, "stopped; the settings printed are complete")
+		return cli.ErrCanceled
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%d runs of each policy in each setting, seeds %d to %d, in %.0f s\n", o.runs, o.seed, o.seed+uint64(o.runs)-1, time.Since(start).Seconds())
+	return out.close()
+}
+
+// play plays every setting and reports it when it is complete, and each group when all of it is.
+func play(ctx context.Context, cfg bandittest.StudyConfig, groups [][]bandittest.Setting, p *progress, out *output, baselines []string) error {
+	for _, group := range groups {
+		var cells []bandittest.Cell
+		for _, s := range group {
+			cfg.Settings = []bandittest.Setting{s}
+			cell, err := bandittest.Study(ctx, cfg)
+			if err != nil {
+				return err
+			}
+			cells = append(cells, cell...)
+			p.print(cellTable(cell[0]))
+			if err := out.cell(cell[0], cfg.Seed); err != nil {
+				return err
+			}
+		}
+		p.print(overallTable(cells) + speedTable(cells, baselines))
+		if err := out.group(cells); err != nil {
+			return err
+		}
+	}
+	return nil
+}

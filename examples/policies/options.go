@@ -1,0 +1,177 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/replay"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// options are the flags.
+type options struct {
+	policies, baselines, families string
+	logs                          string
+	arms, children, rounds        string
+	multiples, scores             string
+	runs                          int
+	seed                          uint64
+	inFlight                      int
+	delaySigma                    float64
+	parallel                      int
+	csv, plots                    string
+	estimate                      string
+	limit                         int
+}
+
+func (o *options) register(fs *flag.FlagSet) {
+	fs.StringVar(&o.policies, "policies", "all", "policies to compare: "+strings.Join(names(contenders(false)), ", "))
+	fs.StringVar(&o.baselines, "baselines", "ucb,thompson,exp3p", "policies to compare the others with; those that are not played are left out")
+	fs.StringVar(&o.families, "families", "all", "families of arms, by name; or all, synthetic, real")
+	fs.StringVar(&o.logs, "logs", "", "play over logged searches instead of --families: result files or CSV, by name or pattern, a list; --N does not apply")
+	fs.StringVar(&o.arms, "K", "10", "arms; a list plays each")
+	fs.StringVar(&o.children, "N", "1", "children to a generation; a list plays each")
+	fs.StringVar(&o.rounds, "T", "512", "budget in generations, which are pulls; a list plays each")
+	fs.StringVar(&o.multiples, "multiples", "0.5,1,2", "scores to reach: what dealing out so many times T pulls in turn reaches with nine runs in ten")
+	fs.StringVar(&o.scores, "scores", "", "further scores to reach, as they are")
+	fs.IntVar(&o.runs, "runs", 100, "runs of each policy in each setting")
+	fs.Uint64Var(&o.seed, "seed", 0, "seed of the first run; the others have those after it")
+	fs.IntVar(&o.inFlight, "in-flight", 1, "pulls in flight at once, at most one an arm")
+	fs.Float64Var(&o.delaySigma, "delay-sigma", 0, "pulls take log-normal times of this sigma; 0 means equal times")
+	fs.IntVar(&o.parallel, "parallel", runtime.NumCPU(), "runs played at once")
+	fs.StringVar(&o.csv, "csv", "", "file for a row for each run and score to reach (CSV)")
+	fs.StringVar(&o.estimate, "estimate", "", "do nothing but estimate what each policy would have earned in the rounds of a bandit's result file")
+	fs.IntVar(&o.limit, "T-cap-per-arm", 0, "with --estimate: the cap that the run had; 0 means none")
+	fs.StringVar(&o.plots, "plots", "", "folder for plots (SVG)")
+}
+
+// study is what the options stand for, without settings.
+func (o *options) study() (bandittest.StudyConfig, error) {
+	cfg := bandittest.StudyConfig{Runs: o.runs, Seed: o.seed, InFlight: o.inFlight, Parallel: o.parallel}
+	for name, value := range map[string]int{"runs": o.runs, "in-flight": o.inFlight, "parallel": o.parallel} {
+		if value < 1 {
+			return cfg, cli.Usagef("--%s is %d: need at least 1", name, value)
+		}
+	}
+	if !(o.delaySigma >= 0 && o.delaySigma <= 10) {
+		return cfg, cli.Usagef("--delay-sigma is %v: need 0 to 10", o.delaySigma)
+	}
+	if o.delaySigma > 0 {
+		cfg.Delay = func(r *rand.Rand) float64 { return math.Exp(o.delaySigma * r.NormFloat64()) }
+	}
+	var err error
+	if cfg.Contenders, err = chosen(o.policies, o.logs != "" || o.estimate != ""); err != nil {
+		return cfg, err
+	}
+	if err := distinct(cfg.Contenders); err != nil {
+		return cfg, err
+	}
+	if cfg.Multiples, err = numbers("multiples", o.multiples); err != nil {
+		return cfg, err
+	}
+	cfg.Scores, err = numbers("scores", o.scores)
+	return cfg, err
+}
+
+func distinct(all []bandittest.Contender) error {
+	sorted := slices.Sorted(slices.Values(names(all)))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return cli.Usagef("--policies: %q is named twice", sorted[i])
+		}
+	}
+	return nil
+}
+
+// groups returns the settings to play, a group for each K, N and T.
+func (o *options) groups() ([][]bandittest.Setting, error) {
+	fs, err := families(o.families)
+	if o.logs != "" {
+		fs, err = o.logged()
+	}
+	if err != nil {
+		return nil, err
+	}
+	lists := make(map[string][]int)
+	for name, list := range map[string]string{"K": o.arms, "N": o.children, "T": o.rounds} {
+		if lists[name], err = counts(name, list); err != nil {
+			return nil, err
+		}
+	}
+	var groups [][]bandittest.Setting
+	for _, k := range lists["K"] {
+		for _, n := range lists["N"] {
+			for _, t := range lists["T"] {
+				var group []bandittest.Setting
+				for _, f := range fs {
+					if l, ok := f.(replay.Family); ok && k > len(l.Arms) {
+						return nil, cli.Usagef("--K is %d: the logs have %d searches", k, len(l.Arms))
+					}
+					group = append(group, bandittest.Setting{Family: f, Arms: k, N: n, Rounds: t})
+				}
+				groups = append(groups, group)
+			}
+		}
+	}
+	return groups, nil
+}
+
+// logged returns the family that has the searches of --logs.
+func (o *options) logged() ([]bandittest.Family, error) {
+	var paths []string
+	for _, pattern := range split(o.logs) {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			return nil, cli.Usagef("--logs: no file like %q", pattern)
+		}
+		paths = append(paths, found...)
+	}
+	l, err := replay.ReadFiles(paths...)
+	if err != nil {
+		return nil, cli.Usagef("--logs: %w", err)
+	}
+	o.children = fmt.Sprint(max(l.N, 1)) // for the tables
+	return []bandittest.Family{replay.Family{Name: "logs", Arms: l.Arms}}, nil
+}
+
+// against returns the policies to compare with: those of the flag that are played.
+func (o *options) against(played []bandittest.Contender) []string {
+	return slices.DeleteFunc(split(o.baselines), func(name string) bool { return !slices.Contains(names(played), name) })
+}
+
+// counts reads a list of numbers of at least 1.
+func counts(name, list string) ([]int, error) {
+	var ints []int
+	for _, item := range split(list) {
+		n, err := strconv.Atoi(item)
+		if err != nil || n < 1 {
+			return nil, cli.Usagef("--%s: %q: need whole numbers, at least 1", name, item)
+		}
+		ints = append(ints, n)
+	}
+	return ints, nil
+}
+
+// numbers reads a list of positive numbers, which may be empty.
+func numbers(name, list string) ([]float64, error) {
+	floats := []float64{} // not nil, which would mean the default
+	if list == "" {
+		return floats, nil
+	}
+	for _, item := range split(list) {
+		v, err := strconv.ParseFloat(item, 64)
+		if err != nil || !(v > 0) || math.IsInf(v, 0) {
+			return nil, cli.Usagef("--%s: %q: need positive numbers", name, item)
+		}
+		floats = append(floats, v)
+	}
+	return floats, nil
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/bandit/bandittest"
+)
+
+const (
+	priorSeed     = 1 << 63 // of the searches that priors are made from; runs have other seeds
+	priorSearches = 40
+)
+
+// informed returns ExpectedImprovement with a prior of 40 other searches of the family, of as many pulls as
+// are played. There is no such thing for logs: it would know the searches that it is played over.
+func informed() bandittest.Contender {
+	var mu sync.Mutex
+	priors := make(map[string]*bandit.Prior)
+	return bandittest.Contender{Name: "ei-prior", New: func(s bandittest.Setting) bandit.Policy {
+		mu.Lock()
+		defer mu.Unlock()
+		key := fmt.Sprint(s.Family, s.N, s.Rounds) // they are the same however many arms are played
+		if priors[key] == nil {
+			var err error
+			if priors[key], err = bandit.FitPrior(bandittest.Arms(s.Family, priorSeed, priorSearches, s.N, s.Rounds)); err != nil {
+				panic(err) // a family gives whole trajectories of finite scores
+			}
+		}
+		return &bandit.ExpectedImprovement{T: s.Rounds, Ceiling: 1, Prior: priors[key]}
+	}}
+}

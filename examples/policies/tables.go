@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/evoalloc/evoalloc/bandit/bandittest"
+)
+
+// table aligns rows under a title and a head.
+func table(title string, head []string, rows [][]string) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, title)
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{head}, rows...) {
+		fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
+	}
+	w.Flush()
+	return b.String()
+}
+
+// cellTable tells how the policies did in one setting.
+func cellTable(c bandittest.Cell) string {
+	title := fmt.Sprintf("%v: the oracle comes to %.4f", c.Setting, bandittest.Summarize(c.Oracle).Mean.Value)
+	head := []string{"policy", "mean final best", "interquartile mean", "regret", "over time"}
+	for _, l := range c.Levels {
+		head = append(head, "pulls to "+levelText(l))
+	}
+	var rows [][]string
+	for _, e := range c.Entries {
+		s := bandittest.Summarize(e.Final)
+		row := []string{e.Name, interval(s.Mean), interval(s.IQM), mean(e.Regret), mean(e.MeanRegret)}
+		for i := range c.Levels {
+			row = append(row, pulls(c.Pulls(e.Name, i)))
+		}
+		rows = append(rows, row)
+	}
+	return table(title, head, rows)
+}
+
+func levelText(l bandittest.Level) string {
+	text := fmt.Sprintf("%.4f", l.Score)
+	if l.Multiple > 0 {
+		text += fmt.Sprintf(" (%.3gT)", l.Multiple)
+	}
+	if l.Trivial {
+		text += " from the start"
+	}
+	return text
+}
+
+func pulls(n int) string {
+	if n == bandittest.NotReached {
+		return "not reached"
+	}
+	return fmt.Sprint(n)
+}
+
+func interval(i bandittest.Interval) string {
+	return fmt.Sprintf("%.4f [%.4f, %.4f]", i.Value, i.Low, i.High)
+}
+
+func mean(values []float64) string {
+	return fmt.Sprintf("%.4f", bandittest.Summarize(values).Mean.Value)
+}
+
+// overallTable tells how the policies did over all settings of a group.
+func overallTable(cells []bandittest.Cell) string {
+	s := cells[0].Setting
+	title := fmt.Sprintf("all %d families, K=%d N=%d T=%d", len(cells), s.Arms, s.N, s.Rounds)
+	head := []string{"policy", "mean final best", "interquartile mean", "regret", "worst family by regret"}
+	var rows [][]string
+	for p, e := range cells[0].Entries {
+		var finals, regrets [][]float64
+		var worst string
+		most := -1.0
+		for _, c := range cells {
+			finals, regrets = append(finals, c.Entries[p].Final), append(regrets, c.Entries[p].Regret)
+			if r := bandittest.Summarize(c.Entries[p].Regret).Mean.Value; r > most {
+				most, worst = r, fmt.Sprintf("%v (%.4f)", c.Setting.Family, r)
+			}
+		}
+		final := bandittest.SummarizeAll(finals)
+		rows = append(rows, []string{e.Name, interval(final.Mean), interval(final.IQM), interval(bandittest.SummarizeAll(regrets).Mean), worst})
+	}
+	return table(title, head, rows)
+}
+
+// speedTable compares how soon policies reach the levels reliably with each baseline, and with the best of
+// the baselines in hindsight.
+func speedTable(cells []bandittest.Cell, baselines []string) string {
+	if len(baselines) == 0 {
+		return ""
+	}
+	title := "\npulls until nine runs in ten have reached a score, as a ratio: below 1 is faster.\n" +
+		"The geometric mean over levels and families [95 %], and the family where it is worst"
+	head := append([]string{"policy"}, baselines...)
+	if len(baselines) > 1 {
+		head = append(head, "the best of these")
+	}
+	var rows [][]string
+	for _, e := range cells[0].Entries {
+		row := []string{e.Name}
+		var others []string
+		for _, b := range baselines {
+			row = append(row, ratio(cells, e.Name, b))
+			if b != e.Name {
+				others = append(others, b)
+			}
+		}
+		if len(baselines) > 1 {
+			row = append(row, ratio(cells, e.Name, others...))
+		}
+		rows = append(rows, row)
+	}
+	return table(title, head, rows)
+}
+
+func ratio(cells []bandittest.Cell, name string, others ...string) string {
+	if len(others) == 1 && others[0] == name {
+		return "1"
+	}
+	c := bandittest.Compare(cells, name, others...)
+	if c.Settings == 0 {
+		return "nothing to reach"
+	}
+	return fmt.Sprintf("%.3f [%.3f, %.3f], %.2f in %v", c.GeoMean.Value, c.GeoMean.Low, c.GeoMean.High, c.Worst, c.WorstAt.Family)
+}
