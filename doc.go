@@ -1,0 +1,61 @@
+// Package evoalloc is the root of a library that evolves programs with language models and decides
+// where each model call goes: several searches run side by side, a bandit gives the next generation
+// to the one that deserves it, and every call is accounted for in FLOPs, whether it ended well or
+// not. It follows "Compute Allocation in Evolutionary Search: From Depth–Breadth to Multi-Armed
+// Bandits" (BaSE, arXiv 2605.29268).
+//
+// This package holds nothing but this page. The others are plain Go values that fit together:
+//
+//	task.Task ───────────┐  what to improve, and how to score it
+//	llm.LLM ─────────────┤  who proposes
+//	                     ▼
+//	               evolve.Greedy, ...        an Arm: one search, advanced a generation at a time
+//	                     ▲   │ Generation
+//	          Step       │   ▼ reward
+//	bandit.Policy ──► evolve.Run             draws an arm, steps it, reports, until the Budget ends
+//	                         │
+//	                         ▼
+//	                   flops (what it cost)      evolve.Result (what came of it)
+//
+// A whole run, with a model that needs no network:
+//
+//	runner, err := js.New(js.Config{})
+//	cp, err := geometry.CirclePacking().Task(runner, "javascript")
+//	model, err := offline.New(offline.Config{})
+//	arms, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: cp, LLM: model, N: 64, Seed: 40}, 10)
+//	result, err := evolve.Run(ctx, evolve.Config{
+//		Arms:   arms,
+//		Policy: &bandit.UCB1{},
+//		Budget: evolve.Budget{Calls: 8 * 64},
+//	})
+//
+// # The parts
+//
+// Package task says what there is to improve: an initial program, a prompt, a parser for replies, and
+// an evaluator. task.New makes one of a Spec; task/geometry has circle packing, min/max distance and
+// the Heilbronn triangle.
+//
+// Package eval scores programs. Candidates are hostile until shown otherwise: a Runner (eval/js runs
+// JavaScript in process, with limits) returns data, and eval.Scored computes the score where the
+// program cannot reach. A bad program is a Result with a Reason; an error is infrastructure's.
+//
+// Package llm is the model's side: one method, and combinators that limit and retry. llm/openai
+// speaks to any OpenAI-compatible endpoint, llm/offline stands in without one, llm/llmtest is a real
+// server to test against, with faults on request.
+//
+// Package bandit has the policies. A Policy returns the chance of each arm, so that floors and
+// mixtures are one line and propensities are known; a Player draws. A type with two methods is a new
+// policy, and bandit/bandittest checks what it must hold.
+//
+// Package evolve has the searches and the allocator, which is itself an Arm, so allocators nest.
+//
+// Package flops charges attempts: 2 · active parameters · (prompt − cached + completion), and a rule
+// for those that timed out without saying what they used.
+//
+// # What holds everywhere
+//
+// A bad candidate is data; an error is infrastructure. Every attempt is recorded, however it ended.
+// Seeds are addressed, never drawn in passing, so scheduling cannot change a result when the replies
+// are the same and one arm is in flight. A child is scored as soon as its reply is parsed. Why a run
+// stopped is a value. No NaN or Inf travels.
+package evoalloc
