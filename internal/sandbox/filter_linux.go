@@ -8,9 +8,8 @@ import "golang.org/x/sys/unix"
 type setting struct {
 	mounts   bool   // the file system is read-only but for the candidate's own folders
 	pidns    bool   // other processes cannot be named
-	scope    bool   // Landlock keeps signals inside
 	truncate bool   // Landlock knows of truncation
-	guarded  []int  // processes that must not be signalled, where neither pidns nor scope hold
+	guarded  []int  // processes that must not be signalled, where pidns does not hold
 	start    uint32 // the one set of new namespaces that may be made, as what installs the filter still has to
 }
 
