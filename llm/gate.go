@@ -29,6 +29,49 @@ func Again(ctx context.Context, req Request) error {
 	return gate(ctx, req)
 }
 
+// sendKey is the context's key for the function that is asked before a request leaves.
+type sendKey struct{}
+
+// WithSend returns ctx for one call of Generate, each of whose attempts is made only if send returns nil;
+// its error ends the call. Send is asked last, when the attempt has left every queue on the way to the
+// model, so that whoever must know what was sent is not told of what only waits. [Announces] says which
+// LLMs ask; of others nothing is known, and a caller has to take their calls as sent at once.
+func WithSend(ctx context.Context, send func() error) context.Context {
+	return context.WithValue(ctx, sendKey{}, send)
+}
+
+// Announces reports whether l asks the function of [WithSend] before each attempt. [Limit] and [Pool] do;
+// what wraps another LLM does if that does, as [Retry] and [Record]. An LLM of another make says so with a
+// method Announces() bool.
+func Announces(l LLM) bool {
+	a, ok := l.(interface{ Announces() bool })
+	return ok && a.Announces()
+}
+
+// announce asks the function of WithSend before an attempt at l, unless l does that itself.
+func announce(ctx context.Context, l LLM) error {
+	send, ok := ctx.Value(sendKey{}).(func() error)
+	if !ok || Announces(l) {
+		return nil
+	}
+	if err := send(); err != nil {
+		return &unsentError{err}
+	}
+	return nil
+}
+
+// An unsentError is why an attempt was not made. Asking again does not help.
+type unsentError struct{ why error }
+
+func (e *unsentError) Error() string { return e.why.Error() }
+func (e *unsentError) Unwrap() error { return e.why }
+
+// unsent reports whether err says that an attempt was not made because the function of WithSend said no.
+func unsent(err error) bool {
+	_, ok := errors.AsType[*unsentError](err)
+	return ok
+}
+
 // ErrDraining says that a request was not sent because its run is coming to an end.
 var ErrDraining = errors.New("not sent: the run is coming to an end")
 

@@ -41,8 +41,14 @@ func (s *limited) Generate(ctx context.Context, req Request) (Reply, error) {
 		return Reply{}, fmt.Errorf("llm: waiting for one of %d places: %w", s.n, err)
 	}
 	defer s.release(ctx)
+	if err := announce(ctx, s.l); err != nil {
+		return Reply{}, err
+	}
 	return s.l.Generate(ctx, req)
 }
+
+// Announces returns true, see the function [Announces].
+func (s *limited) Announces() bool { return true }
 
 func (s *limited) release(ctx context.Context) {
 	s.sem.Release(1)

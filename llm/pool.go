@@ -225,6 +225,9 @@ func (p *Pool) try(ctx context.Context, c *call, g grant, req Request) (reply Re
 			sayIdle(ctx)
 		}
 	}()
+	if err := announce(ctx, g.end.llm); err != nil {
+		return Reply{Attempts: c.attempts}, err, false
+	}
 	sent, done := g.recallable(ctx, p.cfg.Recall)
 	defer done()
 	reply, err = g.end.llm.Generate(sent, req)
@@ -274,6 +277,9 @@ func (c *call) failure() error {
 	}
 	return fmt.Errorf("%w (sent to %s)", err, strings.Join(c.names, ", "))
 }
+
+// Announces returns true, see the function [Announces].
+func (p *Pool) Announces() bool { return true }
 
 // String prints the endpoints and how calls are shared out.
 func (p *Pool) String() string {

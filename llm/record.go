@@ -70,7 +70,7 @@ func (r *Recorder) Generate(ctx context.Context, req Request) (Reply, error) {
 		return Reply{}, err
 	}
 	reply, err := r.l.Generate(ctx, req)
-	if err != nil && len(reply.Attempts) == 0 && (ctx.Err() != nil || errors.Is(err, ErrDraining)) {
+	if err != nil && len(reply.Attempts) == 0 && (ctx.Err() != nil || errors.Is(err, ErrDraining) || unsent(err)) {
 		return reply, err // it was given up before anything was sent
 	}
 	if bad := r.write(req, reply, err); bad != nil && err != nil {
@@ -149,6 +149,9 @@ func (r *Recorder) Close() error {
 
 // Unwrap returns the LLM that is asked.
 func (r *Recorder) Unwrap() LLM { return r.l }
+
+// Announces reports whether the LLM that is asked does, see the function [Announces].
+func (r *Recorder) Announces() bool { return Announces(r.l) }
 
 // String names what is asked and where it is recorded.
 func (r *Recorder) String() string { return fmt.Sprintf("Record(%v, %s)", r.l, r.name) }

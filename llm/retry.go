@@ -91,7 +91,7 @@ func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
 // prompt was not refused, and nobody gave up on it. Rate limits, server errors, cut connections,
 // broken replies, timeouts and stalls are worth another try.
 func Retryable(err error) bool {
-	if err == nil || StatusOf(err) == Canceled {
+	if err == nil || StatusOf(err) == Canceled || unsent(err) {
 		return false
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -161,6 +161,9 @@ func (r *retrying) worthwhile(err error) bool {
 	}
 	return Retryable(err)
 }
+
+// Announces reports whether the LLM that is asked again does, see the function [Announces].
+func (r *retrying) Announces() bool { return Announces(r.l) }
 
 func (r *retrying) String() string {
 	return fmt.Sprintf("Retry(%v, %v)", r.l, r.cfg)

@@ -182,6 +182,11 @@ func (e *Ensemble) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 	return reply, err
 }
 
+// Announces reports whether every member does, see [llm.Announces].
+func (e *Ensemble) Announces() bool {
+	return !slices.ContainsFunc(e.cfg.Members, func(m Member) bool { return !llm.Announces(m.LLM) })
+}
+
 // draw chooses the member for req, by a stream that follows from the request.
 func (e *Ensemble) draw(req llm.Request) (bandit.Pull, error) {
 	digest := llm.Digest(req)
