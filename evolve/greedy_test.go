@@ -122,34 +122,34 @@ func TestGreedyHasNoBarrier(t *testing.T) {
 }
 
 func TestGreedyStopsOnUnavailableModel(t *testing.T) {
-	refused := &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Endpoint: "http://localhost:1/v1", Err: errors.New("connection refused")}
-	release := make(chan struct{})
-	model := answers(5, 4, func(i int) (llm.Reply, error) {
-		if i == 0 {
-			close(release)
-			return ok("9", 1), nil
+	synctest.Test(t, func(t *testing.T) {
+		refused := &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Endpoint: "http://localhost:1/v1", Err: errors.New("connection refused")}
+		model := answers(5, 4, func(i int) (llm.Reply, error) {
+			switch i {
+			case 0:
+				return ok("9", 1), nil
+			case 2:
+				time.Sleep(time.Second) // child 0 is scored by then
+				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindRefused}}}, refused
+			}
+			time.Sleep(time.Second)
+			return ok("1", 1), nil
+		})
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 4, Seed: 5, LLM: model})
+		gen, err := g.Step(t.Context())
+		if !errors.Is(err, refused) {
+			t.Fatalf("error %v, want %v", err, refused)
 		}
-		<-release
-		if i == 2 {
-			time.Sleep(50 * time.Millisecond) // let child 0 be scored
-			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindRefused}}}, refused
+		if !gen.Partial || gen.Best.Program != "9" || len(gen.Children) != 4 {
+			t.Errorf("partial %v, best %q, %d children; want what was paid for", gen.Partial, gen.Best.Program, len(gen.Children))
 		}
-		return ok("1", 1), nil
+		if !g.Done() {
+			t.Error("not done after an error")
+		}
+		if _, again := g.Step(t.Context()); !errors.Is(again, refused) {
+			t.Errorf("the next Step returns %v", again)
+		}
 	})
-	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 4, Seed: 5, LLM: model})
-	gen, err := g.Step(t.Context())
-	if !errors.Is(err, refused) {
-		t.Fatalf("error %v, want %v", err, refused)
-	}
-	if !gen.Partial || gen.Best.Program != "9" || len(gen.Children) != 4 {
-		t.Errorf("partial %v, best %q, %d children; want what was paid for", gen.Partial, gen.Best.Program, len(gen.Children))
-	}
-	if !g.Done() {
-		t.Error("not done after an error")
-	}
-	if _, again := g.Step(t.Context()); !errors.Is(again, refused) {
-		t.Errorf("the next Step returns %v", again)
-	}
 }
 
 func TestGreedyStopsWhenEveryCallFails(t *testing.T) {
