@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -157,7 +158,7 @@ func attack(t *testing.T, e *Evaluator, name string, replace ...string) []string
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	if pythonPath == "" {
-		t.SkipNow() // TestMain has said so
+		notrun.Skip(t)
 	}
 	cfg := shell
 	cfg.Timeout = 5 * time.Second

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/evoalloc/evoalloc/eval/python"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 const secret = "sk-not-for-candidates"
@@ -18,12 +22,9 @@ var pythonPath string
 
 // TestMain counts processes and files before and after all tests.
 func TestMain(m *testing.M) {
-	pythonPath, _ = exec.LookPath("python3")
-	if pythonPath == "" {
-		fmt.Println("eval/command: the attacks written in Python were not tested; install python3 to test them")
-		if os.Getenv("CI") == "true" {
-			os.Exit(1)
-		}
+	var err error
+	if pythonPath, err = python.Find(context.Background()); err != nil {
+		notrun.Say("eval/command", "attacks written in Python", err, "install python3")
 	}
 	os.Exit(run(m))
 }

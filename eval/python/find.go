@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os/exec"
 	"path/filepath"
@@ -121,7 +122,9 @@ const askTimeout = time.Minute
 func ask(ctx context.Context, name string, q query) (p interpreter, ok bool) {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return interpreter{Executable: name, problem: "not found"}, filepath.IsAbs(name) && !errors.Is(err, exec.ErrNotFound)
+		cause := errors.Unwrap(err)
+		there := !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist)
+		return interpreter{Executable: name, problem: cmp.Or(cause, err).Error()}, there
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

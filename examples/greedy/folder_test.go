@@ -1,25 +1,26 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 var noPython bool
 
 func TestMain(m *testing.M) {
-	_, err := exec.LookPath("python3")
+	_, err := python.Find(context.Background())
 	if noPython = err != nil; noPython {
-		fmt.Println("examples/greedy: no folder was evolved, as there is no python3 on the PATH; install Python 3.9 or newer to run them")
+		notrun.Say("examples/greedy", "searches on folders", err, "install python3")
 	}
 	os.Exit(m.Run())
 }
@@ -53,7 +54,7 @@ func evolved(t *testing.T, dir, best string) (r evolve.GreedyReport, program str
 // Folders of the four kinds, as they are.
 func TestEvolvesFolders(t *testing.T) {
 	if noPython {
-		t.Skip("no python3")
+		notrun.Skip(t)
 	}
 	for _, tt := range []struct{ dir, best, reason string }{
 		{"bins", ".py", "a dict with combined_score, and EVOLVE-BLOCK markers"},
@@ -77,6 +78,26 @@ func TestEvolvesFolders(t *testing.T) {
 				t.Errorf("%s has changed outside its block:\n%s", tt.dir, program)
 			}
 		}
+	}
+}
+
+// TestRuntimePython runs a built-in task's Python program, or where that cannot be says what to do.
+func TestRuntimePython(t *testing.T) {
+	out := t.TempDir()
+	err := run(t.Context(), strings.Fields("--task cp --runtime python --T 2 --N 8 --offline-latency 0 --output "+out))
+	if _, lacking := python.Find(t.Context(), "numpy"); lacking != nil {
+		var usage *cli.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), "needs Python 3.9 or newer with numpy") {
+			t.Errorf("error %v, want a usage error that says what is needed", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := os.ReadFile(filepath.Join(out, "cp", "offline", "greedy_C16_T2_N8_seed40.py"))
+	if err != nil || !strings.Contains(string(best), "import numpy") {
+		t.Errorf("%v: the best program is\n%s", err, best)
 	}
 }
 

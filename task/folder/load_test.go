@@ -19,18 +19,18 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// noPython is whether there is no Python to run evaluators with. Whether one that there is will do is
-// not asked: if it does not, tests are to fail.
+// noPython is whether there is no Python to run evaluators with.
 var noPython bool
 
 func TestMain(m *testing.M) {
-	_, err := exec.LookPath("python3")
+	_, err := python.Find(context.Background())
 	if noPython = err != nil; noPython {
-		fmt.Println("task/folder: no evaluator.py was run, as there is no python3 on the PATH; install Python 3.9 or newer to run them")
+		notrun.Say("task/folder", "all that runs an evaluator.py", err, "install python3")
 	}
 	before, code := tree(), m.Run()
 	if after := tree(); !slices.Equal(before, after) {
@@ -60,7 +60,7 @@ var bare = Config{Python: python.Config{Imports: []string{}}}
 func loaded(t *testing.T, dir string, cfg Config) *Task {
 	t.Helper()
 	if noPython {
-		t.Skip("no python3")
+		notrun.Skip(t)
 	}
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	out, err := Load(t.Context(), dir, cfg)
@@ -235,7 +235,7 @@ func TestGreedyEvolvesByDiffs(t *testing.T) {
 
 func TestLoadErrors(t *testing.T) {
 	if noPython {
-		t.Skip("no python3")
+		notrun.Skip(t)
 	}
 	tests := []struct {
 		files        []string

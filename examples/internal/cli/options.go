@@ -184,7 +184,7 @@ func (o *Options) problem(p geometry.Problem) (task.Task, io.Closer, error) {
 	case "python":
 		runner, err := python.NewRunner(context.Background(), python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
 		}
 		t, err := p.Task(runner, "python")
 		return t, runner, err
