@@ -178,7 +178,7 @@ func (b Budget) usedBy(req size, a llm.Attempt) amounts {
 	switch {
 	case a.Usage != nil:
 		u = *a.Usage
-	case a.Status != llm.Failed:
+	case a.Status != llm.Failed && !a.Unsent:
 		most := cmp.Or(a.MaxTokens, newTokens(req.maxTokens, m))
 		u = llm.Usage{PromptTokens: req.prompt, CompletionTokens: max(most, a.Streamed)}
 	}

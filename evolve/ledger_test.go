@@ -208,6 +208,23 @@ func TestStallsHaveACapOfTheirOwn(t *testing.T) {
 	}
 }
 
+// What never went out counts as a stall and costs nothing; what did, without usage, costs the most it can.
+func TestUnsentCostsNothing(t *testing.T) {
+	b := Budget{Tokens: 1, Models: llm.Models()[:1]}
+	req := size{prompt: 100}
+	for _, status := range []llm.Status{llm.Timeout, llm.Stalled, llm.Canceled} {
+		a := llm.Attempt{Status: status, MaxTokens: 1000}
+		sent, stalls := b.used(req, []llm.Attempt{a})
+		if want := status.Class() == llm.Stall; sent.tokens != 1100 || sent.flops == 0 || (stalls == 1) != want {
+			t.Errorf("%s: %+v, %d stalls", status, sent, stalls)
+		}
+		a.Unsent = true
+		if unsent, again := b.used(req, []llm.Attempt{a}); unsent != (amounts{}) || again != stalls {
+			t.Errorf("%s and not sent: %+v, %d stalls", status, unsent, again)
+		}
+	}
+}
+
 // An endpoint where everything hangs is given up after the stalls that the budget allows.
 func TestStallsStopTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

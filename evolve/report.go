@@ -24,8 +24,9 @@ type AttemptRow struct {
 	Usage        *UsageRow `json:"usage"`
 	FinishReason *string   `json:"finish_reason"`
 	TimedOut     bool      `json:"timed_out"`
-	// EstimatedOutput is the cap on new tokens in force, on a timeout, for the worst case.
+	// EstimatedOutput is the cap on new tokens in force, on a timeout, for the worst case; 0 if Unsent.
 	EstimatedOutput *int   `json:"estimated_output_tokens,omitempty"`
+	Unsent          bool   `json:"unsent,omitempty"` // it never went out, and costs nothing
 	Error           string `json:"error,omitempty"`
 	Streamed        int    `json:"streamed_tokens,omitempty"`
 	Model           string `json:"model,omitempty"`
@@ -178,7 +179,7 @@ func newChildRow(c Child) ChildRow {
 
 func newAttemptRow(i int, a llm.Attempt) AttemptRow {
 	row := AttemptRow{
-		Index: i, Status: string(a.Status), Latency: a.Latency.Seconds(), TimedOut: a.Status == llm.Timeout,
+		Index: i, Status: string(a.Status), Latency: a.Latency.Seconds(), TimedOut: a.Status == llm.Timeout, Unsent: a.Unsent,
 		Error: a.Err, Streamed: a.Streamed, Model: a.Model, Endpoint: a.Endpoint, Propensity: a.Propensity,
 	}
 	if a.Status == llm.Failed {
@@ -189,6 +190,9 @@ func newAttemptRow(i int, a llm.Attempt) AttemptRow {
 	}
 	if row.TimedOut || a.Status == llm.Stalled {
 		row.EstimatedOutput = &a.MaxTokens
+		if a.Unsent {
+			row.EstimatedOutput = new(int)
+		}
 	}
 	if u := a.Usage; u != nil {
 		row.Usage = &UsageRow{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.PromptTokens + u.CompletionTokens}

@@ -8,7 +8,8 @@
 //
 // where prompt tokens served from a prefix cache are not computed again. Every retry is an attempt
 // of its own. An attempt that timed out usually comes without usage although the server worked on
-// it; a [Rule] says what it is charged then. This is the accounting of BaSE (arXiv 2605.29268).
+// it; a [Rule] says what it is charged then. An attempt that was never sent is charged nothing. This is
+// the accounting of BaSE (arXiv 2605.29268).
 package flops
 
 import (
@@ -140,7 +141,10 @@ func (s *Summary) add(a llm.Attempt, active int64, median int) {
 
 // output returns the completion tokens that the rule charges an attempt without usage.
 func (r Rule) output(a llm.Attempt, median int) int {
-	if r == Observed {
+	switch {
+	case a.Unsent: // nobody worked on it
+		return 0
+	case r == Observed:
 		return max(a.Streamed, 0)
 	}
 	switch a.Status {

@@ -79,9 +79,12 @@ const (
 	Failed   Status = "error"    // refused, broken or unusable; Attempt.Kind says which
 )
 
-// An Attempt is one request sent to one endpoint, however it ended.
+// An Attempt is one request to one endpoint, however it ended.
 type Attempt struct {
 	Status Status `json:"status"`
+	// Unsent says that the request certainly never went out, because no connection came about or it
+	// broke before, so that it costs nothing under any rule. One that was canceled then is no attempt.
+	Unsent bool `json:"unsent,omitempty"`
 	// Kind classes an attempt with Status Failed, in one word: one of the Kind constants.
 	Kind         string        `json:"kind,omitempty"`
 	Usage        *Usage        `json:"usage,omitempty"`    // nil if the server sent none

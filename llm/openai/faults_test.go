@@ -189,7 +189,7 @@ func TestTimeoutIsCancelledAtTheServer(t *testing.T) {
 			m.Timeout, m.MaxTokens = 300*time.Millisecond, 777
 			reply, err := newClient(t, srv.URL, m).Generate(t.Context(), request)
 			a := reply.Attempts[0]
-			if a.Status != llm.Timeout || a.MaxTokens != 777 || a.Usage != nil || a.Kind != "" || a.Latency < m.Timeout {
+			if a.Status != llm.Timeout || a.MaxTokens != 777 || a.Usage != nil || a.Kind != "" || a.Unsent || a.Latency < m.Timeout {
 				t.Errorf("attempt %+v", a)
 			}
 			if llm.StatusOf(err) != llm.Timeout || !errors.Is(err, context.DeadlineExceeded) || llm.Unavailable(err) {
@@ -294,7 +294,7 @@ func TestNothingThere(t *testing.T) {
 			}
 			checkMessage(t, err, tt.url, tt.says)
 			checkMessage(t, err, tt.url, "check that the server is running and the URL in Config.BaseURL")
-			if len(reply.Attempts) != 1 || reply.Attempts[0].Kind != llm.KindRefused {
+			if len(reply.Attempts) != 1 || reply.Attempts[0].Kind != llm.KindRefused || !reply.Attempts[0].Unsent {
 				t.Errorf("attempts %+v", reply.Attempts)
 			}
 		})

@@ -16,9 +16,9 @@ import (
 var errTimeout = errors.New("openai: Model.Timeout passed")
 
 // Generate sends req once. The attempt it made is in the reply, whatever the error, which is an
-// [*llm.Error] with the same status; no attempt is listed for a request that could not be sent
-// because it is malformed or because ctx had already ended. Where a stream's options are refused,
-// it sends req again without them, and lists that attempt too.
+// [*llm.Error] with the same status; no attempt is listed for a request that was not sent because it
+// is malformed or because ctx ended before it could be. Where a stream's options are refused, it
+// sends req again without them, and lists that attempt too.
 func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return llm.Reply{}, fmt.Errorf("openai: not sent: %w", err)
@@ -31,7 +31,7 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 		return c.generateStream(ctx, req, b)
 	}
 	var reply llm.Reply
-	fail := c.attempt(&reply, b, func() (answer, *llm.Error) { return c.ask(ctx, b) })
+	fail := c.attempt(ctx, &reply, b, func(ctx context.Context) (answer, *llm.Error) { return c.ask(ctx, b) })
 	return reply, orNil(fail)
 }
 
@@ -39,7 +39,7 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 func (c *Client) generateStream(ctx context.Context, req llm.Request, b *body) (llm.Reply, error) {
 	var reply llm.Reply
 	for o, again := c.usage.get(), true; ; {
-		fail := c.attempt(&reply, b, func() (answer, *llm.Error) { return c.askStream(ctx, *b, o) })
+		fail := c.attempt(ctx, &reply, b, func(ctx context.Context) (answer, *llm.Error) { return c.askStream(ctx, *b, o) })
 		if fail == nil {
 			return reply, nil
 		}
@@ -52,8 +52,8 @@ func (c *Client) generateStream(ctx context.Context, req llm.Request, b *body) (
 	}
 }
 
-// attempt makes one attempt by ask and enters it in reply.
-func (c *Client) attempt(reply *llm.Reply, b *body, ask func() (answer, *llm.Error)) *llm.Error {
+// attempt makes one attempt by ask and enters it in reply, unless it was canceled before it was sent.
+func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body, ask func(context.Context) (answer, *llm.Error)) *llm.Error {
 	a := llm.Attempt{
 		Status:       llm.OK,
 		MaxTokens:    b.limit(),
@@ -61,17 +61,24 @@ func (c *Client) attempt(reply *llm.Reply, b *body, ask func() (answer, *llm.Err
 		ActiveParams: c.cfg.Model.ActiveParams,
 		Endpoint:     c.cfg.BaseURL,
 	}
+	way := newDelivery(c.cfg.HTTPClient)
 	start := time.Now()
-	ans, fail := ask()
+	ans, fail := ask(way.watch(ctx))
 	a.Latency = time.Since(start)
 	a.Usage, a.FinishReason, a.Streamed = ans.usage, ans.finish, ans.streamed
-	if fail != nil {
-		fail.Endpoint = c.cfg.BaseURL
-		a.Status, a.Kind, a.Err = fail.Status, fail.Kind, oneLine(fail.Err.Error())
-	} else {
+	if fail == nil {
 		reply.Text, reply.Reasoning = ans.text, ans.reasoning
+		reply.Attempts = append(reply.Attempts, a)
+		return nil
 	}
-	reply.Attempts = append(reply.Attempts, a)
+	fail.Endpoint = c.cfg.BaseURL
+	if a.Unsent = way.unsent(); a.Unsent && fail.Status != llm.Failed { // of failures the cause says so
+		fail.Err = fmt.Errorf("not sent, no connection came about: %w", fail.Err)
+	}
+	a.Status, a.Kind, a.Err = fail.Status, fail.Kind, oneLine(fail.Err.Error())
+	if !a.Unsent || a.Status != llm.Canceled {
+		reply.Attempts = append(reply.Attempts, a)
+	}
 	return fail
 }
 
