@@ -17,8 +17,7 @@ const (
 	eiPoolGain  = 0.28  // a₁
 	eiPoolTime  = 1.3   // a₀
 	eiShrink    = 0.4   // s
-	eiDoubt     = 0.75  // κ
-	eiDoubtTime = 2.0   // b
+	eiTail      = 1.5   // k
 	eiJumpGain  = 0.065 // j₁
 	eiJumps     = 1.0   // j₀
 	eiOpening   = 1.8   // arms started by draw t: at most ⌈eiOpening·√(t+1)⌉
@@ -42,23 +41,23 @@ const (
 //	L = ln((n + c₀)/(m + c₀))        the time that took
 //	ρ̄ = (ΣG + a₁)/(ΣL + a₀)          the rate of all arms together
 //	ρ = (G + s·ρ̄)/(L + s)            its own rate, drawn to that of all
-//	e = 1/(L + b)                    how uncertain it is
 //	g = (Σ(z − z") + j₁)/(J + j₀)    the mean recent jump
 //	μ(h) = ρ·ln(1 + h/(n + c₀))      the gain to expect of h more pulls
 //
 // and the index of the arm is
 //
-//	max over h of μ(h)/h · exp(−(z* − z)/(μ(h)·(1 + κ·e) + g)),  h = 1, 2, 4, ..., T − t
+//	max over h of μ(h)/h · (1 + (z* − z)/(k·(μ(h) + g)))^(−k),  h = 1, 2, 4, ..., T − t
 //
-// where z* is the best arm's z, T the horizon and t the draws so far. The exponential is the chance to come
-// up to the best arm. At most ⌈1.8·√(t+1)⌉ arms are ever started, and each time one may be, it is an
+// where z* is the best arm's z, T the horizon and t the draws so far. The power is the chance to come up to the
+// best arm: the tail of a Pareto law of scale μ + g, since searches rise in jumps of very different size.
+// With an exponential in its place, which k = ∞ would be, arms that are far behind are left too soon where
+// one jump may decide. At most ⌈1.8·√(t+1)⌉ arms are ever started, and each time one may be, it is an
 // arm without pulls that competes by its index (n = 0, G = L = 0, z = z₀); so the number of arms hardly
 // matters: the searches behind a hundred arms are begun only as the budget allows. When none of the arms
 // that were started may be pulled another one is started at any rate. Ties go to the lowest arm. The
 // policy is deterministic: all its mass is on one arm.
 //
-// The constants are ε = 0.07, c₀ = max(t, 80)/50, a₁ = 0.28, a₀ = 1.3, s = 0.4, κ = 0.75, b = 2, j₁ = 0.065 and
-// j₀ = 1.
+// The constants are ε = 0.07, c₀ = max(t, 80)/50, a₁ = 0.28, a₀ = 1.3, s = 0.4, k = 1.5, j₁ = 0.065 and j₀ = 1.
 //
 // Rewards are the best score of the arm so far, on any scale; one below an earlier one of the same arm
 // counts as that. Multiplying all scores, and the ceiling, by a positive number and adding another
@@ -252,12 +251,11 @@ func (e *ExpectedImprovement) index(arm int, w survey) float64 {
 		e.futures.liken(int(v.n), e.past(arm, int(v.n), w.scale))
 	}
 	rate := (v.gain + eiShrink*w.rate) / (v.time + eiShrink)
-	reach := 1 + eiDoubt/(v.time+eiDoubtTime)
 	best, gap := math.Inf(-1), w.best-v.z
 	for h := 1.0; ; h *= 2 {
 		h = min(h, w.left)
 		gain := rate * math.Log1p(h/(v.n+w.delay))
-		improvement := math.Log(gain) - gap/(gain*reach+w.jump)
+		improvement := math.Log(gain) - eiTail*math.Log1p(gap/(eiTail*(gain+w.jump)))
 		if e.Prior != nil {
 			improvement = math.Log(e.futures.expect(int(v.n), int(h), gap, math.Exp(improvement)))
 		}

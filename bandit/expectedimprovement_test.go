@@ -155,11 +155,10 @@ func (d *direct) indices(r bandit.Round) []float64 {
 		m := len(d.history[arm]) / 3
 		L := math.Log((float64(n) + c0) / (float64(m) + c0))
 		rho := (course[n] - course[m] + 0.4*pooled) / (L + 0.4)
-		e := 1 / (L + 2)
 		g := (sumJumps + 0.065) / (jumps + 1)
 		for _, h := range grid(max(T-r.T, 1)) {
 			mu := rho * math.Log(1+h/(float64(n)+c0))
-			f := mu * math.Exp(-(best-course[n])/(mu*(1+0.75*e)+g))
+			f := mu * math.Pow(1+(best-course[n])/(1.5*(mu+g)), -1.5)
 			if d.prior != nil {
 				f = d.expect(course, int(h), best-course[n], f)
 			}

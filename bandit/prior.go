@@ -22,7 +22,7 @@ import (
 //
 //	E(h) = (Σ w_j·max(0, z_n+h,j − z_n,j − (z* − z)) + 4·f(h)) / (Σ w_j + 4)
 //
-// with the sums over the trajectories of at least n + h pulls, where f(h) = μ(h)·exp(−(z* − z)/(...)) is what
+// with the sums over the trajectories of at least n + h pulls, where f(h) = μ(h)·(1 + (z* − z)/(k·(μ(h) + g)))^(−k) is what
 // [ExpectedImprovement] expects without a prior. The index is the maximum over h of E(h)/h. Where no
 // trajectory reaches, the formula decides alone; an arm unlike any of them gets their average, which is
 // what the 0.1 is for.
