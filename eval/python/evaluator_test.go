@@ -1,6 +1,7 @@
 package python
 
 import (
+	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -130,6 +131,12 @@ def evaluate(path): return eval(open(path).read())
 		{"an array of one", "{'combined_score': __import__('numpy').array(0.5)}", "", 0.5},
 		{"a coroutine", "later()", "", 3},
 		{"an object", "R()", "", 4},
+		{"a list for a score", "{'combined_score': [1]}", "combined_score is [1], not a finite number", 0},
+		{"10 MB for a score", "{'combined_score': [[[1, 2, 3]] * 1000] * 1000, 'x': 1}", "combined_score is " + "[[" + strings.Repeat("[1, 2, 3], ", 9)[:98] + ", not a finite number", 0},
+		{"10 MB beside a score", "{'combined_score': 5, 'x': [[[1, 2, 3]] * 1000] * 1000}", "", 5},
+		{"what contains itself", "(lambda x: x.append(x) or {'combined_score': x})([])", "combined_score is [[...]], not a finite number", 0},
+		{"what contains itself beside a score", "(lambda x: x.append(x) or {'combined_score': 6, 'x': x})([])", "", 6},
+		{"metrics that contain themselves", "(lambda d: d.update(x=d) or d)({'combined_score': 7})", "", 7},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := e.Evaluate(t.Context(), c.body)
@@ -137,7 +144,7 @@ def evaluate(path): return eval(open(path).read())
 				t.Fatal(err)
 			}
 			if got.Reason != c.reason || got.Score != c.score || got.Valid != (c.reason == "") {
-				t.Errorf("got %+v", got)
+				t.Errorf("got %+.300v", got)
 			}
 		})
 	}
@@ -252,59 +259,48 @@ func TestNewEvaluatorErrors(t *testing.T) {
 	}
 }
 
-// inProcess runs a candidate in the evaluator's own process.
-const inProcess = `
-import runpy
-def evaluate(path):
-    runpy.run_path(path)["run"]()
-    return {"combined_score": 1}
-`
+// inCandidate are wrong in the candidate's own file.
+var inCandidate = []hostile{
+	{"syntax error", "def run(:", `^SyntaxError: .*program\.py, line \d+\)`, false},
+	{"null byte", "x = '\x00'", "null byte", false},
+	{"no entry point", "x = 1", `^KeyError: 'run' \(evaluator\.py, line 4\)$`, false},
+	{"entry point is no function", "run = 1", `^TypeError: 'int' object is not callable \(evaluator\.py, line 4\)$`, false},
+}
 
 // TestHostileInEvaluator runs what is hostile where an evaluator runs it in its own process, which may
 // have others.
 func TestHostileInEvaluator(t *testing.T) {
 	t.Parallel()
-	cfg := EvaluatorConfig{Config: hostileConfig}
-	cfg.Processes = 32
-	// These are about a function to be run, or are below in another form.
+	// These are about a Runner, which has no other processes, or are above in another form.
 	skip := []string{"fork bomb", "fork bomb by the shell", "fork bomb by the C library", "no entry point", "entry point is no function",
-		"stops itself", "null byte", "syntax error"}
+		"null byte", "syntax error"}
 	set := slices.DeleteFunc(slices.Clone(crashes), func(h hostile) bool { return slices.Contains(skip, h.name) })
 	for i, h := range set {
-		set[i].program = "import os\nos.chdir(os.environ['TMPDIR'])\n" + h.program
 		set[i].reason = strings.ReplaceAll(h.reason, "line 1", `line \d+`)
 	}
-	e := newTestEvaluator(t, folder(t, inProcess), cfg)
-	evaluateAll(t, e, set)
+	cfg := hostileConfig
+	cfg.Processes = 32
+	evaluateAll(t, evaluatorWithout(t, folder(t, inProcess), cfg, nil), slices.Concat(set, inCandidate))
+	cfg.Timeout, cfg.Workers = time.Second, 4
+	evaluateAll(t, evaluatorWithout(t, folder(t, inProcess), cfg, nil), loops)
 }
 
 // TestHostileProcesses runs what makes processes where an evaluator runs it in its own process, without
 // any family of mechanisms.
 func TestHostileProcesses(t *testing.T) {
-	needPython(t)
-	var cfg EvaluatorConfig
-	cfg.Config = hostileConfig
-	cfg.Processes, cfg.Workers, cfg.Timeout, cfg.Logger, cfg.Interpreter = 32, 3, time.Second, quiet, interpreterPath
+	cfg := hostileConfig
+	cfg.Processes, cfg.Workers, cfg.Timeout = 32, 3, time.Second
 	for family, ms := range families {
 		if family == "landlock" {
 			continue // it has no part in this
 		}
 		t.Run("without "+family, func(t *testing.T) {
 			t.Parallel()
-			rest := slices.DeleteFunc(sandbox.Mechanisms(), func(m sandbox.Mechanism) bool { return slices.Contains(ms, m) })
-			e, err := newEvaluator(t.Context(), folder(t, inProcess), cfg, rest)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := e.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+			e := evaluatorWithout(t, folder(t, inProcess), cfg, ms)
 			set := processes[:1]
 			switch family {
 			case "nothing":
-				set = slices.Concat(processes, []hostile{loops[0], loops[4], hotBomb})
+				set = slices.Concat(processes, []hostile{hotBomb})
 			case "namespaces":
 				set = processes
 			}
@@ -313,11 +309,6 @@ func TestHostileProcesses(t *testing.T) {
 				return // do not harm the machine
 			}
 			evaluateAll(t, e, set)
-			for _, z := range e.pool.idle {
-				if pids := childrenOf(z.cmd.Process.Pid); len(pids) > 0 {
-					t.Errorf("processes %v are left", pids)
-				}
-			}
 		})
 	}
 }
@@ -336,24 +327,13 @@ var processes = []hostile{
 	{"holds the pipes", "import os, time\ndef run():\n  if os.fork() == 0:\n    os.setsid()\n    while True: print('still here', flush=True)\n  os._exit(6)", "^exited with status 6", false},
 }
 
+// evaluateAll runs each program on e, whose evaluator is inProcess, and after it one that means no harm.
 func evaluateAll(t *testing.T, e *Evaluator, set []hostile) {
-	t.Run("", func(t *testing.T) {
-		for _, h := range set {
-			t.Run(h.name, func(t *testing.T) {
-				t.Parallel()
-				res, err := e.Evaluate(t.Context(), h.program)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if res.Valid || !regexp.MustCompile(h.reason).MatchString(res.Reason) {
-					t.Errorf("result %+.300v, want invalid with reason %q", res, h.reason)
-				}
-			})
-		}
+	t.Helper()
+	checkAll(t, set, func(ctx context.Context, program string) (eval.Result, error) {
+		return e.Evaluate(ctx, inScratch+program)
 	})
-	if res, err := e.Evaluate(t.Context(), "def run(): pass"); err != nil || !res.Valid {
-		t.Errorf("the next candidate got %+v, %v", res, err)
-	}
+	settled(t, e)
 }
 
 // TestForgery has a candidate that an evaluator runs in a process of its own claim a score. It knows

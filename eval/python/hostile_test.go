@@ -111,10 +111,43 @@ var families = map[string][]sandbox.Mechanism{
 // gives nothing that leads out), and what one may do to one's own parent, the zygote.
 var onlySeccomp = []string{"connect", "namespace", "other_memory", "trace"}
 
-// through returns what went through on r although it should not have.
-func through(r *Runner, names []string) []string {
+// A victim is a Runner, or an Evaluator with the evaluator inProcess.
+type victim interface {
+	Isolation() Report
+	run(ctx context.Context, program string) (json.RawMessage, error)
+	held() *pool
+}
+
+func (r *Runner) run(ctx context.Context, program string) (json.RawMessage, error) {
+	return r.Run(ctx, program, "run")
+}
+func (r *Runner) held() *pool { return r.pool }
+
+// run has a program run in the evaluator's own process, in the temporary folder.
+func (e *Evaluator) run(ctx context.Context, program string) (json.RawMessage, error) {
+	res, err := e.Evaluate(ctx, inScratch+program)
+	if err == nil && !res.Valid {
+		err = &eval.ProgramError{Reason: res.Reason, Artifacts: res.Artifacts}
+	}
+	return json.RawMessage(res.Artifacts["returned"]), err
+}
+func (e *Evaluator) held() *pool { return e.pool }
+
+// inProcess runs a candidate in the evaluator's own process.
+const inProcess = `
+import json, runpy
+def evaluate(path):
+    returned = runpy.run_path(path)["run"]()
+    return {"combined_score": 1, "returned": json.dumps(returned, default=str)}
+`
+
+// inScratch has a candidate of inProcess begin where one of a Runner does.
+const inScratch = "import os\nos.chdir(os.environ['TMPDIR'])\n"
+
+// through returns what went through on v although it should not have.
+func through(v victim, names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool {
-		return !r.Isolation().Has(sandbox.Seccomp) && slices.Contains(onlySeccomp, name)
+		return !v.Isolation().Has(sandbox.Seccomp) && slices.Contains(onlySeccomp, name)
 	})
 }
 
@@ -145,6 +178,24 @@ func without(t *testing.T, cfg Config, ms []sandbox.Mechanism) *Runner {
 	return &Runner{p, cfg, report}
 }
 
+// evaluatorWithout returns an Evaluator on dir that does without some mechanisms.
+func evaluatorWithout(t *testing.T, dir string, cfg Config, ms []sandbox.Mechanism) *Evaluator {
+	t.Helper()
+	needPython(t)
+	cfg.Logger, cfg.Interpreter = quiet, interpreterPath
+	rest := slices.DeleteFunc(sandbox.Mechanisms(), func(m sandbox.Mechanism) bool { return slices.Contains(ms, m) })
+	e, err := newEvaluator(t.Context(), dir, EvaluatorConfig{Config: cfg}, rest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
 var hostileConfig = Config{Workers: 2, Timeout: 20 * time.Second, Memory: 256 << 20, FileBytes: 32 << 20, ScratchBytes: 64 << 20}
 
 func TestHostile(t *testing.T) {
@@ -155,14 +206,34 @@ func TestHostile(t *testing.T) {
 	check(t, newTestRunner(t, hostileConfig), slices.Concat(crashes, results))
 }
 
+// TestRunnerProcesses has what outlives a candidate be gone with it where nothing keeps a Runner's
+// candidates from having other processes.
+func TestRunnerProcesses(t *testing.T) {
+	t.Parallel()
+	outliving := slices.DeleteFunc(slices.Clone(processes), func(h hostile) bool {
+		return !strings.HasPrefix(h.name, "outlives") && h.name != "holds the pipes"
+	})
+	check(t, without(t, hostileConfig, families["seccomp"]), outliving)
+	bare := hostileConfig
+	bare.Isolation = None
+	check(t, without(t, bare, nil), outliving)
+}
+
 // check runs each program on r, and after it one that means no harm.
 func check(t *testing.T, r *Runner, set []hostile) {
+	t.Helper()
+	e := eval.Scored(r, "run", points)
+	checkAll(t, set, e.Evaluate)
+	settled(t, r)
+}
+
+// checkAll has each program end as one invalid candidate.
+func checkAll(t *testing.T, set []hostile, evaluate func(context.Context, string) (eval.Result, error)) {
 	t.Run("", func(t *testing.T) {
-		e := eval.Scored(r, "run", points)
 		for _, h := range set {
 			t.Run(h.name, func(t *testing.T) {
 				t.Parallel()
-				res, err := e.Evaluate(t.Context(), h.program)
+				res, err := evaluate(t.Context(), h.program)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -177,20 +248,60 @@ func check(t *testing.T, r *Runner, set []hostile) {
 			})
 		}
 	})
-	if out, err := r.Run(t.Context(), "import os\ndef run(): return os.listdir('.')", "run"); err != nil || string(out) != "[]" {
+}
+
+// settled wants nothing to be left of what v has run: the next candidate is well and finds an empty
+// folder, and its interpreters have no processes besides them and see the same mounts as one that is
+// new.
+func settled(t *testing.T, v victim) {
+	t.Helper()
+	if out, err := v.run(t.Context(), "import os\ndef run(): return [f for f in os.listdir('.') if f != 'program.py']"); err != nil || string(out) != "[]" {
 		t.Errorf("the next candidate got %s, %v", out, err)
 	}
+	fresh, _, err := startZygote(t.Context(), v.held().kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := fresh.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	v.held().mu.Lock()
+	defer v.held().mu.Unlock()
+	for _, z := range v.held().idle {
+		pid := z.cmd.Process.Pid
+		if pids := childrenOf(pid); len(pids) > 0 {
+			t.Errorf("processes %v are left", pids)
+		}
+		if got, want := mounts(t, pid), mounts(t, fresh.cmd.Process.Pid); got != want {
+			t.Errorf("%d mounts, want %d", got, want)
+		}
+		if files, err := os.ReadDir(z.scratch); err != nil || len(files) > 0 {
+			t.Errorf("files %v are left, %v", files, err)
+		}
+	}
+}
+
+// mounts counts what is mounted for a process; 0 where that cannot be known.
+func mounts(t *testing.T, pid int) int {
+	t.Helper()
+	info, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	return strings.Count(string(info), "\n")
 }
 
 // attack is a program in testdata/hostile, which tries many ways to one end. It says what went
 // through as its result, a list of names.
-func attack(t *testing.T, r *Runner, name string, replace ...string) []string {
+func attack(t *testing.T, v victim, name string, replace ...string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "hostile", name+".py"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := r.Run(t.Context(), strings.NewReplacer(replace...).Replace(string(text)), "run")
+	out, err := v.run(t.Context(), strings.NewReplacer(replace...).Replace(string(text)))
 	var bad *eval.ProgramError
 	if errors.As(err, &bad) {
 		return []string{bad.Reason}
@@ -205,41 +316,48 @@ func attack(t *testing.T, r *Runner, name string, replace ...string) []string {
 	return through
 }
 
-// TestAttacks has programs try what must not go through, without any one family of mechanisms.
+// TestAttacks has programs try what must not go through, without any one family of mechanisms, on a
+// Runner and in the process of an evaluator, whose folder they have under their hands.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
+	cfg := hostileConfig
+	cfg.Timeout = 3 * time.Second
 	for family, ms := range families {
 		t.Run("without "+family, func(t *testing.T) {
-			cfg := hostileConfig
-			cfg.Timeout = 3 * time.Second
-			r := without(t, cfg, ms)
-			for _, m := range ms {
-				if r.Isolation().Has(m) {
-					t.Errorf("%s is in force", m)
-				}
-			}
-			t.Run("network", func(t *testing.T) { testNetwork(t, r) })
-			t.Run("files", func(t *testing.T) { testFiles(t, r) })
-			t.Run("secrets", func(t *testing.T) { testSecrets(t, r) })
-			t.Run("others", func(t *testing.T) { testOthers(t, r) })
-			t.Run("descriptors", func(t *testing.T) { testDescriptors(t, r) })
+			dir := victimFolder(t)
+			t.Run("Runner", func(t *testing.T) { testAttacks(t, without(t, cfg, ms), dir, ms) })
+			t.Run("Evaluator", func(t *testing.T) { testAttacks(t, evaluatorWithout(t, dir, cfg, ms), dir, ms) })
 		})
 	}
 }
 
+func testAttacks(t *testing.T, v victim, dir string, missing []sandbox.Mechanism) {
+	for _, m := range missing {
+		if v.Isolation().Has(m) {
+			t.Errorf("%s is in force", m)
+		}
+	}
+	t.Run("network", func(t *testing.T) { testNetwork(t, v) })
+	t.Run("files", func(t *testing.T) { testFiles(t, v, dir) })
+	t.Run("secrets", func(t *testing.T) { testSecrets(t, v) })
+	t.Run("others", func(t *testing.T) { testOthers(t, v) })
+	t.Run("descriptors", func(t *testing.T) { testDescriptors(t, v) })
+	settled(t, v)
+}
+
 // testNetwork offers a server on loopback and on a path, and wants nobody to come.
-func testNetwork(t *testing.T, r *Runner) {
+func testNetwork(t *testing.T, v victim) {
 	path := filepath.Join(t.TempDir(), "s")
-	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unix", "@evoalloc-test"}} {
+	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unix", "@evoalloc-test" + strings.ReplaceAll(t.Name(), "/", "-")}} {
 		l, err := net.Listen(address[0], address[1])
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		if got := through(r, attack(t, r, "network", "ADDRESS", l.Addr().String())); len(got) > 0 {
+		if got := through(v, attack(t, v, "network", "ADDRESS", l.Addr().String())); len(got) > 0 {
 			t.Errorf("went through to %v: %q", l.Addr(), got)
 		}
-		if address[0] == "unix" && !r.Isolation().Has(sandbox.Seccomp) {
+		if address[0] == "unix" && !v.Isolation().Has(sandbox.Seccomp) {
 			continue
 		}
 		if err := l.(interface{ SetDeadline(time.Time) error }).SetDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
@@ -252,22 +370,25 @@ func testNetwork(t *testing.T, r *Runner) {
 	}
 }
 
-// testFiles wants a folder to be as it was after an attack on it.
-func testFiles(t *testing.T, r *Runner) {
-	dir := t.TempDir()
-	for _, name := range []string{"evaluator.py", "sub/victim", "empty/x"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("as it was"), 0o644); err != nil {
+// victimFolder makes a folder with an evaluator and more to spoil.
+func victimFolder(t *testing.T) string {
+	t.Helper()
+	dir := folder(t, inProcess)
+	for _, sub := range []string{"sub", "empty"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Remove(filepath.Join(dir, "empty", "x")); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "sub", "victim"), []byte("as it was"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+// testFiles wants a folder to be as it was after an attack on it.
+func testFiles(t *testing.T, v victim, dir string) {
 	before := snapshot(t, dir)
-	got := through(r, attack(t, r, "files", "FOLDER", dir))
+	got := through(v, attack(t, v, "files", "FOLDER", dir))
 	if after := snapshot(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter %q:\n%s", before, got, after)
 	}
@@ -291,38 +412,38 @@ func snapshot(t *testing.T, dir string) string {
 			}
 			text = string(data)
 		}
-		fmt.Fprintln(&b, path, info.Mode(), info.Size(), info.ModTime().UnixNano(), info.Sys(), text)
+		fmt.Fprintln(&b, path, info.Mode(), info.Size(), info.ModTime().UnixNano(), text)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return regexp.MustCompile(`\{\d+ \d+\}|0x[0-9a-f]+`).ReplaceAllString(b.String(), "")
+	return b.String()
 }
 
-func testSecrets(t *testing.T, r *Runner) {
-	got := through(r, attack(t, r, "secrets", "SECRET", secret[:8]+"\" \""+secret[8:], "PID", fmt.Sprint(os.Getpid())))
+func testSecrets(t *testing.T, v victim) {
+	got := through(v, attack(t, v, "secrets", "SECRET", secret[:8]+"\" \""+secret[8:], "PID", fmt.Sprint(os.Getpid())))
 	if len(got) > 0 {
 		t.Errorf("found in %q", got)
 	}
 }
 
 // testOthers has a program attack its parent, its group and this process.
-func testOthers(t *testing.T, r *Runner) {
-	got := through(r, attack(t, r, "others", "PID", fmt.Sprint(os.Getpid())))
+func testOthers(t *testing.T, v victim) {
+	got := through(v, attack(t, v, "others", "PID", fmt.Sprint(os.Getpid())))
 	if len(got) != 1 || !regexp.MustCompile("by signal (9|15)|went through: nothing|^ran longer").MatchString(got[0]) {
 		t.Errorf("got %q", got)
 	}
-	if out, err := r.Run(t.Context(), "def run(): return 1", "run"); err != nil || string(out) != "1" {
+	if out, err := v.run(t.Context(), "def run(): return 1"); err != nil || string(out) != "1" {
 		t.Errorf("the next candidate got %s, %v", out, err)
 	}
 }
 
-func testDescriptors(t *testing.T, r *Runner) {
-	if got := attack(t, r, "descriptors"); !slices.Equal(got, []string{"exited with status 0 before it returned"}) {
+func testDescriptors(t *testing.T, v victim) {
+	if got := attack(t, v, "descriptors"); !slices.Equal(got, []string{"exited with status 0 before it returned"}) {
 		t.Errorf("got %q", got)
 	}
-	out, err := r.Run(t.Context(), "import os\ndef run():\n  fds = []\n  for fd in range(256):\n    try: os.fstat(fd)\n    except OSError: continue\n    fds.append(fd)\n  return fds", "run")
+	out, err := v.run(t.Context(), "import os\ndef run():\n  fds = []\n  for fd in range(256):\n    try: os.fstat(fd)\n    except OSError: continue\n    fds.append(fd)\n  return fds")
 	if err != nil || string(out) != "[0, 1, 2, 5]" {
 		t.Errorf("a candidate has descriptors %s, %v; want its own and the one for its result", out, err)
 	}

@@ -1,10 +1,8 @@
 # Try to harm the process that started us, our parent and everybody, and at last our own group.
-import ctypes
 import os
 import resource
 import signal
 
-libc = ctypes.CDLL(None, use_errno=True)
 outside = int("PID")
 
 
@@ -20,11 +18,6 @@ def slow_down():
     os.setpriority(os.PRIO_PROCESS, outside, 19)
 
 
-def trace():
-    if libc.ptrace(16, os.getppid(), 0, 0) < 0:
-        raise OSError("not traced")
-
-
 def by_descriptor():
     import fcntl
     r, w = os.pipe()
@@ -36,7 +29,7 @@ def by_descriptor():
 
 def run():
     through = []
-    for attempt in (lower_limits, move, slow_down, trace, by_descriptor):
+    for attempt in (lower_limits, move, slow_down, by_descriptor):
         try:
             attempt()
             if attempt is not by_descriptor:
