@@ -42,7 +42,7 @@ type flight struct {
 	step  func(context.Context) (Generation, error)
 }
 
-func newAllocation(cfg Config) (*allocation, error) {
+func newAllocation(cfg Config) *allocation {
 	a := &allocation{
 		cfg:    cfg,
 		ledger: newLedger(cfg.Budget),
@@ -57,10 +57,14 @@ func newAllocation(cfg Config) (*allocation, error) {
 		a.res.Arms[i] = ArmResult{Start: arm.Best(), Best: arm.Best()}
 		a.better(i)
 	}
-	if err := a.ledger.earlier(cfg.Journal); err != nil {
-		return nil, err
+	err := a.ledger.earlier(cfg.Journal)
+	if err == nil {
+		err = cfg.Journal.decide(Record{Kind: RecordRun, Fingerprint: cfg.fingerprint()})
 	}
-	return a, cfg.Journal.decide(Record{Kind: RecordRun, Fingerprint: cfg.fingerprint()})
+	if err != nil {
+		a.end(StopError, "", err)
+	}
+	return a
 }
 
 // fingerprint is what a run is given that decides it, as far as it prints itself.
@@ -325,6 +329,11 @@ func (a *allocation) finish() (*Result, error) {
 			a.stop, a.err = StopError, err
 		}
 	}
+	var err error
+	if a.res.Earlier, err = a.cfg.Journal.beside(); err != nil && a.err == nil {
+		a.stop, a.err = StopError, err
+	}
+	a.res.Behind = (a.stop == StopCanceled || a.stop == StopError) && a.cfg.Journal.behind()
 	a.res.Stop, a.res.Limit, a.res.Elapsed = a.stop, a.limit, a.elapsed()
 	a.observe(Event{Kind: EventStop, Stop: a.stop})
 	return a.res, a.err

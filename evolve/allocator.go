@@ -34,11 +34,7 @@ func NewAllocator(cfg Config) (*Allocator, error) {
 		return nil, fmt.Errorf("evolve: an Allocator's Budget limits %s: set it on the run around it, which alone keeps it", limit)
 	}
 	cfg.Journal = nil // the decisions of an arm follow from its rewards; the run around it records its own
-	a, err := newAllocation(cfg)
-	if err != nil {
-		return nil, err
-	}
-	al := &Allocator{a: a}
+	al := &Allocator{a: newAllocation(cfg)}
 	for _, arm := range cfg.Arms {
 		if s, ok := arm.(Sizer); ok {
 			al.calls = max(al.calls, s.Calls())

@@ -68,9 +68,12 @@ func (c Child) scored() bool { return c.HasProgram() && c.Err == "" }
 
 // Class returns what the child's call counts as in a budget: the class of its last attempt. A reply
 // that tells of no attempts counts as one that brought an answer.
-func (c Child) Class() llm.Class {
-	if len(c.Attempts) == 0 {
+func (c Child) Class() llm.Class { return classOf(c.Attempts) }
+
+// classOf returns the class of a call that made these attempts.
+func classOf(attempts []llm.Attempt) llm.Class {
+	if len(attempts) == 0 {
 		return llm.Real
 	}
-	return c.Attempts[len(c.Attempts)-1].Status.Class()
+	return attempts[len(attempts)-1].Status.Class()
 }

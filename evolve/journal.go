@@ -49,8 +49,11 @@ type Journal struct {
 	effects   map[effectID]wal.Place // what a call or an evaluation came to, or that it was refused
 	aborted   map[effectID]wal.Place // a call given up, to be made again unless the run is over
 	abortions []wal.Place            // all that were, in order
-	begun     map[effectID]int       // calls sent and not known to have ended
+	begun     map[effectID]wal.Place // calls sent in the life that is being read, and not known to have ended
+	lost      []wal.Place            // those of lives that ended so, in order
+	shown     map[wal.Place]bool     // abortions that this life's result tells, too
 	claimed   map[effectKey]int      // occurrences handed out in this life
+	unclaimed int                    // answers in the file that were not asked for yet
 	programs  map[[32]byte]bool      // whose text is in the file
 	decisions []Record               // of earlier lives, in order
 	drawn     map[int]int            // where in decisions a pull of the run read last was drawn
@@ -89,7 +92,8 @@ func OpenJournal(path string, cfg JournalConfig) (*Journal, error) {
 		path:     path,
 		effects:  make(map[effectID]wal.Place),
 		aborted:  make(map[effectID]wal.Place),
-		begun:    make(map[effectID]int),
+		begun:    make(map[effectID]wal.Place),
+		shown:    make(map[wal.Place]bool),
 		claimed:  make(map[effectKey]int),
 		programs: make(map[[32]byte]bool),
 		drawn:    make(map[int]int),
@@ -191,16 +195,17 @@ func (j *Journal) read(e wal.Entry) (Record, error) {
 		j.endLife()
 		j.life = time.UnixMilli(r.Time)
 	case RecordBegin:
-		j.begun[id]++
+		j.begun[id] = e.Place
 	case RecordRefusal, RecordEvaluation:
 		j.effects[id] = e.Place
 	case RecordCompletion:
 		j.effects[id] = e.Place
-		j.returned(id)
+		j.unclaimed++
+		delete(j.begun, id)
 	case RecordAborted:
 		j.aborted[id] = e.Place
 		j.abortions = append(j.abortions, e.Place)
-		j.returned(id)
+		delete(j.begun, id)
 	case RecordProgram:
 		j.programs[p.key] = true
 	case RecordRun, RecordDraw, RecordReport, RecordStop:
@@ -210,14 +215,6 @@ func (j *Journal) read(e wal.Entry) (Record, error) {
 	}
 	j.last = time.UnixMilli(r.Time)
 	return r, nil
-}
-
-// returned notes that a call that had begun ended. One that began in an earlier life and was lost stays so,
-// though it is made again.
-func (j *Journal) returned(id effectID) {
-	if j.begun[id]--; j.begun[id] <= 0 {
-		delete(j.begun, id)
-	}
 }
 
 func (j *Journal) readDecision(r Record) {
@@ -235,8 +232,12 @@ func (j *Journal) readDecision(r Record) {
 	j.final = r.Kind == RecordStop
 }
 
-// endLife adds the life that the records read last belong to.
+// endLife adds the life that the records read last belong to. What it began and did not end is lost, also
+// when it is made again later.
 func (j *Journal) endLife() {
+	j.lost = slices.AppendSeq(j.lost, maps.Values(j.begun))
+	slices.SortFunc(j.lost, func(a, b wal.Place) int { return cmp.Compare(a.Offset, b.Offset) })
+	clear(j.begun)
 	if !j.life.IsZero() && j.last.After(j.life) {
 		j.earlier += j.last.Sub(j.life)
 	}
@@ -294,18 +295,11 @@ func (j *Journal) Path() string { return j.path }
 // and asks nothing of the model.
 func (j *Journal) Finished() bool { return j.final }
 
-// Lost returns how many calls earlier lives had begun when they were killed, before they could record an
-// answer: sent, or waiting for a place in a queue on the way to the model. They may have been paid for,
-// once each beside what the result tells; the run makes them again.
-func (j *Journal) Lost() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	lost := 0
-	for _, n := range j.begun {
-		lost += n
-	}
-	return lost
-}
+// Lost returns how many calls earlier lives had sent when they were killed, before they could record an
+// answer. They may have been paid for, once each beside what the run's generations tell; the run makes
+// them again, and [Result.Earlier] counts them. Calls that waited for a place of an [llm.Limit] or an
+// [llm.Pool] are not among them, nor are those in queues of other makes that say so ([llm.Announces]).
+func (j *Journal) Lost() int { return len(j.lost) }
 
 // claim returns the identity of the next call that asks for key.
 func (j *Journal) claim(key effectKey) effectID {
@@ -324,19 +318,34 @@ func (j *Journal) recall(from map[effectID]wal.Place, id effectID) (r *Record, f
 	if !found {
 		return nil, false, nil
 	}
+	record, err := j.at(p)
+	return &record, err == nil, err
+}
+
+// at returns the record at p.
+func (j *Journal) at(p wal.Place) (Record, error) {
 	object, err := j.log.Read(p)
 	if err != nil {
-		return nil, false, fmt.Errorf("evolve: journal %s: %w", j.path, err)
+		return Record{}, fmt.Errorf("evolve: journal %s: %w", j.path, err)
 	}
-	record, err := decode(object)
-	return &record, true, err
+	return decode(object)
 }
 
 // forget drops what is known of a call, to save memory.
-func (j *Journal) forget(id effectID) {
+func (j *Journal) forget(id effectID, kind RecordKind) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.effects, id)
+	if kind == RecordCompletion {
+		j.unclaimed--
+	}
+}
+
+// show notes that a call that an earlier life gave up is told again.
+func (j *Journal) show(id effectID) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.shown[j.aborted[id]] = true
 }
 
 // awaitLive waits until every decision of earlier lives has been made again, so that nothing is paid
@@ -419,17 +428,53 @@ func (j *Journal) givenUpBefore() (records []Record, err error) {
 		return nil, nil
 	}
 	for _, p := range j.abortions {
-		object, err := j.log.Read(p)
-		if err != nil {
-			return nil, fmt.Errorf("evolve: journal %s: %w", j.path, err)
-		}
-		r, err := decode(object)
+		r, err := j.at(p)
 		if err != nil {
 			return nil, err
 		}
 		records = append(records, r)
 	}
 	return records, nil
+}
+
+// beside returns what earlier lives paid for that no generation of this life's result tells.
+func (j *Journal) beside() (e Earlier, err error) {
+	if j == nil {
+		return e, nil
+	}
+	for _, p := range j.abortions {
+		j.mu.Lock()
+		shown := j.shown[p]
+		j.mu.Unlock()
+		if shown {
+			continue
+		}
+		r, err := j.at(p)
+		if err != nil {
+			return e, err
+		}
+		if attempts := r.Reply.Attempts; len(attempts) > 0 { // it was sent
+			e.Aborted = append(e.Aborted, attempts)
+		}
+	}
+	for _, p := range j.lost {
+		r, err := j.at(p)
+		if err != nil {
+			return e, err
+		}
+		e.Lost = append(e.Lost, llm.Attempt{Status: llm.Canceled, MaxTokens: r.MaxTokens, Err: "the process was killed before it ended"})
+	}
+	return e, nil
+}
+
+// behind reports whether the file tells of decisions or answers that were not made again in this life.
+func (j *Journal) behind() bool {
+	if j == nil {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.next < len(j.decisions) || j.unclaimed > 0
 }
 
 // landsNext returns the pull whose end was recorded next in an earlier life.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -21,7 +22,8 @@ import (
 //
 // What stands in the file is the whole call, with all its attempts. A call that was given up because
 // ctx ended, or because the model is [llm.Unavailable], is recorded with what it cost, and made again
-// when the run goes on.
+// when the run goes on. That a call begins is recorded when it leaves the last queue on its way, if l
+// announces that ([llm.Announces]), and else before l is asked.
 func (j *Journal) LLM(l llm.LLM) llm.LLM { return &journaledLLM{j, l} }
 
 type journaledLLM struct {
@@ -41,7 +43,7 @@ func (w *journaledLLM) Generate(ctx context.Context, req llm.Request) (llm.Reply
 		return llm.Reply{}, err
 	}
 	if found {
-		w.j.forget(id) // it is never claimed again in this life
+		w.j.forget(id, r.Kind) // it is never claimed again in this life
 		recalled(ctx)
 		return r.outcome()
 	}
@@ -68,6 +70,7 @@ func (j *Journal) givenUp(id effectID, why error) (llm.Reply, error) {
 	if !found || err != nil || r.Reply == nil {
 		return llm.Reply{}, why
 	}
+	j.show(id)
 	return *r.Reply, &givenUpError{r.Error.err(), why}
 }
 
@@ -84,6 +87,7 @@ func (j *Journal) givenUpAsThen(ctx context.Context, pull int, id effectID) (llm
 	if h, ok := ctx.Value(holdKey{}).(*hold); ok {
 		h.free = true // booked when the run began
 	}
+	j.show(id)
 	recalled(ctx)
 	return *r.Reply, r.Error.err()
 }
@@ -99,15 +103,17 @@ func (w *journaledLLM) ask(ctx context.Context, id effectID, req llm.Request) (l
 	if err := admit(ctx, req); err != nil {
 		return llm.Reply{}, w.j.refused(id, err)
 	}
-	record := &Record{Kind: RecordBegin, Key: hex.EncodeToString(id.effectKey[:]), N: id.n}
-	if _, err := w.j.append(record); err != nil {
-		return llm.Reply{}, err // before anything is paid for
+	begin := sync.OnceValue(func() error { return w.j.sends(id, req) })
+	if !llm.Announces(w.l) {
+		if err := begin(); err != nil {
+			return llm.Reply{}, err
+		}
 	}
-	reply, err := w.l.Generate(ctx, req)
+	reply, err := w.l.Generate(llm.WithSend(ctx, begin), req)
 	if !utf8.ValidString(reply.Text) {
 		reply.Text = string([]rune(reply.Text)) // U+FFFD for each wrong byte, as JSON will have it
 	}
-	record.Kind, record.Reply, record.Error = RecordCompletion, &reply, newErrorRecord(err)
+	record := &Record{Kind: RecordCompletion, Key: hex.EncodeToString(id.effectKey[:]), N: id.n, Reply: &reply, Error: newErrorRecord(err)}
 	if err != nil && fatal(ctx, err) != nil {
 		record.Kind, record.Prompt = RecordAborted, promptBound(req)
 	}
@@ -119,6 +125,16 @@ func (w *journaledLLM) ask(ctx context.Context, id effectID, req llm.Request) (l
 		return reply, jerr
 	}
 	return reply, err
+}
+
+// sends records that a call is about to be sent, before anything is paid for.
+func (j *Journal) sends(id effectID, req llm.Request) error {
+	record := &Record{Kind: RecordBegin, Key: hex.EncodeToString(id.effectKey[:]), N: id.n}
+	if req.MaxTokens != nil {
+		record.MaxTokens = *req.MaxTokens
+	}
+	_, err := j.append(record)
+	return err
 }
 
 // refused records that the budget had no room, if that is what err says, and returns err.

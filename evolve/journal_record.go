@@ -55,6 +55,7 @@ type Record struct {
 	Reply       *llm.Reply    `json:"reply,omitempty"`       // completion; aborted: its attempts
 	Error       *ErrorRecord  `json:"error,omitempty"`       // completion, aborted, pause
 	Prompt      int           `json:"prompt,omitempty"`      // aborted: the most tokens that the prompt has
+	MaxTokens   int           `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
 	Text        string        `json:"text,omitempty"`        // program
 	Program     string        `json:"program,omitempty"`     // evaluation: the program's key
 	Result      *eval.Result  `json:"result,omitempty"`      // evaluation

@@ -227,12 +227,42 @@ func compareRuns(t *testing.T, kind, undisturbed, dir string, start func(string)
 		}
 		want = result(t, dir)
 	}
-	if !bytes.Equal(got, want) {
+	if !bytes.Equal(thisLife(t, got), thisLife(t, want)) {
 		t.Errorf("the killed run came to another result:\n%.2000s", got)
 	}
 	var r evolve.BanditReport
 	if err := json.Unmarshal(got, &r); err != nil || r.FLOPs.WorstCase.OK != killCalls {
 		t.Errorf("%d calls in the result, want %d (%v)", r.FLOPs.WorstCase.OK, killCalls, err)
+	}
+	checkLives(t, r, lostCalls(t, dir))
+}
+
+// lostCalls returns how many calls the journal in dir has that began and did not end.
+func lostCalls(t *testing.T, dir string) (lost int) {
+	for r, err := range evolve.ReadJournal(filepath.Join(dir, "run.journal")) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case r.Kind == evolve.RecordBegin:
+			lost++
+		case r.Kind == evolve.RecordCompletion, r.Kind == evolve.RecordAborted:
+			lost--
+		}
+	}
+	return lost
+}
+
+// checkLives checks that a result says what the whole run cost, lost calls included.
+func checkLives(t *testing.T, r evolve.BanditReport, lost int) {
+	t.Helper()
+	if lost == 0 {
+		if r.AllLives != nil {
+			t.Errorf("nothing was lost, and the result tells of %+v", r.AllLives)
+		}
+		return
+	}
+	if a := r.AllLives; a == nil || a.Lost != lost || a.Calls[llm.GivenUp] != lost || a.Calls[llm.Real] != killCalls || a.FLOPs.WorstCase.Canceled != lost {
+		t.Errorf("%d calls were lost; the result tells of %+v", lost, a)
 	}
 }
 

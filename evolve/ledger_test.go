@@ -118,10 +118,7 @@ func runLedger(t *testing.T, cfg Config) (*Result, *ledger) {
 	if err := cfg.validate(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := newAllocation(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := newAllocation(cfg)
 	cfg.Observer = func(Event) {
 		a.ledger.mu.Lock()
 		defer a.ledger.mu.Unlock()

@@ -34,9 +34,10 @@ type BanditReport struct {
 	ArmFitness     []float64   `json:"arm_final_fitness"`
 	ArmResults     []ArmReport `json:"arm_results"`
 	ClassReport
-	Stop        Stop    `json:"stop"`
-	Limit       string  `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
-	WallSeconds float64 `json:"wall_time_seconds"`
+	AllLives    *LivesReport `json:"all_lives,omitempty"`
+	Stop        Stop         `json:"stop"`
+	Limit       string       `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
+	WallSeconds float64      `json:"wall_time_seconds"`
 }
 
 // A BanditHeader is what results say of an allocated run that a [Result] does not know.
@@ -61,7 +62,8 @@ func NewBanditReport(r *Result, h BanditHeader) BanditReport {
 		FLOPs:        newFLOPsReport(r.Attempts, m.ActiveParams),
 		FinalFitness: r.Best.Result.Score, BestArmSeed: h.ArmSeeds[r.BestArm],
 		ArmPulls: make([]int, len(r.Arms)), ClassReport: newClassReport(r.generations),
-		Stop: r.Stop, Limit: r.Limit, WallSeconds: r.Elapsed.Seconds(),
+		AllLives: newLivesReport(r, m),
+		Stop:     r.Stop, Limit: r.Limit, WallSeconds: r.Elapsed.Seconds(),
 	}
 	b.addRounds(r)
 	for i, arm := range r.Arms {

@@ -35,6 +35,19 @@ type EndpointRow struct {
 
 // newClassReport counts the children of generations.
 func newClassReport(generations iter.Seq[Generation]) ClassReport {
+	return classify(func(yield func([]llm.Attempt) bool) {
+		for g := range generations {
+			for _, c := range g.Children {
+				if !yield(c.Attempts) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// classify counts calls, each told by its attempts.
+func classify(calls iter.Seq[[]llm.Attempt]) ClassReport {
 	r := ClassReport{
 		Calls: map[llm.Class]int{}, Attempts: map[llm.Class]int{}, Tokens: map[llm.Class]TokensRow{},
 		Endpoints: map[string]EndpointRow{},
@@ -42,12 +55,10 @@ func newClassReport(generations iter.Seq[Generation]) ClassReport {
 	for _, c := range llm.Classes() {
 		r.Calls[c], r.Attempts[c], r.Tokens[c] = 0, 0, TokensRow{}
 	}
-	for g := range generations {
-		for _, c := range g.Children {
-			r.Calls[c.Class()]++
-			for _, a := range c.Attempts {
-				r.add(a)
-			}
+	for attempts := range calls {
+		r.Calls[classOf(attempts)]++
+		for _, a := range attempts {
+			r.add(a)
 		}
 	}
 	total := 0

@@ -14,9 +14,10 @@ type GreedyReport struct {
 	T         int    `json:"T"`
 	N         int    `json:"N"`
 	ArmReport
-	Stop        Stop    `json:"stop"`
-	Limit       string  `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
-	WallSeconds float64 `json:"wall_time_seconds"`
+	AllLives    *LivesReport `json:"all_lives,omitempty"`
+	Stop        Stop         `json:"stop"`
+	Limit       string       `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
+	WallSeconds float64      `json:"wall_time_seconds"`
 }
 
 // NewGreedyReport tells a run of one search with the given seed. It panics if r has other than one
@@ -29,6 +30,7 @@ func NewGreedyReport(r *Result, h Header, seed uint32) GreedyReport {
 	return GreedyReport{
 		Task: h.Task, Model: m.Key, ModelName: m.Name, C: h.T * h.N, T: h.T, N: h.N,
 		ArmReport:   newArmReport(r.Arms[0], int64(seed), m.ActiveParams),
+		AllLives:    newLivesReport(r, m),
 		Stop:        r.Stop,
 		Limit:       r.Limit,
 		WallSeconds: r.Elapsed.Seconds(),

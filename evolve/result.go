@@ -1,6 +1,8 @@
 package evolve
 
 import (
+	"cmp"
+	"iter"
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
@@ -19,6 +21,41 @@ type Result struct {
 	Arms    []ArmResult
 	Calls   int // model calls made
 	Elapsed time.Duration
+	// Earlier is what lives before this one paid for beside, of a run with a [Journal].
+	Earlier Earlier
+	// Behind says that a run with a journal was canceled or failed before all that is in the file was
+	// made again: an earlier life's result may say more than this one, which should not replace it.
+	Behind bool
+}
+
+// An Earlier is what earlier lives of a run paid for that no generation of its [Result] tells, because the
+// run made it again. It is empty for a run that was never stopped. Together with Result.Attempts it is all
+// that the run cost.
+type Earlier struct {
+	// Aborted holds the attempts of each call that was given up: Ctrl-C, the endpoint gone.
+	Aborted [][]llm.Attempt
+	// Lost stands for the calls that were under way when a life was killed, an attempt for each, canceled
+	// and without usage: they may have been paid for. MaxTokens is 0 where the request left it to the
+	// model.
+	Lost []llm.Attempt
+}
+
+// calls calls yield for the attempts of every call, where those lost are taken to have had the cap on new
+// tokens maxTokens unless they say.
+func (e Earlier) calls(maxTokens int) iter.Seq[[]llm.Attempt] {
+	return func(yield func([]llm.Attempt) bool) {
+		for _, attempts := range e.Aborted {
+			if !yield(attempts) {
+				return
+			}
+		}
+		for _, a := range e.Lost {
+			a.MaxTokens = cmp.Or(a.MaxTokens, maxTokens)
+			if !yield([]llm.Attempt{a}) {
+				return
+			}
+		}
+	}
 }
 
 // A Round is one pull and what came of it.

@@ -78,16 +78,13 @@ func BestScore(g Generation) float64 { return g.Best.Result.Score }
 // When ctx ends the run stops with [StopCanceled] and no error: nothing more is drawn or sent, and
 // calls that are under way have the grace period to finish. An error is an arm's, the policy's, the
 // journal's or the configuration's; the result that comes with it (nil only for a wrong
-// configuration) holds everything that was paid for until then. Run returns when every goroutine it
+// configuration) holds everything that was paid for until then, and of a run with a journal says whether
+// an earlier life's may say more ([Result.Behind]). Run returns when every goroutine it
 // started has ended.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	a, err := newAllocation(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return a.run(ctx)
+	return newAllocation(cfg).run(ctx)
 }
