@@ -31,12 +31,17 @@ func NewSaver(output, rel string, t task.Task) (Saver, error) {
 }
 
 // Save writes report as JSON, and the best program under the same name with the task's ending. What a
-// run left unfinished goes to a name of its own, NAME.partial.json, so that nothing takes it for whole.
+// run left unfinished goes to a name of its own, NAME.partial.json, so that nothing takes it for whole, and
+// does not replace one that says more.
 func (s Saver) Save(report any, r *evolve.Result) error {
 	base := strings.TrimSuffix(s.path, ".json")
 	partial := base + ".partial"
 	if r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError {
 		base = partial
+		if _, err := os.Stat(base + ".json"); r.Behind && err == nil {
+			fmt.Printf("stopped before the journal was read to its end: %s says more, and is left as it is\n", base+".json")
+			return nil
+		}
 	} else { // what an earlier life left unfinished is whole now
 		os.Remove(partial + ".json")
 		os.Remove(partial + s.ext)
