@@ -193,9 +193,10 @@ func (a *allocation) land(ctx context.Context, l landing) {
 	f := l.flight
 	delete(a.flying, f.pull.Arm)
 	a.reserved -= f.calls
+	arm := &a.res.Arms[f.pull.Arm]
+	l = l.settled(arm)
 	a.count(l.gen)
 	a.mark(l.gen)
-	arm := &a.res.Arms[f.pull.Arm]
 	if len(arm.Generations) == 0 {
 		arm.Start = l.gen.Parent // evaluated by now
 	}
@@ -212,6 +213,19 @@ func (a *allocation) land(ctx context.Context, l landing) {
 	if a.cfg.Budget.reached(a.res.Best) {
 		a.end(StopTarget, "", nil)
 	}
+}
+
+// settled returns the landing of an arm of any make as one of ours would be: no room in the budget is no
+// error, but a limit on the generation; and what is best does not depend on a generation that failed.
+func (l landing) settled(arm *ArmResult) landing {
+	if l.err != nil && l.gen.Best.Program == "" {
+		l.gen.Parent, l.gen.Best = arm.Best, arm.Best
+	}
+	var refused *refusedError
+	if errors.As(l.err, &refused) {
+		l.gen.Limit, l.err = cmp.Or(l.gen.Limit, refused.limit), nil
+	}
+	return l
 }
 
 // count books a generation's calls.

@@ -17,8 +17,10 @@ import (
 type Budget struct {
 	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child,
 	// however many attempts it took. Calls that end without one (timed out, failed) do not count.
-	// A generation that does not fit whole is made with fewer children if its arm is a [Sizer]; other
-	// arms make theirs whole, and may pass Calls by those in flight.
+	// A generation that does not fit whole is made with fewer children if its arm is a [Sizer]. Of
+	// other arms it is not known how many calls they will make: nothing is set aside for them, none is
+	// drawn once Calls are made, and those in flight then make theirs whole. So they pass Calls by
+	// less than the sum of their generations in flight: with one in flight, by less than one.
 	// 0 means no limit.
 	Calls int
 	// Stalls is the number of attempts that may time out or stall: they are paid for, and not in

@@ -18,7 +18,8 @@ import (
 type Arm interface {
 	// Step advances the search by one generation and returns it. An error is infrastructure's:
 	// a dead endpoint, a missing interpreter, ctx ended. The Generation is valid even then, and
-	// holds what was paid for until the error came; the arm is then done.
+	// holds what was paid for until the error came; the arm is then done. An error for which
+	// [Refused] is true says that the budget has no room, and ends the run as that does.
 	Step(ctx context.Context) (Generation, error)
 	// Best returns the best candidate so far.
 	Best() eval.Candidate
