@@ -10,7 +10,7 @@ import (
 // were found.
 const (
 	eiMargin    = 0.07  // ε
-	eiRoom      = 6.0   // room above the best score if no ceiling is known, in ranges seen
+	eiRoom      = 4.0   // room above the best score if no ceiling is known, in ranges seen
 	eiPriorRoom = 0.5   // the same, with a prior: its best score tells what there is to find
 	eiDelay     = 0.02  // c₀/t
 	eiDelayFrom = 80    // the least t in that
@@ -34,7 +34,7 @@ const (
 //
 // is how far it has come from the lowest score y₀ towards the ceiling C, on a scale where closing half of
 // what is left counts as much near the top as far from it. Gains in z are taken to come at a constant rate
-// in ln(n + c₀). With z' the arm's z after m = ⌊n/3⌋ pulls, z" that after ⌊n/2⌋, J the number of jumps that
+// in ln(n + c₀). With z' the arm's z after m = ⌊n/4⌋ pulls, z" that after ⌊n/2⌋, J the number of jumps that
 // all arms made after those, and sums over all arms,
 //
 //	G = z − z'                       its recent gain
@@ -78,7 +78,7 @@ type ExpectedImprovement struct {
 	// each draw is taken for the last. It panics at the first draw if T is negative.
 	T int
 	// Ceiling is the score C that cannot be exceeded, or the best one known; 0 means that it is not
-	// known, and it is taken to be above the best score seen by 6 times the range of the scores seen.
+	// known, and it is taken to be above the best score seen by 4 times the range of the scores seen.
 	// Once a score exceeds the ceiling it is taken for not known. For a ceiling of zero give a tiny
 	// value. It panics at the first draw if Ceiling is not finite.
 	Ceiling float64
@@ -207,7 +207,7 @@ func (e *ExpectedImprovement) survey(r Round) survey {
 func (e *ExpectedImprovement) view(arm, flying int, s scale, delay float64) view {
 	c := &e.arms[arm]
 	n := c.pulls + flying
-	m := c.pulls / 3
+	m := c.pulls / 4
 	recent, last := c.rose(c.pulls/2), len(c.rises)
 	v := view{n: float64(n), z: s.z(c.score(last, s.low)), jumps: float64(c.jumps(recent, s.low))}
 	v.gain = v.z - s.z(c.score(c.rose(m), s.low))

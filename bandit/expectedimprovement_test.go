@@ -88,7 +88,7 @@ func (d *direct) z() (func(y float64) float64, float64) {
 	if low > best {
 		return func(float64) float64 { return -math.Log(1.07) }, 0
 	}
-	ceiling := best + 6*(best-low)
+	ceiling := best + 4*(best-low)
 	if d.prior != nil {
 		ceiling = best + 0.5*(best-low)
 	}
@@ -127,7 +127,7 @@ func (d *direct) indices(r bandit.Round) []float64 {
 	for arm := range d.history {
 		course := d.course(arm, r.Pending[arm])
 		n := len(course) - 1
-		m, q := len(d.history[arm])/3, len(d.history[arm])/2
+		m, q := len(d.history[arm])/4, len(d.history[arm])/2
 		sumG += course[n] - course[m]
 		sumL += math.Log((float64(n) + c0) / (float64(m) + c0))
 		for k := q + 1; k <= n; k++ {
@@ -152,7 +152,7 @@ func (d *direct) indices(r bandit.Round) []float64 {
 			continue
 		}
 		pooled := (sumG + 0.28) / (sumL + 1.3)
-		m := len(d.history[arm]) / 3
+		m := len(d.history[arm]) / 4
 		L := math.Log((float64(n) + c0) / (float64(m) + c0))
 		rho := (course[n] - course[m] + 0.4*pooled) / (L + 0.4)
 		g := (sumJumps + 0.065) / (jumps + 1)
