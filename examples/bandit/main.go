@@ -36,7 +36,7 @@ type options struct {
 func (o *options) parse(args []string) error {
 	fs := flag.NewFlagSet("bandit", flag.ContinueOnError)
 	o.Register(fs)
-	fs.StringVar(&o.algo, "algo", "ucb", "the policy: "+strings.Join(cli.PolicyKeys(), ", "))
+	fs.StringVar(&o.algo, "algo", "ei", "the policy: "+strings.Join(cli.PolicyKeys(), ", "))
 	fs.IntVar(&o.arms, "n-arms", 10, "number of searches")
 	fs.Uint64Var(&o.seedBase, "arm-seed-base", 40, "seed of the first search; the others follow")
 	fs.Uint64Var(&o.banditSeed, "bandit-seed", 0, "seed of the policy's draws")
@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string) error {
 	if err := o.parse(args); err != nil {
 		return err
 	}
-	policy, err := cli.Policy(o.algo, o.T, o.arms)
+	policy, err := cli.Policy(o.algo, cli.Game{T: o.T, Ceiling: o.Ceiling()})
 	if err != nil {
 		return err
 	}

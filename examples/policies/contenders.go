@@ -20,9 +20,13 @@ var own = []bandittest.Contender{}
 // that order, ei-prior unless logs are played, and own ones.
 func contenders(logs bool) []bandittest.Contender {
 	var all []bandittest.Contender
+	ceiling := 1.0 // of families
+	if logs {
+		ceiling = 0 // on any scale
+	}
 	for _, key := range cli.PolicyKeys() {
 		all = append(all, bandittest.Contender{Name: key, New: func(s bandittest.Setting) bandit.Policy {
-			p, err := cli.Policy(key, s.Rounds, s.Arms)
+			p, err := cli.Policy(key, cli.Game{T: s.Rounds, Ceiling: ceiling})
 			if err != nil {
 				panic(err) // the key is one of cli's own
 			}
