@@ -85,7 +85,7 @@ func play(ctx context.Context, cfg bandittest.StudyConfig, groups [][]bandittest
 				return err
 			}
 		}
-		p.print(overallTable(cells) + speedTable(cells, baselines))
+		p.print(overallTable(cells) + speedTable(cells, baselines) + familyTable(cells, baselines))
 		if err := out.group(cells); err != nil {
 			return err
 		}

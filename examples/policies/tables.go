@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -22,10 +24,10 @@ func table(title string, head []string, rows [][]string) string {
 
 // cellTable tells how the policies did in one setting.
 func cellTable(c bandittest.Cell) string {
-	title := fmt.Sprintf("%v: the oracle comes to %.4f", c.Setting, bandittest.Summarize(c.Oracle).Mean.Value)
+	title := fmt.Sprintf("%v: the oracle comes to %.3f; pulls until nine runs in ten have come to a score", c.Setting, bandittest.Summarize(c.Oracle).Mean.Value)
 	head := []string{"policy", "mean final best", "interquartile mean", "regret", "over time"}
 	for _, l := range c.Levels {
-		head = append(head, "pulls to "+levelText(l))
+		head = append(head, "to "+levelText(l))
 	}
 	var rows [][]string
 	for _, e := range c.Entries {
@@ -40,7 +42,7 @@ func cellTable(c bandittest.Cell) string {
 }
 
 func levelText(l bandittest.Level) string {
-	text := fmt.Sprintf("%.4f", l.Score)
+	text := fmt.Sprintf("%.3f", l.Score)
 	if l.Multiple > 0 {
 		text += fmt.Sprintf(" (%.3gT)", l.Multiple)
 	}
@@ -58,11 +60,11 @@ func pulls(n int) string {
 }
 
 func interval(i bandittest.Interval) string {
-	return fmt.Sprintf("%.4f [%.4f, %.4f]", i.Value, i.Low, i.High)
+	return fmt.Sprintf("%.3f [%.3f, %.3f]", i.Value, i.Low, i.High)
 }
 
 func mean(values []float64) string {
-	return fmt.Sprintf("%.4f", bandittest.Summarize(values).Mean.Value)
+	return fmt.Sprintf("%.3f", bandittest.Summarize(values).Mean.Value)
 }
 
 // overallTable tells how the policies did over all settings of a group.
@@ -78,7 +80,7 @@ func overallTable(cells []bandittest.Cell) string {
 		for _, c := range cells {
 			finals, regrets = append(finals, c.Entries[p].Final), append(regrets, c.Entries[p].Regret)
 			if r := bandittest.Summarize(c.Entries[p].Regret).Mean.Value; r > most {
-				most, worst = r, fmt.Sprintf("%v (%.4f)", c.Setting.Family, r)
+				most, worst = r, fmt.Sprintf("%v (%.3f)", c.Setting.Family, r)
 			}
 		}
 		final := bandittest.SummarizeAll(finals)
@@ -126,4 +128,32 @@ func ratio(cells []bandittest.Cell, name string, others ...string) string {
 		return "nothing to reach"
 	}
 	return fmt.Sprintf("%.3f [%.3f, %.3f], %.2f in %v", c.GeoMean.Value, c.GeoMean.Low, c.GeoMean.High, c.Worst, c.WorstAt.Family)
+}
+
+// familyTable compares, family by family, how soon policies reach the levels reliably with the best of the
+// baselines in hindsight.
+func familyTable(cells []bandittest.Cell, baselines []string) string {
+	head := []string{"family"}
+	for _, e := range cells[0].Entries {
+		if !slices.Contains(baselines, e.Name) {
+			head = append(head, e.Name)
+		}
+	}
+	if len(baselines) == 0 || len(head) == 1 {
+		return ""
+	}
+	title := "\nthe same by family, against the best of " + strings.Join(baselines, ", ")
+	var rows [][]string
+	for _, c := range cells {
+		row := []string{c.Setting.Family.String()}
+		for _, name := range head[1:] {
+			text := "–" // nothing to reach
+			if r := c.Ratio(name, baselines...); !math.IsNaN(r) {
+				text = fmt.Sprintf("%.2f", r)
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	return table(title, head, rows)
 }
