@@ -218,16 +218,32 @@ func TestRoundRobinByHand(t *testing.T) {
 	}
 }
 
-// BenchmarkPlay plays UCB1 over ten arms; it reports pulls per second of one core.
+// BenchmarkPlay plays policies over ten arms; it reports pulls per second of one core.
 func BenchmarkPlay(b *testing.B) {
 	arms := Arms(HeavyTail{}, 1, 10, 1, 512)
-	pulls := 0
-	for b.Loop() {
-		got, err := Play(&bandit.UCB1{}, arms, PlayConfig{Rounds: 512, Seed: uint64(pulls)})
-		if err != nil {
-			b.Fatal(err)
-		}
-		pulls += len(got.Selections)
+	prior, err := bandit.FitPrior(Arms(HeavyTail{}, 2, 40, 1, 512))
+	if err != nil {
+		b.Fatal(err)
 	}
-	b.ReportMetric(float64(pulls)/b.Elapsed().Seconds(), "pulls/s")
+	for _, bench := range []struct {
+		name  string
+		fresh func() bandit.Policy
+	}{
+		{"UCB1", func() bandit.Policy { return &bandit.UCB1{} }},
+		{"GaussianThompson", func() bandit.Policy { return &bandit.GaussianThompson{} }},
+		{"ExpectedImprovement", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512, Ceiling: 1} }},
+		{"ExpectedImprovement with a prior", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512, Ceiling: 1, Prior: prior} }},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			pulls := 0
+			for b.Loop() {
+				got, err := Play(bench.fresh(), arms, PlayConfig{Rounds: 512, Seed: uint64(pulls)})
+				if err != nil {
+					b.Fatal(err)
+				}
+				pulls += len(got.Selections)
+			}
+			b.ReportMetric(float64(pulls)/b.Elapsed().Seconds(), "pulls/s")
+		})
+	}
 }
