@@ -114,38 +114,44 @@ func TestSiblingsOfARefusedCallCostNothing(t *testing.T) {
 	noLeak(t)
 	srv := llmtest.NewServer(llmtest.Config{})
 	srv.Close() // its port refuses connections now
-	var dials atomic.Int64
 	end := make(chan struct{})
 	defer close(end)
-	slow := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	for _, tt := range []struct {
+		reason string
+		client func() *http.Client
+	}{
+		{"all are refused about at once", func() *http.Client { return nil }},
+		{"the others still connect", func() *http.Client { return refusedOnce(end) }},
+	} {
+		for range 20 {
+			c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, HTTPClient: tt.client()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			attempts := siblings(t, c)
+			c.Close()
+			if tokens := worstTokens(attempts); tokens != 0 || len(attempts) == 0 {
+				t.Fatalf("%s: %v tokens for %d attempts: %+v", tt.reason, tokens, len(attempts), attempts)
+			}
+			for _, a := range attempts {
+				if a.Kind != llm.KindRefused || !a.Unsent {
+					t.Fatalf("%s: attempt %+v", tt.reason, a)
+				}
+			}
+		}
+	}
+}
+
+// refusedOnce dials once, and from then on only begins to.
+func refusedOnce(end chan struct{}) *http.Client {
+	var dials atomic.Int64
+	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if dials.Add(1) == 1 {
 			return (&net.Dialer{}).DialContext(ctx, network, addr)
 		}
 		<-end // net/http dials on when nobody waits for it any more
 		return nil, net.ErrClosed
 	}}}
-	for _, tt := range []struct {
-		reason string
-		client *http.Client
-	}{{"all are refused about at once", nil}, {"the others still connect", slow}} {
-		c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, HTTPClient: tt.client})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 20 {
-			dials.Store(0)
-			attempts := siblings(t, c)
-			if tokens := worstTokens(attempts); tokens != 0 || len(attempts) == 0 {
-				t.Fatalf("%s: %v tokens for %d attempts: %+v", tt.reason, tokens, len(attempts), attempts)
-			}
-			for _, a := range attempts {
-				if a.Kind != llm.KindRefused || !a.Unsent {
-					t.Errorf("%s: attempt %+v", tt.reason, a)
-				}
-			}
-		}
-		c.Close()
-	}
 }
 
 // siblings makes 32 calls, all given up once one finds that the model is unavailable.

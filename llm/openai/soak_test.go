@@ -5,10 +5,8 @@ import (
 	"flag"
 	"maps"
 	"math/rand/v2"
-	"net/http/httptrace"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,12 +21,15 @@ import (
 var soakCalls = flag.Int("soak", 400, "how many calls TestSoak makes")
 
 const (
-	soakLimit    = time.Second      // of clients that meet an attempt that hangs
-	soakPatience = 10 * time.Second // of all others
-	soakInFlight = 64               // of each kind of call
-	soakBroken   = 16               // calls that each restart breaks off
-	soakShare    = 0.3              // of the attempts go wrong
+	soakLimit    = time.Second // of clients that meet an attempt that hangs
+	soakPatience = time.Minute // of all others
+	soakInFlight = 64          // of each kind of call
+	soakBroken   = 16          // calls that each restart breaks off
+	soakShare    = 0.3         // of the attempts go wrong
 )
+
+// soakText is the answer.
+const soakText = "function f() { return [0.5, 0.25]; }"
 
 // The ways to make a call in the soak, which are the names of its models.
 const (
@@ -37,26 +38,26 @@ const (
 	soakWhole    = "whole"    // not streamed
 )
 
-// A soak makes calls under a mix of all faults, and counts what becomes of their attempts.
+// A soak makes calls under a mix of all faults, and counts what becomes of their attempts. Every time a
+// call is sent it has a seed of its own, see tagged, by which both sides know it.
 type soak struct {
 	srv    *llmtest.Server
 	stacks map[string]llm.LLM
 	idle   func() // closes idle connections
 
-	written atomic.Int64 // requests that went out
-
 	mu       sync.Mutex
-	sent     map[uint32]int // of them, by seed
-	statuses map[llm.Status]int
-	answered int
-	gaveUp   map[uint32]int // attempts that were given up, by seed
-	unsent   int            // attempts whose limit passed before the request went out: the server cannot know of them
+	tries    map[uint32]int             // of a call, by its seed
+	met      map[uint32][]llmtest.Fault // at the server, by the seed of the try
+	ended    map[uint32][]llm.Status    // at the client: the attempts that were sent
+	statuses map[llm.Status]int         // of them
+	answered int                        // calls
+	unsent   int                        // attempts whose limit passed before there was a connection
 }
 
 // soakRounds is how often the server is restarted.
 func soakRounds() int { return min(4, 1+*soakCalls/1000) }
 
-// TestSoak compares the attempts by status with what the server saw, under all faults at once,
+// TestSoak compares what became of each attempt with what the server did to it, under all faults at once,
 // restarts and callers that give up. They agree exactly.
 //
 //	go test -race -run Soak ./llm/openai -soak 20000
@@ -69,36 +70,79 @@ func TestSoak(t *testing.T) {
 	}
 	s.settle(t)
 	stats := s.srv.Stats()
+	t.Logf("%d calls, %d answered, %d attempts that were sent: %v (%d were not); the server's %d requests: %v",
+		*soakCalls, s.answered, s.sent(), s.statuses, s.unsent, stats.Calls, stats.Ended)
+	s.wantTotals(t, stats)
+	s.wantEach(t)
+	s.wantAll(t, stats)
+}
+
+// wantTotals wants both sides to have counted the same.
+func (s *soak) wantTotals(t *testing.T, stats llmtest.Stats) {
+	t.Helper()
 	e := stats.Ended
-	t.Logf("%d calls, %d answered, %d attempts: %v, %d of them not sent; the server: %v", *soakCalls, s.answered, stats.Calls, s.statuses, s.unsent, e)
 	server := map[string]int{
 		"an answer": e[llmtest.Answered],
 		"a failure": e[llmtest.Refused] + e[llmtest.Spoiled] + e[llmtest.BrokenOff],
 		"given up":  e[llmtest.Left],
+		"all":       stats.Calls,
+		"in flight": stats.InFlight,
 	}
 	client := map[string]int{
 		"an answer": s.statuses[llm.OK],
 		"a failure": s.statuses[llm.Failed],
-		"given up":  s.statuses[llm.Stalled] + s.statuses[llm.Timeout] + s.statuses[llm.Canceled] - s.unsent,
+		"given up":  s.statuses[llm.Stalled] + s.statuses[llm.Timeout] + s.statuses[llm.Canceled],
+		"all":       s.sent(),
+		"in flight": 0,
 	}
 	if diff := gocmp.Diff(server, client); diff != "" {
 		t.Errorf("attempts (-server +client):\n%s", diff)
 	}
-	total := 0
-	for n := range maps.Values(s.statuses) {
-		total += n
+	if s.statuses[llm.OK] != s.answered {
+		t.Errorf("%d attempts brought an answer, %d calls have one", s.statuses[llm.OK], s.answered)
 	}
-	if total-s.unsent != stats.Calls || stats.InFlight != 0 || s.statuses[llm.OK] != s.answered {
-		t.Errorf("%d attempts, %d calls with an answer; the server saw %d requests, %d still in flight", total, s.answered, stats.Calls, stats.InFlight)
+}
+
+// wantEach wants each attempt to have ended as the fault that it met has it.
+func (s *soak) wantEach(t *testing.T) {
+	t.Helper()
+	want := map[uint32][]llm.Status{}
+	for seed, faults := range s.met {
+		for _, f := range faults {
+			want[seed] = append(want[seed], soakStatus(seed, f))
+		}
 	}
-	left := map[uint32]int{}
-	for _, d := range stats.Gone {
-		left[d.Seed]++
+	if diff := gocmp.Diff(want, s.ended); diff != "" {
+		t.Errorf("attempts by seed (-server +client):\n%s", diff)
 	}
-	if diff := gocmp.Diff(left, s.gaveUp); diff != "" && s.unsent == 0 {
-		t.Errorf("attempts given up, by seed (-server +client):\n%s", diff)
+}
+
+// soakStatus is how an attempt ends that meets f.
+func soakStatus(try uint32, f llmtest.Fault) llm.Status {
+	seed, _ := call(try)
+	switch f {
+	case llmtest.None, llmtest.Length, llmtest.NoUsage, llmtest.NegativeUsage, llmtest.CachedAbove, llmtest.WrongUsage, llmtest.Duplicate:
+		return llm.OK
+	case llmtest.Hang, llmtest.HangFirst, llmtest.HangBody, llmtest.Drip:
+		switch {
+		case seed >= soakBreak: // the restart came first
+			return llm.Failed
+		case abandoned(seed):
+			return llm.Canceled
+		case soakKind(seed) == soakWhole:
+			return llm.Timeout
+		}
+		return llm.Stalled
 	}
-	s.wantAll(t, stats)
+	return llm.Failed
+}
+
+// sent is how many attempts the client has sent.
+func (s *soak) sent() (n int) {
+	for k := range maps.Values(s.statuses) {
+		n += k
+	}
+	return n
 }
 
 // wantAll wants every fault to have been met, if there were enough calls.
@@ -117,21 +161,16 @@ func (s *soak) wantAll(t *testing.T, stats llmtest.Stats) {
 }
 
 func newSoak(t *testing.T) *soak {
-	s := &soak{stacks: map[string]llm.LLM{}, sent: map[uint32]int{}, statuses: map[llm.Status]int{}, gaveUp: map[uint32]int{}}
-	s.srv = serve(t, llmtest.Config{
-		Reply: say("function f() { return [0.5, 0.25]; }"), Drip: time.Hour, RetryAfter: time.Second,
-		Fault: func(r llmtest.Request) llmtest.Fault {
-			if r.Model == soakRefused && r.StreamOptions != (llmtest.StreamOptions{}) {
-				return optionFault(r.StreamOptions)
-			}
-			return soakFault(r.Model, r.Seed, r.Occurrence)
-		},
-	})
+	s := &soak{
+		stacks: map[string]llm.LLM{}, tries: map[uint32]int{}, met: map[uint32][]llmtest.Fault{},
+		ended: map[uint32][]llm.Status{}, statuses: map[llm.Status]int{},
+	}
+	s.srv = serve(t, llmtest.Config{Reply: say(soakText), Drip: time.Hour, RetryAfter: time.Second, Fault: s.fault})
 	var clients []*openai.Client
 	for _, how := range []string{soakStreamed, soakRefused, soakWhole} {
 		patient, hasty := soakClient(t, s.srv.URL, how, soakPatience), soakClient(t, s.srv.URL, how, soakLimit)
 		clients = append(clients, patient, hasty)
-		s.stacks[how] = llm.Retry(llm.Limit(s.route(how, patient, hasty), soakInFlight), llm.RetryConfig{
+		s.stacks[how] = llm.Retry(llm.Limit(s.route(patient, hasty), soakInFlight), llm.RetryConfig{
 			Max: 2, MaxStalls: 1, Wait: time.Millisecond, Jitter: 1, MaxRetryAfter: 10 * time.Millisecond,
 		})
 	}
@@ -141,41 +180,51 @@ func newSoak(t *testing.T) *soak {
 		}
 	}
 	// A first answer, so that a refusal is not taken for one of the stream's options.
-	s.call(t.Context(), t, soakStreamed, soakClean)
+	s.call(t.Context(), t, soakClean)
 	return s
+}
+
+// fault spoils a request at the server.
+func (s *soak) fault(r llmtest.Request) llmtest.Fault {
+	f := soakFault(r.Seed)
+	if o := r.StreamOptions; r.Model == soakRefused && o != (llmtest.StreamOptions{}) {
+		f = llmtest.NoStreamOptions
+		if o.ContinuousUsage {
+			f = llmtest.NoContinuousUsage
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.met[r.Seed] = append(s.met[r.Seed], f)
+	return f
 }
 
 // route sends what is going to hang to a client with short limits and all else to one with none to
 // speak of: no answer comes just as a limit passes, when either side could be right about it.
-func (s *soak) route(how string, patient, hasty llm.LLM) llm.LLM {
+func (s *soak) route(patient, hasty llm.LLM) llm.LLM {
 	return llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		var written atomic.Int64
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err == nil {
-				written.Add(1)
-				s.written.Add(1)
-			}
-		}})
+		seed := req.Seed
+		s.mu.Lock()
+		req.Seed = tagged(seed, s.tries[seed])
+		s.tries[seed]++
+		s.mu.Unlock()
 		l := patient
-		if s.hangs(how, req.Seed) {
+		if slices.Contains(hanging, soakFault(req.Seed)) && seed < soakBreak && !abandoned(seed) {
 			l = hasty
 		}
 		reply, err := l.Generate(ctx, req)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		n := int(written.Load())
-		s.sent[req.Seed] += n
-		s.unsent += len(reply.Attempts) - n
+		for _, a := range reply.Attempts {
+			if a.Unsent {
+				s.unsent++
+				continue
+			}
+			s.statuses[a.Status]++
+			s.ended[req.Seed] = append(s.ended[req.Seed], a.Status)
+		}
 		return reply, err
 	})
-}
-
-// hangs says what the server is going to do with the next request of this seed.
-func (s *soak) hangs(how string, seed uint32) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := soakFault(how, seed, s.sent[seed])
-	return slices.Contains(hanging, f) && seed < soakBreak && !abandoned(seed)
 }
 
 func soakClient(t *testing.T, url, how string, limit time.Duration) *openai.Client {
@@ -193,82 +242,97 @@ func soakClient(t *testing.T, url, how string, limit time.Duration) *openai.Clie
 	return c
 }
 
-// Seeds with a meaning for soakFault.
+// Seeds of calls, below those of their tries.
 const (
-	soakClean = 1 << 30 // no fault
-	soakBreak = 1 << 29 // hangs in the middle, once: for a restart to break off
+	soakTry   = 1 << 24 // what one try adds
+	soakBreak = 1 << 22 // hangs in the middle at its first try: for a restart to break off
+	soakClean = 1 << 23 // no fault
 )
 
-// abandoned says which calls hang until their caller gives up: one in fifty.
-func abandoned(seed uint32) bool { return seed < soakBreak && seed%50 == 7 }
+// tagged is the seed of a call's try, from 0.
+func tagged(seed uint32, try int) uint32 { return seed + uint32(try)*soakTry }
+
+// call is the inverse of tagged.
+func call(tagged uint32) (seed uint32, try int) { return tagged % soakTry, int(tagged / soakTry) }
+
+// soakKind is how a call is made.
+func soakKind(seed uint32) string {
+	switch {
+	case seed >= soakClean:
+		return soakStreamed
+	case seed >= soakBreak:
+		return []string{soakStreamed, soakWhole}[seed%2]
+	}
+	return []string{soakRefused, soakStreamed, soakWhole}[seed%3]
+}
+
+// abandoned says which calls hang until their caller gives up: some one in 75.
+func abandoned(seed uint32) bool {
+	return seed < soakBreak && seed%50 == 7 && soakKind(seed) != soakRefused // a refusal may come just then
+}
 
 // hanging are the faults that only a limit ends.
 var hanging = []llmtest.Fault{llmtest.Hang, llmtest.HangFirst, llmtest.HangBody, llmtest.Drip}
 
-// soakFault spoils a share of the requests, in all ways there are: the n-th with this seed, from 0.
-func soakFault(how string, seed uint32, n int) llmtest.Fault {
-	rng := rand.New(rand.NewPCG(uint64(seed), uint64(n)))
-	faults := soakFaults(how)
+// soakFault spoils a share of the tries, in all ways there are.
+func soakFault(tagged uint32) llmtest.Fault {
+	seed, try := call(tagged)
+	rng := rand.New(rand.NewPCG(uint64(seed), uint64(try)))
+	faults := soakFaults(soakKind(seed))
 	switch {
-	case seed >= soakClean || seed >= soakBreak && n > 0:
+	case seed >= soakClean || seed >= soakBreak && try > 0:
 		return llmtest.None
 	case seed >= soakBreak:
 		return llmtest.HangBody
 	case abandoned(seed):
-		return llmtest.Hang
+		return hanging[rng.IntN(len(hanging))]
 	case rng.Float64() < soakShare:
 		return faults[rng.IntN(len(faults))]
 	}
 	return llmtest.None
 }
 
-// soakFaults are the faults that a kind of call meets.
+// soakFaults are the faults that a kind of call meets, beside refusals of a stream's options.
 func soakFaults(how string) []llmtest.Fault {
 	return slices.DeleteFunc(llmtest.Faults(), func(f llmtest.Fault) bool {
 		switch f {
 		case llmtest.NoStreamOptions, llmtest.NoContinuousUsage:
-			return true // optionFault's
+			return true
 		case llmtest.Duplicate: // without usage in its chunks it is a broken reply, and not an answer
 			return how == soakRefused
 		}
-		return how == soakRefused && slices.Contains(hanging, f) // how many requests it sends is not known before
+		return how == soakRefused && slices.Contains(hanging, f) // likewise
 	})
 }
 
-func optionFault(o llmtest.StreamOptions) llmtest.Fault {
-	if o.ContinuousUsage {
-		return llmtest.NoContinuousUsage
-	}
-	return llmtest.NoStreamOptions
-}
-
-// call makes one call and counts its attempts.
-func (s *soak) call(ctx context.Context, t *testing.T, how string, seed uint32) {
+// call makes one call and checks what it came to.
+func (s *soak) call(ctx context.Context, t *testing.T, seed uint32) {
 	req := request
 	req.Seed = seed
-	reply, err := s.stacks[how].Generate(ctx, req)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	reply, err := s.stacks[soakKind(seed)].Generate(ctx, req)
 	for i, a := range reply.Attempts {
-		s.statuses[a.Status]++
-		if a.Status != llm.OK && a.Status != llm.Failed {
-			s.gaveUp[seed]++
-		}
 		if a.Latency > soakPatience/2 {
-			t.Errorf("%s call %d hung: attempt %d of %d: %+v", how, seed, i, len(reply.Attempts), a)
+			t.Errorf("call %d hung: attempt %d of %d: %+v", seed, i, len(reply.Attempts), a)
 		}
 	}
-	if n := len(reply.Attempts); err == nil {
-		s.answered++
-		if n == 0 || reply.Attempts[n-1].Status != llm.OK {
-			t.Errorf("an answer, and attempts %+v", reply.Attempts)
-		}
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answered++
+	last := reply.Attempts[len(reply.Attempts)-1]
+	want := soakText
+	if last.FinishReason == "length" {
+		want = soakText[:len(soakText)/2]
+	}
+	if last.Status != llm.OK || reply.Text != want {
+		t.Errorf("call %d was answered %q, attempts %+v", seed, reply.Text, reply.Attempts)
 	}
 }
 
-// round makes n calls of each kind in turn.
+// round makes n calls of all kinds.
 func (s *soak) round(t *testing.T, round, n int) {
-	hows := []string{soakRefused, soakStreamed, soakWhole}
 	var g errgroup.Group
 	g.SetLimit(2 * soakInFlight)
 	for i := range n {
@@ -280,7 +344,7 @@ func (s *soak) round(t *testing.T, round, n int) {
 				ctx, cancel = context.WithTimeout(ctx, soakLimit)
 				defer cancel()
 			}
-			s.call(ctx, t, hows[i%len(hows)], seed)
+			s.call(ctx, t, seed)
 			return nil
 		})
 	}
@@ -291,7 +355,7 @@ func (s *soak) round(t *testing.T, round, n int) {
 // not even have been read yet.
 func (s *soak) settle(t *testing.T) {
 	deadline := time.Now().Add(30 * time.Second)
-	for s.srv.Stats().Calls < int(s.written.Load()) && time.Now().Before(deadline) {
+	for s.srv.Stats().Calls < s.sent() && time.Now().Before(deadline) {
 		time.Sleep(time.Millisecond)
 	}
 	if err := s.srv.Drain(t.Context()); err != nil {
@@ -309,8 +373,7 @@ func (s *soak) restart(t *testing.T, round int) {
 	var g errgroup.Group
 	for i := range soakBroken {
 		g.Go(func() error {
-			how := []string{soakStreamed, soakWhole}[i%2]
-			s.call(ctx, t, how, uint32(soakBreak+round*soakBroken+i))
+			s.call(ctx, t, uint32(soakBreak+round*soakBroken+i))
 			return nil
 		})
 	}
