@@ -25,29 +25,34 @@
 //	arms, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: cp, LLM: model, N: 64, Seed: 40}, 10)
 //	result, err := evolve.Run(ctx, evolve.Config{
 //		Arms:   arms,
-//		Policy: &bandit.UCB1{},
-//		Budget: evolve.Budget{Calls: 8 * 64},
+//		Policy: &bandit.ExpectedImprovement{T: 64, Ceiling: 1},
+//		Budget: evolve.Budget{Calls: 64 * 64},
 //	})
 //
 // # The parts
 //
 // Package task says what there is to improve: an initial program, a prompt, a parser for replies, and
 // an evaluator. task.New makes one of a Spec; task/geometry has circle packing, min/max distance and
-// the Heilbronn triangle.
+// the Heilbronn triangle, and task/folder loads folders with an initial program and an evaluator.py.
 //
-// Package eval scores programs. Candidates are hostile until shown otherwise: a Runner (eval/js runs
-// JavaScript in process, with limits) returns data, and eval.Scored computes the score where the
-// program cannot reach. A bad program is a Result with a Reason; an error is infrastructure's.
+// Package eval scores programs. Candidates are hostile until shown otherwise: a Runner returns data,
+// and eval.Scored computes the score where the program cannot reach. eval/js runs JavaScript in this
+// process, with limits; eval/python forks warm interpreters, and eval/command runs any other language,
+// both contained by what the kernel has. A bad program is a Result with a Reason; an error is
+// infrastructure's.
 //
-// Package llm is the model's side: one method, and combinators that limit and retry. llm/openai
-// speaks to any OpenAI-compatible endpoint, llm/offline stands in without one, llm/llmtest is a real
-// server to test against, with faults on request.
+// Package llm is the model's side: one method, and values that limit, retry, spread calls over replicas,
+// record and replay. llm/openai speaks to any OpenAI-compatible endpoint, llm/ensemble lets a bandit
+// choose between models, llm/offline stands in without one, llm/llmtest is a real server to test
+// against, with faults on request.
 //
 // Package bandit has the policies. A Policy returns the chance of each arm, so that floors and
 // mixtures are one line and propensities are known; a Player draws. A type with two methods is a new
-// policy, and bandit/bandittest checks what it must hold.
+// policy; bandit/bandittest checks what it must hold and compares it with others on simulated arms,
+// bandit/replay on logged ones.
 //
-// Package evolve has the searches and the allocator, which is itself an Arm, so allocators nest.
+// Package evolve has the searches and the allocator, which is itself an Arm, so allocators nest. Its
+// Journal makes a run durable: killed at any instant it goes on, and pays for nothing twice.
 //
 // Package flops charges attempts: 2 · active parameters · (prompt − cached + completion), and a rule
 // for those that timed out without saying what they used.
