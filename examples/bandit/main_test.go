@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
+	"github.com/evoalloc/evoalloc/llm/offline"
 )
 
 func TestBadInput(t *testing.T) {
@@ -29,7 +30,7 @@ func TestBadInput(t *testing.T) {
 	}{
 		{"--task nope", []string{`"nope"`, "cp, mmd, ht"}},
 		{"--model nope", []string{`"nope"`, "offline, qwen3-8b, qwen3-14b, llama-8b"}},
-		{"--algo nope", []string{`"nope"`, "ucb, exp3p, thompson, random, ei"}},
+		{"--algo nope", []string{`"nope"`, "ei, ucb, exp3p, thompson, random"}},
 		{"--T 0", []string{"--T is 0"}},
 		{"--N 0", []string{"--N is 0"}},
 		{"--n-arms -3", []string{"--n-arms is -3"}},
@@ -47,6 +48,7 @@ func TestBadInput(t *testing.T) {
 		{"--model ../up --model-name x --params-active 5", []string{`"../up"`}},
 		{"--journal " + filepath.Join(file, "journal"), []string{file}},
 		{"extra", []string{`"extra"`}},
+		{"--resume --anew", []string{"--resume", "--anew"}},
 		{"--no-such-flag", []string{"no-such-flag"}},
 		{"--model qwen3-8b", []string{"LLM_API_BASE"}},
 		{"--model qwen3-8b --api-base localhost:8000/v1", []string{"localhost:8000/v1"}},
@@ -113,7 +115,7 @@ func TestRunOverHTTP(t *testing.T) {
 	if err := run(t.Context(), strings.Fields("--model qwen3-8b --T 4 --N 4 --n-arms 2 --task mmd --output "+dir)); err != nil {
 		t.Fatal(err)
 	}
-	if r := report(t, dir, "ucb_C16_T4_K2_seed0.json"); r.Model != "qwen3-8b" || r.Active != 8_190_726_144 || r.FLOPs.WorstCase.OK != 16 {
+	if r := report(t, dir, "ei_C16_T4_K2_seed0.json"); r.Model != "qwen3-8b" || r.Active != 8_190_726_144 || r.FLOPs.WorstCase.OK != 16 {
 		t.Errorf("report %+v", r.FLOPs.WorstCase)
 	}
 	if srv.Stats().Calls != 16 {
@@ -121,11 +123,18 @@ func TestRunOverHTTP(t *testing.T) {
 	}
 }
 
+// A run that is stopped while its searches are under way.
 func TestCancelSavesAPartialResult(t *testing.T) {
 	dir := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	err := run(ctx, strings.Fields("--T 1000 --N 8 --n-arms 3 --offline-latency 20ms --grace 0s --output "+dir))
+	go func() { // it takes days: there is time to see that it has begun
+		for ctx.Err() == nil && !reported(dir) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		cancel()
+	}()
+	err := run(ctx, strings.Fields("--T 10000000 --N 8 --n-arms 3 --offline-latency 20ms --grace 0s --output "+dir))
 	if !errors.Is(err, cli.ErrCanceled) {
 		t.Fatalf("error %v", err)
 	}
@@ -134,24 +143,70 @@ func TestCancelSavesAPartialResult(t *testing.T) {
 	}
 }
 
-// Stopped and resumed, a run comes to the result of one that was not; made again it is refused without
-// --resume, and with it prints the result.
-func TestResume(t *testing.T) {
-	const args = "--T 30 --N 8 --n-arms 3 --offline-latency 5ms --grace 0s --output "
-	whole, dir := t.TempDir(), t.TempDir()
-	if err := run(t.Context(), strings.Fields(args+whole)); err != nil {
+// reported tells whether a run under dir has come to the end of a round.
+func reported(dir string) bool {
+	found, _ := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*.journal"))
+	for _, journal := range found {
+		for r, err := range evolve.ReadJournal(journal) {
+			if err == nil && r.Kind == evolve.RecordReport {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// editing is a server that answers as the offline model does, and meets its 100th request by ending the
+// context that it is given, and no answer.
+func editing(t *testing.T) (*llmtest.Server, *context.CancelFunc) {
+	t.Helper()
+	stand, err := offline.New(offline.Config{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	var cancel context.CancelFunc
+	srv := llmtest.NewServer(llmtest.Config{
+		Reply: func(req llmtest.Request) string {
+			r, err := stand.Generate(context.Background(), req.Request)
+			if err != nil {
+				t.Error(err)
+			}
+			return r.Text
+		},
+		Fault: func(req llmtest.Request) llmtest.Fault {
+			if req.Ordinal != 100 || cancel == nil {
+				return llmtest.None
+			}
+			cancel()
+			return llmtest.Hang
+		},
+	})
+	t.Cleanup(srv.Close)
+	return srv, &cancel
+}
+
+// Stopped and resumed, a run comes to the result of one that was not; made again before it is over it is
+// refused without --resume, and with it prints the result.
+func TestResume(t *testing.T) {
+	const args = "--model qwen3-8b --T 30 --N 8 --n-arms 3 --grace 0s --api-base "
+	whole, dir := t.TempDir(), t.TempDir()
+	undisturbed, _ := editing(t)
+	if err := run(t.Context(), strings.Fields(args+undisturbed.URL+" --output "+whole)); err != nil {
+		t.Fatal(err)
+	}
+	srv, stop := editing(t)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := run(ctx, strings.Fields(args+dir)); !errors.Is(err, cli.ErrCanceled) {
+	*stop = cancel
+	again := args + srv.URL + " --output " + dir
+	if err := run(ctx, strings.Fields(again)); !errors.Is(err, cli.ErrCanceled) {
 		t.Fatalf("error %v", err)
 	}
-	if err := run(t.Context(), strings.Fields(args+dir)); err == nil || !strings.Contains(err.Error(), "--resume") {
+	if err := run(t.Context(), strings.Fields(again)); err == nil || !strings.Contains(err.Error(), "--resume") {
 		t.Errorf("an existing journal was not refused: %v", err)
 	}
 	for range 2 {
-		if err := run(t.Context(), strings.Fields(args+dir+" --resume")); err != nil {
+		if err := run(t.Context(), strings.Fields(again+" --resume")); err != nil {
 			t.Fatal(err)
 		}
 		want, got := report(t, whole, "*.json"), report(t, dir, "*.json")
@@ -160,20 +215,47 @@ func TestResume(t *testing.T) {
 		}
 	}
 	var usage *cli.UsageError
-	if err := run(t.Context(), strings.Fields(args+dir+" --resume --bandit-seed 0 --timeout 1s --n-arms 3 --model offline --offline-latency 6ms --N 8 --T 30 --algo ucb --task cp --eval-timeout 9s")); !errors.As(err, &usage) {
+	if err := run(t.Context(), strings.Fields(again+" --resume --eval-timeout 9s")); !errors.As(err, &usage) {
 		t.Errorf("another evaluation limit was taken for the same run: %v", err)
 	}
 }
 
-func TestDeadEndpointSavesWhatThereIs(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + l.Addr().String() + "/v1"
-	l.Close()
+// Made again when it is over, a run begins anew, and what the earlier one left is kept.
+func TestRunAgain(t *testing.T) {
 	dir := t.TempDir()
-	err = run(t.Context(), strings.Fields("--model llama-8b --T 2 --N 4 --n-arms 2 --api-base "+url+" --output "+dir))
+	args := strings.Fields("--T 3 --N 4 --n-arms 2 --offline-latency 0 --output " + dir)
+	base := filepath.Join(dir, "bandit", "cp", "offline", "ei_C12_T3_K2_seed0")
+	first := map[string][]byte{}
+	for again := range 3 {
+		if err := run(t.Context(), args); err != nil {
+			t.Fatal(err)
+		}
+		for _, ending := range []string{".json", ".js", ".journal"} {
+			name := base + ending
+			if again > 0 {
+				name = base + ".1" + ending
+			}
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatalf("after run %d: %v", again, err)
+			}
+			if again == 0 {
+				first[ending] = data
+			} else if !bytes.Equal(data, first[ending]) {
+				t.Errorf("after run %d: %s is not what the first run wrote", again, name)
+			}
+		}
+	}
+	left, err := os.ReadDir(filepath.Dir(base))
+	if err != nil || len(left) != 9 {
+		t.Errorf("%d files after three runs, want three each: %v", len(left), err)
+	}
+}
+
+func TestDeadEndpointSavesWhatThereIs(t *testing.T) {
+	const url = "http://127.0.0.1:1/v1" // a port that nobody is given, as one just closed may be
+	dir := t.TempDir()
+	err := run(t.Context(), strings.Fields("--model llama-8b --T 2 --N 4 --n-arms 2 --api-base "+url+" --output "+dir))
 	var usage *cli.UsageError
 	if err == nil || errors.As(err, &usage) || !strings.Contains(err.Error(), url) {
 		t.Errorf("error %v, want one that names %s", err, url)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
@@ -13,14 +12,15 @@ import (
 )
 
 // OpenJournal makes the journal of a run, or goes on with it, and puts it around the task and the
-// model of s. decides is what decides the run beside what s and o hold.
+// model of s. What an earlier run left under the same names gets other names, or is refused. decides is
+// what decides the run beside what s and o hold.
 func (o *Options) OpenJournal(s *Setup, saver Saver, decides evolve.Fingerprint) (*evolve.Journal, error) {
 	path := o.Journal
 	if path == "" {
 		path = strings.TrimSuffix(saver.path, ".json") + ".journal"
 	}
-	if _, err := os.Stat(path); !o.Resume && !errors.Is(err, fs.ErrNotExist) {
-		return nil, Usagef("journal %s exists: --resume goes on with that run (and of a finished one prints the result); to begin anew move it away", path)
+	if err := o.makeRoom(path, saver); err != nil {
+		return nil, err
 	}
 	fp := evolve.Fingerprint{
 		"runtime":                o.Runtime,

@@ -53,9 +53,12 @@ type Options struct {
 	Output       string
 	Journal      string
 	Resume       bool
+	Anew         bool
 	Grace        time.Duration
 
-	given map[string]bool // the flags that were given, by name
+	given   map[string]bool // the flags that were given, by name
+	example string          // the program's name
+	args    []string        // all that it was given
 }
 
 // Register adds the flags to fs.
@@ -80,6 +83,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.StringVar(&o.Output, "output", "results", "folder for results")
 	fs.StringVar(&o.Journal, "journal", "", "file that makes the run durable (default: beside the result)")
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
+	fs.BoolVar(&o.Anew, "anew", false, "begin anew though there is a journal; what the earlier run left is kept under other names")
 	fs.DurationVar(&o.Grace, "grace", 30*time.Second, "how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")
 }
 
@@ -144,11 +148,14 @@ func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 	if err := Parse(fs, args); err != nil {
 		return err
 	}
+	o.example, o.args = fs.Name(), args
 	o.given = map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
 	switch {
 	case o.given["T"] && o.T < 1:
 		return Usagef("--T is %d: need at least 1", o.T)
+	case o.Resume && o.Anew:
+		return Usagef("--resume goes on with a run and --anew begins another: give one of them")
 	case o.offline():
 		o.T = cmp.Or(o.T, offlineT)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -75,15 +74,23 @@ func (s Saver) Finish(report any, r *evolve.Result, runErr error, resume string)
 }
 
 // ResumeCommand returns the command that goes on with a run.
-func ResumeCommand(example string, args []string) string {
+func ResumeCommand(example string, args []string) string { return command(example, args, "resume") }
+
+// again returns the command of this run with one of the flags resume and anew.
+func (o *Options) again(flag string) string { return command(o.example, o.args, flag) }
+
+// command returns the command that runs the example with args, and of the flags resume and anew with the
+// one that is given.
+func command(example string, args []string, flag string) string {
 	words := []string{"go run ./examples/" + example}
 	for _, a := range args {
+		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if strings.HasPrefix(a, "-") && (name == "resume" || name == "anew") {
+			continue
+		}
 		words = append(words, quote(a))
 	}
-	if !slices.ContainsFunc(args, func(a string) bool { return strings.TrimLeft(a, "-") == "resume" }) {
-		words = append(words, "--resume")
-	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, "--"+flag), " ")
 }
 
 // quote returns arg as a POSIX shell reads it as one word.

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/internal/wal"
+)
+
+// makeRoom gives the files that an earlier run left under the names of this one other names, where a new
+// run is to begin: nothing that was paid for is written over. An earlier run is left as it is, and that
+// is a [UsageError], unless it is over and its result saved, or --anew says to begin anew all the same.
+func (o *Options) makeRoom(journal string, s Saver) error {
+	_, err := os.Stat(journal)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s.aside("")
+	case err != nil:
+		return &UsageError{err}
+	case o.Resume:
+		return nil
+	case !o.Anew:
+		if err := o.over(journal, s); err != nil {
+			return err
+		}
+	}
+	if err := unused(journal); err != nil {
+		return err
+	}
+	return s.aside(journal)
+}
+
+// over returns nil if journal, which no flag names, tells of a run that is over and has its result saved,
+// and otherwise an error that says how to go on with it or to begin anew.
+func (o *Options) over(journal string, s Saver) error {
+	finished, err := finished(journal)
+	var why string
+	switch {
+	case err != nil:
+		return Usagef("%w; to begin anew and keep its files under other names: %s", err, o.again("anew"))
+	case !finished:
+		why = "tells of a run that is not over; to go on with it"
+	case !exists(s.path):
+		why = "tells of a run whose result is not saved; to save it"
+	case o.Journal != "":
+		why = "tells of a run that is over; to see its result"
+	default:
+		return nil
+	}
+	return Usagef("journal %s %s: %s; to begin anew and keep its files under other names: %s", journal, why, o.again("resume"), o.again("anew"))
+}
+
+// finished reports whether the last decision in a journal is to stop.
+func finished(journal string) (bool, error) {
+	over := false
+	for r, err := range evolve.ReadJournal(journal) {
+		if err != nil {
+			return false, err
+		}
+		switch r.Kind {
+		case evolve.RecordRun, evolve.RecordDraw, evolve.RecordReport, evolve.RecordStop:
+			over = r.Kind == evolve.RecordStop
+		}
+	}
+	return over, nil
+}
+
+// unused returns an error if another process has the journal open.
+func unused(journal string) error {
+	l, _, err := wal.Open(journal, func(wal.Entry) error { return nil })
+	if errors.Is(err, wal.ErrLocked) {
+		return Usagef("journal %s: %w", journal, err)
+	}
+	if err != nil {
+		return nil // damaged, or none at all: nothing that could not be renamed
+	}
+	return l.Close()
+}
+
+// aside renames what an earlier run left under the name NAME of s, NAME.json and the like, to NAME.1.json
+// and the like, or the next number, and so the journal if it is not "". The journal is the last: should
+// this process be killed in between, it still tells of its run.
+func (s Saver) aside(journal string) error {
+	base := strings.TrimSuffix(s.path, ".json")
+	left, k, err := leftBy(base)
+	if err != nil {
+		return err
+	}
+	left = slices.DeleteFunc(left, func(name string) bool { return name == journal })
+	if journal != "" {
+		left = append(left, journal)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	for exists(numbered(base, journal, k)) { // it may be elsewhere
+		k++
+	}
+	fmt.Println("an earlier run is kept under other names:")
+	for _, name := range left {
+		to := numbered(base, name, k)
+		if err := os.Rename(name, to); err != nil {
+			return err
+		}
+		fmt.Println(" ", to)
+	}
+	return nil
+}
+
+// leftBy returns the files of a run named base, its results and programs, whole or partial, but not its
+// journal nor what has a number; and the number after the highest in use.
+func leftBy(base string) (left []string, next int, err error) {
+	entries, err := os.ReadDir(filepath.Dir(base))
+	next = 1
+	for _, e := range entries {
+		ending, found := strings.CutPrefix(e.Name(), filepath.Base(base)+".")
+		if !found || !e.Type().IsRegular() {
+			continue
+		}
+		first, _, _ := strings.Cut(ending, ".")
+		if k, err := strconv.Atoi(first); err == nil {
+			next = max(next, k+1)
+		} else if ending != "journal" {
+			left = append(left, base+"."+ending)
+		}
+	}
+	return left, next, err
+}
+
+// numbered puts k before the endings of a file of the run named base, or before the last ending of one
+// that has another name.
+func numbered(base, name string, k int) string {
+	if !strings.HasPrefix(name, base+".") {
+		base = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return fmt.Sprintf("%s.%d%s", base, k, strings.TrimPrefix(name, base))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+// fill makes files in a new folder, each with its name as content, and returns it.
+func fill(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// held returns the files in dir, with what they were once named where that is another name.
+func held(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		was, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(was) == e.Name() {
+			names = append(names, e.Name())
+		} else {
+			names = append(names, string(was)+">"+e.Name())
+		}
+	}
+	return names
+}
+
+func TestAside(t *testing.T) {
+	for _, tt := range []struct {
+		reason, before, journal, after string
+	}{
+		{"a whole run", "r.json r.js r.journal", "r.journal", "r.js>r.1.js r.journal>r.1.journal r.json>r.1.json"},
+		{"a partial one, in a language with a program named apart", "r.partial.json r.partial.best.json", "",
+			"r.partial.best.json>r.1.partial.best.json r.partial.json>r.1.partial.json"},
+		{"the next number, though lower ones are free", "r.7.py r.json r.py", "", "r.7.py r.json>r.8.json r.py>r.8.py"},
+		{"a journal that is not this run's stays", "r.journal r.json", "", "r.json>r.1.json r.journal"},
+		{"a journal of another name, and a number that it has used", "own.jsonl own.1.jsonl r.json", "own.jsonl",
+			"own.1.jsonl own.jsonl>own.2.jsonl r.json>r.2.json"},
+		{"runs whose names only begin alike", "r2.json r.1.json .r.json.123 r-x.json", "", ".r.json.123 r-x.json r.1.json r2.json"},
+	} {
+		dir := fill(t, strings.Fields(tt.before)...)
+		journal := tt.journal
+		if journal != "" {
+			journal = filepath.Join(dir, journal)
+		}
+		if err := (Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}).aside(journal); err != nil {
+			t.Errorf("%s: %v", tt.reason, err)
+		}
+		got, want := held(t, dir), strings.Fields(tt.after)
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", tt.reason, got, want)
+		}
+	}
+}
+
+// What an earlier run left decides what becomes of a new one of the same name.
+func TestMakeRoom(t *testing.T) {
+	const over, running = "stop", ""
+	for _, tt := range []struct {
+		reason string
+		opts   Options
+		stop   evolve.Stop // of the earlier run; "" for one that was killed
+		saved  bool
+		moved  bool
+		says   []string // of the error; none if the run may begin
+	}{
+		{"finished and saved", Options{}, over, true, true, nil},
+		{"finished, and killed before it was saved", Options{}, over, false, false, []string{"not saved", "--T 8 --resume", "--T 8 --anew"}},
+		{"not finished", Options{}, running, false, false, []string{"not over", "--T 8 --resume", "--T 8 --anew"}},
+		{"not finished, beside the result of one before", Options{}, running, true, false, []string{"not over"}},
+		{"to go on with", Options{Resume: true}, running, false, false, nil},
+		{"to see again", Options{Resume: true}, over, true, false, nil},
+		{"to begin anew", Options{Anew: true}, running, false, true, nil},
+		{"a file that a flag names is never taken for one to move", Options{Journal: "named"}, over, true, false, []string{"is over", "--resume", "--anew"}},
+	} {
+		dir := t.TempDir()
+		s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
+		journal := filepath.Join(dir, "r.journal")
+		journalOf(t, journal, tt.stop)
+		if tt.saved {
+			if err := os.WriteFile(s.path, nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tt.opts.example, tt.opts.args = "bandit", []string{"--T", "8"}
+		err := tt.opts.makeRoom(journal, s)
+		var usage *UsageError
+		if (err == nil) != (tt.says == nil) || err != nil && !errors.As(err, &usage) {
+			t.Errorf("%s: %v", tt.reason, err)
+		}
+		for _, want := range tt.says {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want it to say %q", tt.reason, err, want)
+			}
+		}
+		if moved := !exists(journal) && exists(filepath.Join(dir, "r.1.journal")); moved != tt.moved || exists(journal) == moved {
+			t.Errorf("%s: journal moved %v, want %v", tt.reason, moved, tt.moved)
+		}
+		if exists(s.path) != (tt.saved && !tt.moved) {
+			t.Errorf("%s: the result is there %v", tt.reason, exists(s.path))
+		}
+	}
+}
+
+// journalOf makes a journal of a run that stopped so, or that was killed half-way.
+func journalOf(t *testing.T, path string, stop evolve.Stop) {
+	t.Helper()
+	j, err := evolve.OpenJournal(path, evolve.JournalConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if stop == "" {
+		return
+	}
+	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{done{}}, Journal: j, Budget: evolve.Budget{Rounds: 1}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// done is a search that is over before it begins.
+type done struct{ evolve.Arm }
+
+func (done) Done() bool           { return true }
+func (done) Best() eval.Candidate { return eval.Candidate{} }
+
+// A journal that another run has open is not moved from under it, even to begin anew.
+func TestMakeRoomLeavesARunningRun(t *testing.T) {
+	dir := t.TempDir()
+	s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
+	journal := filepath.Join(dir, "r.journal")
+	j, err := evolve.OpenJournal(journal, evolve.JournalConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	o := Options{Anew: true}
+	if err := o.makeRoom(journal, s); err == nil || !strings.Contains(err.Error(), "another process") || !exists(journal) {
+		t.Errorf("error %v, journal there %v", err, exists(journal))
+	}
+}
+
+// What cannot be read to its end is neither gone on with nor moved, unless told to.
+func TestMakeRoomOfADamagedJournal(t *testing.T) {
+	dir := fill(t, "r.journal")
+	journal := filepath.Join(dir, "r.journal")
+	s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
+	o := Options{example: "greedy"}
+	if err := o.makeRoom(journal, s); err == nil || !strings.Contains(err.Error(), "greedy --anew") {
+		t.Errorf("error %v, want one that says how to begin anew", err)
+	}
+	o.Anew = true
+	if err := o.makeRoom(journal, s); err != nil || exists(journal) || !exists(filepath.Join(dir, "r.1.journal")) {
+		t.Errorf("error %v", err)
+	}
+}
