@@ -254,7 +254,7 @@ func (g *Greedy) generate(ctx context.Context, n int) ([]Child, string, error) {
 	if err == nil {
 		err = b.ending
 	}
-	if ctx.Err() != nil { // the children's errors only follow from it
+	if err != nil && ctx.Err() != nil { // the children's errors only follow from it; without any they are whole
 		err = fmt.Errorf("evolve: generation %d: %w", g.next, context.Cause(ctx))
 	}
 	return sent(b.children), b.limit, err
