@@ -93,7 +93,15 @@ func (c Config) policy() string {
 
 // draw begins the next pull, of at most n calls if n > 0. If it cannot, either the run has a reason
 // to stop or a pull in flight must land first. It stops when ctx ends, or the one of steps.
-func (a *allocation) draw(ctx, steps context.Context, n int) (flight, bool) {
+func (a *allocation) draw(ctx, steps context.Context, n int) (f flight, ok bool) {
+	if err := guard("Policy.Probs, or an arm's Done or Calls,", func() { f, ok = a.drawOne(ctx, steps, n) }); err != nil {
+		a.end(StopError, "", err)
+		return flight{}, false
+	}
+	return f, ok
+}
+
+func (a *allocation) drawOne(ctx, steps context.Context, n int) (flight, bool) {
 	open, any := a.open()
 	limit := a.bound()
 	switch {
@@ -219,7 +227,8 @@ func (a *allocation) land(ctx context.Context, l landing) {
 // error, but a limit on the generation; and what is best does not depend on a generation that failed.
 func (l landing) settled(arm *ArmResult) landing {
 	if l.err != nil && l.gen.Best.Program == "" {
-		l.gen.Parent, l.gen.Best = arm.Best, arm.Best
+		l.gen.Parent, l.gen.Best, l.gen.Partial = arm.Best, arm.Best, true
+		l.gen.Index = cmp.Or(l.gen.Index, len(arm.Generations)+1)
 	}
 	var refused *refusedError
 	if errors.As(l.err, &refused) {
@@ -269,8 +278,7 @@ func (a *allocation) repeated(program string) bool {
 func (a *allocation) report(ctx context.Context, f flight, round *Round, l landing) {
 	if l.err == nil && a.stop == "" {
 		round.Partial = false
-		round.Reward = a.cfg.Reward(l.gen) + 0 // -0 is 0, as in the journal
-		err := a.player.Report(f.pull.ID, round.Reward)
+		err := a.reward(f, round, l.gen)
 		if err == nil {
 			err = a.cfg.Journal.decide(Record{Kind: RecordReport, Pull: &f.pull.ID, Reward: round.Reward})
 		}
@@ -292,6 +300,20 @@ func (a *allocation) report(ctx context.Context, f flight, round *Round, l landi
 	if err := a.player.Cancel(f.pull.ID); err != nil {
 		a.end(StopError, "", err)
 	}
+}
+
+// reward asks for the reward of a generation and tells the policy.
+func (a *allocation) reward(f flight, round *Round, g Generation) (err error) {
+	if err := guard("Config.Reward", func() { round.Reward = a.cfg.Reward(g) + 0 }); err != nil { // -0 is 0, as in the journal
+		return err
+	}
+	if bad := guard("Policy.Update", func() { err = a.player.Report(f.pull.ID, round.Reward) }); bad != nil {
+		return bad
+	}
+	if err != nil {
+		round.Reward = 0 // the policy was told nothing, and no NaN travels
+	}
+	return err
 }
 
 // better takes over the arm's best candidate if it is the run's, or the first that was evaluated, and
@@ -332,9 +354,13 @@ func (a *allocation) elapsed() time.Duration {
 	return time.Since(a.begin)
 }
 
+// observe tells the observer, and ends the run if that panics.
 func (a *allocation) observe(e Event) {
 	e.Best, e.Calls, e.Elapsed = a.res.Best, a.res.Calls, a.elapsed()
-	a.cfg.Observer(e)
+	if err := guard("Config.Observer", func() { a.cfg.Observer(e) }); err != nil {
+		a.end(StopError, "", err)
+		a.err = cmp.Or(a.err, err) // also if the run is over
+	}
 }
 
 func (a *allocation) finish() (*Result, error) {

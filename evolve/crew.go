@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -68,8 +69,11 @@ func (c *crew) launch(ctx, steps context.Context) bool {
 			steps = withEnded(steps, f.pull.ID)
 		}
 		go func() {
-			gen, err := f.step(steps)
-			c.landed <- landing{f, gen, err}
+			l := landing{flight: f, err: fmt.Errorf("evolve: Step of arm %d ended its goroutine", f.pull.Arm)}
+			defer func() { c.landed <- l }() // in that case too
+			if err := guard(fmt.Sprintf("Step of arm %d", f.pull.Arm), func() { l.gen, l.err = f.step(steps) }); err != nil {
+				l.err = err
+			}
 		}()
 	}
 	return ok
@@ -95,7 +99,7 @@ func (c *crew) await(steps context.Context) (landing, bool) {
 			return l, true
 		}
 		var idle <-chan struct{}
-		if c.stop == "" && !replaying && c.cfg.InFlight > 1 && len(c.flying) < 2*c.cfg.InFlight {
+		if c.stop == "" && !replaying && c.cfg.InFlight > 1 && len(c.flying)/2 < c.cfg.InFlight {
 			idle = c.idle
 		}
 		select {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -20,13 +19,17 @@ import (
 // DefaultN is the number of children in a generation where none is given, the BaSE paper's.
 const DefaultN = 64
 
+// MaxN is the most children in a generation, and the most arms that [GreedyArms] makes: each child waits in
+// a goroutine of its own, so that more is a slip that would fill the memory.
+const MaxN = 100_000
+
 // GreedyConfig says what a [Greedy] search works on and with.
 type GreedyConfig struct {
 	Task task.Task // what to improve; required
 	// LLM proposes children; required. A generation asks for N at once, so limit what is in
 	// flight with [llm.Limit]; one limit can serve many searches.
 	LLM  llm.LLM
-	N    int    // children in a generation; 0 means DefaultN
+	N    int    // children in a generation, at most MaxN; 0 means DefaultN
 	Seed uint32 // addresses the children's seeds, see [ChildSeed]; 0 is a seed like another
 	// MaxGenerations is when the search is done; 0 means never.
 	MaxGenerations int
@@ -58,8 +61,8 @@ func (c GreedyConfig) validate() error {
 		return errors.New("evolve: GreedyConfig.Task is nil")
 	case c.LLM == nil:
 		return errors.New("evolve: GreedyConfig.LLM is nil")
-	case c.N < 1 || c.N > math.MaxInt32:
-		return fmt.Errorf("evolve: GreedyConfig.N is %d: a generation needs at least 1 child", c.N)
+	case c.N < 1 || c.N > MaxN:
+		return fmt.Errorf("evolve: GreedyConfig.N is %d: a generation needs at least 1 child, and at most %d", c.N, MaxN)
 	case c.MaxGenerations < 0:
 		return fmt.Errorf("evolve: GreedyConfig.MaxGenerations is %d: need 0 for no limit, or more", c.MaxGenerations)
 	case c.MaxFailures < 0:
@@ -108,10 +111,11 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 }
 
 // GreedyArms returns k searches that differ in their seeds, cfg.Seed + i for the i-th. The initial
-// program is evaluated here, once for all of them, unless cfg.Start has it already.
+// program is evaluated here, once for all of them, unless cfg.Start has it already. It fails unless k is in
+// 1..MaxN, if a field of cfg is wrong, or if the evaluation fails.
 func GreedyArms(ctx context.Context, cfg GreedyConfig, k int) ([]Arm, error) {
-	if k < 1 {
-		return nil, fmt.Errorf("evolve: GreedyArms of %d arms: need at least 1", k)
+	if k < 1 || k > MaxN {
+		return nil, fmt.Errorf("evolve: GreedyArms of %d arms: need at least 1, and at most %d", k, MaxN)
 	}
 	if _, err := NewGreedy(cfg); err != nil {
 		return nil, err
@@ -194,7 +198,9 @@ func (g *Greedy) StepN(ctx context.Context, n int) (Generation, error) {
 			g.best = c.Candidate
 		}
 	}
-	g.teach(gen)
+	if err := guard("the model's Learn", func() { g.teach(gen) }); g.err == nil {
+		g.err = err
+	}
 	gen.Best = g.best
 	gen.Elapsed = time.Since(begin)
 	gen.Partial = g.err != nil
@@ -244,7 +250,8 @@ func (g *Greedy) generate(ctx context.Context, n int) ([]Child, string, error) {
 	for i := range n {
 		group.Go(func() error {
 			recalled := false
-			c, err := g.child(withRecall(groupCtx, &recalled), i, messages)
+			c := &Child{Index: i, Seed: ChildSeed(g.cfg.Seed, g.cfg.N, g.next-1, i)}
+			err := g.child(withRecall(groupCtx, &recalled), c, messages)
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			return g.take(&b, c, recalled, err)
@@ -264,7 +271,10 @@ func (g *Greedy) generate(ctx context.Context, n int) ([]Child, string, error) {
 func (g *Greedy) take(b *brood, c *Child, recalled bool, err error) error {
 	if err == nil || len(c.Attempts) > 0 || c.HasProgram() {
 		b.children[c.Index] = c
-		g.heard(c, recalled)
+		g.note(c, recalled)
+		if bad := g.tell(*c); bad != nil {
+			return bad
+		}
 	}
 	var refused *refusedError
 	switch {
@@ -282,11 +292,16 @@ func (g *Greedy) take(b *brood, c *Child, recalled bool, err error) error {
 	return g.tooManyFailures(c)
 }
 
-// heard tells OnChild and counts failures in a row, of calls that were made in this life.
-func (g *Greedy) heard(c *Child, recalled bool) {
-	if g.cfg.OnChild != nil {
-		g.cfg.OnChild(*c)
+// tell tells OnChild, and returns what it panics with.
+func (g *Greedy) tell(c Child) error {
+	if g.cfg.OnChild == nil {
+		return nil
 	}
+	return guard("GreedyConfig.OnChild", func() { g.cfg.OnChild(c) })
+}
+
+// note counts failures in a row, of calls that were made in this life.
+func (g *Greedy) note(c *Child, recalled bool) {
 	switch last := len(c.Attempts) - 1; {
 	case last < 0 || recalled:
 	case c.Attempts[last].Status == llm.Failed:
@@ -303,24 +318,31 @@ func (g *Greedy) tooManyFailures(c *Child) error {
 	return fmt.Errorf("evolve: %d model calls in a row failed, the last with: %s", g.failures, c.Err)
 }
 
-// child asks for one rewrite and scores it. An error ends the generation; what it cost until then
-// is in the child.
-func (g *Greedy) child(ctx context.Context, i int, messages []llm.Message) (*Child, error) {
-	c := &Child{Index: i, Seed: ChildSeed(g.cfg.Seed, g.cfg.N, g.next-1, i)}
+// child makes c. An error ends the generation, a panic too; what it cost until then is in c.
+func (g *Greedy) child(ctx context.Context, c *Child, messages []llm.Message) (err error) {
+	if bad := guard(fmt.Sprintf("making child %d of generation %d", c.Index, g.next), func() { err = g.rewrite(ctx, c, messages) }); bad != nil {
+		c.Err = bad.Error()
+		return bad
+	}
+	return err
+}
+
+// rewrite asks for a rewrite of the best program and scores it.
+func (g *Greedy) rewrite(ctx context.Context, c *Child, messages []llm.Message) error {
 	reply, err := Ask(ctx, g.cfg.LLM, llm.Request{Messages: messages, Seed: c.Seed})
 	c.Attempts = reply.Attempts
 	if err != nil {
 		c.Err = err.Error()
-		return c, fatal(ctx, err)
+		return fatal(ctx, err)
 	}
 	program, err := task.ParseFrom(g.cfg.Task, g.best.Program, reply.Text)
 	if err != nil {
 		c.Err = err.Error()
-		return c, nil
+		return nil
 	}
 	c.Program = program
 	if g.cfg.Noisy {
-		ctx = withAddress(ctx, fmt.Sprintf("%d/%d/%d/%d", g.cfg.Seed, g.cfg.N, g.next-1, i))
+		ctx = withAddress(ctx, fmt.Sprintf("%d/%d/%d/%d", g.cfg.Seed, g.cfg.N, g.next-1, c.Index))
 	}
 	c.Result, err = EvaluateChild(ctx, g.cfg.Task, program)
 	if err != nil {
@@ -328,9 +350,9 @@ func (g *Greedy) child(ctx context.Context, i int, messages []llm.Message) (*Chi
 		if ctx.Err() != nil || errors.Is(err, llm.ErrDraining) {
 			c.Err = "its evaluation was given up: the run came to an end" // in replay too, for whatever reason there
 		}
-		return c, fmt.Errorf("evolve: evaluating child %d of generation %d: %w", i, g.next, err)
+		return fmt.Errorf("evolve: evaluating child %d of generation %d: %w", c.Index, g.next, err)
 	}
-	return c, nil
+	return nil
 }
 
 // fatal returns err if it is more than the failure of one call.
