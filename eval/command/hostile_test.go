@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -44,7 +43,7 @@ var families = map[string][]sandbox.Mechanism{
 	"seccomp":    {sandbox.Seccomp},
 }
 
-var shell = Config{Args: []string{"sh", "{program}"}, Timeout: 20 * time.Second, Processes: 64, Memory: 1 << 30, FileBytes: 8 << 20}
+var shell = Config{Args: []string{"sh", "{program}"}, Timeout: time.Minute, Processes: 64, Memory: 1 << 30, FileBytes: 8 << 20}
 
 // TestHostile wants each script to end as one invalid candidate, with a reason that fits.
 func TestHostile(t *testing.T) {
@@ -52,6 +51,8 @@ func TestHostile(t *testing.T) {
 	long := []struct{ name, script, reason string }{
 		{"memory bomb", `x=x; while :; do x=$x$x; done`, "^exited with status 2: .*memory|signal (6|9|11)"},
 		{"fork bomb", `f() { f | f & }; f; while :; do f; done`, "^(had more than 64 processes and threads|exited with status 2: .*fork)"},
+		{"syntax error", `if then`, "^exited with status 2: .*[Ss]yntax error"},
+		{"no entry point", `"no such function"`, "^exited with status 127: .*not found$"},
 		{"exits", `exit 3`, "^exited with status 3$"},
 		{"exits with a word", `echo no luck >&2; exit 1`, "^exited with status 1: no luck$"},
 		{"segmentation fault", `kill -SEGV $$`, "signal 11 .segmentation fault.$"},
@@ -69,6 +70,8 @@ func TestHostile(t *testing.T) {
 		{"a word for a score", `echo '{"combined_score": "high"}'`, "^combined_score is high, not a finite number$"},
 		{"a string", `echo '"1"'`, "^printed \"1\", which is neither a finite number nor an object$"},
 		{"10 MB list", `yes '[[1,2,3]],' | head -c 10000000`, "^printed 10000000 bytes on standard output, more than"},
+		{"deep nesting", `head -c 100000 /dev/zero | tr '\0' '['; head -c 100000 /dev/zero | tr '\0' ']'`, "^printed what is not JSON"},
+		{"writes to what it inherited", `for fd in 3 4 5 6 7 8 9; do eval "echo 1e9 >&$fd"; done 2>/dev/null; exit 0`, "^printed nothing on standard output$"},
 		{"says error", `echo '{"combined_score": 1, "error": "no"}'`, "^no$"},
 		{"no numbers", `echo '{}'`, "^the command printed no number$"},
 		{"leaves a child", `(trap '' HUP TERM; while :; do sleep 1; done) & echo no; exit 0`, "^printed what is not JSON"},
@@ -88,7 +91,7 @@ func TestHostile(t *testing.T) {
 			short.Timeout = time.Second
 			s := without(t, short, ms)
 			for name, script := range map[string]string{
-				"loop": `while :; do :; done`, "sleep": `sleep 999`, "stopped": `kill -STOP $$; sleep 999`,
+				"loop": `while :; do :; done`, "loop in C": `exec awk 'BEGIN { while (1); }'`, "import that hangs": `mkfifo f; . ./f`, "sleep": `sleep 999`, "stopped": `kill -STOP $$; sleep 999`,
 				"deaf": `trap '' HUP INT TERM XCPU; while :; do sleep 999; done`,
 			} {
 				t.Run(name, func(t *testing.T) {
@@ -119,7 +122,7 @@ func hostile(t *testing.T, e *Evaluator, script, reason string) {
 func TestProcessorTime(t *testing.T) {
 	t.Parallel()
 	cfg := shell
-	cfg.CPU = time.Second
+	cfg.CPU, cfg.Timeout = time.Second, 5*time.Minute
 	hostile(t, without(t, cfg, nil), `trap '' XCPU; while :; do :; done`, "^used more than 1s of processor time$")
 }
 
@@ -157,11 +160,9 @@ func attack(t *testing.T, e *Evaluator, name string, replace ...string) []string
 
 func TestAttacks(t *testing.T) {
 	t.Parallel()
-	if pythonPath == "" {
-		notrun.Skip(t)
-	}
+	needPython(t)
 	cfg := shell
-	cfg.Timeout = 5 * time.Second
+	cfg.Timeout = 20 * time.Second
 	cfg.Args = []string{pythonPath, "-c", driver, "{program}"}
 	for family, ms := range families {
 		t.Run("without "+family, func(t *testing.T) {
@@ -174,10 +175,11 @@ func TestAttacks(t *testing.T) {
 			})
 			t.Run("others", func(t *testing.T) {
 				got := attack(t, e, "others", "PID", fmt.Sprint(os.Getpid()))
-				if len(got) > 1 || len(got) == 1 && !regexp.MustCompile("signal (9|15)|went through: nothing|^ran longer").MatchString(got[0]) {
+				if len(got) != 1 || !regexp.MustCompile("signal (9|15)|went through: nothing|^ran longer").MatchString(got[0]) {
 					t.Errorf("got %q", got)
 				}
 			})
+			t.Run("descriptors", func(t *testing.T) { testDescriptors(t, e) })
 			if family != "landlock" { // which is all there is without private mounts
 				t.Run("files", func(t *testing.T) { testFiles(t, e) })
 			}
@@ -185,15 +187,27 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// testNetwork offers a server on loopback and wants nobody to come.
+// testNetwork offers a server on loopback and on a path, and wants nobody to come.
 func testNetwork(t *testing.T, e *Evaluator) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	path := filepath.Join(t.TempDir(), "s")
+	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unix", "@" + strings.ReplaceAll(t.Name(), "/", "-")}} {
+		l, err := net.Listen(address[0], address[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if got := attack(t, e, "network", "ADDRESS", l.Addr().String()); len(got) > 0 {
+			t.Errorf("went through to %v: %q", l.Addr(), got)
+		}
 	}
-	defer l.Close()
-	if got := attack(t, e, "network", "ADDRESS", l.Addr().String()); len(got) > 0 {
-		t.Errorf("went through: %q", got)
+}
+
+// testDescriptors wants a command to have inherited none but the usual.
+func testDescriptors(t *testing.T, e *Evaluator) {
+	r := &Runner{e.command}
+	out, err := r.Run(t.Context(), "import os\ndef run():\n  fds = []\n  for fd in range(256):\n    try: os.fstat(fd)\n    except OSError: continue\n    fds.append(fd)\n  return fds", "run")
+	if err != nil || string(out) != "[0, 1, 2]" {
+		t.Errorf("a candidate has descriptors %s, %v; want its input and outputs", out, err)
 	}
 }
 

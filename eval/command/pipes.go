@@ -65,9 +65,13 @@ func drain(r *os.File, c *sandbox.Capture, stop stopper, also func([]byte)) {
 	}
 }
 
+// endTime is how long the outputs of a command that has ended are read. It is long, as a reader on a
+// busy machine may come late to what is there.
+const endTime = 10 * time.Second
+
 // hurry gives up on outputs that something still has open although the command was killed.
 func (p pipes) hurry() {
 	for _, f := range p.ours {
-		_ = f.SetReadDeadline(time.Now().Add(time.Second)) // it may be closed already
+		_ = f.SetReadDeadline(time.Now().Add(endTime)) // it may be closed already
 	}
 }

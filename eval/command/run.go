@@ -20,8 +20,9 @@ func (c *command) run(ctx context.Context, program, entry string) (o *outcome, e
 	if err != nil {
 		return o, fmt.Errorf("command: making a temporary folder: %w", err)
 	}
-	defer func() { err = errors.Join(err, sandbox.Remove(scratch)) }()
-	if scratch, err = filepath.EvalSymlinks(scratch); err != nil {
+	made := scratch
+	defer func() { err = errors.Join(err, sandbox.Remove(made)) }()
+	if scratch, err = filepath.EvalSymlinks(made); err != nil {
 		return o, fmt.Errorf("command: finding the temporary folder: %w", err)
 	}
 	work, tmp := filepath.Join(scratch, "work"), filepath.Join(scratch, "tmp")
@@ -87,6 +88,9 @@ func follow(ctx context.Context, p *sandbox.Process, stop stopper, limit time.Du
 	case how = <-stop:
 	case <-ctx.Done():
 		how = canceled
+	}
+	if how == tooLong && p.Ended() {
+		how = ended // in time, and this goroutine comes late to see it
 	}
 	p.Kill()
 	_ = p.Wait() // how it ended is in its state

@@ -2,6 +2,7 @@ package python
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -194,12 +195,12 @@ def evaluate_stage2(p):
     return {"combined_score": 2}
 `
 	var cfg EvaluatorConfig
-	cfg.Timeout, cfg.Workers = 3*time.Second, 2
+	cfg.Timeout, cfg.Workers = 5*time.Second, 2
 	e := newTestEvaluator(t, folder(t, stages), cfg)
-	if got, err := e.Evaluate(t.Context(), "1.6 1.6"); err != nil || got.Score != 2 {
+	if got, err := e.Evaluate(t.Context(), "2.6 2.6"); err != nil || got.Score != 2 {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if got, err := e.Evaluate(t.Context(), "0 99"); err != nil || got.Reason != "stage 2 ran longer than 3s" {
+	if got, err := e.Evaluate(t.Context(), "0 99"); err != nil || got.Reason != "stage 2 ran longer than 5s" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -281,47 +282,73 @@ func TestHostileInEvaluator(t *testing.T) {
 	cfg := hostileConfig
 	cfg.Processes = 32
 	evaluateAll(t, evaluatorWithout(t, folder(t, inProcess), cfg, nil), slices.Concat(set, inCandidate))
-	cfg.Timeout, cfg.Workers = time.Second, 4
+	cfg.Timeout, cfg.Workers = shortTime, 4
 	evaluateAll(t, evaluatorWithout(t, folder(t, inProcess), cfg, nil), loops)
 }
 
 // TestHostileProcesses runs what makes processes where an evaluator runs it in its own process, without
 // any family of mechanisms.
 func TestHostileProcesses(t *testing.T) {
-	cfg := hostileConfig
-	cfg.Processes, cfg.Workers, cfg.Timeout = 32, 3, time.Second
+	long := hostileConfig
+	long.Processes = 32
+	short := long
+	short.Workers, short.Timeout = 3, shortTime
 	for family, ms := range families {
-		if family == "landlock" {
+		set := processes[:1]
+		switch family {
+		case "landlock":
 			continue // it has no part in this
+		case "nothing":
+			set = slices.Concat(processes, []hostile{hotBomb})
+		case "namespaces":
+			set = processes
 		}
 		t.Run("without "+family, func(t *testing.T) {
 			t.Parallel()
-			e := evaluatorWithout(t, folder(t, inProcess), cfg, ms)
-			set := processes[:1]
-			switch family {
-			case "nothing":
-				set = slices.Concat(processes, []hostile{hotBomb})
-			case "namespaces":
-				set = processes
-			}
+			e := evaluatorWithout(t, folder(t, inProcess), short, ms)
 			if !e.Isolation().Has(sandbox.Processes) {
 				t.Errorf("nothing limits processes: %v", e.Isolation())
 				return // do not harm the machine
 			}
-			evaluateAll(t, e, set)
+			evaluateAll(t, e, slices.DeleteFunc(slices.Clone(set), func(h hostile) bool { return !h.short }))
+			if len(set) > 1 {
+				rest := slices.DeleteFunc(slices.Clone(set), func(h hostile) bool { return h.short })
+				evaluateAll(t, evaluatorWithout(t, folder(t, inProcess), long, ms), rest)
+			}
 		})
 	}
 }
 
+// TestProcessCount has a candidate make as many processes as it can, by whatever limits them.
+func TestProcessCount(t *testing.T) {
+	t.Parallel()
+	cfg := hostileConfig
+	cfg.Processes, cfg.Workers = 20, 1
+	for family, ms := range families {
+		e := evaluatorWithout(t, folder(t, inProcess), cfg, ms)
+		if !e.Isolation().Has(sandbox.Processes) {
+			continue // the report says so
+		}
+		out, err := e.run(t.Context(), "import os, time\ndef run():\n  made = 0\n  for _ in range(100):\n    try:\n      if os.fork() == 0: time.sleep(999)\n      made += 1\n    except OSError: pass\n  return made")
+		var made int
+		if err == nil {
+			err = json.Unmarshal(out, &made)
+		}
+		if err != nil || made < cfg.Processes/2 || made > cfg.Processes {
+			t.Errorf("without %s: made %d, %v; want at most %d, and most of these", family, made, err, cfg.Processes)
+		}
+	}
+}
+
 // hotBomb does not give up. It is for one family only, as it leaves the processors to nobody.
-var hotBomb = hostile{"hot fork bomb", "import os\ndef run():\n  while True:\n    try: os.fork()\n    except OSError: pass", "^ran longer than 1s$", true}
+var hotBomb = hostile{"hot fork bomb", "import os\ndef run():\n  while True:\n    try: os.fork()\n    except OSError: pass", "^ran longer than 2s$", true}
 
 // processes are programs that make processes, and end or not.
 var processes = []hostile{
-	{"fork bomb", "import os, time\ndef run():\n  while True:\n    try:\n      if os.fork() == 0: os.setsid()\n    except OSError: time.sleep(0.3)", "^ran longer than 1s$", true},
-	{"fork bomb by the shell", "import subprocess\ndef run():\n  subprocess.run(['sh', '-c', 'f() { f | f & }; f; f'])\n  while True: pass", "^ran longer than 1s$", true},
+	{"fork bomb", "import os, time\ndef run():\n  while True:\n    try:\n      if os.fork() == 0: os.setsid()\n    except OSError: time.sleep(0.3)", "^ran longer than 2s$", true},
+	{"fork bomb by the shell", "import subprocess\ndef run():\n  subprocess.run(['sh', '-c', 'f() { f | f & }; f; f'])\n  while True: pass", "^ran longer than 2s$", true},
 	{"kills its interpreter", "import os, signal\ndef run():\n  for pid in (os.getppid(), -os.getppid(), -1):\n    try: os.kill(pid, signal.SIGKILL)\n    except OSError: pass\n  os._exit(7)", "^(exited with status 7|was ended by signal 9)", false},
-	{"stops itself", "import os, signal\ndef run(): os.kill(os.getpid(), signal.SIGSTOP)", "^ran longer than 1s$", true},
+	{"stops itself", "import os, signal\ndef run(): os.kill(os.getpid(), signal.SIGSTOP)", "^ran longer than 2s$", true},
 	{"outlives its parent", "import os, time\ndef run():\n  for _ in range(5):\n    if os.fork() == 0:\n      os.setsid()\n      if os.fork() == 0: time.sleep(999)\n      os._exit(0)\n  os._exit(4)", "^exited with status 4", false},
 	{"outlives its parent, deaf", "import os, signal, time\ndef run():\n  if os.fork() == 0:\n    os.setsid()\n    for s in (1, 2, 13, 15): signal.signal(s, signal.SIG_IGN)\n    while True: time.sleep(1)\n  os._exit(5)", "^exited with status 5", false},
 	{"holds the pipes", "import os, time\ndef run():\n  if os.fork() == 0:\n    os.setsid()\n    while True: print('still here', flush=True)\n  os._exit(6)", "^exited with status 6", false},

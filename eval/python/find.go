@@ -140,7 +140,11 @@ func ask(ctx context.Context, name string, q query) (p interpreter, ok bool) {
 // resolve returns the interpreter behind path, which may be a wrapper that chooses one by the folder
 // or the environment that it is started in; path itself if it does not say.
 func resolve(ctx context.Context, path string) string {
-	out, err := exec.CommandContext(ctx, path, "-c", "import sys; print(sys.executable)").Output()
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "-c", "import sys; print(sys.executable)")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
 	if real := string(bytes.TrimSpace(out)); err == nil && real != "" {
 		return real
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -32,30 +33,43 @@ func (p *pipes) open() (theirs []*os.File, err error) {
 	for i := range p.fds {
 		p.fds[i] = -1
 	}
-	names := [...]string{"reply", "stdout", "stderr", "home"}
-	for i, name := range names {
-		var pair [2]int
-		if i == fdHome {
-			pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-		} else {
-			err = unix.Pipe(pair[:])
-		}
+	defer func() {
 		if err != nil {
 			closeAll(theirs)
 			p.close()
-			return nil, os.NewSyscallError("pipe", err)
+			theirs = nil
 		}
-		unix.CloseOnExec(pair[0])
-		unix.CloseOnExec(pair[1])
+	}()
+	for i, name := range [...]string{"reply", "stdout", "stderr", "home"} {
+		pair, err := newPair(i == fdHome)
+		if err != nil {
+			return theirs, err
+		}
 		p.fds[i] = pair[0]
 		theirs = append(theirs, os.NewFile(uintptr(pair[1]), name))
 		if err := unix.SetNonblock(pair[0], true); err != nil {
-			closeAll(theirs)
-			p.close()
-			return nil, os.NewSyscallError("fcntl", err)
+			return theirs, os.NewSyscallError("fcntl", err)
 		}
 	}
 	return theirs, attest(p.fds[fdHome])
+}
+
+// newPair returns the ends of a pipe, or of a pair of sockets. No process that is started meanwhile
+// comes to hold them.
+func newPair(sockets bool) (pair [2]int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if sockets {
+		pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	} else {
+		err = unix.Pipe(pair[:])
+	}
+	if err != nil {
+		return pair, os.NewSyscallError("pipe", err)
+	}
+	unix.CloseOnExec(pair[0])
+	unix.CloseOnExec(pair[1])
+	return pair, nil
 }
 
 func (p *pipes) close() {

@@ -74,7 +74,7 @@ func (p *pool) take(ctx context.Context) (*zygote, error) {
 		if z == nil {
 			break
 		}
-		if !z.dead() {
+		if !z.process.Ended() {
 			return z, nil
 		}
 		if err := p.put(z, false); err != nil {

@@ -60,6 +60,7 @@ def run():
 // TestZygoteDies has interpreters die between candidates and under one.
 func TestZygoteDies(t *testing.T) {
 	r := newTestRunner(t, Config{Workers: 1})
+	killed := filepath.Join(t.TempDir(), "killed")
 	for _, when := range []string{"idle", "at work"} {
 		pid := r.pool.idle[0].cmd.Process.Pid
 		kill := func() {
@@ -70,10 +71,16 @@ func TestZygoteDies(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
+			if err := os.WriteFile(killed, nil, 0o644); err != nil {
+				t.Error(err)
+			}
 		}
 		program := "def run(): return 1"
 		if when == "at work" {
-			program = "import time\ndef run():\n  time.sleep(0.5)\n  return 1"
+			if err := os.Remove(killed); err != nil {
+				t.Fatal(err)
+			}
+			program = fmt.Sprintf("import os, time\ndef run():\n  while not os.path.exists(%q): time.sleep(0.01)\n  return 1", killed)
 			time.AfterFunc(100*time.Millisecond, kill)
 		} else {
 			kill()
@@ -90,7 +97,7 @@ func TestZygoteDies(t *testing.T) {
 
 // TestZygoteDiesTwice blames a candidate that takes its interpreter with it both times.
 func TestZygoteDiesTwice(t *testing.T) {
-	r := without(t, Config{Workers: 1, Timeout: 20 * time.Second}, append(families["namespaces"], families["seccomp"]...))
+	r := without(t, Config{Workers: 1, Timeout: time.Minute}, slices.Concat(families["namespaces"], families["seccomp"]))
 	_, err := r.Run(t.Context(), "import os, signal\ndef run():\n  os.kill(os.getppid(), signal.SIGKILL)\n  while True: pass", "run")
 	var bad *eval.ProgramError
 	if !errors.As(err, &bad) || bad.Reason != "ended the interpreter that ran it, twice" {
@@ -150,7 +157,7 @@ func TestUnclean(t *testing.T) {
 // TestLimits reaches the limit on processor time, deaf to the warning.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	r := newTestRunner(t, Config{Workers: 1, CPU: time.Second, Timeout: 30 * time.Second})
+	r := newTestRunner(t, Config{Workers: 1, CPU: time.Second, Timeout: 5 * time.Minute})
 	_, err := r.Run(t.Context(), "import signal\ndef run():\n  signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n  while True: pass", "run")
 	if err == nil || err.Error() != "used more than 1s of processor time" {
 		t.Errorf("got %v", err)

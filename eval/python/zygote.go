@@ -44,8 +44,10 @@ func startZygote(ctx context.Context, k *kind) (z *zygote, h hello, err error) {
 	if err != nil {
 		return nil, h, fmt.Errorf("python: making a temporary folder: %w", err)
 	}
-	if scratch, err = filepath.EvalSymlinks(scratch); err != nil {
-		return nil, h, fmt.Errorf("python: finding the temporary folder: %w", err)
+	if real, err := filepath.EvalSymlinks(scratch); err == nil {
+		scratch = real
+	} else {
+		return nil, h, errors.Join(fmt.Errorf("python: finding the temporary folder: %w", err), os.Remove(scratch))
 	}
 	z = &zygote{scratch: scratch, stderr: new(tail), kind: k}
 	if err := z.start(k); err != nil {
@@ -180,16 +182,6 @@ func (z *zygote) close() error {
 	_ = z.in.Close()     // kill may have closed it
 	z.pipes.close()
 	return sandbox.Remove(z.scratch)
-}
-
-// dead reports whether the interpreter has ended.
-func (z *zygote) dead() bool {
-	select {
-	case <-z.process.Done():
-		return true
-	default:
-		return false
-	}
 }
 
 // complaint ends the interpreter and returns what it last said on standard error.

@@ -217,7 +217,7 @@ func (p *Plan) bind(highest bool) binding {
 func (p *Plan) crowd(process *Process, most int) error {
 	switch p.bind(true) {
 	case byHighest:
-		return lowerPIDMax(process.pid, minPIDMax+most)
+		return lowerPIDMax(process.pid, firstPID+most)
 	case byWatch, byKeeper:
 		process.release = append(process.release, p.watch(process, most+1))
 	}
@@ -232,7 +232,8 @@ func lowerPIDMax(pid, highest int) error {
 		return fmt.Errorf("sandbox: finding a pid namespace: %w", err)
 	}
 	defer ns.Close()
-	cmd := exec.Command("/bin/sh", "-c", fmt.Sprintf("echo %d > /proc/sys/kernel/pid_max", highest))
+	const script = "echo %d > /proc/sys/kernel/pid_max && { echo %d > /proc/sys/kernel/ns_last_pid || :; } 2>/dev/null"
+	cmd := exec.Command("/bin/sh", "-c", fmt.Sprintf(script, highest, firstPID))
 	cmd.Env = []string{}
 	helper, err := start(cmd, 0, func() error { return unix.Setns(int(ns.Fd()), unix.CLONE_NEWPID) })
 	if err == nil {

@@ -28,8 +28,10 @@ func (p *Plan) watch(process *Process, most int) (stop func()) {
 				return
 			case <-tick.C:
 			}
-			// Looking closely is for when the machine has so many more.
-			if tasks()-base > most && c.count(most+1) > most {
+			// Looking closely is for when the machine has so many more than it had, or has had since.
+			now := tasks()
+			base = min(base, now)
+			if now-base > most && c.count(most+1) > most {
 				process.crowded.Store(true)
 				process.Kill()
 				return

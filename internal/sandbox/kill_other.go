@@ -2,8 +2,8 @@
 
 package sandbox
 
-// awaitExit does nothing: here a process cannot be waited for without being reaped.
-func awaitExit(int) {}
+// awaitExit says that here a process cannot be waited for without being reaped.
+func awaitExit(int) bool { return false }
 
 // onMainThread says no: nothing is done to threads here.
 func onMainThread() bool { return false }

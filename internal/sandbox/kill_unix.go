@@ -6,6 +6,9 @@ import "golang.org/x/sys/unix"
 
 // killGroup kills the process and all of its group. That they are gone already is no error.
 func killGroup(pid int) {
-	_ = unix.Kill(-pid, unix.SIGKILL)
+	killRest(pid)
 	_ = unix.Kill(pid, unix.SIGKILL)
 }
+
+// killRest kills all of a group, whose leader may be gone.
+func killRest(group int) { _ = unix.Kill(-group, unix.SIGKILL) }

@@ -8,3 +8,6 @@ func killGroup(pid int) {
 		_ = p.Kill()
 	}
 }
+
+// killRest does nothing, for the same reason.
+func killRest(int) {}

@@ -96,14 +96,15 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 		o.Shm = isDir("/dev/shm")
 		o.ProcLimit = b.Processes
 		if o.Root && o.PIDNS && o.MountNS && pidMaxByNamespace() {
-			o.PIDMax = minPIDMax + b.Processes
+			o.PIDMax = firstPID + b.Processes
 		}
 	}
 	return o
 }
 
-// minPIDMax is the lowest that pid_max can be: ids up to 300 are used once only.
-const minPIDMax = 301
+// firstPID is the id that a namespace goes on with when it has come to pid_max. Those below are used
+// once only, and so that they are not used at all, it is told that they have been.
+const firstPID = 300
 
 func (p *Plan) setting(guarded []int) setting {
 	return setting{pidns: p.has(PIDNS), truncate: p.abi >= 3, guarded: guarded}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"os/exec"
 	"runtime"
+	"sync"
 	"sync/atomic"
 )
 
@@ -14,6 +15,9 @@ type Process struct {
 	err        error
 	release    []func() // to be called when it has ended
 	crowded    atomic.Bool
+
+	mu    sync.Mutex
+	ended bool // and its id may soon be another's
 }
 
 // Start starts cmd on a thread that lives until the command ends: a process that is to end with its
@@ -40,9 +44,7 @@ func start(cmd *exec.Cmd, group int, before func() error) (*Process, error) {
 		}
 		started <- err
 		if err == nil {
-			awaitExit(p.pid)
-			elsewhere(func() { killGroup(p.group) }) // a confined thread may not
-			p.err = cmd.Wait()
+			p.follow(cmd, awaitExit(p.pid))
 		}
 	})
 	if err := <-started; err != nil {
@@ -99,14 +101,43 @@ func (p *Process) Group() int { return p.group }
 // Crowded reports whether the process was killed because there were too many with it.
 func (p *Process) Crowded() bool { return p.crowded.Load() }
 
+// Ended reports whether the process has ended.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Kill kills the process and its group, and in a pid namespace everything in it. It does nothing when
 // the process has ended.
 func (p *Process) Kill() {
-	select {
-	case <-p.done:
-	default:
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended {
 		killGroup(p.group)
 	}
+}
+
+// follow waits for the process and kills what is left of its group. exited says that the process has
+// ended and was not waited for, so that until then nobody else can have its id.
+func (p *Process) follow(cmd *exec.Cmd, exited bool) {
+	if exited {
+		elsewhere(p.end) // a confined thread may not
+		p.err = cmd.Wait()
+		return
+	}
+	p.err = cmd.Wait()
+	p.end()
+}
+
+func (p *Process) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	killRest(p.group)
 }
 
 // Wait waits for the end of the process and returns what [exec.Cmd.Wait] did.

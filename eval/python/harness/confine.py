@@ -100,6 +100,11 @@ def lower_pid_max(highest):
     on processes. Ordered only where the kernel has one pid_max for each namespace."""
     with open("/proc/sys/kernel/pid_max", "w") as f:
         f.write(str(highest))
+    try:
+        with open("/proc/sys/kernel/ns_last_pid", "w") as f:
+            f.write("300")  # lower ids would come on top, as they count only until they are used up
+    except OSError:
+        pass  # not in every kernel
 
 
 def drop_capabilities():
