@@ -47,7 +47,9 @@ func (d *discounted) Update(pull Pull, reward float64) {
 	d.Forgetter.Update(pull, reward)
 }
 
-func (d *discounted) String() string { return fmt.Sprintf("Discounted(%v, %v)", d.Forgetter, d.gamma) }
+func (d *discounted) String() string {
+	return fmt.Sprintf("Discounted(%s, %v)", nameOf(d.Forgetter), d.gamma)
+}
 
 // withForget returns w, which wraps the inner policies, as a Forgetter if all of those are.
 func withForget(w Policy, inner ...Policy) Policy {
@@ -73,4 +75,4 @@ func (f *forgetting) Forget(gamma float64) {
 	}
 }
 
-func (f *forgetting) String() string { return fmt.Sprint(f.Policy) }
+func (f *forgetting) String() string { return nameOf(f.Policy) }

@@ -37,4 +37,6 @@ func (f *floored) Probs(p []float64, r Round) {
 	}
 }
 
-func (f *floored) String() string { return fmt.Sprintf("WithFloor(%v, %v)", f.Policy, f.epsilon) }
+func (f *floored) String() string {
+	return fmt.Sprintf("WithFloor(%s, %v)", nameOf(f.Policy), f.epsilon)
+}

@@ -69,7 +69,7 @@ func (m *mixed) Update(pull Pull, reward float64) {
 func (m *mixed) String() string {
 	terms := make([]string, len(m.policies))
 	for i, policy := range m.policies {
-		terms[i] = fmt.Sprintf("%v*%v", m.weights[i], policy)
+		terms[i] = fmt.Sprintf("%v*%s", m.weights[i], nameOf(policy))
 	}
 	return "Mix(" + strings.Join(terms, " + ") + ")"
 }

@@ -27,5 +27,5 @@ func (n *normalized) Update(pull Pull, reward float64) {
 }
 
 func (n *normalized) String() string {
-	return fmt.Sprintf("Normalize(%v, %v, %v)", n.Policy, n.lo, n.hi)
+	return fmt.Sprintf("Normalize(%s, %v, %v)", nameOf(n.Policy), n.lo, n.hi)
 }

@@ -71,7 +71,7 @@ func (pl *Player) draw(open []bool, probs, which string, address uint64) (Pull, 
 	clear(pl.probs)
 	pl.policy.Probs(pl.probs, Round{T: pl.t, Open: open, Pending: pl.pending, Rand: pl.rand})
 	if err := check(pl.probs, open); err != nil {
-		return Pull{}, fmt.Errorf("bandit: %v at draw %d: %w", pl.policy, pl.t, err)
+		return Pull{}, fmt.Errorf("bandit: %s at draw %d: %w", nameOf(pl.policy), pl.t, err)
 	}
 	// The draw has a stream apart from the policy's, so that a policy that uses its own
 	// (Monte Carlo probabilities) does not sway which arm comes out.

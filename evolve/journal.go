@@ -31,6 +31,10 @@ var ErrJournal = errors.New("the journal cannot be written")
 // A Fingerprint is everything that decides a run, by name: task, prompts, model and sampling, seeds,
 // T, N, K. What [Run] knows itself (the policy as it prints itself, the number of arms, the seed of
 // the draws, how many are in flight) it adds in a record of its own.
+//
+// What cannot print itself is told from another of its kind only where it decides otherwise: two funcs, or
+// two values of a policy's type without a method String. Where an evaluator is one ([eval.Func]), its old
+// scores would be taken for its new ones: give it a name or a version here, and change that with it.
 type Fingerprint map[string]string
 
 // A Journal makes a run durable: an append-only file of JSON lines that holds every reply that was
