@@ -34,8 +34,11 @@ func (s *limited) Generate(ctx context.Context, req Request) (Reply, error) {
 	s.waiting.Add(-1)
 	served()
 	stop()
-	if err != nil {
-		err = cmp.Or(ctx.Err(), Draining(ctx), err)
+	if gone := cmp.Or(ctx.Err(), Draining(ctx)); gone != nil {
+		if err == nil { // a place that the same end made free, before wait heard of it
+			s.sem.Release(1)
+		}
+		err = gone
 	}
 	if err != nil {
 		return Reply{}, fmt.Errorf("llm: waiting for one of %d places: %w", s.n, err)
