@@ -222,9 +222,8 @@ func TestDeparturesTellWhatWasGeneratedForNobody(t *testing.T) {
 		{llmtest.HangBody, 100, 5, 95}, {llmtest.Hang, 100, 0, 100},
 	} {
 		srv := llmtest.NewServer(llmtest.Config{Reply: say(half + half), Fault: always(tt.fault), Rate: 10_000})
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-		askStream(ctx, srv.URL, finalUse, tt.maxTokens)
-		cancel()
+		arrived := func(s llmtest.Stats) bool { return s.InFlight == 1 && s.Sent == tt.sent }
+		untilSeen(t, srv, arrived, func(ctx context.Context) { askStream(ctx, srv.URL, finalUse, tt.maxTokens) })
 		srv.Drain(t.Context())
 		srv.Close()
 		s := srv.Stats()
@@ -236,6 +235,39 @@ func TestDeparturesTellWhatWasGeneratedForNobody(t *testing.T) {
 		if d.Streamed != tt.sent || d.Idle <= 0 || d.Idle > d.After || d.Unread != want || s.Unread != want {
 			t.Errorf("%s with at most %d tokens: %+v", tt.fault, tt.maxTokens, d)
 		}
+	}
+}
+
+// untilSeen calls ask with a context that ends 100 ms after the server has seen what it is to see.
+func untilSeen(t *testing.T, srv *llmtest.Server, seen func(llmtest.Stats) bool, ask func(context.Context)) {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for !seen(srv.Stats()) && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+		leave()
+	})
+	ask(ctx)
+	leave()
+	watch.Wait()
+}
+
+func askAndForget(ctx context.Context, t *testing.T, url string, stream bool) {
+	t.Helper()
+	body := fmt.Sprintf(`{"stream": %v, "messages": [{"role": "user", "content": "hello"}]}`, stream)
+	req, err := http.NewRequestWithContext(ctx, "POST", url+"/chat/completions", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp, err := http.DefaultClient.Do(req); err == nil {
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
 	}
 }
 
@@ -311,18 +343,9 @@ func TestEveryFaultIsListedOnceAndHasAWayToEnd(t *testing.T) {
 		}
 		seen[f] = true
 		srv := llmtest.NewServer(llmtest.Config{Reply: say(half), Fault: always(f), Drip: time.Millisecond})
-		for _, stream := range []bool{true, false} {
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			body := fmt.Sprintf(`{"stream": %v, "messages": [{"role": "user", "content": "hello"}]}`, stream)
-			req, err := http.NewRequestWithContext(ctx, "POST", srv.URL+"/chat/completions", strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if resp, err := http.DefaultClient.Do(req); err == nil {
-				io.Copy(io.Discard, resp.Body)
-				resp.Body.Close()
-			}
-			cancel()
+		for i, stream := range []bool{true, false} {
+			arrived := func(s llmtest.Stats) bool { return s.Calls == i+1 }
+			untilSeen(t, srv, arrived, func(ctx context.Context) { askAndForget(ctx, t, srv.URL, stream) })
 		}
 		srv.Drain(t.Context())
 		srv.Close()

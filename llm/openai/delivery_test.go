@@ -13,7 +13,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
@@ -66,7 +65,9 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 		t.Run(tt.reason, func(t *testing.T) {
 			noLeak(t)
 			m := model
-			m.Timeout = 300 * time.Millisecond
+			if tt.want == llm.Timeout {
+				m.Timeout = 300 * time.Millisecond
+			}
 			url := mute(t)
 			c, err := openai.New(openai.Config{BaseURL: url, Model: m, Stream: tt.stream})
 			if err != nil {
@@ -112,8 +113,7 @@ func TestCanceledBeforeItWasSentIsNoAttempt(t *testing.T) {
 // not depend on how far they had come.
 func TestSiblingsOfARefusedCallCostNothing(t *testing.T) {
 	noLeak(t)
-	srv := llmtest.NewServer(llmtest.Config{})
-	srv.Close() // its port refuses connections now
+	url := refusedURL(t)
 	end := make(chan struct{})
 	defer close(end)
 	for _, tt := range []struct {
@@ -124,7 +124,7 @@ func TestSiblingsOfARefusedCallCostNothing(t *testing.T) {
 		{"the others still connect", func() *http.Client { return refusedOnce(end) }},
 	} {
 		for range 20 {
-			c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, HTTPClient: tt.client()})
+			c, err := openai.New(openai.Config{BaseURL: url, Model: model, HTTPClient: tt.client()})
 			if err != nil {
 				t.Fatal(err)
 			}

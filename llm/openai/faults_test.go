@@ -47,7 +47,7 @@ func noLeak(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		for range 500 {
+		for range 3000 {
 			if runtime.NumGoroutine() <= before {
 				return
 			}
@@ -64,6 +64,19 @@ func serve(t *testing.T, cfg llmtest.Config) *llmtest.Server {
 	srv := llmtest.NewServer(cfg)
 	t.Cleanup(srv.Close)
 	return srv
+}
+
+// refusedURL returns a URL whose port refuses connections as long as the test runs: one end of a
+// connection holds it, so that nobody else can come to listen there.
+func refusedURL(t *testing.T) string {
+	t.Helper()
+	srv := serve(t, llmtest.Config{})
+	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(srv.URL, "http://"), "/v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return "http://" + conn.LocalAddr().String() + "/v1"
 }
 
 func always(f llmtest.Fault) func(llmtest.Request) llmtest.Fault {
@@ -186,7 +199,7 @@ func TestTimeoutIsCancelledAtTheServer(t *testing.T) {
 			noLeak(t)
 			srv := serve(t, llmtest.Config{Fault: always(fault)})
 			m := model
-			m.Timeout, m.MaxTokens = 300*time.Millisecond, 777
+			m.Timeout, m.MaxTokens = 2*time.Second, 777
 			reply, err := newClient(t, srv.URL, m).Generate(t.Context(), request)
 			a := reply.Attempts[0]
 			if a.Status != llm.Timeout || a.MaxTokens != 777 || a.Usage != nil || a.Kind != "" || a.Unsent || a.Latency < m.Timeout {
@@ -195,7 +208,7 @@ func TestTimeoutIsCancelledAtTheServer(t *testing.T) {
 			if llm.StatusOf(err) != llm.Timeout || !errors.Is(err, context.DeadlineExceeded) || llm.Unavailable(err) {
 				t.Errorf("error %v", err)
 			}
-			checkMessage(t, err, srv.URL, "no answer within 300ms")
+			checkMessage(t, err, srv.URL, "no answer within 2s")
 			wantGone(t, srv, fault)
 		})
 	}
@@ -234,7 +247,7 @@ func TestCancelIsNotATimeout(t *testing.T) {
 			return ctx, func() { cancel(nil) }
 		}, context.Canceled, "(interrupted)"},
 		{"the caller's deadline, not the model's", func(ctx context.Context, _ *llmtest.Server) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, 300*time.Millisecond)
+			return context.WithTimeout(ctx, 2*time.Second)
 		}, context.DeadlineExceeded, "the caller gave up"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
@@ -266,8 +279,7 @@ func TestEndedContextSendsNothing(t *testing.T) {
 }
 
 func TestNothingThere(t *testing.T) {
-	srv := llmtest.NewServer(llmtest.Config{})
-	srv.Close() // its port refuses connections now
+	refused := refusedURL(t)
 	tlsURL := strings.Replace(serve(t, llmtest.Config{}).URL, "http:", "https:", 1)
 	unknown := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "typo.example", IsNotFound: true}}
@@ -277,7 +289,7 @@ func TestNothingThere(t *testing.T) {
 		client      *http.Client
 		says        string
 	}{
-		{"refused", srv.URL, nil, "nothing answers: dial tcp"},
+		{"refused", refused, nil, "nothing answers: dial tcp"},
 		{"HTTPS asked of an HTTP server", tlsURL, nil, "no secure connection"},
 		{"no such host", "http://typo.example/v1", unknown, "no such host"},
 	} {
@@ -321,7 +333,7 @@ func TestRetryStackRecordsEveryAttempt(t *testing.T) {
 		return llmtest.None
 	}})
 	m := model
-	m.Timeout = time.Second
+	m.Timeout = 3 * time.Second
 	stack := llm.Retry(llm.Limit(newClient(t, srv.URL, m), 2), llm.RetryConfig{Wait: time.Millisecond})
 	reply, err := stack.Generate(t.Context(), request)
 	if err != nil || reply.Text != echoed {

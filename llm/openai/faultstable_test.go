@@ -157,7 +157,7 @@ func runFaults(t *testing.T, ctx context.Context) map[string][]faultResult {
 	rows := faultRows()
 	tables := map[string][]faultResult{"streamed": make([]faultResult, len(rows)), "whole": make([]faultResult, len(rows))}
 	var g errgroup.Group
-	g.SetLimit(16)
+	g.SetLimit(8)
 	for name, results := range tables {
 		for i, row := range rows {
 			g.Go(func() (err error) {
@@ -198,8 +198,13 @@ func (r faultResult) check(t *testing.T, streamed bool) {
 	if stalled := countStatus(r.reply.Attempts, llm.Stalled) + countStatus(r.reply.Attempts, llm.Timeout); stalled != left {
 		t.Errorf("%v: %d attempts ended by a limit, the server saw %d clients leave", r, stalled, left)
 	}
-	for _, d := range r.server.Gone {
-		if d.Idle < tableLimit*9/10 || d.Idle > tableLimit+20*time.Second {
+	for _, a := range r.reply.Attempts {
+		if a.Status.Class() == llm.Stall && a.Latency < tableLimit {
+			t.Errorf("%v: ended by a limit after %v", r, a.Latency)
+		}
+	}
+	for _, d := range r.server.Gone { // on a busy machine the request may have been some time on its way
+		if d.Idle < tableLimit/4 || d.Idle > tableLimit+20*time.Second {
 			t.Errorf("%v: the server saw the client leave after %v", r, d.Idle)
 		}
 	}

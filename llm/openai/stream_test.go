@@ -126,24 +126,24 @@ func TestStreamedStallsAreCutAtOnce(t *testing.T) {
 }
 
 func testStreamedStalls(t *testing.T) {
-	const limit = 500 * time.Millisecond
+	const limit = 2 * time.Second
 	some := &llm.Usage{PromptTokens: 9, CompletionTokens: 25}
 	for _, tt := range []struct {
 		fault  llmtest.Fault
 		limits openai.Stream
 		want   streamCase
 	}{
-		{llmtest.Hang, openai.Stream{FirstToken: limit}, streamCase{says: "no token within 500ms"}},
-		{llmtest.HangFirst, openai.Stream{FirstToken: limit}, streamCase{says: "no token within 500ms",
+		{llmtest.Hang, openai.Stream{FirstToken: limit}, streamCase{says: "no token within 2s"}},
+		{llmtest.HangFirst, openai.Stream{FirstToken: limit}, streamCase{says: "no token within 2s",
 			usage: &llm.Usage{PromptTokens: 9}}},
-		{llmtest.HangBody, openai.Stream{Silence: limit}, streamCase{says: "silent for 500ms", usage: some, streamed: 25}},
-		{llmtest.HangBody, openai.Stream{MinRate: 100, Window: limit}, streamCase{says: "fewer than 50 tokens in 500ms", usage: some, streamed: 25}},
-		{llmtest.Drip, openai.Stream{MinRate: 10, Window: limit, Silence: -1}, streamCase{says: "fewer than 5 tokens in 500ms",
+		{llmtest.HangBody, openai.Stream{Silence: limit}, streamCase{says: "silent for 2s", usage: some, streamed: 25}},
+		{llmtest.HangBody, openai.Stream{MinRate: 100, Window: limit}, streamCase{says: "fewer than 200 tokens in 2s", usage: some, streamed: 25}},
+		{llmtest.Drip, openai.Stream{MinRate: 10, Window: limit, Silence: -1}, streamCase{says: "fewer than 20 tokens in 2s",
 			usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 1}, streamed: 1}},
 	} {
 		t.Run(fmt.Sprint(tt.fault, " ", tt.want.says), func(t *testing.T) {
 			t.Parallel()
-			srv := serve(t, llmtest.Config{Fault: always(tt.fault), Reply: say(reply50)})
+			srv := serve(t, llmtest.Config{Fault: always(tt.fault), Reply: say(reply50), Drip: time.Hour})
 			reply, err := newStreamer(t, srv.URL, model, tt.limits).Generate(t.Context(), request)
 			tt.want.status = llm.Stalled
 			tt.want.check(t, srv.URL, reply, err)
@@ -161,7 +161,7 @@ func TestStreamedTimeoutAndCancelKeepWhatCame(t *testing.T) {
 		status llm.Status
 		says   string
 	}{
-		{"the model's own limit for the whole call", llm.Timeout, "no answer within 500ms"},
+		{"the model's own limit for the whole call", llm.Timeout, "no answer within 2s"},
 		{"the caller gives up", llm.Canceled, "the caller gave up"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
@@ -169,10 +169,10 @@ func TestStreamedTimeoutAndCancelKeepWhatCame(t *testing.T) {
 			srv := serve(t, llmtest.Config{Fault: always(llmtest.HangBody), Reply: say(reply50)})
 			m, ctx := model, t.Context()
 			if tt.status == llm.Timeout {
-				m.Timeout = 500 * time.Millisecond
+				m.Timeout = 2 * time.Second
 			} else {
 				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, 500*time.Millisecond)
+				ctx, cancel = context.WithTimeout(ctx, 2*time.Second)
 				defer cancel()
 			}
 			reply, err := newStreamer(t, srv.URL, m, patient).Generate(ctx, request)

@@ -128,7 +128,11 @@ func TestEndlessStreamsAreBounded(t *testing.T) {
 				}
 			}))
 			t.Cleanup(srv.Close)
-			c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, MaxBody: 1000, Stream: &openai.Stream{FirstToken: 500 * time.Millisecond}})
+			limits := patient
+			if tt.status == llm.Stalled {
+				limits.FirstToken = 500 * time.Millisecond
+			}
+			c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, MaxBody: 1000, Stream: &limits})
 			if err != nil {
 				t.Fatal(err)
 			}
