@@ -145,6 +145,7 @@ func (a *ASHA) best(r Round) int {
 // Update records one outcome.
 func (a *ASHA) Update(pull Pull, reward float64) { a.seen.add(pull.Arm, reward) }
 
+// String names the policy and its parameters.
 func (a *ASHA) String() string {
 	return fmt.Sprintf("ASHA(T=%v, minPulls=%v, eta=%v)", a.T, a.MinPulls, cmp.Or(a.Eta, 4))
 }

@@ -78,6 +78,7 @@ func (e *EpsilonGreedy) Update(pull Pull, reward float64) { e.seen.Add(pull.Arm,
 // Forget discounts the numbers of pulls by gamma, t among them.
 func (e *EpsilonGreedy) Forget(gamma float64) { e.seen.Discount(gamma) }
 
+// String names the policy and its parameters.
 func (e *EpsilonGreedy) String() string {
 	return fmt.Sprintf("EpsilonGreedy(epsilon=%v, decay=%v)", e.most(), e.Decay)
 }

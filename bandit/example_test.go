@@ -1,6 +1,7 @@
 package bandit_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -57,6 +58,48 @@ func ExamplePlayer() {
 	// Output:
 	// 0 1 bandit: no arm is open
 	// 0 bandit: report of pull 0, which is not in flight
+}
+
+// Searches that end close their arms; when all have ended there is nothing left to draw.
+func ExampleErrNoArm() {
+	left := []int{1, 3, 2} // pulls until each search ends
+	player := bandit.NewPlayer(bandit.Random{}, len(left), 1)
+	open := []bool{true, true, true}
+	for drawn := 0; ; drawn++ {
+		pull, err := player.Draw(open)
+		if errors.Is(err, bandit.ErrNoArm) {
+			fmt.Println("all have ended, after", drawn, "pulls")
+			return
+		}
+		if err != nil {
+			panic(err) // the policy's mistake
+		}
+		left[pull.Arm]--
+		open[pull.Arm] = left[pull.Arm] > 0
+		player.Report(pull.ID, 1)
+	}
+	// Output: all have ended, after 6 pulls
+}
+
+// Requests that come in whatever order, each with a number of its own, draw what they would have drawn in
+// any other.
+func ExamplePlayer_DrawAt() {
+	open := []bool{true, true, true, true}
+	for _, order := range [][]uint64{{70, 71, 72}, {72, 70, 71}} {
+		player := bandit.NewPlayer(bandit.Random{}, len(open), 1)
+		drawn := make(map[uint64]int)
+		for _, request := range order {
+			pull, err := player.DrawAt(open, request)
+			if err != nil {
+				panic(err)
+			}
+			drawn[request] = pull.Arm
+		}
+		fmt.Println(drawn)
+	}
+	// Output:
+	// map[70:2 71:1 72:0]
+	// map[70:2 71:1 72:0]
 }
 
 // Greedy pulls the arm with the best mean so far.
@@ -140,8 +183,8 @@ func ExampleGaussianThompson() {
 }
 
 func ExampleRandom() {
-	fmt.Println(bandit.Random{})
-	// Output: Random()
+	fmt.Println(bandit.Random{}, coins(bandit.Random{}, 1000, 0, 0, 1))
+	// Output: Random() [341 309 350]
 }
 
 func ExampleOneHot() {
@@ -160,9 +203,12 @@ func ExampleTally() {
 	fmt.Println(tally.Pulls(2), tally.Mean(2), tally.Total())
 	tally.Discount(0.5)
 	fmt.Println(tally.Pulls(2), tally.Mean(2), tally.Total())
+	tally.Add(1, 0) // weighs as much as two of those before
+	fmt.Printf("%.2f\n", tally.Overall())
 	// Output:
 	// 2 0.375 3
 	// 1 0.375 1.5
+	// 0.35
 }
 
 // A Forgetter says how it forgets, for Discounted to use.
@@ -183,9 +229,17 @@ func ExampleForgetter() {
 }
 
 func ExampleNormalize() {
-	// Scores of this task go from -10 to 30.
-	fmt.Println(bandit.Normalize(&bandit.GaussianThompson{}, -10, 30))
-	// Output: Normalize(GaussianThompson(sigma=0.1, mean=0.5, strength=1), -10, 30)
+	// Scores of this task go from -10 to 30. What the policy hears of 20 is 0.75, and of 50 it is 1.
+	p := bandit.Normalize(&bandit.GaussianThompson{}, -10, 30)
+	p.Update(bandit.Pull{Arm: 0}, 20)
+	p.Update(bandit.Pull{Arm: 1}, 50)
+	probs := make([]float64, 3)
+	p.Probs(probs, bandit.Round{Open: []bool{true, true, true}, Pending: make([]int, 3)})
+	fmt.Println(p)
+	fmt.Printf("%.3f\n", probs)
+	// Output:
+	// Normalize(GaussianThompson(sigma=0.1, mean=0.5, strength=1), -10, 30)
+	// [0.102 0.882 0.016]
 }
 
 func ExampleWithFloor() {
@@ -199,10 +253,29 @@ func ExampleWithFloor() {
 	// [0.80 0.05 0.05 0.05 0.05]
 }
 
+// Two arms swap half-way. A policy that forgets notices sooner.
 func ExampleDiscounted() {
-	// The last hundred pulls or so count.
-	fmt.Println(bandit.Discounted(&bandit.UCB1{C: 1}, 0.99))
-	// Output: Discounted(UCB1(c=1), 0.99)
+	for _, p := range []bandit.Policy{&bandit.UCB1{C: 0.5}, bandit.Discounted(&bandit.UCB1{C: 0.5}, 0.99)} {
+		player := bandit.NewPlayer(p, 2, 1)
+		pulls := 0 // of arm 1 once it is the better one
+		for t := range 1000 {
+			pull, err := player.Draw([]bool{true, true})
+			if err != nil {
+				panic(err)
+			}
+			reward := 0.5
+			if swapped := t >= 500; pull.Arm == 1 && swapped {
+				reward, pulls = 0.8, pulls+1
+			} else if pull.Arm == 1 {
+				reward = 0.2
+			}
+			player.Report(pull.ID, reward)
+		}
+		fmt.Println(p, pulls, "of 500")
+	}
+	// Output:
+	// UCB1(c=0.5) 382 of 500
+	// Discounted(UCB1(c=0.5), 0.99) 479 of 500
 }
 
 func ExampleMix() {

@@ -78,4 +78,5 @@ func (e *EXP3IX) Forget(gamma float64) {
 	e.n *= gamma
 }
 
+// String names the policy and its parameters.
 func (e *EXP3IX) String() string { return fmt.Sprintf("EXP3IX(T=%v)", e.T) }

@@ -126,6 +126,7 @@ func (e *EXP3P) Forget(gamma float64) {
 	e.n *= gamma
 }
 
+// String names the policy and its parameters.
 func (e *EXP3P) String() string { return fmt.Sprintf("EXP3P(T=%v, delta=%v)", e.T, e.delta()) }
 
 // grown returns x with zeros appended up to n entries.

@@ -122,6 +122,7 @@ func (e *ExpectedImprovement) Update(pull Pull, reward float64) {
 	e.arms[pull.Arm].add(reward)
 }
 
+// String names the policy and its parameters.
 func (e *ExpectedImprovement) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "ExpectedImprovement(T=%d, ceiling=%v", e.T, e.Ceiling)

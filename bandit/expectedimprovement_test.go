@@ -428,3 +428,25 @@ func ExampleExpectedImprovement() {
 	// ExpectedImprovement(T=20, ceiling=1)
 	// [1 1 18]
 }
+
+// Two models on one task: a call to the larger costs ten times as much, so it has to gain ten times as much.
+func ExampleExpectedImprovement_costs() {
+	gains := []float64{0.01, 0.05} // of a pull, for small and large
+	for _, costs := range [][]float64{nil, {1, 10}} {
+		player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 20, Ceiling: 1, Costs: costs}, 2, 1)
+		scores, pulls := []float64{0.2, 0.2}, make([]int, 2)
+		for range 20 {
+			pull, err := player.Draw([]bool{true, true})
+			if err != nil {
+				panic(err)
+			}
+			pulls[pull.Arm]++
+			scores[pull.Arm] += gains[pull.Arm]
+			player.Report(pull.ID, scores[pull.Arm])
+		}
+		fmt.Println(costs, pulls)
+	}
+	// Output:
+	// [] [1 19]
+	// [1 10] [20 0]
+}

@@ -65,4 +65,5 @@ func (m *MaxUCB) Update(pull Pull, reward float64) {
 	m.seen.Add(pull.Arm, reward)
 }
 
+// String names the policy and its parameters.
 func (m *MaxUCB) String() string { return fmt.Sprintf("MaxUCB(alpha=%v)", cmp.Or(m.Alpha, 0.5)) }

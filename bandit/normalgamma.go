@@ -102,6 +102,7 @@ func (g *NormalGamma) Update(pull Pull, reward float64) {
 // Forget discounts the numbers of outcomes n, and the squares Q, by gamma.
 func (g *NormalGamma) Forget(gamma float64) { g.seen.Discount(gamma) }
 
+// String names the policy and its parameters.
 func (g *NormalGamma) String() string {
 	d := g.prior()
 	return fmt.Sprintf("NormalGamma(mean=%v, strength=%v, shape=%v, rate=%v)", d.mean, d.strength, d.shape, d.rate)

@@ -107,6 +107,7 @@ func (e *PaperEXP3P) grow(arms int) {
 	}
 }
 
+// String names the policy and its parameters.
 func (e *PaperEXP3P) String() string {
 	cfg := e.withDefaults()
 	return fmt.Sprintf("PaperEXP3P(eta=%v, gamma=%v, min=%v, max=%v)", cfg.Eta, cfg.Gamma, cfg.Min, cfg.Max)

@@ -23,4 +23,5 @@ func (Random) Update(Pull, float64) {}
 // Forget does nothing: there is nothing to forget.
 func (Random) Forget(float64) {}
 
+// String names the policy and its parameters.
 func (Random) String() string { return "Random()" }

@@ -13,8 +13,8 @@ import (
 //
 // is dropped when that is not above the best reward of the leading arm. T is the number of pulls that there
 // will be and t the number so far, of all arms. Arms with C outcomes or fewer may still come to the
-// ceiling while there are pulls left. Pulls go to the arm with the fewest of those that remain, and ties to the lowest arm. It is
-// deterministic.
+// ceiling while there are pulls left. Pulls go to the arm with the fewest of those that remain, and ties
+// to the lowest arm. It is deterministic.
 //
 // An arm that is dropped stays so while the leader is open, since T − t falls and the leader's best
 // does not. When the leader closes, the others are judged by the best of those that are open.
@@ -91,6 +91,7 @@ func (e *RisingElimination) bound(arm int, left float64) float64 {
 // Update records one outcome.
 func (e *RisingElimination) Update(pull Pull, reward float64) { e.seen.add(pull.Arm, reward) }
 
+// String names the policy and its parameters.
 func (e *RisingElimination) String() string {
 	return fmt.Sprintf("RisingElimination(T=%v, ceiling=%v, lag=%v)", e.T, cmp.Or(e.Ceiling, 1), cmp.Or(e.Lag, 7))
 }

@@ -124,6 +124,7 @@ func newTrend(x []float64, epsilon float64) trend {
 	return w
 }
 
+// String names the policy and its parameters.
 func (u *RisingUCB) String() string {
 	return fmt.Sprintf("RisingUCB(epsilon=%v, sigma=%v, alpha=%v)", u.epsilon(), u.Sigma, cmp.Or(u.Alpha, 2))
 }

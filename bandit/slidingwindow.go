@@ -110,6 +110,7 @@ func (s *SlidingWindow) grow(arms int) {
 	}
 }
 
+// String names the policy and its parameters.
 func (s *SlidingWindow) String() string {
 	return fmt.Sprintf("SlidingWindow(window=%v, T=%v, xi=%v)", s.Window, s.T, cmp.Or(s.Xi, 0.6))
 }

@@ -68,6 +68,7 @@ func (s *Softmax) Update(pull Pull, reward float64) { s.seen.Add(pull.Arm, rewar
 // Forget discounts the numbers of outcomes n by gamma.
 func (s *Softmax) Forget(gamma float64) { s.seen.Discount(gamma) }
 
+// String names the policy and its parameters.
 func (s *Softmax) String() string {
 	tau, mean, strength := s.params()
 	return fmt.Sprintf("Softmax(tau=%v, mean=%v, strength=%v)", tau, mean, strength)

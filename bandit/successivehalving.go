@@ -132,6 +132,7 @@ func (s *SuccessiveHalving) best(r Round) int {
 // Update records one outcome.
 func (s *SuccessiveHalving) Update(pull Pull, reward float64) { s.seen.add(pull.Arm, reward) }
 
+// String names the policy and its parameters.
 func (s *SuccessiveHalving) String() string {
 	return fmt.Sprintf("SuccessiveHalving(T=%v, eta=%v)", s.T, cmp.Or(s.Eta, 2))
 }

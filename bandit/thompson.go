@@ -75,6 +75,7 @@ func (g *GaussianThompson) Update(pull Pull, reward float64) { g.seen.Add(pull.A
 // Forget discounts the numbers of outcomes n by gamma.
 func (g *GaussianThompson) Forget(gamma float64) { g.seen.Discount(gamma) }
 
+// String names the policy and its parameters.
 func (g *GaussianThompson) String() string {
 	sigma, mean, strength := g.params()
 	return fmt.Sprintf("GaussianThompson(sigma=%v, mean=%v, strength=%v)", sigma, mean, strength)

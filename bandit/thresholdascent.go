@@ -108,6 +108,7 @@ func (a *ThresholdAscent) raise() {
 	a.above = slices.Delete(a.above, 0, drop)
 }
 
+// String names the policy and its parameters.
 func (a *ThresholdAscent) String() string {
 	return fmt.Sprintf("ThresholdAscent(T=%v, s=%v, delta=%v)", a.T, cmp.Or(a.S, 100), cmp.Or(a.Delta, 0.01))
 }

@@ -57,4 +57,5 @@ func (u *UCB1) Update(pull Pull, reward float64) { u.seen.Add(pull.Arm, reward) 
 // Forget discounts the numbers of pulls n and t by gamma.
 func (u *UCB1) Forget(gamma float64) { u.seen.Discount(gamma) }
 
+// String names the policy and its parameters.
 func (u *UCB1) String() string { return fmt.Sprintf("UCB1(c=%v)", cmp.Or(u.C, math.Sqrt2)) }

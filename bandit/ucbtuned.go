@@ -45,4 +45,5 @@ func (u *UCBTuned) Update(pull Pull, reward float64) { u.seen.Add(pull.Arm, rewa
 // Forget discounts the numbers of pulls n and t, and the squares in s², by gamma.
 func (u *UCBTuned) Forget(gamma float64) { u.seen.Discount(gamma) }
 
+// String names the policy and its parameters.
 func (u *UCBTuned) String() string { return "UCBTuned()" }
