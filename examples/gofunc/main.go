@@ -2,6 +2,9 @@
 // benchmark, in a module that is thrown away afterwards. Programs in any other language are evolved in
 // the same way: the command that scores them is all that changes.
 //
+//	go run ./examples/gofunc
+//	LLM_API_BASE=http://localhost:8000/v1 go run ./examples/gofunc --model Qwen/Qwen3-8B
+//
 // The function runs in the same process as its test, so it could claim to be right and fast. What it
 // cannot do is harm: see docs/security.md.
 package main
@@ -9,17 +12,24 @@ package main
 import (
 	"context"
 	"embed"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"io/fs"
-	"log"
+	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/command"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -35,35 +45,107 @@ var (
 )
 
 func main() {
-	template := must(os.MkdirTemp("", "gofunc-"))
-	defer os.RemoveAll(template)
-	files := must(fs.Sub(around, "_throwaway"))
-	if err := os.CopyFS(template, files); err != nil {
-		log.Fatal(err)
-	}
-	// What has been compiled before is compiled already; candidates can read that, and not spoil it.
-	cache := must(exec.Command("go", "env", "GOCACHE").Output())
-	evaluator := must(command.NewEvaluator(command.Config{
-		Args: []string{"sh", "evaluate.sh"}, File: "sort.go", Template: template,
-		Env: []string{"PATH", "GOCACHE=" + strings.TrimSpace(string(cache)), "GOTOOLCHAIN=local", "GOPROXY=off"},
-	}))
-	sorting := must(task.New(task.Spec{
-		Name: "sorting", Language: "go", System: system, Initial: initial,
-		Evaluator: eval.Limit(evaluator, 1), // benchmarks disturb each other
-	}))
-	model := must(offline.New(offline.Config{}))
-	arm := must(evolve.NewGreedy(evolve.GreedyConfig{Task: sorting, LLM: model, N: 8, Seed: 1, Noisy: true}))
-	result := must(evolve.Run(context.Background(), evolve.Config{
-		Arms:   []evolve.Arm{arm},
-		Budget: evolve.Budget{Rounds: 4},
-	}))
-	fmt.Printf("the standard library's speed times %.3f, at first %.3f:\n%s\n",
-		result.Best.Result.Score, result.Arms[0].Start.Result.Score, result.Best.Program)
+	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) }))
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		log.Fatal(err)
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	fs := flag.NewFlagSet("gofunc", flag.ContinueOnError)
+	rounds := fs.Int("T", 4, "generations")
+	children := fs.Int("N", 8, "children in a generation")
+	seed := fs.Uint64("seed", 1, "seed of the search, up to 2^32-1")
+	name := fs.String("model", "", "what the endpoint at $LLM_API_BASE calls the model (default: a stand-in without a network, which only changes numbers)")
+	if err := cli.Parse(fs, args); err != nil {
+		return err
 	}
-	return v
+	if *rounds < 1 || *children < 1 {
+		return cli.Usagef("gofunc: --T is %d and --N is %d: need at least 1", *rounds, *children)
+	}
+	if *seed > math.MaxUint32 {
+		return cli.Usagef("gofunc: --seed is %d: need at most %d", *seed, uint32(math.MaxUint32))
+	}
+	model, err := newModel(*name)
+	if err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	dir, err := os.MkdirTemp("", "gofunc-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	evaluator, err := newEvaluator(ctx, dir)
+	if err != nil {
+		return err
+	}
+	sorting, err := task.New(task.Spec{
+		Name: "sorting", Language: "go", System: system, Initial: initial,
+		Evaluator: eval.Limit(evaluator, 1), // benchmarks disturb each other
+	})
+	if err != nil {
+		return err
+	}
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sorting, LLM: model, N: *children, Seed: uint32(*seed), Noisy: true})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, "generation         best  "+cli.CountsHead)
+	result, err := evolve.Run(ctx, evolve.Config{
+		Arms:   []evolve.Arm{arm},
+		Budget: evolve.Budget{Rounds: *rounds},
+		Observer: func(e evolve.Event) {
+			if g := e.Generation; e.Kind == evolve.EventGeneration {
+				fmt.Fprintf(stdout, "%10d  %11.3f  %s\n", g.Index, g.Best.Result.Score, cli.Counts(g))
+			}
+		},
+	})
+	if result != nil && len(result.Arms) > 0 && result.Best.Program != "" {
+		fmt.Fprintf(stdout, "\nthe standard library's speed times %.3f, at first %.3f:\n%s\n",
+			result.Best.Result.Score, result.Arms[0].Start.Result.Score, result.Best.Program)
+	}
+	if err == nil && result.Stop == evolve.StopCanceled {
+		return cli.ErrCanceled
+	}
+	return err
+}
+
+// newModel returns the model of that name at the endpoint in the environment, or the stand-in.
+func newModel(name string) (llm.LLM, error) {
+	if name == "" {
+		return offline.New(offline.Config{})
+	}
+	client, err := openai.New(openai.Config{Model: llm.Model{Key: name, Name: name}})
+	if err != nil {
+		return nil, err
+	}
+	return llm.Retry(llm.Limit(client, 16), llm.RetryConfig{}), nil
+}
+
+// newEvaluator returns what scores a function by its test and its benchmark, with what it needs in dir.
+func newEvaluator(ctx context.Context, dir string) (*command.Evaluator, error) {
+	// What has been compiled before is compiled already; candidates can read that, and not spoil it.
+	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
+	if err != nil {
+		return nil, cli.Usagef("gofunc: asking the go command, which has to be on the PATH, where it caches: %w", err)
+	}
+	cache := "GOCACHE=" + strings.TrimSpace(string(out))
+	template, trial := filepath.Join(dir, "template"), filepath.Join(dir, "trial")
+	files, err := fs.Sub(around, "_throwaway")
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(os.CopyFS(template, files), os.CopyFS(trial, files),
+		os.WriteFile(filepath.Join(trial, "sort.go"), []byte(initial), 0o644))
+	if err != nil {
+		return nil, err
+	}
+	// The first time, with a cache that can be written to, so that no candidate has to wait for the
+	// compilation of what is around it.
+	cmd := exec.CommandContext(ctx, "sh", "evaluate.sh")
+	cmd.Dir, cmd.Env = trial, append(os.Environ(), "GOTOOLCHAIN=local", "GOPROXY=off", "GOWORK=off", "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("gofunc: trying the initial function: %w: %s", err, out)
+	}
+	return command.NewEvaluator(command.Config{
+		Args: []string{"sh", "evaluate.sh"}, File: "sort.go", Template: template,
+		Env: []string{"PATH", cache, "GOTOOLCHAIN=local", "GOPROXY=off"},
+	})
 }
