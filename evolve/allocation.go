@@ -234,6 +234,7 @@ func (l landing) settled(arm *ArmResult) landing {
 	if errors.As(l.err, &refused) {
 		l.gen.Limit, l.err = cmp.Or(l.gen.Limit, refused.limit), nil
 	}
+	l.gen.Limit = cmp.Or(l.gen.Limit, l.refused)
 	return l
 }
 

@@ -63,7 +63,7 @@ func (al *Allocator) StepN(ctx context.Context, n int) (Generation, error) {
 	}
 	al.steps++
 	inner, err := f.step(ctx)
-	al.a.land(ctx, landing{f, inner, err})
+	al.a.land(ctx, landing{flight: f, gen: inner, err: err})
 	inner.Index, inner.Parent, inner.Best = gen.Index, parent, al.Best()
 	if err == nil {
 		err = al.a.err // the policy's

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -11,18 +12,48 @@ import (
 // Ask is l.Generate within the budget of the run whose Step ctx comes from: what the call may cost is
 // set aside before it is sent, and what it did cost is booked. Searches of your own use it instead of
 // l.Generate. An error that says the budget has no room, or that the run is coming to an end, means
-// that nothing was sent; [Refused] tells which.
+// that nothing was sent; [Refused] tells which. Once there was no room the run draws no more pulls,
+// whether Step returns the error or makes do.
 func Ask(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	ctx, h := withHold(ctx, req)
 	// A journal admits a call only if it is not in the file.
 	if !journaled(l) {
 		if err := admit(ctx, req); err != nil {
-			return llm.Reply{}, err
+			return llm.Reply{}, noted(ctx, err)
 		}
 	}
 	reply, err := l.Generate(ctx, req)
 	h.settle(reply.Attempts, err)
-	return reply, err
+	return reply, noted(ctx, err)
+}
+
+// refusals keeps which limits left no room in one step, so that the run ends also where a search goes on
+// without what it asked for. It is safe for concurrent use.
+type refusals struct {
+	mu    sync.Mutex
+	limit string // the first by name, whichever came first, so that replay says the same
+}
+
+// refusalsKey is the context's key for the refusals of a step.
+type refusalsKey struct{}
+
+func (r *refusals) first() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.limit
+}
+
+// noted returns err, and notes it if it is a refusal.
+func noted(ctx context.Context, err error) error {
+	var refused *refusedError
+	if r, ok := ctx.Value(refusalsKey{}).(*refusals); ok && errors.As(err, &refused) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.limit == "" || refused.limit < r.limit {
+			r.limit = refused.limit
+		}
+	}
+	return err
 }
 
 // Refused reports whether err says that a call was not sent because the run's budget has no room for

@@ -20,6 +20,7 @@ type asker struct {
 	next  int
 	best  eval.Candidate
 	empty bool // of what it made before an error it says nothing
+	deaf  bool // it makes do with what it got, and says nothing of the error
 }
 
 func (a *asker) Best() eval.Candidate { return a.best }
@@ -33,6 +34,9 @@ func (a *asker) Step(ctx context.Context) (evolve.Generation, error) {
 		reply, err := evolve.Ask(ctx, a.l, llm.Request{Seed: seed})
 		if err != nil {
 			gen.Best = a.best
+			if a.deaf {
+				return gen, nil
+			}
 			if a.empty {
 				gen = evolve.Generation{}
 			}
@@ -54,12 +58,14 @@ func (a *asker) Step(ctx context.Context) (evolve.Generation, error) {
 func TestRefusalIsTheBudgetsStop(t *testing.T) {
 	for _, tt := range []struct {
 		reason   string
-		empty    bool
+		like     asker
 		inFlight int
 	}{
-		{"it keeps what it has", false, 1},
-		{"it keeps nothing", true, 1},
-		{"with others in flight", false, 3},
+		{"it keeps what it has", asker{}, 1},
+		{"it keeps nothing", asker{empty: true}, 1},
+		{"it does not say so", asker{deaf: true}, 1},
+		{"with others in flight", asker{}, 3},
+		{"with others in flight, and does not say so", asker{deaf: true}, 3},
 	} {
 		path := journalPath(t)
 		var first []byte
@@ -67,7 +73,7 @@ func TestRefusalIsTheBudgetsStop(t *testing.T) {
 			j := openJournal(t, path)
 			var list []evolve.Arm
 			for i := range 4 {
-				list = append(list, &asker{l: j.LLM(llm.Limit(instant, 1)), n: 5, seed: uint32(i), empty: tt.empty})
+				list = append(list, &asker{l: j.LLM(llm.Limit(instant, 1)), n: 5, seed: uint32(i), empty: tt.like.empty, deaf: tt.like.deaf})
 			}
 			res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: tt.inFlight, Journal: j,
 				Budget: evolve.Budget{Tokens: 3000, Models: []llm.Model{{Key: "m", MaxTokens: 300, ActiveParams: 1}}}})

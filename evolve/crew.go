@@ -24,6 +24,8 @@ type landing struct {
 	flight flight
 	gen    Generation
 	err    error
+	// refused is the limit that left no room for something the step asked for, "" if none did.
+	refused string
 }
 
 // run draws pulls and takes their outcomes in until there is a reason to stop.
@@ -71,9 +73,12 @@ func (c *crew) launch(ctx, steps context.Context) bool {
 		go func() {
 			l := landing{flight: f, err: fmt.Errorf("evolve: Step of arm %d ended its goroutine", f.pull.Arm)}
 			defer func() { c.landed <- l }() // in that case too
-			if err := guard(fmt.Sprintf("Step of arm %d", f.pull.Arm), func() { l.gen, l.err = f.step(steps) }); err != nil {
+			var refused refusals
+			ctx := context.WithValue(steps, refusalsKey{}, &refused)
+			if err := guard(fmt.Sprintf("Step of arm %d", f.pull.Arm), func() { l.gen, l.err = f.step(ctx) }); err != nil {
 				l.err = err
 			}
+			l.refused = refused.first()
 		}()
 	}
 	return ok

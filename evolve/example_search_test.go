@@ -29,6 +29,9 @@ func (c *chain) Step(ctx context.Context) (evolve.Generation, error) {
 	g := evolve.Generation{Index: c.steps, Parent: c.best, Best: c.best}
 	req := llm.Request{Messages: c.task.Prompt(task.Ask{Parents: []eval.Candidate{c.now}}), Seed: uint32(c.steps)}
 	reply, err := evolve.Ask(ctx, c.llm, req) // within the budget of the run
+	if _, refused := evolve.Refused(err); refused {
+		return g, err // nothing was sent: the run is at its end
+	}
 	child := evolve.Child{Seed: req.Seed, Attempts: reply.Attempts}
 	if err == nil {
 		child.Program, err = c.task.Parse(reply.Text)

@@ -18,7 +18,7 @@ func EvaluateChild(ctx context.Context, t task.Task, program string) (eval.Resul
 		e = meter{t}
 	}
 	r, err := e.Evaluate(ctx, program)
-	return r.Clean(), err
+	return r.Clean(), noted(ctx, err)
 }
 
 // metered reports whether t, or what it wraps, keeps to the budget by itself. A memory and a journal do,
