@@ -11,7 +11,7 @@ type Breakthrough struct {
 
 var _ Family = Breakthrough{}
 
-// Arm implements [Family].
+// Arm implements [Family]. It panics if a parameter is negative.
 func (f Breakthrough) Arm(a Address) []float64 {
 	r := a.random(f)
 	rate := scale(r, 1/or(f, "Slowest", f.Slowest, 300, math.Inf(1)), 1.0/15)
@@ -26,4 +26,5 @@ func (f Breakthrough) Arm(a Address) []float64 {
 	})
 }
 
+// String returns the short name, which says nothing of the parameter.
 func (f Breakthrough) String() string { return "breakthrough" }

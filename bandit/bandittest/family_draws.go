@@ -12,11 +12,12 @@ type Draws struct {
 
 var _ Family = Draws{}
 
-// Arm implements [Family].
+// Arm implements [Family]. It panics if a parameter is negative.
 func (f Draws) Arm(a Address) []float64 {
 	r := a.random(f)
 	mode, width := between(r, 0.3, 0.5), scale(r, 0.01, or(f, "Widest", f.Widest, 0.06, math.Inf(1)))
 	return a.climb(0.3, func(int, float64) float64 { return mode - width*math.Log(r.ExpFloat64()) })
 }
 
+// String returns the short name, which says nothing of the parameter.
 func (f Draws) String() string { return "draws" }

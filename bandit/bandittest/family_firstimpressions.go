@@ -9,7 +9,7 @@ type FirstImpressions struct {
 
 var _ Family = FirstImpressions{}
 
-// Arm implements [Family].
+// Arm implements [Family]. It panics if a parameter is negative or above 0.8.
 func (f FirstImpressions) Arm(a Address) []float64 {
 	r := a.random(f)
 	first := between(r, 0.2, 0.2+or(f, "Spread", f.Spread, 0.4, 0.8))
@@ -25,4 +25,5 @@ func (f FirstImpressions) Arm(a Address) []float64 {
 	})
 }
 
+// String returns the short name, which says nothing of the parameter.
 func (f FirstImpressions) String() string { return "first-impressions" }

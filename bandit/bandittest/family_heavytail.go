@@ -13,7 +13,7 @@ type HeavyTail struct {
 
 var _ Family = HeavyTail{}
 
-// Arm implements [Family].
+// Arm implements [Family]. It panics if a parameter is negative.
 func (f HeavyTail) Arm(a Address) []float64 {
 	r := a.random(f)
 	rate := or(f, "Rate", f.Rate, 2, math.Inf(1)) * logNormal(r, 0.7)
@@ -27,4 +27,5 @@ func (f HeavyTail) Arm(a Address) []float64 {
 	})
 }
 
+// String returns the short name, which says nothing of the parameters.
 func (f HeavyTail) String() string { return "heavy-tail" }

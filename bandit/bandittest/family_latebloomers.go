@@ -12,7 +12,7 @@ type LateBloomers struct {
 
 var _ Family = LateBloomers{}
 
-// Arm implements [Family].
+// Arm implements [Family]. It panics if a parameter is negative or above 1.
 func (f LateBloomers) Arm(a Address) []float64 {
 	r := a.random(f)
 	late := r.Float64() < or(f, "Share", f.Share, 0.3, 1)
@@ -30,4 +30,5 @@ func (f LateBloomers) Arm(a Address) []float64 {
 	})
 }
 
+// String returns the short name, which says nothing of the parameter.
 func (f LateBloomers) String() string { return "late-bloomers" }

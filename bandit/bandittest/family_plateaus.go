@@ -10,7 +10,7 @@ type Plateaus struct {
 
 var _ Family = Plateaus{}
 
-// Arm implements [Family].
+// Arm implements [Family]. It panics if a parameter is negative or above 1.
 func (f Plateaus) Arm(a Address) []float64 {
 	r := a.random(f)
 	stops := r.Float64() < or(f, "Share", f.Share, 0.7, 1)
@@ -24,4 +24,5 @@ func (f Plateaus) Arm(a Address) []float64 {
 	})
 }
 
+// String returns the short name, which says nothing of the parameter.
 func (f Plateaus) String() string { return "plateaus" }

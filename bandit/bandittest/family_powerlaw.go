@@ -14,7 +14,7 @@ type PowerLaw struct {
 
 var _ Family = PowerLaw{}
 
-// Arm implements [Family].
+// Arm implements [Family]. It panics if a parameter is negative.
 func (f PowerLaw) Arm(a Address) []float64 {
 	r := a.random(f)
 	ceiling, b, tau := between(r, 0.6, 0.98), between(r, 0.2, 0.8), scale(r, 2, 40)
@@ -25,4 +25,5 @@ func (f PowerLaw) Arm(a Address) []float64 {
 	})
 }
 
+// String returns the short name, which says nothing of the parameter.
 func (f PowerLaw) String() string { return "power-law" }

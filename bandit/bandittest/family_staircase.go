@@ -9,7 +9,7 @@ type Staircase struct {
 
 var _ Family = Staircase{}
 
-// Arm implements [Family].
+// Arm implements [Family]. It panics if a parameter is negative or above 1.
 func (f Staircase) Arm(a Address) []float64 {
 	r := a.random(f)
 	rate, height, ceiling := scale(r, 1.0/80, 1.0/8), between(r, 0.02, or(f, "Tallest", f.Tallest, 0.08, 1)), between(r, 0.6, 1)
@@ -21,4 +21,5 @@ func (f Staircase) Arm(a Address) []float64 {
 	})
 }
 
+// String returns the short name, which says nothing of the parameter.
 func (f Staircase) String() string { return "staircase" }

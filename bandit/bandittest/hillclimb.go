@@ -41,6 +41,7 @@ func HillClimbs() []HillClimb {
 	return all
 }
 
+// String returns the objective's name and those of the options that are set: "cp-rounded-few".
 func (h HillClimb) String() string {
 	name := h.Objective
 	if h.Rounded {
@@ -52,7 +53,7 @@ func (h HillClimb) String() string {
 	return name
 }
 
-// Arm implements [Family].
+// Arm implements [Family]. It panics if there is no such objective.
 func (h HillClimb) Arm(a Address) []float64 {
 	o, ok := objectives[h.Objective]
 	if !ok {

@@ -7,8 +7,8 @@ import (
 
 // A Cell is what a [Study] found in one setting. Lists by run are in the order of seeds.
 type Cell struct {
-	Setting Setting
-	Levels  []Level
+	Setting Setting   // what was played over
+	Levels  []Level   // the scores to reach: those of StudyConfig.Multiples, then those of Scores
 	Oracle  []float64 // by run: the best score that T pulls can come to
 	Entries []Entry   // by policy
 }
@@ -18,14 +18,14 @@ type Level struct {
 	// Multiple says how hard it is: dealing out the pulls in turn takes this many times T for it, with
 	// nine runs in ten. It is 0 for a level that is one of StudyConfig.Scores.
 	Multiple float64
-	Score    float64
+	Score    float64 // what a run has to come to
 	// Trivial is whether that is no more than what the arms start from, so that it says nothing.
 	Trivial bool
 }
 
 // An Entry is how one policy did in a setting.
 type Entry struct {
-	Name  string
+	Name  string    // the Contender's
 	Final []float64 // by run: the best score of all arms at the end
 	First [][]int   // by level, by run: the pulls until it was reached, or NotReached
 	// Regret is by run how far the best score was from the oracle's, [Oracle], at the end, and MeanRegret

@@ -3,6 +3,7 @@ package bandittest_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/bandittest"
@@ -49,43 +50,124 @@ func ExamplePlay() {
 	// oracle [0.1 0.4 0.6 0.7 0.7 0.7 0.7]
 }
 
-// A family of one's own needs two methods.
-type doubling struct{}
-
-func (doubling) String() string { return "doubling" }
-
-// Arm i halves its gap to 1 every i+1 pulls.
-func (doubling) Arm(a bandittest.Address) []float64 {
-	scores := []float64{0}
-	for n := 1; n <= a.Rounds; n++ {
-		best := scores[n-1]
-		if n%(a.Index+1) == 0 {
-			best = (1 + best) / 2
+// Several pulls in flight, which end in any order: the policy decides knowing less. With one for each arm it
+// has nothing left to decide, as arms with a pull in flight are closed.
+func ExamplePlayConfig() {
+	arms := bandittest.Arms(bandittest.Staircase{}, 1, 4, 1, 120)
+	for _, inFlight := range []int{1, 4} {
+		played, err := bandittest.Play(&bandit.GaussianThompson{}, arms, bandittest.PlayConfig{
+			Rounds:   120,
+			Seed:     1,
+			InFlight: inFlight,
+			Delay:    func(r *rand.Rand) float64 { return 1 + r.ExpFloat64() },
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
 		}
-		scores = append(scores, best)
-	}
-	return scores
-}
-
-func ExampleFamily() {
-	for _, arm := range bandittest.Arms(doubling{}, 0, 3, 1, 6) {
-		fmt.Println(arm)
+		pulls := make([]int, len(arms))
+		for _, arm := range played.Selections {
+			pulls[arm]++
+		}
+		fmt.Printf("%d in flight: pulls %v, best %.2f\n", inFlight, pulls, played.Best[120])
 	}
 	// Output:
-	// [0 0.5 0.75 0.875 0.9375 0.96875 0.984375]
-	// [0 0 0.5 0.5 0.75 0.75 0.875]
-	// [0 0 0 0.5 0.5 0.5 0.75]
+	// 1 in flight: pulls [6 6 103 5], best 0.68
+	// 4 in flight: pulls [27 29 33 31], best 0.24
 }
 
-func ExampleHillClimb() {
-	arm := bandittest.HillClimb{Objective: "cp"}.Arm(bandittest.Address{Seed: 1, N: 8, Rounds: 200})
-	fmt.Printf("circle packing: %.4f at the start, above 0.8 after 200 generations of 8: %t\n", arm[0], arm[200] > 0.8)
-	// Output: circle packing: 0.3642 at the start, above 0.8 after 200 generations of 8: true
+// Dealing out pulls in turn, as what a policy should not be slower than.
+func ExampleFirstAt() {
+	arms := [][]float64{{0.1, 0.2, 0.3, 0.3}, {0.1, 0.1, 0.1, 0.1}, {0.1, 0.4, 0.6, 0.7}}
+	best := bandittest.RoundRobin(arms, 6)
+	fmt.Println(best)
+	fmt.Println(bandittest.FirstAt(best, 0.5), bandittest.FirstAt(best, 0.7) == bandittest.NotReached)
+	// Output:
+	// [0.1 0.2 0.2 0.4 0.4 0.4 0.6]
+	// 6 true
+}
+
+// How soon policies reach scores in one setting. The levels are what dealing out pulls in turn reaches in
+// nine of ten runs, with half the pulls, as many, and twice as many; -1 is NotReached.
+func ExampleCell() {
+	cells, err := bandittest.Study(context.Background(), bandittest.StudyConfig{
+		Contenders: contenders(),
+		Settings:   []bandittest.Setting{{Family: bandittest.FirstImpressions{}, Arms: 8, Rounds: 256}},
+		Runs:       40,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c := cells[0]
+	fmt.Println(c.Setting)
+	for i, l := range c.Levels {
+		fmt.Printf("%.1f T: score %.2f, random needs %d pulls, improvement %d\n", l.Multiple, l.Score, c.Pulls("random", i), c.Pulls("improvement", i))
+	}
+	fmt.Printf("together: %.1f times the pulls\n", c.Ratio("improvement", "random"))
+	// Output:
+	// first-impressions K=8 N=1 T=256
+	// 0.5 T: score 0.52, random needs 29 pulls, improvement 49
+	// 1.0 T: score 0.53, random needs 111 pulls, improvement 49
+	// 2.0 T: score 0.55, random needs -1 pulls, improvement 194
+	// together: 0.8 times the pulls
+}
+
+// contenders are two policies to compare. The second is told how long the run is.
+func contenders() []bandittest.Contender {
+	return []bandittest.Contender{
+		{Name: "random", New: func(bandittest.Setting) bandit.Policy { return bandit.Random{} }},
+		{Name: "improvement", New: func(s bandittest.Setting) bandit.Policy {
+			return &bandit.ExpectedImprovement{T: s.Rounds, Ceiling: 1}
+		}},
+	}
+}
+
+// The course of a policy over many runs, as one would plot it: median and spread of the best score, and how
+// far the oracle was ahead.
+func ExampleEntry() {
+	cells, err := bandittest.Study(context.Background(), bandittest.StudyConfig{
+		Contenders: contenders(),
+		Settings:   []bandittest.Setting{{Family: bandittest.PowerLaw{}, Arms: 8, Rounds: 128}},
+		Runs:       40,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e := cells[0].Entry("improvement")
+	for t := 8; t <= 128; t *= 4 {
+		fmt.Printf("after %3d pulls: %.2f (%.2f to %.2f), regret %.2f\n", t, e.Median[t], e.Low[t], e.High[t], e.RegretAt[t])
+	}
+	// Output:
+	// after   8 pulls: 0.48 (0.37 to 0.60), regret 0.10
+	// after  32 pulls: 0.67 (0.56 to 0.76), regret 0.06
+	// after 128 pulls: 0.81 (0.70 to 0.88), regret 0.02
+}
+
+// Two policies over several settings: how many times the pulls of the other one needs, with the interval
+// that the number of runs allows, and where it is slowest.
+func ExampleCompare() {
+	var settings []bandittest.Setting
+	for _, f := range bandittest.Synthetic() {
+		settings = append(settings, bandittest.Setting{Family: f, Arms: 6, Rounds: 96})
+	}
+	cells, err := bandittest.Study(context.Background(), bandittest.StudyConfig{Contenders: contenders(), Settings: settings, Runs: 30})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c := bandittest.Compare(cells, "improvement", "random")
+	fmt.Printf("%.1f [%.1f, %.1f] in %d settings\n", c.GeoMean.Value, c.GeoMean.Low, c.GeoMean.High, c.Settings)
+	fmt.Printf("at worst %.1f, at %v\n", c.Worst, c.WorstAt)
+	// Output:
+	// 0.6 [0.5, 0.7] in 7 settings
+	// at worst 1.3, at plateaus K=6 N=1 T=96
 }
 
 func ExampleReliable() {
 	pulls := []int{12, 9, 30, 11, bandittest.NotReached, 10, 15, 8, 9, 14} // until a score, by run
-	fmt.Println(bandittest.Reliable(pulls, 0.9), bandittest.Reliable(pulls, 1) == bandittest.NotReached)
+	fmt.Println(bandittest.Reliable(pulls, bandittest.Share), bandittest.Reliable(pulls, 1) == bandittest.NotReached)
 	// Output: 30 true
 }
 
@@ -95,18 +177,13 @@ func ExampleSummarize() {
 	// Output: mean 0.636, interquartile mean 0.708
 }
 
-func ExampleSynthetic() {
-	for _, f := range bandittest.Synthetic() {
-		arm := f.Arm(bandittest.Address{Seed: 1, Rounds: 400})
-		fmt.Printf("%-17v from %.1f\n", f, arm[0])
-	}
+// The runs of two settings, one of which has higher scores: the interval is that of the settings as they
+// are, not of others that might have been chosen.
+func ExampleSummarizeAll() {
+	strata := [][]float64{{0.30, 0.32, 0.31, 0.33}, {0.90, 0.91, 0.89, 0.90}}
+	pooled := bandittest.Summarize(append(append([]float64(nil), strata[0]...), strata[1]...))
+	fmt.Printf("by setting %.2f\npooled     %.2f\n", bandittest.SummarizeAll(strata).Mean, pooled.Mean)
 	// Output:
-	// heavy-tail        from 0.3
-	// plateaus          from 0.3
-	// power-law         from 0.3
-	// first-impressions from 0.2
-	// breakthrough      from 0.0
-	// late-bloomers     from 0.2
-	// draws             from 0.3
-	// staircase         from 0.1
+	// by setting {0.61 0.60 0.61}
+	// pooled     {0.61 0.39 0.82}
 }

@@ -19,12 +19,13 @@ const (
 // equal intervals.
 type Interval struct{ Value, Low, High float64 }
 
+// String returns the value and the ends of the interval, to four digits: "0.636 [0.4, 0.71]".
 func (i Interval) String() string { return fmt.Sprintf("%.4g [%.4g, %.4g]", i.Value, i.Low, i.High) }
 
 // A Summary is what the runs of a policy have in common.
 type Summary struct {
-	Runs int
-	Mean Interval
+	Runs int      // how many there are
+	Mean Interval // their mean
 	// IQM is the interquartile mean, that of the middle half of the runs: with n runs, n/4 of them,
 	// rounded down, are left out at either end. It is less swayed by a few odd runs than the mean and
 	// uses more of them than the median (R. Agarwal et al., "Deep Reinforcement Learning at the Edge of

@@ -14,7 +14,7 @@ import (
 
 // A Contender is a policy to compare with others.
 type Contender struct {
-	Name string
+	Name string // in results; contenders of one study differ in it
 	// New returns a fresh policy for one run in a setting, for one that wants to know it: the number of
 	// rounds or arms, say. It is called from several goroutines at once. What it learns of the family
 	// should come from seeds that are not played.
@@ -23,12 +23,13 @@ type Contender struct {
 
 // A Setting is what policies are played over: K arms of a family, for T pulls of N children.
 type Setting struct {
-	Family Family
-	Arms   int // K, at least 1
-	N      int // children to a generation; 0 means 1
-	Rounds int // T, at least 1
+	Family Family // what makes the arms
+	Arms   int    // K, at least 1
+	N      int    // children to a generation; 0 means 1
+	Rounds int    // T, at least 1
 }
 
+// String names the family, K, N and T: "draws K=8 N=1 T=256".
 func (s Setting) String() string {
 	return fmt.Sprintf("%v K=%d N=%d T=%d", s.Family, s.Arms, max(s.N, 1), s.Rounds)
 }
