@@ -61,6 +61,7 @@ var crashes = []hostile{
 	{"many files", "def run():\n  for i in range(10 ** 6): open(str(i), 'w').close()", "No space left", false},
 	{"syntax error", "def run(:", `^SyntaxError: .*\(program.py, line 1\)$`, false},
 	{"null byte", "x = '\x00'", "null byte", false},
+	{"no text", "x = '\xff'", "^UnicodeDecodeError: .*0xff", false},
 	{"no entry point", "x = 1", "^defines no function run$", false},
 	{"entry point is no function", "run = 1", "^run is of type int, not a function$", false},
 	{"entry point wants more", "def run(x): pass", "^TypeError: .*argument", false},

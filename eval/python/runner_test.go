@@ -108,6 +108,22 @@ func TestZygoteDiesTwice(t *testing.T) {
 	}
 }
 
+// TestCannotFork has an interpreter that cannot fork, which is no candidate's fault.
+func TestCannotFork(t *testing.T) {
+	needPython(t)
+	cfg := Config{Workers: 1, Interpreter: interpreterPath, Logger: quiet, Isolation: None}
+	r := newTestRunner(t, cfg)
+	r.pool.kind.code = bytes.Replace(r.pool.kind.code, []byte("pid = os.fork()"), []byte("raise OSError(11, 'too few')"), 1)
+	old := r.pool.idle[0]
+	old.kill()
+	_ = old.process.Wait() // that it was killed is no news
+	_, err := r.Run(t.Context(), "def run(): return 1", "run")
+	var bad *eval.ProgramError
+	if err == nil || errors.As(err, &bad) || !strings.Contains(err.Error(), "too few") {
+		t.Errorf("got %v, want an error that is not the program's", err)
+	}
+}
+
 func TestClose(t *testing.T) {
 	t.Parallel()
 	needPython(t)

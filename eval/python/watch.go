@@ -172,7 +172,7 @@ func (w *watch) outcome() (outcome, error) {
 	var micros int64
 	var clean string
 	if _, err := fmt.Sscanf(string(w.reply), "%d %d %s", &status, &micros, &clean); err != nil {
-		return outcome{}, fmt.Errorf("python: an interpreter answered %q: %w", w.reply, err)
+		return outcome{}, fmt.Errorf("python: an interpreter says that it %s", w.reply)
 	}
 	o := outcome{how: w.how, stage: w.home.stages, exit: status.ExitStatus(), cpu: time.Duration(micros) * time.Microsecond,
 		clean: clean == "1", stdout: w.out.String(), stderr: w.err.String(), scratch: w.z.scratch}

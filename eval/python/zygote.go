@@ -93,10 +93,10 @@ func (z *zygote) start(k *kind) error {
 
 // greet gives the interpreter its orders and waits for its answer.
 func (z *zygote) greet(ctx context.Context, k *kind) (h hello, err error) {
-	stop := context.AfterFunc(ctx, z.kill)
-	defer stop()
 	z.orders = k.orders
 	z.orders.Orders = k.plan.Orders(k.bounds, z.scratch, os.Getpid(), z.cmd.Process.Pid)
+	stop := context.AfterFunc(ctx, z.kill) // which goes by the orders
+	defer stop()
 	data, err := json.Marshal(z.orders)
 	if err != nil {
 		return h, err

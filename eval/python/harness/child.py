@@ -133,12 +133,12 @@ def send(home, *parts):
 
 def candidate(job, orders, alone, home):
     """Do what is asked: a nonce, the task's letter, the entry's name, a line's end, the program."""
-    nonce, task = job[:NONCE], TASKS[job[NONCE:NONCE + 1]]
-    entry, _, program = job[NONCE + 1:].decode().partition("\n")
+    nonce, task, program = job[:NONCE], TASKS[job[NONCE:NONCE + 1]], ""
     try:
         if alone is None:
             send(home, nonce, HERE)  # the kernel says who sends; from now on it must be the same
         settle(orders, alone)
+        entry, _, program = job[NONCE + 1:].decode().partition("\n")
         kind, body = RESULT, task(program, entry, orders, lambda: send(home, nonce, STAGE))
     except BaseException as e:
         kind, body = FAULT, fault(e, program, orders)

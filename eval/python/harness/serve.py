@@ -56,7 +56,11 @@ class Zygote:
             job = self.control.read()
             if not job:
                 continue  # it had ended already
-            pid = os.fork()
+            try:
+                pid = os.fork()
+            except OSError as e:
+                self.control.write(b"cannot fork: %s" % str(e).encode())
+                continue
             if pid == 0:
                 self.become(job)
             status, usage = self.watch(pid)
