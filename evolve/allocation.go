@@ -284,7 +284,7 @@ func (a *allocation) report(ctx context.Context, f flight, round *Round, l landi
 			err = a.cfg.Journal.decide(Record{Kind: RecordReport, Pull: &f.pull.ID, Reward: round.Reward})
 		}
 		if err != nil {
-			a.end(StopError, "", fmt.Errorf("evolve: round %d: %w", f.round, err))
+			a.end(StopError, "", err)
 		}
 		return
 	}
@@ -313,8 +313,9 @@ func (a *allocation) reward(f flight, round *Round, g Generation) (err error) {
 	}
 	if err != nil {
 		round.Reward = 0 // the policy was told nothing, and no NaN travels
+		return fmt.Errorf("evolve: round %d: %w", f.round, err)
 	}
-	return err
+	return nil
 }
 
 // better takes over the arm's best candidate if it is the run's, or the first that was evaluated, and

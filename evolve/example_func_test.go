@@ -1,0 +1,172 @@
+package evolve_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// One initial program is evaluated for all of the searches.
+func ExampleGreedyArms() {
+	arms, err := evolve.GreedyArms(context.Background(), evolve.GreedyConfig{Task: sum(), LLM: adder, Seed: 40}, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range arms {
+		fmt.Println(a, a.Best().Result.Score)
+	}
+	// Output:
+	// Greedy(sum, N=64, seed=40) -94
+	// Greedy(sum, N=64, seed=41) -94
+	// Greedy(sum, N=64, seed=42) -94
+}
+
+func ExampleEvaluate() {
+	start, err := evolve.Evaluate(context.Background(), sum())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(start.Program, "scores", start.Result.Score)
+	// Output: 1 2 3 scores -94
+}
+
+func ExampleBestScore() {
+	best := eval.Candidate{Program: "50 49", Result: eval.Result{Valid: true, Score: -1}}
+	fmt.Println(evolve.BestScore(evolve.Generation{Best: best}))
+	// Output: -1
+}
+
+// thrifty is a search that asks, within the budget of its run, until there is no room for another call.
+type thrifty struct{ evolve.Arm }
+
+func (thrifty) Step(ctx context.Context) (gen evolve.Generation, err error) {
+	for {
+		reply, err := evolve.Ask(ctx, metered, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "1 2 3"}}})
+		if limit, refused := evolve.Refused(err); refused {
+			fmt.Println("no room for another call:", limit)
+			return gen, err // which ends the run as the budget does
+		}
+		gen.Children = append(gen.Children, evolve.Child{Index: len(gen.Children), Attempts: reply.Attempts})
+	}
+}
+
+func ExampleAsk() {
+	result, err := evolve.Run(context.Background(), evolve.Config{
+		Arms:   []evolve.Arm{thrifty{search(1)}},
+		Budget: evolve.Budget{Tokens: 10_000, Models: []llm.Model{{Key: "tiny", MaxTokens: 1000}}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Stop, result.Limit)
+	// Output:
+	// no room for another call: Tokens
+	// budget Tokens
+}
+
+func ExampleRefused() {
+	_, refused := evolve.Refused(fmt.Errorf("asking: %w", llm.ErrDraining))
+	fmt.Println(refused) // nothing was sent, as the run is coming to an end
+	// Output: true
+}
+
+func ExampleEvaluateChild() {
+	r, err := evolve.EvaluateChild(context.Background(), sum(), "50 forty")
+	if err != nil {
+		log.Fatal(err) // evaluation itself failed; a bad program is no error
+	}
+	fmt.Println(r.Valid, r.Reason)
+	// Output: false not a number: "forty"
+}
+
+func ExampleReadJournal() {
+	path, remove := scratch()
+	defer remove()
+	if _, _, err := durable(path, 9, nil); err != nil {
+		log.Fatal(err)
+	}
+	bytes := 0
+	for r, err := range evolve.ReadJournal(path) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if r.Kind == evolve.RecordCompletion {
+			bytes += len(r.Reply.Text)
+		}
+	}
+	fmt.Println(bytes, "bytes of text are paid for")
+	// Output: 380 bytes of text are paid for
+}
+
+func ExampleSalvage() {
+	path, remove := scratch()
+	defer remove()
+	if _, _, err := durable(path, 9, nil); err != nil {
+		log.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	data[len(data)/2] ^= 1 // the disk has rotted
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		log.Fatal(err)
+	}
+	records, damage, err := evolve.Salvage(path, path+".sound")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(records > 20, damage != nil)
+	// Output: true true
+}
+
+func ExampleSaveJSON() {
+	dir, err := os.MkdirTemp("", "evolve")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "sum", "result.json")
+	if err := evolve.CheckWritable(path); err != nil { // before anything is paid for
+		log.Fatal(err)
+	}
+	if err := evolve.SaveJSON(path, single()); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(filepath.Base(path))
+	// Output: result.json
+}
+
+func ExampleSaveFile() {
+	dir, err := os.MkdirTemp("", "evolve")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "best.txt")
+	if err := evolve.SaveFile(path, []byte("50 50")); err != nil {
+		log.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	fmt.Println(string(data), err)
+	// Output: 50 50 <nil>
+}
+
+func ExampleCheckWritable() {
+	dir, err := os.MkdirTemp("", "evolve")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	fmt.Println(evolve.CheckWritable(filepath.Join(dir, "results", "run.json")))
+	fmt.Println(evolve.CheckWritable(dir) != nil) // it is a folder
+	// Output:
+	// <nil>
+	// true
+}
