@@ -2,6 +2,7 @@ package compat_test
 
 import (
 	"fmt"
+	"math/big"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/compat"
@@ -14,6 +15,44 @@ func ExampleRandom() {
 	r := compat.NewRandom(40)
 	fmt.Println(r.Float64(), r.Normal(0.5, 0.1), r.IntN(10))
 	// Output: 0.4586067093870614 0.5183114035313294 4
+}
+
+// What python3.11 prints for
+//
+//	r = random.Random(2**70); r.getrandbits(32), r.getrandbits(40), r.random()
+//
+// Seeds of this size are the digests that Python code likes to seed with.
+func ExampleNewRandomBig() {
+	r := compat.NewRandomBig(new(big.Int).Lsh(big.NewInt(1), 70))
+	fmt.Println(r.Uint32(), r.Bits(40), r.Float64())
+	// Output: 999817988 459347154626 0.4896287777098016
+}
+
+// The paper's policies over the same two arms, of which the second is better.
+func ExampleAlgos() {
+	for _, algo := range compat.Algos() {
+		a, err := compat.New(compat.Config{Algo: algo, Arms: 2, Seed: 1})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		pulls := make([]int, 2)
+		for range 200 {
+			c, err := a.Select()
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			pulls[c.Arm]++
+			a.Update(c.Arm, []float64{0.2, 0.9}[c.Arm])
+		}
+		fmt.Println(algo, pulls)
+	}
+	// Output:
+	// ucb [13 187]
+	// exp3p [30 170]
+	// thompson [0 200]
+	// random [99 101]
 }
 
 // Sixteen rounds of the paper's UCB over two arms with at most eight rounds each, where arm 1 is better:

@@ -54,6 +54,7 @@ func (p *Policy) Update(pull bandit.Pull, reward float64) {
 	p.policy.update(pull.Arm, reward)
 }
 
+// String names the policy, its arms and its seed.
 func (p *Policy) String() string {
 	return fmt.Sprintf("compat(%s, arms=%d, seed=%d)", p.cfg.Algo, p.cfg.Arms, p.cfg.Seed)
 }

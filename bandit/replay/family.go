@@ -12,8 +12,8 @@ import (
 // whatever the address says, and an arm is no longer than its log. Scores should be in [0, 1] for policies
 // that expect rewards there.
 type Family struct {
-	Name string
-	Arms []Arm // at least as many as the arms asked for
+	Name string // what the family is called; the order of the searches depends on it too
+	Arms []Arm  // at least as many as the arms asked for
 }
 
 var _ bandittest.Family = Family{}
@@ -28,4 +28,5 @@ func (f Family) Arm(a bandittest.Address) []float64 {
 	return best[:min(len(best), a.Rounds+1)]
 }
 
+// String returns the Name.
 func (f Family) String() string { return f.Name }

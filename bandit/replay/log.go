@@ -17,10 +17,10 @@ import (
 
 // A Log is searches, and how a bandit allocated them if one did.
 type Log struct {
-	Task, Model string
-	N           int // children to a generation; 0 if the log does not say
-	Arms        []Arm
-	Run         *Run // nil unless the log is a bandit's
+	Task, Model string // their keys; "" if the log does not say
+	N           int    // children to a generation; 0 if the log does not say
+	Arms        []Arm  // at least one
+	Run         *Run   // nil unless the log is a bandit's
 }
 
 // An Arm is the course of one search.
@@ -31,7 +31,7 @@ type Arm struct {
 	Rewards []float64
 }
 
-// Reward returns what a policy is told after pull n, counted from 1.
+// Reward returns what a policy is told after pull n, counted from 1. It panics if n is not in 1..Pulls().
 func (a Arm) Reward(n int) float64 {
 	if a.Rewards != nil {
 		return a.Rewards[n-1]
@@ -49,11 +49,11 @@ func (a Arm) Pulls() int {
 
 // A Run is how a bandit allocated the arms' generations. Lists are by round, in the order of draws.
 type Run struct {
-	Algo, Policy string // the short name, and how the policy prints itself
-	Seed         uint64 // of the draws
-	Selections   []int
+	Algo, Policy string    // the short name, and how the policy prints itself
+	Seed         uint64    // of the draws
+	Selections   []int     // the arm of each round
 	Propensities []float64 // nil if the log has none, as the paper's
-	Rewards      []float64
+	Rewards      []float64 // what the policy was told
 }
 
 // validate reports what keeps the log from being played.

@@ -15,7 +15,7 @@ import (
 type Step struct {
 	Arm        int     // the arm that was pulled
 	Propensity float64 // its chance when it was, in (0, 1]
-	Reward     float64
+	Reward     float64 // what it brought; finite
 	Target     float64 // the chance that the policy to estimate gives that arm, in [0, 1]
 }
 
@@ -23,11 +23,12 @@ type Step struct {
 // approximation.
 type Estimate struct{ Value, StdErr, Low, High float64 }
 
+// String returns the value and the ends of the interval, to four digits: "0.61 [0.5156, 0.7044]".
 func (e Estimate) String() string { return fmt.Sprintf("%.4g [%.4g, %.4g]", e.Value, e.Low, e.High) }
 
 // Estimates is what [OffPolicy] finds.
 type Estimates struct {
-	Steps  int
+	Steps  int     // how many there are
 	Logged float64 // the mean reward of the log itself
 	// IPS is by inverse propensity, (1/n)·Σ w·r with w = target/propensity: without bias wherever the log
 	// could have pulled what the policy would (D. G. Horvitz, D. J. Thompson, 1952).
