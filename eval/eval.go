@@ -33,9 +33,9 @@ func (f Func) String() string { return "eval.Func" }
 // A Result is what evaluation found out about one program.
 type Result struct {
 	Score     float64            `json:"score"` // higher is better; finite; 0 if not Valid
-	Valid     bool               `json:"valid"`
+	Valid     bool               `json:"valid"` // whether the program did what was asked of it
 	Reason    string             `json:"reason,omitempty"` // why not Valid
-	Metrics   map[string]float64 `json:"metrics,omitempty"`
+	Metrics   map[string]float64 `json:"metrics,omitempty"`   // finite, of the evaluator's choosing, by name
 	Artifacts map[string]string  `json:"artifacts,omitempty"` // text for the model or for people
 }
 
@@ -81,8 +81,8 @@ func finite(m map[string]float64) map[string]float64 {
 
 // A Candidate is a program and what evaluation found out about it.
 type Candidate struct {
-	Program string `json:"program"`
-	Result  Result `json:"result"`
+	Program string `json:"program"` // its text
+	Result  Result `json:"result"`  // what it scored
 }
 
 // Better reports whether c is strictly better than d: a valid program is better than an invalid
@@ -104,7 +104,7 @@ type Runner interface {
 // A ProgramError says what a program did wrong: it did not parse, threw, ran too long, used too
 // much memory, returned something that is not data.
 type ProgramError struct {
-	Reason    string
+	Reason    string            // in one line, for people and for the model: "ran longer than 5s"
 	Artifacts map[string]string // what it printed, a traceback
 }
 

@@ -3,7 +3,9 @@ package eval_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/evoalloc/evoalloc/eval"
 )
@@ -99,11 +101,55 @@ func ExampleRunner() {
 	// [1] <nil>
 }
 
+// A Runner of one's own tells what the program printed along with the reason. Scored passes both on, and
+// an error of any other type as a failure of evaluation.
 func ExampleProgramError() {
-	_, err := echo{}.Run(context.Background(), "oops", "main")
+	var r eval.Runner = failing{&eval.ProgramError{
+		Reason:    "threw TypeError: x is undefined",
+		Artifacts: map[string]string{"console": "step 1\nstep 2"},
+	}}
+	score := func(json.RawMessage) eval.Result { return eval.Result{Valid: true} }
+	res, err := eval.Scored(r, "main", score).Evaluate(context.Background(), "")
+	fmt.Printf("%q %q %v\n", res.Reason, res.Artifacts["console"], err)
+
+	r = failing{errors.New("no interpreter")}
+	_, err = eval.Scored(r, "main", score).Evaluate(context.Background(), "")
 	fmt.Println(err)
 	// Output:
-	// is not JSON
+	// "threw TypeError: x is undefined" "step 1\nstep 2" <nil>
+	// eval: running main: no interpreter
+}
+
+// failing is a Runner that fails.
+type failing struct{ err error }
+
+func (f failing) Run(context.Context, string, string) (json.RawMessage, error) { return nil, f.err }
+
+// Whoever limits the time of an evaluation need not count that in which it waits for a place.
+func ExampleWithQueue() {
+	begun, free := make(chan bool), make(chan bool)
+	e := eval.Limit(eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+		if program == "first" {
+			begun <- true
+			<-free // has the only place until the second waits
+		}
+		return eval.Result{Valid: true, Score: 1}, nil
+	}), 1)
+	var wg sync.WaitGroup
+	wg.Go(func() { e.Evaluate(context.Background(), "first") })
+	<-begun
+	ctx := eval.WithQueue(context.Background(), func() (served func()) {
+		fmt.Println("the clock stands still")
+		free <- true
+		return func() { fmt.Println("and goes on") }
+	})
+	r, err := e.Evaluate(ctx, "second")
+	fmt.Println(r.Score, err)
+	wg.Wait()
+	// Output:
+	// the clock stands still
+	// and goes on
+	// 1 <nil>
 }
 
 // Clean makes any result fit to travel.

@@ -130,8 +130,8 @@ func newCommand(cfg Config, ms []sandbox.Mechanism) (command, error) {
 		return command{}, fmt.Errorf("command: %w", err)
 	}
 	args := []any{"isolation", cfg.Isolation.String(), "inForce", c.report.InForce()}
-	if missing := c.report.Missing(); len(missing) > 0 && cfg.Isolation != None {
-		cfg.Logger.Warn("command: candidates are not fully contained", append(args, "missing", missing.String())...)
+	if missing := c.report.Reasons(); missing != "" && cfg.Isolation != None {
+		cfg.Logger.Warn("command: candidates are not fully contained", append(args, "missing", missing)...)
 	} else {
 		cfg.Logger.Info("command: how candidates are contained", args...)
 	}

@@ -224,8 +224,8 @@ func (k *kind) check(h hello, level Isolation) (Report, error) {
 // announce logs what is in force, and louder what is not.
 func announce(log *slog.Logger, level Isolation, r Report) {
 	args := []any{"isolation", level.String(), "inForce", r.InForce()}
-	if missing := r.Missing(); len(missing) > 0 && level != None {
-		log.Warn("python: candidates are not fully contained", append(args, "missing", missing.String())...)
+	if missing := r.Reasons(); missing != "" && level != None {
+		log.Warn("python: candidates are not fully contained", append(args, "missing", missing)...)
 		return
 	}
 	log.Info("python: how candidates are contained", args...)

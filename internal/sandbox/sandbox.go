@@ -122,25 +122,26 @@ func (r Report) Missing() Report {
 // String lists the mechanisms in force, and the missing ones with the reason for each.
 func (r Report) String() string {
 	s := "in force: " + join(r.InForce())
-	if missing := r.Missing(); len(missing) > 0 {
-		s += "; missing: " + missing.reasons()
+	if missing := r.Reasons(); missing != "" {
+		s += "; missing: " + missing
 	}
 	return s
 }
 
 // Err returns an error that names the missing mechanisms, nil if there are none.
 func (r Report) Err() error {
-	missing := r.Missing()
-	if len(missing) == 0 {
+	missing := r.Reasons()
+	if missing == "" {
 		return nil
 	}
-	return fmt.Errorf("isolation %v needs all mechanisms, and this machine lacks %s", Strict, missing.reasons())
+	return fmt.Errorf("isolation %v needs all mechanisms, and this machine lacks %s", Strict, missing)
 }
 
-func (r Report) reasons() string {
-	parts := make([]string, len(r))
-	for i, s := range r {
-		parts[i] = fmt.Sprintf("%s (%s)", s.Mechanism, s.Missing)
+// Reasons lists the mechanisms that are missing, with the reason for each; "" if there are none.
+func (r Report) Reasons() string {
+	var parts []string
+	for _, s := range r.Missing() {
+		parts = append(parts, fmt.Sprintf("%s (%s)", s.Mechanism, s.Missing))
 	}
 	return strings.Join(parts, ", ")
 }

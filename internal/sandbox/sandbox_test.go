@@ -43,8 +43,11 @@ func TestReport(t *testing.T) {
 	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "landlock (turned off)") {
 		t.Errorf("got %v", err)
 	}
-	if err := NewReport([]Mechanism{Group}, nil).Err(); err != nil {
-		t.Error(err)
+	if got := r.Reasons(); got != "landlock (turned off)" {
+		t.Errorf("the reasons are %q", got)
+	}
+	if r := NewReport([]Mechanism{Group}, nil); r.Err() != nil || r.Reasons() != "" {
+		t.Errorf("nothing is missing, and got %v, %q", r.Err(), r.Reasons())
 	}
 }
 
