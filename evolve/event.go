@@ -24,7 +24,7 @@ type Event struct {
 	Generation Generation     // generation
 	Reward     float64        // generation; 0 if it is Partial
 	Best       eval.Candidate // the best of the run so far
-	Calls      int            // model calls made so far, of finished generations
+	Calls      int            // model calls that brought an answer so far, in generations that ended
 	Stop       Stop           // stop
 	Elapsed    time.Duration  // since the run began
 }

@@ -13,13 +13,13 @@ import (
 // A Result is what became of a run. It keeps every attempt, and of programs those that were parents
 // or best: the text of other children is gone once the observer has seen it.
 type Result struct {
-	Stop    Stop
+	Stop    Stop           // why it stopped; StopError comes with the error that Run returns
 	Limit   string         // the field of Budget that bound if Stop is StopBudget
 	Best    eval.Candidate // of all arms; on ties the one found first
 	BestArm int            // the arm that found Best; the first of those that hold it from the start
 	Rounds  []Round        // in the order of draws
 	Arms    []ArmResult
-	Calls   int // model calls made
+	Calls   int // model calls that brought an answer, as Budget.Calls counts them
 	Elapsed time.Duration
 	// Earlier is what lives before this one paid for beside, of a run with a [Journal].
 	Earlier Earlier

@@ -30,7 +30,8 @@ type Config struct {
 	// Journal records every decision, and replays those of earlier lives; nil means that the run
 	// cannot be resumed. Wrap the model and the task of the arms with it too.
 	Journal *Journal
-	// Observer hears of every event, in order, on Run's goroutine; nil means nobody.
+	// Observer hears of every event, in order, on Run's goroutine; nil means nobody. It must not wait
+	// for the run, which waits for it.
 	Observer func(Event)
 }
 
@@ -79,7 +80,8 @@ func BestScore(g Generation) float64 { return g.Best.Result.Score }
 // calls that are under way have the grace period to finish. An error is an arm's, the policy's, the
 // journal's or the configuration's; the result that comes with it (nil only for a wrong
 // configuration) holds everything that was paid for until then, and of a run with a journal says whether
-// an earlier life's may say more ([Result.Behind]). Run returns when every goroutine it
+// an earlier life's may say more ([Result.Behind]). Code of the caller's that panics, an arm's, the
+// policy's or a hook's, is such an error too, a [*PanicError]. Run returns when every goroutine it
 // started has ended.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	cfg = cfg.withDefaults()
