@@ -32,9 +32,9 @@ func (f Func) String() string { return "eval.Func" }
 
 // A Result is what evaluation found out about one program.
 type Result struct {
-	Score     float64            `json:"score"` // higher is better; finite; 0 if not Valid
-	Valid     bool               `json:"valid"` // whether the program did what was asked of it
-	Reason    string             `json:"reason,omitempty"` // why not Valid
+	Score     float64            `json:"score"`               // higher is better; finite; 0 if not Valid
+	Valid     bool               `json:"valid"`               // whether the program did what was asked of it
+	Reason    string             `json:"reason,omitempty"`    // why not Valid
 	Metrics   map[string]float64 `json:"metrics,omitempty"`   // finite, of the evaluator's choosing, by name
 	Artifacts map[string]string  `json:"artifacts,omitempty"` // text for the model or for people
 }

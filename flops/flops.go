@@ -24,7 +24,8 @@ import (
 // A Rule says what an attempt without usage is charged.
 type Rule string
 
-// The rules. The first three charge nothing for an attempt that ended in an error, as in the paper.
+// The rules. The first three charge nothing for an attempt that ended well or in an error but without
+// usage, as in the paper: only for one that timed out, stalled or was canceled.
 const (
 	// WorstCase counts the cap on new tokens that was in force as if all of it was generated.
 	// It is the default.
@@ -73,14 +74,15 @@ func perToken(a llm.Attempt, active int64) float64 {
 
 // A Summary is what a number of attempts cost under one rule. Its JSON names are the paper's.
 type Summary struct {
-	TotalFLOPs float64 `json:"total_flops"`
-	OK         int     `json:"n_ok"`      // attempts that ended well and came with usage
-	Timeout    int     `json:"n_timeout"` // attempts that timed out or stalled
-	Error      int     `json:"n_error"`
-	Canceled   int     `json:"n_canceled,omitempty"`
+	TotalFLOPs float64 `json:"total_flops"`          // by usage, and by the rule for attempts without
+	OK         int     `json:"n_ok"`                 // attempts that ended well and came with usage
+	Timeout    int     `json:"n_timeout"`            // attempts that timed out or stalled
+	Error      int     `json:"n_error"`              // attempts that ended in an error
+	Canceled   int     `json:"n_canceled,omitempty"` // attempts that were given up
 	// TimeoutFLOPs is the part of TotalFLOPs that the rule charged to attempts without usage.
-	TimeoutFLOPs     float64 `json:"timeout_flops"`
-	Rule             Rule    `json:"timeout_policy"`
+	TimeoutFLOPs float64 `json:"timeout_flops"`
+	Rule         Rule    `json:"timeout_policy"`
+	// Tokens are those of attempts with usage. CachedTokens are among PromptTokens.
 	PromptTokens     int     `json:"sum_prompt_tokens"`
 	CompletionTokens int     `json:"sum_completion_tokens"`
 	CachedTokens     int     `json:"sum_cached_prompt_tokens"`
@@ -94,7 +96,7 @@ func Sum(attempts iter.Seq[llm.Attempt], active int64, rule Rule) Summary {
 	return SumWith(attempts, active, rule, MedianLength(attempts))
 }
 
-// SumWith is [Sum] with the median that [Bounded] charges given, so that a part of a run (one
+// SumWith is [Sum] with the median that [Bounded] charges given, in tokens, so that a part of a run (one
 // generation) is charged by the whole run's.
 func SumWith(attempts iter.Seq[llm.Attempt], active int64, rule Rule, median int) Summary {
 	if !slices.Contains(Rules(), rule) {

@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -86,6 +87,46 @@ func ExampleAsk() {
 	// Reply with one complete program in one fenced block tagged text.
 }
 
+// What is added to the default instruction comes after it.
+func ExampleAsk_instruction() {
+	ask := task.Ask{Instruction: task.DefaultInstruction + " Use no letter twice."}
+	prompt := newVowels().Prompt(ask)
+	_, end, _ := strings.Cut(prompt[len(prompt)-1].Content, "```\n\n")
+	fmt.Print(end)
+	// Output:
+	// Rewrite the program to raise its score. Use no letter twice.
+	// Reply with one complete program in one fenced block tagged text.
+}
+
+// With Feedback the model sees what the evaluator says of a parent, cut to so many bytes.
+func ExampleSpec_feedback() {
+	t, err := task.New(task.Spec{Name: "vowels", Initial: "hello", Evaluator: eval.Func(vowels), Feedback: 60})
+	if err != nil {
+		panic(err)
+	}
+	parent := eval.Candidate{Program: "hello", Result: eval.Result{
+		Valid: true, Score: 2,
+		Metrics:   map[string]float64{"vowels": 2, "length": 5},
+		Artifacts: map[string]string{"hint": "h, l and l are consonants; so are b, c, d"},
+	}}
+	prompt := t.Prompt(task.Ask{Parents: []eval.Candidate{parent}})
+	fmt.Print(prompt[len(prompt)-1].Content)
+	// Output:
+	// Current program, with score 2.000000 (higher is better):
+	//
+	// ```
+	// hello
+	// ```
+	//
+	// > length: 5
+	// > vowels: 2
+	// > hint:
+	// > h, l and l are consonants; so a...
+	//
+	// Rewrite the program to raise its score.
+	// Reply with one complete program in one fenced block.
+}
+
 // At most four evaluations run at once. Wrappers of
 // package eval go around the task's own evaluator, which is the task itself.
 func ExampleWithEvaluator() {
@@ -116,6 +157,14 @@ func ExampleTask() {
 func ExampleExt() {
 	fmt.Println(task.Ext(newVowels()), task.Ext(polite{newVowels()}))
 	// Output: .txt .txt
+}
+
+// The language of a file that somebody names, for a task that is made of it.
+func ExampleLanguageOf() {
+	for _, ext := range []string{".py", ".JS", ".cc", ".xyz"} {
+		fmt.Printf("%q ", task.LanguageOf(ext))
+	}
+	// Output: "python" "javascript" "c++" ""
 }
 
 func ExampleParseProgram() {
@@ -164,6 +213,19 @@ func ExampleRestoreOutside() {
 	// x = 2
 	// # EVOLVE-BLOCK-END
 	// <nil>
+}
+
+// A reply that changes nothing but what it must not costs no evaluation.
+func ExampleErrUnchanged() {
+	const parent = "seed(1)\n# EVOLVE-BLOCK-START\nx = 1\n# EVOLVE-BLOCK-END\n"
+	t, err := task.New(task.Spec{Name: "marked", Language: "python", Initial: parent, Evaluator: eval.Func(vowels)})
+	if err != nil {
+		panic(err)
+	}
+	reply := task.Fence(strings.Replace(parent, "seed(1)", "seed(2)", 1), "python")
+	_, err = t.Parse(reply)
+	fmt.Println(errors.Is(err, task.ErrUnchanged), err)
+	// Output: true task: the reply changes nothing between the EVOLVE-BLOCK markers: what lies outside is kept as it was
 }
 
 // Tasks whose replies are diffs need the parent to read them.

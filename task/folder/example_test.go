@@ -7,6 +7,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/python"
+	"github.com/evoalloc/evoalloc/task"
 	"github.com/evoalloc/evoalloc/task/folder"
 )
 
@@ -33,6 +34,41 @@ func ExampleFolder() {
 		fmt.Println(w)
 	}
 	// Output: file_suffix is .py, but the initial program's is .json, which counts
+}
+
+// What a folder leaves out has a default, and what it says can be changed before it becomes a task.
+func ExampleFolder_spec() {
+	f, err := folder.Read("testdata/bins", folder.Config{Name: "packing"})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(f.Spec.System == folder.DefaultSystem, f.Evaluation.Timeout == folder.DefaultTimeout)
+	f.Spec.System += " Bins are one unit wide."
+	f.Spec.Evaluator = eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Invalid("not yet"), nil })
+	t, err := task.New(f.Spec)
+	fmt.Println(t, err)
+	// Output:
+	// true true
+	// Task(packing, python) <nil>
+}
+
+// Scores may be kept from one run to the next for as long as the fingerprint is the same. It does not depend
+// on the initial program, which a run replaces anyway, nor on where the folder lies.
+func ExampleFolder_fingerprint() {
+	scores := make(map[string]float64) // by fingerprint and program
+	for range 2 {
+		f, err := folder.Read("testdata/tour", folder.Config{})
+		if err != nil {
+			panic(err)
+		}
+		key := f.Fingerprint + f.Spec.Initial
+		_, known := scores[key]
+		fmt.Println(len(f.Fingerprint), "hex digits, known:", known)
+		scores[key] = 0.5
+	}
+	// Output:
+	// 16 hex digits, known: false
+	// 16 hex digits, known: true
 }
 
 // A folder with several programs or settings says which are meant.

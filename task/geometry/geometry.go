@@ -35,7 +35,7 @@ func Problems() []Problem {
 	return []Problem{CirclePacking(), MinMaxDistance(), Heilbronn()}
 }
 
-// Find returns the problem with the given key.
+// Find returns the problem with the given key; an error lists the keys that there are.
 func Find(key string) (Problem, error) {
 	all := Problems()
 	for _, p := range all {
@@ -50,7 +50,8 @@ func Find(key string) (Problem, error) {
 	return Problem{}, fmt.Errorf("geometry: no problem %q: have %s", key, strings.Join(keys, ", "))
 }
 
-// Task returns p as a task whose programs are in language and run by r.
+// Task returns p as a task whose programs are in language and run by r. It fails if p has no initial
+// program in that language.
 func (p Problem) Task(r eval.Runner, language string) (task.Task, error) {
 	initial, ok := p.Initial[language]
 	if !ok {
