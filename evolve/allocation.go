@@ -289,7 +289,11 @@ func (a *allocation) report(ctx context.Context, f flight, round *Round, l landi
 		return
 	}
 	round.Partial = l.gen.Partial
+	var panicked *PanicError
 	switch {
+	case errors.As(l.err, &panicked): // whatever else ends the run
+		a.end(StopError, "", l.err)
+		a.err = cmp.Or(a.err, l.err)
 	case a.stop != "":
 	case errors.Is(l.err, errWallTime):
 		a.end(StopBudget, "WallTime", nil)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
@@ -208,5 +210,34 @@ func TestAbsurdSizes(t *testing.T) {
 		if res.Calls != 30 {
 			t.Errorf("%d in flight: %d calls", inFlight, res.Calls)
 		}
+	}
+}
+
+// lastWord panics when its context ends.
+type lastWord struct{ evolve.Arm }
+
+func (lastWord) Step(ctx context.Context) (evolve.Generation, error) {
+	<-ctx.Done()
+	panic("too late")
+}
+
+// A panic is told also where the run comes to an end for another reason.
+func TestPanicOfARunThatEnds(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		budget evolve.Budget
+		stop   evolve.Stop
+	}{
+		{"canceled", evolve.Budget{Rounds: 5}, evolve.StopError},
+		{"out of time", evolve.Budget{WallTime: time.Second}, evolve.StopBudget},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			res, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{lastWord{arms(t, 1, 2)[0]}}, Budget: tt.budget})
+			if err == nil || !strings.Contains(err.Error(), "too late") || res.Stop != tt.stop {
+				t.Errorf("%s: stopped by %s with %v", tt.reason, res.Stop, err)
+			}
+		})
 	}
 }
