@@ -31,17 +31,21 @@ const (
 // A Report says which mechanisms of containment are in force, and why others are not.
 type Report = sandbox.Report
 
-// Config says how candidates are run.
+// Config says how candidates are run. Limits of too little are errors: Timeout and CPU are at least 1 ms,
+// Memory 1 MiB, OpenFiles 16, OutputBytes 2, the others 1.
 type Config struct {
 	// Args are the command and its arguments. In each, {program} stands for the path of the
 	// candidate's file, {entry} for the name of the function that a [Runner] is asked to run, and
-	// {folder} for the working directory, which is a temporary folder.
+	// {folder} for the working directory, which is a temporary folder. Required; {program} may be
+	// missing only if there is a Template.
 	Args []string
 	// File is the name of the candidate's file; "" means "program". A compiler may insist on an
 	// ending.
 	File string
 	// Template is a folder that is copied into the working directory for each candidate, before the
-	// candidate's file is put there; "" means that it holds nothing else.
+	// candidate's file is put there; "" means that it holds nothing else. Files keep their modes, which
+	// candidates cannot change where they are contained: a compiler's output can be executed only if it is
+	// written into a file of the template that can.
 	Template string
 
 	// Timeout is the wall time of one candidate; 0 means 60 s.

@@ -3,9 +3,11 @@ package command_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"log"
 	"log/slog"
+	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/command"
@@ -59,11 +61,37 @@ func ExampleConfig() {
 	// command: Config.Args is ["sh" "evaluate.sh"]: need {program}, where the path of the candidate's file goes
 }
 
+// Candidates in C, each compiled and run in a folder of its own. As files cannot be made executable there,
+// what the compiler makes is written into run, an empty file of the template that is.
+func ExampleConfig_compiled() {
+	r, err := command.NewRunner(command.Config{
+		Args:      []string{"sh", "-c", "cc -O2 -o {folder}/a.out {program} -lm && cat {folder}/a.out > {folder}/run && {folder}/run {entry}"},
+		File:      "candidate.c",
+		Template:  "template",
+		Timeout:   30 * time.Second, // with compiling
+		Memory:    1 << 30,          // of one process
+		Processes: 16,               // the compiler has some
+		Env:       []string{"OMP_NUM_THREADS=1", "LD_LIBRARY_PATH"},
+		Isolation: command.Strict,
+	})
+	if err != nil {
+		log.Fatal(err) // which names what is missing: the command, the template, a mechanism
+	}
+	out, err := r.Run(context.Background(), "#include <stdio.h>\nint main() { puts(\"[1, 2]\"); }", "points")
+	fmt.Printf("%s %v\n", out, err)
+}
+
+// A flag for the level of isolation.
 func ExampleIsolation() {
+	flags := flag.NewFlagSet("search", flag.ContinueOnError)
 	var level command.Isolation
-	fmt.Println(level.UnmarshalText([]byte("none")), level == command.None)
+	flags.TextVar(&level, "isolation", command.BestEffort, "besteffort, strict or none")
+	fmt.Println(level, level == command.BestEffort)
+	err := flags.Parse([]string{"-isolation", "strict"})
+	fmt.Println(level, level == command.Strict, err)
 	// Output:
-	// <nil> true
+	// besteffort true
+	// strict true <nil>
 }
 
 // A report is for people, and for programs that need a mechanism.

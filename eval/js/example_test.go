@@ -38,6 +38,23 @@ func ExampleConfig() {
 	// ran longer than 50ms
 }
 
+// Random numbers come from the seed, the same for every program, so that equal programs score the same.
+func ExampleConfig_seed() {
+	const program = "function main() { return [1, 2, 3].map(() => Math.floor(100 * Math.random())) }"
+	for _, seed := range []uint64{1, 1, 2} {
+		r, err := js.New(js.Config{Seed: seed, OutputLimit: 100})
+		if err != nil {
+			panic(err)
+		}
+		out, err := r.Run(context.Background(), program, "main")
+		fmt.Printf("%s %v\n", out, err)
+	}
+	// Output:
+	// [29,84,37] <nil>
+	// [29,84,37] <nil>
+	// [54,8,89] <nil>
+}
+
 // Whatever else a program does wrong is an error of its own.
 func ExampleRunner_Run() {
 	r, err := js.New(js.Config{MemoryLimit: 4 << 20, Timeout: time.Minute})

@@ -70,7 +70,7 @@ type Runner struct {
 
 var _ eval.Runner = (*Runner)(nil)
 
-// New returns a Runner with the given limits.
+// New returns a Runner with the given limits. It fails if one is out of its range.
 func New(cfg Config) (*Runner, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {

@@ -28,7 +28,8 @@ const (
 // A Report says which mechanisms of containment are in force, and why others are not.
 type Report = sandbox.Report
 
-// Config says how candidates are run.
+// Config says how candidates are run. Limits of too little are errors: Timeout and CPU are at least 1 ms,
+// Memory 1 MiB, OpenFiles 16, ScratchBytes 64 KiB, OutputBytes 2, Workers, FileBytes and ResultBytes 1.
 type Config struct {
 	// Interpreter is the path or the name of a CPython, 3.9 or newer; "" means the first that can
 	// import what is needed, as for [Find].

@@ -92,6 +92,22 @@ func ExampleConfig() {
 	// true ran out of memory (64 MiB allowed): MemoryError (line 1)
 }
 
+// A service that is going down closes its runner while candidates may be running: that is no fault of theirs.
+func ExampleErrClosed() {
+	ctx := context.Background()
+	r, err := python.NewRunner(ctx, python.Config{Workers: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("candidates run in", r.Interpreter())
+	r.Close()
+	_, err = r.Run(ctx, "def run(): return 1", "run")
+	var bad *eval.ProgramError
+	if errors.Is(err, python.ErrClosed) && !errors.As(err, &bad) {
+		fmt.Println("not run")
+	}
+}
+
 func ExampleEvaluatorConfig() {
 	_, err := python.NewEvaluator(context.Background(), "nonexistent", python.EvaluatorConfig{
 		Thresholds: []float64{0.5, 0.8}, // a program must reach 0.5 in stage 1 to get to stage 2, and then 0.8
