@@ -103,9 +103,10 @@ func (e *exchange) write(b []byte) error {
 }
 
 // end sends what still waits to be sent, the last of the answer, unless err kept the rest from being
-// sent. Whoever has the whole answer finds it counted, hence the order.
+// sent: then the client has left, or the server was stopped, whatever else is wrong with the answer.
+// Whoever has the whole answer finds it counted, hence the order.
 func (e *exchange) end(err error) {
-	if !e.v.Fault.usable() {
+	if err == nil && !e.v.Fault.usable() {
 		e.v.ended = Spoiled
 		return
 	}

@@ -103,15 +103,21 @@ func (r faultRow) run(ctx context.Context, streamed bool) (res faultResult, err 
 	}
 	defer client.Close()
 	var g errgroup.Group
+	gated := ctx
 	switch {
 	case r.nobody:
 		srv.Close()
 	case r.restart:
-		g.Go(func() error { return restartUnderWay(ctx, srv, streamed) })
+		back := make(chan struct{})
+		g.Go(func() error {
+			defer close(back)
+			return restartUnderWay(ctx, srv, streamed)
+		})
+		gated = llm.WithGate(ctx, func(context.Context, llm.Request) error { <-back; return nil })
 	}
 	stack := llm.Retry(llm.Limit(client, 1), llm.RetryConfig{Max: 1, MaxStalls: 1, Wait: 10 * time.Millisecond})
 	res = faultResult{faultRow: r, url: srv.URL}
-	res.reply, res.err = stack.Generate(ctx, request)
+	res.reply, res.err = stack.Generate(gated, request)
 	err = errors.Join(g.Wait(), srv.Drain(ctx))
 	res.server = srv.Stats()
 	return res, err
