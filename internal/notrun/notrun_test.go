@@ -46,11 +46,11 @@ func TestSay(t *testing.T) {
 	if err != nil || !strings.HasPrefix(out, "ok") {
 		t.Fatalf("%v: %s%s", err, out, complaints)
 	}
-	if runtime.GOOS == "linux" && complaints != want {
-		t.Errorf("standard error is %q, want %q", complaints, want)
+	if runtime.GOOS == "linux" && strings.Count(complaints, want) != 1 {
+		t.Errorf("standard error is %q, want %q once", complaints, want)
 	}
 	out, complaints, err = goTest(t, "", "-count=1", "-v")
-	if err != nil || !strings.Contains(out, want) || complaints != "" {
+	if err != nil || strings.Count(out, want) != 1 || strings.Contains(complaints, want) {
 		t.Errorf("with -v, %v: %q and %q, want the line once", err, out, complaints)
 	}
 }
