@@ -76,12 +76,13 @@ func (r *ClassReport) add(a llm.Attempt) {
 	class := a.Status.Class()
 	r.Attempts[class]++
 	t := r.Tokens[class]
-	if u := a.Usage; u != nil {
+	if a.Usage != nil {
+		u := a.Usage.Clean()
 		t.Prompt += u.PromptTokens
 		t.Cached += u.CachedTokens
 		t.Completion += u.CompletionTokens
 	} else {
-		t.Completion += a.Streamed
+		t.Completion += llm.Usage{CompletionTokens: a.Streamed}.Clean().CompletionTokens
 	}
 	r.Tokens[class] = t
 	if a.Endpoint == "" {

@@ -109,3 +109,13 @@ type Usage struct {
 	CachedTokens     int `json:"cached_tokens"` // the part of PromptTokens that came from a prefix cache
 	CompletionTokens int `json:"completion_tokens"`
 }
+
+// Clean returns u as far as it can be true, so that no sum of counts overflows or turns negative, whatever
+// a server said: negative counts are 0, none is more than 2³⁰, and no more is cached than was in the prompt.
+func (u Usage) Clean() Usage {
+	const most = 1 << 30
+	u.PromptTokens = min(max(u.PromptTokens, 0), most)
+	u.CachedTokens = min(max(u.CachedTokens, 0), u.PromptTokens)
+	u.CompletionTokens = min(max(u.CompletionTokens, 0), most)
+	return u
+}

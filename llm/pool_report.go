@@ -81,13 +81,13 @@ func (s *endpointStats) add(attempts []Attempt) {
 	for _, a := range attempts {
 		s.byClass[slices.Index(Classes(), a.Status.Class())]++
 		if a.Usage == nil {
-			s.completion += max(a.Streamed, 0)
+			s.completion += Usage{CompletionTokens: a.Streamed}.Clean().CompletionTokens
 			continue
 		}
-		prompt := max(a.Usage.PromptTokens, 0)
-		s.prompt += prompt
-		s.cached += min(max(a.Usage.CachedTokens, 0), prompt)
-		s.completion += max(a.Usage.CompletionTokens, 0)
+		u := a.Usage.Clean()
+		s.prompt += u.PromptTokens
+		s.cached += u.CachedTokens
+		s.completion += u.CompletionTokens
 	}
 }
 

@@ -31,7 +31,7 @@ func judge(attempts []Attempt, err error, gaveUp bool) verdict {
 		v.classes = append(v.classes, StatusOf(v.err).Class())
 	}
 	v.gone = Unavailable(err)
-	if classed && !v.gone {
+	if classed && !v.gone && v.err != nil {
 		v.rest = e.RetryAfter
 	}
 	return v

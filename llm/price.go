@@ -11,7 +11,7 @@ func (p *Price) Cost(u Usage) float64 {
 	if p == nil {
 		return 0
 	}
-	cached := min(max(u.CachedTokens, 0), max(u.PromptTokens, 0))
-	fresh := max(u.PromptTokens, 0) - cached
-	return (float64(fresh)*p.Prompt + float64(cached)*p.Cached + float64(max(u.CompletionTokens, 0))*p.Completion) / 1e6
+	u = u.Clean()
+	fresh := u.PromptTokens - u.CachedTokens
+	return (float64(fresh)*p.Prompt + float64(u.CachedTokens)*p.Cached + float64(u.CompletionTokens)*p.Completion) / 1e6
 }

@@ -82,3 +82,33 @@ func ExampleMemberReport() {
 	fmt.Printf("%s improved in %.0f%% of %d\n", m.Model, 100*m.MeanReward, m.Learned)
 	// Output: small improved in 15% of 40
 }
+
+// A search asks the ensemble as any other model, and says what became of the reply.
+func ExampleEnsemble() {
+	e, err := ensemble.New(ensemble.Config{
+		Members: []ensemble.Member{
+			{Model: llm.Model{Key: "small", ActiveParams: 8e9}, LLM: answers("x", nil)},
+			{Model: llm.Model{Key: "large", ActiveParams: 70e9}, LLM: answers("x", nil)},
+		},
+		Policy: bandit.Random{},
+		Seed:   7,
+	})
+	if err != nil {
+		panic(err)
+	}
+	reply, err := e.Generate(context.Background(), ask("improve", 1))
+	if err != nil {
+		panic(err)
+	}
+	first := reply.Attempts[0]
+	fmt.Println("chosen with chance", first.Propensity, "and charged at its own size:", first.ActiveParams > 0)
+	e.Learn(llm.Outcome{Attempts: reply.Attempts, Valid: true, Score: 2, Parent: 1})
+	learned := 0
+	for _, m := range e.Report().Members {
+		learned += m.Learned
+	}
+	fmt.Println("outcomes learned:", learned)
+	// Output:
+	// chosen with chance 0.5 and charged at its own size: true
+	// outcomes learned: 1
+}

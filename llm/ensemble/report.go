@@ -40,8 +40,9 @@ func (s *stats) made(attempts []llm.Attempt) {
 	s.Attempts += len(attempts)
 	for _, a := range attempts {
 		if a.Usage != nil {
-			s.PromptTokens += max(a.Usage.PromptTokens, 0)
-			s.CompletionTokens += max(a.Usage.CompletionTokens, 0)
+			u := a.Usage.Clean()
+			s.PromptTokens += u.PromptTokens
+			s.CompletionTokens += u.CompletionTokens
 		}
 	}
 }

@@ -1,0 +1,73 @@
+package llm_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+func ExampleUsage_Clean() {
+	lie := llm.Usage{PromptTokens: 100, CachedTokens: 150, CompletionTokens: -1}
+	fmt.Printf("%+v\n", lie.Clean())
+	// Output: {PromptTokens:100 CachedTokens:100 CompletionTokens:0}
+}
+
+func TestUsageClean(t *testing.T) {
+	const most = 1 << 30
+	for _, tt := range []struct {
+		reason    string
+		have, out llm.Usage
+	}{
+		{"what can be is left alone", llm.Usage{PromptTokens: 9, CachedTokens: 4, CompletionTokens: 7}, llm.Usage{PromptTokens: 9, CachedTokens: 4, CompletionTokens: 7}},
+		{"below nothing", llm.Usage{PromptTokens: -9, CachedTokens: -4, CompletionTokens: math.MinInt}, llm.Usage{}},
+		{"more cached than there was", llm.Usage{PromptTokens: 9, CachedTokens: 10}, llm.Usage{PromptTokens: 9, CachedTokens: 9}},
+		{"beyond all bounds", llm.Usage{PromptTokens: math.MaxInt, CachedTokens: math.MaxInt, CompletionTokens: math.MaxInt},
+			llm.Usage{PromptTokens: most, CachedTokens: most, CompletionTokens: most}},
+	} {
+		if got := tt.have.Clean(); got != tt.out || got.Clean() != got {
+			t.Errorf("%s: %+v, want %+v", tt.reason, got, tt.out)
+		}
+	}
+}
+
+// Usage that lies makes no sum turn over, and costs no less than nothing.
+func TestSumsBearAnyUsage(t *testing.T) {
+	lie := llm.Usage{PromptTokens: math.MaxInt, CachedTokens: math.MaxInt - 1, CompletionTokens: math.MaxInt}
+	p, err := llm.NewPool(llm.PoolConfig{Endpoints: []llm.Endpoint{{Name: "a", LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK, Usage: &lie}, {Status: llm.OK, Streamed: math.MaxInt}}}, nil
+	})}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		p.Generate(t.Context(), llm.Request{})
+	}
+	if e := p.Report().Endpoints[0]; e.PromptTokens <= 0 || e.CachedTokens > e.PromptTokens || e.CompletionTokens <= 0 {
+		t.Errorf("%+v", e)
+	}
+	price := &llm.Price{Prompt: 1, Cached: 2, Completion: 3}
+	for _, u := range []llm.Usage{lie, {PromptTokens: math.MinInt, CachedTokens: 5, CompletionTokens: -1}} {
+		if cost := price.Cost(u); !(cost >= 0) || math.IsInf(cost, 0) {
+			t.Errorf("%+v costs %v", u, cost)
+		}
+	}
+}
+
+// An endpoint that refuses a request for its own fault works, whatever it says of coming back.
+func TestPoolKeepsAnEndpointThatRefusesARequest(t *testing.T) {
+	fail := &llm.Error{Status: llm.Failed, Kind: llm.KindContextLength, RetryAfter: time.Hour, Err: fmt.Errorf("too long")}
+	p, err := llm.NewPool(llm.PoolConfig{Endpoints: []llm.Endpoint{{Name: "a", LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: fail.Kind}}}, fail
+	})}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Generate(t.Context(), llm.Request{})
+	if e := p.Report().Endpoints[0]; e.Health != llm.Healthy || e.Outs != 0 {
+		t.Errorf("%+v", e)
+	}
+}
