@@ -21,10 +21,10 @@ import (
 //	error    absent if there was none; else text, and as and is: the class that [Error], [StatusOf]
 //	         and [Unavailable] have from it
 //
-// A call that was given up before anything was sent is no exchange. The others are written in the order in which they ended, each by one Write as soon as it has, so
-// that a killed process loses at most the line it was writing. They are not synced to disk one by
-// one: a recording is for repeating a run, not for resuming it. Text that is not UTF-8 comes back
-// with U+FFFD where the bad bytes were.
+// A call that was given up before anything was sent is no exchange. The others are written in the order
+// in which they ended, each by one Write as soon as it has, so that a killed process loses at most the
+// line it was writing. They are not synced to disk one by one: a recording is for repeating a run, not
+// for resuming it. Text that is not UTF-8 comes back with U+FFFD where the bad bytes were.
 //
 // It is safe for concurrent use.
 type Recorder struct {

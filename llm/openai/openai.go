@@ -1,8 +1,8 @@
 // Package openai is an [llm.LLM] at any endpoint that speaks OpenAI's chat-completions protocol:
 // vLLM, SGLang, llama.cpp, Ollama, a hosted service or a proxy before several of them.
 //
-// A [Client] makes one attempt for each Generate (see Streaming for the exception), accounts for it however it ends, and leaves
-// limits and retries to the combinators of package llm. The usual stack is
+// A [Client] makes one attempt for each Generate (see Streaming for the exception), accounts for it
+// however it ends, and leaves limits and retries to the combinators of package llm. The usual stack is
 //
 //	client, err := openai.New(openai.Config{Model: model}) // LLM_API_BASE, LLM_API_KEY
 //	...
@@ -24,12 +24,15 @@
 //
 // An attempt that has no answer within Model.Timeout ends as [llm.Timeout], one whose context ends
 // as [llm.Canceled]. Either way the connection is closed (HTTP/2: the stream reset), which is how
-// servers learn that nobody reads any more and stop generating. A body that comes without a usable
+// servers learn that nobody reads any more and stop generating. One that certainly never went out, as
+// no connection came about, is marked Unsent and costs nothing; if it was canceled then, it is no
+// attempt. A body that comes without a usable
 // answer is a failure of kind [llm.KindBrokenReply] even under status 200: no choices, malformed
 // or wrong-typed JSON, an HTML page, no content, empty content where the finish reason is anything
 // but "stop", a stream without a finish reason or with an error in it. A stream whose finish reason
-// came is an answer, whatever becomes of the connection after that. Text cut by the token cap (finish reason "length") is an answer, and so is an empty
-// one that the model ended itself: whether they hold a program is the caller's to say.
+// came is an answer, whatever becomes of the connection after that. Text cut by the token cap (finish
+// reason "length") is an answer, and so is an empty one that the model ended itself: whether they hold
+// a program is the caller's to say.
 //
 // # Usage
 //
