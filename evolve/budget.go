@@ -11,7 +11,7 @@ import (
 )
 
 // A Budget limits a run. Any limits hold together; at least one must be set. What a limit counts is
-// set aside before it is spent, so none is passed, however much is in flight. What calls cost that were
+// set aside before it is spent, so none but Stalls is passed, however much is in flight. What calls cost that were
 // given up in earlier lives of the run is spent; what those cost that were lost when it was killed is
 // not known, and not counted (see [Result.Earlier]).
 type Budget struct {
@@ -24,8 +24,9 @@ type Budget struct {
 	// 0 means no limit.
 	Calls int
 	// Stalls is the number of attempts that may time out or stall: they are paid for, and not in
-	// Calls. 0 means a tenth of Calls, at least 10, or no limit where Calls has none; negative
-	// means none.
+	// Calls. Which will cannot be known, so nothing is set aside: the first one beyond ends the run,
+	// and those in flight then may stall too. 0 means a tenth of Calls, at least 10 (DefaultStalls),
+	// or no limit where Calls has none; negative means no limit.
 	Stalls int
 	// Rounds is the number of pulls; 0 means no limit.
 	Rounds int

@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
@@ -95,6 +96,59 @@ func ExampleJournalConfig() {
 	// not opened
 }
 
+// A line in the middle of the file is damaged. The sound part before it is kept, and the run goes on from
+// there.
+func ExampleSalvage_resume() {
+	path, remove := scratch()
+	defer remove()
+	if _, _, err := durable(path, 3, nil); err != nil {
+		log.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// What follows the report of the first generation is the draw of the second.
+	before, after, _ := strings.Cut(string(text), `"kind":"report"`)
+	damaged := before + `"kind":"report"` + strings.Replace(after, `"draw"`, `"drwa"`, 1)
+	if err := os.WriteFile(path, []byte(damaged), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	_, _, err = durable(path, 9, nil)
+	fmt.Println("opened:", err == nil)
+	_, damage, err := evolve.Salvage(path, path+".sound")
+	fmt.Println("damage:", damage != nil, err)
+	result, asked, err := durable(path+".sound", 9, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Calls, "calls, of which", asked, "now")
+	// Output:
+	// opened: false
+	// damage: true <nil>
+	// 20 calls, of which 16 now
+}
+
+// Once the journal cannot be written, nothing is asked of the model any more: what is paid for could not be
+// kept.
+func ExampleErrJournal() {
+	path, remove := scratch()
+	defer remove()
+	j, err := evolve.OpenJournal(path, evolve.JournalConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	asked := false
+	model := j.LLM(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		asked = true
+		return adder(ctx, req)
+	}))
+	j.Close() // stands for a full disk
+	_, err = model.Generate(context.Background(), llm.Request{})
+	fmt.Println(errors.Is(err, evolve.ErrJournal), asked)
+	// Output: true false
+}
+
 func ExampleRecord() {
 	path, remove := scratch()
 	defer remove()
@@ -106,6 +160,8 @@ func ExampleRecord() {
 			log.Fatal(err)
 		}
 		switch r.Kind {
+		case evolve.RecordHeader:
+			fmt.Println("of this version:", r.Version == evolve.JournalVersion)
 		case evolve.RecordReport:
 			fmt.Println("pull", *r.Pull, "brought", r.Reward)
 		case evolve.RecordStop:
@@ -113,6 +169,7 @@ func ExampleRecord() {
 		}
 	}
 	// Output:
+	// of this version: true
 	// pull 0 brought -87
 	// pull 1 brought -86
 	// pull 2 brought -79

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 func ExampleConfig() {
@@ -24,6 +26,44 @@ func ExampleConfig() {
 	}
 	fmt.Println(len(result.Rounds), result.Rounds[0].Reward)
 	// Output: 10 7
+}
+
+// Scores from -100 to 0 as rewards from 0 to 1, which most policies expect.
+func ExampleBestScore_scaled() {
+	result, err := evolve.Run(context.Background(), evolve.Config{
+		Arms:   []evolve.Arm{search(4), search(6)},
+		Policy: &bandit.GaussianThompson{},
+		Budget: evolve.Budget{Rounds: 10},
+		Reward: func(g evolve.Generation) float64 { return 1 + evolve.BestScore(g)/100 },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	first := result.Rounds[0]
+	fmt.Printf("best %v, reward %.2f\n", first.Best, first.Reward)
+	// Output: best -87, reward 0.13
+}
+
+// Three arms advance at once, and share the places of one limit on model calls. After Ctrl-C, the calls that
+// are under way have ten seconds to finish.
+func ExampleConfig_inFlight() {
+	limited := llm.Limit(adder, 8)
+	arms, err := evolve.GreedyArms(context.Background(), evolve.GreedyConfig{Task: sum(), LLM: limited, N: 4, Seed: 40}, 5)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := evolve.Run(context.Background(), evolve.Config{
+		Arms:     arms,
+		Policy:   bandit.Normalize(&bandit.GaussianThompson{}, -100, 0),
+		Budget:   evolve.Budget{Calls: 80},
+		InFlight: 3,
+		Grace:    10 * time.Second,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Stop, result.Calls)
+	// Output: budget 80
 }
 
 func ExampleEvent() {
@@ -79,7 +119,36 @@ func ExampleRound() {
 	// arm 1 with chance 1: 8 children, reward -76
 }
 
+// Whatever ends a run first is what it says.
 func ExampleStop() {
+	target := -80.0
+	for _, budget := range []evolve.Budget{
+		{Rounds: 3},
+		{Rounds: 100, Target: &target},
+		{Rounds: 100, RoundsPerArm: 2},
+		{Rounds: 100, Patience: 5},
+	} {
+		result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search(4)}, Budget: budget})
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch best := result.Best.Result.Score; result.Stop {
+		case evolve.StopBudget:
+			fmt.Println("out of", result.Limit, "with", best)
+		case evolve.StopTarget:
+			fmt.Println("good enough:", best)
+		case evolve.StopExhausted:
+			fmt.Println("every arm had its rounds:", best)
+		}
+	}
+	// Output:
+	// out of Rounds with -79
+	// good enough: -79
+	// every arm had its rounds: -86
+	// out of Patience with 0
+}
+
+func ExampleStop_canceled() {
 	ctx, cancel := context.WithCancel(context.Background())
 	result, err := evolve.Run(ctx, evolve.Config{
 		Arms:     []evolve.Arm{search(4)},

@@ -63,6 +63,20 @@ func ExampleArm() {
 	// Output: exhausted 12 -46
 }
 
+// What is left out has a default, what is wrong is told before anything is paid for.
+func ExampleNewGreedy() {
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: adder, Seed: 40})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(g, g.Calls() == evolve.DefaultN, g.Seed())
+	_, err = evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: adder, N: evolve.MaxN + 1})
+	fmt.Println(err)
+	// Output:
+	// Greedy(sum, N=64, seed=40) true 40
+	// evolve: GreedyConfig.N is 100001: a generation needs at least 1 child, and at most 100000
+}
+
 func ExampleSizer() {
 	var arm evolve.Sizer = search(8)
 	for arm.Best().Result.Score < -80 { // as many calls as there is room for

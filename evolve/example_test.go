@@ -2,6 +2,7 @@ package evolve_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"strconv"
@@ -27,7 +28,7 @@ func sum() task.Task {
 				}
 				total += v
 			}
-			return eval.Result{Valid: true, Score: -max(total-100, 100-total)}, nil
+			return eval.Result{Valid: true, Score: 100 - max(total, 200-total)}, nil
 		}),
 	})
 	if err != nil {
@@ -102,6 +103,84 @@ func ExampleAllocator() {
 	}
 	fmt.Println(len(result.Rounds), result.Calls)
 	// Output: 30 120
+}
+
+// An allocator stepped by hand, in a loop of one's own.
+func ExampleErrDone() {
+	a, err := evolve.NewAllocator(evolve.Config{
+		Arms:   []evolve.Arm{search(4), search(8)},
+		Policy: bandit.Normalize(&bandit.UCB1{}, -100, 0),
+		Budget: evolve.Budget{RoundsPerArm: 2},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for {
+		g, err := a.Step(context.Background())
+		if errors.Is(err, evolve.ErrDone) {
+			break
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("step", g.Index, "with", len(g.Children), "of at most", a.Calls(), "calls: best", a.Best().Result.Score)
+	}
+	fmt.Println(a.Done(), a.Result().Arms[1].Best.Result.Score)
+	// Output:
+	// step 1 with 4 of at most 8 calls: best -87
+	// step 2 with 8 of at most 8 calls: best -85
+	// step 3 with 8 of at most 8 calls: best -76
+	// step 4 with 4 of at most 8 calls: best -76
+	// true -76
+}
+
+// Limits of what calls cost. Nothing is sent that might pass them, so a little is left.
+func ExampleBudget_costs() {
+	priced := tiny
+	priced.MaxTokens = 200
+	priced.Price = &llm.Price{Prompt: 1, Cached: 0.1, Completion: 4} // a million tokens
+	models := []llm.Model{priced}
+	for _, budget := range []evolve.Budget{
+		{Tokens: 10_000, Models: models},
+		{Money: 0.01, Models: models},
+		{FLOPs: 1e7, Models: models}, // timeouts charged in full
+	} {
+		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: metered, N: 1, Seed: 40})
+		if err != nil {
+			log.Fatal(err)
+		}
+		result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{g}, Budget: budget})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(result.Stop, result.Limit, "after", result.Calls, "calls")
+	}
+	// Output:
+	// budget Tokens after 27 calls
+	// budget Money after 10 calls
+	// budget FLOPs after 22 calls
+}
+
+// A call without an answer does not count as one. An endpoint that never answers ends the run all the same:
+// as many attempts may stall as a tenth of the calls, but ten at least, and the one after them is the last.
+func ExampleBudget_stalls() {
+	stalls := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled}}}, &llm.Error{Status: llm.Stalled, Err: errors.New("silent")}
+	})
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: stalls, N: 1, Seed: 40})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 50}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	attempts := 0
+	for range result.Attempts {
+		attempts++
+	}
+	fmt.Println(result.Stop, result.Limit, result.Calls, attempts == evolve.DefaultStalls+1)
+	// Output: budget Stalls 0 true
 }
 
 func ExampleBudget() {
