@@ -11,9 +11,9 @@ import (
 )
 
 // A Budget limits a run. Any limits hold together; at least one must be set. What a limit counts is
-// set aside before it is spent, so none but Stalls is passed, however much is in flight. What calls cost that were
-// given up in earlier lives of the run is spent; what those cost that were lost when it was killed is
-// not known, and not counted (see [Result.Earlier]).
+// set aside before it is spent, so none but Stalls is passed, however much is in flight. What calls cost
+// that were given up in earlier lives of the run is spent; what those cost that were lost when it was
+// killed is not known, and not counted (see [Result.Earlier]).
 type Budget struct {
 	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child,
 	// however many attempts it took. Calls that end without one (timed out, failed) do not count.

@@ -19,12 +19,12 @@ const (
 
 // An Event is something that happened in a run. Fields that a kind does not name are zero.
 type Event struct {
-	Kind       EventKind
+	Kind       EventKind      // which fields are set
 	Pull       bandit.Pull    // draw, generation
 	Generation Generation     // generation
 	Reward     float64        // generation; 0 if it is Partial
 	Best       eval.Candidate // the best of the run so far
 	Calls      int            // model calls that brought an answer so far, in generations that ended
 	Stop       Stop           // stop
-	Elapsed    time.Duration  // since the run began
+	Elapsed    time.Duration  // as in Result
 }

@@ -43,19 +43,19 @@ type Generation struct {
 	// Best is Parent unless a child is strictly better; among equal children it is the one of
 	// lowest index.
 	Parent, Best eval.Candidate
-	Children     []Child // by index; those that were never sent are not among them
-	Elapsed      time.Duration
-	Partial      bool   // an error, or the end of the run, cut it short
-	Limit        string // the field of the run's Budget that left no room for more children; "" if none did
+	Children     []Child       // by index; those that were never sent are not among them
+	Elapsed      time.Duration // from the start of Step to its end
+	Partial      bool          // an error, or the end of the run, cut it short
+	Limit        string        // the field of the run's Budget that left no room for more children; "" if none did
 }
 
 // A Child is one reply of the model and what became of it: no program, an invalid one, or a score.
 type Child struct {
 	eval.Candidate
-	Index    int
-	Seed     uint32
-	Attempts []llm.Attempt
-	Err      string // why there is no program or no score; "" otherwise
+	Index    int           // in its generation, from 0
+	Seed     uint32        // of its request
+	Attempts []llm.Attempt // oldest first; what it cost
+	Err      string        // why there is no program or no score; "" otherwise
 	// Duplicate says that the program stood before in the run, set by [Run]; it was evaluated only
 	// once, unless the search is Noisy.
 	Duplicate bool

@@ -16,14 +16,14 @@ type Header struct {
 	T, N  int       // the budget is T·N calls, N to a generation
 }
 
-// An AttemptRow is an [llm.Attempt] under the paper's names.
+// An AttemptRow is an [llm.Attempt] under the paper's names; docs/results.md describes the fields.
 type AttemptRow struct {
 	Index        int       `json:"attempt_idx"`
-	Status       string    `json:"status"` // ok, timeout, stalled, canceled or error:KIND
-	Latency      float64   `json:"latency_s"`
-	Usage        *UsageRow `json:"usage"`
+	Status       string    `json:"status"`    // ok, timeout, stalled, canceled or error:KIND
+	Latency      float64   `json:"latency_s"` // in seconds
+	Usage        *UsageRow `json:"usage"`     // null if the server sent none
 	FinishReason *string   `json:"finish_reason"`
-	TimedOut     bool      `json:"timed_out"`
+	TimedOut     bool      `json:"timed_out"` // not for stalled ones
 	// EstimatedOutput is the cap on new tokens in force, on a timeout, for the worst case; 0 if Unsent.
 	EstimatedOutput *int   `json:"estimated_output_tokens,omitempty"`
 	Unsent          bool   `json:"unsent,omitempty"` // it never went out, and costs nothing
@@ -35,7 +35,7 @@ type AttemptRow struct {
 	Propensity float64 `json:"propensity,omitempty"`
 }
 
-// A UsageRow is usage in the form of the endpoints.
+// A UsageRow is usage in the form of the endpoints, in tokens. Cached tokens are among those of the prompt.
 type UsageRow struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
@@ -54,37 +54,38 @@ type ChildRow struct {
 	Valid       bool         `json:"valid"`
 	Reason      string       `json:"reason,omitempty"` // why there is no program, or no score
 	Attempts    []AttemptRow `json:"attempts"`
-	FinalStatus string       `json:"final_status"`
+	FinalStatus string       `json:"final_status"`        // the last attempt's; "" without attempts
 	Duplicate   bool         `json:"duplicate,omitempty"` // the program stood before in the run
 }
 
-// A GenerationRow is one row of a trajectory. Row 0 is the initial program, without parent.
+// A GenerationRow is one row of a trajectory. Row 0 is the initial program, without parent. A fitness is a
+// score, 0 for a program that is invalid.
 type GenerationRow struct {
 	Generation    int        `json:"generation"`
 	BestFitness   float64    `json:"best_fitness"`
 	ParentFitness *float64   `json:"parent_fitness,omitempty"`
 	Count         int        `json:"n_children"`
-	Valid         int        `json:"n_valid"`
+	Valid         int        `json:"n_valid"`    // children that are; in row 0 whether the initial program is
 	Improved      int        `json:"n_improved"` // children strictly better than the parent
 	Children      []ChildRow `json:"children"`
-	Seconds       float64    `json:"gen_time_s"`
-	Partial       bool       `json:"partial,omitempty"`
+	Seconds       float64    `json:"gen_time_s"`        // how long it took
+	Partial       bool       `json:"partial,omitempty"` // cut short
 }
 
 // An ArmReport is what results say of one search.
 type ArmReport struct {
 	Seed         int64              `json:"seed"`
-	FinalFitness float64            `json:"final_fitness"`
-	FinalMetrics map[string]float64 `json:"final_metrics"`
-	Trajectory   []GenerationRow    `json:"trajectory"`
+	FinalFitness float64            `json:"final_fitness"` // of the best program
+	FinalMetrics map[string]float64 `json:"final_metrics"` // of the same
+	Trajectory   []GenerationRow    `json:"trajectory"`    // by generation, from 0
 	FLOPs        FLOPsReport        `json:"flops"`
-	PerGen       []float64          `json:"flops_per_generation"` // in the worst case
+	PerGen       []float64          `json:"flops_per_generation"` // by generation from 1, in the worst case
 	ClassReport
 }
 
 // A FLOPsReport is what attempts cost under each rule.
 type FLOPsReport struct {
-	Active    int64         `json:"params_active"`
+	Active    int64         `json:"params_active"` // of the model, for attempts that name none of their own
 	WorstCase flops.Summary `json:"worst_case"`
 	Exclude   flops.Summary `json:"exclude"`
 	Bounded   flops.Summary `json:"bounded"`

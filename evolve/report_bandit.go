@@ -6,15 +6,16 @@ import (
 )
 
 // A BanditReport is the result of a bandit over searches, in the form of the paper's files. Lists by
-// round are in the order of draws, lists by arm in the arms' order.
+// round are in the order of draws, lists by arm in the arms' order; FLOPs by round are those of the worst
+// case. docs/results.md describes the fields.
 type BanditReport struct {
 	Task           string      `json:"task"`
 	Model          string      `json:"model"`
 	ModelName      string      `json:"model_name"`
 	Active         int64       `json:"params_active"`
-	Algo           string      `json:"algo"`
+	Algo           string      `json:"algo"`   // the policy's short name
 	Policy         string      `json:"policy"` // as it prints itself
-	C              int         `json:"C"`
+	C              int         `json:"C"`      // the budget, T·N calls
 	T              int         `json:"T_total"`
 	N              int         `json:"N"`
 	Arms           int         `json:"n_arms"`
@@ -28,8 +29,8 @@ type BanditReport struct {
 	Cumulative     []float64   `json:"cumulative_flops"`
 	TotalWorstCase float64     `json:"total_flops_worst_case"`
 	FLOPs          FLOPsReport `json:"flops"`
-	FinalFitness   float64     `json:"final_best_fitness"`
-	BestArmSeed    uint32      `json:"best_arm_seed"`
+	FinalFitness   float64     `json:"final_best_fitness"` // the best score of all
+	BestArmSeed    uint32      `json:"best_arm_seed"`      // of the arm that found it
 	ArmPulls       []int       `json:"arm_pulls"`
 	ArmFitness     []float64   `json:"arm_final_fitness"`
 	ArmResults     []ArmReport `json:"arm_results"`

@@ -9,8 +9,8 @@ import (
 // A ClassReport counts what calls came to, by [llm.Class]. Every attempt belongs to one class, and a
 // call to that of its last attempt, so the classes sum to the whole.
 type ClassReport struct {
-	Calls     map[llm.Class]int       `json:"calls"`
-	Attempts  map[llm.Class]int       `json:"attempts_by_class"`
+	Calls     map[llm.Class]int       `json:"calls"`             // one a child, however many attempts
+	Attempts  map[llm.Class]int       `json:"attempts_by_class"` // every one
 	Tokens    map[llm.Class]TokensRow `json:"tokens"`
 	StallRate float64                 `json:"stall_rate"` // stalled attempts / attempts; 0 if there are none
 	// Endpoints counts attempts by the replica that was asked, where attempts say.
@@ -24,7 +24,7 @@ type TokensRow struct {
 	Completion int `json:"completion"`
 }
 
-// An EndpointRow is what one endpoint did.
+// An EndpointRow counts the attempts at one endpoint, by what they came to. StallRate is Stalls/Attempts.
 type EndpointRow struct {
 	Attempts  int     `json:"attempts"`
 	Real      int     `json:"real"`

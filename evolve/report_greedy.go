@@ -5,12 +5,13 @@ import (
 	"path/filepath"
 )
 
-// A GreedyReport is the result of one search, in the form of the paper's files.
+// A GreedyReport is the result of one search, in the form of the paper's files; docs/results.md describes
+// the fields.
 type GreedyReport struct {
 	Task      string `json:"task"`
 	Model     string `json:"model"`
 	ModelName string `json:"model_name"`
-	C         int    `json:"C"`
+	C         int    `json:"C"` // the budget, T·N calls
 	T         int    `json:"T"`
 	N         int    `json:"N"`
 	ArmReport

@@ -18,9 +18,9 @@ type Result struct {
 	Best    eval.Candidate // of all arms; on ties the one found first
 	BestArm int            // the arm that found Best; the first of those that hold it from the start
 	Rounds  []Round        // in the order of draws
-	Arms    []ArmResult
-	Calls   int // model calls that brought an answer, as Budget.Calls counts them
-	Elapsed time.Duration
+	Arms    []ArmResult    // in the order of Config.Arms
+	Calls   int            // model calls that brought an answer, as Budget.Calls counts them
+	Elapsed time.Duration  // wall time, of all lives if the run has a journal
 	// Earlier is what lives before this one paid for beside, of a run with a [Journal].
 	Earlier Earlier
 	// Behind says that a run with a journal was canceled or failed before all that is in the file was
@@ -60,11 +60,11 @@ func (e Earlier) calls(maxTokens int) iter.Seq[[]llm.Attempt] {
 
 // A Round is one pull and what came of it.
 type Round struct {
-	Pull       bandit.Pull
-	Generation int     // the place of its generation in the arm's Generations
-	Reward     float64 // what the policy was told; 0 if the generation was cut short and it was told nothing
-	Best       float64 // the run's best score when it ended; 0 without a valid candidate
-	Partial    bool    // cut short by an error or the end of the context
+	Pull       bandit.Pull // what was drawn, with its propensity
+	Generation int         // the place of its generation in the arm's Generations
+	Reward     float64     // what the policy was told; 0 if the generation was cut short and it was told nothing
+	Best       float64     // the run's best score when it ended; 0 without a valid candidate
+	Partial    bool        // cut short by an error or the end of the context
 }
 
 // An ArmResult is what became of one arm.
