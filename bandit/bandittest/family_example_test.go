@@ -99,6 +99,18 @@ func meanFinal(f bandittest.Family) float64 {
 	return sum / 100
 }
 
+// The forms of hill-climbs that there are.
+func ExampleHillClimbs() {
+	for _, h := range bandittest.HillClimbs()[:4] {
+		fmt.Printf("%-14v rounded %-5t few %t\n", h, h.Rounded, h.Few)
+	}
+	// Output:
+	// cp             rounded false few false
+	// cp-rounded     rounded true  few false
+	// cp-few         rounded false few true
+	// cp-rounded-few rounded true  few true
+}
+
 func ExampleHillClimb() {
 	arm := bandittest.HillClimb{Objective: "cp"}.Arm(bandittest.Address{Seed: 1, N: 8, Rounds: 200})
 	fmt.Printf("circle packing: %.4f at the start, above 0.8 after 200 generations of 8: %t\n", arm[0], arm[200] > 0.8)

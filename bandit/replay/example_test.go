@@ -143,6 +143,30 @@ func ExampleLog() {
 	// logged 0.43, estimated 0.52
 }
 
+// Scores by generation from a spreadsheet. What kind of log a file is shows in the file.
+func ExampleReadFile() {
+	dir, err := os.MkdirTemp("", "replay")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "scores.csv")
+	if err := os.WriteFile(path, []byte(scores), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	l, err := replay.ReadFile(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range l.Arms {
+		fmt.Println(a.Name, a.Best)
+	}
+	// Output:
+	// 40 [0.36 0.36 0.38 0.38 0.38]
+	// 41 [0.36 0.41 0.41 0.44 0.52]
+	// 42 [0.36 0.36 0.36 0.36 0.36]
+}
+
 // Searches of several files as the arms of one log: two greedy results, say, or exports of another system.
 func ExampleReadFiles() {
 	dir, err := os.MkdirTemp("", "replay")
