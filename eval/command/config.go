@@ -50,7 +50,8 @@ type Config struct {
 
 	// Timeout is the wall time of one candidate; 0 means 60 s.
 	Timeout time.Duration
-	// CPU is the processor time of one process; 0 means Timeout.
+	// CPU is the processor time of one process; 0 means a second more than Timeout, so that it is
+	// always Timeout that a program reaches which loops in one thread.
 	CPU time.Duration
 	// Memory is the address space of one process in bytes; 0 means 4 GiB.
 	Memory int64
@@ -86,7 +87,7 @@ const floodBytes = 16 << 20
 func (c Config) filled() (Config, error) {
 	c.File = cmp.Or(c.File, "program")
 	c.Timeout = cmp.Or(c.Timeout, 60*time.Second)
-	c.CPU = cmp.Or(c.CPU, c.Timeout)
+	c.CPU = cmp.Or(c.CPU, c.Timeout+time.Second)
 	c.Memory = cmp.Or(c.Memory, 4<<30)
 	c.Processes = cmp.Or(c.Processes, 256)
 	c.OpenFiles = cmp.Or(c.OpenFiles, 1024)

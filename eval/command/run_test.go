@@ -62,7 +62,7 @@ func TestSearchGoesOn(t *testing.T) {
 		return without(t, cfg, nil)
 	}
 	t.Run("command", func(t *testing.T) { testSearch(t, shellEvaluator(t), "echo 1", "echo 2", badShell) })
-	cfg := python.Config{Timeout: 5 * time.Second, Memory: 256 << 20, Workers: 2, Imports: []string{}, Logger: slog.New(slog.DiscardHandler)}
+	cfg := python.Config{Timeout: 5 * time.Second, CPU: 5 * time.Minute, Memory: 256 << 20, Workers: 2, Imports: []string{}, Logger: slog.New(slog.DiscardHandler)}
 	t.Run("Runner", func(t *testing.T) {
 		needPython(t)
 		r, err := python.NewRunner(t.Context(), cfg)

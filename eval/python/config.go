@@ -43,7 +43,8 @@ type Config struct {
 
 	// Timeout is the wall time of one candidate, or of one stage of a cascade; 0 means 60 s.
 	Timeout time.Duration
-	// CPU is the processor time of one process; 0 means Timeout.
+	// CPU is the processor time of one process; 0 means a second more than Timeout, so that it is
+	// always Timeout that a program reaches which loops in one thread.
 	CPU time.Duration
 	// Memory is how many bytes of address space a process may have on top of the interpreter's
 	// own with all imports; 0 means 1 GiB.
@@ -82,7 +83,7 @@ const floodBytes = 16 << 20
 func (c Config) filled(processes int) (Config, error) {
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	c.Timeout = cmp.Or(c.Timeout, 60*time.Second)
-	c.CPU = cmp.Or(c.CPU, c.Timeout)
+	c.CPU = cmp.Or(c.CPU, c.Timeout+time.Second)
 	c.Memory = cmp.Or(c.Memory, 1<<30)
 	c.Processes = max(cmp.Or(c.Processes, processes), 0)
 	c.OpenFiles = cmp.Or(c.OpenFiles, 256)
