@@ -163,7 +163,8 @@ func orElse(pulls, penalty int) int {
 // A Comparison is [Cell.Ratio] over many settings.
 type Comparison struct {
 	// GeoMean is the geometric mean over the settings, with a bootstrap interval of 200 samples of the
-	// runs in each setting.
+	// runs in each setting. With few runs, of which nine in ten only just reach a level, samples often do not,
+	// and the interval may lie beside the estimate: play a hundred runs or more.
 	GeoMean Interval
 	// Worst is the largest ratio, and WorstAt the setting where it is.
 	Worst   float64

@@ -18,30 +18,37 @@ var own = []bandittest.Contender{}
 
 // contenders returns all policies that can be compared: those that the other examples take as --algo, in
 // that order, ei-prior unless logs are played, and own ones.
-func contenders(logs bool) []bandittest.Contender {
+func (o *options) contenders() []bandittest.Contender {
 	var all []bandittest.Contender
-	ceiling := 1.0 // of families
-	if logs {
-		ceiling = 0 // on any scale
-	}
 	for _, key := range cli.PolicyKeys() {
 		all = append(all, bandittest.Contender{Name: key, New: func(s bandittest.Setting) bandit.Policy {
-			p, err := cli.Policy(key, cli.Game{T: s.Rounds, Ceiling: ceiling})
+			p, err := cli.Policy(key, cli.Game{T: s.Rounds, Ceiling: o.ceiling()})
 			if err != nil {
 				panic(err) // the key is one of cli's own
 			}
 			return p
 		}})
 	}
-	if !logs {
+	if !o.logged() {
 		all = append(all, informed())
 	}
 	return append(all, own...)
 }
 
-// chosen returns the contenders named in a list, in its order; "all" is every one there is.
-func chosen(list string, logs bool) ([]bandittest.Contender, error) {
-	all := contenders(logs)
+// logged tells whether policies meet logged searches.
+func (o *options) logged() bool { return o.logs != "" || o.estimate != "" }
+
+// ceiling returns the best score that is known: that of the families, or of the task that the logs are of.
+func (o *options) ceiling() float64 {
+	if o.logged() {
+		return cli.Ceiling(o.task)
+	}
+	return 1
+}
+
+// chosen returns the contenders named in a flag's list, in its order; "all" is every one there is.
+func (o *options) chosen(flag, list string) ([]bandittest.Contender, error) {
+	all := o.contenders()
 	if list == "all" {
 		return all, nil
 	}
@@ -49,7 +56,7 @@ func chosen(list string, logs bool) ([]bandittest.Contender, error) {
 	for _, name := range split(list) {
 		i := slices.IndexFunc(all, func(c bandittest.Contender) bool { return c.Name == name })
 		if i < 0 {
-			return nil, cli.Usagef("--policies: unknown policy %q: it is one of %s, or all", name, strings.Join(names(all), ", "))
+			return nil, cli.Usagef("--%s: unknown policy %q: it is one of %s, or all", flag, name, strings.Join(names(all), ", "))
 		}
 		some = append(some, all[i])
 	}

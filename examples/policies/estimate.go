@@ -22,6 +22,7 @@ func (o *options) estimateTable(all []bandittest.Contender) (string, error) {
 	if l.Run == nil {
 		return "", cli.Usagef("--estimate: %s is no bandit's result", o.estimate)
 	}
+	o.task = l.Task
 	s := bandittest.Setting{Family: replay.Family{Name: "log", Arms: l.Arms}, Arms: len(l.Arms), N: l.N, Rounds: len(l.Run.Selections)}
 	var rows [][]string
 	var logged float64

@@ -48,6 +48,10 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	baselines, err := o.against(cfg.Contenders)
+	if err != nil {
+		return err
+	}
 	out, err := newOutput(o)
 	if err != nil {
 		return err
@@ -56,7 +60,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	start := time.Now()
 	p := newProgress(stdout, len(groups)*len(groups[0])*o.runs)
 	cfg.Progress = p.step
-	err = play(ctx, cfg, groups, p, out, o.against(cfg.Contenders))
+	err = play(ctx, cfg, groups, p, out, baselines)
 	p.close()
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(stdout, "stopped; the settings printed are complete")

@@ -28,6 +28,7 @@ func TestBadInput(t *testing.T) {
 		want []string // what the one line says
 	}{
 		{"--policies nope", []string{`"nope"`, "ucb, exp3p, thompson, random"}},
+		{"--baselines ucb,nope", []string{"--baselines", `"nope"`, "ucb, exp3p, thompson, random"}},
 		{"--policies ucb,ucb", []string{`"ucb"`, "twice"}},
 		{"--families nope", []string{`"nope"`, "staircase", "ht-rounded-few", "synthetic"}},
 		{"--K 0", []string{"--K", `"0"`}},

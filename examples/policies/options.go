@@ -30,10 +30,12 @@ type options struct {
 	csv, plots                    string
 	estimate                      string
 	limit                         int
+
+	task string // of the logs, once they are read
 }
 
 func (o *options) register(fs *flag.FlagSet) {
-	fs.StringVar(&o.policies, "policies", "all", "policies to compare: "+strings.Join(names(contenders(false)), ", "))
+	fs.StringVar(&o.policies, "policies", "all", "policies to compare: "+strings.Join(names(new(options).contenders()), ", "))
 	fs.StringVar(&o.baselines, "baselines", "ucb,thompson,exp3p", "policies to compare the others with; those that are not played are left out")
 	fs.StringVar(&o.families, "families", "all", "families of arms, by name; or all, synthetic, real")
 	fs.StringVar(&o.logs, "logs", "", "play over logged searches instead of --families: result files or CSV, by name or pattern, a list; --N does not apply")
@@ -68,7 +70,7 @@ func (o *options) study() (bandittest.StudyConfig, error) {
 		cfg.Delay = func(r *rand.Rand) float64 { return math.Exp(o.delaySigma * r.NormFloat64()) }
 	}
 	var err error
-	if cfg.Contenders, err = chosen(o.policies, o.logs != "" || o.estimate != ""); err != nil {
+	if cfg.Contenders, err = o.chosen("policies", o.policies); err != nil {
 		return cfg, err
 	}
 	if err := distinct(cfg.Contenders); err != nil {
@@ -95,7 +97,7 @@ func distinct(all []bandittest.Contender) error {
 func (o *options) groups() ([][]bandittest.Setting, error) {
 	fs, err := families(o.families)
 	if o.logs != "" {
-		fs, err = o.logged()
+		fs, err = o.searches()
 	}
 	if err != nil {
 		return nil, err
@@ -124,8 +126,8 @@ func (o *options) groups() ([][]bandittest.Setting, error) {
 	return groups, nil
 }
 
-// logged returns the family that has the searches of --logs.
-func (o *options) logged() ([]bandittest.Family, error) {
+// searches returns the family that has the searches of --logs.
+func (o *options) searches() ([]bandittest.Family, error) {
 	var paths []string
 	for _, pattern := range split(o.logs) {
 		found, err := filepath.Glob(pattern)
@@ -138,13 +140,19 @@ func (o *options) logged() ([]bandittest.Family, error) {
 	if err != nil {
 		return nil, cli.Usagef("--logs: %w", err)
 	}
-	o.children = fmt.Sprint(max(l.N, 1)) // for the tables
+	o.children, o.task = fmt.Sprint(max(l.N, 1)), l.Task // the former for the tables
 	return []bandittest.Family{replay.Family{Name: "logs", Arms: l.Arms}}, nil
 }
 
 // against returns the policies to compare with: those of the flag that are played.
-func (o *options) against(played []bandittest.Contender) []string {
-	return slices.DeleteFunc(split(o.baselines), func(name string) bool { return !slices.Contains(names(played), name) })
+func (o *options) against(played []bandittest.Contender) ([]string, error) {
+	if o.baselines == "" {
+		return nil, nil
+	}
+	if _, err := o.chosen("baselines", o.baselines); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(split(o.baselines), func(name string) bool { return !slices.Contains(names(played), name) }), nil
 }
 
 // counts reads a list of numbers of at least 1.

@@ -96,7 +96,7 @@ func speedTable(cells []bandittest.Cell, baselines []string) string {
 		return ""
 	}
 	title := "\npulls until nine runs in ten have reached a score, as a ratio: below 1 is faster.\n" +
-		"The geometric mean over levels and families [95 %], and the family where it is worst"
+		"The geometric mean over levels and families [95 % bootstrap, which few runs bias], and the family where it is worst"
 	head := append([]string{"policy"}, baselines...)
 	if len(baselines) > 1 {
 		head = append(head, "the best of these")

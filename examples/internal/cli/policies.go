@@ -14,10 +14,13 @@ type Game struct {
 	Ceiling float64 // the best score known; 0 means none
 }
 
-// Ceiling returns the best score known of the task: 1 for the problems that count it as that, and 0, for
-// none, for a folder's.
-func (o *Options) Ceiling() float64 {
-	if slices.Contains(taskKeys(), o.Task) {
+// Ceiling returns the best score known of the task.
+func (o *Options) Ceiling() float64 { return Ceiling(o.Task) }
+
+// Ceiling returns the best score known of a task: 1 for the problems that count it as that, and 0, for none,
+// for any other.
+func Ceiling(task string) float64 {
+	if slices.Contains(taskKeys(), task) {
 		return 1
 	}
 	return 0
