@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 
-	journal, err := o.OpenJournal(s, saver, evolve.Fingerprint{
+	journal, err := o.OpenJournal(ctx, s, saver, evolve.Fingerprint{
 		"algo": o.algo, "arms": fmt.Sprint(o.arms), "arm seeds from": fmt.Sprint(o.seedBase), "bandit seed": fmt.Sprint(o.banditSeed),
 	})
 	if err != nil {

@@ -112,3 +112,39 @@ func TestBadFolder(t *testing.T) {
 		t.Errorf("error %v, want a usage error that says what there is", err)
 	}
 }
+
+// A folder whose initial program is invalid, be it the program's fault or the evaluator's, is refused before
+// anything is written, and with the fault mended the same command runs.
+func TestInvalidInitialProgram(t *testing.T) {
+	if noPython {
+		notrun.Skip(t)
+	}
+	for _, tt := range []struct{ reason, program, evaluator, says string }{
+		{"an evaluator that breaks", "x = 1\n", "def evaluate(path):\n    return {'combined_score': no_such_name}\n", "no_such_name"},
+		{"a program that breaks", "x = no_such_value\n", "def evaluate(path):\n    exec(open(path).read())\n    return {'combined_score': 1.0}\n", "no_such_value"},
+	} {
+		dir, out := filepath.Join(t.TempDir(), "mine"), t.TempDir()
+		write := func(name, text string) {
+			t.Helper()
+			if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write("initial_program.py", tt.program)
+		write("evaluator.py", tt.evaluator)
+		args := strings.Fields("--T 1 --N 2 --offline-latency 0 --task " + dir + " --output " + out)
+		err := run(t.Context(), args)
+		var usage *cli.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), "initial program of task mine is invalid") || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want a usage error that says %q", tt.reason, err, tt.says)
+		}
+		if left, _ := filepath.Glob(filepath.Join(out, "*", "*", "*")); len(left) > 0 {
+			t.Errorf("%s: it left %v", tt.reason, left)
+		}
+		write("initial_program.py", "x = 1\n")
+		write("evaluator.py", "def evaluate(path):\n    return {'combined_score': 1.0}\n")
+		if err := run(t.Context(), args); err != nil {
+			t.Errorf("%s, mended: %v", tt.reason, err)
+		}
+	}
+}

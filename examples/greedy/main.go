@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 
-	journal, err := o.OpenJournal(s, saver, evolve.Fingerprint{"seed": fmt.Sprint(*seed)})
+	journal, err := o.OpenJournal(ctx, s, saver, evolve.Fingerprint{"seed": fmt.Sprint(*seed)})
 	if err != nil {
 		return err
 	}

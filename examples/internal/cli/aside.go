@@ -14,27 +14,28 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// makeRoom gives the files that an earlier run left under the names of this one other names, where a new
-// run is to begin: nothing that was paid for is written over. An earlier run is left as it is, and that
-// is a [UsageError], unless it is over and its result saved, or --anew says to begin anew all the same.
-func (o *Options) makeRoom(journal string, s Saver) error {
-	_, err := os.Stat(journal)
+// makeRoom returns what gives the files that an earlier run left under the names of this one other names,
+// where a new run is to begin: nothing that was paid for is written over. It returns nil where this run
+// goes on with the earlier one. An earlier run is left as it is, and that is a [UsageError], unless it is
+// over and its result saved, or --anew says to begin anew all the same.
+func (o *Options) makeRoom(journal string, s Saver) (move func() error, err error) {
+	_, err = os.Stat(journal)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return s.aside("")
+		return func() error { return s.aside("") }, nil
 	case err != nil:
-		return &UsageError{err}
+		return nil, &UsageError{err}
 	case o.Resume:
-		return nil
+		return nil, nil
 	case !o.Anew:
 		if err := o.over(journal, s); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := unused(journal); err != nil {
-		return err
+		return nil, err
 	}
-	return s.aside(journal)
+	return func() error { return s.aside(journal) }, nil
 }
 
 // over returns nil if journal, which no flag names, tells of a run that is over and has its result saved,

@@ -105,7 +105,7 @@ func TestMakeRoom(t *testing.T) {
 			}
 		}
 		tt.opts.example, tt.opts.args = "bandit", []string{"--T", "8"}
-		err := tt.opts.makeRoom(journal, s)
+		err := makeRoom(&tt.opts, journal, s)
 		var usage *UsageError
 		if (err == nil) != (tt.says == nil) || err != nil && !errors.As(err, &usage) {
 			t.Errorf("%s: %v", tt.reason, err)
@@ -122,6 +122,15 @@ func TestMakeRoom(t *testing.T) {
 			t.Errorf("%s: the result is there %v", tt.reason, exists(s.path))
 		}
 	}
+}
+
+// makeRoom makes room for a run that is sound.
+func makeRoom(o *Options, journal string, s Saver) error {
+	move, err := o.makeRoom(journal, s)
+	if err != nil || move == nil {
+		return err
+	}
+	return move()
 }
 
 // journalOf makes a journal of a run that stopped so, or that was killed half-way.
@@ -157,7 +166,7 @@ func TestMakeRoomLeavesARunningRun(t *testing.T) {
 	}
 	defer j.Close()
 	o := Options{Anew: true}
-	if err := o.makeRoom(journal, s); err == nil || !strings.Contains(err.Error(), "another process") || !exists(journal) {
+	if err := makeRoom(&o, journal, s); err == nil || !strings.Contains(err.Error(), "another process") || !exists(journal) {
 		t.Errorf("error %v, journal there %v", err, exists(journal))
 	}
 }
@@ -168,11 +177,11 @@ func TestMakeRoomOfADamagedJournal(t *testing.T) {
 	journal := filepath.Join(dir, "r.journal")
 	s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
 	o := Options{example: "greedy"}
-	if err := o.makeRoom(journal, s); err == nil || !strings.Contains(err.Error(), "greedy --anew") {
+	if err := makeRoom(&o, journal, s); err == nil || !strings.Contains(err.Error(), "greedy --anew") {
 		t.Errorf("error %v, want one that says how to begin anew", err)
 	}
 	o.Anew = true
-	if err := o.makeRoom(journal, s); err != nil || exists(journal) || !exists(filepath.Join(dir, "r.1.journal")) {
+	if err := makeRoom(&o, journal, s); err != nil || exists(journal) || !exists(filepath.Join(dir, "r.1.journal")) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -12,15 +13,25 @@ import (
 )
 
 // OpenJournal makes the journal of a run, or goes on with it, and puts it around the task and the
-// model of s. What an earlier run left under the same names gets other names, or is refused. decides is
-// what decides the run beside what s and o hold.
-func (o *Options) OpenJournal(s *Setup, saver Saver, decides evolve.Fingerprint) (*evolve.Journal, error) {
+// model of s. What an earlier run left under the same names gets other names, or is refused. So is a run
+// whose initial program is invalid, which leaves everything as it was. decides is what decides the run
+// beside what s and o hold.
+func (o *Options) OpenJournal(ctx context.Context, s *Setup, saver Saver, decides evolve.Fingerprint) (*evolve.Journal, error) {
 	path := o.Journal
 	if path == "" {
 		path = strings.TrimSuffix(saver.path, ".json") + ".journal"
 	}
-	if err := o.makeRoom(path, saver); err != nil {
+	move, err := o.makeRoom(path, saver)
+	if err != nil {
 		return nil, err
+	}
+	if move != nil { // it begins
+		if err := s.tryInitial(ctx); err != nil {
+			return nil, err
+		}
+		if err := move(); err != nil {
+			return nil, err
+		}
 	}
 	fp := evolve.Fingerprint{
 		"runtime":                o.Runtime,
