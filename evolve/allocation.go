@@ -69,17 +69,9 @@ func newAllocation(cfg Config) *allocation {
 
 // fingerprint is what a run is given that decides it, as far as it prints itself.
 func (c Config) fingerprint() Fingerprint {
-	b := c.Budget
-	b.Models = nil
-	target := "none"
-	if b.Target != nil {
-		target = fmt.Sprint(*b.Target)
-	}
-	b.Target = nil
-	return Fingerprint{
-		"policy": c.policy(), "arms": fmt.Sprint(len(c.Arms)), "seed": fmt.Sprint(c.Seed),
-		"in_flight": fmt.Sprint(c.InFlight), "budget": fmt.Sprintf("%+v", b), "target": target,
-	}
+	f := c.Budget.fingerprint()
+	f["policy"], f["arms"], f["seed"], f["in_flight"] = c.policy(), fmt.Sprint(len(c.Arms)), fmt.Sprint(c.Seed), fmt.Sprint(c.InFlight)
+	return f
 }
 
 // policy is the policy as it prints itself, or else its type: what it holds may print otherwise in every

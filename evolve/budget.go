@@ -115,6 +115,34 @@ func (b Budget) shared() string {
 	return ""
 }
 
+// fingerprint is each limit by its field's name, as it is in force.
+func (b Budget) fingerprint() Fingerprint {
+	f := Fingerprint{
+		"Budget.Calls": orNone(b.Calls), "Budget.Rounds": orNone(b.Rounds), "Budget.RoundsPerArm": orNone(b.RoundsPerArm),
+		"Budget.Tokens": orNone(b.Tokens), "Budget.FLOPs": orNone(b.FLOPs), "Budget.Money": orNone(b.Money),
+		"Budget.EvalTime": orNone(b.EvalTime), "Budget.EvalWorst": orNone(b.EvalWorst), "Budget.WallTime": orNone(b.WallTime),
+		"Budget.Patience": orNone(b.Patience), "Budget.Stalls": noLimit, "Budget.Target": noLimit,
+	}
+	if most, limited := b.stalls(); limited {
+		f["Budget.Stalls"] = fmt.Sprint(most)
+	}
+	if b.Target != nil {
+		f["Budget.Target"] = fmt.Sprint(*b.Target)
+	}
+	return f
+}
+
+// noLimit stands in a fingerprint for a limit that is not set.
+const noLimit = "none"
+
+// orNone prints a limit, of which 0 is none.
+func orNone[T comparable](limit T) string {
+	if limit == *new(T) {
+		return noLimit
+	}
+	return fmt.Sprint(limit)
+}
+
 // validateModels checks that what a call may cost can be told.
 func (b Budget) validateModels() error {
 	switch {

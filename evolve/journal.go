@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -162,24 +163,28 @@ func (j *Journal) reopen() (header *Record, err error) {
 	return header, nil
 }
 
-// compare reports the first thing in which the run differs from the header's.
+// compare reports in what the run differs from the header's.
 func compare(header *Record, now Fingerprint) error {
 	if header.Version != JournalVersion {
 		return fmt.Errorf("its format has version %d, this library's %d", header.Version, JournalVersion)
 	}
-	then := header.Fingerprint
-	names := slices.Sorted(maps.Keys(then))
-	for name := range now {
-		if _, ok := then[name]; !ok {
-			names = append(names, name)
+	return header.Fingerprint.compare(header.Index, now)
+}
+
+// compare reports in which fields now differs from f, which the record of that number holds.
+func (f Fingerprint) compare(record int, now Fingerprint) error {
+	both := maps.Clone(f)
+	maps.Copy(both, now)
+	var fields []string
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		if f[name] != now[name] {
+			fields = append(fields, fmt.Sprintf("%s is %q, this run's %q", name, f[name], now[name]))
 		}
 	}
-	for _, name := range names {
-		if then[name] != now[name] {
-			return fmt.Errorf("%w: record 0: %s is %q, this run's %q", ErrDiverged, name, then[name], now[name])
-		}
+	if len(fields) == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w: record %d: %s: put that back, or begin anew with another journal", ErrDiverged, record, strings.Join(fields, "; "))
 }
 
 // read takes a record of an earlier life in.
@@ -393,9 +398,8 @@ func (j *Journal) decide(r Record) error {
 		}
 		return err
 	}
-	then := j.decisions[j.next]
-	if was, is := then.what(), r.what(); was != is {
-		j.err = fmt.Errorf("evolve: journal %s: %w: record %d: %s, this run: %s", j.path, ErrDiverged, then.Index, was, is)
+	if err := j.decisions[j.next].compare(r); err != nil {
+		j.err = fmt.Errorf("evolve: journal %s: %w", j.path, err)
 		return j.err
 	}
 	if j.next++; j.next == len(j.decisions) {

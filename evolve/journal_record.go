@@ -70,15 +70,20 @@ type Record struct {
 	Limit  string  `json:"limit,omitempty"`  // stop, refusal: what bound
 }
 
+// compare reports in what the decision now differs from r, that an earlier life made in its place.
+func (r Record) compare(now Record) error {
+	if r.Kind == RecordRun && now.Kind == RecordRun {
+		return r.Fingerprint.compare(r.Index, now.Fingerprint)
+	}
+	if was, is := r.what(), now.what(); was != is {
+		return fmt.Errorf("%w: record %d: %s, this run: %s", ErrDiverged, r.Index, was, is)
+	}
+	return nil
+}
+
 // what tells a decision in words, so that two can be compared and shown.
 func (r Record) what() string {
 	switch r.Kind {
-	case RecordRun:
-		text, err := json.Marshal(r.Fingerprint)
-		if err != nil {
-			panic(err) // a map of strings
-		}
-		return fmt.Sprintf("a run with %s", text)
 	case RecordDraw:
 		return fmt.Sprintf("pull %d draws arm %d with probability %v for %d calls", *r.Pull, *r.Arm, r.Prob, r.Calls)
 	case RecordReport:

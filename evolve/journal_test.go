@@ -316,9 +316,13 @@ func TestJournalRefusals(t *testing.T) {
 		change func(*job)
 		want   []string
 	}{
-		{"another fingerprint", func(j *job) { j.n = 4 }, []string{"record 0", `N is "3"`, `"4"`}},
-		{"another policy", func(j *job) { j.tweak = func(c *evolve.Config) { c.Policy = bandit.Random{} } }, []string{"UCB1", "Random()"}},
-		{"another number of arms", func(j *job) { j.k = 4 }, []string{`"arms":"3"`, `"arms":"4"`}},
+		{"another fingerprint", func(j *job) { j.n = 4 }, []string{"record 0: N is \"3\", this run's \"4\": put that back"}},
+		{"another policy", func(j *job) { j.tweak = func(c *evolve.Config) { c.Policy = bandit.Random{} } }, []string{`: policy is "UCB1`, `this run's "Random()": put`}},
+		{"another number of arms", func(j *job) { j.k = 4 }, []string{`: arms is "3", this run's "4": put`}},
+		{"another budget and more in flight", func(j *job) {
+			j.calls, j.inFlight = 15, 2
+			j.tweak = func(c *evolve.Config) { c.Budget.Tokens, c.Budget.Models = 1000, []llm.Model{{Key: "m"}} }
+		}, []string{`: Budget.Calls is "12", this run's "15"; Budget.Tokens is "none", this run's "1000"; in_flight is "1", this run's "2": put`}},
 		{"a policy that prints alike and draws otherwise", func(j *job) {
 			j.tweak = func(c *evolve.Config) { c.Policy = liar{c.Policy} }
 		}, []string{"draws arm 0", "draws arm 2"}},
