@@ -70,6 +70,7 @@ type GenerationRow struct {
 	Children      []ChildRow `json:"children"`
 	Seconds       float64    `json:"gen_time_s"`        // how long it took
 	Partial       bool       `json:"partial,omitempty"` // cut short
+	Reason        string     `json:"reason,omitempty"`  // in row 0: why the initial program has no score
 }
 
 // An ArmReport is what results say of one search.
@@ -138,6 +139,8 @@ func startRow(arm ArmResult) GenerationRow {
 	row := GenerationRow{BestFitness: arm.Start.Result.Score, Children: []ChildRow{}}
 	if arm.Start.Result.Valid {
 		row.Valid = 1
+	} else {
+		row.Reason = arm.Start.Result.Reason
 	}
 	return row
 }

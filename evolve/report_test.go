@@ -160,6 +160,23 @@ func TestReportsAreJSON(t *testing.T) {
 	}
 }
 
+// Where the initial program is invalid, row 0 says why, in the results of one search and of many.
+func TestReportSaysWhyTheInitialProgramIsInvalid(t *testing.T) {
+	for initial, want := range map[string]string{"no number": `not a number: "no number"`, "5": ""} {
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, initial), N: 2, Seed: 2, LLM: answers(2, 2, func(int) (llm.Reply, error) { return ok("7", 1), nil })})
+		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Rounds: 1}})
+		h := evolve.Header{Model: testModel, T: 1, N: 2}
+		one := evolve.NewGreedyReport(res, h, 2).ArmReport
+		many := evolve.NewBanditReport(res, evolve.BanditHeader{Header: h, ArmSeeds: []uint32{2}}).ArmResults[0]
+		for _, arm := range []evolve.ArmReport{one, many} {
+			row := arm.Trajectory[0]
+			if row.Reason != want || (row.Valid == 1) != (want == "") || arm.Trajectory[1].Reason != "" {
+				t.Errorf("initial program %q: row 0 has reason %q and %d valid, row 1 %q", initial, row.Reason, row.Valid, arm.Trajectory[1].Reason)
+			}
+		}
+	}
+}
+
 func TestSaveFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a", "b", "result.json")
