@@ -100,7 +100,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	report := evolve.NewBanditReport(result, header)
 	arms(report)
-	cli.Summary(result, report.ArmResults[0].Trajectory[0].BestFitness, report.FLOPs)
+	o.Summary(result, report.ArmResults[0].Trajectory[0].BestFitness, report.FLOPs)
 	if s.Pool != nil {
 		fmt.Println(s.Pool.Report())
 	}
@@ -117,6 +117,8 @@ func (o *options) armSeeds() []uint32 {
 
 // search is the example proper.
 func (o *options) search(ctx context.Context, s *cli.Setup, policy bandit.Policy, journal *evolve.Journal, progress *cli.Progress) (*evolve.Result, error) {
+	budget := o.Budget()
+	budget.RoundsPerArm = o.cap
 	arms, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{
 		Task: s.Task, LLM: s.LLM, N: o.N, Seed: uint32(o.seedBase), OnChild: progress.Child,
 	}, o.arms)
@@ -126,7 +128,7 @@ func (o *options) search(ctx context.Context, s *cli.Setup, policy bandit.Policy
 	return evolve.Run(ctx, evolve.Config{
 		Arms:     arms,
 		Policy:   policy,
-		Budget:   evolve.Budget{Calls: o.T * o.N, RoundsPerArm: o.cap},
+		Budget:   budget,
 		InFlight: o.inFlight,
 		Seed:     o.banditSeed,
 		Grace:    o.Grace,
@@ -136,6 +138,7 @@ func (o *options) search(ctx context.Context, s *cli.Setup, policy bandit.Policy
 				g := e.Generation
 				progress.Printf("%5d  %3d  %6.2f  %4d  %11.6f  %11.6f  %s",
 					e.Pull.ID+1, e.Pull.Arm, e.Pull.Prob, g.Index, g.Best.Result.Score, e.Best.Result.Score, cli.Counts(g))
+				progress.Complain(g)
 			}
 		},
 	})

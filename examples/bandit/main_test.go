@@ -32,6 +32,7 @@ func TestBadInput(t *testing.T) {
 		{"--model nope", []string{`"nope"`, "offline, qwen3-8b, qwen3-14b, llama-8b"}},
 		{"--algo nope", []string{`"nope"`, "ei, ucb, exp3p, thompson, random"}},
 		{"--T 0", []string{"--T is 0"}},
+		{"--max-stalls 0", []string{"--max-stalls is 0"}},
 		{"--N 0", []string{"--N is 0"}},
 		{"--n-arms -3", []string{"--n-arms is -3"}},
 		{"--parallel-llm 0", []string{"--parallel-llm is 0"}},

@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	report := evolve.NewGreedyReport(result, header, uint32(*seed))
-	cli.Summary(result, report.Trajectory[0].BestFitness, report.FLOPs)
+	o.Summary(result, report.Trajectory[0].BestFitness, report.FLOPs)
 	if s.Pool != nil {
 		fmt.Println(s.Pool.Report())
 	}
@@ -68,13 +68,14 @@ func search(ctx context.Context, o *cli.Options, s *cli.Setup, seed uint32, jour
 	}
 	return evolve.Run(ctx, evolve.Config{
 		Arms:    []evolve.Arm{arm},
-		Budget:  evolve.Budget{Calls: o.T * o.N},
+		Budget:  o.Budget(),
 		Grace:   o.Grace,
 		Journal: journal,
 		Observer: func(e evolve.Event) {
 			if e.Kind == evolve.EventGeneration {
 				g := e.Generation
 				progress.Printf("%10d  %11.6f  %11.6f  %s", g.Index, g.Parent.Result.Score, g.Best.Result.Score, cli.Counts(g))
+				progress.Complain(g)
 			}
 		},
 	})

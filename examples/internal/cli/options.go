@@ -50,6 +50,7 @@ type Options struct {
 	ParallelLLM  int
 	ParallelEval int
 	EvalTimeout  time.Duration
+	MaxStalls    int
 	Output       string
 	Journal      string
 	Resume       bool
@@ -75,7 +76,8 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.Float64Var(&o.Stalls.MinRate, "min-rate", openai.DefaultMinRate, "with --stream: tokens a second below which an answer has stalled; negative means none")
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
 	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency, "how long the offline model takes for a call, so that a run can be watched")
-	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("rounds; the budget is T·N model calls (default 8; %d with the offline model)", offlineT))
+	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("rounds, if every call is answered: the budget is T·N answers of the model, and a call that brings none is made up for in another round (default 8; %d with the offline model)", offlineT))
+	fs.IntVar(&o.MaxStalls, "max-stalls", 0, fmt.Sprintf("attempts that may time out or stall: more end the run (default: a tenth of the calls, at least %d); negative means no limit", evolve.DefaultStalls))
 	fs.IntVar(&o.N, "N", evolve.DefaultN, "children in a generation")
 	fs.IntVar(&o.ParallelLLM, "parallel-llm", 16, "model calls in flight")
 	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(), "evaluations at once")
@@ -154,6 +156,8 @@ func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 	switch {
 	case o.given["T"] && o.T < 1:
 		return Usagef("--T is %d: need at least 1", o.T)
+	case o.given["max-stalls"] && o.MaxStalls == 0:
+		return Usagef("--max-stalls is 0: need at least 1, or less than 0 for no limit")
 	case o.Resume && o.Anew:
 		return Usagef("--resume goes on with a run and --anew begins another: give one of them")
 	case o.offline():
@@ -161,6 +165,11 @@ func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 	}
 	o.T = cmp.Or(o.T, 8)
 	return nil
+}
+
+// Budget is T·N calls, and the attempts that may stall.
+func (o *Options) Budget() evolve.Budget {
+	return evolve.Budget{Calls: o.T * o.N, Stalls: o.MaxStalls}
 }
 
 func (o *Options) task() (task.Task, io.Closer, error) {

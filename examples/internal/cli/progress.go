@@ -23,6 +23,7 @@ type Progress struct {
 	bars *mpb.Progress // nil if out is no terminal
 	bar  *mpb.Bar
 	best eval.Candidate
+	said string      // the reason complained of last
 	deaf func() bool // no longer waits for ctx to end
 }
 
@@ -68,6 +69,22 @@ func (p *Progress) Child(c evolve.Child) {
 	p.mu.Unlock()
 	if p.bar != nil {
 		p.bar.Increment()
+	}
+}
+
+// Complain prints the most frequent reason why the children of g have no score, if g is whole, none has one,
+// and it is not the reason printed last.
+func (p *Progress) Complain(g evolve.Generation) {
+	var c complaint
+	if c.add(g); g.Partial || c.bad == 0 || c.bad < c.of {
+		return
+	}
+	p.mu.Lock()
+	again := c.most == p.said
+	p.said = c.most
+	p.mu.Unlock()
+	if !again {
+		p.Printf("%v", &c)
 	}
 }
 

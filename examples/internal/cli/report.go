@@ -114,7 +114,7 @@ func Table(head []string, rows [][]string) {
 }
 
 // Summary prints what the run came to.
-func Summary(r *evolve.Result, start float64, f evolve.FLOPsReport) {
+func (o *Options) Summary(r *evolve.Result, start float64, f evolve.FLOPsReport) {
 	fmt.Printf("\nended (%s) after %d calls in %.1f s: best %.6f, from %.6f\n",
 		stopText(r), r.Calls, r.Elapsed.Seconds(), r.Best.Result.Score, start)
 	w := f.WorstCase // the rules differ in what they charge, not in what they count
@@ -126,6 +126,9 @@ func Summary(r *evolve.Result, start float64, f evolve.FLOPsReport) {
 	}
 	Table([]string{"rule", "FLOPs", "without usage"}, rows)
 	fmt.Println()
+	for _, line := range o.remarks(r) {
+		fmt.Print(line, "\n\n")
+	}
 }
 
 func stopText(r *evolve.Result) string {

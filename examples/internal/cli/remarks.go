@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// remarks returns a line for each thing about a run that its figures alone do not explain.
+func (o *Options) remarks(r *evolve.Result) (lines []string) {
+	if n := len(r.Earlier.Lost) + len(r.Earlier.Aborted); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s lost or given up in earlier lives of the run, and made again: all_lives in the result counts them", count(n, "call was", "calls were")))
+	}
+	if r.Limit == "Stalls" {
+		lines = append(lines, fmt.Sprintf("%s timed out or stalled, more than the %d that --max-stalls allows: look at the endpoint and at what counts as a stall"+
+			" (--timeout; with --stream also --first-token, --silence, --min-rate); a run begun --anew may be allowed more",
+			count(stalls(r), "attempt", "attempts"), o.maxStalls()))
+	}
+	var c complaint
+	for _, arm := range r.Arms {
+		for _, g := range arm.Generations {
+			c.add(g)
+		}
+	}
+	if 2*c.bad >= c.of && c.bad > 0 {
+		lines = append(lines, c.String())
+	}
+	return lines
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}
+
+// stalls counts the attempts of all lives that timed out or stalled.
+func stalls(r *evolve.Result) (n int) {
+	count := func(a llm.Attempt) bool {
+		if a.Status.Class() == llm.Stall {
+			n++
+		}
+		return true
+	}
+	r.Attempts(count)
+	for _, attempts := range r.Earlier.Aborted {
+		for _, a := range attempts {
+			count(a)
+		}
+	}
+	return n
+}
+
+// maxStalls is the cap in force on attempts that time out or stall, where there is one.
+func (o *Options) maxStalls() int {
+	return cmp.Or(o.MaxStalls, max(o.T*o.N/10, evolve.DefaultStalls))
+}
+
+// A complaint counts children without a score, by the reason.
+type complaint struct {
+	of, bad int
+	reasons map[string]int
+	most    string // the most frequent reason, the first of equals
+}
+
+func (c *complaint) add(g evolve.Generation) {
+	c.of += len(g.Children)
+	for _, child := range g.Children {
+		if child.Result.Valid {
+			continue
+		}
+		if c.reasons == nil {
+			c.reasons = make(map[string]int)
+		}
+		c.bad++
+		why := cmp.Or(child.Err, child.Result.Reason)
+		if c.reasons[why]++; c.reasons[why] > c.reasons[c.most] {
+			c.most = why
+		}
+	}
+}
+
+// most of a reason that is shown: what an interpreter says may be long.
+const shown = 300
+
+// String says it in one line.
+func (c *complaint) String() string {
+	why := []rune(strings.Join(strings.Fields(c.most), " "))
+	if len(why) > shown {
+		why = append(why[:shown], []rune(" ...")...)
+	}
+	return fmt.Sprintf("%d of %s without a score, %d for this reason: %s", c.bad, count(c.of, "child is", "children are"), c.reasons[c.most], string(why))
+}

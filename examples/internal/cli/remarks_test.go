@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// generation returns one with a child for each outcome: "ok", or the reason why there is no score. One that
+// begins with ! is of the call, not of the evaluation.
+func generation(outcomes ...string) (g evolve.Generation) {
+	for _, why := range outcomes {
+		c := evolve.Child{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: why == "ok", Reason: why}}}
+		if text, ok := strings.CutPrefix(why, "!"); ok {
+			c.Err, c.Result = text, eval.Result{}
+		}
+		g.Children = append(g.Children, c)
+	}
+	return g
+}
+
+func TestRemarks(t *testing.T) {
+	stalled := generation("!no answer", "ok")
+	stalled.Children[0].Attempts = []llm.Attempt{{Status: llm.Stalled}, {Status: llm.Timeout}, {Status: llm.Failed}}
+	for _, tt := range []struct {
+		reason string
+		opts   Options
+		result evolve.Result
+		want   []string // what the line says; none if there is none
+	}{
+		{"nothing to remark", Options{}, evolve.Result{Stop: evolve.StopBudget, Limit: "Calls", Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation("ok", "ok", "bad")}}}}, nil},
+		{"stalls, of this life and of one before, by the default cap", Options{T: 30, N: 8},
+			evolve.Result{Limit: "Stalls", Earlier: evolve.Earlier{}, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{stalled, generation("ok")}}}},
+			[]string{"2 attempts timed out or stalled, more than the 24 that --max-stalls allows", "--timeout", "--first-token, --silence, --min-rate", "--anew"}},
+		{"stalls, by a cap that was given", Options{T: 30, N: 8, MaxStalls: 1}, evolve.Result{Limit: "Stalls"}, []string{"more than the 1 that --max-stalls"}},
+		{"stalls of a small run", Options{T: 2, N: 8}, evolve.Result{Limit: "Stalls"}, []string{"more than the 10 that --max-stalls"}},
+		{"an earlier life", Options{}, evolve.Result{Earlier: evolve.Earlier{Lost: make([]llm.Attempt, 2), Aborted: make([][]llm.Attempt, 1)}},
+			[]string{"3 calls were lost or given up in earlier lives", "all_lives"}},
+		{"an earlier life, one call", Options{}, evolve.Result{Earlier: evolve.Earlier{Lost: make([]llm.Attempt, 1)}}, []string{"1 call was lost"}},
+		{"half of all children, over arms", Options{}, evolve.Result{Arms: []evolve.ArmResult{
+			{Generations: []evolve.Generation{generation("ok", "a\n  b", "ok")}},
+			{Generations: []evolve.Generation{generation("ok", "c"), generation("!a\n  b")}}}},
+			[]string{"3 of 6 children are without a score, 2 for this reason: a b"}},
+		{"a long reason", Options{}, evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation(strings.Repeat("ä", 301))}}}},
+			[]string{"1 of 1 child is without a score, 1 for this reason: " + strings.Repeat("ä", 300) + " ..."}},
+	} {
+		lines := tt.opts.remarks(&tt.result)
+		if len(lines) != min(len(tt.want), 1) || strings.Contains(strings.Join(lines, ""), "\n") {
+			t.Errorf("%s: %q", tt.reason, lines)
+			continue
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(lines[0], want) {
+				t.Errorf("%s: %q, want it to say %q", tt.reason, lines[0], want)
+			}
+		}
+	}
+}
+
+// Generations without a score are complained of once for each reason.
+func TestComplain(t *testing.T) {
+	var out strings.Builder
+	p := &Progress{out: &out}
+	partial := generation("stopped")
+	partial.Partial = true
+	for _, g := range []evolve.Generation{
+		generation(), generation("bad", "ok"), partial,
+		generation("bad", "worse", "worse"), generation("worse"), generation("bad"),
+	} {
+		p.Complain(g)
+	}
+	want := []string{
+		"3 of 3 children are without a score, 2 for this reason: worse",
+		"1 of 1 child is without a score, 1 for this reason: bad", "",
+	}
+	if got := strings.Split(out.String(), "\n"); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// The flag decides how many attempts may stall; the line that tells of it names the cap in force.
+func TestMaxStalls(t *testing.T) {
+	for _, tt := range []struct {
+		args        string
+		want, shown int
+	}{
+		{"--T 30 --N 8", 0, 24},
+		{"--T 30 --N 8 --max-stalls 3", 3, 3},
+		{"--T 30 --N 8 --max-stalls -1", -1, -1},
+	} {
+		var o Options
+		fs := flag.NewFlagSet("x", flag.ContinueOnError)
+		o.Register(fs)
+		if err := o.Parse(fs, strings.Fields(tt.args)); err != nil {
+			t.Fatal(err)
+		}
+		if b := o.Budget(); b.Calls != 240 || b.Stalls != tt.want || o.maxStalls() != tt.shown {
+			t.Errorf("%s: %d calls, %d stalls, %d shown", tt.args, b.Calls, b.Stalls, o.maxStalls())
+		}
+	}
+}
