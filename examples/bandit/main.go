@@ -104,7 +104,7 @@ func run(ctx context.Context, args []string) error {
 	if s.Pool != nil {
 		fmt.Println(s.Pool.Report())
 	}
-	return saver.Finish(report, result, err, cli.ResumeCommand("bandit", args))
+	return o.Finish(saver, report, result, err)
 }
 
 func (o *options) armSeeds() []uint32 {

@@ -216,8 +216,15 @@ func TestResume(t *testing.T) {
 		}
 	}
 	var usage *cli.UsageError
-	if err := run(t.Context(), strings.Fields(again+" --resume --eval-timeout 9s")); !errors.As(err, &usage) {
+	err := run(t.Context(), strings.Fields(again+" --resume --eval-timeout 9s"))
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "put the flags back") || !strings.Contains(err.Error(), "--eval-timeout 9s --anew") {
 		t.Errorf("another evaluation limit was taken for the same run: %v", err)
+	}
+	if err := run(t.Context(), strings.Fields(again+" --resume --in-flight 2")); !errors.Is(err, evolve.ErrDiverged) {
+		t.Errorf("more in flight were taken for the same run: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*.partial.*")); err != nil || len(left) > 0 {
+		t.Errorf("a run that is another left %v, %v", left, err)
 	}
 }
 

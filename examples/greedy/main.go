@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string) error {
 	if s.Pool != nil {
 		fmt.Println(s.Pool.Report())
 	}
-	return saver.Finish(report, result, err, cli.ResumeCommand("greedy", args))
+	return o.Finish(saver, report, result, err)
 }
 
 // search is the example proper.

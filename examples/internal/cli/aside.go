@@ -25,6 +25,11 @@ func (o *Options) makeRoom(journal string, s Saver) (move func() error, err erro
 		return func() error { return s.aside("") }, nil
 	case err != nil:
 		return nil, &UsageError{err}
+	}
+	if err := isJournal(journal); err != nil {
+		return nil, err
+	}
+	switch {
 	case o.Resume:
 		return nil, nil
 	case !o.Anew:
@@ -73,16 +78,57 @@ func finished(journal string) (bool, error) {
 	return over, nil
 }
 
+// isJournal returns an error unless path is a journal, or what a kill leaves of one before its first record
+// is whole: nothing else is gone on with, or moved.
+func isJournal(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return &UsageError{err}
+	case info.IsDir():
+		return Usagef("journal %s is a directory: a journal is a file", path)
+	case !info.Mode().IsRegular():
+		return Usagef("journal %s is no regular file", path)
+	}
+	for r, err := range evolve.ReadJournal(path) {
+		if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+			return &UsageError{err}
+		}
+		if err != nil || r.Kind != evolve.RecordHeader {
+			return Usagef("%s is no journal, or its first line is damaged; it is left as it is", path)
+		}
+		return nil
+	}
+	l, _, err := wal.Open(path, func(wal.Entry) error { return nil })
+	if errors.Is(err, wal.ErrNotLog) {
+		return Usagef("%s is no journal; it is left as it is", path)
+	}
+	if err != nil {
+		return locked(path, err)
+	}
+	return l.Close()
+}
+
 // unused returns an error if another process has the journal open.
 func unused(journal string) error {
 	l, _, err := wal.Open(journal, func(wal.Entry) error { return nil })
 	if errors.Is(err, wal.ErrLocked) {
-		return Usagef("journal %s: %w", journal, err)
+		return locked(journal, err)
 	}
 	if err != nil {
-		return nil // damaged, or none at all: nothing that could not be renamed
+		return nil // damaged: nothing that could not be renamed
 	}
 	return l.Close()
+}
+
+// locked returns an error of opening a journal as a [UsageError] if another process has it open, and how to
+// find that.
+func locked(journal string, err error) error {
+	if !errors.Is(err, wal.ErrLocked) {
+		return err
+	}
+	return Usagef("journal %s: %w: a run that still goes on, perhaps one whose \"go run\" was killed, which leaves the program running"+
+		" (fuser or lsof tells its pid)", journal, wal.ErrLocked)
 }
 
 // aside renames what an earlier run left under the name NAME of s, NAME.json and the like, to NAME.1.json

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
 // fill makes files in a new folder, each with its name as content, and returns it.
@@ -166,22 +168,82 @@ func TestMakeRoomLeavesARunningRun(t *testing.T) {
 	}
 	defer j.Close()
 	o := Options{Anew: true}
-	if err := makeRoom(&o, journal, s); err == nil || !strings.Contains(err.Error(), "another process") || !exists(journal) {
+	if err := makeRoom(&o, journal, s); err == nil || !strings.Contains(err.Error(), "another process") || !strings.Contains(err.Error(), "pid") || !exists(journal) {
 		t.Errorf("error %v, journal there %v", err, exists(journal))
 	}
 }
 
 // What cannot be read to its end is neither gone on with nor moved, unless told to.
 func TestMakeRoomOfADamagedJournal(t *testing.T) {
-	dir := fill(t, "r.journal")
+	dir := t.TempDir()
 	journal := filepath.Join(dir, "r.journal")
+	journalOf(t, journal, "stop")
+	text, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	lines[1][10] ^= 1
+	if err := os.WriteFile(journal, bytes.Join(lines, nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
 	o := Options{example: "greedy"}
-	if err := makeRoom(&o, journal, s); err == nil || !strings.Contains(err.Error(), "greedy --anew") {
+	if err := makeRoom(&o, journal, s); err == nil || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "greedy --anew") {
 		t.Errorf("error %v, want one that says how to begin anew", err)
 	}
 	o.Anew = true
 	if err := makeRoom(&o, journal, s); err != nil || exists(journal) || !exists(filepath.Join(dir, "r.1.journal")) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What is no journal is left alone, whatever flags are given: it is somebody's.
+func TestMakeRoomOfWhatIsNoJournal(t *testing.T) {
+	dir := fill(t, "notes.txt", "r.journal")
+	lines := filepath.Join(dir, "lines.jsonl")
+	l, err := wal.Create(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(map[string]string{"kind": "song"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ path, says string }{
+		{dir, "is a directory"},
+		{filepath.Join(dir, "notes.txt"), "is no journal"},
+		{filepath.Join(dir, "r.journal"), "is no journal"},
+		{lines, "is no journal"},
+	} {
+		before := strings.Join(held(t, dir), " ")
+		for _, o := range []Options{{}, {Anew: true}, {Resume: true}} {
+			o.Journal = tt.path
+			err := makeRoom(&o, tt.path, Saver{path: filepath.Join(dir, "x.json"), ext: ".js"})
+			var usage *UsageError
+			if !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "--anew") {
+				t.Errorf("%s with %+v: %v, want it to say %q", tt.path, o, err, tt.says)
+			}
+		}
+		if after := strings.Join(held(t, dir), " "); after != before {
+			t.Errorf("%s: the folder holds %s, held %s", tt.path, after, before)
+		}
+	}
+}
+
+// A kill before the first record leaves a journal that is empty or torn.
+func TestMakeRoomOfATornJournal(t *testing.T) {
+	for _, torn := range []string{"", `{"i":0,"ki`, "\x00\x00"} {
+		dir := t.TempDir()
+		journal := filepath.Join(dir, "r.journal")
+		if err := os.WriteFile(journal, []byte(torn), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Anew: true}
+		if err := makeRoom(&o, journal, Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}); err != nil || exists(journal) {
+			t.Errorf("%q: %v, there %v", torn, err, exists(journal))
+		}
 	}
 }

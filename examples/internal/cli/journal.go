@@ -48,11 +48,14 @@ func (o *Options) OpenJournal(ctx context.Context, s *Setup, saver Saver, decide
 		fp[name] = value
 	}
 	j, err := evolve.OpenJournal(path, evolve.JournalConfig{Fingerprint: fp, Resume: o.Resume})
-	if path := (*fs.PathError)(nil); errors.Is(err, evolve.ErrDiverged) || errors.As(err, &path) {
-		err = &UsageError{err}
+	if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+		return nil, &UsageError{err}
+	}
+	if errors.Is(err, evolve.ErrDiverged) {
+		return nil, Usagef("%w; %s", err, o.otherFlags())
 	}
 	if err != nil {
-		return nil, err
+		return nil, locked(path, err)
 	}
 	switch lost := j.Lost(); {
 	case j.Finished():

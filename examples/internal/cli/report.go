@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,14 +56,18 @@ func (s Saver) Save(report any, r *evolve.Result) error {
 	return nil
 }
 
-// Finish saves, says how to go on with a run that is not over (by the command resume), and returns what
-// the program's main should: runErr if the run failed, ErrCanceled if it was stopped.
-func (s Saver) Finish(report any, r *evolve.Result, runErr error, resume string) error {
+// Finish saves, says how to go on with a run that is not over, and returns what the program's main should:
+// runErr if the run failed, ErrCanceled if it was stopped.
+func (o *Options) Finish(s Saver, report any, r *evolve.Result, runErr error) error {
+	if errors.Is(runErr, evolve.ErrDiverged) { // the same command would fail again, and what it came to is of no run
+		fmt.Printf("this is not the run of the journal; %s\n", o.otherFlags())
+		return runErr
+	}
 	if err := s.Save(report, r); err != nil {
 		return err
 	}
 	if r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError {
-		fmt.Printf("the budget is not spent; this goes on where it stopped:\n\n  %s\n", resume)
+		fmt.Printf("the budget is not spent; this goes on where it stopped:\n\n  %s\n", o.again("resume"))
 	}
 	switch {
 	case runErr != nil:
@@ -73,8 +78,10 @@ func (s Saver) Finish(report any, r *evolve.Result, runErr error, resume string)
 	return nil
 }
 
-// ResumeCommand returns the command that goes on with a run.
-func ResumeCommand(example string, args []string) string { return command(example, args, "resume") }
+// otherFlags says what to do where a journal tells of a run with other flags than these.
+func (o *Options) otherFlags() string {
+	return "put the flags back as they were to go on with it, or begin anew and keep its files under other names: " + o.again("anew")
+}
 
 // again returns the command of this run with one of the flags resume and anew.
 func (o *Options) again(flag string) string { return command(o.example, o.args, flag) }

@@ -16,7 +16,7 @@ func TestResumeCommand(t *testing.T) {
 		{"a quote", []string{"--output", "it's"}, `go run ./examples/bandit --output 'it'\''s' --resume`},
 		{"nothing", []string{"--output", ""}, "go run ./examples/bandit --output '' --resume"},
 	} {
-		if got := ResumeCommand("bandit", tt.args); got != tt.want {
+		if got := command("bandit", tt.args, "resume"); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
 		}
 	}
