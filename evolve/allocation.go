@@ -57,9 +57,13 @@ func newAllocation(cfg Config) *allocation {
 		a.res.Arms[i] = ArmResult{Start: arm.Best(), Best: arm.Best()}
 		a.better(i)
 	}
+	given := cfg.fingerprint()
 	err := a.ledger.earlier(cfg.Journal)
 	if err == nil {
-		err = cfg.Journal.decide(Record{Kind: RecordRun, Fingerprint: cfg.fingerprint()})
+		err = cfg.Journal.raise(given)
+	}
+	if err == nil {
+		err = cfg.Journal.decide(Record{Kind: RecordRun, Fingerprint: given})
 	}
 	if err != nil {
 		a.end(StopError, "", err)
@@ -242,7 +246,9 @@ func (a *allocation) count(g Generation) {
 			a.stalls++
 		}
 	}
-	a.full = cmp.Or(a.full, g.Limit)
+	if !a.cfg.Journal.raisedLater() {
+		a.full = cmp.Or(a.full, g.Limit)
+	}
 }
 
 // mark marks the children whose program stood before, in the order of landings and children.

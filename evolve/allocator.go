@@ -64,6 +64,7 @@ func (al *Allocator) StepN(ctx context.Context, n int) (Generation, error) {
 	al.steps++
 	inner, err := f.step(ctx)
 	al.a.land(ctx, landing{flight: f, gen: inner, err: err})
+	al.a.full = "" // a limit of the run around it, which ends by it, and may go on with a larger one
 	inner.Index, inner.Parent, inner.Best = gen.Index, parent, al.Best()
 	if err == nil {
 		err = al.a.err // the policy's

@@ -14,6 +14,11 @@ import (
 // set aside before it is spent, so none but Stalls is passed, however much is in flight. What calls cost
 // that were given up in earlier lives of the run is spent; what those cost that were lost when it was
 // killed is not known, and not counted (see [Result.Earlier]).
+//
+// A run with a [Journal] that Stalls, Tokens, FLOPs, Money or WallTime ended goes on when [Run] is given the
+// same with that one limit larger, and nothing else changed: an hour in which an endpoint hung ends no long
+// run for good. What was left out for want of room is not caught up on: a last generation with fewer children
+// stays so. The other limits decide the search, or what it scored, and a run that they ended is over.
 type Budget struct {
 	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child,
 	// however many attempts it took. Calls that end without one (timed out, failed) do not count.

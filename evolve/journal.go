@@ -63,6 +63,8 @@ type Journal struct {
 	decisions []Record               // of earlier lives, in order
 	drawn     map[int]int            // where in decisions a pull of the run read last was drawn
 	ended     map[int]bool           // by place in decisions: a draw whose end was reported
+	ran       int                    // where in decisions the run read last began
+	raised    int                    // where in decisions it went on with a larger limit last
 	next      int                    // of decisions, the one to be made now
 	last      time.Time              // of the last record read
 	earlier   time.Duration          // sum over earlier lives
@@ -191,7 +193,7 @@ func (f Fingerprint) compare(record int, now Fingerprint) error {
 func (j *Journal) read(e wal.Entry) (Record, error) {
 	p, ok := peek(e.Object)
 	r := Record{Kind: p.kind, Time: p.time}
-	if !ok || p.kind.decision() || p.kind == RecordHeader {
+	if !ok || p.kind.decision() || p.kind == RecordHeader || p.kind == RecordRaise {
 		var err error
 		if r, err = decode(e.Object); err != nil {
 			return r, fmt.Errorf("line %d: %w", e.Index+1, err)
@@ -219,6 +221,11 @@ func (j *Journal) read(e wal.Entry) (Record, error) {
 		j.programs[p.key] = true
 	case RecordRun, RecordDraw, RecordReport, RecordStop:
 		j.readDecision(r)
+	case RecordRaise:
+		if !j.raisable(r.Fingerprint, r.Limit) {
+			return r, fmt.Errorf("line %d: a limit is raised that did not end the run", e.Index+1)
+		}
+		j.goOn(r.Fingerprint)
 	default:
 		return r, fmt.Errorf("line %d: unknown kind %q", e.Index+1, r.Kind)
 	}
@@ -230,6 +237,7 @@ func (j *Journal) readDecision(r Record) {
 	switch r.Kind {
 	case RecordRun:
 		clear(j.drawn)
+		j.ran = len(j.decisions)
 	case RecordDraw:
 		j.drawn[*r.Pull] = len(j.decisions)
 	case RecordReport:
@@ -301,7 +309,7 @@ func (j *Journal) Close() error {
 func (j *Journal) Path() string { return j.path }
 
 // Finished reports whether the file tells of a run that is over: running it again gives its result
-// and asks nothing of the model.
+// and asks nothing of the model, unless [Run] is given a larger limit (see [Budget]).
 func (j *Journal) Finished() bool { return j.final }
 
 // Lost returns how many calls earlier lives had sent when they were killed, before they could record an

@@ -30,6 +30,7 @@ const (
 	RecordDraw       RecordKind = "draw"       // a pull was drawn
 	RecordReport     RecordKind = "report"     // its reward was reported
 	RecordStop       RecordKind = "stop"       // the run is over
+	RecordRaise      RecordKind = "raise"      // it goes on, with a larger limit in place of the one that ended it
 	RecordPause      RecordKind = "pause"      // it ended, and can go on
 )
 
@@ -51,7 +52,7 @@ type Record struct {
 	Time  int64      `json:"t"`             // milliseconds since 1970
 
 	Version     int           `json:"version,omitempty"`     // header
-	Fingerprint Fingerprint   `json:"fingerprint,omitempty"` // header, run
+	Fingerprint Fingerprint   `json:"fingerprint,omitempty"` // header, run, raise
 	Reply       *llm.Reply    `json:"reply,omitempty"`       // completion; aborted: its attempts
 	Error       *ErrorRecord  `json:"error,omitempty"`       // completion, aborted, pause
 	Prompt      int           `json:"prompt,omitempty"`      // aborted: the most tokens that the prompt has
@@ -67,7 +68,7 @@ type Record struct {
 	Calls  int     `json:"calls,omitempty"`  // draw: how many it was given
 	Reward float64 `json:"reward,omitempty"` // report
 	Stop   Stop    `json:"stop,omitempty"`   // stop, pause
-	Limit  string  `json:"limit,omitempty"`  // stop, refusal: what bound
+	Limit  string  `json:"limit,omitempty"`  // stop, raise, refusal: what bound
 }
 
 // compare reports in what the decision now differs from r, that an earlier life made in its place.
@@ -118,6 +119,8 @@ func (r Record) complete() error {
 		missing = r.Pull == nil || r.Arm == nil
 	case RecordReport:
 		missing = r.Pull == nil
+	case RecordRaise:
+		missing = r.Fingerprint == nil
 	case RecordEvaluation:
 		missing = r.Result == nil
 	case RecordCompletion, RecordAborted:
