@@ -53,7 +53,10 @@ func TestBadInput(t *testing.T) {
 		{"--no-such-flag", []string{"no-such-flag"}},
 		{"--model qwen3-8b", []string{"LLM_API_BASE"}},
 		{"--model qwen3-8b --api-base localhost:8000/v1", []string{"localhost:8000/v1"}},
-		{"--model qwen3-8b --api-base http://", []string{"http://"}},
+		{"--model qwen3-8b --api-base http://", []string{"--api-base", "http://"}},
+		{"--model qwen3-8b --api-base http://u:secret@a/v1,", []string{"--api-base", "http://u:xxxxx@a/v1,", "place 2"}},
+		{"--model qwen3-8b --api-base http://a/v1,http://b/v1,http://a/v1/", []string{"--api-base", "http://b/v1", "places 1 and 3"}},
+		{"--task ../../task/folder/testdata/bins --runtime js", []string{"--runtime", "../../task/folder/testdata/bins"}},
 		{"--output " + file, []string{file}},
 	} {
 		err := run(t.Context(), append([]string{"--output", t.TempDir()}, strings.Fields(tt.args)...))
@@ -66,6 +69,22 @@ func TestBadInput(t *testing.T) {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want it to say %q", tt.args, err, want)
 			}
+		}
+	}
+}
+
+// What is wrong with the variable is told of the variable.
+func TestBadEnvironment(t *testing.T) {
+	for value, want := range map[string]string{
+		"localhost:8000/v1":           `LLM_API_BASE "localhost:8000/v1"`,
+		"http://a/v1, http://a/v1":    `LLM_API_BASE "http://a/v1,http://a/v1"`,
+		",http://a/v1":                `LLM_API_BASE ",http://a/v1": there is no URL in place 1`,
+		"http://a/v1,localhost:80/v1": `LLM_API_BASE "localhost:80/v1"`,
+	} {
+		t.Setenv("LLM_API_BASE", value)
+		var usage *cli.UsageError
+		if err := run(t.Context(), strings.Fields("--model qwen3-8b --output "+t.TempDir())); !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want it to say %s", value, err, want)
 		}
 	}
 }

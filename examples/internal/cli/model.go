@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,10 +35,7 @@ func (o *Options) model() (llm.Model, llm.LLM, error) {
 	}
 	model.Timeout = o.Timeout
 	l, err := o.endpoints(model)
-	if err != nil {
-		return model, nil, &UsageError{err}
-	}
-	return model, l, nil
+	return model, l, err
 }
 
 // offline reports whether the model is the stand-in.
@@ -67,22 +65,71 @@ func (o *Options) checkModel() error {
 
 // endpoints returns a client of the endpoint, or a pool of clients of several.
 func (o *Options) endpoints(model llm.Model) (llm.LLM, error) {
+	cfg := openai.Config{Model: model}
+	if o.Stream {
+		cfg.Stream = &o.Stalls
+	}
+	return Endpoints(o.APIBase, cfg, o.ParallelLLM)
+}
+
+// Endpoints returns a client with the configuration cfg of the endpoint at the URL bases, a value of
+// --api-base, or of the environment's if that is empty; or a pool of clients of several, separated by commas,
+// each with so many places. What is wrong with the URLs is a [UsageError].
+func Endpoints(bases string, cfg openai.Config, places int) (llm.LLM, error) {
+	from := "--api-base"
+	if bases == "" {
+		bases, from = os.Getenv(openai.EnvBase), openai.EnvBase
+	}
+	urls := strings.Split(bases, ",")
+	for i, base := range urls {
+		urls[i] = strings.TrimSpace(base)
+	}
+	if bases == "" {
+		from = "--api-base" // what the client says of none names the variable by itself
+	} else if err := checkURLs(from, urls); err != nil {
+		return nil, err
+	}
 	var pool []llm.Endpoint
-	for base := range strings.SplitSeq(cmp.Or(o.APIBase, os.Getenv(openai.EnvBase)), ",") {
-		cfg := openai.Config{BaseURL: strings.TrimSpace(base), Model: model}
-		if o.Stream {
-			cfg.Stream = &o.Stalls
-		}
+	for _, base := range urls {
+		cfg.BaseURL = base
 		client, err := openai.New(cfg)
 		if err != nil {
-			return nil, err
+			return nil, Usagef("%s", strings.ReplaceAll(err.Error(), "Config.BaseURL", from))
 		}
-		pool = append(pool, llm.Endpoint{Name: cfg.BaseURL, LLM: client})
+		pool = append(pool, llm.Endpoint{Name: base, LLM: client})
 	}
 	if len(pool) == 1 {
 		return pool[0].LLM, nil
 	}
-	return llm.NewPool(llm.PoolConfig{Endpoints: pool, Places: o.ParallelLLM})
+	return llm.NewPool(llm.PoolConfig{Endpoints: pool, Places: places})
+}
+
+// checkURLs finds what is missing or stands twice in a list of URLs, the value of from.
+func checkURLs(from string, urls []string) error {
+	first := map[string]int{}
+	for i, base := range urls {
+		if base == "" {
+			return Usagef("%s %q: there is no URL in place %d: need one before each comma and after the last", from, shownURLs(urls), i+1)
+		}
+		same := strings.TrimRight(base, "/")
+		if j, twice := first[same]; twice {
+			return Usagef("%s %q: the URLs in places %d and %d are the same: name each replica once", from, shownURLs(urls), j+1, i+1)
+		}
+		first[same] = i
+	}
+	return nil
+}
+
+// shownURLs is a list of URLs as messages show it, without passwords.
+func shownURLs(urls []string) string {
+	var list []string
+	for _, base := range urls {
+		if u, err := url.Parse(base); err == nil {
+			base = u.Redacted()
+		}
+		list = append(list, base)
+	}
+	return strings.Join(list, ",")
 }
 
 func modelKeys() []string {

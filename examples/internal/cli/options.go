@@ -179,6 +179,9 @@ func (o *Options) task() (task.Task, io.Closer, error) {
 		}
 	}
 	if info, err := os.Stat(o.Task); err == nil && info.IsDir() {
+		if o.given["runtime"] {
+			return nil, nil, Usagef("--runtime has no effect on the folder %s: its evaluator runs its programs", o.Task)
+		}
 		t, err := o.folder()
 		closer, _ := t.(io.Closer)
 		return t, closer, err

@@ -89,7 +89,7 @@ const shown = 300
 
 // String says it in one line.
 func (c *complaint) String() string {
-	why := []rune(strings.Join(strings.Fields(c.most), " "))
+	why := []rune(strings.Join(strings.Fields(inFlags(c.most)), " "))
 	if len(why) > shown {
 		why = append(why[:shown], []rune(" ...")...)
 	}

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
 // Exit statuses.
@@ -53,11 +55,17 @@ func status(err error) int {
 	case errors.Is(err, ErrCanceled):
 		return exitCanceled
 	}
-	fmt.Fprintln(os.Stderr, strings.Join(strings.Fields(err.Error()), " "))
+	fmt.Fprintln(os.Stderr, strings.Join(strings.Fields(inFlags(err.Error())), " "))
 	if errors.As(err, &usage) {
 		return exitUsage
 	}
 	return exitError
+}
+
+// inFlags returns what an endpoint's client says with the flag and the variable in the place of the fields
+// that they set.
+func inFlags(text string) string {
+	return strings.NewReplacer("Config.BaseURL", "--api-base or "+openai.EnvBase, "Config.APIKey", openai.EnvKey).Replace(text)
 }
 
 // Parse reads args into fs. A wrong flag is a UsageError of one line; --help prints all flags.

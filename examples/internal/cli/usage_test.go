@@ -24,3 +24,11 @@ func TestStatus(t *testing.T) {
 		}
 	}
 }
+
+// What a client says of its configuration is told in flags and variables.
+func TestInFlags(t *testing.T) {
+	const of = "404 Not Found (check the URL in Config.BaseURL, and the key in Config.APIKey)"
+	if got, want := inFlags(of), "404 Not Found (check the URL in --api-base or LLM_API_BASE, and the key in LLM_API_KEY)"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
