@@ -36,9 +36,10 @@ type allocation struct {
 // A flight is a pull whose generation is being made.
 type flight struct {
 	pull  bandit.Pull
-	round int  // its place in Result.Rounds
-	calls int  // set aside for it
-	ended bool // an earlier life saw its end: the journal has all that it asks for
+	round int           // its place in Result.Rounds
+	calls int           // set aside for it
+	ended bool          // an earlier life saw its end: the journal has all that it asks for
+	took  time.Duration // then
 	step  func(context.Context) (Generation, error)
 }
 
@@ -169,7 +170,8 @@ func (a *allocation) open() (open []bool, any bool) {
 // launch prepares the step of a drawn arm, with as many calls as n and the budget can hold.
 func (a *allocation) launch(pull bandit.Pull, n int) (flight, bool) {
 	arm := a.cfg.Arms[pull.Arm]
-	f := flight{pull: pull, round: len(a.res.Rounds), ended: a.cfg.Journal.endsLater(), step: arm.Step}
+	f := flight{pull: pull, round: len(a.res.Rounds), step: arm.Step}
+	f.took, f.ended = a.cfg.Journal.endsLater()
 	if s, ok := arm.(Sizer); ok {
 		f.calls = s.Calls()
 		if n > 0 {
@@ -199,6 +201,9 @@ func (a *allocation) land(ctx context.Context, l landing) {
 	a.reserved -= f.calls
 	arm := &a.res.Arms[f.pull.Arm]
 	l = l.settled(arm)
+	if f.ended {
+		l.gen.Elapsed = f.took // not what it took to read it
+	}
 	a.count(l.gen)
 	a.mark(l.gen)
 	if len(arm.Generations) == 0 {

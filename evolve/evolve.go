@@ -44,7 +44,7 @@ type Generation struct {
 	// lowest index.
 	Parent, Best eval.Candidate
 	Children     []Child       // by index; those that were never sent are not among them
-	Elapsed      time.Duration // from the start of Step to its end
+	Elapsed      time.Duration // from the start of Step to its end, in the life of the run that saw it
 	Partial      bool          // an error, or the end of the run, cut it short
 	Limit        string        // the field of the run's Budget that left no room for more children; "" if none did
 }

@@ -62,7 +62,7 @@ type Journal struct {
 	programs  map[[32]byte]bool      // whose text is in the file
 	decisions []Record               // of earlier lives, in order
 	drawn     map[int]int            // where in decisions a pull of the run read last was drawn
-	ended     map[int]bool           // by place in decisions: a draw whose end was reported
+	ended     map[int]time.Duration  // by place in decisions: how long a pull took whose end was reported
 	ran       int                    // where in decisions the run read last began
 	raised    int                    // where in decisions it went on with a larger limit last
 	next      int                    // of decisions, the one to be made now
@@ -104,7 +104,7 @@ func OpenJournal(path string, cfg JournalConfig) (*Journal, error) {
 		claimed:  make(map[effectKey]int),
 		programs: make(map[[32]byte]bool),
 		drawn:    make(map[int]int),
-		ended:    make(map[int]bool),
+		ended:    make(map[int]time.Duration),
 		live:     make(chan struct{}),
 	}
 	if err := j.open(cfg); err != nil {
@@ -242,7 +242,8 @@ func (j *Journal) readDecision(r Record) {
 		j.drawn[*r.Pull] = len(j.decisions)
 	case RecordReport:
 		if at, ok := j.drawn[*r.Pull]; ok {
-			j.ended[at] = true
+			begin := max(j.decisions[at].Time, j.life.UnixMilli()) // what an earlier life made of it was made again
+			j.ended[at] = max(0, time.Duration(r.Time-begin)*time.Millisecond)
 		}
 	}
 	j.decisions = append(j.decisions, r)
@@ -417,14 +418,15 @@ func (j *Journal) decide(r Record) error {
 }
 
 // endsLater reports whether the draw that is to be made now is in the file and so is the end of its pull, so
-// that whatever it asks for is, too.
-func (j *Journal) endsLater() bool {
+// that whatever it asks for is, too, and how long it took.
+func (j *Journal) endsLater() (took time.Duration, ends bool) {
 	if j == nil {
-		return false
+		return 0, false
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.next < len(j.decisions) && j.ended[j.next]
+	took, ends = j.ended[j.next] // a place beyond the decisions has none
+	return took, ends
 }
 
 // diverged notes that a call is not in the file though it must be, and returns that as an error.

@@ -116,6 +116,31 @@ func TestRetryWithoutRoomFailsTheCallAlone(t *testing.T) {
 	})
 }
 
+// What a generation took is told by the life that ended it, however fast its calls are read again.
+func TestJournalKeepsTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := journalPath(t)
+		jb := job{k: 2, n: 3, inFlight: 1, calls: 18, model: slowly(func(llm.Request) time.Duration { return 4 * time.Second })}
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second) // in the third generation
+		defer cancel()
+		if res, _, err := jb.run(ctx, t, path); err != nil || res.Stop != evolve.StopCanceled {
+			t.Fatalf("stopped by %s: %v", res.Stop, err)
+		}
+		time.Sleep(time.Hour)
+		for range 2 {
+			res, _, err := jb.run(t.Context(), t, path)
+			if err != nil || len(res.Rounds) != 6 {
+				t.Fatalf("%d rounds: %v", len(res.Rounds), err)
+			}
+			for _, r := range res.Rounds {
+				if g := res.Arms[r.Pull.Arm].Generations[r.Generation]; g.Elapsed != 4*time.Second {
+					t.Errorf("generation %d of arm %d took %v, want 4 s", g.Index, r.Pull.Arm, g.Elapsed)
+				}
+			}
+		}
+	})
+}
+
 // plain is a policy that does not print itself, and holds what no two processes have alike.
 type plain struct{ own *int }
 
