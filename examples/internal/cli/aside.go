@@ -71,7 +71,7 @@ func finished(journal string) (bool, error) {
 			return false, err
 		}
 		switch r.Kind {
-		case evolve.RecordRun, evolve.RecordDraw, evolve.RecordReport, evolve.RecordStop:
+		case evolve.RecordRun, evolve.RecordDraw, evolve.RecordReport, evolve.RecordStop, evolve.RecordRaise:
 			over = r.Kind == evolve.RecordStop
 		}
 	}

@@ -247,3 +247,30 @@ func TestMakeRoomOfATornJournal(t *testing.T) {
 		}
 	}
 }
+
+// A run that stalls ended and a larger cap let go on is not over, though its journal tells of a stop.
+func TestARaisedRunIsNotOver(t *testing.T) {
+	journal := filepath.Join(t.TempDir(), "r.journal")
+	l, err := wal.Create(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		evolve.Record
+		over bool
+	}{
+		{evolve.Record{Kind: evolve.RecordHeader, Version: evolve.JournalVersion}, false},
+		{evolve.Record{Kind: evolve.RecordStop, Stop: evolve.StopBudget, Limit: "Stalls"}, true},
+		{evolve.Record{Kind: evolve.RecordRaise, Limit: "Stalls", Fingerprint: evolve.Fingerprint{"Budget.Stalls": "20"}}, false},
+	} {
+		if _, err := l.Append(step.Record); err != nil {
+			t.Fatal(err)
+		}
+		if over, err := finished(journal); err != nil || over != step.over {
+			t.Errorf("after record %d, a %s: over %v, %v", i, step.Kind, over, err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

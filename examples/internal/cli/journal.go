@@ -58,6 +58,8 @@ func (o *Options) OpenJournal(ctx context.Context, s *Setup, saver Saver, decide
 		return nil, locked(path, err)
 	}
 	switch lost := j.Lost(); {
+	case j.Finished() && o.given["max-stalls"]:
+		fmt.Printf("%s tells of a finished run; nothing is asked of the model unless stalls ended it and --max-stalls is larger now\n", path)
 	case j.Finished():
 		fmt.Printf("%s tells of a finished run; nothing is asked of the model\n", path)
 	case lost > 0:

@@ -16,7 +16,7 @@ func (o *Options) remarks(r *evolve.Result) (lines []string) {
 	}
 	if r.Limit == "Stalls" {
 		lines = append(lines, fmt.Sprintf("%s timed out or stalled, more than the %d that --max-stalls allows: look at the endpoint and at what counts as a stall"+
-			" (--timeout; with --stream also --first-token, --silence, --min-rate); a run begun --anew may be allowed more",
+			" (--timeout; with --stream also --first-token, --silence, --min-rate); with a larger --max-stalls, --resume goes on where it stopped",
 			count(stalls(r), "attempt", "attempts"), o.maxStalls()))
 	}
 	var c complaint
@@ -25,7 +25,7 @@ func (o *Options) remarks(r *evolve.Result) (lines []string) {
 			c.add(g)
 		}
 	}
-	if 2*c.bad >= c.of && c.bad > 0 {
+	if 2*c.bad >= c.of && c.bad > 0 && r.Stop != evolve.StopError && r.Stop != evolve.StopCanceled { // those say why themselves
 		lines = append(lines, c.String())
 	}
 	return lines

@@ -36,7 +36,7 @@ func TestRemarks(t *testing.T) {
 		{"nothing to remark", Options{}, evolve.Result{Stop: evolve.StopBudget, Limit: "Calls", Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation("ok", "ok", "bad")}}}}, nil},
 		{"stalls, of this life and of one before, by the default cap", Options{T: 30, N: 8},
 			evolve.Result{Limit: "Stalls", Earlier: evolve.Earlier{}, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{stalled, generation("ok")}}}},
-			[]string{"2 attempts timed out or stalled, more than the 24 that --max-stalls allows", "--timeout", "--first-token, --silence, --min-rate", "--anew"}},
+			[]string{"2 attempts timed out or stalled, more than the 24 that --max-stalls allows", "--timeout", "--first-token, --silence, --min-rate", "--resume"}},
 		{"stalls, by a cap that was given", Options{T: 30, N: 8, MaxStalls: 1}, evolve.Result{Limit: "Stalls"}, []string{"more than the 1 that --max-stalls"}},
 		{"stalls of a small run", Options{T: 2, N: 8}, evolve.Result{Limit: "Stalls"}, []string{"more than the 10 that --max-stalls"}},
 		{"an earlier life", Options{}, evolve.Result{Earlier: evolve.Earlier{Lost: make([]llm.Attempt, 2), Aborted: make([][]llm.Attempt, 1)}},
@@ -46,6 +46,7 @@ func TestRemarks(t *testing.T) {
 			{Generations: []evolve.Generation{generation("ok", "a\n  b", "ok")}},
 			{Generations: []evolve.Generation{generation("ok", "c"), generation("!a\n  b")}}}},
 			[]string{"3 of 6 children are without a score, 2 for this reason: a b"}},
+		{"an error, which says enough", Options{}, evolve.Result{Stop: evolve.StopError, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation("bad")}}}}, nil},
 		{"a long reason", Options{}, evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation(strings.Repeat("ä", 301))}}}},
 			[]string{"1 of 1 child is without a score, 1 for this reason: " + strings.Repeat("ä", 300) + " ..."}},
 	} {
