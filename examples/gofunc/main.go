@@ -36,6 +36,11 @@ import (
 const system = `Write a Go file of package throwaway with a function Sort(xs []int) that sorts xs in place. It must
 be right for every input; the faster it sorts 5000 random numbers, the better. Use no other packages.`
 
+const usage = `Gofunc evolves a Go function that sorts, scored by a test and a benchmark that run one at a time: a generation of
+eight children takes about half a minute on two cores, the four by default about two minutes.
+
+`
+
 // What is around the function: its test, its benchmark, and a script that runs both.
 var (
 	//go:embed _throwaway/sort_test.go _throwaway/evaluate.sh
@@ -53,7 +58,12 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	rounds := fs.Int("T", 4, "generations")
 	children := fs.Int("N", 8, "children in a generation")
 	seed := fs.Uint64("seed", 1, "seed of the search, up to 2^32-1")
-	name := fs.String("model", "", "what the endpoint at $LLM_API_BASE calls the model (default: a stand-in without a network, which only changes numbers)")
+	name := fs.String("model", "", "what the endpoint calls the model (default: a stand-in without a network, which only changes numbers)")
+	base := fs.String("api-base", "", "URL of the endpoint, or of several replicas of the model, separated by commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
+	fs.Usage = func() {
+		fmt.Fprint(fs.Output(), usage)
+		fs.PrintDefaults()
+	}
 	if err := cli.Parse(fs, args); err != nil {
 		return err
 	}
@@ -63,9 +73,12 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if *seed > math.MaxUint32 {
 		return cli.Usagef("gofunc: --seed is %d: need at most %d", *seed, uint32(math.MaxUint32))
 	}
-	model, err := newModel(*name)
+	if *name == "" && *base != "" {
+		return cli.Usagef("gofunc: --api-base has no effect without --model")
+	}
+	model, err := newModel(*name, *base)
 	if err != nil {
-		return &cli.UsageError{Err: err}
+		return err
 	}
 	dir, err := os.MkdirTemp("", "gofunc-")
 	if err != nil {
@@ -107,16 +120,19 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return err
 }
 
-// newModel returns the model of that name at the endpoint in the environment, or the stand-in.
-func newModel(name string) (llm.LLM, error) {
+// inFlight is how many calls are made at once.
+const inFlight = 16
+
+// newModel returns the model of that name at the endpoints base, or in the environment, or the stand-in.
+func newModel(name, base string) (llm.LLM, error) {
 	if name == "" {
 		return offline.New(offline.Config{})
 	}
-	client, err := openai.New(openai.Config{Model: llm.Model{Key: name, Name: name}})
+	client, err := cli.Endpoints(base, openai.Config{Model: llm.Model{Key: name, Name: name}}, inFlight)
 	if err != nil {
 		return nil, err
 	}
-	return llm.Retry(llm.Limit(client, 16), llm.RetryConfig{}), nil
+	return llm.Retry(llm.Limit(client, inFlight), llm.RetryConfig{}), nil
 }
 
 // newEvaluator returns what scores a function by its test and its benchmark, with what it needs in dir.

@@ -56,7 +56,7 @@ func TestEvaluator(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Setenv("LLM_API_BASE", "nowhere")
-	for _, args := range []string{"--T 0", "--N -1", "--seed 4294967296", "--model m", "--seed x", "more"} {
+	for _, args := range []string{"--T 0", "--N -1", "--seed 4294967296", "--model m", "--model m --api-base http://a/v1,", "--api-base http://a/v1", "--seed x", "more"} {
 		var usage *cli.UsageError
 		if err := run(t.Context(), strings.Fields(args), &strings.Builder{}); !errors.As(err, &usage) {
 			t.Errorf("%s: %v, want a usage error", args, err)

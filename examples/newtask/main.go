@@ -6,9 +6,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"log"
 	"math"
+	"os"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
@@ -43,7 +45,17 @@ func score(out json.RawMessage) eval.Result {
 	return eval.Result{Valid: true, Score: 1 / (1 + worst), Metrics: map[string]float64{"max_error": worst}}
 }
 
+const usage = `Newtask makes a search of 30 generations on a task of one's own, a polynomial near sin x, with a model that
+needs no network. It takes a few seconds and has no flags; to change it, change its source.
+`
+
 func main() {
+	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage) }
+	flag.Parse()
+	if flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
 	runner := must(js.New(js.Config{}))
 	sine := must(task.New(task.Spec{
 		Name: "sine", Language: "javascript", System: system, Initial: initial,

@@ -112,6 +112,10 @@ func work(ctx context.Context, path string) error {
 func main() {
 	path := flag.String("journal", "", "make the run in this process, with this journal (default: start, kill and resume it)")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
 	if *path != "" {
 		if err := work(context.Background(), *path); err != nil {
 			log.Fatal(err)
