@@ -12,48 +12,46 @@ type language struct {
 	ext     string
 }
 
-// languages returns those that go by more than one name, or whose file ending is not ".txt".
-func languages() []language {
-	return []language{
-		{"javascript", []string{"js", "node", "nodejs", "mjs", "cjs", "ecmascript", "es6"}, ".js"},
-		{"typescript", []string{"ts", "mts"}, ".ts"},
-		{"python", []string{"py", "python3", "py3", "cpython"}, ".py"},
-		{"go", []string{"golang"}, ".go"},
-		{"c", nil, ".c"},
-		{"c++", []string{"cpp", "cxx", "cc", "cplusplus"}, ".cpp"},
-		{"c#", []string{"cs", "csharp"}, ".cs"},
-		{"cuda", []string{"cu"}, ".cu"},
-		{"rust", []string{"rs"}, ".rs"},
-		{"zig", nil, ".zig"},
-		{"java", nil, ".java"},
-		{"kotlin", []string{"kt"}, ".kt"},
-		{"scala", nil, ".scala"},
-		{"swift", nil, ".swift"},
-		{"julia", []string{"jl"}, ".jl"},
-		{"r", nil, ".r"},
-		{"ruby", []string{"rb"}, ".rb"},
-		{"perl", []string{"pl"}, ".pl"},
-		{"php", nil, ".php"},
-		{"lua", nil, ".lua"},
-		{"haskell", []string{"hs"}, ".hs"},
-		{"ocaml", []string{"ml"}, ".ml"},
-		{"fortran", []string{"f90", "f95"}, ".f90"},
-		{"lean", []string{"lean4"}, ".lean"},
-		{"shell", []string{"sh", "bash", "zsh"}, ".sh"},
-		{"sql", nil, ".sql"},
-		{"json", nil, ".json"},
-		{"yaml", []string{"yml"}, ".yaml"},
-		{"latex", []string{"tex"}, ".tex"},
-		{"markdown", []string{"md"}, ".md"},
-		{"text", []string{"txt", "plaintext", "plain"}, ".txt"},
-	}
+// languages are those that go by more than one name, or whose file ending is not ".txt".
+var languages = []language{
+	{"javascript", []string{"js", "node", "nodejs", "mjs", "cjs", "ecmascript", "es6"}, ".js"},
+	{"typescript", []string{"ts", "mts"}, ".ts"},
+	{"python", []string{"py", "python3", "py3", "cpython"}, ".py"},
+	{"go", []string{"golang"}, ".go"},
+	{"c", nil, ".c"},
+	{"c++", []string{"cpp", "cxx", "cc", "cplusplus"}, ".cpp"},
+	{"c#", []string{"cs", "csharp"}, ".cs"},
+	{"cuda", []string{"cu"}, ".cu"},
+	{"rust", []string{"rs"}, ".rs"},
+	{"zig", nil, ".zig"},
+	{"java", nil, ".java"},
+	{"kotlin", []string{"kt"}, ".kt"},
+	{"scala", nil, ".scala"},
+	{"swift", nil, ".swift"},
+	{"julia", []string{"jl"}, ".jl"},
+	{"r", nil, ".r"},
+	{"ruby", []string{"rb"}, ".rb"},
+	{"perl", []string{"pl"}, ".pl"},
+	{"php", nil, ".php"},
+	{"lua", nil, ".lua"},
+	{"haskell", []string{"hs"}, ".hs"},
+	{"ocaml", []string{"ml"}, ".ml"},
+	{"fortran", []string{"f90", "f95"}, ".f90"},
+	{"lean", []string{"lean4"}, ".lean"},
+	{"shell", []string{"sh", "bash", "zsh"}, ".sh"},
+	{"sql", nil, ".sql"},
+	{"json", nil, ".json"},
+	{"yaml", []string{"yml"}, ".yaml"},
+	{"latex", []string{"tex"}, ".tex"},
+	{"markdown", []string{"md"}, ".md"},
+	{"text", []string{"txt", "plaintext", "plain"}, ".txt"},
 }
 
 // canonical returns the one name of the language that goes by tag, whatever its case; a tag that is
 // not known is its own name.
 func canonical(tag string) string {
 	tag = strings.ToLower(tag)
-	for _, l := range languages() {
+	for _, l := range languages {
 		for _, a := range l.aliases {
 			if tag == a {
 				return l.name
@@ -66,7 +64,7 @@ func canonical(tag string) string {
 // extOf returns the file ending of programs in the language that goes by tag, ".txt" if not known.
 func extOf(tag string) string {
 	name := canonical(tag)
-	for _, l := range languages() {
+	for _, l := range languages {
 		if l.name == name {
 			return l.ext
 		}
@@ -78,7 +76,7 @@ func extOf(tag string) string {
 // ".py". It is "" for an ending that is not known.
 func LanguageOf(ext string) string {
 	ext = strings.ToLower(ext)
-	for _, l := range languages() {
+	for _, l := range languages {
 		if l.ext == ext || slices.Contains(l.aliases, strings.TrimPrefix(ext, ".")) {
 			return l.name
 		}

@@ -5,7 +5,7 @@ import "testing"
 // A tag that two languages went by would be read as the first of them, whoever wrote it.
 func TestLanguagesShareNoName(t *testing.T) {
 	owner := map[string]string{}
-	for _, l := range languages() {
+	for _, l := range languages {
 		for _, name := range append([]string{l.name}, l.aliases...) {
 			if other, ok := owner[name]; ok {
 				t.Errorf("%q is both %s and %s", name, other, l.name)
@@ -32,7 +32,7 @@ func TestLanguageOf(t *testing.T) {
 			t.Errorf("LanguageOf(%q) = %q, want %q: %s", tt.ext, got, tt.want, tt.reason)
 		}
 	}
-	for _, l := range languages() {
+	for _, l := range languages {
 		if got := LanguageOf(l.ext); got != l.name {
 			t.Errorf("LanguageOf(%q) = %q, want %q", l.ext, got, l.name)
 		}
