@@ -53,13 +53,20 @@ func main() {
 	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) }))
 }
 
-func run(ctx context.Context, args []string, stdout io.Writer) error {
+// options are the flags.
+type options struct {
+	rounds, children int
+	seed             uint64
+	model, base      string
+}
+
+func (o *options) parse(args []string) error {
 	fs := flag.NewFlagSet("gofunc", flag.ContinueOnError)
-	rounds := fs.Int("T", 4, "generations")
-	children := fs.Int("N", 8, "children in a generation")
-	seed := fs.Uint64("seed", 1, "seed of the search, up to 2^32-1")
-	name := fs.String("model", "", "what the endpoint calls the model (default: a stand-in without a network, which only changes numbers)")
-	base := fs.String("api-base", "", "URL of the endpoint, or of several replicas of the model, separated by commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
+	fs.IntVar(&o.rounds, "T", 4, "generations")
+	fs.IntVar(&o.children, "N", 8, "children in a generation")
+	fs.Uint64Var(&o.seed, "seed", 1, "seed of the search, up to 2^32-1")
+	fs.StringVar(&o.model, "model", "", "what the endpoint calls the model (default: a stand-in without a network, which only changes numbers)")
+	fs.StringVar(&o.base, "api-base", "", "URL of the endpoint, or of several replicas of the model, separated by commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
 	fs.Usage = func() {
 		fmt.Fprint(fs.Output(), usage)
 		fs.PrintDefaults()
@@ -67,16 +74,23 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := cli.Parse(fs, args); err != nil {
 		return err
 	}
-	if *rounds < 1 || *children < 1 {
-		return cli.Usagef("gofunc: --T is %d and --N is %d: need at least 1", *rounds, *children)
-	}
-	if *seed > math.MaxUint32 {
-		return cli.Usagef("gofunc: --seed is %d: need at most %d", *seed, uint32(math.MaxUint32))
-	}
-	if *name == "" && *base != "" {
+	switch {
+	case o.rounds < 1 || o.children < 1:
+		return cli.Usagef("gofunc: --T is %d and --N is %d: need at least 1", o.rounds, o.children)
+	case o.seed > math.MaxUint32:
+		return cli.Usagef("gofunc: --seed is %d: need at most %d", o.seed, uint32(math.MaxUint32))
+	case o.model == "" && o.base != "":
 		return cli.Usagef("gofunc: --api-base has no effect without --model")
 	}
-	model, err := newModel(*name, *base)
+	return nil
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	var o options
+	if err := o.parse(args); err != nil {
+		return err
+	}
+	model, err := newModel(o.model, o.base)
 	if err != nil {
 		return err
 	}
@@ -96,14 +110,19 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sorting, LLM: model, N: *children, Seed: uint32(*seed), Noisy: true})
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Noisy: true})
 	if err != nil {
 		return err
 	}
+	return search(ctx, arm, o.rounds, stdout)
+}
+
+// search advances the arm and prints what comes of it.
+func search(ctx context.Context, arm evolve.Arm, rounds int, stdout io.Writer) error {
 	fmt.Fprintln(stdout, "generation         best  "+cli.CountsHead)
 	result, err := evolve.Run(ctx, evolve.Config{
 		Arms:   []evolve.Arm{arm},
-		Budget: evolve.Budget{Rounds: *rounds},
+		Budget: evolve.Budget{Rounds: rounds},
 		Observer: func(e evolve.Event) {
 			if g := e.Generation; e.Kind == evolve.EventGeneration {
 				fmt.Fprintf(stdout, "%10d  %11.3f  %s\n", g.Index, g.Best.Result.Score, cli.Counts(g))
