@@ -48,8 +48,8 @@
 //
 // Package bandit has the policies. A Policy returns the chance of each arm, so that floors and
 // mixtures are one line and propensities are known; a Player draws. A type with two methods is a new
-// policy; bandit/bandittest checks what it must hold and compares it with others on simulated arms,
-// bandit/replay on logged ones.
+// policy. bandit/bandittest checks what it must hold, in its tests; bandit/sim compares it with others
+// on simulated arms, bandit/replay on logged ones.
 //
 // Package evolve has the searches and the allocator, which is itself an Arm, so allocators nest. Its
 // Journal makes a run durable: killed at any instant it goes on, and pays for nothing twice.

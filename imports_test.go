@@ -16,9 +16,9 @@ var core = map[string][]string{
 	"llm":    {"golang.org/x/sync", "/internal/"},
 	"eval":   {"golang.org/x/sync", "/internal/"},
 	"task":   {"golang.org/x/sync", "/internal/", "/llm", "/eval"},
-	"bandit": {"gonum.org/v1/gonum", "/internal/"},
+	"bandit": {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
 	"flops":  {"golang.org/x/sync", "/internal/", "/llm"},
-	"evolve": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/flops"},
+	"evolve": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops"},
 }
 
 func TestCoreStaysLight(t *testing.T) {
@@ -41,6 +41,45 @@ func TestAdaptersAreSeen(t *testing.T) {
 			t.Errorf("%s is not seen to import %s", pkg, heavy)
 		}
 	}
+}
+
+// testOnly are the packages that are for tests. What is not a test may not import them, or a user would
+// compile checks and fixtures into a program.
+var testOnly = []string{module + "/bandit/bandittest"}
+
+func TestNoProductionCodeImportsTestHelpers(t *testing.T) {
+	for _, pkg := range testOnly {
+		for _, importer := range importers(t, "Imports", pkg) {
+			t.Errorf("%s imports %s outside its tests", importer, pkg)
+		}
+	}
+}
+
+// The test above would see an import if there was one: the policies' own tests have it.
+func TestTestHelpersAreSeen(t *testing.T) {
+	for _, pkg := range testOnly {
+		if !slices.Contains(importers(t, "XTestImports", pkg), module+"/bandit") {
+			t.Errorf("the tests of bandit are not seen to import %s", pkg)
+		}
+	}
+}
+
+// importers returns the packages of this module that have pkg among their imports of a kind: the field of
+// go list's output that has them.
+func importers(t *testing.T, kind, pkg string) []string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range ."+kind+"}} {{.}}{{end}}", "./...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var found []string
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); slices.Contains(words[1:], pkg) {
+			found = append(found, words[0])
+		}
+	}
+	return found
 }
 
 // within reports whether dep is the allowed package or module; a leading slash means this module, an

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 func TestASHAHolds(t *testing.T) {
@@ -173,8 +174,8 @@ func TestASHAParameters(t *testing.T) {
 }
 
 func ExampleASHA() {
-	arms := bandittest.Arms(bandittest.Staircase{}, 1, 4, 1, 24)
-	played, err := bandittest.Play(&bandit.ASHA{Eta: 2}, arms, bandittest.PlayConfig{Rounds: 24})
+	arms := sim.Arms(sim.Staircase{}, 1, 4, 1, 24)
+	played, err := sim.Play(&bandit.ASHA{Eta: 2}, arms, sim.PlayConfig{Rounds: 24})
 	fmt.Println(played.Selections, err)
 	// Output: [0 1 0 2 2 2 2 3 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2] <nil>
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 func TestExpectedImprovementHolds(t *testing.T) {
@@ -326,13 +327,13 @@ func TestExpectedImprovementIsScaleFree(t *testing.T) {
 // selections plays p over arms of a family of the simulator.
 func selections(t *testing.T, p bandit.Policy, arms, rounds int, score func(v float64) float64) []int {
 	t.Helper()
-	courses := bandittest.Arms(bandittest.HeavyTail{}, 3, arms, 1, rounds)
+	courses := sim.Arms(sim.HeavyTail{}, 3, arms, 1, rounds)
 	for _, c := range courses {
 		for n := range c {
 			c[n] = score(c[n])
 		}
 	}
-	played, err := bandittest.Play(p, courses, bandittest.PlayConfig{Rounds: rounds})
+	played, err := sim.Play(p, courses, sim.PlayConfig{Rounds: rounds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +364,7 @@ func TestExpectedImprovementLeavesPlateaus(t *testing.T) {
 	mean := func(fresh func() bandit.Policy) float64 {
 		var sum float64
 		for seed := range uint64(runs) {
-			played, err := bandittest.Play(fresh(), bandittest.Arms(bandittest.Plateaus{}, seed, 10, 1, 256), bandittest.PlayConfig{Rounds: 256, Seed: seed})
+			played, err := sim.Play(fresh(), sim.Arms(sim.Plateaus{}, seed, 10, 1, 256), sim.PlayConfig{Rounds: 256, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}

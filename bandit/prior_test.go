@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 func TestFitPriorErrors(t *testing.T) {
@@ -74,13 +74,13 @@ func TestPriorKnowsTheFuture(t *testing.T) {
 func TestPriorReachesFurther(t *testing.T) {
 	const runs, rounds = 40, 512
 	for _, tt := range []struct {
-		family bandittest.Family
+		family sim.Family
 		better float64
-	}{{bandittest.LateBloomers{}, 0.15}, {bandittest.HillClimb{Objective: "mmd"}, 0}} {
-		prior := fit(t, bandittest.Arms(tt.family, 1<<32, 40, 1, rounds))
+	}{{sim.LateBloomers{}, 0.15}, {sim.HillClimb{Objective: "mmd"}, 0}} {
+		prior := fit(t, sim.Arms(tt.family, 1<<32, 40, 1, rounds))
 		var plain, informed float64
 		for seed := range uint64(runs) {
-			arms := bandittest.Arms(tt.family, seed, 10, 1, rounds)
+			arms := sim.Arms(tt.family, seed, 10, 1, rounds)
 			plain += final(t, &bandit.ExpectedImprovement{T: rounds}, arms) / runs
 			informed += final(t, &bandit.ExpectedImprovement{T: rounds, Prior: prior}, arms) / runs
 		}
@@ -92,7 +92,7 @@ func TestPriorReachesFurther(t *testing.T) {
 
 func final(t *testing.T, p bandit.Policy, arms [][]float64) float64 {
 	t.Helper()
-	played, err := bandittest.Play(p, arms, bandittest.PlayConfig{Rounds: len(arms[0]) - 1})
+	played, err := sim.Play(p, arms, sim.PlayConfig{Rounds: len(arms[0]) - 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestPriorIsShared(t *testing.T) {
 	scores := make([]float64, 4)
 	for i := range scores {
 		wg.Go(func() {
-			played, err := bandittest.Play(&bandit.ExpectedImprovement{Prior: prior}, arms, bandittest.PlayConfig{Rounds: 60})
+			played, err := sim.Play(&bandit.ExpectedImprovement{Prior: prior}, arms, sim.PlayConfig{Rounds: 60})
 			if err == nil {
 				scores[i] = played.Best[60]
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 func TestRisingEliminationHolds(t *testing.T) {
@@ -144,7 +145,7 @@ func ExampleRisingElimination() {
 		{0.1, 0.3, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4},
 		{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9},
 	}
-	played, err := bandittest.Play(&bandit.RisingElimination{T: 10, Lag: 2}, arms, bandittest.PlayConfig{Rounds: 10})
+	played, err := sim.Play(&bandit.RisingElimination{T: 10, Lag: 2}, arms, sim.PlayConfig{Rounds: 10})
 	fmt.Println(played.Selections, err)
 	// Output: [0 1 0 1 0 1 0 1 1 1] <nil>
 }

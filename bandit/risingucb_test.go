@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 func TestRisingUCBHolds(t *testing.T) {
@@ -119,9 +120,9 @@ func TestRisingUCBFindsTheLateBest(t *testing.T) {
 }
 
 // mustPlay lets a policy play arms of which the course is known.
-func mustPlay(t testing.TB, p bandit.Policy, arms [][]float64, rounds int) bandittest.Played {
+func mustPlay(t testing.TB, p bandit.Policy, arms [][]float64, rounds int) sim.Played {
 	t.Helper()
-	played, err := bandittest.Play(p, arms, bandittest.PlayConfig{Rounds: rounds})
+	played, err := sim.Play(p, arms, sim.PlayConfig{Rounds: rounds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func ExampleRisingUCB() {
 		{0.1, 0.5, 0.6, 0.62, 0.63, 0.63, 0.63, 0.63, 0.63, 0.63, 0.63, 0.63, 0.63},
 		{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9, 0.9, 0.9},
 	}
-	played, err := bandittest.Play(&bandit.RisingUCB{}, arms, bandittest.PlayConfig{Rounds: 12})
+	played, err := sim.Play(&bandit.RisingUCB{}, arms, sim.PlayConfig{Rounds: 12})
 	fmt.Println(played.Selections, err)
 	// Output: [0 1 0 1 0 1 0 1 1 1 1 1] <nil>
 }

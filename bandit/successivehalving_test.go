@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 func TestSuccessiveHalvingHolds(t *testing.T) {
@@ -193,8 +194,8 @@ func TestSuccessiveHalvingParameters(t *testing.T) {
 }
 
 func ExampleSuccessiveHalving() {
-	arms := bandittest.Arms(bandittest.Staircase{}, 1, 4, 1, 24)
-	played, err := bandittest.Play(&bandit.SuccessiveHalving{T: 24}, arms, bandittest.PlayConfig{Rounds: 24})
+	arms := sim.Arms(sim.Staircase{}, 1, 4, 1, 24)
+	played, err := sim.Play(&bandit.SuccessiveHalving{T: 24}, arms, sim.PlayConfig{Rounds: 24})
 	fmt.Println(played.Selections, err)
 	// Output: [0 1 2 3 0 1 2 3 0 1 2 3 0 2 0 2 0 2 0 2 0 2 0 2] <nil>
 }

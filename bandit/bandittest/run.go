@@ -1,6 +1,5 @@
-// Package bandittest checks what any [bandit.Policy] must hold, and measures policies on simulated arms.
-// Call [Run] in the test of a policy; [Study] compares policies over families of arms that rise as
-// searches do.
+// Package bandittest checks what any [bandit.Policy] must hold. It is for tests: call [Run] in the test of
+// a policy. To measure how well a policy does, see package sim.
 package bandittest
 
 import (

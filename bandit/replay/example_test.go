@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
 	"github.com/evoalloc/evoalloc/bandit/replay"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 const scores = `generation,40,41,42
@@ -37,7 +37,7 @@ func ExamplePlay() {
 	}
 	fmt.Println("arms  ", played.Selections)
 	fmt.Println("best  ", played.Best)
-	fmt.Println("oracle", bandittest.Oracle(replay.Curves(l.Arms), 5))
+	fmt.Println("oracle", sim.Oracle(replay.Curves(l.Arms), 5))
 	// Output:
 	// arms   [0 1 2 1 1]
 	// best   [0.36 0.36 0.41 0.41 0.41 0.44]
@@ -86,19 +86,19 @@ func ExampleFamily() {
 		}
 		arms = append(arms, replay.Arm{Name: fmt.Sprint(i), Best: best})
 	}
-	cells, err := bandittest.Study(context.Background(), bandittest.StudyConfig{
-		Contenders: []bandittest.Contender{
-			{Name: "random", New: func(bandittest.Setting) bandit.Policy { return bandit.Random{} }},
-			{Name: "thompson", New: func(bandittest.Setting) bandit.Policy { return &bandit.GaussianThompson{} }},
+	cells, err := sim.Study(context.Background(), sim.StudyConfig{
+		Contenders: []sim.Contender{
+			{Name: "random", New: func(sim.Setting) bandit.Policy { return bandit.Random{} }},
+			{Name: "thompson", New: func(sim.Setting) bandit.Policy { return &bandit.GaussianThompson{} }},
 		},
-		Settings: []bandittest.Setting{{Family: replay.Family{Name: "my runs", Arms: arms}, Arms: 4, Rounds: 60}},
+		Settings: []sim.Setting{{Family: replay.Family{Name: "my runs", Arms: arms}, Arms: 4, Rounds: 60}},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, e := range cells[0].Entries {
-		fmt.Printf("%-8s final best %.1f on average\n", e.Name, bandittest.Summarize(e.Final).Mean.Value)
+		fmt.Printf("%-8s final best %.1f on average\n", e.Name, sim.Summarize(e.Final).Mean.Value)
 	}
 	// Output:
 	// random   final best 0.7 on average

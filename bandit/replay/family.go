@@ -3,11 +3,11 @@ package replay
 import (
 	"fmt"
 
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A Family has logged searches as arms, so that policies can be compared over them by [bandittest.Study]:
+// A Family has logged searches as arms, so that policies can be compared over them by [sim.Study]:
 // each seed deals them out in another order, so K arms are K of the logged searches. Its N is the log's,
 // whatever the address says, and an arm is no longer than its log. Scores should be in [0, 1] for policies
 // that expect rewards there.
@@ -16,10 +16,10 @@ type Family struct {
 	Arms []Arm  // at least as many as the arms asked for
 }
 
-var _ bandittest.Family = Family{}
+var _ sim.Family = Family{}
 
-// Arm implements [bandittest.Family]. It panics if there are not so many searches.
-func (f Family) Arm(a bandittest.Address) []float64 {
+// Arm implements [sim.Family]. It panics if there are not so many searches.
+func (f Family) Arm(a sim.Address) []float64 {
 	if a.Index < 0 || a.Index >= len(f.Arms) {
 		panic(fmt.Sprintf("replay: arm %d of %q, which has %d searches", a.Index, f.Name, len(f.Arms)))
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // A Config says how a policy is played over a log.
@@ -17,18 +17,18 @@ type Config struct {
 }
 
 // Play plays p over logged searches, as evolve.Run would have with one pull in flight, and returns the same
-// as [bandittest.Play]. The run ends early when every arm is closed.
+// as [sim.Play]. The run ends early when every arm is closed.
 //
 // A search that is shorter than the policy asks for closes its arm, and does so when it is asked for: the
 // draw that it has nothing for is canceled and the next is made without it. As long as this does not happen,
 // a policy draws exactly as it would in a live run with these scores, so the policy that made a log makes
 // the same selections again ([Verify]).
-func Play(p bandit.Policy, arms []Arm, cfg Config) (bandittest.Played, error) {
+func Play(p bandit.Policy, arms []Arm, cfg Config) (sim.Played, error) {
 	if err := (Log{Arms: arms}).validate(); err != nil {
-		return bandittest.Played{}, err
+		return sim.Played{}, err
 	}
 	if cfg.Rounds < 0 || cfg.Cap < 0 {
-		return bandittest.Played{}, fmt.Errorf("replay: Play of %d rounds with a cap of %d: need at least 0", cfg.Rounds, cfg.Cap)
+		return sim.Played{}, fmt.Errorf("replay: Play of %d rounds with a cap of %d: need at least 0", cfg.Rounds, cfg.Cap)
 	}
 	g := newGame(p, arms, cfg)
 	for cfg.Rounds == 0 || len(g.Selections) < cfg.Rounds {
@@ -45,7 +45,7 @@ func Play(p bandit.Policy, arms []Arm, cfg Config) (bandittest.Played, error) {
 
 // game is a run over a log.
 type game struct {
-	bandittest.Played
+	sim.Played
 	cfg    Config
 	player *bandit.Player
 	arms   []Arm
@@ -122,7 +122,7 @@ func Verify(l Log, p bandit.Policy, limit int) error {
 	return nil
 }
 
-// Curves returns the arms' best scores, as [bandittest.Oracle] and [bandittest.RoundRobin] take them.
+// Curves returns the arms' best scores, as [sim.Oracle] and [sim.RoundRobin] take them.
 func Curves(arms []Arm) [][]float64 {
 	curves := make([][]float64, len(arms))
 	for i, a := range arms {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
 	"github.com/evoalloc/evoalloc/bandit/compat"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // roundRobin pulls the first open arm from the draw's number on.
@@ -156,7 +156,7 @@ func TestFamilyDeals(t *testing.T) {
 	orders := make(map[string]bool)
 	for seed := range uint64(6) {
 		var got []float64
-		for _, arm := range bandittest.Arms(f, seed, 8, 1, 5) {
+		for _, arm := range sim.Arms(f, seed, 8, 1, 5) {
 			if len(arm) > 6 || len(arm) != min(6, 3+int(10*arm[0]+0.5)) {
 				t.Errorf("an arm of %d scores from search %v", len(arm), arm[0])
 			}
@@ -171,9 +171,9 @@ func TestFamilyDeals(t *testing.T) {
 	if len(orders) < 5 {
 		t.Errorf("%d different orders for 6 seeds", len(orders))
 	}
-	cells, err := bandittest.Study(t.Context(), bandittest.StudyConfig{
-		Contenders: []bandittest.Contender{{Name: "in turn", New: func(bandittest.Setting) bandit.Policy { return roundRobin{} }}},
-		Settings:   []bandittest.Setting{{Family: f, Arms: 4, Rounds: 40}}, Runs: 10,
+	cells, err := sim.Study(t.Context(), sim.StudyConfig{
+		Contenders: []sim.Contender{{Name: "in turn", New: func(sim.Setting) bandit.Policy { return roundRobin{} }}},
+		Settings:   []sim.Setting{{Family: f, Arms: 4, Rounds: 40}}, Runs: 10,
 	})
 	if err != nil || len(cells) != 1 || len(cells[0].Entries[0].Median) != 41 {
 		t.Errorf("a study over logs: %v", err)
@@ -183,5 +183,5 @@ func TestFamilyDeals(t *testing.T) {
 			t.Error("a ninth of eight searches")
 		}
 	}()
-	f.Arm(bandittest.Address{Index: 8})
+	f.Arm(sim.Address{Index: 8})
 }

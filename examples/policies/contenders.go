@@ -5,23 +5,23 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
 // own are policies to compare besides those of the library. A policy of yours joins by one line here:
 //
-//	{Name: "mine", New: func(s bandittest.Setting) bandit.Policy { return &mine{Rounds: s.Rounds, Arms: s.Arms} }},
+//	{Name: "mine", New: func(s sim.Setting) bandit.Policy { return &mine{Rounds: s.Rounds, Arms: s.Arms} }},
 //
 // New is called for each run, from several goroutines at once.
-var own = []bandittest.Contender{}
+var own = []sim.Contender{}
 
 // contenders returns all policies that can be compared: those that the other examples take as --algo, in
 // that order, ei-prior unless logs are played, and own ones.
-func (o *options) contenders() []bandittest.Contender {
-	var all []bandittest.Contender
+func (o *options) contenders() []sim.Contender {
+	var all []sim.Contender
 	for _, key := range cli.PolicyKeys() {
-		all = append(all, bandittest.Contender{Name: key, New: func(s bandittest.Setting) bandit.Policy {
+		all = append(all, sim.Contender{Name: key, New: func(s sim.Setting) bandit.Policy {
 			p, err := cli.Policy(key, cli.Game{T: s.Rounds, Ceiling: o.ceiling()})
 			if err != nil {
 				panic(err) // the key is one of cli's own
@@ -47,14 +47,14 @@ func (o *options) ceiling() float64 {
 }
 
 // chosen returns the contenders named in a flag's list, in its order; "all" is every one there is.
-func (o *options) chosen(flag, list string) ([]bandittest.Contender, error) {
+func (o *options) chosen(flag, list string) ([]sim.Contender, error) {
 	all := o.contenders()
 	if list == "all" {
 		return all, nil
 	}
-	var some []bandittest.Contender
+	var some []sim.Contender
 	for _, name := range split(list) {
-		i := slices.IndexFunc(all, func(c bandittest.Contender) bool { return c.Name == name })
+		i := slices.IndexFunc(all, func(c sim.Contender) bool { return c.Name == name })
 		if i < 0 {
 			return nil, cli.Usagef("--%s: unknown policy %q: it is one of %s, or all", flag, name, strings.Join(names(all), ", "))
 		}
@@ -63,7 +63,7 @@ func (o *options) chosen(flag, list string) ([]bandittest.Contender, error) {
 	return some, nil
 }
 
-func names(all []bandittest.Contender) []string {
+func names(all []sim.Contender) []string {
 	var s []string
 	for _, c := range all {
 		s = append(s, c.Name)
@@ -72,23 +72,23 @@ func names(all []bandittest.Contender) []string {
 }
 
 // families returns the families named in a list; "all", "synthetic" and "real" are groups.
-func families(list string) ([]bandittest.Family, error) {
-	all := bandittest.Families()
-	climbs := all[len(bandittest.Synthetic()):]
-	var some []bandittest.Family
+func families(list string) ([]sim.Family, error) {
+	all := sim.Families()
+	climbs := all[len(sim.Synthetic()):]
+	var some []sim.Family
 	for _, name := range split(list) {
 		switch name {
 		case "all":
 			some = append(some, all...)
 			continue
 		case "synthetic":
-			some = append(some, bandittest.Synthetic()...)
+			some = append(some, sim.Synthetic()...)
 			continue
 		case "real":
 			some = append(some, climbs...)
 			continue
 		}
-		i := slices.IndexFunc(all, func(f bandittest.Family) bool { return f.String() == name })
+		i := slices.IndexFunc(all, func(f sim.Family) bool { return f.String() == name })
 		if i < 0 {
 			var known []string
 			for _, f := range all {

@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
 	"github.com/evoalloc/evoalloc/bandit/replay"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
 // estimateTable tells what each policy would have earned in the rounds of a bandit's result, from the
 // propensities in it.
-func (o *options) estimateTable(all []bandittest.Contender) (string, error) {
+func (o *options) estimateTable(all []sim.Contender) (string, error) {
 	if o.limit < 0 {
 		return "", cli.Usagef("--T-cap-per-arm is %d: need at least 0", o.limit)
 	}
@@ -23,7 +23,7 @@ func (o *options) estimateTable(all []bandittest.Contender) (string, error) {
 		return "", cli.Usagef("--estimate: %s is no bandit's result", o.estimate)
 	}
 	o.task = l.Task
-	s := bandittest.Setting{Family: replay.Family{Name: "log", Arms: l.Arms}, Arms: len(l.Arms), N: l.N, Rounds: len(l.Run.Selections)}
+	s := sim.Setting{Family: replay.Family{Name: "log", Arms: l.Arms}, Arms: len(l.Arms), N: l.N, Rounds: len(l.Run.Selections)}
 	var rows [][]string
 	var logged float64
 	for _, c := range all {

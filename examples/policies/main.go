@@ -20,7 +20,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -74,12 +74,12 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 // play plays every setting and reports it when it is complete, and each group when all of it is.
-func play(ctx context.Context, cfg bandittest.StudyConfig, groups [][]bandittest.Setting, p *progress, out *output, baselines []string) error {
+func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *progress, out *output, baselines []string) error {
 	for _, group := range groups {
-		var cells []bandittest.Cell
+		var cells []sim.Cell
 		for _, s := range group {
-			cfg.Settings = []bandittest.Setting{s}
-			cell, err := bandittest.Study(ctx, cfg)
+			cfg.Settings = []sim.Setting{s}
+			cell, err := sim.Study(ctx, cfg)
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -78,7 +78,7 @@ func TestOutput(t *testing.T) {
 			t.Errorf("%q is not printed:\n%s", want, &out)
 		}
 	}
-	cfg, o := bandittest.StudyConfig{}, options{policies: "ucb,random", families: "staircase", arms: "3", children: "1", rounds: "40", runs: 7, seed: 11, inFlight: 1, parallel: 1, multiples: "0.5,1,2", scores: "0.99"}
+	cfg, o := sim.StudyConfig{}, options{policies: "ucb,random", families: "staircase", arms: "3", children: "1", rounds: "40", runs: 7, seed: 11, inFlight: 1, parallel: 1, multiples: "0.5,1,2", scores: "0.99"}
 	cfg, err := o.study()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Settings = groups[0]
-	cells, err := bandittest.Study(t.Context(), cfg)
+	cells, err := sim.Study(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestOutput(t *testing.T) {
 }
 
 // checkCSV reads the rows back: 2 families, 2 numbers of arms, 2 policies, 7 runs, 4 levels.
-func checkCSV(t *testing.T, path string, first bandittest.Cell) {
+func checkCSV(t *testing.T, path string, first sim.Cell) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {

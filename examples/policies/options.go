@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
 	"github.com/evoalloc/evoalloc/bandit/replay"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -56,8 +56,8 @@ func (o *options) register(fs *flag.FlagSet) {
 }
 
 // study is what the options stand for, without settings.
-func (o *options) study() (bandittest.StudyConfig, error) {
-	cfg := bandittest.StudyConfig{Runs: o.runs, Seed: o.seed, InFlight: o.inFlight, Parallel: o.parallel}
+func (o *options) study() (sim.StudyConfig, error) {
+	cfg := sim.StudyConfig{Runs: o.runs, Seed: o.seed, InFlight: o.inFlight, Parallel: o.parallel}
 	for name, value := range map[string]int{"runs": o.runs, "in-flight": o.inFlight, "parallel": o.parallel} {
 		if value < 1 {
 			return cfg, cli.Usagef("--%s is %d: need at least 1", name, value)
@@ -83,7 +83,7 @@ func (o *options) study() (bandittest.StudyConfig, error) {
 	return cfg, err
 }
 
-func distinct(all []bandittest.Contender) error {
+func distinct(all []sim.Contender) error {
 	sorted := slices.Sorted(slices.Values(names(all)))
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i] == sorted[i-1] {
@@ -94,7 +94,7 @@ func distinct(all []bandittest.Contender) error {
 }
 
 // groups returns the settings to play, a group for each K, N and T.
-func (o *options) groups() ([][]bandittest.Setting, error) {
+func (o *options) groups() ([][]sim.Setting, error) {
 	fs, err := families(o.families)
 	if o.logs != "" {
 		fs, err = o.searches()
@@ -108,16 +108,16 @@ func (o *options) groups() ([][]bandittest.Setting, error) {
 			return nil, err
 		}
 	}
-	var groups [][]bandittest.Setting
+	var groups [][]sim.Setting
 	for _, k := range lists["K"] {
 		for _, n := range lists["N"] {
 			for _, t := range lists["T"] {
-				var group []bandittest.Setting
+				var group []sim.Setting
 				for _, f := range fs {
 					if l, ok := f.(replay.Family); ok && k > len(l.Arms) {
 						return nil, cli.Usagef("--K is %d: the logs have %d searches", k, len(l.Arms))
 					}
-					group = append(group, bandittest.Setting{Family: f, Arms: k, N: n, Rounds: t})
+					group = append(group, sim.Setting{Family: f, Arms: k, N: n, Rounds: t})
 				}
 				groups = append(groups, group)
 			}
@@ -127,7 +127,7 @@ func (o *options) groups() ([][]bandittest.Setting, error) {
 }
 
 // searches returns the family that has the searches of --logs.
-func (o *options) searches() ([]bandittest.Family, error) {
+func (o *options) searches() ([]sim.Family, error) {
 	var paths []string
 	for _, pattern := range split(o.logs) {
 		found, err := filepath.Glob(pattern)
@@ -141,11 +141,11 @@ func (o *options) searches() ([]bandittest.Family, error) {
 		return nil, cli.Usagef("--logs: %w", err)
 	}
 	o.children, o.task = fmt.Sprint(max(l.N, 1)), l.Task // the former for the tables
-	return []bandittest.Family{replay.Family{Name: "logs", Arms: l.Arms}}, nil
+	return []sim.Family{replay.Family{Name: "logs", Arms: l.Arms}}, nil
 }
 
 // against returns the policies to compare with: those of the flag that are played.
-func (o *options) against(played []bandittest.Contender) ([]string, error) {
+func (o *options) against(played []sim.Contender) ([]string, error) {
 	if o.baselines == "" {
 		return nil, nil
 	}

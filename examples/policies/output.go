@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -38,7 +38,7 @@ func newOutput(o options) (*output, error) {
 }
 
 // cell writes a row for each run and level of a setting. pulls is empty if the level was not reached.
-func (o *output) cell(c bandittest.Cell, seed uint64) error {
+func (o *output) cell(c sim.Cell, seed uint64) error {
 	if o.csv == nil {
 		return nil
 	}
@@ -62,14 +62,14 @@ func (o *output) cell(c bandittest.Cell, seed uint64) error {
 func text(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func pullsCSV(n int) string {
-	if n == bandittest.NotReached {
+	if n == sim.NotReached {
 		return ""
 	}
 	return fmt.Sprint(n)
 }
 
 // group plots the settings of a group: a panel for each family.
-func (o *output) group(cells []bandittest.Cell) error {
+func (o *output) group(cells []sim.Cell) error {
 	if o.plots == "" {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 const (
@@ -15,16 +15,16 @@ const (
 
 // informed returns ExpectedImprovement with a prior of 40 other searches of the family, of as many pulls as
 // are played. There is no such thing for logs: it would know the searches that it is played over.
-func informed() bandittest.Contender {
+func informed() sim.Contender {
 	var mu sync.Mutex
 	priors := make(map[string]*bandit.Prior)
-	return bandittest.Contender{Name: "ei-prior", New: func(s bandittest.Setting) bandit.Policy {
+	return sim.Contender{Name: "ei-prior", New: func(s sim.Setting) bandit.Policy {
 		mu.Lock()
 		defer mu.Unlock()
 		key := fmt.Sprint(s.Family, s.N, s.Rounds) // they are the same however many arms are played
 		if priors[key] == nil {
 			var err error
-			if priors[key], err = bandit.FitPrior(bandittest.Arms(s.Family, priorSeed, priorSearches, s.N, s.Rounds)); err != nil {
+			if priors[key], err = bandit.FitPrior(sim.Arms(s.Family, priorSeed, priorSearches, s.N, s.Rounds)); err != nil {
 				panic(err) // a family gives whole trajectories of finite scores
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // table aligns rows under a title and a head.
@@ -23,15 +23,15 @@ func table(title string, head []string, rows [][]string) string {
 }
 
 // cellTable tells how the policies did in one setting.
-func cellTable(c bandittest.Cell) string {
-	title := fmt.Sprintf("%v: the oracle comes to %.3f; pulls until nine runs in ten have come to a score", c.Setting, bandittest.Summarize(c.Oracle).Mean.Value)
+func cellTable(c sim.Cell) string {
+	title := fmt.Sprintf("%v: the oracle comes to %.3f; pulls until nine runs in ten have come to a score", c.Setting, sim.Summarize(c.Oracle).Mean.Value)
 	head := []string{"policy", "mean final best", "interquartile mean", "regret", "over time"}
 	for _, l := range c.Levels {
 		head = append(head, "to "+levelText(l))
 	}
 	var rows [][]string
 	for _, e := range c.Entries {
-		s := bandittest.Summarize(e.Final)
+		s := sim.Summarize(e.Final)
 		row := []string{e.Name, interval(s.Mean), interval(s.IQM), mean(e.Regret), mean(e.MeanRegret)}
 		for i := range c.Levels {
 			row = append(row, pulls(c.Pulls(e.Name, i)))
@@ -41,7 +41,7 @@ func cellTable(c bandittest.Cell) string {
 	return table(title, head, rows)
 }
 
-func levelText(l bandittest.Level) string {
+func levelText(l sim.Level) string {
 	text := fmt.Sprintf("%.3f", l.Score)
 	if l.Multiple > 0 {
 		text += fmt.Sprintf(" (%.3gT)", l.Multiple)
@@ -53,22 +53,22 @@ func levelText(l bandittest.Level) string {
 }
 
 func pulls(n int) string {
-	if n == bandittest.NotReached {
+	if n == sim.NotReached {
 		return "not reached"
 	}
 	return fmt.Sprint(n)
 }
 
-func interval(i bandittest.Interval) string {
+func interval(i sim.Interval) string {
 	return fmt.Sprintf("%.3f [%.3f, %.3f]", i.Value, i.Low, i.High)
 }
 
 func mean(values []float64) string {
-	return fmt.Sprintf("%.3f", bandittest.Summarize(values).Mean.Value)
+	return fmt.Sprintf("%.3f", sim.Summarize(values).Mean.Value)
 }
 
 // overallTable tells how the policies did over all settings of a group.
-func overallTable(cells []bandittest.Cell) string {
+func overallTable(cells []sim.Cell) string {
 	s := cells[0].Setting
 	title := fmt.Sprintf("all %d families, K=%d N=%d T=%d", len(cells), s.Arms, s.N, s.Rounds)
 	head := []string{"policy", "mean final best", "interquartile mean", "regret", "worst family by regret"}
@@ -79,19 +79,19 @@ func overallTable(cells []bandittest.Cell) string {
 		most := -1.0
 		for _, c := range cells {
 			finals, regrets = append(finals, c.Entries[p].Final), append(regrets, c.Entries[p].Regret)
-			if r := bandittest.Summarize(c.Entries[p].Regret).Mean.Value; r > most {
+			if r := sim.Summarize(c.Entries[p].Regret).Mean.Value; r > most {
 				most, worst = r, fmt.Sprintf("%v (%.3f)", c.Setting.Family, r)
 			}
 		}
-		final := bandittest.SummarizeAll(finals)
-		rows = append(rows, []string{e.Name, interval(final.Mean), interval(final.IQM), interval(bandittest.SummarizeAll(regrets).Mean), worst})
+		final := sim.SummarizeAll(finals)
+		rows = append(rows, []string{e.Name, interval(final.Mean), interval(final.IQM), interval(sim.SummarizeAll(regrets).Mean), worst})
 	}
 	return table(title, head, rows)
 }
 
 // speedTable compares how soon policies reach the levels reliably with each baseline, and with the best of
 // the baselines in hindsight.
-func speedTable(cells []bandittest.Cell, baselines []string) string {
+func speedTable(cells []sim.Cell, baselines []string) string {
 	if len(baselines) == 0 {
 		return ""
 	}
@@ -119,11 +119,11 @@ func speedTable(cells []bandittest.Cell, baselines []string) string {
 	return table(title, head, rows)
 }
 
-func ratio(cells []bandittest.Cell, name string, others ...string) string {
+func ratio(cells []sim.Cell, name string, others ...string) string {
 	if len(others) == 1 && others[0] == name {
 		return "1"
 	}
-	c := bandittest.Compare(cells, name, others...)
+	c := sim.Compare(cells, name, others...)
 	if c.Settings == 0 {
 		return "nothing to reach"
 	}
@@ -132,7 +132,7 @@ func ratio(cells []bandittest.Cell, name string, others ...string) string {
 
 // familyTable compares, family by family, how soon policies reach the levels reliably with the best of the
 // baselines in hindsight.
-func familyTable(cells []bandittest.Cell, baselines []string) string {
+func familyTable(cells []sim.Cell, baselines []string) string {
 	head := []string{"family"}
 	for _, e := range cells[0].Entries {
 		if !slices.Contains(baselines, e.Name) {

@@ -1,4 +1,4 @@
-package bandittest
+package sim
 
 import "math"
 

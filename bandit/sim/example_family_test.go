@@ -1,9 +1,9 @@
-package bandittest_test
+package sim_test
 
 import (
 	"fmt"
 
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // A family of one's own needs two methods.
@@ -12,7 +12,7 @@ type doubling struct{}
 func (doubling) String() string { return "doubling" }
 
 // Arm i halves its gap to 1 every i+1 pulls.
-func (doubling) Arm(a bandittest.Address) []float64 {
+func (doubling) Arm(a sim.Address) []float64 {
 	scores := []float64{0}
 	for n := 1; n <= a.Rounds; n++ {
 		best := scores[n-1]
@@ -25,7 +25,7 @@ func (doubling) Arm(a bandittest.Address) []float64 {
 }
 
 func ExampleFamily() {
-	for _, arm := range bandittest.Arms(doubling{}, 0, 3, 1, 6) {
+	for _, arm := range sim.Arms(doubling{}, 0, 3, 1, 6) {
 		fmt.Println(arm)
 	}
 	// Output:
@@ -37,9 +37,9 @@ func ExampleFamily() {
 // How far the best of ten arms comes in 300 pulls dealt out in turn, and if they all went to the right arm:
 // what there is to gain by deciding well.
 func ExampleFamilies() {
-	for _, f := range bandittest.Families() {
-		arms := bandittest.Arms(f, 1, 10, 1, 300)
-		robin, oracle := bandittest.RoundRobin(arms, 300), bandittest.Oracle(arms, 300)
+	for _, f := range sim.Families() {
+		arms := sim.Arms(f, 1, 10, 1, 300)
+		robin, oracle := sim.RoundRobin(arms, 300), sim.Oracle(arms, 300)
 		fmt.Printf("%-17v %.2f %.2f\n", f, robin[300], oracle[300])
 	}
 	// Output:
@@ -67,15 +67,15 @@ func ExampleFamilies() {
 
 // Each family has one number that makes it harder, or easier.
 func ExampleFamily_parameters() {
-	for _, f := range [][2]bandittest.Family{
-		{bandittest.Breakthrough{}, bandittest.Breakthrough{Slowest: 3000}},
-		{bandittest.Draws{}, bandittest.Draws{Widest: 0.02}},
-		{bandittest.FirstImpressions{}, bandittest.FirstImpressions{Spread: 0.8}},
-		{bandittest.HeavyTail{}, bandittest.HeavyTail{Rate: 0.5}},
-		{bandittest.LateBloomers{}, bandittest.LateBloomers{Share: 0.01}},
-		{bandittest.Plateaus{}, bandittest.Plateaus{Share: 1}},
-		{bandittest.PowerLaw{}, bandittest.PowerLaw{Noise: 0.1}},
-		{bandittest.Staircase{}, bandittest.Staircase{Tallest: 0.03}},
+	for _, f := range [][2]sim.Family{
+		{sim.Breakthrough{}, sim.Breakthrough{Slowest: 3000}},
+		{sim.Draws{}, sim.Draws{Widest: 0.02}},
+		{sim.FirstImpressions{}, sim.FirstImpressions{Spread: 0.8}},
+		{sim.HeavyTail{}, sim.HeavyTail{Rate: 0.5}},
+		{sim.LateBloomers{}, sim.LateBloomers{Share: 0.01}},
+		{sim.Plateaus{}, sim.Plateaus{Share: 1}},
+		{sim.PowerLaw{}, sim.PowerLaw{Noise: 0.1}},
+		{sim.Staircase{}, sim.Staircase{Tallest: 0.03}},
 	} {
 		fmt.Printf("%-17v %.1f %.1f\n", f[0], meanFinal(f[0]), meanFinal(f[1]))
 	}
@@ -91,9 +91,9 @@ func ExampleFamily_parameters() {
 }
 
 // meanFinal returns what arms of f come to in 300 pulls, on average over a hundred of them.
-func meanFinal(f bandittest.Family) float64 {
+func meanFinal(f sim.Family) float64 {
 	var sum float64
-	for _, arm := range bandittest.Arms(f, 1, 100, 1, 300) {
+	for _, arm := range sim.Arms(f, 1, 100, 1, 300) {
 		sum += arm[300]
 	}
 	return sum / 100
@@ -101,7 +101,7 @@ func meanFinal(f bandittest.Family) float64 {
 
 // The forms of hill-climbs that there are.
 func ExampleHillClimbs() {
-	for _, h := range bandittest.HillClimbs()[:4] {
+	for _, h := range sim.HillClimbs()[:4] {
 		fmt.Printf("%-14v rounded %-5t few %t\n", h, h.Rounded, h.Few)
 	}
 	// Output:
@@ -112,13 +112,13 @@ func ExampleHillClimbs() {
 }
 
 func ExampleHillClimb() {
-	arm := bandittest.HillClimb{Objective: "cp"}.Arm(bandittest.Address{Seed: 1, N: 8, Rounds: 200})
+	arm := sim.HillClimb{Objective: "cp"}.Arm(sim.Address{Seed: 1, N: 8, Rounds: 200})
 	fmt.Printf("circle packing: %.4f at the start, above 0.8 after 200 generations of 8: %t\n", arm[0], arm[200] > 0.8)
 	// Output: circle packing: 0.3642 at the start, above 0.8 after 200 generations of 8: true
 }
 func ExampleSynthetic() {
-	for _, f := range bandittest.Synthetic() {
-		arm := f.Arm(bandittest.Address{Seed: 1, Rounds: 400})
+	for _, f := range sim.Synthetic() {
+		arm := f.Arm(sim.Address{Seed: 1, Rounds: 400})
 		fmt.Printf("%-17v from %.1f\n", f, arm[0])
 	}
 	// Output:

@@ -1,4 +1,4 @@
-package bandittest
+package sim
 
 import (
 	"cmp"
@@ -26,15 +26,15 @@ type PlayConfig struct {
 func (c PlayConfig) validate(arms [][]float64) error {
 	switch {
 	case c.Rounds < 1:
-		return fmt.Errorf("bandittest: Play of %d rounds: need at least 1", c.Rounds)
+		return fmt.Errorf("sim: Play of %d rounds: need at least 1", c.Rounds)
 	case c.InFlight < 1:
-		return fmt.Errorf("bandittest: Play with %d pulls in flight: need at least 1", c.InFlight)
+		return fmt.Errorf("sim: Play with %d pulls in flight: need at least 1", c.InFlight)
 	case len(arms) == 0:
-		return errors.New("bandittest: Play without arms")
+		return errors.New("sim: Play without arms")
 	}
 	for i, a := range arms {
 		if len(a) == 0 {
-			return fmt.Errorf("bandittest: arm %d has no score to start from", i)
+			return fmt.Errorf("sim: arm %d has no score to start from", i)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package bandittest
+package sim
 
 import (
 	"cmp"
@@ -72,31 +72,31 @@ func (c StudyConfig) withDefaults() StudyConfig {
 func (c StudyConfig) validate() error {
 	switch {
 	case len(c.Contenders) == 0:
-		return errors.New("bandittest: a study without policies")
+		return errors.New("sim: a study without policies")
 	case len(c.Settings) == 0:
-		return errors.New("bandittest: a study without settings")
+		return errors.New("sim: a study without settings")
 	case c.Runs < 1:
-		return fmt.Errorf("bandittest: a study of %d runs: need at least 1", c.Runs)
+		return fmt.Errorf("sim: a study of %d runs: need at least 1", c.Runs)
 	case c.InFlight < 1:
-		return fmt.Errorf("bandittest: a study with %d pulls in flight: need at least 1", c.InFlight)
+		return fmt.Errorf("sim: a study with %d pulls in flight: need at least 1", c.InFlight)
 	case c.Parallel < 1:
-		return fmt.Errorf("bandittest: a study with %d runs at once: need at least 1", c.Parallel)
+		return fmt.Errorf("sim: a study with %d runs at once: need at least 1", c.Parallel)
 	}
 	names := make(map[string]bool)
 	for _, p := range c.Contenders {
 		if names[p.Name] {
-			return fmt.Errorf("bandittest: two policies named %q", p.Name)
+			return fmt.Errorf("sim: two policies named %q", p.Name)
 		}
 		names[p.Name] = true
 	}
 	for _, s := range c.Settings {
 		if s.Arms < 1 || s.Rounds < 1 || s.N < 0 {
-			return fmt.Errorf("bandittest: setting %v: need at least 1 arm, 1 child and 1 round", s)
+			return fmt.Errorf("sim: setting %v: need at least 1 arm, 1 child and 1 round", s)
 		}
 	}
 	for _, m := range c.Multiples {
 		if !(m > 0) {
-			return fmt.Errorf("bandittest: multiple %v of the rounds: need more than 0", m)
+			return fmt.Errorf("sim: multiple %v of the rounds: need more than 0", m)
 		}
 	}
 	return nil
@@ -115,7 +115,7 @@ func Study(ctx context.Context, cfg StudyConfig) ([]Cell, error) {
 	for _, s := range cfg.Settings {
 		runs, err := cfg.play(ctx, s)
 		if err != nil {
-			return cells, fmt.Errorf("bandittest: %v: %w", s, err)
+			return cells, fmt.Errorf("sim: %v: %w", s, err)
 		}
 		cells = append(cells, newCell(cfg, s, runs))
 	}

@@ -1,4 +1,4 @@
-package bandittest
+package sim
 
 import (
 	"context"
@@ -161,17 +161,17 @@ func TestStudyErrors(t *testing.T) {
 		edit func(*StudyConfig)
 		want string
 	}{
-		{"nothing to compare", func(c *StudyConfig) { c.Contenders = nil }, "bandittest: a study without policies"},
-		{"nothing to play", func(c *StudyConfig) { c.Settings = nil }, "bandittest: a study without settings"},
-		{"negative runs", func(c *StudyConfig) { c.Runs = -2 }, "bandittest: a study of -2 runs"},
-		{"negative pulls in flight", func(c *StudyConfig) { c.InFlight = -2 }, "bandittest: a study with -2 pulls"},
-		{"negative parallelism", func(c *StudyConfig) { c.Parallel = -2 }, "bandittest: a study with -2 runs at once"},
-		{"names are how entries are found", func(c *StudyConfig) { c.Contenders = append(c.Contenders, c.Contenders[0]) }, `bandittest: two policies named "even"`},
-		{"a setting without rounds", func(c *StudyConfig) { c.Settings[0].Rounds = 0 }, "bandittest: setting staircase K=4 N=1 T=0"},
-		{"a multiple of nothing", func(c *StudyConfig) { c.Multiples = []float64{0} }, "bandittest: multiple 0"},
+		{"nothing to compare", func(c *StudyConfig) { c.Contenders = nil }, "sim: a study without policies"},
+		{"nothing to play", func(c *StudyConfig) { c.Settings = nil }, "sim: a study without settings"},
+		{"negative runs", func(c *StudyConfig) { c.Runs = -2 }, "sim: a study of -2 runs"},
+		{"negative pulls in flight", func(c *StudyConfig) { c.InFlight = -2 }, "sim: a study with -2 pulls"},
+		{"negative parallelism", func(c *StudyConfig) { c.Parallel = -2 }, "sim: a study with -2 runs at once"},
+		{"names are how entries are found", func(c *StudyConfig) { c.Contenders = append(c.Contenders, c.Contenders[0]) }, `sim: two policies named "even"`},
+		{"a setting without rounds", func(c *StudyConfig) { c.Settings[0].Rounds = 0 }, "sim: setting staircase K=4 N=1 T=0"},
+		{"a multiple of nothing", func(c *StudyConfig) { c.Multiples = []float64{0} }, "sim: multiple 0"},
 		{"a policy at fault is named", func(c *StudyConfig) {
 			c.Contenders = append(slices.Clone(c.Contenders), Contender{"bad", func(Setting) bandit.Policy { return &nothing{} }})
-		}, "bandittest: staircase K=4 N=1 T=60: bad: bandit: "},
+		}, "sim: staircase K=4 N=1 T=60: bad: bandit: "},
 	} {
 		cfg := StudyConfig{Contenders: twoPolicies, Settings: twoSettings(), Runs: 3}
 		c.edit(&cfg)

@@ -1,4 +1,4 @@
-package bandittest
+package sim
 
 // Staircase is arms that rise in equal steps at irregular times: each child is a step up with chance q,
 // log-uniform in 1/80 to 1/8 per arm, of height uniform in 0.02 to Tallest per arm, up to a ceiling

@@ -1,4 +1,4 @@
-package bandittest
+package sim
 
 import (
 	"cmp"
@@ -145,7 +145,7 @@ func FirstAt(best []float64, level float64) int {
 // there are runs.
 func Reliable(first []int, share float64) int {
 	if len(first) == 0 || !(share > 0 && share <= 1) {
-		panic(fmt.Sprintf("bandittest: Reliable(%d runs, %v): need runs, and a share in (0, 1]", len(first), share))
+		panic(fmt.Sprintf("sim: Reliable(%d runs, %v): need runs, and a share in (0, 1]", len(first), share))
 	}
 	sorted := slices.Clone(first)
 	slices.SortFunc(sorted, compareReach)

@@ -1,4 +1,9 @@
-package bandittest
+// Package sim measures policies on simulated arms, without a model and in seconds.
+//
+// A [Family] makes arms whose best score rises with their own pulls, as that of a search does. [Play] lets
+// one policy play such arms once. [Study] compares several policies over many runs in many settings, on
+// paired seeds; [Summarize] and [Compare] turn what it finds into means, ratios and intervals.
+package sim
 
 import (
 	"fmt"
@@ -88,7 +93,7 @@ func or(family Family, field string, v, def, most float64) float64 {
 		v = def
 	}
 	if !(v > 0 && v <= most) {
-		panic(fmt.Sprintf("bandittest: %s of %v is %v: need a number in (0, %v]", field, family, v, most))
+		panic(fmt.Sprintf("sim: %s of %v is %v: need a number in (0, %v]", field, family, v, most))
 	}
 	return v
 }

@@ -1,4 +1,4 @@
-package bandittest
+package sim
 
 import (
 	"fmt"
@@ -57,7 +57,7 @@ func (h HillClimb) String() string {
 func (h HillClimb) Arm(a Address) []float64 {
 	o, ok := objectives[h.Objective]
 	if !ok {
-		panic(fmt.Sprintf("bandittest: unknown objective %q of a HillClimb: it is one of cp, mmd, ht", h.Objective))
+		panic(fmt.Sprintf("sim: unknown objective %q of a HillClimb: it is one of cp, mmd, ht", h.Objective))
 	}
 	s := newSearch(h, o, a)
 	scores := make([]float64, a.Rounds+1)

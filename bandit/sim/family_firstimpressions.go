@@ -1,4 +1,4 @@
-package bandittest
+package sim
 
 // FirstImpressions is arms whose first child scores anything from 0.2 to 0.2 + Spread, which says nothing
 // about what comes: from there each child improves with chance q, log-uniform in 0.004 to 0.1 per arm,

@@ -1,4 +1,4 @@
-package bandittest_test
+package sim_test
 
 import (
 	"context"
@@ -6,17 +6,17 @@ import (
 	"math/rand/v2"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // Two policies over the same fifty sets of ten arms.
 func ExampleStudy() {
-	cells, err := bandittest.Study(context.Background(), bandittest.StudyConfig{
-		Contenders: []bandittest.Contender{
-			{Name: "random", New: func(bandittest.Setting) bandit.Policy { return bandit.Random{} }},
-			{Name: "thompson", New: func(bandittest.Setting) bandit.Policy { return &bandit.GaussianThompson{} }},
+	cells, err := sim.Study(context.Background(), sim.StudyConfig{
+		Contenders: []sim.Contender{
+			{Name: "random", New: func(sim.Setting) bandit.Policy { return bandit.Random{} }},
+			{Name: "thompson", New: func(sim.Setting) bandit.Policy { return &bandit.GaussianThompson{} }},
 		},
-		Settings: []bandittest.Setting{{Family: bandittest.Staircase{}, Arms: 10, Rounds: 512}},
+		Settings: []sim.Setting{{Family: sim.Staircase{}, Arms: 10, Rounds: 512}},
 		Runs:     50,
 	})
 	if err != nil {
@@ -24,9 +24,9 @@ func ExampleStudy() {
 		return
 	}
 	for _, e := range cells[0].Entries {
-		fmt.Printf("%-8s final best %.1f on average\n", e.Name, bandittest.Summarize(e.Final).Mean.Value)
+		fmt.Printf("%-8s final best %.1f on average\n", e.Name, sim.Summarize(e.Final).Mean.Value)
 	}
-	fmt.Printf("thompson takes %.1f times the pulls\n", bandittest.Compare(cells, "thompson", "random").GeoMean.Value)
+	fmt.Printf("thompson takes %.1f times the pulls\n", sim.Compare(cells, "thompson", "random").GeoMean.Value)
 	// Output:
 	// random   final best 0.5 on average
 	// thompson final best 0.8 on average
@@ -36,14 +36,14 @@ func ExampleStudy() {
 // One run by hand: three arms, with what they score after 0, 1, 2, ... pulls.
 func ExamplePlay() {
 	arms := [][]float64{{0.1, 0.2, 0.3, 0.3}, {0.1, 0.1, 0.1, 0.1}, {0.1, 0.4, 0.6, 0.7}}
-	played, err := bandittest.Play(&bandit.UCB1{C: 0.1}, arms, bandittest.PlayConfig{Rounds: 6})
+	played, err := sim.Play(&bandit.UCB1{C: 0.1}, arms, sim.PlayConfig{Rounds: 6})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("arms  ", played.Selections)
 	fmt.Println("best  ", played.Best)
-	fmt.Println("oracle", bandittest.Oracle(arms, 6))
+	fmt.Println("oracle", sim.Oracle(arms, 6))
 	// Output:
 	// arms   [0 1 2 2 2 0]
 	// best   [0.1 0.2 0.2 0.4 0.6 0.7 0.7]
@@ -53,9 +53,9 @@ func ExamplePlay() {
 // Several pulls in flight, which end in any order: the policy decides knowing less. With one for each arm it
 // has nothing left to decide, as arms with a pull in flight are closed.
 func ExamplePlayConfig() {
-	arms := bandittest.Arms(bandittest.Staircase{}, 1, 4, 1, 120)
+	arms := sim.Arms(sim.Staircase{}, 1, 4, 1, 120)
 	for _, inFlight := range []int{1, 4} {
-		played, err := bandittest.Play(&bandit.GaussianThompson{}, arms, bandittest.PlayConfig{
+		played, err := sim.Play(&bandit.GaussianThompson{}, arms, sim.PlayConfig{
 			Rounds:   120,
 			Seed:     1,
 			InFlight: inFlight,
@@ -79,9 +79,9 @@ func ExamplePlayConfig() {
 // Dealing out pulls in turn, as what a policy should not be slower than.
 func ExampleFirstAt() {
 	arms := [][]float64{{0.1, 0.2, 0.3, 0.3}, {0.1, 0.1, 0.1, 0.1}, {0.1, 0.4, 0.6, 0.7}}
-	best := bandittest.RoundRobin(arms, 6)
+	best := sim.RoundRobin(arms, 6)
 	fmt.Println(best)
-	fmt.Println(bandittest.FirstAt(best, 0.5), bandittest.FirstAt(best, 0.7) == bandittest.NotReached)
+	fmt.Println(sim.FirstAt(best, 0.5), sim.FirstAt(best, 0.7) == sim.NotReached)
 	// Output:
 	// [0.1 0.2 0.2 0.4 0.4 0.4 0.6]
 	// 6 true
@@ -90,9 +90,9 @@ func ExampleFirstAt() {
 // How soon policies reach scores in one setting. The levels are what dealing out pulls in turn reaches in
 // nine of ten runs, with half the pulls, as many, and twice as many; -1 is NotReached.
 func ExampleCell() {
-	cells, err := bandittest.Study(context.Background(), bandittest.StudyConfig{
+	cells, err := sim.Study(context.Background(), sim.StudyConfig{
 		Contenders: contenders(),
-		Settings:   []bandittest.Setting{{Family: bandittest.FirstImpressions{}, Arms: 8, Rounds: 256}},
+		Settings:   []sim.Setting{{Family: sim.FirstImpressions{}, Arms: 8, Rounds: 256}},
 		Runs:       40,
 	})
 	if err != nil {
@@ -114,10 +114,10 @@ func ExampleCell() {
 }
 
 // contenders are two policies to compare. The second is told how long the run is.
-func contenders() []bandittest.Contender {
-	return []bandittest.Contender{
-		{Name: "random", New: func(bandittest.Setting) bandit.Policy { return bandit.Random{} }},
-		{Name: "improvement", New: func(s bandittest.Setting) bandit.Policy {
+func contenders() []sim.Contender {
+	return []sim.Contender{
+		{Name: "random", New: func(sim.Setting) bandit.Policy { return bandit.Random{} }},
+		{Name: "improvement", New: func(s sim.Setting) bandit.Policy {
 			return &bandit.ExpectedImprovement{T: s.Rounds, Ceiling: 1}
 		}},
 	}
@@ -126,9 +126,9 @@ func contenders() []bandittest.Contender {
 // The course of a policy over many runs, as one would plot it: median and spread of the best score, and how
 // far the oracle was ahead.
 func ExampleEntry() {
-	cells, err := bandittest.Study(context.Background(), bandittest.StudyConfig{
+	cells, err := sim.Study(context.Background(), sim.StudyConfig{
 		Contenders: contenders(),
-		Settings:   []bandittest.Setting{{Family: bandittest.PowerLaw{}, Arms: 8, Rounds: 128}},
+		Settings:   []sim.Setting{{Family: sim.PowerLaw{}, Arms: 8, Rounds: 128}},
 		Runs:       40,
 	})
 	if err != nil {
@@ -148,16 +148,16 @@ func ExampleEntry() {
 // Two policies over several settings: how many times the pulls of the other one needs, with the interval
 // that the number of runs allows, and where it is slowest.
 func ExampleCompare() {
-	var settings []bandittest.Setting
-	for _, f := range bandittest.Synthetic() {
-		settings = append(settings, bandittest.Setting{Family: f, Arms: 6, Rounds: 96})
+	var settings []sim.Setting
+	for _, f := range sim.Synthetic() {
+		settings = append(settings, sim.Setting{Family: f, Arms: 6, Rounds: 96})
 	}
-	cells, err := bandittest.Study(context.Background(), bandittest.StudyConfig{Contenders: contenders(), Settings: settings, Runs: 30})
+	cells, err := sim.Study(context.Background(), sim.StudyConfig{Contenders: contenders(), Settings: settings, Runs: 30})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	c := bandittest.Compare(cells, "improvement", "random")
+	c := sim.Compare(cells, "improvement", "random")
 	fmt.Printf("%.1f [%.1f, %.1f] in %d settings\n", c.GeoMean.Value, c.GeoMean.Low, c.GeoMean.High, c.Settings)
 	fmt.Printf("at worst %.1f, at %v\n", c.Worst, c.WorstAt)
 	// Output:
@@ -166,13 +166,13 @@ func ExampleCompare() {
 }
 
 func ExampleReliable() {
-	pulls := []int{12, 9, 30, 11, bandittest.NotReached, 10, 15, 8, 9, 14} // until a score, by run
-	fmt.Println(bandittest.Reliable(pulls, bandittest.Share), bandittest.Reliable(pulls, 1) == bandittest.NotReached)
+	pulls := []int{12, 9, 30, 11, sim.NotReached, 10, 15, 8, 9, 14} // until a score, by run
+	fmt.Println(sim.Reliable(pulls, sim.Share), sim.Reliable(pulls, 1) == sim.NotReached)
 	// Output: 30 true
 }
 
 func ExampleSummarize() {
-	s := bandittest.Summarize([]float64{0.70, 0.72, 0.71, 0.69, 0.73, 0.10, 0.70, 0.74})
+	s := sim.Summarize([]float64{0.70, 0.72, 0.71, 0.69, 0.73, 0.10, 0.70, 0.74})
 	fmt.Printf("mean %.3f, interquartile mean %.3f\n", s.Mean.Value, s.IQM.Value)
 	// Output: mean 0.636, interquartile mean 0.708
 }
@@ -181,8 +181,8 @@ func ExampleSummarize() {
 // are, not of others that might have been chosen.
 func ExampleSummarizeAll() {
 	strata := [][]float64{{0.30, 0.32, 0.31, 0.33}, {0.90, 0.91, 0.89, 0.90}}
-	pooled := bandittest.Summarize(append(append([]float64(nil), strata[0]...), strata[1]...))
-	fmt.Printf("by setting %.2f\npooled     %.2f\n", bandittest.SummarizeAll(strata).Mean, pooled.Mean)
+	pooled := sim.Summarize(append(append([]float64(nil), strata[0]...), strata[1]...))
+	fmt.Printf("by setting %.2f\npooled     %.2f\n", sim.SummarizeAll(strata).Mean, pooled.Mean)
 	// Output:
 	// by setting {0.61 0.60 0.61}
 	// pooled     {0.61 0.39 0.82}

@@ -1,4 +1,4 @@
-package bandittest
+package sim
 
 import (
 	"errors"
@@ -176,10 +176,10 @@ func TestPlayErrors(t *testing.T) {
 		cfg  PlayConfig
 		want string
 	}{
-		{"no round", threeArms, PlayConfig{}, "bandittest: Play of 0 rounds"},
-		{"negative pulls in flight", threeArms, PlayConfig{Rounds: 1, InFlight: -1}, "bandittest: Play with -1 pulls in flight"},
-		{"no arm", nil, PlayConfig{Rounds: 1}, "bandittest: Play without arms"},
-		{"an arm without a start", [][]float64{{0}, {}}, PlayConfig{Rounds: 1}, "bandittest: arm 1 has no score"},
+		{"no round", threeArms, PlayConfig{}, "sim: Play of 0 rounds"},
+		{"negative pulls in flight", threeArms, PlayConfig{Rounds: 1, InFlight: -1}, "sim: Play with -1 pulls in flight"},
+		{"no arm", nil, PlayConfig{Rounds: 1}, "sim: Play without arms"},
+		{"an arm without a start", [][]float64{{0}, {}}, PlayConfig{Rounds: 1}, "sim: arm 1 has no score"},
 		{"a policy that pulls a closed arm", [][]float64{{0, 1}, {0}}, PlayConfig{Rounds: 1}, "bandit: "},
 	} {
 		if _, err := Play(&script{arms: []int{1}}, c.arms, c.cfg); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -1,4 +1,4 @@
-package bandittest
+package sim
 
 // Plateaus is arms of which a share stops for ever. Before that all are alike: each child improves with
 // chance 0.08·exp(0.4·z), z normal per arm, and closes an exponential share, 0.03 on average, of the gap
