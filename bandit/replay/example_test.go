@@ -197,3 +197,55 @@ func ExampleReadFiles() {
 	// cp seed 40 has 1 pull, with reward 0.52
 	// cp seed 41 has 1 pull, with reward 0.47
 }
+
+// The paper's UCB over two searches with at most eight rounds each. A run of its code is repeated from its
+// name, the number of arms and the seed; once arm 1 has had its rounds, the others fall to arm 0.
+func ExamplePaper() {
+	p, err := replay.Paper("ucb", 2, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	arms := []replay.Arm{
+		{Name: "worse", Best: slices.Repeat([]float64{0.2}, 9)},
+		{Name: "better", Best: slices.Repeat([]float64{0.9}, 9)},
+	}
+	played, err := replay.Play(p, arms, replay.Config{Cap: 8})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(played.Selections)
+	again, err := replay.Paper("ucb", 2, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	run := &replay.Run{Algo: "ucb", Selections: played.Selections, Rewards: played.Rewards}
+	fmt.Println(again, "repeats it:", replay.Verify(replay.Log{Arms: arms, Run: run}, again, 8) == nil)
+	// Output:
+	// [0 1 1 1 0 1 1 1 1 1 0 0 0 0 0 0]
+	// Paper(ucb, arms=2, seed=0) repeats it: true
+}
+
+// Each of the paper's policies over the same two arms, of which the second is better.
+func ExamplePaperAlgos() {
+	for _, algo := range replay.PaperAlgos() {
+		p, err := replay.Paper(algo, 2, 1)
+		if err != nil {
+			log.Fatal(err)
+		}
+		arms := []replay.Arm{{Name: "worse", Best: slices.Repeat([]float64{0.2}, 201)}, {Name: "better", Best: slices.Repeat([]float64{0.9}, 201)}}
+		played, err := replay.Play(p, arms, replay.Config{Rounds: 200})
+		if err != nil {
+			log.Fatal(err)
+		}
+		best := 0
+		for _, arm := range played.Selections {
+			best += arm
+		}
+		fmt.Println(algo, 200-best, best)
+	}
+	// Output:
+	// ucb 13 187
+	// exp3p 30 170
+	// thompson 0 200
+	// random 99 101
+}

@@ -98,8 +98,8 @@ func (g *game) draw() (bandit.Pull, error) {
 // Verify replays the run in l with the policy that is said to have made it, and returns an error that names
 // the first round in which it draws another arm, or draws it with another propensity. limit is the cap of
 // rounds per arm that the run had, 0 for none. p must be fresh, and the run must have had one pull in
-// flight: a log does not tell the order in which others landed. For a run of the paper's code use a policy
-// of package compat.
+// flight: a log does not tell the order in which others landed. For a run of the
+// paper's code use [Paper].
 func Verify(l Log, p bandit.Policy, limit int) error {
 	if l.Run == nil {
 		return errors.New("replay: Verify of a log without a bandit's run")

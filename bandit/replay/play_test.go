@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/compat"
 	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
@@ -104,9 +103,9 @@ func TestVerifyNamesTheRound(t *testing.T) {
 	}
 }
 
-// The paper's recorded runs, over the whole trajectories, with the policies of package compat.
+// The paper's recorded runs, over the whole trajectories.
 func TestTracesOfThePaper(t *testing.T) {
-	f, err := os.Open("../compat/testdata/selections.json.gz")
+	f, err := os.Open("../internal/compat/testdata/selections.json.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +132,7 @@ func TestTracesOfThePaper(t *testing.T) {
 		for i, best := range file.Trajectories[fmt.Sprintf("%d_%d_%d", c.K, c.T, c.Seed)] {
 			arms = append(arms, Arm{Name: fmt.Sprint(i), Best: best})
 		}
-		p, err := compat.NewPolicy(compat.Config{Algo: c.Algo, Arms: c.K, Seed: c.Seed})
+		p, err := Paper(c.Algo, c.K, c.Seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,4 +183,19 @@ func TestFamilyDeals(t *testing.T) {
 		}
 	}()
 	f.Arm(sim.Address{Index: 8})
+}
+
+func TestPaperErrors(t *testing.T) {
+	for _, c := range []struct {
+		why, algo string
+		arms      int
+		want      string
+	}{
+		{"an unknown name lists the known ones", "ucb1", 2, `unknown algorithm "ucb1": it is one of ucb, exp3p, thompson, random`},
+		{"no arm", "ucb", 0, "0 arms"},
+	} {
+		if p, err := Paper(c.algo, c.arms, 1); p != nil || err == nil || !strings.HasPrefix(err.Error(), "replay: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %v, want %s", c.why, p, err, c.want)
+		}
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/compat"
 	"github.com/evoalloc/evoalloc/bandit/replay"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -82,7 +81,7 @@ func read(t *testing.T, file string) replay.Log {
 // paper returns one of the paper's policies over five arms.
 func paper(algo string, seed int64) func() bandit.Policy {
 	return func() bandit.Policy {
-		p, err := compat.NewPolicy(compat.Config{Algo: algo, Arms: 5, Seed: seed})
+		p, err := replay.Paper(algo, 5, seed)
 		if err != nil {
 			panic(err)
 		}
@@ -99,10 +98,10 @@ var livePolicies = []struct {
 	{"thompson", func() bandit.Policy { return &bandit.GaussianThompson{} }},
 	{"random", func() bandit.Policy { return bandit.Random{} }},
 	{"a floor", func() bandit.Policy { return bandit.WithFloor(&bandit.UCB1{}, 0.2) }},
-	{"the paper's ucb", paper(compat.UCB, 3)},
-	{"the paper's exp3p", paper(compat.EXP3P, 3)},
-	{"the paper's thompson", paper(compat.Thompson, 3)},
-	{"the paper's random", paper(compat.Uniform, 3)},
+	{"the paper's ucb", paper("ucb", 3)},
+	{"the paper's exp3p", paper("exp3p", 3)},
+	{"the paper's thompson", paper("thompson", 3)},
+	{"the paper's random", paper("random", 3)},
 }
 
 // A run of the library, written as JSON and read back, is repeated by the policy that made it, selection by

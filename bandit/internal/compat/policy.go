@@ -56,5 +56,5 @@ func (p *Policy) Update(pull bandit.Pull, reward float64) {
 
 // String names the policy, its arms and its seed.
 func (p *Policy) String() string {
-	return fmt.Sprintf("compat(%s, arms=%d, seed=%d)", p.cfg.Algo, p.cfg.Arms, p.cfg.Seed)
+	return fmt.Sprintf("Paper(%s, arms=%d, seed=%d)", p.cfg.Algo, p.cfg.Arms, p.cfg.Seed)
 }

@@ -1,6 +1,6 @@
 // Package compat repeats the code of the BaSE paper (arXiv:2605.29268) decision for decision, so that
 // its published selections can be had again: its four policies, on CPython's random numbers, with its
-// way of dealing with exhausted arms. For anything else use package bandit.
+// way of dealing with exhausted arms. Users reach it as replay.Paper.
 //
 // What it keeps from that code, and what package bandit does instead:
 //
