@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/evoalloc/evoalloc/bandit/internal/argmax"
 )
 
 // NormalGamma is Thompson sampling for rewards with Gaussian noise of unknown size: an arm is pulled with
@@ -43,7 +45,7 @@ type NormalGamma struct {
 	Rate float64
 
 	seen spread
-	max  largestStudent // scratch
+	max  argmax.Student // scratch
 }
 
 var _ Forgetter = (*NormalGamma)(nil)
@@ -74,14 +76,14 @@ func (g gammaPrior) validate() {
 func (g *NormalGamma) Probs(p []float64, r Round) {
 	prior := g.prior()
 	prior.validate()
-	g.max.reset()
+	g.max.Reset()
 	for arm, open := range r.Open {
 		if open {
 			mean, scale, nu := g.posterior(arm, prior)
-			g.max.add(arm, mean, scale, nu)
+			g.max.Add(arm, mean, scale, nu)
 		}
 	}
-	g.max.probs(p)
+	g.max.Probs(p)
 }
 
 // posterior returns the place, the scale and the degrees of freedom of arm's mean reward.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/evoalloc/evoalloc/bandit/internal/argmax"
 )
 
 // GaussianThompson is Thompson sampling for rewards with Gaussian noise of known size σ: an arm is
@@ -36,7 +38,7 @@ type GaussianThompson struct {
 	PriorStrength float64
 
 	seen Tally
-	max  largest // scratch
+	max  argmax.Normal // scratch
 }
 
 var _ Forgetter = (*GaussianThompson)(nil)
@@ -58,15 +60,15 @@ func (g *GaussianThompson) Probs(p []float64, r Round) {
 	if !(strength > 0 && finite(strength)) {
 		panicf("GaussianThompson.PriorStrength is %v: need a finite number, at least 0", strength)
 	}
-	g.max.reset()
+	g.max.Reset()
 	for arm, open := range r.Open {
 		if open {
 			n := g.seen.Pulls(arm)
 			prior, data := strength/(strength+n), n/(strength+n)
-			g.max.add(arm, prior*mean+data*g.seen.Mean(arm), sigma/math.Sqrt(strength+n))
+			g.max.Add(arm, prior*mean+data*g.seen.Mean(arm), sigma/math.Sqrt(strength+n))
 		}
 	}
-	g.max.probs(p)
+	g.max.Probs(p)
 }
 
 // Update records one outcome.

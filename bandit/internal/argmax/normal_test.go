@@ -1,4 +1,4 @@
-package bandit
+package argmax
 
 import (
 	"fmt"
@@ -9,20 +9,20 @@ import (
 
 type normal struct{ mean, sd float64 }
 
-func chances(draws []normal) []float64 {
-	var l largest
+func normalChances(draws []normal) []float64 {
+	var l Normal
 	for arm, d := range draws {
-		l.add(arm, d.mean, d.sd)
+		l.Add(arm, d.mean, d.sd)
 	}
 	p := make([]float64, len(draws))
-	l.probs(p)
+	l.Probs(p)
 	return p
 }
 
 // bruteForce is the integral of the definition by the trapezoidal rule on a uniform grid of ten
 // points a standard deviation of the narrowest draw, in logarithms. There the rule is exact to
 // rounding: its error for a Gaussian falls as exp(−2π²·10²).
-func bruteForce(draws []normal) []float64 {
+func normalBruteForce(draws []normal) []float64 {
 	lo, hi, step := math.Inf(-1), math.Inf(-1), math.Inf(1)
 	for _, d := range draws {
 		lo, hi, step = max(lo, d.mean-9*d.sd), max(hi, d.mean+9*d.sd), min(step, d.sd/10)
@@ -46,7 +46,7 @@ func bruteForce(draws []normal) []float64 {
 
 // posteriors returns draws like those of arms after up to most pulls each; narrow puts their means
 // so close together that all matter.
-func posteriors(rng *rand.Rand, arms, most int, narrow bool) []normal {
+func normalPosteriors(rng *rand.Rand, arms, most int, narrow bool) []normal {
 	draws := make([]normal, arms)
 	for i := range draws {
 		n := math.Floor(math.Pow(float64(most+1), rng.Float64())) - 1
@@ -70,15 +70,15 @@ func farthest(a, b []float64) float64 {
 	return d
 }
 
-func TestLargestOracle(t *testing.T) {
+func TestNormalOracle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, tt := range []struct{ arms, most, times int }{
 		{1, 10, 1}, {2, 0, 1}, {2, 100, 20}, {3, 10, 20}, {3, 10000, 10}, {10, 0, 1}, {10, 20, 10}, {10, 500, 10}, {100, 20, 3}, {300, 5, 1},
 	} {
 		for range tt.times {
 			for _, narrow := range []bool{false, true} {
-				draws := posteriors(rng, tt.arms, tt.most, narrow)
-				if d := farthest(chances(draws), bruteForce(draws)); !(d <= 1e-10) {
+				draws := normalPosteriors(rng, tt.arms, tt.most, narrow)
+				if d := farthest(normalChances(draws), normalBruteForce(draws)); !(d <= 1e-10) {
 					t.Errorf("%d arms of up to %d pulls, narrow %v: off by %v\n%v", tt.arms, tt.most, narrow, d, draws)
 				}
 			}
@@ -87,13 +87,13 @@ func TestLargestOracle(t *testing.T) {
 }
 
 // With two draws the chance is Φ((m₁ − m₂)/sqrt(s₁² + s₂²)).
-func TestLargestOfTwo(t *testing.T) {
+func TestNormalOfTwo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
 		a := normal{rng.NormFloat64(), math.Exp(8 * rng.NormFloat64())}
 		b := normal{rng.NormFloat64(), math.Exp(8 * rng.NormFloat64())}
 		want := math.Erfc((b.mean-a.mean)/(math.Sqrt2*math.Hypot(a.sd, b.sd))) / 2
-		if d := farthest(chances([]normal{a, b}), []float64{want, 1 - want}); !(d <= 1e-10) {
+		if d := farthest(normalChances([]normal{a, b}), []float64{want, 1 - want}); !(d <= 1e-10) {
 			t.Errorf("%v and %v: off by %v", a, b, d)
 		}
 	}
@@ -101,16 +101,16 @@ func TestLargestOfTwo(t *testing.T) {
 
 // The share of samples in which a draw is the largest is binomial; five standard deviations are
 // allowed.
-func TestLargestMonteCarlo(t *testing.T) {
+func TestNormalMonteCarlo(t *testing.T) {
 	const samples = 100_000
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, arms := range []int{2, 5, 20} {
-		draws := posteriors(rng, arms, 50, true)
+		draws := normalPosteriors(rng, arms, 50, true)
 		wins := make([]float64, arms)
 		for range samples {
-			wins[sampleLargest(rng, draws)]++
+			wins[sampleNormals(rng, draws)]++
 		}
-		for i, p := range chances(draws) {
+		for i, p := range normalChances(draws) {
 			if got, sd := wins[i]/samples, math.Sqrt(p*(1-p)/samples); math.Abs(got-p) > 5*sd+1e-10 {
 				t.Errorf("%d arms: arm %d won %v of the samples, want %v ± %v", arms, i, got, p, 5*sd)
 			}
@@ -118,8 +118,8 @@ func TestLargestMonteCarlo(t *testing.T) {
 	}
 }
 
-// sampleLargest draws once from each and returns which was the largest.
-func sampleLargest(rng *rand.Rand, draws []normal) int {
+// sampleNormals draws once from each and returns which was the largest.
+func sampleNormals(rng *rand.Rand, draws []normal) int {
 	best, at := math.Inf(-1), 0
 	for i, d := range draws {
 		if x := d.mean + d.sd*rng.NormFloat64(); x > best {
@@ -130,24 +130,24 @@ func sampleLargest(rng *rand.Rand, draws []normal) int {
 }
 
 // However many arms, the accuracy stays.
-func TestLargestManyArms(t *testing.T) {
+func TestNormalManyArms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 3 {
-		draws := posteriors(rng, 1000, 100, true)
-		if d := farthest(chances(draws), bruteForce(draws)); !(d <= 1e-10) {
+		draws := normalPosteriors(rng, 1000, 100, true)
+		if d := farthest(normalChances(draws), normalBruteForce(draws)); !(d <= 1e-10) {
 			t.Errorf("1000 arms: off by %v", d)
 		}
 		for i := range draws {
 			draws[i].mean += 1e-9 * float64(i) // no two alike
 		}
-		if d := farthest(chances(draws), bruteForce(draws)); !(d <= 1e-10) {
+		if d := farthest(normalChances(draws), normalBruteForce(draws)); !(d <= 1e-10) {
 			t.Errorf("1000 arms, no two alike: off by %v", d)
 		}
 	}
 }
 
 // Whatever the sizes, the sweep ends with a distribution.
-func TestLargestAnySize(t *testing.T) {
+func TestNormalAnySize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	scale := func(digits float64) float64 { return math.Pow(10, digits*(2*rng.Float64()-1)) }
 	for range 1500 {
@@ -157,7 +157,7 @@ func TestLargestAnySize(t *testing.T) {
 			draws[i] = normal{scale(min(digits, 300)) * float64(rng.IntN(3)-1), scale(min(digits, 140))}
 		}
 		var sum float64
-		for _, p := range chances(draws) {
+		for _, p := range normalChances(draws) {
 			if !(p >= 0 && p <= 1+1e-12) {
 				t.Fatalf("chance %v for %v", p, draws)
 			}
@@ -169,7 +169,7 @@ func TestLargestAnySize(t *testing.T) {
 	}
 }
 
-func TestLargestSpecialCases(t *testing.T) {
+func TestNormalSpecialCases(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
 		draws  []normal
@@ -183,7 +183,7 @@ func TestLargestSpecialCases(t *testing.T) {
 		{"a spike at the median of a wide one", []normal{{0, 1}, {0, 1e-100}}, []float64{0.5, 0.5}},
 		{"two spikes, far finer than the wide one below them", []normal{{0, 1}, {20, 1e-12}, {20 + 1e-10, 1e-12}}, []float64{0, 0, 1}},
 	} {
-		if got := chances(tt.draws); !(farthest(got, tt.want) <= 1e-11) {
+		if got := normalChances(tt.draws); !(farthest(got, tt.want) <= 1e-11) {
 			t.Errorf("%s: %v, want %v", tt.reason, got, tt.want)
 		}
 	}
@@ -191,24 +191,24 @@ func TestLargestSpecialCases(t *testing.T) {
 
 // The quadrature beside a single sample of every draw, as sampling would have to repeat some 10²⁰
 // times to be as accurate.
-func BenchmarkLargest(b *testing.B) {
+func BenchmarkNormal(b *testing.B) {
 	for _, arms := range []int{10, 100, 1000} {
 		rng := rand.New(rand.NewPCG(9, 10))
-		draws := posteriors(rng, arms, 100, true)
+		draws := normalPosteriors(rng, arms, 100, true)
 		b.Run(fmt.Sprintf("quadrature/K=%d", arms), func(b *testing.B) {
-			var l largest
+			var l Normal
 			p := make([]float64, arms)
 			for b.Loop() {
-				l.reset()
+				l.Reset()
 				for arm, d := range draws {
-					l.add(arm, d.mean, d.sd)
+					l.Add(arm, d.mean, d.sd)
 				}
-				l.probs(p)
+				l.Probs(p)
 			}
 		})
 		b.Run(fmt.Sprintf("one-sample/K=%d", arms), func(b *testing.B) {
 			for b.Loop() {
-				sampleLargest(rng, draws)
+				sampleNormals(rng, draws)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package bandit
+package argmax
 
 import (
 	"math"
