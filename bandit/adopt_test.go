@@ -57,7 +57,7 @@ func TestAdopt(t *testing.T) {
 	if err := pl.Report(pull.ID, 1); err != nil {
 		t.Fatal(err)
 	}
-	if want := (bandit.Pull{ID: 0, Arm: 1, Prob: 0.125}); len(policy.told) != 1 || policy.told[0] != want {
+	if want := (bandit.Pull{ID: 0, Arm: 1, Prob: 0.125, Arms: 2}); len(policy.told) != 1 || policy.told[0] != want {
 		t.Errorf("the policy was told %v, want %v", policy.told, want)
 	}
 	if next, _ := pl.Draw([]bool{true, true}); next.ID != 1 {
@@ -74,11 +74,26 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// A policy whose first outcome was drawn elsewhere has to know how many arms there are, as one that
-// drew it does.
+// A policy whose outcomes were drawn elsewhere has to know how many arms there are, as one that drew them
+// does. These have the number of arms in their updates, and the wrappers pass it on.
 func TestAdoptedAndDrawnPullsWeighTheSame(t *testing.T) {
-	open := []bool{true, true, true, true, true}
-	drawn, adopted := bandit.NewPlayer(&bandit.PaperEXP3P{}, 5, 1), bandit.NewPlayer(&bandit.PaperEXP3P{}, 5, 1)
+	for _, fresh := range []func() bandit.Policy{
+		func() bandit.Policy { return &bandit.PaperEXP3P{} },
+		func() bandit.Policy { return &bandit.EXP3P{} },
+		func() bandit.Policy { return &bandit.EXP3IX{} },
+		func() bandit.Policy { return bandit.Discounted(bandit.Normalize(&bandit.EXP3IX{T: 50}, -1, 2), 0.9) },
+		func() bandit.Policy {
+			return bandit.WithFloor(bandit.Mix([]float64{1, 2}, &bandit.EXP3P{T: 100}, &bandit.PaperEXP3P{}), 0.1)
+		},
+	} {
+		compareAdopted(t, fresh)
+	}
+}
+
+func compareAdopted(t *testing.T, fresh func() bandit.Policy) {
+	t.Helper()
+	open := all(5)
+	drawn, adopted := bandit.NewPlayer(fresh(), 5, 1), bandit.NewPlayer(fresh(), 5, 1)
 	for range 20 {
 		pull, err := drawn.Draw(open)
 		if err != nil {
@@ -94,7 +109,7 @@ func TestAdoptedAndDrawnPullsWeighTheSame(t *testing.T) {
 	a, _ := drawn.Draw(open)
 	b, _ := adopted.Draw(open)
 	if a != b {
-		t.Errorf("after the same outcomes they draw %+v and %+v", a, b)
+		t.Errorf("%v: after the same outcomes they draw %+v and %+v", fresh(), a, b)
 	}
 }
 

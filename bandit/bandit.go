@@ -9,25 +9,35 @@ package bandit
 
 import "math/rand/v2"
 
-// A Policy decides how likely each arm is to be pulled next. It is owned by one goroutine. Unless
-// a policy says otherwise, rewards are expected in [0, 1], higher is better; [Normalize] maps others.
+// A Policy decides how likely each arm is to be pulled next. One goroutine owns it. Unless a policy says
+// otherwise, rewards are expected in [0, 1], higher is better; [Normalize] maps others.
 type Policy interface {
-	// Probs fills p, one entry an arm, with the chance of pulling each arm. It must not change
-	// the policy, and gives closed arms no mass. p comes in zeroed; at least one arm is open.
-	// The number of arms is the same at every draw.
+	// Probs fills p, one entry an arm, with the chance of pulling each arm. It must not change the policy,
+	// and gives closed arms no mass. p comes in zeroed; at least one arm is open. The number of arms is
+	// the same at every draw.
 	Probs(p []float64, r Round)
-	// Update records one outcome of a pull drawn earlier. Outcomes may come late and out of
-	// order, and that of a canceled pull never comes.
+	// Update records the outcome of a pull. Outcomes may come late and out of order, and that of a
+	// canceled pull never comes. A pull that an earlier incarnation of a run drew may have its outcome
+	// reported before this policy is asked for its first probabilities; see [Player.Adopt].
 	Update(pull Pull, reward float64)
 }
 
-// A Round is what a policy is told at a draw. The slices have one entry an arm; a policy must
-// neither change nor keep them.
+// A Round is what a policy is told at a draw. The slices have one entry an arm; a policy must neither change
+// nor keep them.
 type Round struct {
 	T       int        // draws so far
 	Open    []bool     // arms that may be pulled
-	Pending []int      // pulls in flight, by arm
+	Pending []int      // pulls whose outcome is not in yet, by arm
 	Rand    *rand.Rand // a stream private to this draw
+}
+
+// pending returns the number of pending pulls of all arms.
+func (r Round) pending() float64 {
+	n := 0
+	for _, pulls := range r.Pending {
+		n += pulls
+	}
+	return float64(n)
 }
 
 // A Pull is one draw of one arm.
@@ -35,4 +45,7 @@ type Pull struct {
 	ID   int     // the draw's number, from 0
 	Arm  int     // the arm drawn
 	Prob float64 // the arm's chance when drawn: its propensity
+	// Arms is the number of arms that it was drawn from, for a policy whose update depends on it. In a Pull
+	// made by hand 0 will do: a policy then takes it for as many arms as it has heard of.
+	Arms int
 }

@@ -15,9 +15,7 @@ type courses struct {
 
 // add records one outcome of arm.
 func (c *courses) add(arm int, reward float64) {
-	for len(c.best) <= arm {
-		c.best = append(c.best, nil)
-	}
+	c.best = grown(c.best, arm+1)
 	c.best[arm] = append(c.best[arm], max(reward, c.after(arm, len(c.best[arm]))))
 	c.total++
 }

@@ -56,7 +56,7 @@ func (e *EpsilonGreedy) Probs(p []float64, r Round) {
 	}
 	epsilon := e.most()
 	if e.Decay > 0 {
-		epsilon = min(epsilon, e.Decay/(e.seen.Total()+inFlight(r)+1))
+		epsilon = min(epsilon, e.Decay/(e.seen.Total()+r.pending()+1))
 	}
 	OneHot(p, r.Open, func(arm int) float64 {
 		if e.seen.Pulls(arm)+float64(r.Pending[arm]) == 0 {
@@ -64,12 +64,7 @@ func (e *EpsilonGreedy) Probs(p []float64, r Round) {
 		}
 		return e.seen.expected(arm)
 	})
-	share := epsilon / float64(countOpen(r.Open))
-	for arm, open := range r.Open {
-		if open {
-			p[arm] = (1-epsilon)*p[arm] + share
-		}
-	}
+	mixUniform(p, r.Open, epsilon)
 }
 
 // Update records one outcome.

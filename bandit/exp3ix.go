@@ -48,10 +48,10 @@ func (e *EXP3IX) Probs(p []float64, r Round) {
 		panicf("EXP3IX.T is %v: need a number of pulls, or 0 for not known", e.T)
 	}
 	e.loss = grown(e.loss, len(p))
-	softmax(p, e.loss, -e.eta(), r.Open)
+	expWeights(p, e.loss, -e.eta(), r.Open)
 }
 
-// eta returns η at the coming outcome. K is the number of arms that Probs was asked about.
+// eta returns η at the coming outcome. K is the number of arms, which Probs and Update are both told.
 func (e *EXP3IX) eta() float64 {
 	k := float64(len(e.loss))
 	if e.T > 0 {
@@ -62,7 +62,7 @@ func (e *EXP3IX) eta() float64 {
 
 // Update adds to the estimated loss of the arm pulled.
 func (e *EXP3IX) Update(pull Pull, reward float64) {
-	e.loss = grown(e.loss, pull.Arm+1)
+	e.loss = grown(e.loss, max(pull.Arms, pull.Arm+1))
 	// A reward of 1 is no loss, with one arm also where p + γ is 0.
 	if loss := 1 - unit(reward, 0, 1); loss > 0 {
 		e.loss[pull.Arm] += loss / (pull.Prob + e.eta()/2)

@@ -62,13 +62,8 @@ func (e *EXP3P) Probs(p []float64, r Round) {
 	}
 	e.gain = grown(e.gain, len(p))
 	eta, gamma, _ := e.params()
-	softmax(p, e.gain, eta, r.Open)
-	share := gamma / float64(countOpen(r.Open))
-	for arm, open := range r.Open {
-		if open {
-			p[arm] = (1-gamma)*p[arm] + share
-		}
-	}
+	expWeights(p, e.gain, eta, r.Open)
+	mixUniform(p, r.Open, gamma)
 }
 
 func (e *EXP3P) delta() float64 { return cmp.Or(e.Delta, 0.05) }
@@ -87,7 +82,7 @@ func (e *EXP3P) length() float64 {
 	return e.first() * max(e.doubled, 1)
 }
 
-// params returns η, γ and β. K is the number of arms that Probs was asked about.
+// params returns η, γ and β. K is the number of arms, which Probs and Update are both told.
 func (e *EXP3P) params() (eta, gamma, beta float64) {
 	k, t := float64(len(e.gain)), e.length()
 	eta = 0.95 * math.Sqrt(math.Log(k)/(t*k))
@@ -101,13 +96,14 @@ func (e *EXP3P) Update(pull Pull, reward float64) {
 	if !(pull.Prob > 0) {
 		panicf("EXP3P: Update of a pull with Prob %v: need the chance with which it was drawn", pull.Prob)
 	}
-	e.gain = grown(e.gain, pull.Arm+1)
+	e.gain = grown(e.gain, max(pull.Arms, pull.Arm+1))
 	e.p = grown(e.p, len(e.gain))
 	eta, gamma, beta := e.params()
-	softmax(e.p, e.gain, eta, nil)
+	expWeights(e.p, e.gain, eta, nil)
+	mixUniform(e.p, nil, gamma)
 	for arm, q := range e.p {
 		if arm != pull.Arm {
-			e.gain[arm] += beta / ((1-gamma)*q + gamma/float64(len(e.p)))
+			e.gain[arm] += beta / q
 		}
 	}
 	e.gain[pull.Arm] += (unit(reward, 0, 1) + beta) / pull.Prob
@@ -128,11 +124,3 @@ func (e *EXP3P) Forget(gamma float64) {
 
 // String names the policy and its parameters.
 func (e *EXP3P) String() string { return fmt.Sprintf("EXP3P(T=%v, delta=%v)", e.T, e.delta()) }
-
-// grown returns x with zeros appended up to n entries.
-func grown(x []float64, n int) []float64 {
-	if more := n - len(x); more > 0 {
-		x = append(x, make([]float64, more)...)
-	}
-	return x
-}

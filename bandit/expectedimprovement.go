@@ -104,14 +104,14 @@ var _ Policy = (*ExpectedImprovement)(nil)
 // Probs gives mass 1 to the arm with the largest index.
 func (e *ExpectedImprovement) Probs(p []float64, r Round) {
 	e.validate(len(p))
-	e.grow(len(p))
+	e.arms, e.views = grown(e.arms, len(p)), grown(e.views, len(p))
 	w := e.survey(r)
 	OneHot(p, r.Open, func(arm int) float64 { return e.index(arm, w) })
 }
 
 // Update records one outcome.
 func (e *ExpectedImprovement) Update(pull Pull, reward float64) {
-	e.grow(pull.Arm + 1)
+	e.arms = grown(e.arms, pull.Arm+1)
 	if !e.seen {
 		e.low, e.best, e.seen = reward, reward, true
 	}
@@ -150,13 +150,6 @@ func (e *ExpectedImprovement) validate(arms int) {
 		if !(c > 0 && finite(c)) {
 			panicf("ExpectedImprovement.Costs[%d] is %v: need a positive finite number", arm, c)
 		}
-	}
-}
-
-func (e *ExpectedImprovement) grow(arms int) {
-	if n := arms - len(e.arms); n > 0 {
-		e.arms = append(e.arms, make([]climb, n)...)
-		e.views = append(e.views, make([]view, n)...)
 	}
 }
 

@@ -29,12 +29,7 @@ var _ Policy = (*floored)(nil)
 
 func (f *floored) Probs(p []float64, r Round) {
 	f.Policy.Probs(p, r)
-	share := f.epsilon / float64(countOpen(r.Open))
-	for arm, open := range r.Open {
-		if open {
-			p[arm] = (1-f.epsilon)*p[arm] + share
-		}
-	}
+	mixUniform(p, r.Open, f.epsilon)
 }
 
 func (f *floored) String() string {

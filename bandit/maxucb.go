@@ -41,7 +41,7 @@ func (m *MaxUCB) Probs(p []float64, r Round) {
 	if !(alpha > 0 && finite(alpha)) {
 		panicf("MaxUCB.Alpha is %v: need a finite number, at least 0", alpha)
 	}
-	log := math.Log(max(m.seen.Total()+inFlight(r), 1))
+	log := math.Log(max(m.seen.Total()+r.pending(), 1))
 	OneHot(p, r.Open, func(arm int) float64 {
 		n := m.seen.Pulls(arm) + float64(r.Pending[arm])
 		if n == 0 {
@@ -58,10 +58,10 @@ func (m *MaxUCB) Probs(p []float64, r Round) {
 
 // Update records one outcome.
 func (m *MaxUCB) Update(pull Pull, reward float64) {
-	for len(m.best) <= pull.Arm {
-		m.best = append(m.best, math.Inf(-1))
+	m.best = grown(m.best, pull.Arm+1)
+	if m.seen.Pulls(pull.Arm) == 0 || reward > m.best[pull.Arm] {
+		m.best[pull.Arm] = reward
 	}
-	m.best[pull.Arm] = max(m.best[pull.Arm], reward)
 	m.seen.Add(pull.Arm, reward)
 }
 

@@ -29,3 +29,6 @@ func (n *normalized) Update(pull Pull, reward float64) {
 func (n *normalized) String() string {
 	return fmt.Sprintf("Normalize(%s, %v, %v)", nameOf(n.Policy), n.lo, n.hi)
 }
+
+// unit maps [lo, hi] to [0, 1] and clips what lies outside.
+func unit(x, lo, hi float64) float64 { return min(max((x-lo)/(hi-lo), 0), 1) }

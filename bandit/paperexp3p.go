@@ -3,7 +3,6 @@ package bandit
 import (
 	"cmp"
 	"fmt"
-	"math"
 )
 
 // PaperEXP3P is EXP3.P in the simplified form of the code of the BaSE paper; it has the name and
@@ -72,21 +71,15 @@ func (e *PaperEXP3P) validate() {
 func (e *PaperEXP3P) Probs(p []float64, r Round) {
 	cfg := e.withDefaults()
 	cfg.validate()
-	e.grow(len(p))
-	softmax(p, e.logw, 1, r.Open)
-	floor := cfg.Gamma / float64(countOpen(r.Open))
-	for arm, open := range r.Open {
-		if open {
-			p[arm] = (1-cfg.Gamma)*p[arm] + floor
-		}
-	}
+	e.logw = grown(e.logw, len(p))
+	expWeights(p, e.logw, 1, r.Open)
+	mixUniform(p, r.Open, cfg.Gamma)
 }
 
-// Update multiplies the weight of the arm pulled by exp(η·ĝ). K is the largest number of arms that
-// Probs was asked about.
+// Update multiplies the weight of the arm pulled by exp(η·ĝ).
 func (e *PaperEXP3P) Update(pull Pull, reward float64) {
 	cfg := e.withDefaults()
-	e.grow(pull.Arm + 1)
+	e.logw = grown(e.logw, max(pull.Arms, pull.Arm+1))
 	g := unit(reward, cfg.Min, cfg.Max)
 	e.logw[pull.Arm] += cfg.Eta * g / (pull.Prob + cfg.Gamma/(2*float64(len(e.logw))))
 }
@@ -99,42 +92,8 @@ func (e *PaperEXP3P) Forget(gamma float64) {
 	}
 }
 
-// grow makes room for the given number of arms. The new ones have weight 1, so it shows in nothing
-// but the K of the next Update.
-func (e *PaperEXP3P) grow(arms int) {
-	if n := arms - len(e.logw); n > 0 {
-		e.logw = append(e.logw, make([]float64, n)...)
-	}
-}
-
 // String names the policy and its parameters.
 func (e *PaperEXP3P) String() string {
 	cfg := e.withDefaults()
 	return fmt.Sprintf("PaperEXP3P(eta=%v, gamma=%v, min=%v, max=%v)", cfg.Eta, cfg.Gamma, cfg.Min, cfg.Max)
-}
-
-// softmax fills p with exp(rate·x)/Σexp(rate·x) over the open arms, 0 elsewhere; nil means that all
-// are open. x may be as large as it likes.
-func softmax(p, x []float64, rate float64, open []bool) {
-	at := -1 // the likeliest
-	for arm := range p {
-		if ok := open == nil || open[arm]; ok && (at < 0 || (x[arm] > x[at]) == (rate > 0) && x[arm] != x[at]) {
-			at = arm
-		}
-	}
-	var sum float64
-	for arm := range p {
-		p[arm] = 0
-		if open != nil && !open[arm] {
-			continue
-		}
-		p[arm] = 1
-		if x[arm] != x[at] { // 0 times an infinite rate is no number
-			p[arm] = math.Exp(rate * (x[arm] - x[at]))
-		}
-		sum += p[arm]
-	}
-	for arm := range p {
-		p[arm] /= sum
-	}
 }

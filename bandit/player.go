@@ -64,7 +64,7 @@ func (pl *Player) draw(open []bool, probs, which string, address uint64) (Pull, 
 	if len(open) != len(pl.probs) {
 		panic(fmt.Sprintf("bandit: Draw with %d entries for %d arms", len(open), len(pl.probs)))
 	}
-	if !anyOpen(open) {
+	if !slices.Contains(open, true) {
 		return Pull{}, ErrNoArm
 	}
 	pl.pcg.Seed(stream.Seed(pl.seed, probs, address))
@@ -90,17 +90,11 @@ func (pl *Player) Adopt(arm int, prob float64) (Pull, error) {
 	if !(prob > 0 && prob <= 1) {
 		return Pull{}, fmt.Errorf("bandit: adopting a pull with propensity %v: need a chance above 0", prob)
 	}
-	if pl.t == 0 { // policies learn the number of arms from the first draw, which there was elsewhere
-		pl.pcg.Seed(stream.Seed(pl.seed, "adopt", 0))
-		open := slices.Repeat([]bool{true}, len(pl.probs))
-		clear(pl.probs)
-		pl.policy.Probs(pl.probs, Round{Open: open, Pending: pl.pending, Rand: pl.rand})
-	}
 	return pl.launch(arm, prob), nil
 }
 
 func (pl *Player) launch(arm int, prob float64) Pull {
-	pull := Pull{ID: pl.t, Arm: arm, Prob: prob}
+	pull := Pull{ID: pl.t, Arm: arm, Prob: prob, Arms: len(pl.probs)}
 	pl.t++
 	pl.pending[arm]++
 	pl.flying[pull.ID] = pull
@@ -137,15 +131,6 @@ func (pl *Player) InFlight() int { return len(pl.flying) }
 func (pl *Player) land(pull Pull) {
 	delete(pl.flying, pull.ID)
 	pl.pending[pull.Arm]--
-}
-
-func anyOpen(open []bool) bool {
-	for _, o := range open {
-		if o {
-			return true
-		}
-	}
-	return false
 }
 
 // check reports what keeps p from being a distribution over the open arms.

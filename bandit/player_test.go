@@ -27,7 +27,7 @@ func TestPlayerRoutesOutcomes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := (bandit.Pull{ID: i, Arm: i % 3, Prob: 1}); pull != want {
+		if want := (bandit.Pull{ID: i, Arm: i % 3, Prob: 1, Arms: 3}); pull != want {
 			t.Errorf("draw %d is %+v, want %+v", i, pull, want)
 		}
 		pulls = append(pulls, pull)

@@ -53,7 +53,7 @@ func (e *RisingElimination) Probs(p []float64, r Round) {
 	case e.Lag < 0:
 		panicf("RisingElimination.Lag is %v: need a number of outcomes, or 0 for 7", e.Lag)
 	}
-	left := float64(e.seen.total) + inFlight(r)
+	left := float64(e.seen.total) + r.pending()
 	if e.T > 0 {
 		left = max(0, float64(e.T)-left)
 	}

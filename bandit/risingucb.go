@@ -36,12 +36,17 @@ type RisingUCB struct {
 	// panics at the first draw if it is negative or not finite.
 	Alpha float64
 
-	seen    Tally
-	rewards [][]float64 // by arm
-	trends  []trend     // worked out when they are asked for
+	seen Tally
+	arms []rising
 }
 
 var _ Policy = (*RisingUCB)(nil)
+
+// rising is one arm's rewards, and what its window tells of it.
+type rising struct {
+	rewards []float64
+	trend   trend // worked out when it is asked for
+}
 
 // trend is what the window of an arm with n outcomes tells of it: μ̂ = mean + lag + (t − n)·slope.
 type trend struct {
@@ -66,13 +71,13 @@ func (u *RisingUCB) validate() {
 // Probs gives mass 1 to the arm with the largest bound.
 func (u *RisingUCB) Probs(p []float64, r Round) {
 	u.validate()
-	u.grow(len(p))
+	u.arms = grown(u.arms, len(p))
 	few := func(arm int) bool { return u.epsilon()*u.pulls(arm, r) < 1 }
 	if arm := fewest(r.Open, few, func(arm int) float64 { return u.pulls(arm, r) }); arm >= 0 {
 		p[arm] = 1
 		return
 	}
-	t := u.seen.Total() + inFlight(r) + 1
+	t := u.seen.Total() + r.pending() + 1
 	OneHot(p, r.Open, func(arm int) float64 { return u.bound(arm, t) })
 }
 
@@ -83,8 +88,8 @@ func (u *RisingUCB) pulls(arm int, r Round) float64 {
 
 // bound returns μ̂ + β at draw t.
 func (u *RisingUCB) bound(arm int, t float64) float64 {
-	w := &u.trends[arm]
-	if x := u.rewards[arm]; w.n != len(x) {
+	w := &u.arms[arm].trend
+	if x := u.arms[arm].rewards; w.n != len(x) {
 		*w = newTrend(x, u.epsilon())
 	}
 	if w.h == 0 {
@@ -98,16 +103,8 @@ func (u *RisingUCB) bound(arm int, t float64) float64 {
 // Update records one outcome.
 func (u *RisingUCB) Update(pull Pull, reward float64) {
 	u.seen.Add(pull.Arm, reward)
-	u.grow(pull.Arm + 1)
-	u.rewards[pull.Arm] = append(u.rewards[pull.Arm], reward)
-}
-
-// grow makes room for the given number of arms.
-func (u *RisingUCB) grow(arms int) {
-	for len(u.rewards) < arms {
-		u.rewards = append(u.rewards, nil)
-		u.trends = append(u.trends, trend{})
-	}
+	u.arms = grown(u.arms, pull.Arm+1)
+	u.arms[pull.Arm].rewards = append(u.arms[pull.Arm].rewards, reward)
 }
 
 func newTrend(x []float64, epsilon float64) trend {

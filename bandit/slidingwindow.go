@@ -54,8 +54,8 @@ func (s *SlidingWindow) Probs(p []float64, r Round) {
 	case !(xi > 0 && finite(xi)):
 		panicf("SlidingWindow.Xi is %v: need a finite number, at least 0", xi)
 	}
-	s.grow(len(p))
-	log := math.Log(max(1, min(float64(len(s.order)-s.head)+inFlight(r), float64(s.window()))))
+	s.seen = grown(s.seen, len(p))
+	log := math.Log(max(1, min(float64(len(s.order)-s.head)+r.pending(), float64(s.window()))))
 	OneHot(p, r.Open, func(arm int) float64 {
 		outcomes := s.seen[arm].len()
 		n := float64(outcomes + r.Pending[arm])
@@ -89,7 +89,7 @@ func (s *SlidingWindow) window() int {
 
 // Update records one outcome, and drops those that the window has left behind.
 func (s *SlidingWindow) Update(pull Pull, reward float64) {
-	s.grow(pull.Arm + 1)
+	s.seen = grown(s.seen, pull.Arm+1)
 	s.total++
 	s.seen[pull.Arm].push(reward)
 	s.order = append(s.order, pull.Arm)
@@ -103,49 +103,7 @@ func (s *SlidingWindow) Update(pull Pull, reward float64) {
 	}
 }
 
-// grow makes room for the given number of arms.
-func (s *SlidingWindow) grow(arms int) {
-	for len(s.seen) < arms {
-		s.seen = append(s.seen, queue{})
-	}
-}
-
 // String names the policy and its parameters.
 func (s *SlidingWindow) String() string {
 	return fmt.Sprintf("SlidingWindow(window=%v, T=%v, xi=%v)", s.Window, s.T, cmp.Or(s.Xi, 0.6))
-}
-
-// queue is numbers of which the sum is known, oldest first. It is two stacks, so that nothing is ever
-// subtracted: that would leave the rounding errors of large numbers behind when they are gone.
-type queue struct {
-	old   []float64 // for each of the older numbers, the newest of them first, its sum with those newer
-	fresh []float64 // the others
-	added float64   // sum of fresh
-}
-
-func (q *queue) len() int { return len(q.old) + len(q.fresh) }
-
-func (q *queue) push(x float64) {
-	q.fresh = append(q.fresh, x)
-	q.added += x
-}
-
-// pop drops the oldest number.
-func (q *queue) pop() {
-	if len(q.old) == 0 {
-		var sum float64
-		for i := len(q.fresh) - 1; i >= 0; i-- {
-			sum += q.fresh[i]
-			q.old = append(q.old, sum)
-		}
-		q.fresh, q.added = q.fresh[:0], 0
-	}
-	q.old = q.old[:len(q.old)-1]
-}
-
-func (q *queue) sum() float64 {
-	if n := len(q.old); n > 0 {
-		return q.old[n-1] + q.added
-	}
-	return q.added
 }

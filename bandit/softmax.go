@@ -59,7 +59,7 @@ func (s *Softmax) Probs(p []float64, r Round) {
 		prior, data := strength/(strength+n), n/(strength+n)
 		s.m[arm] = prior*mean + data*s.seen.Mean(arm)
 	}
-	softmax(p, s.m, 1/tau, r.Open)
+	expWeights(p, s.m, 1/tau, r.Open)
 }
 
 // Update records one outcome.

@@ -13,10 +13,7 @@ type Tally struct {
 
 // Add records one outcome of arm.
 func (t *Tally) Add(arm int, reward float64) {
-	for len(t.n) <= arm {
-		t.n = append(t.n, 0)
-		t.mean = append(t.mean, 0)
-	}
+	t.n, t.mean = grown(t.n, arm+1), grown(t.mean, arm+1)
 	t.n[arm]++
 	t.mean[arm] = toward(t.mean[arm], reward, t.n[arm])
 	t.total++

@@ -69,7 +69,7 @@ func (a *ThresholdAscent) Probs(p []float64, r Round) {
 	a.count = grown(a.count, len(p))
 	t := float64(a.T)
 	if a.T == 0 {
-		t = max(1, a.seen.Total()+inFlight(r))
+		t = max(1, a.seen.Total()+r.pending())
 	}
 	alpha := math.Log(2 * t * float64(len(p)) / delta)
 	OneHot(p, r.Open, func(arm int) float64 {

@@ -41,7 +41,7 @@ func (u *UCB1) Probs(p []float64, r Round) {
 	if !(c > 0 && finite(c)) {
 		panicf("UCB1.C is %v: need a finite number, at least 0", c)
 	}
-	log := math.Log(max(u.seen.Total()+inFlight(r), 1)) // below 1 only if everything was forgotten
+	log := math.Log(max(u.seen.Total()+r.pending(), 1)) // below 1 only if everything was forgotten
 	OneHot(p, r.Open, func(arm int) float64 {
 		n := u.seen.Pulls(arm) + float64(r.Pending[arm])
 		if n == 0 {

@@ -24,7 +24,7 @@ var _ Forgetter = (*UCBTuned)(nil)
 
 // Probs gives mass 1 to the arm with the largest bound.
 func (u *UCBTuned) Probs(p []float64, r Round) {
-	log := math.Log(max(u.seen.Total()+inFlight(r), 1)) // below 1 only if everything was forgotten
+	log := math.Log(max(u.seen.Total()+r.pending(), 1)) // below 1 only if everything was forgotten
 	OneHot(p, r.Open, func(arm int) float64 {
 		pulls := u.seen.Pulls(arm)
 		n := pulls + float64(r.Pending[arm])

@@ -190,6 +190,35 @@ func (g *game) landOne(flying []bandit.Pull) []bandit.Pull {
 	return slices.Delete(flying, i, i+1)
 }
 
+// checkAdopted gives two policies the same outcomes. One is asked for its probabilities before each of them,
+// the other never before it has them all, so it can know only from the pulls how many arms there are.
+func checkAdopted(fresh func() bandit.Policy) error {
+	const arms, outcomes = 6, 40
+	drawn, adopted := newGame(fresh(), arms, 11), newGame(fresh(), arms, 11)
+	for range outcomes {
+		pull, err := drawn.draw()
+		if err != nil {
+			return err
+		}
+		reward := drawn.noisy(pull)
+		drawn.report(pull, reward)
+		adopted.take(pull)
+		adopted.report(pull, reward)
+	}
+	p, err := drawn.probs()
+	if err != nil {
+		return err
+	}
+	q, err := adopted.probs()
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(p, q) {
+		return fmt.Errorf("after %d outcomes Probs gives %v, but %v if it was not asked before: does Update need what Probs sets? Pull.Arms is the number of arms", outcomes, p, q)
+	}
+	return nil
+}
+
 func checkRerun(fresh func() bandit.Policy) error {
 	first, err := record(fresh(), 5)
 	if err != nil {

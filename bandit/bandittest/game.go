@@ -76,7 +76,7 @@ func (g *game) pull(p []float64) bandit.Pull {
 			u -= v
 		}
 	}
-	pull := bandit.Pull{ID: g.t, Arm: arm, Prob: p[arm]}
+	pull := bandit.Pull{ID: g.t, Arm: arm, Prob: p[arm], Arms: len(p)}
 	g.take(pull)
 	return pull
 }

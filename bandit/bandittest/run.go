@@ -26,6 +26,8 @@ type T interface {
 //     probabilities;
 //   - late outcomes: several pulls in flight, also of one arm, whose outcomes come in any order,
 //     for arms closed since, or never;
+//   - adopted pulls: outcomes that come before any probability was asked for teach the same as later
+//     ones, since a resumed run may report pulls that its earlier incarnation drew;
 //   - rerun: the same seed and outcomes give the same pulls, and policies share no state;
 //   - one arm: it gets all the mass;
 //   - many arms: a thousand of them;
@@ -55,6 +57,7 @@ var checks = []check{
 	{"closed arms", checkClosedArms},
 	{"purity", checkPurity},
 	{"late outcomes", checkLateOutcomes},
+	{"adopted pulls", checkAdopted},
 	{"rerun", checkRerun},
 	{"one arm", checkOneArm},
 	{"many arms", checkManyArms},

@@ -26,7 +26,7 @@ func (r *report) Errorf(format string, args ...any) {
 // failed returns the names of the checks that failed.
 func (r *report) failed() []string {
 	var names []string
-	for _, name := range []string{"prints", "distribution", "closed arms", "purity", "late outcomes", "rerun", "one arm", "many arms", "extreme rewards", "many rounds"} {
+	for _, name := range []string{"prints", "distribution", "closed arms", "purity", "late outcomes", "adopted pulls", "rerun", "one arm", "many arms", "extreme rewards", "many rounds"} {
 		if slices.ContainsFunc(r.failures, func(f string) bool { return strings.Contains(f, ": "+name+": ") }) {
 			names = append(names, name)
 		}
@@ -195,6 +195,14 @@ var brokenPolicies = []struct {
 			}
 		}}
 	}},
+	{"knows the number of arms from Probs alone", []string{"adopted pulls"}, func() bandit.Policy {
+		arms, last := 0, 0
+		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, _ float64) { last = pull.Arm - arms }, probs: func(p []float64, r bandit.Round) {
+			arms = len(p)
+			favor(p, r, last+arms)
+		}}
+	}},
+	{"makes room for its arms in Probs", []string{"adopted pulls"}, func() bandit.Policy { return &linear{} }},
 	{"shares its memory with every other", []string{"rerun"}, sharing()},
 	{"ln K = 0 with one arm", []string{"one arm", "extreme rewards"}, func() bandit.Policy {
 		return &broken{Policy: bandit.Random{}, probs: func(p []float64, r bandit.Round) {

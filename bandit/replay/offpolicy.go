@@ -163,7 +163,7 @@ func (l Log) along(p bandit.Policy, limit int, yield func(Step) bool) {
 	for i, arm := range l.Run.Selections {
 		clear(probs)
 		p.Probs(probs, bandit.Round{T: i, Open: open, Pending: pending, Rand: stream.New(l.Run.Seed, "along", uint64(i))})
-		pull := bandit.Pull{ID: i, Arm: arm, Prob: l.Run.Propensities[i]}
+		pull := bandit.Pull{ID: i, Arm: arm, Prob: l.Run.Propensities[i], Arms: k}
 		if !yield(Step{arm, pull.Prob, l.Run.Rewards[i], probs[arm]}) {
 			return
 		}
