@@ -5,33 +5,33 @@ import (
 	"fmt"
 )
 
-// ASHA is asynchronous successive halving: an arm goes on to the next rung as soon as it is among the best
-// of those that have come as far, without waiting for the others as [SuccessiveHalving] does. Rung k is
-// reached with r·ηᵏ pulls. At each draw,
+// ASHA is asynchronous successive halving. An arm goes on to the next rung as soon as it is among the best of
+// those that have come as far, without waiting for the others as [SuccessiveHalving] does. Rung k is reached
+// with r·ηᵏ pulls. At each draw,
 //
 //  1. an arm on its way to a rung goes on, the furthest one first;
-//  2. else an arm goes on from the highest rung where that is possible: it is one of the best ⌊m/η⌋ of the
-//     m arms that have reached the rung, by their best rewards when they did, and has not gone on yet;
+//  2. else an arm goes on from the highest rung where that is possible: it is one of the best ⌊m/η⌋ of
+//     the m arms that have reached the rung, by their best rewards when they did, and has not gone on
+//     yet;
 //  3. else an arm is begun that was never pulled;
 //  4. else, when all arms have begun and none may go on, the one with the best reward does.
 //
-// Ties go to the lowest arm. It is deterministic.
+// Ties go to the lowest arm. It is deterministic. The source has as many arms as it takes, so step 4 does not
+// occur there.
 //
-// (The source has as many arms as it takes, so step 4 does not occur there.)
-//
-// A rung is reached when the outcomes are in. With pulls in flight, an arm that has all the pulls that its
-// rung takes in flight or in waits, so draws in a row are spread over arms by steps 2 and 3.
+// A rung is reached when the outcomes are in. An arm whose outcomes and pending pulls together make up a rung
+// waits, so several draws in a row are spread over arms by steps 2 and 3.
 //
 // Source: L. Li, K. Jamieson, A. Rostamizadeh, E. Gonina, J. Ben-tzur, M. Hardt, B. Recht, A. Talwalkar, "A
-// System for Massively Parallel Hyperparameter Tuning", MLSys 2020, algorithm 2. It ranks by the last
-// reward; here it is the best one, which for a search's best score so far is the last.
+// System for Massively Parallel Hyperparameter Tuning", MLSys 2020, algorithm 2. It ranks by the last reward.
+// Here it is the best one, which for a search's best score so far is the last.
 type ASHA struct {
-	// T is the number of pulls that there will be, of all arms; 0 means not known. It serves to set
-	// MinPulls. It panics at the first draw if it is negative.
+	// T is the number of pulls of all arms in the whole run; 0 means not known. It sets MinPulls if that is
+	// 0. It panics at the first draw if it is negative.
 	T int
-	// MinPulls is the number r of pulls that bring an arm to the first rung; 0 means that the arms share T
-	// evenly over the rungs that they can fill, max(1, ⌊T/(K·(1 + ⌊log_η K⌋))⌋) for K arms, and 1 if T is
-	// not known. It panics at the first draw if it is negative.
+	// MinPulls is the number r of pulls that bring an arm to the first rung. 0 means that the arms share T
+	// evenly over the rungs that they can fill, max(1, ⌊T/(K·(1 + ⌊log_η K⌋))⌋) for K arms, or 1 if T is not
+	// known. It panics at the first draw if it is negative.
 	MinPulls int
 	// Eta is η; 0 means 4. It panics at the first draw if it is negative or 1.
 	Eta int
@@ -65,7 +65,7 @@ func (a *ASHA) Probs(p []float64, r Round) {
 	}
 }
 
-// onItsWay returns the open arm that is furthest of those between two rungs, -1 if there is none.
+// onItsWay returns the open arm that is furthest of those between two rungs, or -1 if there are none.
 func (a *ASHA) onItsWay(first, eta int, r Round) int {
 	at, most := -1, 0
 	for arm, open := range r.Open {
@@ -76,6 +76,7 @@ func (a *ASHA) onItsWay(first, eta int, r Round) int {
 	return at
 }
 
+// isRung reports whether n pulls are a rung: first·etaᵏ for some k.
 func isRung(n, first, eta int) bool {
 	for n > first && n%eta == 0 && n/eta >= first {
 		n /= eta
@@ -83,7 +84,7 @@ func isRung(n, first, eta int) bool {
 	return n == first
 }
 
-// promoted returns an arm that may go on, from the highest rung where there is one, else -1.
+// promoted returns an arm that may go on, from the highest rung that has one, or -1.
 func (a *ASHA) promoted(first, eta int, r Round) int {
 	for level := a.highest(first, eta); level >= first; level /= eta {
 		a.reached = a.reached[:0]
@@ -102,7 +103,7 @@ func (a *ASHA) promoted(first, eta int, r Round) int {
 	return -1
 }
 
-// highest returns the pulls of the highest rung that an arm has reached, 0 if there is none.
+// highest returns the pulls of the highest rung that an arm has reached, or 0 if none has reached any.
 func (a *ASHA) highest(first, eta int) int {
 	most := 0
 	for arm := range a.seen.best {
@@ -118,7 +119,7 @@ func (a *ASHA) highest(first, eta int) int {
 	return level
 }
 
-// unpulled returns the lowest open arm that was never pulled, else -1.
+// unpulled returns the lowest open arm that was never pulled, or -1.
 func (a *ASHA) unpulled(r Round) int {
 	for arm, open := range r.Open {
 		if open && a.seen.pulls(arm)+r.Pending[arm] == 0 {
@@ -128,7 +129,7 @@ func (a *ASHA) unpulled(r Round) int {
 	return -1
 }
 
-// best returns the open arm with the best reward; of equals, the one with fewer pulls in flight.
+// best returns the open arm with the best reward; of equals, the one with fewer pending pulls.
 func (a *ASHA) best(r Round) int {
 	at := -1
 	for arm, open := range r.Open {

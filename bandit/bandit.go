@@ -1,10 +1,11 @@
 // Package bandit decides which of several searches gets the next pull.
 //
-// A [Policy] returns probabilities, not a choice: a floor or a mixture over a bare choice cannot
-// know the true propensity, while over probabilities it is one line; importance weights stay right
-// with several pulls in flight; and logged propensities allow off-policy replay. A [Player] draws
-// from them and routes the outcomes back. A policy knows nothing of programs, files, clocks or the
-// network.
+// A [Policy] returns probabilities, not a choice. A floor or a mixture over a bare choice cannot know the
+// true propensity, while over probabilities it is one line. Importance weights stay right while several pulls
+// are pending. Logged propensities allow off-policy replay.
+//
+// A [Player] draws from the probabilities and routes the outcomes back. A policy knows nothing of programs,
+// files, clocks or the network.
 package bandit
 
 import "math/rand/v2"

@@ -9,19 +9,20 @@ type Forgetter interface {
 	Forget(gamma float64)
 }
 
-// Discounted makes p forget: each time an outcome is recorded, the weight of every earlier one,
-// of whichever arm, is first multiplied by gamma. An outcome k updates old thus weighs gammaᵏ, and
-// about 1/(1−gamma) of them count. It is for arms whose rewards drift.
+// Discounted makes p forget. Each time an outcome is recorded, the weight of every earlier one, of whichever
+// arm, is first multiplied by gamma. So an outcome that is k updates old weighs gammaᵏ, and about 1/(1−gamma)
+// of them count. It is for arms whose rewards drift.
 //
-// Only p knows what it has counted, so it must be a [Forgetter]: a wrapper that saw no more than
-// rewards could smooth them, which slows a policy down, but not make it forget. The policies of this
-// package that go by means or weighted sums of rewards are, those that go by an arm's best score or by
-// its course are not, and wrappers are if what they wrap is. [UCB1] becomes D-UCB (A. Garivier,
-// E. Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems", ALT 2011) and
-// [GaussianThompson] discounted Thompson sampling (V. Raj, S. Kalyani, "Taming Non-stationary
-// Bandits: A Bayesian Approach", 2017), whose posterior drifts back to the prior; [PaperEXP3P]
-// gets the discounted gains of N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games"
-// (2006), section 2.11.
+// p must be a [Forgetter], since only p knows what it has counted. A wrapper that saw no more than the
+// rewards could smooth them, but that slows a policy down and does not make it forget. The policies of this
+// package that go by means or by weighted sums of rewards are Forgetters. Those that go by an arm's best
+// score, or by its course, are not. Wrappers are if what they wrap is.
+//
+// [UCB1] becomes D-UCB (A. Garivier, E. Moulines, "On Upper-Confidence Bound Policies for Switching Bandit
+// Problems", ALT 2011). [GaussianThompson] becomes discounted Thompson sampling (V. Raj, S. Kalyani, "Taming
+// Non-stationary Bandits: A Bayesian Approach", 2017), whose posterior drifts back to the prior. [PaperEXP3P]
+// gets the discounted gains of N. Cesa-Bianchi, G. Lugosi, "Prediction, Learning, and Games" (2006), section
+// 2.11.
 //
 // It panics if p is not a Forgetter or gamma is not in (0, 1].
 func Discounted(p Policy, gamma float64) Policy {
@@ -51,7 +52,8 @@ func (d *discounted) String() string {
 	return fmt.Sprintf("Discounted(%s, %v)", nameOf(d.Forgetter), d.gamma)
 }
 
-// withForget returns w, which wraps the inner policies, as a Forgetter if all of those are.
+// withForget returns w as a Forgetter if all the inner policies that it wraps are Forgetters, else as it is.
+// A wrapper that always had the method would promise what its policy cannot do.
 func withForget(w Policy, inner ...Policy) Policy {
 	for _, p := range inner {
 		if _, ok := p.(Forgetter); !ok {
@@ -61,7 +63,7 @@ func withForget(w Policy, inner ...Policy) Policy {
 	return &forgetting{w, inner}
 }
 
-// forgetting is a wrapper that passes Forget on. It prints as the wrapper does.
+// forgetting is a wrapper that passes Forget on to the policies within. It prints as the wrapper does.
 type forgetting struct {
 	Policy
 	inner []Policy

@@ -5,30 +5,29 @@ import (
 	"math"
 )
 
-// EpsilonGreedy pulls, with probability 1 − ε, the arm with the largest mean reward, and with
-// probability ε one of the open arms at random. Arms never pulled count as the best ones, in order, and
-// ties go to the lowest arm. The share ε is constant, or falls with the draws t, counted from 1:
+// EpsilonGreedy pulls, with probability 1 − ε, the arm with the largest mean reward, and with probability ε
+// one of the open arms at random. Arms never pulled count as the best ones, in order, and ties go to the
+// lowest arm. The share ε is constant, or falls with the number t of the draw, counted from 1:
 //
 //	ε = min(Epsilon, Decay/t)
 //
-// εₙ-greedy of the source has Epsilon 1 and Decay c·K/d², where K is the number of arms and d a number,
-// at most 1, that the best mean is ahead of every other one by. For c > 5 the chance that the t-th draw
-// is of a given worse arm is then at most c/(d²·t) + o(1/t), so that regret grows as ln t. A constant
-// share goes on exploring for ever, at a regret that grows as ε·t.
+// The source's εₙ-greedy has Epsilon 1 and Decay c·K/d². K is the number of arms, and d is a number, at most
+// 1, by which the best mean is ahead of every other one. For c > 5 the chance that draw t is of a given worse
+// arm is then at most c/(d²·t) + o(1/t), so regret grows as ln t. A constant share goes on exploring for
+// ever, and its regret grows as ε·t.
 //
-// Pulls in flight count in t, and an arm on its first pull is not taken for one never pulled: until its
-// outcome is in, its mean is that of all outcomes (0 if there are none). Draws in a row without an
-// outcome in between share one best arm; an allocator that closes arms with a pull in flight spreads
-// them.
+// Pending pulls count in t, and an arm on its first pull is not taken for one never pulled. Until its outcome
+// is in, its mean is that of all outcomes, or 0 if there are none. Several draws without an outcome between
+// them have the same best arm; an allocator that closes arms with a pending pull spreads them.
 //
-// Source: P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis of the Multiarmed Bandit
-// Problem", Machine Learning 47 (2002), figure 3 and theorem 3.
+// Source: P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem",
+// Machine Learning 47 (2002), figure 3 and theorem 3.
 type EpsilonGreedy struct {
-	// Epsilon is the share of exploration, at most; 0 means 0.1, or 1 if there is a Decay. For none at
-	// all, give it a tiny value. It panics at the first draw if it is not in [0, 1].
+	// Epsilon is the largest share of exploration; 0 means 0.1, or 1 if there is a Decay. For no exploration
+	// at all, give it a tiny value. It panics at the first draw if it is not in [0, 1].
 	Epsilon float64
-	// Decay is the number of draws that exploration comes to for each factor of e in t; 0 means that
-	// the share is constant. It panics at the first draw if it is negative or not finite.
+	// Decay is the number of draws that explore, on average, while t grows by a factor of e; 0 means that the
+	// share is constant. It panics at the first draw if it is negative or not finite.
 	Decay float64
 
 	seen Tally
@@ -36,6 +35,7 @@ type EpsilonGreedy struct {
 
 var _ Forgetter = (*EpsilonGreedy)(nil)
 
+// most returns the largest share of exploration, with the default filled in.
 func (e *EpsilonGreedy) most() float64 {
 	switch {
 	case e.Epsilon != 0:
@@ -70,7 +70,7 @@ func (e *EpsilonGreedy) Probs(p []float64, r Round) {
 // Update records one outcome.
 func (e *EpsilonGreedy) Update(pull Pull, reward float64) { e.seen.Add(pull.Arm, reward) }
 
-// Forget discounts the numbers of pulls by gamma, t among them.
+// Forget discounts the numbers of pulls by gamma, and so t.
 func (e *EpsilonGreedy) Forget(gamma float64) { e.seen.Discount(gamma) }
 
 // String names the policy and its parameters.

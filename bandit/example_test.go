@@ -57,7 +57,7 @@ func ExamplePlayer() {
 	fmt.Println(player.InFlight(), player.Report(first.ID, 1))
 	// Output:
 	// 0 1 bandit: no arm is open
-	// 0 bandit: report of pull 0, which is not in flight
+	// 0 bandit: report of pull 0, which is not pending
 }
 
 // Searches that end close their arms; when all have ended there is nothing left to draw.

@@ -5,35 +5,33 @@ import (
 	"math"
 )
 
-// EXP3IX is EXP3 with implicit exploration, for rewards that an adversary may choose. It works with
-// losses ℓ = 1 − x, where the reward x is clipped to [0, 1]. An arm is drawn with
+// EXP3IX is EXP3 with implicit exploration, for rewards that an adversary may choose. It works with losses ℓ
+// = 1 − x, where the reward x is clipped to [0, 1]. An arm is drawn with
 //
 //	p = exp(−η·L̂)/Σexp(−η·L̂)
 //
-// and when its loss comes in, only the estimated loss L̂ of the arm pulled grows, by ℓ/(p + γ). The γ
-// keeps the estimate from exploding where p is small, at the price of a bias downwards, which acts as
-// exploration: no arm is drawn at random on purpose. With the number T of pulls known,
+// When its loss comes in, only the estimated loss L̂ of the arm pulled grows, by ℓ/(p + γ). The γ keeps the
+// estimate from exploding where p is small. Its price is a bias downwards, which acts as exploration: no arm
+// is drawn at random on purpose. With the number T of pulls known,
 //
 //	η = 2γ = sqrt(2·ln K/(K·T))
 //
-// and with probability 1−δ, for any δ, the regret against the best single arm is at most
-// 2·sqrt(2·K·T·ln K) + (sqrt(2·K·T/ln K) + 1)·ln(2/δ), whatever the rewards. If T is not known,
+// where K is the number of arms. With probability 1−δ, for any δ, the regret against the best single arm is
+// then at most 2·sqrt(2·K·T·ln K) + (sqrt(2·K·T/ln K) + 1)·ln(2/δ), whatever the rewards. If T is not known,
 //
 //	η = 2γ = sqrt(ln K/(K·t))
 //
 // at the t-th outcome, for a bound of 4·sqrt(K·T·ln K) + (2·sqrt(K·T/ln K) + 1)·ln(2/δ) at every T.
-// K is the number of arms. Losses are kept as they are and weights formed from their differences,
-// so nothing overflows.
 //
-// With pulls in flight, the p in ℓ/(p + γ) is the propensity when the arm was drawn ([Pull].Prob), and
-// t counts the outcomes that are in. While arms are closed the sum is over the open ones; the loss of
-// a closed arm is kept.
+// The p in ℓ/(p + γ) is the propensity when the arm was drawn ([Pull].Prob), so pending pulls are weighed
+// right, and t counts the outcomes that are in. While arms are closed the sum is over the open ones; the loss
+// of a closed arm is kept.
 //
-// Source: G. Neu, "Explore no more: Improved high-probability regret bounds for non-stochastic
-// bandits", NIPS 2015, theorem 1.
+// Source: G. Neu, "Explore no more: Improved high-probability regret bounds for non-stochastic bandits", NIPS
+// 2015, theorem 1.
 type EXP3IX struct {
-	// T is the number of pulls that there will be, of all arms; 0 means not known: the rates fall as
-	// outcomes come in. It panics at the first draw if it is negative.
+	// T is the number of pulls of all arms in the whole run; 0 means not known: the rates fall as outcomes
+	// come in. It panics at the first draw if it is negative.
 	T int
 
 	loss []float64
@@ -70,7 +68,7 @@ func (e *EXP3IX) Update(pull Pull, reward float64) {
 	e.n++
 }
 
-// Forget discounts the estimated losses, and the number of outcomes t, by gamma.
+// Forget discounts the estimated losses by gamma, and the number of outcomes t as well.
 func (e *EXP3IX) Forget(gamma float64) {
 	for arm := range e.loss {
 		e.loss[arm] *= gamma

@@ -6,39 +6,36 @@ import (
 	"math"
 )
 
-// EXP3P is the textbook EXP3.P, for rewards that an adversary may choose. The form of it in the BaSE
-// paper's code is [PaperEXP3P], which lacks the bonus β and with it the bound below. An arm is drawn
-// with
+// EXP3P is the textbook EXP3.P, for rewards that an adversary may choose. The form of it in the BaSE paper's
+// code is [PaperEXP3P], which lacks the bonus β and with it the bound below. An arm is drawn with
 //
 //	p = (1−γ)·exp(η·Ĝ)/Σexp(η·Ĝ) + γ/K
 //
-// where K is the number of arms, and when a reward x in [0, 1] comes in (what lies outside is clipped),
-// the estimated gains Ĝ of all arms grow, that of the arm pulled by (x + β)/p and that of every other
-// one by β/p. The bonus β/p makes Ĝ an upper confidence bound of the arm's gain. The parameters are
+// where K is the number of arms. When a reward x in [0, 1] comes in (what lies outside is clipped), the
+// estimated gains Ĝ of all arms grow: that of the arm pulled by (x + β)/p, and that of every other one by
+// β/p. The bonus β/p makes Ĝ an upper confidence bound of the arm's gain. The parameters are
 //
 //	η = 0.95·sqrt(ln K/(T·K)), γ = 1.05·sqrt(K·ln K/T), β = sqrt(ln(K/δ)/(T·K))
 //
-// With them the regret against the best single arm is at most 5.15·sqrt(T·K·ln(K/δ)) with
-// probability 1−δ, whatever the rewards. γ is at most 1/2: where the formula gives more, the bound
-// exceeds T and says nothing. Gains are kept as they are and weights formed from their differences,
-// so nothing overflows.
+// With them the regret against the best single arm is at most 5.15·sqrt(T·K·ln(K/δ)) with probability 1−δ,
+// whatever the rewards. γ is at most 1/2: where the formula gives more, the bound exceeds T, which any policy
+// keeps to.
 //
-// If T is not known, it runs in epochs (the doubling trick): the first is of ⌈4.41·K·ln K⌉ outcomes,
-// where γ is 1/2, each further one is twice as long as the one before, and each begins anew with the
-// parameters of its own length. That costs the bound a factor of √2/(√2−1) = 3.41.
+// If T is not known, it runs in epochs (the doubling trick). The first is of ⌈4.41·K·ln K⌉ outcomes, where γ
+// is 1/2. Each further one is twice as long as the one before, and begins anew with the parameters of its own
+// length. That costs the bound a factor of √2/(√2−1) = 3.41.
 //
-// With pulls in flight, the arm pulled is credited with its propensity when it was drawn
-// ([Pull].Prob), so the estimate of its gain stays unbiased but for the bonus; the bonuses of the
-// others follow the chances of when the outcome arrives, had all arms been open. While arms are
-// closed the sum is over the open ones and γ/K becomes γ/(number of open arms).
+// The arm pulled is credited with its propensity when it was drawn ([Pull].Prob). So with pending pulls the
+// estimate of its gain stays unbiased but for the bonus. The bonuses of the others follow the chances of when
+// the outcome arrives, had all arms been open. While arms are closed the sum is over the open ones and γ/K
+// becomes γ/(number of open arms).
 //
-// Sources: P. Auer, N. Cesa-Bianchi, Y. Freund, R. Schapire, "The Nonstochastic Multiarmed Bandit
-// Problem", SIAM J. Comput. 32 (2002), section 6; in the form, and with the parameters, of S. Bubeck,
-// N. Cesa-Bianchi, "Regret Analysis of Stochastic and Nonstochastic Multi-armed Bandit Problems"
-// (2012), section 3.2.
+// Sources: P. Auer, N. Cesa-Bianchi, Y. Freund, R. Schapire, "The Nonstochastic Multiarmed Bandit Problem",
+// SIAM J. Comput. 32 (2002), section 6; in the form, and with the parameters, of S. Bubeck, N. Cesa-Bianchi,
+// "Regret Analysis of Stochastic and Nonstochastic Multi-armed Bandit Problems" (2012), section 3.2.
 type EXP3P struct {
-	// T is the number of pulls that there will be, of all arms; 0 means not known: epochs. It
-	// panics at the first draw if it is negative. Beyond T it goes on with the same parameters.
+	// T is the number of pulls of all arms in the whole run; 0 means not known: epochs. It panics at the
+	// first draw if it is negative. After T pulls it goes on with the same parameters.
 	T int
 	// Delta is the chance δ that the regret exceeds its bound; 0 means 0.05. It panics at the first
 	// draw if it is not in (0, 1]. At 1, β is that for which the expected regret is bounded.
@@ -68,13 +65,13 @@ func (e *EXP3P) Probs(p []float64, r Round) {
 
 func (e *EXP3P) delta() float64 { return cmp.Or(e.Delta, 0.05) }
 
-// first is the length of the first epoch.
+// first returns the length of the first epoch.
 func (e *EXP3P) first() float64 {
 	k := float64(len(e.gain))
 	return max(1, math.Ceil(4.41*k*math.Log(k)))
 }
 
-// length is the number of pulls that the parameters are for.
+// length returns the number of pulls that the parameters are for.
 func (e *EXP3P) length() float64 {
 	if e.T > 0 {
 		return float64(e.T)
@@ -114,7 +111,7 @@ func (e *EXP3P) Update(pull Pull, reward float64) {
 	}
 }
 
-// Forget discounts the estimated gains, and the outcomes of this epoch, by gamma.
+// Forget discounts the estimated gains by gamma, and the number of outcomes of this epoch as well.
 func (e *EXP3P) Forget(gamma float64) {
 	for arm := range e.gain {
 		e.gain[arm] *= gamma

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// The constants of ExpectedImprovement, under the names of its comment. docs/policies.md says how they
-// were found.
+// The constants of ExpectedImprovement, under the names of its comment. docs/policies.md tells how they were
+// found.
 const (
 	eiMargin    = 0.07  // ε
 	eiRoom      = 4.0   // room above the best score if no ceiling is known, in ranges seen
-	eiPriorRoom = 0.5   // the same, with a prior: its best score tells what there is to find
+	eiPriorRoom = 0.5   // the same, with a prior, whose best score shows what there is to find
 	eiDelay     = 0.02  // c₀/t
 	eiDelayFrom = 80    // the least t in that
 	eiPoolGain  = 0.28  // a₁
@@ -24,18 +24,18 @@ const (
 	eiShortest  = 128   // the horizon that is assumed at the least if none is given
 )
 
-// ExpectedImprovement pulls the arm that is expected to raise the best score of all the most, per pull.
-// It is made for searches that improve: an arm's score is its best so far, so it rises, with its own
-// pulls alone, in ever rarer jumps; some arms stop for ever; and what counts is the best score of all.
+// ExpectedImprovement pulls the arm that is expected to raise the best score of all the most, per pull. It is
+// made for searches that improve. The score of such an arm is its best so far, so it rises, with the arm's
+// own pulls alone and in ever rarer jumps. Some arms stop for ever. What counts is the best score of all.
 //
 // For an arm with n pulls, of best score y,
 //
 //	z = −ln(ε + (C − y)/(C − y₀))
 //
-// is how far it has come from the lowest score y₀ towards the ceiling C, on a scale where closing half of
-// what is left counts as much near the top as far from it. Gains in z are taken to come at a constant rate
-// in ln(n + c₀). With z' the arm's z after m = ⌊n/4⌋ pulls, z" that after ⌊n/2⌋, J the number of jumps that
-// all arms made after those, and sums over all arms,
+// tells how far it has come from the lowest score y₀ towards the ceiling C. On this scale, closing half of
+// what is left counts as much near the top as far from it. Gains in z are taken to come at a constant rate in
+// ln(n + c₀). With z' the arm's z after m = ⌊n/4⌋ pulls, z" that after ⌊n/2⌋, J the number of jumps that all
+// arms made after those, and sums over all arms,
 //
 //	G = z − z'                       its recent gain
 //	L = ln((n + c₀)/(m + c₀))        the time that took
@@ -48,48 +48,50 @@ const (
 //
 //	max over h of μ(h)/h · (1 + (z* − z)/(k·(μ(h) + g)))^(−k),  h = 1, 2, 4, ..., T − t
 //
-// where z* is the best arm's z, T the horizon and t the draws so far. The power is the chance to come up to the
-// best arm: the tail of a Pareto law of scale μ + g, since searches rise in jumps of very different size.
-// With an exponential in its place, which k = ∞ would be, arms that are far behind are left too soon where
-// one jump may decide. At most ⌈1.8·√(t+1)⌉ arms are ever started, and each time one may be, it is an
-// arm without pulls that competes by its index (n = 0, G = L = 0, z = z₀); so the number of arms hardly
-// matters: the searches behind a hundred arms are begun only as the budget allows. When none of the arms
-// that were started may be pulled another one is started at any rate. Ties go to the lowest arm. The
-// policy is deterministic: all its mass is on one arm.
+// where z* is the best arm's z, T the horizon and t the draws so far. The power is the chance to come up to
+// the best arm: the tail of a Pareto law of scale μ + g, since searches rise in jumps of very different size.
+// An exponential in its place, which is k = ∞, would leave arms that are far behind too soon where one jump
+// may decide.
 //
-// The constants are ε = 0.07, c₀ = max(t, 80)/50, a₁ = 0.28, a₀ = 1.3, s = 0.4, k = 1.5, j₁ = 0.065 and j₀ = 1.
+// At most ⌈1.8·√(t+1)⌉ arms are ever started. Whenever one more may be, one arm without pulls competes by its
+// index, with n = 0, G = L = 0 and z = z₀. So the number of arms hardly matters: of a hundred searches only
+// as many are begun as the budget allows. When none of the started arms is open, another one is started in
+// any case. Ties go to the lowest arm. The policy is deterministic: all its mass is on one arm.
 //
-// Rewards are the best score of the arm so far, on any scale; one below an earlier one of the same arm
-// counts as that. Multiplying all scores, and the ceiling, by a positive number and adding another
-// changes nothing. y₀ is the lowest reward of all, which is what searches start from once one of them has
-// made a pull without improving.
+// The constants are ε = 0.07, c₀ = max(t, 80)/50, a₁ = 0.28, a₀ = 1.3, s = 0.4, k = 1.5, j₁ = 0.065 and j₀ =
+// 1.
 //
-// A pull in flight counts as a pull that gained nothing: in n, but in neither m nor ⌊n/2⌋. Its arm is the
-// less attractive for it, so several draws in a row spread over the arms; the outcome takes the place of the
-// guess when it comes.
+// Rewards are the best score of the arm so far, on any scale; one below an earlier one of the same arm counts
+// as that one. Multiplying all scores, and the ceiling, by a positive number and adding another changes
+// nothing. y₀ is the lowest reward of all, which is what searches start from once one of them has made a pull
+// without improving.
 //
-// Source: this project; the transform, the rate and the index come from a study of simulated searches.
-// The rule of looking several pulls ahead and dividing by their number is that of Gittins' index; the
-// expected improvement over the best so far is that of J. Mockus, "On Bayesian methods for seeking the
-// extremum" (1974).
+// A pending pull counts as a pull that gained nothing: in n, but in neither m nor ⌊n/2⌋. That makes its arm
+// less attractive, so several draws in a row spread over the arms. The outcome takes the place of the guess
+// when it is in.
+//
+// Source: this project. The transform, the rate and the index come from a study of simulated searches. The
+// rule of looking several pulls ahead and dividing by their number is that of Gittins' index. The expected
+// improvement over the best so far is that of J. Mockus, "On Bayesian methods for seeking the extremum"
+// (1974).
 type ExpectedImprovement struct {
-	// T is the number of pulls that the run is to have; 0 means that it is not known, and as
-	// many pulls are taken to come as there were, T = 2t, or 128 if that is more. Beyond the horizon
-	// each draw is taken for the last. It panics at the first draw if T is negative.
+	// T is the number of pulls of all arms in the whole run; 0 means not known: as many pulls are taken to
+	// come as there were, T = 2t, or T = 128 if that is more. Beyond the horizon each draw is taken for the
+	// last. It panics at the first draw if T is negative.
 	T int
-	// Ceiling is the score C that cannot be exceeded, or the best one known; 0 means that it is not
-	// known, and it is taken to be above the best score seen by 4 times the range of the scores seen.
-	// Once a score exceeds the ceiling it is taken for not known. For a ceiling of zero give a tiny
-	// value. It panics at the first draw if Ceiling is not finite.
+	// Ceiling is the score C that cannot be exceeded, or the best one known. 0 means not known: it is then
+	// taken to be above the best score seen by 4 times the range of the scores seen. So it is, too, once a
+	// score exceeds the Ceiling. For a ceiling of zero give a tiny value. It panics at the first draw if
+	// Ceiling is not finite.
 	Ceiling float64
-	// Costs is what a pull of each arm is expected to cost, in FLOPs or any other unit. The index is
-	// divided by it, so that the gain per unit is what counts, and of the arms without pulls the
-	// cheapest comes first. nil means that all cost the same. It panics at the first draw if an arm has
-	// no cost or one that is not positive and finite.
+	// Costs is what a pull of each arm is expected to cost, in FLOPs or any other unit. The index is divided
+	// by it, so the gain per unit is what counts, and of the arms without pulls the cheapest comes first. nil
+	// means that all cost the same. It panics at the first draw if an arm has no cost or one that is not
+	// positive and finite.
 	Costs []float64
-	// Prior is what earlier runs of the same task tell of its searches: see [FitPrior]. nil means
-	// nothing. Its scores then count as seen for y₀ and the best score, and a ceiling that is not known
-	// is taken to be above the best by half of the range.
+	// Prior is what earlier runs of the same task show of its searches: see [FitPrior]. nil means nothing.
+	// Its scores then count as seen for y₀ and the best score, and a ceiling that is not known is taken to be
+	// above the best by half of the range.
 	Prior *Prior
 
 	arms      []climb
@@ -153,13 +155,13 @@ func (e *ExpectedImprovement) validate(arms int) {
 	}
 }
 
-// A view is an arm as a draw sees it.
+// A view is what a draw sees of one arm.
 type view struct {
 	n, z, gain, time float64 // n, z, G and L of the arm
 	jumped, jumps    float64 // z − z" and the jumps it took
 }
 
-// A survey is all arms together as a draw sees them.
+// A survey is what a draw sees of all arms together.
 type survey struct {
 	rate, jump, best float64 // ρ̄, g and z*
 	delay, left      float64 // c₀ and T − t
@@ -197,10 +199,10 @@ func (e *ExpectedImprovement) survey(r Round) survey {
 	return w
 }
 
-// view looks at an arm, the pulls in flight taken for pulls that gained nothing.
-func (e *ExpectedImprovement) view(arm, flying int, s scale, delay float64) view {
+// view looks at an arm. Its pending pulls are taken for pulls that gained nothing.
+func (e *ExpectedImprovement) view(arm, pending int, s scale, delay float64) view {
 	c := &e.arms[arm]
-	n := c.pulls + flying
+	n := c.pulls + pending
 	m := c.pulls / 4
 	recent, last := c.rose(c.pulls/2), len(c.rises)
 	v := view{n: float64(n), z: s.z(c.score(last, s.low)), jumps: float64(c.jumps(recent, s.low))}
@@ -210,7 +212,7 @@ func (e *ExpectedImprovement) view(arm, flying int, s scale, delay float64) view
 	return v
 }
 
-// fresh returns the arm that may be started, the cheapest and of those the lowest, or -1.
+// fresh returns the arm that may be started, or -1. It is the cheapest one, and of those the lowest.
 func (e *ExpectedImprovement) fresh(r Round) int {
 	fresh, started, ready := -1, 0, false
 	for arm, open := range r.Open {
@@ -235,7 +237,7 @@ func (e *ExpectedImprovement) cost(arm int) float64 {
 	return e.Costs[arm]
 }
 
-// index returns the logarithm of an arm's index, which cannot underflow.
+// index returns the logarithm of an arm's index. The index itself could underflow.
 func (e *ExpectedImprovement) index(arm int, w survey) float64 {
 	v := &e.views[arm]
 	if v.n == 0 && arm != w.fresh {
@@ -284,7 +286,8 @@ func (e *ExpectedImprovement) scale() scale {
 	return s
 }
 
-// A scale turns scores into z. The ceiling is where share of the way from low to it ends at top.
+// A scale turns scores into z. It knows the ceiling by top: going from low to top is going the given share of
+// the way to the ceiling.
 type scale struct{ low, top, share float64 }
 
 func (s scale) z(y float64) float64 {

@@ -2,15 +2,15 @@ package bandit
 
 import "slices"
 
-// A climb is the course of an arm's best score. It holds the pulls that raised it and no others, as
-// those are few.
+// A climb is the course of an arm's best score. It holds only the pulls that raised the score, since those
+// are few.
 type climb struct {
 	pulls int
 	rises []rise
 }
 
-// A rise is a pull that raised the best score of its arm, counted from 1, and the score it came to. The
-// first pull is always taken for one.
+// A rise is a pull, counted from 1, that raised the best score of its arm, and that score. The first pull
+// always counts as one.
 type rise struct {
 	pull  int
 	score float64
@@ -41,8 +41,8 @@ func (c *climb) score(rises int, start float64) float64 {
 	return c.rises[rises-1].score
 }
 
-// jumps returns how many pulls raised the score after the given number of rises, for an arm that starts
-// from start.
+// jumps returns how many pulls raised the score after the given number of rises, for an arm that starts from
+// start. The first pull is left out if it did not score above start.
 func (c *climb) jumps(rises int, start float64) int {
 	n := len(c.rises) - rises
 	if n > 0 && rises == 0 && c.rises[0].score <= start {

@@ -2,14 +2,14 @@ package bandit
 
 import "fmt"
 
-// WithFloor keeps a share epsilon of uniform exploration: an open arm to which p gives the chance
-// q is pulled with
+// WithFloor keeps a share epsilon of uniform exploration. An open arm that p gives the chance q is pulled
+// with
 //
 //	(1 − epsilon)·q + epsilon/K
 //
-// where K is the number of open arms, so with at least epsilon/K. It makes an argmax policy
-// epsilon-greedy and its log fit for off-policy estimates, which need every propensity to be
-// positive. p is told the true propensity. It panics if epsilon is not in [0, 1].
+// where K is the number of open arms, so with at least epsilon/K. That makes a policy that always pulls the
+// best arm epsilon-greedy. It also makes the log fit for off-policy estimates, which need every propensity to
+// be positive. p is told the true propensity. It panics if p is nil or epsilon is not in [0, 1].
 func WithFloor(p Policy, epsilon float64) Policy {
 	if p == nil {
 		panicf("WithFloor of a nil policy")

@@ -6,24 +6,24 @@ import (
 	"math"
 )
 
-// MaxUCB is for the max-armed bandit, where the best reward counts and not the sum. It pulls the arm with
-// the largest
+// MaxUCB is for the max-armed bandit, where the best reward counts and not the sum. It pulls the arm with the
+// largest
 //
 //	max + (α·ln t/n)²
 //
 // where max is the arm's best reward so far, n the number of its pulls and t that of all arms. Arms never
 // pulled come first, in order, and ties go to the lowest arm. It is deterministic. Rewards are expected in
-// [0, 1], as the second term has their scale; see [Normalize].
+// [0, 1], as the second term has that scale; see [Normalize].
 //
-// The second term falls as 1/n², faster than the 1/√n of [UCB1], since a best reward is known once it has
-// been seen, where a mean has to be estimated: it suits rewards that are bounded and often close to their
-// bound. An arm whose best is Δ behind for good gets about α·ln t/√Δ pulls.
+// The second term falls as 1/n², faster than the 1/√n of [UCB1]. A best reward is known once it has been
+// seen, where a mean has to be estimated. This suits rewards that are bounded and often close to their bound.
+// An arm whose best stays Δ behind gets about α·ln t/√Δ pulls.
 //
-// Pulls in flight count in n and t. Until the first outcome of an arm is in, its best is taken for the mean
-// of all outcomes (0 if there are none).
+// Pending pulls count in n and t. Until the first outcome of an arm is in, its best is taken to be the mean
+// of all outcomes, or 0 if there are none.
 //
-// Source: A. R. Balef, C. Vernade, K. Eggensperger, "Put CASH on Bandits: A Max K-Armed Problem for
-// Automated Machine Learning" (2025), which recommends α = 0.5.
+// Source: A. R. Balef, C. Vernade, K. Eggensperger, "Put CASH on Bandits: A Max K-Armed Problem for Automated
+// Machine Learning" (2025), which recommends α = 0.5.
 type MaxUCB struct {
 	// Alpha is the weight α of exploration; 0 means 0.5. For no exploration but the first pull of each
 	// arm, give it a tiny value. It panics at the first draw if it is negative or not finite.

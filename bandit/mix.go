@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Mix draws from several policies at once: an arm is pulled with the weighted mean
+// Mix draws from several policies at once. An arm is pulled with the weighted mean
 //
 //	Σ wᵢ·pᵢ / Σ wᵢ
 //
-// of the chances that they give it. Every policy hears of every outcome, with the propensity of
-// the mixture, so each one's importance weights are right although others drew too. Within a draw
-// they use its random stream one after the other.
+// of the chances that they give it. Every policy hears of every outcome, with the propensity of the mixture,
+// so the importance weights of each are right although the others drew too. Within a draw they use its random
+// stream one after the other.
 //
-// It panics unless there is a weight a policy, none is negative or not finite, and they do not sum
-// to 0.
+// It panics if a policy is nil, if there is not one weight to a policy, if a weight is negative or not
+// finite, or if they sum to 0.
 func Mix(weights []float64, policies ...Policy) Policy {
 	if len(weights) != len(policies) {
 		panicf("Mix of %d weights and %d policies", len(weights), len(policies))

@@ -8,10 +8,10 @@ import (
 	"github.com/evoalloc/evoalloc/bandit/internal/argmax"
 )
 
-// NormalGamma is Thompson sampling for rewards with Gaussian noise of unknown size: an arm is pulled with
-// the chance that a draw from its posterior is the largest. Where [GaussianThompson] is told the size σ of
-// the noise, this learns it for each arm, so an arm whose rewards scatter widely is explored for longer.
-// With n outcomes of mean x̄ and sum of squared deviations Q from it, the normal-gamma posterior has
+// NormalGamma is Thompson sampling for rewards with Gaussian noise of unknown size. An arm is pulled with the
+// chance that a draw from its posterior is the largest. [GaussianThompson] is told the size σ of the noise;
+// this policy learns it for each arm, so an arm whose rewards scatter widely is explored for longer. With n
+// outcomes of mean x̄ and sum of squared deviations Q from it, the normal-gamma posterior has
 //
 //	m = (κ₀·μ₀ + n·x̄)/κ,  κ = κ₀ + n,  α = α₀ + n/2,  β = β₀ + Q/2 + κ₀·n·(x̄ − μ₀)²/(2κ)
 //
@@ -21,12 +21,12 @@ import (
 //	p_i = ∫ f_i(x)·Π_{j≠i} F_j(x) dx
 //
 // are integrated numerically, to 1e-10, and not estimated by drawing. They depend on the outcomes that are
-// in and on nothing else; with pulls in flight the draws still differ, being draws.
+// in, and not on pending pulls. Several draws in a row still differ, since each is random.
 //
-// A search's best score so far repeats itself while it stagnates, so Q/n falls and the arm's mean is soon
-// held to be certain: with such rewards it explores less than its name says.
+// A search's best score so far repeats itself while the search stagnates. Then Q/n falls and the arm's mean
+// is soon held to be certain, so with such rewards this policy explores little.
 //
-// Rewards beyond ±1e100 count as that.
+// Rewards beyond ±1e100 count as ±1e100.
 //
 // Sources: M. H. DeGroot, "Optimal Statistical Decisions" (1970), section 9.6, for the posterior; J. Honda,
 // A. Takemura, "Optimality of Thompson Sampling for Gaussian Bandits Depends on Priors", AISTATS 2014.
@@ -50,7 +50,7 @@ type NormalGamma struct {
 
 var _ Forgetter = (*NormalGamma)(nil)
 
-// gammaPrior is the parameters, defaults filled in.
+// gammaPrior is the parameters with the defaults filled in.
 type gammaPrior struct{ mean, strength, shape, rate float64 }
 
 func (g *NormalGamma) prior() gammaPrior {
@@ -72,7 +72,7 @@ func (g gammaPrior) validate() {
 	}
 }
 
-// Probs fills p with the chance of each open arm to have the largest draw among the open arms.
+// Probs fills p with the chance that the draw of each open arm is the largest among the open arms.
 func (g *NormalGamma) Probs(p []float64, r Round) {
 	prior := g.prior()
 	prior.validate()
@@ -86,7 +86,7 @@ func (g *NormalGamma) Probs(p []float64, r Round) {
 	g.max.Probs(p)
 }
 
-// posterior returns the place, the scale and the degrees of freedom of arm's mean reward.
+// posterior returns the location, the scale and the degrees of freedom of the posterior of arm's mean reward.
 func (g *NormalGamma) posterior(arm int, prior gammaPrior) (mean, scale, nu float64) {
 	n, k := g.seen.Pulls(arm), prior.strength
 	before, data := k/(k+n), n/(k+n)

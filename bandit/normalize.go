@@ -2,9 +2,9 @@ package bandit
 
 import "fmt"
 
-// Normalize gives p rewards in [0, 1]: reward x becomes (x − lo)/(hi − lo), and what then lies
-// outside is clipped, so a score below lo counts as lo and one above hi as hi. It panics unless
-// lo < hi, both finite and so is hi − lo.
+// Normalize gives p rewards in [0, 1]. Reward x becomes (x − lo)/(hi − lo), and what then lies outside is
+// clipped, so a score below lo counts as lo and one above hi as hi. It panics if p is nil, or unless lo < hi
+// and hi − lo is finite.
 func Normalize(p Policy, lo, hi float64) Policy {
 	if p == nil {
 		panicf("Normalize of a nil policy")

@@ -5,31 +5,30 @@ import (
 	"fmt"
 )
 
-// PaperEXP3P is EXP3.P in the simplified form of the code of the BaSE paper; it has the name and
-// the constants of EXP3.P but not its confidence term, so the high-probability regret bound of the
-// textbook algorithm, [EXP3P], is not its own. Each arm has a weight w, 1 at first. An arm is drawn with
+// PaperEXP3P is EXP3.P in the simplified form of the code of the BaSE paper. It has the name and the
+// constants of EXP3.P but not its confidence term, so the high-probability regret bound of the textbook
+// algorithm, [EXP3P], does not hold for it. Each arm has a weight w, 1 at first. An arm is drawn with
 //
 //	p = (1−γ)·w/Σw + γ/K
 //
-// and when its reward x comes in, only the weight of the arm pulled changes:
+// where K is the number of arms. When its reward x comes in, only the weight of the arm pulled changes:
 //
 //	g = (x − Min)/(Max − Min), clipped to [0, 1]
 //	ĝ = g/(p + γ/2K)
 //	w ← w·exp(η·ĝ)
 //
-// where K is the number of arms. The γ/2K keeps ĝ below 2K/γ at the price of a bias downwards, as
-// in implicit exploration. Weights are kept as logarithms, so they cannot overflow.
+// The γ/2K keeps ĝ below 2K/γ at the price of a bias downwards, as in implicit exploration. Weights are kept
+// as logarithms, so they cannot overflow.
 //
-// The p in ĝ is the propensity when the arm was drawn ([Pull].Prob), not when the outcome arrives:
-// with several pulls in flight, and under [WithFloor] or [Mix], ĝ stays the right estimate. While
-// arms are closed the sum is over the open ones and γ/K becomes γ/(number of open arms), so that
-// mass goes to the others in proportion to their weights and none of them is starved; the weight
-// of a closed arm is kept.
+// The p in ĝ is the propensity when the arm was drawn ([Pull].Prob), not when the outcome arrives. So ĝ stays
+// the right estimate with several pulls pending, and under [WithFloor] or [Mix]. While arms are closed the
+// sum is over the open ones and γ/K becomes γ/(number of open arms). The mass of the closed arms then goes to
+// the others in proportion to their weights, and none of them is starved. The weight of a closed arm is kept.
 //
-// Sources: "BaSE", arXiv:2605.29268, and its code. The full algorithm: P. Auer, N. Cesa-Bianchi,
-// Y. Freund, R. Schapire, "The Nonstochastic Multiarmed Bandit Problem", SIAM J. Comput. 32 (2002),
-// section 6; S. Bubeck, N. Cesa-Bianchi, "Regret Analysis of Stochastic and Nonstochastic
-// Multi-armed Bandit Problems" (2012), section 3.2.
+// Sources: "BaSE", arXiv:2605.29268, and its code. The full algorithm: P. Auer, N. Cesa-Bianchi, Y. Freund,
+// R. Schapire, "The Nonstochastic Multiarmed Bandit Problem", SIAM J. Comput. 32 (2002), section 6; S.
+// Bubeck, N. Cesa-Bianchi, "Regret Analysis of Stochastic and Nonstochastic Multi-armed Bandit Problems"
+// (2012), section 3.2.
 type PaperEXP3P struct {
 	// Eta is the learning rate η; 0 means 0.07. It panics at the first draw if it is negative
 	// or not finite.
@@ -46,7 +45,7 @@ type PaperEXP3P struct {
 
 var _ Forgetter = (*PaperEXP3P)(nil)
 
-// withDefaults returns the parameters alone, defaults filled in.
+// withDefaults returns the parameters alone, with the defaults filled in.
 func (e *PaperEXP3P) withDefaults() PaperEXP3P {
 	f := PaperEXP3P{Eta: cmp.Or(e.Eta, 0.07), Gamma: cmp.Or(e.Gamma, 0.1), Min: e.Min, Max: e.Max}
 	if f.Min == 0 && f.Max == 0 {
@@ -84,8 +83,8 @@ func (e *PaperEXP3P) Update(pull Pull, reward float64) {
 	e.logw[pull.Arm] += cfg.Eta * g / (pull.Prob + cfg.Gamma/(2*float64(len(e.logw))))
 }
 
-// Forget multiplies the logarithms of the weights by gamma: they are η·Σγᵏ·ĝ then, the estimated
-// gains discounted.
+// Forget multiplies the logarithms of the weights by gamma. They are then η·Σγᵏ·ĝ, the estimated gains
+// discounted.
 func (e *PaperEXP3P) Forget(gamma float64) {
 	for arm := range e.logw {
 		e.logw[arm] *= gamma

@@ -13,21 +13,21 @@ import (
 // ErrNoArm is returned by [Player.Draw] when every arm is closed.
 var ErrNoArm = errors.New("bandit: no arm is open")
 
-// A Player draws pulls from a [Policy] and routes outcomes back to it. Each draw uses a random
-// stream of its own, addressed by (seed, draw's number), so a draw depends on the outcomes
-// reported before it and on nothing else. One goroutine owns it.
+// A Player draws pulls from a [Policy] and routes their outcomes back to it. Each draw has a random stream of
+// its own, addressed by the seed and the draw's number. So a draw depends on the outcomes reported before it,
+// and on nothing else. One goroutine owns it.
 type Player struct {
 	policy  Policy
 	seed    uint64
 	t       int
 	probs   []float64
-	pending []int
-	flying  map[int]Pull
+	pending []int        // how many pulls are, by arm
+	pulls   map[int]Pull // those that are pending, by ID
 	pcg     *rand.PCG
 	rand    *rand.Rand
 }
 
-// NewPlayer returns a Player of p over the given number of arms. It panics if p is nil or arms < 1.
+// NewPlayer returns a Player of p over the given number of arms. It panics if p is nil or arms is below 1.
 func NewPlayer(p Policy, arms int, seed uint64) *Player {
 	if p == nil || arms < 1 {
 		panic(fmt.Sprintf("bandit: NewPlayer(%v, %d arms): need a policy and at least 1 arm", p, arms))
@@ -38,24 +38,25 @@ func NewPlayer(p Policy, arms int, seed uint64) *Player {
 		seed:    seed,
 		probs:   make([]float64, arms),
 		pending: make([]int, arms),
-		flying:  make(map[int]Pull),
+		pulls:   make(map[int]Pull),
 		pcg:     pcg,
 		rand:    rand.New(pcg),
 	}
 }
 
-// Draw asks the policy for its probabilities over the open arms and draws one. The pull is in
-// flight until Report or Cancel. It returns [ErrNoArm] if no arm is open, and an error naming the
-// policy and the value if the probabilities are not such: negative, not finite, on a closed arm,
-// or not summing to 1 within 1e-6. It panics if len(open) is not the number of arms.
+// Draw asks the policy for its probabilities over the open arms and draws one arm. The pull is pending until
+// Report or Cancel.
+//
+// It returns [ErrNoArm] if no arm is open. If the probabilities are negative, not finite, on a closed arm, or
+// do not sum to 1 within 1e-6, it returns an error that names the policy and the value. It panics if
+// len(open) is not the number of arms.
 func (pl *Player) Draw(open []bool) (Pull, error) {
 	return pl.draw(open, "draw", "pick", uint64(pl.t))
 }
 
-// DrawAt is Draw with the random stream at (seed, address) in place of the draw's number: for pulls
-// that several goroutines ask for at once, each known by something of its own, so that what it draws
-// does not depend on which comes first. A policy that heeds [Round.T] or the pulls in flight still
-// tells them apart by their order.
+// DrawAt is Draw with the random stream at (seed, address) in place of the draw's number. It is for pulls
+// that several goroutines ask for at once, each with an address of its own: then what a pull draws does not
+// depend on which of them asks first. A policy that uses [Round.T] or [Round.Pending] still sees their order.
 func (pl *Player) DrawAt(open []bool, address uint64) (Pull, error) {
 	return pl.draw(open, "draw at", "pick at", address)
 }
@@ -77,12 +78,14 @@ func (pl *Player) draw(open []bool, probs, which string, address uint64) (Pull, 
 	// (Monte Carlo probabilities) does not sway which arm comes out.
 	pl.pcg.Seed(stream.Seed(pl.seed, which, address))
 	arm := pick(pl.probs, pl.rand.Float64())
-	return pl.launch(arm, pl.probs[arm]), nil
+	return pl.start(arm, pl.probs[arm]), nil
 }
 
-// Adopt puts a pull in flight that was drawn elsewhere, such as in an earlier life of the run, with
-// the propensity that it had there: Report then updates the policy as it did then. It counts as a
-// draw. The error says that there is no such arm, or that prob is not in (0, 1].
+// Adopt makes a pull pending that was drawn elsewhere, such as by an earlier incarnation of the run. prob is
+// the propensity that it had there. Report then updates the policy as it did there. The pull counts as a
+// draw.
+//
+// It returns an error if there is no such arm, or if prob is not in (0, 1].
 func (pl *Player) Adopt(arm int, prob float64) (Pull, error) {
 	if arm < 0 || arm >= len(pl.probs) {
 		return Pull{}, fmt.Errorf("bandit: adopting a pull of arm %d of %d", arm, len(pl.probs))
@@ -90,50 +93,52 @@ func (pl *Player) Adopt(arm int, prob float64) (Pull, error) {
 	if !(prob > 0 && prob <= 1) {
 		return Pull{}, fmt.Errorf("bandit: adopting a pull with propensity %v: need a chance above 0", prob)
 	}
-	return pl.launch(arm, prob), nil
+	return pl.start(arm, prob), nil
 }
 
-func (pl *Player) launch(arm int, prob float64) Pull {
+// start makes a pull pending.
+func (pl *Player) start(arm int, prob float64) Pull {
 	pull := Pull{ID: pl.t, Arm: arm, Prob: prob, Arms: len(pl.probs)}
 	pl.t++
 	pl.pending[arm]++
-	pl.flying[pull.ID] = pull
+	pl.pulls[pull.ID] = pull
 	return pull
 }
 
-// Report gives the policy the outcome of a pull in flight. The reward must be finite.
+// Report gives the policy the outcome of a pending pull. The reward must be finite.
 func (pl *Player) Report(id int, reward float64) error {
-	pull, ok := pl.flying[id]
+	pull, ok := pl.pulls[id]
 	if !ok {
-		return fmt.Errorf("bandit: report of pull %d, which is not in flight", id)
+		return fmt.Errorf("bandit: report of pull %d, which is not pending", id)
 	}
 	if math.IsNaN(reward) || math.IsInf(reward, 0) {
 		return fmt.Errorf("bandit: reward %v of pull %d is not finite", reward, id)
 	}
-	pl.land(pull)
+	pl.end(pull)
 	pl.policy.Update(pull, reward)
 	return nil
 }
 
-// Cancel takes a pull out of flight without an outcome: the policy never hears of it.
+// Cancel ends a pending pull without an outcome. The policy does not hear of it.
 func (pl *Player) Cancel(id int) error {
-	pull, ok := pl.flying[id]
+	pull, ok := pl.pulls[id]
 	if !ok {
-		return fmt.Errorf("bandit: cancel of pull %d, which is not in flight", id)
+		return fmt.Errorf("bandit: cancel of pull %d, which is not pending", id)
 	}
-	pl.land(pull)
+	pl.end(pull)
 	return nil
 }
 
-// InFlight returns the number of pulls drawn and neither reported nor canceled.
-func (pl *Player) InFlight() int { return len(pl.flying) }
+// InFlight returns the number of pending pulls: those drawn and neither reported nor canceled.
+func (pl *Player) InFlight() int { return len(pl.pulls) }
 
-func (pl *Player) land(pull Pull) {
-	delete(pl.flying, pull.ID)
+// end takes a pull out of those that are pending.
+func (pl *Player) end(pull Pull) {
+	delete(pl.pulls, pull.ID)
 	pl.pending[pull.Arm]--
 }
 
-// check reports what keeps p from being a distribution over the open arms.
+// check returns an error if p is not a distribution over the open arms.
 func check(p []float64, open []bool) error {
 	var sum float64
 	for i, v := range p {
@@ -151,7 +156,8 @@ func check(p []float64, open []bool) error {
 	return nil
 }
 
-// pick returns the arm at quantile u of p. Rounding in the sum falls to the last arm with mass.
+// pick returns the arm at quantile u of p. If rounding in the sum leaves u beyond all arms, that is the last
+// arm with mass.
 func pick(p []float64, u float64) int {
 	last := -1
 	for i, v := range p {

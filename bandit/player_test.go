@@ -42,12 +42,12 @@ func TestPlayerRoutesOutcomes(t *testing.T) {
 		inFlight int
 	}{
 		{"out of order", func() error { return pl.Report(2, 0.2) }, "", 3},
-		{"twice", func() error { return pl.Report(2, 0.2) }, "pull 2, which is not in flight", 3},
+		{"twice", func() error { return pl.Report(2, 0.2) }, "pull 2, which is not pending", 3},
 		{"canceled", func() error { return pl.Cancel(1) }, "", 2},
-		{"canceled twice", func() error { return pl.Cancel(1) }, "pull 1, which is not in flight", 2},
-		{"reported after all", func() error { return pl.Report(1, 1) }, "pull 1, which is not in flight", 2},
-		{"canceled when reported", func() error { return pl.Cancel(2) }, "pull 2, which is not in flight", 2},
-		{"never drawn", func() error { return pl.Report(4, 1) }, "pull 4, which is not in flight", 2},
+		{"canceled twice", func() error { return pl.Cancel(1) }, "pull 1, which is not pending", 2},
+		{"reported after all", func() error { return pl.Report(1, 1) }, "pull 1, which is not pending", 2},
+		{"canceled when reported", func() error { return pl.Cancel(2) }, "pull 2, which is not pending", 2},
+		{"never drawn", func() error { return pl.Report(4, 1) }, "pull 4, which is not pending", 2},
 		{"no number", func() error { return pl.Report(0, math.NaN()) }, "reward NaN of pull 0", 2},
 		{"not finite", func() error { return pl.Report(0, math.Inf(-1)) }, "reward -Inf of pull 0", 2},
 		{"a wrong report leaves the pull in flight", func() error { return pl.Report(0, 0.1) }, "", 1},

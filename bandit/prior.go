@@ -11,10 +11,10 @@ import (
 // A Prior is what earlier runs of a task tell [ExpectedImprovement] of searches on it. It does not change,
 // and any number of policies may share one, at once.
 //
-// It is the trajectories as they were logged, without a model of them. To an arm with n pulls each of them
-// that goes further is a possible future, the more likely the more alike the two have been. With z as in
-// [ExpectedImprovement], z_k being that after k pulls, and s_k the standard deviation of z_k over the
-// trajectories, trajectory j has the weight
+// It is the trajectories as they were logged, without a model of them. For an arm with n pulls, each
+// trajectory that goes further is a possible future. It is the more likely the more alike the two have been.
+// With z as in [ExpectedImprovement], z_k the arm's z after k pulls, z_k,j that of trajectory j, and s_k the
+// standard deviation of z_k over the trajectories, trajectory j has the weight
 //
 //	w_j = 0.1 + exp(−½·Σ over k of ((z_k − z_k,j)/(s_k + 0.02))²),  k = n, ⌊n/2⌋ and ⌊n/4⌋, without 0
 //
@@ -22,14 +22,17 @@ import (
 //
 //	E(h) = (Σ w_j·max(0, z_n+h,j − z_n,j − (z* − z)) + 4·f(h)) / (Σ w_j + 4)
 //
-// with the sums over the trajectories of at least n + h pulls, where f(h) = μ(h)·(1 + (z* − z)/(k·(μ(h) + g)))^(−k) is what
-// [ExpectedImprovement] expects without a prior. The index is the maximum over h of E(h)/h. Where no
-// trajectory reaches, the formula decides alone; an arm unlike any of them gets their average, which is
-// what the 0.1 is for.
+// with the sums over the trajectories of at least n + h pulls. Here
 //
-// An arm that has been tried for long and is behind is thus given up if none of the searches like it has
-// ever caught up, and kept if they did: late bloomers, stagnation and ceilings that the formula knows
-// nothing of are in the data.
+//	f(h) = μ(h)·(1 + (z* − z)/(k·(μ(h) + g)))^(−k)
+//
+// is what [ExpectedImprovement] expects without a prior. The index is the maximum over h of E(h)/h. Where no
+// trajectory reaches, the formula decides alone. An arm unlike any of them gets their average, which is what
+// the 0.1 is for.
+//
+// So an arm that has been tried for long and is behind is given up if none of the searches like it has ever
+// caught up, and kept if they did. Late bloomers, stagnation and ceilings, of which the formula knows
+// nothing, are in the data.
 type Prior struct {
 	runs      [][]float64
 	low, best float64
@@ -37,18 +40,18 @@ type Prior struct {
 	digest    uint32
 }
 
-// FitPrior returns the prior of logged searches, each given by its best score after 0, 1, 2, ... pulls, as
-// replay.Curves returns them. They are to be of the task that the prior is for, with as many children to a
-// pull, and all on one scale of scores. Forty do well and ten are too few; those of a bandit's run serve too,
-// although some of them end early. Scores that fall count as the best until then.
+// FitPrior returns the prior of logged searches. Each is given by its best score after 0, 1, 2, ... pulls, as
+// replay.Curves returns them. They must be of the task that the prior is for, with as many children to a
+// pull, and all on one scale of scores. Forty are enough and ten are too few. Those of a bandit's run serve
+// too, although some of them end early. Scores that fall count as the best until then.
 //
-// The error says that there are no pulls, or which score is not finite.
+// It returns an error if there are no pulls, or if a score is not finite.
 func FitPrior(trajectories [][]float64) (*Prior, error) {
 	p := &Prior{low: math.Inf(1), best: math.Inf(-1)}
 	digest := fnv.New32a()
 	for i, t := range trajectories {
 		if len(t) < 2 {
-			continue // a search without a pull tells nothing
+			continue // nothing can be learned from a search without a pull
 		}
 		run := make([]float64, len(t))
 		for n, score := range t {
@@ -72,7 +75,7 @@ func FitPrior(trajectories [][]float64) (*Prior, error) {
 	return p, nil
 }
 
-// String says how much the prior rests on, with a digest of the scores.
+// String tells how much the prior rests on, with a digest of the scores.
 func (p *Prior) String() string {
 	return fmt.Sprintf("Prior(%d searches, %d pulls, %08x)", len(p.runs), p.pulls, p.digest)
 }
@@ -83,7 +86,7 @@ const (
 	priorFormula = 4.0  // the weight of f
 )
 
-// futures is a prior on a scale: what a policy works with.
+// futures is a prior on the scale of one policy.
 type futures struct {
 	prior   *Prior
 	scale   scale
@@ -92,7 +95,7 @@ type futures struct {
 	weights []float64   // scratch: w_j for one arm
 }
 
-// on puts the prior on a scale, which it mostly is on already.
+// on puts the prior on a scale. Most draws find it on theirs already.
 func (f *futures) on(p *Prior, s scale) {
 	if f.prior == p && f.scale == s {
 		return
@@ -120,7 +123,7 @@ func (f *futures) on(p *Prior, s scale) {
 	}
 }
 
-// deviation returns the standard deviation of z after k pulls over the trajectories that go so far.
+// deviation returns the standard deviation of z after k pulls, over the trajectories that go so far.
 func (f *futures) deviation(k int) float64 {
 	var n, mean, squares float64
 	for _, z := range f.z {
@@ -134,8 +137,8 @@ func (f *futures) deviation(k int) float64 {
 	return math.Sqrt(squares / n)
 }
 
-// liken weighs the trajectories by how alike they have been to an arm, given its number of pulls and its z
-// after n, ⌊n/2⌋ and ⌊n/4⌋ of them.
+// liken weighs the trajectories by how alike they have been to an arm. It takes the arm's number of pulls n,
+// and its z after n, ⌊n/2⌋ and ⌊n/4⌋ pulls.
 func (f *futures) liken(n int, past [3]float64) {
 	for j, z := range f.z {
 		f.weights[j] = 0
@@ -153,8 +156,8 @@ func (f *futures) liken(n int, past [3]float64) {
 	}
 }
 
-// expect returns the improvement to expect of h pulls after n, of an arm that is behind by gap, where
-// formula is what to expect without a prior.
+// expect returns the improvement to expect of h pulls after n, of an arm that is behind by gap. formula is
+// what to expect without a prior.
 func (f *futures) expect(n, h int, gap, formula float64) float64 {
 	sum, weight := priorFormula*formula, priorFormula
 	for j, z := range f.z {

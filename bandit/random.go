@@ -1,7 +1,7 @@
 package bandit
 
-// Random pulls every open arm with the same chance, whatever the rewards: the baseline that a
-// policy has to beat. Pulls in flight change nothing.
+// Random pulls every open arm with the same chance, whatever the rewards. It is the baseline that a policy
+// has to beat. Pending pulls change nothing.
 type Random struct{}
 
 var _ Forgetter = Random{}
@@ -20,7 +20,7 @@ func (Random) Probs(p []float64, r Round) {
 // Update does nothing.
 func (Random) Update(Pull, float64) {}
 
-// Forget does nothing: there is nothing to forget.
+// Forget does nothing, as nothing was learned.
 func (Random) Forget(float64) {}
 
 // String names the policy and its parameters.

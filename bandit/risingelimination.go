@@ -5,33 +5,34 @@ import (
 	"fmt"
 )
 
-// RisingElimination is for arms whose best reward rises at a rate that falls. It pulls all arms in turn,
-// but those that cannot overtake any more: an arm whose best reward y after n outcomes would, if it went
-// on rising as over its last C outcomes until the end, stay at
+// RisingElimination is for arms whose best reward rises at a rate that falls. It pulls all arms in turn, but
+// drops those that cannot overtake the leader any more. If an arm's best reward y after n outcomes went on
+// rising until the end as it did over its last C outcomes, it would reach
 //
 //	min(ceiling, y + (y_n − y_{n−C})/C·(T − t))
 //
-// is dropped when that is not above the best reward of the leading arm. T is the number of pulls that there
-// will be and t the number so far, of all arms. Arms with C outcomes or fewer may still come to the
-// ceiling while there are pulls left. Pulls go to the arm with the fewest of those that remain, and ties
-// to the lowest arm. It is deterministic.
+// The arm is dropped when that is not above the best reward of the leading arm. T is the number of pulls of
+// the whole run and t the number so far, of all arms. An arm with C outcomes or fewer may still reach the
+// ceiling while there are pulls left. Pulls go to the arm with the fewest of those that remain, and ties to
+// the lowest arm. It is deterministic.
 //
-// An arm that is dropped stays so while the leader is open, since T − t falls and the leader's best
-// does not. When the leader closes, the others are judged by the best of those that are open.
+// An arm that was dropped stays so while the leader is open, since T − t falls and the leader's best does
+// not. When the leader closes, the others are judged by the best of those that are open.
 //
-// If the rises do fall, the bounds hold, and no arm is dropped that could have come out best. A search that
-// stagnates before a late jump has no such rises; the arms in their C outcomes of rest are dropped then.
+// If the rises do fall, the bounds hold, and no arm is dropped that could have ended as the best. A search
+// that stagnates before a late jump does not rise like that. It is dropped once it has had C outcomes of
+// rest.
 //
-// Pulls in flight count in t, and in the turns. An arm without an outcome is not dropped.
+// Pending pulls count in t, and in the turns. An arm without an outcome is not dropped.
 //
-// Source: Y. Li, J. Jiang, J. Gao, Y. Shao, C. Zhang, B. Cui, "Efficient Automatic CASH via Rising
-// Bandits", AAAI 2020, which smooths the rise over C = 7.
+// Source: Y. Li, J. Jiang, J. Gao, Y. Shao, C. Zhang, B. Cui, "Efficient Automatic CASH via Rising Bandits",
+// AAAI 2020, which smooths the rise over C = 7.
 type RisingElimination struct {
-	// T is the number of pulls that there will be, of all arms; 0 means not known: T − t is taken to be t,
-	// as if half were over. It panics at the first draw if it is negative.
+	// T is the number of pulls of all arms in the whole run; 0 means not known: T − t is taken to be t, as if
+	// half of the run were over. It panics at the first draw if it is negative.
 	T int
-	// Ceiling is the most that a reward can be; 0 means 1. For a ceiling of zero give it a tiny value. It
-	// panics at the first draw if it is not finite.
+	// Ceiling is the largest reward that is possible; 0 means 1. For a ceiling of zero give it a tiny value.
+	// It panics at the first draw if it is not finite.
 	Ceiling float64
 	// Lag is the number C of outcomes that the rise is taken over; 0 means 7. It panics at the first draw
 	// if it is negative.
@@ -75,7 +76,7 @@ func (e *RisingElimination) leader(open []bool) int {
 	return at
 }
 
-// bound returns what arm can come to with the pulls that are left.
+// bound returns the best reward that arm can reach with the pulls that are left.
 func (e *RisingElimination) bound(arm int, left float64) float64 {
 	ceiling, lag, n := cmp.Or(e.Ceiling, 1), cmp.Or(e.Lag, 7), e.seen.pulls(arm)
 	y := e.seen.now(arm)

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// RisingUCB is R-ed-UCB, for rested rising bandits: arms whose expected reward grows with their own pulls,
-// at a rate that falls. It carries each arm's recent rise on in a straight line to the present round, as
-// if the arm had had all pulls, and pulls the arm with the largest
+// RisingUCB is R-ed-UCB, for rested rising bandits: arms whose expected reward grows with their own pulls, at
+// a rate that falls. It extends each arm's recent rise in a straight line to the present round, as if the arm
+// had had all pulls. It pulls the arm with the largest
 //
 //	μ̂ + β,  μ̂ = (1/h)·Σ (x_l + (t − l)·(x_l − x_{l−h})/h),  β = σ·(t − n + h − 1)·sqrt(10·α·ln t/h³)
 //
@@ -20,11 +20,11 @@ import (
 // β is for noise of size σ in the rewards. A search's best score so far has none, so the default is σ = 0:
 // the straight line alone. With σ = 0.1 and a few hundred draws β still hides all differences.
 //
-// Pulls in flight count in t, and for the few pulls at the beginning; μ̂ is of the outcomes that are in.
-// While those are too few, μ̂ is their mean, or the mean of all outcomes.
+// Pending pulls count in t, and in the number of pulls of an arm that may have too few. μ̂ is of the outcomes
+// that are in. While those are too few, μ̂ is their mean, or the mean of all outcomes.
 //
-// Source: A. M. Metelli, F. Trovò, M. Pirola, M. Restelli, "Stochastic Rising Bandits", ICML 2022, section
-// 4. With σ > 0 and α > 2 its regret is of order T^(2/3), as far as the arms' rises have come to an end.
+// Source: A. M. Metelli, F. Trovò, M. Pirola, M. Restelli, "Stochastic Rising Bandits", ICML 2022, section 4.
+// With σ > 0 and α > 2 its regret is of order T^(2/3) if the arms stop rising soon enough.
 type RisingUCB struct {
 	// Epsilon is the share ε of an arm's outcomes in the window; 0 means 1/4. It panics at the first
 	// draw if it is not in (0, 1/2].
@@ -48,7 +48,7 @@ type rising struct {
 	trend   trend // worked out when it is asked for
 }
 
-// trend is what the window of an arm with n outcomes tells of it: μ̂ = mean + lag + (t − n)·slope.
+// trend sums up the window of an arm with n outcomes: μ̂ = mean + lag + (t − n)·slope.
 type trend struct {
 	n, h             int
 	mean, lag, slope float64
@@ -81,7 +81,7 @@ func (u *RisingUCB) Probs(p []float64, r Round) {
 	OneHot(p, r.Open, func(arm int) float64 { return u.bound(arm, t) })
 }
 
-// pulls returns the number of arm's pulls, those in flight too.
+// pulls returns the number of arm's pulls, the pending ones among them.
 func (u *RisingUCB) pulls(arm int, r Round) float64 {
 	return u.seen.Pulls(arm) + float64(r.Pending[arm])
 }

@@ -12,24 +12,24 @@ import (
 //	x̄ + sqrt(ξ·ln min(t, τ)/n)
 //
 // where n is the number of the arm's pulls within the window, x̄ the mean of its rewards there and t the
-// number of pulls of all arms. Arms without a pull in the window come first, in order, and ties go to
-// the lowest arm. It is deterministic. Rewards are expected in [0, 1]; see [Normalize].
+// number of pulls of all arms. Arms without a pull in the window come first, in order, and ties go to the
+// lowest arm. It is deterministic. Rewards are expected in [0, 1]; see [Normalize].
 //
-// The window that the source recommends for T pulls, during which the rewards change once, is
-// τ = 2·sqrt(T·ln T). If T is not known, τ is what this comes to for the outcomes so far, so it grows.
-// For a window whose edge is soft, D-UCB, see [Discounted] with a [UCB1].
+// The window that the source recommends for T pulls, during which the rewards change once, is τ = 2·sqrt(T·ln
+// T). If T is not known, the number of outcomes so far takes its place, so τ grows. For a window whose edge
+// is soft, D-UCB, see [Discounted] with a [UCB1].
 //
-// Pulls in flight count in n and t. Until the first outcome of an arm is in the window, x̄ is the mean of
-// all outcomes there.
+// Pending pulls count in n and t. Until the first outcome of an arm is in the window, x̄ is the mean of all
+// outcomes there.
 //
-// Source: A. Garivier, E. Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems",
-// ALT 2011, section 3 and theorem 2.
+// Source: A. Garivier, E. Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems", ALT
+// 2011, section 3 and theorem 2.
 type SlidingWindow struct {
 	// Window is τ, at least 1; 0 means ⌈2·sqrt(T·ln T)⌉. It panics at the first draw if it is
 	// negative.
 	Window int
-	// T is the number of pulls that there will be, of all arms; 0 means not known: the outcomes so
-	// far. It panics at the first draw if it is negative.
+	// T is the number of pulls of all arms in the whole run; 0 means not known: the outcomes so far. It
+	// panics at the first draw if it is negative.
 	T int
 	// Xi is the width ξ of the confidence bound; 0 means 0.6. The source's bound needs more than 0.5.
 	// It panics at the first draw if it is negative or not finite.
@@ -87,7 +87,7 @@ func (s *SlidingWindow) window() int {
 	return max(1, int(math.Ceil(2*math.Sqrt(t*math.Log(t)))))
 }
 
-// Update records one outcome, and drops those that the window has left behind.
+// Update records one outcome, and drops those that are now older than the window.
 func (s *SlidingWindow) Update(pull Pull, reward float64) {
 	s.seen = grown(s.seen, pull.Arm+1)
 	s.total++

@@ -5,21 +5,22 @@ import (
 	"fmt"
 )
 
-// Softmax draws arms the likelier the better they are (Boltzmann exploration), from means that a prior
+// Softmax draws arms the likelier the better they are (Boltzmann exploration). It goes by means that a prior
 // keeps from jumping at the first outcomes:
 //
 //	p = exp(m/τ)/Σexp(m/τ),  m = (s₀·μ₀ + n·x̄)/(s₀ + n)
 //
 // where n is the number of outcomes of the arm, x̄ the mean of its rewards, μ₀ the prior mean and s₀ the
-// number of outcomes that the prior is worth. An arm ahead by τ is drawn e times as often. At a constant
-// τ a worse arm keeps its share for ever, so regret grows with the number of draws; there is no bound to
-// quote (N. Cesa-Bianchi, C. Gentile, G. Lugosi, G. Neu, "Boltzmann Exploration Done Right", NIPS 2017).
+// number of outcomes that the prior is worth. An arm that is ahead by τ is drawn e times as often. At a
+// constant τ a worse arm keeps its share for ever, so regret grows with the number of draws, and no bound is
+// known that would be of use (N. Cesa-Bianchi, C. Gentile, G. Lugosi, G. Neu, "Boltzmann Exploration Done
+// Right", NIPS 2017).
 //
-// The chances depend on the outcomes that are in and on nothing else; with pulls in flight the draws
-// still differ, being draws.
+// The chances depend on the outcomes that are in, and not on pending pulls. Several draws in a row still
+// differ, since each is random.
 //
-// Source: R. S. Sutton, A. G. Barto, "Reinforcement Learning: An Introduction" (1998), section 2.3; the
-// prior is that of [GaussianThompson].
+// Source: R. S. Sutton, A. G. Barto, "Reinforcement Learning: An Introduction" (1998), section 2.3; the prior
+// is that of [GaussianThompson].
 type Softmax struct {
 	// Tau is the temperature τ, in units of reward; 0 means 0.1. It panics at the first draw if it is
 	// negative or not finite.
@@ -36,7 +37,7 @@ type Softmax struct {
 
 var _ Forgetter = (*Softmax)(nil)
 
-// params returns τ, μ₀ and s₀, defaults filled in.
+// params returns τ, μ₀ and s₀ with the defaults filled in.
 func (s *Softmax) params() (tau, mean, strength float64) {
 	return cmp.Or(s.Tau, 0.1), cmp.Or(s.PriorMean, 0.5), cmp.Or(s.PriorStrength, 1)
 }

@@ -1,6 +1,6 @@
 package bandit
 
-// spread is a [Tally] that also knows how the rewards of an arm scatter about their mean.
+// spread is a [Tally] that also knows how far the rewards of an arm scatter about their mean.
 type spread struct {
 	Tally
 	squares []float64 // sum of squared deviations from the mean, by arm
@@ -16,8 +16,8 @@ func (s *spread) Add(arm int, reward float64) {
 	s.squares[arm] += 4 * (half * (1 - 1/s.Pulls(arm))) * half
 }
 
-// Squares returns the sum of the squared deviations of arm's rewards from their mean; it is +Inf if
-// that is too large.
+// Squares returns the sum of the squared deviations of arm's rewards from their mean. It is +Inf if that is
+// too large for a float64, and 0 for an arm without rewards.
 func (s *spread) Squares(arm int) float64 {
 	if arm >= len(s.squares) {
 		return 0

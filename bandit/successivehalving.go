@@ -6,35 +6,35 @@ import (
 	"math"
 )
 
-// SuccessiveHalving spreads a budget evenly over all arms, drops the worse half of them, spreads as much
-// over those that are left, and so on to the last arm. With K arms, T pulls in all and halving by η there
-// are ⌈log_η K⌉ rungs; in each, every arm of the m that are left gets
+// SuccessiveHalving spreads a budget evenly over all arms, drops the worse half of them, spreads as much over
+// those that are left, and so on to the last arm. With K arms, T pulls in all and halving by η there are
+// ⌈log_η K⌉ rungs. In each rung every one of the m arms that are left gets
 //
 //	max(1, ⌊T/(m·⌈log_η K⌉)⌋)
 //
-// pulls, and the ⌈m/η⌉ that have the best rewards after as many pulls as all of them have had go on; of
-// equals, the lower arms. Pulls within a rung go to the arm with the fewest, and ties to the lowest arm.
-// What is left of the budget in the end goes to the last arm. It is deterministic.
+// pulls. Then the ⌈m/η⌉ arms go on that have the best rewards after as many pulls as all of them have had; of
+// equals, the lower arms. Pulls within a rung go to the arm with the fewest, and ties to the lowest arm. What
+// is left of the budget in the end goes to the last arm. It is deterministic.
 //
 // If T is not known it runs with a budget of K·⌈log_η K⌉, then again from all arms with twice that, and so
-// on; the pulls that an arm has had before count.
+// on. The pulls that an arm has had before count.
 //
-// With arms whose rewards come to rest at limits ν₁ > ν₂ ≥ ..., being within γ(n) of them after n pulls, it
-// ends with the best if T is at least 2·⌈log₂ K⌉·(K + Σᵢ γ⁻¹((ν₁ − νᵢ)/2)), η being 2, where γ⁻¹(x) is the
+// Suppose that rewards converge to limits ν₁ > ν₂ ≥ ..., and are within γ(n) of them after n pulls. Then for
+// η = 2 it ends with the best arm if T is at least 2·⌈log₂ K⌉·(K + Σᵢ γ⁻¹((ν₁ − νᵢ)/2)), where γ⁻¹(x) is the
 // number of pulls that bring γ to x, and i goes from 2.
 //
-// A rung is over when all its pulls have come in. With pulls in flight, draws before that go to the best arm
-// that is left, which is likely to need them in the next rung. An arm that is closed with no pull in flight
-// is taken for exhausted: the rung does not wait for it, and it goes on with what it has. When no arm that
-// is left is open, the best open one is pulled.
+// A rung is over when the outcomes of all its pulls are in. Draws before that, while they are pending, go to
+// the best arm that is left, which is likely to need them in the next rung. An arm that is closed and has no
+// pending pull is taken for exhausted: the rung does not wait for it, and it goes on with what it has. When
+// no arm that is left is open, the best open one is pulled.
 //
-// Sources: Z. Karnin, T. Koren, O. Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", ICML 2013;
-// K. Jamieson, A. Talwalkar, "Non-stochastic Best Arm Identification and Hyperparameter Optimization",
-// AISTATS 2016, theorem 1. They rank by the mean and by the last reward; here it is the best one, which for
-// a search's best score so far is the last.
+// Sources: Z. Karnin, T. Koren, O. Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", ICML 2013; K.
+// Jamieson, A. Talwalkar, "Non-stochastic Best Arm Identification and Hyperparameter Optimization", AISTATS
+// 2016, theorem 1. They rank by the mean and by the last reward. Here it is the best one, which for a
+// search's best score so far is the last.
 type SuccessiveHalving struct {
-	// T is the number of pulls that there will be, of all arms; 0 means not known. It panics at the first
-	// draw if it is negative.
+	// T is the number of pulls of all arms in the whole run; 0 means not known. It panics at the first draw
+	// if it is negative.
 	T int
 	// Eta is η; 0 means 2. It panics at the first draw if it is negative or 1.
 	Eta int
@@ -67,8 +67,8 @@ func (s *SuccessiveHalving) Probs(p []float64, r Round) {
 	}
 }
 
-// bracket goes through the rungs of a budget and returns the arm whose turn it is. When they are over, that
-// is the last arm if it is to have the rest, else -1.
+// bracket goes through the rungs of a budget and returns the arm whose turn it is. When the rungs are over it
+// returns the last arm if rest says that this one gets what is left of the budget, else -1.
 func (s *SuccessiveHalving) bracket(budget, rungs, eta int, r Round, rest bool) int {
 	s.alive = s.alive[:0]
 	for arm := range r.Open {
@@ -92,8 +92,9 @@ func (s *SuccessiveHalving) bracket(budget, rungs, eta int, r Round, rest bool) 
 	return -1
 }
 
-// turn returns the open arm that is left with the fewest pulls, if it has less than upTo, and whether the
-// rung is over otherwise.
+// turn returns the arm with the fewest pulls among those that are left, open and have fewer than upTo, or -1
+// if there are none. In that case over reports whether the rung is over; it is not while pulls of it are
+// pending.
 func (s *SuccessiveHalving) turn(upTo int, r Round) (arm int, over bool) {
 	arm, over = -1, true
 	pulls := func(a int) int { return s.seen.pulls(a) + r.Pending[a] }
@@ -108,8 +109,8 @@ func (s *SuccessiveHalving) turn(upTo int, r Round) (arm int, over bool) {
 	return arm, over
 }
 
-// best returns the open arm with the best reward, of those that are left if any is open; of equals, the one
-// with fewer pulls in flight.
+// best returns the open arm with the best reward: of the arms that are left if any of them is open, else of
+// all. Of equals it is the one with fewer pending pulls.
 func (s *SuccessiveHalving) best(r Round) int {
 	at, left := -1, false
 	better := func(a int) bool {

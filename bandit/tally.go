@@ -1,10 +1,10 @@
 package bandit
 
-// A Tally keeps how often each arm was pulled and the mean of its rewards, which is what most
-// policies need. The zero value is empty; it grows to the arms it is told of.
+// A Tally keeps how often each arm was pulled and the mean of its rewards, which is what most policies need.
+// The zero value is empty. It grows to the arms that it is told of.
 //
-// Numbers of pulls are real, not whole, so that they can be discounted. A mean stays within the
-// range of the rewards and cannot overflow, however large they are.
+// Numbers of pulls are real, not whole, so that they can be discounted. A mean stays within the range of the
+// rewards and cannot overflow, however large they are.
 type Tally struct {
 	n, mean []float64
 	total   float64 // sum of n
@@ -20,8 +20,8 @@ func (t *Tally) Add(arm int, reward float64) {
 	t.overall = toward(t.overall, reward, t.total)
 }
 
-// toward moves a mean by (x − mean)/n, in two halves as the difference of two large numbers can
-// overflow where the halves do not. Equal rewards leave it exactly as it is.
+// toward moves a mean by (x − mean)/n. It takes two halves, since the difference of two large numbers can
+// overflow where the halves do not. A reward equal to the mean leaves it exactly as it is.
 func toward(mean, x, n float64) float64 {
 	half := (x/2 - mean/2) / n
 	return mean + half + half
@@ -49,7 +49,7 @@ func (t *Tally) Total() float64 { return t.total }
 // Overall returns the mean reward of all outcomes, 0 if there are none.
 func (t *Tally) Overall() float64 { return t.overall }
 
-// expected is the mean reward of arm, and of all arms while it has none.
+// expected returns the mean reward of arm, or that of all arms while it has none.
 func (t *Tally) expected(arm int) float64 {
 	if t.Pulls(arm) == 0 {
 		return t.overall
@@ -57,8 +57,8 @@ func (t *Tally) expected(arm int) float64 {
 	return t.mean[arm]
 }
 
-// Discount multiplies the weight of every outcome so far by gamma, in (0, 1]: numbers of pulls
-// shrink and means stay, until the next outcome, which then weighs the more.
+// Discount multiplies the weight of every outcome so far by gamma, in (0, 1]. Numbers of pulls shrink and
+// means stay. The next outcome then weighs the more.
 func (t *Tally) Discount(gamma float64) {
 	for i := range t.n {
 		t.n[i] *= gamma

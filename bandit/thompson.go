@@ -8,9 +8,9 @@ import (
 	"github.com/evoalloc/evoalloc/bandit/internal/argmax"
 )
 
-// GaussianThompson is Thompson sampling for rewards with Gaussian noise of known size σ: an arm is
-// pulled with the chance that a draw from its posterior is the largest. With n outcomes of mean x̄
-// the posterior of an arm's mean reward is normal, with
+// GaussianThompson is Thompson sampling for rewards with Gaussian noise of known size σ. An arm is pulled
+// with the chance that a draw from its posterior is the largest. With n outcomes of mean x̄ the posterior of
+// an arm's mean reward is normal, with
 //
 //	mean (s₀·μ₀ + n·x̄)/(s₀ + n)  and standard deviation σ/sqrt(s₀ + n)
 //
@@ -18,14 +18,14 @@ import (
 //
 //	p_i = ∫ φ_i(x)·Π_{j≠i} Φ_j(x) dx
 //
-// are integrated numerically, to 1e-10, and not estimated by drawing. They depend on the
-// outcomes that are in and on nothing else; with pulls in flight the draws still differ, being
-// draws.
+// are integrated numerically, to 1e-10, and not estimated by drawing.
 //
-// Sources: W. R. Thompson, "On the likelihood that one unknown probability exceeds another in view
-// of the evidence of two samples", Biometrika 25 (1933); D. Russo, B. Van Roy, A. Kazerouni,
-// I. Osband, Z. Wen, "A Tutorial on Thompson Sampling" (2018); the constants are those of "BaSE",
-// arXiv:2605.29268.
+// They depend on the outcomes that are in, and not on pending pulls. Several draws in a row still differ,
+// since each is random.
+//
+// Sources: W. R. Thompson, "On the likelihood that one unknown probability exceeds another in view of the
+// evidence of two samples", Biometrika 25 (1933); D. Russo, B. Van Roy, A. Kazerouni, I. Osband, Z. Wen, "A
+// Tutorial on Thompson Sampling" (2018); the constants are those of "BaSE", arXiv:2605.29268.
 type GaussianThompson struct {
 	// Sigma is the standard deviation σ of a reward; 0 means 0.1. It panics at the first draw
 	// if it is negative or not finite.
@@ -43,12 +43,12 @@ type GaussianThompson struct {
 
 var _ Forgetter = (*GaussianThompson)(nil)
 
-// params returns σ, μ₀ and s₀, defaults filled in.
+// params returns σ, μ₀ and s₀ with the defaults filled in.
 func (g *GaussianThompson) params() (sigma, mean, strength float64) {
 	return cmp.Or(g.Sigma, 0.1), cmp.Or(g.PriorMean, 0.5), cmp.Or(g.PriorStrength, 1)
 }
 
-// Probs fills p with the chance of each open arm to have the largest draw among the open arms.
+// Probs fills p with the chance that the draw of each open arm is the largest among the open arms.
 func (g *GaussianThompson) Probs(p []float64, r Round) {
 	sigma, mean, strength := g.params()
 	if !(sigma > 0 && finite(sigma)) {

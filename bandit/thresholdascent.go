@@ -7,32 +7,32 @@ import (
 	"slices"
 )
 
-// ThresholdAscent is for the max-armed bandit, where the best reward counts and not the sum. It pulls the
-// arm that is likeliest to bring a reward above a threshold, which it raises as good rewards become
-// common: the arm with the largest upper confidence bound
+// ThresholdAscent is for the max-armed bandit, where the best reward counts and not the sum. It pulls the arm
+// that is likeliest to bring a reward above a threshold, and raises the threshold as good rewards become
+// common. That is the arm with the largest upper confidence bound
 //
 //	S/n + (α + sqrt(2·S·α + α²))/n,  α = ln(2·T·K/δ)
 //
-// where n is the number of pulls of the arm, S the number of its rewards above the threshold, T the number
-// of pulls that there will be and K the number of arms. The threshold is 0 at first. Whenever there are s
-// rewards above it, of all arms, it is raised to the least of them, so that only the best fewer than s
-// count. Arms never pulled come first, in order, and ties go to the lowest arm. It is deterministic. Only
-// the order of the rewards matters, and that they are above 0.
+// where n is the number of pulls of the arm, S the number of its rewards above the threshold, T the number of
+// pulls of the whole run and K the number of arms. The threshold is 0 at first. Whenever s rewards of all
+// arms are above it, it is raised to the least of them, so fewer than s count, the best ones. Arms never
+// pulled come first, in order, and ties go to the lowest arm. It is deterministic. Only the order of the
+// rewards matters, and whether they are above 0.
 //
-// (The source has rewards on a grid, and raises the threshold by one step of it at a time. This is the
-// limit of a fine grid.)
+// The source has rewards on a grid, and raises the threshold by one step of it at a time. This is the limit
+// of a fine grid.
 //
-// While no threshold is raised it is the source's Chernoff interval algorithm, whose expected regret with
-// rewards 0 and 1 is at most 2·sqrt(3·μ*·T·(K−1)·α) + δ·μ*·T, with μ* the largest mean. For the best
-// reward there is no bound.
+// Until the threshold is raised it is the source's Chernoff interval algorithm. With rewards 0 and 1 the
+// expected regret of that is at most 2·sqrt(3·μ*·T·(K−1)·α) + δ·μ*·T, with μ* the largest mean. For the best
+// reward the source proves no bound.
 //
-// Pulls in flight count in n, as if nothing above the threshold came of them.
+// Pending pulls count in n, as if they brought nothing above the threshold.
 //
 // Source: M. J. Streeter, S. F. Smith, "A Simple Distribution-Free Approach to the Max k-Armed Bandit
 // Problem", CP 2006.
 type ThresholdAscent struct {
-	// T is the number of pulls that there will be, of all arms; 0 means not known: those so far. It
-	// panics at the first draw if it is negative.
+	// T is the number of pulls of all arms in the whole run; 0 means not known: those so far. It panics at
+	// the first draw if it is negative.
 	T int
 	// S is the number s of rewards that raise the threshold; 0 means 100. A smaller one looks at rarer
 	// rewards, and is more easily misled. It panics at the first draw if it is negative.
@@ -97,7 +97,7 @@ func (a *ThresholdAscent) Update(pull Pull, reward float64) {
 	}
 }
 
-// raise moves the threshold to the least reward above it.
+// raise moves the threshold to the least reward above it. Rewards equal to that do not count any more.
 func (a *ThresholdAscent) raise() {
 	a.threshold = a.above[0].reward
 	drop := 0

@@ -10,20 +10,19 @@ import (
 //
 //	x̄ + c·sqrt(ln t / n)
 //
-// where n is the number of pulls of the arm, x̄ the mean of its rewards and t the number of pulls
-// of all arms. Arms never pulled come first, in order, and ties go to the lowest arm. It is
-// deterministic: all its mass is on one arm.
+// where n is the number of pulls of the arm, x̄ the mean of its rewards and t the number of pulls of all
+// arms. Arms never pulled come first, in order, and ties go to the lowest arm. It is deterministic: all its
+// mass is on one arm.
 //
-// Pulls in flight count in n and t, so an arm on its first pull is not taken for one never
-// pulled, and several draws in a row spread over the arms. Until the first outcome of an arm is
-// in, x̄ is the mean of all outcomes (0 if there are none). An allocator that closes the arms with
-// a pull in flight needs nothing more.
+// Pending pulls count in n and t. So an arm on its first pull is not taken for one never pulled, and several
+// draws in a row spread over the arms. Until the first outcome of an arm is in, x̄ is the mean of all
+// outcomes, or 0 if there are none. An allocator that closes the arms with a pending pull needs nothing more.
 //
-// With a score as reward UCB1 takes an arm for stationary, which a search that improves is not;
-// [Discounted] lets it forget.
+// With a score as reward UCB1 takes an arm for stationary, which a search that improves is not. [Discounted]
+// lets it forget.
 //
-// Source: P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis of the Multiarmed Bandit
-// Problem", Machine Learning 47 (2002), figure 1, which has c = √2 for rewards in [0, 1].
+// Source: P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem",
+// Machine Learning 47 (2002), figure 1, which has c = √2 for rewards in [0, 1].
 type UCB1 struct {
 	// C is the width c of the confidence bound, in units of reward; 0 means √2. For no
 	// exploration but the first pull of each arm, give it a tiny value. It panics at the first

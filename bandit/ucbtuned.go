@@ -2,22 +2,22 @@ package bandit
 
 import "math"
 
-// UCBTuned is UCB1-Tuned: [UCB1] with a confidence bound that is narrower for arms whose rewards
-// scatter little. It pulls the arm with the largest
+// UCBTuned is UCB1-Tuned: [UCB1] with a confidence bound that is narrower for arms whose rewards scatter
+// little. It pulls the arm with the largest
 //
 //	x̄ + sqrt(ln t/n · min(1/4, V)),  V = s² + sqrt(2·ln t/n)
 //
 // where n is the number of pulls of the arm, x̄ and s² the mean and the variance (divided by n) of its
-// rewards, t the number of pulls of all arms, and 1/4 the largest variance that rewards in [0, 1] can
-// have; for others, see [Normalize]. Arms never pulled come first, in order, and ties go to the lowest
-// arm. It is deterministic, and has no parameters. Its source gives no bound of the regret, but finds
-// it lower than UCB1's in every experiment.
+// rewards, and t the number of pulls of all arms. The largest variance that rewards in [0, 1] can have is
+// 1/4; for other rewards see [Normalize]. Arms never pulled come first, in order, and ties go to the lowest
+// arm. It is deterministic, and has no parameters. Its source proves no bound of the regret, but finds it
+// lower than UCB1's in every experiment.
 //
-// Pulls in flight count in n and t. Until the first outcome of an arm is in, x̄ is the mean of all
-// outcomes (0 if there are none) and the variance is taken for the largest.
+// Pending pulls count in n and t. Until the first outcome of an arm is in, x̄ is the mean of all outcomes, or
+// 0 if there are none, and the variance is taken to be the largest.
 //
-// Source: P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis of the Multiarmed Bandit
-// Problem", Machine Learning 47 (2002), section 4.
+// Source: P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem",
+// Machine Learning 47 (2002), section 4.
 type UCBTuned struct{ seen spread }
 
 var _ Forgetter = (*UCBTuned)(nil)
