@@ -9,17 +9,18 @@ import (
 type Cell struct {
 	Setting Setting   // what was played over
 	Levels  []Level   // the scores to reach: those of StudyConfig.Multiples, then those of Scores
-	Oracle  []float64 // by run: the best score that T pulls can come to
+	Oracle  []float64 // by run: the best score that T pulls can reach
 	Entries []Entry   // by policy
 }
 
 // A Level is a score to reach.
 type Level struct {
-	// Multiple says how hard it is: dealing out the pulls in turn takes this many times T for it, with
-	// nine runs in ten. It is 0 for a level that is one of StudyConfig.Scores.
+	// Multiple says how hard the level is: dealing out the pulls in turn takes this many times T to reach it
+	// with nine runs in ten. It is 0 for a level that is one of StudyConfig.Scores.
 	Multiple float64
-	Score    float64 // what a run has to come to
-	// Trivial is whether that is no more than what the arms start from, so that it says nothing.
+	Score    float64 // what a run has to reach
+	// Trivial reports whether the best arm of every run starts at the score or above. Reaching it then
+	// shows nothing.
 	Trivial bool
 }
 
@@ -28,11 +29,11 @@ type Entry struct {
 	Name  string    // the Contender's
 	Final []float64 // by run: the best score of all arms at the end
 	First [][]int   // by level, by run: the pulls until it was reached, or NotReached
-	// Regret is by run how far the best score was from the oracle's, [Oracle], at the end, and MeanRegret
-	// on average over t = 1..T.
+	// Regret is, by run, how far the best score is from the [Oracle]'s at the end. MeanRegret is the same on
+	// average over t = 1..T.
 	Regret, MeanRegret []float64
 	// Low, Median and High are the 10, 50 and 90 % quantiles over runs of the best score after t = 0..T
-	// pulls, and RegretAt the mean regret then.
+	// pulls. RegretAt is the mean regret then.
 	Low, Median, High, RegretAt []float64
 }
 
@@ -92,7 +93,7 @@ func meanGap(oracle, best []float64) float64 {
 	return sum / float64(len(best)-1)
 }
 
-// addTime appends what the runs had come to after t pulls.
+// addTime appends the quantiles of the runs' best scores after t pulls, and the mean regret.
 func (e *Entry) addTime(t int, runs []run, policy int) {
 	scores := make([]float64, len(runs))
 	var regret float64
@@ -117,20 +118,20 @@ func (c Cell) Entry(name string) *Entry {
 	return nil
 }
 
-// Pulls returns the pulls until nine of ten runs of the named policy have reached level i, or
-// [NotReached]. It panics if there is no such policy or level.
+// Pulls returns the pulls until nine of ten runs of the named policy have reached level i, or [NotReached].
+// It panics if the cell has no such policy or level.
 func (c Cell) Pulls(name string, level int) int { return Reliable(c.Entry(name).First[level], Share) }
 
 // Ratio compares how soon the named policy and the best of the others, at each level, reach the levels
-// reliably: the geometric mean over levels of the ratio of their pulls, below 1 if the policy is faster.
-// Levels that are trivial or that none of them reaches are left out. A level that one side alone reaches
-// counts against the policy: if it is the policy that does not, as 2T pulls, if it is the others, as T.
+// reliably. It is the geometric mean over levels of the ratio of their pulls, below 1 if the policy is
+// faster. Levels that are trivial or that none of them reaches are left out. A level that one side alone
+// reaches counts against the policy: as 2T pulls if the policy does not reach it, as T if the others do not.
 // It is NaN if no level is left.
 func (c Cell) Ratio(name string, others ...string) float64 {
 	return c.ratio(name, others, func(first []int) int { return Reliable(first, Share) })
 }
 
-// ratio is Ratio, given what becomes of the pulls by run.
+// ratio is Ratio with another rule for what becomes of the pulls by run.
 func (c Cell) ratio(name string, others []string, reliable func(first []int) int) float64 {
 	var sum float64
 	n, rounds := 0, c.Setting.Rounds
@@ -162,9 +163,9 @@ func orElse(pulls, penalty int) int {
 
 // A Comparison is [Cell.Ratio] over many settings.
 type Comparison struct {
-	// GeoMean is the geometric mean over the settings, with a bootstrap interval of 200 samples of the
-	// runs in each setting. With few runs, of which nine in ten only just reach a level, samples often do not,
-	// and the interval may lie beside the estimate: play a hundred runs or more.
+	// GeoMean is the geometric mean over the settings, with a bootstrap interval of 200 samples of the runs
+	// in each setting. With few runs, of which nine in ten only just reach a level, samples often do not, and
+	// the interval may lie beside the estimate. Play a hundred runs or more.
 	GeoMean Interval
 	// Worst is the largest ratio, and WorstAt the setting where it is.
 	Worst   float64
@@ -206,8 +207,8 @@ func Compare(cells []Cell, name string, others ...string) Comparison {
 	return c
 }
 
-// resampled adds to each of sums the logarithm of the ratio in a sample of the runs, the same runs for
-// every policy, as they are paired.
+// resampled adds to each of sums the logarithm of the ratio in a sample of the runs. A sample has the same
+// runs for every policy, as they are paired.
 func (c Cell) resampled(sums []float64, name string, others []string) {
 	draws, runs := newResampler(), make([]int, 0, len(c.Oracle))
 	sample := make([]int, len(c.Oracle))
@@ -220,7 +221,7 @@ func (c Cell) resampled(sums []float64, name string, others []string) {
 			}
 			return Reliable(sample, Share)
 		})
-		if !math.IsNaN(ratio) { // it may be that a sample reaches nothing: then neither is faster in it
+		if !math.IsNaN(ratio) { // NaN if no level is reached in the sample: neither is faster in it
 			sums[i] += math.Log(ratio)
 		}
 	}

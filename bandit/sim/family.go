@@ -13,19 +13,20 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A Family makes simulated arms of one kind: searches whose best score so far rises with their own pulls,
-// in jumps, in [0, 1]. A family is a plain value without state, safe for concurrent use.
+// A Family makes simulated arms of one kind: searches whose best score so far, in [0, 1], rises with their
+// own pulls, in jumps. A family is a plain value without state, safe for concurrent use.
 type Family interface {
 	// Arm returns the best score of an arm after 0, 1, ..., a.Rounds pulls: numbers in [0, 1] that never
-	// fall. Equal addresses give equal arms, and more rounds give the same ones and then some. The arms
-	// of one seed all start from the same score, as searches do that start from one program. A search
-	// that ends before a.Rounds pulls gives fewer numbers, and its arm closes then; none here does.
+	// fall. Equal addresses give equal arms, and with more rounds the same numbers come first. The arms of
+	// one seed all start from the same score, as searches do that start from one program. An arm may give
+	// fewer numbers, for a search that ends before a.Rounds pulls, and closes then. None of this package
+	// does.
 	Arm(a Address) []float64
 	// String returns the family's short name.
 	String() string
 }
 
-// An Address says which arm of a family is meant. Nothing else goes into it, so policies that are played
+// An Address says which arm of a family is meant. An arm depends on nothing else, so policies that are played
 // on equal seeds meet equal arms.
 type Address struct {
 	Seed   uint64 // of the run
@@ -57,13 +58,13 @@ func Families() []Family {
 	return all
 }
 
-// random returns the stream of an arm.
+// random returns the arm's own stream of random numbers.
 func (a Address) random(f Family) *rand.Rand {
 	return stream.New(a.Seed, "family/"+f.String(), uint64(a.Index))
 }
 
-// climb makes a trajectory from start: every child's score is next's, given the number of the child from 1
-// and the best score so far, and counts if it is better. Scores beyond 1 are 1.
+// climb makes a trajectory from start. next returns the score of a child, given its number from 1 and the
+// best score so far. The score counts if it is better. Scores beyond 1 are 1.
 func (a Address) climb(start float64, next func(child int, best float64) float64) []float64 {
 	n := max(a.N, 1)
 	best := start
@@ -81,7 +82,7 @@ func (a Address) climb(start float64, next func(child int, best float64) float64
 // between returns a number drawn uniformly from [lo, hi).
 func between(r *rand.Rand, lo, hi float64) float64 { return lo + (hi-lo)*r.Float64() }
 
-// scale returns a number of [lo, hi) whose logarithm is drawn uniformly.
+// scale returns a number in [lo, hi) whose logarithm is drawn uniformly.
 func scale(r *rand.Rand, lo, hi float64) float64 { return lo * math.Pow(hi/lo, r.Float64()) }
 
 // logNormal returns exp(sigma·z) with a standard normal z: a factor of median 1.

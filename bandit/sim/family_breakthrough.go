@@ -2,9 +2,9 @@ package sim
 
 import "math"
 
-// Breakthrough is arms stuck at 0 until a child breaks through, each with chance q, log-uniform in 1/Slowest
-// to 1/15 per arm. It scores 0.4 to 0.7, and from there each child improves with chance 0.05 and closes
-// an exponential share, 0.05 on average, of the gap to 1.
+// Breakthrough is arms that are stuck at 0 until a child breaks through. Each child does with chance q,
+// log-uniform in 1/Slowest to 1/15 per arm, and scores 0.4 to 0.7. From there each child improves with chance
+// 0.05, and closes an exponential share, 0.05 on average, of the gap to 1.
 type Breakthrough struct {
 	Slowest float64 // at least 15; 0 means 300
 }
@@ -26,5 +26,5 @@ func (f Breakthrough) Arm(a Address) []float64 {
 	})
 }
 
-// String returns the short name, which says nothing of the parameter.
+// String returns the short name, without the parameter.
 func (f Breakthrough) String() string { return "breakthrough" }

@@ -2,10 +2,10 @@ package sim
 
 import "math"
 
-// Draws is arms that do not learn: every child's score is an independent draw from the arm's Gumbel
-// distribution, of mode uniform in 0.3 to 0.5 and scale log-uniform in 0.01 to Widest, and the best so far
-// rises as the logarithm of their number. The arm with the widest tail wins, not the one with the best
-// mean. All arms start from 0.3.
+// Draws is arms that do not learn. Every child's score is an independent draw from the arm's Gumbel
+// distribution, of mode uniform in 0.3 to 0.5 and scale log-uniform in 0.01 to Widest, so the best so far
+// rises as the logarithm of the number of children. The arm with the widest tail wins, not the one with the
+// best mean. All arms start from 0.3.
 type Draws struct {
 	Widest float64 // above 0.01; 0 means 0.06
 }
@@ -19,5 +19,5 @@ func (f Draws) Arm(a Address) []float64 {
 	return a.climb(0.3, func(int, float64) float64 { return mode - width*math.Log(r.ExpFloat64()) })
 }
 
-// String returns the short name, which says nothing of the parameter.
+// String returns the short name, without the parameter.
 func (f Draws) String() string { return "draws" }

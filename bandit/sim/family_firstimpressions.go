@@ -1,8 +1,8 @@
 package sim
 
-// FirstImpressions is arms whose first child scores anything from 0.2 to 0.2 + Spread, which says nothing
-// about what comes: from there each child improves with chance q, log-uniform in 0.004 to 0.1 per arm,
-// and closes an exponential share, 0.08 on average, of the gap to 1. All arms start from 0.2.
+// FirstImpressions is arms whose first child is misleading. It scores anything from 0.2 to 0.2 + Spread,
+// whatever the arm is worth. From there each child improves with chance q, log-uniform in 0.004 to 0.1 per
+// arm, and closes an exponential share, 0.08 on average, of the gap to 1. All arms start from 0.2.
 type FirstImpressions struct {
 	Spread float64 // at most 0.8; 0 means 0.4
 }
@@ -25,5 +25,5 @@ func (f FirstImpressions) Arm(a Address) []float64 {
 	})
 }
 
-// String returns the short name, which says nothing of the parameter.
+// String returns the short name, without the parameter.
 func (f FirstImpressions) String() string { return "first-impressions" }

@@ -2,10 +2,10 @@ package sim
 
 import "math"
 
-// HeavyTail is arms that improve in jumps of very different size, ever more rarely: child number s
-// improves with chance min(½, λ/(s + 4)), λ = Rate·exp(0.7·z) per arm, which is evenly in log time, and a
-// jump closes the share min(1, 0.02·u^(−1/Tail)) of the gap to 1, u uniform: a Pareto law. All arms
-// start from 0.3.
+// HeavyTail is arms that improve in jumps of very different size, ever more rarely. Child number s improves
+// with chance min(½, λ/(s + 4)), where λ = Rate·exp(0.7·z) per arm and z is standard normal, so jumps come
+// evenly in log time. A jump closes the share min(1, 0.02·u^(−1/Tail)) of the gap to 1, u uniform: a Pareto
+// law. All arms start from 0.3.
 type HeavyTail struct {
 	Rate float64 // 0 means 2: some ten jumps in 512 children
 	Tail float64 // the exponent of the Pareto law; 0 means 1.2
@@ -27,5 +27,5 @@ func (f HeavyTail) Arm(a Address) []float64 {
 	})
 }
 
-// String returns the short name, which says nothing of the parameters.
+// String returns the short name, without the parameters.
 func (f HeavyTail) String() string { return "heavy-tail" }

@@ -2,10 +2,11 @@ package sim
 
 import "math"
 
-// LateBloomers is arms of two kinds. Most rise at once and saturate low, at A uniform in 0.45 to 0.65, as
-// A − (A − 0.2)·exp(−s/τ) with τ in 5 to 20. A share hardly moves at first and ends high: on a logistic
-// curve in log s from 0.2 to A in 0.75 to 1, half-way at child number 40 to 250, log-uniformly. A child's
-// score is normal about the curve with deviation 0.01, and cannot pass A. All arms start from 0.2.
+// LateBloomers is arms of two kinds. Most rise at once and saturate low, at A uniform in 0.45 to 0.65, as A −
+// (A − 0.2)·exp(−s/τ) with s the number of the child and τ in 5 to 20. The others hardly move at first and
+// end high: on a logistic curve in log s from 0.2 to A in 0.75 to 1, half-way at child number 40 to 250,
+// log-uniformly. A child's score is normal about the curve with deviation 0.01, and cannot pass A. All arms
+// start from 0.2.
 type LateBloomers struct {
 	Share float64 // the chance that an arm blooms late; 0 means 0.3
 }
@@ -30,5 +31,5 @@ func (f LateBloomers) Arm(a Address) []float64 {
 	})
 }
 
-// String returns the short name, which says nothing of the parameter.
+// String returns the short name, without the parameter.
 func (f LateBloomers) String() string { return "late-bloomers" }

@@ -1,8 +1,8 @@
 package sim
 
 // Plateaus is arms of which a share stops for ever. Before that all are alike: each child improves with
-// chance 0.08·exp(0.4·z), z normal per arm, and closes an exponential share, 0.03 on average, of the gap
-// to 1. A stopping arm makes its last improvement before child number 4 to 400, log-uniformly. All arms
+// chance 0.08·exp(0.4·z), z standard normal per arm, and closes an exponential share, 0.03 on average, of the
+// gap to 1. A stopping arm makes its last improvement before child number 4 to 400, log-uniformly. All arms
 // start from 0.3.
 type Plateaus struct {
 	Share float64 // the chance that an arm is a stopping one; 0 means 0.7
@@ -24,5 +24,5 @@ func (f Plateaus) Arm(a Address) []float64 {
 	})
 }
 
-// String returns the short name, which says nothing of the parameter.
+// String returns the short name, without the parameter.
 func (f Plateaus) String() string { return "plateaus" }

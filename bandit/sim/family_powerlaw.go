@@ -25,5 +25,5 @@ func (f PowerLaw) Arm(a Address) []float64 {
 	})
 }
 
-// String returns the short name, which says nothing of the parameter.
+// String returns the short name, without the parameter.
 func (f PowerLaw) String() string { return "power-law" }

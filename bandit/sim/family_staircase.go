@@ -1,8 +1,8 @@
 package sim
 
-// Staircase is arms that rise in equal steps at irregular times: each child is a step up with chance q,
-// log-uniform in 1/80 to 1/8 per arm, of height uniform in 0.02 to Tallest per arm, up to a ceiling
-// uniform in 0.6 to 1. All arms start from 0.1.
+// Staircase is arms that rise in equal steps at irregular times. Each child is a step up with chance q,
+// log-uniform in 1/80 to 1/8 per arm. The height of a step is uniform in 0.02 to Tallest per arm, and the
+// ceiling is uniform in 0.6 to 1. All arms start from 0.1.
 type Staircase struct {
 	Tallest float64 // above 0.02, at most 1; 0 means 0.08
 }
@@ -21,5 +21,5 @@ func (f Staircase) Arm(a Address) []float64 {
 	})
 }
 
-// String returns the short name, which says nothing of the parameter.
+// String returns the short name, without the parameter.
 func (f Staircase) String() string { return "staircase" }

@@ -6,23 +6,23 @@ import (
 	"math/rand/v2"
 )
 
-// HillClimb is greedy searches on a real objective, as evolve.Greedy does them with programs: each
-// generation freezes the parent, makes N children by editing its points, and the best child replaces the
+// HillClimb is greedy searches on a real objective, as evolve.Greedy makes them with programs. Each
+// generation freezes the parent and makes N children by editing its points; the best child replaces the
 // parent if it is strictly better. Nothing about the course of the scores is assumed.
 //
-// A child is one of four edits: some points (two on average) moved, eight in ten; all points moved, one
-// in ten; a rewrite with all points drawn anew, one in twenty; or a failure without a score, one in
-// twenty. Moves are normal with a deviation that is log-uniform in 0.001 to 0.3 per child, except that one
-// moved point in ten is put anywhere.
+// A child is one of four edits: some points (two on average) moved, eight times in ten; all points moved, one
+// in ten; a rewrite with all points drawn anew, one in twenty; or a failure without a score, one in twenty.
+// Moves are normal with a deviation that is log-uniform in 0.001 to 0.3 per child, except that one moved
+// point in ten is put anywhere.
 type HillClimb struct {
 	// Objective is one of "cp", circle packing with 26 circles, "mmd", min/max distance of 16 points, and
-	// "ht", Heilbronn's triangle with 11 points, scored as in task/geometry. Arm panics if it is another.
+	// "ht", Heilbronn's triangle with 11 points, scored as in task/geometry. Arm panics if it is another one.
 	Objective string
-	// Rounded has coordinates rounded to two decimals, as models write numbers, so that the last digits
-	// cannot be polished.
+	// Rounded rounds coordinates to two decimals, as models write numbers, so that the last digits cannot be
+	// polished.
 	Rounded bool
-	// Few gives each parent only so many distinct children, 8 to 128 log-uniformly, as a model of low
-	// entropy does. A search that has seen them all without success stagnates for ever.
+	// Few gives each parent only so many distinct children, 8 to 128 log-uniformly, as a model of low entropy
+	// does. A search that has seen them all without success stagnates for ever.
 	Few bool
 }
 
@@ -53,7 +53,7 @@ func (h HillClimb) String() string {
 	return name
 }
 
-// Arm implements [Family]. It panics if there is no such objective.
+// Arm implements [Family]. It panics if the objective is unknown.
 func (h HillClimb) Arm(a Address) []float64 {
 	o, ok := objectives[h.Objective]
 	if !ok {
@@ -143,8 +143,7 @@ func (s *search) propose() bool {
 	})
 }
 
-// all edits every point, and some so many of any that a further one comes with chance one half. Both
-// report whether all stay in the domain.
+// all edits every point. It reports whether all of them stay in the domain.
 func (s *search) all(edit func(i int) bool) bool {
 	for i := range s.points {
 		if !edit(i) {
@@ -154,6 +153,8 @@ func (s *search) all(edit func(i int) bool) bool {
 	return true
 }
 
+// some edits points drawn at random, one at least, and after each another one with chance one half. It
+// reports whether all of them stay in the domain.
 func (s *search) some(edit func(i int) bool) bool {
 	for more := true; more; more = s.edit.Float64() < 0.5 {
 		if !edit(s.edit.IntN(s.points)) {

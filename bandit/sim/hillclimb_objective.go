@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// objective is one of the three problems of task/geometry, scored in Go without JSON in between: fast
-// enough for a million candidates a second. A candidate is n points in the plane, x0, y0, x1, y1, ...
+// objective is one of the three problems of task/geometry. It is scored in Go without JSON in between, which
+// is fast enough for a million candidates a second. A candidate is n points in the plane, x0, y0, x1, y1, ...
 type objective struct {
 	key    string
 	points int
@@ -39,8 +39,8 @@ var objectives = map[string]objective{
 	},
 }
 
-// rings is where the paper's circle packing starts: a circle in the middle, rings of 8 and 16, clipped to
-// [0.01, 0.99], and one left over in the corner.
+// rings returns where the paper's circle packing starts: a circle in the middle, rings of 8 and 16, clipped
+// to [0.01, 0.99], and one circle left over in the corner.
 func rings() []float64 {
 	clip := func(v float64) float64 { return min(max(v, 0.01), 0.99) }
 	xy := []float64{0.5, 0.5}
@@ -56,7 +56,7 @@ func rings() []float64 {
 	return append(xy, 0.01, 0.01)
 }
 
-// packing is the sum of the radii over 2.635.
+// packing returns the sum of the radii over 2.635.
 func packing(xy []float64) float64 {
 	radii := largestRadii(xy)
 	var sum float64
@@ -88,7 +88,8 @@ func largestRadii(xy []float64) [26]float64 {
 	return radii
 }
 
-// cloud is where the paper's min/max distance starts: 16 draws from the standard normal distribution.
+// cloud returns where the paper's min/max distance starts: 16 points drawn from the standard normal
+// distribution.
 func cloud() []float64 {
 	return []float64{
 		0.30471707975443135, -1.0399841062404955, 0.7504511958064572, 0.9405647163912139,
@@ -102,7 +103,7 @@ func cloud() []float64 {
 	}
 }
 
-// distances is 12.889266112 times the square of the smallest distance over the largest.
+// distances returns 12.889266112 times the square of the smallest distance over the largest.
 func distances(xy []float64) float64 {
 	least, most := math.Inf(1), 0.0
 	for i := 0; i < len(xy); i += 2 {
@@ -118,7 +119,7 @@ func distances(xy []float64) float64 {
 	return least / most * 12.889266112
 }
 
-// height is that of the equilateral triangle of side 1, from (0, 0) to (1, 0).
+// height is that of the equilateral triangle of side 1 on the points (0, 0) and (1, 0).
 const height = 0.8660254037844386
 
 func inTriangle(r *rand.Rand) (x, y float64) {
@@ -133,8 +134,8 @@ func insideTriangle(x, y float64) bool {
 	return y >= 0 && y <= 2*height*x && y <= 2*height*(1-x)
 }
 
-// heilbronn is the area of the smallest triangle of three of the points over that of the triangle they are
-// in, over 0.036529889880030156.
+// heilbronn returns the area of the smallest triangle of three of the points, over that of the triangle that
+// they are in, over 0.036529889880030156.
 func heilbronn(xy []float64) float64 {
 	least := math.Inf(1) // twice the area
 	for i := 0; i < len(xy); i += 2 {

@@ -15,11 +15,11 @@ import (
 type PlayConfig struct {
 	Rounds int    // T, the pulls to play; at least 1
 	Seed   uint64 // of the draws; 0 is a seed like any other
-	// InFlight is the number of pulls in flight at once, at most one an arm; 0 means 1.
+	// InFlight is the number of pulls that may be pending at once, at most one an arm; 0 means 1.
 	InFlight int
-	// Delay returns how long a pull takes, in any unit; r is a stream private to the pull. Outcomes
-	// come in the order in which pulls end. nil means that every pull takes as long as any other, so
-	// that outcomes come in the order of draws.
+	// Delay returns how long a pull takes, in any unit; r is a stream private to the pull. Outcomes come in
+	// the order in which pulls end. nil means that all pulls take equally long, so that outcomes come in the
+	// order of draws.
 	Delay func(r *rand.Rand) float64
 }
 
@@ -28,7 +28,7 @@ func (c PlayConfig) validate(arms [][]float64) error {
 	case c.Rounds < 1:
 		return fmt.Errorf("sim: Play of %d rounds: need at least 1", c.Rounds)
 	case c.InFlight < 1:
-		return fmt.Errorf("sim: Play with %d pulls in flight: need at least 1", c.InFlight)
+		return fmt.Errorf("sim: Play with %d pulls pending at once: need at least 1", c.InFlight)
 	case len(arms) == 0:
 		return errors.New("sim: Play without arms")
 	}
@@ -40,7 +40,7 @@ func (c PlayConfig) validate(arms [][]float64) error {
 	return nil
 }
 
-// A Played is what became of a policy's run. Lists by round are in the order of draws.
+// A Played is the record of a policy's run. Lists by round are in the order of draws.
 type Played struct {
 	Selections   []int     // the arm of each round
 	Propensities []float64 // its chance when drawn
@@ -49,13 +49,15 @@ type Played struct {
 	Best []float64
 }
 
-// Play plays p over arms, of which arms[i][n] is the best score of arm i after n pulls, so arms[i][0] is
-// what it starts from. Each pull's reward is the new best score of its arm, as in evolve.Run. An arm
-// closes at the end of its list, and the run ends early if all are closed. Equal arguments give equal
-// runs. It returns the policy's mistakes as errors.
+// Play plays p over arms, of which arms[i][n] is the best score of arm i after n pulls, so arms[i][0] is what
+// it starts from. Each pull's reward is the new best score of its arm, as in evolve.Run. An arm closes at the
+// end of its list, and the run ends early if all are closed. Equal arguments give equal runs.
 //
-// The best score that T pulls can come to is max over i of arms[i][T], however they are split, as an
-// arm's score depends on its own pulls alone and never falls: see [Oracle].
+// It returns an error if an argument is wrong, or if the policy gives probabilities that are not a
+// distribution over the open arms.
+//
+// The best score that T pulls can reach is max over i of arms[i][T], however they are split, since an arm's
+// score depends on its own pulls alone and never falls. See [Oracle].
 func Play(p bandit.Policy, arms [][]float64, cfg PlayConfig) (Played, error) {
 	cfg.InFlight = cmp.Or(cfg.InFlight, 1)
 	if err := cfg.validate(arms); err != nil {
@@ -66,10 +68,10 @@ func Play(p bandit.Policy, arms [][]float64, cfg PlayConfig) (Played, error) {
 		if err := g.fill(); err != nil {
 			return g.Played, err
 		}
-		if len(g.flying) == 0 {
+		if len(g.pending) == 0 {
 			break // every arm is closed
 		}
-		if err := g.land(); err != nil {
+		if err := g.report(); err != nil {
 			return g.Played, err
 		}
 	}
@@ -79,34 +81,34 @@ func Play(p bandit.Policy, arms [][]float64, cfg PlayConfig) (Played, error) {
 // simulation is a run under way.
 type simulation struct {
 	Played
-	cfg    PlayConfig
-	player *bandit.Player
-	arms   [][]float64
-	pulls  []int // drawn, by arm
-	open   []bool
-	ready  int // number of open arms
-	flying []flight
-	clock  float64
-	best   float64
-	pcg    rand.PCG
-	rand   *rand.Rand
+	cfg     PlayConfig
+	player  *bandit.Player
+	arms    [][]float64
+	pulls   []int // drawn, by arm
+	open    []bool
+	ready   int // number of open arms
+	pending []pendingPull
+	clock   float64
+	best    float64
+	pcg     rand.PCG
+	rand    *rand.Rand
 }
 
-// flight is a pull in flight.
-type flight struct {
+// pendingPull is a pull whose outcome is not in, and when it ends.
+type pendingPull struct {
 	id, arm int
 	ends    float64
 }
 
 func newSimulation(p bandit.Policy, arms [][]float64, cfg PlayConfig) *simulation {
 	g := &simulation{
-		cfg:    cfg,
-		player: bandit.NewPlayer(p, len(arms), cfg.Seed),
-		arms:   arms,
-		pulls:  make([]int, len(arms)),
-		open:   make([]bool, len(arms)),
-		flying: make([]flight, 0, min(cfg.InFlight, len(arms))),
-		best:   math.Inf(-1),
+		cfg:     cfg,
+		player:  bandit.NewPlayer(p, len(arms), cfg.Seed),
+		arms:    arms,
+		pulls:   make([]int, len(arms)),
+		open:    make([]bool, len(arms)),
+		pending: make([]pendingPull, 0, min(cfg.InFlight, len(arms))),
+		best:    math.Inf(-1),
 	}
 	g.rand = rand.New(&g.pcg)
 	g.Selections = make([]int, 0, cfg.Rounds)
@@ -120,7 +122,7 @@ func newSimulation(p bandit.Policy, arms [][]float64, cfg PlayConfig) *simulatio
 	return g
 }
 
-// reopen opens an arm with no pull in flight, unless its list has ended.
+// reopen opens an arm that has no pending pull any more, unless its list has ended.
 func (g *simulation) reopen(arm int) {
 	if g.pulls[arm]+1 < len(g.arms[arm]) {
 		g.open[arm] = true
@@ -128,9 +130,9 @@ func (g *simulation) reopen(arm int) {
 	}
 }
 
-// fill draws until as many pulls are in flight as may be.
+// fill draws until as many pulls are pending as may be.
 func (g *simulation) fill() error {
-	for len(g.Selections) < g.cfg.Rounds && len(g.flying) < g.cfg.InFlight && g.ready > 0 {
+	for len(g.Selections) < g.cfg.Rounds && len(g.pending) < g.cfg.InFlight && g.ready > 0 {
 		pull, err := g.player.Draw(g.open)
 		if err != nil {
 			return err
@@ -141,7 +143,7 @@ func (g *simulation) fill() error {
 		g.Selections = append(g.Selections, pull.Arm)
 		g.Propensities = append(g.Propensities, pull.Prob)
 		g.Rewards = append(g.Rewards, g.arms[pull.Arm][g.pulls[pull.Arm]])
-		g.flying = append(g.flying, flight{pull.ID, pull.Arm, g.clock + g.delay(pull.ID)})
+		g.pending = append(g.pending, pendingPull{pull.ID, pull.Arm, g.clock + g.delay(pull.ID)})
 	}
 	return nil
 }
@@ -154,16 +156,16 @@ func (g *simulation) delay(id int) float64 {
 	return g.cfg.Delay(g.rand)
 }
 
-// land reports the pull that ends first, of equals the one drawn first.
-func (g *simulation) land() error {
+// report gives the policy the outcome of the pull that ends first; of equals, the one drawn first.
+func (g *simulation) report() error {
 	first := 0
-	for i, f := range g.flying {
-		if f.ends < g.flying[first].ends {
+	for i, f := range g.pending {
+		if f.ends < g.pending[first].ends {
 			first = i
 		}
 	}
-	f := g.flying[first]
-	g.flying = append(g.flying[:first], g.flying[first+1:]...)
+	f := g.pending[first]
+	g.pending = append(g.pending[:first], g.pending[first+1:]...)
 	g.clock = f.ends
 	g.best = max(g.best, g.Rewards[f.id])
 	g.Best = append(g.Best, g.best)
@@ -171,9 +173,9 @@ func (g *simulation) land() error {
 	return g.player.Report(f.id, g.Rewards[f.id])
 }
 
-// Oracle returns the best score that 0, 1, ..., rounds pulls can come to, with the arms known beforehand:
-// max over i of arms[i][t], which giving all t pulls to one arm reaches and no other split exceeds. An
-// arm that has ended keeps its last score.
+// Oracle returns the best score that 0, 1, ..., rounds pulls can reach with the arms known beforehand: max
+// over i of arms[i][t]. Giving all t pulls to one arm reaches it, and no other split exceeds it. An arm that
+// has ended keeps its last score.
 func Oracle(arms [][]float64, rounds int) []float64 {
 	best := make([]float64, rounds+1)
 	for t := range best {
@@ -185,8 +187,8 @@ func Oracle(arms [][]float64, rounds int) []float64 {
 	return best
 }
 
-// RoundRobin returns the best score after 0, 1, ..., rounds pulls dealt out to the arms in turn: what
-// thresholds are set by. An arm that has ended keeps its last score.
+// RoundRobin returns the best score after 0, 1, ..., rounds pulls dealt out to the arms in turn. Thresholds
+// are set by it. An arm that has ended keeps its last score.
 func RoundRobin(arms [][]float64, rounds int) []float64 {
 	best := make([]float64, rounds+1)
 	best[0] = math.Inf(-1)

@@ -177,7 +177,7 @@ func TestPlayErrors(t *testing.T) {
 		want string
 	}{
 		{"no round", threeArms, PlayConfig{}, "sim: Play of 0 rounds"},
-		{"negative pulls in flight", threeArms, PlayConfig{Rounds: 1, InFlight: -1}, "sim: Play with -1 pulls in flight"},
+		{"negative pulls in flight", threeArms, PlayConfig{Rounds: 1, InFlight: -1}, "sim: Play with -1 pulls pending"},
 		{"no arm", nil, PlayConfig{Rounds: 1}, "sim: Play without arms"},
 		{"an arm without a start", [][]float64{{0}, {}}, PlayConfig{Rounds: 1}, "sim: arm 1 has no score"},
 		{"a policy that pulls a closed arm", [][]float64{{0, 1}, {0}}, PlayConfig{Rounds: 1}, "bandit: "},

@@ -37,8 +37,8 @@ type Summary struct {
 func Summarize(values []float64) Summary { return SummarizeAll([][]float64{values}) }
 
 // SummarizeAll returns the mean and the interquartile mean of the values of all strata together, say of the
-// runs in several settings. The bootstrap draws within each stratum, so that it tells what other runs in
-// the same settings would come to.
+// runs in several settings. The bootstrap draws within each stratum, so its interval is about other runs in
+// the same settings.
 func SummarizeAll(strata [][]float64) Summary {
 	all := slices.Concat(strata...)
 	n := len(all)
@@ -66,7 +66,7 @@ func SummarizeAll(strata [][]float64) Summary {
 	return s
 }
 
-// sortedOrder returns the values sorted, and for each value the place it has come to.
+// sortedOrder returns the values sorted, and for each value its place among the sorted ones.
 func sortedOrder(values []float64) (place []int, sorted []float64) {
 	from := make([]int, len(values))
 	for i := range from {
@@ -83,6 +83,7 @@ func sortedOrder(values []float64) (place []int, sorted []float64) {
 // resampler draws samples with replacement, the same ones every time.
 type resampler struct{ *rand.Rand }
 
+// newResampler returns a resampler that draws the same samples every time.
 func newResampler() resampler { return resampler{rand.New(rand.NewPCG(1979, 0))} }
 
 // draw calls take with each of n members drawn out of n.
@@ -107,7 +108,8 @@ func trimmed(sorted []float64, counts []int, cut int) float64 {
 	return sum / float64(last-cut)
 }
 
-// percentiles sorts values and returns the ends of the interval that holds all but what confidence leaves.
+// percentiles sorts values and returns the ends of the interval that leaves out 1 − confidence of them, half
+// at either end.
 func percentiles(values []float64) (low, high float64) {
 	slices.Sort(values)
 	out := (1 - confidence) / 2
@@ -128,7 +130,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// NotReached stands for the number of pulls to a score that a run did not come to.
+// NotReached stands for the number of pulls to a score that a run did not reach.
 const NotReached = -1
 
 // FirstAt returns the number of pulls after which best, as in [Played].Best, is at least level, or
@@ -141,8 +143,8 @@ func FirstAt(best []float64, level float64) int {
 }
 
 // Reliable returns the least number of pulls after which at least the given share of runs has reached a
-// score, where first is what each run needed; or [NotReached]. It panics unless share is in (0, 1] and
-// there are runs.
+// score, or [NotReached]. first is what each run needed. It panics unless share is in (0, 1] and there are
+// runs.
 func Reliable(first []int, share float64) int {
 	if len(first) == 0 || !(share > 0 && share <= 1) {
 		panic(fmt.Sprintf("sim: Reliable(%d runs, %v): need runs, and a share in (0, 1]", len(first), share))
@@ -155,7 +157,7 @@ func Reliable(first []int, share float64) int {
 // needed returns how many of n runs are at least the share.
 func needed(n int, share float64) int { return int(math.Ceil(share*float64(n) - 1e-9)) }
 
-// compareReach orders numbers of pulls, those not reached last.
+// compareReach orders numbers of pulls; [NotReached] comes last.
 func compareReach(a, b int) int {
 	switch {
 	case a == b:

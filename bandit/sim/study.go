@@ -15,13 +15,13 @@ import (
 // A Contender is a policy to compare with others.
 type Contender struct {
 	Name string // in results; contenders of one study differ in it
-	// New returns a fresh policy for one run in a setting, for one that wants to know it: the number of
-	// rounds or arms, say. It is called from several goroutines at once. What it learns of the family
-	// should come from seeds that are not played.
+	// New returns a fresh policy for one run. It is given the setting, for a policy that wants to know the
+	// number of rounds or arms. It is called from several goroutines at once. What a policy learns of the
+	// family beforehand should come from seeds that are not played.
 	New func(s Setting) bandit.Policy
 }
 
-// A Setting is what policies are played over: K arms of a family, for T pulls of N children.
+// A Setting is what policies are played over: K arms of a family, for T pulls of N children each.
 type Setting struct {
 	Family Family // what makes the arms
 	Arms   int    // K, at least 1
@@ -40,16 +40,16 @@ type StudyConfig struct {
 	Settings   []Setting   // at least one
 	Seed       uint64      // of the first run; the others have the seeds after it
 	Runs       int         // runs of each policy in each setting; 0 means 100
-	// Multiples are the scores to reach, by what they take without a policy: a multiple m is the highest
-	// score that [RoundRobin] has reached in at least nine of ten runs after m·T pulls. At most K. nil
-	// means ½, 1 and 2.
+	// Multiples are the scores to reach, each by the pulls that it takes without a policy. Multiple m stands
+	// for the highest score that [RoundRobin] has reached in at least nine of ten runs after m·T pulls. More
+	// than K counts as K, which is all the pulls that the arms have. nil means ½, 1 and 2.
 	Multiples []float64
 	Scores    []float64                  // further scores to reach, as they are
 	InFlight  int                        // as in PlayConfig
 	Delay     func(r *rand.Rand) float64 // as in PlayConfig
 	Parallel  int                        // runs at once; 0 means one a processor
-	// Progress is called after each run of all policies in one setting, from several goroutines at once.
-	// nil means not.
+	// Progress is called after each run of all policies in one setting, from several goroutines at once. nil
+	// means that it is not called.
 	Progress func()
 }
 
@@ -78,7 +78,7 @@ func (c StudyConfig) validate() error {
 	case c.Runs < 1:
 		return fmt.Errorf("sim: a study of %d runs: need at least 1", c.Runs)
 	case c.InFlight < 1:
-		return fmt.Errorf("sim: a study with %d pulls in flight: need at least 1", c.InFlight)
+		return fmt.Errorf("sim: a study with %d pulls pending at once: need at least 1", c.InFlight)
 	case c.Parallel < 1:
 		return fmt.Errorf("sim: a study with %d runs at once: need at least 1", c.Parallel)
 	}
@@ -102,10 +102,11 @@ func (c StudyConfig) validate() error {
 	return nil
 }
 
-// Study plays every policy in every setting and returns a [Cell] for each setting, in order. The runs of
-// a setting are paired: run i has the same arms for every policy, those of seed cfg.Seed + i. The same
-// study gives the same cells, however many runs go on at once. If ctx ends it returns the cells that are
-// complete, and why it ended.
+// Study plays every policy in every setting and returns a [Cell] for each setting, in order. The runs of a
+// setting are paired: run i has the same arms for every policy, those of seed cfg.Seed + i. The same study
+// gives the same cells, however many runs are played at once.
+//
+// If ctx ends, or a policy gives no distribution, it returns the cells that are complete, and an error.
 func Study(ctx context.Context, cfg StudyConfig) ([]Cell, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -122,14 +123,14 @@ func Study(ctx context.Context, cfg StudyConfig) ([]Cell, error) {
 	return cells, nil
 }
 
-// run is one run of a setting: the course of every policy's best score over the same arms.
+// run is one run of a setting: what every policy's best score was over the same arms.
 type run struct {
 	oracle []float64
 	robin  []float64   // of RoundRobin, after each multiple
 	best   [][]float64 // by policy
 }
 
-// play makes the runs of a setting, several at once.
+// play plays the runs of a setting, several at once.
 func (c StudyConfig) play(ctx context.Context, s Setting) ([]run, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -176,7 +177,7 @@ func (c StudyConfig) run(s Setting, seed uint64) (run, error) {
 	return r, nil
 }
 
-// after returns the number of pulls that a multiple stands for: no more than all that the arms have.
+// after returns the number of pulls that a multiple stands for. It is no more than all that the arms have.
 func (StudyConfig) after(multiple float64, s Setting) int {
 	return int(max(1, min(multiple, float64(s.Arms))*float64(s.Rounds)))
 }
