@@ -61,7 +61,7 @@ func checkClosedArms(fresh func() bandit.Policy) error {
 	return closeOneByOne(g)
 }
 
-// closeOneByOne closes the likeliest arm, plays on, and so on to the last.
+// closeOneByOne closes the likeliest arm, plays on, closes the next, and so on until one arm is left.
 func closeOneByOne(g *game) error {
 	for range len(g.open) - 1 {
 		p, err := g.probs()
@@ -76,8 +76,8 @@ func closeOneByOne(g *game) error {
 	return nil
 }
 
-// checkPurity plays two policies side by side with the same outcomes. One of them is also asked
-// for probabilities that nobody uses; if that shows, Probs changed it.
+// checkPurity plays two policies side by side with the same outcomes. One of them is also asked for
+// probabilities that nobody uses. If that shows, Probs changed it.
 func checkPurity(fresh func() bandit.Policy) error {
 	const arms = 6
 	g, twin := newGame(fresh(), arms, 3), newGame(fresh(), arms, 3)
@@ -105,8 +105,8 @@ func checkPurity(fresh func() bandit.Policy) error {
 	return nil
 }
 
-// askAround asks about the coming draw twice, with questions before and between that come to
-// nothing: other arms open, later draws, other streams.
+// askAround asks about the coming draw twice, each time after questions that lead to no draw: other arms
+// open, later draws, other streams.
 func askAround(g *game) ([]float64, error) {
 	var answers [2][]float64
 	for i := range answers {
@@ -125,7 +125,7 @@ func askAround(g *game) ([]float64, error) {
 	return answers[0], nil
 }
 
-// askInVain asks about draws that do not come.
+// askInVain asks about draws that are never made.
 func askInVain(g *game) error {
 	open, t := slices.Clone(g.open), g.t
 	for i := range 3 {
@@ -143,18 +143,18 @@ func askInVain(g *game) error {
 func checkLateOutcomes(fresh func() bandit.Policy) error {
 	for _, busyClosed := range []bool{true, false} {
 		if err := playLate(newGame(fresh(), 8, 4), busyClosed); err != nil {
-			return fmt.Errorf("arms with a pull in flight closed: %v: %w", busyClosed, err)
+			return fmt.Errorf("arms with a pending pull closed: %v: %w", busyClosed, err)
 		}
 	}
 	return nil
 }
 
-// playLate keeps up to seven pulls in flight over eight arms and lets them end in any order, one in
-// eight of them without an outcome. Once in a while an arm closes for good.
+// playLate keeps up to seven pulls pending over eight arms and lets them end in any order, one in eight of
+// them without an outcome. Once in a while an arm closes for good.
 func playLate(g *game, busyClosed bool) error {
 	const inFlight = 7
 	closed := make([]bool, len(g.open))
-	var flying []bandit.Pull
+	var pending []bandit.Pull
 	for round := range 400 {
 		if round%100 == 99 {
 			closed[round/100] = true
@@ -162,32 +162,32 @@ func playLate(g *game, busyClosed bool) error {
 		for arm := range g.open {
 			g.open[arm] = !closed[arm] && !(busyClosed && g.pending[arm] > 0)
 		}
-		if slices.Contains(g.open, true) && len(flying) < inFlight {
+		if slices.Contains(g.open, true) && len(pending) < inFlight {
 			pull, err := g.draw()
 			if err != nil {
 				return err
 			}
-			flying = append(flying, pull)
+			pending = append(pending, pull)
 		}
-		if full := len(flying) == inFlight || !slices.Contains(g.open, true); full || g.rng.IntN(4) == 0 {
-			flying = g.landOne(flying)
+		if full := len(pending) == inFlight || !slices.Contains(g.open, true); full || g.rng.IntN(4) == 0 {
+			pending = g.endOne(pending)
 		}
 	}
 	return nil
 }
 
-// landOne ends one of the pulls in flight.
-func (g *game) landOne(flying []bandit.Pull) []bandit.Pull {
-	if len(flying) == 0 {
-		return flying
+// endOne ends one of the pending pulls.
+func (g *game) endOne(pending []bandit.Pull) []bandit.Pull {
+	if len(pending) == 0 {
+		return pending
 	}
-	i := g.rng.IntN(len(flying))
-	if pull := flying[i]; g.rng.IntN(8) == 0 {
+	i := g.rng.IntN(len(pending))
+	if pull := pending[i]; g.rng.IntN(8) == 0 {
 		g.cancel(pull)
 	} else {
 		g.report(pull, g.noisy(pull))
 	}
-	return slices.Delete(flying, i, i+1)
+	return slices.Delete(pending, i, i+1)
 }
 
 // checkAdopted gives two policies the same outcomes. One is asked for its probabilities before each of them,
@@ -224,7 +224,7 @@ func checkRerun(fresh func() bandit.Policy) error {
 	if err != nil {
 		return err
 	}
-	// In between, another policy learns to love the last arm. That is no business of the next.
+	// In between, another policy learns that the last arm is best. That must not reach the next one.
 	g := newGame(fresh(), 10, 6)
 	clear(g.open[:9])
 	if err := g.play(500, func(bandit.Pull) float64 { return 1 }); err != nil {
@@ -253,7 +253,7 @@ func record(p bandit.Policy, seed uint64) ([]bandit.Pull, error) {
 			return nil, err
 		}
 		pulls = append(pulls, pull)
-		if i%5 == 4 { // five in flight
+		if i%5 == 4 { // five are pending
 			for _, late := range pulls[i-4:] {
 				if err := pl.Report(late.ID, g.noisy(late)); err != nil {
 					return nil, err
@@ -313,8 +313,8 @@ func checkExtremeRewards(fresh func() bandit.Policy) error {
 	return errors.Join(errs...)
 }
 
-// checkManyRounds draws fifty pulls from each answer of the policy, so that it is quick, and looks
-// at what is left for the others when the likeliest arm closes.
+// checkManyRounds draws fifty pulls from each answer of the policy, which keeps it quick. After each batch it
+// checks the answer with the likeliest arm closed.
 func checkManyRounds(fresh func() bandit.Policy) error {
 	const outcomes, batch = 100_000, 50
 	g := newGame(fresh(), 4, 10)

@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 )
 
-// A game plays a policy by hand, since a [bandit.Player] never asks twice about one draw.
+// A game plays a policy without a [bandit.Player], which never asks twice about one draw.
 type game struct {
 	policy  bandit.Policy
 	seed    uint64
@@ -42,7 +42,7 @@ func (g *game) openSome() {
 // probs asks the policy about the coming draw and checks its answer.
 func (g *game) probs() ([]float64, error) { return g.ask(g.seed) }
 
-// ask is probs with the policy's stream chosen.
+// ask is probs with another random stream for the policy.
 func (g *game) ask(stream uint64) ([]float64, error) {
 	p, open, pending := make([]float64, len(g.open)), slices.Clone(g.open), slices.Clone(g.pending)
 	r := bandit.Round{T: g.t, Open: open, Pending: pending, Rand: rand.New(rand.NewPCG(stream, uint64(g.t)))}
@@ -105,7 +105,7 @@ func (g *game) play(rounds int, reward func(bandit.Pull) float64) error {
 	return nil
 }
 
-// noisy is a reward in [0, 1] that is larger on average the higher the arm.
+// noisy returns a reward in [0, 1] that is larger on average the higher the arm.
 func (g *game) noisy(pull bandit.Pull) float64 {
 	mean := float64(pull.Arm+1) / float64(len(g.open)+1)
 	return min(max(mean+0.2*g.rng.NormFloat64(), 0), 1)
@@ -114,7 +114,7 @@ func (g *game) noisy(pull bandit.Pull) float64 {
 // tolerance is how far from 1 probabilities may sum.
 const tolerance = 1e-9
 
-// distribution reports what keeps p from being a distribution over the open arms.
+// distribution returns an error if p is not a distribution over the open arms.
 func distribution(p []float64, open []bool) error {
 	var sum float64
 	for arm, v := range p {

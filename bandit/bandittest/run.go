@@ -15,16 +15,16 @@ type T interface {
 	Errorf(format string, args ...any)
 }
 
-// Run checks that the policies that fresh returns keep the promises of [bandit.Policy], each check
-// with policies of its own:
+// Run checks that the policies that fresh returns keep the promises of [bandit.Policy], each check with
+// policies of its own:
 //
-//   - prints: they have a String method; two equal ones print the same and go on doing so while
-//     they learn, since how a policy prints is what tells one run's configuration from another's;
+//   - prints: they have a String method; two equal ones print the same, and go on doing so while they
+//     learn, since how a policy prints is what tells one run's configuration from another's;
 //   - distribution: probabilities are finite, not negative and sum to 1, whatever arms are open;
 //   - closed arms: those get no mass, in any pattern, before and after pulls;
 //   - purity: Probs changes neither the policy nor the round, and the same stream gives the same
 //     probabilities;
-//   - late outcomes: several pulls in flight, also of one arm, whose outcomes come in any order,
+//   - late outcomes: several pulls are pending, also of one arm, and their outcomes come in any order,
 //     for arms closed since, or never;
 //   - adopted pulls: outcomes that come before any probability was asked for teach the same as later
 //     ones, since a resumed run may report pulls that its earlier incarnation drew;
@@ -34,9 +34,9 @@ type T interface {
 //   - extreme rewards: 0, 1, all equal, negative, tiny and the largest float64s of either sign;
 //   - many rounds: 100,000 outcomes, in favor of one arm and then of another.
 //
-// Every failed check is one Errorf that begins with the policy and the name of the check. A panic
-// of the policy fails the check that it happens in. All randomness is seeded, so a failure repeats.
-// It asks for some ten thousand probabilities.
+// Every failed check is one Errorf that begins with the policy and the name of the check. A panic of the
+// policy fails the check that it happens in. All randomness is seeded, so a failure repeats. It asks a
+// policy for some ten thousand probabilities.
 func Run(t T, fresh func() bandit.Policy) {
 	t.Helper()
 	for _, c := range checks {

@@ -11,16 +11,17 @@ import (
 	"strings"
 )
 
-// ReadCSV reads scores by generation, in one of two forms. Either each search is a column, and the rows are
-// the generations 0, 1, ... in order, numbered in the first column; a search that is over has empty cells:
+// ReadCSV reads scores by generation, in one of two forms. In the first, each search is a column, and the
+// rows are the generations 0, 1, ... in order, numbered in the first column. A search that is over has empty
+// cells:
 //
 //	generation,40,41
 //	0,0.36,0.36
 //	1,0.41,0.36
 //	2,0.41,
 //
-// Or each row is one generation of one search, in any order, with the columns seed (or arm), generation and
-// best_fitness (or fitness, or score), and others that do not matter:
+// In the second, each row is one generation of one search, in any order. It has the columns seed (or arm),
+// generation and best_fitness (or fitness, or score); other columns are ignored:
 //
 //	seed,generation,best_fitness
 //	40,0,0.36
@@ -82,7 +83,7 @@ func readWide(head []string, rows [][]string) ([]Arm, error) {
 	return arms, nil
 }
 
-// columns says where a row of the long form has what.
+// columns is the index of each column of the second form.
 type columns struct{ arm, generation, score int }
 
 func longForm(head []string) (columns, bool) {
@@ -98,7 +99,7 @@ func longForm(head []string) (columns, bool) {
 	return c, min(c.arm, c.generation, c.score) >= 0
 }
 
-// read reads a row for each generation of each search. Searches are in the order of their first rows.
+// read reads a row for each generation of each search. The searches are in the order of their first rows.
 func (c columns) read(rows [][]string) ([]Arm, error) {
 	var names []string
 	scores := make(map[string]map[int]float64)

@@ -7,10 +7,10 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A Family has logged searches as arms, so that policies can be compared over them by [sim.Study]:
-// each seed deals them out in another order, so K arms are K of the logged searches. Its N is the log's,
-// whatever the address says, and an arm is no longer than its log. Scores should be in [0, 1] for policies
-// that expect rewards there.
+// A Family has logged searches as arms, so that policies can be compared over them by [sim.Study]. Each seed
+// deals them out in another order, so K arms are K of the logged searches. Its N is the log's, whatever the
+// address says, and an arm is no longer than its log. Scores should be in [0, 1] for policies that expect
+// rewards there.
 type Family struct {
 	Name string // what the family is called; the order of the searches depends on it too
 	Arms []Arm  // at least as many as the arms asked for
@@ -18,7 +18,7 @@ type Family struct {
 
 var _ sim.Family = Family{}
 
-// Arm implements [sim.Family]. It panics if there are not so many searches.
+// Arm implements [sim.Family]. It panics if the log has fewer searches than a.Index says.
 func (f Family) Arm(a sim.Address) []float64 {
 	if a.Index < 0 || a.Index >= len(f.Arms) {
 		panic(fmt.Sprintf("replay: arm %d of %q, which has %d searches", a.Index, f.Name, len(f.Arms)))

@@ -1,13 +1,18 @@
-// Package replay plays policies over searches that were logged, so that what another policy would have done
-// can be asked after a run that was paid for, and estimates from logged propensities what it would have
-// earned.
+// Package replay plays policies over searches that were logged, to find out after a run what another policy
+// would have done. It also estimates, from logged propensities, what another policy would have earned.
 //
-// There are two questions, and they need different logs. "How soon would this policy have found as good a
-// program?" is answered by [Play] over the whole trajectories of searches that ran on their own, one per
-// seed: an arm's score depends on its own pulls alone, so any order of pulls can be played over them, as far
-// as they go. Use many greedy runs, or [Family] to draw arms from them again and again. A bandit's own log
-// answers it only in part, as it has just the pulls that the bandit made. "What reward would this policy
-// have got in the rounds of that run?" is answered by [OffPolicy], from the propensities in a bandit's log.
+// These are two questions, and they need different logs.
+//
+// "How soon would this policy have found as good a program?" is answered by [Play], over the whole
+// trajectories of searches that ran on their own, one per seed. An arm's score depends on its own pulls
+// alone, so any order of pulls can be played over them, as far as they go. Use many greedy runs, or [Family]
+// to draw arms from them again and again. A bandit's own log answers this only in part, as it has just the
+// pulls that the bandit made.
+//
+// "What reward would this policy have got in the rounds of that run?" is answered by [OffPolicy], from the
+// propensities in a bandit's log.
+//
+// The runs of the BaSE paper's own code can be repeated, too: see [Paper] and [Verify].
 package replay
 
 import (
@@ -31,7 +36,7 @@ type Arm struct {
 	Rewards []float64
 }
 
-// Reward returns what a policy is told after pull n, counted from 1. It panics if n is not in 1..Pulls().
+// Reward returns what a policy is told after pull n, counted from 1. It panics if n is not in 1..a.Pulls().
 func (a Arm) Reward(n int) float64 {
 	if a.Rewards != nil {
 		return a.Rewards[n-1]
@@ -56,7 +61,7 @@ type Run struct {
 	Rewards      []float64 // what the policy was told
 }
 
-// validate reports what keeps the log from being played.
+// validate returns an error if the log cannot be played.
 func (l Log) validate() error {
 	if len(l.Arms) == 0 {
 		return fmt.Errorf("replay: the log has no search")
@@ -97,7 +102,7 @@ func (r Run) validate(arms int) error {
 	return nil
 }
 
-// rising makes scores into the best so far.
+// rising replaces scores by the best so far.
 func rising(scores []float64) {
 	for i := 1; i < len(scores); i++ {
 		scores[i] = max(scores[i], scores[i-1])

@@ -26,35 +26,35 @@ type Estimate struct{ Value, StdErr, Low, High float64 }
 // String returns the value and the ends of the interval, to four digits: "0.61 [0.5156, 0.7044]".
 func (e Estimate) String() string { return fmt.Sprintf("%.4g [%.4g, %.4g]", e.Value, e.Low, e.High) }
 
-// Estimates is what [OffPolicy] finds.
+// Estimates is the result of [OffPolicy].
 type Estimates struct {
 	Steps  int     // how many there are
 	Logged float64 // the mean reward of the log itself
-	// IPS is by inverse propensity, (1/n)·Σ w·r with w = target/propensity: without bias wherever the log
-	// could have pulled what the policy would (D. G. Horvitz, D. J. Thompson, 1952).
+	// IPS is the estimate by inverse propensity, (1/n)·Σ w·r with w = target/propensity. It has no bias
+	// wherever the log could have pulled what the policy would (D. G. Horvitz, D. J. Thompson, 1952).
 	IPS Estimate
-	// SelfNormalized is Σ w·r / Σ w: a little biased, but it varies far less, and stays within the range of
-	// the rewards (A. Swaminathan, T. Joachims, "The Self-Normalized Estimator for Counterfactual
+	// SelfNormalized is Σ w·r / Σ w. It is a little biased, but it varies far less, and stays within the
+	// range of the rewards (A. Swaminathan, T. Joachims, "The Self-Normalized Estimator for Counterfactual
 	// Learning", 2015). Its standard error is by the delta method.
 	SelfNormalized Estimate
-	// Effective is the number of steps that the weights leave, (Σw)²/Σw², and Largest the largest weight.
+	// Effective is the number of steps that the weights leave, (Σw)²/Σw², and Largest is the largest weight.
 	// With an Effective of a few, no estimate is worth much.
 	Effective, Largest float64
-	// Blind counts the steps in which the log could pull no other arm (propensity 1), although the policy
-	// might have. What it would have earned there is in no log: then IPS is too low for positive rewards,
-	// and SelfNormalized is about the rest.
+	// Blind counts the steps in which the log could pull only one arm (propensity 1), although the policy
+	// might have pulled another. What that would have earned is in no log. IPS is then too low for positive
+	// rewards, and SelfNormalized is about the other steps.
 	Blind int
 }
 
-// OffPolicy estimates the mean reward per round that a policy would have had in the rounds of a log, from
-// the chances that it gives the arms that were pulled.
+// OffPolicy estimates the mean reward per round that a policy would have had in the rounds of a log, from the
+// chances that it gives the arms that were pulled.
 //
-// "In the rounds of a log" matters: each round is taken as it was, with the arms as far as the log's policy
-// had brought them. That is the policy's value if rewards do not depend on earlier pulls. A search that
-// rises with its pulls is no such arm; for what a policy would have come to by itself use [Play].
+// Each round is taken as it was, with the arms as far as the log's policy had brought them. The estimate is
+// the policy's value if rewards do not depend on earlier pulls. Those of a search that rises with its pulls
+// do depend on them; [Play] shows what a policy would have reached by itself.
 //
-// It returns an error for fewer than two steps, values out of range, or if the policy has no chance of any
-// pull in the log.
+// It returns an error for fewer than two steps, for values out of range, or if the policy gives no chance to
+// any pull in the log.
 func OffPolicy(steps iter.Seq[Step]) (Estimates, error) {
 	var e Estimates
 	var s sums
@@ -93,7 +93,7 @@ func (s Step) validate(round int) error {
 	return nil
 }
 
-// sums of weights w and rewards r over steps.
+// sums is sums over steps of products of the weights w and the rewards r.
 type sums struct{ n, w, ww, wr, wwr, wwrr float64 }
 
 func (s *sums) add(w, r float64) {
@@ -122,7 +122,7 @@ func newEstimate(value, stdErr float64) Estimate {
 }
 
 // Fixed returns the steps of l's run for a policy that always gives the arms the chances probs. It returns an
-// error if l is not a bandit's with propensities, or probs are not chances of its arms.
+// error if the log has no bandit's run or no propensities, or if probs is not a distribution over its arms.
 func (l Log) Fixed(probs []float64) (iter.Seq[Step], error) {
 	if err := l.propensities(); err != nil {
 		return nil, err
@@ -146,10 +146,11 @@ func (l Log) Fixed(probs []float64) (iter.Seq[Step], error) {
 	}, nil
 }
 
-// Along returns the steps of l's run for the policies that fresh returns, one for each range over the steps.
-// It is asked for its chances before each round and hears of every outcome of the log, as if it had been
-// there. limit is the cap of rounds per arm that the run had, 0 for none; Along knows of no other reason for
-// which an arm may have been closed. It returns an error if l is not a bandit's with propensities.
+// Along returns the steps of l's run for a policy that learns along the log: it is asked for its chances
+// before each round and hears of every outcome of the log, as if it had been there. Each range over the steps
+// calls fresh for a policy of its own. limit is the cap of rounds per arm that the run had, 0 for none; if
+// arms were closed for another reason, Along takes them for open. It returns an error if the log has no
+// bandit's run or no propensities.
 func (l Log) Along(fresh func() bandit.Policy, limit int) (iter.Seq[Step], error) {
 	if err := l.propensities(); err != nil {
 		return nil, err
@@ -176,7 +177,7 @@ func (l Log) along(p bandit.Policy, limit int, yield func(Step) bool) {
 	}
 }
 
-// propensities reports what keeps the log from being estimated from.
+// propensities returns an error if the log cannot be estimated from.
 func (l Log) propensities() error {
 	switch {
 	case l.Run == nil:

@@ -16,13 +16,13 @@ type Config struct {
 	Seed   uint64 // of the draws; 0 is a seed like any other
 }
 
-// Play plays p over logged searches, as evolve.Run would have with one pull in flight, and returns the same
-// as [sim.Play]. The run ends early when every arm is closed.
+// Play plays p over logged searches, as evolve.Run would have with one pull pending at a time. It returns the
+// same as [sim.Play]. The run ends early when every arm is closed.
 //
-// A search that is shorter than the policy asks for closes its arm, and does so when it is asked for: the
-// draw that it has nothing for is canceled and the next is made without it. As long as this does not happen,
-// a policy draws exactly as it would in a live run with these scores, so the policy that made a log makes
-// the same selections again ([Verify]).
+// A search that is shorter than the policy asks for closes its arm when it is asked for: that draw is
+// canceled, and the next is made without the arm. As long as this does not happen, a policy draws exactly as
+// it would in a live run with these scores. So the policy that made a log makes the same selections again
+// ([Verify]).
 func Play(p bandit.Policy, arms []Arm, cfg Config) (sim.Played, error) {
 	if err := (Log{Arms: arms}).validate(); err != nil {
 		return sim.Played{}, err
@@ -81,7 +81,7 @@ func (g *game) round() error {
 	return g.player.Report(pull.ID, reward)
 }
 
-// draw draws until it comes to an arm whose log goes on.
+// draw draws until the log of the arm drawn goes on.
 func (g *game) draw() (bandit.Pull, error) {
 	for {
 		pull, err := g.player.Draw(g.open)
@@ -95,11 +95,10 @@ func (g *game) draw() (bandit.Pull, error) {
 	}
 }
 
-// Verify replays the run in l with the policy that is said to have made it, and returns an error that names
-// the first round in which it draws another arm, or draws it with another propensity. limit is the cap of
-// rounds per arm that the run had, 0 for none. p must be fresh, and the run must have had one pull in
-// flight: a log does not tell the order in which others landed. For a run of the
-// paper's code use [Paper].
+// Verify replays the run in l with the policy that is said to have made it. It returns an error that names
+// the first round in which p draws another arm, or draws it with another propensity. limit is the cap of
+// rounds per arm that the run had, 0 for none. p must be fresh. The run must have had one pull pending at a
+// time, since a log does not tell in which order outcomes came in. For a run of the paper's code use [Paper].
 func Verify(l Log, p bandit.Policy, limit int) error {
 	if l.Run == nil {
 		return errors.New("replay: Verify of a log without a bandit's run")

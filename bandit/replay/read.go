@@ -12,7 +12,8 @@ import (
 )
 
 // ReadFile reads a log from a file: a result of this library or of the BaSE paper's code, greedy or bandit
-// (see docs/results.md), or scores by generation as CSV, see [ReadCSV]. Which it is shows in the file.
+// (see docs/results.md), or scores by generation as CSV, see [ReadCSV]. It tells them apart by what is in the
+// file.
 func ReadFile(path string) (Log, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -26,8 +27,8 @@ func ReadFile(path string) (Log, error) {
 	return l, nil
 }
 
-// ReadFiles reads several logs and returns one with all their searches, in order, and no run unless there is
-// but one file. Searches of the same name are told apart by their file's.
+// ReadFiles reads several logs and returns one with all their searches, in order. It has no run unless there
+// is only one file. Searches of the same name get the name of their file as well.
 func ReadFiles(paths ...string) (Log, error) {
 	if len(paths) == 1 {
 		return ReadFile(paths[0])
@@ -82,7 +83,7 @@ func Read(r io.Reader) (Log, error) {
 	}
 }
 
-// result is what a result file says that matters here.
+// result is the part of a result file that is read.
 type result struct {
 	Task         string      `json:"task"`
 	Model        string      `json:"model"`
@@ -139,8 +140,8 @@ func readJSON(r io.Reader) (Log, error) {
 	return l, l.assign()
 }
 
-// newArm makes a search of a trajectory, whose rows are the generations 0, 1, ... Ones cut short come last
-// and are left out.
+// newArm makes a search of a trajectory, whose rows are the generations 0, 1, ... Generations that were cut
+// short come last and are left out.
 func newArm(seed int64, rows []row) (Arm, error) {
 	a := Arm{Name: fmt.Sprintf("seed %d", seed)}
 	for i, r := range rows {
@@ -175,8 +176,8 @@ func (f result) run() (*Run, error) {
 	return r, nil
 }
 
-// assign gives each arm the rewards of its rounds. Rounds whose generation is not in the arm's trajectory
-// were cut short; they are taken out of the run.
+// assign gives each arm the rewards of its rounds. A round whose generation is not in the arm's trajectory
+// was cut short; it is taken out of the run.
 func (l *Log) assign() error {
 	r := l.Run
 	var kept Run

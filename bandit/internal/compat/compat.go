@@ -1,27 +1,28 @@
-// Package compat repeats the code of the BaSE paper (arXiv:2605.29268) decision for decision, so that
-// its published selections can be had again: its four policies, on CPython's random numbers, with its
-// way of dealing with exhausted arms. Users reach it as replay.Paper.
+// Package compat repeats the code of the BaSE paper (arXiv:2605.29268) decision for decision, so that its
+// published selections can be had again: its four policies, on CPython's random numbers, with its way of
+// dealing with exhausted arms. Users reach it as replay.Paper.
 //
 // What it keeps from that code, and what package bandit does instead:
 //
 //   - A policy chooses by itself, drawing from its own generator ([Random]), one stream over the whole
-//     run: any extra draw shifts all later ones. In bandit a policy returns probabilities, and each
-//     draw has a stream of its own, addressed by seed and number.
-//   - Arms are exhausted behind the policy's back. With a cap of rounds per arm the policy still chooses
-//     among all of them; if its choice is exhausted, the arm with the fewest pulls takes the round, and
-//     the policy learns from that pull as if it had chosen it. So EXP3.P weighs a fallback by the
-//     probability of an arm that was not drawn for it, and UCB1 may go on choosing a dead arm for ever
-//     while the rounds are dealt out in turn. In bandit the policy is told which arms are open and gives
-//     the others no mass.
-//   - Of arms with equally few pulls a fallback takes the first in the order of a Python set, which with
-//     four arms left or fewer is not that of their numbers (8, 9, 6, 7). In bandit ties go to the lowest.
-//   - EXP3.P keeps its weights as they are. A long run of rewards makes them +Inf, and the
-//     probabilities NaN, after which the last arm is chosen in every round: at K = 10 and rewards near 1
-//     after some nine thousand rounds. bandit.PaperEXP3P has the same formula in the log domain.
+//     run: any extra draw shifts all later ones. In bandit a policy returns probabilities, and each draw
+//     has a stream of its own, addressed by seed and number.
+//   - A policy is not told that arms are exhausted. With a cap of rounds per arm it still chooses among
+//     all of them. If its choice is exhausted, the arm with the fewest pulls takes the round, and the
+//     policy learns from that pull as if it had chosen it. So EXP3.P weighs a fallback by the probability
+//     of an arm that was not drawn for it, and UCB1 may go on choosing an exhausted arm for ever while
+//     the rounds are dealt out in turn. In bandit the policy is told which arms are open and gives the
+//     others no mass.
+//   - Of arms with equally few pulls a fallback takes the first in the order of a Python set. With four
+//     arms left or fewer that is not the order of their numbers (8, 9, 6, 7). In bandit ties go to the
+//     lowest.
+//   - EXP3.P keeps its weights as they are. A long run of rewards makes them +Inf, and the probabilities
+//     NaN, after which the last arm is chosen in every round: at K = 10 and rewards near 1 after some
+//     nine thousand rounds. bandit.PaperEXP3P has the same formula in the log domain.
 //   - Thompson makes one normal draw per arm, in index order, exhausted arms included, and takes the
 //     largest. bandit.GaussianThompson integrates the chances.
 //   - Exploration by UCB1 starts with the lowest arm not pulled yet, as in bandit; but a fallback counts.
-//   - One pull at a time: there is no notion of pulls in flight.
+//   - One pull is pending at a time.
 //   - Seeds −s and s are the same, as in Python.
 //
 // The paper's files do not tell its code in every detail. What is here was found to give each of the 80
@@ -69,7 +70,7 @@ func (c Config) validate() error {
 	return nil
 }
 
-// A Choice is what a round came to.
+// A Choice is the arm that a round goes to, and the one that the policy chose.
 type Choice struct {
 	Arm int // the arm that the round goes to
 	Raw int // what the policy chose; Arm is another one if this was exhausted
@@ -88,7 +89,7 @@ type Allocator struct {
 	pulls  []int
 }
 
-// New returns an Allocator that has played no round. A Config that is wrong is an error.
+// New returns an Allocator that has played no round. It returns an error if cfg is wrong.
 func New(cfg Config) (*Allocator, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -123,8 +124,8 @@ func (a *Allocator) Select() (Choice, error) {
 // open reports whether an arm with the given pulls may have more.
 func (a *Allocator) open(pulls int) bool { return a.cap == 0 || pulls < a.cap }
 
-// Update gives the policy the reward of a round: the arm's best score so far, in the paper. It panics if
-// there is no such arm.
+// Update gives the policy the reward of a round: the arm's best score so far, in the paper. It panics if the
+// arm does not exist.
 func (a *Allocator) Update(arm int, reward float64) {
 	must(arm >= 0 && arm < len(a.pulls), "Update of arm %d of %d", arm, len(a.pulls))
 	a.pulls[arm]++

@@ -30,8 +30,8 @@ func rounded(x *big.Float) float64 {
 	return f
 }
 
-// series adds up first, then each term times y·num/den of its place k = 1, 2, ..., until one no longer
-// counts.
+// series adds up first and then the further terms, until one is too small to count. Term k = 1, 2, ... is the
+// one before times y·num/den, with num and den given by ratio(k).
 func series(first, y *big.Float, ratio func(k int) (num, den int)) *big.Float {
 	term := new(big.Float).SetPrec(enough).Set(first)
 	y = new(big.Float).SetPrec(enough).Set(y)
@@ -101,7 +101,7 @@ func sinQuarter(x float64, quarter int) float64 {
 	return rounded(sum)
 }
 
-// must panics unless ok: an argument is wrong, which is the programmer's mistake.
+// must panics unless ok. A wrong argument is the programmer's mistake.
 func must(ok bool, format string, args ...any) {
 	if !ok {
 		panic("compat: " + fmt.Sprintf(format, args...))

@@ -6,15 +6,15 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 )
 
-// A Policy is one of the paper's as a [bandit.Policy], to play it over a run's arms. Where one pull is in
-// flight at a time it makes the very selections of an [Allocator] with the same Config. Its cap is that
-// of the run: exhausted arms come as closed ones, and the fallback is the same.
+// A Policy is one of the paper's as a [bandit.Policy], to play it over a run's arms. Where one pull is
+// pending at a time it makes the very selections of an [Allocator] with the same Config. Its cap is that of
+// the run: exhausted arms come as closed ones, and the fallback is the same.
 //
 // It chooses once per draw and keeps the choice, so probabilities are 0 and 1 and asking twice changes
 // nothing. The logged propensity of 1 is that of the choice, not that of the policy's own lottery. With
-// several pulls in flight it draws on from its one stream and learns late; the paper has no such case.
-// As it draws from a stream of its own, it is bound to its number of arms and to being asked draw by draw,
-// so bandittest.Run is not for it.
+// several pulls pending it draws on from its one stream and learns late; the paper has no such case. As it
+// draws from a stream of its own, it is bound to its number of arms and to being asked draw by draw, so
+// bandittest.Run does not fit it.
 type Policy struct {
 	cfg    Config
 	policy chooser
@@ -25,8 +25,8 @@ type Policy struct {
 
 var _ bandit.Policy = (*Policy)(nil)
 
-// NewPolicy returns a Policy for cfg.Arms arms. A Config that is wrong is an error, and so is a cap: the
-// run has it.
+// NewPolicy returns a Policy for cfg.Arms arms. It returns an error if cfg is wrong or has a cap, which is
+// for the run to have.
 func NewPolicy(cfg Config) (*Policy, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err

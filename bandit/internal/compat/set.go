@@ -1,8 +1,8 @@
 package compat
 
-// setOrder returns the order in which CPython 3.7 to 3.13 iterates a set of small non-negative integers
-// that were added in the order given. The paper's code breaks ties by it: of four arms 6, 7, 8, 9, say,
-// it comes to 8 first.
+// setOrder returns the order in which CPython 3.7 to 3.13 iterates a set of small non-negative integers that
+// were added in the order given. The paper's code breaks ties by it: of four arms 6, 7, 8, 9, say, 8 is
+// first.
 //
 // An integer is its own hash, and a set is an open-addressing table of 2ᵇ slots, at first 8, iterated by
 // slot. See [pySet.add] for where an integer goes.
