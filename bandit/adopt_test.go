@@ -52,7 +52,7 @@ func TestAdopt(t *testing.T) {
 	pl := bandit.NewPlayer(policy, 2, 1)
 	pull, err := pl.Adopt(1, 0.125)
 	if err != nil || pl.InFlight() != 1 {
-		t.Fatalf("%v, %v, %d in flight", pull, err, pl.InFlight())
+		t.Fatalf("%v, %v, %d pending", pull, err, pl.InFlight())
 	}
 	if err := pl.Report(pull.ID, 1); err != nil {
 		t.Fatal(err)

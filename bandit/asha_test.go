@@ -117,7 +117,7 @@ func TestASHAOracle(t *testing.T) {
 	}
 }
 
-// What it promises with several pulls in flight: no waiting for a rung to fill.
+// What it promises with several pending pulls: no waiting for a rung to fill.
 func TestASHAInFlight(t *testing.T) {
 	for _, tt := range []struct {
 		reason  string
@@ -127,13 +127,13 @@ func TestASHAInFlight(t *testing.T) {
 		pending []int
 		want    int
 	}{ // η = 2, r = 2
-		{"all that a rung takes is in flight: another arm begins", nil, nil, nil, []int{2, 0, 0, 0}, 1},
+		{"all that a rung takes is pending: another arm begins", nil, nil, nil, []int{2, 0, 0, 0}, 1},
 		{"half of it is: it goes on", nil, nil, nil, []int{1, 0, 0, 0}, 0},
-		{"unless it is closed while a pull is in flight", nil, nil, []int{0}, []int{1, 0, 0, 0}, 1},
+		{"unless it is closed while a pull is pending", nil, nil, []int{0}, []int{1, 0, 0, 0}, 1},
 		{"the furthest goes on first", []int{0, 1, 1, 1}, []float64{0.1, 0.2, 0.2, 0.2}, nil, nil, 1},
 		{"it has not reached the rung before the outcome is in", []int{0, 0, 1}, []float64{0.1, 0.1, 0.2}, nil, []int{0, 1, 0, 0}, 2},
 		{"of two arms the better goes on, though a third is on its way there", []int{0, 0, 1, 1}, []float64{0.1, 0.1, 0.2, 0.2}, nil, []int{0, 0, 2, 0}, 1},
-		{"one that has all the pulls of its next rung in flight has gone on", []int{0, 0, 1, 1}, []float64{0.1, 0.1, 0.2, 0.2}, nil, []int{0, 2, 0, 0}, 2},
+		{"one that has all the pulls of its next rung pending has gone on", []int{0, 0, 1, 1}, []float64{0.1, 0.1, 0.2, 0.2}, nil, []int{0, 2, 0, 0}, 2},
 		{"the best may not go on, being closed: of one place, none is left for the other", []int{0, 0, 1, 1}, []float64{0.1, 0.1, 0.2, 0.2}, []int{1}, nil, 2},
 	} {
 		p, open, pending := reported(&bandit.ASHA{MinPulls: 2, Eta: 2}, tt.arms, tt.rewards...), all(4), make([]int, 4)

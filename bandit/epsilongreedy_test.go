@@ -31,10 +31,10 @@ func TestEpsilonGreedy(t *testing.T) {
 		{"the larger mean", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{0, 0, 1}, []float64{1, 0, 0.6}, all(2), nil, []float64{0.1, 0.9}},
 		{"ties go to the lowest arm", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{1, 0}, []float64{0.6, 0.6}, all(2), nil, []float64{0.9, 0.1}},
 		{"a closed arm: ε is shared by the others", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{0, 1, 2}, []float64{0.1, 0.9, 0.5}, []bool{true, false, true}, nil, []float64{0.1, 0, 0.9}},
-		{"a first pull in flight: the mean of all, so it ties with arm 1 and the lowest has it", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{1}, []float64{0.5}, all(2), []int{1, 0}, []float64{0.9, 0.1}},
+		{"a first pull pending: the mean of all, so it ties with arm 1 and the lowest has it", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{1}, []float64{0.5}, all(2), []int{1, 0}, []float64{0.9, 0.1}},
 		{"Decay 4 at the first draw: min(1, 4/1)", bandit.EpsilonGreedy{Decay: 4}, nil, nil, all(2), nil, []float64{0.5, 0.5}},
 		{"Decay 4 at the fifth draw: 4/5", bandit.EpsilonGreedy{Decay: 4}, []int{0, 1, 1, 1}, []float64{1, 0, 0, 0}, all(2), nil, []float64{0.6, 0.4}},
-		{"the fifth draw with two in flight is the same", bandit.EpsilonGreedy{Decay: 4}, []int{0, 1}, []float64{1, 0}, all(2), []int{1, 1}, []float64{0.6, 0.4}},
+		{"the fifth draw with two pending is the same", bandit.EpsilonGreedy{Decay: 4}, []int{0, 1}, []float64{1, 0}, all(2), []int{1, 1}, []float64{0.6, 0.4}},
 		{"at most Epsilon", bandit.EpsilonGreedy{Decay: 4, Epsilon: 0.5}, []int{0, 1, 1, 1}, []float64{1, 0, 0, 0}, all(2), nil, []float64{0.75, 0.25}},
 	} {
 		reported(&tt.p, tt.arms, tt.rewards...)

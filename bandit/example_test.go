@@ -44,7 +44,7 @@ func Example() {
 	// [341 309 350]
 }
 
-// A Player keeps several pulls in flight. An arm that is busy can be closed meanwhile.
+// A Player keeps several pulls pending. An arm that is busy can be closed meanwhile.
 func ExamplePlayer() {
 	player := bandit.NewPlayer(&bandit.UCB1{}, 2, 1)
 	first, _ := player.Draw([]bool{true, true})

@@ -49,7 +49,7 @@ func TestEXP3IX(t *testing.T) {
 }
 
 // The algorithm of the paper as it stands, in the linear domain, with arms closing and opening and three
-// pulls in flight.
+// pending pulls.
 func TestEXP3IXOracle(t *testing.T) {
 	rng := newRand(3)
 	for _, horizon := range []float64{0, 500} {
@@ -62,13 +62,13 @@ func TestEXP3IXOracle(t *testing.T) {
 				}
 				return math.Sqrt(2 * math.Log(k) / (k * horizon))
 			}
-			var flying []bandit.Pull
-			for round, landed := 0, 0; round < 500; round++ {
+			var waiting []bandit.Pull
+			for round, ended := 0, 0; round < 500; round++ {
 				open, want, sum := all(arms), make([]float64, arms), 0.0
 				open[rng.IntN(arms)] = false
 				for i, ok := range open {
 					if ok {
-						want[i] = math.Exp(-eta(landed+1) * losses[i])
+						want[i] = math.Exp(-eta(ended+1) * losses[i])
 						sum += want[i]
 					}
 				}
@@ -82,12 +82,12 @@ func TestEXP3IXOracle(t *testing.T) {
 				for !open[arm] {
 					arm = rng.IntN(arms)
 				}
-				if flying = append(flying, bandit.Pull{ID: round, Arm: arm, Prob: want[arm]}); len(flying) > 3 {
-					pull, x := flying[0], rng.Float64()
-					landed++
-					losses[pull.Arm] += (1 - x) / (pull.Prob + eta(landed)/2)
+				if waiting = append(waiting, bandit.Pull{ID: round, Arm: arm, Prob: want[arm]}); len(waiting) > 3 {
+					pull, x := waiting[0], rng.Float64()
+					ended++
+					losses[pull.Arm] += (1 - x) / (pull.Prob + eta(ended)/2)
 					p.Update(pull, x)
-					flying = flying[1:]
+					waiting = waiting[1:]
 				}
 			}
 		}

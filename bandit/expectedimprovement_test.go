@@ -37,12 +37,12 @@ func TestExpectedImprovementByHand(t *testing.T) {
 		{"of two arms that got equally far in as many pulls, the one that rose last rises faster", [][]float64{{0.5, 0.5, 0.5, 0.5}, {0, 0, 0, 0.5}}, []bool{true, true}, nil, 200, nil, 1},
 		{"an arm far behind that stopped", [][]float64{{0.1, 0.1, 0.1, 0.1}, {0, 0.2, 0.4, 0.6}}, nil, nil, 8, nil, 1},
 		{"the better arm is closed", [][]float64{{0.1, 0.1, 0.1, 0.1}, {0, 0.2, 0.4, 0.6}}, []bool{true, false}, nil, 8, nil, 0},
-		{"alike, but one has a pull in flight", [][]float64{{0, 0.2}, {0, 0.2}}, nil, []int{1, 0}, 5, nil, 1},
+		{"alike, but one has a pending pull", [][]float64{{0, 0.2}, {0, 0.2}}, nil, []int{1, 0}, 5, nil, 1},
 		{"alike, but one costs less", [][]float64{{0, 0.2}, {0, 0.2}}, nil, nil, 4, []float64{1, 0.9}, 1},
 		{"unpulled arms: the cheapest", [][]float64{{}, {}, {}}, nil, nil, 0, []float64{3, 1, 1}, 1},
 		{"three arms are started by draw 3 and ⌈1.8·√4⌉ = 4 may be", [][]float64{{0}, {0}, {0}, {}}, nil, nil, 3, nil, 3},
 		{"as many may not be started, but no other is open", [][]float64{{0}, {}, {}}, []bool{false, true, true}, nil, 0, nil, 1},
-		{"a pull in flight starts an arm", [][]float64{{}, {}}, nil, []int{1, 0}, 1, nil, 1},
+		{"a pending pull starts an arm", [][]float64{{}, {}}, nil, []int{1, 0}, 1, nil, 1},
 	} {
 		p := &bandit.ExpectedImprovement{T: 100, Ceiling: 1, Costs: tt.costs}
 		for arm, scores := range tt.scores {
@@ -102,14 +102,14 @@ func (d *direct) z() (func(y float64) float64, float64) {
 	return func(y float64) float64 { return -math.Log(0.07 + (ceiling-y)/(ceiling-low)) }, low
 }
 
-// course returns z after 0, 1, ..., n pulls of an arm, those in flight in vain.
-func (d *direct) course(arm, flying int) []float64 {
+// course returns z after 0, 1, ..., n pulls of an arm, those pending in vain.
+func (d *direct) course(arm, waiting int) []float64 {
 	z, low := d.z()
 	course := []float64{z(low)}
 	for _, y := range d.history[arm] {
 		course = append(course, z(y))
 	}
-	for range flying {
+	for range waiting {
 		course = append(course, course[len(course)-1])
 	}
 	return course
@@ -263,7 +263,7 @@ func fit(t testing.TB, runs [][]float64) *bandit.Prior {
 }
 
 // The policy picks the arm with the largest index as its comment has it, whatever arms are open, with pulls
-// in flight, costs and a prior.
+// pending, costs and a prior.
 func TestExpectedImprovementOracle(t *testing.T) {
 	rng := newRand(4)
 	for game := range 60 {

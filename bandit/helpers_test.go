@@ -10,7 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 )
 
-// ask returns the policy's probabilities with nothing in flight.
+// ask returns the policy's probabilities with nothing pending.
 func ask(p bandit.Policy, open []bool) []float64 {
 	return askPending(p, open, make([]int, len(open)))
 }
@@ -48,7 +48,7 @@ func near(a, b []float64, tol float64) bool {
 	return true
 }
 
-// play lets a policy play an instance with one pull in flight and returns the pulls of each arm.
+// play lets a policy play an instance with one pull pending and returns the pulls of each arm.
 func play(t testing.TB, p bandit.Policy, rounds int, seed uint64, reward []func(*rand.Rand) float64) []int {
 	t.Helper()
 	pl, rng, open := bandit.NewPlayer(p, len(reward), seed), newRand(seed), all(len(reward))

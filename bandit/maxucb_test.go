@@ -31,8 +31,8 @@ func TestMaxUCB(t *testing.T) {
 		{"0.8 + 0.075 > 0.5 + 0.302", 0, []int{0, 0, 1}, []float64{0.8, 0, 0.5}, nil, 0},
 		{"with α = 1, 0.8 + 0.302 < 0.5 + 1.207", 1, []int{0, 0, 1}, []float64{0.8, 0, 0.5}, nil, 1},
 		{"ties go to the lowest arm", 0, []int{1, 0}, []float64{0.7, 0.7}, nil, 0},
-		{"a first pull in flight: not unpulled, and as good as the mean of all", 0, []int{1}, []float64{0.7}, []int{1, 0}, 0},
-		{"pulls in flight count as pulls", 0, []int{0, 1}, []float64{0.7, 0.7}, []int{1, 0}, 1},
+		{"a first pull pending: not unpulled, and as good as the mean of all", 0, []int{1}, []float64{0.7}, []int{1, 0}, 0},
+		{"pending pulls count as pulls", 0, []int{0, 1}, []float64{0.7, 0.7}, []int{1, 0}, 1},
 	} {
 		p, pending := reported(&bandit.MaxUCB{Alpha: tt.alpha}, tt.arms, tt.rewards...), make([]int, 2)
 		copy(pending, tt.pending)

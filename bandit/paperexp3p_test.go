@@ -33,7 +33,7 @@ func TestPaperEXP3P(t *testing.T) {
 		{"scaled from [-1, 3]", -1, 3, []bandit.Pull{half(0)}, []float64{3}, one},
 		{"clipped above", 0, 0, []bandit.Pull{half(0)}, []float64{1e9}, one},
 		{"clipped below", 0, 0, []bandit.Pull{half(0)}, []float64{-1e9}, even},
-		{"two in flight drawn at 0.5: the second is not weighed with the chance after the first", 0, 0, []bandit.Pull{half(0), half(1)}, []float64{1, 0.5}, both},
+		{"two pending drawn at 0.5: the second is not weighed with the chance after the first", 0, 0, []bandit.Pull{half(0), half(1)}, []float64{1, 0.5}, both},
 		{"the same two the other way round", 0, 0, []bandit.Pull{half(1), half(0)}, []float64{0.5, 1}, both},
 	} {
 		p := &bandit.PaperEXP3P{Min: tt.min, Max: tt.max}
@@ -75,7 +75,7 @@ func (l *linearEXP3P) update(arm int, p, g float64) {
 }
 
 // Over a few hundred rounds the linear domain still holds and must agree, with arms closing and
-// opening and three pulls in flight.
+// opening and three pending pulls.
 func TestPaperEXP3POracle(t *testing.T) {
 	rng := newRand(3)
 	for _, arms := range []int{1, 2, 3, 10, 50} {
@@ -84,7 +84,7 @@ func TestPaperEXP3POracle(t *testing.T) {
 		for range arms {
 			oracle.w = append(oracle.w, 1)
 		}
-		var flying []bandit.Pull
+		var waiting []bandit.Pull
 		for round := range 300 {
 			open := all(arms)
 			open[rng.IntN(arms)] = arms == 1
@@ -96,11 +96,11 @@ func TestPaperEXP3POracle(t *testing.T) {
 			for !open[arm] {
 				arm = rng.IntN(arms)
 			}
-			if flying = append(flying, bandit.Pull{Arm: arm, Prob: want[arm]}); len(flying) > 3 {
-				pull, g := flying[0], rng.Float64()
+			if waiting = append(waiting, bandit.Pull{Arm: arm, Prob: want[arm]}); len(waiting) > 3 {
+				pull, g := waiting[0], rng.Float64()
 				p.Update(pull, g)
 				oracle.update(pull.Arm, pull.Prob, g)
-				flying = flying[1:]
+				waiting = waiting[1:]
 			}
 		}
 	}

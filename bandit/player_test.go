@@ -33,7 +33,7 @@ func TestPlayerRoutesOutcomes(t *testing.T) {
 		pulls = append(pulls, pull)
 	}
 	if pl.InFlight() != 4 {
-		t.Errorf("%d pulls in flight, want 4", pl.InFlight())
+		t.Errorf("%d pulls pending, want 4", pl.InFlight())
 	}
 	for _, step := range []struct {
 		reason   string
@@ -50,14 +50,14 @@ func TestPlayerRoutesOutcomes(t *testing.T) {
 		{"never drawn", func() error { return pl.Report(4, 1) }, "pull 4, which is not pending", 2},
 		{"no number", func() error { return pl.Report(0, math.NaN()) }, "reward NaN of pull 0", 2},
 		{"not finite", func() error { return pl.Report(0, math.Inf(-1)) }, "reward -Inf of pull 0", 2},
-		{"a wrong report leaves the pull in flight", func() error { return pl.Report(0, 0.1) }, "", 1},
+		{"a wrong report leaves the pull pending", func() error { return pl.Report(0, 0.1) }, "", 1},
 	} {
 		err := step.do()
 		if (err == nil) != (step.wrong == "") || err != nil && !(strings.HasPrefix(err.Error(), "bandit: ") && strings.Contains(err.Error(), step.wrong)) {
 			t.Errorf("%s: error %v, want %q", step.reason, err, step.wrong)
 		}
 		if pl.InFlight() != step.inFlight {
-			t.Errorf("%s: %d pulls in flight, want %d", step.reason, pl.InFlight(), step.inFlight)
+			t.Errorf("%s: %d pending pulls, want %d", step.reason, pl.InFlight(), step.inFlight)
 		}
 	}
 	if want := []bandit.Pull{pulls[2], pulls[0]}; !slices.Equal(l.pulls, want) || !slices.Equal(l.rewards, []float64{0.2, 0.1}) {
@@ -93,7 +93,7 @@ func TestPlayerDrawErrors(t *testing.T) {
 			t.Errorf("%s: %+v, error %v, want %q", tt.reason, pull, err, tt.want)
 		}
 		if pl.InFlight() != 0 {
-			t.Errorf("%s: a pull is in flight", tt.reason)
+			t.Errorf("%s: a pull is pending", tt.reason)
 		}
 	}
 	if _, err := bandit.NewPlayer(fixed{1}, 1, 1).Draw([]bool{false}); !errors.Is(err, bandit.ErrNoArm) {
@@ -154,9 +154,9 @@ func TestPlayerStreams(t *testing.T) {
 	}
 	base := run(bandit.Random{}, 1, true)
 	for reason, other := range map[string][]bandit.Pull{
-		"a rerun":                     run(bandit.Random{}, 1, true),
-		"a policy that uses chance":   run(thirsty{words: 5}, 1, true),
-		"one hundred pulls in flight": run(bandit.Random{}, 1, false),
+		"a rerun":                   run(bandit.Random{}, 1, true),
+		"a policy that uses chance": run(thirsty{words: 5}, 1, true),
+		"one hundred pending pulls": run(bandit.Random{}, 1, false),
 	} {
 		if !slices.Equal(base, other) {
 			t.Errorf("%s draws other arms", reason)
@@ -206,25 +206,25 @@ func TestPlayerTellsTheRound(t *testing.T) {
 	const arms = 4
 	o := &observer{t: t, pending: make([]int, arms)}
 	pl, rng := bandit.NewPlayer(o, arms, 3), newRand(3)
-	var flying []bandit.Pull
+	var waiting []bandit.Pull
 	for range 200 {
 		pull, err := pl.Draw(all(arms))
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.pending[pull.Arm]++
-		flying = append(flying, pull)
-		for len(flying) > 0 && rng.IntN(2) == 0 {
-			i := rng.IntN(len(flying))
-			end := func() error { return pl.Report(flying[i].ID, 1) }
+		waiting = append(waiting, pull)
+		for len(waiting) > 0 && rng.IntN(2) == 0 {
+			i := rng.IntN(len(waiting))
+			end := func() error { return pl.Report(waiting[i].ID, 1) }
 			if rng.IntN(3) == 0 {
-				end = func() error { return pl.Cancel(flying[i].ID) }
+				end = func() error { return pl.Cancel(waiting[i].ID) }
 			}
 			if err := end(); err != nil {
 				t.Fatal(err)
 			}
-			o.pending[flying[i].Arm]--
-			flying = slices.Delete(flying, i, i+1)
+			o.pending[waiting[i].Arm]--
+			waiting = slices.Delete(waiting, i, i+1)
 		}
 	}
 }

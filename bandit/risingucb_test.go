@@ -30,14 +30,14 @@ func TestRisingUCB(t *testing.T) {
 	}{
 		{"no outcome: the lowest arm", 0, [][]float64{{}, {}}, nil, 0},
 		{"with n = 3, ⌊n/4⌋ = 0: the arm with the fewest pulls", 0, [][]float64{{0.1, 0.2, 0.3}, {0.9}, {0.1, 0.2}}, nil, 1},
-		{"those in flight too", 0, [][]float64{{0.1, 0.2, 0.3}, {0.9}, {0.1, 0.2}}, []int{0, 2, 0}, 2},
+		{"those pending too", 0, [][]float64{{0.1, 0.2, 0.3}, {0.9}, {0.1, 0.2}}, []int{0, 2, 0}, 2},
 		{"before an arm that has enough", 0, [][]float64{line, {0, 0, 0}}, nil, 1},
 		{"at t = 17 the line is at 1.7, above 1.69", 0, [][]float64{slices.Repeat([]float64{1.69}, 8), line}, nil, 1},
 		{"and below 1.71", 0, [][]float64{slices.Repeat([]float64{1.71}, 8), line}, nil, 0},
-		{"with one in flight it is t = 18, and 1.8", 0, [][]float64{slices.Repeat([]float64{1.71}, 8), line}, []int{1, 0}, 1},
+		{"with one pending it is t = 18, and 1.8", 0, [][]float64{slices.Repeat([]float64{1.71}, 8), line}, []int{1, 0}, 1},
 		{"at t = 13, β of σ = 0.1 is 0.1·(13 − 4)·sqrt(20·ln 13/1) = 6.446 for n = 4 and 0.1·(13 − 8 + 1)·sqrt(20·ln 13/8) = 1.519 for n = 8", 0.1, [][]float64{slices.Repeat([]float64{4.9}, 8), {0, 0, 0, 0}}, nil, 1},
 		{"so that 5 more make it the other", 0.1, [][]float64{slices.Repeat([]float64{5}, 8), {0, 0, 0, 0}}, nil, 0},
-		{"all pulls of the beginning in flight: the mean of all outcomes", 0, [][]float64{{0.4, 0.4, 0.4, 0.4}, {}}, []int{0, 4}, 0},
+		{"all pulls of the beginning pending: the mean of all outcomes", 0, [][]float64{{0.4, 0.4, 0.4, 0.4}, {}}, []int{0, 4}, 0},
 	} {
 		p := &bandit.RisingUCB{Sigma: tt.sigma}
 		for arm, xs := range tt.seen {

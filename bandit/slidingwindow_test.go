@@ -32,8 +32,8 @@ func TestSlidingWindow(t *testing.T) {
 		{"the first outcome has left: 0 + 0.105 < 0.4 + 0.074", bandit.SlidingWindow{Window: 3, Xi: 0.01}, []int{0, 0, 1, 1}, []float64{1, 0, 0.4, 0.4}, nil, 1},
 		{"an arm with none left is as if unpulled", bandit.SlidingWindow{Window: 2, Xi: 0.01}, []int{0, 1, 1}, []float64{1, 0.4, 0.4}, nil, 0},
 		{"one that is on its way there is not, and has the mean of all", bandit.SlidingWindow{Window: 2, Xi: 0.01}, []int{0, 1, 1}, []float64{9, 0.4, 0.4}, []int{2, 0}, 0},
-		{"that of the window, and not the 9 before it: 0.4 + sqrt(0.01·ln 2/2), and with three in flight /3", bandit.SlidingWindow{Window: 2, Xi: 0.01}, []int{0, 1, 1}, []float64{9, 0.4, 0.4}, []int{3, 0}, 1},
-		{"t is at most τ = 2, also with one in flight: 0.5 + sqrt(ln 2) = 1.333 < 0.77 + sqrt(ln 2/2) = 1.359; with ln 3 it would be 1.548 > 1.511", bandit.SlidingWindow{Window: 2, Xi: 1}, []int{0, 1}, []float64{0.5, 0.77}, []int{0, 1}, 1},
+		{"that of the window, and not the 9 before it: 0.4 + sqrt(0.01·ln 2/2), and with three pending /3", bandit.SlidingWindow{Window: 2, Xi: 0.01}, []int{0, 1, 1}, []float64{9, 0.4, 0.4}, []int{3, 0}, 1},
+		{"t is at most τ = 2, also with one pending: 0.5 + sqrt(ln 2) = 1.333 < 0.77 + sqrt(ln 2/2) = 1.359; with ln 3 it would be 1.548 > 1.511", bandit.SlidingWindow{Window: 2, Xi: 1}, []int{0, 1}, []float64{0.5, 0.77}, []int{0, 1}, 1},
 	} {
 		reported(&tt.p, tt.arms, tt.rewards...)
 		pending := make([]int, 2)

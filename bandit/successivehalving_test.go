@@ -103,7 +103,7 @@ func TestSuccessiveHalvingOracle(t *testing.T) {
 	}
 }
 
-// With pulls in flight a rung ends when its outcomes are in.
+// With pending pulls a rung ends when its outcomes are in.
 func TestSuccessiveHalvingInFlight(t *testing.T) {
 	for _, tt := range []struct {
 		reason  string
@@ -113,7 +113,7 @@ func TestSuccessiveHalvingInFlight(t *testing.T) {
 		pending []int
 		want    int
 	}{ // T = 16: two pulls each, then four more for two arms
-		{"turns count those in flight", []int{0, 1}, []float64{0.1, 0.2}, nil, []int{0, 0, 1, 0}, 3},
+		{"turns count those pending", []int{0, 1}, []float64{0.1, 0.2}, nil, []int{0, 0, 1, 0}, 3},
 		{"the last outcome of the rung is on its way: the best so far goes on", []int{0, 1, 2, 3, 0, 1, 2}, []float64{0.1, 0.3, 0.4, 0.2, 0.1, 0.3, 0.4}, nil, []int{0, 0, 0, 1}, 2},
 		{"what 1 came to in such a pull does not count: 2 and 3 go on", []int{0, 1, 2, 3, 0, 1, 2, 1, 3}, []float64{0.1, 0.2, 0.3, 0.4, 0.1, 0.2, 0.3, 0.9, 0.4}, nil, nil, 2},
 		{"closed, as it is on its way: the next best", []int{0, 1, 2, 3, 0, 1, 2}, []float64{0.1, 0.4, 0.2, 0.3, 0.1, 0.4, 0.2}, []int{1, 3}, []int{0, 1, 0, 1}, 2},

@@ -34,7 +34,7 @@ func TestThresholdAscent(t *testing.T) {
 		{"but a threshold at 0.1 does: one above it and none", 2, []int{1, 0}, []float64{0.9, 0.1}, nil, 1},
 		{"of three, one at the threshold that two raise it to", 2, []int{0, 1, 1}, []float64{0.5, 0.5, 0.1}, nil, 0},
 		{"S = 3 of 4 and 1 of 1: 4.057 < (1 + α + sqrt(2α + α²))/1 = 12.521", 0, []int{0, 0, 0, 0, 1}, []float64{0.1, 0.1, 0.1, 0, 0.1}, nil, 1},
-		{"pulls in flight count as pulls", 0, []int{1, 0}, []float64{0.1, 0.1}, []int{1, 0}, 1},
+		{"pending pulls count as pulls", 0, []int{1, 0}, []float64{0.1, 0.1}, []int{1, 0}, 1},
 	} {
 		p, pending := reported(&bandit.ThresholdAscent{T: 50, S: tt.s, Delta: 1}, tt.arms, tt.rewards...), make([]int, 2)
 		copy(pending, tt.pending)

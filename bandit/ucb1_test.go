@@ -36,10 +36,10 @@ func TestUCB1(t *testing.T) {
 		{"a closed arm is passed over", 0, rewards{{0.5}, {0.9}, {0.7}}, []int{1}, nil, 2},
 		{"a closed arm that is unpulled too", 0, rewards{{0.5}, {}, {0.7}}, []int{1}, nil, 2},
 		{"t counts closed arms: it is 8, and 0.4 + 1.020 < 0 + 1.442; with 6 it would be 0.4 + 0.946 > 0 + 1.339", 0, rewards{{0.4, 0.4, 0.4, 0.4}, {0, 0}, {9, 9}}, []int{2}, nil, 1},
-		{"a first pull in flight: not unpulled", 0, rewards{{}, {}, {}}, nil, []int{1, 0, 0}, 1},
-		{"all first pulls in flight: the one with the fewest", 0, rewards{{}, {}, {}}, nil, []int{2, 1, 1}, 1},
-		{"in flight without outcome: the mean of all, so the same mean and a wider bound", 0, rewards{{0.5, 0.5}, {}}, nil, []int{0, 1}, 1},
-		{"pulls in flight narrow the bound", 0, rewards{{0.5}, {0.5}}, nil, []int{1, 0}, 1},
+		{"a first pull pending: not unpulled", 0, rewards{{}, {}, {}}, nil, []int{1, 0, 0}, 1},
+		{"all first pulls pending: the one with the fewest", 0, rewards{{}, {}, {}}, nil, []int{2, 1, 1}, 1},
+		{"pending without outcome: the mean of all, so the same mean and a wider bound", 0, rewards{{0.5, 0.5}, {}}, nil, []int{0, 1}, 1},
+		{"pending pulls narrow the bound", 0, rewards{{0.5}, {0.5}}, nil, []int{1, 0}, 1},
 	} {
 		p := &bandit.UCB1{C: tt.c}
 		for arm, xs := range tt.seen {

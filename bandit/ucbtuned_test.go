@@ -31,9 +31,9 @@ func TestUCBTuned(t *testing.T) {
 		{"300 that scatter by 0.2: V = 0.04 + 0.19986, and 0.5 + 0.0692 = 0.5692 > 0.5674", [][]float64{slices.Repeat([]float64{0.3, 0.7}, 150), slices.Repeat([]float64{0.445}, 100)}, nil, nil, 0},
 		{"ties go to the lowest arm", [][]float64{{0.5}, {0.7}, {0.7}}, nil, nil, 1},
 		{"a closed arm is passed over", [][]float64{{0.5}, {0.9}, {0.7}}, []bool{true, false, true}, nil, 2},
-		{"a first pull in flight: not unpulled", [][]float64{{}, {}, {}}, nil, []int{1, 0, 0}, 1},
-		{"in flight without outcome: the mean of all and a wider bound", [][]float64{{0.5, 0.5}, {}}, nil, []int{0, 1}, 1},
-		{"pulls in flight narrow the bound", [][]float64{{0.5}, {0.5}}, nil, []int{1, 0}, 1},
+		{"a first pull pending: not unpulled", [][]float64{{}, {}, {}}, nil, []int{1, 0, 0}, 1},
+		{"pending without outcome: the mean of all and a wider bound", [][]float64{{0.5, 0.5}, {}}, nil, []int{0, 1}, 1},
+		{"pending pulls narrow the bound", [][]float64{{0.5}, {0.5}}, nil, []int{1, 0}, 1},
 	} {
 		p, open, pending := &bandit.UCBTuned{}, all(len(tt.seen)), make([]int, len(tt.seen))
 		for arm, xs := range tt.seen {

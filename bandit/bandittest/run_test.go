@@ -172,7 +172,7 @@ var brokenPolicies = []struct {
 			next++
 		}}
 	}},
-	{"divides by the arms without a pull in flight", []string{"late outcomes"}, func() bandit.Policy {
+	{"divides by the arms without a pending pull", []string{"late outcomes"}, func() bandit.Policy {
 		return &broken{Policy: bandit.Random{}, probs: func(p []float64, r bandit.Round) {
 			idle := 0
 			for arm, n := range r.Pending {

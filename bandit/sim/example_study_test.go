@@ -50,8 +50,8 @@ func ExamplePlay() {
 	// oracle [0.1 0.4 0.6 0.7 0.7 0.7 0.7]
 }
 
-// Several pulls in flight, which end in any order: the policy decides knowing less. With one for each arm it
-// has nothing left to decide, as arms with a pull in flight are closed.
+// Several pulls pending, which end in any order: the policy decides knowing less. With one for each arm it
+// has nothing left to decide, as arms with a pending pull are closed.
 func ExamplePlayConfig() {
 	arms := sim.Arms(sim.Staircase{}, 1, 4, 1, 120)
 	for _, inFlight := range []int{1, 4} {
@@ -69,11 +69,11 @@ func ExamplePlayConfig() {
 		for _, arm := range played.Selections {
 			pulls[arm]++
 		}
-		fmt.Printf("%d in flight: pulls %v, best %.2f\n", inFlight, pulls, played.Best[120])
+		fmt.Printf("%d pending: pulls %v, best %.2f\n", inFlight, pulls, played.Best[120])
 	}
 	// Output:
-	// 1 in flight: pulls [6 6 103 5], best 0.68
-	// 4 in flight: pulls [27 29 33 31], best 0.24
+	// 1 pending: pulls [6 6 103 5], best 0.68
+	// 4 pending: pulls [27 29 33 31], best 0.24
 }
 
 // Dealing out pulls in turn, as what a policy should not be slower than.

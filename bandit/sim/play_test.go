@@ -99,7 +99,7 @@ func TestArmsClose(t *testing.T) {
 	}
 }
 
-// With three in flight the policy draws three times before it hears anything, each arm at most once, and
+// With three pending the policy draws three times before it hears anything, each arm at most once, and
 // outcomes come as pulls end, not as they were drawn.
 func TestPullsInFlight(t *testing.T) {
 	long := [][]float64{make([]float64, 9), make([]float64, 9), make([]float64, 9)}
@@ -127,15 +127,15 @@ func TestOnePullPerArmInFlight(t *testing.T) {
 	if _, err := Play(p, Arms(Staircase{}, 1, 4, 1, 100), PlayConfig{Rounds: 100, InFlight: 9, Delay: (*rand.Rand).ExpFloat64}); err != nil {
 		t.Fatal(err)
 	}
-	if p.most != 1 || p.flying != 3 {
-		t.Errorf("up to %d pulls of an arm and %d of all in flight at a draw, want 1 and 3", p.most, p.flying)
+	if p.most != 1 || p.waiting != 3 {
+		t.Errorf("up to %d pulls of an arm and %d of all pending at a draw, want 1 and 3", p.most, p.waiting)
 	}
 }
 
-// watch is even, and notes the most pulls in flight.
+// watch is even, and notes the most pulls pending.
 type watch struct {
 	even
-	most, flying int
+	most, waiting int
 }
 
 func (w *watch) Probs(p []float64, r bandit.Round) {
@@ -147,7 +147,7 @@ func (w *watch) Probs(p []float64, r bandit.Round) {
 			w.most = 99
 		}
 	}
-	w.flying = max(w.flying, sum)
+	w.waiting = max(w.waiting, sum)
 	w.even.Probs(p, r)
 }
 
@@ -177,7 +177,7 @@ func TestPlayErrors(t *testing.T) {
 		want string
 	}{
 		{"no round", threeArms, PlayConfig{}, "sim: Play of 0 rounds"},
-		{"negative pulls in flight", threeArms, PlayConfig{Rounds: 1, InFlight: -1}, "sim: Play with -1 pulls pending"},
+		{"negative pending pulls", threeArms, PlayConfig{Rounds: 1, InFlight: -1}, "sim: Play with -1 pulls pending"},
 		{"no arm", nil, PlayConfig{Rounds: 1}, "sim: Play without arms"},
 		{"an arm without a start", [][]float64{{0}, {}}, PlayConfig{Rounds: 1}, "sim: arm 1 has no score"},
 		{"a policy that pulls a closed arm", [][]float64{{0, 1}, {0}}, PlayConfig{Rounds: 1}, "bandit: "},

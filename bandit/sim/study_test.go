@@ -164,7 +164,7 @@ func TestStudyErrors(t *testing.T) {
 		{"nothing to compare", func(c *StudyConfig) { c.Contenders = nil }, "sim: a study without policies"},
 		{"nothing to play", func(c *StudyConfig) { c.Settings = nil }, "sim: a study without settings"},
 		{"negative runs", func(c *StudyConfig) { c.Runs = -2 }, "sim: a study of -2 runs"},
-		{"negative pulls in flight", func(c *StudyConfig) { c.InFlight = -2 }, "sim: a study with -2 pulls"},
+		{"negative pending pulls", func(c *StudyConfig) { c.InFlight = -2 }, "sim: a study with -2 pulls"},
 		{"negative parallelism", func(c *StudyConfig) { c.Parallel = -2 }, "sim: a study with -2 runs at once"},
 		{"names are how entries are found", func(c *StudyConfig) { c.Contenders = append(c.Contenders, c.Contenders[0]) }, `sim: two policies named "even"`},
 		{"a setting without rounds", func(c *StudyConfig) { c.Settings[0].Rounds = 0 }, "sim: setting staircase K=4 N=1 T=0"},
