@@ -117,7 +117,7 @@ func TestASHAOracle(t *testing.T) {
 	}
 }
 
-// What it promises with several pending pulls: no waiting for a rung to fill.
+// With several pulls pending it does not wait for a rung to fill.
 func TestASHAInFlight(t *testing.T) {
 	for _, tt := range []struct {
 		reason  string

@@ -65,7 +65,7 @@ func TestDrawsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkPolicy is one Probs and one Update. Random is the least that a policy can take.
+// BenchmarkPolicy is one Probs and one Update. Random shows how little a policy can take.
 func BenchmarkPolicy(b *testing.B) {
 	for _, fresh := range policies {
 		for _, arms := range []int{10, 100, 1000} {

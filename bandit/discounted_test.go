@@ -69,7 +69,7 @@ func TestDiscountedUCB1Oracle(t *testing.T) {
 	}
 }
 
-// For the weights it means exp(η·Σγᵏ·ĝ), k counting the outcomes of all arms since.
+// The weights then are exp(η·Σγᵏ·ĝ), k counting the outcomes of all arms since.
 func TestDiscountedPaperEXP3POracle(t *testing.T) {
 	const arms, gamma = 3, 0.95
 	rng := newRand(7)

@@ -81,8 +81,7 @@ func ExampleErrNoArm() {
 	// Output: all have ended, after 6 pulls
 }
 
-// Requests that come in whatever order, each with a number of its own, draw what they would have drawn in
-// any other.
+// Each request has a number of its own. It draws the same arm in whatever order the requests come.
 func ExamplePlayer_DrawAt() {
 	open := []bool{true, true, true, true}
 	for _, order := range [][]uint64{{70, 71, 72}, {72, 70, 71}} {
@@ -123,8 +122,8 @@ func ExampleRound() {
 	// Output: [0.5 0 0.5]
 }
 
-// A log of pulls with their propensities tells what another choice would have brought: here what
-// always pulling arm 1 would, by inverse propensity.
+// From a log of pulls with their propensities one can estimate what other choices would have brought. Here that
+// is always pulling arm 1, by inverse propensity.
 func ExamplePull() {
 	log := []struct {
 		bandit.Pull

@@ -20,8 +20,8 @@ func TestExpectedImprovementHolds(t *testing.T) {
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 200, Prior: prior} })
 }
 
-// What the index comes to, worked out with a calculator: T = 100 and Ceiling 1, and c₀ = 80/50 = 1.6, and all
-// scores start from 0, so z = −ln(1.07 − y).
+// The index worked out with a calculator, for T = 100, Ceiling 1 and c₀ = 80/50 = 1.6. All scores start from 0,
+// so z = −ln(1.07 − y).
 func TestExpectedImprovementByHand(t *testing.T) {
 	for _, tt := range []struct {
 		reason  string
@@ -102,7 +102,7 @@ func (d *direct) z() (func(y float64) float64, float64) {
 	return func(y float64) float64 { return -math.Log(0.07 + (ceiling-y)/(ceiling-low)) }, low
 }
 
-// course returns z after 0, 1, ..., n pulls of an arm, those pending in vain.
+// course returns z after 0, 1, ..., n pulls of an arm, pending ones taken for pulls that gained nothing.
 func (d *direct) course(arm, waiting int) []float64 {
 	z, low := d.z()
 	course := []float64{z(low)}
@@ -309,7 +309,7 @@ func newDirect(t *testing.T, rng *rand.Rand, game int) (*direct, *bandit.Expecte
 	return d, p
 }
 
-// Scores times a power of two, and shifted so that nothing is rounded, bring the same pulls.
+// Scores multiplied by a power of two and shifted, so that nothing is rounded, lead to the same pulls.
 func TestExpectedImprovementIsScaleFree(t *testing.T) {
 	play := func(factor, shift, ceiling float64) []int {
 		return selections(t, &bandit.ExpectedImprovement{T: 150, Ceiling: ceiling}, 6, 150, func(v float64) float64 {

@@ -68,7 +68,7 @@ func TestMaxUCBOracle(t *testing.T) {
 	}
 }
 
-// An arm Δ behind for good is pulled no more once (α·ln t/n)² < Δ, so at most α·ln T/√Δ + 1 times: with
+// An arm that stays Δ behind is not pulled any more once (α·ln t/n)² < Δ, so at most α·ln T/√Δ + 1 times: with
 // Δ = 0.04 and T = 5000, 22 times.
 func TestMaxUCBRegret(t *testing.T) {
 	const rounds, gap = 5000, 0.04

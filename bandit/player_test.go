@@ -133,8 +133,8 @@ func (p thirsty) Probs(probs []float64, r bandit.Round) {
 	}
 }
 
-// A draw depends on the seed, its number and what the policy says, not on how much chance the
-// policy used, on reports in between or on draws of others.
+// A draw depends on the seed, its number and the policy's probabilities. It does not depend on how many random
+// numbers the policy used, on reports in between or on the draws of other players.
 func TestPlayerStreams(t *testing.T) {
 	run := func(p bandit.Policy, seed uint64, report bool) []bandit.Pull {
 		pl := bandit.NewPlayer(p, 10, seed)
@@ -183,7 +183,7 @@ func TestProbsComeInZeroed(t *testing.T) {
 	}
 }
 
-// What Probs is told of the round.
+// The round that Probs is given is right.
 type observer struct {
 	bandit.Random
 	t       *testing.T

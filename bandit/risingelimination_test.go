@@ -78,8 +78,8 @@ func concave(rng *rand.Rand, arms, rounds int) [][]float64 {
 	return all
 }
 
-// The rule as it stands picks the same arms. And what it drops could not have come out best: where rises
-// fall, an arm is at most as good after all pulls that are left as the leader is now.
+// The rule as it stands picks the same arms. What it drops could not have ended as the best: where rises fall,
+// an arm is at most as good after all pulls that are left as the leader is now.
 func TestRisingEliminationOracle(t *testing.T) {
 	rng := newRand(3)
 	for range 30 {

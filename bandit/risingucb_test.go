@@ -19,7 +19,7 @@ func TestRisingUCBHolds(t *testing.T) {
 }
 
 func TestRisingUCB(t *testing.T) {
-	// An arm with 0.1, 0.2, ..., 0.8 has h = 2 and comes to 0.1·t on its line.
+	// An arm with 0.1, 0.2, ..., 0.8 has h = 2, and its line is at 0.1·t.
 	line := []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}
 	for _, tt := range []struct {
 		reason  string
@@ -94,8 +94,8 @@ func TestRisingUCBOracle(t *testing.T) {
 	}
 }
 
-// On arms that do not rise it pulls the worse ones the four times that a line takes. There is no bound in
-// the source for σ = 0.
+// On arms that do not rise it pulls the worse ones the four times that a line takes. The source has
+// no bound for σ = 0.
 func TestRisingUCBRegret(t *testing.T) {
 	pulls := play(t, &bandit.RisingUCB{}, 1000, 1, []func(*rand.Rand) float64{constant(0.3), constant(0.31), constant(0.1)})
 	if want := []int{4, 992, 4}; !slices.Equal(pulls, want) {
@@ -103,8 +103,8 @@ func TestRisingUCBRegret(t *testing.T) {
 	}
 }
 
-// The arm that comes out best rises slowly and for long: alone it would come to 0.918. UCB1 goes by what it
-// has been so far.
+// The arm that ends as the best rises slowly and for long: alone it would reach 0.918. UCB1 goes by what it has
+// been so far.
 func TestRisingUCBFindsTheLateBest(t *testing.T) {
 	const rounds = 500
 	early, late := []float64{0}, []float64{0}

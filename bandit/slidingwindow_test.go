@@ -84,7 +84,7 @@ func TestSlidingWindowOracle(t *testing.T) {
 	}
 }
 
-// An outlier is gone once it has left the window: what it did to the sums is too.
+// An outlier that has left the window has left no rounding error in the sums.
 func TestSlidingWindowLeavesNothingBehind(t *testing.T) {
 	p := &bandit.SlidingWindow{Window: 4, Xi: 1e-9}
 	reported(p, []int{0, 1, 0, 1, 0, 1}, 1e300, -1e300, 0.1, 0.2, 0.1, 0.2)

@@ -121,7 +121,7 @@ func TestThresholdAscentRegret(t *testing.T) {
 	t.Logf("regret %.0f, bound %.0f", mean, bound)
 }
 
-// What it is for: arm 0 has the better mean, arm 1 the better best rewards.
+// Arm 0 has the better mean and arm 1 the better best rewards. It should find arm 1.
 func TestThresholdAscentSeeksTheBest(t *testing.T) {
 	const rounds = 4000
 	arms := []func(*rand.Rand) float64{

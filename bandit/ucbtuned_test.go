@@ -89,7 +89,7 @@ func tunedBound(xs []float64, t int) float64 {
 	return mean + math.Sqrt(log/n*min(0.25, variance+math.Sqrt(2*log/n)))
 }
 
-// There is no bound in the source. No good policy pulls the worse arm fewer than ln n/kl times (T. L. Lai,
+// The source has no bound. No good policy pulls the worse arm fewer than ln n/kl times (T. L. Lai,
 // H. Robbins, 1985), which is 4.8 here, with kl = 0.8·ln 9; ten times that is allowed to the mean of 40
 // runs, where UCB1's bound allows 35 and playing at random makes it 2500. And the source finds it to beat
 // UCB1.

@@ -23,7 +23,7 @@ const scores = `generation,40,41,42
 4,0.38,0.52,0.36
 `
 
-// What UCB1 would have made of three searches that ran on their own, with five generations to share out.
+// UCB1 over three searches that ran on their own, with five generations to share out.
 func ExamplePlay() {
 	l, err := replay.ReadCSV(strings.NewReader(scores))
 	if err != nil {
@@ -143,7 +143,7 @@ func ExampleLog() {
 	// logged 0.43, estimated 0.52
 }
 
-// Scores by generation from a spreadsheet. What kind of log a file is shows in the file.
+// Scores by generation from a spreadsheet. The kind of log is told from what is in the file.
 func ExampleReadFile() {
 	dir, err := os.MkdirTemp("", "replay")
 	if err != nil {

@@ -59,8 +59,8 @@ func TestBlindSteps(t *testing.T) {
 }
 
 // Over 400 logs of a stationary bandit the inverse propensity estimate is right on average, within four
-// standard errors, and about 95 % of the intervals hold the truth; so the self-normalized one, which varies
-// less. The log's policy changes from round to round, as a bandit's does.
+// standard errors, and about 95 % of the intervals hold the truth. The same goes for the self-normalized one, which
+// varies less. The log's policy changes from round to round, as a bandit's does.
 func TestOffPolicyIsRight(t *testing.T) {
 	means, target := []float64{0.2, 0.5, 0.8}, []float64{0.1, 0.2, 0.7}
 	truth := 0.1*0.2 + 0.2*0.5 + 0.7*0.8

@@ -133,7 +133,7 @@ func TestRunsAreRepeated(t *testing.T) {
 	}
 }
 
-// A replay comes to the same scores as the run.
+// A replay has the same scores as the run.
 func TestReplayComesToTheSame(t *testing.T) {
 	file, res := resultOf(t, &bandit.GaussianThompson{}, evolve.Budget{Rounds: 40}, 1)
 	l := read(t, string(file))

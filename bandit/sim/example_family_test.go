@@ -34,8 +34,8 @@ func ExampleFamily() {
 	// [0 0 0 0.5 0.5 0.5 0.75]
 }
 
-// How far the best of ten arms comes in 300 pulls dealt out in turn, and if they all went to the right arm:
-// what there is to gain by deciding well.
+// The best of ten arms after 300 pulls: dealt out in turn, and all to the right arm. The difference is what can be
+// gained by deciding well.
 func ExampleFamilies() {
 	for _, f := range sim.Families() {
 		arms := sim.Arms(f, 1, 10, 1, 300)
@@ -90,7 +90,7 @@ func ExampleFamily_parameters() {
 	// staircase         0.6 0.4
 }
 
-// meanFinal returns what arms of f come to in 300 pulls, on average over a hundred of them.
+// meanFinal returns the score of an arm of f after 300 pulls, on average over a hundred arms.
 func meanFinal(f sim.Family) float64 {
 	var sum float64
 	for _, arm := range sim.Arms(f, 1, 100, 1, 300) {
@@ -99,7 +99,7 @@ func meanFinal(f sim.Family) float64 {
 	return sum / 100
 }
 
-// The forms of hill-climbs that there are.
+// The forms of hill-climbs on one objective.
 func ExampleHillClimbs() {
 	for _, h := range sim.HillClimbs()[:4] {
 		fmt.Printf("%-14v rounded %-5t few %t\n", h, h.Rounded, h.Few)

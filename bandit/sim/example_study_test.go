@@ -50,8 +50,8 @@ func ExamplePlay() {
 	// oracle [0.1 0.4 0.6 0.7 0.7 0.7 0.7]
 }
 
-// Several pulls pending, which end in any order: the policy decides knowing less. With one for each arm it
-// has nothing left to decide, as arms with a pending pull are closed.
+// Several pulls are pending and end in any order, so the policy decides with less knowledge. With one pull for each
+// arm it has nothing left to decide, as arms with a pending pull are closed.
 func ExamplePlayConfig() {
 	arms := sim.Arms(sim.Staircase{}, 1, 4, 1, 120)
 	for _, inFlight := range []int{1, 4} {
@@ -76,7 +76,7 @@ func ExamplePlayConfig() {
 	// 4 pending: pulls [27 29 33 31], best 0.24
 }
 
-// Dealing out pulls in turn, as what a policy should not be slower than.
+// Dealing out pulls in turn. A policy should not be slower than that.
 func ExampleFirstAt() {
 	arms := [][]float64{{0.1, 0.2, 0.3, 0.3}, {0.1, 0.1, 0.1, 0.1}, {0.1, 0.4, 0.6, 0.7}}
 	best := sim.RoundRobin(arms, 6)
@@ -145,8 +145,8 @@ func ExampleEntry() {
 	// after 128 pulls: 0.81 (0.70 to 0.88), regret 0.02
 }
 
-// Two policies over several settings: how many times the pulls of the other one needs, with the interval
-// that the number of runs allows, and where it is slowest.
+// Two policies over several settings: the ratio of the pulls that they need, with the interval that the number of
+// runs allows, and the setting where the first is slowest.
 func ExampleCompare() {
 	var settings []sim.Setting
 	for _, f := range sim.Synthetic() {
@@ -177,8 +177,8 @@ func ExampleSummarize() {
 	// Output: mean 0.636, interquartile mean 0.708
 }
 
-// The runs of two settings, one of which has higher scores: the interval is that of the settings as they
-// are, not of others that might have been chosen.
+// The runs of two settings, one of which has higher scores. The interval by setting is about other runs in these
+// settings; the pooled one is also about which settings were chosen.
 func ExampleSummarizeAll() {
 	strata := [][]float64{{0.30, 0.32, 0.31, 0.33}, {0.90, 0.91, 0.89, 0.90}}
 	pooled := sim.Summarize(append(append([]float64(nil), strata[0]...), strata[1]...))

@@ -44,7 +44,7 @@ func checkArm(t *testing.T, f Family, arm []float64, start float64) {
 	}
 }
 
-// Arms and seeds differ in what they come to.
+// Arms differ from each other, and from seed to seed.
 func TestArmsDiffer(t *testing.T) {
 	for _, f := range Families() {
 		seen := make(map[float64]bool)

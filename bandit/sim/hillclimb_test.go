@@ -111,7 +111,7 @@ func checkPoints(t *testing.T, h HillClimb, xy []float64) {
 	}
 }
 
-// A parent with few children has no more than so many, and once they have been seen the search is over.
+// A parent with few children has no more than its number of them. Once they have all been seen the search is over.
 func TestFewChildren(t *testing.T) {
 	s := newSearch(HillClimb{Objective: "cp", Few: true}, objectives["cp"], Address{Seed: 1})
 	for range 200 {

@@ -29,7 +29,7 @@ func (s *script) Update(pull bandit.Pull, reward float64) {
 	s.heard, s.news, s.draws = append(s.heard, pull), append(s.news, reward), append(s.draws, s.t)
 }
 
-// ucb1 is UCB1 in as few lines as it takes, to have a policy that does not change with package bandit.
+// ucb1 is UCB1 in a few lines: a policy that does not change when package bandit does.
 type ucb1 struct{ bandit.Tally }
 
 func (u *ucb1) Probs(p []float64, r bandit.Round) { bandit.OneHot(p, r.Open, u.index) }

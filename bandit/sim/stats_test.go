@@ -34,7 +34,7 @@ func TestSummarizeByHand(t *testing.T) {
 	}
 }
 
-// All runs together have the mean of all; strata that do not vary within leave nothing to chance.
+// The mean is that of all runs together. Strata that do not vary within give an interval of no width.
 func TestSummarizeAll(t *testing.T) {
 	s := SummarizeAll([][]float64{{1, 1, 1}, {5, 5, 5}, nil})
 	if want := (Interval{3, 3, 3}); s.Runs != 6 || s.Mean != want || s.IQM.Value != 3 {
@@ -132,7 +132,7 @@ func TestReliablePanics(t *testing.T) {
 	}
 }
 
-// The level of a share is reached by that share, and no higher score is.
+// The level of a share is reached by that share of the runs, and no higher score is.
 func TestReliableLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 200 {

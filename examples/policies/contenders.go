@@ -35,7 +35,7 @@ func (o *options) contenders() []sim.Contender {
 	return append(all, own...)
 }
 
-// logged tells whether policies meet logged searches.
+// logged reports whether policies are played over logged searches.
 func (o *options) logged() bool { return o.logs != "" || o.estimate != "" }
 
 // ceiling returns the best score that is known: that of the families, or of the task that the logs are of.

@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// estimateTable tells what each policy would have earned in the rounds of a bandit's result, from the
+// estimateTable shows what each policy would have earned in the rounds of a bandit's result, from the
 // propensities in it.
 func (o *options) estimateTable(all []sim.Contender) (string, error) {
 	if o.limit < 0 {

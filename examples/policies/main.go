@@ -1,4 +1,4 @@
-// Policies measures allocation policies on simulated searches, without a model: it plays each of them over
+// Policies measures allocation policies on simulated searches, without a model. It plays each of them over
 // families of arms, on paired seeds, and prints how well they do, how soon they reach a score reliably, and
 // where each does worst.
 //

@@ -55,7 +55,7 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.plots, "plots", "", "folder for plots (SVG)")
 }
 
-// study is what the options stand for, without settings.
+// study returns the study that the flags ask for, without its settings.
 func (o *options) study() (sim.StudyConfig, error) {
 	cfg := sim.StudyConfig{Runs: o.runs, Seed: o.seed, InFlight: o.inFlight, Parallel: o.parallel}
 	for name, value := range map[string]int{"runs": o.runs, "in-flight": o.inFlight, "parallel": o.parallel} {

@@ -18,7 +18,7 @@ type output struct {
 	plots string // "" without --plots
 }
 
-// newOutput opens them before anything is played, so that a wrong path costs nothing.
+// newOutput opens the files before anything is played, so that a wrong path costs nothing.
 func newOutput(o options) (*output, error) {
 	out := &output{plots: o.plots}
 	if o.plots != "" {

@@ -14,7 +14,7 @@ import (
 // called from several goroutines.
 type progress struct {
 	out  io.Writer
-	bars *mpb.Progress // nil if out is no terminal
+	bars *mpb.Progress // nil if out is not a terminal
 	bar  *mpb.Bar
 }
 

@@ -22,7 +22,7 @@ func table(title string, head []string, rows [][]string) string {
 	return b.String()
 }
 
-// cellTable tells how the policies did in one setting.
+// cellTable shows how the policies did in one setting.
 func cellTable(c sim.Cell) string {
 	title := fmt.Sprintf("%v: the oracle comes to %.3f; pulls until nine runs in ten have come to a score", c.Setting, sim.Summarize(c.Oracle).Mean.Value)
 	head := []string{"policy", "mean final best", "interquartile mean", "regret", "over time"}
@@ -67,7 +67,7 @@ func mean(values []float64) string {
 	return fmt.Sprintf("%.3f", sim.Summarize(values).Mean.Value)
 }
 
-// overallTable tells how the policies did over all settings of a group.
+// overallTable shows how the policies did over all settings of a group.
 func overallTable(cells []sim.Cell) string {
 	s := cells[0].Setting
 	title := fmt.Sprintf("all %d families, K=%d N=%d T=%d", len(cells), s.Arms, s.N, s.Rounds)

@@ -19,7 +19,7 @@ func normalChances(draws []normal) []float64 {
 	return p
 }
 
-// bruteForce is the integral of the definition by the trapezoidal rule on a uniform grid of ten
+// normalBruteForce is the integral of the definition by the trapezoidal rule on a uniform grid of ten
 // points a standard deviation of the narrowest draw, in logarithms. There the rule is exact to
 // rounding: its error for a Gaussian falls as exp(−2π²·10²).
 func normalBruteForce(draws []normal) []float64 {
@@ -44,7 +44,7 @@ func normalBruteForce(draws []normal) []float64 {
 	return p
 }
 
-// posteriors returns draws like those of arms after up to most pulls each; narrow puts their means
+// normalPosteriors returns draws like those of arms after up to most pulls each; narrow puts their means
 // so close together that all matter.
 func normalPosteriors(rng *rand.Rand, arms, most int, narrow bool) []normal {
 	draws := make([]normal, arms)

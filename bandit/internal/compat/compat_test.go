@@ -45,7 +45,7 @@ func traces(t *testing.T) ([]trace, func(c trace, arm, n int) float64) {
 	}
 }
 
-// Every recorded run comes out again: what was played, and what was chosen before the fallback.
+// Every recorded run is repeated: what was played, and what was chosen before the fallback.
 func TestTraces(t *testing.T) {
 	cases, score := traces(t)
 	for _, c := range cases {
