@@ -42,7 +42,8 @@ type ASHA struct {
 
 var _ Policy = (*ASHA)(nil)
 
-// Probs gives mass 1 to the arm whose turn it is.
+// Probs gives mass 1 to the arm whose turn it is. Which arms are on which rung follows from the outcomes
+// alone: a late one may still change it, so nothing of it is kept.
 func (a *ASHA) Probs(p []float64, r Round) {
 	eta := cmp.Or(a.Eta, 4)
 	switch {

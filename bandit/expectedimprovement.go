@@ -117,7 +117,7 @@ func (e *ExpectedImprovement) Update(pull Pull, reward float64) {
 	if !e.seen {
 		e.low, e.best, e.seen = reward, reward, true
 	}
-	if e.arms[pull.Arm].pulls == 0 {
+	if e.arms[pull.Arm].pulls == 0 { // later rewards of the arm count as no lower than its first
 		e.low = min(e.low, reward)
 	}
 	e.best = max(e.best, reward)

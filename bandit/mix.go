@@ -52,7 +52,7 @@ func (m *mixed) Probs(p []float64, r Round) {
 	clear(p)
 	m.one = slices.Grow(m.one[:0], len(p))[:len(p)]
 	for i, policy := range m.policies {
-		clear(m.one)
+		clear(m.one) // as Policy promises
 		policy.Probs(m.one, r)
 		for arm, v := range m.one {
 			p[arm] += m.weights[i] * v

@@ -89,6 +89,7 @@ func (g *NormalGamma) Probs(p []float64, r Round) {
 // posterior returns the location, the scale and the degrees of freedom of the posterior of arm's mean reward.
 func (g *NormalGamma) posterior(arm int, prior gammaPrior) (mean, scale, nu float64) {
 	n, k := g.seen.Pulls(arm), prior.strength
+	// A mean of two means, where a sum of rewards could overflow.
 	before, data := k/(k+n), n/(k+n)
 	off := g.seen.Mean(arm) - prior.mean
 	shape := prior.shape + n/2

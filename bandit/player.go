@@ -138,7 +138,8 @@ func (pl *Player) end(pull Pull) {
 	pl.pending[pull.Arm]--
 }
 
-// check returns an error if p is not a distribution over the open arms.
+// check returns an error if p is not a distribution over the open arms. It allows for rounding in the sum: the
+// propensities would be off by no more than that.
 func check(p []float64, open []bool) error {
 	var sum float64
 	for i, v := range p {

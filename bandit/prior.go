@@ -112,10 +112,11 @@ func (f *futures) on(p *Prior, s scale) {
 	f.prior, f.scale = p, s
 	for j, run := range p.runs {
 		for n, score := range run {
-			f.z[j][n] = s.z(score)
-			if n > 0 && score == run[n-1] {
+			if n > 0 && score == run[n-1] { // as most are, and a logarithm is what this costs
 				f.z[j][n] = f.z[j][n-1]
+				continue
 			}
+			f.z[j][n] = s.z(score)
 		}
 	}
 	for k := range f.spread {

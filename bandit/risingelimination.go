@@ -43,7 +43,8 @@ type RisingElimination struct {
 
 var _ Policy = (*RisingElimination)(nil)
 
-// Probs gives mass 1 to the arm with the fewest pulls of those that remain.
+// Probs gives mass 1 to the arm with the fewest pulls of those that remain. Which do is worked out anew at
+// every draw, since another arm leads when the leader closes.
 func (e *RisingElimination) Probs(p []float64, r Round) {
 	ceiling := cmp.Or(e.Ceiling, 1)
 	switch {

@@ -45,7 +45,7 @@ var _ Policy = (*RisingUCB)(nil)
 // rising is one arm's rewards, and what its window tells of it.
 type rising struct {
 	rewards []float64
-	trend   trend // worked out when it is asked for
+	trend   trend // worked out at the first draw after an outcome, since it takes a pass over the window
 }
 
 // trend sums up the window of an arm with n outcomes: μ̂ = mean + lag + (t − n)·slope.

@@ -97,6 +97,7 @@ func (s *SlidingWindow) Update(pull Pull, reward float64) {
 		s.seen[s.order[s.head]].pop()
 		s.head++
 	}
+	// Moving the rest to the front only when more than half has left costs one move an outcome on average.
 	if 2*s.head > len(s.order) {
 		s.order = s.order[:copy(s.order, s.order[s.head:])]
 		s.head = 0

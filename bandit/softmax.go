@@ -57,6 +57,7 @@ func (s *Softmax) Probs(p []float64, r Round) {
 	s.m = grown(s.m, len(p))
 	for arm := range p {
 		n := s.seen.Pulls(arm)
+		// A mean of two means, where a sum of rewards could overflow.
 		prior, data := strength/(strength+n), n/(strength+n)
 		s.m[arm] = prior*mean + data*s.seen.Mean(arm)
 	}

@@ -45,7 +45,9 @@ type SuccessiveHalving struct {
 
 var _ Policy = (*SuccessiveHalving)(nil)
 
-// Probs gives mass 1 to the arm whose turn it is.
+// Probs gives mass 1 to the arm whose turn it is. It goes through the rungs anew at every draw and keeps
+// nothing of them, since it must not change the policy, and a late outcome may still change which arms went
+// on.
 func (s *SuccessiveHalving) Probs(p []float64, r Round) {
 	eta := cmp.Or(s.Eta, 2)
 	switch {

@@ -64,6 +64,7 @@ func (g *GaussianThompson) Probs(p []float64, r Round) {
 	for arm, open := range r.Open {
 		if open {
 			n := g.seen.Pulls(arm)
+			// A mean of two means, where a sum of rewards could overflow.
 			prior, data := strength/(strength+n), n/(strength+n)
 			g.max.Add(arm, prior*mean+data*g.seen.Mean(arm), sigma/math.Sqrt(strength+n))
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 )
 
+// checkPrints holds that a policy prints itself, by its parameters alone. A journal knows a run by how its
+// policy prints, so what prints a pointer or its state could never be resumed.
 func checkPrints(fresh func() bandit.Policy) error {
 	p := fresh()
 	before := fmt.Sprint(p)
@@ -28,6 +30,7 @@ func checkPrints(fresh func() bandit.Policy) error {
 	return nil
 }
 
+// checkDistribution plays over few and many arms, with other arms open at each draw.
 func checkDistribution(fresh func() bandit.Policy) error {
 	for _, arms := range []int{2, 3, 10, 100} {
 		g := newGame(fresh(), arms, uint64(arms))
@@ -41,6 +44,8 @@ func checkDistribution(fresh func() bandit.Policy) error {
 	return nil
 }
 
+// checkClosedArms asks with every pattern of five open arms. Then it closes the likeliest arms one after the
+// other: a policy that has given up on the others must come back to them.
 func checkClosedArms(fresh func() bandit.Policy) error {
 	const arms = 5
 	g := newGame(fresh(), arms, 2)
@@ -140,6 +145,8 @@ func askInVain(g *game) error {
 	return nil
 }
 
+// checkLateOutcomes plays with many pending pulls, as a run of several slots does. Once the arms that have
+// one are closed, and once they stay open.
 func checkLateOutcomes(fresh func() bandit.Policy) error {
 	for _, busyClosed := range []bool{true, false} {
 		if err := playLate(newGame(fresh(), 8, 4), busyClosed); err != nil {
@@ -219,6 +226,8 @@ func checkAdopted(fresh func() bandit.Policy) error {
 	return nil
 }
 
+// checkRerun plays the same game twice. A journal is replayed so, and what differs there makes a run that
+// cannot be resumed.
 func checkRerun(fresh func() bandit.Policy) error {
 	first, err := record(fresh(), 5)
 	if err != nil {
@@ -264,11 +273,13 @@ func record(p bandit.Policy, seed uint64) ([]bandit.Pull, error) {
 	return pulls, nil
 }
 
+// checkOneArm plays over a single arm, where ln K is 0 and a deviation over the arms is too.
 func checkOneArm(fresh func() bandit.Policy) error {
 	g := newGame(fresh(), 1, 7)
 	return g.play(100, g.noisy)
 }
 
+// checkManyArms plays over more arms than there are pulls.
 func checkManyArms(fresh func() bandit.Policy) error {
 	g := newGame(fresh(), 1000, 8)
 	return g.play(50, g.noisy)
@@ -301,6 +312,7 @@ func oneIf(ok bool) float64 {
 
 func sign(i int) float64 { return 1 - 2*float64(i%2) }
 
+// checkExtremeRewards looks for what overflows, divides by 0 or takes the logarithm of a negative number.
 func checkExtremeRewards(fresh func() bandit.Policy) error {
 	var errs []error
 	for _, x := range extremes {

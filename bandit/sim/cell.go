@@ -48,6 +48,8 @@ func newCell(cfg StudyConfig, s Setting, runs []run) Cell {
 	return c
 }
 
+// newLevels returns the scores to reach. They depend on the arms and not on the policies, so that the levels
+// stay the same whatever is compared.
 func newLevels(cfg StudyConfig, s Setting, runs []run) []Level {
 	var levels []Level
 	for i, m := range cfg.Multiples {

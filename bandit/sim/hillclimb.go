@@ -69,12 +69,13 @@ func (h HillClimb) Arm(a Address) []float64 {
 	return scores
 }
 
-// search is a hill-climb under way.
+// search is a hill-climb under way. What a child is depends on its parent and its own seed alone, so that a
+// parent with few children can have the same child twice. The seeds come from a stream of their own.
 type search struct {
 	objective
 	rounded bool
-	rand    *rand.Rand // of choices
-	edits   rand.PCG   // of what one child is
+	rand    *rand.Rand // of which children are made
+	edits   rand.PCG   // seeded for each child
 	edit    *rand.Rand
 	parent  []float64
 	best    float64

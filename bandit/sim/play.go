@@ -148,6 +148,8 @@ func (g *simulation) fill() error {
 	return nil
 }
 
+// delay returns how long a pull takes. Its stream is addressed by the pull's number, so policies that are
+// compared meet the same delays.
 func (g *simulation) delay(id int) float64 {
 	if g.cfg.Delay == nil {
 		return 1

@@ -134,7 +134,7 @@ type run struct {
 func (c StudyConfig) play(ctx context.Context, s Setting) ([]run, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	runs := make([]run, c.Runs)
+	runs := make([]run, c.Runs) // each has its place, so it does not matter which ends first
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range min(c.Parallel, c.Runs) {
