@@ -11,10 +11,11 @@ const module = "github.com/evoalloc/evoalloc"
 
 // core are the packages that every user compiles, and what each may import besides the standard
 // library. Adapters (llm/openai, eval/js, ...) are leaves: a user who does not want one does not
-// compile it.
+// compile it. eval imports llm for llm.Trace, which is told of evaluations that wait as of calls that do:
+// two of them would be two context keys for one thing.
 var core = map[string][]string{
 	"llm":    {"golang.org/x/sync", "/internal/"},
-	"eval":   {"golang.org/x/sync", "/internal/"},
+	"eval":   {"golang.org/x/sync", "/internal/", "/llm"},
 	"task":   {"golang.org/x/sync", "/internal/", "/llm", "/eval"},
 	"bandit": {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
 	"flops":  {"golang.org/x/sync", "/internal/", "/llm"},

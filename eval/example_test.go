@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // length scores a program by how short it is.
@@ -126,7 +127,7 @@ type failing struct{ err error }
 func (f failing) Run(context.Context, string, string) (json.RawMessage, error) { return nil, f.err }
 
 // Whoever limits the time of an evaluation need not count that in which it waits for a place.
-func ExampleWithQueue() {
+func ExampleLimit_trace() {
 	begun, free := make(chan bool), make(chan bool)
 	e := eval.Limit(eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
 		if program == "first" {
@@ -138,11 +139,11 @@ func ExampleWithQueue() {
 	var wg sync.WaitGroup
 	wg.Go(func() { e.Evaluate(context.Background(), "first") })
 	<-begun
-	ctx := eval.WithQueue(context.Background(), func() (served func()) {
+	ctx := llm.WithTrace(context.Background(), &llm.Trace{Queued: func() (served func()) {
 		fmt.Println("the clock stands still")
 		free <- true
 		return func() { fmt.Println("and goes on") }
-	})
+	}})
 	r, err := e.Evaluate(ctx, "second")
 	fmt.Println(r.Score, err)
 	wg.Wait()

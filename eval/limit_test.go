@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 func TestLimit(t *testing.T) {
@@ -77,10 +79,10 @@ func TestLimitTellsWhoWaits(t *testing.T) {
 		defer cancel()
 		for range 4 { // they wait 0, 1, 2 and 2.5 seconds, the last in vain
 			wg.Go(func() {
-				ctx := WithQueue(ctx, func() func() {
+				ctx := llm.WithTrace(ctx, &llm.Trace{Queued: func() func() {
 					begin := time.Now()
 					return func() { waited.Add(int64(time.Since(begin))); ended.Add(1) }
-				})
+				}})
 				_, _ = e.Evaluate(ctx, "")
 			})
 		}

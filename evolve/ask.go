@@ -68,17 +68,8 @@ func Refused(err error) (limit string, refused bool) {
 
 // journaled reports whether l, or what it wraps, is a journal's.
 func journaled(l llm.LLM) bool {
-	for l != nil {
-		if _, ok := l.(*journaledLLM); ok {
-			return true
-		}
-		w, ok := l.(interface{ Unwrap() llm.LLM })
-		if !ok {
-			return false
-		}
-		l = w.Unwrap()
-	}
-	return false
+	_, ok := llm.As[*journaledLLM](l)
+	return ok
 }
 
 // A hold is what one call has set aside. One goroutine owns it until it is settled.
@@ -109,13 +100,13 @@ func withHold(ctx context.Context, req llm.Request) (context.Context, *hold) {
 	}
 	h := &hold{l: l, req: req}
 	ctx = context.WithValue(ctx, holdKey{}, h)
-	return llm.WithGate(ctx, func(ctx context.Context, _ llm.Request) error { return h.again(ctx) }), h
+	return llm.WithTrace(ctx, &llm.Trace{Again: func(ctx context.Context, _ llm.Request) error { return h.again(ctx) }}), h
 }
 
 // admit sets aside what the first attempt of the call under way in ctx can cost. It may have to wait for
 // that until the run is coming to an end.
 func admit(ctx context.Context, req llm.Request) error {
-	if err := llm.Draining(ctx); err != nil {
+	if err := llm.TraceOf(ctx).Draining(); err != nil {
 		return err
 	}
 	h, _ := ctx.Value(holdKey{}).(*hold)
@@ -126,7 +117,7 @@ func admit(ctx context.Context, req llm.Request) error {
 	if err := h.l.reserveCall(ctx, w, true); err != nil {
 		return err
 	}
-	if err := llm.Draining(ctx); err != nil {
+	if err := llm.TraceOf(ctx).Draining(); err != nil {
 		h.l.settle(w, amounts{}, 0)
 		return err
 	}

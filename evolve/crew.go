@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/evoalloc/evoalloc/llm"
@@ -129,11 +130,19 @@ func (c *crew) begin(ctx context.Context) (context.Context, context.CancelFunc) 
 		defer close(watched)
 		c.watch(ctx, steps, end)
 	}()
-	inner := llm.WithIdle(llm.WithDrain(steps, ctx), func() {
-		select {
-		case c.idle <- struct{}{}:
-		default: // known already
-		}
+	var waiting atomic.Int64 // calls, in whatever queue
+	inner := llm.WithTrace(steps, &llm.Trace{
+		Drain:  ctx.Done(),
+		Queued: func() func() { waiting.Add(1); return func() { waiting.Add(-1) } },
+		Idle: func() {
+			if waiting.Load() > 0 {
+				return
+			}
+			select {
+			case c.idle <- struct{}{}:
+			default: // known already
+			}
+		},
 	})
 	return withLedger(inner, c.ledger), func() {
 		end(context.Canceled)

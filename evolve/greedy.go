@@ -211,7 +211,7 @@ func (g *Greedy) StepN(ctx context.Context, n int) (Generation, error) {
 // teach tells a model that learns what became of its replies, by index, so that what it learns does not
 // depend on which came first.
 func (g *Greedy) teach(gen Generation) {
-	learner, ok := llm.LearnerOf(g.cfg.LLM)
+	learner, ok := llm.As[llm.Learner](g.cfg.LLM)
 	if !ok {
 		return
 	}

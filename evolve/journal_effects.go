@@ -104,12 +104,7 @@ func (w *journaledLLM) ask(ctx context.Context, id effectID, req llm.Request) (l
 		return llm.Reply{}, w.j.refused(id, err)
 	}
 	begin := sync.OnceValue(func() error { return w.j.sends(id, req) })
-	if !llm.Announces(w.l) {
-		if err := begin(); err != nil {
-			return llm.Reply{}, err
-		}
-	}
-	reply, err := w.l.Generate(llm.WithSend(ctx, begin), req)
+	reply, err := llm.Send(llm.WithTrace(ctx, &llm.Trace{Send: begin}), w.l, req)
 	if !utf8.ValidString(reply.Text) {
 		reply.Text = string([]rune(reply.Text)) // U+FFFD for each wrong byte, as JSON will have it
 	}

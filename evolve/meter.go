@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -24,18 +25,9 @@ func EvaluateChild(ctx context.Context, t task.Task, program string) (eval.Resul
 // metered reports whether t, or what it wraps, keeps to the budget by itself. A memory and a journal do,
 // which alone know whether a program is evaluated or was before.
 func metered(t task.Task) bool {
-	for t != nil {
-		switch t.(type) {
-		case memo, *journaledTask:
-			return true
-		}
-		w, ok := t.(interface{ Unwrap() task.Task })
-		if !ok {
-			return false
-		}
-		t = w.Unwrap()
-	}
-	return false
+	_, remembers := task.As[memo](t)
+	_, journals := task.As[*journaledTask](t)
+	return remembers || journals
 }
 
 // meter is an Evaluator that keeps to the budget of the run that ctx comes from.
@@ -54,7 +46,7 @@ func evaluate(ctx context.Context, e eval.Evaluator, program string) (r eval.Res
 	l, _ := ctx.Value(ledgerKey{}).(*ledger)
 	if l == nil || l.b.EvalTime == 0 {
 		begin := time.Now()
-		r, err = e.Evaluate(ctx, program)
+		r, err = e.Evaluate(llm.WithTrace(ctx, &llm.Trace{Queued: unwatched}), program)
 		return r.Clean(), time.Since(begin), err
 	}
 	worst := l.b.EvalWorst
@@ -65,7 +57,7 @@ func evaluate(ctx context.Context, e eval.Evaluator, program string) (r eval.Res
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := startWatch(worst, cancel)
-	r, err = e.Evaluate(eval.WithQueue(limited, w.queued), program)
+	r, err = e.Evaluate(llm.WithTrace(limited, &llm.Trace{Queued: w.queued}), program)
 	took = min(w.stop(), worst)
 	l.settle(set, amounts{eval: took}, 0)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
@@ -73,6 +65,9 @@ func evaluate(ctx context.Context, e eval.Evaluator, program string) (r eval.Res
 	}
 	return r.Clean(), took, err
 }
+
+// unwatched is the Queued of evaluations that nobody takes the time of: those that wait are no calls.
+func unwatched() (served func()) { return func() {} }
 
 // recallEvaluation books what an evaluation took that is in a journal.
 func recallEvaluation(ctx context.Context, took time.Duration) {

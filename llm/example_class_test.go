@@ -1,7 +1,6 @@
 package llm_test
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/llm"
@@ -17,25 +16,6 @@ func ExampleClass() {
 	// stalled counts as stall
 	// error counts as error
 	// canceled counts as canceled
-}
-
-func ExampleWithSend() {
-	one := llm.Limit(llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		fmt.Println("sent")
-		return llm.Reply{}, nil
-	}), 1)
-	fmt.Println("announces:", llm.Announces(one))
-	ctx := llm.WithSend(context.Background(), func() error {
-		fmt.Println("about to be sent")
-		return nil
-	})
-	if _, err := one.Generate(ctx, llm.Request{}); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// announces: true
-	// about to be sent
-	// sent
 }
 
 func ExamplePrice() {

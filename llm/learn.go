@@ -3,7 +3,7 @@ package llm
 // A Learner is an LLM that wants to hear what became of its replies, as an ensemble does that chooses
 // between models (package llm/ensemble).
 //
-// A search finds it with [LearnerOf] and calls Learn once for each reply that it records, whether it
+// A search finds it with llm.As[llm.Learner] and calls Learn once for each reply that it records, whether it
 // ended well or not, when the child is scored. It may come late and in any order; a reply that is
 // never told of, because the search stopped, is no harm. What is chosen next depends on what was
 // learned before, so a search whose results must not depend on scheduling tells of a generation's
@@ -23,20 +23,4 @@ type Outcome struct {
 	Valid    bool      // it held a program that was scored
 	Score    float64   // the program's; 0 if not Valid
 	Parent   float64   // the score that it was to improve on; 0 if there was none
-}
-
-// LearnerOf returns the Learner that l is or wraps, and whether there is one. It looks through every
-// LLM with a method Unwrap() LLM, which all combinators of one LLM have.
-func LearnerOf(l LLM) (Learner, bool) {
-	for l != nil {
-		if learner, ok := l.(Learner); ok {
-			return learner, true
-		}
-		w, ok := l.(interface{ Unwrap() LLM })
-		if !ok {
-			break
-		}
-		l = w.Unwrap()
-	}
-	return nil, false
 }

@@ -17,7 +17,7 @@ type pupil struct {
 
 func (p *pupil) Learn(o llm.Outcome) { p.told = append(p.told, o) }
 
-func TestLearnerOf(t *testing.T) {
+func TestAs(t *testing.T) {
 	p := &pupil{Func: shout}
 	for _, tt := range []struct {
 		reason string
@@ -30,7 +30,7 @@ func TestLearnerOf(t *testing.T) {
 		{"nothing", nil, false},
 		{"a wrapper of nothing", llm.Limit(nil, 1), false},
 	} {
-		learner, ok := llm.LearnerOf(tt.l)
+		learner, ok := llm.As[llm.Learner](tt.l)
 		if ok != tt.found || ok && learner != llm.Learner(p) {
 			t.Errorf("%s: %v, %v", tt.reason, learner, ok)
 		}
@@ -43,15 +43,15 @@ func ExampleLearner() {
 	// What a search does for each child:
 	reply, _ := model.Generate(context.Background(), say("hello", 1))
 	score := 0.5
-	if learner, ok := llm.LearnerOf(model); ok {
+	if learner, ok := llm.As[llm.Learner](model); ok {
 		learner.Learn(llm.Outcome{Attempts: reply.Attempts, Valid: true, Score: score, Parent: 0.4})
 	}
 	fmt.Println(len(p.told), p.told[0].Score > p.told[0].Parent)
 	// Output: 1 true
 }
 
-func ExampleLearnerOf() {
-	_, ok := llm.LearnerOf(llm.Limit(llm.Func(shout), 4))
+func ExampleAs() {
+	_, ok := llm.As[llm.Learner](llm.Limit(llm.Func(shout), 4))
 	fmt.Println(ok)
 	// Output: false
 }

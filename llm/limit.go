@@ -2,62 +2,107 @@ package llm
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"fmt"
-	"sync/atomic"
-
-	"golang.org/x/sync/semaphore"
+	"sync"
 )
 
 // Limit returns an LLM that has at most n requests in flight at l; further ones wait their turn,
-// first come first served. A request whose context ends while it waits was never sent and makes
-// no attempt. It panics if n < 1.
+// first come first served. A request whose context ends while it waits, or whose [Trace] drains, was
+// never sent and makes no attempt. It panics if n < 1.
 func Limit(l LLM, n int) LLM {
 	if n < 1 {
 		panic(fmt.Sprintf("llm: Limit of %d requests in flight: need at least 1", n))
 	}
-	return &limited{l: l, n: n, sem: semaphore.NewWeighted(int64(n))}
+	return &limited{l: l, n: n, free: n}
 }
 
 type limited struct {
-	l       LLM
-	n       int
-	sem     *semaphore.Weighted
-	waiting atomic.Int64 // calls
+	l LLM
+	n int
+
+	mu      sync.Mutex
+	free    int       // places; 0 while calls wait
+	waiting list.List // of chan struct{}, each closed when its call is given a place
 }
 
 func (s *limited) Generate(ctx context.Context, req Request) (Reply, error) {
-	wait, stop := whileWanted(ctx)
-	served := queued(ctx)
-	s.waiting.Add(1)
-	err := s.sem.Acquire(wait, 1)
-	s.waiting.Add(-1)
-	served()
-	stop()
-	if gone := cmp.Or(ctx.Err(), Draining(ctx)); gone != nil {
-		if err == nil { // a place that the same end made free, before wait heard of it
-			s.sem.Release(1)
-		}
-		err = gone
-	}
-	if err != nil {
+	t := TraceOf(ctx)
+	if err := s.acquire(ctx, t); err != nil {
 		return Reply{}, fmt.Errorf("llm: waiting for one of %d places: %w", s.n, err)
 	}
-	defer s.release(ctx)
-	if err := announce(ctx, s.l); err != nil {
-		return Reply{}, err
+	defer func() {
+		if s.release() {
+			t.Idle()
+		}
+	}()
+	return Send(ctx, s.l, req)
+}
+
+// acquire waits for a place. The call has none if it returns an error.
+func (s *limited) acquire(ctx context.Context, t *Trace) error {
+	defer t.Queued()()
+	ready, turn := s.enqueue()
+	select {
+	case <-ready:
+	case <-ctx.Done():
+	case <-t.Drain:
 	}
-	return s.l.Generate(ctx, req)
+	err := cmp.Or(ctx.Err(), t.Draining())
+	if err != nil {
+		s.leave(ready, turn)
+	}
+	return err
+}
+
+// enqueue takes a free place, or waits behind all that came before. ready is closed when there is a place.
+func (s *limited) enqueue() (ready chan struct{}, turn *list.Element) {
+	ready = make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.free > 0 {
+		s.free--
+		close(ready)
+		return ready, nil
+	}
+	return ready, s.waiting.PushBack(ready)
+}
+
+// leave gives up waiting. A place that the call was given meanwhile goes to the next.
+func (s *limited) leave(ready chan struct{}, turn *list.Element) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-ready:
+		s.pass()
+	default:
+		s.waiting.Remove(turn)
+	}
+}
+
+// release gives a place back, and reports whether it is free because no call waits for one.
+func (s *limited) release() (idle bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pass()
+}
+
+// pass gives a place to the first that waits, if any. The caller holds mu.
+func (s *limited) pass() (idle bool) {
+	next := s.waiting.Front()
+	if next == nil {
+		s.free++
+		return true
+	}
+	close(s.waiting.Remove(next).(chan struct{}))
+	return false
 }
 
 // Announces returns true, see the function [Announces].
 func (s *limited) Announces() bool { return true }
 
-func (s *limited) release(ctx context.Context) {
-	s.sem.Release(1)
-	if s.waiting.Load() == 0 {
-		sayIdle(ctx)
-	}
-}
+// Unwrap returns the LLM behind the limit.
+func (s *limited) Unwrap() LLM { return s.l }
 
 func (s *limited) String() string { return fmt.Sprintf("Limit(%v, %d)", s.l, s.n) }

@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -58,6 +59,26 @@ func TestLimitWaiterThatGivesUpWasNeverSent(t *testing.T) {
 		}
 		close(release)
 		wg.Wait()
+	})
+}
+
+func TestLimitServesFirstComeFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var served []uint32
+		l := llm.Limit(llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+			served = append(served, req.Seed)
+			time.Sleep(time.Second)
+			return llm.Reply{}, nil
+		}), 1)
+		var wg sync.WaitGroup
+		for i := range uint32(100) {
+			wg.Go(func() { l.Generate(t.Context(), say("x", i)) })
+			synctest.Wait()
+		}
+		wg.Wait()
+		if !slices.IsSorted(served) || len(served) != 100 {
+			t.Errorf("served %v", served)
+		}
 	})
 }
 

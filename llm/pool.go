@@ -122,7 +122,8 @@ func (c PoolConfig) validate() error {
 // another, at its old position among those that wait, if [Retryable] says that it can help there or
 // the endpoint was [Unavailable]. It is not sent to the same endpoint twice unless that was out in
 // between, and not more than Tries times; if every healthy endpoint has failed it, it ends with its
-// last error and trying again is up to [Retry]. Before each further attempt it asks [Again].
+// last error and trying again is up to [Retry]. Before each further attempt it asks the Again of the context's
+// [Trace].
 //
 // While every endpoint is out, calls wait for a probe to bring one back, up to MaxWait. If none of
 // the endpoints can be used at all they end at once, with an error for which [Unavailable] is true and
@@ -207,8 +208,8 @@ func (p *Pool) Generate(ctx context.Context, req Request) (Reply, error) {
 		if !elsewhere {
 			return reply, err
 		}
-		if no := Again(ctx, req); no != nil {
-			return reply, fmt.Errorf("%w (not sent elsewhere: %w)", c.failure(), no)
+		if no := TraceOf(ctx).Again(ctx, req); no != nil {
+			return reply, c.notSent(no)
 		}
 	}
 }
@@ -218,38 +219,60 @@ var errRecalled = errors.New("the endpoint stalls, and its calls are sent elsewh
 
 // try sends the call once. elsewhere says that it is worth sending it to another endpoint.
 func (p *Pool) try(ctx context.Context, c *call, g grant, req Request) (reply Reply, err error, elsewhere bool) {
-	out := verdict{silent: true} // in case the endpoint panics
+	t := TraceOf(ctx)
+	out := verdict{silent: true} // in case the endpoint panics, or nothing is sent
 	var took []Attempt
 	defer func() {
 		if p.settle(g, took, out) {
-			sayIdle(ctx)
+			t.Idle()
 		}
 	}()
-	if err := announce(ctx, g.end.llm); err != nil {
-		return Reply{Attempts: c.attempts}, err, false
-	}
 	sent, done := g.recallable(ctx, p.cfg.Recall)
 	defer done()
-	reply, err = g.end.llm.Generate(sent, req)
+	reply, err, refused := g.send(sent, req)
 	recalled := err != nil && ctx.Err() == nil && context.Cause(sent) == errRecalled
-	took = g.end.named(reply.Attempts)
+	took = reply.Attempts
+	c.attempts = append(c.attempts, took...)
+	reply.Attempts = c.attempts
+	if refused != nil && len(took) == 0 {
+		return reply, c.notSent(refused), false
+	}
 	out = judge(took, err, ctx.Err() != nil || recalled)
 	if recalled {
 		err = &Error{Status: Stalled, Endpoint: g.end.name, Err: errRecalled}
 	}
-	c.attempts = append(c.attempts, took...)
-	reply.Attempts = c.attempts
 	if err == nil {
 		return reply, nil, false
 	}
 	c.note(g, err)
-	if ctx.Err() != nil || !Retryable(err) && !Unavailable(err) {
+	if refused != nil || ctx.Err() != nil || !Retryable(err) && !Unavailable(err) {
 		return reply, err, false
 	}
 	if c.tries >= p.cfg.Tries {
 		return reply, c.failure(), false
 	}
 	return reply, err, true
+}
+
+// send sends req to the endpoint that was granted, which is named in its attempts. refused is why the
+// context's Trace wanted nothing sent.
+func (g grant) send(ctx context.Context, req Request) (reply Reply, err, refused error) {
+	t := TraceOf(ctx)
+	ctx = WithTrace(ctx, &Trace{
+		Send:  func() error { refused = t.Send(); return refused },
+		Ended: func(attempts []Attempt) { t.Ended(g.end.named(attempts)) },
+	})
+	reply, err = Send(ctx, g.end.llm, req)
+	reply.Attempts = g.end.named(reply.Attempts)
+	return reply, err, refused
+}
+
+// notSent is the error of a call that is not sent to another endpoint, because of why.
+func (c *call) notSent(why error) error {
+	if c.tries == 0 {
+		return why
+	}
+	return fmt.Errorf("%w (not sent elsewhere: %w)", c.failure(), why)
 }
 
 // note enters a try that failed.

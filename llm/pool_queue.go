@@ -13,21 +13,21 @@ import (
 
 // acquire waits for a place at an endpoint. A call that comes again keeps its turn.
 func (p *Pool) acquire(ctx context.Context, c *call) (grant, error) {
-	if err := cmp.Or(ctx.Err(), Draining(ctx)); err != nil {
+	t := TraceOf(ctx)
+	if err := cmp.Or(ctx.Err(), t.Draining()); err != nil {
 		return grant{}, c.gaveUp(err)
 	}
-	wait, stop := whileWanted(ctx)
-	defer stop()
-	defer queued(ctx)()
+	defer t.Queued()()
 	c.ready = make(chan grant, 1)
 	p.enqueue(c)
 	select {
 	case g := <-c.ready:
 		return g, g.err
-	case <-wait.Done():
-		p.withdraw(c)
-		return grant{}, c.gaveUp(cmp.Or(ctx.Err(), Draining(ctx), wait.Err()))
+	case <-ctx.Done():
+	case <-t.Drain:
 	}
+	p.withdraw(c)
+	return grant{}, c.gaveUp(cmp.Or(ctx.Err(), t.Draining()))
 }
 
 func (c *call) gaveUp(why error) error {

@@ -492,7 +492,7 @@ func TestPoolDrains(t *testing.T) {
 		a := &replica{}
 		p := newPool(t, llm.PoolConfig{Places: 1}, a)
 		drain, stop := context.WithCancel(t.Context())
-		ctx := llm.WithDrain(t.Context(), drain)
+		ctx := llm.WithTrace(t.Context(), &llm.Trace{Drain: drain.Done()})
 		var wg sync.WaitGroup
 		for i := range 3 {
 			time.Sleep(time.Millisecond)
@@ -540,13 +540,21 @@ func TestPoolSaysWhenAPlaceIsIdle(t *testing.T) {
 			if tt.limit > 0 {
 				l = llm.Limit(p, tt.limit)
 			}
-			ctx := llm.WithIdle(t.Context(), func() {
-				mu.Lock()
-				defer mu.Unlock()
-				said++
-				if begun < 11 { // the last may have its place, and not have come to use it
-					t.Errorf("%s: said when %d of 12 calls had begun", tt.reason, begun)
-				}
+			waiting := 0 // in whatever queue, as a run counts them
+			wait := func(n int) { mu.Lock(); defer mu.Unlock(); waiting += n }
+			ctx := llm.WithTrace(t.Context(), &llm.Trace{
+				Queued: func() (served func()) { wait(1); return func() { wait(-1) } },
+				Idle: func() {
+					mu.Lock()
+					defer mu.Unlock()
+					if waiting > 0 {
+						return
+					}
+					said++
+					if begun < 11 { // the last may have its place, and not have come to use it
+						t.Errorf("%s: said when %d of 12 calls had begun", tt.reason, begun)
+					}
+				},
 			})
 			var wg sync.WaitGroup
 			for i := range 12 {
@@ -631,7 +639,7 @@ func TestPoolRecallsCallsOfAStalledEndpoint(t *testing.T) {
 			replicas[0].become(always(stalled(llm.Timeout)))
 			replicas[0].took, replicas[1].took = 10*time.Minute, 30*time.Second
 			start, again := time.Now(), atomic.Int64{}
-			ctx := llm.WithGate(t.Context(), func(context.Context, llm.Request) error { again.Add(1); return nil })
+			ctx := llm.WithTrace(t.Context(), &llm.Trace{Again: func(context.Context, llm.Request) error { again.Add(1); return nil }})
 			var wg sync.WaitGroup
 			attempts := atomic.Int64{}
 			for i := range 6 { // five time out, while the sixth was sent later
@@ -667,7 +675,7 @@ func TestPoolGateCanRefuse(t *testing.T) {
 		replicas := []*replica{{do: always(errServer)}, {do: always(errServer)}}
 		p := newPool(t, llm.PoolConfig{}, replicas...)
 		full := errors.New("the budget is used up")
-		ctx := llm.WithGate(t.Context(), func(context.Context, llm.Request) error { return full })
+		ctx := llm.WithTrace(t.Context(), &llm.Trace{Again: func(context.Context, llm.Request) error { return full }})
 		reply, err := p.Generate(ctx, say("x", 1))
 		if len(reply.Attempts) != 1 || !errors.Is(err, full) || llm.StatusOf(err) != llm.Failed {
 			t.Errorf("%s, %v", endpointsOf(reply.Attempts), err)

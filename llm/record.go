@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,8 +70,11 @@ func (r *Recorder) Generate(ctx context.Context, req Request) (Reply, error) {
 	if err := r.ready(req); err != nil {
 		return Reply{}, err
 	}
-	reply, err := r.l.Generate(ctx, req)
-	if err != nil && len(reply.Attempts) == 0 && (ctx.Err() != nil || errors.Is(err, ErrDraining) || unsent(err)) {
+	t := TraceOf(ctx)
+	var refused error
+	send := func() error { refused = t.Send(); return refused }
+	reply, err := Send(WithTrace(ctx, &Trace{Send: send}), r.l, req)
+	if err != nil && len(reply.Attempts) == 0 && cmp.Or(refused, ctx.Err(), t.Draining()) != nil {
 		return reply, err // it was given up before anything was sent
 	}
 	if bad := r.write(req, reply, err); bad != nil && err != nil {
@@ -150,8 +154,8 @@ func (r *Recorder) Close() error {
 // Unwrap returns the LLM that is asked.
 func (r *Recorder) Unwrap() LLM { return r.l }
 
-// Announces reports whether the LLM that is asked does, see the function [Announces].
-func (r *Recorder) Announces() bool { return Announces(r.l) }
+// Announces returns true, see the function [Announces].
+func (r *Recorder) Announces() bool { return true }
 
 // String names what is asked and where it is recorded.
 func (r *Recorder) String() string { return fmt.Sprintf("Record(%v, %s)", r.l, r.name) }

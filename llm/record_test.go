@@ -435,7 +435,7 @@ func TestRecordLeavesOutWhatWasNotSent(t *testing.T) {
 	if _, err := r.Generate(ended, asking("p", 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := r.Generate(llm.WithDrain(t.Context(), ended), asking("p", 1)); err != nil && !errors.Is(err, llm.ErrDraining) {
+	if _, err := r.Generate(llm.WithTrace(t.Context(), &llm.Trace{Drain: ended.Done()}), asking("p", 1)); err != nil && !errors.Is(err, llm.ErrDraining) {
 		t.Errorf("error %v", err)
 	} else if err != nil && file.Len() > 0 {
 		t.Errorf("recorded %s", file.String())

@@ -102,7 +102,7 @@ func Retryable(err error) bool {
 
 // Retry returns an LLM that asks l again when it fails in a way that [Retryable] says can pass.
 // Reply.Attempts holds the attempts of all tries. The error is the last try's; where the context
-// ends during a pause it is the context's, at once. What gates the context ([WithGate]) is asked
+// ends during a pause it is the context's, at once. The Again of the context's [Trace] is asked
 // after the pause, before each try but the first.
 //
 // A refused connection is worth a retry only once something has answered: a server that was
@@ -127,22 +127,27 @@ type retrying struct {
 func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
 	var attempts []Attempt
 	var t tries
+	var last error
 	for k := 0; ; k++ {
-		reply, err := r.l.Generate(ctx, req)
+		reply, err := Send(ctx, r.l, req)
 		attempts = append(attempts, reply.Attempts...)
 		reply.Attempts = attempts
 		r.note(err)
-		if err == nil {
+		switch {
+		case err == nil:
 			return reply, nil
+		case unsent(err) && k > 0:
+			return reply, notAgain(last, k, err)
 		}
+		last = err
 		if ctx.Err() != nil || !r.worthwhile(err) || !t.take(err, r.cfg) {
 			return reply, counted(err, k+1)
 		}
 		if gone := sleep(ctx, r.cfg.pause(req.Seed, k, err)); gone != nil {
 			return reply, fmt.Errorf("llm: gave up before retry %d (%v): %w", k+1, err, gone)
 		}
-		if no := Again(ctx, req); no != nil {
-			return reply, fmt.Errorf("%w (not tried again: %w)", counted(err, k+1), no)
+		if no := TraceOf(ctx).Again(ctx, req); no != nil {
+			return reply, notAgain(err, k+1, no)
 		}
 	}
 }
@@ -162,8 +167,11 @@ func (r *retrying) worthwhile(err error) bool {
 	return Retryable(err)
 }
 
-// Announces reports whether the LLM that is asked again does, see the function [Announces].
-func (r *retrying) Announces() bool { return Announces(r.l) }
+// Announces returns true, see the function [Announces].
+func (r *retrying) Announces() bool { return true }
+
+// Unwrap returns the LLM that is asked again.
+func (r *retrying) Unwrap() LLM { return r.l }
 
 func (r *retrying) String() string {
 	return fmt.Sprintf("Retry(%v, %v)", r.l, r.cfg)
@@ -209,17 +217,22 @@ func counted(err error, n int) error {
 	return fmt.Errorf("%w (tried %d times)", err, n)
 }
 
-// sleep waits for d, or returns why not: ctx ended, or the drain that it carries.
+// notAgain is the error of a call that failed n times and was not tried again.
+func notAgain(last error, n int, why error) error {
+	return fmt.Errorf("%w (not tried again: %w)", counted(last, n), why)
+}
+
+// sleep waits for d, or returns why not: ctx ended, or its Trace drains.
 func sleep(ctx context.Context, d time.Duration) error {
-	wait, stop := whileWanted(ctx)
-	defer stop()
-	t := time.NewTimer(max(d, 0))
-	defer t.Stop()
+	trace := TraceOf(ctx)
 	if d > 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
 		select {
 		case <-t.C:
-		case <-wait.Done():
+		case <-ctx.Done():
+		case <-trace.Drain:
 		}
 	}
-	return cmp.Or(ctx.Err(), Draining(ctx))
+	return cmp.Or(ctx.Err(), trace.Draining())
 }

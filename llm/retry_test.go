@@ -172,22 +172,22 @@ func TestRetryWaitEndsWithTheContext(t *testing.T) {
 	})
 }
 
-func TestRetryAsksTheGate(t *testing.T) {
+func TestRetryAsksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, asked := newScript(failed(llm.KindServer), failed(llm.KindBrokenReply)), 0
-		ctx := llm.WithGate(t.Context(), func(_ context.Context, req llm.Request) error {
+		ctx := llm.WithTrace(t.Context(), &llm.Trace{Again: func(_ context.Context, req llm.Request) error {
 			if asked++; asked == 2 {
 				return fmt.Errorf("no room for seed %d", req.Seed)
 			}
 			return nil
-		})
+		}})
 		reply, err := llm.Retry(l, llm.RetryConfig{Max: 5}).Generate(ctx, llm.Request{Seed: 3})
 		e, ok := errors.AsType[*llm.Error](err)
 		if !ok || e.Kind != llm.KindBrokenReply || !strings.Contains(err.Error(), "no room for seed 3") {
-			t.Errorf("error %v, want that of the attempt before, and the gate's in words", err)
+			t.Errorf("error %v, want that of the attempt before, and the refusal in words", err)
 		}
 		if asked != 2 || len(l.asked) != 2 || len(reply.Attempts) != 2 {
-			t.Errorf("gate asked %d times for %d tries, %d attempts; want 2, 2, 2", asked, len(l.asked), len(reply.Attempts))
+			t.Errorf("Again called %d times for %d tries, %d attempts; want 2, 2, 2", asked, len(l.asked), len(reply.Attempts))
 		}
 	})
 }

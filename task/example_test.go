@@ -137,7 +137,7 @@ func ExampleWithEvaluator() {
 	// Output: WithEvaluator(Task(vowels, text), Limit(Task(vowels, text), 4)) 5 <nil>
 }
 
-// polite is a task with a prompt of its own. Unwrap lets Ext see the task inside.
+// polite is a task with a prompt of its own. Unwrap lets As see the task inside.
 type polite struct{ task.Task }
 
 func (p polite) Unwrap() task.Task { return p.Task }
@@ -152,6 +152,16 @@ func ExampleTask() {
 	prompt := t.Prompt(task.Ask{})
 	fmt.Println(t.Name(), prompt[len(prompt)-1].Content)
 	// Output: vowels Please.
+}
+
+// As finds what a task can do besides, whatever is wrapped around it.
+func ExampleAs() {
+	t := polite{newVowels()}
+	_, itself := task.As[polite](t)
+	_, inside := task.As[task.ParentParser](t)
+	_, neither := task.As[interface{ Fingerprint() string }](t)
+	fmt.Println(itself, inside, neither)
+	// Output: true true false
 }
 
 func ExampleExt() {

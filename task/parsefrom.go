@@ -17,18 +17,10 @@ type ParentParser interface {
 }
 
 // ParseFrom reads out of a reply the program that it makes of parent: with t's ParseFrom if t is a
-// [ParentParser], else with that of the task it wraps (an Unwrap method that returns a Task), else
-// with t's Parse. So a wrapper that changes Parse and unwraps needs a ParseFrom too.
+// [ParentParser], else with that of the first task it wraps that is one ([As]), else with t's Parse. So a wrapper that changes Parse and unwraps needs a ParseFrom too.
 func ParseFrom(t Task, parent, reply string) (string, error) {
-	for inner := t; inner != nil; {
-		if p, ok := inner.(ParentParser); ok {
-			return p.ParseFrom(parent, reply)
-		}
-		w, ok := inner.(interface{ Unwrap() Task })
-		if !ok {
-			break
-		}
-		inner = w.Unwrap()
+	if p, ok := As[ParentParser](t); ok {
+		return p.ParseFrom(parent, reply)
 	}
 	return t.Parse(reply)
 }

@@ -6,19 +6,29 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// Ext returns the ending of files that hold a program of t, with its dot: what t's Ext method
-// returns if it has one, else that of the task it wraps (an Unwrap method that returns a Task), else
-// ".txt". An ending that does not fit a file's name counts as none.
-func Ext(t Task) string {
+// As returns the first Task in the chain of t that is a T: t itself, or what it wraps, or what that wraps,
+// and so on as far as they have a method Unwrap() Task.
+func As[T any](t Task) (T, bool) {
 	for t != nil {
-		if e, ok := t.(interface{ Ext() string }); ok && fitExt(e.Ext()) {
-			return e.Ext()
+		if found, ok := t.(T); ok {
+			return found, true
 		}
 		w, ok := t.(interface{ Unwrap() Task })
 		if !ok {
 			break
 		}
 		t = w.Unwrap()
+	}
+	var none T
+	return none, false
+}
+
+// Ext returns the ending of files that hold a program of t, with its dot: what the Ext method of t
+// returns, or of the first task that it wraps and that has one ([As]). It is ".txt" where there is none,
+// or what it returns does not fit a file's name.
+func Ext(t Task) string {
+	if e, ok := As[interface{ Ext() string }](t); ok && fitExt(e.Ext()) {
+		return e.Ext()
 	}
 	return ".txt"
 }

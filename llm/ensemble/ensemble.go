@@ -75,7 +75,7 @@ func (c Config) validate() error {
 	}
 	for i, m := range c.Members {
 		same := func(o Member) bool { return o.Model.Key == m.Model.Key }
-		switch _, nested := llm.LearnerOf(m.LLM); {
+		switch _, nested := llm.As[llm.Learner](m.LLM); {
 		case m.LLM == nil:
 			return fmt.Errorf("ensemble: Config.Members[%d] (%q) has no LLM", i, m.Model.Key)
 		case m.Model.Key == "":
@@ -173,7 +173,7 @@ func (e *Ensemble) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 		}
 	}()
 	member := e.cfg.Members[pull.Arm]
-	reply, err := member.LLM.Generate(ctx, req)
+	reply, err := llm.Send(member.signing(ctx, pull.Prob), member.LLM, req)
 	reply.Attempts = member.sign(reply.Attempts, pull.Prob)
 	if len(reply.Attempts) > 0 {
 		flying = false
@@ -182,10 +182,8 @@ func (e *Ensemble) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 	return reply, err
 }
 
-// Announces reports whether every member does, see [llm.Announces].
-func (e *Ensemble) Announces() bool {
-	return !slices.ContainsFunc(e.cfg.Members, func(m Member) bool { return !llm.Announces(m.LLM) })
-}
+// Announces returns true, see [llm.Announces].
+func (e *Ensemble) Announces() bool { return true }
 
 // draw chooses the member for req, by a stream that follows from the request.
 func (e *Ensemble) draw(req llm.Request) (bandit.Pull, error) {
@@ -200,6 +198,17 @@ func (e *Ensemble) draw(req llm.Request) (bandit.Pull, error) {
 	}
 	e.asked[address]++
 	return pull, nil
+}
+
+// signing returns ctx for one call, whose Trace is told of signed attempts.
+func (m Member) signing(ctx context.Context, prob float64) context.Context {
+	t := llm.TraceOf(ctx)
+	return llm.WithTrace(ctx, &llm.Trace{Ended: func(attempts []llm.Attempt) {
+		t.Ended(m.sign(attempts, prob))
+		if len(attempts) > 0 {
+			prob = 0 // only the first has it
+		}
+	}})
 }
 
 // sign returns a copy of attempts in which each says which model was asked, and the first how it came

@@ -213,7 +213,7 @@ func TestLearnThroughRetry(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := llm.Retry(llm.Limit(e, 4), llm.RetryConfig{Max: 50, Wait: -1})
-	learner, ok := llm.LearnerOf(l)
+	learner, ok := llm.As[llm.Learner](l)
 	if !ok {
 		t.Fatal("the ensemble is not found")
 	}

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/evoalloc/evoalloc/llm"
@@ -116,6 +117,20 @@ func (m *Model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 	if err := ctx.Err(); err != nil {
 		return llm.Reply{}, fmt.Errorf("offline: not sent: %w", err)
 	}
+	t := llm.TraceOf(ctx)
+	if err := t.Send(); err != nil {
+		return llm.Reply{}, err
+	}
+	reply, err := m.attempt(ctx, req)
+	t.Ended(slices.Clone(reply.Attempts))
+	return reply, err
+}
+
+// Announces returns true, see [llm.Announces].
+func (m *Model) Announces() bool { return true }
+
+// attempt makes the one attempt at req.
+func (m *Model) attempt(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	begin := time.Now()
 	spec := m.cfg.Model
 	a := llm.Attempt{MaxTokens: spec.MaxTokens, Model: spec.Key, ActiveParams: spec.ActiveParams}

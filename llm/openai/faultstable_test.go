@@ -113,7 +113,7 @@ func (r faultRow) run(ctx context.Context, streamed bool) (res faultResult, err 
 			defer close(back)
 			return restartUnderWay(ctx, srv, streamed)
 		})
-		gated = llm.WithGate(ctx, func(context.Context, llm.Request) error { <-back; return nil })
+		gated = llm.WithTrace(ctx, &llm.Trace{Again: func(context.Context, llm.Request) error { <-back; return nil }})
 	}
 	stack := llm.Retry(llm.Limit(client, 1), llm.RetryConfig{Max: 1, MaxStalls: 1, Wait: 10 * time.Millisecond})
 	res = faultResult{faultRow: r, url: srv.URL}

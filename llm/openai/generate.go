@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/openai/openai-go/v3/option"
@@ -31,13 +32,23 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 		return c.generateStream(ctx, req, b)
 	}
 	var reply llm.Reply
+	if no := llm.TraceOf(ctx).Send(); no != nil {
+		return reply, no
+	}
 	fail := c.attempt(ctx, &reply, b, func(ctx context.Context) (answer, *llm.Error) { return c.ask(ctx, b) })
 	return reply, orNil(fail)
 }
 
+// Announces returns true, see [llm.Announces].
+func (c *Client) Announces() bool { return true }
+
 // generateStream sends req until its stream's options are not what is refused.
 func (c *Client) generateStream(ctx context.Context, req llm.Request, b *body) (llm.Reply, error) {
 	var reply llm.Reply
+	t := llm.TraceOf(ctx)
+	if no := t.Send(); no != nil {
+		return reply, no
+	}
 	for o, again := c.usage.get(), true; ; {
 		fail := c.attempt(ctx, &reply, b, func(ctx context.Context) (answer, *llm.Error) { return c.askStream(ctx, *b, o) })
 		if fail == nil {
@@ -46,13 +57,18 @@ func (c *Client) generateStream(ctx context.Context, req llm.Request, b *body) (
 		if o, again = c.usage.refused(o, fail); !again {
 			return reply, fail
 		}
-		if no := llm.Again(ctx, req); no != nil {
+		no := t.Again(ctx, req)
+		if no == nil {
+			no = t.Send()
+		}
+		if no != nil {
 			return reply, fmt.Errorf("%w (not sent again: %w)", fail, no)
 		}
 	}
 }
 
-// attempt makes one attempt by ask and enters it in reply, unless it was canceled before it was sent.
+// attempt makes one attempt by ask and enters it in reply, unless it was canceled before it was sent. The
+// context's Trace has been told that it is sent, and is told of its end.
 func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body, ask func(context.Context) (answer, *llm.Error)) *llm.Error {
 	a := llm.Attempt{
 		Status:       llm.OK,
@@ -61,6 +77,8 @@ func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body, ask fun
 		ActiveParams: c.cfg.Model.ActiveParams,
 		Endpoint:     c.cfg.BaseURL,
 	}
+	before := len(reply.Attempts)
+	defer func() { llm.TraceOf(ctx).Ended(slices.Clone(reply.Attempts[before:])) }()
 	way := newDelivery(c.cfg.HTTPClient)
 	start := time.Now()
 	ans, fail := ask(way.watch(ctx))

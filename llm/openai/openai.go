@@ -17,8 +17,8 @@
 // that time out or are cut. Usage is asked for as the stream goes (stream_options with
 // include_usage and vLLM's continuous_usage_stats). An endpoint that refuses these options with
 // status 400 or 422 is asked again with less; each such refusal is an attempt of its own in the
-// reply, of kind [llm.KindBadRequest], and is remembered for the client's later requests. A gate in
-// the context ([llm.WithGate]) is asked before. An endpoint that does not stream is understood too.
+// reply, of kind [llm.KindBadRequest], and is remembered for the client's later requests. The
+// context's [llm.Trace] is asked before. An endpoint that does not stream is understood too.
 //
 // # What becomes of an attempt
 //

@@ -369,7 +369,7 @@ func (s *soak) restart(t *testing.T, round int) {
 	s.settle(t)
 	s.idle()
 	back := make(chan struct{})
-	ctx := llm.WithGate(t.Context(), func(context.Context, llm.Request) error { <-back; return nil })
+	ctx := llm.WithTrace(t.Context(), &llm.Trace{Again: func(context.Context, llm.Request) error { <-back; return nil }})
 	var g errgroup.Group
 	for i := range soakBroken {
 		g.Go(func() error {

@@ -226,9 +226,9 @@ func TestRefusalsOfAProvenEndpointAreFinal(t *testing.T) {
 	}
 }
 
-func TestGateIsAskedBeforeOptionsAreTakenBack(t *testing.T) {
+func TestAgainIsAskedBeforeOptionsAreTakenBack(t *testing.T) {
 	srv := serve(t, llmtest.Config{Fault: always(llmtest.NoContinuousUsage)})
-	ctx := llm.WithGate(t.Context(), func(context.Context, llm.Request) error { return errors.New("no budget left") })
+	ctx := llm.WithTrace(t.Context(), &llm.Trace{Again: func(context.Context, llm.Request) error { return errors.New("no budget left") }})
 	reply, err := newStreamer(t, srv.URL, model, patient).Generate(ctx, request)
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok || e.Kind != llm.KindBadRequest || !strings.Contains(err.Error(), "no budget left") || len(reply.Attempts) != 1 {

@@ -81,15 +81,8 @@ func fingerprint(t task.Task) string {
 
 // evaluatorOf returns the fingerprint of what scores t's programs, "" if t does not say.
 func evaluatorOf(t task.Task) string {
-	for t != nil {
-		if f, ok := t.(interface{ Fingerprint() string }); ok {
-			return f.Fingerprint()
-		}
-		w, ok := t.(interface{ Unwrap() task.Task })
-		if !ok {
-			break
-		}
-		t = w.Unwrap()
+	if f, ok := task.As[interface{ Fingerprint() string }](t); ok {
+		return f.Fingerprint()
 	}
 	return ""
 }

@@ -1,0 +1,70 @@
+package llm
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrDraining says that a request was not sent because its run is coming to an end.
+var ErrDraining = errors.New("not sent: the run is coming to an end")
+
+// Ask is l.Generate through the Ask of ctx's [Trace]. An evaluator that asks a model itself calls it, so
+// that the call is within the budget of the run that evaluates, and in its result.
+func Ask(ctx context.Context, l LLM, req Request) (Reply, error) {
+	return TraceOf(ctx).Ask(ctx, l, req)
+}
+
+// Send is l.Generate for whoever queues or repeats calls, as [Limit], [Retry], a pool, an ensemble, or a
+// queue of yours. It announces the attempt to ctx's [Trace], by Send before and Ended after, unless l
+// does so itself. So each attempt is announced once, in whatever order combinators stand around a model.
+func Send(ctx context.Context, l LLM, req Request) (reply Reply, err error) {
+	if Announces(l) {
+		return l.Generate(ctx, req)
+	}
+	t := TraceOf(ctx)
+	if err := t.Send(); err != nil {
+		return Reply{}, err
+	}
+	defer func() { t.Ended(reply.Attempts) }() // if l panics, too
+	return l.Generate(WithTrace(ctx, announced), req)
+}
+
+// announced is the Trace of a call that is announced already, for an LLM within l that l does not show.
+var announced = &Trace{Send: func() error { return nil }, Ended: func([]Attempt) {}}
+
+// Announces reports whether l announces each of its attempts to the [Trace] of the context. An LLM says so
+// with a method Announces() bool. One without that method does if what it wraps does, which it shows with
+// a method Unwrap() LLM.
+func Announces(l LLM) bool {
+	a, ok := As[interface{ Announces() bool }](l)
+	return ok && a.Announces()
+}
+
+// As returns the first LLM in the chain of l that is a T: l itself, or what it wraps, or what that wraps,
+// and so on as far as they have a method Unwrap() LLM. All combinators of one LLM have.
+func As[T any](l LLM) (T, bool) {
+	for l != nil {
+		if t, ok := l.(T); ok {
+			return t, true
+		}
+		w, ok := l.(interface{ Unwrap() LLM })
+		if !ok {
+			break
+		}
+		l = w.Unwrap()
+	}
+	var none T
+	return none, false
+}
+
+// An unsentError is why an attempt was not made. Asking again does not help.
+type unsentError struct{ why error }
+
+func (e *unsentError) Error() string { return e.why.Error() }
+func (e *unsentError) Unwrap() error { return e.why }
+
+// unsent reports whether err says that an attempt was not made because the Send of a Trace said no.
+func unsent(err error) bool {
+	_, ok := errors.AsType[*unsentError](err)
+	return ok
+}
