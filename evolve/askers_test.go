@@ -8,6 +8,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -88,7 +89,7 @@ func TestRefusalIsTheBudgetsStop(t *testing.T) {
 			if best != res.Best.Result.Score {
 				t.Errorf("%s: the best is %v, of the arms' %v", tt.reason, res.Best.Result.Score, best)
 			}
-			data := asJSON(t, evolve.NewBanditReport(res, evolve.BanditHeader{Header: evolve.Header{Model: testModel}, ArmSeeds: make([]uint32, 4)}))
+			data := asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 4)}))
 			if life == 0 {
 				first = data
 			} else if !bytes.Equal(first, data) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"path/filepath"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -124,49 +123,4 @@ func ExampleSalvage() {
 	}
 	fmt.Println(records > 20, damage != nil)
 	// Output: true true
-}
-
-func ExampleSaveJSON() {
-	dir, err := os.MkdirTemp("", "evolve")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "sum", "result.json")
-	if err := evolve.CheckWritable(path); err != nil { // before anything is paid for
-		log.Fatal(err)
-	}
-	if err := evolve.SaveJSON(path, single()); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(filepath.Base(path))
-	// Output: result.json
-}
-
-func ExampleSaveFile() {
-	dir, err := os.MkdirTemp("", "evolve")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "best.txt")
-	if err := evolve.SaveFile(path, []byte("50 50")); err != nil {
-		log.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	fmt.Println(string(data), err)
-	// Output: 50 50 <nil>
-}
-
-func ExampleCheckWritable() {
-	dir, err := os.MkdirTemp("", "evolve")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	fmt.Println(evolve.CheckWritable(filepath.Join(dir, "results", "run.json")))
-	fmt.Println(evolve.CheckWritable(dir) != nil) // it is a folder
-	// Output:
-	// <nil>
-	// true
 }

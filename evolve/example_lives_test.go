@@ -61,17 +61,6 @@ func ExampleEarlier() {
 	// lost: 0
 }
 
-func ExampleLivesReport() {
-	r := evolve.NewGreedyReport(twice(), evolve.Header{Task: "sum", Model: tiny, T: 2, N: 2}, 40)
-	fmt.Println("of the result:", r.Calls[llm.Real], "answered,", r.Calls[llm.GivenUp], "given up")
-	if all := r.AllLives; all != nil { // it was stopped
-		fmt.Println("of all lives: ", all.Calls[llm.Real], "answered,", all.Calls[llm.GivenUp], "given up")
-	}
-	// Output:
-	// of the result: 4 answered, 0 given up
-	// of all lives:  4 answered, 1 given up
-}
-
 func ExamplePanicError() {
 	_, err := evolve.Run(context.Background(), evolve.Config{
 		Arms: []evolve.Arm{search(4)}, Policy: bandit.Random{}, Budget: evolve.Budget{Rounds: 1},

@@ -47,6 +47,21 @@ var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error)
 	return llm.Reply{Text: text, Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 })
 
+// metered is adder with usage, and the first attempt of one call in five timed out.
+var metered = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	reply, err := adder(ctx, req)
+	reply.Attempts = []llm.Attempt{{Status: llm.OK, FinishReason: "stop", Endpoint: "http://a/v1",
+		Usage: &llm.Usage{PromptTokens: 100, CachedTokens: 64, CompletionTokens: 10}}}
+	if req.Seed%5 == 0 {
+		late := llm.Attempt{Status: llm.Timeout, MaxTokens: 1000, Endpoint: "http://a/v1"}
+		reply.Attempts = append([]llm.Attempt{late}, reply.Attempts...)
+	}
+	return reply, err
+})
+
+// tiny is what metered is charged as.
+var tiny = llm.Model{Key: "tiny", Name: "example/Tiny", ActiveParams: 1000}
+
 func ExampleRun() {
 	ctx := context.Background()
 	arms, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: sum(), LLM: llm.Limit(adder, 4), N: 4, Seed: 40}, 3)

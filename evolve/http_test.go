@@ -14,6 +14,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -78,7 +79,7 @@ func TestGreedyOverHTTP(t *testing.T) {
 	if res.Best.Result.Score <= 0 {
 		t.Errorf("nothing improved: %+v", res.Best)
 	}
-	data := asJSON(t, evolve.NewGreedyReport(res, evolve.Header{Task: "numbers", Model: model, T: 8, N: 64}, 40))
+	data := asJSON(t, report.NewGreedy(res, report.Header{Task: "numbers", Model: model, T: 8, N: 64}, 40))
 	var read recount
 	if err := json.Unmarshal(data, &read); err != nil {
 		t.Fatal(err)

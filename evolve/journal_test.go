@@ -18,6 +18,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -55,9 +56,8 @@ func (jb job) run(ctx context.Context, t testing.TB, path string) (*evolve.Resul
 	if res == nil {
 		return nil, nil, err
 	}
-	seeds := make([]uint32, jb.k)
-	report := evolve.NewBanditReport(res, evolve.BanditHeader{Header: evolve.Header{Model: testModel, N: jb.n}, ArmSeeds: seeds})
-	return res, asJSON(t, report), err
+	h := report.BanditHeader{Header: report.Header{Model: testModel, N: jb.n}, ArmSeeds: make([]uint32, jb.k)}
+	return res, asJSON(t, report.NewBandit(res, h)), err
 }
 
 // counting counts how often each request is sent.

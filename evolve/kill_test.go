@@ -20,6 +20,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -66,8 +67,8 @@ func killedRun() error {
 	if err != nil {
 		return err
 	}
-	report := evolve.NewBanditReport(res, evolve.BanditHeader{ArmSeeds: make([]uint32, k)})
-	return errors.Join(evolve.SaveJSON(filepath.Join(os.Getenv(killDir), "result.json"), report), j.Close())
+	file := report.NewBandit(res, report.BanditHeader{ArmSeeds: make([]uint32, k)})
+	return errors.Join(report.Save(filepath.Join(os.Getenv(killDir), "result.json"), file), j.Close())
 }
 
 // improveAlike is improve, and the same when a request is sent again.
@@ -230,7 +231,7 @@ func compareRuns(t *testing.T, kind, undisturbed, dir string, start func(string)
 	if !bytes.Equal(thisLife(t, got), thisLife(t, want)) {
 		t.Errorf("the killed run came to another result:\n%.2000s", got)
 	}
-	var r evolve.BanditReport
+	var r report.Bandit
 	if err := json.Unmarshal(got, &r); err != nil || r.FLOPs.WorstCase.OK != killCalls {
 		t.Errorf("%d calls in the result, want %d (%v)", r.FLOPs.WorstCase.OK, killCalls, err)
 	}
@@ -253,15 +254,15 @@ func lostCalls(t *testing.T, dir string) (lost int) {
 }
 
 // checkLives checks that a result says what the whole run cost, lost calls included.
-func checkLives(t *testing.T, r evolve.BanditReport, lost int) {
+func checkLives(t *testing.T, r report.Bandit, lost int) {
 	t.Helper()
 	if lost == 0 {
-		if r.AllLives != nil {
-			t.Errorf("nothing was lost, and the result tells of %+v", r.AllLives)
+		if r.Total != nil {
+			t.Errorf("nothing was lost, and the result tells of %+v", r.Total)
 		}
 		return
 	}
-	if a := r.AllLives; a == nil || a.Lost != lost || a.Calls[llm.GivenUp] != lost || a.Calls[llm.Real] != killCalls || a.FLOPs.WorstCase.Canceled != lost {
+	if a := r.Total; a == nil || a.Lost != lost || a.Calls[llm.GivenUp] != lost || a.Calls[llm.Real] != killCalls || a.FLOPs.WorstCase.Canceled != lost {
 		t.Errorf("%d calls were lost; the result tells of %+v", lost, a)
 	}
 }

@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // readReport decodes a report.
-func readReport(t *testing.T, data []byte) (r evolve.BanditReport) {
+func readReport(t *testing.T, data []byte) (r report.Bandit) {
 	t.Helper()
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
@@ -26,16 +27,16 @@ func readReport(t *testing.T, data []byte) (r evolve.BanditReport) {
 }
 
 // thisLife returns a report without what earlier lives paid for beside.
-func thisLife(t *testing.T, report []byte) []byte {
+func thisLife(t *testing.T, file []byte) []byte {
 	t.Helper()
-	r := readReport(t, report)
-	r.AllLives = nil
+	r := readReport(t, file)
+	r.Total = nil
 	return asJSON(t, r)
 }
 
 // However often a run is stopped and goes on, its result tells what all lives paid for, and in nothing else
 // differs from one that was never stopped.
-func TestAllLivesAreCounted(t *testing.T) {
+func TestTotalAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent, tokens int
 		model := llm.Limit(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
@@ -66,11 +67,11 @@ func TestAllLivesAreCounted(t *testing.T) {
 				t.Fatalf("%v, behind its journal %v", err, res.Behind)
 			}
 			r := readReport(t, got)
-			calls, all := r.ClassReport, lives > 1
-			if r.AllLives != nil {
-				calls = r.AllLives.ClassReport
-				if r.AllLives.Aborted != lives-1 || r.AllLives.Lost != 0 {
-					t.Errorf("life %d: %d calls were aborted and %d lost", lives, r.AllLives.Aborted, r.AllLives.Lost)
+			calls, all := r.Counts, lives > 1
+			if r.Total != nil {
+				calls = r.Total.Counts
+				if r.Total.Aborted != lives-1 || r.Total.Lost != 0 {
+					t.Errorf("life %d: %d calls were aborted and %d lost", lives, r.Total.Aborted, r.Total.Lost)
 				}
 			} else if all {
 				t.Errorf("life %d: nothing is told of earlier ones", lives)
@@ -136,7 +137,7 @@ func TestLostAreThoseThatWereSent(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				all := readReport(t, data).AllLives
+				all := readReport(t, data).Total
 				if len(res.Earlier.Lost) != tt.lost || all == nil || all.Lost != tt.lost || all.Calls[llm.GivenUp] != tt.lost || all.Calls[llm.Real] != 6 {
 					t.Errorf("%s: %d calls lost, want %d; the result tells of %+v", tt.reason, len(res.Earlier.Lost), tt.lost, all)
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -118,8 +119,8 @@ func TestPanics(t *testing.T) {
 		if want := tt.what == "the last event"; want != (res.Stop == evolve.StopBudget) {
 			wrong("stopped by %s", res.Stop)
 		}
-		report := evolve.NewBanditReport(res, evolve.BanditHeader{Header: evolve.Header{Model: testModel}, ArmSeeds: []uint32{1, 2}})
-		if len(asJSON(t, report)) == 0 {
+		file := report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: []uint32{1, 2}})
+		if len(asJSON(t, file)) == 0 {
 			wrong("no report")
 		}
 	}
@@ -167,7 +168,7 @@ func TestRewardsAndScoresThatAreNoUse(t *testing.T) {
 		if len(res.Rounds) != 20 || res.Best.Result.Valid && math.IsInf(res.Best.Result.Score, 0) {
 			t.Errorf("score %s: %d rounds, best %v", score, len(res.Rounds), res.Best.Result.Score)
 		}
-		asJSON(t, evolve.NewBanditReport(res, evolve.BanditHeader{Header: evolve.Header{Model: testModel}, ArmSeeds: []uint32{1, 2}}))
+		asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: []uint32{1, 2}}))
 	}
 }
 

@@ -1,8 +1,6 @@
 package evolve
 
 import (
-	"cmp"
-	"iter"
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
@@ -38,24 +36,6 @@ type Earlier struct {
 	// and without usage: they may have been paid for. MaxTokens is 0 where the request left it to the
 	// model.
 	Lost []llm.Attempt
-}
-
-// calls calls yield for the attempts of every call, where those lost are taken to have had the cap on new
-// tokens maxTokens unless they say.
-func (e Earlier) calls(maxTokens int) iter.Seq[[]llm.Attempt] {
-	return func(yield func([]llm.Attempt) bool) {
-		for _, attempts := range e.Aborted {
-			if !yield(attempts) {
-				return
-			}
-		}
-		for _, a := range e.Lost {
-			a.MaxTokens = cmp.Or(a.MaxTokens, maxTokens)
-			if !yield([]llm.Attempt{a}) {
-				return
-			}
-		}
-	}
 }
 
 // A Round is one pull and what came of it.

@@ -19,6 +19,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -287,7 +288,7 @@ func TestJournalReplaysEvalTime(t *testing.T) {
 			if err != nil || res.Limit != "EvalTime" {
 				t.Fatalf("stopped by %s %s: %v", res.Stop, res.Limit, err)
 			}
-			return asJSON(t, evolve.NewBanditReport(res, evolve.BanditHeader{Header: evolve.Header{Model: testModel, N: 8}, ArmSeeds: make([]uint32, 2)}))
+			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel, N: 8}, ArmSeeds: make([]uint32, 2)}))
 		}
 		first := run()
 		if !bytes.Contains(first, []byte("took more than")) || !bytes.Contains(first, []byte("no room")) {
@@ -510,7 +511,7 @@ func TestJournalReplaysEvaluationsThatWereGivenUp(t *testing.T) {
 			if err != nil || res.Limit != "WallTime" {
 				t.Fatalf("stopped by %s %s: %v", res.Stop, res.Limit, err)
 			}
-			return asJSON(t, evolve.NewBanditReport(res, evolve.BanditHeader{Header: evolve.Header{Model: testModel, N: 8}, ArmSeeds: make([]uint32, 3)}))
+			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel, N: 8}, ArmSeeds: make([]uint32, 3)}))
 		}
 		first := run()
 		if !bytes.Contains(first, []byte("given up")) {

@@ -13,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit/replay"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -59,8 +60,8 @@ func resultOf(t *testing.T, p bandit.Policy, budget evolve.Budget, seed uint64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := json.Marshal(evolve.NewBanditReport(res, evolve.BanditHeader{
-		Header: evolve.Header{Task: "numbers", Model: llm.Model{Key: "test", Name: "test", ActiveParams: 1}, T: budget.Rounds, N: 2},
+	file, err := json.Marshal(report.NewBandit(res, report.BanditHeader{
+		Header: report.Header{Task: "numbers", Model: llm.Model{Key: "test", Name: "test", ActiveParams: 1}, T: budget.Rounds, N: 2},
 		Algo:   "test", Policy: fmt.Sprint(p), BanditSeed: seed, ArmSeeds: []uint32{40, 41, 42, 43, 44},
 	}))
 	if err != nil {
@@ -157,8 +158,8 @@ func TestInterruptedRun(t *testing.T) {
 	if err == nil || !res.Rounds[len(res.Rounds)-1].Partial {
 		t.Fatalf("the run was not cut short: %v", err)
 	}
-	file, err := json.Marshal(evolve.NewBanditReport(res, evolve.BanditHeader{
-		Header: evolve.Header{Task: "numbers", Model: llm.Model{Key: "test", ActiveParams: 1}, T: 40, N: 2}, BanditSeed: 2, ArmSeeds: []uint32{40, 41},
+	file, err := json.Marshal(report.NewBandit(res, report.BanditHeader{
+		Header: report.Header{Task: "numbers", Model: llm.Model{Key: "test", ActiveParams: 1}, T: 40, N: 2}, BanditSeed: 2, ArmSeeds: []uint32{40, 41},
 	}))
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -74,12 +75,12 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer s.Close()
-	header := evolve.BanditHeader{
-		Header: evolve.Header{Task: s.Task.Name(), Model: s.Model, T: o.T, N: o.N},
+	header := report.BanditHeader{
+		Header: report.Header{Task: s.Task.Name(), Model: s.Model, T: o.T, N: o.N},
 		Algo:   o.algo, Policy: fmt.Sprint(policy), BanditSeed: o.banditSeed, ArmSeeds: o.armSeeds(),
 	}
 	empty := &evolve.Result{Arms: make([]evolve.ArmResult, o.arms)}
-	saver, err := cli.NewSaver(o.Output, evolve.NewBanditReport(empty, header).Path(), s.Task)
+	saver, err := cli.NewSaver(o.Output, report.NewBandit(empty, header).Path(), s.Task)
 	if err != nil {
 		return err
 	}
@@ -98,13 +99,13 @@ func run(ctx context.Context, args []string) error {
 	if result == nil {
 		return err
 	}
-	report := evolve.NewBanditReport(result, header)
-	arms(report)
-	o.Summary(result, report.ArmResults[0].Trajectory[0].BestFitness, report.FLOPs)
+	file := report.NewBandit(result, header)
+	arms(file)
+	o.Summary(result, file.ArmResults[0].Trajectory[0].BestFitness, file.FLOPs)
 	if s.Pool != nil {
 		fmt.Println(s.Pool.Report())
 	}
-	return o.Finish(saver, report, result, err)
+	return o.Finish(saver, file, result, err)
 }
 
 func (o *options) armSeeds() []uint32 {
@@ -145,7 +146,7 @@ func (o *options) search(ctx context.Context, s *cli.Setup, policy bandit.Policy
 }
 
 // arms prints what each search got and came to.
-func arms(r evolve.BanditReport) {
+func arms(r report.Bandit) {
 	fmt.Println()
 	var rows [][]string
 	for i, seed := range r.ArmSeeds {

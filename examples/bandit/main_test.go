@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/offline"
@@ -89,8 +90,8 @@ func TestBadEnvironment(t *testing.T) {
 	}
 }
 
-// report reads the one result under dir.
-func report(t *testing.T, dir, pattern string) evolve.BanditReport {
+// saved reads the one result under dir.
+func saved(t *testing.T, dir, pattern string) report.Bandit {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", pattern))
 	if err != nil || len(found) != 1 {
@@ -100,7 +101,7 @@ func report(t *testing.T, dir, pattern string) evolve.BanditReport {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r evolve.BanditReport
+	var r report.Bandit
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestRunSavesItsResult(t *testing.T) {
 		if err := run(t.Context(), strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
-		r := report(t, dir, algo+"_C48_T6_K3_seed0.json")
+		r := saved(t, dir, algo+"_C48_T6_K3_seed0.json")
 		if r.FinalFitness < 0.364237 || len(r.Selections) != 6 || r.FLOPs.WorstCase.OK != 48 || r.Stop != evolve.StopBudget {
 			t.Errorf("%s: fitness %v after %d rounds, stopped by %s", algo, r.FinalFitness, len(r.Selections), r.Stop)
 		}
@@ -135,7 +136,7 @@ func TestRunOverHTTP(t *testing.T) {
 	if err := run(t.Context(), strings.Fields("--model qwen3-8b --T 4 --N 4 --n-arms 2 --task mmd --output "+dir)); err != nil {
 		t.Fatal(err)
 	}
-	if r := report(t, dir, "ei_C16_T4_K2_seed0.json"); r.Model != "qwen3-8b" || r.Active != 8_190_726_144 || r.FLOPs.WorstCase.OK != 16 {
+	if r := saved(t, dir, "ei_C16_T4_K2_seed0.json"); r.Model != "qwen3-8b" || r.Active != 8_190_726_144 || r.FLOPs.WorstCase.OK != 16 {
 		t.Errorf("report %+v", r.FLOPs.WorstCase)
 	}
 	if srv.Stats().Calls != 16 {
@@ -158,7 +159,7 @@ func TestCancelSavesAPartialResult(t *testing.T) {
 	if !errors.Is(err, cli.ErrCanceled) {
 		t.Fatalf("error %v", err)
 	}
-	if r := report(t, dir, "*.partial.json"); r.Stop != evolve.StopCanceled || len(r.Selections) == 0 {
+	if r := saved(t, dir, "*.partial.json"); r.Stop != evolve.StopCanceled || len(r.Selections) == 0 {
 		t.Errorf("stopped by %s after %d rounds", r.Stop, len(r.Selections))
 	}
 }
@@ -229,7 +230,7 @@ func TestResume(t *testing.T) {
 		if err := run(t.Context(), strings.Fields(again+" --resume")); err != nil {
 			t.Fatal(err)
 		}
-		want, got := report(t, whole, "*.json"), report(t, dir, "*.json")
+		want, got := saved(t, whole, "*.json"), saved(t, dir, "*.json")
 		if !slices.Equal(want.Selections, got.Selections) || !slices.Equal(want.Rewards, got.Rewards) || got.Stop != evolve.StopBudget {
 			t.Errorf("resumed: %v with %v, want %v with %v", got.Selections, got.Rewards, want.Selections, want.Rewards)
 		}
@@ -287,7 +288,7 @@ func TestDeadEndpointSavesWhatThereIs(t *testing.T) {
 	if err == nil || errors.As(err, &usage) || !strings.Contains(err.Error(), url) {
 		t.Errorf("error %v, want one that names %s", err, url)
 	}
-	if r := report(t, dir, "*.partial.json"); r.Stop != evolve.StopError || r.FinalFitness < 0.364 {
+	if r := saved(t, dir, "*.partial.json"); r.Stop != evolve.StopError || r.FinalFitness < 0.364 {
 		t.Errorf("stopped by %s at %v", r.Stop, r.FinalFitness)
 	}
 }

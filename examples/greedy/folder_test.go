@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval/python"
-	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 )
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 const testdata = "../../task/folder/testdata/"
 
 // evolved runs a short search on a folder and returns its report and best program.
-func evolved(t *testing.T, dir, best string) (r evolve.GreedyReport, program string) {
+func evolved(t *testing.T, dir, best string) (r report.Greedy, program string) {
 	t.Helper()
 	out := t.TempDir()
 	args := "--T 3 --N 16 --offline-latency 0 --task " + testdata + dir + " --output " + out

@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -33,8 +34,8 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer s.Close()
-	header := evolve.Header{Task: s.Task.Name(), Model: s.Model, T: o.T, N: o.N}
-	path := evolve.NewGreedyReport(&evolve.Result{Arms: make([]evolve.ArmResult, 1)}, header, uint32(*seed)).Path()
+	header := report.Header{Task: s.Task.Name(), Model: s.Model, T: o.T, N: o.N}
+	path := report.NewGreedy(&evolve.Result{Arms: make([]evolve.ArmResult, 1)}, header, uint32(*seed)).Path()
 	saver, err := cli.NewSaver(o.Output, path, s.Task)
 	if err != nil {
 		return err
@@ -52,12 +53,12 @@ func run(ctx context.Context, args []string) error {
 	if result == nil {
 		return err
 	}
-	report := evolve.NewGreedyReport(result, header, uint32(*seed))
-	o.Summary(result, report.Trajectory[0].BestFitness, report.FLOPs)
+	file := report.NewGreedy(result, header, uint32(*seed))
+	o.Summary(result, file.Trajectory[0].BestFitness, file.FLOPs)
 	if s.Pool != nil {
 		fmt.Println(s.Pool.Report())
 	}
-	return o.Finish(saver, report, result, err)
+	return o.Finish(saver, file, result, err)
 }
 
 // search is the example proper.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -23,7 +23,7 @@ func TestRunSavesItsResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r evolve.GreedyReport
+		var r report.Greedy
 		if err := json.Unmarshal(data, &r); err != nil {
 			t.Fatal(err)
 		}

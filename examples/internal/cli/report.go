@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -24,16 +25,16 @@ func NewSaver(output, rel string, t task.Task) (Saver, error) {
 	if s.ext == ".json" || s.ext == ".journal" { // programs may be data, and the report and journal have these names
 		s.ext = ".best" + s.ext
 	}
-	if err := evolve.CheckWritable(s.path); err != nil {
+	if err := report.CheckWritable(s.path); err != nil {
 		return s, &UsageError{fmt.Errorf("--output %s: %w", output, err)}
 	}
 	return s, nil
 }
 
-// Save writes report as JSON, and the best program under the same name with the task's ending. What a
+// Save writes file, a report, as JSON, and the best program under the same name with the task's ending. What a
 // run left unfinished goes to a name of its own, NAME.partial.json, so that nothing takes it for whole, and
 // does not replace one that says more.
-func (s Saver) Save(report any, r *evolve.Result) error {
+func (s Saver) Save(file any, r *evolve.Result) error {
 	base := strings.TrimSuffix(s.path, ".json")
 	partial := base + ".partial"
 	if r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError {
@@ -46,10 +47,10 @@ func (s Saver) Save(report any, r *evolve.Result) error {
 		os.Remove(partial + ".json")
 		os.Remove(partial + s.ext)
 	}
-	if err := evolve.SaveJSON(base+".json", report); err != nil {
+	if err := report.Save(base+".json", file); err != nil {
 		return err
 	}
-	if err := evolve.SaveFile(base+s.ext, []byte(r.Best.Program)); err != nil {
+	if err := report.SaveFile(base+s.ext, []byte(r.Best.Program)); err != nil {
 		return err
 	}
 	fmt.Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
@@ -58,12 +59,12 @@ func (s Saver) Save(report any, r *evolve.Result) error {
 
 // Finish saves, says how to go on with a run that is not over, and returns what the program's main should:
 // runErr if the run failed, ErrCanceled if it was stopped.
-func (o *Options) Finish(s Saver, report any, r *evolve.Result, runErr error) error {
+func (o *Options) Finish(s Saver, file any, r *evolve.Result, runErr error) error {
 	if errors.Is(runErr, evolve.ErrDiverged) { // the same command would fail again, and what it came to is of no run
 		fmt.Printf("this is not the run of the journal; %s\n", o.otherFlags())
 		return runErr
 	}
-	if err := s.Save(report, r); err != nil {
+	if err := s.Save(file, r); err != nil {
 		return err
 	}
 	if r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError {
@@ -121,7 +122,7 @@ func Table(head []string, rows [][]string) {
 }
 
 // Summary prints what the run came to.
-func (o *Options) Summary(r *evolve.Result, start float64, f evolve.FLOPsReport) {
+func (o *Options) Summary(r *evolve.Result, start float64, f report.Cost) {
 	fmt.Printf("\nended (%s) after %d calls in %.1f s: best %.6f, from %.6f\n",
 		stopText(r), r.Calls, r.Elapsed.Seconds(), r.Best.Result.Score, start)
 	w := f.WorstCase // the rules differ in what they charge, not in what they count

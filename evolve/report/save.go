@@ -1,4 +1,4 @@
-package evolve
+package report
 
 import (
 	"bytes"
@@ -10,23 +10,23 @@ import (
 	"path/filepath"
 )
 
-// SaveJSON writes v, indented, to path: to a temporary file beside it that is synced and renamed, so
+// Save writes v, indented, to path: to a temporary file beside it that is synced and renamed, so
 // that a reader finds the old content or the new, never a part. It makes the folders.
-func SaveJSON(path string, v any) error {
+func Save(path string, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("evolve: saving %s: %w", path, err)
+		return fmt.Errorf("report: saving %s: %w", path, err)
 	}
 	return SaveFile(path, b.Bytes())
 }
 
-// SaveFile writes data to path as [SaveJSON] does.
+// SaveFile writes data to path as [Save] does.
 func SaveFile(path string, data []byte) error {
 	if err := save(path, data); err != nil {
-		return fmt.Errorf("evolve: saving %s: %w", path, err)
+		return fmt.Errorf("report: saving %s: %w", path, err)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func CheckWritable(path string) error {
 		err = errors.New("it is a folder")
 	}
 	if err != nil {
-		return fmt.Errorf("evolve: cannot write %s: %w", path, err)
+		return fmt.Errorf("report: cannot write %s: %w", path, err)
 	}
 	return nil
 }

@@ -1,14 +1,53 @@
-package evolve_test
+package report_test
 
 import (
 	"context"
 	"fmt"
 	"log"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
 )
+
+// sum is a task whose programs are lists of numbers, scored by minus the distance of their sum to 100.
+func sum() task.Task {
+	t, err := task.New(task.Spec{
+		Name: "sum", System: "Numbers that add up to 100.", Initial: "1 2 3",
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			total := 0.0
+			for _, f := range strings.Fields(program) {
+				v, err := strconv.ParseFloat(f, 64)
+				if err != nil {
+					return eval.Invalid("not a number: %q", f), nil
+				}
+				total += v
+			}
+			return eval.Result{Valid: true, Score: 100 - max(total, 200-total)}, nil
+		}),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return t
+}
+
+// adder is a model that adds a number to the program it is shown.
+var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+	program, err := task.ParseProgram(req.Messages[len(req.Messages)-1].Content, "")
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	text := fmt.Sprintf("```\n%s %d\n```", strings.TrimSpace(program), req.Seed%10)
+	return llm.Reply{Text: text}, nil
+})
 
 // metered is adder with usage, and the first attempt of one call in five timed out.
 var metered = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
@@ -26,7 +65,7 @@ var metered = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, er
 var tiny = llm.Model{Key: "tiny", Name: "example/Tiny", ActiveParams: 1000}
 
 // reported returns the result of two searches with 4 children each, over 4 rounds.
-func reported() (*evolve.Result, evolve.BanditHeader) {
+func reported() (*evolve.Result, report.BanditHeader) {
 	ctx := context.Background()
 	arms, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: sum(), LLM: metered, N: 4, Seed: 40}, 2)
 	if err != nil {
@@ -37,14 +76,14 @@ func reported() (*evolve.Result, evolve.BanditHeader) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	return result, evolve.BanditHeader{
-		Header: evolve.Header{Task: "sum", Model: tiny, T: 4, N: 4},
+	return result, report.BanditHeader{
+		Header: report.Header{Task: "sum", Model: tiny, T: 4, N: 4},
 		Algo:   "ucb", Policy: fmt.Sprint(policy), ArmSeeds: []uint32{40, 41},
 	}
 }
 
-func ExampleBanditReport() {
-	r := evolve.NewBanditReport(reported())
+func ExampleBandit() {
+	r := report.NewBandit(reported())
 	fmt.Println(r.Path())
 	fmt.Println(r.Selections, r.RunningBest, r.FinalFitness, r.BestArmSeed)
 	// Output:
@@ -59,7 +98,7 @@ func ExampleBanditHeader() {
 }
 
 // single is the report of one search.
-func single() evolve.GreedyReport {
+func single() report.Greedy {
 	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: metered, N: 4, Seed: 40})
 	if err != nil {
 		log.Fatal(err)
@@ -68,24 +107,24 @@ func single() evolve.GreedyReport {
 	if err != nil {
 		log.Fatal(err)
 	}
-	return evolve.NewGreedyReport(result, evolve.Header{Task: "sum", Model: tiny, T: 2, N: 4}, 40)
+	return report.NewGreedy(result, report.Header{Task: "sum", Model: tiny, T: 2, N: 4}, 40)
 }
 
-func ExampleGreedyReport() {
+func ExampleGreedy() {
 	r := single()
 	fmt.Println(r.Path(), r.Stop, r.FinalFitness)
 	// Output: sum/tiny/greedy_C8_T2_N4_seed40.json budget -86
 }
 
 func ExampleHeader() {
-	h := evolve.Header{Task: "sum", Model: tiny, T: 8, N: 64}
-	r := evolve.NewGreedyReport(&evolve.Result{Arms: make([]evolve.ArmResult, 1)}, h, 40)
+	h := report.Header{Task: "sum", Model: tiny, T: 8, N: 64}
+	r := report.NewGreedy(&evolve.Result{Arms: make([]evolve.ArmResult, 1)}, h, 40)
 	fmt.Println(r.Path()) // known before the run, to see whether it can be written
 	// Output: sum/tiny/greedy_C512_T8_N64_seed40.json
 }
 
-func ExampleArmReport() {
-	r := evolve.NewBanditReport(reported())
+func ExampleArm() {
+	r := report.NewBandit(reported())
 	for _, arm := range r.ArmResults {
 		fmt.Println(arm.Seed, arm.FinalFitness, arm.PerGen)
 	}
@@ -94,7 +133,7 @@ func ExampleArmReport() {
 	// 41 -79 [4.368e+06 368000]
 }
 
-func ExampleGenerationRow() {
+func ExampleGeneration() {
 	for _, row := range single().Trajectory { // row 0 is the initial program
 		fmt.Println(row.Generation, row.BestFitness, row.Count, row.Valid, row.Improved)
 	}
@@ -104,7 +143,7 @@ func ExampleGenerationRow() {
 	// 2 -86 4 4 1
 }
 
-func ExampleChildRow() {
+func ExampleChild() {
 	for _, c := range single().Trajectory[1].Children {
 		fmt.Println(c.Index, c.Seed, *c.Fitness, c.Valid, len(c.Attempts), c.FinalStatus)
 	}
@@ -115,7 +154,7 @@ func ExampleChildRow() {
 	// 3 1410398016 -88 true 1 ok
 }
 
-func ExampleAttemptRow() {
+func ExampleAttempt() {
 	for _, c := range single().Trajectory[2].Children {
 		for _, a := range c.Attempts {
 			if a.TimedOut {
@@ -129,13 +168,13 @@ func ExampleAttemptRow() {
 	// 0 timeout 1000
 }
 
-func ExampleUsageRow() {
+func ExampleUsage() {
 	u := single().Trajectory[1].Children[1].Attempts[0].Usage
 	fmt.Println(u.Prompt, u.Details.Cached, u.Completion, u.Total)
 	// Output: 100 64 10 110
 }
 
-func ExampleFLOPsReport() {
+func ExampleCost() {
 	r := single().FLOPs
 	for _, s := range r.Summaries() {
 		fmt.Printf("%-10s %.0f FLOPs, %.0f of them for timeouts\n", s.Rule, s.TotalFLOPs, s.TimeoutFLOPs)
@@ -147,8 +186,8 @@ func ExampleFLOPsReport() {
 	// observed   736000 FLOPs, 0 of them for timeouts
 }
 
-func ExampleClassReport() {
-	r := evolve.NewBanditReport(reported()).ClassReport
+func ExampleCounts() {
+	r := report.NewBandit(reported()).Counts
 	for _, class := range llm.Classes() {
 		fmt.Println(class, r.Calls[class], "calls,", r.Attempts[class], "attempts")
 	}
@@ -159,15 +198,81 @@ func ExampleClassReport() {
 	// canceled 0 calls, 0 attempts
 }
 
-func ExampleTokensRow() {
-	t := evolve.NewBanditReport(reported()).Tokens[llm.Real]
+func ExampleTokens() {
+	t := report.NewBandit(reported()).Tokens[llm.Real]
 	fmt.Println(t.Prompt, t.Cached, t.Completion)
 	// Output: 1600 1024 160
 }
 
-func ExampleEndpointRow() {
-	for url, e := range evolve.NewBanditReport(reported()).Endpoints {
+func ExampleEndpoint() {
+	for url, e := range report.NewBandit(reported()).Endpoints {
 		fmt.Printf("%s: %d of %d attempts stalled\n", url, e.Stalls, e.Attempts)
 	}
 	// Output: http://a/v1: 5 of 21 attempts stalled
+}
+
+// The calls of the result are not all that a run cost which was stopped and resumed.
+func ExampleTotal() {
+	result := &evolve.Result{
+		Arms: []evolve.ArmResult{{Generations: []evolve.Generation{{Children: []evolve.Child{
+			{Attempts: []llm.Attempt{{Status: llm.OK}}}, {Attempts: []llm.Attempt{{Status: llm.OK}}},
+		}}}}},
+		Earlier: evolve.Earlier{
+			Aborted: [][]llm.Attempt{{{Status: llm.Canceled}}}, // abandoned at Ctrl-C
+			Lost:    []llm.Attempt{{Status: llm.Canceled}},     // under way at a kill
+		},
+	}
+	r := report.NewGreedy(result, report.Header{Task: "sum", Model: tiny, T: 1, N: 2}, 40)
+	fmt.Println("of the result: ", r.Calls[llm.Real], "answered,", r.Calls[llm.GivenUp], "given up")
+	fmt.Println("of the run:    ", r.Total.Calls[llm.Real], "answered,", r.Total.Calls[llm.GivenUp], "given up")
+	fmt.Println("of which lost: ", r.Total.Lost)
+	// Output:
+	// of the result:  2 answered, 0 given up
+	// of the run:     2 answered, 2 given up
+	// of which lost:  1
+}
+
+func ExampleSave() {
+	dir, err := os.MkdirTemp("", "report")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "sum", "result.json")
+	if err := report.CheckWritable(path); err != nil { // before anything is paid for
+		log.Fatal(err)
+	}
+	if err := report.Save(path, single()); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(filepath.Base(path))
+	// Output: result.json
+}
+
+func ExampleSaveFile() {
+	dir, err := os.MkdirTemp("", "report")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "best.txt")
+	if err := report.SaveFile(path, []byte("50 50")); err != nil {
+		log.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	fmt.Println(string(data), err)
+	// Output: 50 50 <nil>
+}
+
+func ExampleCheckWritable() {
+	dir, err := os.MkdirTemp("", "report")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	fmt.Println(report.CheckWritable(filepath.Join(dir, "results", "run.json")))
+	fmt.Println(report.CheckWritable(dir) != nil) // it is a folder
+	// Output:
+	// <nil>
+	// true
 }

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+// A Bandit is the result of a bandit over searches, in the form of the paper's files. Lists by
+// round are in the order of draws, lists by arm in the arms' order; FLOPs by round are those of the worst
+// case. docs/results.md describes the fields.
+type Bandit struct {
+	Task           string    `json:"task"`
+	Model          string    `json:"model"`
+	ModelName      string    `json:"model_name"`
+	Active         int64     `json:"params_active"`
+	Algo           string    `json:"algo"`   // the policy's short name
+	Policy         string    `json:"policy"` // as it prints itself
+	C              int       `json:"C"`      // the budget, T·N calls
+	T              int       `json:"T_total"`
+	N              int       `json:"N"`
+	Arms           int       `json:"n_arms"`
+	ArmSeeds       []uint32  `json:"arm_seeds"`
+	BanditSeed     uint64    `json:"bandit_seed"`
+	Selections     []int     `json:"selections"`
+	Propensities   []float64 `json:"propensities"`
+	Rewards        []float64 `json:"rewards"`
+	RunningBest    []float64 `json:"running_best"` // of the run, when the round ended
+	PerRound       []float64 `json:"flops_per_round"`
+	Cumulative     []float64 `json:"cumulative_flops"`
+	TotalWorstCase float64   `json:"total_flops_worst_case"`
+	FLOPs          Cost      `json:"flops"`
+	FinalFitness   float64   `json:"final_best_fitness"` // the best score of all
+	BestArmSeed    uint32    `json:"best_arm_seed"`      // of the arm that found it
+	ArmPulls       []int     `json:"arm_pulls"`
+	ArmFitness     []float64 `json:"arm_final_fitness"`
+	ArmResults     []Arm     `json:"arm_results"`
+	Counts
+	Total       *Total      `json:"all_lives,omitempty"`
+	Stop        evolve.Stop `json:"stop"`
+	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
+	WallSeconds float64     `json:"wall_time_seconds"`
+}
+
+// A BanditHeader is what the file of a bandit says of its run that an [evolve.Result] does not know.
+type BanditHeader struct {
+	Header
+	Algo       string   // the policy's short name, as in the file's name
+	Policy     string   // the policy as it prints itself
+	BanditSeed uint64   // Config.Seed
+	ArmSeeds   []uint32 // by arm
+}
+
+// NewBandit returns the report of a run. It panics unless h has a seed for every arm.
+func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
+	if len(h.ArmSeeds) != len(r.Arms) {
+		panic(fmt.Sprintf("report: NewBandit with %d seeds for %d arms", len(h.ArmSeeds), len(r.Arms)))
+	}
+	m := h.Model.WithDefaults()
+	b := Bandit{
+		Task: h.Task, Model: m.Key, ModelName: m.Name, Active: m.ActiveParams,
+		Algo: h.Algo, Policy: h.Policy, C: h.T * h.N, T: h.T, N: h.N,
+		Arms: len(r.Arms), ArmSeeds: h.ArmSeeds, BanditSeed: h.BanditSeed,
+		FLOPs:        newCost(r.Attempts, m.ActiveParams),
+		FinalFitness: r.Best.Result.Score, BestArmSeed: h.ArmSeeds[r.BestArm],
+		ArmPulls: make([]int, len(r.Arms)), Counts: newCounts(r.EachCall),
+		Total: newTotal(r, m),
+		Stop:  r.Stop, Limit: r.Limit, WallSeconds: r.Elapsed.Seconds(),
+	}
+	b.addRounds(r)
+	for i, arm := range r.Arms {
+		b.ArmFitness = append(b.ArmFitness, arm.Best.Result.Score)
+		b.ArmResults = append(b.ArmResults, newArm(arm, int64(h.ArmSeeds[i]), m.ActiveParams))
+	}
+	return b
+}
+
+// addRounds fills in the lists by round.
+func (b *Bandit) addRounds(r *evolve.Result) {
+	b.Selections, b.Propensities, b.Rewards = []int{}, []float64{}, []float64{}
+	b.RunningBest, b.PerRound, b.Cumulative = []float64{}, []float64{}, []float64{}
+	for _, round := range r.Rounds {
+		arm := round.Pull.Arm
+		cost := worstCase(r.Arms[arm].Generations[round.Generation], b.Active)
+		b.TotalWorstCase += cost
+		b.ArmPulls[arm]++
+		b.Selections = append(b.Selections, arm)
+		b.Propensities = append(b.Propensities, round.Pull.Prob)
+		b.Rewards = append(b.Rewards, round.Reward)
+		b.RunningBest = append(b.RunningBest, round.Best)
+		b.PerRound = append(b.PerRound, cost)
+		b.Cumulative = append(b.Cumulative, b.TotalWorstCase)
+	}
+}
+
+// Path returns where the paper keeps such a file under a folder of results:
+// bandit/TASK/MODEL/<algo>_C<C>_T<T>_K<arms>_seed<bandit seed>.json.
+func (b Bandit) Path() string {
+	return filepath.Join("bandit", b.Task, b.Model,
+		fmt.Sprintf("%s_C%d_T%d_K%d_seed%d.json", b.Algo, b.C, b.T, b.Arms, b.BanditSeed))
+}

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+// A Greedy is the result of one search, in the form of the paper's files; docs/results.md describes
+// the fields.
+type Greedy struct {
+	Task      string `json:"task"`
+	Model     string `json:"model"`
+	ModelName string `json:"model_name"`
+	C         int    `json:"C"` // the budget, T·N calls
+	T         int    `json:"T"`
+	N         int    `json:"N"`
+	Arm
+	Total       *Total      `json:"all_lives,omitempty"`
+	Stop        evolve.Stop `json:"stop"`
+	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
+	WallSeconds float64     `json:"wall_time_seconds"`
+}
+
+// NewGreedy returns the report of a run of one search with the given seed. It panics if r has other than one
+// arm.
+func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
+	if len(r.Arms) != 1 {
+		panic(fmt.Sprintf("report: NewGreedy of a run with %d arms: need 1", len(r.Arms)))
+	}
+	m := h.Model.WithDefaults()
+	return Greedy{
+		Task: h.Task, Model: m.Key, ModelName: m.Name, C: h.T * h.N, T: h.T, N: h.N,
+		Arm:         newArm(r.Arms[0], int64(seed), m.ActiveParams),
+		Total:       newTotal(r, m),
+		Stop:        r.Stop,
+		Limit:       r.Limit,
+		WallSeconds: r.Elapsed.Seconds(),
+	}
+}
+
+// Path returns where the paper keeps such a file under a folder of results:
+// TASK/MODEL/greedy_C<C>_T<T>_N<N>_seed<seed>.json.
+func (g Greedy) Path() string {
+	return filepath.Join(g.Task, g.Model, fmt.Sprintf("greedy_C%d_T%d_N%d_seed%d.json", g.C, g.T, g.N, g.Seed))
+}

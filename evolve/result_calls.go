@@ -1,0 +1,40 @@
+package evolve
+
+import "github.com/evoalloc/evoalloc/llm"
+
+// EachCall calls yield for the attempts of every model call of the generation, by child. A child that
+// made no attempts is yielded too, without any.
+func (g Generation) EachCall(yield func([]llm.Attempt) bool) {
+	for _, c := range g.Children {
+		if !yield(c.Attempts) {
+			return
+		}
+	}
+}
+
+// EachCall calls yield for the attempts of every model call of the arm, oldest generation first.
+func (a ArmResult) EachCall(yield func([]llm.Attempt) bool) {
+	for _, g := range a.Generations {
+		for attempts := range g.EachCall {
+			if !yield(attempts) {
+				return
+			}
+		}
+	}
+}
+
+// EachCall calls yield for the attempts of every model call of the result, arm by arm. What is in
+// [Result.Earlier] is not among them.
+func (r *Result) EachCall(yield func([]llm.Attempt) bool) {
+	for _, arm := range r.Arms {
+		for attempts := range arm.EachCall {
+			if !yield(attempts) {
+				return
+			}
+		}
+	}
+}
+
+// Scored reports whether the child has a program and an evaluation of it: only then does Result hold a
+// verdict, valid or not. Otherwise Err says why not.
+func (c Child) Scored() bool { return c.scored() }
