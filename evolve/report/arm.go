@@ -40,13 +40,3 @@ func newArm(arm evolve.ArmResult, seed int64, active int64) Arm {
 func worstCase(g evolve.Generation, active int64) float64 {
 	return flops.Sum(g.Attempts, active, flops.WorstCase).TotalFLOPs
 }
-
-func startRow(arm evolve.ArmResult) Generation {
-	row := Generation{BestFitness: arm.Start.Result.Score, Children: []Child{}}
-	if arm.Start.Result.Valid {
-		row.Valid = 1
-	} else {
-		row.Reason = arm.Start.Result.Reason
-	}
-	return row
-}

@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,7 +145,7 @@ func ExampleGeneration() {
 }
 
 func ExampleChild() {
-	for _, c := range single().Trajectory[1].Children {
+	for c := range single().Trajectory[1].Children.All() {
 		fmt.Println(c.Index, c.Seed, *c.Fitness, c.Valid, len(c.Attempts), c.FinalStatus)
 	}
 	// Output:
@@ -155,7 +156,7 @@ func ExampleChild() {
 }
 
 func ExampleAttempt() {
-	for _, c := range single().Trajectory[2].Children {
+	for c := range single().Trajectory[2].Children.All() {
 		for _, a := range c.Attempts {
 			if a.TimedOut {
 				fmt.Println(a.Index, a.Status, *a.EstimatedOutput)
@@ -169,7 +170,8 @@ func ExampleAttempt() {
 }
 
 func ExampleUsage() {
-	u := single().Trajectory[1].Children[1].Attempts[0].Usage
+	children := slices.Collect(single().Trajectory[1].Children.All())
+	u := children[1].Attempts[0].Usage
 	fmt.Println(u.Prompt, u.Details.Cached, u.Completion, u.Total)
 	// Output: 100 64 10 110
 }

@@ -1,54 +1,54 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// Save writes v, indented, to path: to a temporary file beside it that is synced and renamed, so
-// that a reader finds the old content or the new, never a part. It makes the folders.
+// Save writes v to path as [Write] does. It writes a temporary file beside path, syncs it and renames it,
+// so that a reader finds the old content or the new, never a part. It makes the folders that are missing.
+// The umask decides who else may read the file. Temporary files for path that were left by processes that
+// were killed it removes.
 func Save(path string, v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("report: saving %s: %w", path, err)
-	}
-	return SaveFile(path, b.Bytes())
+	return save(path, func(w io.Writer) error { return Write(w, v) })
 }
 
-// SaveFile writes data to path as [Save] does.
+// SaveFile writes data to path in the manner of [Save].
 func SaveFile(path string, data []byte) error {
-	if err := save(path, data); err != nil {
+	return save(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+func save(path string, write func(io.Writer) error) error {
+	if err := replace(path, write); err != nil {
 		return fmt.Errorf("report: saving %s: %w", path, err)
 	}
 	return nil
 }
 
-func save(path string, data []byte) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+// replace puts what write writes in the place of the file at path.
+func replace(path string, write func(io.Writer) error) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	removeLeft(path)
+	f, release, err := createTemp(path)
 	if err != nil {
 		return err
 	}
+	defer release()
 	defer func() {
 		if err != nil {
 			os.Remove(f.Name()) // err says what matters
 		}
 	}()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
+	err = write(f)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -58,7 +58,7 @@ func save(path string, data []byte) (err error) {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return syncDir(filepath.Dir(path))
 }
 
 // syncDir makes a rename in dir durable, where the system can.
@@ -74,22 +74,30 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// CheckWritable reports whether [SaveFile] could write to path, by making its folders and a
-// temporary file beside it: before the first call is paid for, not after the last.
+// CheckWritable reports whether [Save] could write to path, by making its folders and a temporary file
+// beside it: before the first call is paid for, not after the last. It removes what Save does.
 func CheckWritable(path string) error {
-	dir := filepath.Dir(path)
-	err := os.MkdirAll(dir, 0o777)
-	if err == nil {
-		var f *os.File
-		if f, err = os.CreateTemp(dir, ".check.*"); err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
-		}
-	}
-	if info, e := os.Stat(path); err == nil && e == nil && info.IsDir() {
-		err = errors.New("it is a folder")
-	}
-	if err != nil {
+	if err := checkWritable(path); err != nil {
 		return fmt.Errorf("report: cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+func checkWritable(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	removeLeft(path)
+	f, release, err := createTemp(path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return errors.New("it is a folder")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,19 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/report"
 )
+
+// names returns the names of what is in dir.
+func names(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
 
 func TestSaveFile(t *testing.T) {
 	dir := t.TempDir()
@@ -21,12 +35,36 @@ func TestSaveFile(t *testing.T) {
 			t.Errorf("read %q, %v, want %q", got, err, want)
 		}
 	}
-	left, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(left) != 1 {
-		t.Errorf("left behind: %v, %v", left, err)
+	if left := names(t, filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
 	}
 	if err := report.SaveFile(filepath.Join(path, "under-a-file.json"), nil); err == nil || !strings.Contains(err.Error(), "under-a-file.json") {
 		t.Errorf("error %v, want one that names the path", err)
+	}
+}
+
+// marshals is a value whose JSON is what a function returns.
+type marshals func() ([]byte, error)
+
+func (m marshals) MarshalJSON() ([]byte, error) { return m() }
+
+// What cannot be saved whole leaves the file as it was, and nothing beside it.
+func TestSaveKeepsTheOldFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "result.json")
+	if err := report.Save(path, "old"); err != nil {
+		t.Fatal(err)
+	}
+	errNot := errors.New("not today")
+	rows := []any{strings.Repeat("x", 1<<20), marshals(func() ([]byte, error) { return nil, errNot })}
+	if err := report.Save(path, rows); !errors.Is(err, errNot) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "\"old\"\n" {
+		t.Errorf("the file holds %.20q, %v", got, err)
+	}
+	if left := names(t, dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 
@@ -37,19 +75,45 @@ func TestCheckWritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		path string
-		ok   bool
+		reason, path string
+		ok           bool
 	}{
-		{filepath.Join(dir, "x", "y.json"), true},
-		{file, true},
-		{filepath.Join(file, "y.json"), false},
-		{dir, false},
+		{"its folder is made", filepath.Join(dir, "x", "y.json"), true},
+		{"it exists", file, true},
+		{"its folder is a file", filepath.Join(file, "y.json"), false},
+		{"it is a folder", dir, false},
 	} {
 		if err := report.CheckWritable(tt.path); (err == nil) != tt.ok {
-			t.Errorf("CheckWritable(%s) = %v", tt.path, err)
+			t.Errorf("%s: CheckWritable(%s) = %v", tt.reason, tt.path, err)
 		}
 	}
-	if left, _ := os.ReadDir(filepath.Join(dir, "x")); len(left) != 0 {
+	if left := names(t, filepath.Join(dir, "x")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Saves to one path do not disturb each other.
+func TestSavesAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "result.json")
+	errs := make(chan error)
+	for range 8 {
+		go func() {
+			var err error
+			for range 20 {
+				err = errors.Join(err, report.SaveFile(path, []byte("whole")))
+			}
+			errs <- err
+		}()
+	}
+	for range 8 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "whole" {
+		t.Errorf("the file holds %q, %v", got, err)
+	}
+	if left := names(t, filepath.Dir(path)); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -135,7 +135,7 @@ func locked(journal string, err error) error {
 // and the like, or the next number, and so the journal if it is not "". The journal is the last: should
 // this process be killed in between, it still tells of its run.
 func (s Saver) aside(journal string) error {
-	base := strings.TrimSuffix(s.path, ".json")
+	base := s.base()
 	left, k, err := leftBy(base)
 	if err != nil {
 		return err

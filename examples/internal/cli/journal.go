@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/task"
@@ -19,7 +18,7 @@ import (
 func (o *Options) OpenJournal(ctx context.Context, s *Setup, saver Saver, decides evolve.Fingerprint) (*evolve.Journal, error) {
 	path := o.Journal
 	if path == "" {
-		path = strings.TrimSuffix(saver.path, ".json") + ".journal"
+		path = saver.base() + ".journal"
 	}
 	move, err := o.makeRoom(path, saver)
 	if err != nil {

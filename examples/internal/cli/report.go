@@ -19,33 +19,43 @@ type Saver struct {
 	ext  string // of programs
 }
 
-// NewSaver checks that both can be written to rel under the folder output, before any call is paid for.
+// NewSaver checks that both can be written to rel under the folder output, before any call is paid for, and
+// removes what processes left there that were killed while they saved.
 func NewSaver(output, rel string, t task.Task) (Saver, error) {
 	s := Saver{filepath.Join(output, rel), task.Ext(t)}
 	if s.ext == ".json" || s.ext == ".journal" { // programs may be data, and the report and journal have these names
 		s.ext = ".best" + s.ext
 	}
-	if err := report.CheckWritable(s.path); err != nil {
-		return s, &UsageError{fmt.Errorf("--output %s: %w", output, err)}
+	for _, base := range []string{s.base(), s.partial()} {
+		for _, ext := range []string{".json", s.ext} {
+			if err := report.CheckWritable(base + ext); err != nil {
+				return s, &UsageError{fmt.Errorf("--output %s: %w", output, err)}
+			}
+		}
 	}
 	return s, nil
 }
+
+// base is the name of a whole run's files without their endings.
+func (s Saver) base() string { return strings.TrimSuffix(s.path, ".json") }
+
+// partial is the same for a run that is not over.
+func (s Saver) partial() string { return s.base() + ".partial" }
 
 // Save writes file, a report, as JSON, and the best program under the same name with the task's ending. What a
 // run left unfinished goes to a name of its own, NAME.partial.json, so that nothing takes it for whole, and
 // does not replace one that says more.
 func (s Saver) Save(file any, r *evolve.Result) error {
-	base := strings.TrimSuffix(s.path, ".json")
-	partial := base + ".partial"
+	base := s.base()
 	if r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError {
-		base = partial
+		base = s.partial()
 		if _, err := os.Stat(base + ".json"); r.Behind && err == nil {
 			fmt.Printf("stopped before the journal was read to its end: %s says more, and is left as it is\n", base+".json")
 			return nil
 		}
-	} else { // what an earlier life left unfinished is whole now
-		os.Remove(partial + ".json")
-		os.Remove(partial + s.ext)
+	} else { // what an earlier incarnation left unfinished is whole now
+		os.Remove(s.partial() + ".json")
+		os.Remove(s.partial() + s.ext)
 	}
 	if err := report.Save(base+".json", file); err != nil {
 		return err

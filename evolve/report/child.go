@@ -1,0 +1,80 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+// A Child is an [evolve.Child] under the paper's names.
+type Child struct {
+	Index       int       `json:"idx"`
+	Seed        uint32    `json:"seed"`
+	Fitness     *float64  `json:"fitness"` // null without a program, 0 for an invalid one
+	Valid       bool      `json:"valid"`
+	Reason      string    `json:"reason,omitempty"` // why there is no program, or no score
+	Attempts    []Attempt `json:"attempts"`
+	FinalStatus string    `json:"final_status"`        // the last attempt's; "" without attempts
+	Duplicate   bool      `json:"duplicate,omitempty"` // the program stood before in the run
+}
+
+func newChild(c evolve.Child) Child {
+	row := Child{Index: c.Index, Seed: c.Seed, Valid: c.Result.Valid, Reason: c.Err, Duplicate: c.Duplicate,
+		Attempts: make([]Attempt, len(c.Attempts))}
+	if c.Scored() {
+		row.Fitness, row.Reason = &c.Result.Score, c.Result.Reason
+	}
+	for i, a := range c.Attempts {
+		row.Attempts[i] = newAttempt(i, a)
+		row.FinalStatus = row.Attempts[i].Status
+	}
+	return row
+}
+
+// Children are the rows of a generation's children, in order of index. Those of a result are made as
+// they are asked for, one at a time: nearly all of a file is children, and a run can have more of them than
+// fit in memory twice. The zero value holds none.
+type Children struct {
+	of   []evolve.Child // of a result
+	read []Child        // of a file
+}
+
+// Len returns how many there are.
+func (c Children) Len() int { return len(c.of) + len(c.read) }
+
+// All returns the rows.
+func (c Children) All() iter.Seq[Child] {
+	return func(yield func(Child) bool) {
+		for _, child := range c.of {
+			if !yield(newChild(child)) {
+				return
+			}
+		}
+		for _, row := range c.read {
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// MarshalJSON returns the rows as a JSON array. It holds all of them at once; [Write] and [Save] do not.
+func (c Children) MarshalJSON() ([]byte, error) {
+	rows := make([]Child, 0, c.Len())
+	for row := range c.All() {
+		rows = append(rows, row)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // the encoder that asks for it does, if it is to be done
+	err := e.Encode(rows)
+	return b.Bytes(), err
+}
+
+// UnmarshalJSON reads a JSON array of rows.
+func (c *Children) UnmarshalJSON(data []byte) error {
+	c.of, c.read = nil, nil
+	return json.Unmarshal(data, &c.read)
+}

@@ -1,0 +1,51 @@
+package report
+
+import "github.com/evoalloc/evoalloc/evolve"
+
+// A Generation is one row of a trajectory. Row 0 is the initial program and has no parent. A fitness is a
+// score, and 0 for a program that is invalid.
+type Generation struct {
+	Generation    int      `json:"generation"`
+	BestFitness   float64  `json:"best_fitness"`
+	ParentFitness *float64 `json:"parent_fitness,omitempty"`
+	Count         int      `json:"n_children"`
+	Valid         int      `json:"n_valid"`    // children that are valid; in row 0 whether the initial program is
+	Improved      int      `json:"n_improved"` // children strictly better than the parent
+	Children      Children `json:"children"`
+	Seconds       float64  `json:"gen_time_s"`        // how long it took
+	Partial       bool     `json:"partial,omitempty"` // cut short
+	Reason        string   `json:"reason,omitempty"`  // in row 0: why the initial program has no score
+}
+
+// startRow returns row 0 of a trajectory.
+func startRow(arm evolve.ArmResult) Generation {
+	row := Generation{BestFitness: arm.Start.Result.Score}
+	if arm.Start.Result.Valid {
+		row.Valid = 1
+	} else {
+		row.Reason = arm.Start.Result.Reason
+	}
+	return row
+}
+
+func newGeneration(g evolve.Generation) Generation {
+	parent := g.Parent.Result.Score
+	row := Generation{
+		Generation:    g.Index,
+		BestFitness:   g.Best.Result.Score,
+		ParentFitness: &parent,
+		Count:         len(g.Children),
+		Children:      Children{of: g.Children},
+		Seconds:       g.Elapsed.Seconds(),
+		Partial:       g.Partial,
+	}
+	for _, c := range g.Children {
+		if c.Scored() && c.Result.Valid {
+			row.Valid++
+		}
+		if c.Scored() && c.Better(g.Parent) {
+			row.Improved++
+		}
+	}
+	return row
+}
