@@ -3,10 +3,25 @@ package report
 import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/flops"
+	"github.com/evoalloc/evoalloc/llm"
 )
 
-// An Arm is the report of one search.
-type Arm struct {
+// A Setting is what a search was run with.
+type Setting struct {
+	Task      string `json:"task"`
+	Model     string `json:"model"`      // its key
+	ModelName string `json:"model_name"` // what the endpoint calls it
+	C         int    `json:"C"`          // calls, T·N
+	T         int    `json:"T"`          // generations
+	N         int    `json:"N"`          // calls in a generation
+}
+
+func newSetting(h Header, t int) Setting {
+	return Setting{Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N}
+}
+
+// A Search is what one search found and cost.
+type Search struct {
 	Seed         int64              `json:"seed"`
 	FinalFitness float64            `json:"final_fitness"` // of the best program
 	FinalMetrics map[string]float64 `json:"final_metrics"` // of the same
@@ -16,22 +31,22 @@ type Arm struct {
 	Counts
 }
 
-func newArm(arm evolve.ArmResult, seed int64, active int64) Arm {
-	r := Arm{
+func newSearch(arm evolve.ArmResult, seed int64, m llm.Model) Search {
+	r := Search{
 		Seed:         seed,
 		FinalFitness: arm.Best.Result.Score,
 		FinalMetrics: arm.Best.Result.Metrics,
 		Trajectory:   []Generation{startRow(arm)},
-		FLOPs:        newCost(arm.Attempts, active),
+		FLOPs:        newCost(arm.Attempts, m.ActiveParams),
 		PerGen:       []float64{},
-		Counts:       newCounts(arm.EachCall),
+		Counts:       Count(arm.EachCall),
 	}
 	if r.FinalMetrics == nil {
 		r.FinalMetrics = map[string]float64{}
 	}
 	for _, g := range arm.Generations {
 		r.Trajectory = append(r.Trajectory, newGeneration(g))
-		r.PerGen = append(r.PerGen, worstCase(g, active))
+		r.PerGen = append(r.PerGen, worstCase(g, m.ActiveParams))
 	}
 	return r
 }
@@ -39,4 +54,21 @@ func newArm(arm evolve.ArmResult, seed int64, active int64) Arm {
 // worstCase returns the FLOPs of a generation, timeouts charged in full.
 func worstCase(g evolve.Generation, active int64) float64 {
 	return flops.Sum(g.Attempts, active, flops.WorstCase).TotalFLOPs
+}
+
+// An Arm is one of the searches of a [Bandit], with the fields that the file of a [Greedy] search has. Its T
+// is the number of generations that it got.
+type Arm struct {
+	Setting
+	Search
+	// WallSeconds sums the time of its generations. Those of several arms can overlap.
+	WallSeconds float64 `json:"wall_time_seconds"`
+}
+
+func newArm(arm evolve.ArmResult, seed uint32, h Header) Arm {
+	a := Arm{Setting: newSetting(h, len(arm.Generations)), Search: newSearch(arm, int64(seed), h.Model)}
+	for _, g := range arm.Generations {
+		a.WallSeconds += g.Elapsed.Seconds()
+	}
+	return a
 }

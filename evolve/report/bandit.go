@@ -7,9 +7,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// A Bandit is the result of a bandit over searches, in the form of the paper's files. Lists by
-// round are in the order of draws, lists by arm in the arms' order; FLOPs by round are those of the worst
-// case. docs/results.md describes the fields.
+// A Bandit is the result of a bandit over searches, in the form of the paper's files. Lists by round are in
+// the order of draws, lists by arm in the arms' order. FLOPs by round are those of the worst case.
 type Bandit struct {
 	Task           string    `json:"task"`
 	Model          string    `json:"model"`
@@ -57,21 +56,21 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 	if len(h.ArmSeeds) != len(r.Arms) {
 		panic(fmt.Sprintf("report: NewBandit with %d seeds for %d arms", len(h.ArmSeeds), len(r.Arms)))
 	}
-	m := h.Model.WithDefaults()
+	h.Model = h.Model.WithDefaults()
 	b := Bandit{
-		Task: h.Task, Model: m.Key, ModelName: m.Name, Active: m.ActiveParams,
+		Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, Active: h.Model.ActiveParams,
 		Algo: h.Algo, Policy: h.Policy, C: h.T * h.N, T: h.T, N: h.N,
 		Arms: len(r.Arms), ArmSeeds: h.ArmSeeds, BanditSeed: h.BanditSeed,
-		FLOPs:        newCost(r.Attempts, m.ActiveParams),
+		FLOPs:        newCost(r.Attempts, h.Model.ActiveParams),
 		FinalFitness: r.Best.Result.Score, BestArmSeed: h.ArmSeeds[r.BestArm],
-		ArmPulls: make([]int, len(r.Arms)), Counts: newCounts(r.EachCall),
-		Total: newTotal(r, m),
+		ArmPulls: make([]int, len(r.Arms)), Counts: Count(r.EachCall),
+		Total: newTotal(r, h.Model),
 		Stop:  r.Stop, Limit: r.Limit, WallSeconds: r.Elapsed.Seconds(),
 	}
 	b.addRounds(r)
 	for i, arm := range r.Arms {
 		b.ArmFitness = append(b.ArmFitness, arm.Best.Result.Score)
-		b.ArmResults = append(b.ArmResults, newArm(arm, int64(h.ArmSeeds[i]), m.ActiveParams))
+		b.ArmResults = append(b.ArmResults, newArm(arm, h.ArmSeeds[i], h.Header))
 	}
 	return b
 }

@@ -7,78 +7,84 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// Counts counts calls, attempts and tokens by [llm.Class]. Every attempt belongs to one class, and a
-// call to that of its last attempt, so the classes sum to the whole.
+// Counts counts calls, attempts and tokens by [llm.Class]. Every attempt belongs to one class, and a call to
+// that of its last attempt, so the classes sum to the whole.
 type Counts struct {
-	Calls     map[llm.Class]int    `json:"calls"`             // one a child, however many attempts
-	Attempts  map[llm.Class]int    `json:"attempts_by_class"` // every one
+	Calls     map[llm.Class]int    `json:"calls"` // one a call, however many attempts
+	Attempts  map[llm.Class]int    `json:"attempts_by_class"`
 	Tokens    map[llm.Class]Tokens `json:"tokens"`
 	StallRate float64              `json:"stall_rate"` // stalled attempts / attempts; 0 if there are none
-	// Endpoints counts attempts by the replica that was asked, where attempts say.
+	// Endpoints counts the attempts that name the endpoint which was asked, by its name or URL.
 	Endpoints map[string]Endpoint `json:"endpoints,omitempty"`
 }
 
-// Tokens sums the tokens of attempts, as far as they are known: by usage, or as they streamed.
+// Tokens sums the tokens of attempts as far as they are known, from usage or from what was streamed.
 type Tokens struct {
 	Prompt     int `json:"prompt"`
-	Cached     int `json:"cached"`
+	Cached     int `json:"cached"` // of the prompt's
 	Completion int `json:"completion"`
 }
 
-// An Endpoint counts the attempts at one endpoint, by what they came to. StallRate is Stalls/Attempts.
+// An Endpoint counts the attempts at one endpoint, by class. Those that were canceled are the rest.
 type Endpoint struct {
 	Attempts  int     `json:"attempts"`
 	Real      int     `json:"real"`
 	Stalls    int     `json:"stalls"`
 	Errors    int     `json:"errors"`
-	StallRate float64 `json:"stall_rate"`
+	StallRate float64 `json:"stall_rate"` // Stalls / Attempts
+	// OverCap counts the attempts for which the endpoint reported more new tokens than their cap allowed.
+	// [evolve.Budget] computes from that cap what a call can cost at most. If OverCap is not 0, this endpoint
+	// may have made the run cost more than the limits on tokens, FLOPs and money say.
+	OverCap int `json:"over_cap,omitempty"`
 }
 
-// newCounts counts calls, each given by its attempts.
-func newCounts(calls iter.Seq[[]llm.Attempt]) Counts {
-	r := Counts{
+// Count counts calls, each given by its attempts, as [evolve.Result.EachCall] yields them.
+func Count(calls iter.Seq[[]llm.Attempt]) Counts {
+	c := Counts{
 		Calls: map[llm.Class]int{}, Attempts: map[llm.Class]int{}, Tokens: map[llm.Class]Tokens{},
 		Endpoints: map[string]Endpoint{},
 	}
-	for _, c := range llm.Classes() {
-		r.Calls[c], r.Attempts[c], r.Tokens[c] = 0, 0, Tokens{}
-	}
-	for attempts := range calls {
-		r.Calls[evolve.Child{Attempts: attempts}.Class()]++
-		for _, a := range attempts {
-			r.add(a)
-		}
+	for _, class := range llm.Classes() {
+		c.Calls[class], c.Attempts[class], c.Tokens[class] = 0, 0, Tokens{}
 	}
 	total := 0
-	for _, n := range r.Attempts {
-		total += n
+	for attempts := range calls {
+		c.Calls[evolve.Child{Attempts: attempts}.Class()]++
+		for _, a := range attempts {
+			c.add(a)
+			total++
+		}
 	}
 	if total > 0 {
-		r.StallRate = float64(r.Attempts[llm.Stall]) / float64(total)
+		c.StallRate = float64(c.Attempts[llm.Stall]) / float64(total)
 	}
-	return r
+	return c
 }
 
 // add counts one attempt.
-func (r *Counts) add(a llm.Attempt) {
+func (c *Counts) add(a llm.Attempt) {
 	class := a.Status.Class()
-	r.Attempts[class]++
-	t := r.Tokens[class]
+	c.Attempts[class]++
+	c.Tokens[class] = c.Tokens[class].plus(a)
+	if a.Endpoint != "" {
+		c.Endpoints[a.Endpoint] = c.Endpoints[a.Endpoint].plus(a)
+	}
+}
+
+// plus returns t with the tokens of a.
+func (t Tokens) plus(a llm.Attempt) Tokens {
+	u := llm.Usage{CompletionTokens: a.Streamed}
 	if a.Usage != nil {
-		u := a.Usage.Clean()
-		t.Prompt += u.PromptTokens
-		t.Cached += u.CachedTokens
-		t.Completion += u.CompletionTokens
-	} else {
-		t.Completion += llm.Usage{CompletionTokens: a.Streamed}.Clean().CompletionTokens
+		u = *a.Usage
 	}
-	r.Tokens[class] = t
-	if a.Endpoint == "" {
-		return
-	}
-	e := r.Endpoints[a.Endpoint]
+	u = u.Clean()
+	return Tokens{t.Prompt + u.PromptTokens, t.Cached + u.CachedTokens, t.Completion + u.CompletionTokens}
+}
+
+// plus returns e with a counted.
+func (e Endpoint) plus(a llm.Attempt) Endpoint {
 	e.Attempts++
-	switch class {
+	switch a.Status.Class() {
 	case llm.Real:
 		e.Real++
 	case llm.Stall:
@@ -86,6 +92,14 @@ func (r *Counts) add(a llm.Attempt) {
 	case llm.Errored:
 		e.Errors++
 	}
+	if overCap(a) {
+		e.OverCap++
+	}
 	e.StallRate = float64(e.Stalls) / float64(e.Attempts)
-	r.Endpoints[a.Endpoint] = e
+	return e
+}
+
+// overCap reports whether the endpoint reported more new tokens for a than its cap allowed.
+func overCap(a llm.Attempt) bool {
+	return a.Usage != nil && a.MaxTokens > 0 && a.Usage.CompletionTokens > a.MaxTokens
 }

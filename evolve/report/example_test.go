@@ -126,12 +126,28 @@ func ExampleHeader() {
 
 func ExampleArm() {
 	r := report.NewBandit(reported())
-	for _, arm := range r.ArmResults {
+	for _, arm := range r.ArmResults { // in the names of a greedy search's file
 		fmt.Println(arm.Seed, arm.FinalFitness, arm.PerGen)
 	}
 	// Output:
 	// 40 -86 [368000 6.368e+06]
 	// 41 -79 [4.368e+06 368000]
+}
+
+func ExampleSetting() {
+	budget := single().Setting
+	fmt.Println(budget.Task, budget.ModelName, budget.C, budget.T, budget.N)
+	arm := report.NewBandit(reported()).ArmResults[0].Setting // what the bandit gave it
+	fmt.Println(arm.Task, arm.ModelName, arm.C, arm.T, arm.N)
+	// Output:
+	// sum example/Tiny 8 2 4
+	// sum example/Tiny 8 2 4
+}
+
+func ExampleSearch() {
+	s := single().Search
+	fmt.Println(s.Seed, s.FinalFitness, len(s.Trajectory), s.Calls[llm.Real])
+	// Output: 40 -86 3 8
 }
 
 func ExampleGeneration() {
@@ -153,6 +169,18 @@ func ExampleChild() {
 	// 1 4161601853 -91 true 1 ok
 	// 2 1760521447 -87 true 1 ok
 	// 3 1410398016 -88 true 1 ok
+}
+
+func ExampleChildren() {
+	children := single().Trajectory[1].Children
+	late := 0
+	for c := range children.All() { // made one at a time
+		if len(c.Attempts) > 1 {
+			late++
+		}
+	}
+	fmt.Println(late, "of", children.Len(), "were asked for again")
+	// Output: 0 of 4 were asked for again
 }
 
 func ExampleAttempt() {
@@ -232,6 +260,59 @@ func ExampleTotal() {
 	// of the result:  2 answered, 0 given up
 	// of the run:     2 answered, 2 given up
 	// of which lost:  1
+}
+
+// Calls are counted without a report too, here while a run goes on.
+func ExampleCount() {
+	arms, err := evolve.GreedyArms(context.Background(), evolve.GreedyConfig{Task: sum(), LLM: metered, N: 4, Seed: 40}, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = evolve.Run(context.Background(), evolve.Config{
+		Arms: arms, Policy: bandit.Random{}, Budget: evolve.Budget{Rounds: 2},
+		Observer: func(e evolve.Event) {
+			if e.Kind == evolve.EventGeneration {
+				counts := report.Count(e.Generation.EachCall)
+				fmt.Println(counts.Calls[llm.Real], "calls", counts.Attempts[llm.Stall], "stalls")
+			}
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 4 calls 0 stalls
+	// 4 calls 3 stalls
+}
+
+// A report, or a part of one, can go elsewhere than to a file.
+func ExampleWrite() {
+	if err := report.Write(os.Stdout, single().Tokens); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// {
+	//   "canceled": {
+	//     "prompt": 0,
+	//     "cached": 0,
+	//     "completion": 0
+	//   },
+	//   "error": {
+	//     "prompt": 0,
+	//     "cached": 0,
+	//     "completion": 0
+	//   },
+	//   "real": {
+	//     "prompt": 800,
+	//     "cached": 512,
+	//     "completion": 80
+	//   },
+	//   "stall": {
+	//     "prompt": 0,
+	//     "cached": 0,
+	//     "completion": 0
+	//   }
+	// }
 }
 
 func ExampleSave() {

@@ -7,33 +7,26 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// A Greedy is the result of one search, in the form of the paper's files; docs/results.md describes
-// the fields.
+// A Greedy is the result of one search, in the form of the paper's files.
 type Greedy struct {
-	Task      string `json:"task"`
-	Model     string `json:"model"`
-	ModelName string `json:"model_name"`
-	C         int    `json:"C"` // the budget, T·N calls
-	T         int    `json:"T"`
-	N         int    `json:"N"`
-	Arm
-	Total       *Total      `json:"all_lives,omitempty"`
+	Setting // of the budget
+	Search
+	Total       *Total      `json:"all_lives,omitempty"` // nil if the result holds every call
 	Stop        evolve.Stop `json:"stop"`
 	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
 	WallSeconds float64     `json:"wall_time_seconds"`
 }
 
-// NewGreedy returns the report of a run of one search with the given seed. It panics if r has other than one
-// arm.
+// NewGreedy returns the report of a run of one search with the given seed. It panics unless r has one arm.
 func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 	if len(r.Arms) != 1 {
 		panic(fmt.Sprintf("report: NewGreedy of a run with %d arms: need 1", len(r.Arms)))
 	}
-	m := h.Model.WithDefaults()
+	h.Model = h.Model.WithDefaults()
 	return Greedy{
-		Task: h.Task, Model: m.Key, ModelName: m.Name, C: h.T * h.N, T: h.T, N: h.N,
-		Arm:         newArm(r.Arms[0], int64(seed), m.ActiveParams),
-		Total:       newTotal(r, m),
+		Setting:     newSetting(h, h.T),
+		Search:      newSearch(r.Arms[0], int64(seed), h.Model),
+		Total:       newTotal(r, h.Model),
 		Stop:        r.Stop,
 		Limit:       r.Limit,
 		WallSeconds: r.Elapsed.Seconds(),

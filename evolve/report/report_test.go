@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -47,13 +48,46 @@ func TestRowZeroSaysWhyTheInitialProgramIsInvalid(t *testing.T) {
 			Start:       eval.Candidate{Program: "five", Result: start},
 			Generations: []evolve.Generation{{Index: 1}},
 		}}}
-		one := report.NewGreedy(result, report.Header{Model: tiny, T: 1, N: 2}, 2).Arm
-		many := report.NewBandit(result, report.BanditHeader{ArmSeeds: []uint32{2}}).ArmResults[0]
-		for _, arm := range []report.Arm{one, many} {
+		one := report.NewGreedy(result, report.Header{Model: tiny, T: 1, N: 2}, 2).Search
+		many := report.NewBandit(result, report.BanditHeader{ArmSeeds: []uint32{2}}).ArmResults[0].Search
+		for _, arm := range []report.Search{one, many} {
 			row := arm.Trajectory[0]
 			if row.Reason != start.Reason || (row.Valid == 1) != start.Valid || arm.Trajectory[1].Reason != "" {
 				t.Errorf("initial program %+v: row 0 has reason %q and %d valid, row 1 %q", start, row.Reason, row.Valid, arm.Trajectory[1].Reason)
 			}
 		}
+	}
+}
+
+// The row of an arm has what the file of its search alone would have.
+func TestArmRowsAreResultsOfTheirOwn(t *testing.T) {
+	result, h := reported()
+	data := written(t, report.NewBandit(result, h))
+	var read struct {
+		Arms []map[string]any `json:"arm_results"`
+	}
+	if err := json.Unmarshal([]byte(data), &read); err != nil {
+		t.Fatal(err)
+	}
+	paper := []string{"task", "model", "model_name", "C", "T", "N", "seed", "final_fitness", "final_metrics", "trajectory",
+		"wall_time_seconds", "flops", "flops_per_generation"}
+	for i, arm := range read.Arms {
+		for _, name := range paper {
+			if _, found := arm[name]; !found {
+				t.Errorf("arm %d has no %s", i, name)
+			}
+		}
+		seconds := 0.0
+		for _, g := range result.Arms[i].Generations {
+			seconds += g.Elapsed.Seconds()
+		}
+		got := []any{arm["task"], arm["model"], arm["model_name"], arm["C"], arm["T"], arm["N"], arm["wall_time_seconds"]}
+		want := []any{"sum", "tiny", "example/Tiny", 8.0, 2.0, 4.0, seconds}
+		if seconds == 0 || !slices.Equal(got, want) {
+			t.Errorf("arm %d has %v, want %v", i, got, want)
+		}
+	}
+	if len(read.Arms) != 2 {
+		t.Errorf("%d arms", len(read.Arms))
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"iter"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
@@ -12,8 +13,10 @@ import (
 // [evolve.Result.Earlier]. But for times, the file of a run that was stopped or killed and resumed differs
 // from that of an undisturbed run in nothing else.
 type Total struct {
-	// Lost calls were under way when an incarnation was killed. They may have been paid for: each counts as one
-	// canceled attempt without usage, which the worst case charges with the cap on new tokens.
+	// Lost calls were under way when an incarnation was killed. They may have been paid for: each counts as
+	// one canceled attempt without usage, which the worst case charges with the cap on new tokens. Endpoints
+	// counts them at the endpoint that they name. If they name none, they count at the one that all other
+	// attempts of the run name, or else as [UnknownEndpoint].
 	Lost int `json:"lost_calls"`
 	// Aborted calls were abandoned (Ctrl-C, the endpoint gone) and made again.
 	Aborted int  `json:"aborted_calls"`
@@ -21,45 +24,68 @@ type Total struct {
 	Counts
 }
 
+// UnknownEndpoint stands in [Counts] for the endpoints of lost calls, where a run asked several.
+const UnknownEndpoint = "unknown"
+
 // newTotal returns nil if the result holds every call of the run.
 func newTotal(r *evolve.Result, m llm.Model) *Total {
-	if len(r.Earlier.Lost)+len(r.Earlier.Aborted) == 0 {
+	e := r.Earlier
+	if len(e.Lost)+len(e.Aborted) == 0 {
 		return nil
 	}
-	calls := everyCall(r, m.WithDefaults().MaxTokens)
-	attempts := func(yield func(llm.Attempt) bool) {
-		for call := range calls {
-			for _, a := range call {
-				if !yield(a) {
+	ended := chain(r.EachCall, slices.Values(e.Aborted))
+	calls := chain(ended, lostCalls(e, m.MaxTokens, onlyEndpoint(Count(ended))))
+	return &Total{
+		Lost: len(e.Lost), Aborted: len(e.Aborted),
+		FLOPs: newCost(attempts(calls), m.ActiveParams), Counts: Count(calls),
+	}
+}
+
+// lostCalls yields an attempt for each lost call, with maxTokens and endpoint where it has none of its own.
+func lostCalls(e evolve.Earlier, maxTokens int, endpoint string) iter.Seq[[]llm.Attempt] {
+	return func(yield func([]llm.Attempt) bool) {
+		for _, a := range e.Lost {
+			a.MaxTokens, a.Endpoint = cmp.Or(a.MaxTokens, maxTokens), cmp.Or(a.Endpoint, endpoint)
+			if !yield([]llm.Attempt{a}) {
+				return
+			}
+		}
+	}
+}
+
+// onlyEndpoint returns the endpoint that c names if it names one, UnknownEndpoint if it names several, and ""
+// if it names none.
+func onlyEndpoint(c Counts) (only string) {
+	for name := range c.Endpoints {
+		if only != "" {
+			return UnknownEndpoint
+		}
+		only = name
+	}
+	return only
+}
+
+// chain yields what each of seqs does.
+func chain[T any](seqs ...iter.Seq[T]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, seq := range seqs {
+			for v := range seq {
+				if !yield(v) {
 					return
 				}
 			}
 		}
 	}
-	return &Total{
-		Lost: len(r.Earlier.Lost), Aborted: len(r.Earlier.Aborted),
-		FLOPs: newCost(attempts, m.ActiveParams), Counts: newCounts(calls),
-	}
 }
 
-// everyCall yields the attempts of every call of the result, and of those in r.Earlier. Lost calls are taken
-// to have had the cap on new tokens maxTokens unless they name their own.
-func everyCall(r *evolve.Result, maxTokens int) iter.Seq[[]llm.Attempt] {
-	return func(yield func([]llm.Attempt) bool) {
-		for attempts := range r.EachCall {
-			if !yield(attempts) {
-				return
-			}
-		}
-		for _, attempts := range r.Earlier.Aborted {
-			if !yield(attempts) {
-				return
-			}
-		}
-		for _, a := range r.Earlier.Lost {
-			a.MaxTokens = cmp.Or(a.MaxTokens, maxTokens)
-			if !yield([]llm.Attempt{a}) {
-				return
+// attempts yields every attempt of calls.
+func attempts(calls iter.Seq[[]llm.Attempt]) iter.Seq[llm.Attempt] {
+	return func(yield func(llm.Attempt) bool) {
+		for call := range calls {
+			for _, a := range call {
+				if !yield(a) {
+					return
+				}
 			}
 		}
 	}

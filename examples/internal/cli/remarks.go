@@ -3,21 +3,32 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // remarks returns a line for each thing about a run that its figures alone do not explain.
 func (o *Options) remarks(r *evolve.Result) (lines []string) {
 	if n := len(r.Earlier.Lost) + len(r.Earlier.Aborted); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s lost or given up in earlier lives of the run, and made again: all_lives in the result counts them", count(n, "call was", "calls were")))
+		lines = append(lines, fmt.Sprintf("%s lost or abandoned in earlier incarnations of the run, and made again: all_lives in the result counts them", count(n, "call was", "calls were")))
 	}
 	if r.Limit == "Stalls" {
 		lines = append(lines, fmt.Sprintf("%s timed out or stalled, more than the %d that --max-stalls allows: look at the endpoint and at what counts as a stall"+
 			" (--timeout; with --stream also --first-token, --silence, --min-rate); with a larger --max-stalls, --resume goes on where it stopped",
 			count(stalls(r), "attempt", "attempts"), o.maxStalls()))
+	}
+	endpoints := report.Count(r.EachCall).Endpoints
+	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
+		if n := endpoints[name].OverCap; n > 0 {
+			lines = append(lines, fmt.Sprintf("%s reported more new tokens than the request's cap allowed in %d of %s:"+
+				" limits on tokens, FLOPs and money rest on that cap, and this endpoint may have made the run cost more than they say",
+				name, n, count(endpoints[name].Attempts, "attempt", "attempts")))
+		}
 	}
 	var c complaint
 	for _, arm := range r.Arms {
@@ -38,7 +49,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprint(n, " ", many)
 }
 
-// stalls counts the attempts of all lives that timed out or stalled.
+// stalls counts the attempts of all incarnations that timed out or stalled.
 func stalls(r *evolve.Result) (n int) {
 	count := func(a llm.Attempt) bool {
 		if a.Status.Class() == llm.Stall {

@@ -27,6 +27,10 @@ func generation(outcomes ...string) (g evolve.Generation) {
 func TestRemarks(t *testing.T) {
 	stalled := generation("!no answer", "ok")
 	stalled.Children[0].Attempts = []llm.Attempt{{Status: llm.Stalled}, {Status: llm.Timeout}, {Status: llm.Failed}}
+	talked := generation("ok", "ok")
+	for i, tokens := range []int{100, 1090} {
+		talked.Children[i].Attempts = []llm.Attempt{{Status: llm.OK, MaxTokens: 100, Endpoint: "http://a/v1", Usage: &llm.Usage{CompletionTokens: tokens}}}
+	}
 	for _, tt := range []struct {
 		reason string
 		opts   Options
@@ -34,14 +38,16 @@ func TestRemarks(t *testing.T) {
 		want   []string // what the line says; none if there is none
 	}{
 		{"nothing to remark", Options{}, evolve.Result{Stop: evolve.StopBudget, Limit: "Calls", Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation("ok", "ok", "bad")}}}}, nil},
-		{"stalls, of this life and of one before, by the default cap", Options{T: 30, N: 8},
+		{"stalls, by the default cap", Options{T: 30, N: 8},
 			evolve.Result{Limit: "Stalls", Earlier: evolve.Earlier{}, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{stalled, generation("ok")}}}},
 			[]string{"2 attempts timed out or stalled, more than the 24 that --max-stalls allows", "--timeout", "--first-token, --silence, --min-rate", "--resume"}},
 		{"stalls, by a cap that was given", Options{T: 30, N: 8, MaxStalls: 1}, evolve.Result{Limit: "Stalls"}, []string{"more than the 1 that --max-stalls"}},
 		{"stalls of a small run", Options{T: 2, N: 8}, evolve.Result{Limit: "Stalls"}, []string{"more than the 10 that --max-stalls"}},
-		{"an earlier life", Options{}, evolve.Result{Earlier: evolve.Earlier{Lost: make([]llm.Attempt, 2), Aborted: make([][]llm.Attempt, 1)}},
-			[]string{"3 calls were lost or given up in earlier lives", "all_lives"}},
-		{"an earlier life, one call", Options{}, evolve.Result{Earlier: evolve.Earlier{Lost: make([]llm.Attempt, 1)}}, []string{"1 call was lost"}},
+		{"an earlier incarnation", Options{}, evolve.Result{Earlier: evolve.Earlier{Lost: make([]llm.Attempt, 2), Aborted: make([][]llm.Attempt, 1)}},
+			[]string{"3 calls were lost or abandoned in earlier incarnations", "all_lives"}},
+		{"an earlier incarnation, one call", Options{}, evolve.Result{Earlier: evolve.Earlier{Lost: make([]llm.Attempt, 1)}}, []string{"1 call was lost"}},
+		{"an endpoint that does not keep to the cap", Options{}, evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{talked}}}},
+			[]string{"http://a/v1 reported more new tokens than the request's cap allowed in 1 of 2 attempts"}},
 		{"half of all children, over arms", Options{}, evolve.Result{Arms: []evolve.ArmResult{
 			{Generations: []evolve.Generation{generation("ok", "a\n  b", "ok")}},
 			{Generations: []evolve.Generation{generation("ok", "c"), generation("!a\n  b")}}}},
