@@ -134,15 +134,8 @@ func (b Budget) worst(req llm.Request) amounts {
 	return most
 }
 
-// promptBound is more than the tokens that any tokenizer makes of a prompt: each stands for at least
-// one byte, and a template adds a few to each message.
-func promptBound(req llm.Request) int {
-	n := 32
-	for _, m := range req.Messages {
-		n += len(m.Content) + 32
-	}
-	return n
-}
+// promptBound is more than the tokens that any tokenizer makes of a prompt.
+func promptBound(req llm.Request) int { return llm.PromptTokens(req.Messages) }
 
 // newTokens is the cap on new tokens that is in force with an override at m.
 func newTokens(override *int, m llm.Model) int {

@@ -88,6 +88,7 @@ type Attempt struct {
 	// Kind classes an attempt with Status Failed, in one word: one of the Kind constants.
 	Kind         string        `json:"kind,omitempty"`
 	Usage        *Usage        `json:"usage,omitempty"`    // nil if the server sent none
+	Capped       bool          `json:"capped,omitempty"`   // Usage is the most that the request allows: the server claims more
 	Streamed     int           `json:"streamed,omitempty"` // completion tokens seen before it ended
 	MaxTokens    int           `json:"max_tokens"`         // the cap in force, for worst-case charging
 	FinishReason string        `json:"finish_reason,omitempty"`
@@ -108,6 +109,18 @@ type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CachedTokens     int `json:"cached_tokens"` // the part of PromptTokens that came from a prefix cache
 	CompletionTokens int `json:"completion_tokens"`
+}
+
+// PromptTokens returns more than the tokens that any tokenizer makes of messages: one for each byte of their
+// text, as a token stands for at least one, 32 for each message and 32 for all, which is what a template
+// puts around them.
+func PromptTokens(messages []Message) int {
+	const around = 32
+	n := around
+	for _, m := range messages {
+		n += len(m.Content) + around
+	}
+	return n
 }
 
 // Clean returns u as far as it can be true, so that no sum of counts overflows or turns negative, whatever

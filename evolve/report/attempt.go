@@ -20,6 +20,7 @@ type Attempt struct {
 	Unsent          bool   `json:"unsent,omitempty"` // it never went out, and costs nothing
 	Error           string `json:"error,omitempty"`
 	Streamed        int    `json:"streamed_tokens,omitempty"`
+	Capped          bool   `json:"usage_capped,omitempty"` // Usage is the most that the request allows: the server claimed more
 	Model           string `json:"model,omitempty"`
 	Endpoint        string `json:"endpoint,omitempty"`
 	// Propensity is the chance with which an ensemble chose Model.
@@ -40,7 +41,7 @@ type Usage struct {
 func newAttempt(i int, a llm.Attempt) Attempt {
 	row := Attempt{
 		Index: i, Status: string(a.Status), Latency: a.Latency.Seconds(), TimedOut: a.Status == llm.Timeout, Unsent: a.Unsent,
-		Error: a.Err, Streamed: a.Streamed, Model: a.Model, Endpoint: a.Endpoint, Propensity: a.Propensity,
+		Error: a.Err, Streamed: a.Streamed, Capped: a.Capped, Model: a.Model, Endpoint: a.Endpoint, Propensity: a.Propensity,
 	}
 	if a.Status == llm.Failed {
 		row.Status = fmt.Sprintf("error:%s", a.Kind)

@@ -39,7 +39,7 @@ func (c *Client) askStream(ctx context.Context, b body, o usageOption) (answer, 
 	if events.isWhole() {
 		return c.readWhole(ctx, call, events.r, w)
 	}
-	t := transcript{max: c.cfg.MaxBody}
+	t := transcript{max: c.cfg.MaxBody, cap: c.cap(&b)}
 	err = t.read(events, w)
 	return t.answer(), c.conclude(ctx, call, &t, err)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -119,7 +120,7 @@ func TestKindOf(t *testing.T) {
 		{"too early", 425, ``, llm.KindServer},
 		{"moved", 308, ``, llm.KindNotFound},
 	} {
-		text, code := parseError([]byte(tt.body))
+		text, code := parseError([]byte(tt.body), asIs)
 		if got := kindOf(tt.status, code, text); got != tt.want {
 			t.Errorf("%s: %q, want %q (code %q, text %q)", tt.reason, got, tt.want, code, text)
 		}
@@ -138,7 +139,7 @@ func TestParseErrorText(t *testing.T) {
 		{"a page with a style", "<html><style>p{}</style><title>502</title><p>Bad</p></html>", "502 Bad", ""},
 		{"a tag that does not end", "<html", "", ""},
 	} {
-		if text, code := parseError([]byte(tt.body)); text != tt.text || strings.Trim(code, "nul") != tt.code {
+		if text, code := parseError([]byte(tt.body), asIs); text != tt.text || strings.Trim(code, "nul") != tt.code {
 			t.Errorf("%s: text %q, code %q; want %q, %q", tt.reason, text, code, tt.text, tt.code)
 		}
 	}
@@ -173,6 +174,9 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// asIs strikes nothing out.
+func asIs(s string) string { return s }
+
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"choices":[{"message":{"content":"hi","reasoning":"r"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`,
@@ -188,8 +192,8 @@ func FuzzDecode(f *testing.F) {
 		if u := ans.usage; u != nil && (u.PromptTokens < 0 || u.CompletionTokens < 0 || u.CachedTokens < 0 || u.CachedTokens > u.PromptTokens) {
 			t.Errorf("usage %+v", *u)
 		}
-		text, _ := parseError(body)
-		for _, s := range []string{excerpt(body), oneLine(text)} {
+		text, _ := parseError(body, asIs)
+		for _, s := range []string{excerpt(body, asIs), printable.Line(text)} {
 			if strings.ContainsAny(s, "\n\r\x1b") || !utf8.ValidString(s) {
 				t.Errorf("not fit for a message: %q", s)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/openai/openai-go/v3/option"
 
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -83,7 +84,8 @@ func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body, ask fun
 	start := time.Now()
 	ans, fail := ask(way.watch(ctx))
 	a.Latency = time.Since(start)
-	a.Usage, a.FinishReason, a.Streamed = ans.usage, ans.finish, ans.streamed
+	a.Usage, a.Capped = c.bounded(b, ans)
+	a.FinishReason, a.Streamed = shorten(c.hide(printable.Line(ans.finish)), maxFinish), ans.streamed
 	if fail == nil {
 		reply.Text, reply.Reasoning = ans.text, ans.reasoning
 		reply.Attempts = append(reply.Attempts, a)
@@ -93,7 +95,7 @@ func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body, ask fun
 	if a.Unsent = way.unsent(); a.Unsent && fail.Status != llm.Failed { // of failures the cause says so
 		fail.Err = fmt.Errorf("not sent, no connection came about: %w", fail.Err)
 	}
-	a.Status, a.Kind, a.Err = fail.Status, fail.Kind, oneLine(fail.Err.Error())
+	a.Status, a.Kind, a.Err = fail.Status, fail.Kind, printable.Line(fail.Err.Error())
 	if !a.Unsent || a.Status != llm.Canceled {
 		reply.Attempts = append(reply.Attempts, a)
 	}

@@ -41,6 +41,11 @@
 // dropped as if none had been sent (Attempt.Usage is nil, and the accountant's rule for attempts
 // without usage applies); cached tokens are clamped to between 0 and the prompt's. Of a stream the
 // latest usage counts; where the stream ended early, its completion tokens are at least those seen.
+//
+// Counts below a billion can still be more than the request allows. A prompt has at most
+// [llm.PromptTokens] tokens, and one more for each byte of Config.Extra; new tokens are at most the cap
+// that the request carries, or as many as were seen in a stream. A larger count is cut to that, and the
+// attempt says so (Attempt.Capped).
 package openai
 
 import (
@@ -51,8 +56,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -103,14 +110,17 @@ type Config struct {
 
 // A Client asks one endpoint for completions of one model. It is safe for concurrent use.
 type Client struct {
-	cfg      Config        // with defaults, the base in its final form, and no key
-	key      func() string // a closure, so that no way of printing a Client shows it
-	baseFrom string        // where the base came from, for messages
+	cfg      Config                // with defaults, the base in its final form, and no key
+	key      func() string         // a closure, so that no way of printing a Client shows it
+	hidden   func() *regexp.Regexp // what matches the key in text; nil for none
+	baseFrom string                // where the base came from, for messages
 	keyFrom  string
 	api      *sdk.Client // made here and not by its New, which reads OPENAI_* from the environment
 	streams  *sdk.Client // the same, with room for streams
 	usage    *usageOptions
 	own      *http.Client // nil if the caller brought one
+
+	extraBytes int // of Config.Extra, in a request
 }
 
 var _ llm.LLM = (*Client)(nil)
@@ -147,6 +157,14 @@ func New(cfg Config) (*Client, error) {
 	key := cfg.APIKey
 	cfg.APIKey = ""
 	c.cfg, c.key = cfg, func() string { return key }
+	c.hidden = sync.OnceValue(func() *regexp.Regexp { return hidingOf(key) })
+	if len(cfg.Extra) > 0 {
+		extra, err := marshal(cfg.Extra)
+		if err != nil {
+			return nil, err // validated, so that it does not come to this
+		}
+		c.extraBytes = len(extra)
+	}
 	c.api = &sdk.Client{Options: c.options(cfg.MaxBody)}
 	c.streams = &sdk.Client{Options: c.options(maxStream(cfg.MaxBody))}
 	c.usage = newUsageOptions(cfg)

@@ -17,7 +17,8 @@ type answer struct {
 	reasoning string
 	finish    string
 	usage     *llm.Usage
-	streamed  int // completion tokens seen; 0 if it was not streamed
+	excess    bool // usage was cut already
+	streamed  int  // completion tokens seen; 0 if it was not streamed
 }
 
 // completion is the part of a chat completion that is read here. What is not essential is left

@@ -20,7 +20,7 @@ func (c *Client) refused(resp *http.Response, body []byte) *llm.Error {
 	if len(body) == 0 && resp.Body != nil {
 		body, _ = io.ReadAll(resp.Body) // bounded, and in memory by now
 	}
-	text, code := parseError(c.redact(body))
+	text, code := parseError(c.redact(body), c.hide)
 	if to := resp.Header.Get("Location"); to != "" {
 		text = "redirected to " + to
 	}
@@ -35,9 +35,9 @@ func (c *Client) broken(status int, b *brokenReply) *llm.Error {
 		return nil
 	}
 	body, why := c.redact(b.body), "a broken reply: "+b.why
-	quote := excerpt(body)
+	quote := excerpt(body, c.hide)
 	if b.failure {
-		text, code := parseError(body)
+		text, code := parseError(body, c.hide)
 		if n, _ := strconv.Atoi(code); n >= 400 && n < 600 {
 			e := c.classed(n, code, text)
 			e.Code = status
@@ -121,7 +121,9 @@ func tooLong(code, text string) bool {
 //
 //	{"error": {"message": m, "code": c, "type": c}}   {"error": m}
 //	{"message": m, "code": c}   {"detail": m or [{"msg": m}]}   text or HTML
-func parseError(body []byte) (text, code string) {
+//
+// Hide strikes out of an excerpt what is not to be shown, before it is cut.
+func parseError(body []byte, hide func(string) string) (text, code string) {
 	var e struct {
 		Error           json.RawMessage `json:"error"`
 		Detail          json.RawMessage `json:"detail"`
@@ -129,14 +131,14 @@ func parseError(body []byte) (text, code string) {
 		Code, Type, Msg json.RawMessage
 	}
 	if json.Unmarshal(body, &e) != nil {
-		return excerpt(body), ""
+		return excerpt(body, hide), ""
 	}
 	if len(e.Error) > 0 && e.Error[0] == '{' {
-		return parseError(e.Error)
+		return parseError(e.Error, hide)
 	}
 	text = firstText(e.Error, e.Message, e.Detail)
 	if text == "" {
-		text = excerpt(body)
+		text = excerpt(body, hide)
 	}
 	code = firstText(e.Code, e.Type)
 	if n := strings.TrimSpace(string(e.Code)); code == "" || isNumber(n) {

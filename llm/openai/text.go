@@ -2,49 +2,86 @@ package openai
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
-	"unicode"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// maxExcerpt bounds what is shown of a body, in runes.
-const maxExcerpt = 120
+// maxExcerpt bounds what is shown of a body, in runes, and maxFinish what is kept of a finish reason.
+const (
+	maxExcerpt = 120
+	maxFinish  = 64
+)
 
 // clean makes server text fit for a message: one line, no control characters, no key.
-func (c *Client) clean(s string) string {
-	return shorten(oneLine(string(c.redact([]byte(s)))), 4*maxExcerpt)
-}
+func (c *Client) clean(s string) string { return shorten(c.hide(printable.Line(s)), 4*maxExcerpt) }
 
 // redact strikes out the key, which some servers repeat. Very short keys are no secrets, and
 // striking them out would only garble the text.
 func (c *Client) redact(b []byte) []byte {
 	key := c.key()
-	if len(key) < 4 {
+	if len(key) < minKey {
 		return b
 	}
-	return bytes.ReplaceAll(b, []byte(key), []byte("[key]"))
+	return bytes.ReplaceAll(b, []byte(key), []byte(struckOut))
 }
 
-// excerpt returns the first words of a body, without markup if it is HTML.
-func excerpt(body []byte) string {
-	s := string(body[:min(len(body), 1<<14)])
+// hide strikes the key out of text that is clean already, and is not cut yet: what is dropped in cleaning may
+// have stood inside the key, and half a key is not recognised.
+func (c *Client) hide(s string) string {
+	if hidden := c.hidden(); hidden != nil {
+		return hidden.ReplaceAllLiteralString(s, struckOut)
+	}
+	return s
+}
+
+const (
+	minKey    = 4 // bytes of a key that is a secret
+	struckOut = "[key]"
+)
+
+// between is what may stand within a key that still can be read: blanks, marks that are drawn over a letter,
+// and characters in the forms that JSON, Go and URLs write them in.
+const between = `(?:[\pZ\pM\x{FFFD}]|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2})*`
+
+// hidingOf returns what matches key in clean text; nil for one that is no secret.
+func hidingOf(key string) *regexp.Regexp {
+	if len(key) < minKey {
+		return nil
+	}
+	var letters []string
+	for _, r := range key {
+		letters = append(letters, regexp.QuoteMeta(string(r)))
+	}
+	return regexp.MustCompile(strings.Join(letters, between))
+}
+
+// worded is an error with another text.
+type worded struct {
+	error
+	text string
+}
+
+func (e worded) Error() string { return e.text }
+func (e worded) Unwrap() error { return e.error }
+
+// tidy returns err with a text that is clean, as it may quote what a server sent.
+func (c *Client) tidy(err error) error {
+	if text := c.clean(err.Error()); text != err.Error() {
+		return worded{err, text}
+	}
+	return err
+}
+
+// excerpt returns the first words of a body, without markup if it is HTML. Hide strikes out what is not to be
+// shown.
+func excerpt(body []byte, hide func(string) string) string {
+	s := string(body[:min(len(body), 1<<16)])
 	if strings.HasPrefix(strings.TrimSpace(s), "<") {
 		s = withoutTags(s)
 	}
-	return shorten(oneLine(s), maxExcerpt)
-}
-
-// oneLine joins s's words by single blanks and leaves out what is not printable.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r) || r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
+	return shorten(hide(printable.Line(strings.ToValidUTF8(s, ""))), maxExcerpt)
 }
 
 func shorten(s string, n int) string {

@@ -26,10 +26,12 @@ import (
 // repeated its finish reason, the text cannot be trusted.
 type transcript struct {
 	max int64 // bytes of text and reasoning
+	cap int   // on new tokens; 0 for none. What usage claims beyond it is no progress
 
 	text, reasoning []byte
 	finish          string
 	usage           *llm.Usage
+	excess          bool // usage claimed more than cap
 	begun           bool // a choice came
 	spoke           bool // content that is a string came
 	chunks          int  // with text
@@ -62,7 +64,7 @@ func (t *transcript) add(data, kind []byte) (tokens int, broken *brokenReply) {
 		return 0, &brokenReply{"an error in the stream", bytes.Clone(data), true}
 	}
 	before := t.streamed()
-	usage := parseUsage(c.Usage)
+	usage := t.capped(parseUsage(c.Usage))
 	if t.repeats(data, &c, usage) {
 		return 0, nil
 	}
@@ -72,6 +74,14 @@ func (t *transcript) add(data, kind []byte) (tokens int, broken *brokenReply) {
 		return 0, &brokenReply{why: fmt.Sprintf("%v, %d bytes of text", errTooLarge, t.max)}
 	}
 	return t.streamed() - before, nil
+}
+
+// capped returns usage with no more new tokens than the request allows.
+func (t *transcript) capped(usage *llm.Usage) *llm.Usage {
+	if usage != nil && t.cap > 0 && usage.CompletionTokens > t.cap {
+		usage.CompletionTokens, t.excess = t.cap, true
+	}
+	return usage
 }
 
 // repeats reports whether the chunk is certain to be the one before, come again.
@@ -134,7 +144,7 @@ func (t *transcript) count(usage *llm.Usage, text bool) {
 func (t *transcript) answer() answer {
 	a := answer{
 		text: validText(t.text), reasoning: validText(t.reasoning),
-		finish: t.finish, usage: t.usage, streamed: t.streamed(),
+		finish: t.finish, usage: t.usage, excess: t.excess, streamed: t.streamed(),
 	}
 	if a.usage != nil && !t.complete() {
 		u := *a.usage

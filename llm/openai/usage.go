@@ -39,6 +39,35 @@ func parseUsage(raw json.RawMessage) *llm.Usage {
 	}
 }
 
+// bounded returns the usage of ans as far as it can be true of the request b, and whether that is less than
+// the server claims.
+func (c *Client) bounded(b *body, ans answer) (u *llm.Usage, capped bool) {
+	if ans.usage == nil {
+		return nil, false
+	}
+	cut := *ans.usage
+	cut.PromptTokens = min(cut.PromptTokens, llm.PromptTokens(b.Messages)+c.extraBytes)
+	cut.CachedTokens = min(cut.CachedTokens, cut.PromptTokens)
+	cut.CompletionTokens = min(cut.CompletionTokens, max(c.cap(b), ans.streamed))
+	return &cut, ans.excess || cut != *ans.usage
+}
+
+// cap is the most new tokens that the request b allows: a field of Config.Extra can take the place of its own
+// cap, or stand beside it.
+func (c *Client) cap(b *body) int {
+	most := b.limit()
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} {
+		switch v := c.cfg.Extra[name].(type) {
+		case nil:
+		case int:
+			most = max(most, v)
+		default: // a number of another type, or none
+			most = maxTokensCounted
+		}
+	}
+	return most
+}
+
 // count returns a number of tokens that can be one.
 func count(n *float64) (int, bool) {
 	if n == nil || !(*n >= 0 && *n <= maxTokensCounted) || math.Trunc(*n) != *n {
