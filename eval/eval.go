@@ -45,38 +45,23 @@ func Invalid(format string, args ...any) Result {
 }
 
 // Clean returns r as it may travel: a score that is not finite makes it invalid, an invalid
-// result has score 0 and a reason, and metrics that are not finite are left out.
+// result has score 0 and a reason in one line that is fit for a terminal, and metrics that are not finite are
+// left out. What is larger than a journal should keep is cut: a reason after [MaxReason] bytes, an artifact in
+// the middle, to [MaxArtifact] bytes. Of metrics the first [MaxMetrics] by name are left, of artifacts the
+// first [MaxArtifacts] and those that fit into [MaxArtifactBytes]; names have at most [MaxName] bytes.
 func (r Result) Clean() Result {
 	if r.Valid && (math.IsNaN(r.Score) || math.IsInf(r.Score, 0)) {
 		r.Valid, r.Reason = false, fmt.Sprintf("score is %v, not a finite number", r.Score)
 	}
+	r.Reason = boundedReason(r.Reason)
 	if !r.Valid {
 		r.Score = 0
 		if r.Reason == "" {
 			r.Reason = "invalid, for no stated reason"
 		}
 	}
-	r.Metrics = finite(r.Metrics)
+	r.Metrics, r.Artifacts = boundedMetrics(r.Metrics), boundedArtifacts(r.Artifacts)
 	return r
-}
-
-// finite returns m without its values that are not finite, and m itself if there are none.
-func finite(m map[string]float64) map[string]float64 {
-	bad := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
-	clean := true
-	for _, v := range m {
-		clean = clean && !bad(v)
-	}
-	if clean {
-		return m
-	}
-	out := make(map[string]float64, len(m))
-	for k, v := range m {
-		if !bad(v) {
-			out[k] = v
-		}
-	}
-	return out
 }
 
 // A Candidate is a program and what evaluation found out about it.

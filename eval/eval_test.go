@@ -26,6 +26,8 @@ func TestClean(t *testing.T) {
 		{"a bad result has a reason", Result{}, Result{Reason: "invalid, for no stated reason"}},
 		{"a bad result's NaN goes too", Result{Score: nan, Reason: "loops"}, Result{Reason: "loops"}},
 		{"metrics are finite", Result{Valid: true, Metrics: map[string]float64{"a": nan, "b": inf, "c": 1}}, Result{Valid: true, Metrics: map[string]float64{"c": 1}}},
+		{"a reason is one line without what a terminal obeys", Result{Reason: "threw\n\x1b]52;c;cm0=\x07\u202eError"}, Result{Reason: "threw Error"}},
+		{"a reason that cannot be seen is none", Result{Reason: "\u200b"}, Result{Reason: "invalid, for no stated reason"}},
 		{"artifacts stay", Result{Reason: "r", Artifacts: map[string]string{"log": "x"}}, Result{Reason: "r", Artifacts: map[string]string{"log": "x"}}},
 	} {
 		t.Run(c.why, func(t *testing.T) {

@@ -45,7 +45,7 @@ type Fingerprint map[string]string
 // ([ErrDiverged] if they differ), and where the file ends the run goes on for real. Searches of other
 // makes are resumed too, and know nothing of it.
 //
-// It is safe for concurrent use. docs/journal.md describes the file.
+// It is safe for concurrent use. docs/journal.md describes the file, which only its owner may read.
 type Journal struct {
 	path string
 	log  *wal.Log

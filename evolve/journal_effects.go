@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/llm"
@@ -105,9 +104,7 @@ func (w *journaledLLM) ask(ctx context.Context, id effectID, req llm.Request) (l
 	}
 	begin := sync.OnceValue(func() error { return w.j.sends(id, req) })
 	reply, err := llm.Send(llm.WithTrace(ctx, &llm.Trace{Send: begin}), w.l, req)
-	if !utf8.ValidString(reply.Text) {
-		reply.Text = string([]rune(reply.Text)) // U+FFFD for each wrong byte, as JSON will have it
-	}
+	reply = reply.Clean()
 	record := &Record{Kind: RecordCompletion, Key: hex.EncodeToString(id.effectKey[:]), N: id.n, Reply: &reply, Error: newErrorRecord(err)}
 	if err != nil && fatal(ctx, err) != nil {
 		record.Kind, record.Prompt = RecordAborted, promptBound(req)

@@ -52,7 +52,7 @@ func entries(path string) iter.Seq2[wal.Entry, error] {
 // the damage that ended it, nil if there was none. What stood after the damage is lost to the run: it
 // asks for it again.
 func Salvage(from, to string) (records int, damage error, err error) {
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, nil, fmt.Errorf("evolve: salvaging %s: %w", from, err)
 	}

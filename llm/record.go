@@ -49,11 +49,12 @@ var _ LLM = (*Recorder)(nil)
 // it was paid for. From then on nothing is sent to l any more.
 func Record(l LLM, w io.Writer) *Recorder { return &Recorder{l: l, w: w, name: "a writer"} }
 
-// RecordFile is [Record] at the end of the file at path, which is created if it is not there. A
+// RecordFile is [Record] at the end of the file at path, which is created if it is not there, only for its
+// owner to read. A
 // last line that was torn when its writer was killed is cut off first; see [Recorder.Torn]. A file
 // that holds anything but exchanges is refused and left as it is.
 func RecordFile(l LLM, path string) (*Recorder, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("llm: recording: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 // lock takes the file for this process by a second file beside it, which a killed process leaves.
 func lock(_ *os.File, path string) (unlock func() error, err error) {
 	name := path + ".lock"
-	l, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	l, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("%w (if none has, because it was killed, remove %s)", ErrLocked, name)
 	}

@@ -1,0 +1,46 @@
+package llm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+func ExampleReply_Clean() {
+	r := llm.Reply{Text: "caf\xe9", Attempts: []llm.Attempt{{FinishReason: "st\x1b[2Jop\n"}}}.Clean()
+	fmt.Printf("%q, %q\n", r.Text, r.Attempts[0].FinishReason)
+	// Output: "caf�", "stop"
+}
+
+// Whatever an endpoint says of an attempt, what is kept of it has bounds, and the caller's is left alone.
+func TestReplyClean(t *testing.T) {
+	long := strings.Repeat("é ", 1<<16)
+	own := []llm.Attempt{{FinishReason: long, Kind: long, Err: long}, {FinishReason: "stop", Usage: &llm.Usage{PromptTokens: 1}}}
+	r := llm.Reply{Text: "a\nb", Attempts: own}.Clean()
+	for _, tt := range []struct {
+		name, got string
+		most      int
+	}{
+		{"finish reason", r.Attempts[0].FinishReason, llm.MaxFinishReason},
+		{"kind", r.Attempts[0].Kind, llm.MaxFinishReason},
+		{"error", r.Attempts[0].Err, llm.MaxErr},
+	} {
+		if len(tt.got) > tt.most || !strings.HasPrefix(tt.got, "é é") || !strings.HasSuffix(tt.got, "é ...") || !utf8.ValidString(tt.got) {
+			t.Errorf("%s: %d bytes, %.40q", tt.name, len(tt.got), tt.got)
+		}
+	}
+	if own[0].Err != long || r.Text != "a\nb" {
+		t.Error("the caller's attempts, or a good text, were changed")
+	}
+	if diff := cmp.Diff(r, r.Clean()); diff != "" || r.Attempts[1].FinishReason != "stop" {
+		t.Errorf("cleaning it again changes it:\n%s", diff)
+	}
+	if got := (llm.Reply{}).Clean(); got.Attempts != nil {
+		t.Errorf("attempts %v of none", got.Attempts)
+	}
+}
