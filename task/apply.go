@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -8,14 +9,30 @@ import (
 	"strings"
 )
 
+// What applying blocks may take. A reply can be far longer than any program, and each block costs passes over
+// what the ones before made.
+const (
+	maxGrown = 1 << 20 // bytes of what a block makes, unless twice the parent is more
+	maxWork  = 1 << 30 // bytes looked at and moved for all blocks
+)
+
 // apply returns what the blocks, in order, make of parent.
 func apply(parent string, blocks []block) (string, error) {
-	p := &searched{lines: linesOf(parent)}
+	most := max(maxGrown, 2*len(parent))
+	if err := checkSize(blocks, 2*most); err != nil {
+		return "", err
+	}
+	p := newSearched(parent)
 	for i, b := range blocks {
-		next, err := b.apply(p)
+		err := b.apply(p)
 		var lost *notFound
-		if i > 0 && errors.As(err, &lost) {
-			before := &searched{lines: linesOf(parent)}
+		switch {
+		case p.work > maxWork:
+			err = errWork
+		case err == nil && p.size > most:
+			err = fmt.Errorf("makes a program of more than %d bytes", most)
+		case i > 0 && errors.As(err, &lost):
+			before := newSearched(parent)
 			if at := before.strictest(b.readings(b.middle[0])).at; len(at) > 0 {
 				lost.earlier = at[0] + 1
 			}
@@ -23,16 +40,34 @@ func apply(parent string, blocks []block) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("block %d of %d %w", i+1, len(blocks), err)
 		}
-		p = &searched{lines: next}
 	}
 	return join(p.lines), nil
 }
 
-// A searched is a program that blocks look for their SEARCH in.
+// checkSize returns an error if blocks have more than most bytes.
+func checkSize(blocks []block, most int) error {
+	size := 0
+	for _, b := range blocks {
+		for _, l := range b.lines {
+			size += len(l) + 1
+		}
+	}
+	if size > most {
+		return fmt.Errorf("its blocks have more than %d bytes", most)
+	}
+	return nil
+}
+
+// A searched is a program that blocks look for their SEARCH in, and change.
 type searched struct {
-	lines  []line
-	strict string // all of it, as oneText has it; "" until it is needed
-	loose  string
+	lines         []line
+	size          int    // in bytes
+	strict, loose []byte // all of it, as oneText has it; empty until it is needed
+	work          int    // bytes that were looked at or moved
+}
+
+func newSearched(program string) *searched {
+	return &searched{lines: linesOf(program), size: len(program)}
 }
 
 // A match is a reading of a block and where in the program its search begins.
@@ -41,24 +76,33 @@ type match struct {
 	at []int
 }
 
-// apply returns what b makes of p.
-func (b block) apply(p *searched) ([]line, error) {
+// apply does to p what b says.
+func (b block) apply(p *searched) error {
 	if n := len(b.middle); n > maxMiddles || n > 1 && !slices.ContainsFunc(p.lines, isMiddle) {
-		return nil, fmt.Errorf("has %d lines %s, of which it is not clear which divides it", n, middleLine)
+		return fmt.Errorf("has %d lines %s, of which it is not clear which divides it", n, middleLine)
 	}
 	for _, at := range slices.Backward(b.middle) {
+		if p.work += bytesOfLine * len(b.lines); p.work > maxWork {
+			return errWork
+		}
 		m, err := b.divided(p, at)
 		switch {
 		case err != nil:
-			return nil, err
+			return err
 		case len(m.at) > 1:
-			return nil, fmt.Errorf("matches more than once, at %s: its SEARCH needs more lines", places(m.at))
+			return fmt.Errorf("matches more than once, at %s: its SEARCH needs more lines", places(m.at))
 		case len(m.at) == 1:
-			return replaced(p.lines, m), nil
+			p.replace(m)
+			return nil
 		}
 	}
-	return nil, &notFound{nearest: nearest(p.lines, b.lines[:b.middle[0]])}
+	return &notFound{nearest: nearest(p.lines, b.lines[:b.middle[0]])}
 }
+
+// bytesOfLine is how many bytes can be looked at in the time that it takes to move a line.
+const bytesOfLine = 8
+
+var errWork = errors.New("is not applied: with those before it, it takes passes over too much text")
 
 // maxMiddles is how many lines that might divide a block are tried.
 const maxMiddles = 32
@@ -92,14 +136,17 @@ const maxPlaces = 5
 // find returns the indices of the first maxPlaces lines where r's search, which is not empty,
 // begins. It takes time linear in the program.
 func (p *searched) find(r reading) []int {
-	text, search := p.text(r.loose), oneText(slices.Values(r.search), r.loose)
+	text, search := p.text(r.loose), oneText(nil, slices.Values(r.search), r.loose)
+	if p.work += len(text) + len(search); p.work > maxWork {
+		return nil
+	}
 	var at []int
 	for pos, n := 0, 0; len(at) < maxPlaces; {
-		i := strings.Index(text[pos:], search)
+		i := bytes.Index(text[pos:], search)
 		if i < 0 {
 			return at
 		}
-		n += strings.Count(text[pos:pos+i], "\n")
+		n += bytes.Count(text[pos:pos+i], []byte{'\n'})
 		at = append(at, n)
 		n++
 		pos += i + 1
@@ -108,13 +155,14 @@ func (p *searched) find(r reading) []int {
 }
 
 // text returns p as oneText has it.
-func (p *searched) text(loose bool) string {
+func (p *searched) text(loose bool) []byte {
 	text := &p.strict
 	if loose {
 		text = &p.loose
 	}
-	if *text == "" {
-		*text = oneText(func(yield func(string) bool) {
+	if len(*text) == 0 {
+		p.work += p.size
+		*text = oneText(*text, func(yield func(string) bool) {
 			for i := range p.lines {
 				if !yield(p.lines[i].text) {
 					return
@@ -125,30 +173,29 @@ func (p *searched) text(loose bool) string {
 	return *text
 }
 
-// oneText returns lines with a line end before and after each, so that whole lines are found in whole
+// oneText appends to b lines with a line end before and after each, so that whole lines are found in whole
 // lines only.
-func oneText(lines iter.Seq[string], loose bool) string {
-	var b strings.Builder
-	b.WriteByte('\n')
+func oneText(b []byte, lines iter.Seq[string], loose bool) []byte {
+	b = append(b, '\n')
 	for l := range lines {
 		if loose {
 			l = strings.TrimRight(l, space)
 		}
-		b.WriteString(l)
-		b.WriteByte('\n')
+		b = append(b, l...)
+		b = append(b, '\n')
 	}
-	return b.String()
+	return b
 }
 
-// replaced returns lines with m's search replaced where it is found first. The last new line ends as
-// the last old one did, the others like the program.
-func replaced(lines []line, m match) []line {
+// replace puts m's replacement where its search is found first. The last new line ends as the last old one
+// did, the others like the program.
+func (p *searched) replace(m match) {
 	at := m.at[0]
-	old := lines[at : at+len(m.search)]
+	old := p.lines[at : at+len(m.search)]
 	if m.search == nil { // a blank program is replaced whole
-		old = lines
+		old = p.lines
 	}
-	end := lineEnd(slices.Concat(old, lines))
+	end := lineEnd(old, p.lines)
 	put := make([]line, len(m.replace))
 	for i, text := range m.replace {
 		put[i] = line{text, end}
@@ -156,7 +203,10 @@ func replaced(lines []line, m match) []line {
 	if len(put) > 0 && len(old) > 0 {
 		put[len(put)-1].end = old[len(old)-1].end
 	}
-	return slices.Concat(lines[:at], put, lines[at+len(old):])
+	p.size += sizeOf(put) - sizeOf(old)
+	p.lines = slices.Replace(p.lines, at, at+len(old), put...)
+	p.work += bytesOfLine * len(p.lines)
+	p.strict, p.loose = p.strict[:0], p.loose[:0]
 }
 
 // places lists lines, whose indices at has, by number.

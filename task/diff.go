@@ -42,7 +42,9 @@ const maxBlocks = 256
 // There is no program if a block is not whole or not like the above, if its SEARCH is blank (but for
 // a blank parent), matches nothing, or matches more than once: err then names the block by its
 // number, and what comes nearest to it. If nothing is changed, err is [ErrUnchanged]. A program with
-// a NUL or that is not UTF-8 is none, as with ParseProgram. More than 256 blocks are not read.
+// a NUL or that is not UTF-8 is none, as with ParseProgram. More than 256 blocks are not read, and a block may
+// make a program of 1 MiB, or of twice the parent's size if that is more; blocks that take passes over more
+// than 1 GiB in all are not applied, which bounds the time to a second or two.
 //
 // "=======" within SEARCH or REPLACE is understood only if the program itself has such a line; of
 // several ways to divide the block, the one with the longest SEARCH that matches is meant.

@@ -31,11 +31,21 @@ func join(lines []line) string {
 	return b.String()
 }
 
-// lineEnd returns what ends the first of lines that anything ends, "\n" if none is.
-func lineEnd(lines []line) string {
+// sizeOf returns how many bytes join makes of lines.
+func sizeOf(lines []line) (n int) {
 	for _, l := range lines {
-		if l.end != "" {
-			return l.end
+		n += len(l.text) + len(l.end)
+	}
+	return n
+}
+
+// lineEnd returns what ends the first of several lists of lines that anything ends, "\n" if none is.
+func lineEnd(lists ...[]line) string {
+	for _, lines := range lists {
+		for _, l := range lines {
+			if l.end != "" {
+				return l.end
+			}
 		}
 	}
 	return "\n"
