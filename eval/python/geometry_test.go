@@ -19,7 +19,7 @@ func TestGeometry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	starts := map[string]float64{"cp": 0.36423689449571406, "mmd": 0.007840993143994491, "ht": 0}
+	starts := map[string]float64{"cp": 0.36410092663544474, "mmd": 0.007840993143994491, "ht": 0}
 	for _, p := range geometry.Problems() {
 		t.Run(p.Key, func(t *testing.T) {
 			points, err := runner.Run(t.Context(), p.Initial["python"], p.Entry)

@@ -120,7 +120,7 @@ func TestRunSavesItsResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := saved(t, dir, algo+"_C48_T6_K3_seed0.json")
-		if r.FinalFitness < 0.364237 || len(r.Selections) != 6 || r.FLOPs.WorstCase.OK != 48 || r.Stop != evolve.StopBudget {
+		if r.FinalFitness < 0.364101 || len(r.Selections) != 6 || r.FLOPs.WorstCase.OK != 48 || r.Stop != evolve.StopBudget {
 			t.Errorf("%s: fitness %v after %d rounds, stopped by %s", algo, r.FinalFitness, len(r.Selections), r.Stop)
 		}
 	}

@@ -29,7 +29,11 @@ func grid() packing {
 	return p
 }
 
-const gridScore = (2.5 + 0.1*(math.Sqrt2-1)) / 2.635
+const (
+	cpBest    = 2.635984
+	gridSum   = 2.5 + 0.1*(math.Sqrt2-1)
+	gridScore = gridSum / cpBest
+)
 
 func TestCirclePackingForms(t *testing.T) {
 	g := grid()
@@ -53,7 +57,7 @@ func TestCirclePackingForms(t *testing.T) {
 		})
 	}
 	r := p.Score([]byte(encode(t, g)))
-	near(t, "sum_radii", r.Metrics["sum_radii"], gridScore*2.635, 1e-15)
+	near(t, "sum_radii", r.Metrics["sum_radii"], gridSum, 1e-14)
 }
 
 func TestCirclePackingRefuses(t *testing.T) {
@@ -96,7 +100,11 @@ func TestCirclePackingTolerance(t *testing.T) {
 	g := grid()
 	g.Centers[0][0] -= 0.9e-6 // over the edge, and away from the circle in the gap
 	g.Radii[25] += 0.9e-6 - 1e-9
-	near(t, "within the tolerance, the score", valid(t, p, encode(t, g)), gridScore+0.9e-6/2.635, 1e-8)
+	near(t, "within the tolerance, the score", valid(t, p, encode(t, g)), gridScore-25*0.9e-6/cpBest, 1e-8)
+	r := p.Score([]byte(encode(t, g)))
+	near(t, "the sum that is scored", r.Metrics["sum_radii"], r.Score*cpBest, 1e-15)
+	near(t, "the worst violation", r.Metrics["worst_violation"], 0.9e-6, 1e-15)
+	near(t, "the score by the papers' rule", r.Metrics["paper_score"], (gridSum+0.9e-6-1e-9)/2.635, 1e-12)
 	g = grid()
 	for i := range g.Radii {
 		g.Radii[i] = 0

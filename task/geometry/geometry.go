@@ -2,7 +2,8 @@
 // spreading points in the plane, and keeping points in a triangle from lying on a line.
 //
 // A program returns coordinates and Go scores them, so a program can only be wrong, not cheat. Scores
-// are relative to the best value known when the problem was set, so 1 is as good as that.
+// are relative to the best value known, so 1 is as good as that. Constraints may be missed by a tolerance, as
+// coordinates are rounded; what misses one is scored as if it did not, so that it gains nothing.
 //
 // The problems, their sizes and the values to compare with are from "AlphaEvolve: a coding agent for
 // scientific and algorithmic discovery" (Novikov et al., 2025, appendix B).

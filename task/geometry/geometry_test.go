@@ -12,9 +12,10 @@ import (
 )
 
 // The values that the programs of the paper start from, to the last digit: cp and mmd from the same
-// computations in numpy.
+// computations in numpy. By the papers' rule cp starts at cpPaper.
 const (
-	cpStart  = 0.36423689449571406
+	cpPaper  = 0.36423689449571406
+	cpStart  = 0.36410092663544474
 	mmdStart = 0.007840993143994491
 )
 
@@ -42,6 +43,9 @@ func TestInitialPrograms(t *testing.T) {
 			}
 			if !got.Valid || math.Abs(got.Score-c.want) > 1e-14 {
 				t.Errorf("the initial program has %+v, want a score of %v", got, c.want)
+			}
+			if paper := got.Metrics["paper_score"]; c.p.Key == "cp" && math.Abs(paper-cpPaper) > 1e-14 {
+				t.Errorf("by the papers' rule it has %v, want %v", paper, cpPaper)
 			}
 		})
 	}

@@ -17,7 +17,12 @@ const (
 // The score is its area / (√3/4) / 0.036529889880030156: 0 if three points lie on a line.
 //
 // A program returns 11 pairs (x, y). It is invalid if a point is not inside within 1e-6, that is,
-// unless y ≥ −1e-6, y ≤ √3·x + 1e-6 and y ≤ √3·(1−x) + 1e-6.
+// unless y ≥ −1e-6, y ≤ √3·x + 1e-6 and y ≤ √3·(1−x) + 1e-6. Points of which the worst misses one of these by v,
+// less than that, are scored as what they are: points of a triangle whose sides are longer by the factor
+// 1 + 4v/√3. So a tolerance never pays.
+//
+// The metrics are min_area_ratio, the area that is scored / (√3/4); worst_violation, which is v; and
+// paper_score, the score by the rule of the papers, which do not look at v.
 func Heilbronn() Problem {
 	return Problem{
 		Key:   "ht",
@@ -30,7 +35,8 @@ func Heilbronn() Problem {
 			"three points lie on a line or two coincide. Good placements put points on the border, are often symmetric, " +
 			"and come from a numerical search.\n\n" +
 			"The program defines a function place without parameters that returns a list of 11 pairs [x, y]. A point " +
-			"that is outside the triangle by more than 1e-6 makes the placement invalid.",
+			"that is outside the triangle by more than 1e-6 makes the placement invalid, and one " +
+			"that is outside by less makes all count in a triangle that is larger by as much.",
 		Score:   scoreTriangles,
 		Initial: initial("ht"),
 	}
@@ -41,23 +47,27 @@ func scoreTriangles(data json.RawMessage) eval.Result {
 	if err != nil {
 		return eval.Invalid("place returned no points: %v", err)
 	}
+	worst := 0.0
 	for i, p := range points {
-		if !insideTriangle(p) {
+		over := outsideTriangle(p)
+		if !(over <= tolerance) {
 			return eval.Invalid("point %d, (%g, %g), is not inside the triangle", i, p.x, p.y)
 		}
+		worst = max(worst, over)
 	}
-	ratio := smallestTriangle(points) / (math.Sqrt(3) / 4)
-	return eval.Result{
-		Valid:   true,
-		Score:   ratio / htBest,
-		Metrics: map[string]float64{"min_area_ratio": ratio},
-	}
+	returned := smallestTriangle(points) / (math.Sqrt(3) / 4)
+	side := 1 + 4*worst/math.Sqrt(3)
+	ratio := returned / product(side, side)
+	return eval.Result{Valid: true, Score: ratio / htBest, Metrics: map[string]float64{
+		"min_area_ratio": ratio, "worst_violation": worst, "paper_score": returned / htBest,
+	}}
 }
 
-// insideTriangle reports whether p is in the triangle with the vertices (0, 0), (1, 0) and (1/2, √3/2).
-func insideTriangle(p point) bool {
+// outsideTriangle returns by how much p misses the worst of the three inequalities of the triangle with the
+// vertices (0, 0), (1, 0) and (1/2, √3/2); less than 0 inside.
+func outsideTriangle(p point) float64 {
 	s := math.Sqrt(3)
-	return p.y >= -tolerance && p.y <= product(s, p.x)+tolerance && p.y <= product(s, 1-p.x)+tolerance
+	return max(-p.y, p.y-product(s, p.x), p.y-product(s, 1-p.x))
 }
 
 // smallestTriangle returns the area of the smallest triangle with vertices among points.
