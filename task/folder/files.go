@@ -130,9 +130,22 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// readFile returns the text of a file of at most limit bytes.
+// readFile returns the text of a file of at most limit bytes that is in dir itself: what it holds goes to the
+// model, and a link could make that any file that the user can read.
 func readFile(dir, name string, limit int64) (string, error) {
-	data, err := readBytes(dir, name, limit)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, tidy(err))
+	}
+	defer root.Close()
+	f, err := root.Open(name)
+	if err != nil {
+		if isLink(dir, name) {
+			err = errors.New("it is a link that leads out of the folder, and its text would be sent to the model: put a copy in its place")
+		}
+		return "", fmt.Errorf("%s: %w", name, tidy(err))
+	}
+	data, err := readAll(f, name, limit)
 	if err == nil && !utf8.Valid(data) {
 		err = fmt.Errorf("%s is not UTF-8", name)
 	}
@@ -145,6 +158,11 @@ func readBytes(dir, name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, tidy(err))
 	}
+	return readAll(f, name, limit)
+}
+
+// readAll returns what is in f, of at most limit bytes, and closes it.
+func readAll(f *os.File, name string, limit int64) ([]byte, error) {
 	defer f.Close() // only read from
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	switch {
@@ -154,6 +172,13 @@ func readBytes(dir, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
 	}
 	return data, nil
+}
+
+// isLink reports whether the file name in dir is a link. One to a file that is there, which [os.Root] does not
+// open, leads out.
+func isLink(dir, name string) bool {
+	info, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // tidy takes the path off an error that is told along with it anyway.

@@ -6,7 +6,8 @@
 //	  evaluator.py         evaluate(program_path), or evaluate_stage1 to evaluate_stage3
 //	  config.yaml          optional
 //
-// [Load] makes the task, [Read] only says what the folder holds.
+// [Load] makes the task, [Read] only says what the folder holds. The initial program and the config.yaml are
+// shown to the model, so they may not be links that lead out of the folder.
 //
 // # What config.yaml says
 //
