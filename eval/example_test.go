@@ -177,3 +177,9 @@ func ExampleInvalid() {
 	// Output:
 	// {Score:0 Valid:false Reason:circle 3 overlaps Metrics:map[] Artifacts:map[]}
 }
+
+func ExamplePrintable() {
+	program := "return 1\x1b]52;c;cm0gLXJm\x07 // writes the clipboard\u202e"
+	fmt.Println(eval.Printable(program))
+	// Output: return 1 // writes the clipboard
+}

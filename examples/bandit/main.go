@@ -103,7 +103,7 @@ func run(ctx context.Context, args []string) error {
 	arms(file)
 	o.Summary(result, file.ArmResults[0].Trajectory[0].BestFitness, file.FLOPs)
 	if s.Pool != nil {
-		fmt.Println(s.Pool.Report())
+		cli.Printf("%v\n", s.Pool.Report())
 	}
 	return o.Finish(saver, file, result, err)
 }
@@ -147,7 +147,7 @@ func (o *options) search(ctx context.Context, s *cli.Setup, policy bandit.Policy
 
 // arms prints what each search got and came to.
 func arms(r report.Bandit) {
-	fmt.Println()
+	cli.Printf("\n")
 	var rows [][]string
 	for i, seed := range r.ArmSeeds {
 		rows = append(rows, []string{fmt.Sprint(i), fmt.Sprint(seed), fmt.Sprint(r.ArmPulls[i]),

@@ -50,7 +50,7 @@ var (
 )
 
 func main() {
-	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) }))
+	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, cli.Stdout()) }))
 }
 
 // options are the flags.

@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 	file := report.NewGreedy(result, header, uint32(*seed))
 	o.Summary(result, file.Trajectory[0].BestFitness, file.FLOPs)
 	if s.Pool != nil {
-		fmt.Println(s.Pool.Report())
+		cli.Printf("%v\n", s.Pool.Report())
 	}
 	return o.Finish(saver, file, result, err)
 }

@@ -65,7 +65,7 @@ func main() {
 
 func must[T any](v T, err error) T {
 	if err != nil {
-		log.Fatal(err)
+		log.Fatal(eval.Printable(err.Error()))
 	}
 	return v
 }

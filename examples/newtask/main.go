@@ -68,12 +68,12 @@ func main() {
 		Budget: evolve.Budget{Rounds: 30},
 	}))
 	fmt.Printf("error from %.4f to %.4f after %d calls:\n%s\n",
-		result.Arms[0].Start.Result.Metrics["max_error"], result.Best.Result.Metrics["max_error"], result.Calls, result.Best.Program)
+		result.Arms[0].Start.Result.Metrics["max_error"], result.Best.Result.Metrics["max_error"], result.Calls, eval.Printable(result.Best.Program))
 }
 
 func must[T any](v T, err error) T {
 	if err != nil {
-		log.Fatal(err)
+		log.Fatal(eval.Printable(err.Error()))
 	}
 	return v
 }

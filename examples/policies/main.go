@@ -25,7 +25,7 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) }))
+	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, cli.Stdout()) }))
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {

@@ -118,12 +118,12 @@ func main() {
 	}
 	if *path != "" {
 		if err := work(context.Background(), *path); err != nil {
-			log.Fatal(err)
+			log.Fatal(eval.Printable(err.Error()))
 		}
 		return
 	}
 	if err := killAndResume(); err != nil {
-		log.Fatal(err)
+		log.Fatal(eval.Printable(err.Error()))
 	}
 }
 
@@ -143,7 +143,7 @@ func killAndResume() error {
 	if err := first.Process.Kill(); err != nil {
 		return err
 	}
-	fmt.Println("killed:", first.Wait())
+	fmt.Println("killed:", eval.Printable(fmt.Sprint(first.Wait())))
 	fmt.Println("starting it again, with the same journal")
 	return itself(journal).Run()
 }

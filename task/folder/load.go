@@ -10,6 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/python"
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -44,7 +45,7 @@ func Load(ctx context.Context, dir string, cfg Config) (*Task, error) {
 		return nil, fmt.Errorf("folder: %s: %w", dir, errors.Join(err, t.Close()))
 	}
 	for _, w := range f.Warnings {
-		cmp.Or(cfg.Logger, slog.Default()).Warn("task folder", "folder", dir, "warning", w)
+		cmp.Or(cfg.Logger, slog.Default()).Warn("task folder", "folder", dir, "warning", printable.Line(w))
 	}
 	return t, nil
 }

@@ -150,13 +150,13 @@ func (s Saver) aside(journal string) error {
 	for exists(numbered(base, journal, k)) { // it may be elsewhere
 		k++
 	}
-	fmt.Println("an earlier run is kept under other names:")
+	Printf("an earlier run is kept under other names:\n")
 	for _, name := range left {
 		to := numbered(base, name, k)
 		if err := os.Rename(name, to); err != nil {
 			return err
 		}
-		fmt.Println(" ", to)
+		Printf("  %s\n", to)
 	}
 	return nil
 }

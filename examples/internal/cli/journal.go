@@ -58,11 +58,11 @@ func (o *Options) OpenJournal(ctx context.Context, s *Setup, saver Saver, decide
 	}
 	switch lost := j.Lost(); {
 	case j.Finished() && o.given["max-stalls"]:
-		fmt.Printf("%s tells of a finished run; nothing is asked of the model unless stalls ended it and --max-stalls is larger now\n", path)
+		Printf("%s tells of a finished run; nothing is asked of the model unless stalls ended it and --max-stalls is larger now\n", path)
 	case j.Finished():
-		fmt.Printf("%s tells of a finished run; nothing is asked of the model\n", path)
+		Printf("%s tells of a finished run; nothing is asked of the model\n", path)
 	case lost > 0:
-		fmt.Printf("%d calls were under way when the run was killed: they may have been paid for, and are made again\n", lost)
+		Printf("%d calls were under way when the run was killed: they may have been paid for, and are made again\n", lost)
 	}
 	s.Task, s.LLM = j.Task(s.Task), j.LLM(s.LLM)
 	return j, nil

@@ -30,12 +30,12 @@ type Progress struct {
 // NewProgress returns a Progress on standard output, of the given number of calls, under a first line
 // head. When ctx ends it says that the run is stopping.
 func NewProgress(ctx context.Context, calls int, head string) *Progress {
-	p := &Progress{out: os.Stdout}
-	notices, start := io.Writer(os.Stderr), ""
+	p := &Progress{out: Stdout()}
+	notices, start := Stderr(), ""
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		p.draw(calls)
-		notices = p.out // the bar would paint over what came by another way
-		start = "\r"    // the terminal shows ^C where the cursor was
+		notices = p.bars // it would paint over what came by another way
+		start = "\r"     // the terminal shows ^C where the cursor was
 	}
 	p.Printf("%s", head)
 	p.deaf = context.AfterFunc(ctx, func() {
@@ -52,7 +52,7 @@ func (p *Progress) draw(calls int) {
 		mpb.AppendDecorators(
 			decor.Any(func(decor.Statistics) string { return p.bestText() }),
 			decor.AverageETA(decor.ET_STYLE_GO)))
-	p.out = p.bars
+	p.out = clean{p.bars}
 }
 
 // Printf prints a line above the bar.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -100,7 +100,7 @@ const shown = 300
 
 // String says it in one line.
 func (c *complaint) String() string {
-	why := []rune(strings.Join(strings.Fields(inFlags(c.most)), " "))
+	why := []rune(printable.Line(inFlags(c.most)))
 	if len(why) > shown {
 		why = append(why[:shown], []rune(" ...")...)
 	}

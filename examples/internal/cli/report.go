@@ -50,7 +50,7 @@ func (s Saver) Save(file any, r *evolve.Result) error {
 	if r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError {
 		base = s.partial()
 		if _, err := os.Stat(base + ".json"); r.Behind && err == nil {
-			fmt.Printf("stopped before the journal was read to its end: %s says more, and is left as it is\n", base+".json")
+			Printf("stopped before the journal was read to its end: %s says more, and is left as it is\n", base+".json")
 			return nil
 		}
 	} else { // what an earlier incarnation left unfinished is whole now
@@ -63,7 +63,7 @@ func (s Saver) Save(file any, r *evolve.Result) error {
 	if err := report.SaveFile(base+s.ext, []byte(r.Best.Program)); err != nil {
 		return err
 	}
-	fmt.Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
+	Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
 	return nil
 }
 
@@ -71,14 +71,14 @@ func (s Saver) Save(file any, r *evolve.Result) error {
 // runErr if the run failed, ErrCanceled if it was stopped.
 func (o *Options) Finish(s Saver, file any, r *evolve.Result, runErr error) error {
 	if errors.Is(runErr, evolve.ErrDiverged) { // the same command would fail again, and what it came to is of no run
-		fmt.Printf("this is not the run of the journal; %s\n", o.otherFlags())
+		Printf("this is not the run of the journal; %s\n", o.otherFlags())
 		return runErr
 	}
 	if err := s.Save(file, r); err != nil {
 		return err
 	}
 	if r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError {
-		fmt.Printf("the budget is not spent; this goes on where it stopped:\n\n  %s\n", o.again("resume"))
+		Printf("the budget is not spent; this goes on where it stopped:\n\n  %s\n", o.again("resume"))
 	}
 	switch {
 	case runErr != nil:
@@ -124,7 +124,7 @@ func quote(arg string) string {
 
 // Table prints rows under a head, in aligned columns.
 func Table(head []string, rows [][]string) {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := tabwriter.NewWriter(Stdout(), 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, row := range append([][]string{head}, rows...) {
 		fmt.Fprintln(w, strings.Join(row, "\t")+"\t")
 	}
@@ -133,19 +133,19 @@ func Table(head []string, rows [][]string) {
 
 // Summary prints what the run came to.
 func (o *Options) Summary(r *evolve.Result, start float64, f report.Cost) {
-	fmt.Printf("\nended (%s) after %d calls in %.1f s: best %.6f, from %.6f\n",
+	Printf("\nended (%s) after %d calls in %.1f s: best %.6f, from %.6f\n",
 		stopText(r), r.Calls, r.Elapsed.Seconds(), r.Best.Result.Score, start)
 	w := f.WorstCase // the rules differ in what they charge, not in what they count
-	fmt.Printf("attempts: %d ok, %d timeout, %d error, %d canceled\n", w.OK, w.Timeout, w.Error, w.Canceled)
-	fmt.Printf("tokens: %d prompt (%.1f %% cached), %d completion\n\n", w.PromptTokens, 100*w.CacheHitRate, w.CompletionTokens)
+	Printf("attempts: %d ok, %d timeout, %d error, %d canceled\n", w.OK, w.Timeout, w.Error, w.Canceled)
+	Printf("tokens: %d prompt (%.1f %% cached), %d completion\n\n", w.PromptTokens, 100*w.CacheHitRate, w.CompletionTokens)
 	var rows [][]string
 	for _, s := range f.Summaries() {
 		rows = append(rows, []string{string(s.Rule), fmt.Sprintf("%.4g", s.TotalFLOPs), fmt.Sprintf("%.4g", s.TimeoutFLOPs)})
 	}
 	Table([]string{"rule", "FLOPs", "without usage"}, rows)
-	fmt.Println()
+	Printf("\n")
 	for _, line := range o.remarks(r) {
-		fmt.Print(line, "\n\n")
+		Printf("%s\n\n", line)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
@@ -55,7 +56,7 @@ func status(err error) int {
 	case errors.Is(err, ErrCanceled):
 		return exitCanceled
 	}
-	fmt.Fprintln(os.Stderr, strings.Join(strings.Fields(inFlags(err.Error())), " "))
+	fmt.Fprintln(Stderr(), printable.Line(inFlags(err.Error())))
 	if errors.As(err, &usage) {
 		return exitUsage
 	}
@@ -73,7 +74,7 @@ func Parse(fs *flag.FlagSet, args []string) error {
 	err := parseQuietly(fs, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fs.SetOutput(os.Stdout)
+		fs.SetOutput(Stdout())
 		fs.Usage()
 		return err
 	case err != nil:

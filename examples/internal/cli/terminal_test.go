@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
+)
+
+// printed returns what f writes to standard output and standard error.
+func printed(t *testing.T, f func()) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr := os.Stdout, os.Stderr
+	os.Stdout, os.Stderr = w, w
+	defer func() { os.Stdout, os.Stderr = stdout, stderr }()
+	f()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What a candidate or a model says is shown without what a terminal would obey, whichever way it takes.
+func TestHostileTextOnATerminal(t *testing.T) {
+	const hostile = "why\x1b]52;c;cm0gLXJm\x07 \x1b]0;title\x1b\\\x1b[2J\u009b31m\u202enot\u200b\rthis"
+	for _, tt := range []struct {
+		reason string
+		print  func()
+	}{
+		{"an error", func() { status(errors.New(hostile)) }},
+		{"wrong usage", func() { status(Usagef("the initial program is invalid: %s", hostile)) }},
+		{"why children have no score", func() {
+			p := NewProgress(t.Context(), 1, "")
+			defer p.Close()
+			p.Complain(evolve.Generation{Children: []evolve.Child{{Err: hostile}}})
+		}},
+		{"the same at the end", func() {
+			r := &evolve.Result{Stop: evolve.StopBudget, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{
+				{Children: []evolve.Child{{Candidate: eval.Candidate{Result: eval.Result{Reason: hostile}}}}}}}}}
+			(&Options{T: 1, N: 1}).Summary(r, 0, report.Cost{})
+		}},
+		{"a line of progress", func() {
+			p := NewProgress(context.Background(), 1, "")
+			defer p.Close()
+			p.Printf("%s", hostile)
+		}},
+		{"a table", func() { Table([]string{"what"}, [][]string{{hostile}}) }},
+		{"anything else", func() { Printf("%s\n", hostile) }},
+	} {
+		got := printed(t, tt.print)
+		if !strings.Contains(got, "why") || strings.ContainsAny(got, "\x1b\x07\r\u009b\u202e\u200b") || strings.Contains(got, "cm0gLXJm") {
+			t.Errorf("%s: prints %q", tt.reason, got)
+		}
+	}
+}
