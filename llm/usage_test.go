@@ -16,6 +16,12 @@ func ExampleUsage_Clean() {
 	// Output: {PromptTokens:100 CachedTokens:100 CompletionTokens:0}
 }
 
+func ExamplePromptTokens() {
+	messages := []llm.Message{{Role: llm.System, Content: "Be brief."}, {Role: llm.User, Content: "Why?"}}
+	fmt.Println(llm.PromptTokens(messages), "tokens at most")
+	// Output: 109 tokens at most
+}
+
 func TestUsageClean(t *testing.T) {
 	const most = 1 << 30
 	for _, tt := range []struct {
