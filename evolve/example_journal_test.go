@@ -230,7 +230,7 @@ func ExampleRecordKind() {
 	// Output: 5 draws, 20 completions
 }
 
-func ExampleErrorRecord() {
+func ExampleRecord_error() {
 	path, remove := scratch()
 	defer remove()
 	j, err := evolve.OpenJournal(path, evolve.JournalConfig{})

@@ -543,7 +543,7 @@ func (j *Journal) pause(stop Stop, err error) error {
 	}
 	r := Record{Kind: RecordPause, Stop: stop}
 	if err != nil {
-		r.Error = &ErrorRecord{Text: err.Error()}
+		r.Error = llm.NewErrorRecord(err)
 	}
 	p, err := j.append(&r)
 	return cmp.Or(err, j.sync(p))

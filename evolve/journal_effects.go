@@ -60,7 +60,7 @@ func (r *Record) outcome() (llm.Reply, error) {
 	if r.Kind == RecordRefusal {
 		return llm.Reply{}, &refusedError{r.Limit}
 	}
-	return *r.Reply, r.Error.err()
+	return *r.Reply, r.Error.Err()
 }
 
 // givenUp returns what a call came to that was given up in an earlier life and is given up again.
@@ -70,7 +70,7 @@ func (j *Journal) givenUp(id effectID, why error) (llm.Reply, error) {
 		return llm.Reply{}, why
 	}
 	j.show(id)
-	return *r.Reply, &givenUpError{r.Error.err(), why}
+	return *r.Reply, &givenUpError{r.Error.Err(), why}
 }
 
 // givenUpAsThen returns what a call came to that its search itself gave up, and went on. In a pull whose
@@ -88,7 +88,7 @@ func (j *Journal) givenUpAsThen(ctx context.Context, pull int, id effectID) (llm
 	}
 	j.show(id)
 	recalled(ctx)
-	return *r.Reply, r.Error.err()
+	return *r.Reply, r.Error.Err()
 }
 
 // A givenUpError says what was said in an earlier life, for the reason of this one.
@@ -105,7 +105,7 @@ func (w *journaledLLM) ask(ctx context.Context, id effectID, req llm.Request) (l
 	begin := sync.OnceValue(func() error { return w.j.sends(id, req) })
 	reply, err := llm.Send(llm.WithTrace(ctx, &llm.Trace{Send: begin}), w.l, req)
 	reply = reply.Clean()
-	record := &Record{Kind: RecordCompletion, Key: hex.EncodeToString(id.effectKey[:]), N: id.n, Reply: &reply, Error: newErrorRecord(err)}
+	record := &Record{Kind: RecordCompletion, Key: hex.EncodeToString(id.effectKey[:]), N: id.n, Reply: &reply, Error: llm.NewErrorRecord(err)}
 	if err != nil && fatal(ctx, err) != nil {
 		record.Kind, record.Prompt = RecordAborted, promptBound(req)
 	}

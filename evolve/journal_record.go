@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -51,16 +50,16 @@ type Record struct {
 	N     int        `json:"n,omitempty"`   // which time it was asked, from 0
 	Time  int64      `json:"t"`             // milliseconds since 1970
 
-	Version     int           `json:"version,omitempty"`     // header
-	Fingerprint Fingerprint   `json:"fingerprint,omitempty"` // header, run, raise
-	Reply       *llm.Reply    `json:"reply,omitempty"`       // completion; aborted: its attempts
-	Error       *ErrorRecord  `json:"error,omitempty"`       // completion, aborted, pause
-	Prompt      int           `json:"prompt,omitempty"`      // aborted: the most tokens that the prompt has
-	MaxTokens   int           `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
-	Text        string        `json:"text,omitempty"`        // program
-	Program     string        `json:"program,omitempty"`     // evaluation: the program's key
-	Result      *eval.Result  `json:"result,omitempty"`      // evaluation
-	Took        time.Duration `json:"took_ns,omitempty"`     // evaluation
+	Version     int              `json:"version,omitempty"`     // header
+	Fingerprint Fingerprint      `json:"fingerprint,omitempty"` // header, run, raise
+	Reply       *llm.Reply       `json:"reply,omitempty"`       // completion; aborted: its attempts
+	Error       *llm.ErrorRecord `json:"error,omitempty"`       // completion, aborted, pause
+	Prompt      int              `json:"prompt,omitempty"`      // aborted: the most tokens that the prompt has
+	MaxTokens   int              `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
+	Text        string           `json:"text,omitempty"`        // program
+	Program     string           `json:"program,omitempty"`     // evaluation: the program's key
+	Result      *eval.Result     `json:"result,omitempty"`      // evaluation
+	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation
 
 	Pull   *int    `json:"pull,omitempty"`   // draw, report
 	Arm    *int    `json:"arm,omitempty"`    // draw
@@ -180,47 +179,3 @@ func number(b []byte, name string) (v int64, rest []byte, ok bool) {
 	v, err := strconv.ParseInt(string(after[:end]), 10, 64)
 	return v, after[end:], err == nil
 }
-
-// An ErrorRecord is an error as a journal keeps it: enough for llm.Unavailable, llm.StatusOf and
-// errors.As to say of it what they said at first.
-type ErrorRecord struct {
-	Text       string        `json:"text"`
-	Status     llm.Status    `json:"status,omitempty"` // set for an llm.Error
-	Kind       string        `json:"kind,omitempty"`
-	Endpoint   string        `json:"endpoint,omitempty"`
-	Code       int           `json:"code,omitempty"`
-	RetryAfter time.Duration `json:"retry_after,omitempty"`
-}
-
-func newErrorRecord(err error) *ErrorRecord {
-	if err == nil {
-		return nil
-	}
-	r := &ErrorRecord{Text: err.Error()}
-	var e *llm.Error
-	if errors.As(err, &e) {
-		r.Status, r.Kind, r.Endpoint, r.Code, r.RetryAfter = e.Status, e.Kind, e.Endpoint, e.Code, e.RetryAfter
-	}
-	return r
-}
-
-// err returns the error with the same words.
-func (r *ErrorRecord) err() error {
-	switch {
-	case r == nil:
-		return nil
-	case r.Status == "":
-		return errors.New(r.Text)
-	}
-	return &recorded{r.Text, &llm.Error{Status: r.Status, Kind: r.Kind, Endpoint: r.Endpoint, Code: r.Code,
-		RetryAfter: r.RetryAfter, Err: errors.New(r.Text)}}
-}
-
-// recorded says what the error it stands for said, and unwraps to its class.
-type recorded struct {
-	text  string
-	class *llm.Error
-}
-
-func (e *recorded) Error() string { return e.text }
-func (e *recorded) Unwrap() error { return e.class }

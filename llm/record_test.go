@@ -499,7 +499,7 @@ func FuzzReplay(f *testing.F) {
 	f.Add([]byte(line[:len(line)/2]))
 	f.Add([]byte(line + "\x00\x00\x00"))
 	f.Add([]byte("\n\n" + line + "\n{}"))
-	f.Add([]byte(`{"v":1,"request":{"messages":[{}],"temperature":1e308},"reply":{"attempts":[{"usage":{}}]},"error":{"text":"x","as":{"status":"canceled","is":["?","canceled"]},"is":["unavailable"]}}`))
+	f.Add([]byte(`{"v":1,"request":{"messages":[{}],"temperature":1e308},"reply":{"attempts":[{"usage":{}}]},"error":{"text":"x","status":"canceled","cause_is":["?","canceled"],"is":["unavailable"]}}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		back, err := llm.ReplayFrom(bytes.NewReader(file))
 		if err != nil {

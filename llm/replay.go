@@ -55,7 +55,7 @@ type recorded struct {
 
 type answer struct {
 	reply Reply
-	err   *errorRecord
+	err   *ErrorRecord
 }
 
 // prompt is what requests with the same messages share.
@@ -134,7 +134,7 @@ func (r *Replayer) passOver() {
 		i := 0
 		kept := slices.DeleteFunc(rec.answers, func(a answer) bool {
 			i++
-			err := a.err.restore()
+			err := a.err.Err()
 			return i <= last && (StatusOf(err) == Canceled || errors.Is(err, ErrDraining))
 		})
 		r.left -= last + 1 - len(kept)
@@ -162,7 +162,7 @@ func (r *Replayer) Generate(ctx context.Context, req Request) (Reply, error) {
 	rec.answers[rec.next] = answer{} // given once; the caller may do with it what it likes
 	rec.next++
 	r.left--
-	return a.reply, a.err.restore()
+	return a.reply, a.err.Err()
 }
 
 // Left returns how many exchanges have not been asked for yet.

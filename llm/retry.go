@@ -91,7 +91,7 @@ func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
 // prompt was not refused, and nobody gave up on it. Rate limits, server errors, cut connections,
 // broken replies, timeouts and stalls are worth another try.
 func Retryable(err error) bool {
-	if err == nil || StatusOf(err) == Canceled || unsent(err) {
+	if err == nil || StatusOf(err) == Canceled || errors.Is(err, errUnsent) {
 		return false
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -136,7 +136,7 @@ func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
 		switch {
 		case err == nil:
 			return reply, nil
-		case unsent(err) && k > 0:
+		case errors.Is(err, errUnsent) && k > 0:
 			return reply, notAgain(last, k, err)
 		}
 		last = err

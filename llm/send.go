@@ -57,14 +57,13 @@ func As[T any](l LLM) (T, bool) {
 	return none, false
 }
 
-// An unsentError is why an attempt was not made. Asking again does not help.
+// errUnsent is what every error is for which an attempt was not made, because the Send of a Trace said no.
+// Asking again does not help.
+var errUnsent = errors.New("not sent")
+
+// An unsentError is the error of a Trace's Send, and errUnsent too.
 type unsentError struct{ why error }
 
-func (e *unsentError) Error() string { return e.why.Error() }
-func (e *unsentError) Unwrap() error { return e.why }
-
-// unsent reports whether err says that an attempt was not made because the Send of a Trace said no.
-func unsent(err error) bool {
-	_, ok := errors.AsType[*unsentError](err)
-	return ok
-}
+func (e *unsentError) Error() string        { return e.why.Error() }
+func (e *unsentError) Unwrap() error        { return e.why }
+func (e *unsentError) Is(target error) bool { return target == errUnsent }
