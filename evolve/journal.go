@@ -315,8 +315,8 @@ func (j *Journal) Finished() bool { return j.final }
 
 // Lost returns how many calls earlier lives had sent when they were killed, before they could record an
 // answer. They may have been paid for, once each beside what the run's generations tell; the run makes
-// them again, and [Result.Earlier] counts them. Calls that waited for a place of an [llm.Limit] or an
-// [llm.Pool] are not among them, nor are those in queues of other makes that say so ([llm.Announces]).
+// them again, and [Result.Earlier] counts them. Calls that waited for a place of an [llm.Limit] or a
+// pool are not among them, nor are those in queues of other makes that say so ([llm.Announces]).
 func (j *Journal) Lost() int { return len(j.lost) }
 
 // claim returns the identity of the next call that asks for key.

@@ -18,6 +18,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/llm/pool"
+	"github.com/evoalloc/evoalloc/llm/record"
 )
 
 // A stack is a way to put combinators around models.
@@ -66,11 +68,11 @@ func faulty(t *testing.T, stream *openai.Stream) llm.LLM {
 }
 
 func sharing(t *testing.T, models ...llm.LLM) llm.LLM {
-	cfg := llm.PoolConfig{Places: 2, Breaker: llm.BreakerConfig{Quarantine: time.Millisecond, MaxQuarantine: time.Millisecond}}
+	cfg := pool.Config{Places: 2, Breaker: pool.BreakerConfig{Quarantine: time.Millisecond, MaxQuarantine: time.Millisecond}}
 	for i, l := range models {
-		cfg.Endpoints = append(cfg.Endpoints, llm.Endpoint{Name: fmt.Sprint("gpu", i), LLM: l})
+		cfg.Endpoints = append(cfg.Endpoints, pool.Endpoint{Name: fmt.Sprint("gpu", i), LLM: l})
 	}
-	p, err := llm.NewPool(cfg)
+	p, err := pool.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +111,8 @@ func stacks(t *testing.T) []stack {
 		{"a pool of what has queues", llm.Retry(sharing(t, llm.Limit(every(), 1), every()), again), false},
 		{"an ensemble of members that announce and others", llm.Retry(mixed(t, every(), llm.Limit(every(), 2), sharing(t, every())), again), false},
 		{"an ensemble whose members try again", mixed(t, llm.Retry(every(), again), llm.Retry(llm.Limit(every(), 1), again)), false},
-		{"a recording", llm.Retry(llm.Record(llm.Limit(every(), 2), io.Discard), again), false},
-		{"a recording of everything", llm.Record(llm.Retry(every(), again), io.Discard), false},
+		{"a recording", llm.Retry(record.New(llm.Limit(every(), 2), io.Discard), again), false},
+		{"a recording of everything", record.New(llm.Retry(every(), again), io.Discard), false},
 		{"a wrapper that shows what it wraps", llm.Limit(open{llm.Retry(llm.Limit(every(), 2), again)}, 4), false},
 		{"a wrapper that does not", llm.Limit(closed{llm.Retry(llm.Limit(every(), 2), again)}, 4), true},
 		{"the offline model", llm.Retry(llm.Limit(model, 2), again), false},

@@ -16,6 +16,11 @@ func shout(_ context.Context, req llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: text, Attempts: []llm.Attempt{{Status: llm.OK, Usage: &usage, FinishReason: "stop"}}}, nil
 }
 
+// say is a request with one message.
+func say(text string, seed uint32) llm.Request {
+	return llm.Request{Messages: []llm.Message{{Role: llm.User, Content: text}}, Seed: seed}
+}
+
 func ExampleLLM() {
 	var model llm.LLM = llm.Func(shout)
 	reply, err := model.Generate(context.Background(), llm.Request{
@@ -103,6 +108,18 @@ func ExampleModels() {
 	// qwen3-8b 8190726144
 	// qwen3-14b 14768296960
 	// llama-8b 8030261248
+}
+
+func ExampleKey() {
+	fmt.Println(llm.Key(llm.Request{Messages: []llm.Message{{Role: "user", Content: "x"}}, Seed: 7}))
+	// Output: 7ae954e4ef970c6aa96e23f491d5bbc0fee1ece8409bf423d37551c24c6ae410
+}
+
+func ExampleCanonical() {
+	req := say("let x = \"1\";\n", 40)
+	req.Temperature = new(0.4)
+	fmt.Printf("%s\n", llm.Canonical(req))
+	// Output: {"messages":[{"content":"let x = \"1\";\n","role":"user"}],"seed":40,"temperature":0.4}
 }
 
 func ExampleLimit() {

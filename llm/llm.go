@@ -7,9 +7,9 @@
 //
 //	llm.Retry(llm.Limit(client, 16), llm.RetryConfig{Max: 2})
 //
-// keeps at most sixteen requests in flight and waits out a failure without holding a place. A [Pool]
-// shares calls out over several endpoints of one model, llm/ensemble lets a bandit choose between
-// models, and [Record] writes down every exchange, from which [Replay] answers without an endpoint.
+// keeps at most sixteen requests in flight and waits out a failure without holding a place. Package
+// llm/pool shares calls out over several endpoints of one model, llm/ensemble lets a bandit choose
+// between models, and llm/record writes exchanges down and answers from them without an endpoint.
 package llm
 
 import (

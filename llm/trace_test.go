@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/pool"
+	"github.com/evoalloc/evoalloc/llm/record"
 )
 
 // A drain gives up what waits for a place or to be tried again, and lets what was sent go on.
@@ -113,7 +115,7 @@ func TestSendIsAskedBehindTheQueues(t *testing.T) {
 		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed}}}, &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New("500")}
 	})
 	pool := func(l llm.LLM) llm.LLM {
-		p, err := llm.NewPool(llm.PoolConfig{Endpoints: []llm.Endpoint{{Name: "a", LLM: l, Places: 2}}, Tries: 1})
+		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: l, Places: 2}}, Tries: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +134,7 @@ func TestSendIsAskedBehindTheQueues(t *testing.T) {
 		{"a limit within a pool, which has the queue", pool(llm.Limit(answer, 3)), 2, 6},
 		{"attempts again", llm.Retry(llm.Limit(answer, 2), llm.RetryConfig{Max: 1, Wait: -1}), 2, 12},
 		{"attempts again of what does not announce", llm.Retry(answer, llm.RetryConfig{Max: 1, Wait: -1}), 6, 12},
-		{"recorded", llm.Record(llm.Limit(answer, 2), io.Discard), 2, 6},
+		{"recorded", record.New(llm.Limit(answer, 2), io.Discard), 2, 6},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			if !llm.Announces(tt.l) {

@@ -11,18 +11,19 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/llm/pool"
 )
 
 // fleet is three servers, of which the second hangs while it is told to, and a pool of their clients.
 type fleet struct {
 	servers []*llmtest.Server
 	hanging atomic.Bool
-	pool    *llm.Pool
+	pool    *pool.Pool
 }
 
 func newFleet(t *testing.T) *fleet {
 	f := &fleet{}
-	cfg := llm.PoolConfig{Places: 4, Breaker: llm.BreakerConfig{Quarantine: 200 * time.Millisecond}}
+	cfg := pool.Config{Places: 4, Breaker: pool.BreakerConfig{Quarantine: 200 * time.Millisecond}}
 	for i := range 3 {
 		s := llmtest.NewServer(llmtest.Config{
 			Latency: llmtest.Constant(20 * time.Millisecond),
@@ -40,10 +41,10 @@ func newFleet(t *testing.T) *fleet {
 		}
 		t.Cleanup(client.Close)
 		f.servers = append(f.servers, s)
-		cfg.Endpoints = append(cfg.Endpoints, llm.Endpoint{Name: fmt.Sprint("gpu", i), LLM: client})
+		cfg.Endpoints = append(cfg.Endpoints, pool.Endpoint{Name: fmt.Sprint("gpu", i), LLM: client})
 	}
 	var err error
-	if f.pool, err = llm.NewPool(cfg); err != nil {
+	if f.pool, err = pool.New(cfg); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -78,7 +79,7 @@ func (f *fleet) load(ctx context.Context, t *testing.T) (attempts, unsent int) {
 
 func (f *fleet) answers(i int) int { return f.pool.Report().Endpoints[i].OK }
 
-func (f *fleet) health(i int) llm.Health { return f.pool.Report().Endpoints[i].Health }
+func (f *fleet) health(i int) pool.Health { return f.pool.Report().Endpoints[i].Health }
 
 // One of three servers is killed, another hangs for a second and comes back: every call is answered,
 // both sides count the same attempts, and the one that came back has work again.
@@ -92,9 +93,9 @@ func TestPoolOutageOverHTTP(t *testing.T) {
 	defer enough()
 	until(t, "all three answer", func() bool { return f.answers(0) > 10 && f.answers(1) > 10 && f.answers(2) > 10 })
 	f.servers[0].Stop()
-	until(t, "the dead one is out", func() bool { return f.health(0) != llm.Healthy })
+	until(t, "the dead one is out", func() bool { return f.health(0) != pool.Healthy })
 	f.hanging.Store(true)
-	until(t, "the hanging one is out", func() bool { return f.health(1) == llm.Quarantined })
+	until(t, "the hanging one is out", func() bool { return f.health(1) == pool.Quarantined })
 	before := f.answers(1)
 	time.Sleep(time.Second)
 	f.hanging.Store(false)

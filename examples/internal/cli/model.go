@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/llm/pool"
 )
 
 // model returns the model's value and what answers for it.
@@ -89,19 +90,19 @@ func Endpoints(bases string, cfg openai.Config, places int) (llm.LLM, error) {
 	} else if err := checkURLs(from, urls); err != nil {
 		return nil, err
 	}
-	var pool []llm.Endpoint
+	var endpoints []pool.Endpoint
 	for _, base := range urls {
 		cfg.BaseURL = base
 		client, err := openai.New(cfg)
 		if err != nil {
 			return nil, Usagef("%s", strings.ReplaceAll(err.Error(), "Config.BaseURL", from))
 		}
-		pool = append(pool, llm.Endpoint{Name: base, LLM: client})
+		endpoints = append(endpoints, pool.Endpoint{Name: base, LLM: client})
 	}
-	if len(pool) == 1 {
-		return pool[0].LLM, nil
+	if len(endpoints) == 1 {
+		return endpoints[0].LLM, nil
 	}
-	return llm.NewPool(llm.PoolConfig{Endpoints: pool, Places: places})
+	return pool.New(pool.Config{Endpoints: endpoints, Places: places})
 }
 
 // checkURLs finds what is missing or stands twice in a list of URLs, the value of from.

@@ -20,6 +20,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/llm/pool"
 	"github.com/evoalloc/evoalloc/task"
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
@@ -94,7 +95,7 @@ type Setup struct {
 	Task  task.Task
 	LLM   llm.LLM
 	Model llm.Model
-	Pool  *llm.Pool // nil with one endpoint
+	Pool  *pool.Pool // nil with one endpoint
 
 	closer io.Closer // what the task runs; nil if nothing has to be ended
 }
@@ -140,7 +141,7 @@ func (o *Options) Setup() (*Setup, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.Pool, _ = l.(*llm.Pool)
+	s.Pool, _ = l.(*pool.Pool)
 	s.Model, s.LLM = model, llm.Retry(llm.Limit(l, o.ParallelLLM), llm.RetryConfig{})
 	return s, nil
 }

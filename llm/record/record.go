@@ -1,4 +1,12 @@
-package llm
+// Package record writes the exchanges of a run with a model to a file, and answers from it without one.
+//
+//	recorder, err := record.File(model, "run.jsonl") // a run asks recorder
+//	...
+//	model, err := record.Replay("run.jsonl") // and the same run again asks this
+//
+// A recording is for repeating, debugging and testing a run. To go on with a run that was stopped is what
+// the journal of package evolve is for.
+package record
 
 import (
 	"bytes"
@@ -10,17 +18,18 @@ import (
 	"math"
 	"os"
 	"sync"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A Recorder is an LLM that writes every exchange with another to JSON Lines, from which [Replay]
 // answers later. A line is an object:
 //
 //	v        the version of the format, 1
-//	key      [Key] of the request
-//	request  the request in its canonical form, see [Canonical]
-//	reply    text, reasoning and attempts, as [Reply] marshals
-//	error    absent if there was none; else text, and as and is: the class that [Error], [StatusOf]
-//	         and [Unavailable] have from it
+//	key      [llm.Key] of the request
+//	request  the request in its canonical form, see [llm.Canonical]
+//	reply    text, reasoning and attempts, as [llm.Reply] marshals
+//	error    absent if there was none; else an [llm.ErrorRecord]
 //
 // A call that was given up before anything was sent is no exchange. The others are written in the order
 // in which they ended, each by one Write as soon as it has, so that a killed process loses at most the
@@ -29,9 +38,9 @@ import (
 //
 // It is safe for concurrent use.
 type Recorder struct {
-	l    LLM
+	l    llm.LLM
 	name string
-	file *os.File // nil unless RecordFile opened it
+	file *os.File // nil unless File opened it
 	torn int64
 
 	mu     sync.Mutex
@@ -40,41 +49,40 @@ type Recorder struct {
 	failed error
 }
 
-var _ LLM = (*Recorder)(nil)
+var _ llm.LLM = (*Recorder)(nil)
 
-// Record returns an LLM that asks l and writes each exchange to w. If w has a method Flush() error,
+// New returns an LLM that asks l and writes each exchange to w. If w has a method Flush() error,
 // as a bufio.Writer has, it is called after each.
 //
-// A write that fails is an error for which [Unavailable] is true, beside the reply, which is whole:
+// A write that fails is an error for which [llm.Unavailable] is true, beside the reply, which is whole:
 // it was paid for. From then on nothing is sent to l any more.
-func Record(l LLM, w io.Writer) *Recorder { return &Recorder{l: l, w: w, name: "a writer"} }
+func New(l llm.LLM, w io.Writer) *Recorder { return &Recorder{l: l, w: w, name: "a writer"} }
 
-// RecordFile is [Record] at the end of the file at path, which is created if it is not there, only for its
-// owner to read. A
-// last line that was torn when its writer was killed is cut off first; see [Recorder.Torn]. A file
+// File is [New] at the end of the file at path, which is created if it is not there, only for its owner to
+// read. A last line that was torn when its writer was killed is cut off first; see [Recorder.Torn]. A file
 // that holds anything but exchanges is refused and left as it is.
-func RecordFile(l LLM, path string) (*Recorder, error) {
+func File(l llm.LLM, path string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("llm: recording: %w", err)
+		return nil, fmt.Errorf("record: %w", err)
 	}
 	torn, err := mend(f)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("llm: recording to %s: %w", path, err)
+		return nil, fmt.Errorf("record: %s: %w", path, err)
 	}
 	return &Recorder{l: l, w: f, file: f, name: path, torn: torn}, nil
 }
 
 // Generate asks the LLM and records what it answered.
-func (r *Recorder) Generate(ctx context.Context, req Request) (Reply, error) {
+func (r *Recorder) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	if err := r.ready(req); err != nil {
-		return Reply{}, err
+		return llm.Reply{}, err
 	}
-	t := TraceOf(ctx)
+	t := llm.TraceOf(ctx)
 	var refused error
 	send := func() error { refused = t.Send(); return refused }
-	reply, err := Send(WithTrace(ctx, &Trace{Send: send}), r.l, req)
+	reply, err := llm.Send(llm.WithTrace(ctx, &llm.Trace{Send: send}), r.l, req)
 	if err != nil && len(reply.Attempts) == 0 && cmp.Or(refused, ctx.Err(), t.Draining()) != nil {
 		return reply, err // it was given up before anything was sent
 	}
@@ -87,22 +95,22 @@ func (r *Recorder) Generate(ctx context.Context, req Request) (Reply, error) {
 }
 
 // ready reports why req cannot be recorded, before it is paid for.
-func (r *Recorder) ready(req Request) error {
+func (r *Recorder) ready(req llm.Request) error {
 	for name, x := range map[string]*float64{"temperature": req.Temperature, "top-p": req.TopP} {
 		if x != nil && (math.IsNaN(*x) || math.IsInf(*x, 0)) {
 			err := fmt.Errorf("%s %v cannot be recorded: need a finite number", name, *x)
-			return &Error{Status: Failed, Kind: KindBadRequest, Err: err}
+			return &llm.Error{Status: llm.Failed, Kind: llm.KindBadRequest, Err: err}
 		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.failed != nil {
-		return fmt.Errorf("llm: not sent: %w", r.failed)
+		return fmt.Errorf("record: not sent: %w", r.failed)
 	}
 	return nil
 }
 
-func (r *Recorder) write(req Request, reply Reply, err error) error {
+func (r *Recorder) write(req llm.Request, reply llm.Reply, err error) error {
 	line, bad := encodeExchange(req, reply, err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +118,7 @@ func (r *Recorder) write(req Request, reply Reply, err error) error {
 		bad = writeLine(r.w, line)
 	}
 	if bad != nil {
-		r.failed = unrecordable(fmt.Errorf("recording to %s: %w", r.name, bad))
+		r.failed = unrecordable(fmt.Errorf("record: writing to %s: %w", r.name, bad))
 		return r.failed
 	}
 	r.n++
@@ -119,7 +127,7 @@ func (r *Recorder) write(req Request, reply Reply, err error) error {
 
 // unrecordable makes an Error that ends a run, whatever else is in its chain.
 func unrecordable(err error) error {
-	return &Error{Status: Failed, Kind: KindOther, Err: fmt.Errorf("%w: %w", err, ErrUnavailable)}
+	return &llm.Error{Status: llm.Failed, Kind: llm.KindOther, Err: fmt.Errorf("%w: %w", err, llm.ErrUnavailable)}
 }
 
 func writeLine(w io.Writer, line []byte) error {
@@ -133,10 +141,10 @@ func writeLine(w io.Writer, line []byte) error {
 	return err
 }
 
-// Torn returns how many bytes of a torn last line [RecordFile] cut off.
+// Torn returns how many bytes of a torn last line [File] cut off.
 func (r *Recorder) Torn() int64 { return r.torn }
 
-// Close closes the file that [RecordFile] opened. After it nothing can be recorded, and so nothing
+// Close closes the file that [File] opened. After it nothing can be recorded, and so nothing
 // is sent. It returns the first error there was in writing, if any.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
@@ -153,9 +161,9 @@ func (r *Recorder) Close() error {
 }
 
 // Unwrap returns the LLM that is asked.
-func (r *Recorder) Unwrap() LLM { return r.l }
+func (r *Recorder) Unwrap() llm.LLM { return r.l }
 
-// Announces returns true, see the function [Announces].
+// Announces returns true, see [llm.Announces].
 func (r *Recorder) Announces() bool { return true }
 
 // String names what is asked and where it is recorded.

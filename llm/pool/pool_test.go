@@ -1,4 +1,4 @@
-package llm_test
+package pool_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/pool"
 )
 
 // replica is an endpoint that takes a second a call, unless it is told otherwise, and counts.
@@ -75,6 +76,16 @@ func (r *replica) String() string { return "replica" }
 
 func always(err error) func(llm.Request) error { return func(llm.Request) error { return err } }
 
+func failed(kind string) error {
+	return &llm.Error{Status: llm.Failed, Kind: kind, Code: 500, Err: errors.New(kind)}
+}
+
+func after(d time.Duration) error {
+	return &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Code: 429, RetryAfter: d, Err: errors.New("slow down")}
+}
+
+func stalled(s llm.Status) error { return &llm.Error{Status: s, Err: errors.New(string(s))} }
+
 var (
 	errStall   = stalled(llm.Stalled)
 	errServer  = failed(llm.KindServer)
@@ -83,12 +94,12 @@ var (
 )
 
 // newPool makes a pool of replicas named a, b, c, ...
-func newPool(t *testing.T, cfg llm.PoolConfig, replicas ...*replica) *llm.Pool {
+func newPool(t *testing.T, cfg pool.Config, replicas ...*replica) *pool.Pool {
 	t.Helper()
 	for i, r := range replicas {
-		cfg.Endpoints = append(cfg.Endpoints, llm.Endpoint{Name: string(rune('a' + i)), LLM: r})
+		cfg.Endpoints = append(cfg.Endpoints, pool.Endpoint{Name: string(rune('a' + i)), LLM: r})
 	}
-	p, err := llm.NewPool(cfg)
+	p, err := pool.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +107,7 @@ func newPool(t *testing.T, cfg llm.PoolConfig, replicas ...*replica) *llm.Pool {
 }
 
 // first gives the prompt for which the named endpoint comes first in p, whose endpoints are idle.
-func first(t *testing.T, p *llm.Pool, replicas []*replica, name string) string {
+func first(t *testing.T, p *pool.Pool, replicas []*replica, name string) string {
 	t.Helper()
 	want := replicas[name[0]-'a']
 	for i := range 1000 {
@@ -124,7 +135,7 @@ func endpointsOf(attempts []llm.Attempt) string {
 func TestPoolServesWhoCameFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{}
-		p := newPool(t, llm.PoolConfig{Places: 1}, a)
+		p := newPool(t, pool.Config{Places: 1}, a)
 		var wg sync.WaitGroup
 		for i := range 20 {
 			time.Sleep(time.Millisecond)
@@ -151,7 +162,7 @@ func TestPoolServesWhoCameFirst(t *testing.T) {
 func TestPoolKeepsToItsPlacesAndFillsThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &replica{}, &replica{}
-		p, err := llm.NewPool(llm.PoolConfig{Endpoints: []llm.Endpoint{
+		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{
 			{Name: "a", LLM: a, Places: 6}, {Name: "b", LLM: b, Places: 2}}})
 		if err != nil {
 			t.Fatal(err)
@@ -174,17 +185,17 @@ func TestPoolKeepsToItsPlacesAndFillsThem(t *testing.T) {
 func TestPoolLoadIsBounded(t *testing.T) {
 	for _, tt := range []struct {
 		reason      string
-		cfg         llm.PoolConfig
+		cfg         pool.Config
 		replicas, m int
 		want        []int // in flight, most first, of m calls with one prompt
 	}{
-		{"a few calls stay together: half the places", llm.PoolConfig{}, 2, 8, []int{8, 0}},
-		{"beyond that, a quarter more than the mean", llm.PoolConfig{}, 2, 16, []int{10, 6}},
-		{"of three, the second is filled before the third", llm.PoolConfig{}, 3, 30, []int{13, 13, 4}},
-		{"no slack", llm.PoolConfig{Slack: -1}, 2, 8, []int{5, 3}},
-		{"all the slack there is", llm.PoolConfig{Slack: 1}, 2, 16, []int{16, 0}},
-		{"as even as can be", llm.PoolConfig{Factor: 1, Slack: -1}, 4, 16, []int{4, 4, 4, 4}},
-		{"a large factor fills the first", llm.PoolConfig{Factor: 9}, 2, 20, []int{16, 4}},
+		{"a few calls stay together: half the places", pool.Config{}, 2, 8, []int{8, 0}},
+		{"beyond that, a quarter more than the mean", pool.Config{}, 2, 16, []int{10, 6}},
+		{"of three, the second is filled before the third", pool.Config{}, 3, 30, []int{13, 13, 4}},
+		{"no slack", pool.Config{Slack: -1}, 2, 8, []int{5, 3}},
+		{"all the slack there is", pool.Config{Slack: 1}, 2, 16, []int{16, 0}},
+		{"as even as can be", pool.Config{Factor: 1, Slack: -1}, 4, 16, []int{4, 4, 4, 4}},
+		{"a large factor fills the first", pool.Config{Factor: 9}, 2, 20, []int{16, 4}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			replicas := make([]*replica, tt.replicas)
@@ -217,7 +228,7 @@ func TestPoolAffinity(t *testing.T) {
 	where := make([]string, n)
 	for life := range 2 {
 		replicas := []*replica{{took: 1}, {took: 1}, {took: 1}}
-		p, err := llm.NewPool(llm.PoolConfig{Endpoints: []llm.Endpoint{
+		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{
 			{Name: "a", LLM: replicas[0], Places: 8}, {Name: "b", LLM: replicas[1], Places: 4}, {Name: "c", LLM: replicas[2], Places: 4}}})
 		if err != nil {
 			t.Fatal(err)
@@ -243,7 +254,7 @@ func TestPoolAffinity(t *testing.T) {
 
 func TestPoolAffinityOfOnesOwn(t *testing.T) {
 	replicas := []*replica{{took: 1}, {took: 1}}
-	p := newPool(t, llm.PoolConfig{Affinity: func(req llm.Request) string { return req.Messages[0].Content }}, replicas...)
+	p := newPool(t, pool.Config{Affinity: func(req llm.Request) string { return req.Messages[0].Content }}, replicas...)
 	for i := range 50 {
 		req := llm.Request{Messages: []llm.Message{{Role: llm.System, Content: "same"}, {Role: llm.User, Content: fmt.Sprint(i)}}}
 		if _, err := p.Generate(t.Context(), req); err != nil {
@@ -275,13 +286,13 @@ func TestPoolSendsOn(t *testing.T) {
 		{"one gone, one failing: another call may do better", errRefused, errServer, "a:error b:error", "server (sent to a, b)", false, true},
 		{"the same the other way round", errServer, errKey, "a:error b:error", "server (sent to a, b)", false, true},
 		{"both gone: each is named", errRefused, errKey, "a:error b:error",
-			"llm: none of the pool's endpoints can be used: a: connection refused; b: the key was rejected", false, false},
+			"pool: none of the endpoints can be used: a: connection refused; b: the key was rejected", false, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			replicas := []*replica{{}, {}}
-			p := newPool(t, llm.PoolConfig{}, replicas...)
+			p := newPool(t, pool.Config{}, replicas...)
 			prompt := first(t, p, replicas, "a")
-			p = newPool(t, llm.PoolConfig{}, replicas...) // one to which nobody has ever answered
+			p = newPool(t, pool.Config{}, replicas...) // one to which nobody has ever answered
 			replicas[0].become(always(tt.a))
 			replicas[1].become(always(tt.b))
 			reply, err := p.Generate(t.Context(), say(prompt, 1))
@@ -305,7 +316,7 @@ func TestPoolSendsOn(t *testing.T) {
 func TestPoolAllGoneFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		replicas := []*replica{{do: always(errRefused), took: time.Millisecond}, {do: always(errRefused), took: 3 * time.Millisecond}}
-		p := newPool(t, llm.PoolConfig{Places: 4}, replicas...)
+		p := newPool(t, pool.Config{Places: 4}, replicas...)
 		start := time.Now()
 		var wg sync.WaitGroup
 		for i := range 64 {
@@ -327,7 +338,7 @@ func TestPoolAllGoneFailsAtOnce(t *testing.T) {
 		if replicas[0].calls()+replicas[1].calls() != before {
 			t.Error("a later call knocked again before a probe was due")
 		}
-		time.Sleep(llm.DefaultQuarantine)
+		time.Sleep(pool.DefaultQuarantine)
 		replicas[1].become(nil)
 		if _, err := p.Generate(t.Context(), say("x", 2)); err != nil {
 			t.Errorf("once one is back: %v", err)
@@ -339,7 +350,7 @@ func TestPoolAllGoneFailsAtOnce(t *testing.T) {
 func TestPoolWaitsForARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{}
-		p := newPool(t, llm.PoolConfig{MaxWait: time.Minute, Tries: 3}, a)
+		p := newPool(t, pool.Config{MaxWait: time.Minute, Tries: 3}, a)
 		if _, err := p.Generate(t.Context(), say("x", 0)); err != nil {
 			t.Fatal(err)
 		}
@@ -366,7 +377,7 @@ func TestPoolWaitsForARestart(t *testing.T) {
 func TestPoolRestartThatDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{}
-		p := newPool(t, llm.PoolConfig{MaxWait: time.Minute, Tries: 2}, a)
+		p := newPool(t, pool.Config{MaxWait: time.Minute, Tries: 2}, a)
 		if _, err := p.Generate(t.Context(), say("x", 0)); err != nil {
 			t.Fatal(err)
 		}
@@ -399,7 +410,7 @@ func TestPoolRestartThatDoesNotEnd(t *testing.T) {
 func TestPoolAllOutWaitsForTheProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		replicas := []*replica{{}, {}}
-		p := newPool(t, llm.PoolConfig{Breaker: llm.BreakerConfig{Window: 2, MinAttempts: 2}}, replicas...)
+		p := newPool(t, pool.Config{Breaker: pool.BreakerConfig{Window: 2, MinAttempts: 2}}, replicas...)
 		for _, r := range replicas {
 			r.become(always(errStall))
 		}
@@ -407,7 +418,7 @@ func TestPoolAllOutWaitsForTheProbe(t *testing.T) {
 			p.Generate(t.Context(), say("x", uint32(i))) // fails at both
 		}
 		for _, e := range p.Report().Endpoints {
-			if e.Health != llm.Quarantined {
+			if e.Health != pool.Quarantined {
 				t.Fatalf("%s is %s after two stalls of two", e.Name, e.Health)
 			}
 		}
@@ -424,8 +435,8 @@ func TestPoolAllOutWaitsForTheProbe(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if took := time.Since(out); took < llm.DefaultQuarantine-3*time.Second || took > llm.DefaultQuarantine+3*time.Second {
-			t.Errorf("all were served %v after the last went out, want soon after the quarantine of %v", took, llm.DefaultQuarantine)
+		if took := time.Since(out); took < pool.DefaultQuarantine-3*time.Second || took > pool.DefaultQuarantine+3*time.Second {
+			t.Errorf("all were served %v after the last went out, want soon after the quarantine of %v", took, pool.DefaultQuarantine)
 		}
 	})
 }
@@ -433,7 +444,7 @@ func TestPoolAllOutWaitsForTheProbe(t *testing.T) {
 func TestPoolWaitIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{}
-		p := newPool(t, llm.PoolConfig{MaxWait: 3 * time.Second, Breaker: llm.BreakerConfig{Window: 1}}, a)
+		p := newPool(t, pool.Config{MaxWait: 3 * time.Second, Breaker: pool.BreakerConfig{Window: 1}}, a)
 		a.become(always(errServer))
 		start := time.Now()
 		_, err := p.Generate(t.Context(), say("x", 1)) // fails after 1 s, then waits 3 s for a probe at 5 s
@@ -449,7 +460,7 @@ func TestPoolWaitIsBounded(t *testing.T) {
 func TestPoolWaitEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{do: always(errServer)}
-		p := newPool(t, llm.PoolConfig{Breaker: llm.BreakerConfig{Window: 1}}, a)
+		p := newPool(t, pool.Config{Breaker: pool.BreakerConfig{Window: 1}}, a)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		start := time.Now()
@@ -470,10 +481,10 @@ func TestPoolWaitEndsWithTheContext(t *testing.T) {
 func TestPoolProbeGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{do: always(errServer)}
-		p := newPool(t, llm.PoolConfig{Tries: 1, Breaker: llm.BreakerConfig{Window: 1}}, a)
+		p := newPool(t, pool.Config{Tries: 1, Breaker: pool.BreakerConfig{Window: 1}}, a)
 		p.Generate(t.Context(), say("x", 1))
 		a.become(nil)
-		time.Sleep(llm.DefaultQuarantine)
+		time.Sleep(pool.DefaultQuarantine)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		start := time.Now()
@@ -490,7 +501,7 @@ func TestPoolProbeGivenUp(t *testing.T) {
 func TestPoolDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{}
-		p := newPool(t, llm.PoolConfig{Places: 1}, a)
+		p := newPool(t, pool.Config{Places: 1}, a)
 		drain, stop := context.WithCancel(t.Context())
 		ctx := llm.WithTrace(t.Context(), &llm.Trace{Drain: drain.Done()})
 		var wg sync.WaitGroup
@@ -532,7 +543,7 @@ func TestPoolSaysWhenAPlaceIsIdle(t *testing.T) {
 				time.Sleep(time.Second + time.Microsecond<<req.Seed) // no two sums are equal, so that calls end one after the other
 				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 			})
-			p, err := llm.NewPool(llm.PoolConfig{Places: 3, Endpoints: []llm.Endpoint{{Name: "a", LLM: one}, {Name: "b", LLM: one}}})
+			p, err := pool.New(pool.Config{Places: 3, Endpoints: []pool.Endpoint{{Name: "a", LLM: one}, {Name: "b", LLM: one}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -571,7 +582,7 @@ func TestPoolSaysWhenAPlaceIsIdle(t *testing.T) {
 func TestPoolHeedsRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{}
-		p := newPool(t, llm.PoolConfig{}, a)
+		p := newPool(t, pool.Config{}, a)
 		busy := true
 		a.become(func(llm.Request) error {
 			if busy {
@@ -592,7 +603,7 @@ func TestPoolHeedsRetryAfter(t *testing.T) {
 func TestPoolPoison(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		replicas := []*replica{{}, {}, {}}
-		p := newPool(t, llm.PoolConfig{}, replicas...)
+		p := newPool(t, pool.Config{}, replicas...)
 		for _, r := range replicas {
 			r.become(func(req llm.Request) error {
 				if req.Seed == 666 {
@@ -615,7 +626,7 @@ func TestPoolPoison(t *testing.T) {
 func TestPoolOneAttemptPerHealthyEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		replicas := []*replica{{}, {}, {}}
-		p := newPool(t, llm.PoolConfig{Tries: 100}, replicas...)
+		p := newPool(t, pool.Config{Tries: 100}, replicas...)
 		for _, r := range replicas {
 			r.become(always(errServer))
 		}
@@ -634,7 +645,7 @@ func TestPoolRecallsCallsOfAStalledEndpoint(t *testing.T) {
 	for _, recall := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			replicas := []*replica{{}, {}}
-			p := newPool(t, llm.PoolConfig{Recall: recall, Slack: 1}, replicas...)
+			p := newPool(t, pool.Config{Recall: recall, Slack: 1}, replicas...)
 			prompt := first(t, p, replicas, "a")
 			replicas[0].become(always(stalled(llm.Timeout)))
 			replicas[0].took, replicas[1].took = 10*time.Minute, 30*time.Second
@@ -673,7 +684,7 @@ func TestPoolRecallsCallsOfAStalledEndpoint(t *testing.T) {
 func TestPoolGateCanRefuse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		replicas := []*replica{{do: always(errServer)}, {do: always(errServer)}}
-		p := newPool(t, llm.PoolConfig{}, replicas...)
+		p := newPool(t, pool.Config{}, replicas...)
 		full := errors.New("the budget is used up")
 		ctx := llm.WithTrace(t.Context(), &llm.Trace{Again: func(context.Context, llm.Request) error { return full }})
 		reply, err := p.Generate(ctx, say("x", 1))
@@ -684,7 +695,7 @@ func TestPoolGateCanRefuse(t *testing.T) {
 }
 
 func TestPoolPanicGivesThePlaceBack(t *testing.T) {
-	p, err := llm.NewPool(llm.PoolConfig{Places: 1, Endpoints: []llm.Endpoint{{Name: "a", LLM: llm.Func(
+	p, err := pool.New(pool.Config{Places: 1, Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(
 		func(_ context.Context, req llm.Request) (llm.Reply, error) {
 			if req.Seed == 1 {
 				panic("mine")
@@ -718,7 +729,7 @@ func TestPoolAccounts(t *testing.T) {
 			do := r.do
 			r.do = func(req llm.Request) error { mu.Lock(); defer mu.Unlock(); return do(req) }
 		}
-		p := newPool(t, llm.PoolConfig{Places: 5}, replicas...)
+		p := newPool(t, pool.Config{Places: 5}, replicas...)
 		var wg sync.WaitGroup
 		seen := map[string]int{}
 		var failures int
@@ -761,7 +772,7 @@ func TestPoolAccounts(t *testing.T) {
 func TestPoolReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		p, err := llm.NewPool(llm.PoolConfig{Endpoints: []llm.Endpoint{{Name: "a", LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
 			time.Sleep(2 * time.Second)
 			if calls++; calls == 1 {
 				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, Streamed: 40}, {Status: llm.OK,
@@ -776,16 +787,16 @@ func TestPoolReport(t *testing.T) {
 			p.Generate(t.Context(), say("x", 1))
 			time.Sleep(time.Minute) // idle time counts for nothing
 		}
-		want := llm.EndpointReport{
-			Name: "a", Health: llm.Healthy, Places: 16, Calls: 2, OK: 2, Stalls: 1, StallRate: 1.0 / 3,
+		want := pool.EndpointReport{
+			Name: "a", Health: pool.Healthy, Places: 16, Calls: 2, OK: 2, Stalls: 1, StallRate: 1.0 / 3,
 			PromptTokens: 110, CachedTokens: 90, CompletionTokens: 200, CacheHitRate: 90.0 / 110, TokensPerSecond: 50, BusySeconds: 4,
 		}
 		r := p.Report()
-		if diff := cmp.Diff([]llm.EndpointReport{want}, r.Endpoints); diff != "" {
+		if diff := cmp.Diff([]pool.EndpointReport{want}, r.Endpoints); diff != "" {
 			t.Error(diff)
 		}
 		data, err := json.Marshal(r)
-		var back llm.PoolReport
+		var back pool.Report
 		if err != nil || json.Unmarshal(data, &back) != nil || !cmp.Equal(r.Endpoints, back.Endpoints) {
 			t.Errorf("%s, %v", data, err)
 		}
@@ -793,22 +804,22 @@ func TestPoolReport(t *testing.T) {
 }
 
 func TestPoolRejects(t *testing.T) {
-	ok := llm.Endpoint{Name: "a", LLM: llm.Func(nil)}
+	ok := pool.Endpoint{Name: "a", LLM: llm.Func(nil)}
 	for _, tt := range []struct {
 		reason string
-		cfg    llm.PoolConfig
+		cfg    pool.Config
 	}{
-		{"nothing to ask", llm.PoolConfig{}},
-		{"no LLM", llm.PoolConfig{Endpoints: []llm.Endpoint{{Name: "a"}}}},
-		{"no name", llm.PoolConfig{Endpoints: []llm.Endpoint{{LLM: llm.Func(nil)}}}},
-		{"one name for two", llm.PoolConfig{Endpoints: []llm.Endpoint{ok, ok}}},
-		{"negative places", llm.PoolConfig{Endpoints: []llm.Endpoint{ok}, Places: -1}},
-		{"an endpoint with negative places", llm.PoolConfig{Endpoints: []llm.Endpoint{{Name: "a", LLM: llm.Func(nil), Places: -1}}}},
-		{"a factor that asks for less than the mean", llm.PoolConfig{Endpoints: []llm.Endpoint{ok}, Factor: 0.9}},
-		{"slack beyond the places", llm.PoolConfig{Endpoints: []llm.Endpoint{ok}, Slack: 1.1}},
-		{"negative tries", llm.PoolConfig{Endpoints: []llm.Endpoint{ok}, Tries: -1}},
+		{"nothing to ask", pool.Config{}},
+		{"no LLM", pool.Config{Endpoints: []pool.Endpoint{{Name: "a"}}}},
+		{"no name", pool.Config{Endpoints: []pool.Endpoint{{LLM: llm.Func(nil)}}}},
+		{"one name for two", pool.Config{Endpoints: []pool.Endpoint{ok, ok}}},
+		{"negative places", pool.Config{Endpoints: []pool.Endpoint{ok}, Places: -1}},
+		{"an endpoint with negative places", pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(nil), Places: -1}}}},
+		{"a factor that asks for less than the mean", pool.Config{Endpoints: []pool.Endpoint{ok}, Factor: 0.9}},
+		{"slack beyond the places", pool.Config{Endpoints: []pool.Endpoint{ok}, Slack: 1.1}},
+		{"negative tries", pool.Config{Endpoints: []pool.Endpoint{ok}, Tries: -1}},
 	} {
-		if p, err := llm.NewPool(tt.cfg); err == nil || !strings.HasPrefix(err.Error(), "llm: ") {
+		if p, err := pool.New(tt.cfg); err == nil || !strings.HasPrefix(err.Error(), "pool: ") {
 			t.Errorf("%s: %v, error %v", tt.reason, p, err)
 		}
 	}

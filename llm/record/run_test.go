@@ -1,4 +1,4 @@
-package llm_test
+package record_test
 
 import (
 	"bufio"
@@ -9,19 +9,23 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/record"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // generations plays a greedy run of three generations of sixteen.
 func generations(t *testing.T, l llm.LLM) (gens []evolve.Generation, err error) {
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: longPrograms(t), LLM: l, N: 16, Seed: 40})
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: numbers(t), LLM: l, N: 16, Seed: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,23 +41,47 @@ func generations(t *testing.T, l llm.LLM) (gens []evolve.Generation, err error) 
 
 // flaky answers most requests, and is as sure to fail the others.
 func flaky(_ context.Context, req llm.Request) (llm.Reply, error) {
-	a := llm.Attempt{MaxTokens: 500, Usage: &llm.Usage{PromptTokens: 1000, CompletionTokens: int(req.Seed % 400)}}
+	a := llm.Attempt{Status: llm.OK, MaxTokens: 500, Usage: &llm.Usage{PromptTokens: 1000, CompletionTokens: int(req.Seed % 400)}}
+	fail := func(e *llm.Error) (llm.Reply, error) {
+		return llm.Reply{Attempts: []llm.Attempt{{Status: e.Status, Kind: e.Kind, Err: e.Err.Error(), MaxTokens: 500, Streamed: 9}}}, e
+	}
 	switch req.Seed % 7 {
 	case 1:
-		return end(llm.Attempt{Streamed: 9}, errStall)
+		return fail(&llm.Error{Status: llm.Stalled, Err: errors.New("silence")})
 	case 2:
-		return end(llm.Attempt{}, errServer)
+		return fail(errServer)
 	}
-	reply, err := end(a, nil)
-	reply.Text = "```text\n" + answer(req) + "\n```"
-	return reply, err
+	program, err := task.ParseProgram(req.Messages[len(req.Messages)-1].Content, "text")
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	better, err := strconv.ParseFloat(program, 64)
+	return llm.Reply{Text: fmt.Sprintf("```text\n%v\n```", better+float64(req.Seed%1000)/1e5), Attempts: []llm.Attempt{a}}, err
+}
+
+// numbers is a task whose programs are their scores.
+func numbers(t *testing.T) task.Task {
+	tk, err := task.New(task.Spec{
+		Name: "numbers", Language: "text", Initial: "0",
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			v, err := strconv.ParseFloat(program, 64)
+			if err != nil {
+				return eval.Invalid("not a number: %q", program), nil
+			}
+			return eval.Result{Score: v, Valid: true}, nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tk
 }
 
 // A run is repeated from its recording to the last attempt, with no endpoint; and where it asks for
 // anything else, it stops and says what.
 func TestReplayRepeatsARun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	recorder, err := llm.RecordFile(llm.Func(flaky), path)
+	recorder, err := record.File(llm.Func(flaky), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +92,7 @@ func TestReplayRepeatsARun(t *testing.T) {
 	if err := recorder.Close(); err != nil {
 		t.Fatal(err)
 	}
-	replayer, err := llm.Replay(path)
+	replayer, err := record.Replay(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,15 +107,15 @@ func TestReplayRepeatsARun(t *testing.T) {
 		t.Errorf("%d exchanges were not asked for", replayer.Left())
 	}
 
-	replayer, err = llm.Replay(path)
+	replayer, err = record.Replay(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := evolve.NewGreedy(evolve.GreedyConfig{Task: longPrograms(t), LLM: replayer, N: 16, Seed: 41})
+	other, err := evolve.NewGreedy(evolve.GreedyConfig{Task: numbers(t), LLM: replayer, N: 16, Seed: 41})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Step(t.Context()); !errors.Is(err, llm.ErrNotRecorded) {
+	if _, err := other.Step(t.Context()); !errors.Is(err, record.ErrNotRecorded) {
 		t.Errorf("a run with another seed: %v", err)
 	}
 }
@@ -101,7 +129,7 @@ func TestMain(m *testing.M) {
 }
 
 func recordUntilKilled(path string) {
-	r, err := llm.RecordFile(llm.Func(shout), path)
+	r, err := record.File(llm.Func(shout), path)
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
@@ -142,7 +170,7 @@ func TestRecorderKilled(t *testing.T) {
 		cmd.Process.Kill()
 		cmd.Wait()
 		least += said
-		back, err := llm.Replay(path)
+		back, err := record.Replay(path)
 		if err != nil {
 			t.Fatal(err)
 		}

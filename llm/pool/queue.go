@@ -1,4 +1,4 @@
-package llm
+package pool
 
 import (
 	"cmp"
@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // acquire waits for a place at an endpoint. A call that comes again keeps its turn.
 func (p *Pool) acquire(ctx context.Context, c *call) (grant, error) {
-	t := TraceOf(ctx)
+	t := llm.TraceOf(ctx)
 	if err := cmp.Or(ctx.Err(), t.Draining()); err != nil {
 		return grant{}, c.gaveUp(err)
 	}
@@ -32,9 +34,9 @@ func (p *Pool) acquire(ctx context.Context, c *call) (grant, error) {
 
 func (c *call) gaveUp(why error) error {
 	if len(c.names) == 0 {
-		return fmt.Errorf("llm: waiting for an endpoint of the pool: %w", why)
+		return fmt.Errorf("pool: waiting for an endpoint: %w", why)
 	}
-	return fmt.Errorf("llm: waiting for another endpoint of the pool, after %s (%v): %w",
+	return fmt.Errorf("pool: waiting for another endpoint, after %s (%v): %w",
 		strings.Join(c.names, ", "), cmp.Or(c.err, c.gone), why)
 }
 
@@ -80,7 +82,7 @@ func (p *Pool) withdraw(c *call) {
 
 // settle takes in what a call came to, frees its place, and serves who can be. It reports whether a
 // place is left for which nobody waits.
-func (p *Pool) settle(g grant, attempts []Attempt, v verdict) (idle bool) {
+func (p *Pool) settle(g grant, attempts []llm.Attempt, v verdict) (idle bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now, e := time.Now(), g.end
@@ -106,7 +108,7 @@ func (p *Pool) settle(g grant, attempts []Attempt, v verdict) (idle bool) {
 
 // callOff ends the calls in flight at an endpoint that stalls, if that is wanted.
 func (p *Pool) callOff(e *endpoint, v verdict) {
-	if s := StatusOf(v.err); p.cfg.Recall && (s == Stalled || s == Timeout) {
+	if s := llm.StatusOf(v.err); p.cfg.Recall && (s == llm.Stalled || s == llm.Timeout) {
 		e.recall(errRecalled)
 		e.renew()
 	}
@@ -247,7 +249,7 @@ func (p *Pool) allUnavailable() bool {
 // allGone reports whether none can be used and none may be restarting.
 func (p *Pool) allGone() bool {
 	for _, e := range p.ends {
-		if err, ok := errors.AsType[*Error](e.breaker.err); e.answered && ok && err.Kind == KindRefused {
+		if err, ok := errors.AsType[*llm.Error](e.breaker.err); e.answered && ok && err.Kind == llm.KindRefused {
 			return false
 		}
 	}
@@ -257,14 +259,23 @@ func (p *Pool) allGone() bool {
 // unavailable is the error when no endpoint can be used at all.
 func (p *Pool) unavailable() error {
 	text, chain := p.reasons()
-	return wording{"llm: none of the pool's endpoints can be used: " + text, chain}
+	return goneError{"pool: none of the endpoints can be used: " + text, chain}
 }
+
+// A goneError is the error of a pool whose endpoints are all gone, and all of theirs.
+type goneError struct {
+	text string
+	of   []error
+}
+
+func (e goneError) Error() string   { return e.text }
+func (e goneError) Unwrap() []error { return e.of }
 
 // allOut is the error when no endpoint came back in time.
 func (p *Pool) allOut() error {
 	text, _ := p.reasons()
 	err := fmt.Errorf("no endpoint of the pool came back within %v: %s", max(p.cfg.MaxWait, 0), text)
-	return &Error{Status: Failed, Kind: KindServer, Err: err}
+	return &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: err}
 }
 
 // reasons says of each endpoint why it is out.

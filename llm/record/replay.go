@@ -1,4 +1,4 @@
-package llm
+package record
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // ErrNotRecorded is wrapped by the error of a [Replayer] that is asked what its recording does not
@@ -18,16 +20,16 @@ var ErrNotRecorded = errors.New("not recorded")
 
 // A Replayer is an LLM that answers from a recording, at once and without an endpoint, so that a
 // run can be repeated, debugged and tested. Replies, attempts and errors are those of the recorded
-// exchanges: errors.As finds the same [*Error], and [StatusOf] and [Unavailable] say the same.
+// exchanges: errors.As finds the same [*llm.Error], and [llm.StatusOf] and [llm.Unavailable] say the same.
 //
-// A request is answered from the exchanges whose request is equal to it (see [Key]), in the order
+// A request is answered from the exchanges whose request is equal to it (see [llm.Key]), in the order
 // in which they stand in the recording, each once. An exchange that its caller gave up on is passed
 // over where a later one has the same request: it shows what the caller did, not what the model
 // said.
 //
 // A request that is not in the recording, or was asked more often than it was recorded, is an error
-// that wraps [ErrNotRecorded], shows the nearest request that there is and says what differs. It is
-// also [Unavailable]: the run that asks has left the one that was recorded, and anything after would
+// that wraps [ErrNotRecorded] and says whether its prompt was recorded, with another seed or sampling. It is
+// also [llm.Unavailable]: the run that asks has left the one that was recorded, and anything after would
 // be a guess.
 //
 // It is safe for concurrent use, and holds the whole recording in memory.
@@ -39,32 +41,24 @@ type Replayer struct {
 	mu      sync.Mutex
 	left    int
 	byKey   map[digest]*recorded
-	prompts map[digest]*prompt
-	order   []*prompt // as they came
+	prompts map[digest]int // of messages alone: the line where they stand first
 }
 
 type digest = [32]byte
 
 // recorded is what there is of one request.
 type recorded struct {
-	req     Request
 	line    int // where it stands first
 	answers []answer
 	next    int
 }
 
 type answer struct {
-	reply Reply
-	err   *ErrorRecord
+	reply llm.Reply
+	err   *llm.ErrorRecord
 }
 
-// prompt is what requests with the same messages share.
-type prompt struct {
-	messages []Message
-	requests []*recorded
-}
-
-var _ LLM = (*Replayer)(nil)
+var _ llm.LLM = (*Replayer)(nil)
 
 // Replay returns an LLM that answers from the recording at path. A last line that was torn when its
 // writer was killed is left out; [Replayer.Torn] tells. Any other line that is no exchange is an
@@ -72,7 +66,7 @@ var _ LLM = (*Replayer)(nil)
 func Replay(path string) (*Replayer, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("llm: replay: %w", err)
+		return nil, fmt.Errorf("record: replay: %w", err)
 	}
 	defer f.Close()
 	return replay(f, path)
@@ -82,7 +76,7 @@ func Replay(path string) (*Replayer, error) {
 func ReplayFrom(r io.Reader) (*Replayer, error) { return replay(r, "a reader") }
 
 func replay(from io.Reader, name string) (*Replayer, error) {
-	r := &Replayer{name: name, byKey: make(map[digest]*recorded), prompts: make(map[digest]*prompt)}
+	r := &Replayer{name: name, byKey: make(map[digest]*recorded), prompts: make(map[digest]int)}
 	lines := newLineReader(from)
 	for {
 		line, complete, err := lines.next()
@@ -97,7 +91,7 @@ func replay(from io.Reader, name string) (*Replayer, error) {
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("llm: replay of %s: line %d: %w", name, lines.n, err)
+			return nil, fmt.Errorf("record: replay of %s: line %d: %w", name, lines.n, err)
 		}
 	}
 }
@@ -108,18 +102,15 @@ func (r *Replayer) add(line []byte, n int) error {
 	if err != nil {
 		return err
 	}
-	shared := Digest(Request{Messages: req.Messages})
-	p := r.prompts[shared]
-	if p == nil {
-		p = &prompt{messages: req.Messages}
-		r.prompts[shared], r.order = p, append(r.order, p)
+	shared := llm.Digest(llm.Request{Messages: req.Messages})
+	if _, ok := r.prompts[shared]; !ok {
+		r.prompts[shared] = n
 	}
-	req.Messages = p.messages // a generation's children have one copy of them
-	key := Digest(req)
+	key := llm.Digest(req)
 	rec := r.byKey[key]
 	if rec == nil {
-		rec = &recorded{req: req, line: n}
-		r.byKey[key], p.requests = rec, append(p.requests, rec)
+		rec = &recorded{line: n}
+		r.byKey[key] = rec
 	}
 	rec.answers = append(rec.answers, answer{reply, fail})
 	r.size++
@@ -135,7 +126,7 @@ func (r *Replayer) passOver() {
 		kept := slices.DeleteFunc(rec.answers, func(a answer) bool {
 			i++
 			err := a.err.Err()
-			return i <= last && (StatusOf(err) == Canceled || errors.Is(err, ErrDraining))
+			return i <= last && (llm.StatusOf(err) == llm.Canceled || errors.Is(err, llm.ErrDraining))
 		})
 		r.left -= last + 1 - len(kept)
 		rec.answers = kept
@@ -143,19 +134,19 @@ func (r *Replayer) passOver() {
 }
 
 // Generate answers req from the recording. A context that has ended takes nothing from it.
-func (r *Replayer) Generate(ctx context.Context, req Request) (Reply, error) {
+func (r *Replayer) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	if err := ctx.Err(); err != nil {
-		return Reply{}, fmt.Errorf("llm: replay: not asked: %w", err)
+		return llm.Reply{}, fmt.Errorf("record: replay: not asked: %w", err)
 	}
-	key := Digest(req)
+	key := llm.Digest(req)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rec := r.byKey[key]
 	switch {
 	case rec == nil:
-		return Reply{}, r.missing(req)
+		return llm.Reply{}, r.missing(req)
 	case rec.next == len(rec.answers):
-		return Reply{}, r.notRecorded("request %.12x was asked more often than it was recorded, %d times (line %d)",
+		return llm.Reply{}, r.notRecorded("request %.12x was asked more often than it was recorded, %d times (line %d)",
 			key, rec.next, rec.line)
 	}
 	a := rec.answers[rec.next]
@@ -164,6 +155,41 @@ func (r *Replayer) Generate(ctx context.Context, req Request) (Reply, error) {
 	r.left--
 	return a.reply, a.err.Err()
 }
+
+// missing makes the error for a request that was not recorded.
+func (r *Replayer) missing(req llm.Request) error {
+	if line, ok := r.prompts[llm.Digest(llm.Request{Messages: req.Messages})]; ok {
+		return r.notRecorded("request %.12s is not among the %d exchanges; its prompt is (line %d), with another seed or sampling",
+			llm.Key(req), r.size, line)
+	}
+	return r.notRecorded("request %.12s is not among the %d exchanges, nor is its prompt, whose last message begins %q",
+		llm.Key(req), r.size, beginning(req))
+}
+
+// beginning returns the first line of a prompt's last message, cut to what an error has room for.
+func beginning(req llm.Request) string {
+	if len(req.Messages) == 0 {
+		return ""
+	}
+	text := req.Messages[len(req.Messages)-1].Content
+	room := 60
+	for i, r := range text {
+		if room--; room < 0 || r == '\n' {
+			return text[:i] + "..."
+		}
+	}
+	return text
+}
+
+func (r *Replayer) notRecorded(format string, args ...any) error {
+	return notRecordedError(fmt.Sprintf("record: replay of %s: ", r.name) + fmt.Sprintf(format, args...))
+}
+
+// A notRecordedError is the error of a Replayer that has no answer.
+type notRecordedError string
+
+func (e notRecordedError) Error() string   { return string(e) }
+func (e notRecordedError) Unwrap() []error { return []error{ErrNotRecorded, llm.ErrUnavailable} }
 
 // Left returns how many exchanges have not been asked for yet.
 func (r *Replayer) Left() int {

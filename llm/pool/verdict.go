@@ -1,13 +1,15 @@
-package llm
+package pool
 
 import (
 	"errors"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A verdict is what one call says about its endpoint.
 type verdict struct {
-	classes []Class       // of its attempts, but those that say nothing
+	classes []llm.Class   // of its attempts, but those that say nothing
 	err     error         // nil if the endpoint did its part
 	silent  bool          // it says nothing: the caller gave up
 	there   bool          // something came back
@@ -16,10 +18,10 @@ type verdict struct {
 }
 
 // judge returns the verdict of a call; gaveUp says that its caller did not wait for the end.
-func judge(attempts []Attempt, err error, gaveUp bool) verdict {
-	e, classed := errors.AsType[*Error](err)
-	v := verdict{err: err, there: err == nil || classed && (e.Code != 0 || e.Kind == KindBrokenReply)}
-	v.silent = err != nil && (gaveUp || StatusOf(err) == Canceled || errors.Is(err, ErrDraining))
+func judge(attempts []llm.Attempt, err error, gaveUp bool) verdict {
+	e, classed := errors.AsType[*llm.Error](err)
+	v := verdict{err: err, there: err == nil || classed && (e.Code != 0 || e.Kind == llm.KindBrokenReply)}
+	v.silent = err != nil && (gaveUp || llm.StatusOf(err) == llm.Canceled || errors.Is(err, llm.ErrDraining))
 	v.classes = classes(attempts, v.silent)
 	if v.silent {
 		return v
@@ -28,9 +30,9 @@ func judge(attempts []Attempt, err error, gaveUp bool) verdict {
 		v.err = nil
 	}
 	if len(attempts) == 0 {
-		v.classes = append(v.classes, StatusOf(v.err).Class())
+		v.classes = append(v.classes, llm.StatusOf(v.err).Class())
 	}
-	v.gone = Unavailable(err)
+	v.gone = llm.Unavailable(err)
 	if classed && !v.gone && v.err != nil {
 		v.rest = e.RetryAfter
 	}
@@ -39,12 +41,12 @@ func judge(attempts []Attempt, err error, gaveUp bool) verdict {
 
 // classes returns what each attempt counts as. A canceled one counts as nothing, and so does the last
 // of a call that was given up.
-func classes(attempts []Attempt, gaveUp bool) (out []Class) {
+func classes(attempts []llm.Attempt, gaveUp bool) (out []llm.Class) {
 	for i, a := range attempts {
 		switch {
-		case a.Status == Canceled || gaveUp && i == len(attempts)-1:
+		case a.Status == llm.Canceled || gaveUp && i == len(attempts)-1:
 		case ownFault(a.Kind):
-			out = append(out, Real)
+			out = append(out, llm.Real)
 		default:
 			out = append(out, a.Status.Class())
 		}
@@ -53,4 +55,4 @@ func classes(attempts []Attempt, gaveUp bool) (out []Class) {
 }
 
 // ownFault reports whether it was the request that was refused, by an endpoint that works.
-func ownFault(kind string) bool { return kind == KindBadRequest || kind == KindContextLength }
+func ownFault(kind string) bool { return kind == llm.KindBadRequest || kind == llm.KindContextLength }

@@ -1,4 +1,4 @@
-package llm_test
+package pool_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/pool"
 )
 
 // BenchmarkPool is what a pool adds to a call, next to Limit around one endpoint, with 512 callers at
@@ -24,7 +25,7 @@ func BenchmarkPool(b *testing.B) {
 		for range 512 {
 			wg.Go(func() {
 				for seed := range work {
-					if _, err := l.Generate(b.Context(), asking(text, seed)); err != nil {
+					if _, err := l.Generate(b.Context(), say(text, seed)); err != nil {
 						b.Error(err)
 					}
 				}
@@ -41,11 +42,11 @@ func BenchmarkPool(b *testing.B) {
 	for _, places := range []int{4, 512} {
 		b.Run(fmt.Sprintf("Limit/places=%d", places), func(b *testing.B) { play(b, llm.Limit(at, 8*places)) })
 		b.Run(fmt.Sprintf("Pool/places=%d", places), func(b *testing.B) {
-			cfg := llm.PoolConfig{Places: places}
+			cfg := pool.Config{Places: places}
 			for i := range 8 {
-				cfg.Endpoints = append(cfg.Endpoints, llm.Endpoint{Name: fmt.Sprint("gpu", i), LLM: at})
+				cfg.Endpoints = append(cfg.Endpoints, pool.Endpoint{Name: fmt.Sprint("gpu", i), LLM: at})
 			}
-			p, err := llm.NewPool(cfg)
+			p, err := pool.New(cfg)
 			if err != nil {
 				b.Fatal(err)
 			}

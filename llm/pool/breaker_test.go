@@ -1,9 +1,11 @@
-package llm
+package pool
 
 import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A step is one thing that happens to a breaker, and what it must say then.
@@ -68,17 +70,17 @@ func play(b *breaker, now time.Time, do string) {
 		v := verdict{err: errors.New("x")}
 		switch c {
 		case 'o':
-			v = verdict{classes: []Class{Real}}
+			v = verdict{classes: []llm.Class{llm.Real}}
 		case 's':
-			v.classes = []Class{Stall}
+			v.classes = []llm.Class{llm.Stall}
 		case 'e':
-			v.classes = []Class{Errored}
+			v.classes = []llm.Class{llm.Errored}
 		case 'c':
 			v.silent = true
 		case 'g':
-			v.classes, v.gone = []Class{Errored}, true
+			v.classes, v.gone = []llm.Class{llm.Errored}, true
 		case 'r':
-			v.classes, v.rest = []Class{Errored}, 30*time.Second
+			v.classes, v.rest = []llm.Class{llm.Errored}, 30*time.Second
 		}
 		b.note(now, b.epoch, probe, v)
 	}
@@ -91,8 +93,8 @@ func TestBreakerIgnoresOtherEpochs(t *testing.T) {
 	play(b, now, "eeeee")
 	until := b.until
 	for range 20 {
-		b.note(now.Add(time.Second), b.epoch-1, false, verdict{classes: []Class{Stall}, err: errors.New("late"), gone: true})
-		b.note(now.Add(time.Second), b.epoch-1, false, verdict{classes: []Class{Real}})
+		b.note(now.Add(time.Second), b.epoch-1, false, verdict{classes: []llm.Class{llm.Stall}, err: errors.New("late"), gone: true})
+		b.note(now.Add(time.Second), b.epoch-1, false, verdict{classes: []llm.Class{llm.Real}})
 	}
 	if b.health != Quarantined || b.until != until || b.epoch != 1 {
 		t.Errorf("%s until %v in epoch %d after late outcomes", b.health, b.until, b.epoch)
@@ -112,7 +114,7 @@ func TestBreakerRejects(t *testing.T) {
 		{"a negative quarantine", BreakerConfig{Quarantine: -1, MaxQuarantine: 5}},
 		{"a longest that is shorter than the first", BreakerConfig{Quarantine: 5, MaxQuarantine: 4}},
 	} {
-		if _, err := NewPool(PoolConfig{Endpoints: []Endpoint{{Name: "a", LLM: Func(nil)}}, Breaker: tt.cfg}); err == nil {
+		if _, err := New(Config{Endpoints: []Endpoint{{Name: "a", LLM: llm.Func(nil)}}, Breaker: tt.cfg}); err == nil {
 			t.Errorf("%s is accepted", tt.reason)
 		}
 	}

@@ -1,4 +1,4 @@
-package llm
+package pool
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // hashOf hashes the parts and their lengths, eight bytes at a time, as FNV-1a does bytes. It is the
@@ -43,7 +45,7 @@ func mix(h uint64) uint64 {
 //
 // so that each comes first for a share of the prompts that is its share of the places, and prompts
 // keep their order among the others when an endpoint goes or comes.
-func (p *Pool) preference(req Request) []int {
+func (p *Pool) preference(req llm.Request) []int {
 	key := p.affinity(req)
 	scores := make([]float64, len(p.ends))
 	order := make([]int, len(p.ends))
@@ -55,7 +57,7 @@ func (p *Pool) preference(req Request) []int {
 	return order
 }
 
-func (p *Pool) affinity(req Request) uint64 {
+func (p *Pool) affinity(req llm.Request) uint64 {
 	if p.cfg.Affinity != nil {
 		return hashOf(p.cfg.Affinity(req))
 	}

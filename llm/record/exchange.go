@@ -1,10 +1,12 @@
-package llm
+package record
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // exchangeVersion is what "v" says in a line of a recording.
@@ -12,11 +14,11 @@ const exchangeVersion = 1
 
 // An exchange is one line of a recording.
 type exchange struct {
-	V       int             `json:"v"`
-	Key     string          `json:"key"` // of Request, for tools; Replay goes by the request itself
-	Request json.RawMessage `json:"request"`
-	Reply   *Reply          `json:"reply"`
-	Err     *ErrorRecord    `json:"error,omitempty"`
+	V       int              `json:"v"`
+	Key     string           `json:"key"` // of Request, for tools; Replay goes by the request itself
+	Request json.RawMessage  `json:"request"`
+	Reply   *llm.Reply       `json:"reply"`
+	Err     *llm.ErrorRecord `json:"error,omitempty"`
 }
 
 // linePrefix is what a line that was written here begins with.
@@ -32,9 +34,9 @@ func beginsLine(torn []byte) bool {
 }
 
 // encodeExchange returns one line, its newline included.
-func encodeExchange(req Request, reply Reply, err error) ([]byte, error) {
-	canonical := Canonical(req)
-	x := exchange{exchangeVersion, Key(req), canonical, &reply, NewErrorRecord(err)}
+func encodeExchange(req llm.Request, reply llm.Reply, err error) ([]byte, error) {
+	canonical := llm.Canonical(req)
+	x := exchange{exchangeVersion, llm.Key(req), canonical, &reply, llm.NewErrorRecord(err)}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false) // programs are full of < and >
@@ -45,7 +47,7 @@ func encodeExchange(req Request, reply Reply, err error) ([]byte, error) {
 }
 
 // decodeExchange reads one line.
-func decodeExchange(line []byte) (req Request, reply Reply, err *ErrorRecord, bad error) {
+func decodeExchange(line []byte) (req llm.Request, reply llm.Reply, err *llm.ErrorRecord, bad error) {
 	var x exchange
 	if bad := json.Unmarshal(line, &x); bad != nil {
 		return req, reply, nil, bad

@@ -1,4 +1,4 @@
-package llm
+package pool
 
 import (
 	"fmt"
@@ -6,14 +6,16 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A PoolReport says how a [Pool] and its endpoints fared so far. It marshals to JSON.
-type PoolReport struct {
+// A Report says how a [Pool] and its endpoints fared so far. It marshals to JSON.
+type Report struct {
 	Endpoints []EndpointReport `json:"endpoints"` // in the order of the configuration
 	Waiting   int              `json:"waiting"`   // calls that have no place now
 	Requeued  int              `json:"requeued"`  // times that a call was sent on to another endpoint
-	Events    []PoolEvent      `json:"events"`    // the last ones, oldest first, at most MaxPoolEvents
+	Events    []Event          `json:"events"`    // the last ones, oldest first, at most MaxPoolEvents
 }
 
 // An EndpointReport says how one endpoint fared. Rates are 0 where nothing was counted yet. Attempts
@@ -47,8 +49,8 @@ type EndpointReport struct {
 	Probes int `json:"probes"` // calls sent to see whether it is back
 }
 
-// A PoolEvent is a change in the health of an endpoint.
-type PoolEvent struct {
+// A Event is a change in the health of an endpoint.
+type Event struct {
 	At       time.Time `json:"at"`
 	Endpoint string    `json:"endpoint"`
 	Event    string    `json:"event"` // "out", "probe" or "back"
@@ -56,7 +58,7 @@ type PoolEvent struct {
 }
 
 // String prints the event in one line.
-func (e PoolEvent) String() string {
+func (e Event) String() string {
 	s := fmt.Sprintf("%s %s %s", e.At.Format(time.TimeOnly), e.Endpoint, e.Event)
 	if e.Why != "" {
 		s += ": " + e.Why
@@ -64,8 +66,8 @@ func (e PoolEvent) String() string {
 	return s
 }
 
-// MaxPoolEvents is how many events a [PoolReport] goes back.
-const MaxPoolEvents = 256
+// MaxEvents is how many events a [Report] goes back.
+const MaxEvents = 256
 
 // endpointStats is what an EndpointReport sums up.
 type endpointStats struct {
@@ -76,12 +78,12 @@ type endpointStats struct {
 }
 
 // add enters a call's attempts.
-func (s *endpointStats) add(attempts []Attempt) {
+func (s *endpointStats) add(attempts []llm.Attempt) {
 	s.calls++
 	for _, a := range attempts {
-		s.byClass[slices.Index(Classes(), a.Status.Class())]++
+		s.byClass[slices.Index(llm.Classes(), a.Status.Class())]++
 		if a.Usage == nil {
-			s.completion += Usage{CompletionTokens: a.Streamed}.Clean().CompletionTokens
+			s.completion += llm.Usage{CompletionTokens: a.Streamed}.Clean().CompletionTokens
 			continue
 		}
 		u := a.Usage.Clean()
@@ -93,10 +95,10 @@ func (s *endpointStats) add(attempts []Attempt) {
 
 // event remembers a change.
 func (p *Pool) event(now time.Time, e *endpoint, what string, why error) {
-	if len(p.events) == MaxPoolEvents {
+	if len(p.events) == MaxEvents {
 		p.events = append(p.events[:0], p.events[1:]...)
 	}
-	ev := PoolEvent{At: now, Endpoint: e.name, Event: what}
+	ev := Event{At: now, Endpoint: e.name, Event: what}
 	if why != nil {
 		ev.Why = why.Error()
 	}
@@ -104,11 +106,11 @@ func (p *Pool) event(now time.Time, e *endpoint, what string, why error) {
 }
 
 // Report returns a snapshot.
-func (p *Pool) Report() PoolReport {
+func (p *Pool) Report() Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	r := PoolReport{Waiting: p.queue.Len(), Requeued: p.requeued, Events: slices.Clone(p.events)}
+	r := Report{Waiting: p.queue.Len(), Requeued: p.requeued, Events: slices.Clone(p.events)}
 	for _, e := range p.ends {
 		r.Endpoints = append(r.Endpoints, e.report(now))
 	}
@@ -146,7 +148,7 @@ func ratio(a, b int) float64 {
 }
 
 // String prints a table with a line an endpoint.
-func (r PoolReport) String() string {
+func (r Report) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "endpoint\thealth\tcalls\tin flight\tstalls\tfailures\ttokens/s\tcached\touts\t")

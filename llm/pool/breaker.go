@@ -1,9 +1,11 @@
-package llm
+package pool
 
 import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // What a [BreakerConfig] that says nothing comes to.
@@ -20,7 +22,7 @@ const (
 //
 // Attempts that timed out count as stalls. A request that was itself at fault (a prompt that is too
 // long, a parameter that is wrong) shows an endpoint that works, and a call that its caller gave up
-// shows nothing. An endpoint that is [Unavailable] is taken out at the first such error, and one that
+// shows nothing. An endpoint that is [llm.Unavailable] is taken out at the first such error, and one that
 // answers with Retry-After for as long as it asks, up to MaxQuarantine.
 //
 // After the quarantine one call is sent as a probe. If it is answered the endpoint is back, with a
@@ -49,17 +51,17 @@ func (c BreakerConfig) withDefaults() BreakerConfig {
 func (c BreakerConfig) validate() error {
 	switch {
 	case c.Window < 1:
-		return fmt.Errorf("llm: BreakerConfig.Window is %d: need at least 1", c.Window)
+		return fmt.Errorf("pool: BreakerConfig.Window is %d: need at least 1", c.Window)
 	case c.MinAttempts < 1 || c.MinAttempts > c.Window:
-		return fmt.Errorf("llm: BreakerConfig.MinAttempts is %d: need 1 to the window's %d", c.MinAttempts, c.Window)
+		return fmt.Errorf("pool: BreakerConfig.MinAttempts is %d: need 1 to the window's %d", c.MinAttempts, c.Window)
 	case !(c.StallRate > 0 && c.StallRate <= 1):
-		return fmt.Errorf("llm: BreakerConfig.StallRate is %v: need a share above 0 and at most 1", c.StallRate)
+		return fmt.Errorf("pool: BreakerConfig.StallRate is %v: need a share above 0 and at most 1", c.StallRate)
 	case !(c.FailureRate > 0 && c.FailureRate <= 1):
-		return fmt.Errorf("llm: BreakerConfig.FailureRate is %v: need a share above 0 and at most 1", c.FailureRate)
+		return fmt.Errorf("pool: BreakerConfig.FailureRate is %v: need a share above 0 and at most 1", c.FailureRate)
 	case c.Quarantine < 0:
-		return fmt.Errorf("llm: BreakerConfig.Quarantine is %v: need a positive duration", c.Quarantine)
+		return fmt.Errorf("pool: BreakerConfig.Quarantine is %v: need a positive duration", c.Quarantine)
 	case c.MaxQuarantine < c.Quarantine:
-		return fmt.Errorf("llm: BreakerConfig.MaxQuarantine is %v: need at least Quarantine, %v", c.MaxQuarantine, c.Quarantine)
+		return fmt.Errorf("pool: BreakerConfig.MaxQuarantine is %v: need at least Quarantine, %v", c.MaxQuarantine, c.Quarantine)
 	}
 	return nil
 }
@@ -85,8 +87,8 @@ const (
 type breaker struct {
 	cfg    BreakerConfig
 	health Health
-	epoch  int     // how often it opened; an outcome of another epoch is ignored
-	recent []Class // of the last attempts, at most Window
+	epoch  int         // how often it opened; an outcome of another epoch is ignored
+	recent []llm.Class // of the last attempts, at most Window
 	until  time.Time
 	nap    time.Duration // how long the last quarantine was; 0 if the endpoint came back from it
 	err    error         // why it opened last
@@ -129,7 +131,7 @@ func (b *breaker) open(now time.Time, d time.Duration, v verdict) {
 	b.err, b.gone = v.err, v.gone
 }
 
-func (b *breaker) push(classes []Class) {
+func (b *breaker) push(classes []llm.Class) {
 	b.recent = append(b.recent, classes...)
 	if over := len(b.recent) - b.cfg.Window; over > 0 {
 		b.recent = append(b.recent[:0], b.recent[over:]...)
@@ -140,9 +142,9 @@ func (b *breaker) tripped() bool {
 	n, stalls, bad := len(b.recent), 0, 0
 	for _, c := range b.recent {
 		switch c {
-		case Stall:
+		case llm.Stall:
 			stalls, bad = stalls+1, bad+1
-		case Errored:
+		case llm.Errored:
 			bad++
 		}
 	}

@@ -1,4 +1,15 @@
-package llm
+// Package pool shares the calls of a run out over several endpoints that serve one model.
+//
+//	p, err := pool.New(pool.Config{
+//		Endpoints: []pool.Endpoint{{Name: "gpu1", LLM: a}, {Name: "gpu2", LLM: b}},
+//		Places:    64,
+//	})
+//	...
+//	model := llm.Retry(p, llm.RetryConfig{})
+//
+// Calls that share a prompt meet at one endpoint, whose prefix cache has it. An endpoint that stalls or
+// fails is taken out, and its calls go to the others, until one call shows that it is back.
+package pool
 
 import (
 	"cmp"
@@ -10,14 +21,16 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
-// What a [PoolConfig] that says nothing comes to.
+// What a [Config] that says nothing comes to.
 const (
 	DefaultPlaces  = 16
 	DefaultFactor  = 1.25
 	DefaultSlack   = 0.5
-	DefaultPoolOut = 5 * time.Minute
+	DefaultMaxWait = 5 * time.Minute
 )
 
 // An Endpoint is one of several that serve the same model.
@@ -26,13 +39,13 @@ type Endpoint struct {
 	// Required; no two may be alike. It also decides which prompts go to it first, so keep it from
 	// one run to the next.
 	Name string
-	LLM  LLM // what is asked; required. It makes one attempt a call, or accounts for all it makes.
-	// Places is how many calls it has in flight at most; 0 means PoolConfig.Places.
+	LLM  llm.LLM // what is asked; required. It makes one attempt a call, or accounts for all it makes.
+	// Places is how many calls it has in flight at most; 0 means Config.Places.
 	Places int
 }
 
-// A PoolConfig says how a [Pool] shares calls out.
-type PoolConfig struct {
+// A Config says how a [Pool] shares calls out.
+type Config struct {
 	// Endpoints are the replicas, at least one.
 	Endpoints []Endpoint
 	// Places is how many calls an endpoint has in flight at most, where it does not say itself.
@@ -40,7 +53,7 @@ type PoolConfig struct {
 	Places int
 	// Affinity names what calls have in common that should meet at one endpoint. nil means all of
 	// their messages, which the children of one parent share.
-	Affinity func(Request) string
+	Affinity func(llm.Request) string
 	// Factor is how far an endpoint may be loaded beyond the others before calls that belong to it
 	// go to the next, see [Pool]. At least 1; 0 means DefaultFactor.
 	Factor float64
@@ -51,7 +64,7 @@ type PoolConfig struct {
 	Breaker BreakerConfig
 	// Tries bounds how many endpoints one call is sent to. 0 means one more than there are.
 	Tries int
-	// MaxWait is how long a call waits while every endpoint is out. 0 means DefaultPoolOut; negative
+	// MaxWait is how long a call waits while every endpoint is out. 0 means DefaultMaxWait; negative
 	// means not at all.
 	MaxWait time.Duration
 	// Recall cancels the calls in flight at an endpoint when it is taken out because it stalls, and
@@ -60,40 +73,40 @@ type PoolConfig struct {
 	Recall bool
 }
 
-func (c PoolConfig) withDefaults() PoolConfig {
+func (c Config) withDefaults() Config {
 	c.Places = cmp.Or(c.Places, DefaultPlaces)
 	c.Factor = cmp.Or(c.Factor, DefaultFactor)
 	c.Slack = cmp.Or(c.Slack, DefaultSlack)
 	c.Breaker = c.Breaker.withDefaults()
 	c.Tries = cmp.Or(c.Tries, len(c.Endpoints)+1)
-	c.MaxWait = cmp.Or(c.MaxWait, DefaultPoolOut)
+	c.MaxWait = cmp.Or(c.MaxWait, DefaultMaxWait)
 	return c
 }
 
-func (c PoolConfig) validate() error {
+func (c Config) validate() error {
 	switch {
 	case len(c.Endpoints) == 0:
-		return errors.New("llm: PoolConfig.Endpoints is empty: need at least one")
+		return errors.New("pool: Config.Endpoints is empty: need at least one")
 	case c.Places < 0:
-		return fmt.Errorf("llm: PoolConfig.Places is %d: need at least 1", c.Places)
+		return fmt.Errorf("pool: Config.Places is %d: need at least 1", c.Places)
 	case !(c.Factor >= 1) || math.IsInf(c.Factor, 0):
-		return fmt.Errorf("llm: PoolConfig.Factor is %v: need a finite number of at least 1", c.Factor)
+		return fmt.Errorf("pool: Config.Factor is %v: need a finite number of at least 1", c.Factor)
 	case !(c.Slack <= 1):
-		return fmt.Errorf("llm: PoolConfig.Slack is %v: need a share of at most 1", c.Slack)
+		return fmt.Errorf("pool: Config.Slack is %v: need a share of at most 1", c.Slack)
 	case c.Tries < 1:
-		return fmt.Errorf("llm: PoolConfig.Tries is %d: need at least 1", c.Tries)
+		return fmt.Errorf("pool: Config.Tries is %d: need at least 1", c.Tries)
 	}
 	named := make(map[string]bool)
 	for i, e := range c.Endpoints {
 		switch {
 		case e.LLM == nil:
-			return fmt.Errorf("llm: PoolConfig.Endpoints[%d] (%q) has no LLM", i, e.Name)
+			return fmt.Errorf("pool: Config.Endpoints[%d] (%q) has no LLM", i, e.Name)
 		case e.Name == "":
-			return fmt.Errorf("llm: PoolConfig.Endpoints[%d] has no name", i)
+			return fmt.Errorf("pool: Config.Endpoints[%d] has no name", i)
 		case named[e.Name]:
-			return fmt.Errorf("llm: PoolConfig.Endpoints[%d] is the second with the name %q", i, e.Name)
+			return fmt.Errorf("pool: Config.Endpoints[%d] is the second with the name %q", i, e.Name)
 		case e.Places < 0:
-			return fmt.Errorf("llm: endpoint %q has %d places: need at least 1", e.Name, e.Places)
+			return fmt.Errorf("pool: endpoint %q has %d places: need at least 1", e.Name, e.Places)
 		}
 		named[e.Name] = true
 	}
@@ -119,14 +132,14 @@ func (c PoolConfig) validate() error {
 //
 // When an endpoint fails. An endpoint that stalls, fails or cannot be used is taken out and tried
 // again later by one call, see [BreakerConfig]. A call that stalls or fails at one endpoint goes to
-// another, at its old position among those that wait, if [Retryable] says that it can help there or
-// the endpoint was [Unavailable]. It is not sent to the same endpoint twice unless that was out in
+// another, at its old position among those that wait, if [llm.Retryable] says that it can help there or
+// the endpoint was [llm.Unavailable]. It is not sent to the same endpoint twice unless that was out in
 // between, and not more than Tries times; if every healthy endpoint has failed it, it ends with its
-// last error and trying again is up to [Retry]. Before each further attempt it asks the Again of the context's
-// [Trace].
+// last error and trying again is up to [llm.Retry]. Before each further attempt it asks the Again of the context's
+// [llm.Trace].
 //
 // While every endpoint is out, calls wait for a probe to bring one back, up to MaxWait. If none of
-// the endpoints can be used at all they end at once, with an error for which [Unavailable] is true and
+// the endpoints can be used at all they end at once, with an error for which [llm.Unavailable] is true and
 // that names each; only where one did answer earlier and refuses connections now, it may be
 // restarting, and they wait. No other error of a Pool is Unavailable.
 //
@@ -134,7 +147,7 @@ func (c PoolConfig) validate() error {
 //
 // A Pool is safe for concurrent use, has no goroutines of its own, and needs no closing.
 type Pool struct {
-	cfg  PoolConfig
+	cfg  Config
 	ends []*endpoint
 
 	mu       sync.Mutex
@@ -144,13 +157,13 @@ type Pool struct {
 	outSince time.Time // when the last endpoint went out; zero while one is healthy
 	expires  time.Time // while all are out: no call that waits gives up before
 	timer    *time.Timer
-	events   []PoolEvent
+	events   []Event
 }
 
-var _ LLM = (*Pool)(nil)
+var _ llm.LLM = (*Pool)(nil)
 
-// NewPool checks cfg and returns its pool.
-func NewPool(cfg PoolConfig) (*Pool, error) {
+// New checks cfg and returns its pool.
+func New(cfg Config) (*Pool, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -171,7 +184,7 @@ type call struct {
 	tries    int
 	probed   bool // it was a probe already
 	names    []string
-	attempts []Attempt
+	attempts []llm.Attempt
 	err      error // the last that is not Unavailable
 	gone     error // the last that is
 	since    time.Time
@@ -188,7 +201,7 @@ type grant struct {
 	err   error
 }
 
-func (p *Pool) newCall(req Request) *call {
+func (p *Pool) newCall(req llm.Request) *call {
 	c := &call{order: p.preference(req), tried: make([]int, len(p.ends))}
 	for i := range c.tried {
 		c.tried[i] = -1
@@ -197,18 +210,18 @@ func (p *Pool) newCall(req Request) *call {
 }
 
 // Generate sends req to an endpoint, and to others while it fails.
-func (p *Pool) Generate(ctx context.Context, req Request) (Reply, error) {
+func (p *Pool) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	c := p.newCall(req)
 	for {
 		g, err := p.acquire(ctx, c)
 		if err != nil {
-			return Reply{Attempts: c.attempts}, err
+			return llm.Reply{Attempts: c.attempts}, err
 		}
 		reply, err, elsewhere := p.try(ctx, c, g, req)
 		if !elsewhere {
 			return reply, err
 		}
-		if no := TraceOf(ctx).Again(ctx, req); no != nil {
+		if no := llm.TraceOf(ctx).Again(ctx, req); no != nil {
 			return reply, c.notSent(no)
 		}
 	}
@@ -218,10 +231,10 @@ func (p *Pool) Generate(ctx context.Context, req Request) (Reply, error) {
 var errRecalled = errors.New("the endpoint stalls, and its calls are sent elsewhere")
 
 // try sends the call once. elsewhere says that it is worth sending it to another endpoint.
-func (p *Pool) try(ctx context.Context, c *call, g grant, req Request) (reply Reply, err error, elsewhere bool) {
-	t := TraceOf(ctx)
+func (p *Pool) try(ctx context.Context, c *call, g grant, req llm.Request) (reply llm.Reply, err error, elsewhere bool) {
+	t := llm.TraceOf(ctx)
 	out := verdict{silent: true} // in case the endpoint panics, or nothing is sent
-	var took []Attempt
+	var took []llm.Attempt
 	defer func() {
 		if p.settle(g, took, out) {
 			t.Idle()
@@ -239,13 +252,13 @@ func (p *Pool) try(ctx context.Context, c *call, g grant, req Request) (reply Re
 	}
 	out = judge(took, err, ctx.Err() != nil || recalled)
 	if recalled {
-		err = &Error{Status: Stalled, Endpoint: g.end.name, Err: errRecalled}
+		err = &llm.Error{Status: llm.Stalled, Endpoint: g.end.name, Err: errRecalled}
 	}
 	if err == nil {
 		return reply, nil, false
 	}
 	c.note(g, err)
-	if refused != nil || ctx.Err() != nil || !Retryable(err) && !Unavailable(err) {
+	if refused != nil || ctx.Err() != nil || !llm.Retryable(err) && !llm.Unavailable(err) {
 		return reply, err, false
 	}
 	if c.tries >= p.cfg.Tries {
@@ -256,13 +269,13 @@ func (p *Pool) try(ctx context.Context, c *call, g grant, req Request) (reply Re
 
 // send sends req to the endpoint that was granted, which is named in its attempts. refused is why the
 // context's Trace wanted nothing sent.
-func (g grant) send(ctx context.Context, req Request) (reply Reply, err, refused error) {
-	t := TraceOf(ctx)
-	ctx = WithTrace(ctx, &Trace{
+func (g grant) send(ctx context.Context, req llm.Request) (reply llm.Reply, err, refused error) {
+	t := llm.TraceOf(ctx)
+	ctx = llm.WithTrace(ctx, &llm.Trace{
 		Send:  func() error { refused = t.Send(); return refused },
-		Ended: func(attempts []Attempt) { t.Ended(g.end.named(attempts)) },
+		Ended: func(attempts []llm.Attempt) { t.Ended(g.end.named(attempts)) },
 	})
-	reply, err = Send(ctx, g.end.llm, req)
+	reply, err = llm.Send(ctx, g.end.llm, req)
 	reply.Attempts = g.end.named(reply.Attempts)
 	return reply, err, refused
 }
@@ -281,7 +294,7 @@ func (c *call) note(g grant, err error) {
 	c.tried[g.end.index] = g.epoch
 	c.probed = c.probed || g.probe
 	c.names = append(c.names, g.end.name)
-	if Unavailable(err) {
+	if llm.Unavailable(err) {
 		c.gone = err
 	} else {
 		c.err = err
@@ -293,7 +306,7 @@ func (c *call) note(g grant, err error) {
 func (c *call) failure() error {
 	err := c.err
 	if err == nil {
-		err = &Error{Status: Failed, Kind: KindConnection, Err: errors.New(strings.TrimPrefix(c.gone.Error(), "llm: "))}
+		err = &llm.Error{Status: llm.Failed, Kind: llm.KindConnection, Err: errors.New(strings.TrimPrefix(c.gone.Error(), "llm: "))}
 	}
 	if len(c.names) < 2 {
 		return err
@@ -301,7 +314,7 @@ func (c *call) failure() error {
 	return fmt.Errorf("%w (sent to %s)", err, strings.Join(c.names, ", "))
 }
 
-// Announces returns true, see the function [Announces].
+// Announces returns true, see the function [llm.Announces].
 func (p *Pool) Announces() bool { return true }
 
 // String prints the endpoints and how calls are shared out.

@@ -1,4 +1,4 @@
-package llm_test
+package pool_test
 
 import (
 	"container/list"
@@ -19,6 +19,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/pool"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -172,11 +173,11 @@ type fleet struct {
 }
 
 func pooled(t *testing.T, servers []*server) llm.LLM {
-	var cfg llm.PoolConfig
+	var cfg pool.Config
 	for i, s := range servers {
-		cfg.Endpoints = append(cfg.Endpoints, llm.Endpoint{Name: fmt.Sprint("gpu", i), LLM: s})
+		cfg.Endpoints = append(cfg.Endpoints, pool.Endpoint{Name: fmt.Sprint("gpu", i), LLM: s})
 	}
-	p, err := llm.NewPool(cfg)
+	p, err := pool.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +325,7 @@ func outageFleet() []*server {
 
 // timeline counts answers in each ten seconds, and notes how the pool's endpoints are at the end of it.
 type timeline struct {
-	pool     *llm.Pool
+	pool     *pool.Pool
 	start    time.Time
 	answered [30]atomic.Int64
 	health   [30]string
@@ -369,11 +370,11 @@ func (l *timeline) rates(t *testing.T) (rates []float64) {
 // run is as fast again as two replicas are.
 func TestPoolOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := llm.PoolConfig{Places: 8}
+		cfg := pool.Config{Places: 8}
 		for i, s := range outageFleet() {
-			cfg.Endpoints = append(cfg.Endpoints, llm.Endpoint{Name: fmt.Sprint("gpu", i), LLM: s})
+			cfg.Endpoints = append(cfg.Endpoints, pool.Endpoint{Name: fmt.Sprint("gpu", i), LLM: s})
 		}
-		p, err := llm.NewPool(cfg)
+		p, err := pool.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}

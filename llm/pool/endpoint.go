@@ -1,10 +1,12 @@
-package llm
+package pool
 
 import (
 	"cmp"
 	"context"
 	"slices"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // endpoint is an Endpoint in use. All but the first group is guarded by the pool's mutex.
@@ -12,7 +14,7 @@ type endpoint struct {
 	index  int
 	name   string
 	hash   uint64
-	llm    LLM
+	llm    llm.LLM
 	places int
 
 	breaker  breaker
@@ -24,7 +26,7 @@ type endpoint struct {
 	stats    endpointStats
 }
 
-func newEndpoint(e Endpoint, cfg PoolConfig) *endpoint {
+func newEndpoint(e Endpoint, cfg Config) *endpoint {
 	out := &endpoint{
 		index:   slices.IndexFunc(cfg.Endpoints, func(o Endpoint) bool { return o.Name == e.Name }),
 		name:    e.Name,
@@ -51,7 +53,7 @@ func (g grant) recallable(ctx context.Context, on bool) (context.Context, func()
 }
 
 // named returns a copy of attempts in which each names its endpoint.
-func (e *endpoint) named(attempts []Attempt) []Attempt {
+func (e *endpoint) named(attempts []llm.Attempt) []llm.Attempt {
 	out := slices.Clone(attempts)
 	for i := range out {
 		out[i].Endpoint = cmp.Or(out[i].Endpoint, e.name)
