@@ -47,25 +47,15 @@ func Rules() []Rule { return []Rule{WorstCase, Exclude, Bounded, Observed} }
 // Attempt returns the FLOPs of a by its own usage, and whether it has one: an attempt that ended
 // well without usage, or in an error, timeout or cancellation without usage, is not metered and
 // costs 0 here. A nonzero a.ActiveParams takes the place of active, the parameters that work on one
-// token. Counts of the server that make no sense are not trusted: cached tokens count up to the
-// prompt's, negative ones as 0, and none as more than 2³⁰, so the result is never negative.
+// token. Counts of the server that cannot be true count as far as they can ([llm.Usage.Clean]), so the
+// result is never negative.
 func Attempt(a llm.Attempt, active int64) (flops float64, metered bool) {
 	if a.Usage == nil {
 		return 0, false
 	}
-	prompt, cached, completion := tokens(*a.Usage)
-	return perToken(a, active) * float64(prompt-cached+completion), true
+	u := a.Usage.Clean()
+	return perToken(a, active) * float64(u.PromptTokens-u.CachedTokens+u.CompletionTokens), true
 }
-
-// tokens returns u's counts with negative ones as 0, those whose sums could overflow as most, and cached
-// at most prompt.
-func tokens(u llm.Usage) (prompt, cached, completion int) {
-	prompt = min(max(u.PromptTokens, 0), most)
-	return prompt, min(max(u.CachedTokens, 0), prompt), min(max(u.CompletionTokens, 0), most)
-}
-
-// most is more tokens than any model takes or makes at once.
-const most = 1 << 30
 
 // perToken returns the FLOPs of one token under the model that a asked.
 func perToken(a llm.Attempt, active int64) float64 {
@@ -129,11 +119,11 @@ func (s *Summary) add(a llm.Attempt, active int64, median int) {
 		s.Error++
 	}
 	if metered {
-		prompt, cached, completion := tokens(*a.Usage)
+		u := a.Usage.Clean()
 		s.TotalFLOPs += flops
-		s.PromptTokens += prompt
-		s.CachedTokens += cached
-		s.CompletionTokens += completion
+		s.PromptTokens += u.PromptTokens
+		s.CachedTokens += u.CachedTokens
+		s.CompletionTokens += u.CompletionTokens
 		return
 	}
 	charge := perToken(a, active) * float64(s.Rule.output(a, median))
@@ -169,8 +159,7 @@ func MedianLength(attempts iter.Seq[llm.Attempt]) int {
 	var n []int
 	for a := range attempts {
 		if a.Status == llm.OK && a.FinishReason == "length" && a.Usage != nil {
-			_, _, completion := tokens(*a.Usage)
-			n = append(n, completion)
+			n = append(n, a.Usage.Clean().CompletionTokens)
 		}
 	}
 	if len(n) == 0 {
