@@ -32,9 +32,10 @@ type Endpoint struct {
 	Stalls    int     `json:"stalls"`
 	Errors    int     `json:"errors"`
 	StallRate float64 `json:"stall_rate"` // Stalls / Attempts
-	// OverCap counts the attempts for which the endpoint reported more new tokens than their cap allowed.
-	// [evolve.Budget] computes from that cap what a call can cost at most. If OverCap is not 0, this endpoint
-	// may have made the run cost more than the limits on tokens, FLOPs and money say.
+	// OverCap counts the attempts for which the endpoint reported more tokens than the request allows: more
+	// new ones than its cap, or more in the prompt than it can have. [evolve.Budget] computes from these what a
+	// call can cost at most. If OverCap is not 0, this endpoint may have made the run cost more than its limits
+	// on tokens, FLOPs and money say.
 	OverCap int `json:"over_cap,omitempty"`
 }
 
@@ -99,7 +100,8 @@ func (e Endpoint) plus(a llm.Attempt) Endpoint {
 	return e
 }
 
-// overCap reports whether the endpoint reported more new tokens for a than its cap allowed.
+// overCap reports whether the endpoint reported more tokens for a than its request allows. Some models cut such
+// a report to what is allowed and mark it, others pass it on.
 func overCap(a llm.Attempt) bool {
-	return a.Usage != nil && a.MaxTokens > 0 && a.Usage.CompletionTokens > a.MaxTokens
+	return a.Capped || a.Usage != nil && a.MaxTokens > 0 && a.Usage.CompletionTokens > a.MaxTokens
 }

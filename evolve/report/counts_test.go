@@ -23,9 +23,10 @@ func TestOverCap(t *testing.T) {
 		of("liar", 100, 101),
 		of("liar", 100, 1090),
 		of("liar", 100, 99),
+		{{Status: llm.OK, Endpoint: "liar", MaxTokens: 100, Capped: true, Usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 100}}},
 	}))
-	if honest, liar := counts.Endpoints["honest"].OverCap, counts.Endpoints["liar"].OverCap; honest != 0 || liar != 2 {
-		t.Errorf("the honest endpoint passed caps %d times, the other %d times, want 0 and 2", honest, liar)
+	if honest, liar := counts.Endpoints["honest"].OverCap, counts.Endpoints["liar"].OverCap; honest != 0 || liar != 3 {
+		t.Errorf("the honest endpoint passed caps %d times, the other %d times, want 0 and 3", honest, liar)
 	}
 }
 

@@ -25,8 +25,8 @@ func (o *Options) remarks(r *evolve.Result) (lines []string) {
 	endpoints := report.Count(r.EachCall).Endpoints
 	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
 		if n := endpoints[name].OverCap; n > 0 {
-			lines = append(lines, fmt.Sprintf("%s reported more new tokens than the request's cap allowed in %d of %s:"+
-				" limits on tokens, FLOPs and money rest on that cap, and this endpoint may have made the run cost more than they say",
+			lines = append(lines, fmt.Sprintf("%s reported more tokens than the request allows in %d of %s:"+
+				" limits on tokens, FLOPs and money rest on what it allows, and this endpoint may have made the run cost more than they say",
 				name, n, count(endpoints[name].Attempts, "attempt", "attempts")))
 		}
 	}

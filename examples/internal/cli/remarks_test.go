@@ -47,7 +47,7 @@ func TestRemarks(t *testing.T) {
 			[]string{"3 calls were lost or abandoned in earlier incarnations", "all_lives"}},
 		{"an earlier incarnation, one call", Options{}, evolve.Result{Earlier: evolve.Earlier{Lost: make([]llm.Attempt, 1)}}, []string{"1 call was lost"}},
 		{"an endpoint that does not keep to the cap", Options{}, evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{talked}}}},
-			[]string{"http://a/v1 reported more new tokens than the request's cap allowed in 1 of 2 attempts"}},
+			[]string{"http://a/v1 reported more tokens than the request allows in 1 of 2 attempts"}},
 		{"half of all children, over arms", Options{}, evolve.Result{Arms: []evolve.ArmResult{
 			{Generations: []evolve.Generation{generation("ok", "a\n  b", "ok")}},
 			{Generations: []evolve.Generation{generation("ok", "c"), generation("!a\n  b")}}}},
