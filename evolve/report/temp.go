@@ -8,7 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
+
+	"github.com/evoalloc/evoalloc/internal/claim"
 )
 
 // createTemp makes a temporary file for path, beside it, that no other process removes before release is
@@ -16,19 +17,19 @@ import (
 // later would need to know the umask.
 func createTemp(path string) (f *os.File, release func(), err error) {
 	for range 100 { // a name that is taken, or a file that was removed before it was claimed
-		name := filepath.Join(filepath.Dir(path), tempPrefix(path)+strconv.FormatUint(rand.Uint64(), 10))
-		f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		name := tempPrefix(path) + strconv.FormatUint(rand.Uint64(), 10)
+		f, err = os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		if release, err = claim(f, name); err == nil {
+		if release, err = claim.Take(f.Name()); err == nil {
 			return f, release, nil
 		}
 		f.Close()
-		os.Remove(name)
+		os.Remove(f.Name())
 	}
 	return nil, nil, err
 }
@@ -37,18 +38,5 @@ func createTemp(path string) (f *os.File, release func(), err error) {
 func tempPrefix(path string) string { return fmt.Sprintf(".%s.", filepath.Base(path)) }
 
 // removeLeft removes the temporary files for path whose process was killed before it renamed or removed
-// them. It is a courtesy: what cannot be removed stays.
-func removeLeft(path string) {
-	dir := filepath.Dir(path)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		number, found := strings.CutPrefix(e.Name(), tempPrefix(path))
-		if _, err := strconv.ParseUint(number, 10, 64); !found || err != nil || !e.Type().IsRegular() {
-			continue
-		}
-		removeUnclaimed(filepath.Join(dir, e.Name()))
-	}
-}
+// them.
+func removeLeft(path string) { claim.Sweep(filepath.Dir(path), tempPrefix(path), os.Remove) }

@@ -53,15 +53,16 @@ func (s Saver) Save(file any, r *evolve.Result) error {
 			Printf("stopped before the journal was read to its end: %s says more, and is left as it is\n", base+".json")
 			return nil
 		}
-	} else { // what an earlier incarnation left unfinished is whole now
-		os.Remove(s.partial() + ".json")
-		os.Remove(s.partial() + s.ext)
 	}
 	if err := report.Save(base+".json", file); err != nil {
 		return err
 	}
 	if err := report.SaveFile(base+s.ext, []byte(r.Best.Program)); err != nil {
 		return err
+	}
+	if base == s.base() { // what an earlier incarnation left unfinished is whole now
+		os.Remove(s.partial() + ".json")
+		os.Remove(s.partial() + s.ext)
 	}
 	Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
 	return nil
@@ -70,7 +71,7 @@ func (s Saver) Save(file any, r *evolve.Result) error {
 // Finish saves, says how to go on with a run that is not over, and returns what the program's main should:
 // runErr if the run failed, ErrCanceled if it was stopped.
 func (o *Options) Finish(s Saver, file any, r *evolve.Result, runErr error) error {
-	if errors.Is(runErr, evolve.ErrDiverged) { // the same command would fail again, and what it came to is of no run
+	if errors.Is(runErr, evolve.ErrDiverged) { // the same command would fail again, and its result is not the journal's run
 		Printf("this is not the run of the journal; %s\n", o.otherFlags())
 		return runErr
 	}

@@ -1,0 +1,75 @@
+//go:build unix && !solaris && !aix
+
+package claim
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// take locks a descriptor of its own, which no child process inherits.
+func take(path string) (release func(), err error) {
+	f, err := open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, ErrGone
+	}
+	if err != nil {
+		return func() {}, nil // nor can Sweep open it
+	}
+	release = func() { f.Close() }
+	if flock(f, syscall.LOCK_EX) != nil {
+		return release, nil // no locks here
+	}
+	// Between its making and its claim it had no mark, and another process may have swept it.
+	mine, err := f.Stat()
+	if err != nil {
+		release()
+		return nil, err
+	}
+	if there, err := os.Lstat(path); err != nil || !os.SameFile(mine, there) {
+		release()
+		return nil, ErrGone
+	}
+	return release, nil
+}
+
+// sweep calls remove if nobody holds the lock on the file at path and it is this user's. It holds the lock
+// itself meanwhile, so that [Take] waits and then finds it gone.
+func sweep(path string, remove func(string) error) {
+	f, err := open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); !ok || int(s.Uid) != os.Geteuid() {
+		return // in a folder that all can write to, others can have any name
+	}
+	if flock(f, syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		_ = remove(path)
+	}
+}
+
+// open opens a file or folder and nothing that a link leads to, and waits for nobody.
+func open(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+}
+
+// flock locks f as how says.
+func flock(f *os.File, how int) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = conn.Control(func(fd uintptr) {
+		for failed = syscall.EINTR; failed == syscall.EINTR; {
+			failed = syscall.Flock(int(fd), how)
+		}
+	})
+	return errors.Join(err, failed)
+}
