@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/record"
 	"github.com/evoalloc/evoalloc/llm/offline"
 )
 
@@ -27,7 +27,7 @@ func TestModesOfJournals(t *testing.T) {
 		must(t, err)
 		model, err := offline.New(offline.Config{})
 		must(t, err)
-		rec, err := llm.RecordFile(model, in("record"))
+		rec, err := record.File(model, in("record"))
 		must(t, err)
 		must(t, rec.Close())
 		syscall.Umask(old)
