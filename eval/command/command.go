@@ -124,7 +124,11 @@ func newCommand(cfg Config, ms []sandbox.Mechanism) (command, error) {
 	if err != nil {
 		return command{}, err
 	}
-	c := command{cfg: cfg, plan: sandbox.NewPlan(cfg.Isolation, ms)}
+	plan, err := sandbox.NewPlan(cfg.Isolation, ms)
+	if err != nil {
+		return command{}, fmt.Errorf("command: %w", err)
+	}
+	c := command{cfg: cfg, plan: plan}
 	c.report = c.plan.ContainReport()
 	if err := c.report.Err(); err != nil && cfg.Isolation == Strict {
 		return command{}, fmt.Errorf("command: %w", err)

@@ -19,12 +19,19 @@ type Isolation = sandbox.Isolation
 
 // The levels of isolation.
 const (
-	// BestEffort uses every mechanism that this machine has, and logs which. It is the default.
+	// BestEffort uses every mechanism that this machine has, and logs which. It is the default. It is an
+	// error at start where candidates could read the memory and environment of this process.
+	//
+	// On Linux, where there are neither user namespaces nor Landlock, it and Strict make this process not
+	// dumpable, for good, so that candidates, which are the same user, cannot. Then the process leaves no
+	// core dumps, and debuggers, profilers that attach and readers of its environ, fd and maps in /proc
+	// (lsof) need root; net/http/pprof and runtime/pprof work.
 	BestEffort = sandbox.BestEffort
 	// Strict uses every mechanism, and is an error at start where one is missing.
 	Strict = sandbox.Strict
 	// None uses only what every system has: a process group, limits, and an environment that
-	// holds nothing but what is named.
+	// holds nothing but what is named. Candidates can do what this process's user can, and read this
+	// process's keys.
 	None = sandbox.None
 )
 

@@ -57,13 +57,17 @@ func newKind(ctx context.Context, cfg Config, mechanisms []sandbox.Mechanism, st
 	if err != nil {
 		return nil, err
 	}
+	plan, err := sandbox.NewPlan(cfg.Isolation, mechanisms)
+	if err != nil {
+		return nil, fmt.Errorf("python: %w", err)
+	}
 	imports := cfg.Imports
 	if imports == nil {
 		imports = optional
 	}
 	return &kind{
 		interpreter: path, env: environ(cfg.Env), code: code, required: cfg.Imports,
-		plan: sandbox.NewPlan(cfg.Isolation, mechanisms), bounds: cfg.bounds(stages),
+		plan: plan, bounds: cfg.bounds(stages),
 		timeout: cfg.Timeout, grace: graceTime, stages: stages,
 		orders: orders{Imports: imports, OutputBytes: cfg.OutputBytes, ResultBytes: cfg.ResultBytes, Folder: folder},
 	}, nil

@@ -235,8 +235,12 @@ func TestIsolationLevels(t *testing.T) {
 
 // TestStrict is an error at start where a mechanism is missing.
 func TestStrict(t *testing.T) {
-	k := &kind{plan: sandbox.NewPlan(Strict, sandbox.Mechanisms())}
-	_, err := k.check(hello{Missing: map[sandbox.Mechanism]string{sandbox.Landlock: "turned off"}}, Strict)
+	plan, err := sandbox.NewPlan(Strict, sandbox.Mechanisms())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &kind{plan: plan}
+	_, err = k.check(hello{Missing: map[sandbox.Mechanism]string{sandbox.Landlock: "turned off"}}, Strict)
 	if err == nil || !strings.Contains(err.Error(), "landlock (turned off)") {
 		t.Errorf("got %v", err)
 	}

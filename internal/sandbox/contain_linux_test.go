@@ -22,8 +22,18 @@ var families = map[string][]Mechanism{
 }
 
 // planWithout returns a plan for commands that does without some mechanisms.
-func planWithout(ms []Mechanism) *Plan {
-	return NewPlan(BestEffort, slices.DeleteFunc(Mechanisms(), func(m Mechanism) bool { return m == MountNS || slices.Contains(ms, m) }))
+func planWithout(t *testing.T, ms []Mechanism) *Plan {
+	t.Helper()
+	return planWith(t, BestEffort, slices.DeleteFunc(Mechanisms(), func(m Mechanism) bool { return m == MountNS || slices.Contains(ms, m) }))
+}
+
+func planWith(t *testing.T, level Isolation, want []Mechanism) *Plan {
+	t.Helper()
+	p, err := NewPlan(level, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 var bounds = Bounds{CPU: time.Hour, Memory: 1 << 30, FileBytes: 1 << 20, OpenFiles: 77, Processes: 20}
@@ -50,7 +60,7 @@ func contained(t *testing.T, p *Plan, script string, folders ...string) (string,
 func TestContain(t *testing.T) {
 	for family, ms := range families {
 		t.Run("without "+family, func(t *testing.T) {
-			p := planWithout(ms)
+			p := planWithout(t, ms)
 			out, code := contained(t, p, "id -u; ulimit -c; ulimit -n; ulimit -t; ulimit -v; while read -r k v; do case $k in CapEff:|CapPrm:|CapInh:|CapAmb:|NoNewPrivs:|Seccomp:) echo $k $v;; esac; done < /proc/self/status")
 			got := strings.Fields(out)
 			if code != 0 || len(got) < 5 {
@@ -81,7 +91,7 @@ func TestContain(t *testing.T) {
 // running ends with it.
 func TestContainEnds(t *testing.T) {
 	for family, ms := range families {
-		p := planWithout(ms)
+		p := planWithout(t, ms)
 		for script, want := range map[string]int{"exit 7": 7, "kill -9 $$": 128 + 9, "kill -SEGV $$": 128 + 11, "sleep 1000 & exit 3": 3} {
 			if out, code := contained(t, p, script); code != want {
 				t.Errorf("without %s: %s ends with %d, want %d: %s", family, script, code, want, out)
@@ -93,7 +103,7 @@ func TestContainEnds(t *testing.T) {
 // Only the named folders can be written to, with Landlock.
 func TestContainFolders(t *testing.T) {
 	allowed, other := t.TempDir(), t.TempDir()
-	p := planWithout(nil)
+	p := planWithout(t, nil)
 	if !p.has(Landlock) {
 		t.Skip(p.missing[Landlock])
 	}
@@ -112,7 +122,7 @@ func TestContainProcesses(t *testing.T) {
 	const highest = "/proc/sys/kernel/pid_max"
 	before := reads(highest)
 	for family, ms := range families {
-		p := planWithout(ms)
+		p := planWithout(t, ms)
 		if !p.ContainReport().Has(Processes) {
 			continue // which the report says; TestWatch has what there is then
 		}
@@ -130,7 +140,7 @@ func TestContainProcesses(t *testing.T) {
 
 // Where nothing limits processes beforehand, too many are seen and ended.
 func TestWatch(t *testing.T) {
-	p := planWithout(append(slices.Clone(families["namespaces"]), Seccomp))
+	p := planWithout(t, append(slices.Clone(families["namespaces"]), Seccomp))
 	if p.ContainReport().Has(Processes) {
 		t.Fatalf("in force: %v", p.ContainReport())
 	}
@@ -147,7 +157,7 @@ func TestWatch(t *testing.T) {
 
 // Containing a command leaves this process as it was: no thread that is confined, no open file.
 func TestContainLeavesNothing(t *testing.T) {
-	p := planWithout(nil)
+	p := planWithout(t, nil)
 	contained(t, p, "exit 0") // opens what is kept open from then on
 	before := count(t, "/proc/self/fd")
 	for range 10 {
@@ -193,12 +203,12 @@ func confinedThreads(t *testing.T) (tids []string) {
 
 // What is missing is in the report with a reason, and what is in force was found by trying.
 func TestPlanReports(t *testing.T) {
-	for _, m := range planWithout(nil).ContainReport().Missing() {
+	for _, m := range planWithout(t, nil).ContainReport().Missing() {
 		if m.Missing == "left out" || m.Missing == "" {
 			t.Errorf("%s is missing for reason %q", m.Mechanism, m.Missing)
 		}
 	}
-	none := NewPlan(None, Mechanisms())
+	none := planWith(t, None, Mechanisms())
 	if got := none.ContainReport().InForce(); !slices.Equal(got, []Mechanism{Group, Limits}) {
 		t.Errorf("with None, in force: %v", got)
 	}
@@ -207,7 +217,7 @@ func TestPlanReports(t *testing.T) {
 	}
 	alone := bounds
 	alone.Processes = 0
-	all := NewPlan(BestEffort, Mechanisms())
+	all := planWith(t, BestEffort, Mechanisms())
 	o := all.Orders(alone, "/tmp")
 	if r := all.Report(o, map[Mechanism]string{MountNS: "a reason found out later"}); r.Has(MountNS) || !strings.Contains(r.String(), "private mounts (a reason found out later)") {
 		t.Errorf("the report is %v", r)

@@ -21,7 +21,10 @@ type Plan struct {
 }
 
 // NewPlan finds out which of the wanted mechanisms this machine has. Tests leave some out.
-func NewPlan(level Isolation, want []Mechanism) *Plan {
+//
+// Where nothing else keeps contained processes from the memory and the environment of this one, it is
+// made not dumpable. If they can be read all the same, that is an error, unless level is None.
+func NewPlan(level Isolation, want []Mechanism) (*Plan, error) {
 	p := &Plan{level: level, want: want, missing: make(map[Mechanism]string)}
 	for _, m := range Mechanisms() {
 		if !slices.Contains(want, m) {
@@ -34,7 +37,7 @@ func NewPlan(level Isolation, want []Mechanism) *Plan {
 				p.missing[m] = "not wanted"
 			}
 		}
-		return p
+		return p, nil
 	}
 	flags, missing := namespaces(want)
 	p.flags, p.missing = flags, with(missing, p.missing)
@@ -42,7 +45,7 @@ func NewPlan(level Isolation, want []Mechanism) *Plan {
 	if p.has(Seccomp) && p.bind(p.has(MountNS)) == byWatch {
 		p.asks = canAsk()
 	}
-	return p
+	return p, p.close()
 }
 
 // probe fills in what is not a namespace.

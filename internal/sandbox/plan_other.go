@@ -15,14 +15,14 @@ type Plan struct {
 }
 
 // NewPlan says that of the wanted mechanisms only groups and limits are there.
-func NewPlan(level Isolation, want []Mechanism) *Plan {
+func NewPlan(level Isolation, want []Mechanism) (*Plan, error) {
 	p := &Plan{want: want, missing: make(map[Mechanism]string)}
 	for _, m := range Mechanisms() {
 		if m != Group && m != Limits {
 			p.missing[m] = "not on " + runtime.GOOS
 		}
 	}
-	return p
+	return p, nil
 }
 
 // Attr returns how to start a process under the plan.

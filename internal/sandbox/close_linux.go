@@ -1,0 +1,69 @@
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// exposed is what follows for others from the lack of all that closes a process's memory.
+const exposed = "; without user namespaces candidates can then read the environment and memory of this user's other processes"
+
+// close sees to it that a contained process cannot come to the memory and the environment of this one,
+// where the model's key is. A user namespace, Landlock, or for root the lack of capabilities keep it from
+// that. Where none of them does, a process that is not dumpable is closed to others of its user. With
+// a user namespace that would be in the way, as who starts a process in one writes its uid_map.
+func (p *Plan) close() error {
+	if p.level == None || p.has(UserNS) {
+		return nil
+	}
+	open, err := p.reach()
+	if err != nil || open == "" {
+		return err
+	}
+	if !p.has(Landlock) {
+		p.missing[Landlock] += exposed
+	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("sandbox: closing this process's memory: %w", err)
+	}
+	open, err = p.reach()
+	if err == nil && open != "" {
+		err = fmt.Errorf("sandbox: a candidate could open %s, and so read this process's keys and write its memory: "+
+			"user namespaces are missing (%s), and Landlock (%s); allow one of them, run as root, "+
+			"or choose isolation %v, which runs candidates all the same", open, p.missing[UserNS], p.missing[Landlock], None)
+	}
+	return err
+}
+
+// reaching opens what gives away a process.
+const reaching = `for f in environ mem maps; do true < /proc/$1/$f && echo /proc/$1/$f; done 2>/dev/null; exit 0`
+
+// reach returns which files about this process a contained process can open, "" if none.
+func (p *Plan) reach() (string, error) {
+	var out bytes.Buffer
+	cmd := exec.Command("/bin/sh", "-c", reaching, "sh", strconv.Itoa(os.Getpid()))
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.WaitDelay = "/", []string{}, &out, time.Minute
+	err := p.trial(cmd)
+	if err != nil {
+		return "", fmt.Errorf("sandbox: finding out whether a candidate could read this process's memory: %w", err)
+	}
+	return strings.Join(strings.Fields(out.String()), " "), nil
+}
+
+// trial runs a command of ours as a candidate would be run.
+func (p *Plan) trial(cmd *exec.Cmd) error {
+	process, err := p.Contain(cmd, Bounds{CPU: time.Minute, Memory: 1 << 30, FileBytes: 1 << 20, OpenFiles: 64, Processes: 16})
+	if err != nil {
+		return err
+	}
+	timer := time.AfterFunc(time.Minute, process.Kill)
+	defer timer.Stop()
+	return process.Wait()
+}

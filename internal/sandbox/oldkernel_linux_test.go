@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evoalloc/evoalloc/internal/oldkernel"
+)
+
+// Without Landlock and user namespaces this process is made not dumpable, for an ordinary user; for root,
+// from whom candidates differ by their capabilities, it need not be.
+func TestClose(t *testing.T) {
+	if !oldkernel.Inside(t) {
+		oldkernel.Rerun(t, oldkernel.Self, nil, oldkernel.Landlock, oldkernel.UserNS)
+		oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock, oldkernel.UserNS)
+		return
+	}
+	p := planWith(t, BestEffort, Mechanisms())
+	dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root := unix.Geteuid() == 0; (dumpable != 0) != root || strings.HasSuffix(p.missing[Landlock], exposed) == root {
+		t.Errorf("root %v, dumpable %d, Landlock is missing: %s", root, dumpable, p.missing[Landlock])
+	}
+	if open, err := p.reach(); err != nil || open != "" {
+		t.Errorf("a contained process can open %s, %v", open, err)
+	}
+}
+
+// Where this process cannot be closed, a plan is an error that says what to do; no containment can still
+// be chosen.
+func TestCannotClose(t *testing.T) {
+	if !oldkernel.Inside(t) {
+		oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock, oldkernel.UserNS, oldkernel.Dumpable)
+		return
+	}
+	for _, level := range []Isolation{BestEffort, Strict} {
+		_, err := NewPlan(level, Mechanisms())
+		if err == nil {
+			t.Errorf("%v: no error", level)
+			continue
+		}
+		for _, want := range []string{"sandbox: a candidate could open /proc/", "/environ", "/mem", "not built into this kernel", "isolation none"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: %q lacks %q", level, err, want)
+			}
+		}
+	}
+	planWith(t, None, Mechanisms())
+}
+
+// Where a user namespace or Landlock closes this process, it stays as it was: a debugger can look at it,
+// and others can still be started in user namespaces.
+func TestStaysDumpable(t *testing.T) {
+	for family, ms := range families {
+		planWithout(t, ms)
+		if dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || dumpable != 1 {
+			t.Errorf("without %s: dumpable %d, %v", family, dumpable, err)
+		}
+	}
+}
