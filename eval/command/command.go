@@ -15,13 +15,18 @@ import (
 // score; or an object with the score in combined_score, or else with numbers whose mean is the score.
 // The object's numbers, or if it has one those in its object metrics, are metrics; everything else in
 // it, and in its object artifacts, are artifacts. An error that is not empty makes the program
-// invalid, for that reason. If standard output as a whole is not JSON, its last line is read.
+// invalid, for that reason. If standard output as a whole is not JSON, its last line is read, and must be
+// the only line that is JSON: which of several is the result could not be told, and the program is
+// invalid.
 //
 // A command that does not end with status 0 makes the program invalid. So does one that takes too
 // much of anything.
 //
-// A candidate that the command runs with its own standard output can print any score. Give it
-// another output, or use a [Runner].
+// A candidate that the command runs with its own standard output can print any score. Give it another
+// output, as in sh -c 'candidate > file; score file', or use a [Runner]. The command's standard output is
+// a socket, so that a candidate cannot open it by its name in /proc. Nor can the command: it prints to
+// the descriptor it has, not to /dev/stdout. Keep what the command consists of out of Config.Template and
+// Config.Writable, as a candidate can write there.
 //
 // It is safe for concurrent use, and has as many commands running as there are calls; see
 // [eval.Limit].
@@ -32,7 +37,7 @@ var _ eval.Evaluator = (*Evaluator)(nil)
 // NewEvaluator finds the command and the mechanisms of containment, so that what is missing is known
 // before anything is paid for.
 func NewEvaluator(cfg Config) (*Evaluator, error) {
-	c, err := newCommand(cfg, mechanisms())
+	c, err := newCommand(cfg, sandbox.Mechanisms())
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +68,8 @@ func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, 
 func (e *Evaluator) String() string { return "command.Evaluator" + e.describe() }
 
 // A Runner runs a program's entry point with a command that prints what it returned, as JSON on
-// standard output; if that as a whole is not JSON, its last line.
+// standard output; if that as a whole is not JSON, its last line, which must be the only one that is JSON.
+// Standard output is a socket, which cannot be opened by a name such as /dev/stdout.
 //
 // It is safe for concurrent use, and has as many commands running as there are calls; see
 // [eval.Limit].
@@ -74,7 +80,7 @@ var _ eval.Runner = (*Runner)(nil)
 // NewRunner finds the command and the mechanisms of containment, so that what is missing is known
 // before anything is paid for.
 func NewRunner(cfg Config) (*Runner, error) {
-	c, err := newCommand(cfg, mechanisms())
+	c, err := newCommand(cfg, sandbox.Mechanisms())
 	if err != nil {
 		return nil, err
 	}
@@ -108,23 +114,12 @@ type command struct {
 	report Report
 }
 
-// mechanisms are all that there are but private mounts, which a process has to make by itself.
-func mechanisms() []sandbox.Mechanism {
-	var ms []sandbox.Mechanism
-	for _, m := range sandbox.Mechanisms() {
-		if m != sandbox.MountNS {
-			ms = append(ms, m)
-		}
-	}
-	return ms
-}
-
 func newCommand(cfg Config, ms []sandbox.Mechanism) (command, error) {
 	cfg, err := cfg.filled()
 	if err != nil {
 		return command{}, err
 	}
-	plan, err := sandbox.NewPlan(cfg.Isolation, ms)
+	plan, err := sandbox.NewCommandPlan(cfg.Isolation, ms)
 	if err != nil {
 		return command{}, fmt.Errorf("command: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
 func TestScores(t *testing.T) {
@@ -19,6 +20,9 @@ func TestScores(t *testing.T) {
 	}{
 		{"a number", "0.5\n", eval.Result{Score: 0.5, Valid: true}},
 		{"a number after other lines", "compiling\nrunning\n-2e3", eval.Result{Score: -2000, Valid: true}},
+		{"two numbers", "0.5\n1e9\n", eval.Result{Reason: "printed 2 lines of JSON on standard output, and which of them is the result cannot be told"}},
+		{"a score before the score", "{\"combined_score\": 1e9}\nrunning\n\n{\"combined_score\": 1}", eval.Result{Reason: "printed 2 lines of JSON on standard output, and which of them is the result cannot be told"}},
+		{"a score over several lines", "{\"combined_score\":\n2}", eval.Result{Score: 2, Valid: true, Metrics: map[string]float64{"combined_score": 2}}},
 		{"the combined score", `{"combined_score": 2, "x": 4}`, eval.Result{Score: 2, Valid: true, Metrics: map[string]float64{"combined_score": 2, "x": 4}}},
 		{"the mean", `{"a": 1, "b": 2, "note": "x", "ok": true}`, eval.Result{Score: 1.5, Valid: true,
 			Metrics: map[string]float64{"a": 1, "b": 2}, Artifacts: map[string]string{"note": "x", "ok": "true"}}},
@@ -74,7 +78,7 @@ func TestSurroundings(t *testing.T) {
 	c, err := newCommand(Config{
 		Args: []string{"sh", "{program}", "{entry}", "{folder}"}, File: "candidate.sh", Template: dir, Logger: quiet,
 		Writable: []string{cache}, Env: []string{"EVOALLOC_PASSED", "EVOALLOC_SET=1", "EVOALLOC_ABSENT"},
-	}, mechanisms())
+	}, sandbox.Mechanisms())
 	if err != nil {
 		t.Fatal(err)
 	}

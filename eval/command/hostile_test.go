@@ -22,7 +22,7 @@ import (
 func without(t *testing.T, cfg Config, ms []sandbox.Mechanism) *Evaluator {
 	t.Helper()
 	cfg.Logger = quiet
-	rest := slices.DeleteFunc(mechanisms(), func(m sandbox.Mechanism) bool { return slices.Contains(ms, m) })
+	rest := slices.DeleteFunc(sandbox.Mechanisms(), func(m sandbox.Mechanism) bool { return slices.Contains(ms, m) })
 	c, err := newCommand(cfg, rest)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,8 @@ func without(t *testing.T, cfg Config, ms []sandbox.Mechanism) *Evaluator {
 // families are what a kernel or its settings may withhold.
 var families = map[string][]sandbox.Mechanism{
 	"nothing":    nil,
-	"namespaces": {sandbox.UserNS, sandbox.PIDNS, sandbox.NetNS, sandbox.IPCNS},
+	"namespaces": {sandbox.UserNS, sandbox.PIDNS, sandbox.NetNS, sandbox.IPCNS, sandbox.MountNS},
+	"mounts":     {sandbox.MountNS},
 	"landlock":   {sandbox.Landlock},
 	"seccomp":    {sandbox.Seccomp},
 }
@@ -61,6 +62,8 @@ func TestHostile(t *testing.T) {
 		{"gigabyte on stderr", `exec cat /dev/zero >&2`, "^printed more than 16 MiB$"},
 		{"closes its outputs", `exec >&- 2>&-; exit 0`, "^printed nothing on standard output$"},
 		{"gigabyte on disk", `exec cat /dev/zero > file`, "signal 25 |^exited with status 1: .*File too large"},
+		{"opens its output by name", `echo 1 > /dev/stdout`, "^exited with status [12]: .*No such device or address$"},
+		{"prints two scores", `echo 1; echo 2`, "^printed 2 lines of JSON on standard output, and which of them is the result cannot be told$"},
 		{"prints nothing", `:`, "^printed nothing on standard output$"},
 		{"prints no JSON", `echo score: 1`, "^printed what is not JSON"},
 		{"NaN", `echo NaN`, "^printed what is not JSON"},

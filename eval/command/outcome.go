@@ -100,10 +100,24 @@ func (o *outcome) value(limit int) (json.RawMessage, error) {
 	if json.Valid(out) {
 		return out, nil
 	}
-	if last := out[bytes.LastIndexByte(out, '\n')+1:]; json.Valid(last) {
-		return last, nil
+	last := out[bytes.LastIndexByte(out, '\n')+1:]
+	if !json.Valid(last) {
+		return nil, errors.New("printed what is not JSON on standard output, nor is its last line")
 	}
-	return nil, errors.New("printed what is not JSON on standard output, nor is its last line")
+	if n := countJSON(out); n > 1 {
+		return nil, fmt.Errorf("printed %d lines of JSON on standard output, and which of them is the result cannot be told", n)
+	}
+	return last, nil
+}
+
+// countJSON returns how many lines of out are JSON by themselves.
+func countJSON(out []byte) (n int) {
+	for line := range bytes.Lines(out) {
+		if json.Valid(line) {
+			n++
+		}
+	}
+	return n
 }
 
 // artifacts returns what was printed.

@@ -9,7 +9,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// pipes are a command's standard input, output and error, and our ends of the latter two.
+// pipes are a command's standard input, output and error, and our ends of the latter two. Only what
+// carries a result is a socket: scripts write to /dev/stderr, which has to be opened by its name.
 type pipes struct{ theirs, ours []*os.File }
 
 func openPipes() (p pipes, err error) {
@@ -18,8 +19,8 @@ func openPipes() (p pipes, err error) {
 		return p, fmt.Errorf("command: opening an input: %w", err)
 	}
 	p.theirs = append(p.theirs, null)
-	for range 2 {
-		r, w, err := os.Pipe()
+	for _, open := range []func() (ours, theirs *os.File, err error){resultPair, os.Pipe} {
+		r, w, err := open()
 		if err != nil {
 			closeAll(p.theirs)
 			closeAll(p.ours)

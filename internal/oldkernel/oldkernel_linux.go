@@ -56,7 +56,7 @@ func Rerun(t *testing.T, as Caller, env []string, losses ...Loss) {
 	}
 	defer program.Close()
 	// Another user may not come to the binary by its path, but may execute an open file.
-	cmd := exec.Command("/proc/self/fd/3", "-test.v", "-test.count=1", "-test.run=^"+regexp.QuoteMeta(t.Name())+"$")
+	cmd := exec.Command("/proc/self/fd/3", "-test.v", "-test.count=1", "-test.run=^"+strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^")+"$")
 	cmd.ExtraFiles = []*os.File{program}
 	var words []string
 	for _, l := range losses {
@@ -96,7 +96,7 @@ func Rerun(t *testing.T, as Caller, env []string, losses ...Loss) {
 }
 
 // Inside reports whether this process was started by [Rerun], and takes away from it what is to be
-// missing. It is called first thing in a test that is not parallel.
+// missing. A test calls it before it looks for what the system has.
 func Inside(t *testing.T) bool {
 	t.Helper()
 	words, ok := os.LookupEnv(variable)

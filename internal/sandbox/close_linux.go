@@ -19,21 +19,24 @@ const exposed = "; without user namespaces candidates can then read the environm
 // where the model's key is. A user namespace, Landlock, or for root the lack of capabilities keep it from
 // that. Where none of them does, a process that is not dumpable is closed to others of its user. With
 // a user namespace that would be in the way, as who starts a process in one writes its uid_map.
-func (p *Plan) close() error {
+//
+// Where this process starts commands itself, Landlock does not do: the thread that starts one is confined
+// by the same rules, so the command may look at the thread, and by that at this process.
+func (p *Plan) close(commands bool) error {
 	if p.level == None || p.has(UserNS) {
 		return nil
 	}
-	open, err := p.reach()
+	open, err := p.reach(commands)
 	if err != nil || open == "" {
 		return err
 	}
-	if !p.has(Landlock) {
+	if !p.has(Landlock) && p.missing[Landlock] != leftOut {
 		p.missing[Landlock] += exposed
 	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("sandbox: closing this process's memory: %w", err)
 	}
-	open, err = p.reach()
+	open, err = p.reach(commands)
 	if err == nil && open != "" {
 		err = fmt.Errorf("sandbox: a candidate could open %s, and so read this process's keys and write its memory: "+
 			"user namespaces are missing (%s), and Landlock (%s); allow one of them, run as root, "+
@@ -42,19 +45,29 @@ func (p *Plan) close() error {
 	return err
 }
 
-// reaching opens what gives away a process.
-const reaching = `for f in environ mem maps; do true < /proc/$1/$f && echo /proc/$1/$f; done 2>/dev/null; exit 0`
+// reaching opens what gives away a process, by the names that its arguments are patterns for, and prints
+// the names that it could open.
+const reaching = `for f in $*; do true < $f && echo $f; done 2>/dev/null; exit 0`
 
-// reach returns which files about this process a contained process can open, "" if none.
-func (p *Plan) reach() (string, error) {
+// reach returns which files about this process a contained process can open, "" if none; about its
+// threads too, if threads is true.
+func (p *Plan) reach(threads bool) (string, error) {
 	var out bytes.Buffer
-	cmd := exec.Command("/bin/sh", "-c", reaching, "sh", strconv.Itoa(os.Getpid()))
+	self := "/proc/" + strconv.Itoa(os.Getpid())
+	args := []string{"-c", reaching, "sh"}
+	for _, name := range []string{"environ", "mem", "maps"} {
+		args = append(args, self+"/"+name)
+		if threads {
+			args = append(args, self+"/task/*/"+name)
+		}
+	}
+	cmd := exec.Command("/bin/sh", args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.WaitDelay = "/", []string{}, &out, time.Minute
 	err := p.trial(cmd)
 	if err != nil {
 		return "", fmt.Errorf("sandbox: finding out whether a candidate could read this process's memory: %w", err)
 	}
-	return strings.Join(strings.Fields(out.String()), " "), nil
+	return firstWords(out.String(), 4), nil
 }
 
 // trial runs a command of ours as a candidate would be run.
@@ -66,4 +79,9 @@ func (p *Plan) trial(cmd *exec.Cmd) error {
 	timer := time.AfterFunc(time.Minute, process.Kill)
 	defer timer.Stop()
 	return process.Wait()
+}
+
+func firstWords(s string, n int) string {
+	words := strings.Fields(s)
+	return strings.Join(words[:min(n, len(words))], " ")
 }

@@ -16,12 +16,15 @@ import (
 // gate is what a command is started through: a shell waits for a line, by when its user and limits
 // have been set from outside, and runs the command. In a pid namespace the shell is its first process:
 // that one is deaf to signals from inside, which a command does not expect to be.
-const gate = `read -r line <&3 || exit 126; exec 3<&-; "$@"; exit $?`
+//
+// It comes into its folder once more, by name, as that is under another mount by now if there are private
+// ones.
+const gate = `read -r line <&3 || exit 126; exec 3<&-; cd "$PWD" && unset OLDPWD || exit 126; "$@"; exit $?`
 
 // Contain starts cmd, any program, under the plan, able to write only to folders. Namespaces come with
 // the start. Landlock and seccomp bind the thread that sets them and what it starts, so a thread is
 // spent on it. Limits, and who the user is in the new namespace, are set by others: see gate.
-// Private mounts would have to be made by the process itself, and are not there.
+// Private mounts are made by yet another process, under a plan made for commands: see furnish.
 //
 // The exit status of a command that a signal ended is 128 more than the signal.
 func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, error) {
@@ -43,7 +46,13 @@ func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, er
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(p.mapUser(process.pid), limit(process.pid, b, p.bind(true) == byCount))
+	err = p.mapUser(process.pid)
+	if err == nil {
+		err = p.furnish(process.pid, folders)
+	}
+	if err == nil {
+		err = limit(process.pid, b, p.bind(true) == byCount)
+	}
 	if err == nil {
 		err = p.crowd(process, b.Processes)
 	}
@@ -53,7 +62,7 @@ func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, er
 	if err != nil {
 		process.Kill()
 		<-process.done
-		return nil, fmt.Errorf("sandbox: setting limits: %w", err)
+		return nil, fmt.Errorf("sandbox: containing a command: %w", err)
 	}
 	return process, nil
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,12 +12,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // families are what a kernel or its settings may withhold.
 var families = map[string][]Mechanism{
 	"nothing":    nil,
-	"namespaces": {UserNS, PIDNS, NetNS, IPCNS},
+	"namespaces": {UserNS, PIDNS, NetNS, IPCNS, MountNS},
+	"mounts":     {MountNS},
 	"landlock":   {Landlock},
 	"seccomp":    {Seccomp},
 }
@@ -24,7 +28,13 @@ var families = map[string][]Mechanism{
 // planWithout returns a plan for commands that does without some mechanisms.
 func planWithout(t *testing.T, ms []Mechanism) *Plan {
 	t.Helper()
-	return planWith(t, BestEffort, slices.DeleteFunc(Mechanisms(), func(m Mechanism) bool { return m == MountNS || slices.Contains(ms, m) }))
+	p, err := NewCommandPlan(BestEffort, slices.DeleteFunc(Mechanisms(), func(m Mechanism) bool { return slices.Contains(ms, m) }))
+	// Without user namespaces this process may have been closed, which would be in the way of having them
+	// with the next plan.
+	if err := errors.Join(err, unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 func planWith(t *testing.T, level Isolation, want []Mechanism) *Plan {

@@ -65,7 +65,10 @@ const (
 	useDevice   = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
-var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
+var (
+	devices  = []string{"/dev/null", "/dev/zero", "/dev/full"}
+	readable = []string{"/dev/random", "/dev/urandom"}
+)
 
 // allow lets folders be written to, and the devices.
 func (s *ruleset) allow(folders ...string) {

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +27,7 @@ func TestClose(t *testing.T) {
 	if root := unix.Geteuid() == 0; (dumpable != 0) != root || strings.HasSuffix(p.missing[Landlock], exposed) == root {
 		t.Errorf("root %v, dumpable %d, Landlock is missing: %s", root, dumpable, p.missing[Landlock])
 	}
-	if open, err := p.reach(); err != nil || open != "" {
+	if open, err := p.reach(false); err != nil || open != "" {
 		t.Errorf("a contained process can open %s, %v", open, err)
 	}
 }
@@ -52,13 +54,25 @@ func TestCannotClose(t *testing.T) {
 	planWith(t, None, Mechanisms())
 }
 
-// Where a user namespace or Landlock closes this process, it stays as it was: a debugger can look at it,
-// and others can still be started in user namespaces.
+// Where something else closes this process, it stays as it was: a debugger can look at it, and others
+// can still be started in user namespaces.
 func TestStaysDumpable(t *testing.T) {
-	for family, ms := range families {
-		planWithout(t, ms)
-		if dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || dumpable != 1 {
-			t.Errorf("without %s: dumpable %d, %v", family, dumpable, err)
+	root := unix.Geteuid() == 0
+	for _, c := range []struct {
+		why     string
+		plan    func(Isolation, []Mechanism) (*Plan, error)
+		without []Mechanism
+		stays   bool
+	}{
+		{"a user namespace closes it", NewCommandPlan, families["landlock"], true},
+		{"Landlock closes it to what confines itself", NewPlan, families["namespaces"], true},
+		{"commands have their thread's domain, and for root fewer capabilities", NewCommandPlan, families["namespaces"], root},
+	} {
+		planWithout(t, nil) // which has it be dumpable
+		_, err := c.plan(BestEffort, slices.DeleteFunc(Mechanisms(), func(m Mechanism) bool { return slices.Contains(c.without, m) }))
+		dumpable, get := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+		if err := errors.Join(err, get); err != nil || (dumpable == 1) != c.stays {
+			t.Errorf("%s: dumpable %d, %v", c.why, dumpable, err)
 		}
 	}
 }

@@ -12,13 +12,17 @@ import (
 
 // A Plan is what this machine can do to contain a process, found out by trying.
 type Plan struct {
-	level   Isolation
-	want    []Mechanism
-	flags   uintptr
-	abi     int  // of Landlock; 0 if it is missing
-	asks    bool // a keeper can limit the number of processes
-	missing map[Mechanism]string
+	level     Isolation
+	want      []Mechanism
+	flags     uintptr
+	abi       int  // of Landlock; 0 if it is missing
+	asks      bool // a keeper can limit the number of processes
+	furnishes bool // Contain makes private mounts
+	missing   map[Mechanism]string
 }
+
+// leftOut is why a mechanism is missing that was not wanted, which reports do not tell of.
+const leftOut = "left out"
 
 // NewPlan finds out which of the wanted mechanisms this machine has. Tests leave some out.
 //
@@ -28,7 +32,7 @@ func NewPlan(level Isolation, want []Mechanism) (*Plan, error) {
 	p := &Plan{level: level, want: want, missing: make(map[Mechanism]string)}
 	for _, m := range Mechanisms() {
 		if !slices.Contains(want, m) {
-			p.missing[m] = "left out" // and not in reports
+			p.missing[m] = leftOut
 		}
 	}
 	if level == None {
@@ -45,7 +49,7 @@ func NewPlan(level Isolation, want []Mechanism) (*Plan, error) {
 	if p.has(Seccomp) && p.bind(p.has(MountNS)) == byWatch {
 		p.asks = canAsk()
 	}
-	return p, p.close()
+	return p, p.close(false)
 }
 
 // probe fills in what is not a namespace.

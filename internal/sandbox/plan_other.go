@@ -25,6 +25,9 @@ func NewPlan(level Isolation, want []Mechanism) (*Plan, error) {
 	return p, nil
 }
 
+// NewCommandPlan is [NewPlan] for what is started by Contain.
+func NewCommandPlan(level Isolation, want []Mechanism) (*Plan, error) { return NewPlan(level, want) }
+
 // Attr returns how to start a process under the plan.
 func (p *Plan) Attr() *syscall.SysProcAttr { return attr() }
 

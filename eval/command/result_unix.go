@@ -1,0 +1,36 @@
+//go:build unix
+
+package command
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// resultPair returns the ends of what carries a command's standard output: a pair of sockets. A pipe can
+// be opened once more by its name in /proc, by any process of the user that sees who holds it, and so
+// by a candidate that was given another output. A socket cannot.
+func resultPair() (ours, theirs *os.File, err error) {
+	syscall.ForkLock.RLock()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(pair[0])
+		unix.CloseOnExec(pair[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	// Who reads from it finds it at its end, as a pipe's end for writing would not be readable.
+	err = errors.Join(os.NewSyscallError("shutdown", unix.Shutdown(pair[0], unix.SHUT_WR)),
+		os.NewSyscallError("fcntl", unix.SetNonblock(pair[0], true))) // so that it can have a deadline
+	ours, theirs = os.NewFile(uintptr(pair[0]), "stdout"), os.NewFile(uintptr(pair[1]), "stdout")
+	if err != nil {
+		closeAll([]*os.File{ours, theirs})
+		return nil, nil, err
+	}
+	return ours, theirs, nil
+}

@@ -1,0 +1,139 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// NewCommandPlan is [NewPlan] for what is started by Contain, private mounts included. Without user
+// namespaces it makes this process not dumpable also where there is Landlock, unless this is root.
+func NewCommandPlan(level Isolation, want []Mechanism) (*Plan, error) {
+	p, err := NewPlan(level, want)
+	if err == nil {
+		err = p.close(true)
+	}
+	if err != nil || !p.has(MountNS) {
+		return p, err
+	}
+	p.furnishes = true
+	cmd := exec.Command("/bin/sh", "-c", "exit 0")
+	cmd.Dir, cmd.Env = "/", []string{}
+	if err := p.trial(cmd); err != nil {
+		p.furnishes, p.missing[MountNS] = false, err.Error()
+		p.flags &^= unix.CLONE_NEWNS
+	}
+	return p, nil
+}
+
+// furnish gives the process that waits at the gate, in namespaces of its own, a file system that is
+// read-only but for folders, a /proc that shows its own pid namespace, and a /dev with little in it. The
+// process is confined already, so it is done from outside, by one that joins its namespaces.
+func (p *Plan) furnish(pid int, folders []string) error {
+	if !p.furnishes {
+		return nil
+	}
+	var s script
+	close, err := s.enter(p, pid)
+	defer close()
+	if err != nil {
+		return fmt.Errorf("sandbox: making private mounts: %w", err)
+	}
+	s.mount("making mounts private", "", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	if p.has(PIDNS) {
+		s.mount("mounting /proc", "proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+		// Where parts of /proc are hidden, as in some containers, the kernel does not allow another.
+		s.inner[len(s.inner)-1].optional = true
+	}
+	s.devices()
+	s.readOnly(folders)
+	if err := s.run(); err != nil {
+		return fmt.Errorf("sandbox: making private mounts: %w", err)
+	}
+	return nil
+}
+
+// enter has the script join the namespaces of pid. close closes what it needs for that.
+func (s *script) enter(p *Plan, pid int) (close func(), err error) {
+	var opened []int
+	close = func() {
+		for _, fd := range opened {
+			closeFD(fd)
+		}
+	}
+	open := func(name string, flags int) uintptr {
+		fd, e := unix.Open(fmt.Sprintf("/proc/%d/%s", pid, name), flags|unix.O_CLOEXEC, 0)
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("opening %s: %w", name, e))
+			return 0
+		}
+		opened = append(opened, fd)
+		return uintptr(fd)
+	}
+	for _, ns := range []struct {
+		mechanism Mechanism
+		name      string
+		flag      uintptr
+	}{{UserNS, "ns/user", unix.CLONE_NEWUSER}, {PIDNS, "ns/pid", unix.CLONE_NEWPID}, {MountNS, "ns/mnt", unix.CLONE_NEWNS}} {
+		if p.has(ns.mechanism) {
+			s.outer = append(s.outer, newCall("joining a "+string(ns.mechanism), unix.SYS_SETNS, open(ns.name, unix.O_RDONLY), ns.flag))
+		}
+	}
+	// Joining leads to the root of all mounts, which is not ours where this process's root was changed.
+	s.outer = append(s.outer, newCall("going to its root", unix.SYS_FCHDIR, open("root", unix.O_PATH|unix.O_DIRECTORY)),
+		newCall("changing the root", unix.SYS_CHROOT, s.text(".")))
+	return close, err
+}
+
+func (s *script) mount(what, source, target, kind string, flags uintptr, options string) {
+	s.inner = append(s.inner, newCall(what, unix.SYS_MOUNT, s.text(source), s.text(target), s.text(kind), flags, s.text(options)))
+}
+
+// here stands for the working directory where a path is relative to a descriptor.
+const here = ^uintptr(0) - 99 // AT_FDCWD, -100
+
+// devices replaces /dev by a folder with the devices that only swallow or make bytes. It is put together
+// on top of /proc, a folder that is surely there, and moved.
+func (s *script) devices() {
+	const staging = "/proc"
+	s.mount("mounting a folder for /dev", "tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755,size=64k,nr_inodes=32")
+	for _, device := range append(readable, devices...) {
+		if info, err := os.Stat(device); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+			continue
+		}
+		file := filepath.Join(staging, filepath.Base(device))
+		s.inner = append(s.inner, newCall("making "+device, unix.SYS_MKNODAT, here, s.text(file), unix.S_IFREG|0o644, 0))
+		s.mount("mounting "+device, device, file, "", unix.MS_BIND, "")
+	}
+	for _, link := range [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}} {
+		name, target := link[0], s.text(link[1])
+		s.inner = append(s.inner, newCall("making /dev/"+name, unix.SYS_SYMLINKAT, target, here, s.text(filepath.Join(staging, name))))
+	}
+	s.inner = append(s.inner, newCall("making /dev/shm", unix.SYS_MKDIRAT, here, s.text(staging+"/shm"), 0o755))
+	s.mount("mounting /dev", staging, "/dev", "", unix.MS_MOVE, "")
+}
+
+// readOnly makes every mount read-only, and nothing of them setuid, but for the folders that are there.
+func (s *script) readOnly(folders []string) {
+	setattr := func(what, path string, flags uintptr, attr unix.MountAttr) {
+		b := (*[unsafe.Sizeof(attr)]byte)(unsafe.Pointer(&attr))[:]
+		s.inner = append(s.inner, newCall(what, unix.SYS_MOUNT_SETATTR, here, s.text(path), flags, s.bytes(b), uintptr(len(b))))
+	}
+	var there []string
+	for _, f := range folders {
+		if isDir(f) {
+			there = append(there, f)
+			s.mount("mounting "+f, f, f, "", unix.MS_BIND|unix.MS_REC, "")
+		}
+	}
+	setattr("making mounts read-only", "/", unix.AT_RECURSIVE, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID})
+	for _, f := range there {
+		setattr("letting "+f+" be written to", f, 0, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
+		s.inner[len(s.inner)-1].optional = true // it may be on a disk that was read-only before
+	}
+}
