@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/oldkernel"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -42,6 +43,21 @@ var families = map[string][]sandbox.Mechanism{
 	"mounts":     {sandbox.MountNS},
 	"landlock":   {sandbox.Landlock},
 	"seccomp":    {sandbox.Seccomp},
+}
+
+// perFamily runs f without each family of mechanisms. A process that is not root and lacks namespaces
+// closes itself for good, and could not have them with another evaluator: that one is tried in a process
+// of its own.
+func perFamily(t *testing.T, f func(t *testing.T, family string, ms []sandbox.Mechanism)) {
+	for family, ms := range families {
+		t.Run("without "+family, func(t *testing.T) {
+			if family == "namespaces" && os.Geteuid() > 0 && !oldkernel.Inside(t) {
+				oldkernel.Rerun(t, oldkernel.Self, nil, oldkernel.UserNS)
+				return
+			}
+			f(t, family, ms)
+		})
+	}
 }
 
 var shell = Config{Args: []string{"sh", "{program}"}, Timeout: time.Minute, CPU: 5 * time.Minute, Processes: 64, Memory: 1 << 30, FileBytes: 8 << 20}
@@ -81,29 +97,27 @@ func TestHostile(t *testing.T) {
 		{"leaves a session", `setsid sh -c 'while :; do sleep 1; done' & sleep 0.1; echo no`, "^printed what is not JSON"},
 		{"takes the file away", `chmod 0 .; rm -rf * .; mkdir -m 0 x; mkdir -p y/z; chmod 0 y; echo no`, "^printed what is not JSON|No such file"},
 	}
-	for family, ms := range families {
-		t.Run("without "+family, func(t *testing.T) {
-			e := without(t, shell, ms)
-			for _, h := range long {
-				if h.name == "fork bomb" && !e.Isolation().Has(sandbox.Processes) {
-					continue // nothing binds, which the report says; do not harm the machine
-				}
-				t.Run(h.name, func(t *testing.T) { hostile(t, e, h.script, h.reason) })
+	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) {
+		e := without(t, shell, ms)
+		for _, h := range long {
+			if h.name == "fork bomb" && !e.Isolation().Has(sandbox.Processes) {
+				continue // nothing binds, which the report says; do not harm the machine
 			}
-			short := shell
-			short.Timeout = time.Second
-			s := without(t, short, ms)
-			for name, script := range map[string]string{
-				"loop": `while :; do :; done`, "loop in C": `exec awk 'BEGIN { while (1); }'`, "import that hangs": `mkfifo f; . ./f`, "sleep": `sleep 999`, "stopped": `kill -STOP $$; sleep 999`,
-				"deaf": `trap '' HUP INT TERM XCPU; while :; do sleep 999; done`,
-			} {
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					hostile(t, s, script, "^ran longer than 1s$")
-				})
-			}
-		})
-	}
+			t.Run(h.name, func(t *testing.T) { hostile(t, e, h.script, h.reason) })
+		}
+		short := shell
+		short.Timeout = time.Second
+		s := without(t, short, ms)
+		for name, script := range map[string]string{
+			"loop": `while :; do :; done`, "loop in C": `exec awk 'BEGIN { while (1); }'`, "import that hangs": `mkfifo f; . ./f`, "sleep": `sleep 999`, "stopped": `kill -STOP $$; sleep 999`,
+			"deaf": `trap '' HUP INT TERM XCPU; while :; do sleep 999; done`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				hostile(t, s, script, "^ran longer than 1s$")
+			})
+		}
+	})
 }
 
 func hostile(t *testing.T, e *Evaluator, script, reason string) {
@@ -167,27 +181,25 @@ func TestAttacks(t *testing.T) {
 	cfg := shell
 	cfg.Timeout = 20 * time.Second
 	cfg.Args = []string{pythonPath, "-c", driver, "{program}"}
-	for family, ms := range families {
-		t.Run("without "+family, func(t *testing.T) {
-			e := without(t, cfg, ms)
-			t.Run("network", func(t *testing.T) { testNetwork(t, e) })
-			t.Run("secrets", func(t *testing.T) {
-				if got := attack(t, e, "secrets", "SECRET", secret[:8]+"\" \""+secret[8:], "PID", fmt.Sprint(os.Getpid())); len(got) > 0 {
-					t.Errorf("found in %q", got)
-				}
-			})
-			t.Run("others", func(t *testing.T) {
-				got := attack(t, e, "others", "PID", fmt.Sprint(os.Getpid()))
-				if len(got) != 1 || !regexp.MustCompile("signal (9|15)|went through: nothing|^ran longer").MatchString(got[0]) {
-					t.Errorf("got %q", got)
-				}
-			})
-			t.Run("descriptors", func(t *testing.T) { testDescriptors(t, e) })
-			if family != "landlock" { // which is all there is without private mounts
-				t.Run("files", func(t *testing.T) { testFiles(t, e) })
+	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) {
+		e := without(t, cfg, ms)
+		t.Run("network", func(t *testing.T) { testNetwork(t, e) })
+		t.Run("secrets", func(t *testing.T) {
+			if got := attack(t, e, "secrets", "SECRET", secret[:8]+"\" \""+secret[8:], "PID", fmt.Sprint(os.Getpid())); len(got) > 0 {
+				t.Errorf("found in %q", got)
 			}
 		})
-	}
+		t.Run("others", func(t *testing.T) {
+			got := attack(t, e, "others", "PID", fmt.Sprint(os.Getpid()))
+			if len(got) != 1 || !regexp.MustCompile("signal (9|15)|went through: nothing|^ran longer").MatchString(got[0]) {
+				t.Errorf("got %q", got)
+			}
+		})
+		t.Run("descriptors", func(t *testing.T) { testDescriptors(t, e) })
+		if family != "landlock" { // which is all there is without private mounts
+			t.Run("files", func(t *testing.T) { testFiles(t, e) })
+		}
+	})
 }
 
 // testNetwork offers a server on loopback and on a path, and wants nobody to come.

@@ -8,7 +8,7 @@ import (
 )
 
 // apart is a command that gives the candidate another output than its own, and prints a score itself.
-const apart = `sh "$1" > candidate.out 2>&1; echo 1; sleep 0.2`
+const apart = `sh "$1" > candidate.out 2>&1; echo 1; sleep 0.1`
 
 // forging are ways to print a score all the same. Each tries every process and descriptor that it finds.
 var forging = []struct{ name, script string }{
@@ -17,7 +17,7 @@ var forging = []struct{ name, script string }{
 	{"its parent's output", `for fd in 1 10 11 12; do printf 9 > /proc/$PPID/fd/$fd; done`},
 	{"appending to its parent's output", `for fd in 1 10 11 12; do printf 9 >> /proc/$PPID/fd/$fd; done`},
 	{"reading and writing its parent's output", `for fd in 1 10 11 12; do printf 9 1<> /proc/$PPID/fd/$fd; done`},
-	{"a line after the score", `for fd in /proc/[0-9]*/fd/*; do (sleep 0.1; echo 1e9) >> $fd & done`},
+	{"a line after the score", `for fd in /proc/[0-9]*/fd/*; do (sleep 0.05; echo 1e9) >> $fd & done`},
 	{"the files of the first process", `for fd in 1 2 3 10 255; do printf 9 > /proc/1/fd/$fd; done`},
 	{"its own descriptors", `for fd in 3 4 5 6 7 8 9; do eval "printf 9 >&$fd"; done; printf 9 > /dev/stdout; printf 9 > /dev/fd/1`},
 }
@@ -28,12 +28,7 @@ func TestReopen(t *testing.T) {
 	t.Parallel()
 	cfg := shell
 	cfg.Args = []string{"sh", "-c", apart, "sh", "{program}"}
-	for family, ms := range families {
-		t.Run("without "+family, func(t *testing.T) {
-			t.Parallel()
-			testReopen(t, without(t, cfg, ms))
-		})
-	}
+	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) { testReopen(t, without(t, cfg, ms)) })
 	t.Run("strict", func(t *testing.T) {
 		t.Parallel()
 		strict := cfg
@@ -63,20 +58,18 @@ func TestMemory(t *testing.T) {
 	t.Parallel()
 	cfg := shell
 	cfg.Args = []string{"sh", "-c", `sh "$1" > candidate.out 2>&1; test -e opened && echo 2 || echo 1`, "sh", "{program}"}
-	for family, ms := range families {
-		t.Run("without "+family, func(t *testing.T) {
-			e := without(t, cfg, ms)
-			if !e.Isolation().Has(sandbox.Landlock) && !e.Isolation().Has(sandbox.MountNS) {
-				t.Skip("nothing stops it, which docs/security.md says")
+	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) {
+		e := without(t, cfg, ms)
+		if !e.Isolation().Has(sandbox.Landlock) && !e.Isolation().Has(sandbox.MountNS) {
+			t.Skip("nothing stops it, which docs/security.md says")
+		}
+		for _, attack := range []string{"true <> /proc/$PPID/mem && echo > opened", "true > /proc/$PPID/task/$PPID/mem && echo > opened",
+			"for m in /proc/[0-9]*/mem; do true <> $m && test $m != /proc/$$/mem && echo > opened; done"} {
+			if r, err := e.Evaluate(t.Context(), attack); err != nil || r.Score != 1 {
+				t.Errorf("%s: got %+v, %v", strings.Fields(attack)[2], r, err)
 			}
-			for _, attack := range []string{"true <> /proc/$PPID/mem && echo > opened", "true > /proc/$PPID/task/$PPID/mem && echo > opened",
-				"for m in /proc/[0-9]*/mem; do true <> $m && test $m != /proc/$$/mem && echo > opened; done"} {
-				if r, err := e.Evaluate(t.Context(), attack); err != nil || r.Score != 1 {
-					t.Errorf("%s: got %+v, %v", strings.Fields(attack)[2], r, err)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // With private mounts and a pid namespace a command sees no process but its own.
