@@ -136,7 +136,10 @@ func (p *Plan) confineThread(folders []string, group int) error {
 	}
 	dropCapabilities()
 	if p.has(Landlock) {
-		rules := writes(p.abi)
+		rules := handled(p.abi)
+		if p.furnishes {
+			rules.fs &^= readFile // /proc and /dev are yet to be mounted, and no rule could be about them
+		}
 		rules.allow(folders...)
 		if err := rules.enforce(); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -97,15 +98,20 @@ func (s *script) mount(what, source, target, kind string, flags uintptr, options
 // here stands for the working directory where a path is relative to a descriptor.
 const here = ^uintptr(0) - 99 // AT_FDCWD, -100
 
+// kept returns the devices that a private /dev has.
+func kept() []string {
+	return slices.DeleteFunc(slices.Concat(devices, readable), func(device string) bool {
+		info, err := os.Stat(device)
+		return err != nil || info.Mode()&os.ModeCharDevice == 0
+	})
+}
+
 // devices replaces /dev by a folder with the devices that only swallow or make bytes. It is put together
 // on top of /proc, a folder that is surely there, and moved.
 func (s *script) devices() {
 	const staging = "/proc"
 	s.mount("mounting a folder for /dev", "tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755,size=64k,nr_inodes=32")
-	for _, device := range append(readable, devices...) {
-		if info, err := os.Stat(device); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-			continue
-		}
+	for _, device := range kept() {
 		file := filepath.Join(staging, filepath.Base(device))
 		s.inner = append(s.inner, newCall("making "+device, unix.SYS_MKNODAT, here, s.text(file), unix.S_IFREG|0o644, 0))
 		s.mount("mounting "+device, device, file, "", unix.MS_BIND, "")

@@ -2,6 +2,10 @@ package sandbox
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -32,11 +36,11 @@ type rule struct {
 	access uint64
 }
 
-// writes are the ways to change the file system; reading and executing are left alone, as a
-// program needs its interpreter and libraries wherever they are. Each version of Landlock knows
-// more of them, and a later one keeps signals and sockets inside as well.
-func writes(abi int) ruleset {
-	s := ruleset{fs: unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
+// handled are the ways to change the file system, and reading files; executing and listing folders are
+// left alone. Each version of Landlock knows more of them, and a later one keeps signals and sockets
+// inside as well.
+func handled(abi int) ruleset {
+	s := ruleset{fs: unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
 		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO |
 		unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SYM}
@@ -59,10 +63,11 @@ func writes(abi int) ruleset {
 }
 
 // What is never allowed in a folder that may be written to, what may be done to the devices that
-// only swallow or make bytes, and which these are.
+// only swallow or make bytes, and which these are; readable are for reading only.
 const (
+	readFile    = unix.LANDLOCK_ACCESS_FS_READ_FILE
 	makeDevices = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	useDevice   = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	useDevice   = readFile | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
 var (
@@ -78,6 +83,27 @@ func (s *ruleset) allow(folders ...string) {
 	for _, path := range devices {
 		s.rules = append(s.rules, rule{path, s.fs & useDevice})
 	}
+	if s.fs&readFile == 0 {
+		return
+	}
+	for _, path := range readables() {
+		s.rules = append(s.rules, rule{path, readFile})
+	}
+}
+
+// readables returns what may be read: everything but devices, as a program needs its interpreter and
+// libraries wherever they are. Landlock only knows what is allowed, so that is every folder beside /dev.
+func readables() []string {
+	paths := slices.Clone(readable)
+	entries, _ := os.ReadDir("/") // without which nothing can be read, which a program finds out
+	for _, e := range entries {
+		path, err := filepath.EvalSymlinks("/" + e.Name())
+		if err != nil || path == "/" || path == "/dev" || strings.HasPrefix(path, "/dev/") {
+			continue
+		}
+		paths = append(paths, path)
+	}
+	return paths
 }
 
 // enforce restricts the calling thread, and all it starts from now on. The thread must have given
@@ -111,10 +137,10 @@ func attrSize(s ruleset) uintptr {
 	return 8
 }
 
-// add adds r to the ruleset fd; a path that is not there needs no rule.
+// add adds r to the ruleset fd; a path that is not there, or cannot be come to, needs no rule.
 func (r rule) add(fd int) error {
 	path, err := unix.Open(r.path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err == unix.ENOENT {
+	if err == unix.ENOENT || err == unix.EACCES {
 		return nil
 	}
 	if err != nil {

@@ -31,6 +31,7 @@ type Orders struct {
 	ScratchBytes int64             `json:"scratch_bytes"`
 	ScratchFiles int               `json:"scratch_files"`
 	Shm          bool              `json:"shm"`        // give it a /dev/shm of its own
+	Devices      []string          `json:"devices"`    // what /dev is to hold, with private mounts
 	ProcLimit    int               `json:"proc_limit"` // 0: none
 	PIDMax       int               `json:"pid_max"`    // what stands in for ProcLimit for root; 0: nothing
 	CPUSeconds   uint64            `json:"cpu_seconds"`
@@ -41,13 +42,15 @@ type Orders struct {
 
 // LandlockOrders are the rules of Landlock to enforce.
 type LandlockOrders struct {
-	FS      uint64   `json:"fs"`
-	Net     uint64   `json:"net"`
-	Scoped  uint64   `json:"scoped"`
-	Size    uint64   `json:"size"`   // bytes of attributes that this kernel knows
-	Folder  uint64   `json:"folder"` // what may be done in the folders that may be written to
-	Device  uint64   `json:"device"` // and to the devices
-	Devices []string `json:"devices"`
+	FS       uint64   `json:"fs"`
+	Net      uint64   `json:"net"`
+	Scoped   uint64   `json:"scoped"`
+	Size     uint64   `json:"size"`   // bytes of attributes that this kernel knows
+	Folder   uint64   `json:"folder"` // what may be done in the folders that may be written to
+	Device   uint64   `json:"device"` // and to the devices
+	Devices  []string `json:"devices"`
+	Read     uint64   `json:"read"` // and with what may only be read
+	Readable []string `json:"readable"`
 }
 
 // scratchFiles is how many files a temporary folder in memory may hold.

@@ -90,6 +90,9 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 	if p.has(Landlock) {
 		o.Landlock = landlockOrders(p.abi)
 	}
+	if p.has(MountNS) {
+		o.Devices = kept()
+	}
 	if p.has(Seccomp) {
 		s := p.setting(guarded)
 		o.Filters = map[string][]byte{"plain": encode(baseFilter(s))}
@@ -125,9 +128,10 @@ var numbers = map[string]int{
 }
 
 func landlockOrders(abi int) *LandlockOrders {
-	s := writes(abi)
+	s := handled(abi)
 	o := &LandlockOrders{FS: s.fs, Net: s.net, Scoped: s.scoped, Size: uint64(attrSize(s)),
-		Folder: s.fs &^ makeDevices, Device: s.fs & useDevice, Devices: devices}
+		Folder: s.fs &^ makeDevices, Device: s.fs & useDevice, Devices: devices,
+		Read: readFile, Readable: readables()}
 	return o
 }
 

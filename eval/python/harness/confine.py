@@ -77,6 +77,7 @@ def mounts(orders, folders, missing):
             pass  # parts of it are hidden here; the old one shows others' processes, which is all
     if orders["pid_max"]:
         attempt(missing, "process limit", lower_pid_max, orders["pid_max"])
+    small_dev(orders["devices"])
     attr = struct.pack("=QQQQ", 1 | 2, 0, 0, 0)  # read-only, no setuid
     at_recursive = 0x8000
     syscall(orders["numbers"]["mount_setattr"], -100, b"/", at_recursive, attr, len(attr))
@@ -85,6 +86,21 @@ def mounts(orders, folders, missing):
     if orders["shm"]:
         mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options)
         folders.append("/dev/shm")
+
+
+def small_dev(devices):
+    """Replace /dev, with its terminals and disks, by a folder with these devices. It is put together
+    on top of /proc, a folder that is surely there, and moved."""
+    staging, ms_bind, ms_move = "/proc", 4096, 8192
+    mount("tmpfs", staging, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755,size=64k,nr_inodes=32")
+    for device in devices:
+        file = os.path.join(staging, os.path.basename(device))
+        os.mknod(file, 0o644)
+        mount(device, file, None, ms_bind)
+    for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        os.symlink("/proc/self/fd" + target, os.path.join(staging, name))
+    os.mkdir(os.path.join(staging, "shm"))
+    mount(staging, "/dev", None, ms_move)
 
 
 def mount(source, target, kind, flags, options=None):
@@ -133,7 +149,8 @@ def landlock(orders, folders):
     fd = syscall(nr["landlock_create_ruleset"], attr, len(attr), 0)
     try:
         beneath = [(f, rules["folder"]) for f in folders]
-        for path, access in beneath + [(d, rules["device"]) for d in rules["devices"]]:
+        beneath += [(d, rules["device"]) for d in rules["devices"]]
+        for path, access in beneath + [(f, rules["read"]) for f in rules["readable"]]:
             allow(nr["landlock_add_rule"], fd, path, access)
         syscall(nr["landlock_restrict_self"], fd, 0)
     finally:
@@ -143,7 +160,7 @@ def landlock(orders, folders):
 def allow(nr, ruleset, path, access):
     try:
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         return
     try:
         syscall(nr, ruleset, 1, struct.pack("=Qi", access, fd), 0)
