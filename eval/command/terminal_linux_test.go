@@ -18,6 +18,9 @@ func TestTerminal(t *testing.T) {
 		r, err := e.Evaluate(t.Context(), `for f in `+name+` /proc/[0-9]*/root`+name+` /dev/tty /dev/ptmx; do
 	dd if=$f iflag=nonblock,noctty bs=4096 count=1 >&2
 done
+for user in --user --user\ --map-root-user; do # what is under a private /dev
+	unshare $user --mount sh -c 'umount -l /dev; umount -l /proc; dd if=`+name+` iflag=nonblock,noctty bs=4096 count=1' >&2
+done
 echo 1`)
 		if err != nil || r.Score != 1 || strings.Contains(r.Artifacts["stderr"], strings.TrimSpace(ptytest.Typed)) || strings.Contains(r.Artifacts["stderr"], "records in") {
 			t.Errorf("the attack got %+v, %v", r, err)

@@ -20,7 +20,7 @@ const (
 	// error at start where candidates could read the memory and environment of this process.
 	//
 	// On Linux, where there are neither user namespaces nor Landlock, it and Strict make this process not
-	// dumpable, for good, so that candidates, which are the same user, cannot. Then the process leaves no
+	// dumpable, for good, unless it is root, so that candidates, which are the same user, cannot. Then the process leaves no
 	// core dumps, and debuggers, profilers that attach and readers of its environ, fd and maps in /proc
 	// (lsof) need root; net/http/pprof and runtime/pprof work.
 	BestEffort = sandbox.BestEffort

@@ -38,9 +38,8 @@ func (p *Plan) close(commands bool) error {
 	}
 	open, err = p.reach(commands)
 	if err == nil && open != "" {
-		err = fmt.Errorf("sandbox: a candidate could open %s, and so read this process's keys and write its memory: "+
-			"user namespaces are missing (%s), and Landlock (%s); allow one of them, run as root, "+
-			"or choose isolation %v, which runs candidates all the same", open, p.missing[UserNS], p.missing[Landlock], None)
+		err = fmt.Errorf("sandbox: a candidate could open %s, and so read this process's keys and memory, as user namespaces are missing (%s); "+
+			"allow them, run as root, or choose isolation %v, which runs candidates all the same", open, p.missing[UserNS], None)
 	}
 	return err
 }
