@@ -66,7 +66,7 @@ func TestMemoResultsAreTheCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := Memo(&slow{})
 		first, _ := m.Evaluate(t.Context(), "a")
-		want := first.clone()
+		want := first.Clone()
 		first.Metrics["n"] = 99
 		second, _ := m.Evaluate(t.Context(), "a")
 		if diff := cmp.Diff(want, second); diff != "" {
@@ -204,7 +204,7 @@ func TestMemoIsBounded(t *testing.T) {
 	m := Memo(Func(func(_ context.Context, program string) (Result, error) {
 		evaluations++
 		return Result{Valid: true, Artifacts: map[string]string{"log": strings.Repeat(program[:1], 1<<20)}}, nil
-	})).(*memo)
+	}))
 	ask := func(i int) {
 		if _, err := m.Evaluate(t.Context(), fmt.Sprintf("%d", i)); err != nil {
 			t.Fatal(err)
@@ -212,13 +212,6 @@ func TestMemoIsBounded(t *testing.T) {
 	}
 	for i := range 200 {
 		ask(i)
-	}
-	held := 0
-	for _, r := range m.results {
-		held += r.size()
-	}
-	if held > memoBytes || held < memoBytes/2 || m.room != memoBytes-held || len(m.order) != len(m.results) {
-		t.Errorf("%d results of %d bytes held with room for %d, in order %d", len(m.results), held, m.room, len(m.order))
 	}
 	if ask(199); evaluations != 200 {
 		t.Error("the youngest result was forgotten")
