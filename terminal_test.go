@@ -21,8 +21,9 @@ import (
 
 // around are the expressions that reach a terminal or a log uncleaned all the same, by package, and why they may.
 var around = map[string]map[string]string{
-	"evolve":      {"j.path": "the user's own name of the journal"},
-	"task/folder": {"dir": "the user's own name of the folder"},
+	"evolve":         {"j.Path()": "the user's own name of the journal"},
+	"evolve/journal": {"j.path": "the user's own name of the journal"},
+	"task/folder":    {"dir": "the user's own name of the folder"},
 	"eval/python": {
 		"args": "names of mechanisms", `append(args, "missing", missing)`: "and what the kernel says, before there is a candidate",
 	},

@@ -4,98 +4,173 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // An Allocator is [Run] as an [Arm]: a step draws one of its arms and steps that. So allocators
 // nest: a bandit over tasks or models, say, each of them a bandit over seeds.
+//
+// It has no journal. What it draws follows from its seed and the outcomes of its arms, and those are in the
+// journal of the run around it, so its draws are made again without being written down.
 type Allocator struct {
-	a     *allocation
-	calls int
+	account
+	cfg   Config
+	core  *allocation.Core
 	steps int
+	err   error // the policy's, or another that ended it
 }
 
-var _ Sizer = (*Allocator)(nil)
+var (
+	_ Sizer   = (*Allocator)(nil)
+	_ Starter = (*Allocator)(nil)
+)
 
 // NewAllocator returns an allocator that has not begun. Here cfg.Budget may be empty, as the run
 // around it has one, and must not limit tokens, FLOPs, money, evaluator or wall time, which that run
 // keeps for all of its arms; cfg.InFlight must be 0 or 1, as an arm is stepped by one goroutine at a
-// time.
+// time; and cfg.Journal must be nil, as the run around it has it. Config.Grace and Config.Observer are not
+// used.
 func NewAllocator(cfg Config) (*Allocator, error) {
 	cfg = cfg.withDefaults()
-	if cfg.InFlight != 1 {
+	switch limit := cfg.Budget.shared(); {
+	case cfg.InFlight != 1:
 		return nil, fmt.Errorf("evolve: an Allocator's InFlight is %d: need 0 or 1", cfg.InFlight)
+	case limit != "":
+		return nil, fmt.Errorf("evolve: an Allocator's Budget limits %s: set it on the run around it, which alone keeps it", limit)
+	case cfg.Journal != nil:
+		return nil, errors.New("evolve: an Allocator has a Journal: give it to the run around it, which records all that its arms do")
 	}
 	if err := cfg.validate(); err != nil && !errors.Is(err, errNoLimit) {
 		return nil, err
 	}
-	if limit := cfg.Budget.shared(); limit != "" {
-		return nil, fmt.Errorf("evolve: an Allocator's Budget limits %s: set it on the run around it, which alone keeps it", limit)
-	}
-	cfg.Journal = nil // the decisions of an arm follow from its rewards; the run around it records its own
-	al := &Allocator{a: newAllocation(cfg)}
-	for _, arm := range cfg.Arms {
-		if s, ok := arm.(Sizer); ok {
-			al.calls = max(al.calls, s.Calls())
-		}
-	}
-	al.calls = max(al.calls, 1)
-	return al, nil
+	return &Allocator{
+		account: newAccount(cfg.Arms), cfg: cfg,
+		core: allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: cfg.Budget.limits()}),
+	}, nil
 }
-
-// Step draws an arm and steps it. Once it has a reason to stop, it returns [ErrDone].
-func (al *Allocator) Step(ctx context.Context) (Generation, error) { return al.StepN(ctx, al.calls) }
 
 // ErrDone is returned by the Step of an [Allocator] with nothing left to step.
 var ErrDone = errors.New("evolve: every arm of the allocator is done, or its budget has run out")
 
-// Calls returns the most calls that a Step can make: those of its largest arm.
-func (al *Allocator) Calls() int { return al.calls }
+// Calls returns the most calls that a Step would make: those of its largest arm.
+func (al *Allocator) Calls() int {
+	calls := 1
+	for _, a := range al.arms() {
+		calls = max(calls, a.Calls)
+	}
+	return calls
+}
 
-// StepN is Step with at most n calls.
-func (al *Allocator) StepN(ctx context.Context, n int) (Generation, error) {
-	parent := al.Best()
-	gen := Generation{Index: al.steps + 1, Parent: parent, Best: parent, Partial: true}
-	f, ok := al.a.draw(ctx, ctx, n)
-	if !ok {
-		return gen, al.why(ctx)
+func (al *Allocator) arms() []allocation.Arm {
+	arms := make([]allocation.Arm, len(al.cfg.Arms))
+	for i, arm := range al.cfg.Arms {
+		arms[i] = about(arm)
+	}
+	return arms
+}
+
+// Start lets each arm evaluate what it begins with.
+func (al *Allocator) Start(ctx context.Context, turn *Turn) error {
+	for i, arm := range al.cfg.Arms {
+		if s, ok := arm.(Starter); ok {
+			if err := s.Start(ctx, turn); err != nil {
+				return fmt.Errorf("evolve: arm %d: %w", i, err)
+			}
+		}
+		if al.steps == 0 {
+			al.begin(i, arm.Best())
+			al.core.Begin(scoreOf(arm.Best()))
+		}
+	}
+	return nil
+}
+
+// Step draws an arm and steps it. Once there is a reason to stop, it returns [ErrDone].
+func (al *Allocator) Step(ctx context.Context, turn *Turn) (Generation, error) {
+	before := al.Best()
+	gen := Generation{Index: al.steps + 1, Before: before, Best: before, Partial: true}
+	if err := al.ready(ctx, turn); err != nil {
+		return gen, err
+	}
+	most := turn.Calls()
+	if most == math.MaxInt {
+		most = 0 // as many as there is room for
+	}
+	decision, err := al.core.Next(al.arms(), most)
+	switch {
+	case err != nil:
+		al.err = err
+		return gen, err
+	case decision.Kind != allocation.Draw:
+		return gen, ErrDone
 	}
 	al.steps++
-	inner, err := f.step(ctx)
-	al.a.land(ctx, landing{flight: f, gen: inner, err: err})
-	al.a.full = "" // a limit of the run around it, which ends by it, and may go on with a larger one
-	inner.Index, inner.Parent, inner.Best = gen.Index, parent, al.Best()
+	inner, err := al.stepArm(ctx, turn, decision)
+	inner.Index, inner.Before, inner.Best = gen.Index, before, al.Best()
 	if err == nil {
-		err = al.a.err // the policy's
+		err = al.err // the policy's
 	}
 	return inner, err
 }
 
-// why says what kept a step from being drawn.
-func (al *Allocator) why(ctx context.Context) error {
+// ready starts the arms before the first step, and reports why there can be no step.
+func (al *Allocator) ready(ctx context.Context, turn *Turn) error {
 	switch {
-	case al.a.err != nil:
-		return al.a.err
+	case al.err != nil:
+		return al.err
 	case ctx.Err() != nil:
 		return fmt.Errorf("evolve: %w", context.Cause(ctx))
+	case al.steps == 0:
+		return al.Start(ctx, turn)
 	}
-	return ErrDone
+	return nil
+}
+
+// stepArm steps the drawn arm and takes the outcome in.
+func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocation.Decision) (Generation, error) {
+	p := decision.Pull
+	in := turn.inner(decision.Most)
+	gen, err := al.cfg.Arms[p.Arm].Step(ctx, in)
+	var scored []journal.Key
+	if in.recording() {
+		gen, err = in.close(gen, err)
+		scored = in.scored
+	}
+	if gen.Best.Program == "" {
+		gen.Before, gen.Best = al.res.Arms[p.Arm].Best, al.res.Arms[p.Arm].Best
+	}
+	round := Round{Pull: p, Generation: al.add(p.Arm, &gen, scored), Best: al.res.Best.Result.Score, Partial: err != nil}
+	calls, stalls := counted(gen)
+	// A limit that bound is of the run around it, which ends by it, and may go on with a larger one.
+	report, bad := al.core.Take(allocation.Outcome{Pull: p.ID, Calls: calls, Stalls: stalls, Evaluations: gen.Evaluations,
+		Whole: err == nil, Best: scoreOf(gen.Best)})
+	if bad == nil && report {
+		round.Reward = al.cfg.Reward(gen) + 0
+		bad = al.core.Report(p.ID, round.Reward)
+	}
+	if bad != nil {
+		al.err = fmt.Errorf("evolve: round %d: %w", len(al.res.Rounds), bad)
+		round.Reward = 0
+	}
+	al.res.Rounds = append(al.res.Rounds, round)
+	return gen, err
 }
 
 // Best returns the best candidate of all arms so far.
-func (al *Allocator) Best() eval.Candidate { return al.a.res.Best }
+func (al *Allocator) Best() eval.Candidate { return al.res.Best }
 
 // Done reports whether every arm is done, or the allocator's own budget has run out, or its Target is
 // reached.
-func (al *Allocator) Done() bool {
-	_, any := al.a.open()
-	return al.a.stop != "" || !any || al.a.bound() != "" || al.a.cfg.Budget.reached(al.a.res.Best)
-}
+func (al *Allocator) Done() bool { return al.err != nil || al.core.Exhausted(al.arms()) }
 
-// Result returns what became of the allocator's arms so far.
+// Result returns what the allocator's arms have brought so far.
 func (al *Allocator) Result() *Result {
-	res := *al.a.res
-	res.Stop, res.Limit = al.a.stop, al.a.limit
+	res := *al.res
+	why, limit := al.core.Ended()
+	res.Stop, res.Limit = Stop(why), limit
 	return &res
 }

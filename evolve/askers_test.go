@@ -15,24 +15,25 @@ import (
 // asker is a search of another make: n calls a generation one after the other, each scored by its length. What
 // keeps it from a call is its error, and its generation is then nothing at all.
 type asker struct {
-	l     llm.LLM
-	n     int
-	seed  uint32
-	next  int
-	best  eval.Candidate
-	empty bool // of what it made before an error it says nothing
-	deaf  bool // it makes do with what it got, and says nothing of the error
+	l      llm.LLM
+	n      int
+	seed   uint32
+	next   int
+	best   eval.Candidate
+	empty  bool // of what it made before an error it says nothing
+	capped *int // the requests' own cap on new tokens
+	deaf   bool // it makes do with what it got, and says nothing of the error
 }
 
 func (a *asker) Best() eval.Candidate { return a.best }
 func (a *asker) Done() bool           { return false }
 
-func (a *asker) Step(ctx context.Context) (evolve.Generation, error) {
+func (a *asker) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	a.next++
-	gen := evolve.Generation{Index: a.next, Parent: a.best}
+	gen := evolve.Generation{Index: a.next, Before: a.best}
 	for i := range a.n {
 		seed := evolve.ChildSeed(a.seed, a.n, a.next-1, i)
-		reply, err := evolve.Ask(ctx, a.l, llm.Request{Seed: seed})
+		reply, err := turn.Ask(ctx, evolve.KindChild, a.l, llm.Request{Seed: seed, MaxTokens: a.capped})
 		if err != nil {
 			gen.Best = a.best
 			if a.deaf {
@@ -74,7 +75,7 @@ func TestRefusalIsTheBudgetsStop(t *testing.T) {
 			j := openJournal(t, path)
 			var list []evolve.Arm
 			for i := range 4 {
-				list = append(list, &asker{l: j.LLM(llm.Limit(instant, 1)), n: 5, seed: uint32(i), empty: tt.like.empty, deaf: tt.like.deaf})
+				list = append(list, &asker{l: (llm.Limit(instant, 1)), n: 5, seed: uint32(i), empty: tt.like.empty, deaf: tt.like.deaf})
 			}
 			res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: tt.inFlight, Journal: j,
 				Budget: evolve.Budget{Tokens: 3000, Models: []llm.Model{{Key: "m", MaxTokens: 300, ActiveParams: 1}}}})

@@ -19,6 +19,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/offline"
@@ -27,9 +28,9 @@ import (
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
-func openJournal(b testing.TB, path string) *evolve.Journal {
+func openJournal(b testing.TB, path string) *journal.Journal {
 	b.Helper()
-	j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true})
+	j, err := journal.Open(path, journal.Config{Resume: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func BenchmarkDurableCompletions(b *testing.B) {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
 			j := openJournal(b, journalPath(b))
 			defer j.Close()
-			l := j.LLM(llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) { return ok(text, req.Seed), nil }))
+			l := (llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) { return ok(text, req.Seed), nil }))
 			seeds := make(chan uint32)
 			var wg sync.WaitGroup
 			for range writers {
@@ -77,13 +78,13 @@ var long = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error
 func journaledRun(b testing.TB, path string, l llm.LLM, k, n, calls int) *evolve.Result {
 	b.Helper()
 	var tk task.Task = newNumbers(b, "0")
-	var j *evolve.Journal
+	var j *journal.Journal
 	if path != "" {
 		j = openJournal(b, path)
 		defer j.Close()
-		tk, l = j.Task(tk), j.LLM(l)
+		tk, l = (tk), (l)
 	}
-	list, err := evolve.GreedyArms(b.Context(), evolve.GreedyConfig{Task: tk, LLM: l, N: n, Seed: 40}, k)
+	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: tk, LLM: l, N: n, Seed: 40}, k)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func BenchmarkConcurrency(b *testing.B) {
 			var busy, best float64
 			for b.Loop() {
 				srv, l := connect(b, llmtest.Config{Reply: edit, Latency: latency}, llm.Models()[0], 16, llm.RetryConfig{})
-				list, err := evolve.GreedyArms(b.Context(), evolve.GreedyConfig{Task: cp, LLM: l, N: 16, Seed: 40}, 10)
+				list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: l, N: 16, Seed: 40}, 10)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -27,7 +28,7 @@ func flood(context.Context, string) (eval.Result, error) {
 // What programs and endpoints say of themselves fills no journal.
 func TestJournalIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	j, err := evolve.OpenJournal(path, evolve.JournalConfig{})
+	j, err := journal.Open(path, journal.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestJournalIsBounded(t *testing.T) {
 		return r, nil
 	})
 	tt := task.WithEvaluator(newNumbers(t, "0"), eval.Func(flood))
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: j.Task(tt), LLM: j.LLM(talks), N: 2, Seed: 40})
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: (tt), LLM: (talks), N: 2, Seed: 40})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,31 +6,38 @@ import (
 	"math"
 	"time"
 
-	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Budget limits a run. Any limits hold together; at least one must be set. What a limit counts is
-// set aside before it is spent, so none but Stalls is passed, however much is in flight. What calls cost
-// that were given up in earlier lives of the run is spent; what those cost that were lost when it was
-// killed is not known, and not counted (see [Result.Earlier]).
+// A Budget limits a run. Any limits hold together; at least one must be set. What a limit counts is set aside
+// before it is spent and settled with what was spent, so none but Stalls is passed, however much is in
+// flight. A call's share is set aside when the call has left every queue, and an evaluation's when it begins,
+// so what only waits holds nothing back.
 //
-// A run with a [Journal] that Stalls, Tokens, FLOPs, Money or WallTime ended goes on when [Run] is given the
+// Tokens, FLOPs and Money are held against the cap on new tokens that a request carries. An endpoint that
+// gives more than it was asked for passes them by what it gave; the results of package report name it.
+//
+// What was spent by calls that earlier incarnations of the run gave up is spent. What those cost that were
+// lost when it was killed is not known, and not counted (see [Result.Earlier]).
+//
+// A run with a journal that Stalls, Tokens, FLOPs, Money or WallTime ended goes on when [Run] is given the
 // same with that one limit larger, and nothing else changed: an hour in which an endpoint hung ends no long
 // run for good. What was left out for want of room is not caught up on: a last generation with fewer children
-// stays so. The other limits decide the search, or what it scored, and a run that they ended is over.
+// stays so. The other limits decide the search, or its scores, and a run that they ended is over.
 type Budget struct {
-	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child,
-	// however many attempts it took. Calls that end without one (timed out, failed) do not count.
-	// A generation that does not fit whole is made with fewer children if its arm is a [Sizer]. Of
-	// other arms it is not known how many calls they will make: nothing is set aside for them, none is
-	// drawn once Calls are made, and those in flight then make theirs whole. So they pass Calls by
-	// less than the sum of their generations in flight: with one in flight, by less than one.
-	// 0 means no limit.
+	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child, however many
+	// attempts it took, and one for each call beside the children ([Generation.Asides]). Calls that end
+	// without an answer (timed out, failed) do not count. A generation that does not fit whole is made with
+	// as many children as there is room for. 0 means no limit.
 	Calls int
+	// Evaluations is the number of evaluations made. A program that is scored from memory takes none. No
+	// more children are asked for than can be evaluated. 0 means no limit.
+	Evaluations int
 	// Stalls is the number of attempts that may time out or stall: they are paid for, and not in
-	// Calls. Which will cannot be known, so nothing is set aside: the first one beyond ends the run,
-	// and those in flight then may stall too. 0 means a tenth of Calls, at least 10 (DefaultStalls),
+	// Calls. Which will cannot be known, so nothing is set aside: after the first one beyond no attempt is
+	// sent, and those in flight then may stall too. 0 means a tenth of Calls, at least 10 (DefaultStalls),
 	// or no limit where Calls has none; negative means no limit.
 	Stalls int
 	// Rounds is the number of pulls; 0 means no limit.
@@ -53,7 +60,7 @@ type Budget struct {
 	// an [eval.Limit]; 0 means no limit. EvalWorst is the most that one may take, needed with
 	// EvalTime: it is cut off then, and its program invalid.
 	EvalTime, EvalWorst time.Duration
-	// WallTime limits the time of the run, over all its lives if it has a journal; what is under
+	// WallTime limits the time of the run, over all its incarnations if it has a journal; what is under
 	// way then is given up. 0 means no limit.
 	WallTime time.Duration
 
@@ -62,10 +69,6 @@ type Budget struct {
 	// Patience stops the run after so many pulls in a row without a better best; 0 means never.
 	Patience int
 }
-
-// DefaultStalls is the least number of stalled attempts that a budget of calls allows where it says
-// nothing.
-const DefaultStalls = 10
 
 // stalls returns how many attempts may stall, and whether there is a limit.
 func (b Budget) stalls() (most int, limited bool) {
@@ -83,7 +86,7 @@ func (b Budget) validate() error {
 		name  string
 		value float64
 	}{
-		{"Calls", float64(b.Calls)}, {"Rounds", float64(b.Rounds)}, {"RoundsPerArm", float64(b.RoundsPerArm)},
+		{"Calls", float64(b.Calls)}, {"Evaluations", float64(b.Evaluations)}, {"Rounds", float64(b.Rounds)}, {"RoundsPerArm", float64(b.RoundsPerArm)},
 		{"Tokens", float64(b.Tokens)}, {"FLOPs", b.FLOPs}, {"Money", b.Money}, {"EvalTime", b.EvalTime.Seconds()},
 		{"EvalWorst", b.EvalWorst.Seconds()}, {"WallTime", b.WallTime.Seconds()}, {"Patience", float64(b.Patience)},
 	} {
@@ -99,7 +102,7 @@ func (b Budget) validate() error {
 
 // limited reports whether the run must come to an end.
 func (b Budget) limited() bool {
-	return b.Calls > 0 || b.Rounds > 0 || b.RoundsPerArm > 0 || b.Tokens > 0 || b.FLOPs > 0 || b.Money > 0 ||
+	return b.Calls > 0 || b.Evaluations > 0 || b.Rounds > 0 || b.RoundsPerArm > 0 || b.Tokens > 0 || b.FLOPs > 0 || b.Money > 0 ||
 		b.EvalTime > 0 || b.WallTime > 0 || b.Target != nil || b.Patience > 0
 }
 
@@ -121,9 +124,9 @@ func (b Budget) shared() string {
 }
 
 // fingerprint is each limit by its field's name, as it is in force.
-func (b Budget) fingerprint() Fingerprint {
-	f := Fingerprint{
-		"Budget.Calls": orNone(b.Calls), "Budget.Rounds": orNone(b.Rounds), "Budget.RoundsPerArm": orNone(b.RoundsPerArm),
+func (b Budget) fingerprint() journal.Fingerprint {
+	f := journal.Fingerprint{
+		"Budget.Calls": orNone(b.Calls), "Budget.Evaluations": orNone(b.Evaluations), "Budget.Rounds": orNone(b.Rounds), "Budget.RoundsPerArm": orNone(b.RoundsPerArm),
 		"Budget.Tokens": orNone(b.Tokens), "Budget.FLOPs": orNone(b.FLOPs), "Budget.Money": orNone(b.Money),
 		"Budget.EvalTime": orNone(b.EvalTime), "Budget.EvalWorst": orNone(b.EvalWorst), "Budget.WallTime": orNone(b.WallTime),
 		"Budget.Patience": orNone(b.Patience), "Budget.Stalls": noLimit, "Budget.Target": noLimit,
@@ -169,9 +172,14 @@ func (b Budget) validateModels() error {
 
 var errNoLimit = errors.New("evolve: Budget has no limit: set Calls, Rounds or another")
 
-// reached reports whether c is what the run was looking for.
-func (b Budget) reached(c eval.Candidate) bool {
-	return b.Target != nil && c.Result.Valid && c.Result.Score >= *b.Target
+// limits are those that depend on outcomes alone.
+func (b Budget) limits() allocation.Limits {
+	l := allocation.Limits{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: -1, Rounds: b.Rounds, RoundsPerArm: b.RoundsPerArm,
+		Patience: b.Patience, Target: b.Target}
+	if most, limited := b.stalls(); limited {
+		l.Stalls = most
+	}
+	return l
 }
 
 // A Stop says why a run stopped. It is a value, not an error.

@@ -8,22 +8,23 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// One initial program is evaluated for all of the searches.
+// The searches differ in their seeds.
 func ExampleGreedyArms() {
-	arms, err := evolve.GreedyArms(context.Background(), evolve.GreedyConfig{Task: sum(), LLM: adder, Seed: 40}, 3)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: adder, Seed: 40}, 3)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, a := range arms {
-		fmt.Println(a, a.Best().Result.Score)
+		fmt.Println(a)
 	}
 	// Output:
-	// Greedy(sum, N=64, seed=40) -94
-	// Greedy(sum, N=64, seed=41) -94
-	// Greedy(sum, N=64, seed=42) -94
+	// Greedy(sum, N=64, seed=40)
+	// Greedy(sum, N=64, seed=41)
+	// Greedy(sum, N=64, seed=42)
 }
 
 func ExampleEvaluate() {
@@ -44,9 +45,9 @@ func ExampleBestScore() {
 // thrifty is a search that asks, within the budget of its run, until there is no room for another call.
 type thrifty struct{ evolve.Arm }
 
-func (thrifty) Step(ctx context.Context) (gen evolve.Generation, err error) {
+func (thrifty) Step(ctx context.Context, turn *evolve.Turn) (gen evolve.Generation, err error) {
 	for {
-		reply, err := evolve.Ask(ctx, metered, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "1 2 3"}}})
+		reply, err := turn.Ask(ctx, evolve.KindChild, metered, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "1 2 3"}}})
 		if limit, refused := evolve.Refused(err); refused {
 			fmt.Println("no room for another call:", limit)
 			return gen, err // which ends the run as the budget does
@@ -55,7 +56,7 @@ func (thrifty) Step(ctx context.Context) (gen evolve.Generation, err error) {
 	}
 }
 
-func ExampleAsk() {
+func ExampleTurn_Ask() {
 	result, err := evolve.Run(context.Background(), evolve.Config{
 		Arms:   []evolve.Arm{thrifty{search(1)}},
 		Budget: evolve.Budget{Tokens: 10_000, Models: []llm.Model{{Key: "tiny", MaxTokens: 1000}}},
@@ -75,8 +76,9 @@ func ExampleRefused() {
 	// Output: true
 }
 
-func ExampleEvaluateChild() {
-	r, err := evolve.EvaluateChild(context.Background(), sum(), "50 forty")
+func ExampleTurn_Evaluate() {
+	var byHand *evolve.Turn // limits and records nothing
+	r, err := byHand.Evaluate(context.Background(), sum(), "50 forty", 0)
 	if err != nil {
 		log.Fatal(err) // evaluation itself failed; a bad program is no error
 	}
@@ -84,18 +86,18 @@ func ExampleEvaluateChild() {
 	// Output: false not a number: "forty"
 }
 
-func ExampleReadJournal() {
+func Example_readJournal() {
 	path, remove := scratch()
 	defer remove()
 	if _, _, err := durable(path, 9, nil); err != nil {
 		log.Fatal(err)
 	}
 	bytes := 0
-	for r, err := range evolve.ReadJournal(path) {
+	for r, err := range journal.Read(path) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if r.Kind == evolve.RecordCompletion {
+		if r.Kind == journal.Completion {
 			bytes += len(r.Reply.Text)
 		}
 	}
@@ -103,7 +105,7 @@ func ExampleReadJournal() {
 	// Output: 380 bytes of text are paid for
 }
 
-func ExampleSalvage() {
+func Example_salvage() {
 	path, remove := scratch()
 	defer remove()
 	if _, _, err := durable(path, 9, nil); err != nil {
@@ -117,7 +119,7 @@ func ExampleSalvage() {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		log.Fatal(err)
 	}
-	records, damage, err := evolve.Salvage(path, path+".sound")
+	records, damage, err := journal.Salvage(path, path+".sound")
 	if err != nil {
 		log.Fatal(err)
 	}

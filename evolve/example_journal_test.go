@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // durable runs a greedy search of at most so many rounds with the journal at path, made or gone on
 // with, and returns what came of it and how many calls reached the model.
-func durable(path string, rounds int, fp evolve.Fingerprint) (*evolve.Result, int, error) {
-	j, err := evolve.OpenJournal(path, evolve.JournalConfig{Fingerprint: fp, Resume: true})
+func durable(path string, rounds int, fp journal.Fingerprint) (*evolve.Result, int, error) {
+	j, err := journal.Open(path, journal.Config{Fingerprint: fp, Resume: true})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -26,7 +27,7 @@ func durable(path string, rounds int, fp evolve.Fingerprint) (*evolve.Result, in
 		asked++
 		return adder(ctx, req)
 	})
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: j.Task(sum()), LLM: j.LLM(llm.Limit(counted, 1)), N: 4, Seed: 40})
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: (sum()), LLM: (llm.Limit(counted, 1)), N: 4, Seed: 40})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -52,7 +53,7 @@ func scratch() (path string, remove func()) {
 	return filepath.Join(dir, "run.journal"), func() { os.RemoveAll(dir) }
 }
 
-func ExampleJournal() {
+func Example_journal() {
 	path, remove := scratch()
 	defer remove()
 	for _, rounds := range []int{2, 9} { // stopped after two rounds, and gone on with
@@ -80,11 +81,11 @@ func ExampleBudget_raise() {
 			}
 			return adder(ctx, req)
 		})
-		j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true})
+		j, err := journal.Open(path, journal.Config{Resume: true})
 		if err != nil {
 			log.Fatal(err)
 		}
-		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: j.Task(sum()), LLM: j.LLM(llm.Limit(model, 1)), N: 4, Seed: 40})
+		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: (sum()), LLM: (llm.Limit(model, 1)), N: 4, Seed: 40})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -98,26 +99,26 @@ func ExampleBudget_raise() {
 		j.Close()
 	}
 	// Output:
-	// Stalls after 8 calls, 12 asked now
+	// Stalls after 8 calls, 11 asked now
 	// Calls after 40 calls, 32 asked now
 }
 
-func ExampleFingerprint() {
+func Example_fingerprint() {
 	path, remove := scratch()
 	defer remove()
-	if _, _, err := durable(path, 2, evolve.Fingerprint{"task": "sum", "model": "adder"}); err != nil {
+	if _, _, err := durable(path, 2, journal.Fingerprint{"task": "sum", "model": "adder"}); err != nil {
 		log.Fatal(err)
 	}
-	_, _, err := durable(path, 9, evolve.Fingerprint{"task": "sum", "model": "another"})
-	fmt.Println(errors.Is(err, evolve.ErrDiverged))
+	_, _, err := durable(path, 9, journal.Fingerprint{"task": "sum", "model": "another"})
+	fmt.Println(errors.Is(err, journal.ErrDiverged))
 	// Output: true
 }
 
-func ExampleJournalConfig() {
+func Example_journalConfig() {
 	path, remove := scratch()
 	defer remove()
 	for _, resume := range []bool{false, true, false} {
-		j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: resume})
+		j, err := journal.Open(path, journal.Config{Resume: resume})
 		if err != nil { // it exists, and nothing said to go on with it
 			fmt.Println("not opened")
 			continue
@@ -133,7 +134,7 @@ func ExampleJournalConfig() {
 
 // A line in the middle of the file is damaged. The sound part before it is kept, and the run goes on from
 // there.
-func ExampleSalvage_resume() {
+func Example_salvage_resume() {
 	path, remove := scratch()
 	defer remove()
 	if _, _, err := durable(path, 3, nil); err != nil {
@@ -151,7 +152,7 @@ func ExampleSalvage_resume() {
 	}
 	_, _, err = durable(path, 9, nil)
 	fmt.Println("opened:", err == nil)
-	_, damage, err := evolve.Salvage(path, path+".sound")
+	_, damage, err := journal.Salvage(path, path+".sound")
 	fmt.Println("damage:", damage != nil, err)
 	result, asked, err := durable(path+".sound", 9, nil)
 	if err != nil {
@@ -166,40 +167,44 @@ func ExampleSalvage_resume() {
 
 // Once the journal cannot be written, nothing is asked of the model any more: what is paid for could not be
 // kept.
-func ExampleErrJournal() {
+func Example_errWrite() {
 	path, remove := scratch()
 	defer remove()
-	j, err := evolve.OpenJournal(path, evolve.JournalConfig{})
+	j, err := journal.Open(path, journal.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	asked := false
-	model := j.LLM(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	model := (llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		asked = true
 		return adder(ctx, req)
 	}))
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: model, N: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
 	j.Close() // stands for a full disk
-	_, err = model.Generate(context.Background(), llm.Request{})
-	fmt.Println(errors.Is(err, evolve.ErrJournal), asked)
+	_, err = evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 8}, Journal: j})
+	fmt.Println(errors.Is(err, journal.ErrWrite), asked)
 	// Output: true false
 }
 
-func ExampleRecord() {
+func Example_record() {
 	path, remove := scratch()
 	defer remove()
 	if _, _, err := durable(path, 9, nil); err != nil {
 		log.Fatal(err)
 	}
-	for r, err := range evolve.ReadJournal(path) {
+	for r, err := range journal.Read(path) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		switch r.Kind {
-		case evolve.RecordHeader:
-			fmt.Println("of this version:", r.Version == evolve.JournalVersion)
-		case evolve.RecordReport:
+		case journal.Header:
+			fmt.Println("of this version:", r.Version == journal.Version)
+		case journal.Report:
 			fmt.Println("pull", *r.Pull, "brought", r.Reward)
-		case evolve.RecordStop:
+		case journal.Stop:
 			fmt.Println("stopped by", r.Stop, r.Limit)
 		}
 	}
@@ -213,44 +218,19 @@ func ExampleRecord() {
 	// stopped by budget Rounds
 }
 
-func ExampleRecordKind() {
+func Example_recordKind() {
 	path, remove := scratch()
 	defer remove()
 	if _, _, err := durable(path, 9, nil); err != nil {
 		log.Fatal(err)
 	}
-	count := map[evolve.RecordKind]int{}
-	for r, err := range evolve.ReadJournal(path) {
+	count := map[journal.Kind]int{}
+	for r, err := range journal.Read(path) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		count[r.Kind]++
 	}
-	fmt.Println(count[evolve.RecordDraw], "draws,", count[evolve.RecordCompletion], "completions")
+	fmt.Println(count[journal.Draw], "draws,", count[journal.Completion], "completions")
 	// Output: 5 draws, 20 completions
-}
-
-func ExampleRecord_error() {
-	path, remove := scratch()
-	defer remove()
-	j, err := evolve.OpenJournal(path, evolve.JournalConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	full := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindRateLimit}}}, &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Code: 429, Err: errors.New("too many requests")}
-	})
-	if _, err := j.LLM(full).Generate(context.Background(), llm.Request{}); err == nil {
-		log.Fatal("no error")
-	}
-	j.Close()
-	for r, err := range evolve.ReadJournal(path) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		if r.Kind == evolve.RecordCompletion {
-			fmt.Println(r.Error.Kind, r.Error.Code)
-		}
-	}
-	// Output: rate_limit 429
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -17,7 +18,7 @@ func twice() *evolve.Result {
 	defer remove()
 	var result *evolve.Result
 	for life := range 2 {
-		j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true})
+		j, err := journal.Open(path, journal.Config{Resume: true})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -31,7 +32,7 @@ func twice() *evolve.Result {
 			}
 			return metered(ctx, req)
 		})
-		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: j.Task(sum()), LLM: j.LLM(llm.Limit(model, 1)), N: 2, Seed: 40})
+		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: (sum()), LLM: (llm.Limit(model, 1)), N: 2, Seed: 40})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -50,9 +51,9 @@ func ExampleResult() {
 	// Output: budget Rounds 4 2 -84 false
 }
 
-func ExampleEarlier() {
+func Example_earlier() {
 	r := twice()
-	for _, call := range r.Earlier.Aborted { // in no generation of the result
+	for _, call := range r.Earlier.Abandoned { // in no generation of the result
 		fmt.Println("given up:", call[0].Status)
 	}
 	fmt.Println("lost:", len(r.Earlier.Lost))

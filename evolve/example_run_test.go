@@ -18,7 +18,7 @@ func ExampleConfig() {
 		Budget: evolve.Budget{Rounds: 10},
 		Seed:   1,
 		Reward: func(g evolve.Generation) float64 { // what the generation gained, not where it came to
-			return g.Best.Result.Score - g.Parent.Result.Score
+			return g.Best.Result.Score - g.Before.Result.Score
 		},
 	})
 	if err != nil {
@@ -48,7 +48,7 @@ func ExampleBestScore_scaled() {
 // are under way have ten seconds to finish.
 func ExampleConfig_inFlight() {
 	limited := llm.Limit(adder, 8)
-	arms, err := evolve.GreedyArms(context.Background(), evolve.GreedyConfig{Task: sum(), LLM: limited, N: 4, Seed: 40}, 5)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: limited, N: 4, Seed: 40}, 5)
 	if err != nil {
 		log.Fatal(err)
 	}

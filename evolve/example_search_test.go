@@ -11,51 +11,38 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// chain is a search of one's own: a generation is a single child of the last one, better or not.
+// chain is a search of one's own: a generation is a single child of the last one, better or not. The Breeder
+// asks, scores and keeps the best; what is left to say is which child is made of what.
 type chain struct {
-	task        task.Task
-	llm         llm.LLM
-	steps, last int
-	now, best   eval.Candidate
+	evolve.Breeder
+	last int // steps
+	now  evolve.Child
 }
 
-var _ evolve.Arm = (*chain)(nil)
+var _ evolve.Starter = (*chain)(nil)
 
-func (c *chain) Best() eval.Candidate { return c.best }
-func (c *chain) Done() bool           { return c.steps == c.last }
+func (c *chain) Done() bool { return c.Breeder.Done() || c.Steps() == c.last }
 
-func (c *chain) Step(ctx context.Context) (evolve.Generation, error) {
-	c.steps++
-	g := evolve.Generation{Index: c.steps, Parent: c.best, Best: c.best}
-	req := llm.Request{Messages: c.task.Prompt(task.Ask{Parents: []eval.Candidate{c.now}}), Seed: uint32(c.steps)}
-	reply, err := evolve.Ask(ctx, c.llm, req) // within the budget of the run
-	if _, refused := evolve.Refused(err); refused {
-		return g, err // nothing was sent: the run is at its end
+func (c *chain) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	return c.Breed(ctx, turn, 1, c.brief, c.take)
+}
+
+func (c *chain) brief(int) evolve.Brief {
+	if c.Steps() == 1 {
+		c.now.Candidate = c.Best() // the initial program, with the ID 0
 	}
-	child := evolve.Child{Seed: req.Seed, Attempts: reply.Attempts}
-	if err == nil {
-		child.Program, err = c.task.Parse(reply.Text)
+	return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{c.now.Candidate}}, Parents: []int{c.now.ID}, Seed: uint32(c.Steps())}
+}
+
+func (c *chain) take(child evolve.Child) {
+	if child.Scored() {
+		c.now = child
 	}
-	if err == nil {
-		child.Result, err = evolve.EvaluateChild(ctx, c.task, child.Program)
-	}
-	if err != nil {
-		child.Err = err.Error()
-	} else if c.now = child.Candidate; child.Better(g.Best) {
-		c.best, g.Best = child.Candidate, child.Candidate
-	}
-	g.Children = []evolve.Child{child}
-	return g, nil
 }
 
 func ExampleArm() {
-	ctx := context.Background()
-	start, err := evolve.Evaluate(ctx, sum())
-	if err != nil {
-		log.Fatal(err)
-	}
-	own := &chain{task: sum(), llm: adder, last: 12, now: start, best: start}
-	result, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{own}, Budget: evolve.Budget{Calls: 100}})
+	own := &chain{Breeder: evolve.Breeder{Task: sum(), LLM: adder}, last: 12}
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{own}, Budget: evolve.Budget{Calls: 100}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -80,7 +67,7 @@ func ExampleNewGreedy() {
 func ExampleSizer() {
 	var arm evolve.Sizer = search(8)
 	for arm.Best().Result.Score < -80 { // as many calls as there is room for
-		if _, err := arm.StepN(context.Background(), arm.Calls()/2); err != nil {
+		if _, err := arm.Step(context.Background(), evolve.NewTurn(arm.Calls()/2)); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -113,7 +100,7 @@ func ExampleGreedyConfig() {
 		log.Fatal(err)
 	}
 	for !g.Done() {
-		if _, err := g.Step(context.Background()); err != nil {
+		if _, err := g.Step(context.Background(), nil); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -122,7 +109,7 @@ func ExampleGreedyConfig() {
 }
 
 func ExampleGeneration() {
-	g, err := search(4).Step(context.Background())
+	g, err := search(4).Step(context.Background(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -130,17 +117,17 @@ func ExampleGeneration() {
 	for range g.Attempts {
 		attempts++
 	}
-	fmt.Printf("generation %d: from %v to %v with %d attempts\n", g.Index, g.Parent.Result.Score, g.Best.Result.Score, attempts)
+	fmt.Printf("generation %d: from %v to %v with %d attempts\n", g.Index, g.Before.Result.Score, g.Best.Result.Score, attempts)
 	// Output: generation 1: from -94 to -87 with 4 attempts
 }
 
 func ExampleChild() {
-	g, err := search(4).Step(context.Background())
+	g, err := search(4).Step(context.Background(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, c := range g.Children {
-		fmt.Printf("child %d: %q scores %v, better: %v\n", c.Index, c.Program, c.Result.Score, c.Better(g.Parent))
+		fmt.Printf("child %d: %q scores %v, better: %v\n", c.Index, c.Program, c.Result.Score, c.Better(g.Before))
 	}
 	// Output:
 	// child 0: "1 2 3 7" scores -87, better: true

@@ -64,7 +64,7 @@ var tiny = llm.Model{Key: "tiny", Name: "example/Tiny", ActiveParams: 1000}
 
 func ExampleRun() {
 	ctx := context.Background()
-	arms, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: sum(), LLM: llm.Limit(adder, 4), N: 4, Seed: 40}, 3)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: llm.Limit(adder, 4), N: 4, Seed: 40}, 3)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func ExampleGreedy() {
 		log.Fatal(err)
 	}
 	for range 3 {
-		gen, err := g.Step(context.Background())
+		gen, err := g.Step(context.Background(), nil)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func ExampleAllocator() {
 	ctx := context.Background()
 	var tasks []evolve.Arm
 	for range 2 { // one allocator a task; the outer run decides between tasks
-		seeds, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: sum(), LLM: adder, N: 4, Seed: 40}, 3)
+		seeds, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: adder, N: 4, Seed: 40}, 3)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func ExampleErrDone() {
 		log.Fatal(err)
 	}
 	for {
-		g, err := a.Step(context.Background())
+		g, err := a.Step(context.Background(), nil)
 		if errors.Is(err, evolve.ErrDone) {
 			break
 		}

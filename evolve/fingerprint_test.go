@@ -6,6 +6,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // A run is another one if a parameter of its policy is, however deep, and no other if not: not in another
@@ -46,7 +47,7 @@ func TestFingerprintOfAPolicy(t *testing.T) {
 			_, err = evolve.Run(t.Context(), evolve.Config{Arms: arms(t, 2, 2), Policy: p, Budget: evolve.Budget{Target: &target}, Journal: j})
 			j.Close()
 		}
-		if tt.same && err != nil || !tt.same && !errors.Is(err, evolve.ErrDiverged) {
+		if tt.same && err != nil || !tt.same && !errors.Is(err, journal.ErrDiverged) {
 			t.Errorf("%s: %v", tt.reason, err)
 		}
 	}

@@ -38,15 +38,15 @@ func TestGreedySelection(t *testing.T) {
 	} {
 		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 3, Seed: 7,
 			LLM: answers(7, 3, func(i int) (llm.Reply, error) { return ok(tt.programs[i], 1), nil })})
-		gen, err := g.Step(t.Context())
+		gen, err := g.Step(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if gen.Best.Program != tt.best || g.Best().Program != tt.best {
 			t.Errorf("%s: best is %q, want %q", tt.reason, gen.Best.Program, tt.best)
 		}
-		if gen.Index != 1 || gen.Parent.Program != "0" || !gen.Parent.Result.Valid || len(gen.Children) != 3 {
-			t.Errorf("%s: generation %d of %d children from %+v", tt.reason, gen.Index, len(gen.Children), gen.Parent)
+		if gen.Index != 1 || gen.Before.Program != "0" || !gen.Before.Result.Valid || len(gen.Children) != 3 {
+			t.Errorf("%s: generation %d of %d children from %+v", tt.reason, gen.Index, len(gen.Children), gen.Before)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestGreedyRecordsEveryChild(t *testing.T) {
 	n := newNumbers(t, "0")
 	g := newGreedy(t, evolve.GreedyConfig{Task: n, N: len(replies), Seed: 1,
 		LLM: answers(1, len(replies), func(i int) (llm.Reply, error) { return replies[i].reply, replies[i].err })})
-	gen, err := g.Step(t.Context())
+	gen, err := g.Step(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestGreedyHasNoBarrier(t *testing.T) {
 			}
 			return ok(fmt.Sprint(i+1), 1), nil
 		})})
-		if _, err := g.Step(t.Context()); err != nil {
+		if _, err := g.Step(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -136,7 +136,7 @@ func TestGreedyStopsOnUnavailableModel(t *testing.T) {
 			return ok("1", 1), nil
 		})
 		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 4, Seed: 5, LLM: model})
-		gen, err := g.Step(t.Context())
+		gen, err := g.Step(t.Context(), nil)
 		if !errors.Is(err, refused) {
 			t.Fatalf("error %v, want %v", err, refused)
 		}
@@ -146,7 +146,7 @@ func TestGreedyStopsOnUnavailableModel(t *testing.T) {
 		if !g.Done() {
 			t.Error("not done after an error")
 		}
-		if _, again := g.Step(t.Context()); !errors.Is(again, refused) {
+		if _, again := g.Step(t.Context(), nil); !errors.Is(again, refused) {
 			t.Errorf("the next Step returns %v", again)
 		}
 	})
@@ -166,7 +166,7 @@ func TestGreedyStopsWhenEveryCallFails(t *testing.T) {
 		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 10, MaxFailures: 25, LLM: llm.Limit(model, 1)})
 		var err error
 		for err == nil {
-			_, err = g.Step(t.Context())
+			_, err = g.Step(t.Context(), nil)
 		}
 		if got := calls.Load(); got != 25 || !strings.Contains(err.Error(), "25 model calls in a row failed") {
 			t.Errorf("%d calls, then %v; want 25", got, err)
@@ -185,7 +185,7 @@ func TestGreedyFailuresInARowAreResetByASuccess(t *testing.T) {
 			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindServer}}}, errors.New("500")
 		})
 		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 30, MaxFailures: 3, LLM: llm.Limit(model, 1)})
-		if _, err := g.Step(t.Context()); err != nil {
+		if _, err := g.Step(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -194,7 +194,7 @@ func TestGreedyFailuresInARowAreResetByASuccess(t *testing.T) {
 func TestGreedyStopsOnBrokenEvaluator(t *testing.T) {
 	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 2, Seed: 1,
 		LLM: answers(1, 2, func(i int) (llm.Reply, error) { return ok("broken evaluator", 1), nil })})
-	gen, err := g.Step(t.Context())
+	gen, err := g.Step(t.Context(), nil)
 	if err == nil || !strings.Contains(err.Error(), "the evaluator is broken") {
 		t.Fatalf("error %v", err)
 	}
@@ -220,7 +220,7 @@ func TestGreedyCancel(t *testing.T) {
 		})
 		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 4, Seed: 1, LLM: model})
 		time.AfterFunc(100*time.Millisecond, cancel)
-		gen, err := g.Step(ctx)
+		gen, err := g.Step(ctx, nil)
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("error %v", err)
 		}
@@ -241,14 +241,14 @@ func TestGreedyCancel(t *testing.T) {
 	})
 }
 
-func TestGreedyStepN(t *testing.T) {
+func TestGreedyTakesAsManyCallsAsItIsGranted(t *testing.T) {
 	whole := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 16, Seed: 9, LLM: climber})
 	part := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 16, Seed: 9, LLM: climber})
-	all, err := whole.Step(t.Context())
+	all, err := whole.Step(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	some, err := part.StepN(t.Context(), 5)
+	some, err := part.Step(t.Context(), evolve.NewTurn(5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestGreedyMaxGenerations(t *testing.T) {
 	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 1, LLM: climber, MaxGenerations: 3})
 	steps := 0
 	for !g.Done() {
-		if _, err := g.Step(t.Context()); err != nil {
+		if _, err := g.Step(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		steps++
@@ -276,17 +276,19 @@ func TestGreedyMaxGenerations(t *testing.T) {
 	}
 }
 
-func TestGreedyArmsShareTheStart(t *testing.T) {
+func TestArmsShareTheStart(t *testing.T) {
 	n := newNumbers(t, "1.5")
-	arms, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: n, LLM: climber, N: 2, Seed: 40}, 10)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: n, LLM: climber, N: 2, Seed: 40}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := n.evaluations.Load(); got != 1 {
-		t.Errorf("the initial program was evaluated %d times, want once", got)
+	target := 1.0
+	res := mustRun(t, evolve.Config{Arms: arms, Policy: noisy{}, Budget: evolve.Budget{Target: &target}})
+	if got := n.evaluations.Load(); got != 1 || res.Evaluations != 1 || res.Stop != evolve.StopTarget {
+		t.Errorf("the initial program was evaluated %d times (%d in the result), stop %s, want once and at the target", got, res.Evaluations, res.Stop)
 	}
 	for i, a := range arms {
-		if g := a.(*evolve.Greedy); g.Seed() != 40+uint32(i) || g.Best().Result.Score != 1.5 {
+		if g := a.(*evolve.Greedy); g.Seed() != 40+uint32(i) || g.Best().Result.Score != 1.5 || res.Arms[i].Start.Result.Score != 1.5 {
 			t.Errorf("arm %d has seed %d and best %v", i, g.Seed(), g.Best())
 		}
 	}

@@ -84,7 +84,7 @@ var climber = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, er
 // arms returns k greedy arms of n children over climber.
 func arms(t testing.TB, k, n int) []evolve.Arm {
 	t.Helper()
-	a, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: n, Seed: 40}, k)
+	a, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: n, Seed: 40}, k)
 	if err != nil {
 		t.Fatal(err)
 	}

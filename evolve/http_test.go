@@ -200,7 +200,7 @@ func TestRunOnRejectedKey(t *testing.T) {
 		}
 		return llmtest.None
 	}}, llm.Models()[0], 4, llm.RetryConfig{Wait: time.Millisecond})
-	list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: 8}, 3)
+	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: 8}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func BenchmarkSlots(b *testing.B) {
 func slots(b *testing.B, latency llmtest.Latency, k, inFlight int) {
 	const calls, places = 8 * 64, 16
 	srv, l := connect(b, llmtest.Config{Reply: improve, Latency: latency}, llm.Models()[0], places, llm.RetryConfig{})
-	list, err := evolve.GreedyArms(b.Context(), evolve.GreedyConfig{Task: newNumbers(b, "0"), LLM: l, N: 64, Seed: 40}, k)
+	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(b, "0"), LLM: l, N: 64, Seed: 40}, k)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -37,14 +38,14 @@ func (jb job) run(ctx context.Context, t testing.TB, path string) (*evolve.Resul
 	tk, model := newNumbers(t, "0").Task, jb.model
 	cfg := evolve.Config{Policy: &bandit.UCB1{}, InFlight: jb.inFlight, Budget: evolve.Budget{Calls: jb.calls}}
 	if path != "" {
-		j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true, Fingerprint: evolve.Fingerprint{"task": "numbers", "N": fmt.Sprint(jb.n)}})
+		j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "numbers", "N": fmt.Sprint(jb.n)}})
 		if err != nil {
 			return nil, nil, err
 		}
 		defer j.Close()
-		tk, model, cfg.Journal = j.Task(tk), j.LLM(model), j
+		tk, model, cfg.Journal = (tk), (model), j
 	}
-	list, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: tk, LLM: model, N: jb.n, Seed: 40, Noisy: jb.noisy}, jb.k)
+	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: tk, LLM: model, N: jb.n, Seed: 40, Noisy: jb.noisy}, jb.k)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -308,7 +309,7 @@ func TestJournalRefusals(t *testing.T) {
 	if _, _, err := jb.run(t.Context(), t, path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := evolve.OpenJournal(path, evolve.JournalConfig{}); err == nil || !strings.Contains(err.Error(), "resume it") {
+	if _, err := journal.Open(path, journal.Config{}); err == nil || !strings.Contains(err.Error(), "resume it") {
 		t.Errorf("opened an existing journal without being told to resume: %v", err)
 	}
 	for _, tt := range []struct {
@@ -333,7 +334,7 @@ func TestJournalRefusals(t *testing.T) {
 		other := jb
 		tt.change(&other)
 		_, _, err := other.run(t.Context(), t, path)
-		if !errors.Is(err, evolve.ErrDiverged) {
+		if !errors.Is(err, journal.ErrDiverged) {
 			t.Errorf("%s: %v, want ErrDiverged", tt.reason, err)
 			continue
 		}
@@ -359,12 +360,12 @@ func (l liar) Probs(p []float64, r bandit.Round) {
 // A journal that cannot be written stops the run before the next call is paid for.
 func TestJournalThatCannotBeWritten(t *testing.T) {
 	path := journalPath(t)
-	j, err := evolve.OpenJournal(path, evolve.JournalConfig{})
+	j, err := journal.Open(path, journal.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	model := newCounting(climber)
-	list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: j.Task(newNumbers(t, "0")), LLM: j.LLM(llm.Limit(model, 1)), N: 4}, 2)
+	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: (newNumbers(t, "0")), LLM: (llm.Limit(model, 1)), N: 4}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +380,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 		t.Errorf("error %v, %d calls, want an error and the 4 of before", err, model.total())
 	}
 	n := 0
-	for _, err := range evolve.ReadJournal(path) {
+	for _, err := range journal.Read(path) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -407,7 +408,7 @@ func TestSalvage(t *testing.T) {
 		t.Errorf("a damaged journal was opened: %v", err)
 	}
 	good := filepath.Join(t.TempDir(), "good")
-	n, damage, err := evolve.Salvage(bad, good)
+	n, damage, err := journal.Salvage(bad, good)
 	if err != nil || damage == nil || n < 10 {
 		t.Fatalf("salvaged %d records, damage %v, %v", n, damage, err)
 	}
@@ -438,7 +439,7 @@ func TestLost(t *testing.T) {
 	if err := os.WriteFile(part, bytes.Join(lines, nil), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	j, err := evolve.OpenJournal(part, evolve.JournalConfig{Resume: true, Fingerprint: evolve.Fingerprint{"task": "numbers", "N": "3"}})
+	j, err := journal.Open(part, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "numbers", "N": "3"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
@@ -43,7 +44,7 @@ func killedRun() error {
 	ks, fs, _ := strings.Cut(kind, "/")
 	k, _ := strconv.Atoi(ks)
 	inFlight, _ := strconv.Atoi(fs)
-	j, err := evolve.OpenJournal(filepath.Join(os.Getenv(killDir), "run.journal"), evolve.JournalConfig{Resume: true})
+	j, err := journal.Open(filepath.Join(os.Getenv(killDir), "run.journal"), journal.Config{Resume: true})
 	if err != nil {
 		return err
 	}
@@ -55,8 +56,8 @@ func killedRun() error {
 	if err != nil {
 		return err
 	}
-	arms, err := evolve.GreedyArms(context.Background(), evolve.GreedyConfig{
-		Task: j.Task(tk), LLM: j.LLM(llm.Retry(llm.Limit(client, 8), llm.RetryConfig{})), N: killN, Seed: 40,
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{
+		Task: (tk), LLM: (llm.Retry(llm.Limit(client, 8), llm.RetryConfig{})), N: killN, Seed: 40,
 	}, k)
 	if err != nil {
 		return err
@@ -185,7 +186,7 @@ func finished(dir string) bool {
 // each request that it has an answer to it has one, and that was sent.
 func check(t *testing.T, dir string, sent map[uint32]int) int {
 	begun, ended := map[string]int{}, map[string]int{}
-	for r, err := range evolve.ReadJournal(filepath.Join(dir, "run.journal")) {
+	for r, err := range journal.Read(filepath.Join(dir, "run.journal")) {
 		if errors.Is(err, os.ErrNotExist) {
 			return 0 // killed before it was made
 		}
@@ -193,9 +194,9 @@ func check(t *testing.T, dir string, sent map[uint32]int) int {
 			t.Fatal(err)
 		}
 		switch r.Kind {
-		case evolve.RecordBegin:
+		case journal.Begin:
 			begun[r.Key]++
-		case evolve.RecordCompletion:
+		case journal.Completion:
 			ended[r.Key]++
 		}
 	}
@@ -240,13 +241,13 @@ func compareRuns(t *testing.T, kind, undisturbed, dir string, start func(string)
 
 // lostCalls returns how many calls the journal in dir has that began and did not end.
 func lostCalls(t *testing.T, dir string) (lost int) {
-	for r, err := range evolve.ReadJournal(filepath.Join(dir, "run.journal")) {
+	for r, err := range journal.Read(filepath.Join(dir, "run.journal")) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case r.Kind == evolve.RecordBegin:
+		case r.Kind == journal.Begin:
 			lost++
-		case r.Kind == evolve.RecordCompletion, r.Kind == evolve.RecordAborted:
+		case r.Kind == journal.Completion, r.Kind == journal.Abandoned:
 			lost--
 		}
 	}

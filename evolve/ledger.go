@@ -8,14 +8,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A ledger keeps a run within the limits of its Budget that are used up call by call: tokens, FLOPs,
-// money, evaluator time, stalls. A call sets aside the most it can cost before it is sent and settles
-// with what it used, so no limit is passed however many are in flight. A call that does not fit beside
-// what is set aside waits; one that would not fit even if all that came to nothing is refused.
+// A ledger keeps a run within the limits of its Budget that are used up call by call and evaluation by
+// evaluation. An attempt sets aside the most it can cost when it has left every queue, and settles with what
+// it used when it ends. One that does not fit beside what is set aside waits, holding nothing; one that would
+// not fit even if all that came to nothing is refused. So no limit is passed however many are in flight, and
+// what waits in a queue or pauses before a retry keeps no room from others.
 //
 // It is safe for concurrent use.
 type ledger struct {
@@ -29,18 +31,20 @@ type ledger struct {
 
 // amounts are what the limits count.
 type amounts struct {
-	tokens int64
-	flops  float64
-	money  float64
-	eval   time.Duration
+	calls       int // that brought an answer
+	evaluations int
+	tokens      int64
+	flops       float64
+	money       float64
+	eval        time.Duration
 }
 
 func (a amounts) plus(b amounts) amounts {
-	return amounts{a.tokens + b.tokens, a.flops + b.flops, a.money + b.money, a.eval + b.eval}
+	return amounts{a.calls + b.calls, a.evaluations + b.evaluations, a.tokens + b.tokens, a.flops + b.flops, a.money + b.money, a.eval + b.eval}
 }
 
 func (a amounts) minus(b amounts) amounts {
-	return amounts{a.tokens - b.tokens, a.flops - b.flops, a.money - b.money, a.eval - b.eval}
+	return amounts{a.calls - b.calls, a.evaluations - b.evaluations, a.tokens - b.tokens, a.flops - b.flops, a.money - b.money, a.eval - b.eval}
 }
 
 func newLedger(b Budget) *ledger {
@@ -52,6 +56,10 @@ func newLedger(b Budget) *ledger {
 // over returns the limit that a would pass, or "".
 func (l *ledger) over(a amounts) string {
 	switch b := l.b; {
+	case b.Calls > 0 && a.calls > b.Calls:
+		return "Calls"
+	case b.Evaluations > 0 && a.evaluations > b.Evaluations:
+		return "Evaluations"
 	case b.Tokens > 0 && a.tokens > b.Tokens:
 		return "Tokens"
 	case b.FLOPs > 0 && a.flops > b.FLOPs*(1+slack):
@@ -67,40 +75,57 @@ func (l *ledger) over(a amounts) string {
 // slack is the rounding error allowed to sums of floating-point numbers, relative to their limit.
 const slack = 1e-12
 
-// reserveCall is reserve for an attempt at a call, of which no more are sent once too many stalled.
-func (l *ledger) reserveCall(ctx context.Context, w amounts, patient bool) error {
-	return l.wait(ctx, w, patient, l.stalled)
-}
-
-// reserve sets w aside. If it does not fit now, a patient caller waits until it does.
-func (l *ledger) reserve(ctx context.Context, w amounts, patient bool) error {
-	return l.wait(ctx, w, patient, func() bool { return false })
-}
-
-// wait is reserve, unless too many stalled.
-func (l *ledger) wait(ctx context.Context, w amounts, patient bool, stalled func() bool) error {
+// reserve sets w aside, waiting until it fits. It gives up when ctx ends, and with llm.ErrDraining once drain
+// is closed and one of those under way has settled. Of an attempt at a call, none is sent any more once too
+// many stalled.
+func (l *ledger) reserve(ctx context.Context, drain <-chan struct{}, w amounts, attempt bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer context.AfterFunc(ctx, l.freed.Broadcast)()
+	defer context.AfterFunc(ctx, l.wake)()
 	for {
 		limit := l.over(l.spent.plus(w))
-		if stalled() {
+		if attempt && l.stalled() {
 			limit = "Stalls"
 		}
-		now := l.over(l.spent.plus(l.reserved).plus(w))
 		switch {
+		case closed(drain):
+			return llm.ErrDraining
 		case limit != "":
 			return &refusedError{limit}
-		case now == "":
+		case l.over(l.spent.plus(l.reserved).plus(w)) == "":
 			l.reserved = l.reserved.plus(w)
 			return nil
-		case !patient:
-			return &refusedError{now}
 		case ctx.Err() != nil:
 			return fmt.Errorf("evolve: waiting for the budget: %w", context.Cause(ctx))
 		}
 		l.freed.Wait()
 	}
+}
+
+// wake lets those that wait look again.
+func (l *ledger) wake() {
+	l.mu.Lock() // not between a waiter's look and its wait
+	defer l.mu.Unlock()
+	l.freed.Broadcast()
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// full returns the limit that leaves no room for w even if all that is set aside came to nothing, or "".
+func (l *ledger) full(w amounts) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stalled() {
+		return "Stalls"
+	}
+	return l.over(l.spent.plus(w))
 }
 
 // stalled reports whether more attempts stalled than may.
@@ -109,7 +134,8 @@ func (l *ledger) stalled() bool {
 	return limited && l.stalls > most
 }
 
-// settle gives back what was set aside and books what was used.
+// settle gives back what was set aside and books what was used, in one go, so that no other attempt finds room
+// that is neither free nor spent.
 func (l *ledger) settle(set, used amounts, stalls int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,7 +148,7 @@ func (l *ledger) settle(set, used amounts, stalls int) {
 // worst returns the most that one attempt at req can cost: a token for every byte of the prompt and
 // some for its frame, and the cap on new tokens, at the dearest of the run's models.
 func (b Budget) worst(req llm.Request) amounts {
-	var most amounts
+	most := amounts{calls: 1}
 	for _, m := range b.Models {
 		prompt, completion := promptBound(req), newTokens(req.MaxTokens, m)
 		most.tokens = max(most.tokens, int64(prompt+completion))
@@ -175,7 +201,7 @@ func (b Budget) usedBy(req size, a llm.Attempt) amounts {
 		most := cmp.Or(a.MaxTokens, newTokens(req.maxTokens, m))
 		u = llm.Usage{PromptTokens: req.prompt, CompletionTokens: max(most, a.Streamed)}
 	}
-	u = llm.Usage{PromptTokens: sane(u.PromptTokens), CachedTokens: sane(u.CachedTokens), CompletionTokens: sane(u.CompletionTokens)}
+	u = u.Clean()
 	if a.Status == llm.OK || a.Usage != nil { // an answer without usage is not free, as package flops has it
 		a.Usage = &u
 	}
@@ -187,18 +213,13 @@ func (b Budget) usedBy(req size, a llm.Attempt) amounts {
 	}
 }
 
-// sane returns n tokens as a server may have counted them: none if that is negative, which would buy
-// more, and no number whose sums overflow.
-func sane(n int) int { return min(max(n, 0), 1<<30) }
-
-// earlier books what calls cost that were given up in earlier lives and are made again.
-func (l *ledger) earlier(j *Journal) error {
-	records, err := j.givenUpBefore()
+// earlier books what calls cost that were given up in earlier incarnations and are made again. Both are paid for,
+// so a run that is interrupted often cannot spend more than one that is not.
+func (l *ledger) earlier(records []journal.Record) {
 	for _, r := range records {
 		used, stalls := l.b.used(size{prompt: r.Prompt}, r.Reply.Attempts)
 		l.settle(amounts{}, used, stalls)
 	}
-	return err
 }
 
 // model returns the model that a asked: by its key, or else the first, which is the only one where

@@ -96,7 +96,7 @@ func TestBudgetProperty(t *testing.T) {
 			b.WallTime = time.Duration(1+rng.IntN(200)) * time.Second
 			n, inFlight := 1+rng.IntN(64), 1+rng.IntN(4)
 			l := llm.Retry(llm.Limit(wild(seed), 256), llm.RetryConfig{Wait: 100 * time.Millisecond})
-			arms, err := GreedyArms(t.Context(), GreedyConfig{Task: sleepy(t, time.Second), LLM: l, N: n, MaxFailures: 1 << 20}, 1+rng.IntN(8))
+			arms, err := GreedyArms(GreedyConfig{Task: sleepy(t, time.Second), LLM: l, N: n, MaxFailures: 1 << 20}, 1+rng.IntN(8))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,20 +118,20 @@ func runLedger(t *testing.T, cfg Config) (*Result, *ledger) {
 	if err := cfg.validate(); err != nil {
 		t.Fatal(err)
 	}
-	a := newAllocation(cfg)
-	cfg.Observer = func(Event) {
-		a.ledger.mu.Lock()
-		defer a.ledger.mu.Unlock()
-		if over := a.ledger.over(a.ledger.spent.plus(a.ledger.reserved)); over != "" {
+	d := newDriver(cfg)
+	l := d.shared.ledger
+	d.cfg.Observer = func(Event) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if over := l.over(l.spent.plus(l.reserved)); over != "" {
 			t.Errorf("%s is passed by what is spent and set aside", over)
 		}
 	}
-	a.cfg = cfg
-	res, err := a.run(t.Context())
+	res, err := d.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, a.ledger
+	return res, l
 }
 
 func checkBudget(t *testing.T, b Budget, res *Result, l *ledger) {

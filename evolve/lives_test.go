@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -155,16 +156,18 @@ func TestLostCallsKeepTheirCap(t *testing.T) {
 	j := openJournal(t, path)
 	var killed []byte
 	most := 7
-	_, err := j.LLM(llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+	capped := &asker{n: 1, capped: &most, l: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
 		killed, _ = os.ReadFile(path)
-		return llm.Reply{}, nil
-	})).Generate(t.Context(), llm.Request{MaxTokens: &most})
+		return ok("x", 1), nil
+	})}
+	_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{capped}, Budget: evolve.Budget{Rounds: 1}, Journal: j})
 	if err = errors.Join(err, j.Close(), os.WriteFile(path, killed, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	j = openJournal(t, path)
 	defer j.Close()
-	res := mustRun(t, evolve.Config{Arms: arms(t, 1, 2), Budget: evolve.Budget{Rounds: 1}, Journal: j})
+	capped = &asker{n: 1, capped: &most, l: instant}
+	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{capped}, Budget: evolve.Budget{Rounds: 1}, Journal: j})
 	if lost := res.Earlier.Lost; len(lost) != 1 || lost[0].MaxTokens != most || lost[0].Status != llm.Canceled {
 		t.Errorf("lost: %+v, want one call with a cap of %d", lost, most)
 	}
@@ -233,7 +236,7 @@ func TestResultOfARunThatCannotBegin(t *testing.T) {
 	}
 	j.Close() // as if the disk were gone
 	res, err := evolve.Run(t.Context(), cfg)
-	if !errors.Is(err, evolve.ErrJournal) || res == nil || res.Stop != evolve.StopError || res.Best.Program != "0" || len(res.Arms) != 2 || stops != 1 {
+	if !errors.Is(err, journal.ErrWrite) || res == nil || res.Stop != evolve.StopError || res.Best.Program != "0" || len(res.Arms) != 2 || stops != 1 {
 		t.Errorf("no disk: %+v, %v", res, err)
 	}
 	path = journalPath(t)
@@ -243,7 +246,7 @@ func TestResultOfARunThatCannotBegin(t *testing.T) {
 		res, err = evolve.Run(t.Context(), cfg)
 		j.Close()
 	}
-	if !errors.Is(err, evolve.ErrDiverged) || res == nil || res.Stop != evolve.StopError || !res.Behind || res.Best.Program == "" {
+	if !errors.Is(err, journal.ErrDiverged) || res == nil || res.Stop != evolve.StopError || !res.Behind || res.Best.Program == "" {
 		t.Errorf("another seed: %+v, %v", res, err)
 	}
 }

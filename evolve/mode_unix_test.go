@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm/record"
 	"github.com/evoalloc/evoalloc/llm/offline"
 )
@@ -20,10 +20,10 @@ func TestModesOfJournals(t *testing.T) {
 		in := func(name string) string { return filepath.Join(dir, name) }
 		old := syscall.Umask(umask)
 		t.Cleanup(func() { syscall.Umask(old) })
-		j, err := evolve.OpenJournal(in("journal"), evolve.JournalConfig{})
+		j, err := journal.Open(in("journal"), journal.Config{})
 		must(t, err)
 		must(t, j.Close())
-		_, _, err = evolve.Salvage(in("journal"), in("salvaged"))
+		_, _, err = journal.Salvage(in("journal"), in("salvaged"))
 		must(t, err)
 		model, err := offline.New(offline.Config{})
 		must(t, err)

@@ -67,12 +67,12 @@ func TestPanics(t *testing.T) {
 		{"Probs", 3, "Policy.Probs", 8, nil},
 		{"Update", 2, "Policy.Update", 8, nil},
 		{"Done", 5, "Done", 8, nil},
-		{"StepN", 3, "Step of arm", 8, nil},
-		{"StepN", 3, "ended its goroutine", 8, runtime.Goexit},
-		{"Prompt", 3, "Step of arm", 8, nil},
+		{"Step", 3, "Step of arm", 8, nil},
+		{"Step", 3, "ended its goroutine", 8, runtime.Goexit},
+		{"Prompt", 3, "a brief", 8, nil},
 		{"Parse", 10, "making child", 10, nil},
-		{"Evaluate", 11, "making child", 10, nil}, // one is the initial program's
-		{"Generate", 11, "making child", 10, nil},
+		{"Evaluate", 11, "the evaluator's Evaluate", 10, nil}, // one is the initial program's
+		{"Generate", 11, "the model's Generate", 10, nil},
 		{"Learn", 9, "Learn", 12, nil},
 		{"OnChild", 10, "OnChild", 10, nil},
 		{"Reward", 2, "Config.Reward", 8, nil},
@@ -81,7 +81,7 @@ func TestPanics(t *testing.T) {
 	} {
 		b := &broken{Policy: &bandit.UCB1{}, Task: newNumbers(t, "0"), LLM: climber, what: tt.what, by: tt.by}
 		b.left.Store(tt.left)
-		list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: taskOf{b}, N: 4, Seed: 40,
+		list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: taskOf{b}, N: 4, Seed: 40,
 			LLM: learner{llm.Limit(modelOf{b}, 1), b}, OnChild: func(evolve.Child) { b.at("OnChild") }}, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -142,9 +142,9 @@ type (
 )
 
 func (a armOf) Done() bool { a.b.at("Done"); return a.Sizer.Done() }
-func (a armOf) StepN(ctx context.Context, n int) (evolve.Generation, error) {
-	a.b.at("StepN")
-	return a.Sizer.StepN(ctx, n)
+func (a armOf) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	a.b.at("Step")
+	return a.Sizer.Step(ctx, turn)
 }
 func (l learner) Learn(llm.Outcome) { l.b.at("Learn") }
 
@@ -202,7 +202,7 @@ func TestAbsurdSizes(t *testing.T) {
 			t.Errorf("N = %d: %v", n, err)
 		}
 		cfg.N = 1
-		if _, err := evolve.GreedyArms(t.Context(), cfg, n); err == nil || !strings.Contains(err.Error(), "arms: need at least 1, and at most ") {
+		if _, err := evolve.GreedyArms(cfg, n); err == nil || !strings.Contains(err.Error(), "arms: need at least 1, and at most ") {
 			t.Errorf("%d arms: %v", n, err)
 		}
 	}
@@ -217,7 +217,7 @@ func TestAbsurdSizes(t *testing.T) {
 // lastWord panics when its context ends.
 type lastWord struct{ evolve.Arm }
 
-func (lastWord) Step(ctx context.Context) (evolve.Generation, error) {
+func (lastWord) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	<-ctx.Done()
 	panic("too late")
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -80,7 +81,7 @@ func TestRaisedStalls(t *testing.T) {
 			for _, n := range []int{10, 50, 101} {
 				jb.tweak = withStalls(n)
 				_, _, err := jb.run(t.Context(), t, path)
-				if want := fmt.Sprintf(`Budget.Stalls is "100", this run's "%d": put that back`, n); !errors.Is(err, evolve.ErrDiverged) || !strings.Contains(err.Error(), want) {
+				if want := fmt.Sprintf(`Budget.Stalls is "100", this run's "%d": put that back`, n); !errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), want) {
 					t.Errorf("with a limit of %d where 100 did not bind: %v, want %s", n, err, want)
 				}
 			}
@@ -220,7 +221,7 @@ func TestNotRaised(t *testing.T) {
 			t.Fatal(err)
 		}
 		jb.tweak = func(c *evolve.Config) { c.Budget.Stalls = 3; change(&c.Budget) }
-		if _, _, err := jb.run(t.Context(), t, path); !errors.Is(err, evolve.ErrDiverged) {
+		if _, _, err := jb.run(t.Context(), t, path); !errors.Is(err, journal.ErrDiverged) {
 			t.Errorf("%s: %v, want ErrDiverged", reason, err)
 		}
 	}
@@ -233,11 +234,11 @@ func TestRaisedWithAnAllocatorInside(t *testing.T) {
 		tokens int64
 		limit  string
 	}{{2500, "Tokens"}, {1e6, "Calls"}} {
-		j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true})
+		j, err := journal.Open(path, journal.Config{Resume: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: j.Task(newNumbers(t, "0")), LLM: j.LLM(climber), N: 6, Seed: 40}, 2)
+		list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: (newNumbers(t, "0")), LLM: (climber), N: 6, Seed: 40}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -18,24 +19,14 @@ type Result struct {
 	Rounds  []Round        // in the order of draws
 	Arms    []ArmResult    // in the order of Config.Arms
 	Calls   int            // model calls that brought an answer, as Budget.Calls counts them
-	Elapsed time.Duration  // wall time, of all lives if the run has a journal
-	// Earlier is what lives before this one paid for beside, of a run with a [Journal].
-	Earlier Earlier
+	Elapsed time.Duration  // wall time, of all incarnations if the run has a journal
+	// Evaluations is how many evaluations were made, as Budget.Evaluations counts them.
+	Evaluations int
+	// Earlier is what earlier incarnations of a run with a journal paid for beside.
+	Earlier journal.Earlier
 	// Behind says that a run with a journal was canceled or failed before all that is in the file was
-	// made again: an earlier life's result may say more than this one, which should not replace it.
+	// made again: an earlier incarnation's result may say more than this one, which should not replace it.
 	Behind bool
-}
-
-// An Earlier is what earlier lives of a run paid for that no generation of its [Result] tells, because the
-// run made it again. It is empty for a run that was never stopped. Together with Result.Attempts it is all
-// that the run cost.
-type Earlier struct {
-	// Aborted holds the attempts of each call that was given up: Ctrl-C, the endpoint gone.
-	Aborted [][]llm.Attempt
-	// Lost stands for the calls that were under way when a life was killed, an attempt for each, canceled
-	// and without usage: they may have been paid for. MaxTokens is 0 where the request left it to the
-	// model.
-	Lost []llm.Attempt
 }
 
 // A Round is one pull and what came of it.
@@ -65,10 +56,10 @@ func (a ArmResult) Attempts(yield func(llm.Attempt) bool) {
 	}
 }
 
-// Attempts calls yield for every attempt of the generation, by child.
+// Attempts calls yield for every attempt of the generation: by child, then those beside the children.
 func (g Generation) Attempts(yield func(llm.Attempt) bool) {
-	for _, c := range g.Children {
-		for _, a := range c.Attempts {
+	for attempts := range g.EachCall {
+		for _, a := range attempts {
 			if !yield(a) {
 				return
 			}

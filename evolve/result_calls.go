@@ -2,10 +2,15 @@ package evolve
 
 import "github.com/evoalloc/evoalloc/llm"
 
-// EachCall calls yield for the attempts of every model call of the generation, by child. A child that
-// made no attempts is yielded too, without any.
+// EachCall calls yield for the attempts of every model call of the generation: by child, then those beside the
+// children.
 func (g Generation) EachCall(yield func([]llm.Attempt) bool) {
 	for _, c := range g.Children {
+		if c.Asked() && !yield(c.Attempts) {
+			return
+		}
+	}
+	for _, c := range g.Asides {
 		if !yield(c.Attempts) {
 			return
 		}
@@ -34,7 +39,3 @@ func (r *Result) EachCall(yield func([]llm.Attempt) bool) {
 		}
 	}
 }
-
-// Scored reports whether the child has a program and an evaluation of it: only then does Result hold a
-// verdict, valid or not. Otherwise Err says why not.
-func (c Child) Scored() bool { return c.scored() }

@@ -19,6 +19,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -69,19 +70,19 @@ func TestJournalNoticesOtherRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _, err := func() (*evolve.Result, []byte, error) {
-				j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true, Fingerprint: evolve.Fingerprint{"task": "numbers", "N": "4"}})
+				j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "numbers", "N": "4"}})
 				if err != nil {
 					return nil, nil, err
 				}
 				defer j.Close()
-				list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: j.Task(newNumbers(t, "0")), LLM: j.LLM(climber), N: 4, Seed: 99}, 3)
+				list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: (newNumbers(t, "0")), LLM: (climber), N: 4, Seed: 99}, 3)
 				if err != nil {
 					return nil, nil, err
 				}
 				res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: 2, Journal: j, Budget: evolve.Budget{Calls: 40}})
 				return res, nil, err
 			}()
-			if !errors.Is(err, evolve.ErrDiverged) || !strings.Contains(err.Error(), "asks for") {
+			if !errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), "asks for") {
 				t.Errorf("%d records: %v, want ErrDiverged that says so", n, err)
 			}
 		}
@@ -159,7 +160,7 @@ func TestJournalOfAPolicyThatDoesNotPrintItself(t *testing.T) {
 		}
 	}
 	jb.tweak = func(c *evolve.Config) { c.Policy = noisy{} }
-	if _, _, err := jb.run(t.Context(), t, path); !errors.Is(err, evolve.ErrDiverged) {
+	if _, _, err := jb.run(t.Context(), t, path); !errors.Is(err, journal.ErrDiverged) {
 		t.Errorf("another type of policy: %v", err)
 	}
 }
@@ -241,8 +242,8 @@ func TestJournalReplaysWallTime(t *testing.T) {
 // stubborn is an arm of another make, that says no more of a context that ended than that.
 type stubborn struct{ evolve.Arm }
 
-func (s stubborn) Step(ctx context.Context) (evolve.Generation, error) {
-	g, err := s.Arm.Step(ctx)
+func (s stubborn) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	g, err := s.Arm.Step(ctx, turn)
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -251,7 +252,7 @@ func (s stubborn) Step(ctx context.Context) (evolve.Generation, error) {
 
 func TestWallTimeOfOtherArms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 2,
+		list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 2,
 			LLM: slowly(func(llm.Request) time.Duration { return time.Second })}, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -274,12 +275,12 @@ func TestJournalReplaysEvalTime(t *testing.T) {
 			return slow.Evaluate(ctx, program)
 		}))
 		run := func() []byte {
-			j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true})
+			j, err := journal.Open(path, journal.Config{Resume: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer j.Close()
-			list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: j.Task(counted), LLM: j.LLM(llm.Limit(climber, 2)), N: 8, Seed: 40}, 2)
+			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: (counted), LLM: (llm.Limit(climber, 2)), N: 8, Seed: 40}, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -376,7 +377,7 @@ func TestLostIsNotForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true, Fingerprint: evolve.Fingerprint{"task": "numbers", "N": "3"}})
+		j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "numbers", "N": "3"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -496,14 +497,14 @@ func TestJournalReplaysEvaluationsThatWereGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := journalPath(t)
 		run := func() []byte {
-			j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true})
+			j, err := journal.Open(path, journal.Config{Resume: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer j.Close()
-			list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: j.Task(late(t, func(p string) time.Duration {
+			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: (late(t, func(p string) time.Duration {
 				return time.Duration(len(p)*7%20) * 100 * time.Millisecond
-			})), LLM: j.LLM(llm.Limit(climber, 2)), N: 8, Seed: 40}, 3)
+			})), LLM: (llm.Limit(climber, 2)), N: 8, Seed: 40}, 3)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -545,7 +546,7 @@ func TestDuplicatesAreThoseEvaluatedOnce(t *testing.T) {
 // Salvaging what is not there leaves nothing behind.
 func TestSalvageOfNothing(t *testing.T) {
 	dir := t.TempDir()
-	if _, _, err := evolve.Salvage(filepath.Join(dir, "no.journal"), filepath.Join(dir, "good")); err == nil {
+	if _, _, err := journal.Salvage(filepath.Join(dir, "no.journal"), filepath.Join(dir, "good")); err == nil {
 		t.Error("no error")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "good")); err == nil {

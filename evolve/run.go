@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // Config says what [Run] runs.
 type Config struct {
 	Arms []Arm // at least one
-	// Policy draws the arm that gets the next generation; nil is allowed with one arm.
+	// Policy draws the arm that gets the next step; nil is allowed with one arm.
 	Policy bandit.Policy
 	Budget Budget // at least one limit
-	// Reward is what the policy is told of a generation; it must be finite. nil means [BestScore].
+	// Reward is what the policy is told of a step; it must be finite. nil means [BestScore].
 	Reward func(Generation) float64
 	// InFlight is how many arms are advanced at once, each by at most one pull; 0 means 1.
-	// With more than 1 the order of draws depends on which generation ends first, and when a
+	// With more than 1 the order of draws depends on which step ends first, and when a
 	// place of an [llm.Limit] would stand idle because the arms in flight only wait for their
 	// slowest replies, one more is drawn, up to twice as many.
 	InFlight int
@@ -27,10 +28,14 @@ type Config struct {
 	// Grace is how long calls that are under way may go on once the context has ended; 0 means
 	// not at all.
 	Grace time.Duration
-	// Journal records every decision, and replays those of earlier lives; nil means that the run
-	// cannot be resumed. Wrap the model and the task of the arms with it too.
-	Journal *Journal
-	// Observer hears of every event, in order, on Run's goroutine; nil means nobody. It must not wait
+	// Journal makes the run durable: it records every reply, every evaluation and every decision, and gives
+	// those of earlier incarnations back. nil means that the run cannot be resumed. There is nothing else to
+	// wire: what arms ask through their [Turn] is recorded.
+	Journal *journal.Journal
+	// ValidStart says that the run ends with an error before a model is asked if an arm begins with a program
+	// that was evaluated and is invalid. Otherwise any valid child is better than such a program.
+	ValidStart bool
+	// Observer is called with every event, in order, on Run's goroutine; nil means nobody. It must not wait
 	// for the run, which waits for it.
 	Observer func(Event)
 }
@@ -68,25 +73,31 @@ func (c Config) validate() error {
 	return c.Budget.validate()
 }
 
-// BestScore is the reward of the paper: the arm's best score after the generation; 0 while it has
-// no valid candidate.
+// BestScore is the reward of the paper: the arm's best score after the step; 0 while it has no valid
+// candidate.
 func BestScore(g Generation) float64 { return g.Best.Result.Score }
 
-// Run draws an arm, steps it and reports its reward to the policy until the budget ends, and says
-// in the result why it stopped. An arm that is done is closed to the policy, never replaced by
-// another.
+// Run draws an arm, steps it and reports its reward to the policy until the budget ends, and says in the
+// result why it stopped. An arm that is done is closed to the policy, never replaced by another.
 //
-// When ctx ends the run stops with [StopCanceled] and no error: nothing more is drawn or sent, and
-// calls that are under way have the grace period to finish. An error is an arm's, the policy's, the
-// journal's or the configuration's; the result that comes with it (nil only for a wrong
-// configuration) holds everything that was paid for until then, and of a run with a journal says whether
-// an earlier life's may say more ([Result.Behind]). Code of the caller's that panics, an arm's, the
-// policy's or a hook's, is such an error too, a [*PanicError]. Run returns when every goroutine it
-// started has ended.
+// When ctx ends the run stops with [StopCanceled] and no error: nothing more is drawn or sent, and calls that
+// are under way have the grace period to finish. An error is an arm's, the policy's, the journal's or the
+// configuration's; the result that comes with it (nil only for a wrong configuration, or a journal that
+// another run uses) holds everything that was paid for until then, and of a run with a journal says whether
+// an earlier incarnation's may say more ([Result.Behind]). Code of the caller's that panics, an arm's, the
+// policy's or a hook's, is such an error too, a [*PanicError]. Run returns when every goroutine it started has
+// ended.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return newAllocation(cfg).run(ctx)
+	if cfg.Journal != nil {
+		release, err := cfg.Journal.Use()
+		if err != nil {
+			return nil, fmt.Errorf("evolve: %w", err)
+		}
+		defer release()
+	}
+	return newDriver(cfg).run(ctx)
 }

@@ -112,7 +112,7 @@ func TestRunCancel(t *testing.T) {
 	for _, inFlight := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			model := slowly(func(req llm.Request) time.Duration { return time.Duration(req.Seed%1000) * time.Millisecond })
-			list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: llm.Limit(model, 4), N: 8}, 5)
+			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: llm.Limit(model, 4), N: 8}, 5)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestRunErrorKeepsWhatWasPaidFor(t *testing.T) {
 		}
 		return climber(ctx, req)
 	})
-	list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: llm.Limit(model, 1), N: 8}, 3)
+	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: llm.Limit(model, 1), N: 8}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func (w *watcher) Update(pull bandit.Pull, reward float64) {
 func TestRunInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		model := slowly(func(req llm.Request) time.Duration { return time.Duration(req.Seed%1000) * time.Millisecond })
-		list, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: llm.Limit(model, 14), N: 4}, 9)
+		list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: llm.Limit(model, 14), N: 4}, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func TestConfigErrors(t *testing.T) {
 }
 
 func TestRunReward(t *testing.T) {
-	gain := func(g evolve.Generation) float64 { return g.Best.Result.Score - g.Parent.Result.Score }
+	gain := func(g evolve.Generation) float64 { return g.Best.Result.Score - g.Before.Result.Score }
 	res := mustRun(t, evolve.Config{Arms: arms(t, 2, 4), Policy: noisy{}, Reward: gain, Budget: evolve.Budget{Rounds: 10}})
 	for _, r := range res.Rounds {
 		g := res.Arms[r.Pull.Arm].Generations[r.Generation]
@@ -345,11 +345,11 @@ func TestAllocatorsNest(t *testing.T) {
 	}
 	for _, a := range inner {
 		for !a.Done() {
-			if _, err := a.Step(t.Context()); err != nil {
+			if _, err := a.Step(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := a.Step(t.Context()); !errors.Is(err, evolve.ErrDone) {
+		if _, err := a.Step(t.Context(), nil); !errors.Is(err, evolve.ErrDone) {
 			t.Errorf("after the end: %v", err)
 		}
 		if got := len(a.Result().Rounds); got != 8 {

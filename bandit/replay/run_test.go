@@ -46,7 +46,7 @@ func liveArms(t *testing.T, k int) []evolve.Arm {
 		}
 		return llm.Reply{Text: fmt.Sprintf("```text\n%v\n```", v), Attempts: []llm.Attempt{{Status: llm.OK}}}, err
 	})
-	arms, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: numbers, LLM: model, N: 2, Seed: 40}, k)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: numbers, LLM: model, N: 2, Seed: 40}, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,9 +182,9 @@ type failing struct {
 	calls *int
 }
 
-func (f failing) Step(ctx context.Context) (evolve.Generation, error) {
+func (f failing) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	if *f.calls++; *f.calls == 6 {
-		return evolve.Generation{Index: 6, Parent: f.Best(), Best: f.Best(), Partial: true}, fmt.Errorf("the endpoint is gone")
+		return evolve.Generation{Index: 6, Before: f.Best(), Best: f.Best(), Partial: true}, fmt.Errorf("the endpoint is gone")
 	}
-	return f.Arm.Step(ctx)
+	return f.Arm.Step(ctx, turn)
 }

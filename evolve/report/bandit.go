@@ -37,6 +37,7 @@ type Bandit struct {
 	ArmResults     []Arm     `json:"arm_results"`
 	Counts
 	Total       *Total      `json:"all_lives,omitempty"`
+	Evaluations int         `json:"evaluations"` // that were made, not those remembered
 	Stop        evolve.Stop `json:"stop"`
 	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
 	WallSeconds float64     `json:"wall_time_seconds"`
@@ -64,8 +65,9 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 		FLOPs:        newCost(r.Attempts, h.Model.ActiveParams),
 		FinalFitness: r.Best.Result.Score, BestArmSeed: h.ArmSeeds[r.BestArm],
 		ArmPulls: make([]int, len(r.Arms)), Counts: Count(r.EachCall),
-		Total: newTotal(r, h.Model),
-		Stop:  r.Stop, Limit: r.Limit, WallSeconds: r.Elapsed.Seconds(),
+		Total:       newTotal(r, h.Model),
+		Evaluations: r.Evaluations,
+		Stop:        r.Stop, Limit: r.Limit, WallSeconds: r.Elapsed.Seconds(),
 	}
 	b.addRounds(r)
 	for i, arm := range r.Arms {

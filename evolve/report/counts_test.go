@@ -49,7 +49,7 @@ func TestLostCallsCountAtAnEndpoint(t *testing.T) {
 	} {
 		r := &evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{{Children: []evolve.Child{{Attempts: tt.made}}}}}}}
 		if tt.aborted != nil {
-			r.Earlier.Aborted = [][]llm.Attempt{tt.aborted}
+			r.Earlier.Abandoned = [][]llm.Attempt{tt.aborted}
 		}
 		for _, a := range tt.lost {
 			a.Status = llm.Canceled

@@ -13,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -68,7 +69,7 @@ var tiny = llm.Model{Key: "tiny", Name: "example/Tiny", ActiveParams: 1000}
 // reported returns the result of two searches with 4 children each, over 4 rounds.
 func reported() (*evolve.Result, report.BanditHeader) {
 	ctx := context.Background()
-	arms, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{Task: sum(), LLM: metered, N: 4, Seed: 40}, 2)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: metered, N: 4, Seed: 40}, 2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -247,9 +248,9 @@ func ExampleTotal() {
 		Arms: []evolve.ArmResult{{Generations: []evolve.Generation{{Children: []evolve.Child{
 			{Attempts: []llm.Attempt{{Status: llm.OK}}}, {Attempts: []llm.Attempt{{Status: llm.OK}}},
 		}}}}},
-		Earlier: evolve.Earlier{
-			Aborted: [][]llm.Attempt{{{Status: llm.Canceled}}}, // abandoned at Ctrl-C
-			Lost:    []llm.Attempt{{Status: llm.Canceled}},     // under way at a kill
+		Earlier: journal.Earlier{
+			Abandoned: [][]llm.Attempt{{{Status: llm.Canceled}}}, // abandoned at Ctrl-C
+			Lost:      []llm.Attempt{{Status: llm.Canceled}},     // under way at a kill
 		},
 	}
 	r := report.NewGreedy(result, report.Header{Task: "sum", Model: tiny, T: 1, N: 2}, 40)
@@ -264,7 +265,7 @@ func ExampleTotal() {
 
 // Calls are counted without a report too, here while a run goes on.
 func ExampleCount() {
-	arms, err := evolve.GreedyArms(context.Background(), evolve.GreedyConfig{Task: sum(), LLM: metered, N: 4, Seed: 40}, 2)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: metered, N: 4, Seed: 40}, 2)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,9 +12,11 @@ type Generation struct {
 	Valid         int      `json:"n_valid"`    // children that are valid; in row 0 whether the initial program is
 	Improved      int      `json:"n_improved"` // children strictly better than the parent
 	Children      Children `json:"children"`
-	Seconds       float64  `json:"gen_time_s"`        // how long it took
-	Partial       bool     `json:"partial,omitempty"` // cut short
-	Reason        string   `json:"reason,omitempty"`  // in row 0: why the initial program has no score
+	Asides        []Aside  `json:"asides,omitempty"`      // calls beside the children
+	Evaluations   int      `json:"evaluations,omitempty"` // that were made, not those remembered
+	Seconds       float64  `json:"gen_time_s"`            // how long it took
+	Partial       bool     `json:"partial,omitempty"`     // cut short
+	Reason        string   `json:"reason,omitempty"`      // in row 0: why the initial program has no score
 }
 
 // startRow returns row 0 of a trajectory.
@@ -29,13 +31,15 @@ func startRow(arm evolve.ArmResult) Generation {
 }
 
 func newGeneration(g evolve.Generation) Generation {
-	parent := g.Parent.Result.Score
+	parent := g.Before.Result.Score
 	row := Generation{
 		Generation:    g.Index,
 		BestFitness:   g.Best.Result.Score,
 		ParentFitness: &parent,
 		Count:         len(g.Children),
 		Children:      Children{of: g.Children},
+		Asides:        newAsides(g.Asides),
+		Evaluations:   g.Evaluations,
 		Seconds:       g.Elapsed.Seconds(),
 		Partial:       g.Partial,
 	}
@@ -43,7 +47,7 @@ func newGeneration(g evolve.Generation) Generation {
 		if c.Scored() && c.Result.Valid {
 			row.Valid++
 		}
-		if c.Scored() && c.Better(g.Parent) {
+		if c.Scored() && c.Better(g.Before) {
 			row.Improved++
 		}
 	}

@@ -12,6 +12,7 @@ type Greedy struct {
 	Setting // of the budget
 	Search
 	Total       *Total      `json:"all_lives,omitempty"` // nil if the result holds every call
+	Evaluations int         `json:"evaluations"`         // that were made, not those remembered
 	Stop        evolve.Stop `json:"stop"`
 	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
 	WallSeconds float64     `json:"wall_time_seconds"`
@@ -27,6 +28,7 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 		Setting:     newSetting(h, h.T),
 		Search:      newSearch(r.Arms[0], int64(seed), h.Model),
 		Total:       newTotal(r, h.Model),
+		Evaluations: r.Evaluations,
 		Stop:        r.Stop,
 		Limit:       r.Limit,
 		WallSeconds: r.Elapsed.Seconds(),

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -18,9 +19,11 @@ type Total struct {
 	// counts them at the endpoint that they name. If they name none, they count at the one that all other
 	// attempts of the run name, or else as [UnknownEndpoint].
 	Lost int `json:"lost_calls"`
-	// Aborted calls were abandoned (Ctrl-C, the endpoint gone) and made again.
-	Aborted int  `json:"aborted_calls"`
-	FLOPs   Cost `json:"flops"`
+	// Aborted calls were abandoned (Ctrl-C, the endpoint gone, a kill before a retry) and made again.
+	Aborted int `json:"aborted_calls"`
+	// Unclaimed calls were answered before a kill, and the search did not ask for them again.
+	Unclaimed int  `json:"unclaimed_calls,omitempty"`
+	FLOPs     Cost `json:"flops"`
 	Counts
 }
 
@@ -30,19 +33,19 @@ const UnknownEndpoint = "unknown"
 // newTotal returns nil if the result holds every call of the run.
 func newTotal(r *evolve.Result, m llm.Model) *Total {
 	e := r.Earlier
-	if len(e.Lost)+len(e.Aborted) == 0 {
+	if len(e.Lost)+len(e.Abandoned)+len(e.Unclaimed) == 0 {
 		return nil
 	}
-	ended := chain(r.EachCall, slices.Values(e.Aborted))
+	ended := chain(r.EachCall, slices.Values(e.Abandoned), slices.Values(e.Unclaimed))
 	calls := chain(ended, lostCalls(e, m.MaxTokens, onlyEndpoint(Count(ended))))
 	return &Total{
-		Lost: len(e.Lost), Aborted: len(e.Aborted),
+		Lost: len(e.Lost), Aborted: len(e.Abandoned), Unclaimed: len(e.Unclaimed),
 		FLOPs: newCost(attempts(calls), m.ActiveParams), Counts: Count(calls),
 	}
 }
 
 // lostCalls yields an attempt for each lost call, with maxTokens and endpoint where it has none of its own.
-func lostCalls(e evolve.Earlier, maxTokens int, endpoint string) iter.Seq[[]llm.Attempt] {
+func lostCalls(e journal.Earlier, maxTokens int, endpoint string) iter.Seq[[]llm.Attempt] {
 	return func(yield func([]llm.Attempt) bool) {
 		for _, a := range e.Lost {
 			a.MaxTokens, a.Endpoint = cmp.Or(a.MaxTokens, maxTokens), cmp.Or(a.Endpoint, endpoint)

@@ -13,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -53,7 +54,7 @@ func odd() *evolve.Result {
 			}},
 		},
 		Rounds:  []evolve.Round{{Pull: bandit.Pull{Arm: 1, Prob: 0.5}, Generation: 1}},
-		Earlier: evolve.Earlier{Aborted: [][]llm.Attempt{{failed}}},
+		Earlier: journal.Earlier{Abandoned: [][]llm.Attempt{{failed}}},
 	}
 }
 

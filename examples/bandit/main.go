@@ -14,6 +14,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
@@ -85,16 +86,16 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 
-	journal, err := o.OpenJournal(ctx, s, saver, evolve.Fingerprint{
+	j, err := o.OpenJournal(ctx, s, saver, journal.Fingerprint{
 		"algo": o.algo, "arms": fmt.Sprint(o.arms), "arm seeds from": fmt.Sprint(o.seedBase), "bandit seed": fmt.Sprint(o.banditSeed),
 	})
 	if err != nil {
 		return err
 	}
-	defer journal.Close()
+	defer j.Close()
 
 	progress := cli.NewProgress(ctx, o.T*o.N, "round  arm  chance   gen   arm's best         best  "+cli.CountsHead)
-	result, err := o.search(ctx, s, policy, journal, progress)
+	result, err := o.search(ctx, s, policy, j, progress)
 	progress.Close()
 	if result == nil {
 		return err
@@ -117,10 +118,10 @@ func (o *options) armSeeds() []uint32 {
 }
 
 // search is the example proper.
-func (o *options) search(ctx context.Context, s *cli.Setup, policy bandit.Policy, journal *evolve.Journal, progress *cli.Progress) (*evolve.Result, error) {
+func (o *options) search(ctx context.Context, s *cli.Setup, policy bandit.Policy, j *journal.Journal, progress *cli.Progress) (*evolve.Result, error) {
 	budget := o.Budget()
 	budget.RoundsPerArm = o.cap
-	arms, err := evolve.GreedyArms(ctx, evolve.GreedyConfig{
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{
 		Task: s.Task, LLM: s.LLM, N: o.N, Seed: uint32(o.seedBase), OnChild: progress.Child,
 	}, o.arms)
 	if err != nil {
@@ -133,7 +134,7 @@ func (o *options) search(ctx context.Context, s *cli.Setup, policy bandit.Policy
 		InFlight: o.inFlight,
 		Seed:     o.banditSeed,
 		Grace:    o.Grace,
-		Journal:  journal,
+		Journal:  j,
 		Observer: func(e evolve.Event) {
 			if e.Kind == evolve.EventGeneration {
 				g := e.Generation

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
@@ -167,9 +168,9 @@ func TestCancelSavesAPartialResult(t *testing.T) {
 // reported tells whether a run under dir has come to the end of a round.
 func reported(dir string) bool {
 	found, _ := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*.journal"))
-	for _, journal := range found {
-		for r, err := range evolve.ReadJournal(journal) {
-			if err == nil && r.Kind == evolve.RecordReport {
+	for _, path := range found {
+		for r, err := range journal.Read(path) {
+			if err == nil && r.Kind == journal.Report {
 				return true
 			}
 		}
@@ -240,7 +241,7 @@ func TestResume(t *testing.T) {
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "put the flags back") || !strings.Contains(err.Error(), "--eval-timeout 9s --anew") {
 		t.Errorf("another evaluation limit was taken for the same run: %v", err)
 	}
-	if err := run(t.Context(), strings.Fields(again+" --resume --in-flight 2")); !errors.Is(err, evolve.ErrDiverged) {
+	if err := run(t.Context(), strings.Fields(again+" --resume --in-flight 2")); !errors.Is(err, journal.ErrDiverged) {
 		t.Errorf("more in flight were taken for the same run: %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*.partial.*")); err != nil || len(left) > 0 {

@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
@@ -41,14 +42,14 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 
-	journal, err := o.OpenJournal(ctx, s, saver, evolve.Fingerprint{"seed": fmt.Sprint(*seed)})
+	j, err := o.OpenJournal(ctx, s, saver, journal.Fingerprint{"seed": fmt.Sprint(*seed)})
 	if err != nil {
 		return err
 	}
-	defer journal.Close()
+	defer j.Close()
 
 	progress := cli.NewProgress(ctx, o.T*o.N, "generation       parent         best  "+cli.CountsHead)
-	result, err := search(ctx, &o, s, uint32(*seed), journal, progress)
+	result, err := search(ctx, &o, s, uint32(*seed), j, progress)
 	progress.Close()
 	if result == nil {
 		return err
@@ -62,7 +63,7 @@ func run(ctx context.Context, args []string) error {
 }
 
 // search is the example proper.
-func search(ctx context.Context, o *cli.Options, s *cli.Setup, seed uint32, journal *evolve.Journal, progress *cli.Progress) (*evolve.Result, error) {
+func search(ctx context.Context, o *cli.Options, s *cli.Setup, seed uint32, j *journal.Journal, progress *cli.Progress) (*evolve.Result, error) {
 	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, N: o.N, Seed: seed, OnChild: progress.Child})
 	if err != nil {
 		return nil, err
@@ -71,11 +72,11 @@ func search(ctx context.Context, o *cli.Options, s *cli.Setup, seed uint32, jour
 		Arms:    []evolve.Arm{arm},
 		Budget:  o.Budget(),
 		Grace:   o.Grace,
-		Journal: journal,
+		Journal: j,
 		Observer: func(e evolve.Event) {
 			if e.Kind == evolve.EventGeneration {
 				g := e.Generation
-				progress.Printf("%10d  %11.6f  %11.6f  %s", g.Index, g.Parent.Result.Score, g.Best.Result.Score, cli.Counts(g))
+				progress.Printf("%10d  %11.6f  %11.6f  %s", g.Index, g.Before.Result.Score, g.Best.Result.Score, cli.Counts(g))
 				progress.Complain(g)
 			}
 		},

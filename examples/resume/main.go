@@ -18,58 +18,46 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
-// annealing is a search that now and then goes on from a worse child. What it asks for follows from its
-// seed and the answers, which is all that a search needs to be resumed.
+// annealing is a search that now and then goes on from a worse child. What it asks for follows from its seeds
+// and the answers, which is all that a search needs to be resumed; the rest is the Breeder's.
 type annealing struct {
-	task          task.Task
-	model         llm.LLM
-	current, best eval.Candidate
-	step          int
+	evolve.Breeder
+	current evolve.Child // what it goes on from
 }
 
-func (a *annealing) Best() eval.Candidate { return a.best }
-func (a *annealing) Done() bool           { return false }
+func (a *annealing) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	return a.Breed(ctx, turn, 1, a.brief, a.take)
+}
 
-// Step makes one child and goes on from it if it is better, or with a chance that falls with the loss
-// and with time.
-func (a *annealing) Step(ctx context.Context) (evolve.Generation, error) {
-	a.step++
-	gen := evolve.Generation{Index: a.step, Parent: a.best, Best: a.best}
-	child := evolve.Child{Seed: evolve.ChildSeed(1, 1, a.step, 0)}
-	reply, err := evolve.Ask(ctx, a.model, llm.Request{
-		Messages: a.task.Prompt(task.Ask{Parents: []eval.Candidate{a.current}}), Seed: child.Seed,
-	})
-	if err != nil {
-		gen.Partial = true
-		return gen, err
+// brief asks for a rewrite of the current program, at first the initial one.
+func (a *annealing) brief(int) evolve.Brief {
+	if a.Steps() == 1 {
+		a.current.Candidate = a.Best()
 	}
-	child.Attempts = reply.Attempts
-	if child.Program, err = a.task.Parse(reply.Text); err != nil {
-		child.Err = err.Error()
-	} else if child.Result, err = evolve.EvaluateChild(ctx, a.task, child.Program); err != nil {
-		return gen, err
+	parents := []eval.Candidate{a.current.Candidate}
+	return evolve.Brief{Ask: task.Ask{Parents: parents}, Parents: []int{a.current.ID}, Seed: evolve.ChildSeed(1, 1, a.Steps(), 0)}
+}
+
+// take goes on from a child that is better, and from others with a chance that falls with the loss and with
+// time.
+func (a *annealing) take(c evolve.Child) {
+	loss := a.current.Result.Score - c.Result.Score
+	luck := rand.New(rand.NewPCG(uint64(c.Seed), 0)).Float64()
+	if c.Result.Valid && luck < math.Exp(-loss*float64(10+a.Steps())) {
+		a.current = c
 	}
-	loss := a.current.Result.Score - child.Result.Score
-	luck := rand.New(rand.NewPCG(uint64(child.Seed), 0)).Float64()
-	if child.Result.Valid && luck < math.Exp(-loss*float64(10+a.step)) {
-		a.current = child.Candidate
-	}
-	if child.Better(a.best) {
-		a.best = child.Candidate
-	}
-	gen.Best, gen.Children = a.best, []evolve.Child{child}
-	return gen, nil
 }
 
 // work makes the run, or goes on with it, and says what it came to.
 func work(ctx context.Context, path string) error {
-	j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true, Fingerprint: evolve.Fingerprint{"search": "annealing"}})
+	j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": "annealing"}})
 	if err != nil {
 		return err
 	}
@@ -91,13 +79,8 @@ func work(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	cp = j.Task(cp)
-	start, err := evolve.Evaluate(ctx, cp)
-	if err != nil {
-		return err
-	}
 	result, err := evolve.Run(ctx, evolve.Config{
-		Arms:    []evolve.Arm{&annealing{task: cp, model: j.LLM(counted), current: start, best: start}},
+		Arms:    []evolve.Arm{&annealing{Breeder: evolve.Breeder{Task: cp, LLM: counted}}},
 		Budget:  evolve.Budget{Calls: 200},
 		Journal: j,
 	})

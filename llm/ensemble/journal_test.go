@@ -15,6 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/ensemble"
 	"github.com/evoalloc/evoalloc/task"
@@ -60,7 +61,7 @@ func life(t *testing.T, path string, calls int) ([]evolve.Generation, ensemble.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := evolve.OpenJournal(path, evolve.JournalConfig{Resume: true, Fingerprint: evolve.Fingerprint{"run": "ensemble"}})
+	j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"run": "ensemble"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +78,8 @@ func life(t *testing.T, path string, calls int) ([]evolve.Generation, ensemble.R
 		return e.Generate(ctx, req)
 	})
 	// The limit of one serves asked too.
-	model := j.LLM(llm.Limit(unwrapping{mortal, e}, 1))
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: j.Task(numbers(t)), LLM: model, N: 12, Seed: 40})
+	model := (llm.Limit(unwrapping{mortal, e}, 1))
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: (numbers(t)), LLM: model, N: 12, Seed: 40})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -221,7 +221,7 @@ func greedyRun(n, generations int) func(*testing.T, llm.LLM) []llm.Attempt {
 			t.Fatal(err)
 		}
 		for range generations {
-			gen, err := g.Step(t.Context())
+			gen, err := g.Step(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,7 +236,7 @@ func greedyRun(n, generations int) func(*testing.T, llm.LLM) []llm.Attempt {
 func banditRun(n, generations, inFlight int) func(*testing.T, llm.LLM) []llm.Attempt {
 	return func(t *testing.T, l llm.LLM) (attempts []llm.Attempt) {
 		var mu sync.Mutex
-		arms, err := evolve.GreedyArms(t.Context(), evolve.GreedyConfig{Task: longPrograms(t), LLM: l, N: n, Seed: 40,
+		arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: longPrograms(t), LLM: l, N: n, Seed: 40,
 			OnChild: func(c evolve.Child) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -403,7 +403,7 @@ func playOutage(t *testing.T, l llm.LLM) (children int) {
 		t.Fatal(err)
 	}
 	for time.Since(start) < 4*time.Minute {
-		gen, err := g.Step(t.Context())
+		gen, err := g.Step(t.Context(), nil)
 		if err != nil || len(gen.Children) != 64 {
 			t.Fatalf("generation of %d children: %v", len(gen.Children), err)
 		}

@@ -30,7 +30,7 @@ func generations(t *testing.T, l llm.LLM) (gens []evolve.Generation, err error) 
 		t.Fatal(err)
 	}
 	for range 3 {
-		gen, err := g.Step(t.Context())
+		gen, err := g.Step(t.Context(), nil)
 		gens = append(gens, gen)
 		if err != nil {
 			return gens, err
@@ -115,7 +115,7 @@ func TestReplayRepeatsARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Step(t.Context()); !errors.Is(err, record.ErrNotRecorded) {
+	if _, err := other.Step(t.Context(), nil); !errors.Is(err, record.ErrNotRecorded) {
 		t.Errorf("a run with another seed: %v", err)
 	}
 }

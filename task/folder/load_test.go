@@ -219,7 +219,7 @@ func TestGreedyEvolvesByDiffs(t *testing.T) {
 	}
 	var errs []string
 	for range replies {
-		g, err := arm.Step(t.Context())
+		g, err := arm.Step(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

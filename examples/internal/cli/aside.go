@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
@@ -18,35 +18,35 @@ import (
 // where a new run is to begin: nothing that was paid for is written over. It returns nil where this run
 // goes on with the earlier one. An earlier run is left as it is, and that is a [UsageError], unless it is
 // over and its result saved, or --anew says to begin anew all the same.
-func (o *Options) makeRoom(journal string, s Saver) (move func() error, err error) {
-	_, err = os.Stat(journal)
+func (o *Options) makeRoom(path string, s Saver) (move func() error, err error) {
+	_, err = os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return func() error { return s.aside("") }, nil
 	case err != nil:
 		return nil, &UsageError{err}
 	}
-	if err := isJournal(journal); err != nil {
+	if err := isJournal(path); err != nil {
 		return nil, err
 	}
 	switch {
 	case o.Resume:
 		return nil, nil
 	case !o.Anew:
-		if err := o.over(journal, s); err != nil {
+		if err := o.over(path, s); err != nil {
 			return nil, err
 		}
 	}
-	if err := unused(journal); err != nil {
+	if err := unused(path); err != nil {
 		return nil, err
 	}
-	return func() error { return s.aside(journal) }, nil
+	return func() error { return s.aside(path) }, nil
 }
 
 // over returns nil if journal, which no flag names, tells of a run that is over and has its result saved,
 // and otherwise an error that says how to go on with it or to begin anew.
-func (o *Options) over(journal string, s Saver) error {
-	finished, err := finished(journal)
+func (o *Options) over(path string, s Saver) error {
+	finished, err := finished(path)
 	var why string
 	switch {
 	case err != nil:
@@ -60,19 +60,19 @@ func (o *Options) over(journal string, s Saver) error {
 	default:
 		return nil
 	}
-	return Usagef("journal %s %s: %s; to begin anew and keep its files under other names: %s", journal, why, o.again("resume"), o.again("anew"))
+	return Usagef("journal %s %s: %s; to begin anew and keep its files under other names: %s", path, why, o.again("resume"), o.again("anew"))
 }
 
 // finished reports whether the last decision in a journal is to stop.
-func finished(journal string) (bool, error) {
+func finished(path string) (bool, error) {
 	over := false
-	for r, err := range evolve.ReadJournal(journal) {
+	for r, err := range journal.Read(path) {
 		if err != nil {
 			return false, err
 		}
 		switch r.Kind {
-		case evolve.RecordRun, evolve.RecordDraw, evolve.RecordReport, evolve.RecordStop, evolve.RecordRaise:
-			over = r.Kind == evolve.RecordStop
+		case journal.Run, journal.Draw, journal.Report, journal.Stop, journal.Raise:
+			over = r.Kind == journal.Stop
 		}
 	}
 	return over, nil
@@ -90,11 +90,11 @@ func isJournal(path string) error {
 	case !info.Mode().IsRegular():
 		return Usagef("journal %s is no regular file", path)
 	}
-	for r, err := range evolve.ReadJournal(path) {
+	for r, err := range journal.Read(path) {
 		if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
 			return &UsageError{err}
 		}
-		if err != nil || r.Kind != evolve.RecordHeader {
+		if err != nil || r.Kind != journal.Header {
 			return Usagef("%s is no journal, or its first line is damaged; it is left as it is", path)
 		}
 		return nil
@@ -110,10 +110,10 @@ func isJournal(path string) error {
 }
 
 // unused returns an error if another process has the journal open.
-func unused(journal string) error {
-	l, _, err := wal.Open(journal, func(wal.Entry) error { return nil })
+func unused(path string) error {
+	l, _, err := wal.Open(path, func(wal.Entry) error { return nil })
 	if errors.Is(err, wal.ErrLocked) {
-		return locked(journal, err)
+		return locked(path, err)
 	}
 	if err != nil {
 		return nil // damaged: nothing that could not be renamed
@@ -123,31 +123,31 @@ func unused(journal string) error {
 
 // locked returns an error of opening a journal as a [UsageError] if another process has it open, and how to
 // find that.
-func locked(journal string, err error) error {
+func locked(path string, err error) error {
 	if !errors.Is(err, wal.ErrLocked) {
 		return err
 	}
 	return Usagef("journal %s: %w: a run that still goes on, perhaps one whose \"go run\" was killed, which leaves the program running"+
-		" (fuser or lsof tells its pid)", journal, wal.ErrLocked)
+		" (fuser or lsof tells its pid)", path, wal.ErrLocked)
 }
 
 // aside renames what an earlier run left under the name NAME of s, NAME.json and the like, to NAME.1.json
 // and the like, or the next number, and so the journal if it is not "". The journal is the last: should
 // this process be killed in between, it still tells of its run.
-func (s Saver) aside(journal string) error {
+func (s Saver) aside(path string) error {
 	base := s.base()
 	left, k, err := leftBy(base)
 	if err != nil {
 		return err
 	}
-	left = slices.DeleteFunc(left, func(name string) bool { return name == journal })
-	if journal != "" {
-		left = append(left, journal)
+	left = slices.DeleteFunc(left, func(name string) bool { return name == path })
+	if path != "" {
+		left = append(left, path)
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	for exists(numbered(base, journal, k)) { // it may be elsewhere
+	for exists(numbered(base, path, k)) { // it may be elsewhere
 		k++
 	}
 	Printf("an earlier run is kept under other names:\n")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
@@ -61,11 +62,11 @@ func TestAside(t *testing.T) {
 		{"runs whose names only begin alike", "r2.json r.1.json .r.json.123 r-x.json", "", ".r.json.123 r-x.json r.1.json r2.json"},
 	} {
 		dir := fill(t, strings.Fields(tt.before)...)
-		journal := tt.journal
-		if journal != "" {
-			journal = filepath.Join(dir, journal)
+		path := tt.journal
+		if path != "" {
+			path = filepath.Join(dir, path)
 		}
-		if err := (Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}).aside(journal); err != nil {
+		if err := (Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}).aside(path); err != nil {
 			t.Errorf("%s: %v", tt.reason, err)
 		}
 		got, want := held(t, dir), strings.Fields(tt.after)
@@ -99,15 +100,15 @@ func TestMakeRoom(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
-		journal := filepath.Join(dir, "r.journal")
-		journalOf(t, journal, tt.stop)
+		path := filepath.Join(dir, "r.journal")
+		journalOf(t, path, tt.stop)
 		if tt.saved {
 			if err := os.WriteFile(s.path, nil, 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
 		tt.opts.example, tt.opts.args = "bandit", []string{"--T", "8"}
-		err := makeRoom(&tt.opts, journal, s)
+		err := makeRoom(&tt.opts, path, s)
 		var usage *UsageError
 		if (err == nil) != (tt.says == nil) || err != nil && !errors.As(err, &usage) {
 			t.Errorf("%s: %v", tt.reason, err)
@@ -117,7 +118,7 @@ func TestMakeRoom(t *testing.T) {
 				t.Errorf("%s: %v, want it to say %q", tt.reason, err, want)
 			}
 		}
-		if moved := !exists(journal) && exists(filepath.Join(dir, "r.1.journal")); moved != tt.moved || exists(journal) == moved {
+		if moved := !exists(path) && exists(filepath.Join(dir, "r.1.journal")); moved != tt.moved || exists(path) == moved {
 			t.Errorf("%s: journal moved %v, want %v", tt.reason, moved, tt.moved)
 		}
 		if exists(s.path) != (tt.saved && !tt.moved) {
@@ -127,8 +128,8 @@ func TestMakeRoom(t *testing.T) {
 }
 
 // makeRoom makes room for a run that is sound.
-func makeRoom(o *Options, journal string, s Saver) error {
-	move, err := o.makeRoom(journal, s)
+func makeRoom(o *Options, path string, s Saver) error {
+	move, err := o.makeRoom(path, s)
 	if err != nil || move == nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func makeRoom(o *Options, journal string, s Saver) error {
 // journalOf makes a journal of a run that stopped so, or that was killed half-way.
 func journalOf(t *testing.T, path string, stop evolve.Stop) {
 	t.Helper()
-	j, err := evolve.OpenJournal(path, evolve.JournalConfig{})
+	j, err := journal.Open(path, journal.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,39 +162,39 @@ func (done) Best() eval.Candidate { return eval.Candidate{} }
 func TestMakeRoomLeavesARunningRun(t *testing.T) {
 	dir := t.TempDir()
 	s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
-	journal := filepath.Join(dir, "r.journal")
-	j, err := evolve.OpenJournal(journal, evolve.JournalConfig{})
+	path := filepath.Join(dir, "r.journal")
+	j, err := journal.Open(path, journal.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
 	o := Options{Anew: true}
-	if err := makeRoom(&o, journal, s); err == nil || !strings.Contains(err.Error(), "another process") || !strings.Contains(err.Error(), "pid") || !exists(journal) {
-		t.Errorf("error %v, journal there %v", err, exists(journal))
+	if err := makeRoom(&o, path, s); err == nil || !strings.Contains(err.Error(), "another process") || !strings.Contains(err.Error(), "pid") || !exists(path) {
+		t.Errorf("error %v, journal there %v", err, exists(path))
 	}
 }
 
 // What cannot be read to its end is neither gone on with nor moved, unless told to.
 func TestMakeRoomOfADamagedJournal(t *testing.T) {
 	dir := t.TempDir()
-	journal := filepath.Join(dir, "r.journal")
-	journalOf(t, journal, "stop")
-	text, err := os.ReadFile(journal)
+	path := filepath.Join(dir, "r.journal")
+	journalOf(t, path, "stop")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	lines[1][10] ^= 1
-	if err := os.WriteFile(journal, bytes.Join(lines, nil), 0o666); err != nil {
+	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
 	o := Options{example: "greedy"}
-	if err := makeRoom(&o, journal, s); err == nil || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "greedy --anew") {
+	if err := makeRoom(&o, path, s); err == nil || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "greedy --anew") {
 		t.Errorf("error %v, want one that says how to begin anew", err)
 	}
 	o.Anew = true
-	if err := makeRoom(&o, journal, s); err != nil || exists(journal) || !exists(filepath.Join(dir, "r.1.journal")) {
+	if err := makeRoom(&o, path, s); err != nil || exists(path) || !exists(filepath.Join(dir, "r.1.journal")) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -237,36 +238,36 @@ func TestMakeRoomOfWhatIsNoJournal(t *testing.T) {
 func TestMakeRoomOfATornJournal(t *testing.T) {
 	for _, torn := range []string{"", `{"i":0,"ki`, "\x00\x00"} {
 		dir := t.TempDir()
-		journal := filepath.Join(dir, "r.journal")
-		if err := os.WriteFile(journal, []byte(torn), 0o666); err != nil {
+		path := filepath.Join(dir, "r.journal")
+		if err := os.WriteFile(path, []byte(torn), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		o := Options{Anew: true}
-		if err := makeRoom(&o, journal, Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}); err != nil || exists(journal) {
-			t.Errorf("%q: %v, there %v", torn, err, exists(journal))
+		if err := makeRoom(&o, path, Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}); err != nil || exists(path) {
+			t.Errorf("%q: %v, there %v", torn, err, exists(path))
 		}
 	}
 }
 
 // A run that stalls ended and a larger cap let go on is not over, though its journal tells of a stop.
 func TestARaisedRunIsNotOver(t *testing.T) {
-	journal := filepath.Join(t.TempDir(), "r.journal")
-	l, err := wal.Create(journal)
+	path := filepath.Join(t.TempDir(), "r.journal")
+	l, err := wal.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, step := range []struct {
-		evolve.Record
+		journal.Record
 		over bool
 	}{
-		{evolve.Record{Kind: evolve.RecordHeader, Version: evolve.JournalVersion}, false},
-		{evolve.Record{Kind: evolve.RecordStop, Stop: evolve.StopBudget, Limit: "Stalls"}, true},
-		{evolve.Record{Kind: evolve.RecordRaise, Limit: "Stalls", Fingerprint: evolve.Fingerprint{"Budget.Stalls": "20"}}, false},
+		{journal.Record{Kind: journal.Header, Version: journal.Version}, false},
+		{journal.Record{Kind: journal.Stop, Stop: "budget", Limit: "Stalls"}, true},
+		{journal.Record{Kind: journal.Raise, Limit: "Stalls", Fingerprint: journal.Fingerprint{"Budget.Stalls": "20"}}, false},
 	} {
 		if _, err := l.Append(step.Record); err != nil {
 			t.Fatal(err)
 		}
-		if over, err := finished(journal); err != nil || over != step.over {
+		if over, err := finished(path); err != nil || over != step.over {
 			t.Errorf("after record %d, a %s: over %v, %v", i, step.Kind, over, err)
 		}
 	}

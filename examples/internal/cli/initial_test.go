@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -76,21 +77,24 @@ func TestInitialIsEvaluatedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	if start, err := evolve.Evaluate(t.Context(), setup.Task); err != nil || start.Result.Score != 5 {
-		t.Errorf("%v, %v", start, err)
+	another := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{Text: "another"}, nil })
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: setup.Task, LLM: another, N: 1})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if r, err := setup.Task.Evaluate(t.Context(), "another"); err != nil || r.Score != 7 {
-		t.Errorf("%v, %v", r, err)
+	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 1}, Journal: j})
+	if err != nil || r.Arms[0].Start.Result.Score != 5 || r.Best.Result.Score != 7 {
+		t.Errorf("%+v, %v", r, err)
 	}
 	if times["first"] != 1 || times["another"] != 1 {
 		t.Errorf("evaluations: %v", times)
 	}
 	scores := 0.0
-	for r, err := range evolve.ReadJournal(j.Path()) {
+	for r, err := range journal.Read(j.Path()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Kind == evolve.RecordEvaluation {
+		if r.Kind == journal.Evaluation {
 			scores += r.Result.Score
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -15,7 +15,7 @@ import (
 // model of s. What an earlier run left under the same names gets other names, or is refused. So is a run
 // whose initial program is invalid, which leaves everything as it was. decides is what decides the run
 // beside what s and o hold.
-func (o *Options) OpenJournal(ctx context.Context, s *Setup, saver Saver, decides evolve.Fingerprint) (*evolve.Journal, error) {
+func (o *Options) OpenJournal(ctx context.Context, s *Setup, saver Saver, decides journal.Fingerprint) (*journal.Journal, error) {
 	path := o.Journal
 	if path == "" {
 		path = saver.base() + ".journal"
@@ -32,7 +32,7 @@ func (o *Options) OpenJournal(ctx context.Context, s *Setup, saver Saver, decide
 			return nil, err
 		}
 	}
-	fp := evolve.Fingerprint{
+	fp := journal.Fingerprint{
 		"runtime":                o.Runtime,
 		"task":                   fmt.Sprintf("%s, programs and prompt %s", s.Task.Name(), fingerprint(s.Task)),
 		"limit of an evaluation": o.EvalTimeout.String(),
@@ -46,11 +46,11 @@ func (o *Options) OpenJournal(ctx context.Context, s *Setup, saver Saver, decide
 	for name, value := range decides {
 		fp[name] = value
 	}
-	j, err := evolve.OpenJournal(path, evolve.JournalConfig{Fingerprint: fp, Resume: o.Resume})
+	j, err := journal.Open(path, journal.Config{Fingerprint: fp, Resume: o.Resume})
 	if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
 		return nil, &UsageError{err}
 	}
-	if errors.Is(err, evolve.ErrDiverged) {
+	if errors.Is(err, journal.ErrDiverged) {
 		return nil, Usagef("%w; %s", err, o.otherFlags())
 	}
 	if err != nil {
@@ -64,7 +64,6 @@ func (o *Options) OpenJournal(ctx context.Context, s *Setup, saver Saver, decide
 	case lost > 0:
 		Printf("%d calls were under way when the run was killed: they may have been paid for, and are made again\n", lost)
 	}
-	s.Task, s.LLM = j.Task(s.Task), j.LLM(s.LLM)
 	return j, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 // remarks returns a line for each thing about a run that its figures alone do not explain.
 func (o *Options) remarks(r *evolve.Result) (lines []string) {
-	if n := len(r.Earlier.Lost) + len(r.Earlier.Aborted); n > 0 {
+	if n := len(r.Earlier.Lost) + len(r.Earlier.Abandoned); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s lost or abandoned in earlier incarnations of the run, and made again: all_lives in the result counts them", count(n, "call was", "calls were")))
 	}
 	if r.Limit == "Stalls" {
@@ -58,7 +58,7 @@ func stalls(r *evolve.Result) (n int) {
 		return true
 	}
 	r.Attempts(count)
-	for _, attempts := range r.Earlier.Aborted {
+	for _, attempts := range r.Earlier.Abandoned {
 		for _, a := range attempts {
 			count(a)
 		}

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -71,7 +72,7 @@ func (s Saver) Save(file any, r *evolve.Result) error {
 // Finish saves, says how to go on with a run that is not over, and returns what the program's main should:
 // runErr if the run failed, ErrCanceled if it was stopped.
 func (o *Options) Finish(s Saver, file any, r *evolve.Result, runErr error) error {
-	if errors.Is(runErr, evolve.ErrDiverged) { // the same command would fail again, and its result is not the journal's run
+	if errors.Is(runErr, journal.ErrDiverged) { // the same command would fail again, and its result is not the journal's run
 		Printf("this is not the run of the journal; %s\n", o.otherFlags())
 		return runErr
 	}
@@ -168,7 +169,7 @@ func Counts(g evolve.Generation) string {
 		if c.Result.Valid {
 			valid++
 		}
-		if c.Better(g.Parent) {
+		if c.Better(g.Before) {
 			better++
 		}
 	}

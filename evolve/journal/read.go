@@ -1,4 +1,4 @@
-package evolve
+package journal
 
 import (
 	"bufio"
@@ -10,9 +10,9 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// ReadJournal reads the records of a finished or running journal in order, without a lock on it, for
+// Read reads the records of a finished or running journal in order, without a lock on it, for
 // tools. A torn end is where it ends; damage before sound lines is an error that names the line.
-func ReadJournal(path string) iter.Seq2[Record, error] {
+func Read(path string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for e, err := range entries(path) {
 			var r Record
@@ -20,7 +20,7 @@ func ReadJournal(path string) iter.Seq2[Record, error] {
 				r, err = decode(e.Object)
 			}
 			if err != nil {
-				yield(Record{}, fmt.Errorf("evolve: journal %s: %w", path, err))
+				yield(Record{}, fmt.Errorf("journal: %s: %w", path, err))
 				return
 			}
 			if !yield(r, nil) {
@@ -54,7 +54,7 @@ func entries(path string) iter.Seq2[wal.Entry, error] {
 func Salvage(from, to string) (records int, damage error, err error) {
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return 0, nil, fmt.Errorf("evolve: salvaging %s: %w", from, err)
+		return 0, nil, fmt.Errorf("journal: salvaging %s: %w", from, err)
 	}
 	defer func() {
 		if err = errors.Join(err, out.Close()); err != nil {
@@ -68,16 +68,16 @@ func Salvage(from, to string) (records int, damage error, err error) {
 			break
 		}
 		if err := e.Copy(w); err != nil {
-			return records, nil, fmt.Errorf("evolve: salvaging %s: %w", from, err)
+			return records, nil, fmt.Errorf("journal: salvaging %s: %w", from, err)
 		}
 		records++
 	}
 	var torn *wal.DamageError
 	if damage != nil && !errors.As(damage, &torn) {
-		return records, nil, fmt.Errorf("evolve: salvaging %s: %w", from, damage)
+		return records, nil, fmt.Errorf("journal: salvaging %s: %w", from, damage)
 	}
 	if err := errors.Join(w.Flush(), out.Sync()); err != nil {
-		return records, damage, fmt.Errorf("evolve: salvaging %s: %w", from, err)
+		return records, damage, fmt.Errorf("journal: salvaging %s: %w", from, err)
 	}
 	return records, damage, nil
 }

@@ -1,0 +1,197 @@
+package evolve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A Brief says how one child is to be made. The zero Brief with Parents asks the Breeder's model for a
+// rewrite of its first parent.
+type Brief struct {
+	// Ask is what the task's Prompt is asked for: parents, the one to be changed first, and the instruction.
+	task.Ask
+	// Messages are sent in place of Task.Prompt(Ask); nil means that.
+	Messages []llm.Message
+	// Parse reads the program out of a reply; nil means the task's own, which may take a diff of the first parent.
+	Parse func(reply string) (string, error)
+	// Make makes the child without a model, in place of a call: a merge, a tuning. nil means a call. It is
+	// called on a goroutine of the child's own.
+	Make func(context.Context) (string, error)
+	// Admit is called before the child's evaluation is paid for; a why that is not "" refuses the program,
+	// and an error ends the search. nil admits all. It is called on a goroutine of the child's own.
+	Admit func(ctx context.Context, program string) (why string, err error)
+	// LLM is asked in place of the Breeder's; nil means that.
+	LLM      llm.LLM
+	Seed     uint32 // of the request
+	Parents  []int  // IDs, the one that it is made from first; the programs are in Ask.Parents
+	Operator string // what makes the child, for the record; "" for a plain rewrite
+}
+
+// An Order says in which order a Breeder takes children in.
+type Order int
+
+// The orders.
+const (
+	// ByIndex takes children in by index, so that nothing depends on which ends first: the same replies give
+	// the same result.
+	ByIndex Order = iota
+	// AsTheyEnd takes children in at once. Which ended first then decides what is asked for next; a journal
+	// records the order and repeats it.
+	//
+	// It keeps more calls under way than ByIndex with the same window, and makes a run that cannot be repeated
+	// from its seeds alone.
+	AsTheyEnd
+)
+
+// String names the order.
+func (o Order) String() string {
+	if o == AsTheyEnd {
+		return "AsTheyEnd"
+	}
+	return "ByIndex"
+}
+
+// A Breeder makes the children of a step. It is public because every search needs what it does: searches
+// written without it cancelled calls that were paid for, ended by one bad reply, or spent their whole budget on
+// an evaluator that was gone. It keeps every rule that a search has to keep:
+//
+//   - A bad reply, a failed call or a bad program costs one child.
+//   - A child is scored as soon as its reply is parsed, while its siblings are still being written.
+//   - When the search has to end (the model is unavailable, the evaluator fails, code panics, too many calls
+//     in a row failed), siblings in queues are not sent, and those on the wire are awaited: they are paid for.
+//   - A panic in a task, a model or a hook is an error.
+//   - A model that learns ([llm.Learner]) is told what became of each child.
+//
+// A search that embeds a Breeder has all of an [Arm] and a [Starter] but Step: the Breeder evaluates the initial
+// program, and knows the best child so far. One goroutine at a time calls it. Its fields are not to be changed
+// between steps.
+type Breeder struct {
+	Task task.Task // required
+	LLM  llm.LLM   // required, unless every brief has a Make or an LLM
+	// From is the initial program, evaluated; nil means that the task's is evaluated before the first step.
+	From *eval.Candidate
+	// Window is how many children are under way at once; 0 means all of the step. One step of many children
+	// with a window is a steady-state search, as each child is briefed when another was taken in. With ByIndex
+	// one slow child holds the window back until it ends.
+	Window int
+	Order  Order // ByIndex is the default
+	// Noisy says that the evaluator may score the same program differently, so that every child is evaluated.
+	// Otherwise equal programs (but for white space at their end) are evaluated once in a run.
+	Noisy bool
+	// MaxFailures is how many calls in a row may fail (not time out) before the search ends, because an
+	// endpoint that fails every call spends time on nothing; 0 means twice the children of a step, at least
+	// 32. Calls that a journal recalls do not count.
+	MaxFailures int
+	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine that calls
+	// Breed.
+	OnChild func(Child)
+
+	started bool
+	best    eval.Candidate
+	bestID  int // its order of birth
+	steps   int // begun
+	born    int // children briefed
+	failing streak
+	err     error // what ended the search
+}
+
+var _ interface {
+	Start(context.Context, *Turn) error
+	Best() eval.Candidate
+	Done() bool
+} = (*Breeder)(nil)
+
+// validate reports a field that is wrong.
+func (b *Breeder) validate() error {
+	switch {
+	case b.Task == nil:
+		return errors.New("evolve: Breeder.Task is nil")
+	case b.Window < 0:
+		return fmt.Errorf("evolve: Breeder.Window is %d: need 0 for all children of a step, or more", b.Window)
+	case b.MaxFailures < 0:
+		return fmt.Errorf("evolve: Breeder.MaxFailures is %d: need 0 for the default, or more", b.MaxFailures)
+	case b.Order != ByIndex && b.Order != AsTheyEnd:
+		return fmt.Errorf("evolve: Breeder.Order is %d: need ByIndex or AsTheyEnd", b.Order)
+	}
+	return nil
+}
+
+// Best returns the best candidate so far: the initial program, not yet evaluated, before Start.
+func (b *Breeder) Best() eval.Candidate {
+	switch {
+	case b.started:
+		return b.best
+	case b.From != nil:
+		return *b.From
+	case b.Task != nil:
+		return eval.Candidate{Program: b.Task.Initial()}
+	}
+	return eval.Candidate{}
+}
+
+// Done reports whether an error ended the search.
+func (b *Breeder) Done() bool { return b.err != nil }
+
+// Steps returns how many steps were begun.
+func (b *Breeder) Steps() int { return b.steps }
+
+// Start evaluates the initial program, unless it is already.
+func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
+	if b.err == nil {
+		b.err = b.validate()
+	}
+	if b.started || b.err != nil {
+		return b.err
+	}
+	if b.From != nil {
+		b.best, b.started = *b.From, true
+		return nil
+	}
+	best, err := start(ctx, turn, b.Task)
+	if err != nil {
+		b.err = err
+		return err
+	}
+	b.best, b.started = best, true
+	return nil
+}
+
+// Breed makes n children, fewer if turn grants fewer calls. brief is asked for each in order of index. take, if
+// not nil, is given each that ended, in the Breeder's Order, before the brief that its place in the window
+// goes to. Both are called on the caller's goroutine, so a search is plain sequential code however many calls
+// are in flight.
+//
+// The Generation has the children and why there are no more. Its Best is the best child so far, as scored
+// once; a search that knows better sets it. An error is infrastructure's, and ends the search: later calls
+// return it again.
+func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int) Brief, take func(Child)) (Generation, error) {
+	if err := b.Start(ctx, turn); err != nil {
+		return Generation{Index: b.steps + 1, Before: b.Best(), Best: b.Best(), Partial: true}, err
+	}
+	b.steps++
+	begin, before := time.Now(), b.best
+	l := newLitter(b, turn, min(n, turn.Calls()))
+	l.brief, l.take = brief, take
+	l.breed(ctx)
+	b.err = l.err
+	gen := l.generation()
+	gen.Before, gen.Best, gen.Elapsed = before, b.best, time.Since(begin)
+	return gen, b.err
+}
+
+// takeIn keeps the best child so far. Ties keep the one that came first.
+func (b *Breeder) takeIn(c Child) {
+	if c.Scored() && c.Better(b.best) {
+		b.best, b.bestID = c.Candidate, c.ID
+	}
+}
+
+// mostFailures is how many calls in a row may fail in steps of n children.
+func (b *Breeder) mostFailures(n int) int { return cmp.Or(b.MaxFailures, max(2*n, 32)) }

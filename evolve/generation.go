@@ -1,0 +1,74 @@
+package evolve
+
+import (
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Generation is one step of a search.
+type Generation struct {
+	Index int // 1 for the first; 0 is the initial program's evaluation
+	// Before is the search's best when the step began, and Best when it ended. Best is Before unless a child
+	// is strictly better; among equal children it is the one that was taken in first.
+	Before, Best eval.Candidate
+	Children     []Child // by index; those that were never sent are not among them
+	// Asides are the calls that the step made beside its children: a judge's, a summary's, an evaluator's.
+	// [Run] adds those that the arm did not tell of, so that no call is missing.
+	Asides      []Call
+	Evaluations int           // evaluations made, not those remembered; set by [Run]
+	Elapsed     time.Duration // from the start of the step to its end, in the incarnation of the run that saw it
+	Partial     bool          // an error, or the end of the run, cut it short
+	Limit       string        // the field of the run's Budget that left no room for more; "" if none did
+}
+
+// A Call is one call that a step made beside its children.
+type Call struct {
+	Kind     string        // what it was for: "judge", "insights", "evaluation"
+	Attempts []llm.Attempt // oldest first; what it cost
+}
+
+// A Child is one proposal and its fate: no program, an invalid one, or a score.
+type Child struct {
+	eval.Candidate
+	Index    int           // in its step, from 0
+	ID       int           // its order of birth in its arm, from 1; 0 is the initial program
+	Parents  []int         // IDs, the one it was made from first
+	Operator string        // what made it; "" for a plain rewrite
+	Seed     uint32        // of its request
+	Attempts []llm.Attempt // oldest first; what it cost; none if no model was asked
+	Err      string        // why there is no program or no score; "" otherwise
+	// Duplicate says that the program stood before in the run, set by [Run]. It was evaluated only once,
+	// unless the search is Noisy.
+	Duplicate bool
+}
+
+// HasProgram reports whether there is a program.
+func (c Child) HasProgram() bool { return c.Program != "" }
+
+// Asked reports whether a model was asked for the child.
+func (c Child) Asked() bool { return len(c.Attempts) > 0 }
+
+// Scored reports whether evaluation came to a verdict on the child, valid or not.
+func (c Child) Scored() bool { return c.HasProgram() && c.Err == "" }
+
+// Answered reports whether the child's call brought an answer, as Budget.Calls counts them.
+func (c Child) Answered() bool { return answered(c.Attempts) }
+
+// Class returns what the child's call counts as in a budget: the class of its last attempt, "" if no model
+// was asked.
+func (c Child) Class() llm.Class { return classOf(c.Attempts) }
+
+// Class returns what the call counts as in a budget, as [Child.Class] does.
+func (c Call) Class() llm.Class { return classOf(c.Attempts) }
+
+// classOf returns the class of a call that made these attempts.
+func classOf(attempts []llm.Attempt) llm.Class {
+	if len(attempts) == 0 {
+		return ""
+	}
+	return attempts[len(attempts)-1].Status.Class()
+}
+
+func answered(attempts []llm.Attempt) bool { return classOf(attempts) == llm.Real }

@@ -1,0 +1,299 @@
+// Package allocation is the core of evolve's Run: it decides which arm is pulled next, what the policy is
+// told, and when the run stops.
+//
+// It only decides. It starts no goroutine, reads no clock and writes no file, so the same questions in the
+// same order get the same answers, and a journal of the answers can be compared with a second run of them.
+// The driver makes each decision durable and then acts on it. A [Core] is owned by one goroutine.
+package allocation
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/evoalloc/evoalloc/bandit"
+)
+
+// Limits are those of a budget that depend on outcomes alone. The others (tokens, FLOPs, money, time) are
+// kept call by call, and reach the core in [Outcome.Limit].
+type Limits struct {
+	Calls        int      // that brought an answer; 0: no limit
+	Evaluations  int      // 0: no limit
+	Stalls       int      // attempts that may stall; negative: no limit
+	Rounds       int      // pulls; 0: no limit
+	RoundsPerArm int      // pulls after which an arm is closed; 0: never
+	Patience     int      // pulls in a row without a better best; 0: no limit
+	Target       *float64 // score of a valid candidate; nil: none
+}
+
+// Config is what is allocated.
+type Config struct {
+	Arms   int // at least 1
+	Policy bandit.Policy
+	Seed   uint64 // of the draws
+	Limits Limits
+}
+
+// An Arm is what the core has to know of one when it draws. Of arms whose pull is pending it asks nothing.
+type Arm struct {
+	Done  bool
+	Calls int // model calls that a step would like to make; 0: it does not say
+}
+
+// A Score is a candidate's, as far as the core compares them.
+type Score struct {
+	Valid bool
+	Value float64
+}
+
+// better reports whether s is strictly better than t, as eval.Candidate.Better has it.
+func (s Score) better(t Score) bool {
+	if s.Valid != t.Valid {
+		return s.Valid
+	}
+	return s.Valid && s.Value > t.Value
+}
+
+// A Kind says what is to be done next.
+type Kind int
+
+// The kinds of decisions.
+const (
+	Wait Kind = iota // for an outcome: nothing can be drawn now
+	Draw             // begin the pull
+	Stop             // the run is over once all pending pulls are in
+)
+
+// A Decision is what the core wants done.
+type Decision struct {
+	Kind  Kind
+	Pull  bandit.Pull // draw
+	Calls int         // draw: set aside for it; 0 if its arm does not say how many it makes
+	Most  int         // draw: the most calls that its step may make
+	Why   Why         // stop
+	Limit string      // stop, if Why is Budget: the field of the budget that bound
+}
+
+// A Why says why a run stops.
+type Why string
+
+// The reasons.
+const (
+	Budget    Why = "budget"    // a limit bound
+	Target    Why = "target"    // the target was reached
+	Exhausted Why = "exhausted" // every arm is done, or has had its RoundsPerArm
+	Canceled  Why = "canceled"  // the caller gave up
+	Error     Why = "error"     // something failed
+)
+
+// An Outcome is what a pull brought.
+type Outcome struct {
+	Pull        int
+	Calls       int    // that brought an answer
+	Stalls      int    // attempts that stalled or timed out
+	Evaluations int    // that were made
+	Limit       string // the field of the budget that left no room for more; "" if none did
+	Whole       bool   // the step was neither cut short nor failed
+	Best        Score  // of the arm after it
+}
+
+// A Core decides. [New] makes it.
+type Core struct {
+	cfg     Config
+	player  *bandit.Player
+	pending map[int]Decision // pulls whose outcome is not in, by arm
+	pulls   []int            // by arm
+
+	rounds, calls, stalls, evaluations int
+	reserved                           int    // calls set aside for what is pending
+	full                               string // the limit that left no room in an outcome
+	idle                               int    // outcomes in a row without a better best
+	weary                              bool   // idle has reached Patience once; a later gain does not undo it
+	best                               Score
+	why                                Why
+	limit                              string
+}
+
+// New returns a core that has decided nothing. It panics if cfg has no arm or no policy.
+func New(cfg Config) *Core {
+	return &Core{
+		cfg:     cfg,
+		player:  bandit.NewPlayer(cfg.Policy, cfg.Arms, cfg.Seed),
+		pending: make(map[int]Decision),
+		pulls:   make([]int, cfg.Arms),
+	}
+}
+
+// Begin tells the core of a candidate that an arm begins with.
+func (c *Core) Begin(s Score) {
+	if s.better(c.best) {
+		c.best = s
+	}
+}
+
+// Evaluated tells the core of evaluations that arms made before the first draw.
+func (c *Core) Evaluated(n int) { c.evaluations += n }
+
+// Next decides what to do: draw a pull of at most most calls (0: as many as there is room for), stop, or
+// wait for an outcome. arms has one entry for each arm. The error is the policy's.
+func (c *Core) Next(arms []Arm, most int) (Decision, error) {
+	open, some := c.Open(arms)
+	limit := c.bound()
+	switch {
+	case c.why != "":
+		return Decision{Kind: Wait}, nil
+	case c.Reached():
+		return c.End(Target, ""), nil
+	case len(c.pending) > 0 && (limit != "" || !some):
+		return Decision{Kind: Wait}, nil // what is pending may leave room
+	case limit != "":
+		return c.End(Budget, limit), nil
+	case !some:
+		return c.End(Exhausted, ""), nil
+	}
+	pull, err := c.player.Draw(open)
+	if err != nil {
+		return Decision{}, err
+	}
+	return c.grant(pull, arms[pull.Arm].Calls, most), nil
+}
+
+// grant sets aside what the drawn arm would like, as far as there is room.
+func (c *Core) grant(pull bandit.Pull, wish, most int) Decision {
+	room := c.room()
+	if most > 0 {
+		room = min(room, most)
+	}
+	d := Decision{Kind: Draw, Pull: pull, Calls: min(wish, room), Most: room}
+	if wish > 0 {
+		d.Most = d.Calls
+	}
+	c.pending[pull.Arm] = d
+	c.reserved += d.Calls
+	c.pulls[pull.Arm]++
+	c.rounds++
+	return d
+}
+
+// room is how many calls, each with at most one evaluation, can still be made beside what is set aside.
+func (c *Core) room() int {
+	room := math.MaxInt
+	if l := c.cfg.Limits.Calls; l > 0 {
+		room = min(room, l-c.calls-c.reserved)
+	}
+	if l := c.cfg.Limits.Evaluations; l > 0 {
+		room = min(room, l-c.evaluations-c.reserved)
+	}
+	return room
+}
+
+// bound returns the limit that leaves no room for another pull, or "".
+func (c *Core) bound() string {
+	l := c.cfg.Limits
+	switch {
+	case l.Rounds > 0 && c.rounds >= l.Rounds:
+		return "Rounds"
+	case l.Calls > 0 && c.calls+c.reserved >= l.Calls:
+		return "Calls"
+	case l.Evaluations > 0 && c.evaluations+c.reserved >= l.Evaluations:
+		return "Evaluations"
+	case c.weary:
+		return "Patience"
+	case l.Stalls >= 0 && c.stalls > l.Stalls:
+		return "Stalls"
+	}
+	return c.full
+}
+
+// Open returns which arms may be pulled now, and whether any may. A pending one may not: its step runs.
+func (c *Core) Open(arms []Arm) (open []bool, some bool) {
+	if len(arms) != c.cfg.Arms {
+		panic(fmt.Sprintf("allocation: %d entries for %d arms", len(arms), c.cfg.Arms))
+	}
+	open = make([]bool, len(arms))
+	for i, arm := range arms {
+		_, pending := c.pending[i]
+		open[i] = !pending && !arm.Done && (c.cfg.Limits.RoundsPerArm == 0 || c.pulls[i] < c.cfg.Limits.RoundsPerArm)
+		some = some || open[i]
+	}
+	return open, some
+}
+
+// Take takes in the outcome of a pending pull, in whatever order outcomes come. It reports whether the
+// policy is to be told ([Core.Report]). Otherwise the pull is taken back, and the policy never hears of it.
+func (c *Core) Take(o Outcome) (report bool, err error) {
+	d, err := c.take(o.Pull)
+	if err != nil {
+		return false, err
+	}
+	c.reserved -= d.Calls
+	c.calls += o.Calls
+	c.stalls += o.Stalls
+	c.evaluations += o.Evaluations
+	if c.full == "" {
+		c.full = o.Limit
+	}
+	c.gain(o.Best)
+	if o.Whole && c.why == "" {
+		return true, nil
+	}
+	return false, c.player.Cancel(o.Pull)
+}
+
+// take returns what was decided of a pending pull, which is pending no more.
+func (c *Core) take(pull int) (Decision, error) {
+	for arm, d := range c.pending {
+		if d.Pull.ID == pull {
+			delete(c.pending, arm)
+			return d, nil
+		}
+	}
+	return Decision{}, fmt.Errorf("allocation: an outcome of pull %d, which is not pending", pull)
+}
+
+// gain takes in an arm's best.
+func (c *Core) gain(s Score) {
+	c.idle++
+	if s.better(c.best) {
+		c.best, c.idle = s, 0
+	}
+	if p := c.cfg.Limits.Patience; p > 0 && c.idle >= p {
+		c.weary = true
+	}
+}
+
+// Report tells the policy the reward of a pull whose outcome was taken in. It fails if the reward is not
+// finite; the policy is told nothing then.
+func (c *Core) Report(pull int, reward float64) error { return c.player.Report(pull, reward) }
+
+// Cancel takes a pull back whose reward could not be told.
+func (c *Core) Cancel(pull int) error { return c.player.Cancel(pull) }
+
+// Forget forgets that a limit left no room, where a larger one is in force since.
+func (c *Core) Forget() { c.full = "" }
+
+// End stops the run, unless it has a reason already, which stands. It returns the stop.
+func (c *Core) End(why Why, limit string) Decision {
+	if c.why == "" {
+		c.why, c.limit = why, limit
+	}
+	return Decision{Kind: Stop, Why: c.why, Limit: c.limit}
+}
+
+// Ended returns why the run stops, "" if it goes on, and the limit that bound.
+func (c *Core) Ended() (Why, string) { return c.why, c.limit }
+
+// Pending returns how many pulls' outcomes are not in.
+func (c *Core) Pending() int { return len(c.pending) }
+
+// Exhausted reports whether nothing more would be drawn, whatever is pending: a limit binds, every arm is
+// done, or the target is reached.
+func (c *Core) Exhausted(arms []Arm) bool {
+	_, some := c.Open(arms)
+	return c.why != "" || !some || c.bound() != "" || c.Reached()
+}
+
+// Reached reports whether the best so far is what the run was looking for.
+func (c *Core) Reached() bool {
+	t := c.cfg.Limits.Target
+	return t != nil && c.best.Valid && c.best.Value >= *t
+}

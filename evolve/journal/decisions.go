@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// decisions are those of earlier incarnations in order, and how far this one has made them again.
+type decisions struct {
+	made  []Record
+	drawn map[int]int           // where in made a pull of the run read last was drawn
+	ends  map[int]time.Duration // by place in made: how long a pull took whose reward was reported
+	taken map[int][]int         // by place in made: the children of the pull in the order they were taken in
+	ran   int                   // where in made the run read last began
+	raise int                   // where in made it went on with a larger limit last
+	next  int                   // of made, the one to be made now
+	final bool                  // the last decision is a stop that stands
+	live  chan struct{}         // closed when every decision is made again
+}
+
+func newDecisions() decisions {
+	return decisions{drawn: make(map[int]int), ends: make(map[int]time.Duration), taken: make(map[int][]int), live: make(chan struct{})}
+}
+
+// Finished reports whether the file tells of a run that is over. Running it again gives its result and asks
+// nothing of the model, unless the run is given a larger limit (see evolve.Budget).
+func (j *Journal) Finished() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.final
+}
+
+// Live returns a channel that is closed once every decision of earlier incarnations is made again. Before
+// that nothing is asked for that the file does not hold, so that nothing is paid for by a run that turns out
+// to be another.
+func (j *Journal) Live() <-chan struct{} { return j.live }
+
+// Next returns the decision that an earlier incarnation made here, and reports whether there is one: whether
+// the run is in replay.
+func (j *Journal) Next() (r Record, replaying bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.next == len(j.made) {
+		return Record{}, false
+	}
+	return j.made[j.next], true
+}
+
+// A Past is what the file tells of a pull.
+type Past struct {
+	Ended bool          // its reward was reported, so that the file has all that it asked for
+	Took  time.Duration // if it ended
+	Taken []int         // indices of its children, in the order in which they were taken in where that is not by index
+}
+
+// Past returns what the file tells of the pull that is to be drawn now.
+func (j *Journal) Past() (p Past) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	p.Took, p.Ended = j.ends[j.next] // a place beyond the decisions has none
+	p.Taken = j.taken[j.next]
+	return p
+}
+
+// Decide records a decision, or compares it with the one that an earlier incarnation made here. It returns
+// [ErrDiverged] if they differ. A [Stop] is on disk when Decide returns.
+func (j *Journal) Decide(r Record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return j.err
+	}
+	if j.next < len(j.made) {
+		return j.repeat(r)
+	}
+	p, err := j.append(&r)
+	switch {
+	case err != nil:
+		return err
+	case r.Kind == Stop:
+		return j.sync(p)
+	case r.Kind == Run:
+		j.final = false // one more run, after one that is over
+	}
+	return nil
+}
+
+// repeat compares r with the decision that stands here.
+func (j *Journal) repeat(r Record) error {
+	if err := j.made[j.next].compare(r); err != nil {
+		j.err = fmt.Errorf("journal: %s: %w", j.path, err)
+		return j.err
+	}
+	if j.next++; j.next == len(j.made) {
+		close(j.live)
+	}
+	return nil
+}
+
+// Take records that a child of a pull is taken in next, before the search acts on it.
+func (j *Journal) Take(pull, child int) error {
+	_, err := j.append(&Record{Kind: Taken, Pull: &pull, Child: &child})
+	return err
+}
+
+// Diverged notes that pull asks for something that the file must hold and does not, and returns that as an
+// error: the file tells of the end of the pull.
+func (j *Journal) Diverged(pull int, id ID) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err == nil {
+		j.err = fmt.Errorf("journal: %s: %w: pull %d asks for %v (occurrence %d), which it did not ask for then;"+
+			" its requests depend on more than seeds and answers, or equal ones were under way at once", j.path, ErrDiverged, pull, id.Key, id.N)
+	}
+	return j.err
+}
+
+// Behind reports whether the file tells of decisions or answers that were not made again.
+func (j *Journal) Behind() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.next < len(j.made) || len(j.unclaimed()) > 0
+}
+
+// Pause records that a run ended and can go on, and why.
+func (j *Journal) Pause(stop string, why error) error {
+	if j.Err() != nil {
+		return nil // it ended by that
+	}
+	r := Record{Kind: Pause, Stop: stop}
+	if why != nil {
+		r.Error = llm.NewErrorRecord(why)
+	}
+	p, err := j.append(&r)
+	if err != nil {
+		return err
+	}
+	return j.sync(p)
+}

@@ -1,0 +1,135 @@
+package journal
+
+import (
+	"slices"
+	"time"
+
+	"github.com/evoalloc/evoalloc/internal/wal"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// An Earlier is what earlier incarnations of a run paid for that no generation of its result tells, because
+// the run made it again or did not ask for it any more. It is empty for a run that was never stopped.
+// Together with the attempts of the result it is all that the run cost.
+type Earlier struct {
+	// Abandoned holds the attempts of each call that was given up (Ctrl-C, the endpoint gone), that failed
+	// before an error ended the run, or that was under way at a kill after an attempt had ended.
+	Abandoned [][]llm.Attempt
+	// Lost stands for the attempts under way when a process was killed: each is canceled and without usage,
+	// and may have been paid for. MaxTokens is 0 where the request left it to the model.
+	Lost []llm.Attempt
+	// Unclaimed holds the attempts of each call that was answered, and that the run did not ask for again
+	// when it made the pull once more. The requests of such a search depend on more than its seeds and the
+	// answers, for example on the time or on the order of a map.
+	Unclaimed [][]llm.Attempt
+}
+
+// earlier is what earlier incarnations left behind beside answers.
+type earlier struct {
+	begun     map[ID]wal.Place   // attempts that the incarnation being read sent, not known to have ended
+	tried     map[ID][]wal.Place // attempts that ended, of its calls that are not known to have ended
+	lost      []wal.Place        // begun by an incarnation that ended so, in order
+	left      []wal.Place        // tried by one that ended so, in order
+	abandoned []wal.Place        // calls that were given up or made again, in order
+	shown     map[wal.Place]bool // of these, those that this incarnation's result tells, too
+	latest    time.Time          // of the last record read
+	spent     time.Duration      // time of all earlier incarnations
+	now       time.Time          // when this one began
+}
+
+func newEarlier() earlier {
+	return earlier{begun: make(map[ID]wal.Place), tried: make(map[ID][]wal.Place), shown: make(map[wal.Place]bool)}
+}
+
+// ended takes in that call id ended: its attempts are in the record of its end.
+func (e *earlier) ended(id ID) {
+	delete(e.begun, id)
+	delete(e.tried, id)
+}
+
+// close adds the incarnation that the records read last belong to. What it began and did not end is lost,
+// also when it is made again later.
+func (e *earlier) close() {
+	for _, p := range e.begun {
+		e.lost = append(e.lost, p)
+	}
+	for _, places := range e.tried {
+		e.left = append(e.left, places...)
+	}
+	slices.SortFunc(e.lost, byOffset)
+	slices.SortFunc(e.left, byOffset)
+	clear(e.begun)
+	clear(e.tried)
+	if !e.now.IsZero() && e.latest.After(e.now) {
+		e.spent += e.latest.Sub(e.now)
+	}
+}
+
+// Lost returns how many attempts earlier incarnations had sent when they were killed, before they could
+// record how they ended. They may have been paid for, beside what the run's generations tell. The run makes
+// them again, and [Journal.Earlier] counts them. Calls that waited in a queue that announces what it sends
+// (llm.Announces) are not among them.
+func (j *Journal) Lost() int { return len(j.lost) }
+
+// Elapsed returns the time of all incarnations until now.
+func (j *Journal) Elapsed() time.Duration {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.spent + time.Since(j.now)
+}
+
+// Abandoned returns the records of the calls that earlier incarnations gave up, and of the attempts of calls
+// that were under way at a kill: what they cost is spent.
+func (j *Journal) Abandoned() (records []Record, err error) {
+	j.mu.Lock()
+	places := slices.Concat(j.abandoned, j.left)
+	j.mu.Unlock()
+	for _, p := range places {
+		r, err := j.at(p)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+// Earlier returns what earlier incarnations paid for that no generation of this one's result tells. whole
+// says that the run came to its end, so that answers which it did not ask for are not asked for any more.
+func (j *Journal) Earlier(whole bool) (e Earlier, err error) {
+	j.mu.Lock()
+	abandoned := slices.DeleteFunc(slices.Concat(j.abandoned, j.left), func(p wal.Place) bool { return j.shown[p] })
+	var unclaimed []wal.Place
+	if whole {
+		unclaimed = j.unclaimed()
+	}
+	j.mu.Unlock()
+	if e.Abandoned, err = j.attempts(abandoned); err != nil {
+		return e, err
+	}
+	if e.Unclaimed, err = j.attempts(unclaimed); err != nil {
+		return e, err
+	}
+	for _, p := range j.lost {
+		r, err := j.at(p)
+		if err != nil {
+			return e, err
+		}
+		e.Lost = append(e.Lost, llm.Attempt{Status: llm.Canceled, MaxTokens: r.MaxTokens, Err: "the process was killed before it ended"})
+	}
+	return e, nil
+}
+
+// attempts returns those of the calls at places that were sent.
+func (j *Journal) attempts(places []wal.Place) (calls [][]llm.Attempt, err error) {
+	for _, p := range places {
+		r, err := j.at(p)
+		if err != nil {
+			return nil, err
+		}
+		if len(r.Reply.Attempts) > 0 {
+			calls = append(calls, r.Reply.Attempts)
+		}
+	}
+	return calls, nil
+}

@@ -1,0 +1,220 @@
+// Package journal makes a run durable: an append-only file of JSON lines that holds every reply that was
+// paid for, every evaluation and every decision, each before anything acts on it.
+//
+// Open a journal and give it to evolve.Run in Config.Journal. That is all the wiring there is. The same
+// program run again with the same journal goes on where it was killed: what was paid for comes from the
+// file, decisions are made anew and compared ([ErrDiverged] if they differ), and where the file ends the
+// run goes on for real.
+//
+//	j, err := journal.Open("run.journal", journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "cp"}})
+//	defer j.Close()
+//	result, err := evolve.Run(ctx, evolve.Config{..., Journal: j})
+//
+// # Two kinds of records
+//
+// Effects are what the world answered: replies and evaluations. Each has an identity, a [Key] of what was
+// asked and the number of times that it was asked before, because answers come in any order.
+//
+// Decisions are what the run made of them: which arm was drawn, which reward was reported. They stand in
+// the order in which they were made, and replay has to make the same ones in that order.
+//
+// The package knows no budget, no arm and no policy. docs/journal.md describes the file.
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/evoalloc/evoalloc/internal/wal"
+)
+
+// Version is the version of the format, in a journal's first record.
+const Version = 2
+
+// ErrDiverged says that a run is not the one that its journal tells of: the header differs, or replay
+// made another decision. The error that wraps it names the record and both values.
+var ErrDiverged = errors.New("the journal tells of another run")
+
+// ErrWrite says that the journal could not be written. Nothing is asked of a model any more then, because
+// what is paid for could not be kept.
+var ErrWrite = errors.New("the journal cannot be written")
+
+// ErrLocked says that another process has the journal open.
+var ErrLocked = wal.ErrLocked
+
+// ErrInUse says that another run of this process uses the journal now.
+var ErrInUse = errors.New("another run uses the journal now")
+
+// A Journal is one open file, which only its owner may read. It is safe for concurrent use.
+type Journal struct {
+	path string
+	log  *wal.Log
+
+	mu sync.Mutex
+	effects
+	decisions
+	earlier
+
+	used bool  // a run uses it now
+	err  error // ErrDiverged, once found
+}
+
+// Config says what an opened journal is for.
+type Config struct {
+	// Fingerprint is everything that decides the run, by name. It is compared with the file's.
+	Fingerprint Fingerprint
+	// Resume goes on with the file if there is one. Without it an existing file is an error, because what
+	// was paid for is never overwritten.
+	Resume bool
+}
+
+// Open makes the file, or goes on with it. It fails
+//
+//   - if the file exists and cfg.Resume is false;
+//   - with [ErrLocked] if another process has it open;
+//   - if a line other than torn ones at its end is damaged. The error names the line, and [Salvage] copies
+//     what is sound before it;
+//   - with [ErrDiverged] if its fingerprint is another.
+//
+// Torn lines at the end, which a kill leaves, are cut and logged.
+func Open(path string, cfg Config) (*Journal, error) {
+	j := &Journal{path: path, effects: newEffects(), decisions: newDecisions(), earlier: newEarlier()}
+	if err := j.open(cfg); err != nil {
+		return nil, fmt.Errorf("journal: %s: %w", path, err)
+	}
+	j.begin()
+	return j, nil
+}
+
+func (j *Journal) open(cfg Config) (err error) {
+	j.log, err = wal.Create(j.path)
+	var header *Record
+	if errors.Is(err, fs.ErrExist) {
+		if !cfg.Resume {
+			return errors.New("it exists: resume it, or move it away")
+		}
+		header, err = j.reopen()
+	}
+	if err != nil {
+		return err
+	}
+	if header == nil { // new, or killed before its first record
+		_, err = j.append(&Record{Kind: Header, Version: Version, Fingerprint: cfg.Fingerprint})
+	} else {
+		err = header.fits(cfg.Fingerprint)
+	}
+	if err == nil {
+		_, err = j.append(&Record{Kind: Incarnation})
+	}
+	if err != nil {
+		return errors.Join(err, j.log.Close())
+	}
+	return nil
+}
+
+// reopen reads what earlier incarnations left and returns the header.
+func (j *Journal) reopen() (header *Record, err error) {
+	var cut int64
+	j.log, cut, err = wal.Open(j.path, func(e wal.Entry) error {
+		r, err := j.read(e)
+		if e.Index == 0 {
+			if err == nil && r.Kind != Header {
+				err = fmt.Errorf("its first record is a %q: it is not a journal", r.Kind)
+			}
+			header = &r
+		}
+		return err
+	})
+	var damage *wal.DamageError
+	switch {
+	case errors.As(err, &damage):
+		return nil, fmt.Errorf("%w; Salvage copies what is sound before it", err)
+	case err != nil:
+		return nil, err
+	case cut > 0:
+		slog.Warn("journal: cut the torn end", "journal", j.path, "bytes", cut)
+	}
+	return header, nil
+}
+
+// fits reports in what the run differs from the header's.
+func (header *Record) fits(now Fingerprint) error {
+	if header.Version != Version {
+		return fmt.Errorf("its format has version %d, this library's %d", header.Version, Version)
+	}
+	return header.Fingerprint.compare(header.Index, now)
+}
+
+// Path returns the file's name.
+func (j *Journal) Path() string { return j.path }
+
+// Err returns what ended the journal: [ErrWrite], [ErrDiverged], or nil.
+func (j *Journal) Err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.log.Err(); err != nil && j.err == nil {
+		return j.unwritten(err)
+	}
+	return j.err
+}
+
+// Close syncs and closes the file and gives up the lock on it.
+func (j *Journal) Close() error {
+	if err := j.log.Close(); err != nil {
+		return fmt.Errorf("journal: closing %s: %w", j.path, err)
+	}
+	return nil
+}
+
+// Use takes the journal for one run, until release is called. It fails with [ErrInUse] while another run
+// has it: two runs at once would mix their decisions, and could never be resumed. One after the other they
+// can.
+func (j *Journal) Use() (release func(), err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.used {
+		return nil, fmt.Errorf("journal: %s: %w: give each run a journal of its own, or make them one after the other", j.path, ErrInUse)
+	}
+	j.used = true
+	return func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.used = false
+	}, nil
+}
+
+// append writes a record. It stands in the order of the calls, and is with the operating system when append
+// returns.
+func (j *Journal) append(r *Record) (wal.Place, error) {
+	r.Time = time.Now().UnixMilli()
+	p, err := j.log.Append(r)
+	if err != nil {
+		return p, j.unwritten(err)
+	}
+	return p, nil
+}
+
+// sync returns when the record at p and all before it are on disk.
+func (j *Journal) sync(p wal.Place) error {
+	if err := j.log.Sync(p); err != nil {
+		return j.unwritten(err)
+	}
+	return nil
+}
+
+func (j *Journal) unwritten(err error) error {
+	return fmt.Errorf("journal: %w: %s: %w", ErrWrite, j.path, err)
+}
+
+// at returns the record at p.
+func (j *Journal) at(p wal.Place) (Record, error) {
+	object, err := j.log.Read(p)
+	if err != nil {
+		return Record{}, fmt.Errorf("journal: %s: %w", j.path, err)
+	}
+	return decode(object)
+}

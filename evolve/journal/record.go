@@ -1,0 +1,154 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Kind says what a record tells.
+type Kind string
+
+// The kinds of records. docs/journal.md describes the fields of each.
+const (
+	Header      Kind = "header"      // first in the file: version and fingerprint
+	Incarnation Kind = "incarnation" // a process opened the file
+
+	Begin      Kind = "begin"      // an attempt at a call is about to be sent
+	Tried      Kind = "tried"      // an attempt ended, and the call goes on
+	Completion Kind = "completion" // a call brought a reply
+	Failure    Kind = "failure"    // a call ended in an error that stands, unless an error then ended the run
+	Abandoned  Kind = "abandoned"  // a call was given up, and is made again when the run goes on
+	Refusal    Kind = "refusal"    // the budget had no room for a call or an evaluation
+	Program    Kind = "program"    // the text of a program, once
+	Evaluation Kind = "evaluation" // what a program scored
+	Child      Kind = "child"      // a child and where it comes from; replay does not read it
+	Taken      Kind = "taken"      // which child of a pull was taken in next, where that is not by index
+
+	Run    Kind = "run"    // what the run was given
+	Draw   Kind = "draw"   // a pull was drawn
+	Report Kind = "report" // its reward was reported
+	Stop   Kind = "stop"   // the run is over
+	Raise  Kind = "raise"  // it goes on, with a larger limit in place of the one that ended it
+	Pause  Kind = "pause"  // it ended, and can go on
+)
+
+// decision reports whether replay makes records of this kind again and compares them.
+func (k Kind) decision() bool {
+	switch k {
+	case Run, Draw, Report, Stop:
+		return true
+	}
+	return false
+}
+
+// effect reports whether records of this kind say how a call or an evaluation ended.
+func (k Kind) effect() bool {
+	switch k {
+	case Completion, Failure, Refusal, Evaluation:
+		return true
+	}
+	return false
+}
+
+// A Record is one line of a journal. Fields that a kind does not have are zero.
+type Record struct {
+	Index int    `json:"-"` // the line's number, from 0
+	Kind  Kind   `json:"kind"`
+	Key   string `json:"key,omitempty"` // of what was asked, in hexadecimal; program: SHA-256 of the text
+	N     int    `json:"n,omitempty"`   // how often it was asked before
+	Time  int64  `json:"t"`             // milliseconds since 1970
+
+	Version     int              `json:"version,omitempty"`     // header
+	Fingerprint Fingerprint      `json:"fingerprint,omitempty"` // header, run, raise
+	For         string           `json:"for,omitempty"`         // begin: what the call is for, if not a child
+	Reply       *llm.Reply       `json:"reply,omitempty"`       // completion; tried, failure, abandoned: its attempts
+	Error       *llm.ErrorRecord `json:"error,omitempty"`       // failure, abandoned, pause
+	Prompt      int              `json:"prompt,omitempty"`      // abandoned: the most tokens that the prompt has
+	MaxTokens   int              `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
+	Text        string           `json:"text,omitempty"`        // program
+	Program     string           `json:"program,omitempty"`     // evaluation, child: the program's key
+	Result      *eval.Result     `json:"result,omitempty"`      // evaluation
+	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation
+
+	Pull   *int    `json:"pull,omitempty"`   // draw, report, child, taken
+	Arm    *int    `json:"arm,omitempty"`    // draw
+	Prob   float64 `json:"prob,omitempty"`   // draw: the propensity
+	Calls  int     `json:"calls,omitempty"`  // draw: how many it was granted
+	Reward float64 `json:"reward,omitempty"` // report
+	Stop   string  `json:"stop,omitempty"`   // stop, pause
+	Limit  string  `json:"limit,omitempty"`  // stop, raise, refusal: what bound
+
+	Child    *int    `json:"child,omitempty"`    // child, taken: its index in the step
+	ID       int     `json:"id,omitempty"`       // child: its order of birth in its arm
+	Parents  []int   `json:"parents,omitempty"`  // child: their IDs
+	Operator string  `json:"operator,omitempty"` // child: what made it
+	Valid    bool    `json:"valid,omitempty"`    // child
+	Score    float64 `json:"score,omitempty"`    // child
+}
+
+// compare reports in what the decision now differs from r, which an earlier incarnation made in its place.
+func (r Record) compare(now Record) error {
+	if r.Kind == Run && now.Kind == Run {
+		return r.Fingerprint.compare(r.Index, now.Fingerprint)
+	}
+	if was, is := r.what(), now.what(); was != is {
+		return fmt.Errorf("%w: record %d: %s, this run: %s", ErrDiverged, r.Index, was, is)
+	}
+	return nil
+}
+
+// what tells a decision in words, so that two can be compared and shown.
+func (r Record) what() string {
+	switch r.Kind {
+	case Draw:
+		return fmt.Sprintf("pull %d draws arm %d with probability %v for %d calls", *r.Pull, *r.Arm, r.Prob, r.Calls)
+	case Report:
+		return fmt.Sprintf("pull %d has reward %v", *r.Pull, r.Reward)
+	case Stop:
+		return fmt.Sprintf("stop by %s %s", r.Stop, r.Limit)
+	}
+	return string(r.Kind)
+}
+
+// decode reads a record's object.
+func decode(object []byte) (Record, error) {
+	var r struct {
+		I int `json:"i"`
+		Record
+	}
+	if err := json.Unmarshal(object, &r); err != nil {
+		return Record{}, fmt.Errorf("journal: a record: %w", err)
+	}
+	r.Index = r.I
+	if err := r.complete(); err != nil {
+		return Record{}, err
+	}
+	return r.Record, nil
+}
+
+// complete reports a field that the record's kind needs and lacks.
+func (r Record) complete() error {
+	var missing bool
+	switch r.Kind {
+	case Draw:
+		missing = r.Pull == nil || r.Arm == nil
+	case Report:
+		missing = r.Pull == nil
+	case Child, Taken:
+		missing = r.Pull == nil || r.Child == nil
+	case Raise:
+		missing = r.Fingerprint == nil
+	case Evaluation:
+		missing = r.Result == nil
+	case Completion, Failure, Abandoned, Tried:
+		missing = r.Reply == nil
+	}
+	if missing {
+		return fmt.Errorf("journal: a %s record lacks a field", r.Kind)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evoalloc/evoalloc/internal/wal"
+)
+
+// read takes a record of an earlier incarnation in.
+func (j *Journal) read(e wal.Entry) (Record, error) {
+	p, ok := peek(e.Object)
+	r := Record{Kind: p.kind, Time: p.time}
+	if !ok || p.kind.whole() {
+		var err error
+		if r, err = decode(e.Object); err != nil {
+			return r, fmt.Errorf("line %d: %w", e.Index+1, err)
+		}
+	}
+	id := ID{p.key, p.n}
+	switch {
+	case r.Kind.effect():
+		j.readEffect(id, effect{e.Place, r.Kind})
+		j.ended(id)
+	case r.Kind.decision():
+		j.readDecision(r)
+	default:
+		if err := j.readOther(id, e, r); err != nil {
+			return r, err
+		}
+	}
+	j.latest = time.UnixMilli(r.Time)
+	return r, nil
+}
+
+// whole reports whether records of this kind are read whole when a journal is opened. The others hold most
+// of the bytes, and are read when they are asked for.
+func (k Kind) whole() bool {
+	switch k {
+	case Header, Raise, Pause, Taken:
+		return true
+	}
+	return k.decision()
+}
+
+// readOther takes in a record that is no effect and no decision.
+func (j *Journal) readOther(id ID, e wal.Entry, r Record) error {
+	switch r.Kind {
+	case Header, Child:
+	case Incarnation:
+		j.close()
+		j.now = time.UnixMilli(r.Time)
+	case Begin:
+		j.begun[id] = e.Place
+	case Tried:
+		delete(j.begun, id)
+		j.tried[id] = append(j.tried[id], e.Place)
+	case Abandoned:
+		j.given[id] = e.Place
+		j.abandoned = append(j.abandoned, e.Place)
+		j.ended(id)
+	case Program:
+		j.programs[id.Key] = true
+	case Taken:
+		if at, ok := j.drawn[*r.Pull]; ok {
+			j.taken[at] = append(j.taken[at], *r.Child)
+		}
+	case Pause:
+		if r.Error != nil {
+			j.paused()
+		}
+	case Raise:
+		if !j.final || j.made[len(j.made)-1].Limit != r.Limit {
+			return fmt.Errorf("line %d: a limit is raised that did not end the run", e.Index+1)
+		}
+		j.goOn(r.Fingerprint)
+	default:
+		return fmt.Errorf("line %d: unknown kind %q", e.Index+1, r.Kind)
+	}
+	return nil
+}
+
+func (j *Journal) readDecision(r Record) {
+	switch r.Kind {
+	case Run:
+		clear(j.drawn)
+		j.ran = len(j.made)
+	case Draw:
+		j.drawn[*r.Pull] = len(j.made)
+	case Report:
+		if at, ok := j.drawn[*r.Pull]; ok {
+			begin := max(j.made[at].Time, j.now.UnixMilli()) // what an earlier incarnation did of it was made again
+			j.ends[at] = max(0, time.Duration(r.Time-begin)*time.Millisecond)
+		}
+	}
+	j.made = append(j.made, r)
+	j.final = r.Kind == Stop
+}
+
+// begin starts this incarnation, when all earlier ones are read.
+func (j *Journal) begin() {
+	j.close()
+	j.now = time.Now()
+	if len(j.made) == 0 {
+		close(j.live)
+	}
+}

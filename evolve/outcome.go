@@ -1,0 +1,155 @@
+package evolve
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// An outcome is what a pull brought, as its step ended.
+type outcome struct {
+	pull   pull
+	gen    Generation
+	err    error
+	scored []journal.Key // evaluations that brought a result
+}
+
+// close takes what happened in a step into what its arm tells of it: calls that the arm did not tell of stand
+// among the asides, a limit that bound is named, and an error that the arm kept to itself ends the run.
+//
+// A step that was cut short must not be reported as whole. Its reward would stand in the journal, replay would
+// find less in the file than the step asks for once it is not interrupted, and what was paid for would be
+// stuck behind ErrDiverged.
+func (s *step) close(gen Generation, err error) (Generation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gen = withCalls(gen, s.made)
+	var refused *refusedError
+	if errors.As(err, &refused) { // that the budget has no room is a limit on the step, and no error
+		gen.Limit, err = cmp.Or(gen.Limit, refused.limit), nil
+	}
+	gen.Limit = cmp.Or(gen.Limit, s.limit)
+	if err == nil {
+		err = s.fatal
+	}
+	// An arm that looks at its context may have stopped early without asking for anything more. Whether it did
+	// cannot be known, and to make a whole step once more from the journal costs nothing.
+	if err == nil && (s.cut || s.over() && !s.past.Ended) {
+		err = errCut
+	}
+	gen.Partial = gen.Partial || err != nil
+	return gen, err
+}
+
+// errCut is the error of a step in which something was given up although its arm returned none.
+var errCut = fmt.Errorf("evolve: the step was cut short: %w", llm.ErrDraining)
+
+// withCalls returns gen with every call that was made. A call is told if a child has exactly its attempts;
+// all others are asides, and what a child repeats of theirs is taken out of the child, so that nothing counts
+// twice.
+//
+// Calls are matched by what their attempts hold and not by a number that the arm would have to hand on, since
+// an arm builds its children itself, and a number that is forgotten is the very mistake that this is for.
+func withCalls(gen Generation, made []Call) Generation {
+	told := newTally(&gen)
+	beside := slices.DeleteFunc(slices.Clone(made), func(c Call) bool { return c.Kind == KindChild && told.child(c.Attempts) })
+	for _, c := range beside {
+		if !told.aside(c) {
+			gen.Asides = append(gen.Asides, c)
+			told.strip(c.Attempts)
+		}
+	}
+	return gen
+}
+
+// A tally finds the calls of a step among what its arm tells. Calls are told apart by what their attempts
+// hold; two that hold the same are interchangeable.
+type tally struct {
+	gen      *Generation
+	children map[mark][]int // of children not matched yet, by their attempts
+	asides   map[mark][]int
+}
+
+// A mark is what tells most calls apart quickly: their number of attempts, and the time that the last took.
+type mark struct {
+	n       int
+	latency int64
+	status  llm.Status
+}
+
+func markOf(attempts []llm.Attempt) mark {
+	if len(attempts) == 0 {
+		return mark{}
+	}
+	last := attempts[len(attempts)-1]
+	return mark{len(attempts), int64(last.Latency), last.Status}
+}
+
+func newTally(gen *Generation) *tally {
+	t := &tally{gen: gen, children: make(map[mark][]int), asides: make(map[mark][]int)}
+	for i, c := range gen.Children {
+		m := markOf(c.Attempts)
+		t.children[m] = append(t.children[m], i)
+	}
+	for i, c := range gen.Asides {
+		m := markOf(c.Attempts)
+		t.asides[m] = append(t.asides[m], i)
+	}
+	return t
+}
+
+// child reports whether a child that no other call was matched with has these attempts.
+func (t *tally) child(attempts []llm.Attempt) bool {
+	return match(t.children, attempts, func(i int) []llm.Attempt { return t.gen.Children[i].Attempts })
+}
+
+// aside reports whether the arm tells of the call among its asides.
+func (t *tally) aside(c Call) bool {
+	return match(t.asides, c.Attempts, func(i int) []llm.Attempt {
+		if t.gen.Asides[i].Kind != c.Kind {
+			return nil
+		}
+		return t.gen.Asides[i].Attempts
+	})
+}
+
+// match takes the first entry with these attempts out of unmatched, and reports whether there is one.
+func match(unmatched map[mark][]int, attempts []llm.Attempt, of func(int) []llm.Attempt) bool {
+	m := markOf(attempts)
+	for at, i := range unmatched[m] {
+		if reflect.DeepEqual(of(i), attempts) {
+			unmatched[m] = slices.Delete(unmatched[m], at, at+1)
+			return true
+		}
+	}
+	return false
+}
+
+// strip takes the attempts of an aside out of a child that has them among others, and that no call was matched
+// with.
+func (t *tally) strip(attempts []llm.Attempt) {
+	for _, open := range t.children {
+		for _, i := range open {
+			c := &t.gen.Children[i]
+			if at := indexOf(c.Attempts, attempts); at >= 0 {
+				c.Attempts = slices.Delete(slices.Clone(c.Attempts), at, at+len(attempts))
+				return
+			}
+		}
+	}
+}
+
+// indexOf returns where part stands in whole, -1 if it does not.
+func indexOf(whole, part []llm.Attempt) int {
+	for at := 0; at+len(part) <= len(whole); at++ {
+		if reflect.DeepEqual(whole[at:at+len(part)], part) {
+			return at
+		}
+	}
+	return -1
+}

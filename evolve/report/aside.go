@@ -1,0 +1,22 @@
+package report
+
+import "github.com/evoalloc/evoalloc/evolve"
+
+// An Aside is a call that a step made beside its children: a judge's, a summary's, an evaluator's.
+type Aside struct {
+	Kind        string    `json:"kind"`
+	Attempts    []Attempt `json:"attempts"`
+	FinalStatus string    `json:"final_status"` // the last attempt's
+}
+
+func newAsides(calls []evolve.Call) (rows []Aside) {
+	for _, c := range calls {
+		row := Aside{Kind: c.Kind, Attempts: make([]Attempt, len(c.Attempts))}
+		for i, a := range c.Attempts {
+			row.Attempts[i] = newAttempt(i, a)
+			row.FinalStatus = row.Attempts[i].Status
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,280 @@
+package evolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A Turn is what a run grants an arm for one step: a share of its budget, its journal, its memory of
+// programs. Everything a step asks of a model or an evaluator goes through it, so that it is admitted,
+// recorded, recalled and booked in one place, and is in the Result even if the arm forgets it.
+//
+// It is a parameter of Step and not a value in its context. What limits, records and recalls a call decides
+// results, costs and durability: hidden in a context it was forgotten in one wrapper or another, and a
+// finished run then paid for everything again, silently.
+//
+// A nil *Turn limits and records nothing, for an arm stepped by hand. A Turn is safe for concurrent use, and
+// not to be used after its step.
+type Turn struct {
+	*step     // nil where nothing is limited or recorded
+	calls int // granted
+}
+
+// A step is what happened in one step of a run, whatever its arm tells of it. The run believes this and not the
+// arm where the two differ: an arm that forgets a call, keeps an error to itself, or returns as if nothing had
+// happened after the run was called off, would otherwise make the accounts wrong, spend the budget on an
+// evaluator that is gone, or leave a journal that nothing can replay.
+//
+// The step of an Allocator's arm is a part of the Allocator's own, and what happens in it happens in both.
+type step struct {
+	*shared
+	pull    int // its number; -1 before the first
+	past    journal.Past
+	over    func() bool // reports whether the run has called its steps off
+	parent  *step       // the allocator's, nil for none
+	failing *streak     // of the arm
+
+	mu     sync.Mutex    // an arm may ask from several goroutines
+	made   []Call        // in the order they ended
+	scored []journal.Key // evaluations that brought a result, made or remembered
+	limit  string        // the first by name that left no room for something, whichever came first, so that replay says the same
+	cut    bool          // something in it was given up
+	fatal  error         // after which the run cannot go on
+}
+
+// shared is what all steps of a run share.
+type shared struct {
+	ledger   *ledger
+	journal  *journal.Journal // nil for none
+	programs *programs
+	queued   func() (served func()) // is called when a call begins to wait for a place
+}
+
+// Calls returns how many model calls the step may make. It is at least 1, and without a limit
+// [math.MaxInt]. What is asked beyond it is refused, unless others leave some over.
+func (t *Turn) Calls() int {
+	if t == nil {
+		return math.MaxInt
+	}
+	return t.calls
+}
+
+// NewTurn returns a Turn for an arm stepped by hand that may make so many calls. It limits and records nothing
+// else. It panics if calls < 1.
+func NewTurn(calls int) *Turn {
+	if calls < 1 {
+		panic(fmt.Sprintf("evolve: NewTurn of %d calls: need at least 1", calls))
+	}
+	return &Turn{calls: calls}
+}
+
+// granted returns t with at most n calls. It never grants more than t has, so an arm within arms cannot pass
+// what the run set aside.
+func (t *Turn) granted(n int) *Turn {
+	if t == nil {
+		return &Turn{calls: n}
+	}
+	return &Turn{step: t.step, calls: min(n, t.calls)}
+}
+
+// inner returns a turn for the step of an arm of the arm that t is for. It keeps accounts of its own beside
+// those of t, because the inner allocation has to know the calls of that arm alone.
+func (t *Turn) inner(n int) *Turn {
+	in := t.granted(n)
+	if in.step != nil {
+		s := in.step
+		in.step = &step{shared: s.shared, pull: s.pull, past: s.past, over: s.over, parent: s, failing: s.failing}
+	}
+	return in
+}
+
+// recording reports whether t belongs to a run.
+func (t *Turn) recording() bool { return t != nil && t.step != nil }
+
+// Ask asks l. In a run it recalls the reply from the journal, or else admits the call, sends it, makes the
+// reply durable, and settles with the budget, in that order. kind is what the call is for: [KindChild], or
+// another word for a call beside the children, which then stands in [Generation.Asides].
+//
+// An error for which [Refused] is true means that the call was not made. Any other costs this call alone,
+// unless it says that the model is [llm.Unavailable] or that the journal failed: the run then ends after the
+// step, whatever Step returns.
+func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	reply, recalled, err := t.ask(ctx, kind, l, req)
+	if t.recording() && !recalled {
+		if bad := t.failing.note(reply, err, mostFailures); bad != nil {
+			t.end(bad)
+			return reply, bad
+		}
+	}
+	return reply, err
+}
+
+// mostFailures is how many calls in a row may fail of a search that counts none itself. A Breeder counts its
+// own. Failed calls do not count in Budget.Calls, so without an end a search that goes on after each error
+// would ask a dead endpoint for ever.
+const mostFailures = 256
+
+// ask is Ask, and says whether the reply came from the journal.
+func (t *Turn) ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (reply llm.Reply, recalled bool, err error) {
+	if !t.recording() {
+		reply, err = l.Generate(ctx, req)
+		return reply, false, err
+	}
+	// This order is the contract: nothing is sent that is in the file or that the budget has no room for,
+	// nothing is acted on that is not on disk, and what was spent is booked however it ended.
+	c := t.newCall(kind, req)
+	reply, recalled, err = c.recall(ctx)
+	if err == nil && !recalled {
+		reply, err = c.send(ctx, l)
+		reply, err = c.keep(ctx, reply, err)
+	}
+	c.settle(reply, err)
+	t.noteCall(Call{kind, reply.Attempts}, err)
+	return reply, recalled, err
+}
+
+// Evaluate scores program with e. Sample numbers independent evaluations of one program: the same program and
+// sample are evaluated once in a run, so that a deterministic evaluator is always asked for sample 0, and a
+// noisy one for 0, 1, 2, ... Programs are the same if their texts are, up to white space at the end.
+//
+// A bad program is a result that is not valid; err means that evaluation itself failed, which ends the run
+// after the step, or that it was given up, or, if [Refused] is true of it, that the budget has no room.
+//
+// Evaluators are told apart by their values, and across processes by how they print. One whose value cannot be
+// compared, such as a func or a struct that holds a slice, is asked again each time.
+//
+// What e asks of a model through [llm.Ask] is an aside of the kind "evaluation".
+func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
+	if !t.recording() {
+		r, err := e.Evaluate(ctx, program)
+		return r.Clean(), err
+	}
+	r, err := t.programs.evaluate(ctx, t, e, program, sample)
+	t.noteError(err)
+	return r, err
+}
+
+// Evaluate scores t's initial program. It is for searches stepped by hand: in a run it is a Turn that
+// evaluates, so that the journal has the score.
+func Evaluate(ctx context.Context, t task.Task) (eval.Candidate, error) {
+	return start(ctx, nil, t)
+}
+
+// start evaluates the initial program of t within turn.
+func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error) {
+	r, err := turn.Evaluate(ctx, t, t.Initial(), 0)
+	if err != nil {
+		return eval.Candidate{}, fmt.Errorf("evolve: evaluating the initial program of %s: %w", t.Name(), err)
+	}
+	return eval.Candidate{Program: t.Initial(), Result: r}, nil
+}
+
+// noteCall keeps a call for the result.
+func (s *step) noteCall(c Call, err error) {
+	for p := s; p != nil && len(c.Attempts) > 0; p = p.parent {
+		p.mu.Lock()
+		p.made = append(p.made, c)
+		p.mu.Unlock()
+	}
+	s.noteError(err)
+}
+
+// noteScored keeps that an evaluation brought a result. Whether it was made here or in a step beside this one
+// depends on which came first; the result counts each where it was asked for first, in the order of outcomes.
+func (s *step) noteScored(key journal.Key) {
+	for p := s; p != nil; p = p.parent {
+		p.mu.Lock()
+		p.scored = append(p.scored, key)
+		p.mu.Unlock()
+	}
+}
+
+// noteError keeps what err means for the step, whether its arm returns it or not.
+//
+// In a pull whose end is in the journal an error did not end the step when it came first, so it does not now:
+// the arm made do with it then. Only what shows that the run is another one counts there.
+func (s *step) noteError(err error) {
+	if err == nil {
+		return
+	}
+	limit, refused := Refused(err)
+	for p := s; p != nil; p = p.parent {
+		p.mu.Lock()
+		switch {
+		case refused && limit != "":
+			if p.limit == "" || limit < p.limit {
+				p.limit = limit
+			}
+		case s.past.Ended && !errors.Is(err, journal.ErrDiverged) && !errors.Is(err, journal.ErrWrite): // it went on then
+		case s.over(), refused:
+			p.cut = true
+		case fatal(err) && p.fatal == nil:
+			p.fatal = err
+		}
+		p.mu.Unlock()
+	}
+}
+
+// end lets the run end after the step. It does not cancel what is under way, which is paid for.
+func (s *step) end(err error) {
+	for p := s; p != nil; p = p.parent {
+		p.mu.Lock()
+		if p.fatal == nil {
+			p.fatal = err
+		}
+		p.mu.Unlock()
+	}
+}
+
+// fatal reports whether a run cannot go on after err, which is more than the failure of one call: the model
+// or the evaluator is gone, the journal cannot be written or tells of another run, somebody's code panicked.
+// To go on would spend the budget on nothing, or on what cannot be kept.
+func fatal(err error) bool {
+	var panicked *PanicError
+	var evaluation *evaluationError
+	return llm.Unavailable(err) || errors.Is(err, journal.ErrWrite) || errors.Is(err, journal.ErrDiverged) ||
+		errors.As(err, &panicked) || errors.As(err, &evaluation)
+}
+
+// Refused reports whether err says that a call or an evaluation was not made because the run's budget has no
+// room for it (the field of Budget is in limit) or because the run is coming to an end (limit is "").
+func Refused(err error) (limit string, refused bool) {
+	var r *refusedError
+	if errors.As(err, &r) {
+		return r.limit, true
+	}
+	return "", errors.Is(err, llm.ErrDraining)
+}
+
+// A streak counts calls in a row that failed, of those made in this incarnation of the run. What a journal
+// recalls does not count: the streak that ended an incarnation would end each one after it too, although the
+// endpoint is back. It is safe for concurrent use.
+type streak struct {
+	mu sync.Mutex
+	n  int
+}
+
+// note counts a call. It returns an error when most calls in a row have failed.
+func (s *streak) note(reply llm.Reply, err error, most int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch last := len(reply.Attempts) - 1; {
+	case last < 0:
+	case reply.Attempts[last].Status == llm.Failed:
+		s.n++
+	case reply.Attempts[last].Status == llm.OK:
+		s.n = 0
+	}
+	if s.n < most || err == nil {
+		return nil
+	}
+	return fmt.Errorf("evolve: %d model calls in a row failed, the last with: %w", s.n, err)
+}

@@ -1,0 +1,238 @@
+package evolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A call is one call of a step while it is made. One goroutine owns it; its attempts come one after another, so
+// what it has set aside is always for one attempt.
+//
+// Room in the budget is set aside for each attempt when it has left every queue (begin), and settled when the
+// attempt has ended (ended), not for the call from its beginning to its end. A generation of 64 children
+// behind a limit of 16 would otherwise hold back the worst case of 48 that only wait, and a retry that pauses
+// that of one that does nothing: with a budget of tokens, most retries found no room although most of the
+// budget was never used.
+type call struct {
+	*step
+	kind string
+	req  llm.Request
+	id   journal.ID // its identity in the journal, if there is one
+
+	set    amounts       // set aside for the attempt under way
+	tried  []llm.Attempt // that have ended, and are booked
+	sends  int           // attempts that were begun
+	booked bool          // all that it cost is booked already
+}
+
+// newCall gives the call its identity: its request, and how many like it came before. Where it was made does
+// not count, so an arm that changes its mind about which of its calls come first is still recalled.
+func (t *Turn) newCall(kind string, req llm.Request) *call {
+	c := &call{step: t.step, kind: kind, req: req}
+	if t.journal != nil {
+		c.id = t.journal.Claim(journal.Key(llm.Digest(req)))
+	}
+	return c
+}
+
+// recall returns how the call ended in an earlier incarnation. Otherwise it waits until the call may be made:
+// until every decision of earlier incarnations is made again.
+func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err error) {
+	if c.journal == nil {
+		return llm.Reply{}, false, nil
+	}
+	r, err := c.journal.Recall(c.id, c.past.Ended)
+	switch {
+	case err != nil:
+		return llm.Reply{}, false, err
+	case r != nil && r.Kind == journal.Refusal:
+		return llm.Reply{}, true, &refusedError{r.Limit}
+	case r != nil:
+		return *r.Reply, true, r.Error.Err()
+	case c.past.Ended:
+		// To make the call for real would pay for a pull that is over and reported.
+		return c.abandonedThen()
+	}
+	// A failure that came before the run ended by an error may be what it ended by. Recalled, it would end
+	// every incarnation from now on, however healthy the endpoint is.
+	if r, err = c.journal.MadeAgain(c.id); err != nil {
+		return llm.Reply{}, false, err
+	}
+	if r != nil {
+		c.ledger.earlier([]journal.Record{*r})
+	}
+	if err := c.awaitLive(ctx); err != nil {
+		return c.abandonedAgain(err)
+	}
+	return llm.Reply{}, false, nil
+}
+
+// abandonedThen returns what a call brought that its search gave up by itself, and went on. In a pull whose
+// end is in the file there can be no other call that is not answered.
+func (c *call) abandonedThen() (llm.Reply, bool, error) {
+	r, err := c.journal.RecallAbandoned(c.id)
+	if err == nil && r == nil {
+		err = c.journal.Diverged(c.pull, c.id)
+	}
+	if err != nil {
+		return llm.Reply{}, false, err
+	}
+	c.booked = true // when the run began
+	return *r.Reply, true, r.Error.Err()
+}
+
+// abandonedAgain returns what a call brought that an earlier incarnation gave up, and this one too.
+func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
+	r, err := c.journal.RecallAbandoned(c.id)
+	if r == nil || err != nil {
+		return llm.Reply{}, false, why
+	}
+	c.booked = true
+	return *r.Reply, true, &abandonedError{r.Error.Err(), why}
+}
+
+// An abandonedError says what an earlier incarnation said, for the reason of this one.
+type abandonedError struct{ then, now error }
+
+func (e *abandonedError) Error() string { return e.then.Error() }
+func (e *abandonedError) Unwrap() error { return e.now }
+
+// awaitLive waits until every decision of earlier incarnations is made again. If replay turns out otherwise
+// until then, the run is another one, and must not have paid for anything. In a run that is over nothing more
+// is asked for.
+func (s *step) awaitLive(ctx context.Context) error {
+	select {
+	case <-s.journal.Live():
+		if s.journal.Finished() {
+			return fmt.Errorf("evolve: journal %s tells of a run that is over: %w", s.journal.Path(), llm.ErrDraining)
+		}
+		return s.journal.Err()
+	case <-ctx.Done():
+		return fmt.Errorf("evolve: %w", context.Cause(ctx))
+	}
+}
+
+// send makes the call. What an attempt may cost is set aside when it has left every queue, and it is begun in
+// the journal then; what it did cost is booked when it ends, before the next one or a pause.
+func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error) {
+	trace := llm.TraceOf(ctx)
+	if closed(trace.Drain) {
+		return llm.Reply{}, llm.ErrDraining
+	}
+	traced := llm.WithTrace(ctx, &llm.Trace{
+		Again:  func(context.Context, llm.Request) error { return c.again(trace.Drain) },
+		Send:   func() error { return c.begin(ctx, trace.Drain) },
+		Ended:  c.ended,
+		Queued: both(c.queued, trace.Queued),
+	})
+	if bad := guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
+		err = bad
+	}
+	reply = reply.Clean()
+	// An answer costs something, whether its model tells of it or not. Without an attempt it would count in no
+	// budget, and a run limited by calls would never end.
+	if err == nil && len(reply.Attempts) == 0 {
+		reply.Attempts = []llm.Attempt{{Status: llm.OK}}
+	}
+	return reply, err
+}
+
+// again reports why another attempt is not worth waiting for. It sets nothing aside: begin does when the
+// attempt has left the queue, and waits there holding nothing, so that two calls that each want another attempt
+// cannot wait for each other.
+func (c *call) again(drain <-chan struct{}) error {
+	if closed(drain) {
+		return llm.ErrDraining
+	}
+	if limit := c.ledger.full(c.ledger.b.worst(c.req)); limit != "" {
+		return fmt.Errorf("evolve: the budget's %s has no room for another attempt", limit)
+	}
+	return nil
+}
+
+// begin sets aside what an attempt may cost and writes down that it is about to be sent, one record for each
+// attempt: a kill then loses exactly those that were on the wire, and the accounts can say how many.
+func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
+	w := c.ledger.b.worst(c.req)
+	if err := c.ledger.reserve(ctx, drain, w, true); err != nil {
+		return err
+	}
+	c.set = w
+	c.sends++
+	if c.journal == nil {
+		return nil
+	}
+	r := journal.Record{Kind: journal.Begin}
+	if c.kind != KindChild {
+		r.For = c.kind
+	}
+	if c.req.MaxTokens != nil {
+		r.MaxTokens = *c.req.MaxTokens
+	}
+	return c.journal.Write(c.id, r)
+}
+
+// ended books what attempts cost, when they have ended and not when the call has: stalls count against their
+// limit while they happen, so a run in which every call hangs ends after as many stalls as it may have and
+// those in flight, however often each call would be retried.
+//
+// The room for the call itself stays set aside if the last attempt brought an answer, until the call has ended
+// too. In between it is neither spent nor free.
+func (c *call) ended(attempts []llm.Attempt) {
+	set := c.set
+	if c.set = (amounts{}); answered(attempts) {
+		set.calls, c.set.calls = 0, set.calls
+	}
+	used, stalls := c.ledger.b.used(sizeOf(c.req), attempts)
+	c.ledger.settle(set, used, stalls)
+	c.tried = append(c.tried, attempts...)
+	if c.journal == nil || len(attempts) == 0 || answered(attempts) {
+		return
+	}
+	// If this cannot be written, neither can the call's end, which says so.
+	_ = c.journal.Write(c.id, journal.Record{Kind: journal.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: promptBound(c.req)})
+}
+
+// keep makes durable how the call ended, before anything acts on it. What it is recorded as decides what a
+// resumed run does: a completion is recalled, a refusal too, an abandoned call is made again, and a failure is
+// recalled unless the run then ended by an error.
+func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply, error) {
+	if c.journal == nil {
+		return reply, err
+	}
+	r := journal.Record{Kind: journal.Completion, Reply: &reply, Error: llm.NewErrorRecord(err)}
+	limit, refused := Refused(err)
+	switch {
+	case err == nil:
+	case len(reply.Attempts) == 0 && limit != "":
+		r = journal.Record{Kind: journal.Refusal, Limit: limit}
+	case c.sends == 0 && len(reply.Attempts) == 0 && (refused || ctx.Err() != nil):
+		return reply, err // it was not begun
+	case ctx.Err() != nil || refused && limit == "" || fatal(err):
+		r.Kind, r.Prompt = journal.Abandoned, promptBound(c.req)
+	default:
+		r.Kind, r.Prompt = journal.Failure, promptBound(c.req)
+	}
+	if bad := c.journal.Write(c.id, r); bad != nil {
+		return reply, errors.Join(bad, err)
+	}
+	return reply, err
+}
+
+// settle books what is not booked yet, and gives back what is still set aside.
+func (c *call) settle(reply llm.Reply, err error) {
+	var used amounts
+	var stalls int
+	if !c.booked {
+		used, stalls = c.ledger.b.used(sizeOf(c.req), reply.Attempts[min(len(c.tried), len(reply.Attempts)):])
+	}
+	if answered(reply.Attempts) {
+		used.calls = 1
+	}
+	c.ledger.settle(c.set, used, stalls)
+	c.set = amounts{}
+}
