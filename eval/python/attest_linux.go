@@ -6,6 +6,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// newPipe returns the ends of a pipe, newSockets those of a pair of sockets. No process that is started
+// meanwhile comes to hold them.
+func newPipe() (ends [2]int, err error) {
+	err = unix.Pipe2(ends[:], unix.O_CLOEXEC)
+	return ends, os.NewSyscallError("pipe2", err)
+}
+
+func newSockets() (ends [2]int, err error) {
+	ends, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	return ends, os.NewSyscallError("socketpair", err)
+}
+
 // attest has the kernel say who sends what arrives on a socket.
 func attest(fd int) error {
 	return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1))

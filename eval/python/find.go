@@ -161,13 +161,10 @@ func probe(ctx context.Context, path string, q query) (interpreter, error) {
 	if err != nil {
 		return p, err
 	}
-	var in, out, stderr bytes.Buffer
-	if err := errors.Join(writeFrame(&in, code), writeFrame(&in, question)); err != nil {
-		return p, err
-	}
+	var out, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, "-c", bootstrap)
 	cmd.Env, cmd.Dir = environ(nil), string(filepath.Separator)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(append(frame(code), frame(question)...)), &out, &stderr
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		return p, fmt.Errorf("%s", cmp.Or(lastLine(stderr.String()), err.Error()))

@@ -12,19 +12,21 @@ import (
 // errNoFork is that candidates are forked from an interpreter, which takes a system that can.
 var errNoFork = errors.New("python: " + runtime.GOOS + " cannot fork a process; run Python candidates through eval/command here")
 
+type control struct{ fd int }
+
+func (*control) open() (*os.File, error)        { return nil, errNoFork }
+func (*control) line(time.Time) ([]byte, error) { return nil, errNoFork }
+func (*control) close() error                   { return nil }
+func (*control) hangUp()                        {}
+func send(int, []byte, time.Time) error         { return errNoFork }
+
 type pipes struct{}
 
-func (*pipes) open() ([]*os.File, error)      { return nil, errNoFork }
-func (*pipes) line(time.Time) ([]byte, error) { return nil, errNoFork }
-func (*pipes) close()                         {}
+func (*pipes) close() {}
 
-func closeAll([]*os.File) {}
-
-type watch struct {
-	nonce    []byte
-	deadline time.Time
-}
+type watch struct{ pipes pipes }
 
 func newWatch(*zygote) (*watch, error)   { return nil, errNoFork }
+func (*watch) start(job) error           { return errNoFork }
 func (*watch) run() error                { return errNoFork }
 func (*watch) outcome() (outcome, error) { return outcome{}, errNoFork }

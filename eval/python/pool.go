@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -36,37 +37,61 @@ func newPool(ctx context.Context, k *kind, size int) (*pool, hello, error) {
 }
 
 // do runs a candidate on a zygote. One that dies under a candidate is replaced and the candidate run
-// once more, as it need not be to blame; if that ends the same way, the error is errDied.
+// once more in a fresh one, as it need not be to blame; if that ends the same way, the error is errDied.
+// Where there is no process to be had, do waits for one, as long as those that now run may take theirs.
 func (p *pool) do(ctx context.Context, j job) (outcome, error) {
 	if err := p.sem.Acquire(ctx, 1); err != nil {
 		return outcome{}, fmt.Errorf("python: waiting for an interpreter: %w", err)
 	}
 	defer p.sem.Release(1)
-	o, err := p.once(ctx, j)
+	o, err := p.patiently(ctx, j, false)
 	if errors.Is(err, errDied) {
-		o, err = p.once(ctx, j)
+		o, err = p.patiently(ctx, j, true)
 	}
 	return o, err
 }
 
-func (p *pool) once(ctx context.Context, j job) (outcome, error) {
-	z, err := p.take(ctx)
+// forkPause is how long it is until a process is asked for again that could not be made, at first.
+const forkPause = 50 * time.Millisecond
+
+// patiently is once, but it pauses where a process cannot be made, and tries again with a new zygote.
+func (p *pool) patiently(ctx context.Context, j job, fresh bool) (outcome, error) {
+	o, err := p.once(ctx, j, fresh)
+	end := time.Now().Add(p.kind.patience)
+	for pause := forkPause; errors.Is(err, errFork) && time.Now().Before(end); pause = min(2*pause, 2*time.Second) {
+		p.kind.log.Warn("python: trying a new interpreter after a pause", "pause", pause, "why", err)
+		select {
+		case <-ctx.Done():
+			return outcome{}, fmt.Errorf("python: waiting for an interpreter: %w", ctx.Err())
+		case <-time.After(pause):
+		}
+		o, err = p.once(ctx, j, true)
+	}
+	return o, err
+}
+
+// once runs a candidate on an idle zygote, or a fresh one.
+func (p *pool) once(ctx context.Context, j job, fresh bool) (outcome, error) {
+	z, err := p.take(ctx, fresh)
 	if err != nil {
 		return outcome{}, err
 	}
 	o, err := z.do(ctx, j)
-	if cleanup := p.put(z, err == nil && o.clean); cleanup != nil {
-		return outcome{}, cleanup
-	}
-	if o.how == tooLong {
+	removed := p.put(z, err == nil && o.clean)
+	switch {
+	case p.isClosed():
+		return outcome{}, ErrClosed
+	case o.how == tooLong:
 		return o, nil
+	case err == nil && !removed:
+		o.how = littered
 	}
 	return o, err
 }
 
 // take returns an idle zygote, or a new one.
-func (p *pool) take(ctx context.Context) (*zygote, error) {
-	for {
+func (p *pool) take(ctx context.Context, fresh bool) (*zygote, error) {
+	for !fresh {
 		z, err := p.pop()
 		if err != nil {
 			return nil, err
@@ -77,12 +102,13 @@ func (p *pool) take(ctx context.Context) (*zygote, error) {
 		if !z.process.Ended() {
 			return z, nil
 		}
-		if err := p.put(z, false); err != nil {
-			return nil, err
-		}
+		p.put(z, false)
 	}
 	z, _, err := startZygote(ctx, p.kind)
 	if err != nil {
+		if ctx.Err() == nil {
+			err = fmt.Errorf("python: %w: %w", errFork, err) // one of this kind has been started before
+		}
 		return nil, err
 	}
 	p.mu.Lock()
@@ -110,24 +136,29 @@ func (p *pool) pop() (*zygote, error) {
 	return z, nil
 }
 
-// put takes a zygote back, and ends it unless it is fit for another candidate.
-func (p *pool) put(z *zygote, fit bool) error {
+// put takes a zygote back, and ends it unless it is fit for another candidate. It reports whether nothing
+// is left of one that it ended: a candidate can leave what cannot be removed, which is no reason to end
+// a run.
+func (p *pool) put(z *zygote, fit bool) bool {
 	p.mu.Lock()
 	delete(p.busy, z)
 	if fit && !p.closed {
 		p.idle = append(p.idle, z)
 		p.mu.Unlock()
-		return nil
+		return true
 	}
-	closed := p.closed
 	p.mu.Unlock()
-	if err := z.close(); err != nil {
-		return err
+	err := z.close()
+	if err != nil {
+		p.kind.log.Warn("python: a candidate's folder is left behind", "folder", z.scratch, "why", short(err.Error()))
 	}
-	if closed {
-		return ErrClosed
-	}
-	return nil
+	return err == nil
+}
+
+func (p *pool) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
 }
 
 // close ends all zygotes, also under a candidate, and waits until they are gone.

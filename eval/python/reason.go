@@ -20,6 +20,7 @@ const (
 	tooLong  manner = "ran too long"
 	flooded  manner = "printed too much"
 	tooLarge manner = "sent too much"
+	littered manner = "left what cannot be removed"
 )
 
 // An outcome is how a candidate ended, and what it left.
@@ -53,6 +54,8 @@ func (o outcome) fault(c Config) *eval.ProgramError {
 		reason = fmt.Sprintf("printed more than %d MiB", floodBytes>>20)
 	case tooLarge:
 		reason = fmt.Sprintf("sent more than the %d bytes allowed as a result", c.ResultBytes)
+	case littered:
+		reason = "left a temporary folder that cannot be removed"
 	default:
 		reason = o.ending(c)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
@@ -69,6 +70,7 @@ func newKind(ctx context.Context, cfg Config, mechanisms []sandbox.Mechanism, st
 		interpreter: path, env: environ(cfg.Env), code: code, required: cfg.Imports,
 		plan: plan, bounds: cfg.bounds(stages),
 		timeout: cfg.Timeout, grace: graceTime, stages: stages,
+		patience: cfg.Timeout*time.Duration(stages) + graceTime, log: cfg.Logger,
 		orders: orders{Imports: imports, OutputBytes: cfg.OutputBytes, ResultBytes: cfg.ResultBytes, Folder: folder},
 	}, nil
 }

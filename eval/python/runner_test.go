@@ -114,6 +114,7 @@ func TestCannotFork(t *testing.T) {
 	cfg := Config{Workers: 1, Interpreter: interpreterPath, Logger: quiet, Isolation: None}
 	r := newTestRunner(t, cfg)
 	r.pool.kind.code = bytes.Replace(r.pool.kind.code, []byte("pid = os.fork()"), []byte("raise OSError(11, 'too few')"), 1)
+	r.pool.kind.patience = 10 * time.Millisecond
 	old := r.pool.idle[0]
 	old.kill()
 	_ = old.process.Wait() // that it was killed is no news

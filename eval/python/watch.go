@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -19,6 +18,8 @@ import (
 // and prints.
 type watch struct {
 	z        *zygote
+	n        uint32 // the candidate's number
+	pipes    pipes
 	nonce    []byte
 	deadline time.Time
 	out, err sandbox.Capture
@@ -29,7 +30,8 @@ type watch struct {
 }
 
 func newWatch(z *zygote) (*watch, error) {
-	w := &watch{z: z, nonce: make([]byte, nonceSize), deadline: time.Now().Add(z.kind.timeout), buf: z.buf[:]}
+	z.candidates++
+	w := &watch{z: z, n: z.candidates, nonce: make([]byte, nonceSize), deadline: time.Now().Add(z.kind.timeout), buf: z.buf[:]}
 	w.out.Keep, w.err.Keep = z.orders.OutputBytes/2, z.orders.OutputBytes/2
 	w.home = home{nonce: w.nonce, attested: len(z.orders.Alone) == 0}
 	_, err := rand.Read(w.nonce)
@@ -40,34 +42,80 @@ func newWatch(z *zygote) (*watch, error) {
 // what it sent and printed is read afterwards.
 const brief = 3 * time.Millisecond
 
+// start has the zygote fork the candidate, and gives it the job. The zygote never holds the job itself:
+// what it has read, all candidates after this one could find in their memory.
+func (w *watch) start(j job) error {
+	theirs, err := w.pipes.open(w.z.control.fd)
+	if err != nil {
+		return fmt.Errorf("python: %w: %w", errFork, err)
+	}
+	err = w.z.control.order(w.n, theirs)
+	closeAll(theirs)
+	if err != nil {
+		return err
+	}
+	err = send(w.pipes.fds[fdHome], j.frame(w.nonce), w.deadline)
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil // there is no candidate, as the zygote is going to say; or it is late, as run is going to see
+	}
+	return err
+}
+
 // run waits until the candidate and all of its descendants are gone. An error means that the zygote
 // is, or does not end them.
 func (w *watch) run() error {
-	ready, err := w.z.pipes.wait(time.Now().Add(min(brief, w.z.kind.timeout)), fdReply+1)
-	if err == nil {
-		err = w.take(ready)
-	}
+	err := w.turn(time.Now().Add(min(brief, w.z.kind.timeout)), fdReply+1)
 	for err == nil && w.reply == nil {
-		ready, err = w.z.pipes.wait(w.deadline, len(w.z.pipes.fds))
-		if err != nil {
-			return err
-		}
-		if ready == [4]bool{} {
+		if !time.Now().Before(w.deadline) { // whatever there is to be read
 			if err := w.late(); err != nil {
 				return err
 			}
 		}
-		err = w.take(ready)
+		err = w.turn(w.deadline, len(w.pipes.fds))
 	}
 	if err != nil {
 		return err
 	}
-	for _, i := range []int{fdStdout, fdStderr, fdHome} {
+	for i := fdStdout; i <= fdHome; i++ {
 		if err := w.drain(i); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// turn waits until one of the first n pipes has something, and reads once from each that has.
+func (w *watch) turn(until time.Time, n int) error {
+	var all [4]unix.PollFd
+	fds := all[:n]
+	for i := range fds {
+		fds[i] = unix.PollFd{Fd: int32(w.pipes.fds[i]), Events: unix.POLLIN}
+	}
+	if err := poll(fds, until); err != nil {
+		return err
+	}
+	for i := range fds {
+		if fds[i].Revents == 0 {
+			continue
+		}
+		if err := w.take(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take reads once from pipe i.
+func (w *watch) take(i int) (err error) {
+	if i != fdReply {
+		_, err = w.read(i)
+		return err
+	}
+	if err := w.z.control.more(); err != nil {
+		return err
+	}
+	w.reply, err = w.z.control.cut()
+	return err
 }
 
 // late has the candidate ended, as its time is up. A zygote that does not do so in time is given up.
@@ -84,62 +132,45 @@ func (w *watch) end(how manner) error {
 		return nil
 	}
 	w.how, w.deadline = how, time.Now().Add(w.z.kind.grace)
-	if err := w.z.in.SetWriteDeadline(w.deadline); err != nil {
-		return err
-	}
-	return writeFrame(w.z.in, nil)
+	return w.z.control.order(0, nil)
 }
 
-// take reads once from each of the pipes that are ready.
-func (w *watch) take(ready [4]bool) error {
-	if ready[fdReply] {
-		if err := w.z.pipes.more(); err != nil {
-			return err
-		}
-		if line, ok := w.z.pipes.cutLine(); ok {
-			w.reply = line
-		}
-	}
-	for i := fdStdout; i <= fdHome; i++ {
-		if !ready[i] {
-			continue
-		}
-		if _, err := w.read(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// drain reads what is left in a pipe that nobody writes to any more.
+// drain reads what is left in a pipe that nobody writes to any more. If somebody does, it is given up.
 func (w *watch) drain(i int) error {
-	for {
+	for deadline := time.Now().Add(w.z.kind.grace); ; {
 		more, err := w.read(i)
 		if err != nil || !more {
 			return err
 		}
+		if !time.Now().Before(deadline) {
+			return os.ErrDeadlineExceeded
+		}
 	}
 }
 
-// read reads once from a pipe and says whether something was there.
+// read reads once from a pipe of the candidate's and says whether something was there.
 func (w *watch) read(i int) (bool, error) {
+	if w.pipes.fds[i] < 0 {
+		return false, nil
+	}
 	var n int
 	var pid int32
 	var err error
 	if i == fdHome {
-		n, pid, err = receive(w.z.pipes.fds[i], w.buf)
+		n, pid, err = receive(w.pipes.fds[i], w.buf)
 	} else {
-		n, err = read(w.z.pipes.fds[i], w.buf)
+		n, err = read(w.pipes.fds[i], w.buf)
 	}
 	switch {
 	case errors.Is(err, unix.EAGAIN):
 		return false, nil
-	case err != nil:
+	case err == nil && n > 0:
+		return true, w.sort(i, w.buf[:n], pid)
+	case err != nil && !errors.Is(err, unix.ECONNRESET): // which is the end of a socket that has not read all
 		return false, err
-	case n == 0:
-		return false, io.ErrUnexpectedEOF // the zygote holds the other end
 	}
-	return true, w.sort(i, w.buf[:n], pid)
+	w.pipes.end(i)
+	return false, nil
 }
 
 // sort puts what came from pipe i where it belongs, and ends the candidate if it is too much.
@@ -168,14 +199,16 @@ func (w *watch) sort(i int, data []byte, pid int32) error {
 
 // outcome says how the candidate ended, once it has.
 func (w *watch) outcome() (outcome, error) {
-	var status unix.WaitStatus
-	var micros int64
-	var clean string
-	if _, err := fmt.Sscanf(string(w.reply), "%d %d %s", &status, &micros, &clean); err != nil {
-		return outcome{}, fmt.Errorf("python: an interpreter says that it %s", w.reply)
+	r, err := parseReply(string(w.reply), w.n)
+	if err == nil && len(w.z.control.left) > 0 {
+		err = fmt.Errorf("%w: it went on after its answer with %q", errDied, short(string(w.z.control.left)))
 	}
-	o := outcome{how: w.how, stage: w.home.stages, exit: status.ExitStatus(), cpu: time.Duration(micros) * time.Microsecond,
-		clean: clean == "1", stdout: w.out.String(), stderr: w.err.String(), scratch: w.z.scratch}
+	if err != nil {
+		return outcome{}, err
+	}
+	status := unix.WaitStatus(r.status)
+	o := outcome{how: w.how, stage: w.home.stages, exit: status.ExitStatus(), cpu: r.cpu,
+		clean: r.clean, stdout: w.out.String(), stderr: w.err.String(), scratch: w.z.scratch}
 	if status.Signaled() {
 		o.signal = int(status.Signal())
 	}

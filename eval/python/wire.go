@@ -10,13 +10,13 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// The harness is what runs inside an interpreter. It is handed over through a pipe, in this order.
+// The harness is what runs inside an interpreter. It is handed over on standard input, in this order.
 //
 //go:embed harness/*.py
 var harness embed.FS
 
 var (
-	serving = []string{"hooks", "confine", "child", "evaluate", "serve"}
+	serving = []string{"hooks", "confine", "child", "evaluate", "tidy", "serve"}
 	probing = []string{"hooks", "child", "evaluate", "probe"}
 )
 
@@ -27,15 +27,15 @@ if sys.version_info < (3, 9):
     sys.exit("it is Python %d.%d, and 3.9 or newer is needed" % sys.version_info[:2])
 sys.path[:] = [p for p in sys.path if p]
 import json, struct
-def exactly(n):
-    data = b""
+def exactly(fd, n):
+    data = bytearray()
     while len(data) < n:
-        part = os.read(0, n - len(data))
+        part = os.read(fd, n - len(data))
         if not part: os._exit(0)
         data += part
-    return data
+    return bytes(data)
 space = {"__name__": "evoalloc", "exactly": exactly}
-for name, source in json.loads(exactly(struct.unpack("!I", exactly(4))[0])):
+for name, source in json.loads(exactly(0, struct.unpack("!I", exactly(0, 4))[0])):
     exec(compile(source, "<evoalloc " + name + ">", "exec"), space)
 `
 
@@ -85,23 +85,23 @@ const (
 	taskInspect  = 'I' // look at the evaluator only
 )
 
-// encode returns j as the harness reads it. What the candidate's process sends begins with nonce.
-func (j job) encode(nonce []byte) []byte {
-	data := append([]byte(nil), nonce...)
+// frame returns j as the candidate's process reads it. What that process sends begins with nonce.
+func (j job) frame(nonce []byte) []byte {
+	n := len(nonce) + 1 + len(j.entry) + 1 + len(j.program)
+	data := binary.BigEndian.AppendUint32(make([]byte, 0, 4+n), uint32(n))
+	data = append(data, nonce...)
 	data = append(data, j.task)
 	data = append(data, j.entry...)
 	data = append(data, '\n')
 	return append(data, j.program...)
 }
 
-// writeFrame writes data with its length before it, in one write.
-func writeFrame(w io.Writer, data []byte) error {
-	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(data)), uint32(len(data)))
-	_, err := w.Write(append(frame, data...))
-	return err
+// frame returns data with its length before it.
+func frame(data []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(data)), uint32(len(data))), data...)
 }
 
-// readFrame reads what writeFrame wrote into v.
+// readFrame reads what frame made into v.
 func readFrame(r io.Reader, v any) error {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

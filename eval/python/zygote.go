@@ -21,15 +21,15 @@ import (
 // A zygote is an interpreter that has imported what candidates need and forks a fresh, contained
 // process for each, one at a time. One goroutine at a time uses it; kill may be called by any.
 type zygote struct {
-	cmd     *exec.Cmd
-	process *sandbox.Process
-	in      *os.File // to it
-	pipes   pipes    // from it and its candidates
-	scratch string
-	stderr  *tail
-	kind    *kind
-	orders  orders
-	buf     [64 << 10]byte // for what comes through the pipes
+	cmd        *exec.Cmd
+	process    *sandbox.Process
+	control    control
+	candidates uint32 // how many it was given
+	scratch    string
+	stderr     *tail
+	kind       *kind
+	orders     orders
+	buf        [64 << 10]byte // for what comes from candidates
 }
 
 // startTimeout is how long an interpreter may take to start and import; a cold disk is slow.
@@ -62,31 +62,24 @@ func startZygote(ctx context.Context, k *kind) (z *zygote, h hello, err error) {
 	return z, h, nil
 }
 
-// start starts the interpreter with its pipes.
+// start starts the interpreter.
 func (z *zygote) start(k *kind) error {
-	stdin, in, err := os.Pipe()
+	theirs, err := z.control.open()
 	if err != nil {
 		return err
 	}
-	defer stdin.Close()
-	theirs, err := z.pipes.open()
-	if err != nil {
-		return errors.Join(err, in.Close())
-	}
-	defer closeAll(theirs)
-	z.in = in
+	defer theirs.Close()
 	z.cmd = exec.Command(k.interpreter, "-c", bootstrap)
 	z.cmd.Env, z.cmd.Dir = k.env, string(filepath.Separator)
-	z.cmd.Stdin, z.cmd.Stdout, z.cmd.Stderr, z.cmd.ExtraFiles = stdin, theirs[0], z.stderr, theirs[1:]
+	// What is printed while importing is for people.
+	z.cmd.Stdin, z.cmd.Stdout, z.cmd.Stderr = theirs, z.stderr, z.stderr
 	if err := sandbox.CloseInherited(z.cmd); err != nil {
-		z.pipes.close()
-		return errors.Join(err, in.Close())
+		return errors.Join(err, z.control.close())
 	}
 	z.cmd.SysProcAttr = k.plan.Attr()
 	z.cmd.WaitDelay = time.Second
 	if z.process, err = k.plan.StartZygote(z.cmd, k.bounds); err != nil {
-		z.pipes.close()
-		return errors.Join(err, in.Close())
+		return errors.Join(err, z.control.close())
 	}
 	return nil
 }
@@ -102,10 +95,10 @@ func (z *zygote) greet(ctx context.Context, k *kind) (h hello, err error) {
 		return h, err
 	}
 	deadline := time.Now().Add(startTimeout)
-	if err := errors.Join(z.in.SetWriteDeadline(deadline), writeFrame(z.in, k.code), writeFrame(z.in, data)); err != nil {
+	if err := send(z.control.fd, append(frame(k.code), frame(data)...), deadline); err != nil {
 		return h, cmp.Or(ctx.Err(), err)
 	}
-	line, err := z.pipes.line(deadline)
+	line, err := z.control.line(deadline)
 	switch {
 	case ctx.Err() != nil:
 		return h, ctx.Err()
@@ -115,16 +108,13 @@ func (z *zygote) greet(ctx context.Context, k *kind) (h hello, err error) {
 		return h, err
 	}
 	if err := json.Unmarshal(line, &h); err != nil {
-		return h, fmt.Errorf("it answered %q: %w", line, err)
+		return h, fmt.Errorf("it answered %q: %w", short(string(line)), err)
 	}
 	if h.Failed != "" {
-		return h, errors.New(h.Failed)
+		return h, errors.New(short(h.Failed))
 	}
 	return h, nil
 }
-
-// errDied is that a zygote ended while it was running a candidate.
-var errDied = errors.New("python: the interpreter that ran it died")
 
 // do runs a candidate. An error means that the zygote is of no more use: errDied, or that it did not
 // end the candidate, or ctx's.
@@ -135,11 +125,8 @@ func (z *zygote) do(ctx context.Context, j job) (outcome, error) {
 	}
 	stop := context.AfterFunc(ctx, z.kill)
 	defer stop()
-	err = z.in.SetWriteDeadline(w.deadline)
-	if err == nil {
-		err = writeFrame(z.in, j.encode(w.nonce))
-	}
-	if err == nil {
+	defer w.pipes.close()
+	if err = w.start(j); err == nil {
 		err = w.run()
 	}
 	switch {
@@ -149,8 +136,10 @@ func (z *zygote) do(ctx context.Context, j job) (outcome, error) {
 		return outcome{}, fmt.Errorf("python: running a candidate: %w", ctx.Err())
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return outcome{how: tooLong, scratch: z.scratch}, err
+	case errors.Is(err, errFork), errors.Is(err, errDied):
+		return outcome{}, err
 	}
-	return outcome{}, errDied
+	return outcome{}, fmt.Errorf("%w: %w", errDied, err)
 }
 
 // kill ends the interpreter at once, and with it what it runs: in a pid namespace the kernel sees to
@@ -160,7 +149,7 @@ func (z *zygote) kill() {
 		_ = z.cmd.Process.Kill() // the only error is that it has ended already
 		return
 	}
-	_ = z.in.Close() // the only error is that it is closed already
+	z.control.hangUp()
 	go func() {
 		timer := time.NewTimer(endTime)
 		defer timer.Stop()
@@ -178,9 +167,8 @@ const endTime = 5 * time.Second
 // close ends the interpreter and removes what it leaves.
 func (z *zygote) close() error {
 	z.kill()
-	_ = z.process.Wait() // that it was killed is no news
-	_ = z.in.Close()     // kill may have closed it
-	z.pipes.close()
+	_ = z.process.Wait()  // that it was killed is no news
+	_ = z.control.close() // nothing was written
 	return sandbox.Remove(z.scratch)
 }
 
@@ -188,7 +176,7 @@ func (z *zygote) close() error {
 func (z *zygote) complaint() string {
 	z.kill()
 	_ = z.process.Wait()
-	return lastLine(z.stderr.String())
+	return short(lastLine(z.stderr.String()))
 }
 
 // A kind is what the zygotes of one pool have in common.
@@ -202,7 +190,9 @@ type kind struct {
 	timeout     time.Duration // of one stage
 	grace       time.Duration // how much longer a candidate may take before its zygote, which ought to have ended it, is given up
 	stages      int           // the most there can be
-	required    []string      // modules without which a zygote is of no use
+	patience    time.Duration // how long a process is waited for that cannot be made
+	log         *slog.Logger
+	required    []string // modules without which a zygote is of no use
 }
 
 // check returns an error if what a zygote found is not enough.

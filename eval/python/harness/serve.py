@@ -7,78 +7,98 @@ import gc
 import importlib
 import json
 import os
+import resource
 import select
 import signal
+import socket
+import struct
 import sys
 import time
 
-# What was started with it: pipes for standard output and error, a socket for results.
-OUT, ERR, HOME = 3, 4, 5
+PR_SET_DUMPABLE = 4
 
 
 class Control:
-    """The pipes to the other side, which no candidate gets to see. What comes in is a four-byte
-    length and as many bytes; no bytes means that the candidate is to be ended. What goes out are
-    lines."""
+    """The socket to the other side, which no candidate gets to see. It is a socket because a pipe can
+    be opened again by its name in /proc, by whoever may look there, and a socket cannot. What comes in
+    first is the orders, with their length before them; then for each candidate its number and three
+    descriptors that are its own, or the number 0, when it is to be ended. Neither programs nor results
+    come by here: what this process has read is in the memory of every fork. What goes out are lines."""
 
     def __init__(self):
-        self.fds = [os.dup(0), os.dup(1)]
+        self.socket = socket.socket(fileno=os.dup(0))
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)
-        os.dup2(2, 1)  # what is printed while importing is for people
         os.close(null)
 
-    def read(self):
-        return self.exactly(int.from_bytes(self.exactly(4), "big"))
+    def orders(self):
+        return json.loads(frame(self.socket.fileno()))
 
-    def exactly(self, n):
-        data = b""
-        while len(data) < n:
-            part = os.read(self.fds[0], n - len(data))
-            if not part:
-                os._exit(0)  # the other side is gone
-            data += part
-        return data
+    def receive(self):
+        """The number of a candidate and its descriptors for standard output, standard error and home."""
+        data, extra, _, _ = self.socket.recvmsg(4, socket.CMSG_SPACE(3 * 4))
+        if len(data) < 4:
+            return None, ()  # the other side is gone
+        return int.from_bytes(data, "big"), struct.unpack("3i", extra[0][2][:12]) if extra else ()
 
     def write(self, line):
-        os.write(self.fds[1], line + b"\n")  # short enough to go in one
+        self.socket.sendall(line + b"\n")
+
+
+def frame(fd):
+    return exactly(fd, int.from_bytes(exactly(fd, 4), "big"))
 
 
 class Zygote:
     def __init__(self, control, orders, folders):
-        self.control, self.orders, self.folders = control, orders, folders
+        self.control, self.orders, self.folders = control, orders, [Folder(f) for f in folders]
         self.alone = filter_call(orders["alone"]) if orders["alone"] else None
         self.poll = select.poll()
-        self.poll.register(control.fds[0], select.POLLIN)
+        self.poll.register(control.socket.fileno(), select.POLLIN)
+        self.state = state()
 
     def serve(self):
         while True:
-            job = self.control.read()
-            if not job:
-                continue  # it had ended already
+            n, own = self.control.receive()
+            if n is None:
+                os._exit(0)
+            if not own:
+                continue  # the end of a candidate that had ended already
             try:
                 pid = os.fork()
             except OSError as e:
-                self.control.write(b"cannot fork: %s" % str(e).encode())
+                for fd in own:
+                    os.close(fd)
+                self.control.write(b"%d cannot fork: %s" % (n, str(e).encode()))
                 continue
             if pid == 0:
-                self.become(job)
+                self.become(*own)
+            for fd in own:
+                os.close(fd)
             status, usage = self.watch(pid)
             if self.alone is None:
                 self.descendants()
             used = int((usage.ru_utime + usage.ru_stime) * 1e6)
-            self.control.write(b"%d %d %d" % (status, used, clean(self.folders)))
+            self.control.write(b"%d %d %d %d" % (n, status, used, self.clean()))
 
-    def become(self, job):
-        """Be the process of a candidate. Never return."""
+    def clean(self):
+        """Return whether what the next candidate gets is what this one got."""
+        return all([f.clean() for f in self.folders]) and (self.orders["filtered"] or state() == self.state)
+
+    def become(self, out, err, home):
+        """Be the process of a candidate. Never return. All that it has open it has to itself: flags,
+        options, locks and capacities belong to an open file and not to a descriptor, so they would be
+        the next one's too. What only we need does not reach programs that it executes."""
         try:
-            os.close(self.control.fds[0])
-            os.close(self.control.fds[1])
-            os.dup2(OUT, 1)
-            os.dup2(ERR, 2)
-            os.close(OUT)
-            os.close(ERR)
-            candidate(job, self.orders, self.alone, HOME)
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(null, 0)
+            os.dup2(out, 1)
+            os.dup2(err, 2)
+            mine = self.control.socket.detach()
+            os.dup2(home, mine, inheritable=False)
+            for fd in (null, out, err, home):
+                os.close(fd)
+            candidate(frame(mine), self.orders, self.alone, mine)
         finally:
             os._exit(0)
 
@@ -111,7 +131,7 @@ class Zygote:
 
     def told(self, pid):
         """Do what the other side says: to end the candidate; or if it is gone, everything."""
-        if os.read(self.control.fds[0], 4):
+        if self.control.receive()[0] is not None:
             end(pid)
             return
         end(pid)
@@ -185,25 +205,15 @@ def children():
             yield int(name)
 
 
-def clean(folders):
-    """Remove what is in the folders. Return whether nothing is left."""
-    for folder in folders:
-        for name in os.listdir(folder):
-            if not remove(os.path.join(folder, name)):
-                return False
-    return True
+def state():
+    """What this process hands to its forks, and a candidate can change where no filter keeps it from
+    that: a process's limits, niceness and processors can be set by all of its user's."""
+    limits = [resource.getrlimit(w) for w in range(16) if w in LIMITS]
+    cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    return limits, os.getpriority(os.PRIO_PROCESS, 0), cpus
 
 
-def remove(path):
-    import shutil  # which brings compression with it, and is seldom needed
-    try:
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
-        else:
-            os.unlink(path)
-    except (OSError, RecursionError):
-        return False
-    return True
+LIMITS = {value for name, value in vars(resource).items() if name.startswith("RLIMIT_")}
 
 
 def preload(names):
@@ -213,7 +223,7 @@ def preload(names):
         try:
             importlib.import_module(name)
         except BaseException as e:
-            lacking[name] = str(e) or type(e).__name__
+            lacking[name] = cut(str(e), 500) or type(e).__name__
     return lacking
 
 
@@ -244,6 +254,13 @@ def prepare(orders):
     warm(orders)
     gc.collect()
     gc.freeze()
+    orders["filtered"] = bool(orders["filters"]) and "seccomp" not in missing
+    if libc is not None:
+        # Candidates are of the same user and in the same namespaces as this process, and forks are
+        # what it is. From now on neither it nor they can be opened under /proc by each other, or
+        # traced. A program that a candidate executes can be: it has nothing of ours.
+        prctl(PR_SET_DUMPABLE, 0)
+    missing = {mechanism: cut(why, 500) for mechanism, why in missing.items()}
     return folders, {"missing": missing, "lacking": lacking}
 
 
@@ -260,11 +277,11 @@ def prepare_evaluator(orders):
 
 def main():
     control = Control()
-    orders = json.loads(control.read())
+    orders = control.orders()
     try:
         folders, hello = prepare(orders)
     except BaseException as e:
-        control.write(json.dumps({"failed": "%s: %s" % (type(e).__name__, e)}).encode())
+        control.write(json.dumps({"failed": cut("%s: %s" % (type(e).__name__, e), 500)}).encode())
         os._exit(1)
     control.write(json.dumps(hello).encode())
     Zygote(control, orders, folders).serve()

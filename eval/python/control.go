@@ -1,0 +1,162 @@
+//go:build unix
+
+package python
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A control is our end of the socket through which a zygote is told what to do, and answers in lines. Only
+// the zygote has the other end, yet what comes is read as if a candidate had sent it: there is a bound on a
+// line, and on the time in which it is to come. One goroutine at a time uses it, but for hangUp.
+type control struct {
+	file     *os.File // holds the descriptor open while hangUp uses it
+	fd       int
+	left     []byte // what came after the last line
+	searched int    // how much of left was searched for a line's end
+}
+
+// maxLine is the length of the longest line that a zygote may send. Its greeting, with a reason for each
+// mechanism and module that is missing, is the longest that it has to.
+const maxLine = 64 << 10
+
+// open makes the socket and returns the zygote's end.
+func (c *control) open() (theirs *os.File, err error) {
+	pair, err := newSockets()
+	if err != nil {
+		return nil, err
+	}
+	c.file, c.fd = os.NewFile(uintptr(pair[0]), "control"), pair[0]
+	theirs = os.NewFile(uintptr(pair[1]), "control")
+	if err := unix.SetNonblock(c.fd, true); err != nil {
+		return nil, errors.Join(os.NewSyscallError("fcntl", err), c.close(), theirs.Close())
+	}
+	return theirs, nil
+}
+
+func (c *control) close() error { return c.file.Close() }
+
+// hangUp has the zygote find that nobody is left to tell it anything. Any goroutine may call it.
+func (c *control) hangUp() {
+	raw, err := c.file.SyscallConn()
+	if err != nil {
+		return // it is closed
+	}
+	_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) }) // nobody is there to be told
+}
+
+// order sends the number of a candidate and what it is to have open, or the number 0, which ends it.
+func (c *control) order(n uint32, own []int) error {
+	var rights []byte
+	if len(own) > 0 {
+		rights = unix.UnixRights(own...)
+	}
+	for {
+		_, err := unix.SendmsgN(c.fd, binary.BigEndian.AppendUint32(nil, n), rights, nil, 0)
+		if err != unix.EINTR {
+			return os.NewSyscallError("sendmsg", err)
+		}
+	}
+}
+
+// line waits for the next line.
+func (c *control) line(deadline time.Time) ([]byte, error) {
+	for {
+		line, err := c.cut()
+		if line != nil || err != nil {
+			return line, err
+		}
+		if !time.Now().Before(deadline) {
+			return nil, os.ErrDeadlineExceeded
+		}
+		fds := []unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLIN}}
+		if err := poll(fds, deadline); err != nil {
+			return nil, err
+		}
+		if err := c.more(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// more reads what there is.
+func (c *control) more() error {
+	var buf [4096]byte
+	n, err := read(c.fd, buf[:])
+	if errors.Is(err, unix.EAGAIN) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return io.ErrUnexpectedEOF
+	}
+	c.left = append(c.left, buf[:n]...)
+	return nil
+}
+
+// cut returns the first line that has come, nil if there is none. Bytes are searched once.
+func (c *control) cut() ([]byte, error) {
+	end := bytes.IndexByte(c.left[c.searched:], '\n')
+	if end < 0 {
+		if c.searched = len(c.left); c.searched > maxLine {
+			return nil, fmt.Errorf("%w: it sent %d bytes without a line's end", errDied, c.searched)
+		}
+		return nil, nil
+	}
+	line := c.left[: c.searched+end : c.searched+end]
+	c.left, c.searched = c.left[c.searched+end+1:], 0
+	return line, nil
+}
+
+// send writes all of data to a socket that does not block.
+func send(fd int, data []byte, deadline time.Time) error {
+	for {
+		n, err := unix.Write(fd, data)
+		if n > 0 {
+			data = data[n:]
+		}
+		switch {
+		case err == unix.EAGAIN:
+			if !time.Now().Before(deadline) {
+				return os.ErrDeadlineExceeded
+			}
+			if err := poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, deadline); err != nil {
+				return err
+			}
+		case err != nil && err != unix.EINTR:
+			return os.NewSyscallError("write", err)
+		case len(data) == 0:
+			return nil
+		}
+	}
+}
+
+// poll waits until one of fds is ready, or until the deadline.
+func poll(fds []unix.PollFd, deadline time.Time) error {
+	for {
+		left := max(time.Until(deadline), 0)
+		_, err := unix.Poll(fds, int((left+time.Millisecond-1)/time.Millisecond))
+		if err != unix.EINTR {
+			return os.NewSyscallError("poll", err)
+		}
+	}
+}
+
+func read(fd int, buf []byte) (int, error) {
+	for {
+		n, err := unix.Read(fd, buf)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
