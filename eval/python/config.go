@@ -36,7 +36,7 @@ const (
 type Report = sandbox.Report
 
 // Config says how candidates are run. Limits of too little are errors: Timeout and CPU are at least 1 ms,
-// Memory 1 MiB, OpenFiles 16, ScratchBytes 64 KiB, OutputBytes 2, Workers, FileBytes and ResultBytes 1.
+// Memory 1 MiB, OpenFiles 16, ScratchBytes 64 KiB, OutputBytes 2, Workers, Threads, FileBytes and ResultBytes 1.
 type Config struct {
 	// Interpreter is the path or the name of a CPython, 3.9 or newer; "" means the first that can
 	// import what is needed, as for [Find].
@@ -59,6 +59,9 @@ type Config struct {
 	// Processes is how many processes and threads a candidate may have at once; 0 means threads
 	// only under a [Runner] and 64 under an [Evaluator]; negative means threads only.
 	Processes int
+	// Threads is how many threads a candidate may have at once where it may have no other process;
+	// 0 means 64.
+	Threads int
 	// OpenFiles is the number of open files of one process; 0 means 256.
 	OpenFiles int
 	// FileBytes is the size of one file; 0 means 64 MiB.
@@ -93,6 +96,7 @@ func (c Config) filled(processes int) (Config, error) {
 	c.CPU = cmp.Or(c.CPU, c.Timeout+time.Second)
 	c.Memory = cmp.Or(c.Memory, 1<<30)
 	c.Processes = max(cmp.Or(c.Processes, processes), 0)
+	c.Threads = cmp.Or(c.Threads, 64)
 	c.OpenFiles = cmp.Or(c.OpenFiles, 256)
 	c.FileBytes = cmp.Or(c.FileBytes, 64<<20)
 	c.ScratchBytes = cmp.Or(c.ScratchBytes, 256<<20)
@@ -115,6 +119,7 @@ func (c Config) validate() error {
 		{"Timeout", int64(c.Timeout), int64(time.Millisecond)},
 		{"CPU", int64(c.CPU), int64(time.Millisecond)},
 		{"Memory", c.Memory, 1 << 20},
+		{"Threads", int64(c.Threads), 1},
 		{"OpenFiles", int64(c.OpenFiles), 16},
 		{"FileBytes", c.FileBytes, 1},
 		{"ScratchBytes", c.ScratchBytes, 1 << 16},
@@ -134,5 +139,5 @@ func (c Config) validate() error {
 // bounds returns the limits for a candidate whose evaluation has up to stages stages.
 func (c Config) bounds(stages int) sandbox.Bounds {
 	return sandbox.Bounds{CPU: c.CPU * time.Duration(stages), Memory: c.Memory, FileBytes: c.FileBytes,
-		ScratchBytes: c.ScratchBytes, OpenFiles: c.OpenFiles, Processes: c.Processes}
+		ScratchBytes: c.ScratchBytes, OpenFiles: c.OpenFiles, Processes: c.Processes, Threads: c.Threads}
 }

@@ -125,6 +125,55 @@ func TestCannotFork(t *testing.T) {
 	}
 }
 
+// TestForksAgain has no interpreter be able to fork for a while, which a candidate waits out.
+func TestForksAgain(t *testing.T) {
+	r := newTestRunner(t, Config{Workers: 1, Imports: []string{}})
+	short := filepath.Join(t.TempDir(), "short")
+	if err := os.WriteFile(short, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	replace(t, r, "pid = os.fork()", fmt.Sprintf("pid = os.open('/nonexistent/file', 0) if os.path.exists(%q) else os.fork()", short))
+	timer := time.AfterFunc(300*time.Millisecond, func() { _ = os.Remove(short) })
+	defer timer.Stop()
+	before := r.pool.idle[0]
+	if out, err := r.Run(t.Context(), "def run(): return 1", "run"); err != nil || string(out) != "1" {
+		t.Errorf("got %s, %v", out, err)
+	}
+	if r.pool.idle[0] == before {
+		t.Error("the interpreter that could not fork was kept")
+	}
+}
+
+// TestLeftBehind has a candidate leave what cannot be removed, which costs the candidate and is logged, and
+// the next one is well.
+func TestLeftBehind(t *testing.T) {
+	needPython(t)
+	var log bytes.Buffer
+	cfg := Config{Workers: 1, Imports: []string{}, Interpreter: interpreterPath, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	r, err := NewRunner(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace(t, r, "os.getpriority(os.PRIO_PROCESS, 0), cpus", "os.urandom(9), cpus") // so that nothing is as it was
+	replace(t, r, `self.orders["filtered"] or `, "")
+	z := r.pool.idle[0]
+	scratch := z.scratch
+	z.scratch = "/proc/self" // which nobody can remove
+	var bad *eval.ProgramError
+	if out, err := r.Run(t.Context(), "def run(): return 1", "run"); !errors.As(err, &bad) || bad.Reason != "left a temporary folder that cannot be removed" {
+		t.Errorf("got %s, %v", out, err)
+	}
+	if text := log.String(); !strings.Contains(text, "folder=/proc/self") || len(text) > 4000 {
+		t.Errorf("logged %s", text)
+	}
+	if out, err := r.Run(t.Context(), "def run(): return 1", "run"); err != nil || string(out) != "1" {
+		t.Errorf("the next candidate got %s, %v", out, err)
+	}
+	if err := errors.Join(os.Remove(scratch), r.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestClose(t *testing.T) {
 	t.Parallel()
 	needPython(t)

@@ -40,6 +40,7 @@ var siblings = []sibling{
 	{"capacity", "so does a pipe's capacity", nil},
 	{"flight", "descriptors can be sent through a socket, and wait there for whoever reads", nil},
 	{"deep", "folders can be nested deeper than files can be open", nil},
+	{"threads", "threads count towards what a container or a user may have, and so to the next one's fork", nil},
 	{"parent", "files under /proc of the interpreter can be read and written by its user", nil},
 	{"limits", "limits, niceness and processors of the interpreter are handed to all its forks", nil},
 	{"ipc", "System V shared memory and keyrings belong to nobody who ends", []sandbox.Mechanism{sandbox.Seccomp}},

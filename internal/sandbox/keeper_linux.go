@@ -100,11 +100,11 @@ func closeFD(fd int) {
 // StartZygote starts cmd, which confines itself by orders, with a keeper if nothing else will limit the
 // number of its processes.
 func (p *Plan) StartZygote(cmd *exec.Cmd, b Bounds) (*Process, error) {
-	if b.Processes == 0 || p.level == None || p.bind(p.has(MountNS)) != byKeeper {
+	if b.tasks() == 0 || p.level == None || p.bind(p.has(MountNS)) != byKeeper {
 		return Start(cmd)
 	}
 	const own = 2 // the zygote, and the candidate's first process
-	return p.startAsking(cmd, b.Processes+own, 0, func() error {
+	return p.startAsking(cmd, b.tasks()+own, 0, func() error {
 		return os.NewSyscallError("prctl", unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 	})
 }

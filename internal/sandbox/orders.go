@@ -1,6 +1,9 @@
 package sandbox
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Bounds are the limits on what a contained process may use.
 type Bounds struct {
@@ -10,7 +13,13 @@ type Bounds struct {
 	ScratchBytes int64         // size of the temporary folder, where it is in memory
 	OpenFiles    int           // open files of one process
 	Processes    int           // processes at once; 0 means none but its own
+	Threads      int           // threads at once where there are no other processes; 0 means no limit
 }
+
+// tasks returns how many processes and threads there may be at once; 0 means no limit. Threads have to be
+// limited where there are no other processes, too: what a system or a container limits is all that a user
+// has, so that the process of somebody else's candidate would be one too many.
+func (b Bounds) tasks() int { return cmp.Or(b.Processes, b.Threads) }
 
 // Seconds returns the limit on CPU time as the kernel takes it; 0 means none.
 func (b Bounds) Seconds() uint64 { return uint64((b.CPU + time.Second - 1) / time.Second) }

@@ -102,12 +102,9 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 			o.Alone = encode(aloneFilter(s))
 		}
 	}
-	if b.Processes > 0 {
-		o.Shm = isDir("/dev/shm")
-		o.ProcLimit = b.Processes
-		if o.Root && o.PIDNS && o.MountNS && pidMaxByNamespace() {
-			o.PIDMax = firstPID + b.Processes
-		}
+	o.Shm = b.Processes > 0 && isDir("/dev/shm")
+	if o.ProcLimit = b.tasks(); o.ProcLimit > 0 && o.Root && o.PIDNS && o.MountNS && pidMaxByNamespace() {
+		o.PIDMax = firstPID + o.ProcLimit
 	}
 	return o
 }
@@ -141,6 +138,9 @@ func (p *Plan) Report(o Orders, missing map[Mechanism]string) Report {
 	all := with(p.missing, missing)
 	if all[Processes] == "" {
 		if why := processLimit(o, all, p.bind(p.has(MountNS)) == byKeeper); why != "" {
+			if o.Alone != nil {
+				why = "a candidate may have no other process, but any number of threads: " + why
+			}
 			all[Processes] = why
 		}
 	}

@@ -5,22 +5,24 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
-// Remove removes a folder that a candidate may have made hard to remove.
+// Remove removes a folder that a candidate may have made hard to remove: by modes that let nobody in, or
+// by nesting folders deeper than files can be open and paths can be long.
 func Remove(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}
-	walk := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			return os.Chmod(path, 0o700) // WalkDir calls this before it reads the folder
-		}
-		return err
-	})
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("sandbox: removing a candidate's folder: %w", errors.Join(err, walk))
+	err := empty(dir)
+	if gone := os.Remove(dir); gone == nil || errors.Is(gone, fs.ErrNotExist) {
+		return nil
+	} else if err == nil {
+		err = gone
 	}
-	return nil
+	text := err.Error()
+	const most = 300 // a name is up to 255 bytes, a path has no end
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return fmt.Errorf("sandbox: removing a candidate's folder %s: %s", dir, text)
 }

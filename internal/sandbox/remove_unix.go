@@ -1,0 +1,105 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A descent is where the removal of a tree of folders has come to. However deep that is, two folders are
+// open at once, and no path is longer than a name.
+type descent struct {
+	folder *os.File   // the one that it is in
+	names  []string   // of the folders on the way there
+	left   [][]string // folders that are still to be removed: in the first, in those on the way, in this one
+}
+
+// empty removes what is in a folder.
+func empty(dir string) error {
+	var d descent
+	err := d.open(unix.AT_FDCWD, dir)
+	if err == nil {
+		err = d.removeFiles()
+	}
+	for err == nil {
+		err = d.step()
+	}
+	if d.folder != nil {
+		_ = d.folder.Close() // it was read
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// step goes one folder down or up. The error is io.EOF where there is neither.
+func (d *descent) step() error {
+	last := len(d.left) - 1
+	if n := len(d.left[last]); n > 0 {
+		name := d.left[last][n-1]
+		d.left[last], d.names = d.left[last][:n-1], append(d.names, name)
+		if err := d.open(int(d.folder.Fd()), name); err != nil {
+			return err
+		}
+		return d.removeFiles()
+	}
+	if last == 0 {
+		return io.EOF
+	}
+	if err := d.open(int(d.folder.Fd()), ".."); err != nil {
+		return err
+	}
+	name := d.names[last-1]
+	d.left, d.names = d.left[:last], d.names[:last-1]
+	if err := unix.Unlinkat(int(d.folder.Fd()), name, unix.AT_REMOVEDIR); err != nil {
+		return fmt.Errorf("removing the folder %q: %w", name, err)
+	}
+	return nil
+}
+
+// open goes to a folder, named as seen from the folder at, and makes it one that can be emptied.
+func (d *descent) open(at int, name string) error {
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := unix.Openat(at, name, flags, 0)
+	if errors.Is(err, unix.EACCES) {
+		_ = unix.Fchmodat(at, name, 0o700, 0) // if it does not help, the next line says so
+		fd, err = unix.Openat(at, name, flags, 0)
+	}
+	if err == nil {
+		err = unix.Fchmod(fd, 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("opening the folder %q: %w", name, err)
+	}
+	if d.folder != nil {
+		_ = d.folder.Close() // it was read
+	}
+	d.folder = os.NewFile(uintptr(fd), name)
+	return nil
+}
+
+// removeFiles removes what is in the folder and no folder itself, and notes the folders.
+func (d *descent) removeFiles() error {
+	names, err := d.folder.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	var folders []string
+	for _, name := range names {
+		err := unix.Unlinkat(int(d.folder.Fd()), name, 0)
+		switch {
+		case errors.Is(err, unix.EISDIR), errors.Is(err, unix.EPERM): // the second by POSIX
+			folders = append(folders, name)
+		case err != nil:
+			return fmt.Errorf("removing the file %q: %w", name, err)
+		}
+	}
+	d.left = append(d.left, folders)
+	return nil
+}

@@ -1,0 +1,72 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestRemoveDeep removes folders that are nested deeper than files can be open and paths can be long, some
+// closed to everybody, with others beside them.
+func TestRemoveDeep(t *testing.T) {
+	const files, depth = 64, 1500
+	dir := filepath.Join(t.TempDir(), "d")
+	nest(t, dir, depth)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	few := limit
+	few.Cur = files
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	err := Remove(dir)
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is there: %v", err)
+	}
+}
+
+// nest makes folders in each other, every hundredth with others and files beside it.
+func nest(t *testing.T, dir string, depth int) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.Mkdir(dir, 0o700))
+	at, err := unix.Open(dir, unix.O_RDONLY, 0)
+	must(err)
+	for i := range depth {
+		if i%100 == 0 {
+			for j := range 3 {
+				must(unix.Mkdirat(at, fmt.Sprintf("beside%d", j), 0))
+				must(unix.Symlinkat("/", at, fmt.Sprintf("link%d", j)))
+			}
+		}
+		const name = "a folder with quite a name"
+		must(unix.Mkdirat(at, name, 0o700))
+		next, err := unix.Openat(at, name, unix.O_RDONLY, 0)
+		must(err)
+		if i%7 == 0 {
+			must(unix.Fchmod(at, 0))
+		}
+		must(unix.Close(at))
+		at = next
+	}
+	must(unix.Close(at))
+}
