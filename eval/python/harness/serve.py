@@ -64,6 +64,7 @@ class Zygote:
                 os._exit(0)
             if not own:
                 continue  # the end of a candidate that had ended already
+            began = time.time_ns()
             try:
                 pid = os.fork()
             except OSError as e:
@@ -79,11 +80,15 @@ class Zygote:
             if self.alone is None:
                 self.descendants()
             used = int((usage.ru_utime + usage.ru_stime) * 1e6)
-            self.control.write(b"%d %d %d %d" % (n, status, used, self.clean()))
+            self.control.write(b"%d %d %d %d" % (n, status, used, self.clean(began)))
 
-    def clean(self):
-        """Return whether what the next candidate gets is what this one got."""
-        return all([f.clean() for f in self.folders]) and (self.orders["filtered"] or state() == self.state)
+    def clean(self, began):
+        """Return whether what the next candidate gets is what this one got, that was forked at the time
+        began."""
+        for folder in self.folders:
+            if not folder.clean(began):
+                return False
+        return self.orders["filtered"] or state() == self.state
 
     def become(self, out, err, home):
         """Be the process of a candidate. Never return. All that it has open it has to itself: flags,
