@@ -120,7 +120,7 @@ func (c *control) cut() ([]byte, error) {
 
 // send writes all of data to a socket that does not block.
 func send(fd int, data []byte, deadline time.Time) error {
-	for {
+	for len(data) > 0 {
 		n, err := unix.Write(fd, data)
 		if n > 0 {
 			data = data[n:]
@@ -135,10 +135,9 @@ func send(fd int, data []byte, deadline time.Time) error {
 			}
 		case err != nil && err != unix.EINTR:
 			return os.NewSyscallError("write", err)
-		case len(data) == 0:
-			return nil
 		}
 	}
+	return nil
 }
 
 // poll waits until one of fds is ready, or until the deadline.

@@ -49,12 +49,17 @@ func (w *watch) start(j job) error {
 	if err != nil {
 		return fmt.Errorf("python: %w: %w", errFork, err)
 	}
+	// Most jobs fit into the socket, and those that are there at once nobody has to wait for.
+	data := j.frame(w.nonce)
+	if n, err := unix.Write(w.pipes.fds[fdHome], data); err == nil {
+		data = data[n:]
+	}
 	err = w.z.control.order(w.n, theirs)
 	closeAll(theirs)
 	if err != nil {
 		return err
 	}
-	err = send(w.pipes.fds[fdHome], j.frame(w.nonce), w.deadline)
+	err = send(w.pipes.fds[fdHome], data, w.deadline)
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil // there is no candidate, as the zygote is going to say; or it is late, as run is going to see
 	}
