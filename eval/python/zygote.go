@@ -26,6 +26,7 @@ type zygote struct {
 	control    control
 	candidates uint32 // how many it was given
 	scratch    string
+	release    func() // of the claim on scratch
 	stderr     *tail
 	kind       *kind
 	orders     orders
@@ -40,18 +41,13 @@ const graceTime = 15 * time.Second
 
 // startZygote starts one, and waits until it has imported what the orders of kind say.
 func startZygote(ctx context.Context, k *kind) (z *zygote, h hello, err error) {
-	scratch, err := os.MkdirTemp("", "evoalloc-python-")
+	scratch, release, err := newScratch()
 	if err != nil {
-		return nil, h, fmt.Errorf("python: making a temporary folder: %w", err)
+		return nil, h, err
 	}
-	if real, err := filepath.EvalSymlinks(scratch); err == nil {
-		scratch = real
-	} else {
-		return nil, h, errors.Join(fmt.Errorf("python: finding the temporary folder: %w", err), os.Remove(scratch))
-	}
-	z = &zygote{scratch: scratch, stderr: new(tail), kind: k}
+	z = &zygote{scratch: scratch, release: release, stderr: new(tail), kind: k}
 	if err := z.start(k); err != nil {
-		return nil, h, errors.Join(fmt.Errorf("python: starting %s: %w", k.interpreter, err), sandbox.Remove(scratch))
+		return nil, h, errors.Join(fmt.Errorf("python: starting %s: %w", k.interpreter, err), z.removeScratch())
 	}
 	if h, err = z.greet(ctx, k); err != nil {
 		if said := z.complaint(); said != "" && errors.Is(err, io.ErrUnexpectedEOF) {
@@ -169,7 +165,7 @@ func (z *zygote) close() error {
 	z.kill()
 	_ = z.process.Wait()  // that it was killed is no news
 	_ = z.control.close() // nothing was written
-	return sandbox.Remove(z.scratch)
+	return z.removeScratch()
 }
 
 // complaint ends the interpreter and returns what it last said on standard error.
