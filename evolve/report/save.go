@@ -14,7 +14,7 @@ import (
 // The umask decides who else may read the file. Temporary files for path that were left by processes that
 // were killed it removes.
 func Save(path string, v any) error {
-	return save(path, func(w io.Writer) error { return Write(w, v) })
+	return save(path, func(w io.Writer) error { return write(w, v) })
 }
 
 // SaveFile writes data to path in the manner of [Save].

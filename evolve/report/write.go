@@ -16,15 +16,19 @@ import (
 // [Greedy], a [Bandit] or a part of one: it makes and writes [Children] one at a time. Of the caller's own
 // types, such as a struct that embeds a report, it holds all.
 func Write(w io.Writer, v any) error {
-	s := newStream(w)
-	if err := s.value(reflect.ValueOf(v), ""); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	s.text("\n")
-	if err := s.out.Flush(); err != nil {
+	if err := write(w, v); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil
+}
+
+func write(w io.Writer, v any) error {
+	s := newStream(w)
+	if err := s.value(reflect.ValueOf(v), ""); err != nil {
+		return err
+	}
+	s.text("\n")
+	return s.out.Flush()
 }
 
 // step is what each level is indented by.
@@ -48,7 +52,7 @@ func newStream(w io.Writer) *stream {
 	}
 }
 
-// text writes text, which may fail when the stream is flushed.
+// text writes text. If that fails, what is written next does too.
 func (s *stream) text(text string) { s.out.WriteString(text) }
 
 // value writes v, whose first line is already indented, and the others by indent.
@@ -86,8 +90,8 @@ func (s *stream) encode(v reflect.Value, indent string) error {
 	if err := e.Encode(x); err != nil {
 		return err
 	}
-	s.out.Write(bytes.TrimSuffix(s.whole.Bytes(), []byte("\n")))
-	return nil
+	_, err := s.out.Write(bytes.TrimSuffix(s.whole.Bytes(), []byte("\n")))
+	return err
 }
 
 // list writes a JSON array.
