@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -57,14 +59,18 @@ func newLitter(b *Breeder, turn *Turn, n int) *litter {
 
 // breed makes the children: it begins as many as the window holds, and for each that it takes in another.
 //
-// A child that has ended and waits for its turn keeps its place in the window. Otherwise the child that is
-// briefed next would depend on how many ended early, and ByIndex would not be by index any more.
+// A child that has ended and waits for its turn keeps its place in the window, and a child is taken in only
+// when the window is full again, also where several have ended. Otherwise the child that is briefed next, and
+// what its brief knows, would depend on how many ended early, and ByIndex would not be by index any more.
 func (l *litter) breed(ctx context.Context) {
 	ctx, end := l.untilStopped(ctx)
 	defer end()
 	for {
-		for l.running+len(l.waiting) < l.window() && l.next < l.n && l.err == nil && l.why == nil && ctx.Err() == nil {
-			l.begin(ctx)
+		l.fill(ctx)
+		if m, ok := l.turnNow(); ok {
+			l.record(m)
+			l.takeIn(m)
+			continue
 		}
 		if l.running == 0 {
 			l.stuck(ctx)
@@ -73,7 +79,6 @@ func (l *litter) breed(ctx context.Context) {
 		m := <-l.ended
 		l.running--
 		l.end(m)
-		l.takeAll()
 	}
 	l.takeRest()
 	if ctx.Err() != nil && (l.err != nil || l.why != nil || l.next < l.n) {
@@ -94,6 +99,15 @@ func (l *litter) stuck(ctx context.Context) {
 	if l.err == nil && l.why == nil && ctx.Err() == nil && l.next < l.n {
 		l.fail(fmt.Errorf("evolve: pull %d took child %d in next, which this run has not begun by then: %w",
 			l.turn.pull, l.repeat[0], journal.ErrDiverged))
+	}
+}
+
+// fill begins children until the window is full, unless the search or the run is coming to an end.
+func (l *litter) fill(ctx context.Context) {
+	for l.running+len(l.waiting) < l.window() && l.next < l.n && l.err == nil && l.why == nil && ctx.Err() == nil {
+		if l.why = llm.TraceOf(ctx).Draining(); l.why == nil {
+			l.begin(ctx)
+		}
 	}
 }
 
@@ -197,43 +211,27 @@ func (l *litter) fail(err error) {
 	l.halt()
 }
 
-// takeAll takes in the children whose turn it is.
-func (l *litter) takeAll() {
-	for {
-		i, ok := l.turnNow()
-		if !ok {
-			return
-		}
-		m := l.waiting[i]
-		delete(l.waiting, i)
-		l.takeIn(m)
-	}
-}
-
 // turnNow returns the child that has ended and is to be taken in next, if it is there. In replay of children
 // taken as they end that is the one that the journal has next: what a search makes of its children depends on
 // the order, and answers from a file come in no order at all.
-func (l *litter) turnNow() (i int, ok bool) {
+func (l *litter) turnNow() (m made, ok bool) {
+	i := l.turnOf
 	switch {
 	case l.Order == ByIndex:
-		i = l.turnOf
 	case len(l.repeat) > 0:
 		i = l.repeat[0]
-	default:
-		for i = range l.waiting {
-			return i, true
-		}
-		return 0, false
+	case len(l.waiting) > 0: // several only where a journal is at its end
+		i = slices.Min(slices.Collect(maps.Keys(l.waiting)))
 	}
-	_, ok = l.waiting[i]
-	return i, ok
+	m, ok = l.waiting[i]
+	return m, ok
 }
 
-// takeRest takes in by index what waits for children that were never sent. They were paid for.
+// takeRest takes in by index what waits for children that were never sent, as it was paid for. Nothing is asked
+// for after it, so a journal need not have the order.
 func (l *litter) takeRest() {
 	for i := 0; i < l.next; i++ {
 		if m, ok := l.waiting[i]; ok {
-			delete(l.waiting, i)
 			l.takeIn(m)
 		}
 	}
@@ -241,12 +239,8 @@ func (l *litter) takeRest() {
 
 // takeIn gives a child to the search.
 func (l *litter) takeIn(m made) {
+	delete(l.waiting, m.child.Index)
 	l.turnOf++
-	if len(l.repeat) > 0 {
-		l.repeat = l.repeat[1:]
-	} else if err := l.recordTaken(m); err != nil {
-		l.fail(err)
-	}
 	if !m.made() {
 		return // it was never sent
 	}
@@ -259,6 +253,17 @@ func (l *litter) takeIn(m made) {
 	}
 	if l.Order == AsTheyEnd {
 		l.teach(m)
+	}
+}
+
+// record writes down that a child is taken in next, unless it is in the journal.
+func (l *litter) record(m made) {
+	if len(l.repeat) > 0 {
+		l.repeat = l.repeat[1:]
+		return
+	}
+	if err := l.recordTaken(m); err != nil {
+		l.fail(err)
 	}
 }
 

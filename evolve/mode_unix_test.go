@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/llm/record"
 	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/llm/record"
 )
 
 // What was paid for is its owner's to read, whatever the umask.
