@@ -94,8 +94,8 @@ func (d *driver) run(ctx context.Context) (*Result, error) {
 		if len(d.pending) == 0 {
 			return d.finish()
 		}
-		if why, _ := d.core.Ended(); why == allocation.Error || why != "" && !d.over() {
-			end() // what is pending is no longer wanted
+		if d.unwanted() {
+			end()
 		}
 		if o, ok := d.await(steps); ok {
 			d.take(ctx, o)
@@ -103,6 +103,18 @@ func (d *driver) run(ctx context.Context) (*Result, error) {
 			d.draw(ctx, steps)
 		}
 	}
+}
+
+// unwanted reports whether what is pending is to be given up at once. A run that was canceled gives it the grace
+// period, and one that was over gets it from its journal.
+func (d *driver) unwanted() bool {
+	switch why, _ := d.core.Ended(); why {
+	case "", allocation.Canceled:
+		return false
+	case allocation.Error:
+		return true
+	}
+	return !d.over()
 }
 
 // start lets each arm evaluate what it begins with. That is before the first draw, so that the result has a row

@@ -168,9 +168,9 @@ func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string) (r e
 		set.eval = worst
 	}
 	// Waiting in an evaluator's own queue takes none of the time (see stopwatch), so what is set aside here is
-	// for evaluations that run and for those that wait, of which there are at most as many as children.
-	trace := llm.TraceOf(ctx)
-	if err := t.ledger.reserve(ctx, trace.Drain, set, false); err != nil {
+	// for evaluations that run and for those that wait, of which there are at most as many as children. It does
+	// not heed the trace's Drain: what was paid for is scored, also when nothing more is sent.
+	if err := t.ledger.reserve(ctx, nil, set, false); err != nil {
 		return eval.Result{}, 0, err
 	}
 	limited, cancel := context.WithCancel(ctx)
