@@ -153,7 +153,7 @@ func (d *driver) start(ctx, steps context.Context) {
 func (d *driver) valid() {
 	for i, arm := range d.res.Arms {
 		if r := arm.Start.Result; d.cfg.ValidStart && !r.Valid && r.Reason != "" {
-			d.stop(allocation.Error, "", fmt.Errorf("evolve: the initial program of arm %d is invalid: %s", i, r.Reason))
+			d.stop(allocation.Error, "", fmt.Errorf("evolve: %w: arm %d: %s", ErrInvalidStart, i, r.Reason))
 		}
 	}
 }

@@ -32,13 +32,17 @@ type Config struct {
 	// those of earlier incarnations back. nil means that the run cannot be resumed. There is nothing else to
 	// wire: what arms ask through their [Turn] is recorded.
 	Journal *journal.Journal
-	// ValidStart says that the run ends with an error before a model is asked if an arm begins with a program
-	// that was evaluated and is invalid. Otherwise any valid child is better than such a program.
+	// ValidStart says that the run ends with [ErrInvalidStart] before a model is asked if an arm begins with a
+	// program that was evaluated and is invalid. Otherwise any valid child is better than such a program.
 	ValidStart bool
 	// Observer is called with every event, in order, on Run's goroutine; nil means nobody. It must not wait
 	// for the run, which waits for it.
 	Observer func(Event)
 }
+
+// ErrInvalidStart says that an arm begins with an invalid program, and [Config.ValidStart] forbids that. The
+// reason is in the Start of the arm's result.
+var ErrInvalidStart = errors.New("an arm begins with an invalid program")
 
 func (c Config) withDefaults() Config {
 	c.InFlight = cmp.Or(c.InFlight, 1)
