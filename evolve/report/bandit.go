@@ -98,6 +98,15 @@ func (b *Bandit) addRounds(r *evolve.Result) {
 // Path returns where the paper keeps such a file under a folder of results:
 // bandit/TASK/MODEL/<algo>_C<C>_T<T>_K<arms>_seed<bandit seed>.json.
 func (b Bandit) Path() string {
-	return filepath.Join("bandit", b.Task, b.Model,
-		fmt.Sprintf("%s_C%d_T%d_K%d_seed%d.json", b.Algo, b.C, b.T, b.Arms, b.BanditSeed))
+	return banditPath(b.Task, b.Model, b.Algo, b.C, b.T, b.Arms, b.BanditSeed)
+}
+
+// Path returns the Path of the [Bandit] of a run that is still to be made, so that it is known before anything
+// is paid for.
+func (h BanditHeader) Path() string {
+	return banditPath(h.Task, h.Model.Key, h.Algo, h.T*h.N, h.T, len(h.ArmSeeds), h.BanditSeed)
+}
+
+func banditPath(task, model, algo string, c, t, arms int, seed uint64) string {
+	return filepath.Join("bandit", task, model, fmt.Sprintf("%s_C%d_T%d_K%d_seed%d.json", algo, c, t, arms, seed))
 }

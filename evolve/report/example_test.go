@@ -94,9 +94,12 @@ func ExampleBandit() {
 }
 
 func ExampleBanditHeader() {
-	_, h := reported()
+	result, h := reported()
 	fmt.Println(h.Task, h.Model.Name, h.Algo, h.ArmSeeds, h.T*h.N)
-	// Output: sum example/Tiny ucb [40 41] 16
+	fmt.Println(h.Path() == report.NewBandit(result, h).Path())
+	// Output:
+	// sum example/Tiny ucb [40 41] 16
+	// true
 }
 
 // single is the report of one search.
@@ -120,8 +123,7 @@ func ExampleGreedy() {
 
 func ExampleHeader() {
 	h := report.Header{Task: "sum", Model: tiny, T: 8, N: 64}
-	r := report.NewGreedy(&evolve.Result{Arms: make([]evolve.ArmResult, 1)}, h, 40)
-	fmt.Println(r.Path()) // known before the run, to see whether it can be written
+	fmt.Println(h.GreedyPath(40)) // known before the run, to see whether it can be written
 	// Output: sum/tiny/greedy_C512_T8_N64_seed40.json
 }
 

@@ -37,6 +37,14 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 
 // Path returns where the paper keeps such a file under a folder of results:
 // TASK/MODEL/greedy_C<C>_T<T>_N<N>_seed<seed>.json.
-func (g Greedy) Path() string {
-	return filepath.Join(g.Task, g.Model, fmt.Sprintf("greedy_C%d_T%d_N%d_seed%d.json", g.C, g.T, g.N, g.Seed))
+func (g Greedy) Path() string { return greedyPath(g.Task, g.Model, g.C, g.T, g.N, g.Seed) }
+
+// GreedyPath returns the Path of the [Greedy] of a run that is still to be made, so that it is known before
+// anything is paid for.
+func (h Header) GreedyPath(seed uint32) string {
+	return greedyPath(h.Task, h.Model.Key, h.T*h.N, h.T, h.N, int64(seed))
+}
+
+func greedyPath(task, model string, c, t, n int, seed int64) string {
+	return filepath.Join(task, model, fmt.Sprintf("greedy_C%d_T%d_N%d_seed%d.json", c, t, n, seed))
 }

@@ -80,8 +80,7 @@ func run(ctx context.Context, args []string) error {
 		Header: report.Header{Task: s.Task.Name(), Model: s.Model, T: o.T, N: o.N},
 		Algo:   o.algo, Policy: fmt.Sprint(policy), BanditSeed: o.banditSeed, ArmSeeds: o.armSeeds(),
 	}
-	empty := &evolve.Result{Arms: make([]evolve.ArmResult, o.arms)}
-	saver, err := cli.NewSaver(o.Output, report.NewBandit(empty, header).Path(), s.Task)
+	saver, err := cli.NewSaver(o.Output, header.Path(), s.Task)
 	if err != nil {
 		return err
 	}

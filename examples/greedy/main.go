@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer s.Close()
 	header := report.Header{Task: s.Task.Name(), Model: s.Model, T: o.T, N: o.N}
-	path := report.NewGreedy(&evolve.Result{Arms: make([]evolve.ArmResult, 1)}, header, uint32(*seed)).Path()
+	path := header.GreedyPath(uint32(*seed))
 	saver, err := cli.NewSaver(o.Output, path, s.Task)
 	if err != nil {
 		return err
