@@ -55,11 +55,11 @@ func (o open) Unwrap() llm.LLM { return o.LLM }
 
 // faulty returns a client of an endpoint that fails in every way that ends at once, and refuses a stream's
 // options until it is asked without.
-func faulty(t *testing.T, stream *openai.Stream) llm.LLM {
-	faults := []llmtest.Fault{llmtest.None, llmtest.ServerError, llmtest.NoStreamOptions, llmtest.Cut, llmtest.Overloaded, llmtest.NoChoices, llmtest.Reset, llmtest.BadKey}
+func faulty(t *testing.T, whole bool) llm.LLM {
+	faults := []llmtest.Fault{llmtest.None, llmtest.ServerError, llmtest.NoStreamOptions, llmtest.NoStreams, llmtest.Cut, llmtest.Overloaded, llmtest.NoChoices, llmtest.Reset, llmtest.BadKey}
 	srv := llmtest.NewServer(llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault { return faults[r.Seed%uint32(len(faults))] }})
 	t.Cleanup(srv.Close)
-	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: llm.Model{Key: "m"}, Stream: stream})
+	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: llm.Model{Key: "m"}, Whole: whole})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func stacks(t *testing.T) []stack {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, streamed := faulty(t, nil), faulty(t, &openai.Stream{})
+	whole, streamed := faulty(t, true), faulty(t, false)
 	return []stack{
 		{"a function", every(), false},
 		{"a limit", llm.Limit(every(), 2), false},

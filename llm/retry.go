@@ -21,14 +21,17 @@ const (
 )
 
 // A RetryConfig says how often and how soon [Retry] tries again. The zero value is the BaSE
-// paper's: up to two retries, five seconds apart, timeouts and failures counted together.
+// paper's but for the pauses after stalls: up to two retries, five seconds apart, timeouts and failures
+// counted together.
 //
 // Before retry k (counted from 0) it pauses for
 //
 //	max(min(Wait·Factorᵏ, MaxWait), min(Retry-After, MaxRetryAfter)) · (1 + Jitter·u)
 //
 // where u is uniform in [0, 1) and derived from the request's seed and k, so that a rerun waits
-// as long. Retry-After is what the server asked for, if it did.
+// as long. Retry-After is what the server asked for, if it did. After an attempt that timed out or stalled, or
+// whose connection was cut, the first term is 0: what it waited for already was longer than any pause, and
+// nothing says that the server has too much to do.
 type RetryConfig struct {
 	// Max is how many retries one request gets after failures. 0 means DefaultRetries;
 	// negative means none.
@@ -36,7 +39,7 @@ type RetryConfig struct {
 	// MaxStalls is how many retries it gets after attempts that timed out or stalled. 0 means
 	// that these have no limit of their own and count among Max; negative means none.
 	MaxStalls int
-	// Wait is the pause before the first retry. 0 means DefaultRetryWait; negative means none.
+	// Wait is the pause before the first retry, but after a stall or a cut connection. 0 means DefaultRetryWait; negative means none.
 	Wait time.Duration
 	// Factor multiplies the pause from one retry to the next. 0 means 1: all pauses alike.
 	// Below 1 is a mistake.
@@ -75,7 +78,7 @@ func (c RetryConfig) validate() error {
 // pause is how long to wait before retry k of a request with this seed, after err.
 func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
 	var wait float64
-	if c.Wait > 0 { // apart, since 0 times a power that overflowed is not a number
+	if c.Wait > 0 && !lost(err) { // apart, since 0 times a power that overflowed is not a number
 		wait = min(float64(c.Wait)*math.Pow(c.Factor, float64(k)), float64(c.MaxWait))
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -85,6 +88,16 @@ func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
 		wait *= 1 + c.Jitter*stream.New(uint64(seed), "llm.Retry", uint64(k)).Float64()
 	}
 	return time.Duration(min(wait, math.MaxInt64/2))
+}
+
+// lost reports whether err says that a request was sent and brought no answer, but not that the server is
+// overloaded or at fault.
+func lost(err error) bool {
+	if s := StatusOf(err); s == Timeout || s == Stalled {
+		return true
+	}
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Kind == KindConnection
 }
 
 // Retryable reports whether sending the same request again can help after err: its key, path or

@@ -46,7 +46,7 @@ func TestBadInput(t *testing.T) {
 		{"--T 9223372036854775807", []string{"--T is 9223372036854775807"}},
 		{"--n-arms 100000000", []string{"--n-arms is 100000000"}},
 		{"--api-base http://127.0.0.1:1/v1", []string{"--api-base", "--model"}},
-		{"--model qwen3-8b --api-base http://127.0.0.1:1/v1 --min-rate 5", []string{"--min-rate", "--stream"}},
+		{"--model qwen3-8b --api-base http://127.0.0.1:1/v1 --stream=false --min-rate 5", []string{"--min-rate", "--stream"}},
 		{"--model qwen3-8b --params-active -3", []string{"--params-active is -3"}},
 		{"--model ../up --model-name x --params-active 5", []string{`"../up"`}},
 		{"--journal " + filepath.Join(file, "journal"), []string{file}},

@@ -39,6 +39,7 @@ const (
 const (
 	NoStreamOptions   Fault = "400 stream_options"         // the field, which asks for usage in a stream
 	NoContinuousUsage Fault = "400 continuous_usage_stats" // vLLM's extension within that field
+	NoStreams         Fault = "400 stream"                 // streaming at all
 )
 
 // Faults of an answer that arrives, after the latency.
@@ -75,7 +76,7 @@ func Faults() []Fault {
 	return []Fault{
 		RateLimit, RateLimitAfter, RateLimitDate, NoQuota, BadKey, Forbidden, NoModel, BadRequest, TooLong,
 		ServerError, ServerErrorText, ServerErrorHTML, Overloaded, OverloadedText, Timeout408, ErrorIn200,
-		NoStreamOptions, NoContinuousUsage,
+		NoStreamOptions, NoContinuousUsage, NoStreams,
 		Malformed, WrongTyped, HTMLPage, NoChoices, NullContent, EmptyLength, Length, NoUsage,
 		NegativeUsage, CachedAbove, WrongUsage, EndEarly, Duplicate, ErrorInStream,
 		Hang, HangFirst, HangBody, Drip, Cut, Reset, ResetBody,
@@ -86,7 +87,8 @@ func Faults() []Fault {
 func (f Fault) of(req Request) Fault {
 	switch {
 	case f == NoStreamOptions && req.StreamOptions == (StreamOptions{}),
-		f == NoContinuousUsage && !req.StreamOptions.ContinuousUsage:
+		f == NoContinuousUsage && !req.StreamOptions.ContinuousUsage,
+		f == NoStreams && !req.Stream:
 		return None
 	}
 	return f
@@ -150,6 +152,8 @@ func (f Fault) refuse(w http.ResponseWriter, cfg Config) bool {
 		writeError(w, 400, "invalid_request_error", "Extra parameters ['stream_options'] are not allowed")
 	case NoContinuousUsage:
 		writeError(w, 400, "unknown_parameter", "Unknown parameter: 'stream_options.continuous_usage_stats'.")
+	case NoStreams:
+		writeError(w, 400, "unsupported_value", "Streaming is not supported by this model")
 	case TooLong:
 		writeError(w, 400, "context_length_exceeded", "This model's maximum context length is 32768 tokens")
 	case ServerError:

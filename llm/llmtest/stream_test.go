@@ -197,6 +197,7 @@ func TestOptionsAreRefusedOnlyWhereUsed(t *testing.T) {
 	}{
 		{llmtest.NoStreamOptions, continuous, 400}, {llmtest.NoStreamOptions, finalUse, 400}, {llmtest.NoStreamOptions, noOptions, 200},
 		{llmtest.NoContinuousUsage, continuous, 400}, {llmtest.NoContinuousUsage, finalUse, 200}, {llmtest.NoContinuousUsage, noOptions, 200},
+		{llmtest.NoStreams, continuous, 400}, {llmtest.NoStreams, noOptions, 400},
 	} {
 		srv := llmtest.NewServer(llmtest.Config{Fault: always(tt.fault)})
 		s := askStream(t.Context(), srv.URL, tt.options, 100)

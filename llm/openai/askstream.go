@@ -14,16 +14,16 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// askStream makes one call that streams its answer, asking for what usage o says. The answer holds
-// what came, also beside an error.
-func (c *Client) askStream(ctx context.Context, b body, o usageOption) (answer, *llm.Error) {
+// askStream makes one call that streams its answer in the form f, which b has. The answer holds what came,
+// also beside an error.
+func (c *Client) askStream(ctx context.Context, b *body, f form) (answer, *llm.Error) {
 	call, cancel := context.WithTimeoutCause(ctx, c.cfg.Model.Timeout, errTimeout)
 	defer cancel()
 	call, end := context.WithCancelCause(call)
 	defer end(nil)
-	w := newWatch(*c.cfg.Stream, end)
+	w := newWatch(c.cfg.Stream, end)
 	defer w.stop()
-	resp, err := c.open(call, o.in(b))
+	resp, err := c.open(call, b)
 	switch {
 	case call.Err() != nil && err != nil:
 		return answer{}, c.ended(ctx, call)
@@ -34,19 +34,19 @@ func (c *Client) askStream(ctx context.Context, b body, o usageOption) (answer, 
 		return answer{}, c.disconnected(err)
 	}
 	defer resp.Body.Close()
-	c.usage.accepted(o)
+	c.forms.accepted(f)
 	events := newEventReader(resp.Body)
 	if events.isWhole() {
 		return c.readWhole(ctx, call, events.r, w)
 	}
-	t := transcript{max: c.cfg.MaxBody, cap: c.cap(&b)}
+	t := transcript{max: c.cfg.MaxBody, cap: c.cap(b)}
 	err = t.read(events, w)
 	return t.answer(), c.conclude(ctx, call, &t, err)
 }
 
 // open sends the request and returns as soon as the headers of its reply are there.
-func (c *Client) open(ctx context.Context, b body) (resp *http.Response, err error) {
-	request, err := c.encode(&b)
+func (c *Client) open(ctx context.Context, b *body) (resp *http.Response, err error) {
+	request, err := c.encode(b)
 	if err != nil {
 		return nil, err
 	}

@@ -53,13 +53,14 @@ func worstTokens(attempts []llm.Attempt) float64 {
 func TestWhatIsNotSentCostsNothing(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
-		stream *openai.Stream
+		stream openai.Stream
+		whole  bool
 		want   llm.Status
 		says   string
 	}{
-		{"the limit for the whole call", nil, llm.Timeout, "not sent, no connection came about: no answer within 300ms"},
-		{"the same of a stream", &openai.Stream{FirstToken: -1, Silence: -1, MinRate: -1}, llm.Timeout, "no answer within 300ms"},
-		{"the limit for the first token", &openai.Stream{FirstToken: 200 * time.Millisecond}, llm.Stalled,
+		{"the limit for the whole call", openai.Stream{}, true, llm.Timeout, "not sent, no connection came about: no answer within 300ms"},
+		{"the same of a stream", openai.Stream{FirstToken: -1, Silence: -1, MinRate: -1}, false, llm.Timeout, "no answer within 300ms"},
+		{"the limit for the first token", openai.Stream{FirstToken: 200 * time.Millisecond}, false, llm.Stalled,
 			"not sent, no connection came about: stalled: no token within 200ms"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
@@ -69,7 +70,7 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 				m.Timeout = 300 * time.Millisecond
 			}
 			url := mute(t)
-			c, err := openai.New(openai.Config{BaseURL: url, Model: m, Stream: tt.stream})
+			c, err := openai.New(openai.Config{BaseURL: url, Model: m, Stream: tt.stream, Whole: tt.whole})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,10 +92,10 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 
 // A call that is given up before there is a connection made no attempt, as one that waits for a place.
 func TestCanceledBeforeItWasSentIsNoAttempt(t *testing.T) {
-	for _, stream := range []*openai.Stream{nil, {}} {
+	for _, whole := range []bool{true, false} {
 		noLeak(t)
 		url := mute(t)
-		c, err := openai.New(openai.Config{BaseURL: url, Model: model, Stream: stream})
+		c, err := openai.New(openai.Config{BaseURL: url, Model: model, Whole: whole})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +125,7 @@ func TestSiblingsOfARefusedCallCostNothing(t *testing.T) {
 		{"the others still connect", func() *http.Client { return refusedOnce(end) }},
 	} {
 		for range 20 {
-			c, err := openai.New(openai.Config{BaseURL: url, Model: model, HTTPClient: tt.client()})
+			c, err := openai.New(openai.Config{BaseURL: url, Model: model, Whole: true, HTTPClient: tt.client()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +184,7 @@ func TestWhatMayHaveBeenSentIsCharged(t *testing.T) {
 	})}
 	m := model
 	m.Timeout = 50 * time.Millisecond
-	c, err := openai.New(openai.Config{BaseURL: "http://127.0.0.1:1/v1", Model: m, HTTPClient: silent})
+	c, err := openai.New(openai.Config{BaseURL: "http://127.0.0.1:1/v1", Model: m, Whole: true, HTTPClient: silent})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,11 @@ func ExampleConfig() {
 		Extra: map[string]any{"chat_template_kwargs": map[string]any{"enable_thinking": false}},
 	}
 	fmt.Println(cfg)
-	// Output: openai(http://127.0.0.1:8000/v1, qwen3-8b(Qwen/Qwen3-8B, temperature 0.4, top-p 0.95, max tokens 16000), with a key)
+	cfg.Whole = true // not streamed
+	fmt.Println(cfg)
+	// Output:
+	// openai(http://127.0.0.1:8000/v1, qwen3-8b(Qwen/Qwen3-8B, temperature 0.4, top-p 0.95, max tokens 16000), with a key, streamed, first token within 2m0s, silence up to 30s, 2 tokens/s over 30s)
+	// openai(http://127.0.0.1:8000/v1, qwen3-8b(Qwen/Qwen3-8B, temperature 0.4, top-p 0.95, max tokens 16000), with a key, in one piece)
 }
 
 func ExampleClient() {
@@ -66,7 +70,7 @@ func ExampleStream() {
 	client, err := openai.New(openai.Config{
 		BaseURL: srv.URL,
 		Model:   llm.Model{Key: "qwen3-8b", ActiveParams: 8_190_726_144},
-		Stream:  &openai.Stream{Silence: 500 * time.Millisecond},
+		Stream:  openai.Stream{Silence: 500 * time.Millisecond},
 	})
 	if err != nil {
 		fmt.Println(err)

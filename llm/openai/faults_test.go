@@ -34,7 +34,7 @@ const echoed = "```js\nf()\n```\n"
 // newClient returns a client of a server at url, closed when the test ends.
 func newClient(t testing.TB, url string, m llm.Model) *openai.Client {
 	t.Helper()
-	c, err := openai.New(openai.Config{BaseURL: url, APIKey: secret, Model: m})
+	c, err := openai.New(openai.Config{BaseURL: url, APIKey: secret, Model: m, Whole: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func TestNothingThere(t *testing.T) {
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			noLeak(t)
-			c, err := openai.New(openai.Config{BaseURL: tt.url, Model: model, HTTPClient: tt.client})
+			c, err := openai.New(openai.Config{BaseURL: tt.url, Model: model, Whole: true, HTTPClient: tt.client})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -400,7 +400,7 @@ func TestManyInFlightAgreeWithTheServer(t *testing.T) {
 
 func TestCallersHTTPClientIsUsed(t *testing.T) {
 	srv := serve(t, llmtest.Config{Fault: always(llmtest.Hang)})
-	c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, HTTPClient: &http.Client{Timeout: 300 * time.Millisecond}})
+	c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, Whole: true, HTTPClient: &http.Client{Timeout: 300 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}

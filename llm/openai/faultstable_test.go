@@ -92,9 +92,8 @@ func (r faultRow) run(ctx context.Context, streamed bool) (res faultResult, err 
 	})
 	defer srv.Close()
 	m, limits := r.limits()
-	cfg := openai.Config{BaseURL: srv.URL, APIKey: secret, Model: m}
+	cfg := openai.Config{BaseURL: srv.URL, APIKey: secret, Model: m, Stream: limits, Whole: !streamed}
 	if streamed {
-		cfg.Stream = &limits
 		cfg.Model.Timeout = time.Minute
 	}
 	client, err := openai.New(cfg)

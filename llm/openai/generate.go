@@ -19,8 +19,8 @@ var errTimeout = errors.New("openai: Model.Timeout passed")
 
 // Generate sends req once. The attempt it made is in the reply, whatever the error, which is an
 // [*llm.Error] with the same status; no attempt is listed for a request that was not sent because it
-// is malformed or because ctx ended before it could be. Where a stream's options are refused, it
-// sends req again without them, and lists that attempt too.
+// is malformed or because ctx ended before it could be. Where a stream or its options are refused, it
+// sends req again without, and lists that attempt too.
 func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return llm.Reply{}, fmt.Errorf("openai: not sent: %w", err)
@@ -29,33 +29,25 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 	if err != nil {
 		return llm.Reply{}, &llm.Error{Status: llm.Failed, Kind: llm.KindBadRequest, Endpoint: c.cfg.BaseURL, Err: err}
 	}
-	if c.cfg.Stream != nil {
-		return c.generateStream(ctx, req, b)
-	}
-	var reply llm.Reply
-	if no := llm.TraceOf(ctx).Send(); no != nil {
-		return reply, no
-	}
-	fail := c.attempt(ctx, &reply, b, func(ctx context.Context) (answer, *llm.Error) { return c.ask(ctx, b) })
-	return reply, orNil(fail)
+	return c.generate(ctx, req, b)
 }
 
 // Announces returns true, see [llm.Announces].
 func (c *Client) Announces() bool { return true }
 
-// generateStream sends req until its stream's options are not what is refused.
-func (c *Client) generateStream(ctx context.Context, req llm.Request, b *body) (llm.Reply, error) {
+// generate sends req until its form is not what is refused.
+func (c *Client) generate(ctx context.Context, req llm.Request, b *body) (llm.Reply, error) {
 	var reply llm.Reply
 	t := llm.TraceOf(ctx)
 	if no := t.Send(); no != nil {
 		return reply, no
 	}
-	for o, again := c.usage.get(), true; ; {
-		fail := c.attempt(ctx, &reply, b, func(ctx context.Context) (answer, *llm.Error) { return c.askStream(ctx, *b, o) })
+	for f, again := c.forms.get(), true; ; {
+		fail := c.attempt(ctx, &reply, b, func(ctx context.Context) (answer, *llm.Error) { return c.ask(ctx, *b, f) })
 		if fail == nil {
 			return reply, nil
 		}
-		if o, again = c.usage.refused(o, fail); !again {
+		if f, again = c.forms.refused(f, fail); !again {
 			return reply, fail
 		}
 		no := t.Again(ctx, req)
@@ -66,6 +58,19 @@ func (c *Client) generateStream(ctx context.Context, req llm.Request, b *body) (
 			return reply, fmt.Errorf("%w (not sent again: %w)", fail, no)
 		}
 	}
+}
+
+// ask makes one call in the form f.
+func (c *Client) ask(ctx context.Context, b body, f form) (answer, *llm.Error) {
+	b = f.in(b)
+	if f != whole {
+		return c.askStream(ctx, &b, f)
+	}
+	ans, fail := c.askWhole(ctx, &b)
+	if fail == nil {
+		c.forms.accepted(f)
+	}
+	return ans, fail
 }
 
 // attempt makes one attempt by ask and enters it in reply, unless it was canceled before it was sent. The
@@ -102,16 +107,8 @@ func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body, ask fun
 	return fail
 }
 
-// orNil keeps a nil *llm.Error from becoming an error that is not nil.
-func orNil(fail *llm.Error) error {
-	if fail == nil {
-		return nil
-	}
-	return fail
-}
-
-// ask makes one call within the model's timeout. The answer holds what came, also beside an error.
-func (c *Client) ask(ctx context.Context, b *body) (answer, *llm.Error) {
+// askWhole makes one call within the model's timeout. The answer holds what came, also beside an error.
+func (c *Client) askWhole(ctx context.Context, b *body) (answer, *llm.Error) {
 	call, cancel := context.WithTimeoutCause(ctx, c.cfg.Model.Timeout, errTimeout)
 	defer cancel()
 	reply, resp, err := c.send(call, b)

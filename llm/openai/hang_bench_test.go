@@ -87,7 +87,7 @@ func runHangs(ctx context.Context, limit openai.Stream) (r hangResult, err error
 	defer srv.Close()
 	m := model
 	m.Timeout = scaled(hangTimeout)
-	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: m, Stream: &limit})
+	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: m, Stream: limit})
 	if err != nil {
 		return r, err
 	}

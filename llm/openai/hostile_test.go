@@ -108,10 +108,7 @@ func answered(t *testing.T, finish, usage string, streamed bool, extra map[strin
 		fmt.Fprintf(w, `{"choices":[{"message":{"content":"hi"},"finish_reason":%q}],"usage":%s}`, finish, usage)
 	}))
 	defer srv.Close()
-	cfg := openai.Config{BaseURL: srv.URL, Model: model, Extra: extra}
-	if streamed {
-		cfg.Stream = &openai.Stream{}
-	}
+	cfg := openai.Config{BaseURL: srv.URL, Model: model, Extra: extra, Whole: !streamed}
 	c, err := openai.New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@
 // A [Client] makes one attempt for each Generate (see Streaming for the exception), accounts for it
 // however it ends, and leaves limits and retries to the combinators of package llm. The usual stack is
 //
-//	client, err := openai.New(openai.Config{Model: model}) // LLM_API_BASE, LLM_API_KEY
+//	client, err := openai.New(openai.Config{Model: spec}) // LLM_API_BASE, LLM_API_KEY
 //	...
 //	model := llm.Retry(llm.Limit(client, 16), llm.RetryConfig{})
 //
@@ -12,13 +12,16 @@
 //
 // # Streaming
 //
-// With Config.Stream the answer comes as it is written, and a call that stalls is noticed in seconds
-// and not at its timeout: see [Stream]. What was streamed is then known and charged, also of calls
-// that time out or are cut. Usage is asked for as the stream goes (stream_options with
-// include_usage and vLLM's continuous_usage_stats). An endpoint that refuses these options with
-// status 400 or 422 is asked again with less; each such refusal is an attempt of its own in the
-// reply, of kind [llm.KindBadRequest], and is remembered for the client's later requests. The
-// context's [llm.Trace] is asked before. An endpoint that does not stream is understood too.
+// Answers come as they are written, so that a call that stalls is noticed in seconds and not at its
+// timeout: see [Stream]. What was streamed is known and charged, also of calls that time out or are cut.
+// Usage is asked for as the stream goes (stream_options with include_usage and vLLM's
+// continuous_usage_stats).
+//
+// An endpoint that refuses these options with status 400 or 422 is asked again with less, and one that
+// refuses to stream (400, 422 or 501) is asked for the answer in one piece. Each refusal is an attempt of
+// its own in the reply, and is remembered for the client's later requests. The context's [llm.Trace] is
+// asked before each. An endpoint that answers in one piece though a stream was asked for is understood
+// too. Config.Whole turns streaming off.
 //
 // # What becomes of an attempt
 //
@@ -92,10 +95,11 @@ type Config struct {
 	// many idle connections as were ever in use at once, for four seconds, and honours the
 	// usual proxy variables.
 	HTTPClient *http.Client `json:"-"`
-	// Stream says that answers are to be streamed, and when a stream has stalled. nil means that
-	// they are not, which costs less of the processor, and that only Model.Timeout ends a call
-	// that hangs.
-	Stream *Stream
+	// Stream says when an answer that is streamed has stalled. The zero value means the default limits.
+	Stream Stream
+	// Whole asks for answers in one piece. They cost less of the processor than streams, and only
+	// Model.Timeout ends a call that hangs. false means that they are streamed.
+	Whole bool
 	// MaxBody bounds the body of a reply, in bytes; a longer one is a broken reply. Of a stream it
 	// bounds the text, and 128 times as much bounds all that comes. 0 means DefaultMaxBody.
 	MaxBody int64
@@ -117,7 +121,7 @@ type Client struct {
 	keyFrom  string
 	api      *sdk.Client // made here and not by its New, which reads OPENAI_* from the environment
 	streams  *sdk.Client // the same, with room for streams
-	usage    *usageOptions
+	forms    *forms
 	own      *http.Client // nil if the caller brought one
 
 	extraBytes int // of Config.Extra, in a request
@@ -138,10 +142,7 @@ func New(cfg Config) (*Client, error) {
 	cfg.APIKey = strings.TrimSpace(cfg.APIKey)
 	cfg.Model = cfg.Model.WithDefaults()
 	cfg.MaxBody = cmp.Or(cfg.MaxBody, DefaultMaxBody)
-	if cfg.Stream != nil {
-		limits := cfg.Stream.withDefaults()
-		cfg.Stream = &limits
-	}
+	cfg.Stream = cfg.Stream.withDefaults()
 	base, err := parseBase(cfg.BaseURL, c.baseFrom)
 	if err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	c.api = &sdk.Client{Options: c.options(cfg.MaxBody)}
 	c.streams = &sdk.Client{Options: c.options(maxStream(cfg.MaxBody))}
-	c.usage = newUsageOptions(cfg)
+	c.forms = newForms(cfg)
 	return c, nil
 }
 
@@ -252,10 +253,8 @@ func (c Config) validate(keyFrom string) error {
 	case strings.ContainsFunc(c.APIKey, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return fmt.Errorf("openai: %s holds white space or a control character: it cannot be a key", keyFrom)
 	}
-	if c.Stream != nil {
-		if err := c.Stream.validate(); err != nil {
-			return err
-		}
+	if err := c.Stream.validate(); err != nil {
+		return err
 	}
 	return validateExtra(c.Extra)
 }
@@ -299,7 +298,9 @@ func describe(base string, c Config, key bool) string {
 	if key {
 		with = "with a key"
 	}
-	if c.Stream != nil {
+	if c.Whole {
+		with += ", in one piece"
+	} else {
 		with += ", " + c.Stream.String()
 	}
 	return fmt.Sprintf("openai(%s, %v, %s)", base, c.Model, with)

@@ -169,12 +169,12 @@ func TestRequestBody(t *testing.T) {
 		req    llm.Request
 		want   map[string]any
 	}{
-		{"the paper's sampling", openai.Config{Model: model}, request, map[string]any{
+		{"the paper's sampling", openai.Config{Model: model, Whole: true}, request, map[string]any{
 			"model": "Qwen/Qwen3-8B", "messages": msgs, "seed": 40.0, "temperature": 0.4, "top_p": 0.95, "max_tokens": 16000.0}},
-		{"the request's own, zero and the largest seed included", openai.Config{Model: model}, over, map[string]any{
+		{"the request's own, zero and the largest seed included", openai.Config{Model: model, Whole: true}, over, map[string]any{
 			"model": "Qwen/Qwen3-8B", "messages": msgs, "seed": 4294967295.0, "temperature": 0.0, "top_p": 1.0, "max_tokens": 7.0}},
 		{"the newer name of the cap, and fields of the endpoint's own",
-			openai.Config{Model: model, MaxCompletionTokens: true, Extra: map[string]any{
+			openai.Config{Model: model, Whole: true, MaxCompletionTokens: true, Extra: map[string]any{
 				"chat_template_kwargs": map[string]any{"enable_thinking": false}}}, request, map[string]any{
 				"model": "Qwen/Qwen3-8B", "messages": msgs, "seed": 40.0, "temperature": 0.4, "top_p": 0.95,
 				"max_completion_tokens": 16000.0, "chat_template_kwargs": map[string]any{"enable_thinking": false}}},
@@ -224,7 +224,7 @@ func TestBodiesAreBounded(t *testing.T) {
 			}
 			z.Close()
 		}))
-		c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, MaxBody: limit})
+		c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, MaxBody: limit, Whole: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestBodyOfExactlyTheBound(t *testing.T) {
 		max int
 		ok  bool
 	}{{len(body), true}, {len(body) - 1, false}} {
-		c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, MaxBody: int64(tt.max)})
+		c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, MaxBody: int64(tt.max), Whole: true})
 		if err != nil {
 			t.Fatal(err)
 		}

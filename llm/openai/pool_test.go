@@ -35,7 +35,7 @@ func newFleet(t *testing.T) *fleet {
 			},
 		})
 		t.Cleanup(s.Close)
-		client, err := openai.New(openai.Config{BaseURL: s.URL, Model: llm.Model{Key: "m", Timeout: time.Second}})
+		client, err := openai.New(openai.Config{BaseURL: s.URL, Model: llm.Model{Key: "m", Timeout: time.Second}, Whole: true})
 		if err != nil {
 			t.Fatal(err)
 		}

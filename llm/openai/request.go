@@ -97,6 +97,9 @@ func (c *Client) encode(b *body) ([]byte, error) {
 		return nil, err
 	}
 	all := maps.Clone(c.cfg.Extra)
+	if !b.Stream {
+		delete(all, "stream_options") // no endpoint takes them alone
+	}
 	for name, value := range fields {
 		if _, ok := all[name]; !ok {
 			all[name] = value

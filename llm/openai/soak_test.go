@@ -230,9 +230,9 @@ func (s *soak) route(patient, hasty llm.LLM) llm.LLM {
 func soakClient(t *testing.T, url, how string, limit time.Duration) *openai.Client {
 	cfg := openai.Config{BaseURL: url, Model: llm.Model{Key: how, ActiveParams: 1e9, Timeout: time.Hour}}
 	if how == soakWhole {
-		cfg.Model.Timeout = limit
+		cfg.Whole, cfg.Model.Timeout = true, limit
 	} else {
-		cfg.Stream = &openai.Stream{FirstToken: limit, Silence: limit, MinRate: -1}
+		cfg.Stream = openai.Stream{FirstToken: limit, Silence: limit, MinRate: -1}
 	}
 	c, err := openai.New(cfg)
 	if err != nil {
@@ -292,11 +292,11 @@ func soakFault(tagged uint32) llmtest.Fault {
 	return llmtest.None
 }
 
-// soakFaults are the faults that a kind of call meets, beside refusals of a stream's options.
+// soakFaults are the faults that a kind of call meets, beside refusals of a stream and its options.
 func soakFaults(how string) []llmtest.Fault {
 	return slices.DeleteFunc(llmtest.Faults(), func(f llmtest.Fault) bool {
 		switch f {
-		case llmtest.NoStreamOptions, llmtest.NoContinuousUsage:
+		case llmtest.NoStreamOptions, llmtest.NoContinuousUsage, llmtest.NoStreams:
 			return true
 		case llmtest.Duplicate: // without usage in its chunks it is a broken reply, and not an answer
 			return how == soakRefused

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The limits of a [Stream] that says nothing. They leave room for a server that is busy with others
+// The default limits of a [Stream]. They leave room for a server that is busy with others
 // and for a proxy that holds text back, and still end a dead stream long before a call's own timeout.
 const (
 	DefaultFirstToken = 2 * time.Minute
@@ -17,8 +17,7 @@ const (
 	DefaultWindow     = 30 * time.Second
 )
 
-// A Stream says that answers are to be streamed, and when a stream has stalled. The zero value
-// streams under the default limits.
+// A Stream says when an answer that is streamed has stalled. The zero value means the default limits.
 //
 // An attempt that passes one of the limits ends at once as [llm.Stalled]: the connection is closed,
 // so that the server stops generating, and what was streamed until then is in the attempt. What

@@ -27,7 +27,7 @@ var patient = openai.Stream{FirstToken: time.Minute, Silence: time.Minute, MinRa
 // newStreamer is newClient for streamed answers.
 func newStreamer(t testing.TB, url string, m llm.Model, s openai.Stream) *openai.Client {
 	t.Helper()
-	c, err := openai.New(openai.Config{BaseURL: url, APIKey: secret, Model: m, Stream: &s})
+	c, err := openai.New(openai.Config{BaseURL: url, APIKey: secret, Model: m, Stream: s})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func TestEndlessStreamsAreBounded(t *testing.T) {
 			if tt.status == llm.Stalled {
 				limits.FirstToken = 500 * time.Millisecond
 			}
-			c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, MaxBody: 1000, Stream: &limits})
+			c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, MaxBody: 1000, Stream: limits})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,11 +148,12 @@ func TestEndlessStreamsAreBounded(t *testing.T) {
 
 // refusing serves a stream to requests that ask for no more usage than allowed, and a refusal to
 // others.
-func refusing(t *testing.T, status int, refusal string, allowed func(llmtest.StreamOptions) bool) (srv *llmtest.Server, proxy *httptest.Server) {
+func refusing(t *testing.T, status int, refusal string, allowed func(asked) bool) (srv *llmtest.Server, proxy *httptest.Server) {
 	srv = serve(t, llmtest.Config{Reply: say(reply50)})
 	proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		var o llmtest.StreamOptions
+		var o asked
+		o.stream = strings.Contains(string(body), `"stream":true`)
 		o.IncludeUsage = strings.Contains(string(body), `"include_usage":true`)
 		o.ContinuousUsage = strings.Contains(string(body), `"continuous_usage_stats":true`)
 		if err != nil || !allowed(o) {
@@ -170,26 +171,39 @@ func refusing(t *testing.T, status int, refusal string, allowed func(llmtest.Str
 	return srv, proxy
 }
 
+// asked is what a request asks of a stream.
+type asked struct {
+	llmtest.StreamOptions
+	stream bool
+}
+
 func TestRefusedOptionsAreNoticedOnce(t *testing.T) {
-	final := func(o llmtest.StreamOptions) bool { return !o.ContinuousUsage }
-	none := func(o llmtest.StreamOptions) bool { return o == llmtest.StreamOptions{} }
-	never := func(llmtest.StreamOptions) bool { return false }
+	final := func(o asked) bool { return !o.ContinuousUsage }
+	none := func(o asked) bool { return o.StreamOptions == llmtest.StreamOptions{} }
+	whole := func(o asked) bool { return !o.stream }
+	never := func(asked) bool { return false }
 	for _, tt := range []struct {
 		reason      string
 		status      int
 		text        string
-		allowed     func(llmtest.StreamOptions) bool
+		allowed     func(asked) bool
 		first, then int // attempts of the first call and of the second
 		usage       bool
+		streamed    int
 		ok          bool
 	}{
-		{"OpenAI does not know vLLM's extension", 400, `{"error":{"message":"Unknown parameter: 'stream_options.continuous_usage_stats'."}}`, final, 2, 1, true, true},
-		{"pydantic says so with 422", 422, `{"detail":[{"loc":["body","stream_options","continuous_usage_stats"],"msg":"Extra inputs are not permitted"}]}`, final, 2, 1, true, true},
-		{"a server that knows no options", 400, `{"detail":"Extra parameters ['stream_options'] are not allowed"}`, none, 3, 1, false, true},
-		{"one that does not say what it minds", 400, "Bad Request", none, 3, 1, false, true},
-		{"one that minds something else", 400, "temperature must be at most 2", never, 3, 3, false, false},
-		{"another status is no such refusal", 500, "stream_options", none, 1, 1, false, false},
-		{"nor is a prompt that does not fit", 400, "the maximum context length is 10", none, 1, 1, false, false},
+		{"OpenAI does not know vLLM's extension", 400, `{"error":{"message":"Unknown parameter: 'stream_options.continuous_usage_stats'."}}`, final, 2, 1, true, 50, true},
+		{"pydantic says so with 422", 422, `{"detail":[{"loc":["body","stream_options","continuous_usage_stats"],"msg":"Extra inputs are not permitted"}]}`, final, 2, 1, true, 50, true},
+		{"a server that knows no options", 400, `{"detail":"Extra parameters ['stream_options'] are not allowed"}`, none, 3, 1, false, 50, true},
+		{"one that does not say what it minds", 400, "Bad Request", none, 3, 1, false, 50, true},
+		{"one that does not stream", 400, `{"error":{"message":"Streaming is not supported by this model"}}`, whole, 2, 1, true, 0, true},
+		{"one that says so of the parameter", 422, `{"detail":[{"loc":["body","stream"],"msg":"must be false"}]}`, whole, 2, 1, true, 0, true},
+		{"one that says so with 501", 501, "stream is not implemented", whole, 2, 1, true, 0, true},
+		{"one that does not stream, nor say so", 400, "Bad Request", whole, 4, 1, true, 0, true},
+		{"one that minds something else", 400, "temperature must be at most 2", never, 4, 4, false, 0, false},
+		{"an upstream is no stream", 501, "upstream has no such method", never, 1, 1, false, 0, false},
+		{"another status is no such refusal", 500, "stream_options", none, 1, 1, false, 0, false},
+		{"nor is a prompt that does not fit", 400, "the maximum context length is 10", none, 1, 1, false, 0, false},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			_, proxy := refusing(t, tt.status, tt.text, tt.allowed)
@@ -200,11 +214,11 @@ func TestRefusedOptionsAreNoticedOnce(t *testing.T) {
 					t.Fatalf("call %d: %d attempts, want %d; error %v", i+1, len(reply.Attempts), want, err)
 				}
 				for _, a := range reply.Attempts[:want-1] {
-					if a.Status != llm.Failed || a.Kind != llm.KindBadRequest || a.Usage != nil || a.Streamed != 0 {
+					if a.Status != llm.Failed || a.Kind != llm.KindBadRequest && tt.status != 501 || a.Usage != nil || a.Streamed != 0 {
 						t.Errorf("call %d: attempt %+v", i+1, a)
 					}
 				}
-				if last := reply.Attempts[want-1]; tt.ok && ((last.Usage != nil) != tt.usage || last.Streamed != 50) {
+				if last := reply.Attempts[want-1]; tt.ok && ((last.Usage != nil) != tt.usage || last.Streamed != tt.streamed) {
 					t.Errorf("call %d: last attempt %+v", i+1, last)
 				}
 			}
@@ -214,7 +228,7 @@ func TestRefusedOptionsAreNoticedOnce(t *testing.T) {
 
 func TestRefusalsOfAProvenEndpointAreFinal(t *testing.T) {
 	var refuse atomic.Bool
-	_, proxy := refusing(t, 400, "no", func(llmtest.StreamOptions) bool { return !refuse.Load() })
+	_, proxy := refusing(t, 400, "no", func(asked) bool { return !refuse.Load() })
 	c := newStreamer(t, proxy.URL, model, patient)
 	if _, err := c.Generate(t.Context(), request); err != nil {
 		t.Fatal(err)
@@ -246,7 +260,7 @@ func TestStreamRequestOnTheWire(t *testing.T) {
 		{"the user's own options", map[string]any{"stream_options": map[string]any{"x": 1}}, `"stream_options":{"x":1}`},
 	} {
 		srv := newWire(t, "text/event-stream", chunkA, chunkStop, done)
-		c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, Stream: &openai.Stream{}, Extra: tt.extra})
+		c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, Stream: openai.Stream{}, Extra: tt.extra})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,10 +278,7 @@ func TestStreamRequestOnTheWire(t *testing.T) {
 func TestReasoningIsKeptApartAndCounted(t *testing.T) {
 	for _, streamed := range []bool{true, false} {
 		srv := serve(t, llmtest.Config{Reply: say("answer"), Reasoning: say("let me think a bit")})
-		cfg := openai.Config{BaseURL: srv.URL, Model: model}
-		if streamed {
-			cfg.Stream = &patient
-		}
+		cfg := openai.Config{BaseURL: srv.URL, Model: model, Stream: patient, Whole: !streamed}
 		c, err := openai.New(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -288,7 +299,7 @@ func TestStreamedConnectionsAreUsedAgain(t *testing.T) {
 	srv := serve(t, llmtest.Config{Reply: say(reply50)})
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, Stream: &patient, HTTPClient: &http.Client{
+	c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, Stream: patient, HTTPClient: &http.Client{
 		Transport: countDials(transport, &dialled)}})
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +323,7 @@ func TestStreamIsValidated(t *testing.T) {
 		{"a negative window", openai.Stream{Window: -1}, "Stream.Window is -1ns"},
 		{"a rate whose tokens cannot be remembered", openai.Stream{MinRate: 1e9}, "Stream.MinRate of 1e+09"},
 	} {
-		_, err := openai.New(openai.Config{BaseURL: "http://host/v1", Model: model, Stream: &tt.s})
+		_, err := openai.New(openai.Config{BaseURL: "http://host/v1", Model: model, Stream: tt.s})
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: error %v", tt.reason, err)
 		}

@@ -45,14 +45,14 @@ func (o *Options) offline() bool { return o.Model == offline.Nominal().Key }
 // checkModel finds flags that would have no effect, lest a run not be what it was meant to be, and keys
 // that cannot name a folder of results.
 func (o *Options) checkModel() error {
-	for _, name := range []string{"api-base", "model-name", "params-active", "stream"} {
+	for _, name := range []string{"api-base", "model-name", "params-active", "stream", "first-token", "silence", "min-rate"} {
 		if o.offline() && o.given[name] {
 			return Usagef("--%s has no effect on the offline model: name another one with --model", name)
 		}
 	}
 	for _, name := range []string{"first-token", "silence", "min-rate"} {
 		if !o.Stream && o.given[name] {
-			return Usagef("--%s has no effect without --stream", name)
+			return Usagef("--%s has no effect with --stream=false", name)
 		}
 	}
 	switch {
@@ -66,10 +66,7 @@ func (o *Options) checkModel() error {
 
 // endpoints returns a client of the endpoint, or a pool of clients of several.
 func (o *Options) endpoints(model llm.Model) (llm.LLM, error) {
-	cfg := openai.Config{Model: model}
-	if o.Stream {
-		cfg.Stream = &o.Stalls
-	}
+	cfg := openai.Config{Model: model, Stream: o.Stalls, Whole: !o.Stream}
 	return Endpoints(o.APIBase, cfg, o.ParallelLLM)
 }
 

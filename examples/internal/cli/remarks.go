@@ -19,7 +19,7 @@ func (o *Options) remarks(r *evolve.Result) (lines []string) {
 	}
 	if r.Limit == "Stalls" {
 		lines = append(lines, fmt.Sprintf("%s timed out or stalled, more than the %d that --max-stalls allows: look at the endpoint and at what counts as a stall"+
-			" (--timeout; with --stream also --first-token, --silence, --min-rate); with a larger --max-stalls, --resume goes on where it stopped",
+			" (--timeout; of streamed answers also --first-token, --silence, --min-rate); with a larger --max-stalls, --resume goes on where it stopped",
 			count(stalls(r), "attempt", "attempts"), o.maxStalls()))
 	}
 	endpoints := report.Count(r.EachCall).Endpoints
