@@ -1,14 +1,13 @@
-# Leave a folder in which nothing can be made.
+# Leave folders that are empty, and in which nothing can be made. One that could not be read would be seen.
 import os
 
 
 def run():
     for name in os.listdir("."):
         os.unlink(name)
-    os.chmod(".", 0o500)
     for folder in (".", "/dev/shm"):
         try:
-            os.chmod(folder, 0)
+            os.chmod(folder, 0o500)
         except OSError:
             pass
     return []
