@@ -12,7 +12,7 @@ import (
 const (
 	KindRefused       = "refused"        // nothing there: connection refused, no such host, TLS
 	KindConnection    = "connection"     // reset or cut under way
-	KindAuth          = "auth"           // 401, 403; 402 or a quota used up: the key is no good here
+	KindAuth          = "auth"           // 401, 403; 402 or a quota used up: the key is not accepted
 	KindNotFound      = "not_found"      // 404, 405 or a redirect: no such path or model
 	KindBadRequest    = "bad_request"    // 400 and other 4xx
 	KindContextLength = "context_length" // the prompt does not fit
@@ -46,8 +46,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Final reports whether sending the same request again is useless: the key, the path or the
-// request itself was refused.
+// Final reports whether sending the same request again cannot help, because the key, the path or the request
+// itself was refused, or the caller gave up.
 func (e *Error) Final() bool {
 	switch e.Kind {
 	case KindAuth, KindNotFound, KindBadRequest, KindContextLength:
@@ -71,10 +71,16 @@ func Unavailable(err error) bool {
 	return errors.Is(e.Err, ErrUnavailable)
 }
 
-// ErrUnavailable is wrapped by LLMs of other makes to say what [Unavailable] reports.
-var ErrUnavailable = errors.New("model unavailable")
+var (
+	// ErrUnavailable is wrapped by the errors of LLMs of your own for which [Unavailable] is to be true.
+	ErrUnavailable = errors.New("model unavailable")
+	// ErrDraining says that a request was not sent because its run is coming to an end.
+	ErrDraining = errors.New("not sent: the run is coming to an end")
+)
 
-// StatusOf classes an error that is not an [*Error]: whose deadline passed, who gave up.
+// StatusOf returns the status of an attempt that ended with err: that of the [*Error] in its chain, or else
+// Timeout for a deadline that passed, Canceled for a context that was canceled, Failed for any other error,
+// and OK for nil.
 func StatusOf(err error) Status {
 	var e *Error
 	switch {

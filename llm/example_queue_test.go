@@ -41,7 +41,7 @@ func (q *quota) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 func (q *quota) Announces() bool { return true } // by llm.Send
 func (q *quota) Unwrap() llm.LLM { return q.LLM }
 
-// Example_queue shows a queue of one's own in place of Limit.
+// Example_queue shows a queue of your own in place of Limit.
 func Example_queue() {
 	const interval = 50 * time.Millisecond
 	model := llm.Retry(&quota{llm.Func(shout), interval, make(chan struct{}, 2)}, llm.RetryConfig{})

@@ -29,7 +29,7 @@ func ExampleTrace() {
 	// hello! <nil>
 }
 
-// What stops an attempt ends the call with the attempts that it has.
+// A combinator of your own finds the functions of the trace, whether they are set or not.
 func ExampleTraceOf() {
 	sent := 0
 	full := llm.WithTrace(context.Background(), &llm.Trace{Send: func() error {

@@ -23,8 +23,8 @@ func Digest(req Request) [sha256.Size]byte {
 }
 
 // Canonical returns req as canonical JSON in the sense of RFC 8785: names in order, no white
-// space, only what must be escaped is, numbers in their shortest form, so that programs in other
-// languages find the same bytes. Overrides that are nil are left out. Bytes that are not UTF-8
+// space, only those characters escaped that must be, numbers in their shortest form. Programs in other
+// languages so find the same bytes. Overrides that are nil are left out. Bytes that are not UTF-8
 // become U+FFFD, as everywhere in JSON, and a number that is not finite, which JSON cannot hold
 // and no endpoint accepts, becomes null. It unmarshals into a Request again.
 func Canonical(req Request) []byte {

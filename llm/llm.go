@@ -1,15 +1,7 @@
-// Package llm says what a language model is to a search: something that answers one request,
-// and that accounts for every attempt it made at it.
-//
-// The interface has one method. Adapters ([github.com/evoalloc/evoalloc/llm/openai],
-// [github.com/evoalloc/evoalloc/llm/offline]) implement it; combinators ([Limit], [Retry])
-// take one LLM and return another, so that a stack reads as it runs:
+// Package llm says what a language model is to a search. Combinators take one and return another, so that
+// a stack reads as it runs:
 //
 //	llm.Retry(llm.Limit(client, 16), llm.RetryConfig{Max: 2})
-//
-// keeps at most sixteen requests in flight and waits out a failure without holding a place. Package
-// llm/pool shares calls out over several endpoints of one model, llm/ensemble lets a bandit choose
-// between models, and llm/record writes exchanges down and answers from them without an endpoint.
 package llm
 
 import (
@@ -17,7 +9,13 @@ import (
 	"time"
 )
 
-// An LLM proposes text. Implementations are safe for concurrent use.
+// An LLM answers requests, and accounts for every attempt it made at one. Implementations are safe for
+// concurrent use.
+//
+// Package llm/openai asks endpoints, and llm/offline stands in for one. llm/pool shares calls out over
+// several endpoints of one model, llm/ensemble lets a bandit choose between models, and llm/record writes
+// exchanges down and answers from them. In [Retry] around [Limit], a call that waits to be tried again
+// holds no place.
 type LLM interface {
 	// Generate asks for one completion. Reply.Attempts lists every attempt made, oldest
 	// first, and is valid even if err is not nil: a failed attempt was paid for too.
@@ -83,7 +81,7 @@ const (
 type Attempt struct {
 	Status Status `json:"status"`
 	// Unsent says that the request certainly never went out, because no connection came about or it
-	// broke before, so that it costs nothing under any rule. One that was canceled then is no attempt.
+	// broke before, so that it costs nothing under any rule. A request that was canceled by then makes no attempt.
 	Unsent bool `json:"unsent,omitempty"`
 	// Kind classes an attempt with Status Failed, in one word: one of the Kind constants.
 	Kind         string        `json:"kind,omitempty"`

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The sampling that a [Model] uses where it says nothing, which is the BaSE paper's.
+// The defaults of a [Model], which are the BaSE paper's.
 const (
 	DefaultTemperature = 0.4
 	DefaultTopP        = 0.95

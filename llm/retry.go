@@ -12,7 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// The pauses of a [RetryConfig] that says nothing; the first two are the BaSE paper's.
+// The defaults of a [RetryConfig]. The first two are the BaSE paper's.
 const (
 	DefaultRetries       = 2
 	DefaultRetryWait     = 5 * time.Second
@@ -21,17 +21,17 @@ const (
 )
 
 // A RetryConfig says how often and how soon [Retry] tries again. The zero value is the BaSE
-// paper's but for the pauses after stalls: up to two retries, five seconds apart, timeouts and failures
-// counted together.
+// paper's: up to two retries, five seconds apart, timeouts and failures counted together. It differs in
+// that there is no pause after a stall.
 //
 // Before retry k (counted from 0) it pauses for
 //
 //	max(min(Wait·Factorᵏ, MaxWait), min(Retry-After, MaxRetryAfter)) · (1 + Jitter·u)
 //
 // where u is uniform in [0, 1) and derived from the request's seed and k, so that a rerun waits
-// as long. Retry-After is what the server asked for, if it did. After an attempt that timed out or stalled, or
-// whose connection was cut, the first term is 0: what it waited for already was longer than any pause, and
-// nothing says that the server has too much to do.
+// as long. Retry-After is what the server asked for, if it did. Wait is 0 after an attempt that timed out or
+// stalled, or whose connection was cut: such an attempt waited long enough already, and the server did not
+// say that it is busy.
 type RetryConfig struct {
 	// Max is how many retries one request gets after failures. 0 means DefaultRetries;
 	// negative means none.
@@ -39,7 +39,8 @@ type RetryConfig struct {
 	// MaxStalls is how many retries it gets after attempts that timed out or stalled. 0 means
 	// that these have no limit of their own and count among Max; negative means none.
 	MaxStalls int
-	// Wait is the pause before the first retry, but after a stall or a cut connection. 0 means DefaultRetryWait; negative means none.
+	// Wait is the pause before the first retry, if there is one (see above). 0 means DefaultRetryWait;
+	// negative means none.
 	Wait time.Duration
 	// Factor multiplies the pause from one retry to the next. 0 means 1: all pauses alike.
 	// Below 1 is a mistake.
@@ -78,7 +79,7 @@ func (c RetryConfig) validate() error {
 // pause is how long to wait before retry k of a request with this seed, after err.
 func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
 	var wait float64
-	if c.Wait > 0 && !lost(err) { // apart, since 0 times a power that overflowed is not a number
+	if c.Wait > 0 && !unanswered(err) { // apart, since 0 times a power that overflowed is not a number
 		wait = min(float64(c.Wait)*math.Pow(c.Factor, float64(k)), float64(c.MaxWait))
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -90,9 +91,8 @@ func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
 	return time.Duration(min(wait, math.MaxInt64/2))
 }
 
-// lost reports whether err says that a request was sent and brought no answer, but not that the server is
-// overloaded or at fault.
-func lost(err error) bool {
+// unanswered reports whether err says that a request brought no answer, and not that the server refused it.
+func unanswered(err error) bool {
 	if s := StatusOf(err); s == Timeout || s == Stalled {
 		return true
 	}
@@ -113,14 +113,13 @@ func Retryable(err error) bool {
 	return !errors.Is(err, ErrUnavailable)
 }
 
-// Retry returns an LLM that asks l again when it fails in a way that [Retryable] says can pass.
-// Reply.Attempts holds the attempts of all tries. The error is the last try's; where the context
-// ends during a pause it is the context's, at once. The Again of the context's [Trace] is asked
-// after the pause, before each try but the first.
+// Retry returns an LLM that asks l again after an error that is [Retryable]. Reply.Attempts holds the
+// attempts of all tries. The error is the last try's. Where the context ends during a pause, the call ends
+// at once with the context's error. The Again of the context's [Trace] is called after the pause, before
+// each try but the first.
 //
-// A refused connection is worth a retry only once something has answered: a server that was
-// there may be restarting, but one that never was is a mistake in the address, and waiting
-// would only delay saying so.
+// A refused connection is worth a retry only once something has answered. A server that was there may be
+// restarting; one that never was is a mistake in the address, and waiting would only delay saying so.
 //
 // Retry panics if cfg holds a value that its comments exclude.
 func Retry(l LLM, cfg RetryConfig) LLM {
@@ -190,7 +189,7 @@ func (r *retrying) String() string {
 	return fmt.Sprintf("Retry(%v, %v)", r.l, r.cfg)
 }
 
-// String prints what the configuration comes to, defaults included.
+// String prints the configuration, defaults included.
 func (c RetryConfig) String() string {
 	c = c.withDefaults()
 	s := fmt.Sprintf("max %d, %v apart", max(c.Max, 0), max(c.Wait, 0))

@@ -5,9 +5,6 @@ import (
 	"errors"
 )
 
-// ErrDraining says that a request was not sent because its run is coming to an end.
-var ErrDraining = errors.New("not sent: the run is coming to an end")
-
 // Ask is l.Generate through the Ask of ctx's [Trace]. An evaluator that asks a model itself calls it, so
 // that the call is within the budget of the run that evaluates, and in its result.
 func Ask(ctx context.Context, l LLM, req Request) (Reply, error) {
@@ -29,12 +26,13 @@ func Send(ctx context.Context, l LLM, req Request) (reply Reply, err error) {
 	return l.Generate(WithTrace(ctx, announced), req)
 }
 
-// announced is the Trace of a call that is announced already, for an LLM within l that l does not show.
+// announced is the Trace of a call that is announced already. It silences an LLM within l that announces
+// although l, which hides it, does not.
 var announced = &Trace{Send: func() error { return nil }, Ended: func([]Attempt) {}}
 
 // Announces reports whether l announces each of its attempts to the [Trace] of the context. An LLM says so
-// with a method Announces() bool. One without that method does if what it wraps does, which it shows with
-// a method Unwrap() LLM.
+// with a method Announces() bool. One that has no such method, but a method Unwrap() LLM, announces them if
+// the LLM that it wraps does.
 func Announces(l LLM) bool {
 	a, ok := As[interface{ Announces() bool }](l)
 	return ok && a.Announces()
@@ -57,11 +55,11 @@ func As[T any](l LLM) (T, bool) {
 	return none, false
 }
 
-// errUnsent is what every error is for which an attempt was not made, because the Send of a Trace said no.
-// Asking again does not help.
+// errUnsent is wrapped by the error of a call whose attempt was refused by the Send of a Trace. Trying again
+// does not help.
 var errUnsent = errors.New("not sent")
 
-// An unsentError is the error of a Trace's Send, and errUnsent too.
+// An unsentError is the error of a Trace's Send, marked as errUnsent.
 type unsentError struct{ why error }
 
 func (e *unsentError) Error() string        { return e.why.Error() }

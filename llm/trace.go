@@ -34,7 +34,7 @@ type Trace struct {
 type traceKey struct{}
 
 // WithTrace returns ctx with t. Fields that t leaves nil are those of the Trace that ctx carries already.
-// A field that is set replaces that one; whoever wants both calls the other, from [TraceOf], in it.
+// A field that is set replaces that one. To have both called, call the one that [TraceOf] returns in yours.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	all, set := *TraceOf(ctx), *t
 	if set.Again != nil {
@@ -88,7 +88,7 @@ func (t *Trace) Draining() error {
 	}
 }
 
-// again is t.Again for attempts that are not to be made any more once ctx drains.
+// again is t.Again, but for attempts that are not to be sent because ctx drains.
 func (t *Trace) again(ctx context.Context, req Request) error {
 	if err := TraceOf(ctx).Draining(); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 )
 
-// blind is a policy that is told what was learned and nothing of what is in flight: Round.T counts
+// blind is a policy that is shown what was learned, but not what is pending: Round.T counts
 // outcomes, and Pending is all zero.
 type blind struct {
 	bandit.Policy

@@ -17,11 +17,10 @@
 //
 // # What a choice depends on
 //
-// On the seed, the request, how often the same request came before, and the outcomes learned before:
-// not on the order in which the calls of a generation come. For that, policies are not shown the pulls
-// in flight, unless Config.ShowPending says so. A policy that is sure, as UCB1 is, then sends all
-// calls between two outcomes to one model; one that gives chances, as Thompson sampling or EXP3 do,
-// spreads them.
+// A choice depends on the seed, the request, how often the same request came before, and the outcomes learned
+// before. It does not depend on the order in which the calls of a generation come, because policies are not
+// shown the pending pulls unless Config.ShowPending is set. A policy that gives one arm all the chance, as
+// UCB1 does, then sends all calls between two outcomes to one model; Thompson sampling and EXP3 spread them.
 //
 // A run that goes on from a journal is given the journaled replies without the ensemble being asked,
 // learns their outcomes again, and then chooses as it would have.
@@ -56,13 +55,13 @@ type Config struct {
 	// Policy gives each member a chance at each call. Required, and not to be shared: the
 	// ensemble owns it.
 	Policy bandit.Policy
-	Seed   uint64 // of the draws; 0 is a seed like another
+	Seed   uint64 // of the draws; 0 is a seed like any other
 	// Reward is what a member earned with a reply, and whether it counts. Of a reply that took
 	// several draws it is asked for each, see [Ensemble.Learn]. nil means [Improved].
 	Reward func(llm.Outcome) (reward float64, counts bool)
-	// ShowPending shows the policy the pulls in flight, and the number of draws as they come, so
-	// that a policy that is sure spreads the calls of a generation too. What each call gets then
-	// depends on their order.
+	// ShowPending shows the policy the pending pulls, and the number of draws as they come, so that a
+	// policy that gives one arm all the chance spreads the calls of a generation too. Which model a
+	// call gets then depends on their order.
 	ShowPending bool
 }
 
@@ -91,7 +90,7 @@ func (c Config) validate() error {
 
 // Improved is the default reward: 1 if the child scored more than its parent, else 0. A reply that
 // was no program, or stalled or timed out, earns 0; one that failed in another way, or was given up,
-// does not count, because that says nothing about the model.
+// does not count: the model had no part in that.
 func Improved(o llm.Outcome) (reward float64, counts bool) {
 	if o.Valid {
 		if o.Score > o.Parent {
@@ -107,11 +106,11 @@ func Improved(o llm.Outcome) (reward float64, counts bool) {
 }
 
 // An Ensemble is an LLM that lets a policy choose between several. An error of the model that was
-// chosen is the ensemble's, also one that says that it is [llm.Unavailable]: that the others answer
-// does not make up for a model the run was to use. It is safe for concurrent use.
+// chosen is the ensemble's error, even if it is [llm.Unavailable] and the other models answer: the run was
+// meant to use that model too. It is safe for concurrent use.
 type Ensemble struct {
 	cfg    Config
-	policy bandit.Policy // what the player is given: cfg.Policy, or blind to what is in flight
+	policy bandit.Policy // what the player is given: cfg.Policy, or that blind to pending pulls
 	open   []bool
 
 	mu       sync.Mutex
@@ -122,7 +121,7 @@ type Ensemble struct {
 	unknown  int
 }
 
-// A draw is what is known of a pull from its attempts. Pulls in flight that are alike in both are
+// A draw is what is known of a pull from its attempts. Pending pulls that are alike in both are
 // interchangeable to a policy.
 type draw struct {
 	arm  int
@@ -166,9 +165,9 @@ func (e *Ensemble) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	flying := true
+	pending := true
 	defer func() {
-		if flying { // nothing was sent, or the member panicked: there is nothing to learn from
+		if pending { // nothing was sent, or the member panicked: there is nothing to learn from
 			e.cancel(pull)
 		}
 	}()
@@ -176,7 +175,7 @@ func (e *Ensemble) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 	reply, err := llm.Send(member.signing(ctx, pull.Prob), member.LLM, req)
 	reply.Attempts = member.sign(reply.Attempts, pull.Prob)
 	if len(reply.Attempts) > 0 {
-		flying = false
+		pending = false
 		e.made(pull, reply.Attempts)
 	}
 	return reply, err

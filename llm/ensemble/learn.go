@@ -12,7 +12,7 @@ import (
 // was asked again after a failure ([llm.Retry] around it), the draws before the last had their part
 // in Attempts and no program. Each part begins at an attempt with a propensity.
 //
-// A draw of an earlier life, which is not in flight here, counts as one that was made now, with the
+// A draw of an earlier incarnation, which is not pending here, counts as one that was made now, with the
 // propensity it had. A reward that is not finite does not count.
 func (e *Ensemble) Learn(o llm.Outcome) {
 	parts := split(o.Attempts)
@@ -52,7 +52,7 @@ func (e *Ensemble) learn(o llm.Outcome) {
 	}
 	id, err := e.take(draw{arm, first.Propensity})
 	switch {
-	case err != nil: // a propensity that is none
+	case err != nil: // not a propensity
 		e.unknown++
 	case !counts:
 		e.player.Cancel(id)
@@ -63,7 +63,7 @@ func (e *Ensemble) learn(o llm.Outcome) {
 	}
 }
 
-// take returns the number of a pull in flight that d describes, or adopts one.
+// take returns the number of a pending pull that d describes, or adopts one.
 func (e *Ensemble) take(d draw) (int, error) {
 	if ids := e.inFlight[d]; len(ids) > 0 {
 		if e.inFlight[d] = ids[1:]; len(ids) == 1 {

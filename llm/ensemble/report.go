@@ -11,11 +11,11 @@ import (
 // A Report says how an ensemble used its members so far. It marshals to JSON.
 type Report struct {
 	Members []MemberReport `json:"members"` // in the order of the configuration
-	Unknown int            `json:"unknown"` // outcomes of models that are no members
+	Unknown int            `json:"unknown"` // outcomes of models that are not members
 }
 
-// A MemberReport says how one model fared in this life of the run, but for what was learned, which
-// counts outcomes of earlier lives that were learned again.
+// A MemberReport counts what one model did in this incarnation of the run. What was learned includes the
+// outcomes of earlier ones.
 type MemberReport struct {
 	Model            string  `json:"model"`
 	ActiveParams     int64   `json:"active_params,omitempty"`

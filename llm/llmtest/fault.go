@@ -20,7 +20,7 @@ const (
 	RateLimit       Fault = "429"                   // too many requests, and no word of when to come back
 	RateLimitAfter  Fault = "429 retry-after"       // with Retry-After in seconds
 	RateLimitDate   Fault = "429 retry-after date"  // with Retry-After as a date
-	NoQuota         Fault = "429 no quota"          // insufficient_quota: coming back is no use
+	NoQuota         Fault = "429 no quota"          // insufficient_quota: trying again does not help
 	BadKey          Fault = "401"                   // the key is wrong
 	Forbidden       Fault = "403"                   // the key may not do this
 	NoModel         Fault = "404"                   // no such model
@@ -83,7 +83,7 @@ func Faults() []Fault {
 	}
 }
 
-// of returns what f comes to for req: None if it refuses an option that req does not use.
+// of returns the fault that req meets: None if it refuses an option that req does not use.
 func (f Fault) of(req Request) Fault {
 	switch {
 	case f == NoStreamOptions && req.StreamOptions == (StreamOptions{}),

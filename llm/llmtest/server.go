@@ -26,7 +26,7 @@ import (
 	"time"
 )
 
-// What a [Config] that says nothing comes to.
+// The defaults of a [Config].
 const (
 	DefaultRetryAfter = time.Second // how long RateLimitAfter and RateLimitDate ask to wait
 	DefaultDrip       = time.Second // from token to token under Drip

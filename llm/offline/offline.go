@@ -1,6 +1,6 @@
 // Package offline is a stand-in for a language model that needs no network, no key and no weights.
 //
-// It is not a language model, and results with it say nothing of language models. It takes the
+// It is not a language model, and nothing about language models follows from results with it. It takes the
 // program that the prompt shows, changes some of the numbers in it at random, and answers with it in
 // the way models answer: with words around it, sometimes after thinking, sometimes cut off or broken.
 // Its usage is counted like a model's, so that the whole way from the prompt to the FLOPs runs on a
@@ -8,7 +8,7 @@
 // costs something, and to test.
 //
 // Because it is a blind hill climber it does improve programs whose quality is in their numbers. What
-// takes an idea, it never finds.
+// takes an idea it never finds.
 package offline
 
 import (
@@ -23,11 +23,11 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// DefaultBroken is the share of replies that are broken on purpose where [Config] says nothing.
+// DefaultBroken is the share of replies that are broken on purpose by default.
 const DefaultBroken = 0.05
 
 // Nominal returns the model that a [Model] passes for where [Config] names none. Its parameters are
-// a made-up number, so that FLOPs are counted at all: they are no measure of what the machine did.
+// a made-up number, so that FLOPs are counted at all: they do not measure what the machine did.
 func Nominal() llm.Model {
 	return llm.Model{Key: "offline", Name: "offline", ActiveParams: 1_000_000}
 }
@@ -72,19 +72,20 @@ func (c Config) validate() error {
 }
 
 // A Model answers with the program it is shown, its numbers changed. Make one with [New]. It holds no
-// state, so it is safe for concurrent use, and what it answers depends on the request's messages,
-// seed and cap on new tokens alone: equal requests have equal replies, but for the latency measured,
-// whatever else is under way. The other sampling fields change nothing.
+// state, so it is safe for concurrent use. What it answers depends on the request's messages, seed and cap
+// on new tokens alone, so that equal requests have equal replies but for the latency measured. The other
+// sampling fields change nothing.
 //
 // The program is the one in the last user message that has a fenced block. If it has several, those
 // tagged like the last one are equally likely to be taken, so that every parent of a prompt has its
-// turn. Numbers are found by the syntax of JavaScript, Python or Go, or of a language like one of
-// them; those in names, strings and comments are left alone, as are hexadecimal ones. Which are
-// changed, and by how much, is heavy-tailed: mostly one, sometimes several or all, by steps whose
-// scale is drawn over three orders of magnitude, relative to the number or absolute. Integers mostly
-// stay what they are, for they count things; those that stand in lists of numbers are changed more
-// readily, and zeros among them become real. A tenth of replies swap, copy, scale or negate numbers
-// instead.
+// turn.
+//
+// Numbers are found by the syntax of JavaScript, Python or Go, or of a language like one of them. Those in
+// names, strings and comments are left alone, as are hexadecimal ones. How many are changed, and by how
+// much, is heavy-tailed: mostly one, sometimes several or all, by steps whose scale is drawn over three
+// orders of magnitude, relative to the number or absolute. Integers mostly stay integers, as they often
+// count things. Those that stand in lists of numbers are changed more readily, and zeros among them become
+// real. A tenth of replies swap, copy, scale or negate numbers instead.
 //
 // Tokens are counted as one for every four bytes, begun ones included, message by message. Cached
 // tokens are those of all messages before the last, in whole blocks of 16, as if a server's prefix

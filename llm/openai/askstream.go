@@ -113,7 +113,7 @@ func (c *Client) conclude(ctx, call context.Context, t *transcript, err error) *
 	return c.disconnected(err)
 }
 
-// isWhole reports whether what comes is no stream but a body in one piece: a JSON object or an HTML
+// isWhole reports whether what comes is not a stream but a body in one piece: a JSON object or an HTML
 // page. Some servers do not stream, and some errors are not streamed.
 func (e *eventReader) isWhole() bool {
 	for {
@@ -129,7 +129,7 @@ func (e *eventReader) isWhole() bool {
 	}
 }
 
-// readWhole reads an answer that is not streamed. Of its tokens nothing is known until its end.
+// readWhole reads an answer that is not streamed. Its tokens are not known before its end.
 func (c *Client) readWhole(ctx, call context.Context, r io.Reader, w *watch) (answer, *llm.Error) {
 	w.unknown()
 	body, err := io.ReadAll(&boundedBody{io.NopCloser(&wholeReader{r, w}), c.cfg.MaxBody})

@@ -45,7 +45,7 @@ func (t *jsonText) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// A looseString is a jsonText for what is not essential: what is no string counts as none.
+// A looseString is a jsonText for what is not essential: anything but a string counts as absent.
 type looseString string
 
 // UnmarshalJSON takes well-formed JSON, which encoding/json has made sure of.

@@ -41,8 +41,8 @@ func (d *delivery) watch(ctx context.Context) context.Context {
 	})
 }
 
-// got notes the connection that the request goes out by, if it is one that counts. One under TLS is not:
-// that says goodbye when it is closed.
+// got notes the connection that the request goes out by, if it counts its bytes. One under TLS is not
+// noted, as it sends bytes of its own when it is closed.
 func (d *delivery) got(conn net.Conn) {
 	if counted, ok := conn.(*countedConn); ok {
 		d.over.Store(&passage{counted, counted.written()})

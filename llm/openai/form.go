@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A form is how an answer is asked for. Endpoints that know less refuse the rest: a higher one asks for less.
+// A form is how an answer is asked for. A higher one asks for less, for endpoints that refuse the lower.
 type form int
 
 const (
@@ -28,12 +28,12 @@ func (f form) in(b body) body {
 	return b
 }
 
-// forms are what is known of an endpoint: the form that asks for the most and was not refused. It is safe for
-// concurrent use.
+// forms remembers in which form to ask an endpoint: the one that asks for the most of those not refused. It
+// is safe for concurrent use.
 //
-// A refusal that names streaming, or its options, settles it for all further requests. One that does not may be
-// about something else: then the request is sent again with less, and only if that is accepted is
-// it remembered. Once an endpoint has accepted a request, only a refusal by name counts.
+// A refusal that names streaming, or its options, is remembered for all further requests. One that does not
+// may be about something else. Then the request is sent again with less, and that is remembered only if the
+// endpoint accepts it. Once an endpoint has accepted a request, only a refusal by name counts.
 type forms struct {
 	mu     sync.Mutex
 	most   form

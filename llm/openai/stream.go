@@ -19,10 +19,10 @@ const (
 
 // A Stream says when an answer that is streamed has stalled. The zero value means the default limits.
 //
-// An attempt that passes one of the limits ends at once as [llm.Stalled]: the connection is closed,
-// so that the server stops generating, and what was streamed until then is in the attempt. What
-// counts as progress is text: of the answer, or of the reasoning in the fields reasoning_content
-// and reasoning. Keep-alive comments, empty deltas and usage that does not grow are none.
+// An attempt that passes one of the limits ends at once as [llm.Stalled]. The connection is closed, so
+// that the server stops generating, and what was streamed until then is in the attempt. Text counts as
+// progress: that of the answer, and of the reasoning in the fields reasoning_content and reasoning.
+// Keep-alive comments, empty deltas and usage that does not grow do not.
 type Stream struct {
 	// FirstToken bounds the time from sending the request to its first token, so it includes
 	// connecting, waiting at the server and reading the prompt. 0 means DefaultFirstToken;

@@ -17,7 +17,7 @@ const (
 // clean makes server text fit for a message: one line, no control characters, no key.
 func (c *Client) clean(s string) string { return shorten(c.hide(printable.Line(s)), 4*maxExcerpt) }
 
-// redact strikes out the key, which some servers repeat. Very short keys are no secrets, and
+// redact strikes out the key, which some servers repeat. Very short keys are not secret, and
 // striking them out would only garble the text.
 func (c *Client) redact(b []byte) []byte {
 	key := c.key()
@@ -45,7 +45,7 @@ const (
 // and characters in the forms that JSON, Go and URLs write them in.
 const between = `(?:[\pZ\pM\x{FFFD}]|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2})*`
 
-// hidingOf returns what matches key in clean text; nil for one that is no secret.
+// hidingOf returns what matches key in clean text; nil for one too short to be secret.
 func hidingOf(key string) *regexp.Regexp {
 	if len(key) < minKey {
 		return nil

@@ -53,8 +53,8 @@ func (t *transcript) streamed() int {
 	return max(t.chunks, t.usage.CompletionTokens)
 }
 
-// add takes one event. It returns how many tokens it brought, and why the stream is of no use from
-// here on.
+// add takes one event. It returns how many tokens it brought, and why the rest of the stream cannot be
+// used, if so.
 func (t *transcript) add(data, kind []byte) (tokens int, broken *brokenReply) {
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -157,7 +157,7 @@ func (t *transcript) answer() answer {
 // validText is b with U+FFFD where it is not UTF-8.
 func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
 
-// judge says why a stream that came to its end holds no usable answer.
+// judge returns why a stream that has ended holds no usable answer.
 func (t *transcript) judge() *brokenReply {
 	switch {
 	case !t.begun:

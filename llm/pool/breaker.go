@@ -8,7 +8,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// What a [BreakerConfig] that says nothing comes to.
+// The defaults of a [BreakerConfig].
 const (
 	DefaultWindow        = 10
 	DefaultMinAttempts   = 5
@@ -20,14 +20,14 @@ const (
 // A BreakerConfig says when a [Pool] takes an endpoint out, and for how long. The zero value takes
 // one out when half of its last ten attempts stalled or failed, first for five seconds.
 //
-// Attempts that timed out count as stalls. A request that was itself at fault (a prompt that is too
-// long, a parameter that is wrong) shows an endpoint that works, and a call that its caller gave up
-// shows nothing. An endpoint that is [llm.Unavailable] is taken out at the first such error, and one that
+// Attempts that timed out count as stalls. A refusal of a request that was itself at fault (a prompt
+// that is too long, a parameter that is wrong) counts as an answer. A call that its caller gave up does
+// not count. An endpoint that is [llm.Unavailable] is taken out at the first such error, and one that
 // answers with Retry-After for as long as it asks, up to MaxQuarantine.
 //
 // After the quarantine one call is sent as a probe. If it is answered the endpoint is back, with a
 // clean slate; if not, the next quarantine is twice as long. Outcomes of calls that were sent before
-// a quarantine say nothing about what comes after it.
+// a quarantine do not count after it.
 type BreakerConfig struct {
 	Window      int     // how many of the last attempts count; 0 means DefaultWindow
 	MinAttempts int     // fewer than these open nothing; 0 means DefaultMinAttempts, or Window if that is less
@@ -66,7 +66,7 @@ func (c BreakerConfig) validate() error {
 	return nil
 }
 
-// String prints what the configuration comes to, defaults included.
+// String prints the configuration, defaults included.
 func (c BreakerConfig) String() string {
 	c = c.withDefaults()
 	return fmt.Sprintf("out at %g stalled or %g failed of %d to %d, for %v to %v",
@@ -100,7 +100,7 @@ func (b *breaker) due(now time.Time) bool {
 	return b.health == Quarantined && !now.Before(b.until)
 }
 
-// note takes in what a call says that was sent in the given epoch, as a probe or not.
+// note takes in the verdict of a call that was sent in the given epoch, as a probe or not.
 func (b *breaker) note(now time.Time, epoch int, probe bool, v verdict) {
 	switch {
 	case epoch != b.epoch:
@@ -118,7 +118,7 @@ func (b *breaker) note(now time.Time, epoch int, probe bool, v verdict) {
 		b.health, b.nap, b.err, b.gone = Healthy, 0, nil, false
 	default:
 		b.push(v.classes)
-		if v.err != nil && b.tripped() { // an answer takes nobody out, whatever came before it
+		if v.err != nil && b.tripped() { // an answer never takes an endpoint out
 			b.nap = b.cfg.Quarantine
 			b.open(now, b.nap, v)
 		}

@@ -18,11 +18,11 @@ type endpoint struct {
 	places int
 
 	breaker  breaker
-	flying   int
+	inFlight int
 	answered bool            // something came back from it once
-	life     context.Context // of the calls sent in this epoch
+	epochCtx context.Context // of the calls sent in this epoch
 	recall   context.CancelCauseFunc
-	busyFrom time.Time // when flying was last 0
+	busyFrom time.Time // when inFlight was last 0
 	stats    endpointStats
 }
 
@@ -40,7 +40,7 @@ func newEndpoint(e Endpoint, cfg Config) *endpoint {
 }
 
 // renew begins an epoch.
-func (e *endpoint) renew() { e.life, e.recall = context.WithCancelCause(context.Background()) }
+func (e *endpoint) renew() { e.epochCtx, e.recall = context.WithCancelCause(context.Background()) }
 
 // recallable returns ctx for a call that ends when the grant's epoch is called off.
 func (g grant) recallable(ctx context.Context, on bool) (context.Context, func()) {
@@ -48,7 +48,7 @@ func (g grant) recallable(ctx context.Context, on bool) (context.Context, func()
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(g.life, func() { cancel(errRecalled) })
+	stop := context.AfterFunc(g.epochCtx, func() { cancel(errRecalled) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
@@ -63,27 +63,27 @@ func (e *endpoint) named(attempts []llm.Attempt) []llm.Attempt {
 
 // take occupies a place.
 func (e *endpoint) take(now time.Time, probe bool) grant {
-	if e.flying == 0 {
+	if e.inFlight == 0 {
 		e.busyFrom = now
 	}
-	e.flying++
+	e.inFlight++
 	if probe {
 		e.breaker.health = Probing
 		e.stats.probes++
 	}
-	return grant{end: e, epoch: e.breaker.epoch, probe: probe, life: e.life}
+	return grant{end: e, epoch: e.breaker.epoch, probe: probe, epochCtx: e.epochCtx}
 }
 
 // leave frees a place.
 func (e *endpoint) leave(now time.Time) {
-	if e.flying--; e.flying == 0 {
+	if e.inFlight--; e.inFlight == 0 {
 		e.stats.busy += now.Sub(e.busyFrom)
 	}
 }
 
 // free reports whether a call that was not sent here in this epoch can be.
 func (e *endpoint) free(c *call) bool {
-	return e.breaker.health == Healthy && e.flying < e.places && !e.failed(c)
+	return e.breaker.health == Healthy && e.inFlight < e.places && !e.failed(c)
 }
 
 // failed reports whether c was here since the endpoint was last out.

@@ -25,7 +25,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// What a [Config] that says nothing comes to.
+// The defaults of a [Config].
 const (
 	DefaultPlaces  = 16
 	DefaultFactor  = 1.25
@@ -48,8 +48,8 @@ type Endpoint struct {
 type Config struct {
 	// Endpoints are the replicas, at least one.
 	Endpoints []Endpoint
-	// Places is how many calls an endpoint has in flight at most, where it does not say itself.
-	// 0 means DefaultPlaces.
+	// Places is how many calls an endpoint has in flight at most, unless the endpoint has a
+	// number of its own. 0 means DefaultPlaces.
 	Places int
 	// Affinity names what calls have in common that should meet at one endpoint. nil means all of
 	// their messages, which the children of one parent share.
@@ -115,33 +115,36 @@ func (c Config) validate() error {
 
 // A Pool is an LLM that shares calls out over several endpoints of one model.
 //
-// Where a call goes. Calls with the same messages, such as all children of one parent, go to the
-// endpoint that comes first for them by weighted rendezvous hashing, because it has their prefix in
-// its cache, unless it is loaded beyond the others: with m calls in flight at healthy endpoints, this
-// one included, endpoint i with c_i of their C places takes it if it then has no more than
+// # Where a call goes
+//
+// Calls with the same messages, such as all children of one parent, should meet at one endpoint, which has
+// their prefix in its cache. Each call has an order of the endpoints, by weighted rendezvous hashing of its
+// messages. It goes to the first in that order that is not loaded beyond the others. With m calls in flight
+// at healthy endpoints, this one included, endpoint i with c_i of their C places takes it if it then has no
+// more than
 //
 //	max(⌈Factor · m · c_i / C⌉, ⌊Slack · c_i⌋)
 //
-// in flight, and no more than c_i; otherwise the next in the call's order is looked at. The order does
-// not change, so what spills over of one prefix always meets at the same second endpoint. (Thaler,
-// Ravishankar, "Using name-based mappings to increase hit rates", 1998; Schindelhauer, Schomaker,
-// "Weighted distributed hash tables", 2005; Mirrokni, Thorup, Zadimoghaddam, "Consistent hashing with
-// bounded loads", 2018.)
+// in flight, and no more than c_i. The order does not change, so that calls with one prefix that find their
+// first endpoint loaded meet again at the same second one. (Thaler, Ravishankar, "Using name-based mappings
+// to increase hit rates", 1998; Schindelhauer, Schomaker, "Weighted distributed hash tables", 2005; Mirrokni,
+// Thorup, Zadimoghaddam, "Consistent hashing with bounded loads", 2018.)
 //
-// Calls that find no place wait, and are served first come first served when one frees up.
+// Calls that find no place wait, and are served first come first served.
 //
-// When an endpoint fails. An endpoint that stalls, fails or cannot be used is taken out and tried
-// again later by one call, see [BreakerConfig]. A call that stalls or fails at one endpoint goes to
-// another, at its old position among those that wait, if [llm.Retryable] says that it can help there or
-// the endpoint was [llm.Unavailable]. It is not sent to the same endpoint twice unless that was out in
-// between, and not more than Tries times; if every healthy endpoint has failed it, it ends with its
-// last error and trying again is up to [llm.Retry]. Before each further attempt it asks the Again of the context's
-// [llm.Trace].
+// # When an endpoint fails
 //
-// While every endpoint is out, calls wait for a probe to bring one back, up to MaxWait. If none of
-// the endpoints can be used at all they end at once, with an error for which [llm.Unavailable] is true and
-// that names each; only where one did answer earlier and refuses connections now, it may be
-// restarting, and they wait. No other error of a Pool is Unavailable.
+// An endpoint that stalls, fails or cannot be used is taken out, and tried again later by one call: see
+// [BreakerConfig]. A call that stalls or fails at one endpoint goes to another, if [llm.Retryable] says that
+// this can help or the endpoint was [llm.Unavailable]. Among those that wait it keeps its place. It is sent
+// to the same endpoint again only if that was out in between, and to no more than Tries. Before each further
+// attempt it calls the Again of the context's [llm.Trace]. When every healthy endpoint has failed it, it
+// ends with its last error, and trying again is up to [llm.Retry].
+//
+// While every endpoint is out, calls wait for a probe to bring one back, up to MaxWait. If none of the
+// endpoints can be used at all, calls end at once with an error that names each endpoint and for which
+// [llm.Unavailable] is true. If one of those answered earlier and refuses connections now, it may be
+// restarting, and calls wait. No other error of a Pool is Unavailable.
 //
 // Reply.Attempts has the attempts of all tries, each with its Endpoint.
 //
@@ -162,7 +165,7 @@ type Pool struct {
 
 var _ llm.LLM = (*Pool)(nil)
 
-// New checks cfg and returns its pool.
+// New returns the pool that cfg describes. It fails if a field of cfg is wrong, naming it.
 func New(cfg Config) (*Pool, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -194,11 +197,11 @@ type call struct {
 
 // A grant is a place at an endpoint, or the reason why there will be none.
 type grant struct {
-	end   *endpoint
-	epoch int
-	probe bool
-	life  context.Context // ends if the endpoint's calls are recalled
-	err   error
+	end      *endpoint
+	epoch    int
+	probe    bool
+	epochCtx context.Context // ends if the endpoint's calls are recalled
+	err      error
 }
 
 func (p *Pool) newCall(req llm.Request) *call {
@@ -314,7 +317,7 @@ func (c *call) failure() error {
 	return fmt.Errorf("%w (sent to %s)", err, strings.Join(c.names, ", "))
 }
 
-// Announces returns true, see the function [llm.Announces].
+// Announces returns true, see [llm.Announces].
 func (p *Pool) Announces() bool { return true }
 
 // String prints the endpoints and how calls are shared out.

@@ -80,7 +80,7 @@ func (p *Pool) withdraw(c *call) {
 	p.dispatch(now)
 }
 
-// settle takes in what a call came to, frees its place, and serves who can be. It reports whether a
+// settle takes in how a call ended, frees its place, and serves who can be. It reports whether a
 // place is left for which nobody waits.
 func (p *Pool) settle(g grant, attempts []llm.Attempt, v verdict) (idle bool) {
 	p.mu.Lock()
@@ -102,7 +102,7 @@ func (p *Pool) settle(g grant, attempts []llm.Attempt, v verdict) (idle bool) {
 	p.noteOut(now)
 	p.dispatch(now)
 	return p.queue.Len() == 0 && slices.ContainsFunc(p.ends, func(e *endpoint) bool {
-		return e.breaker.health == Healthy && e.flying < e.places
+		return e.breaker.health == Healthy && e.inFlight < e.places
 	})
 }
 
@@ -114,7 +114,7 @@ func (p *Pool) callOff(e *endpoint, v verdict) {
 	}
 }
 
-// noteOut keeps count of how long every endpoint is out.
+// noteOut notes since when every endpoint is out.
 func (p *Pool) noteOut(now time.Time) {
 	switch {
 	case p.anyHealthy():
@@ -151,11 +151,11 @@ func (p *Pool) dispatch(now time.Time) {
 	p.schedule(now)
 }
 
-// stuck reports that nothing can be done for any call now: there is no place, and no reason to give
-// up. It keeps dispatch from asking for each of thousands.
+// stuck reports whether no call can be served now, nor given up. It saves dispatch from looking at each of
+// thousands that wait.
 func (p *Pool) stuck(now time.Time) bool {
 	for _, e := range p.ends {
-		if e.flying < e.places && (e.breaker.health == Healthy || e.breaker.due(now)) {
+		if e.inFlight < e.places && (e.breaker.health == Healthy || e.breaker.due(now)) {
 			return false
 		}
 	}
@@ -216,7 +216,7 @@ func (p *Pool) expiry(c *call) time.Time {
 	return from.Add(max(p.cfg.MaxWait, 0))
 }
 
-// hopeless returns the error of a call for which waiting is no use; nil if it is.
+// hopeless returns the error of a call that need not wait any longer, nil if waiting may help.
 func (p *Pool) hopeless(c *call, now time.Time) error {
 	if p.anyHealthy() {
 		for _, e := range p.ends {
@@ -262,7 +262,7 @@ func (p *Pool) unavailable() error {
 	return goneError{"pool: none of the endpoints can be used: " + text, chain}
 }
 
-// A goneError is the error of a pool whose endpoints are all gone, and all of theirs.
+// A goneError is the error of a pool none of whose endpoints can be used. It wraps their errors.
 type goneError struct {
 	text string
 	of   []error

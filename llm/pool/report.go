@@ -10,16 +10,16 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Report says how a [Pool] and its endpoints fared so far. It marshals to JSON.
+// A Report counts what a [Pool] and its endpoints did so far. It marshals to JSON.
 type Report struct {
 	Endpoints []EndpointReport `json:"endpoints"` // in the order of the configuration
 	Waiting   int              `json:"waiting"`   // calls that have no place now
 	Requeued  int              `json:"requeued"`  // times that a call was sent on to another endpoint
-	Events    []Event          `json:"events"`    // the last ones, oldest first, at most MaxPoolEvents
+	Events    []Event          `json:"events"`    // the last ones, oldest first, at most MaxEvents
 }
 
-// An EndpointReport says how one endpoint fared. Rates are 0 where nothing was counted yet. Attempts
-// in flight are not in it but for InFlight.
+// An EndpointReport counts what one endpoint did. Rates are 0 where nothing was counted yet. Attempts in
+// flight are counted in InFlight alone.
 type EndpointReport struct {
 	Name     string `json:"name"`
 	Health   Health `json:"health"`
@@ -49,7 +49,7 @@ type EndpointReport struct {
 	Probes int `json:"probes"` // calls sent to see whether it is back
 }
 
-// A Event is a change in the health of an endpoint.
+// An Event is a change in the health of an endpoint.
 type Event struct {
 	At       time.Time `json:"at"`
 	Endpoint string    `json:"endpoint"`
@@ -119,11 +119,11 @@ func (p *Pool) Report() Report {
 
 func (e *endpoint) report(now time.Time) EndpointReport {
 	s := e.stats
-	if e.flying > 0 {
+	if e.inFlight > 0 {
 		s.busy += now.Sub(e.busyFrom)
 	}
 	r := EndpointReport{
-		Name: e.name, Health: e.breaker.health, Places: e.places, InFlight: e.flying, Calls: s.calls,
+		Name: e.name, Health: e.breaker.health, Places: e.places, InFlight: e.inFlight, Calls: s.calls,
 		OK: s.byClass[0], Stalls: s.byClass[1], Failures: s.byClass[2], Canceled: s.byClass[3],
 		PromptTokens: s.prompt, CachedTokens: s.cached, CompletionTokens: s.completion,
 		BusySeconds: s.busy.Seconds(), Outs: s.outs, Probes: s.probes,

@@ -88,7 +88,7 @@ func (p *Pool) place(c *call, now time.Time) (g grant, ok bool) {
 func (p *Pool) probe(c *call, now time.Time) *endpoint {
 	for _, i := range c.order {
 		e := p.ends[i]
-		if e.breaker.due(now) && e.flying < e.places && (!c.probed || !p.anyHealthy()) {
+		if e.breaker.due(now) && e.inFlight < e.places && (!c.probed || !p.anyHealthy()) {
 			return e
 		}
 	}
@@ -101,7 +101,7 @@ func (p *Pool) route(c *call) *endpoint {
 	calls, places := 1, 0
 	for _, e := range p.ends {
 		if e.breaker.health == Healthy {
-			calls, places = calls+e.flying, places+e.places
+			calls, places = calls+e.inFlight, places+e.places
 		}
 	}
 	var least *endpoint
@@ -111,10 +111,10 @@ func (p *Pool) route(c *call) *endpoint {
 			continue
 		}
 		share := math.Ceil(p.cfg.Factor * float64(calls) * float64(e.places) / float64(places))
-		if float64(e.flying+1) <= max(share, math.Floor(p.cfg.Slack*float64(e.places))) {
+		if float64(e.inFlight+1) <= max(share, math.Floor(p.cfg.Slack*float64(e.places))) {
 			return e
 		}
-		if least == nil || e.flying*least.places < least.flying*e.places {
+		if least == nil || e.inFlight*least.places < least.inFlight*e.places {
 			least = e
 		}
 	}

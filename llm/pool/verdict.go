@@ -7,11 +7,11 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A verdict is what one call says about its endpoint.
+// A verdict is what one call shows of its endpoint.
 type verdict struct {
-	classes []llm.Class   // of its attempts, but those that say nothing
+	classes []llm.Class   // of its attempts, but those that do not count
 	err     error         // nil if the endpoint did its part
-	silent  bool          // it says nothing: the caller gave up
+	silent  bool          // it does not count: the caller gave up
 	there   bool          // something came back
 	gone    bool          // err is Unavailable
 	rest    time.Duration // how long the endpoint asks to be left alone

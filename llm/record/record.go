@@ -31,10 +31,10 @@ import (
 //	reply    text, reasoning and attempts, as [llm.Reply] marshals
 //	error    absent if there was none; else an [llm.ErrorRecord]
 //
-// A call that was given up before anything was sent is no exchange. The others are written in the order
-// in which they ended, each by one Write as soon as it has, so that a killed process loses at most the
-// line it was writing. They are not synced to disk one by one: a recording is for repeating a run, not
-// for resuming it. Text that is not UTF-8 comes back with U+FFFD where the bad bytes were.
+// A call that was given up before anything was sent is not written. The others are written in the order in
+// which they ended, each by one Write as soon as it has, so that a killed process loses at most the line it
+// was writing. They are not synced to disk one by one: a recording is for repeating a run, not for resuming
+// it. Text that is not UTF-8 comes back with U+FFFD where the bad bytes were.
 //
 // It is safe for concurrent use.
 type Recorder struct {
@@ -51,11 +51,11 @@ type Recorder struct {
 
 var _ llm.LLM = (*Recorder)(nil)
 
-// New returns an LLM that asks l and writes each exchange to w. If w has a method Flush() error,
+// New returns a Recorder that asks l and writes each exchange to w. If w has a method Flush() error,
 // as a bufio.Writer has, it is called after each.
 //
-// A write that fails is an error for which [llm.Unavailable] is true, beside the reply, which is whole:
-// it was paid for. From then on nothing is sent to l any more.
+// Where a write fails, Generate returns the whole reply, which was paid for, and an error for which
+// [llm.Unavailable] is true. From then on nothing is sent to l any more.
 func New(l llm.LLM, w io.Writer) *Recorder { return &Recorder{l: l, w: w, name: "a writer"} }
 
 // File is [New] at the end of the file at path, which is created if it is not there, only for its owner to

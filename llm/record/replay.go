@@ -27,10 +27,10 @@ var ErrNotRecorded = errors.New("not recorded")
 // over where a later one has the same request: it shows what the caller did, not what the model
 // said.
 //
-// A request that is not in the recording, or was asked more often than it was recorded, is an error
-// that wraps [ErrNotRecorded] and says whether its prompt was recorded, with another seed or sampling. It is
-// also [llm.Unavailable]: the run that asks has left the one that was recorded, and anything after would
-// be a guess.
+// For a request that is not in the recording, or was asked more often than it was recorded, Generate returns
+// an error that wraps [ErrNotRecorded] and says whether the prompt was recorded, with another seed or
+// sampling. The error is also [llm.Unavailable]: the run that asks differs from the one that was recorded,
+// and any later answer would be a guess.
 //
 // It is safe for concurrent use, and holds the whole recording in memory.
 type Replayer struct {
@@ -46,7 +46,7 @@ type Replayer struct {
 
 type digest = [32]byte
 
-// recorded is what there is of one request.
+// recorded holds the exchanges of one request.
 type recorded struct {
 	line    int // where it stands first
 	answers []answer
@@ -60,9 +60,9 @@ type answer struct {
 
 var _ llm.LLM = (*Replayer)(nil)
 
-// Replay returns an LLM that answers from the recording at path. A last line that was torn when its
-// writer was killed is left out; [Replayer.Torn] tells. Any other line that is no exchange is an
-// error that names it.
+// Replay returns a Replayer that answers from the recording at path. A last line that was torn when its
+// writer was killed is left out; see [Replayer.Torn]. Any other line that is not an
+// exchange is an error that names it.
 func Replay(path string) (*Replayer, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -210,7 +210,7 @@ func (r *Replayer) String() string {
 	return s + ")"
 }
 
-// maxLine bounds a line, in bytes: what is longer is no exchange.
+// maxLine bounds a line, in bytes.
 const maxLine = 256 << 20
 
 // A lineReader reads lines of any length up to maxLine.
