@@ -2,156 +2,141 @@
 // seeds: each round a bandit policy picks the search that gets the next generation. With no flags it
 // runs for about ten seconds on a stand-in model that needs no network; with --model and an
 // OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
+//
+// What a program of your own does is here. Flags, names of files and what is printed are in
+// examples/internal/cli.
 package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"math"
 	"os"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/folder"
 )
 
 func main() { os.Exit(cli.Main(run)) }
 
-// maxArms is the most searches; more would not get a generation each in any run.
-const maxArms = 100_000
-
-// options are the flags that only this example has.
-type options struct {
-	cli.Options
-	algo       string
-	arms       int
-	seedBase   uint64
-	banditSeed uint64
-	cap        int
-	inFlight   int
-}
-
-func (o *options) parse(args []string) error {
-	fs := flag.NewFlagSet("bandit", flag.ContinueOnError)
-	o.Register(fs)
-	fs.StringVar(&o.algo, "algo", "ei", "the policy: "+strings.Join(cli.PolicyKeys(), ", "))
-	fs.IntVar(&o.arms, "n-arms", 10, "number of searches")
-	fs.Uint64Var(&o.seedBase, "arm-seed-base", 40, "seed of the first search; the others follow")
-	fs.Uint64Var(&o.banditSeed, "bandit-seed", 0, "seed of the policy's draws")
-	fs.IntVar(&o.cap, "T-cap-per-arm", 0, "most rounds that one search gets (default: no limit)")
-	fs.IntVar(&o.inFlight, "in-flight", 1, "searches advanced at once")
-	if err := o.Parse(fs, args); err != nil {
-		return err
-	}
-	switch {
-	case o.arms < 1:
-		return cli.Usagef("--n-arms is %d: need at least 1", o.arms)
-	case o.arms > maxArms:
-		return cli.Usagef("--n-arms is %d: need at most %d", o.arms, maxArms)
-	case o.cap < 0:
-		return cli.Usagef("--T-cap-per-arm is %d: need 0 for no limit, or more", o.cap)
-	case o.inFlight < 1:
-		return cli.Usagef("--in-flight is %d: need at least 1", o.inFlight)
-	case o.seedBase+uint64(o.arms)-1 > math.MaxUint32:
-		return cli.Usagef("--arm-seed-base is %d: need at most %d for %d searches", o.seedBase, math.MaxUint32-uint64(o.arms)+1, o.arms)
-	}
-	return nil
-}
-
 func run(ctx context.Context, args []string) error {
-	var o options
-	if err := o.parse(args); err != nil {
-		return err
-	}
-	policy, err := cli.Policy(o.algo, cli.Game{T: o.T, Ceiling: o.Ceiling()})
+	o, err := cli.ParseBandit(args)
 	if err != nil {
 		return err
 	}
-	s, err := o.Setup()
+	t, end, err := newTask(ctx, &o.Options)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer end()
+	t = task.WithEvaluator(t, eval.Limit(t, o.ParallelEval))
+	spec, model, err := newModel(&o.Options)
+	if err != nil {
+		return err
+	}
+	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
+	policy, err := cli.Policy(o.Algo, cli.Game{T: o.T, Ceiling: o.Ceiling()}) // &bandit.ExpectedImprovement{T: 64, Ceiling: 1}, say
+	if err != nil {
+		return err
+	}
 	header := report.BanditHeader{
-		Header: report.Header{Task: s.Task.Name(), Model: s.Model, T: o.T, N: o.N},
-		Algo:   o.algo, Policy: fmt.Sprint(policy), BanditSeed: o.banditSeed, ArmSeeds: o.armSeeds(),
+		Header: report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N},
+		Algo:   o.Algo, Policy: fmt.Sprint(policy), BanditSeed: o.BanditSeed, ArmSeeds: o.ArmSeeds(),
 	}
-	saver, err := cli.NewSaver(o.Output, header.Path(), s.Task)
-	if err != nil {
-		return err
-	}
-
-	j, err := o.OpenJournal(ctx, s, saver, journal.Fingerprint{
-		"algo": o.algo, "arms": fmt.Sprint(o.arms), "arm seeds from": fmt.Sprint(o.seedBase), "bandit seed": fmt.Sprint(o.banditSeed),
+	files, err := o.Open(header.Path(), t, journal.Fingerprint{ // what decides the run, beside the task and T and N
+		"model": spec.String(), "algo": o.Algo, "bandit seed": fmt.Sprint(o.BanditSeed),
+		"arms": fmt.Sprint(o.Arms), "arm seeds from": fmt.Sprint(o.SeedBase),
 	})
 	if err != nil {
 		return err
 	}
-	defer j.Close()
+	defer files.Close()
 
-	progress := cli.NewProgress(ctx, o.T*o.N, "round  arm  chance   gen   arm's best         best  "+cli.CountsHead)
-	result, err := o.search(ctx, s, policy, j, progress)
-	progress.Close()
-	if result == nil {
-		return err
+	result, err := search(ctx, o, t, model, policy, files.Journal)
+	if result == nil || len(result.Rounds) == 0 {
+		return files.Unused(result, err)
 	}
 	file := report.NewBandit(result, header)
-	arms(file)
-	o.Summary(result, file.ArmResults[0].Trajectory[0].BestFitness, file.FLOPs)
-	if s.Pool != nil {
-		cli.Printf("%v\n", s.Pool.Report())
-	}
-	return o.Finish(saver, file, result, err)
+	o.Summary(model, result, file)
+	return files.Finish(file, result, err)
 }
 
-func (o *options) armSeeds() []uint32 {
-	seeds := make([]uint32, o.arms)
-	for i := range seeds {
-		seeds[i] = uint32(o.seedBase) + uint32(i)
-	}
-	return seeds
-}
-
-// search is the example proper.
-func (o *options) search(ctx context.Context, s *cli.Setup, policy bandit.Policy, j *journal.Journal, progress *cli.Progress) (*evolve.Result, error) {
-	budget := o.Budget()
-	budget.RoundsPerArm = o.cap
+// search makes the run: what arms ask is limited by the budget and kept in the journal.
+func search(ctx context.Context, o *cli.Bandit, t task.Task, model llm.LLM, policy bandit.Policy, j *journal.Journal) (*evolve.Result, error) {
+	progress := o.Progress(ctx)
+	defer progress.Close()
 	arms, err := evolve.GreedyArms(evolve.GreedyConfig{
-		Task: s.Task, LLM: s.LLM, N: o.N, Seed: uint32(o.seedBase), OnChild: progress.Child,
-	}, o.arms)
+		Task: t, LLM: model, N: o.N, Seed: o.SeedBase, OnChild: progress.Child,
+	}, o.Arms)
 	if err != nil {
 		return nil, err
 	}
 	return evolve.Run(ctx, evolve.Config{
-		Arms:     arms,
-		Policy:   policy,
-		Budget:   budget,
-		InFlight: o.inFlight,
-		Seed:     o.banditSeed,
-		Grace:    o.Grace,
-		Journal:  j,
-		Observer: func(e evolve.Event) {
-			if e.Kind == evolve.EventGeneration {
-				g := e.Generation
-				progress.Printf("%5d  %3d  %6.2f  %4d  %11.6f  %11.6f  %s",
-					e.Pull.ID+1, e.Pull.Arm, e.Pull.Prob, g.Index, g.Best.Result.Score, e.Best.Result.Score, cli.Counts(g))
-				progress.Complain(g)
-			}
-		},
+		Arms:       arms,
+		Policy:     policy,
+		Budget:     evolve.Budget{Calls: o.T * o.N, Stalls: o.MaxStalls, RoundsPerArm: o.Cap},
+		InFlight:   o.InFlight,
+		Seed:       o.BanditSeed,
+		Grace:      o.Grace,
+		ValidStart: true,
+		Journal:    j,
+		Observer:   progress.Observe,
 	})
 }
 
-// arms prints what each search got and came to.
-func arms(r report.Bandit) {
-	cli.Printf("\n")
-	var rows [][]string
-	for i, seed := range r.ArmSeeds {
-		rows = append(rows, []string{fmt.Sprint(i), fmt.Sprint(seed), fmt.Sprint(r.ArmPulls[i]),
-			fmt.Sprintf("%.6f", r.ArmFitness[i]), fmt.Sprintf("%.4g", r.ArmResults[i].FLOPs.WorstCase.TotalFLOPs)})
+// newTask returns what is to be improved, and what ends the processes that run its programs.
+func newTask(ctx context.Context, o *cli.Options) (t task.Task, end func() error, err error) {
+	problem, builtIn, err := o.Problem()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !builtIn: // a folder with an initial_program and an evaluator.py
+		f, err := folder.Load(ctx, o.Task, folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout()}})
+		if err != nil {
+			return nil, nil, &cli.UsageError{Err: err}
+		}
+		return f, f.Close, nil
+	case o.Runtime == "python":
+		runner, err := python.NewRunner(ctx, python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
+		if err != nil {
+			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
+		}
+		t, err = problem.Task(runner, "python")
+		return t, runner.Close, err
 	}
-	cli.Table([]string{"arm", "seed", "pulls", "best", "FLOPs"}, rows)
+	runner, err := js.New(js.Config{Timeout: o.EvalTimeout})
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err = problem.Task(runner, "javascript")
+	return t, func() error { return nil }, err
+}
+
+// newModel returns who proposes, and what its calls are charged as.
+func newModel(o *cli.Options) (spec llm.Model, model llm.LLM, err error) {
+	if o.Offline() { // a stand-in that needs no network
+		stand, err := offline.New(offline.Config{Latency: o.Latency})
+		if err != nil {
+			return spec, nil, err
+		}
+		return stand.Spec(), stand, nil
+	}
+	if spec, err = o.Spec(); err != nil {
+		return spec, nil, err
+	}
+	// One client, or a pool of clients where there are several URLs.
+	model, err = cli.Endpoints(o.APIBase, o.ParallelLLM, func(base string) (llm.LLM, error) {
+		return openai.New(openai.Config{BaseURL: base, Model: spec, Stream: o.Stalls, Whole: !o.Stream})
+	})
+	return spec, model, err
 }

@@ -147,7 +147,9 @@ func newModel(name, base string) (llm.LLM, error) {
 	if name == "" {
 		return offline.New(offline.Config{})
 	}
-	client, err := cli.Endpoints(base, openai.Config{Model: llm.Model{Key: name, Name: name}}, inFlight)
+	client, err := cli.Endpoints(base, inFlight, func(base string) (llm.LLM, error) {
+		return openai.New(openai.Config{BaseURL: base, Model: llm.Model{Key: name, Name: name}})
+	})
 	if err != nil {
 		return nil, err
 	}

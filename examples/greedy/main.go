@@ -1,84 +1,130 @@
 // Greedy evolves one program with one greedy search: T generations of N children, each generation
-// rewriting the best program so far. With no flags it runs for about ten seconds on a stand-in model
-// that needs no network; with --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the
-// same with a real one.
+// rewriting the best program so far; with --window, a better child is the parent of those begun after it. With
+// no flags it runs for about ten seconds on a stand-in model that needs no network; with --model and an
+// OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
+//
+// What a program of your own does is here. Flags, names of files and what is printed are in
+// examples/internal/cli.
 package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"math"
 	"os"
 
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/folder"
 )
 
 func main() { os.Exit(cli.Main(run)) }
 
 func run(ctx context.Context, args []string) error {
-	var o cli.Options
-	fs := flag.NewFlagSet("greedy", flag.ContinueOnError)
-	o.Register(fs)
-	seed := fs.Uint64("seed", 40, "seed of the search, up to 2^32-1")
-	if err := o.Parse(fs, args); err != nil {
-		return err
-	}
-	if *seed > math.MaxUint32 {
-		return cli.Usagef("--seed is %d: need at most %d", *seed, uint32(math.MaxUint32))
-	}
-	s, err := o.Setup()
+	o, err := cli.ParseGreedy(args)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	header := report.Header{Task: s.Task.Name(), Model: s.Model, T: o.T, N: o.N}
-	path := header.GreedyPath(uint32(*seed))
-	saver, err := cli.NewSaver(o.Output, path, s.Task)
+	t, end, err := newTask(ctx, &o.Options)
 	if err != nil {
 		return err
 	}
+	defer end()
+	t = task.WithEvaluator(t, eval.Limit(t, o.ParallelEval))
+	spec, model, err := newModel(&o.Options)
+	if err != nil {
+		return err
+	}
+	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
+	header := report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N}
+	files, err := o.Open(header.GreedyPath(o.Seed), t, journal.Fingerprint{ // what decides the run, beside the task and T and N
+		"model": spec.String(), "seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(),
+	})
+	if err != nil {
+		return err
+	}
+	defer files.Close()
 
-	j, err := o.OpenJournal(ctx, s, saver, journal.Fingerprint{"seed": fmt.Sprint(*seed)})
-	if err != nil {
-		return err
+	result, err := search(ctx, o, t, model, files.Journal)
+	if result == nil || len(result.Rounds) == 0 {
+		return files.Unused(result, err)
 	}
-	defer j.Close()
-
-	progress := cli.NewProgress(ctx, o.T*o.N, "generation       parent         best  "+cli.CountsHead)
-	result, err := search(ctx, &o, s, uint32(*seed), j, progress)
-	progress.Close()
-	if result == nil {
-		return err
-	}
-	file := report.NewGreedy(result, header, uint32(*seed))
-	o.Summary(result, file.Trajectory[0].BestFitness, file.FLOPs)
-	if s.Pool != nil {
-		cli.Printf("%v\n", s.Pool.Report())
-	}
-	return o.Finish(saver, file, result, err)
+	file := report.NewGreedy(result, header, o.Seed)
+	o.Summary(model, result, file)
+	return files.Finish(file, result, err)
 }
 
-// search is the example proper.
-func search(ctx context.Context, o *cli.Options, s *cli.Setup, seed uint32, j *journal.Journal, progress *cli.Progress) (*evolve.Result, error) {
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, N: o.N, Seed: seed, OnChild: progress.Child})
+// search makes the run: what the arm asks is limited by the budget and kept in the journal.
+func search(ctx context.Context, o *cli.Greedy, t task.Task, model llm.LLM, j *journal.Journal) (*evolve.Result, error) {
+	progress := o.Progress(ctx)
+	defer progress.Close()
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{
+		Task: t, LLM: model, N: o.N, Seed: o.Seed, Window: o.Window, Order: o.Order, OnChild: progress.Child,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return evolve.Run(ctx, evolve.Config{
-		Arms:    []evolve.Arm{arm},
-		Budget:  o.Budget(),
-		Grace:   o.Grace,
-		Journal: j,
-		Observer: func(e evolve.Event) {
-			if e.Kind == evolve.EventGeneration {
-				g := e.Generation
-				progress.Printf("%10d  %11.6f  %11.6f  %s", g.Index, g.Before.Result.Score, g.Best.Result.Score, cli.Counts(g))
-				progress.Complain(g)
-			}
-		},
+		Arms:       []evolve.Arm{arm},
+		Budget:     evolve.Budget{Calls: o.T * o.N, Stalls: o.MaxStalls},
+		Grace:      o.Grace,
+		ValidStart: true,
+		Journal:    j,
+		Observer:   progress.Observe,
 	})
+}
+
+// newTask returns what is to be improved, and what ends the processes that run its programs.
+func newTask(ctx context.Context, o *cli.Options) (t task.Task, end func() error, err error) {
+	problem, builtIn, err := o.Problem()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !builtIn: // a folder with an initial_program and an evaluator.py
+		f, err := folder.Load(ctx, o.Task, folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout()}})
+		if err != nil {
+			return nil, nil, &cli.UsageError{Err: err}
+		}
+		return f, f.Close, nil
+	case o.Runtime == "python":
+		runner, err := python.NewRunner(ctx, python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
+		if err != nil {
+			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
+		}
+		t, err = problem.Task(runner, "python")
+		return t, runner.Close, err
+	}
+	runner, err := js.New(js.Config{Timeout: o.EvalTimeout})
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err = problem.Task(runner, "javascript")
+	return t, func() error { return nil }, err
+}
+
+// newModel returns who proposes, and what its calls are charged as.
+func newModel(o *cli.Options) (spec llm.Model, model llm.LLM, err error) {
+	if o.Offline() { // a stand-in that needs no network
+		stand, err := offline.New(offline.Config{Latency: o.Latency})
+		if err != nil {
+			return spec, nil, err
+		}
+		return stand.Spec(), stand, nil
+	}
+	if spec, err = o.Spec(); err != nil {
+		return spec, nil, err
+	}
+	// One client, or a pool of clients where there are several URLs.
+	model, err = cli.Endpoints(o.APIBase, o.ParallelLLM, func(base string) (llm.LLM, error) {
+		return openai.New(openai.Config{BaseURL: base, Model: spec, Stream: o.Stalls, Whole: !o.Stream})
+	})
+	return spec, model, err
 }

@@ -14,38 +14,40 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// makeRoom returns what gives the files that an earlier run left under the names of this one other names,
-// where a new run is to begin: nothing that was paid for is written over. It returns nil where this run
-// goes on with the earlier one. An earlier run is left as it is, and that is a [UsageError], unless it is
-// over and its result saved, or --anew says to begin anew all the same.
-func (o *Options) makeRoom(path string, s Saver) (move func() error, err error) {
+// makeRoom gives the files that an earlier run left under the names of this one other names, where a new run is
+// to begin: nothing that was paid for is written over. begins is false where this run goes on with the earlier
+// one. An earlier run is left as it is, and that is a [UsageError], unless it is over and its result saved, or
+// --anew says to begin anew all the same.
+func (o *Options) makeRoom(path string, s saver) (moved []renamed, begins bool, err error) {
 	_, err = os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return func() error { return s.aside("") }, nil
+		moved, err = s.aside("")
+		return moved, true, err
 	case err != nil:
-		return nil, &UsageError{err}
+		return nil, false, &UsageError{err}
 	}
 	if err := isJournal(path); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	switch {
 	case o.Resume:
-		return nil, nil
+		return nil, false, nil
 	case !o.Anew:
 		if err := o.over(path, s); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	if err := unused(path); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return func() error { return s.aside(path) }, nil
+	moved, err = s.aside(path)
+	return moved, true, err
 }
 
 // over returns nil if journal, which no flag names, tells of a run that is over and has its result saved,
 // and otherwise an error that says how to go on with it or to begin anew.
-func (o *Options) over(path string, s Saver) error {
+func (o *Options) over(path string, s saver) error {
 	finished, err := finished(path)
 	var why string
 	switch {
@@ -131,21 +133,24 @@ func locked(path string, err error) error {
 		" (fuser or lsof tells its pid)", path, wal.ErrLocked)
 }
 
+// A renamed file has another name now.
+type renamed struct{ from, to string }
+
 // aside renames what an earlier run left under the name NAME of s, NAME.json and the like, to NAME.1.json
-// and the like, or the next number, and so the journal if it is not "". The journal is the last: should
+// and the like, or the next number, and so the journal at path if it is not "". The journal is the last: should
 // this process be killed in between, it still tells of its run.
-func (s Saver) aside(path string) error {
+func (s saver) aside(path string) (moved []renamed, err error) {
 	base := s.base()
 	left, k, err := leftBy(base)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	left = slices.DeleteFunc(left, func(name string) bool { return name == path })
 	if path != "" {
 		left = append(left, path)
 	}
 	if len(left) == 0 {
-		return nil
+		return nil, nil
 	}
 	for exists(numbered(base, path, k)) { // it may be elsewhere
 		k++
@@ -154,11 +159,24 @@ func (s Saver) aside(path string) error {
 	for _, name := range left {
 		to := numbered(base, name, k)
 		if err := os.Rename(name, to); err != nil {
-			return err
+			return moved, err
 		}
 		Printf("  %s\n", to)
+		moved = append(moved, renamed{name, to})
 	}
-	return nil
+	return moved, nil
+}
+
+// restore gives files their names back, the last renamed first.
+func restore(moved []renamed) error {
+	if len(moved) > 0 {
+		Printf("the earlier run has its names back\n")
+	}
+	var errs []error
+	for _, m := range slices.Backward(moved) {
+		errs = append(errs, os.Rename(m.to, m.from))
+	}
+	return errors.Join(errs...)
 }
 
 // leftBy returns the files of a run named base, its results and programs, whole or partial, but not its

@@ -66,7 +66,8 @@ func TestAside(t *testing.T) {
 		if path != "" {
 			path = filepath.Join(dir, path)
 		}
-		if err := (Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}).aside(path); err != nil {
+		moved, err := (saver{path: filepath.Join(dir, "r.json"), ext: ".js"}).aside(path)
+		if err != nil {
 			t.Errorf("%s: %v", tt.reason, err)
 		}
 		got, want := held(t, dir), strings.Fields(tt.after)
@@ -74,6 +75,12 @@ func TestAside(t *testing.T) {
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", tt.reason, got, want)
+		}
+		if err := restore(moved); err != nil {
+			t.Errorf("%s: restoring: %v", tt.reason, err)
+		}
+		if got, want := held(t, dir), strings.Fields(tt.before); strings.Contains(strings.Join(got, " "), ">") || len(got) != len(want) {
+			t.Errorf("%s: restored to %v, want %v", tt.reason, got, want)
 		}
 	}
 }
@@ -99,7 +106,7 @@ func TestMakeRoom(t *testing.T) {
 		{"a file that a flag names is never taken for one to move", Options{Journal: "named"}, over, true, false, []string{"is over", "--resume", "--anew"}},
 	} {
 		dir := t.TempDir()
-		s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
+		s := saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
 		path := filepath.Join(dir, "r.journal")
 		journalOf(t, path, tt.stop)
 		if tt.saved {
@@ -127,13 +134,10 @@ func TestMakeRoom(t *testing.T) {
 	}
 }
 
-// makeRoom makes room for a run that is sound.
-func makeRoom(o *Options, path string, s Saver) error {
-	move, err := o.makeRoom(path, s)
-	if err != nil || move == nil {
-		return err
-	}
-	return move()
+// makeRoom makes room for a run.
+func makeRoom(o *Options, path string, s saver) error {
+	_, _, err := o.makeRoom(path, s)
+	return err
 }
 
 // journalOf makes a journal of a run that stopped so, or that was killed half-way.
@@ -161,7 +165,7 @@ func (done) Best() eval.Candidate { return eval.Candidate{} }
 // A journal that another run has open is not moved from under it, even to begin anew.
 func TestMakeRoomLeavesARunningRun(t *testing.T) {
 	dir := t.TempDir()
-	s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
+	s := saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
 	path := filepath.Join(dir, "r.journal")
 	j, err := journal.Open(path, journal.Config{})
 	if err != nil {
@@ -188,7 +192,7 @@ func TestMakeRoomOfADamagedJournal(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s := Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
+	s := saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
 	o := Options{example: "greedy"}
 	if err := makeRoom(&o, path, s); err == nil || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "greedy --anew") {
 		t.Errorf("error %v, want one that says how to begin anew", err)
@@ -222,7 +226,7 @@ func TestMakeRoomOfWhatIsNoJournal(t *testing.T) {
 		before := strings.Join(held(t, dir), " ")
 		for _, o := range []Options{{}, {Anew: true}, {Resume: true}} {
 			o.Journal = tt.path
-			err := makeRoom(&o, tt.path, Saver{path: filepath.Join(dir, "x.json"), ext: ".js"})
+			err := makeRoom(&o, tt.path, saver{path: filepath.Join(dir, "x.json"), ext: ".js"})
 			var usage *UsageError
 			if !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "--anew") {
 				t.Errorf("%s with %+v: %v, want it to say %q", tt.path, o, err, tt.says)
@@ -243,7 +247,7 @@ func TestMakeRoomOfATornJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := Options{Anew: true}
-		if err := makeRoom(&o, path, Saver{path: filepath.Join(dir, "r.json"), ext: ".js"}); err != nil || exists(path) {
+		if err := makeRoom(&o, path, saver{path: filepath.Join(dir, "r.json"), ext: ".js"}); err != nil || exists(path) {
 			t.Errorf("%q: %v, there %v", torn, err, exists(path))
 		}
 	}

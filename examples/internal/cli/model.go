@@ -13,40 +13,28 @@ import (
 	"github.com/evoalloc/evoalloc/llm/pool"
 )
 
-// model returns the model's value and what answers for it.
-func (o *Options) model() (llm.Model, llm.LLM, error) {
-	if err := o.checkModel(); err != nil {
-		return llm.Model{}, nil, err
-	}
-	if o.offline() {
-		m, err := offline.New(offline.Config{Latency: o.Latency})
-		if err != nil {
-			return llm.Model{}, nil, err
-		}
-		return m.Spec(), m, nil
-	}
-	model := llm.Model{Key: o.Model, Name: o.ModelName, ActiveParams: o.ActiveParams}
+// Spec returns the model that the flags name, of an endpoint. What is wrong with them is a [UsageError].
+func (o *Options) Spec() (llm.Model, error) {
+	model := llm.Model{Key: o.Model, Name: o.ModelName, ActiveParams: o.ActiveParams, Timeout: o.Timeout}
 	for _, m := range llm.Models() {
 		if m.Key == o.Model {
 			model.Name, model.ActiveParams = cmp.Or(o.ModelName, m.Name), cmp.Or(o.ActiveParams, m.ActiveParams)
 		}
 	}
 	if model.Name == "" || model.ActiveParams <= 0 {
-		return model, nil, Usagef("unknown model %q: it is one of %s; for another one give --model-name and --params-active", o.Model, strings.Join(modelKeys(), ", "))
+		return model, Usagef("unknown model %q: it is one of %s; for another one give --model-name and --params-active", o.Model, strings.Join(modelKeys(), ", "))
 	}
-	model.Timeout = o.Timeout
-	l, err := o.endpoints(model)
-	return model, l, err
+	return model, nil
 }
 
-// offline reports whether the model is the stand-in.
-func (o *Options) offline() bool { return o.Model == offline.Nominal().Key }
+// Offline reports whether the model is the stand-in.
+func (o *Options) Offline() bool { return o.Model == offline.Nominal().Key }
 
 // checkModel finds flags that would have no effect, lest a run not be what it was meant to be, and keys
 // that cannot name a folder of results.
 func (o *Options) checkModel() error {
 	for _, name := range []string{"api-base", "model-name", "params-active", "stream", "first-token", "silence", "min-rate"} {
-		if o.offline() && o.given[name] {
+		if o.Offline() && o.given[name] {
 			return Usagef("--%s has no effect on the offline model: name another one with --model", name)
 		}
 	}
@@ -64,16 +52,10 @@ func (o *Options) checkModel() error {
 	return nil
 }
 
-// endpoints returns a client of the endpoint, or a pool of clients of several.
-func (o *Options) endpoints(model llm.Model) (llm.LLM, error) {
-	cfg := openai.Config{Model: model, Stream: o.Stalls, Whole: !o.Stream}
-	return Endpoints(o.APIBase, cfg, o.ParallelLLM)
-}
-
-// Endpoints returns a client with the configuration cfg of the endpoint at the URL bases, a value of
-// --api-base, or of the environment's if that is empty; or a pool of clients of several, separated by commas,
-// each with so many places. What is wrong with the URLs is a [UsageError].
-func Endpoints(bases string, cfg openai.Config, places int) (llm.LLM, error) {
+// Endpoints returns what connect makes of the URL bases, a value of --api-base, or of the environment's if that
+// is empty; or a pool of what it makes of several, separated by commas, each with so many places. What is wrong
+// with the URLs is a [UsageError].
+func Endpoints(bases string, places int, connect func(base string) (llm.LLM, error)) (llm.LLM, error) {
 	from := "--api-base"
 	if bases == "" {
 		bases, from = os.Getenv(openai.EnvBase), openai.EnvBase
@@ -89,8 +71,7 @@ func Endpoints(bases string, cfg openai.Config, places int) (llm.LLM, error) {
 	}
 	var endpoints []pool.Endpoint
 	for _, base := range urls {
-		cfg.BaseURL = base
-		client, err := openai.New(cfg)
+		client, err := connect(base)
 		if err != nil {
 			return nil, Usagef("%s", strings.ReplaceAll(err.Error(), "Config.BaseURL", from))
 		}

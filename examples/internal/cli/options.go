@@ -2,27 +2,17 @@ package cli
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"runtime"
 	"strings"
 	"time"
 
-	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/eval/js"
-	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
-	"github.com/evoalloc/evoalloc/llm/pool"
-	"github.com/evoalloc/evoalloc/task"
-	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
 // What the offline model does where nothing is said: with the default N and calls in flight, about ten
@@ -31,9 +21,6 @@ const (
 	offlineT       = 64
 	offlineLatency = 36 * time.Millisecond
 )
-
-// maxN is the most children in a generation: each waits in a goroutine of its own.
-const maxN = 100_000
 
 // Options are the flags that the greedy and the bandit example share.
 type Options struct {
@@ -90,62 +77,6 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.DurationVar(&o.Grace, "grace", 30*time.Second, "how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")
 }
 
-// A Setup is what the options stand for.
-type Setup struct {
-	Task  task.Task
-	LLM   llm.LLM
-	Model llm.Model
-	Pool  *pool.Pool // nil with one endpoint
-
-	closer io.Closer // what the task runs; nil if nothing has to be ended
-}
-
-// Close ends what the task runs.
-func (s *Setup) Close() error {
-	if s.closer == nil {
-		return nil
-	}
-	return s.closer.Close()
-}
-
-// Setup checks the options and builds what they name. Wrong ones are a [UsageError].
-func (o *Options) Setup() (*Setup, error) {
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"N", o.N}, {"parallel-llm", o.ParallelLLM}, {"parallel-eval", o.ParallelEval}} {
-		if f.value < 1 {
-			return nil, Usagef("--%s is %d: need at least 1", f.name, f.value)
-		}
-	}
-	switch {
-	case o.N > maxN:
-		return nil, Usagef("--N is %d: need at most %d", o.N, maxN)
-	case o.T > math.MaxInt/o.N:
-		return nil, Usagef("--T is %d: need at most %d for --N %d", o.T, math.MaxInt/o.N, o.N)
-	case o.Timeout <= 0:
-		return nil, Usagef("--timeout is %v: need more than 0", o.Timeout)
-	case o.Latency < 0:
-		return nil, Usagef("--offline-latency is %v: need at least 0", o.Latency)
-	case o.Grace < 0:
-		return nil, Usagef("--grace is %v: need at least 0", o.Grace)
-	case o.EvalTimeout <= 0:
-		return nil, Usagef("--eval-timeout is %v: need more than 0", o.EvalTimeout)
-	}
-	t, closer, err := o.task()
-	if err != nil {
-		return nil, err
-	}
-	s := &Setup{Task: task.WithEvaluator(t, eval.Limit(t, o.ParallelEval)), closer: closer}
-	model, l, err := o.model()
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	s.Pool, _ = l.(*pool.Pool)
-	s.Model, s.LLM = model, llm.Retry(llm.Limit(l, o.ParallelLLM), llm.RetryConfig{})
-	return s, nil
-}
-
 // Parse reads args into fs, fills in the default number of rounds and checks it.
 func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 	if err := Parse(fs, args); err != nil {
@@ -161,61 +92,36 @@ func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 		return Usagef("--max-stalls is 0: need at least 1, or less than 0 for no limit")
 	case o.Resume && o.Anew:
 		return Usagef("--resume goes on with a run and --anew begins another: give one of them")
-	case o.offline():
+	case o.Offline():
 		o.T = cmp.Or(o.T, offlineT)
 	}
 	o.T = cmp.Or(o.T, 8)
-	return nil
+	return o.check()
 }
 
-// Budget is T·N calls, and the attempts that may stall.
-func (o *Options) Budget() evolve.Budget {
-	return evolve.Budget{Calls: o.T * o.N, Stalls: o.MaxStalls}
-}
-
-func (o *Options) task() (task.Task, io.Closer, error) {
-	for _, p := range geometry.Problems() {
-		if p.Key == o.Task {
-			return o.problem(p)
+// check finds values that are out of range.
+func (o *Options) check() error {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"N", o.N}, {"parallel-llm", o.ParallelLLM}, {"parallel-eval", o.ParallelEval}} {
+		if f.value < 1 {
+			return Usagef("--%s is %d: need at least 1", f.name, f.value)
 		}
 	}
-	if info, err := os.Stat(o.Task); err == nil && info.IsDir() {
-		if o.given["runtime"] {
-			return nil, nil, Usagef("--runtime has no effect on the folder %s: its evaluator runs its programs", o.Task)
-		}
-		t, err := o.folder()
-		closer, _ := t.(io.Closer)
-		return t, closer, err
+	switch {
+	case o.N > evolve.MaxN:
+		return Usagef("--N is %d: need at most %d", o.N, evolve.MaxN)
+	case o.T > math.MaxInt/o.N:
+		return Usagef("--T is %d: need at most %d for --N %d", o.T, math.MaxInt/o.N, o.N)
+	case o.Timeout <= 0:
+		return Usagef("--timeout is %v: need more than 0", o.Timeout)
+	case o.Latency < 0:
+		return Usagef("--offline-latency is %v: need at least 0", o.Latency)
+	case o.Grace < 0:
+		return Usagef("--grace is %v: need at least 0", o.Grace)
+	case o.EvalTimeout <= 0:
+		return Usagef("--eval-timeout is %v: need more than 0", o.EvalTimeout)
 	}
-	return nil, nil, Usagef("unknown task %q: it is one of %s, or a folder", o.Task, strings.Join(taskKeys(), ", "))
-}
-
-// problem returns p with programs in the language that is asked for, and what runs them if that has to
-// be ended.
-func (o *Options) problem(p geometry.Problem) (task.Task, io.Closer, error) {
-	switch o.Runtime {
-	case "js":
-		runner, err := js.New(js.Config{Timeout: o.EvalTimeout})
-		if err != nil {
-			return nil, nil, err
-		}
-		t, err := p.Task(runner, "javascript")
-		return t, nil, err
-	case "python":
-		runner, err := python.NewRunner(context.Background(), python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
-		if err != nil {
-			return nil, nil, Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
-		}
-		t, err := p.Task(runner, "python")
-		return t, runner, err
-	}
-	return nil, nil, Usagef("unknown runtime %q: it is js or python", o.Runtime)
-}
-
-func taskKeys() []string {
-	var keys []string
-	for _, p := range geometry.Problems() {
-		keys = append(keys, p.Key)
-	}
-	return keys
+	return o.checkModel()
 }

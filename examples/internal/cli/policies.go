@@ -14,18 +14,6 @@ type Game struct {
 	Ceiling float64 // the best score known; 0 means none
 }
 
-// Ceiling returns the best score known of the task.
-func (o *Options) Ceiling() float64 { return Ceiling(o.Task) }
-
-// Ceiling returns the best score known of a task: 1 for the problems that count it as that, and 0, for none,
-// for any other.
-func Ceiling(task string) float64 {
-	if slices.Contains(taskKeys(), task) {
-		return 1
-	}
-	return 0
-}
-
 // policies are the values of --algo, in the order of the help.
 var policies = []struct {
 	key string
@@ -62,7 +50,11 @@ func Policy(key string, g Game) (bandit.Policy, error) {
 			return p.new(g), nil
 		}
 	}
-	return nil, Usagef("unknown algorithm %q: it is one of %s", key, strings.Join(PolicyKeys(), ", "))
+	return nil, unknownPolicy(key)
+}
+
+func unknownPolicy(key string) error {
+	return Usagef("unknown algorithm %q: it is one of %s", key, strings.Join(PolicyKeys(), ", "))
 }
 
 // PolicyKeys returns the values of --algo.

@@ -18,6 +18,8 @@ import (
 // A Progress shows a long run: a line per generation and, on a terminal, a bar of model calls below
 // them. It is safe for concurrent use.
 type Progress struct {
+	head string // stands above the lines; "" once it is printed
+	line func(evolve.Event) string
 	mu   sync.Mutex
 	out  io.Writer
 	bars *mpb.Progress // nil if out is no terminal
@@ -27,17 +29,16 @@ type Progress struct {
 	deaf func() bool // no longer waits for ctx to end
 }
 
-// NewProgress returns a Progress on standard output, of the given number of calls, under a first line
-// head. When ctx ends it says that the run is stopping.
-func NewProgress(ctx context.Context, calls int, head string) *Progress {
-	p := &Progress{out: Stdout()}
+// NewProgress returns a Progress on standard output, of the given number of calls: line is what is printed of a
+// generation that ended, under the line head. When ctx ends it says that the run is stopping.
+func NewProgress(ctx context.Context, calls int, head string, line func(evolve.Event) string) *Progress {
+	p := &Progress{head: head, line: line, out: Stdout()}
 	notices, start := Stderr(), ""
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		p.draw(calls)
 		notices = p.bars // it would paint over what came by another way
 		start = "\r"     // the terminal shows ^C where the cursor was
 	}
-	p.Printf("%s", head)
 	p.deaf = context.AfterFunc(ctx, func() {
 		fmt.Fprintln(notices, start+"stopping: calls under way may finish (--grace); Ctrl-C again ends at once")
 	})
@@ -55,8 +56,21 @@ func (p *Progress) draw(calls int) {
 	p.out = clean{p.bars}
 }
 
-// Printf prints a line above the bar.
-func (p *Progress) Printf(format string, args ...any) {
+// Observe prints what is to be said of an event. It fits evolve.Config.Observer. Nothing is printed before the
+// first draw, as a run may be refused until then.
+func (p *Progress) Observe(e evolve.Event) {
+	if p.head != "" && e.Kind == evolve.EventDraw {
+		p.printf("%s", p.head)
+		p.head = ""
+	}
+	if e.Kind == evolve.EventGeneration {
+		p.printf("%s", p.line(e))
+		p.complain(e.Generation)
+	}
+}
+
+// printf prints a line above the bar.
+func (p *Progress) printf(format string, args ...any) {
 	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
@@ -72,9 +86,9 @@ func (p *Progress) Child(c evolve.Child) {
 	}
 }
 
-// Complain prints the most frequent reason why the children of g have no score, if g is whole, none has one,
+// complain prints the most frequent reason why the children of g have no score, if g is whole, none has one,
 // and it is not the reason printed last.
-func (p *Progress) Complain(g evolve.Generation) {
+func (p *Progress) complain(g evolve.Generation) {
 	var c complaint
 	if c.add(g); g.Partial || c.bad == 0 || c.bad < c.of {
 		return
@@ -84,7 +98,7 @@ func (p *Progress) Complain(g evolve.Generation) {
 	p.said = c.most
 	p.mu.Unlock()
 	if !again {
-		p.Printf("%v", &c)
+		p.printf("%v", &c)
 	}
 }
 

@@ -44,19 +44,19 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		{"an error", func() { status(errors.New(hostile)) }},
 		{"wrong usage", func() { status(Usagef("the initial program is invalid: %s", hostile)) }},
 		{"why children have no score", func() {
-			p := NewProgress(t.Context(), 1, "")
+			p := NewProgress(t.Context(), 1, "", nil)
 			defer p.Close()
-			p.Complain(evolve.Generation{Children: []evolve.Child{{Err: hostile}}})
+			p.complain(evolve.Generation{Children: []evolve.Child{{Err: hostile}}})
 		}},
 		{"the same at the end", func() {
 			r := &evolve.Result{Stop: evolve.StopBudget, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{
 				{Children: []evolve.Child{{Candidate: eval.Candidate{Result: eval.Result{Reason: hostile}}}}}}}}}
-			(&Options{T: 1, N: 1}).Summary(r, 0, report.Cost{})
+			(&Options{T: 1, N: 1}).summary(nil, r, 0, report.Cost{})
 		}},
 		{"a line of progress", func() {
-			p := NewProgress(context.Background(), 1, "")
+			p := NewProgress(context.Background(), 1, "", nil)
 			defer p.Close()
-			p.Printf("%s", hostile)
+			p.printf("%s", hostile)
 		}},
 		{"a table", func() { Table([]string{"what"}, [][]string{{hostile}}) }},
 		{"anything else", func() { Printf("%s\n", hostile) }},

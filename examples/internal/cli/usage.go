@@ -44,7 +44,11 @@ func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(fo
 func Main(program func(ctx context.Context, args []string) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the next signal has its usual effect
-	return status(program(ctx, os.Args[1:]))
+	err := program(ctx, os.Args[1:])
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) { // before there was a run to stop
+		err = ErrCanceled
+	}
+	return status(err)
 }
 
 // status prints err in one line and returns the exit status for it.

@@ -12,7 +12,7 @@ import (
 // What a run left unfinished is kept apart, never replaced by what says less, and gone once the run is whole.
 func TestSave(t *testing.T) {
 	dir := t.TempDir()
-	s := Saver{filepath.Join(dir, "run.json"), ".txt"}
+	s := saver{filepath.Join(dir, "run.json"), ".txt"}
 	for _, step := range []struct {
 		reason string
 		stop   evolve.Stop
@@ -28,7 +28,7 @@ func TestSave(t *testing.T) {
 		{"ended", evolve.StopBudget, false, "4", map[string]string{"run.txt": "4"}},
 	} {
 		r := &evolve.Result{Stop: step.stop, Behind: step.behind, Best: eval.Candidate{Program: step.best}}
-		if err := s.Save(r, r); err != nil {
+		if err := s.save(r, r); err != nil {
 			t.Fatal(err)
 		}
 		left, err := os.ReadDir(dir)

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// Files are those of a run: its journal, its result and its best program.
+type Files struct {
+	Journal *journal.Journal
+
+	saver saver
+	o     *Options
+	task  task.Task
+	begun bool      // the run is this process's, not one that it goes on with
+	moved []renamed // what an earlier run left under these names
+}
+
+// Open makes the journal of a run of t, whose result is to be at path under --output, or goes on with it. What an
+// earlier run left under the same names gets other names, or is refused. decides is what decides the run beside
+// t and the flags that all examples have.
+func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*Files, error) {
+	s, err := newSaver(o.Output, path, t)
+	if err != nil {
+		return nil, err
+	}
+	f := &Files{saver: s, o: o, task: t}
+	name := o.Journal
+	if name == "" {
+		name = s.base() + ".journal"
+	}
+	if f.moved, f.begun, err = o.makeRoom(name, s); err == nil {
+		f.Journal, err = o.openJournal(name, o.fingerprint(t, decides))
+	}
+	if err != nil {
+		return nil, errors.Join(err, restore(f.moved))
+	}
+	o.sayGoingOn(f.Journal)
+	return f, nil
+}
+
+// Close closes the journal.
+func (f *Files) Close() error { return f.Journal.Close() }
+
+// openJournal opens the journal. What the flags can mend is a [UsageError].
+func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Journal, error) {
+	j, err := journal.Open(path, journal.Config{Fingerprint: fp, Resume: o.Resume})
+	if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+		return nil, &UsageError{err}
+	}
+	if errors.Is(err, journal.ErrDiverged) {
+		return nil, Usagef("%w; %s", err, o.otherFlags())
+	}
+	if err != nil {
+		return nil, locked(path, err)
+	}
+	return j, nil
+}
+
+// fingerprint is what decides a run of t.
+func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.Fingerprint {
+	fp := journal.Fingerprint{
+		"runtime":                o.Runtime,
+		"task":                   fmt.Sprintf("%s, programs and prompt %s", t.Name(), digest(t)),
+		"limit of an evaluation": o.EvalTimeout.String(),
+		"T":                      fmt.Sprint(o.T),
+		"N":                      fmt.Sprint(o.N),
+	}
+	if f, ok := task.As[interface{ Fingerprint() string }](t); ok { // of what scores its programs
+		fp["evaluator"] = f.Fingerprint()
+	}
+	for name, value := range decides {
+		fp[name] = value
+	}
+	return fp
+}
+
+// digest is a hash of what t asks of the model for its initial program.
+func digest(t task.Task) string {
+	h := sha256.New()
+	fmt.Fprintln(h, t.Initial())
+	for _, m := range t.Prompt(task.Ask{}) {
+		fmt.Fprintln(h, m.Role, m.Content)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
+}
+
+// sayGoingOn says what is known of a run before it goes on.
+func (o *Options) sayGoingOn(j *journal.Journal) {
+	switch lost := j.Lost(); {
+	case j.Finished() && o.given["max-stalls"]:
+		Printf("%s tells of a finished run; nothing is asked of the model unless stalls ended it and --max-stalls is larger now\n", j.Path())
+	case j.Finished():
+		Printf("%s tells of a finished run; nothing is asked of the model\n", j.Path())
+	case lost > 0:
+		Printf("%d calls were under way when the run was killed: they may have been paid for, and are made again\n", lost)
+	}
+}
+
+// Unused ends a run that drew no search, so that the model was asked for nothing: the initial program is invalid,
+// or its evaluation failed or was stopped. Of a run that this process began nothing is left, and an earlier run
+// has its names back. Unused returns what the program's main should; an invalid initial program is a
+// [UsageError].
+func (f *Files) Unused(r *evolve.Result, err error) error {
+	switch {
+	case errors.Is(err, evolve.ErrInvalidStart):
+		err = Usagef("the initial program of task %s is invalid: %s; nothing was asked of the model", f.task.Name(), reason(r))
+	case errors.Is(err, journal.ErrDiverged):
+		Printf("this is not the run of the journal; %s\n", f.o.otherFlags())
+	case err == nil:
+		err = ErrCanceled
+	}
+	if !f.begun {
+		return err
+	}
+	return errors.Join(err, f.Close(), os.Remove(f.Journal.Path()), restore(f.moved))
+}
+
+// reason says why an initial program is invalid.
+func reason(r *evolve.Result) string {
+	for _, arm := range r.Arms {
+		if why := arm.Start.Result.Reason; why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// Finish saves the result r and file, its report. It says how to go on with a run that is not over, and returns
+// what the program's main should: runErr if the run failed, ErrCanceled if it was stopped.
+func (f *Files) Finish(file any, r *evolve.Result, runErr error) error {
+	if errors.Is(runErr, journal.ErrDiverged) { // the same command would fail again, and its result is not the journal's run
+		Printf("this is not the run of the journal; %s\n", f.o.otherFlags())
+		return runErr
+	}
+	if err := f.saver.save(file, r); err != nil {
+		return err
+	}
+	if unfinished(r) {
+		Printf("the budget is not spent; this goes on where it stopped:\n\n  %s\n", f.o.again("resume"))
+	}
+	switch {
+	case runErr != nil:
+		return runErr
+	case r.Stop == evolve.StopCanceled:
+		return ErrCanceled
+	}
+	return nil
+}
+
+// unfinished reports whether a run can go on.
+func unfinished(r *evolve.Result) bool {
+	return r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// scoredBy returns a task of which evaluate scores the programs.
+func scoredBy(t *testing.T, evaluate eval.Func) task.Task {
+	t.Helper()
+	own, err := task.New(task.Spec{Name: "own", Language: "text", System: "s", Initial: "first", Evaluator: evaluate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own
+}
+
+// ran opens the files of a run of own named r in dir and makes it, with a model that answers "another".
+func ran(t *testing.T, ctx context.Context, o *Options, dir string, own task.Task) (*Files, *evolve.Result, error) {
+	t.Helper()
+	o.Output = dir
+	f, err := o.Open("r.json", own, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	another := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{Text: "another"}, nil })
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: own, LLM: another, N: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 1}, Journal: f.Journal, ValidStart: true})
+	return f, r, err
+}
+
+// A run that asked the model for nothing leaves everything as it was, and says why.
+func TestUnused(t *testing.T) {
+	broken := errors.New("no interpreter")
+	for _, tt := range []struct {
+		reason   string
+		evaluate func(stop func()) (eval.Result, error)
+		check    func(err error) bool
+	}{
+		{"an invalid initial program is wrong usage",
+			func(func()) (eval.Result, error) { return eval.Invalid("the ruler is lost"), nil },
+			func(err error) bool {
+				var usage *UsageError
+				return errors.As(err, &usage) && strings.Contains(err.Error(), "initial program of task own is invalid: the ruler is lost; nothing was asked of the model")
+			}},
+		{"what else fails is told", func(func()) (eval.Result, error) { return eval.Result{}, broken },
+			func(err error) bool { return errors.Is(err, broken) }},
+		{"Ctrl-C ends it as it ends a run", func(stop func()) (eval.Result, error) { stop(); return eval.Result{}, context.Canceled },
+			func(err error) bool { return errors.Is(err, ErrCanceled) }},
+	} {
+		dir := fill(t, "r.json", "r.txt")
+		journalOf(t, filepath.Join(dir, "r.journal"), "stop")
+		before := held(t, dir)
+		ctx, cancel := context.WithCancel(t.Context())
+		own := scoredBy(t, func(context.Context, string) (eval.Result, error) { return tt.evaluate(cancel) })
+		f, r, runErr := ran(t, ctx, &Options{}, dir, own)
+		if len(r.Rounds) != 0 {
+			t.Errorf("%s: %d rounds", tt.reason, len(r.Rounds))
+		}
+		if err := f.Unused(r, runErr); !tt.check(err) {
+			t.Errorf("%s: %v", tt.reason, err)
+		}
+		if after := held(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
+			t.Errorf("%s: it left %v, found %v", tt.reason, after, before)
+		}
+		cancel()
+	}
+}
+
+// A run that is gone on with keeps its journal, whatever keeps it from going on.
+func TestUnusedKeepsWhatItGoesOnWith(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "r.journal")
+	ok := scoredBy(t, func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true}, nil })
+	f, _, err := ran(t, t.Context(), &Options{}, dir, ok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Resume: true, Output: dir}
+	if f, err = o.Open("r.json", ok, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Unused(nil, errors.New("it cannot go on")); err == nil || !exists(path) {
+		t.Errorf("error %v, journal there %v", err, exists(path))
+	}
+	f.Close()
+}
+
+// The initial program is evaluated once, and its result stands in the journal.
+func TestInitialIsEvaluatedOnce(t *testing.T) {
+	times := map[string]int{}
+	own := scoredBy(t, func(_ context.Context, program string) (eval.Result, error) {
+		times[program]++
+		return eval.Result{Valid: true, Score: float64(len(program))}, nil
+	})
+	f, r, err := ran(t, t.Context(), &Options{}, t.TempDir(), own)
+	if err != nil || r.Arms[0].Start.Result.Score != 5 || r.Best.Result.Score != 7 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if times["first"] != 1 || times["another"] != 1 {
+		t.Errorf("evaluations: %v", times)
+	}
+	scores := 0.0
+	for r, err := range journal.Read(f.Journal.Path()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == journal.Evaluation {
+			scores += r.Result.Score
+		}
+	}
+	if scores != 12 {
+		t.Errorf("the journal's scores add up to %v, want 12", scores)
+	}
+}

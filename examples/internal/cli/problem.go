@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evoalloc/evoalloc/task/geometry"
+)
+
+// Problem returns the built-in problem that --task names, and false where it is a folder. Anything else is a
+// [UsageError].
+func (o *Options) Problem() (p geometry.Problem, builtIn bool, err error) {
+	if p, builtIn = problem(o.Task); builtIn {
+		if o.Runtime != "js" && o.Runtime != "python" {
+			return p, true, Usagef("unknown runtime %q: it is js or python", o.Runtime)
+		}
+		return p, true, nil
+	}
+	info, err := os.Stat(o.Task)
+	switch {
+	case err != nil || !info.IsDir():
+		return p, false, Usagef("unknown task %q: it is one of %s, or a folder", o.Task, strings.Join(taskKeys(), ", "))
+	case o.given["runtime"]:
+		return p, false, Usagef("--runtime has no effect on the folder %s: its evaluator runs its programs", o.Task)
+	}
+	return p, false, nil
+}
+
+// FolderTimeout is the limit for one evaluation of a folder: 0, for the folder's own, unless --eval-timeout is
+// given.
+func (o *Options) FolderTimeout() time.Duration {
+	if o.given["eval-timeout"] {
+		return o.EvalTimeout
+	}
+	return 0
+}
+
+// Ceiling returns the best score known of the task.
+func (o *Options) Ceiling() float64 { return Ceiling(o.Task) }
+
+// Ceiling returns the best score known of a task: 1 for the problems that count it as that, and 0, for none,
+// for any other.
+func Ceiling(task string) float64 {
+	if slices.Contains(taskKeys(), task) {
+		return 1
+	}
+	return 0
+}
+
+// problem returns the built-in problem of that key.
+func problem(key string) (p geometry.Problem, found bool) {
+	for _, p := range geometry.Problems() {
+		if p.Key == key {
+			return p, true
+		}
+	}
+	return p, false
+}
+
+func taskKeys() []string {
+	var keys []string
+	for _, p := range geometry.Problems() {
+		keys = append(keys, p.Key)
+	}
+	return keys
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A saver writes a run's result and its best program beside it.
+type saver struct {
+	path string // of the JSON
+	ext  string // of programs
+}
+
+// newSaver checks that both can be written to rel under the folder output, before any call is paid for, and
+// removes what processes left there that were killed while they saved.
+func newSaver(output, rel string, t task.Task) (saver, error) {
+	s := saver{filepath.Join(output, rel), task.Ext(t)}
+	if s.ext == ".json" || s.ext == ".journal" { // programs may be data, and the report and journal have these names
+		s.ext = ".best" + s.ext
+	}
+	for _, base := range []string{s.base(), s.partial()} {
+		for _, ext := range []string{".json", s.ext} {
+			if err := report.CheckWritable(base + ext); err != nil {
+				return s, &UsageError{fmt.Errorf("--output %s: %w", output, err)}
+			}
+		}
+	}
+	return s, nil
+}
+
+// base is the name of a whole run's files without their endings.
+func (s saver) base() string { return strings.TrimSuffix(s.path, ".json") }
+
+// partial is the same for a run that is not over.
+func (s saver) partial() string { return s.base() + ".partial" }
+
+// save writes file, a report, as JSON, and the best program under the same name with the task's ending. What a
+// run left unfinished goes to a name of its own, NAME.partial.json, so that nothing takes it for whole, and
+// does not replace one that says more.
+func (s saver) save(file any, r *evolve.Result) error {
+	base := s.base()
+	if unfinished(r) {
+		base = s.partial()
+		if _, err := os.Stat(base + ".json"); r.Behind && err == nil {
+			Printf("stopped before the journal was read to its end: %s says more, and is left as it is\n", base+".json")
+			return nil
+		}
+	} else { // what an earlier incarnation left unfinished is whole now
+		os.Remove(s.partial() + ".json")
+		os.Remove(s.partial() + s.ext)
+	}
+	if err := report.Save(base+".json", file); err != nil {
+		return err
+	}
+	if err := report.SaveFile(base+s.ext, []byte(r.Best.Program)); err != nil {
+		return err
+	}
+	Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
+	return nil
+}
