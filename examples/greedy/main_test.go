@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,9 +34,60 @@ func TestRunSavesItsResult(t *testing.T) {
 	}
 }
 
-func TestBadSeed(t *testing.T) {
-	var usage *cli.UsageError
-	if err := run(t.Context(), []string{"--seed", "4294967296"}); !errors.As(err, &usage) {
-		t.Errorf("error %v, want a usage error", err)
+func TestBadInput(t *testing.T) {
+	for _, tt := range []struct{ args, says, reason string }{
+		{"--seed 4294967296", "--seed is 4294967296", "a seed has 32 bits"},
+		{"--window -1", "--window is -1", "none is 0"},
+		{"--window 8 --order sorted", `"sorted": it is by-index or as-they-end`, "the values are named"},
+		{"--order as-they-end", "--order has no effect without --window", "all children begin before one is taken in"},
+	} {
+		var usage *cli.UsageError
+		err := run(t.Context(), append(strings.Fields(tt.args), "--output", t.TempDir()))
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want a usage error that says %q: %s", tt.args, err, tt.says, tt.reason)
+		}
+	}
+}
+
+// With a window below N children are made from children of the same generation. Taken by index, they are the same
+// in every run; taken as they end, they are the same when the run is resumed.
+func TestSteadyState(t *testing.T) {
+	steady := func(dir, more string) (r report.Greedy, parents []int) {
+		t.Helper()
+		if err := run(t.Context(), strings.Fields("--T 1 --N 48 --window 8 --offline-latency 2ms --output "+dir+" "+more)); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, "cp", "offline", "greedy_C48_T1_N48_seed40.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			report.Greedy
+			Trajectory []struct {
+				Children []struct{ Parents []int }
+			} `json:"trajectory"`
+		}
+		if err := json.Unmarshal(data, &file); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range file.Trajectory[1].Children {
+			parents = append(parents, c.Parents...)
+		}
+		if len(parents) != 48 || slices.Max(parents) < 8 {
+			t.Errorf("%s: parents %v, want one for each of 48 children, and later ones than the first 8", more, parents)
+		}
+		return file.Greedy, parents
+	}
+	dir := t.TempDir()
+	first, was := steady(dir, "--order by-index")
+	second, is := steady(t.TempDir(), "")
+	if !slices.Equal(was, is) || first.FinalFitness != second.FinalFitness {
+		t.Errorf("by index: parents %v and %v, best %v and %v", was, is, first.FinalFitness, second.FinalFitness)
+	}
+	dir = t.TempDir()
+	first, was = steady(dir, "--order as-they-end")
+	second, is = steady(dir, "--order as-they-end --resume")
+	if !slices.Equal(was, is) || first.FinalFitness != second.FinalFitness {
+		t.Errorf("as they end, and resumed: parents %v and %v, best %v and %v", was, is, first.FinalFitness, second.FinalFitness)
 	}
 }
