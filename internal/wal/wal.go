@@ -35,6 +35,7 @@ var ErrLocked = errors.New("another process has it open")
 // A Log is a file open for appending. It is safe for concurrent use.
 type Log struct {
 	f      *os.File
+	path   string // absolute, so that the process may change its folder
 	unlock func() error
 
 	mu   sync.Mutex // guards the file's end
@@ -96,7 +97,10 @@ func newLog(f *os.File, path string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{f: f, unlock: unlock}
+	l := &Log{f: f, path: path, unlock: unlock}
+	if absolute, err := filepath.Abs(path); err == nil {
+		l.path = absolute
+	}
 	l.idle = sync.NewCond(&l.sync)
 	return l, nil
 }
@@ -160,7 +164,8 @@ const first = head + "0,"
 // Append writes v, which must encode to a JSON object with at least one field, as the next line, and
 // returns its place. The line is with the operating system when Append returns, so that it survives
 // the death of the process; [Log.Sync] makes it survive the death of the machine. After an error
-// nothing more is written and every later Append returns it too.
+// nothing more is written and every later Append returns it too. It is [ErrGone] if somebody else has cut or
+// written the file.
 func (l *Log) Append(v any) (Place, error) {
 	object, err := json.Marshal(v)
 	if err != nil {
@@ -172,6 +177,9 @@ func (l *Log) Append(v any) (Place, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
+		return Place{}, l.err
+	}
+	if l.err = l.unchanged(); l.err != nil {
 		return Place{}, l.err
 	}
 	l.line = frame(l.line[:0], l.next, object)
@@ -199,7 +207,7 @@ func frame(line []byte, i int, object []byte) []byte {
 
 // Sync returns when the line at p and all before it are on disk. Callers that come while a sync is
 // under way share the next one. After an error every later Sync and Append returns it too: what the
-// disk holds is not known any more.
+// disk holds is not known any more. It is [ErrGone] if the file was moved, deleted or cut.
 func (l *Log) Sync(p Place) error {
 	want := p.Offset + int64(p.Length)
 	l.sync.Lock()
@@ -231,7 +239,10 @@ func (l *Log) flush() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := datasync(l.f); err != nil {
+	if err = datasync(l.f); err == nil {
+		err = l.there(end)
+	}
+	if err != nil {
 		l.mu.Lock()
 		l.err = err
 		l.mu.Unlock()
