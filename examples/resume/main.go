@@ -41,16 +41,15 @@ func (a *annealing) brief(int) evolve.Brief {
 	if a.Steps() == 1 {
 		a.current.Candidate = a.Best()
 	}
-	parents := []eval.Candidate{a.current.Candidate}
-	return evolve.Brief{Ask: task.Ask{Parents: parents}, Parents: []int{a.current.ID}, Seed: evolve.ChildSeed(1, 1, a.Steps(), 0)}
+	return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{a.current.Candidate}},
+		Parents: []int{a.current.ID}, Seed: evolve.ChildSeed(1, 1, a.Steps(), 0)}
 }
 
 // take goes on from a child that is better, and from others with a chance that falls with the loss and with
 // time.
 func (a *annealing) take(c evolve.Child) {
-	loss := a.current.Result.Score - c.Result.Score
 	luck := rand.New(rand.NewPCG(uint64(c.Seed), 0)).Float64()
-	if c.Result.Valid && luck < math.Exp(-loss*float64(10+a.Steps())) {
+	if loss := a.current.Result.Score - c.Result.Score; c.Result.Valid && luck < math.Exp(-loss*float64(10+a.Steps())) {
 		a.current = c
 	}
 }
