@@ -103,6 +103,11 @@ var parseTests = []struct{ name, language, reply, want, reason string }{
 		"a tag at a line's end outside a block ends thinking, whatever it looked like before"},
 	{"NUL", "js", "```js\na\x00b\n```", "", "a NUL would end the program early in some interpreters"},
 	{"not UTF-8", "js", "```js\na\xff\n```", "", "a journal could not give it back"},
+	{"closed at a line's end", "js", "Here:\n```js\nf()\nreturn 1;```\nThat is all.", "f()\nreturn 1;",
+		"the model forgot the line end before the closing fence"},
+	{"closed at a line's end, then another", "js", "```js\nreturn 1;```\n\n```text\nnot this\n```", "return 1;", "the first one counts"},
+	{"closing fence indented by four", "js", "```js\nreturn 1;\n    ```\n", "return 1;", "no other fence closes the block"},
+	{"fence in a string", "js", "```js\nf(\"```\")\nreturn '```'\n```", "f(\"```\")\nreturn '```'", "a block that is closed is left as it is"},
 	{"not UTF-8 outside", "js", "\xff\x00\n```js\na\n```", "a", "only the program has to be clean"},
 }
 

@@ -1,10 +1,17 @@
 // Package fence reads and writes the fenced code blocks of Markdown, in which prompts show programs
 // and models answer with them.
 //
-// What counts as a block is CommonMark's rule (spec 0.31, section 4.5) with two changes for text
-// that models write. A fence may be indented further inside a list item. And a line that could open
-// a block but not close one (it has an info string) ends the block it stands in, if its fence is
-// long enough to: the model forgot to close that block, or fenced twice.
+// What counts as a block is CommonMark's rule (spec 0.31, section 4.5) with changes for text that models
+// write:
+//
+//   - A fence may be indented further inside a list item.
+//   - A line that could open a block but not close one (it has an info string) ends the block it stands in, if
+//     its fence is long enough to: the model forgot to close that block, or fenced twice.
+//   - A block that nothing closes ends at the first line that ends in a long enough fence, such as
+//     "return 1```", or at a closing fence that is indented too far.
+//
+// The last applies only where CommonMark's rule finds no end, so it takes nothing from a reply that is well
+// formed.
 package fence
 
 import (
@@ -80,8 +87,8 @@ func Blocks(text string) iter.Seq[Block] {
 				return
 			}
 		}
-		if s.open && !s.yieldRest(yield) {
-			return
+		if s.open {
+			yield(s.block(len(text), len(text), false))
 		}
 	}
 }
@@ -153,12 +160,40 @@ func (s *scanner) block(last, end int, closed bool) Block {
 	if last > s.body {
 		raw = strings.TrimSuffix(s.text[s.body:last], "\n")
 	}
-	return Block{Info: s.fence.info, Begin: s.begin, End: end, Closed: closed, raw: raw, indent: s.fence.indent}
+	b := Block{Info: s.fence.info, Begin: s.begin, End: end, Closed: closed, raw: raw, indent: s.fence.indent}
+	if at, after, ok := s.fence.closesWithin(raw); ok && !closed {
+		b.raw, b.End, b.Closed = raw[:at], s.body+after, true
+	}
+	return b
 }
 
-// yieldRest yields the block that the end of the text ends.
-func (s *scanner) yieldRest(yield func(Block) bool) bool {
-	return yield(s.block(len(s.text), len(s.text), false))
+// closesWithin returns where the first line of text that ends in a fence that could close b has that fence,
+// and where the line ends. A fence that stands alone takes its line with it.
+func (b bar) closesWithin(text string) (at, after int, ok bool) {
+	for begin := 0; begin <= len(text); begin = after + 1 {
+		line, _, _ := strings.Cut(text[begin:], "\n")
+		after = begin + len(line)
+		line = strings.TrimRight(line, " \t\r")
+		code := strings.TrimRight(line, string(b.char))
+		if len(line)-len(code) < b.n || opensInList(line) {
+			continue
+		}
+		if strings.TrimSpace(code) == "" {
+			return max(begin-1, 0), after, true
+		}
+		return begin + len(code), after, true
+	}
+	return 0, 0, false
+}
+
+// opensInList reports whether line is a list item that begins with a fence, which opens a block and ends none.
+func opensInList(line string) bool {
+	_, bytes, item := listItem(line)
+	if !item {
+		return false
+	}
+	_, fence := barOf(line[bytes:])
+	return fence
 }
 
 // A bar is a line that may open or close a block.

@@ -32,9 +32,9 @@
 // Three things differ. Without a config.yaml replies are complete programs. EVOLVE-BLOCK markers are
 // enforced unless enforce_evolve_blocks is there and false; OpenEvolve enforces them only if it is
 // true. And nothing is read from the environment: "${NAME}" stays as it is. Models, keys, databases
-// and the like are this library's user's to choose, so the other keys that OpenEvolve knows are listed
-// in one warning. Keys that nobody knows have a warning each. No warning shows a value, as that may be
-// a secret.
+// and the like are this library's user's to choose, so all other keys
+// are listed in one warning, and one that is nearly the name of a setting has a warning of its own. No warning
+// shows a value, as that may be a secret.
 package folder
 
 import (

@@ -42,15 +42,15 @@ func TestSettings(t *testing.T) {
 		{"evaluator: {timeout: 5, timeout: 7}", func(f *Folder) any { return f.Evaluation.Timeout }, 7 * time.Second,
 			"Python takes the last of two", []string{"config.yaml: evaluator.timeout is given more than once: the last counts"}},
 		{"evaluator: &e {timeout: 5, cascade_evaluation: false}\nhierarchical: *e", func(f *Folder) any { return f.Evaluation.NoCascade }, true, "an alias",
-			[]string{"config.yaml: line 1: nobody knows hierarchical.timeout", "config.yaml: line 1: nobody knows hierarchical.cascade_evaluation"}},
+			[]string{"config.yaml: not used here: hierarchical"}},
 		{"base: &b {timeout: 5, cascade_evaluation: false}\nevaluator:\n  timeout: 7\n  <<: *b", func(f *Folder) any { return fmt.Sprint(f.Evaluation.NoCascade, f.Evaluation.Timeout) }, "true 7s",
-			"what is merged does not override", []string{"config.yaml: line 1: nobody knows base"}},
+			"what is merged does not override", []string{"config.yaml: not used here: base"}},
 		{"enforce_evolve_blocks: false", func(f *Folder) any { return f.Spec.IgnoreMarkers }, true, "without markers there is nothing to warn of", nil},
 		{"enforce_evolve_blocks: true", func(f *Folder) any { return f.Spec.IgnoreMarkers }, false, "as here by default", nil},
-		{"llm: {api_key: sk-1234, apikey: sk-5678}", func(f *Folder) any { return "" }, "", "no warning shows a value",
-			[]string{"config.yaml: known, but not used here: llm.api_key", "config.yaml: line 1: nobody knows llm.apikey (llm.api_key?)"}},
-		{"island: 3\ndatabase: {islands: 3}", func(f *Folder) any { return "" }, "", "unknown keys, with their lines",
-			[]string{"config.yaml: line 1: nobody knows island", "config.yaml: line 2: nobody knows database.islands"}},
+		{"llm: {api_key: sk-1234, sistem_message: sk-5678}", func(f *Folder) any { return "" }, "", "no warning shows a value",
+			[]string{"config.yaml: not used here: llm.api_key", "config.yaml: line 1: llm.sistem_message is not a setting: is llm.system_message meant?"}},
+		{"island: 3\ndatabase: {islands: 3}", func(f *Folder) any { return "" }, "", "of a section that is not used, its name",
+			[]string{"config.yaml: not used here: island, database"}},
 	}
 	for _, tt := range tests {
 		f, err := Read(with(t, tt.config), Config{})
