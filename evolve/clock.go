@@ -19,14 +19,14 @@ var errWallTime = errors.New("evolve: the budget's WallTime is over")
 
 // begin makes the context of steps, which outlives the caller's by the grace period, in which nothing new is
 // sent, but not the limit on wall time. end ends it, and waits for the goroutine that watches it.
-func (d *driver) begin(ctx context.Context) (steps context.Context, end context.CancelFunc) {
+func (d *driver) begin(ctx context.Context) (traced context.Context, end context.CancelFunc) {
 	steps, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
 		d.watch(ctx, steps, cancel)
 	}()
-	traced := llm.WithTrace(steps, &llm.Trace{Drain: ctx.Done(), Idle: d.queue.sayIdle})
+	traced = llm.WithTrace(steps, &llm.Trace{Drain: ctx.Done(), Idle: d.queue.sayIdle})
 	return traced, func() {
 		cancel(context.Canceled)
 		<-watched
