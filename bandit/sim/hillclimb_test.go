@@ -39,14 +39,20 @@ func TestObjectivesByHand(t *testing.T) {
 	}
 }
 
-// Points that a search comes by score here as they do in task/geometry, and its initial programs' do.
+// Points that a search comes by score here as they do in task/geometry, and its initial programs' do. Circle
+// packings are divided by the paper's 2.635 here, so that earlier studies can be repeated, and by the best known
+// in the task.
 func TestObjectivesAreTheTasks(t *testing.T) {
 	for _, p := range geometry.Problems() {
 		o := objectives[p.Key]
 		s := newSearch(HillClimb{Objective: p.Key}, o, Address{Seed: 12})
 		for n := range 60 {
-			if got := p.Score(answer(t, p.Key, s.parent)); !got.Valid || math.Abs(got.Score-s.best) > 1e-9 {
-				t.Fatalf("%s, generation %d: %v here, the task says %+v", p.Key, n, s.best, got)
+			want := s.best
+			if p.Key == "cp" {
+				want *= 2.635 / 2.635984
+			}
+			if got := p.Score(answer(t, p.Key, s.parent)); !got.Valid || math.Abs(got.Score-want) > 1e-9 {
+				t.Fatalf("%s, generation %d: %v here, the task says %+v", p.Key, n, want, got)
 			}
 			s.generation(4)
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
 // ErrClosed is what a [Runner] or [Evaluator] returns that was closed.
@@ -59,7 +61,7 @@ func (p *pool) patiently(ctx context.Context, j job, fresh bool) (outcome, error
 	o, err := p.once(ctx, j, fresh)
 	end := time.Now().Add(p.kind.patience)
 	for pause := forkPause; errors.Is(err, errFork) && time.Now().Before(end); pause = min(2*pause, 2*time.Second) {
-		p.kind.log.Warn("python: trying a new interpreter after a pause", "pause", pause, "why", err)
+		p.kind.log.Warn("python: trying a new interpreter after a pause", "pause", pause, "why", printable.Line(err.Error()))
 		select {
 		case <-ctx.Done():
 			return outcome{}, fmt.Errorf("python: waiting for an interpreter: %w", ctx.Err())
@@ -150,7 +152,7 @@ func (p *pool) put(z *zygote, fit bool) bool {
 	p.mu.Unlock()
 	err := z.close()
 	if err != nil {
-		p.kind.log.Warn("python: a candidate's folder is left behind", "folder", z.scratch, "why", short(err.Error()))
+		p.kind.log.Warn("python: a candidate's folder is left behind", "folder", z.scratch, "why", printable.Line(short(err.Error())))
 	}
 	return err == nil
 }

@@ -116,25 +116,6 @@ func TestMarkersOff(t *testing.T) {
 	}
 }
 
-// The keys that are used are known.
-func TestUsedAreKnown(t *testing.T) {
-	schema := known()
-	for _, key := range used() {
-		section, name, ok := strings.Cut(key, ".")
-		if !ok {
-			section, name = "", key
-		}
-		if !slices.Contains(schema[section], name) {
-			t.Errorf("%s is not known", key)
-		}
-	}
-	for section := range schema {
-		if section != "" && !slices.Contains(schema[""], section) {
-			t.Errorf("the section %s is not known", section)
-		}
-	}
-}
-
 func TestDistance(t *testing.T) {
 	tests := []struct {
 		a, b string
