@@ -51,9 +51,9 @@ func TestReadTestdata(t *testing.T) {
 			Evaluation{Suffix: ".py", Timeout: 20 * time.Second, Memory: 512 << 20, NoCascade: true, Thresholds: []float64{0.5, 0.75, 0.9}},
 			[]string{
 				"config.yaml: prompt.system_message and llm.system_message differ: the first counts",
-				"config.yaml: not used here: max_iterations, checkpoint_interval, log_level, max_code_length, " +
+				"config.yaml: not used here: max_iterations, checkpoint_interval, log_level, database, max_code_length, " +
 					"llm.models, llm.api_base, llm.api_key, llm.temperature, prompt.num_top_programs, " +
-					"database, evaluator.parallel_evaluations",
+					"evaluator.parallel_evaluations",
 				"config.yaml: line 32: evaluator.time_out is not a setting: is evaluator.timeout meant?",
 			}, "the settings that there are, and what has no effect"},
 		{"tour",

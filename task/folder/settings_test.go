@@ -79,7 +79,6 @@ func TestSettingsErrors(t *testing.T) {
 		{"evaluator: {cascade_thresholds: [0.5, high]}", "evaluator.cascade_thresholds is a list or mapping: need a list of finite numbers", "no number"},
 		{"evaluator: {cascade_thresholds: [.inf]}", "need a list of finite numbers", "not finite"},
 		{"evaluator: 3", "line 1: evaluator is not a mapping", "not a section"},
-		{"database: 3", "line 1: database is not a mapping", "nor if it is not used"},
 		{"- a\n", "line 1: the file is not a mapping", "a list"},
 		{"language: [a]", "language is a list or mapping: need text", "not one word"},
 		{"a: b: c", "config.yaml: yaml: ", "not YAML"},
