@@ -17,6 +17,9 @@ func (o *Options) remarks(r *evolve.Result) (lines []string) {
 	if n := len(r.Earlier.Lost) + len(r.Earlier.Abandoned); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s lost or abandoned in earlier incarnations of the run, and made again: all_lives in the result counts them", count(n, "call was", "calls were")))
 	}
+	if n := len(r.Earlier.Unclaimed); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s answered in an earlier incarnation of the run, and not asked for again: all_lives in the result counts them", count(n, "call was", "calls were")))
+	}
 	if r.Limit == "Stalls" {
 		lines = append(lines, fmt.Sprintf("%s timed out or stalled, more than the %d that --max-stalls allows: look at the endpoint and at what counts as a stall"+
 			" (--timeout; of streamed answers also --first-token, --silence, --min-rate); with a larger --max-stalls, --resume goes on where it stopped",

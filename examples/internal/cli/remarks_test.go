@@ -47,6 +47,8 @@ func TestRemarks(t *testing.T) {
 		{"an earlier incarnation", Options{}, evolve.Result{Earlier: journal.Earlier{Lost: make([]llm.Attempt, 2), Abandoned: make([][]llm.Attempt, 1)}},
 			[]string{"3 calls were lost or abandoned in earlier incarnations", "all_lives"}},
 		{"an earlier incarnation, one call", Options{}, evolve.Result{Earlier: journal.Earlier{Lost: make([]llm.Attempt, 1)}}, []string{"1 call was lost"}},
+		{"answers that nobody asked for again", Options{}, evolve.Result{Earlier: journal.Earlier{Unclaimed: make([][]llm.Attempt, 2)}},
+			[]string{"2 calls were answered in an earlier incarnation of the run, and not asked for again", "all_lives"}},
 		{"an endpoint that does not keep to the cap", Options{}, evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{talked}}}},
 			[]string{"http://a/v1 reported more tokens than the request allows in 1 of 2 attempts"}},
 		{"half of all children, over arms", Options{}, evolve.Result{Arms: []evolve.ArmResult{
