@@ -9,13 +9,16 @@
 //	task.Task ───────────┐  what to improve, and how to score it
 //	llm.LLM ─────────────┤  who proposes
 //	                     ▼
-//	               evolve.Greedy, ...        an Arm: one search, advanced a generation at a time
-//	                     ▲   │ Generation
-//	          Step       │   ▼ reward
-//	bandit.Policy ──► evolve.Run             draws an arm, steps it, reports, until the Budget ends
-//	                         │
-//	                         ▼
-//	                   flops (what it cost)      evolve.Result (what came of it)
+//	       evolve.Greedy, yours               an Arm: one search, advanced a step at a time
+//	                     ▲  │ briefs                      ▲
+//	                     │  ▼                             │ Turn: budget, journal, memory of programs
+//	              evolve.Breeder ──── Turn.Ask, Turn.Evaluate
+//	                     ▲  │ Generation
+//	              Step   │  ▼ reward
+//	bandit.Policy ──► evolve.Run              draws an arm, steps it, reports, until the Budget ends
+//	                     │
+//	                     ▼
+//	   journal (what was paid for, and decided)     flops (what it cost)     Result ─► report
 //
 // A whole run, with a model that needs no network:
 //
@@ -41,18 +44,20 @@
 // both contained by what the kernel has. A bad program is a Result with a Reason; an error is
 // infrastructure's.
 //
-// Package llm is the model's side: one method, and values that limit, retry, spread calls over replicas,
-// record and replay. llm/openai speaks to any OpenAI-compatible endpoint, llm/ensemble lets a bandit
-// choose between models, llm/offline stands in without one, llm/llmtest is a real server to test
-// against, with faults on request.
+// Package llm is the model's side: one method, and values that limit and retry. llm/openai speaks to any
+// OpenAI-compatible endpoint, llm/pool spreads calls over replicas of a model, llm/ensemble lets a bandit
+// choose between models, llm/record writes exchanges down and answers from them, llm/offline stands in
+// without a model, llm/llmtest is a real server to test against, with faults on request.
 //
 // Package bandit has the policies. A Policy returns the chance of each arm, so that floors and
 // mixtures are one line and propensities are known; a Player draws. A type with two methods is a new
 // policy. bandit/bandittest checks what it must hold, in its tests; bandit/sim compares it with others
 // on simulated arms, bandit/replay on logged ones.
 //
-// Package evolve has the searches and the allocator, which is itself an Arm, so allocators nest. Its
-// Journal makes a run durable: killed at any instant it goes on, and pays for nothing twice.
+// Package evolve has the searches and the allocator, which is itself an Arm, so allocators nest. What a step
+// asks goes through its Turn, so that no call is missing in the account. A search of one's own embeds a
+// Breeder, which keeps every rule that a search has to keep. evolve/journal makes a run durable: killed at any
+// instant it goes on, and pays for nothing twice. evolve/report writes results as JSON.
 //
 // Package flops charges attempts: 2 · active parameters · (prompt − cached + completion), and a rule
 // for those that timed out without saying what they used.
@@ -61,6 +66,6 @@
 //
 // A bad candidate is data; an error is infrastructure. Every attempt is recorded, however it ended.
 // Seeds are addressed, never drawn in passing, so scheduling cannot change a result when the replies
-// are the same and one arm is in flight. A child is scored as soon as its reply is parsed. Why a run
+// are the same, one arm is in flight and children are taken by index. A child is scored as soon as its reply is parsed. Why a run
 // stopped is a value. No NaN or Inf travels.
 package evoalloc
