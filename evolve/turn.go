@@ -107,7 +107,7 @@ func (t *Turn) recording() bool { return t != nil && t.step != nil }
 // unless it says that the model is [llm.Unavailable] or that the journal failed: the run then ends after the
 // step, whatever Step returns.
 func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	reply, recalled, err := t.ask(ctx, kind, l, req)
+	reply, recalled, err := t.ask(ctx, kind, l, req, false)
 	if t.recording() && !recalled {
 		if bad := t.failing.note(reply, err, mostFailures); bad != nil {
 			t.end(bad)
@@ -122,15 +122,15 @@ func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request)
 // would ask a dead endpoint for ever.
 const mostFailures = 256
 
-// ask is Ask, and says whether the reply came from the journal.
-func (t *Turn) ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (reply llm.Reply, recalled bool, err error) {
+// ask is Ask, for a Breeder or for other code, and says whether the reply came from the journal.
+func (t *Turn) ask(ctx context.Context, kind string, l llm.LLM, req llm.Request, bred bool) (reply llm.Reply, recalled bool, err error) {
 	if !t.recording() {
 		reply, err = l.Generate(ctx, req)
 		return reply, false, err
 	}
 	// This order is the contract: nothing is sent that is in the file or that the budget has no room for,
 	// nothing is acted on that is not on disk, and what was spent is booked however it ended.
-	c := t.newCall(kind, req)
+	c := t.newCall(kind, req, bred)
 	reply, recalled, err = c.recall(ctx)
 	if err == nil && !recalled {
 		reply, err = c.send(ctx, l)

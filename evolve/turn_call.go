@@ -21,6 +21,7 @@ type call struct {
 	*step
 	kind string
 	req  llm.Request
+	bred bool       // by a Breeder, whose search goes on where the call fails
 	id   journal.ID // its identity in the journal, if there is one
 
 	set    amounts       // set aside for the attempt under way
@@ -31,8 +32,8 @@ type call struct {
 
 // newCall gives the call its identity: its request, and how many like it came before. Where it was made does
 // not count, so an arm that changes its mind about which of its calls come first is still recalled.
-func (t *Turn) newCall(kind string, req llm.Request) *call {
-	c := &call{step: t.step, kind: kind, req: req}
+func (t *Turn) newCall(kind string, req llm.Request, bred bool) *call {
+	c := &call{step: t.step, kind: kind, req: req, bred: bred}
 	if t.journal != nil {
 		c.id = t.journal.Claim(journal.Key(llm.Digest(req)))
 	}
@@ -215,7 +216,7 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 	case ctx.Err() != nil || refused && limit == "" || fatal(err):
 		r.Kind, r.Prompt = journal.Abandoned, promptBound(c.req)
 	default:
-		r.Kind, r.Prompt = journal.Failure, promptBound(c.req)
+		r.Kind, r.Prompt, r.Alone = journal.Failure, promptBound(c.req), c.bred
 	}
 	if bad := c.journal.Write(c.id, r); bad != nil {
 		return reply, errors.Join(bad, err)

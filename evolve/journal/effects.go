@@ -42,7 +42,8 @@ type effects struct {
 	answers  map[ID]effect     // calls' are dropped when they are recalled
 	last     map[Key]wal.Place // of evaluations and refusals, the last of each key
 	failures map[ID]bool       // answers that are failures
-	again    map[ID]bool       // failures before a pause by an error
+	recent   []ID              // those that cost a child alone, and after which no call was answered
+	again    map[ID]bool       // failures that are to be made again, after a pause by an error
 	given    map[ID]wal.Place  // calls that were abandoned, and not answered later
 	claimed  map[Key]int       // occurrences handed out in this incarnation
 	programs map[Key]bool      // whose text is in the file
@@ -73,7 +74,8 @@ func (j *Journal) Claim(key Key) ID {
 // nil if the file does not say. Each can be recalled once.
 //
 // A failure that stands before a pause by an error is not recalled, because the call is to be made again
-// ([Journal.MadeAgain]), unless ended says that the pull it was made in came to its end all the same.
+// ([Journal.MadeAgain]), unless ended says that the pull it was made in came to its end all the same, or its
+// record says that it cost one child ([Record.Alone]) and another call was answered since.
 func (j *Journal) Recall(id ID, ended bool) (*Record, error) {
 	j.mu.Lock()
 	a, found := j.answers[id]
@@ -188,7 +190,7 @@ func (j *Journal) WriteChild(r Record) error {
 }
 
 // readEffect takes an effect of an earlier incarnation in.
-func (j *Journal) readEffect(id ID, e effect) {
+func (j *Journal) readEffect(id ID, e effect, alone bool) {
 	if old, found := j.answers[id]; found && old.kind == Failure {
 		j.abandoned = append(j.abandoned, old.Place) // it was made again
 	}
@@ -198,16 +200,25 @@ func (j *Journal) readEffect(id ID, e effect) {
 	delete(j.given, id)
 	switch e.kind {
 	case Failure:
-		j.failures[id] = true
+		if alone {
+			j.recent = append(j.recent, id)
+		} else {
+			j.failures[id] = true
+		}
+	case Completion:
+		j.recent = j.recent[:0] // what is asked for from now on may follow from them
 	case Evaluation, Refusal:
 		j.last[id.Key] = e.Place
 	}
 }
 
 // paused takes in that an error ended a run: calls that failed before are made again, as the failures may
-// be what the run ended by.
+// be what the run ended by. Those that cost a child alone are so only if they are the last that happened.
 func (f *effects) paused() {
 	for id := range f.failures {
+		f.again[id] = true
+	}
+	for _, id := range f.recent {
 		f.again[id] = true
 	}
 }

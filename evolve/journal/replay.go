@@ -20,7 +20,7 @@ func (j *Journal) read(e wal.Entry) (Record, error) {
 	id := ID{p.key, p.n}
 	switch {
 	case r.Kind.effect():
-		j.readEffect(id, effect{e.Place, r.Kind})
+		j.readEffect(id, effect{e.Place, r.Kind}, r.Alone)
 		j.ended(id)
 	case r.Kind.decision():
 		j.readDecision(r)
@@ -37,7 +37,7 @@ func (j *Journal) read(e wal.Entry) (Record, error) {
 // of the bytes, and are read when they are asked for.
 func (k Kind) whole() bool {
 	switch k {
-	case Header, Raise, Pause, Taken:
+	case Header, Raise, Pause, Taken, Failure:
 		return true
 	}
 	return k.decision()
