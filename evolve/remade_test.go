@@ -5,15 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // A search that gives up when a call failed past its retries goes on once the endpoint is well: the call is made
@@ -110,5 +115,119 @@ func TestFailureStandsOnceOthersWereAnswered(t *testing.T) {
 				t.Errorf("%v: made again with %d calls: %v", order, model.total(), err)
 			}
 		})
+	}
+}
+
+// Of a call that is under way at a kill, the attempts that had ended stand in the account, and the one that had
+// not is lost: as many as the endpoint saw.
+func TestAttemptsBeforeAKillAreCounted(t *testing.T) {
+	for _, retries := range []int{-1, 2, 5} {
+		synctest.Test(t, func(t *testing.T) {
+			var sent atomic.Int64
+			model := llm.Retry(llm.Limit(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+				if sent.Add(1)%4 == 0 {
+					time.Sleep(time.Minute)
+					return climber(ctx, req)
+				}
+				time.Sleep(time.Second)
+				return failed()
+			}), 8), llm.RetryConfig{Max: retries, Wait: time.Second})
+			path := journalPath(t)
+			jb := job{k: 2, n: 8, inFlight: 1, calls: 16, model: model, tweak: func(c *evolve.Config) { c.Grace = time.Hour }}
+			seen := 0
+			for range 3 { // killed in the middle, three times
+				killed := make(chan []byte)
+				before := sent.Load()
+				ctx, cancel := context.WithCancel(t.Context())
+				go func() {
+					time.Sleep(30500 * time.Millisecond)
+					data, err := os.ReadFile(path)
+					if err != nil {
+						t.Error(err)
+					}
+					seen += int(sent.Load() - before)
+					cancel()
+					killed <- data
+				}()
+				go jb.run(ctx, t, path)
+				data := <-killed
+				time.Sleep(time.Hour) // until the process is gone
+				if err := os.WriteFile(path, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := sent.Load()
+			_, got, err := jb.run(t.Context(), t, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen += int(sent.Load() - before)
+			n, all := 0, readReport(t, got).Total
+			for _, class := range llm.Classes() {
+				n += all.Attempts[class]
+			}
+			if n != seen || all.Lost == 0 || retries > 0 && all.Aborted == 0 {
+				t.Errorf("%d retries: the endpoint saw %d attempts, %d are in the account (%d lost, %d calls aborted)", retries, seen, n, all.Lost, all.Aborted)
+			}
+		})
+	}
+}
+
+// fickle is a search whose requests depend on how often it was begun, as they may on the time or on the order of
+// a map.
+type fickle struct {
+	evolve.Breeder
+	lives *atomic.Int64
+	life  int64
+}
+
+func (f *fickle) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	if f.life == 0 {
+		f.life = f.lives.Add(1)
+	}
+	return f.Breed(ctx, turn, 6, func(i int) evolve.Brief {
+		return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{f.Best()}}, Seed: uint32(f.life)<<16 | uint32(f.Steps()*100+i)}
+	}, nil)
+}
+
+// The answers that a search does not ask for again after a kill were paid for: they are counted, and told of.
+func TestAnswersThatNobodyAsksForAgain(t *testing.T) {
+	var logged strings.Builder
+	was := slog.Default()
+	defer slog.SetDefault(was)
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, nil)))
+	var lives atomic.Int64
+	run := func(path string) (*evolve.Result, []byte) {
+		j := openJournal(t, path)
+		defer j.Close()
+		arm := &fickle{Breeder: evolve.Breeder{Task: newNumbers(t, "0"), LLM: climber}, lives: &lives}
+		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 1}, Journal: j})
+		return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 1)}))
+	}
+	path := journalPath(t)
+	if res, _ := run(path); len(res.Earlier.Unclaimed) > 0 || logged.Len() > 0 {
+		t.Fatalf("undisturbed: %+v\n%s", res.Earlier, &logged)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	answered, kept := 0, 0
+	for answered < 4 {
+		answered += bytes.Count(lines[kept], []byte(`"kind":"completion"`))
+		kept++
+	}
+	if err := os.WriteFile(path, bytes.Join(lines[:kept], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	logged.Reset()
+	res, got := run(path)
+	all := readReport(t, got).Total
+	if res.Calls != 6 || len(res.Earlier.Unclaimed) != 4 || all == nil || all.Unclaimed != 4 || all.Calls[llm.Real] != 10 {
+		t.Errorf("%d calls in the result, %d answers not asked for again; the account has %+v", res.Calls, len(res.Earlier.Unclaimed), all)
+	}
+	if !strings.Contains(logged.String(), "level=WARN") || !strings.Contains(logged.String(), "calls=4") {
+		t.Errorf("the log says %q, want a warning of 4 calls", &logged)
 	}
 }
