@@ -72,16 +72,16 @@ func (d *driver) open() error {
 	if j == nil {
 		return nil
 	}
-	spent, err := j.Abandoned()
-	if err != nil {
-		return err
-	}
-	d.shared.ledger.earlier(spent)
 	now := d.cfg.fingerprint()
 	if err := j.Raise(now, func(limit string, then journal.Fingerprint) bool { return raises(limit, then, now) }); err != nil {
 		return err
 	}
-	return j.Decide(journal.Record{Kind: journal.Run, Fingerprint: now})
+	if err := j.Decide(journal.Record{Kind: journal.Run, Fingerprint: now}); err != nil {
+		return err
+	}
+	spent, err := j.Abandoned()
+	d.shared.ledger.earlier(spent)
+	return err
 }
 
 // run starts the arms, and draws pulls and takes their outcomes in until there is a reason to stop.

@@ -2,22 +2,27 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/evoalloc/evoalloc/internal/wal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // decisions are those of earlier incarnations in order, and how far this one has made them again.
 type decisions struct {
-	made  []Record
-	drawn map[int]int           // where in made a pull of the run read last was drawn
-	ends  map[int]time.Duration // by place in made: how long a pull took whose reward was reported
-	taken map[int][]int         // by place in made: the children of the pull in the order they were taken in
-	ran   int                   // where in made the run read last began
-	raise int                   // where in made it went on with a larger limit last
-	next  int                   // of made, the one to be made now
-	final bool                  // the last decision is a stop that stands
-	live  chan struct{}         // closed when every decision is made again
+	made   []Record
+	drawn  map[int]int           // where in made a pull of the run read last was drawn
+	ends   map[int]time.Duration // by place in made: how long a pull took whose reward was reported
+	taken  map[int][]int         // by place in made: the children of the pull in the order they were taken in
+	ran    int                   // where in made the run read last began
+	starts []int                 // where in made each run begins that was read
+	runs   []int64               // where in the file each run begins
+	run    int                   // how many of them this incarnation has begun
+	raise  int                   // where in made it went on with a larger limit last
+	next   int                   // of made, the one to be made now
+	final  bool                  // the last decision is a stop that stands
+	live   chan struct{}         // closed when every decision of the run is made again
 }
 
 func newDecisions() decisions {
@@ -25,17 +30,36 @@ func newDecisions() decisions {
 }
 
 // Finished reports whether the file tells of a run that is over. Running it again gives its result and asks
-// nothing of the model, unless the run is given a larger limit (see evolve.Budget).
+// nothing of the model, unless the run is given a larger limit (see evolve.Budget). Where a program makes several
+// runs with one journal, that is the one that was begun last in this incarnation.
 func (j *Journal) Finished() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.final
+	switch {
+	case j.run == 0:
+		return j.final
+	case j.run > len(j.starts): // it is made for the first time
+		return false
+	}
+	return j.made[j.end()-1].Kind == Stop
 }
 
-// Live returns a channel that is closed once every decision of earlier incarnations is made again. Before
-// that nothing is asked for that the file does not hold, so that nothing is paid for by a run that turns out
-// to be another.
-func (j *Journal) Live() <-chan struct{} { return j.live }
+// end returns where in made the decisions end of the run that was begun last in this incarnation.
+func (d *decisions) end() int {
+	if d.run < len(d.starts) {
+		return d.starts[d.run]
+	}
+	return len(d.made)
+}
+
+// Live returns a channel that is closed once every decision of earlier incarnations of the run is made again.
+// Before that nothing is asked for that the file does not hold, so that nothing is paid for by a run that turns
+// out to be another.
+func (j *Journal) Live() <-chan struct{} {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.live
+}
 
 // Next returns the decision that an earlier incarnation made here, and reports whether there is one: whether
 // the run is in replay.
@@ -83,8 +107,17 @@ func (j *Journal) Decide(r Record) error {
 		return j.sync(p)
 	case r.Kind == Run:
 		j.final = false // one more run, after one that is over
+		j.runs = append(j.runs, p.Offset)
+		j.run++
 	}
 	return nil
+}
+
+// own reports whether a record belongs to the run that was begun last in this incarnation, where a program makes
+// several with one journal.
+func (d *decisions) own(p wal.Place) bool {
+	after := d.run <= 1 || p.Offset > d.runs[d.run-1]
+	return after && (d.run >= len(d.runs) || p.Offset < d.runs[d.run])
 }
 
 // repeat compares r with the decision that stands here.
@@ -93,7 +126,12 @@ func (j *Journal) repeat(r Record) error {
 		j.err = fmt.Errorf("journal: %s: %w", j.path, err)
 		return j.err
 	}
-	if j.next++; j.next == len(j.made) {
+	if r.Kind == Run {
+		if j.run++; j.run > 1 {
+			j.live = make(chan struct{}) // the one before is closed
+		}
+	}
+	if j.next++; j.next == j.end() {
 		close(j.live)
 	}
 	return nil
@@ -121,7 +159,7 @@ func (j *Journal) Diverged(pull int, id ID) error {
 func (j *Journal) Behind() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.next < len(j.made) || len(j.unclaimed()) > 0
+	return j.next < len(j.made) || slices.ContainsFunc(j.unclaimed(), j.own)
 }
 
 // Pause records that a run ended and can go on, and why.

@@ -78,11 +78,11 @@ func (j *Journal) Elapsed() time.Duration {
 	return j.spent + time.Since(j.now)
 }
 
-// Abandoned returns the records of the calls that earlier incarnations gave up, and of the attempts of calls
-// that were under way at a kill: what they cost is spent.
+// Abandoned returns the records of the calls that earlier incarnations of the run gave up, and of the attempts of
+// calls that were under way at a kill: what they cost is spent.
 func (j *Journal) Abandoned() (records []Record, err error) {
 	j.mu.Lock()
-	places := slices.Concat(j.abandoned, j.left)
+	places := j.ofRun(j.abandoned, j.left)
 	j.mu.Unlock()
 	for _, p := range places {
 		r, err := j.at(p)
@@ -98,11 +98,12 @@ func (j *Journal) Abandoned() (records []Record, err error) {
 // says that the run came to its end, so that answers which it did not ask for are not asked for any more.
 func (j *Journal) Earlier(whole bool) (e Earlier, err error) {
 	j.mu.Lock()
-	abandoned := slices.DeleteFunc(slices.Concat(j.abandoned, j.left), func(p wal.Place) bool { return j.shown[p] })
+	abandoned := slices.DeleteFunc(j.ofRun(j.abandoned, j.left), func(p wal.Place) bool { return j.shown[p] })
 	var unclaimed []wal.Place
 	if whole {
-		unclaimed = j.unclaimed()
+		unclaimed = j.ofRun(j.unclaimed())
 	}
+	lost := j.ofRun(j.lost)
 	j.mu.Unlock()
 	if e.Abandoned, err = j.attempts(abandoned); err != nil {
 		return e, err
@@ -110,7 +111,7 @@ func (j *Journal) Earlier(whole bool) (e Earlier, err error) {
 	if e.Unclaimed, err = j.attempts(unclaimed); err != nil {
 		return e, err
 	}
-	for _, p := range j.lost {
+	for _, p := range lost {
 		r, err := j.at(p)
 		if err != nil {
 			return e, err
@@ -118,6 +119,11 @@ func (j *Journal) Earlier(whole bool) (e Earlier, err error) {
 		e.Lost = append(e.Lost, llm.Attempt{Status: llm.Canceled, MaxTokens: r.MaxTokens, Err: "the process was killed before it ended"})
 	}
 	return e, nil
+}
+
+// ofRun returns the places that belong to the run that was begun last.
+func (j *Journal) ofRun(places ...[]wal.Place) []wal.Place {
+	return slices.DeleteFunc(slices.Concat(places...), func(p wal.Place) bool { return !j.own(p) })
 }
 
 // attempts returns those of the calls at places that were sent.

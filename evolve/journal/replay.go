@@ -23,7 +23,7 @@ func (j *Journal) read(e wal.Entry) (Record, error) {
 		j.readEffect(id, effect{e.Place, r.Kind}, r.Alone)
 		j.ended(id)
 	case r.Kind.decision():
-		j.readDecision(r)
+		j.readDecision(r, e.Place)
 	default:
 		if err := j.readOther(id, e, r); err != nil {
 			return r, err
@@ -80,11 +80,13 @@ func (j *Journal) readOther(id ID, e wal.Entry, r Record) error {
 	return nil
 }
 
-func (j *Journal) readDecision(r Record) {
+func (j *Journal) readDecision(r Record, at wal.Place) {
 	switch r.Kind {
 	case Run:
 		clear(j.drawn)
 		j.ran = len(j.made)
+		j.starts = append(j.starts, len(j.made))
+		j.runs = append(j.runs, at.Offset)
 	case Draw:
 		j.drawn[*r.Pull] = len(j.made)
 	case Report:
