@@ -12,8 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A Brief says how one child is to be made. The zero Brief with Parents asks the Breeder's model for a
-// rewrite of its first parent.
+// A Brief says how one child is to be made. Brief{}.Of(parent) asks the Breeder's model for a rewrite of parent.
 type Brief struct {
 	// Ask is what the task's Prompt is asked for: parents, the one to be changed first, and the instruction.
 	task.Ask
@@ -32,6 +31,17 @@ type Brief struct {
 	Seed     uint32 // of the request
 	Parents  []int  // IDs, the one that it is made from first; the programs are in Ask.Parents
 	Operator string // what makes the child, for the record; "" for a plain rewrite
+}
+
+// Of returns b for a child of parents, the one to be changed first: their programs for the prompt, and their IDs
+// for the record.
+func (b Brief) Of(parents ...Child) Brief {
+	b.Ask.Parents, b.Parents = nil, nil
+	for _, p := range parents {
+		b.Ask.Parents = append(b.Ask.Parents, p.Candidate)
+		b.Parents = append(b.Parents, p.ID)
+	}
+	return b
 }
 
 // An Order says in which order a Breeder takes children in.
@@ -94,6 +104,7 @@ type Breeder struct {
 	OnChild func(Child)
 
 	started bool
+	initial eval.Candidate
 	best    eval.Candidate
 	bestID  int // its order of birth
 	steps   int // begun
@@ -151,16 +162,21 @@ func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
 		return b.err
 	}
 	if b.From != nil {
-		b.best, b.started = *b.From, true
-		return nil
+		b.initial = *b.From
+	} else if b.initial, b.err = start(ctx, turn, b.Task); b.err != nil {
+		return b.err
 	}
-	best, err := start(ctx, turn, b.Task)
-	if err != nil {
-		b.err = err
-		return err
-	}
-	b.best, b.started = best, true
+	b.best, b.started = b.initial, true
 	return nil
+}
+
+// Initial returns the initial program as the child with the ID 0, to go on from. Before Start it is not
+// evaluated.
+func (b *Breeder) Initial() Child {
+	if b.started {
+		return Child{Candidate: b.initial}
+	}
+	return Child{Candidate: b.Best()}
 }
 
 // Breed makes n children, fewer if turn grants fewer calls. brief is asked for each in order of index. take, if

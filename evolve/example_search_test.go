@@ -8,7 +8,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/task"
 )
 
 // chain is a search of one's own: a generation is a single child of the last one, better or not. The Breeder
@@ -28,10 +27,10 @@ func (c *chain) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation,
 }
 
 func (c *chain) brief(int) evolve.Brief {
-	if c.Steps() == 1 {
-		c.now.Candidate = c.Best() // the initial program, with the ID 0
+	if !c.now.HasProgram() {
+		c.now = c.Initial()
 	}
-	return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{c.now.Candidate}}, Parents: []int{c.now.ID}, Seed: uint32(c.Steps())}
+	return evolve.Brief{Seed: uint32(c.Steps())}.Of(c.now)
 }
 
 func (c *chain) take(child evolve.Child) {
@@ -48,6 +47,15 @@ func ExampleArm() {
 	}
 	fmt.Println(result.Stop, result.Calls, result.Best.Result.Score)
 	// Output: exhausted 12 -46
+}
+
+// A Brief has its parents' programs, to be shown to the model, and their IDs, for the record.
+func ExampleBrief_Of() {
+	a := evolve.Child{ID: 3, Candidate: eval.Candidate{Program: "1 2 9"}}
+	b := evolve.Child{ID: 5, Candidate: eval.Candidate{Program: "1 2 3 8"}}
+	brief := evolve.Brief{Operator: "crossover"}.Of(a, b)
+	fmt.Println(brief.Operator, brief.Parents, brief.Ask.Parents[0].Program, "and", brief.Ask.Parents[1].Program)
+	// Output: crossover [3 5] 1 2 9 and 1 2 3 8
 }
 
 // What is left out has a default, what is wrong is told before anything is paid for.
