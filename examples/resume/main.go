@@ -21,7 +21,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
-	"github.com/evoalloc/evoalloc/task"
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
@@ -36,13 +35,12 @@ func (a *annealing) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generat
 	return a.Breed(ctx, turn, 1, a.brief, a.take)
 }
 
-// brief asks for a rewrite of the current program, at first the initial one.
+// brief asks for a rewrite of the current program.
 func (a *annealing) brief(int) evolve.Brief {
-	if a.Steps() == 1 {
-		a.current.Candidate = a.Best()
+	if !a.current.HasProgram() {
+		a.current = a.Initial()
 	}
-	return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{a.current.Candidate}},
-		Parents: []int{a.current.ID}, Seed: evolve.ChildSeed(1, 1, a.Steps(), 0)}
+	return evolve.Brief{Seed: evolve.ChildSeed(1, 1, a.Steps(), 0)}.Of(a.current)
 }
 
 // take goes on from a child that is better, and from others with a chance that falls with the loss and with
