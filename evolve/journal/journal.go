@@ -43,6 +43,9 @@ var ErrDiverged = errors.New("the journal tells of another run")
 // what is paid for could not be kept.
 var ErrWrite = errors.New("the journal cannot be written")
 
+// ErrVersion says that the file has another version of the format: its run cannot go on.
+var ErrVersion = errors.New("the journal's format has another version")
+
 // ErrLocked says that another process has the journal open.
 var ErrLocked = wal.ErrLocked
 
@@ -78,6 +81,7 @@ type Config struct {
 //   - with [ErrLocked] if another process has it open;
 //   - if a line other than torn ones at its end is damaged. The error names the line, and [Salvage] copies
 //     what is sound before it;
+//   - with [ErrVersion] if it has another version of the format;
 //   - with [ErrDiverged] if its fingerprint is another.
 //
 // Torn lines at the end, which a kill leaves, are cut and logged.
@@ -105,7 +109,7 @@ func (j *Journal) open(cfg Config) (err error) {
 	if header == nil { // new, or killed before its first record
 		_, err = j.append(&Record{Kind: Header, Version: Version, Fingerprint: cfg.Fingerprint})
 	} else {
-		err = header.fits(cfg.Fingerprint)
+		err = header.Fingerprint.compare(header.Index, cfg.Fingerprint)
 	}
 	if err == nil {
 		_, err = j.append(&Record{Kind: Incarnation})
@@ -122,8 +126,8 @@ func (j *Journal) reopen() (header *Record, err error) {
 	j.log, cut, err = wal.Open(j.path, func(e wal.Entry) error {
 		r, err := j.read(e)
 		if e.Index == 0 {
-			if err == nil && r.Kind != Header {
-				err = fmt.Errorf("its first record is a %q: it is not a journal", r.Kind)
+			if err == nil {
+				err = r.begins()
 			}
 			header = &r
 		}
@@ -141,12 +145,16 @@ func (j *Journal) reopen() (header *Record, err error) {
 	return header, nil
 }
 
-// fits reports in what the run differs from the header's.
-func (header *Record) fits(now Fingerprint) error {
-	if header.Version != Version {
-		return fmt.Errorf("its format has version %d, this library's %d", header.Version, Version)
+// begins reports why r cannot be the first record. It is asked before the second is read, which may be of a kind
+// that this version does not know.
+func (r Record) begins() error {
+	switch {
+	case r.Kind != Header:
+		return fmt.Errorf("its first record is a %q: it is not a journal", r.Kind)
+	case r.Version != Version:
+		return fmt.Errorf("%w: it is %d, this library's %d", ErrVersion, r.Version, Version)
 	}
-	return header.Fingerprint.compare(header.Index, now)
+	return nil
 }
 
 // Path returns the file's name.
