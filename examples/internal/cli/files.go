@@ -55,10 +55,12 @@ func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Jou
 	if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
 		return nil, &UsageError{err}
 	}
-	if errors.Is(err, journal.ErrDiverged) {
+	switch {
+	case errors.Is(err, journal.ErrDiverged):
 		return nil, Usagef("%w; %s", err, o.otherFlags())
-	}
-	if err != nil {
+	case errors.Is(err, journal.ErrVersion):
+		return nil, Usagef("%w; to begin anew and keep its files under other names: %s", err, o.again("anew"))
+	case err != nil:
 		return nil, locked(path, err)
 	}
 	return j, nil
