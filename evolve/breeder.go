@@ -28,7 +28,7 @@ type Brief struct {
 	Admit func(ctx context.Context, program string) (why string, err error)
 	// LLM is asked in place of the Breeder's; nil means that.
 	LLM      llm.LLM
-	Seed     uint32 // of the request
+	Seed     uint32 // of the request; 0 means that of the child's place ([ChildSeed] of seed 0, n, the step and the index)
 	Parents  []int  // IDs, the one that it is made from first; the programs are in Ask.Parents
 	Operator string // what makes the child, for the record; "" for a plain rewrite
 }

@@ -188,3 +188,23 @@ func TestStoppedWhileTheOrderIsRepeated(t *testing.T) {
 		}
 	})
 }
+
+// A brief without a seed is a request of its own all the same: a model that is asked the same answers the same.
+func TestSeedsWhereABriefHasNone(t *testing.T) {
+	b := evolve.Breeder{Task: newNumbers(t, "0"), LLM: climber}
+	seen := map[uint32]bool{}
+	for range 2 {
+		gen, err := b.Breed(t.Context(), nil, 8, func(int) evolve.Brief {
+			return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{b.Best()}}}
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range gen.Children {
+			seen[c.Seed] = true
+		}
+	}
+	if len(seen) != 16 {
+		t.Errorf("%d seeds of 16 children", len(seen))
+	}
+}

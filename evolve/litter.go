@@ -156,6 +156,9 @@ func (l *litter) begin(ctx context.Context) {
 		l.fail(err)
 		return
 	}
+	if brief.Seed == 0 { // else equal prompts would be equal requests, and many replies alike
+		brief.Seed = ChildSeed(0, l.n, l.steps-1, i)
+	}
 	m := made{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator, Seed: brief.Seed}}
 	l.running++
 	go func() {

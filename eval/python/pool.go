@@ -152,7 +152,7 @@ func (p *pool) put(z *zygote, fit bool) bool {
 	p.mu.Unlock()
 	err := z.close()
 	if err != nil {
-		p.kind.log.Warn("python: a candidate's folder is left behind", "folder", z.scratch, "why", printable.Line(short(err.Error())))
+		p.kind.log.Warn("python: a candidate's folder is left behind", "folder", printable.Line(z.scratch), "why", printable.Line(short(err.Error())))
 	}
 	return err == nil
 }
