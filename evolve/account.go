@@ -34,6 +34,15 @@ func (a *account) begin(arm int, start eval.Candidate) {
 	a.better(arm)
 }
 
+// asides takes in the calls that an arm made before its first step, and returns how many brought an answer and
+// how many of their attempts stalled.
+func (a *account) asides(arm int, made []Call) (calls, stalls int) {
+	a.res.Arms[arm].Asides = made
+	calls, stalls = counted(Generation{Asides: made})
+	a.res.Calls += calls
+	return calls, stalls
+}
+
 // add takes in what a pull of the arm brought, and the evaluations that it asked for. It completes the
 // generation: it counts its evaluations, and marks the children whose program stood before. place is that of
 // the generation in the arm's.

@@ -123,29 +123,58 @@ func (d *driver) start(ctx, steps context.Context) {
 	if ctx.Err() != nil {
 		d.interrupted(steps)
 	}
+	begin, past := d.beginning(steps)
 	for i, arm := range d.cfg.Arms {
 		s, ok := arm.(Starter)
 		if why, _ := d.core.Ended(); !ok || why != "" {
 			continue
 		}
-		st := d.step(pull{Pull: bandit.Pull{ID: -1, Arm: i}}, steps)
+		st := d.step(pull{Pull: bandit.Pull{ID: -1, Arm: i}, past: past}, begin)
+		turn := &Turn{step: st, calls: math.MaxInt}
 		var err error
-		if bad := guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(steps, &Turn{step: st, calls: math.MaxInt}) }); bad != nil {
+		if bad := guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(turn.within(begin), turn) }); bad != nil {
 			err = bad
 		}
-		d.core.Evaluated(d.count(st.scored))
-		switch limit, refused := Refused(err); {
-		case err == nil:
+		o := st.started(err)
+		if o.err == nil {
 			d.account.begin(i, arm.Best())
-		case refused && limit != "":
-			d.stop(allocation.Budget, limit, nil)
-		default:
-			d.fail(ctx, err)
 		}
+		calls, stalls := d.asides(i, o.gen.Asides)
+		d.core.Started(allocation.Outcome{Calls: calls, Stalls: stalls, Evaluations: d.count(o.scored)})
+		d.notStarted(ctx, begin, o.err)
 	}
 	d.valid()
 	for i := range d.cfg.Arms {
 		d.core.Begin(scoreOf(d.res.Arms[i].Best))
+	}
+}
+
+// beginning returns the context in which arms start, and what the journal tells of that. Starts stand before the
+// first decision that is made again, so what they wait for must not be one.
+func (d *driver) beginning(steps context.Context) (context.Context, journal.Past) {
+	next, replaying := d.replaying()
+	switch {
+	case replaying && next.Kind == journal.Draw:
+		return steps, journal.Past{Ended: true}
+	case replaying && next.Kind == journal.Stop && next.Limit == wallTime:
+		// The time was over before an arm was drawn. What is not in the file was given up then.
+		over, end := context.WithCancelCause(steps)
+		end(errWallTime)
+		return over, journal.Past{}
+	}
+	return steps, journal.Past{}
+}
+
+// notStarted ends the run because of an error of an arm's Start, if there is one.
+func (d *driver) notStarted(ctx, begin context.Context, err error) {
+	switch limit, refused := Refused(err); {
+	case err == nil:
+	case refused && limit != "":
+		d.stop(allocation.Budget, limit, nil)
+	case errors.Is(context.Cause(begin), errWallTime): // whatever the arm makes of it
+		d.fail(ctx, errors.Join(err, errWallTime))
+	default:
+		d.fail(ctx, err)
 	}
 }
 

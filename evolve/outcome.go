@@ -34,9 +34,7 @@ func (s *step) close(gen Generation, err error) (Generation, error) {
 		gen.Limit, err = cmp.Or(gen.Limit, refused.limit), nil
 	}
 	gen.Limit = cmp.Or(gen.Limit, s.limit)
-	if err == nil {
-		err = s.fatal
-	}
+	err = s.ended(err)
 	// An arm that looks at its context may have stopped early without asking for anything more. Whether it did
 	// cannot be known, and to make a whole step once more from the journal costs nothing.
 	if err == nil && (s.cut || s.over() && !s.past.Ended) {
@@ -44,6 +42,21 @@ func (s *step) close(gen Generation, err error) (Generation, error) {
 	}
 	gen.Partial = gen.Partial || err != nil
 	return gen, err
+}
+
+// started returns what an arm's Start asked for.
+func (s *step) started(err error) outcome {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return outcome{gen: Generation{Asides: s.made}, err: s.ended(err), scored: s.scored}
+}
+
+// ended returns the error with which the step ended: its arm's, or one that the arm kept to itself.
+func (s *step) ended(err error) error {
+	if err == nil {
+		err = s.fatal
+	}
+	return err
 }
 
 // errCut is the error of a step in which something was given up although its arm returned none.

@@ -41,14 +41,16 @@ type Round struct {
 // An ArmResult is what became of one arm.
 type ArmResult struct {
 	Start       eval.Candidate // what it began with
+	Asides      []Call         // the calls that it made before its first step, in Start
 	Best        eval.Candidate
 	Generations []Generation
 }
 
-// Attempts calls yield for every attempt of every generation, oldest generation first.
+// Attempts calls yield for every attempt of the arm: those before its first step, then by generation, oldest
+// first.
 func (a ArmResult) Attempts(yield func(llm.Attempt) bool) {
-	for _, g := range a.Generations {
-		for at := range g.Attempts {
+	for attempts := range a.EachCall {
+		for _, at := range attempts {
 			if !yield(at) {
 				return
 			}

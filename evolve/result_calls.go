@@ -17,8 +17,14 @@ func (g Generation) EachCall(yield func([]llm.Attempt) bool) {
 	}
 }
 
-// EachCall calls yield for the attempts of every model call of the arm, oldest generation first.
+// EachCall calls yield for the attempts of every model call of the arm: those before its first step, then by
+// generation, oldest first.
 func (a ArmResult) EachCall(yield func([]llm.Attempt) bool) {
+	for _, c := range a.Asides {
+		if !yield(c.Attempts) {
+			return
+		}
+	}
 	for _, g := range a.Generations {
 		for attempts := range g.EachCall {
 			if !yield(attempts) {

@@ -12,7 +12,7 @@ type Generation struct {
 	Valid         int      `json:"n_valid"`    // children that are valid; in row 0 whether the initial program is
 	Improved      int      `json:"n_improved"` // children strictly better than the parent
 	Children      Children `json:"children"`
-	Asides        []Aside  `json:"asides,omitempty"`      // calls beside the children
+	Asides        []Aside  `json:"asides,omitempty"`      // calls beside the children; in row 0 those before the first generation
 	Evaluations   int      `json:"evaluations,omitempty"` // that were made, not those remembered
 	Seconds       float64  `json:"gen_time_s"`            // how long it took
 	Partial       bool     `json:"partial,omitempty"`     // cut short
@@ -21,7 +21,7 @@ type Generation struct {
 
 // startRow returns row 0 of a trajectory.
 func startRow(arm evolve.ArmResult) Generation {
-	row := Generation{BestFitness: arm.Start.Result.Score}
+	row := Generation{BestFitness: arm.Start.Result.Score, Asides: newAsides(arm.Asides)}
 	if arm.Start.Result.Valid {
 		row.Valid = 1
 	} else {

@@ -130,8 +130,12 @@ func (c *Core) Begin(s Score) {
 	}
 }
 
-// Evaluated tells the core of evaluations that arms made before the first draw.
-func (c *Core) Evaluated(n int) { c.evaluations += n }
+// Started tells the core of the calls, stalls and evaluations of an arm before the first draw.
+func (c *Core) Started(o Outcome) {
+	c.calls += o.Calls
+	c.stalls += o.Stalls
+	c.evaluations += o.Evaluations
+}
 
 // Next decides what to do: draw a pull of at most most calls (0: as many as there is room for), stop, or
 // wait for an outcome. arms has one entry for each arm. The error is the policy's.
