@@ -1,7 +1,9 @@
 package evolve
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"slices"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -16,12 +18,14 @@ type account struct {
 	res  *Result
 	seen map[[sha256.Size]byte]bool // programs, by hash
 	// evaluated holds the evaluations that count already. The first outcome that has one counts it, whichever
-	// step made it, so that the count does not depend on which of two arms in flight was faster.
+	// step made it, so that the count does not depend on which of two arms in flight was faster. The same holds for
+	// what evaluations asked.
 	evaluated map[journal.Key]bool
+	asked     map[*asked]bool
 }
 
 func newAccount(arms []Arm) account {
-	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool), evaluated: make(map[journal.Key]bool)}
+	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool), evaluated: make(map[journal.Key]bool), asked: make(map[*asked]bool)}
 	for i, arm := range arms {
 		a.begin(i, arm.Best())
 	}
@@ -30,24 +34,25 @@ func newAccount(arms []Arm) account {
 
 // begin takes in what an arm begins with.
 func (a *account) begin(arm int, start eval.Candidate) {
-	a.res.Arms[arm] = ArmResult{Start: start, Best: start}
+	a.res.Arms[arm].Start, a.res.Arms[arm].Best = start, start
 	a.better(arm)
 }
 
-// asides takes in the calls that an arm made before its first step, and returns how many brought an answer and
-// how many of their attempts stalled.
-func (a *account) asides(arm int, made []Call) (calls, stalls int) {
-	a.res.Arms[arm].Asides = made
-	calls, stalls = counted(Generation{Asides: made})
+// start takes in what an arm spent before its first step, and returns how many calls were answered, how many
+// attempts stalled, and how many evaluations are new.
+func (a *account) start(arm int, spent Generation, scored []scoring) (calls, stalls, evaluations int) {
+	a.count(&spent, scored)
+	calls, stalls = counted(spent)
 	a.res.Calls += calls
-	return calls, stalls
+	a.res.Arms[arm].Asides = spent.Asides
+	return calls, stalls, spent.Evaluations
 }
 
 // add takes in what a pull of the arm brought, and the evaluations that it asked for. It completes the
-// generation: it counts its evaluations, and marks the children whose program stood before. place is that of
+// generation: it counts its evaluations, adds the calls that they made, and marks the children whose program stood before. place is that of
 // the generation in the arm's.
-func (a *account) add(arm int, gen *Generation, scored []journal.Key) (place int) {
-	gen.Evaluations = a.count(scored)
+func (a *account) add(arm int, gen *Generation, scored []scoring) (place int) {
+	a.count(gen, scored)
 	a.mark(*gen)
 	r := &a.res.Arms[arm]
 	if len(r.Generations) == 0 {
@@ -61,16 +66,21 @@ func (a *account) add(arm int, gen *Generation, scored []journal.Key) (place int
 	return len(r.Generations) - 1
 }
 
-// count adds evaluations to the result's, and returns how many of them are new.
-func (a *account) count(scored []journal.Key) (fresh int) {
-	for _, key := range scored {
-		if !a.evaluated[key] {
-			a.evaluated[key] = true
-			fresh++
+// count adds those evaluations to the generation and the result that are new, and the calls that they made.
+func (a *account) count(gen *Generation, scored []scoring) {
+	gen.Evaluations = 0
+	slices.SortFunc(scored, func(x, y scoring) int { return bytes.Compare(x.key[:], y.key[:]) }) // they ended in any order
+	for _, s := range scored {
+		if !a.evaluated[s.key] {
+			a.evaluated[s.key] = true
+			gen.Evaluations++
+		}
+		if s.asked != nil && !a.asked[s.asked] {
+			a.asked[s.asked] = true
+			gen.Asides = append(gen.Asides, s.asked.calls...)
 		}
 	}
-	a.res.Evaluations += fresh
-	return fresh
+	a.res.Evaluations += gen.Evaluations
 }
 
 // counted returns how many calls of the generation brought an answer, and how many attempts stalled.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // An Allocator is [Run] as an [Arm]: a step draws one of its arms and steps that. So allocators
@@ -135,21 +135,22 @@ func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocatio
 	p := decision.Pull
 	in := turn.inner(decision.Most)
 	gen, err := al.cfg.Arms[p.Arm].Step(ctx, in)
-	var scored []journal.Key
+	var scored []scoring
 	if in.recording() {
 		gen, err = in.close(gen, err)
-		scored = in.scored
+		scored = slices.Clone(in.scored)
 	}
 	if gen.Best.Program == "" {
 		gen.Before, gen.Best = al.res.Arms[p.Arm].Best, al.res.Arms[p.Arm].Best
 	}
-	round := Round{Pull: p, Generation: al.add(p.Arm, &gen, scored), Best: al.res.Best.Result.Score, Partial: err != nil}
-	calls, stalls := counted(gen)
+	own := gen // what its evaluations asked is added by the run around it for itself
+	round := Round{Pull: p, Generation: al.add(p.Arm, &own, scored), Best: al.res.Best.Result.Score, Partial: err != nil}
+	calls, stalls := counted(own)
 	// A limit that bound is of the run around it, which ends by it, and may go on with a larger one.
-	report, bad := al.core.Take(allocation.Outcome{Pull: p.ID, Calls: calls, Stalls: stalls, Evaluations: gen.Evaluations,
-		Whole: err == nil, Best: scoreOf(gen.Best)})
+	report, bad := al.core.Take(allocation.Outcome{Pull: p.ID, Calls: calls, Stalls: stalls, Evaluations: own.Evaluations,
+		Whole: err == nil, Best: scoreOf(own.Best)})
 	if bad == nil && report {
-		round.Reward = al.cfg.Reward(gen) + 0
+		round.Reward = al.cfg.Reward(own) + 0
 		bad = al.core.Report(p.ID, round.Reward)
 	}
 	if bad != nil {

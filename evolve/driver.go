@@ -135,13 +135,12 @@ func (d *driver) start(ctx, steps context.Context) {
 		if bad := guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(turn.within(begin), turn) }); bad != nil {
 			err = bad
 		}
-		o := st.started(err)
-		if o.err == nil {
+		spent, err := st.started(err)
+		d.core.Spent(d.account.start(i, spent, st.scored))
+		d.notStarted(ctx, begin, spent.Limit, err)
+		if why, _ := d.core.Ended(); why == "" {
 			d.account.begin(i, arm.Best())
 		}
-		calls, stalls := d.asides(i, o.gen.Asides)
-		d.core.Started(allocation.Outcome{Calls: calls, Stalls: stalls, Evaluations: d.count(o.scored)})
-		d.notStarted(ctx, begin, o.err)
 	}
 	d.valid()
 	for i := range d.cfg.Arms {
@@ -165,11 +164,12 @@ func (d *driver) beginning(steps context.Context) (context.Context, journal.Past
 	return steps, journal.Past{}
 }
 
-// notStarted ends the run because of an error of an arm's Start, if there is one.
-func (d *driver) notStarted(ctx, begin context.Context, err error) {
-	switch limit, refused := Refused(err); {
+// notStarted ends the run because of an error of an arm's Start, or of the limit that left no room for what it
+// asked, if there is one.
+func (d *driver) notStarted(ctx, begin context.Context, limit string, err error) {
+	switch {
+	case err == nil && limit == "":
 	case err == nil:
-	case refused && limit != "":
 		d.stop(allocation.Budget, limit, nil)
 	case errors.Is(context.Cause(begin), errWallTime): // whatever the arm makes of it
 		d.fail(ctx, errors.Join(err, errWallTime))
@@ -437,7 +437,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 	why, _ := d.core.Ended()
 	var panicked *PanicError
 	switch {
-	case errors.As(err, &panicked): // whatever else ends the run
+	case errors.As(err, &panicked), journalFailed(err): // whatever else ends the run
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err)
 	case why != "":

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -182,6 +183,30 @@ func TestJournalThatIsGone(t *testing.T) {
 		}
 		if n := calls.Load(); n > 30+3*8 { // the steps that were under way
 			t.Errorf("%s: %d calls were made after that", tt.reason, n-30)
+		}
+	}
+}
+
+// Also where Ctrl-C ends the run: that what came since is not kept is not to be missed.
+func TestJournalThatIsGoneAfterCtrlC(t *testing.T) {
+	for _, grace := range []time.Duration{0, time.Minute} {
+		for _, inFlight := range []int{1, 2} {
+			synctest.Test(t, func(t *testing.T) {
+				path := journalPath(t)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				model := slowly(func(req llm.Request) time.Duration { return time.Second + time.Duration(req.Seed%977)*time.Millisecond })
+				time.AfterFunc(500*time.Millisecond, func() {
+					if err := os.Truncate(path, 100); err != nil {
+						t.Error(err)
+					}
+					cancel()
+				})
+				jb := job{k: 2, n: 3, inFlight: inFlight, calls: 60, model: model, tweak: func(c *evolve.Config) { c.Grace = grace }}
+				if _, _, err := jb.run(ctx, t, path); !errors.Is(err, journal.ErrWrite) {
+					t.Errorf("%v of grace, %d in flight: %v, want ErrWrite", grace, inFlight, err)
+				}
+			})
 		}
 	}
 }

@@ -384,7 +384,7 @@ func (l *litter) propose(ctx context.Context, m *made) (program string, err erro
 		messages = l.Task.Prompt(m.brief.Ask)
 	}
 	var reply llm.Reply
-	reply, m.recalled, err = l.turn.ask(ctx, KindChild, m.model(l.Breeder), llm.Request{Messages: messages, Seed: c.Seed}, true)
+	reply, m.recalled, err = l.turn.ask(ctx, purpose{kind: KindChild, bred: true}, m.model(l.Breeder), llm.Request{Messages: messages, Seed: c.Seed})
 	c.Attempts = reply.Attempts
 	if err != nil {
 		c.Err = err.Error()

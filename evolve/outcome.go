@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -16,7 +15,7 @@ type outcome struct {
 	pull   pull
 	gen    Generation
 	err    error
-	scored []journal.Key // evaluations that brought a result
+	scored []scoring // evaluations that brought a result
 }
 
 // close takes what happened in a step into what its arm tells of it: calls that the arm did not tell of stand
@@ -44,17 +43,24 @@ func (s *step) close(gen Generation, err error) (Generation, error) {
 	return gen, err
 }
 
-// started returns what an arm's Start asked for.
-func (s *step) started(err error) outcome {
+// started returns what an arm asked for in its Start, and the limit that left no room for more. Nothing of it is
+// reported, so it matters only how it ended and not whether it is whole.
+func (s *step) started(err error) (Generation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return outcome{gen: Generation{Asides: s.made}, err: s.ended(err), scored: s.scored}
+	spent := Generation{Asides: s.made, Limit: s.limit}
+	var refused *refusedError
+	if errors.As(err, &refused) {
+		spent.Limit, err = cmp.Or(spent.Limit, refused.limit), nil
+	}
+	return spent, s.ended(err)
 }
 
-// ended returns the error with which the step ended: its arm's, or one that the arm kept to itself.
+// ended returns the error with which the step ended: its arm's, or one that the arm kept to itself. That the
+// journal failed counts before what the arm made of it, which may look like the end of the run.
 func (s *step) ended(err error) error {
-	if err == nil {
-		err = s.fatal
+	if err == nil || journalFailed(s.fatal) {
+		return cmp.Or(s.fatal, err)
 	}
 	return err
 }

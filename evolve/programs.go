@@ -24,7 +24,7 @@ import (
 //
 // It is safe for concurrent use.
 type programs struct {
-	table *memo.Table[eval.Result]
+	table *memo.Table[verdict]
 
 	mu    sync.Mutex
 	names map[eval.Evaluator]string // how keys tell evaluators apart
@@ -34,9 +34,51 @@ type programs struct {
 
 const programsBytes = 64 << 20
 
+// A verdict is what an evaluation brought.
+type verdict struct {
+	eval.Result
+	asked *asked // nil if it asked no model
+}
+
+// asked is what one evaluation asks of models. All who share its result share this, so that its calls count once,
+// where it was asked for first in the order of outcomes.
+type asked struct {
+	id    journal.ID // of the evaluation
+	mu    sync.Mutex
+	calls []Call
+	told  []journal.Asked // of each, for the journal
+}
+
+// add takes in a call that has ended.
+func (a *asked) add(c *call, attempts []llm.Attempt) {
+	if len(attempts) == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = append(a.calls, Call{c.kind, attempts})
+	a.told = append(a.told, journal.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: promptBound(c.req)})
+}
+
+// any returns a, or nil if it has no call.
+func (a *asked) any() *asked {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.calls) == 0 {
+		return nil
+	}
+	return a
+}
+
+// A scoring is an evaluation that brought a result, made or remembered.
+type scoring struct {
+	key   journal.Key
+	asked *asked // nil if it asked no model
+}
+
 func newPrograms() *programs {
 	return &programs{
-		table: memo.New(programsBytes, eval.Result.Size),
+		table: memo.New(programsBytes, func(v verdict) int { return v.Result.Size() }),
 		names: make(map[eval.Evaluator]string), alike: make(map[string]int),
 	}
 }
@@ -88,57 +130,79 @@ func (p *programs) evaluate(ctx context.Context, t *Turn, e eval.Evaluator, prog
 	name, known := p.name(e)
 	key := journal.KeyOf(name, strings.TrimRight(program, space), fmt.Sprint(sample))
 	if !known {
-		r, err := t.evaluate(ctx, key, e, program)
+		v, err := t.evaluate(ctx, key, e, program)
 		if err == nil {
-			t.noteScored(journal.KeyOf(key.String(), fmt.Sprint(p.next()))) // one by itself each time
+			t.noteScored(scoring{journal.KeyOf(key.String(), fmt.Sprint(p.next())), v.asked}) // one by itself each time
 		}
-		return r, err
+		return v.Result, err
 	}
-	r, err := p.table.Do(ctx, memo.Key(key), func() (eval.Result, error) { return t.evaluate(ctx, key, e, program) })
+	v, err := p.table.Do(ctx, memo.Key(key), func() (verdict, error) { return t.evaluate(ctx, key, e, program) })
 	if err == nil {
-		t.noteScored(key)
+		t.noteScored(scoring{key, v.asked})
 	}
-	return r.Clone(), err
+	return v.Clone(), err
 }
 
 // evaluate scores program: recalled from the journal, or else within the budget, and recorded.
-func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, program string) (eval.Result, error) {
-	var id journal.ID
+func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, program string) (verdict, error) {
+	a := &asked{}
 	if t.journal != nil {
-		id = t.journal.Claim(key)
-		r, err := t.journal.RecallEvaluation(id)
-		switch {
-		case err != nil:
-			return eval.Result{}, err
-		case r != nil && r.Kind == journal.Refusal:
-			return eval.Result{}, &refusedError{r.Limit}
-		case r != nil:
-			if r.N == id.N { // else the memory forgot it, and it is booked already
-				t.bookEvaluation(amounts{}, r.Took)
-			}
-			return *r.Result, nil
+		a.id = t.journal.Claim(key)
+		if v, found, err := t.recallEvaluation(a); found || err != nil {
+			return v, err
 		}
 		if t.journal.Finished() && !t.past.Ended { // it was cut short then, and is again
 			if err := t.awaitLive(ctx); err != nil {
-				return eval.Result{}, err
+				return verdict{}, err
 			}
 		}
 	}
-	r, took, err := t.meter(ctx, e, program)
+	r, took, err := t.meter(ctx, e, program, a)
 	if err == nil {
-		return r, t.record(id, program, r, took)
+		return verdict{r, a.any()}, t.record(a, program, r, took)
+	}
+	for _, c := range a.calls {
+		t.noteCall(c)
 	}
 	if limit, _ := Refused(err); limit != "" && t.journal != nil {
-		if bad := t.journal.Write(id, journal.Record{Kind: journal.Refusal, Limit: limit}); bad != nil {
-			return r, bad
+		if bad := t.journal.Write(a.id, journal.Record{Kind: journal.Refusal, Limit: limit}); bad != nil {
+			return verdict{}, bad
 		}
 	}
-	return r, err
+	return verdict{}, err
+}
+
+// recallEvaluation returns what the evaluation brought in an earlier incarnation, if the journal says, and the
+// calls that it made.
+func (t *Turn) recallEvaluation(a *asked) (v verdict, found bool, err error) {
+	r, err := t.journal.RecallEvaluation(a.id)
+	switch {
+	case err != nil || r == nil:
+		return verdict{}, false, err
+	case r.Kind == journal.Refusal:
+		return verdict{}, false, &refusedError{r.Limit}
+	case r.N != a.id.N: // one that was forgotten, and is booked already
+		return verdict{*r.Result, nil}, true, nil
+	}
+	t.bookEvaluation(amounts{}, r.Took)
+	for _, of := range r.Asked {
+		c, err := t.journal.RecallAsked(of)
+		if err != nil {
+			return verdict{}, false, err
+		}
+		if c != nil {
+			a.calls = append(a.calls, Call{of.Kind, c.Reply.Attempts})
+			if c.Kind != journal.Abandoned { // which is booked when the run begins
+				t.bookRecalled(size{prompt: of.Prompt}, c.Reply.Attempts)
+			}
+		}
+	}
+	return verdict{*r.Result, a.any()}, true, nil
 }
 
 // record writes a result down. It need not be on disk at once: it costs no call to make it again, and a sync for
 // each would cost more than many evaluations do.
-func (t *Turn) record(id journal.ID, program string, r eval.Result, took time.Duration) error {
+func (t *Turn) record(a *asked, program string, r eval.Result, took time.Duration) error {
 	if t.journal == nil {
 		return nil
 	}
@@ -146,7 +210,7 @@ func (t *Turn) record(id journal.ID, program string, r eval.Result, took time.Du
 	if err != nil {
 		return err
 	}
-	return t.journal.Write(id, journal.Record{Kind: journal.Evaluation, Program: name, Result: &r, Took: took})
+	return t.journal.Write(a.id, journal.Record{Kind: journal.Evaluation, Program: name, Result: &r, Took: took, Asked: a.told})
 }
 
 // bookEvaluation books an evaluation that took so long, for which set was set aside.
@@ -160,7 +224,7 @@ func (s *step) bookEvaluation(set amounts, took time.Duration) {
 
 // meter scores program within the budget and says how long it took. Where the budget limits evaluators' time,
 // the most that an evaluation may take is set aside, and it is cut off then.
-func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string) (r eval.Result, took time.Duration, err error) {
+func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, a *asked) (r eval.Result, took time.Duration, err error) {
 	worst := t.ledger.b.EvalWorst
 	limits := t.ledger.b.EvalTime > 0
 	set := amounts{evaluations: 1}
@@ -176,7 +240,7 @@ func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string) (r e
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := startWatch(cancel, worst, limits)
-	inner := llm.WithTrace(limited, &llm.Trace{Queued: w.queued, Ask: t.asEvaluator})
+	inner := llm.WithTrace(limited, &llm.Trace{Queued: w.queued, Ask: t.asEvaluator(a)})
 	bad := guard("the evaluator's Evaluate", func() { r, err = e.Evaluate(inner, program) })
 	took = w.stop()
 	cutOff := limits && ctx.Err() == nil && limited.Err() != nil
@@ -199,8 +263,10 @@ func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string) (r e
 }
 
 // asEvaluator is what an evaluator's llm.Ask calls.
-func (t *Turn) asEvaluator(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	return t.Ask(ctx, "evaluation", l, req)
+func (t *Turn) asEvaluator(a *asked) func(context.Context, llm.LLM, llm.Request) (llm.Reply, error) {
+	return func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+		return t.askOnce(ctx, purpose{kind: "evaluation", within: a}, l, req)
+	}
 }
 
 // both returns what calls a and b, and what they return.

@@ -41,8 +41,8 @@ type Round struct {
 // An ArmResult is what became of one arm.
 type ArmResult struct {
 	Start       eval.Candidate // what it began with
-	Asides      []Call         // the calls that it made before its first step, in Start
 	Best        eval.Candidate
+	Asides      []Call // made before its first step, as by an evaluator that asks a model to score Start
 	Generations []Generation
 }
 

@@ -1,6 +1,7 @@
 package evolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,12 +43,12 @@ type step struct {
 	parent  *step       // the allocator's, nil for none
 	failing *streak     // of the arm
 
-	mu     sync.Mutex    // an arm may ask from several goroutines
-	made   []Call        // in the order they ended
-	scored []journal.Key // evaluations that brought a result, made or remembered
-	limit  string        // the first by name that left no room for something, whichever came first, so that replay says the same
-	cut    bool          // something in it was given up
-	fatal  error         // after which the run cannot go on
+	mu     sync.Mutex // an arm may ask from several goroutines
+	made   []Call     // in the order they ended
+	scored []scoring  // evaluations that brought a result, made or remembered
+	limit  string     // the first by name that left no room for something, whichever came first, so that replay says the same
+	cut    bool       // something in it was given up
+	fatal  error      // after which the run cannot go on
 }
 
 // shared is what all steps of a run share.
@@ -107,7 +108,12 @@ func (t *Turn) recording() bool { return t != nil && t.step != nil }
 // unless it says that the model is [llm.Unavailable] or that the journal failed: the run then ends after the
 // step, whatever Step returns.
 func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	reply, recalled, err := t.ask(ctx, kind, l, req, false)
+	return t.askOnce(ctx, purpose{kind: kind}, l, req)
+}
+
+// askOnce is Ask, and ends the run after too many failures.
+func (t *Turn) askOnce(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	reply, recalled, err := t.ask(ctx, p, l, req)
 	if t.recording() && !recalled {
 		if bad := t.failing.note(reply, err, mostFailures); bad != nil {
 			t.end(bad)
@@ -122,22 +128,34 @@ func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request)
 // would ask a dead endpoint for ever.
 const mostFailures = 256
 
-// ask is Ask, for a Breeder or for other code, and says whether the reply came from the journal.
-func (t *Turn) ask(ctx context.Context, kind string, l llm.LLM, req llm.Request, bred bool) (reply llm.Reply, recalled bool, err error) {
+// A purpose is what a call is for.
+type purpose struct {
+	kind   string
+	bred   bool   // a Breeder asks, whose search goes on where the call fails
+	within *asked // the evaluation that asks, nil for none
+}
+
+// ask is Ask, and says whether the reply came from the journal.
+func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (reply llm.Reply, recalled bool, err error) {
 	if !t.recording() {
 		reply, err = l.Generate(ctx, req)
 		return reply, false, err
 	}
 	// This order is the contract: nothing is sent that is in the file or that the budget has no room for,
 	// nothing is acted on that is not on disk, and what was spent is booked however it ended.
-	c := t.newCall(kind, req, bred)
+	c := t.newCall(p, req)
 	reply, recalled, err = c.recall(ctx)
 	if err == nil && !recalled {
 		reply, err = c.send(ctx, l)
 		reply, err = c.keep(ctx, reply, err)
 	}
 	c.settle(reply, err)
-	t.noteCall(Call{kind, reply.Attempts}, err)
+	if p.within != nil {
+		p.within.add(c, reply.Attempts)
+	} else {
+		t.noteCall(Call{p.kind, reply.Attempts})
+	}
+	t.noteError(err)
 	return reply, recalled, err
 }
 
@@ -178,21 +196,20 @@ func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error)
 }
 
 // noteCall keeps a call for the result.
-func (s *step) noteCall(c Call, err error) {
+func (s *step) noteCall(c Call) {
 	for p := s; p != nil && len(c.Attempts) > 0; p = p.parent {
 		p.mu.Lock()
 		p.made = append(p.made, c)
 		p.mu.Unlock()
 	}
-	s.noteError(err)
 }
 
 // noteScored keeps that an evaluation brought a result. Whether it was made here or in a step beside this one
 // depends on which came first; the result counts each where it was asked for first, in the order of outcomes.
-func (s *step) noteScored(key journal.Key) {
+func (s *step) noteScored(e scoring) {
 	for p := s; p != nil; p = p.parent {
 		p.mu.Lock()
-		p.scored = append(p.scored, key)
+		p.scored = append(p.scored, e)
 		p.mu.Unlock()
 	}
 }
@@ -209,11 +226,13 @@ func (s *step) noteError(err error) {
 	for p := s; p != nil; p = p.parent {
 		p.mu.Lock()
 		switch {
+		case journalFailed(err):
+			p.fatal = cmp.Or(p.fatal, err)
 		case refused && limit != "":
 			if p.limit == "" || limit < p.limit {
 				p.limit = limit
 			}
-		case s.past.Ended && !errors.Is(err, journal.ErrDiverged) && !errors.Is(err, journal.ErrWrite): // it went on then
+		case s.past.Ended: // it went on then
 		case s.over(), refused:
 			p.cut = true
 		case fatal(err) && p.fatal == nil:
@@ -240,8 +259,12 @@ func (s *step) end(err error) {
 func fatal(err error) bool {
 	var panicked *PanicError
 	var evaluation *evaluationError
-	return llm.Unavailable(err) || errors.Is(err, journal.ErrWrite) || errors.Is(err, journal.ErrDiverged) ||
-		errors.As(err, &panicked) || errors.As(err, &evaluation)
+	return llm.Unavailable(err) || journalFailed(err) || errors.As(err, &panicked) || errors.As(err, &evaluation)
+}
+
+// journalFailed reports whether err says that the journal cannot be written or tells of another run.
+func journalFailed(err error) bool {
+	return errors.Is(err, journal.ErrWrite) || errors.Is(err, journal.ErrDiverged)
 }
 
 // Refused reports whether err says that a call or an evaluation was not made because the run's budget has no

@@ -19,10 +19,9 @@ import (
 // budget was never used.
 type call struct {
 	*step
-	kind string
-	req  llm.Request
-	bred bool       // by a Breeder, whose search goes on where the call fails
-	id   journal.ID // its identity in the journal, if there is one
+	purpose
+	req llm.Request
+	id  journal.ID // its identity in the journal, if there is one
 
 	set    amounts       // set aside for the attempt under way
 	tried  []llm.Attempt // that have ended, and are booked
@@ -30,12 +29,17 @@ type call struct {
 	booked bool          // all that it cost is booked already
 }
 
-// newCall gives the call its identity: its request, and how many like it came before. Where it was made does
-// not count, so an arm that changes its mind about which of its calls come first is still recalled.
-func (t *Turn) newCall(kind string, req llm.Request, bred bool) *call {
-	c := &call{step: t.step, kind: kind, req: req, bred: bred}
+// newCall gives the call its identity: what it asks, and for which pull or which evaluation. So arms that ask
+// alike at the same time each get their own answer back when the run is made again, whichever asks first then.
+func (t *Turn) newCall(p purpose, req llm.Request) *call {
+	c := &call{step: t.step, purpose: p, req: req}
 	if t.journal != nil {
-		c.id = t.journal.Claim(journal.Key(llm.Digest(req)))
+		digest := journal.Key(llm.Digest(req)).String()
+		if p.within != nil {
+			c.id = t.journal.Claim(journal.KeyOf("evaluation", p.within.id.String(), fmt.Sprint(p.within.id.N), digest))
+		} else {
+			c.id = t.journal.Claim(journal.KeyOf("pull", fmt.Sprint(t.pull), digest))
+		}
 	}
 	return c
 }
@@ -236,4 +240,13 @@ func (c *call) settle(reply llm.Reply, err error) {
 	}
 	c.ledger.settle(c.set, used, stalls)
 	c.set = amounts{}
+}
+
+// bookRecalled books a call that comes from a journal.
+func (s *step) bookRecalled(req size, attempts []llm.Attempt) {
+	used, stalls := s.ledger.b.used(req, attempts)
+	if answered(attempts) {
+		used.calls = 1
+	}
+	s.ledger.settle(amounts{}, used, stalls)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// A Key names what was asked: of a call the digest of its request (llm.Digest), of an evaluation a hash of
-// the program, its evaluator and the sample.
+// A Key names what was asked: of a call a hash of the digest of its request (llm.Digest) and of the pull or the
+// evaluation that it was made for, of an evaluation a hash of the program, its evaluator and the sample.
 type Key [sha256.Size]byte
 
 // KeyOf returns the key of parts, which differ from any others if one of them does.
@@ -123,6 +123,20 @@ func (j *Journal) RecallAbandoned(id ID) (*Record, error) {
 		return nil, nil
 	}
 	return j.record(p)
+}
+
+// RecallAsked returns how a call ended that an evaluation made whose record was recalled: as [Journal.Recall] or
+// [Journal.RecallAbandoned] has it, nil if it was recalled before.
+func (j *Journal) RecallAsked(a Asked) (*Record, error) {
+	id := ID{N: a.N}
+	if n, err := hex.Decode(id.Key[:], []byte(a.Key[:min(len(a.Key), 2*len(id.Key))])); err != nil || n < len(id.Key) {
+		return nil, fmt.Errorf("journal: %s: an evaluation asked for %q, which is not a key", j.path, a.Key)
+	}
+	r, err := j.Recall(id, true)
+	if r == nil && err == nil {
+		return j.RecallAbandoned(id)
+	}
+	return r, err
 }
 
 // RecallEvaluation returns the [Evaluation] or the [Refusal] of id, nil if the file does not say. Where a

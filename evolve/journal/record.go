@@ -74,6 +74,7 @@ type Record struct {
 	Program     string           `json:"program,omitempty"`     // evaluation, child: the program's key
 	Result      *eval.Result     `json:"result,omitempty"`      // evaluation
 	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation
+	Asked       []Asked          `json:"asked,omitempty"`       // evaluation: the calls that it made
 
 	Pull   *int    `json:"pull,omitempty"`   // draw, report, child, taken
 	Arm    *int    `json:"arm,omitempty"`    // draw
@@ -89,6 +90,14 @@ type Record struct {
 	Operator string  `json:"operator,omitempty"` // child: what made it
 	Valid    bool    `json:"valid,omitempty"`    // child
 	Score    float64 `json:"score,omitempty"`    // child
+}
+
+// Asked is a call that an evaluation made.
+type Asked struct {
+	Kind   string `json:"kind"`   // what it was for
+	Key    string `json:"key"`    // with N that of its records
+	N      int    `json:"n"`      // how often that was asked before
+	Prompt int    `json:"prompt"` // the most tokens that its prompt has
 }
 
 // compare reports in what the decision now differs from r, which an earlier incarnation made in its place.

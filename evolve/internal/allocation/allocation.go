@@ -130,11 +130,12 @@ func (c *Core) Begin(s Score) {
 	}
 }
 
-// Started tells the core of the calls, stalls and evaluations of an arm before the first draw.
-func (c *Core) Started(o Outcome) {
-	c.calls += o.Calls
-	c.stalls += o.Stalls
-	c.evaluations += o.Evaluations
+// Spent tells the core what arms spent before the first draw: calls that brought an answer, attempts that
+// stalled, and evaluations.
+func (c *Core) Spent(calls, stalls, evaluations int) {
+	c.calls += calls
+	c.stalls += stalls
+	c.evaluations += evaluations
 }
 
 // Next decides what to do: draw a pull of at most most calls (0: as many as there is room for), stop, or
