@@ -25,25 +25,85 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/task"
 )
 
-var kills = flag.Int("kills", 5, "how often TestKill kills a run of each kind")
+var kills = flag.Int("kills", 3, "how often TestKill kills a run of each kind")
 
 // The environment of a run that TestKill starts and kills.
 const (
 	killDir  = "EVOLVE_KILL_DIR"
 	killURL  = "EVOLVE_KILL_URL"
-	killKind = "EVOLVE_KILL_KIND" // arms/in flight
+	killKind = "EVOLVE_KILL_KIND" // the number of one of killKinds
 )
 
 const killCalls, killN = 240, 6
 
+// A killedKind is a run that TestKill kills.
+type killedKind struct {
+	search         string
+	arms, inFlight int
+	window         int // of the children of a step
+	order          evolve.Order
+}
+
+// killKinds are runs of our search and of a user's own, with a plain task and model, whose only wiring is
+// Config.Journal.
+var killKinds = []killedKind{
+	{"greedy", 1, 1, 0, evolve.ByIndex},
+	{"greedy", 6, 1, 0, evolve.ByIndex},
+	{"greedy", 10, 8, 0, evolve.ByIndex},
+	{"steady", 1, 1, 8, evolve.ByIndex},
+	{"steady", 1, 1, 8, evolve.AsTheyEnd},
+	{"steady", 6, 4, 8, evolve.AsTheyEnd},
+	{"careless", 1, 1, 0, evolve.ByIndex},
+	{"careless", 6, 4, 0, evolve.ByIndex},
+	{"crossing", 6, 1, 0, evolve.ByIndex},
+	{"crossing", 6, 1, 3, evolve.AsTheyEnd},
+	{"crossing", 6, 4, 0, evolve.ByIndex},
+	{"crossing", 6, 4, 3, evolve.AsTheyEnd},
+}
+
+func (k killedKind) String() string {
+	return fmt.Sprintf("%s, %d arms, %d in flight, window %d, %v", k.search, k.arms, k.inFlight, k.window, k.order)
+}
+
+// sure reports whether the run comes to the same whatever ends first.
+func (k killedKind) sure() bool { return k.inFlight == 1 && k.order == evolve.ByIndex }
+
+// list makes the arms.
+func (k killedKind) list(tk task.Task, l llm.LLM) (arms []evolve.Arm, err error) {
+	for i := range k.arms {
+		seed := uint32(40 + i)
+		switch k.search {
+		case "careless":
+			arms = append(arms, &careless{task: tk, llm: l, seed: seed})
+		case "crossing":
+			c := newCrossing(tk, l, seed, killN)
+			c.Window, c.Order = k.window, k.order
+			arms = append(arms, c)
+		default:
+			n := killN
+			if k.search == "steady" {
+				n = killCalls / 4
+			}
+			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: l, N: n, Window: k.window, Order: k.order, Seed: seed})
+			if err != nil {
+				return nil, err
+			}
+			arms = append(arms, g)
+		}
+	}
+	return arms, nil
+}
+
 // killedRun is a whole program: it makes or resumes a run and saves the result.
 func killedRun() error {
-	kind := os.Getenv(killKind)
-	ks, fs, _ := strings.Cut(kind, "/")
-	k, _ := strconv.Atoi(ks)
-	inFlight, _ := strconv.Atoi(fs)
+	number, err := strconv.Atoi(os.Getenv(killKind))
+	if err != nil {
+		return err
+	}
+	kind := killKinds[number]
 	j, err := journal.Open(filepath.Join(os.Getenv(killDir), "run.journal"), journal.Config{Resume: true})
 	if err != nil {
 		return err
@@ -56,19 +116,17 @@ func killedRun() error {
 	if err != nil {
 		return err
 	}
-	arms, err := evolve.GreedyArms(evolve.GreedyConfig{
-		Task: (tk), LLM: (llm.Retry(llm.Limit(client, 8), llm.RetryConfig{})), N: killN, Seed: 40,
-	}, k)
+	arms, err := kind.list(tk, llm.Retry(llm.Limit(client, 8), llm.RetryConfig{}))
 	if err != nil {
 		return err
 	}
 	res, err := evolve.Run(context.Background(), evolve.Config{
-		Arms: arms, Policy: &bandit.UCB1{}, InFlight: inFlight, Budget: evolve.Budget{Calls: killCalls}, Journal: j,
+		Arms: arms, Policy: &bandit.UCB1{}, InFlight: kind.inFlight, Budget: evolve.Budget{Calls: killCalls}, Journal: j,
 	})
 	if err != nil {
 		return err
 	}
-	file := report.NewBandit(res, report.BanditHeader{ArmSeeds: make([]uint32, k)})
+	file := report.NewBandit(res, report.BanditHeader{ArmSeeds: make([]uint32, kind.arms)})
 	return errors.Join(report.Save(filepath.Join(os.Getenv(killDir), "result.json"), file), j.Close())
 }
 
@@ -115,19 +173,20 @@ func TestKill(t *testing.T) {
 		}
 		os.Exit(0)
 	}
-	for _, kind := range []string{"1/1", "6/1", "10/8"} {
-		t.Run(strings.ReplaceAll(kind, "/", " arms, in flight "), func(t *testing.T) { killOften(t, kind) })
+	for i, kind := range killKinds {
+		t.Run(kind.String(), func(t *testing.T) { killOften(t, i) })
 	}
 }
 
-func killOften(t *testing.T, kind string) {
+func killOften(t *testing.T, number int) {
+	kind := killKinds[number]
 	s := &sends{n: map[uint32]int{}}
 	srv := llmtest.NewServer(llmtest.Config{Reply: improveAlike, Fault: s.count,
 		Latency: llmtest.LogNormal{Median: 3 * time.Millisecond, Sigma: 1, Cap: 50 * time.Millisecond}})
 	defer srv.Close()
 	start := func(dir string) *exec.Cmd {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKill$")
-		cmd.Env = append(os.Environ(), killDir+"="+dir, killURL+"="+srv.URL, killKind+"="+kind)
+		cmd.Env = append(os.Environ(), killDir+"="+dir, killURL+"="+srv.URL, killKind+"="+strconv.Itoa(number))
 		cmd.Stderr = os.Stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -140,7 +199,7 @@ func killOften(t *testing.T, kind string) {
 		t.Fatal(err)
 	}
 	whole := time.Since(begin)
-	rng := rand.New(rand.NewPCG(7, uint64(len(kind))))
+	rng := rand.New(rand.NewPCG(7, uint64(number)))
 	for done := 0; done < *kills; {
 		s.mu.Lock()
 		clear(s.n)
@@ -215,12 +274,12 @@ func check(t *testing.T, dir string, sent map[uint32]int) int {
 	return lost
 }
 
-// compareRuns compares the result with the undisturbed run's, but for times; with several in flight
-// with what its own journal gives, and with the budget.
-func compareRuns(t *testing.T, kind, undisturbed, dir string, start func(string) *exec.Cmd) {
+// compareRuns compares the result with the undisturbed run's, but for times, or with what its own journal gives
+// where what ends first decides; and with the budget.
+func compareRuns(t *testing.T, kind killedKind, undisturbed, dir string, start func(string) *exec.Cmd) {
 	got := result(t, dir)
 	want := result(t, undisturbed)
-	if strings.HasSuffix(kind, "/8") {
+	if !kind.sure() {
 		if err := os.Remove(filepath.Join(dir, "result.json")); err != nil {
 			t.Fatal(err)
 		}
