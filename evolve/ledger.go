@@ -26,7 +26,10 @@ type ledger struct {
 	freed *sync.Cond // signaled when something is settled
 	// spent is used up for good, reserved set aside for what is under way.
 	spent, reserved amounts
-	stalls          int // attempts
+	// blocked is what is set aside for calls whose model waits for another to be asked: it is not given back before
+	// that one is sent.
+	blocked amounts
+	stalls  int // attempts
 }
 
 // amounts are what the limits count.
@@ -78,6 +81,9 @@ const slack = 1e-12
 // reserve sets w aside, waiting until it fits. It gives up when ctx ends, and with llm.ErrDraining once drain
 // is closed and one of those under way has settled. Of an attempt at a call, none is sent any more once too
 // many stalled.
+//
+// An attempt does not wait for what is blocked. It may hold the place in a queue for which the call waits that
+// would free it.
 func (l *ledger) reserve(ctx context.Context, drain <-chan struct{}, w amounts, attempt bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,11 +101,27 @@ func (l *ledger) reserve(ctx context.Context, drain <-chan struct{}, w amounts, 
 		case l.over(l.spent.plus(l.reserved).plus(w)) == "":
 			l.reserved = l.reserved.plus(w)
 			return nil
+		case attempt && l.over(l.spent.plus(l.blocked).plus(w)) != "":
+			return &refusedError{l.over(l.spent.plus(l.blocked).plus(w))}
 		case ctx.Err() != nil:
 			return fmt.Errorf("evolve: waiting for the budget: %w", context.Cause(ctx))
 		}
 		l.freed.Wait()
 	}
+}
+
+// block notes that what is set aside is blocked, until unblock.
+func (l *ledger) block(set amounts) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.blocked = l.blocked.plus(set)
+	l.freed.Broadcast()
+}
+
+func (l *ledger) unblock(set amounts) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.blocked = l.blocked.minus(set)
 }
 
 // wake lets those that wait look again.

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A call is one call of a step while it is made. One goroutine owns it; its attempts come one after another, so
-// what it has set aside is always for one attempt.
+// A call is one call of a step while it is made. One goroutine owns it, but its attempts may be under way at once,
+// where a model asks again before the first answer is there.
 //
 // Room in the budget is set aside for each attempt when it has left every queue (begin), and settled when the
 // attempt has ended (ended), not for the call from its beginning to its end. A generation of 64 children
@@ -23,10 +25,50 @@ type call struct {
 	req llm.Request
 	id  journal.ID // its identity in the journal, if there is one
 
-	set    amounts       // set aside for the attempt under way
-	tried  []llm.Attempt // that have ended, and are booked
-	sends  int           // attempts that were begun
-	booked bool          // all that it cost is booked already
+	outer  *call // that waits for this one, where a model asks another; nil for none
+	booked bool  // all that it cost is booked already
+
+	entry    sync.Mutex // is held while an attempt waits for room
+	mu       sync.Mutex
+	set      amounts       // set aside for the attempts under way
+	tried    []llm.Attempt // that have ended, and are booked
+	sends    int           // attempts that were begun
+	open     int           // of these, those under way
+	answered bool          // one brought an answer
+	blocks   amounts       // what is blocked while it waits
+	gone     bool          // it has ended, whatever attempts have not
+}
+
+// An inner model is asked by the model of another call, which waits for it.
+type inner struct {
+	llm.LLM
+	outer *call
+}
+
+func (i inner) Unwrap() llm.LLM { return i.LLM }
+
+// held returns what the call, and those that wait for it, have set aside.
+func (c *call) held() (sum amounts) {
+	for ; c != nil; c = c.outer {
+		c.mu.Lock()
+		sum = sum.plus(c.set)
+		c.mu.Unlock()
+	}
+	return sum
+}
+
+// block notes that the call is not sent, and what is set aside for those that wait for it therefore stays so.
+// Nothing is blocked by a call that is on the wire.
+func (c *call) block(held amounts) {
+	if c.outer == nil {
+		return
+	}
+	c.mu.Lock()
+	was := c.blocks
+	c.blocks = held
+	c.mu.Unlock()
+	c.ledger.unblock(was)
+	c.ledger.block(held)
 }
 
 // newCall gives the call its identity: what it asks, and for which pull or which evaluation. So arms that ask
@@ -128,7 +170,15 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 	if closed(trace.Drain) {
 		return llm.Reply{}, llm.ErrDraining
 	}
+	if i, ok := l.(inner); ok {
+		l, c.outer = i.LLM, i.outer
+		c.block(c.outer.held())
+		defer c.block(amounts{})
+	}
 	traced := llm.WithTrace(ctx, &llm.Trace{
+		Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+			return trace.Ask(ctx, inner{l, c}, req)
+		},
 		Again:  func(context.Context, llm.Request) error { return c.again(trace.Drain) },
 		Send:   func() error { return c.begin(ctx, trace.Drain) },
 		Ended:  c.ended,
@@ -143,7 +193,40 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 	if err == nil && len(reply.Attempts) == 0 {
 		reply.Attempts = []llm.Attempt{{Status: llm.OK}}
 	}
+	reply.Attempts = append(c.untold(reply.Attempts), reply.Attempts...)
 	return reply, err
+}
+
+// untold returns the attempts that ended and are not in a reply's: its model forgot them, or panicked.
+func (c *call) untold(told []llm.Attempt) []llm.Attempt {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	missing := len(c.tried) - len(told)
+	if missing <= 0 {
+		return nil
+	}
+	rest := slices.Clone(c.tried)
+	for _, a := range told { // which may say more of an attempt than was known when it ended
+		twin := func(b llm.Attempt) bool { return b.Status == a.Status && b.Latency == a.Latency && b.Err == a.Err }
+		if i := slices.IndexFunc(rest, twin); i >= 0 {
+			rest = slices.Delete(rest, i, i+1)
+		}
+	}
+	return rest[:min(missing, len(rest))]
+}
+
+// counted returns how many calls are set aside for the call, 0 or 1.
+func (c *call) counted() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.set.calls
+}
+
+// begun reports whether an attempt was.
+func (c *call) begun() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sends > 0
 }
 
 // again reports why another attempt is not worth waiting for. It sets nothing aside: begin does when the
@@ -162,12 +245,10 @@ func (c *call) again(drain <-chan struct{}) error {
 // begin sets aside what an attempt may cost and writes down that it is about to be sent, one record for each
 // attempt: a kill then loses exactly those that were on the wire, and the accounts can say how many.
 func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
-	w := c.ledger.b.worst(c.req)
-	if err := c.ledger.reserve(ctx, drain, w, true); err != nil {
+	if err := c.reserve(ctx, drain); err != nil {
 		return err
 	}
-	c.set = w
-	c.sends++
+	c.block(amounts{}) // those that wait for it wait for an answer now
 	if c.journal == nil {
 		return nil
 	}
@@ -181,20 +262,49 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
 	return c.journal.Write(c.id, r)
 }
 
+// reserve sets aside what an attempt may cost. However many are under way, they are one call.
+func (c *call) reserve(ctx context.Context, drain <-chan struct{}) error {
+	c.entry.Lock() // so that a second attempt does not wait for the room that its own call has
+	defer c.entry.Unlock()
+	w := c.ledger.b.worst(c.req)
+	w.calls -= c.counted()
+	if err := c.ledger.reserve(ctx, drain, w, true); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set = c.set.plus(w)
+	c.sends++
+	c.open++
+	return nil
+}
+
 // ended books what attempts cost, when they have ended and not when the call has: stalls count against their
 // limit while they happen, so a run in which every call hangs ends after as many stalls as it may have and
 // those in flight, however often each call would be retried.
 //
-// The room for the call itself stays set aside if the last attempt brought an answer, until the call has ended
-// too. In between it is neither spent nor free.
+// The room for the call itself stays set aside if an attempt brought an answer, until the call has ended too. In
+// between it is neither spent nor free.
 func (c *call) ended(attempts []llm.Attempt) {
-	set := c.set
-	if c.set = (amounts{}); answered(attempts) {
-		set.calls, c.set.calls = 0, set.calls
-	}
 	used, stalls := c.ledger.b.used(sizeOf(c.req), attempts)
+	c.mu.Lock()
+	var set amounts
+	if !c.gone { // else all of it is given back
+		set = c.ledger.b.worst(c.req)
+		c.open--
+		c.answered = c.answered || answered(attempts)
+		if c.answered || c.open > 0 {
+			set.calls = 0
+		}
+		c.set = c.set.minus(set)
+		c.tried = append(c.tried, attempts...)
+	}
+	gone := c.gone
+	c.mu.Unlock()
 	c.ledger.settle(set, used, stalls)
-	c.tried = append(c.tried, attempts...)
+	if !gone {
+		c.block(c.outer.held())
+	}
 	if c.journal == nil || len(attempts) == 0 || answered(attempts) {
 		return
 	}
@@ -215,7 +325,7 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 	case err == nil:
 	case len(reply.Attempts) == 0 && limit != "":
 		r = journal.Record{Kind: journal.Refusal, Limit: limit}
-	case c.sends == 0 && len(reply.Attempts) == 0 && (refused || ctx.Err() != nil):
+	case !c.begun() && len(reply.Attempts) == 0 && (refused || ctx.Err() != nil):
 		return reply, err // it was not begun
 	case ctx.Err() != nil || refused && limit == "" || fatal(err):
 		r.Kind, r.Prompt = journal.Abandoned, promptBound(c.req)
@@ -230,6 +340,8 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 
 // settle books what is not booked yet, and gives back what is still set aside.
 func (c *call) settle(reply llm.Reply, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var used amounts
 	var stalls int
 	if !c.booked {
@@ -239,7 +351,7 @@ func (c *call) settle(reply llm.Reply, err error) {
 		used.calls = 1
 	}
 	c.ledger.settle(c.set, used, stalls)
-	c.set = amounts{}
+	c.set, c.gone = amounts{}, true
 }
 
 // bookRecalled books a call that comes from a journal.

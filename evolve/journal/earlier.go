@@ -26,7 +26,7 @@ type Earlier struct {
 
 // earlier is what earlier incarnations left behind beside answers.
 type earlier struct {
-	begun     map[ID]wal.Place   // attempts that the incarnation being read sent, not known to have ended
+	begun     map[ID][]wal.Place // attempts that the incarnation being read sent, not known to have ended
 	tried     map[ID][]wal.Place // attempts that ended, of its calls that are not known to have ended
 	lost      []wal.Place        // begun by an incarnation that ended so, in order
 	left      []wal.Place        // tried by one that ended so, in order
@@ -38,7 +38,7 @@ type earlier struct {
 }
 
 func newEarlier() earlier {
-	return earlier{begun: make(map[ID]wal.Place), tried: make(map[ID][]wal.Place), shown: make(map[wal.Place]bool)}
+	return earlier{begun: make(map[ID][]wal.Place), tried: make(map[ID][]wal.Place), shown: make(map[wal.Place]bool)}
 }
 
 // ended takes in that call id ended: its attempts are in the record of its end.
@@ -50,8 +50,8 @@ func (e *earlier) ended(id ID) {
 // close adds the incarnation that the records read last belong to. What it began and did not end is lost,
 // also when it is made again later.
 func (e *earlier) close() {
-	for _, p := range e.begun {
-		e.lost = append(e.lost, p)
+	for _, places := range e.begun {
+		e.lost = append(e.lost, places...)
 	}
 	for _, places := range e.tried {
 		e.left = append(e.left, places...)

@@ -51,9 +51,9 @@ func (j *Journal) readOther(id ID, e wal.Entry, r Record) error {
 		j.close()
 		j.now = time.UnixMilli(r.Time)
 	case Begin:
-		j.begun[id] = e.Place
+		j.begun[id] = append(j.begun[id], e.Place)
 	case Tried:
-		delete(j.begun, id)
+		j.begun[id] = j.begun[id][min(1, len(j.begun[id])):] // one of them
 		j.tried[id] = append(j.tried[id], e.Place)
 	case Abandoned:
 		j.given[id] = e.Place

@@ -1,0 +1,142 @@
+package evolve_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A queueing is a queue that somebody wrote: it announces its attempts by llm.Send.
+type queueing struct{ llm.LLM }
+
+func (queueing) Announces() bool { return true }
+
+// A model that asks another has both calls within the budget. The inner one does not wait for room that its own
+// outer one holds, which would be for ever, and neither do several for each other's.
+func TestModelThatAsksAnother(t *testing.T) {
+	for _, tt := range []struct{ calls, n, asks int }{{1, 4, 1}, {2, 4, 1}, {7, 4, 1}, {8, 4, 1}, {9, 8, 2}, {30, 5, 3}} {
+		synctest.Test(t, func(t *testing.T) {
+			inner := llm.Limit(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+				time.Sleep(time.Second)
+				return ok("a plan", req.Seed), nil
+			}), 1)
+			outer := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+				for i := range tt.asks {
+					llm.Ask(ctx, inner, llm.Request{Seed: req.Seed + uint32(i)})
+				}
+				time.Sleep(time.Second)
+				return climber(ctx, req)
+			})
+			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: outer, N: tt.n, Seed: 40})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			res, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: tt.calls}})
+			if err != nil || res.Limit != "Calls" || res.Calls != tt.calls {
+				t.Errorf("budget of %d: stopped by %s %s after %d calls: %v", tt.calls, res.Stop, res.Limit, res.Calls, err)
+			}
+		})
+	}
+}
+
+// A model may have several attempts of one call under way: each holds its own room in the budget and gives it back,
+// and a kill loses each.
+func TestModelThatHedges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := journalPath(t)
+		var kill sync.Once
+		var killed []byte
+		base := llm.Limit(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			time.Sleep(time.Second)
+			kill.Do(func() {
+				killed, _ = os.ReadFile(path)
+			})
+			time.Sleep(time.Second)
+			return climber(ctx, req)
+		}), 100)
+		hedge := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			replies := make(chan llm.Reply)
+			for range 2 {
+				go func() {
+					r, _ := llm.Send(ctx, base, req)
+					replies <- r
+				}()
+			}
+			a, b := <-replies, <-replies
+			a.Attempts = append(a.Attempts, b.Attempts...)
+			return a, nil
+		})
+		run := func(path string) *evolve.Result {
+			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: queueing{hedge}, N: 4, Seed: 40})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			j := openJournal(t, path)
+			defer j.Close()
+			res, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{g}, Journal: j,
+				Budget: evolve.Budget{Calls: 20, Tokens: 1e5, Models: []llm.Model{{Key: "m", MaxTokens: 800, ActiveParams: 1}}}})
+			attempts := 0
+			for range res.Attempts {
+				attempts++
+			}
+			if err != nil || res.Limit != "Calls" || res.Calls != 20 || attempts != 40 {
+				t.Fatalf("stopped by %s %s after %d calls and %d attempts: %v", res.Stop, res.Limit, res.Calls, attempts, err)
+			}
+			return res
+		}
+		run(path)
+		part := journalPath(t)
+		if err := os.WriteFile(part, killed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		begun := bytes.Count(killed, []byte(`"kind":"begin"`))
+		if res := run(part); len(res.Earlier.Lost) != begun || begun != 8 {
+			t.Errorf("%d attempts were under way at a kill, of which %d are lost", begun, len(res.Earlier.Lost))
+		}
+	})
+}
+
+// Attempts that a model forgets, or that it made before it panicked, are in the result and in the journal.
+func TestModelThatForgetsAttempts(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		sent := 0
+		base := llm.Limit(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			sent++
+			return failed()
+		}), 1)
+		fallback := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			llm.Send(ctx, base, req)
+			if panics {
+				panic("no other model")
+			}
+			sent++
+			return llm.Send(ctx, climber, req)
+		})
+		path := journalPath(t)
+		j := openJournal(t, path)
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: queueing{fallback}, N: 1, Seed: 40})
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 3}, Journal: j})
+		j.Close()
+		if (err != nil) != panics {
+			t.Fatal(err)
+		}
+		attempts, kept := 0, 0
+		for range res.Attempts {
+			attempts++
+		}
+		for _, kind := range []journal.Kind{journal.Completion, journal.Abandoned} {
+			for _, r := range records(t, path, kind) {
+				kept += len(r.Reply.Attempts)
+			}
+		}
+		if attempts != sent || kept != sent {
+			t.Errorf("panics %v: %d attempts were made, %d are in the result and %d in the journal", panics, sent, attempts, kept)
+		}
+	}
+}
