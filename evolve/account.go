@@ -11,15 +11,15 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// An account is a Result while it is made: what arms brought, in the order it was taken in. Everything in it
-// follows from that order and from nothing that depends on a clock, because a result made again from a journal
-// has to be the same to the byte.
+// An account is a Result while it is made: what arms brought, in the order in which it was taken in. All that it
+// holds but times follows from that order and not from a clock, because a result that is made again from a
+// journal has to be the same to the byte.
 type account struct {
 	res  *Result
 	seen map[[sha256.Size]byte]bool // programs, by hash
-	// evaluated holds the evaluations that count already. The first outcome that has one counts it, whichever
-	// step made it, so that the count does not depend on which of two arms in flight was faster. The same holds for
-	// what evaluations asked.
+	// evaluated holds the evaluations that were counted, and asked what evaluations asked of models. Both count for
+	// the first outcome that has them, not for the step that made them. So no count depends on which of two arms
+	// in flight was faster.
 	evaluated map[journal.Key]bool
 	asked     map[*asked]bool
 }
@@ -32,7 +32,8 @@ func newAccount(arms []Arm) account {
 	return a
 }
 
-// begin takes in what an arm begins with.
+// begin takes in what an arm begins with. It is called before an arm's Start, so that a run that cannot begin has
+// a result, and again after it with the score.
 func (a *account) begin(arm int, start eval.Candidate) {
 	a.res.Arms[arm].Start, a.res.Arms[arm].Best = start, start
 	a.better(arm)
@@ -49,14 +50,14 @@ func (a *account) start(arm int, spent Generation, scored []scoring) (calls, sta
 }
 
 // add takes in what a pull of the arm brought, and the evaluations that it asked for. It completes the
-// generation: it counts its evaluations, adds the calls that they made, and marks the children whose program stood before. place is that of
-// the generation in the arm's.
+// generation: it counts its evaluations, adds the calls that they made, and marks the children whose program came
+// before. place is the index of the generation among the arm's.
 func (a *account) add(arm int, gen *Generation, scored []scoring) (place int) {
 	a.count(gen, scored)
 	a.mark(*gen)
 	r := &a.res.Arms[arm]
 	if len(r.Generations) == 0 {
-		r.Start = gen.Before // evaluated by now
+		r.Start = gen.Before // has a score now, also of an arm that is not a Starter
 	}
 	r.Best = gen.Best
 	r.Generations = append(r.Generations, slim(*gen))
@@ -69,7 +70,7 @@ func (a *account) add(arm int, gen *Generation, scored []scoring) (place int) {
 // count adds those evaluations to the generation and the result that are new, and the calls that they made.
 func (a *account) count(gen *Generation, scored []scoring) {
 	gen.Evaluations = 0
-	slices.SortFunc(scored, func(x, y scoring) int { return bytes.Compare(x.key[:], y.key[:]) }) // they ended in any order
+	slices.SortFunc(scored, func(x, y scoring) int { return bytes.Compare(x.key[:], y.key[:]) }) // asides must stand in one order, and they ended in any
 	for _, s := range scored {
 		if !a.evaluated[s.key] {
 			a.evaluated[s.key] = true
@@ -83,7 +84,9 @@ func (a *account) count(gen *Generation, scored []scoring) {
 	a.res.Evaluations += gen.Evaluations
 }
 
-// counted returns how many calls of the generation brought an answer, and how many attempts stalled.
+// counted returns how many calls of the generation brought an answer, and how many attempts stalled. It counts
+// calls but attempts that stalled: a budget pays for answers, and each attempt that stalls costs time and tokens
+// of its own.
 func counted(gen Generation) (calls, stalls int) {
 	for attempts := range gen.EachCall {
 		if answered(attempts) {
@@ -98,7 +101,8 @@ func counted(gen Generation) (calls, stalls int) {
 	return calls, stalls
 }
 
-// better takes over the arm's best candidate if it is the run's, or the first that was evaluated.
+// better makes the arm's best candidate the run's if it is better. While the run's best was not evaluated, one
+// that was replaces it even if it is invalid, since its result says why.
 func (a *account) better(arm int) {
 	best, old := a.res.Arms[arm].Best, a.res.Best
 	unknown := !old.Result.Valid && old.Result.Reason == ""
@@ -107,8 +111,9 @@ func (a *account) better(arm int) {
 	}
 }
 
-// mark marks the children whose program stood before, in the order of outcomes and children: which of two equal
-// programs in flight was evaluated first is chance, which stands first in the result is not.
+// mark marks the children whose program came before, in the order of outcomes and of children in them. That
+// order is the same in replay. The order of evaluations is not: which of two equal programs in flight is
+// evaluated first is chance.
 func (a *account) mark(g Generation) {
 	a.repeated(g.Before.Program)
 	for i := range g.Children {
@@ -118,10 +123,11 @@ func (a *account) mark(g Generation) {
 	}
 }
 
-// space is what two programs may differ by at their ends, and be the same.
+// space is the white space by which two equal programs may differ at their ends. The memory of programs trims the
+// same, so a child is a Duplicate exactly if its program was not evaluated again.
 const space = " \t\r\n"
 
-// repeated reports whether program was given to it before.
+// repeated reports whether it was called with the same program before.
 func (a *account) repeated(program string) bool {
 	sum := sha256.Sum256([]byte(strings.TrimRight(program, space)))
 	before := a.seen[sum]

@@ -14,14 +14,14 @@ import (
 // An Allocator is [Run] as an [Arm]: a step draws one of its arms and steps that. So allocators
 // nest: a bandit over tasks or models, say, each of them a bandit over seeds.
 //
-// It has no journal. What it draws follows from its seed and the outcomes of its arms, and those are in the
-// journal of the run around it, so its draws are made again without being written down.
+// It has no journal. Its draws follow from its seed and the outcomes of its arms. Those outcomes are in the
+// journal of the run around it, so its draws are made again without a record of them.
 type Allocator struct {
 	account
 	cfg   Config
 	core  *allocation.Core
-	steps int
-	err   error // the policy's, or another that ended it
+	steps int   // begun
+	err   error // the policy's, or another that ended it; nothing can be drawn after it
 }
 
 var (
@@ -29,11 +29,14 @@ var (
 	_ Starter = (*Allocator)(nil)
 )
 
-// NewAllocator returns an allocator that has not begun. Here cfg.Budget may be empty, as the run
-// around it has one, and must not limit tokens, FLOPs, money, evaluator or wall time, which that run
-// keeps for all of its arms; cfg.InFlight must be 0 or 1, as an arm is stepped by one goroutine at a
-// time; and cfg.Journal must be nil, as the run around it has it. Config.Grace and Config.Observer are not
-// used.
+// NewAllocator returns an allocator that has not begun. It fails unless cfg fits an arm of another run:
+//
+//   - cfg.Budget may be empty, because the run around it has one. It must not limit tokens, FLOPs, money,
+//     evaluator time or wall time, which only that run can keep. Such a limit would be passed in silence.
+//   - cfg.InFlight must be 0 or 1, because an arm is stepped by one goroutine at a time.
+//   - cfg.Journal must be nil. The journal of the run around it has everything.
+//
+// Config.Grace and Config.Observer are not used.
 func NewAllocator(cfg Config) (*Allocator, error) {
 	cfg = cfg.withDefaults()
 	switch limit := cfg.Budget.shared(); {
@@ -53,10 +56,11 @@ func NewAllocator(cfg Config) (*Allocator, error) {
 	}, nil
 }
 
-// ErrDone is returned by the Step of an [Allocator] with nothing left to step.
+// ErrDone is returned by the Step of an [Allocator] that has nothing left to step.
 var ErrDone = errors.New("evolve: every arm of the allocator is done, or its budget has run out")
 
-// Calls returns the most calls that a Step would make: those of its largest arm.
+// Calls returns the most calls that a Step would make: those of its largest arm. Which arm it will be is drawn
+// in Step, when the calls are already set aside.
 func (al *Allocator) Calls() int {
 	calls := 1
 	for _, a := range al.arms() {
@@ -81,7 +85,7 @@ func (al *Allocator) Start(ctx context.Context, turn *Turn) error {
 				return fmt.Errorf("evolve: arm %d: %w", i, err)
 			}
 		}
-		if al.steps == 0 {
+		if al.steps == 0 { // else the arm has gone on from where it began
 			al.begin(i, arm.Best())
 			al.core.Begin(scoreOf(arm.Best()))
 		}
@@ -89,7 +93,7 @@ func (al *Allocator) Start(ctx context.Context, turn *Turn) error {
 	return nil
 }
 
-// Step draws an arm and steps it. Once there is a reason to stop, it returns [ErrDone].
+// Step draws an arm and steps it. It returns [ErrDone] once there is a reason to stop.
 func (al *Allocator) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	before := al.Best()
 	gen := Generation{Index: al.steps + 1, Before: before, Best: before, Partial: true}
@@ -110,6 +114,7 @@ func (al *Allocator) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	}
 	al.steps++
 	inner, err := al.stepArm(ctx, turn, decision)
+	// The run around it sees one search: steps are numbered over all arms, and the best is that of all.
 	inner.Index, inner.Before, inner.Best = gen.Index, before, al.Best()
 	if err == nil {
 		err = al.err // the policy's
@@ -117,7 +122,8 @@ func (al *Allocator) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	return inner, err
 }
 
-// ready starts the arms before the first step, and reports why there can be no step.
+// ready starts the arms before the first step, and returns the error for which there can be no step. It looks at
+// the context before anything is drawn, so that no pull has to be taken back.
 func (al *Allocator) ready(ctx context.Context, turn *Turn) error {
 	switch {
 	case al.err != nil:
@@ -136,17 +142,18 @@ func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocatio
 	in := turn.inner(decision.Most)
 	gen, err := al.cfg.Arms[p.Arm].Step(ctx, in)
 	var scored []scoring
-	if in.recording() {
+	if in.recording() { // an allocator stepped by hand has nobody to correct what its arm returns
 		gen, err = in.close(gen, err)
 		scored = slices.Clone(in.scored)
 	}
 	if gen.Best.Program == "" {
 		gen.Before, gen.Best = al.res.Arms[p.Arm].Best, al.res.Arms[p.Arm].Best
 	}
-	own := gen // what its evaluations asked is added by the run around it for itself
+	own := gen // a copy: the run around it adds to gen itself what evaluations asked, and it must not count twice
 	round := Round{Pull: p, Generation: al.add(p.Arm, &own, scored), Best: al.res.Best.Result.Score, Partial: err != nil}
 	calls, stalls := counted(own)
-	// A limit that bound is of the run around it, which ends by it, and may go on with a larger one.
+	// The outcome names no limit. The limit that bound belongs to the run around it, which ends by it and may go
+	// on with a larger one. This core would not learn of that, and would stay at its end.
 	report, bad := al.core.Take(allocation.Outcome{Pull: p.ID, Calls: calls, Stalls: stalls, Evaluations: own.Evaluations,
 		Whole: err == nil, Best: scoreOf(own.Best)})
 	if bad == nil && report {
@@ -168,7 +175,7 @@ func (al *Allocator) Best() eval.Candidate { return al.res.Best }
 // reached.
 func (al *Allocator) Done() bool { return al.err != nil || al.core.Exhausted(al.arms()) }
 
-// Result returns what the allocator's arms have brought so far.
+// Result returns what the allocator's arms have brought so far. It can be called between steps.
 func (al *Allocator) Result() *Result {
 	res := *al.res
 	why, limit := al.core.Ended()

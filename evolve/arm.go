@@ -7,6 +7,10 @@ import (
 )
 
 // An Arm is a search that can be advanced one step at a time. One goroutine at a time calls it.
+//
+// It has no method that saves its state. A resumed run makes the same steps again and gives them the same
+// answers, so the arm comes to the state that it had. What a step asks for must therefore depend on the arm's
+// seeds and on the answers that it got, and on nothing else: not on the time, and not on the order of a map.
 type Arm interface {
 	// Step advances the search by one step and returns what it made. Whatever the step asks of a model or
 	// an evaluator goes through turn, which keeps it within the run's budget, recalls it from the run's
@@ -14,31 +18,35 @@ type Arm interface {
 	//
 	// An error means that the search cannot go on: the endpoint is gone, the interpreter is missing, ctx
 	// ended. The Generation is valid even then, and holds what was paid for until the error came. An error
-	// for which [Refused] is true says that the budget has no room, and ends the run as that does.
+	// for which [Refused] is true says that the budget has no room. The run then stops with [StopBudget].
 	//
-	// A step need not tell of every error: the turn saw it. A step in which a call or an evaluation was
-	// given up counts as cut short, and one in which the model or the evaluator was gone ends the run, also
-	// if Step returns no error.
+	// A step need not return every error, because the turn saw it. A step in which a call or an evaluation
+	// was given up counts as cut short, even if Step returns no error. One in which the model or the
+	// evaluator was gone ends the run.
 	Step(ctx context.Context, turn *Turn) (Generation, error)
-	// Best returns the best candidate so far.
+	// Best returns the best candidate so far. It is called before the first step too, when the initial
+	// program may not have been evaluated yet.
 	Best() eval.Candidate
-	// Done reports that there is nothing left to step.
+	// Done reports whether nothing is left to step. It is not called while a Step runs.
 	Done() bool
 }
 
-// A Sizer is an Arm that says how many model calls a step would like to make. [Run] sets so many aside, as
-// far as the budget has them, and [Turn.Calls] says how many the step may make. Of other arms nothing is set
-// aside, and their calls find room or are refused one by one: with several arms in flight, two of them can then
-// begin steps for which there is room only once.
+// A Sizer is an Arm that says how many model calls a step would like to make. [Run] sets that many aside, as
+// far as the budget has them, and [Turn.Calls] says how many the step may make.
+//
+// For an arm that is not a Sizer nothing is set aside. Its calls find room or are refused one by one. With
+// several arms in flight, two such arms can begin steps for which there is room only once.
 type Sizer interface {
 	Arm
-	// Calls returns the number of calls that the next Step would make.
+	// Calls returns the number of calls that the next Step would make. It is not called while a Step runs.
+	// The journal records how many calls each draw was granted, so a resumed run must get the same number
+	// here.
 	Calls() int
 }
 
 // A Starter is an Arm that has something to evaluate before its first step: its initial program. [Run] calls
-// Start before the first draw, so that a result has the scores that arms began with, also of arms that were
-// never drawn.
+// Start before the first draw. A result then has the score that each arm began with, even if the arm was never
+// drawn.
 type Starter interface {
 	Arm
 	// Start evaluates what the search begins with, unless it has been. An error ends the run.

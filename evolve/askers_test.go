@@ -12,17 +12,17 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// asker is a search of another make: n calls a generation one after the other, each scored by its length. What
-// keeps it from a call is its error, and its generation is then nothing at all.
+// asker is a search without a Breeder: n calls a generation one after the other, each scored by its length. It
+// returns what keeps it from a call as its error, and then an empty generation.
 type asker struct {
 	l      llm.LLM
 	n      int
 	seed   uint32
 	next   int
 	best   eval.Candidate
-	empty  bool // of what it made before an error it says nothing
+	empty  bool // after an error it returns nothing of what it made before
 	capped *int // the requests' own cap on new tokens
-	deaf   bool // it makes do with what it got, and says nothing of the error
+	deaf   bool // it makes do with what it got, and does not return the error
 }
 
 func (a *asker) Best() eval.Candidate { return a.best }

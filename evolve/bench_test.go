@@ -200,7 +200,7 @@ func BenchmarkConcurrency(b *testing.B) {
 // serveEnv makes this program a server for BenchmarkInFlight.
 const serveEnv = "EVOLVE_SERVE"
 
-// TestServe is no test: it is the server of BenchmarkInFlight, in a process of its own.
+// TestServe is not a test but the server of BenchmarkInFlight, in a process of its own.
 func TestServe(t *testing.T) {
 	if os.Getenv(serveEnv) == "" {
 		return

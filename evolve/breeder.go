@@ -14,22 +14,25 @@ import (
 
 // A Brief says how one child is to be made. Brief{}.Of(parent) asks the Breeder's model for a rewrite of parent.
 type Brief struct {
-	// Ask is what the task's Prompt is asked for: parents, the one to be changed first, and the instruction.
+	// Ask is what the task's Prompt is given: the parents, with the one to be changed first, and the instruction.
 	task.Ask
-	// Messages are sent in place of Task.Prompt(Ask); nil means that.
+	// Messages are sent in place of Task.Prompt(Ask); nil means Task.Prompt(Ask).
 	Messages []llm.Message
 	// Parse reads the program out of a reply; nil means the task's own, which may take a diff of the first parent.
 	Parse func(reply string) (string, error)
 	// Make makes the child without a model, in place of a call: a merge, a tuning. nil means a call. It is
 	// called on a goroutine of the child's own.
 	Make func(context.Context) (string, error)
-	// Admit is called before the child's evaluation is paid for; a why that is not "" refuses the program,
-	// and an error ends the search. nil admits all. It is called on a goroutine of the child's own.
+	// Admit is called before the child's evaluation is paid for. A why that is not "" refuses the program, which
+	// costs this child alone. An error ends the search. nil admits all. It is called on a goroutine of the
+	// child's own.
 	Admit func(ctx context.Context, program string) (why string, err error)
-	// LLM is asked in place of the Breeder's; nil means that.
-	LLM      llm.LLM
-	Seed     uint32 // of the request; 0 means that of the child's place ([ChildSeed] of seed 0, n, the step and the index)
-	Parents  []int  // IDs, the one that it is made from first; the programs are in Ask.Parents
+	// LLM is asked in place of the Breeder's; nil means the Breeder's.
+	LLM llm.LLM
+	// Seed is the request's; 0 means that of the child's place ([ChildSeed] of seed 0, n, the step and the index).
+	// Derive it from the search's seed and that place. Do not draw it: a draw depends on what was drawn before.
+	Seed     uint32
+	Parents  []int  // IDs, with the one that the child is made from first; the programs are in Ask.Parents
 	Operator string // what makes the child, for the record; "" for a plain rewrite
 }
 
@@ -44,7 +47,8 @@ func (b Brief) Of(parents ...Child) Brief {
 	return b
 }
 
-// An Order says in which order a Breeder takes children in.
+// An Order says in which order a Breeder takes children in. The order decides which children the next brief
+// knows of, and so what the search finds.
 type Order int
 
 // The orders.
@@ -52,11 +56,11 @@ const (
 	// ByIndex takes children in by index, so that nothing depends on which ends first: the same replies give
 	// the same result.
 	ByIndex Order = iota
-	// AsTheyEnd takes children in at once. Which ended first then decides what is asked for next; a journal
-	// records the order and repeats it.
+	// AsTheyEnd takes each child in when it ends. Which ended first then decides what is asked for next. A
+	// journal records the order and repeats it.
 	//
-	// It keeps more calls under way than ByIndex with the same window, and makes a run that cannot be repeated
-	// from its seeds alone.
+	// It keeps more calls under way than ByIndex with the same window, where one slow child holds the window
+	// back. The price is a run that cannot be repeated from its seeds alone.
 	AsTheyEnd
 )
 
@@ -68,36 +72,38 @@ func (o Order) String() string {
 	return "ByIndex"
 }
 
-// A Breeder makes the children of a step. It is public because every search needs what it does: searches
-// written without it cancelled calls that were paid for, ended by one bad reply, or spent their whole budget on
+// A Breeder makes the children of a step. It is public because every search needs what it does. Searches
+// written without it canceled calls that were paid for, ended by one bad reply, or spent their whole budget on
 // an evaluator that was gone. It keeps every rule that a search has to keep:
 //
 //   - A bad reply, a failed call or a bad program costs one child.
 //   - A child is scored as soon as its reply is parsed, while its siblings are still being written.
-//   - When the search has to end (the model is unavailable, the evaluator fails, code panics, too many calls
-//     in a row failed), siblings in queues are not sent, and those on the wire are awaited: they are paid for.
+//   - When the search has to end, siblings in queues are not sent, and those on the wire are awaited, because
+//     they are paid for. It has to end when the model is unavailable, the evaluator fails, code panics, or too
+//     many calls in a row fail.
 //   - A panic in a task, a model or a hook is an error.
 //   - A model that learns ([llm.Learner]) is told what became of each child.
 //
-// A search that embeds a Breeder has all of an [Arm] and a [Starter] but Step: the Breeder evaluates the initial
-// program, and knows the best child so far. One goroutine at a time calls it. Its fields are not to be changed
-// between steps.
+// A search that embeds a Breeder has all methods of an [Arm] and a [Starter] but Step. The Breeder evaluates
+// the initial program, and knows the best child so far. One goroutine at a time calls it. Its fields must not
+// be changed between steps.
 type Breeder struct {
 	Task task.Task // required
 	LLM  llm.LLM   // required, unless every brief has a Make or an LLM
-	// From is the initial program, evaluated; nil means that the task's is evaluated before the first step.
+	// From is the initial program with its score; nil means that the task's initial program is evaluated before
+	// the first step.
 	From *eval.Candidate
 	// Window is how many children are under way at once; 0 means all of the step. One step of many children
-	// with a window is a steady-state search, as each child is briefed when another was taken in. With ByIndex
-	// one slow child holds the window back until it ends.
+	// with a window is a steady-state search, because each child is briefed when another was taken in. With
+	// ByIndex one slow child holds the window back until it ends.
 	Window int
 	Order  Order // ByIndex is the default
-	// Noisy says that the evaluator may score the same program differently, so that every child is evaluated.
+	// Noisy says that the evaluator may score the same program differently. Every child is evaluated then.
 	// Otherwise equal programs (but for white space at their end) are evaluated once in a run.
 	Noisy bool
-	// MaxFailures is how many calls in a row may fail (not time out) before the search ends, because an
-	// endpoint that fails every call spends time on nothing; 0 means twice the children of a step, at least
-	// 32. Calls that a journal recalls do not count.
+	// MaxFailures is how many calls in a row may fail (not time out) before the search ends; 0 means twice the
+	// children of a step, at least 32. Failed calls do not use up Budget.Calls, so an endpoint that fails every
+	// call would keep the run busy for ever. Calls that a journal recalls do not count.
 	MaxFailures int
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine that calls
 	// Breed.
@@ -106,11 +112,11 @@ type Breeder struct {
 	started bool
 	initial eval.Candidate
 	best    eval.Candidate
-	bestID  int // its order of birth
-	steps   int // begun
-	born    int // children briefed
-	failing streak
-	err     error // what ended the search
+	bestID  int    // its order of birth
+	steps   int    // begun
+	born    int    // children briefed
+	failing streak // over steps, as a step may be shorter than a streak
+	err     error  // what ended the search
 }
 
 var _ interface {
@@ -119,7 +125,8 @@ var _ interface {
 	Done() bool
 } = (*Breeder)(nil)
 
-// validate reports a field that is wrong.
+// validate reports a field that is wrong. Start calls it, because a Breeder is embedded as a literal and has no
+// constructor that could.
 func (b *Breeder) validate() error {
 	switch {
 	case b.Task == nil:
@@ -170,8 +177,8 @@ func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
 	return nil
 }
 
-// Initial returns the initial program as the child with the ID 0, to go on from. Before Start it is not
-// evaluated.
+// Initial returns the initial program as the child with the ID 0, so that a search can use it as a parent like any
+// other. Before Start it has no score.
 func (b *Breeder) Initial() Child {
 	if b.started {
 		return Child{Candidate: b.initial}
@@ -179,14 +186,16 @@ func (b *Breeder) Initial() Child {
 	return Child{Candidate: b.Best()}
 }
 
-// Breed makes n children, fewer if turn grants fewer calls. brief is asked for each in order of index. take, if
-// not nil, is given each that ended, in the Breeder's Order, before the brief that its place in the window
-// goes to. Both are called on the caller's goroutine, so a search is plain sequential code however many calls
-// are in flight.
+// Breed makes n children, or fewer if turn grants fewer calls. brief is called for each child in order of
+// index. take, if not nil, is called with each child that ended, in the Breeder's Order. It is called before the
+// brief of the child that gets its place in the window. Both are called on the caller's goroutine, so a search
+// is plain sequential code however many calls are in flight.
 //
-// The Generation has the children and why there are no more. Its Best is the best child so far, as scored
-// once; a search that knows better sets it. An error is infrastructure's, and ends the search: later calls
-// return it again.
+// The Generation has the children, and says why there are no more. Its Best is the best child so far by a
+// single score. A search of a noisy task, which scores its best again, sets Best itself.
+//
+// An error is a fault of the infrastructure and ends the search: later calls return it again. To try again in
+// the next step would ask an endpoint that is gone once a step until the budget ends.
 func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int) Brief, take func(Child)) (Generation, error) {
 	if err := b.Start(ctx, turn); err != nil {
 		return Generation{Index: b.steps + 1, Before: b.Best(), Best: b.Best(), Partial: true}, err
@@ -202,7 +211,8 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	return gen, b.err
 }
 
-// takeIn keeps the best child so far. Ties keep the one that came first.
+// takeIn keeps the best child so far. Ties keep the one that came first, so that by index the result does not
+// depend on which of two equal children ended first.
 func (b *Breeder) takeIn(c Child) {
 	if c.Scored() && c.Better(b.best) {
 		b.best, b.bestID = c.Candidate, c.ID

@@ -33,7 +33,7 @@ func steady(t *testing.T, l llm.LLM, n, window int, order evolve.Order, j *journ
 	return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel, N: n}, ArmSeeds: []uint32{40}}))
 }
 
-// Children taken by index come to the same whatever ends first, and each is made of what the ones before its
+// Children taken by index give the same result whichever ends first. Each is made of what the ones before its
 // window brought.
 func TestByIndexDoesNotDependOnWhatEndsFirst(t *testing.T) {
 	for _, window := range []int{1, 2, 5, 40, 0} {

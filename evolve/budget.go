@@ -11,21 +11,23 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Budget limits a run. Any limits hold together; at least one must be set. What a limit counts is set aside
-// before it is spent and settled with what was spent, so none but Stalls is passed, however much is in
-// flight. A call's share is set aside when the call has left every queue, and an evaluation's when it begins,
-// so what only waits holds nothing back.
+// A Budget limits a run. Any limits hold together. At least one must be set.
+//
+// What a limit counts is set aside before it is spent, and settled with what was spent. So no limit but Stalls
+// is passed, however much is in flight. A call's share is set aside when the call has left every queue, and an
+// evaluation's when it begins, so what only waits holds nothing back.
 //
 // Tokens, FLOPs and Money are held against the cap on new tokens that a request carries. An endpoint that
-// gives more than it was asked for passes them by what it gave; the results of package report name it.
+// gives more than it was asked for makes the run pass them by the excess. The results of package report name
+// such an endpoint.
 //
-// What was spent by calls that earlier incarnations of the run gave up is spent. What those cost that were
-// lost when it was killed is not known, and not counted (see [Result.Earlier]).
+// Calls that earlier incarnations of the run gave up were paid for, and count. What calls cost that were lost
+// when a process was killed is not known, and is not counted (see [Result.Earlier]).
 //
-// A run with a journal that Stalls, Tokens, FLOPs, Money or WallTime ended goes on when [Run] is given the
-// same with that one limit larger, and nothing else changed: an hour in which an endpoint hung ends no long
-// run for good. What was left out for want of room is not caught up on: a last generation with fewer children
-// stays so. The other limits decide the search, or its scores, and a run that they ended is over.
+// A run with a journal that Stalls, Tokens, FLOPs, Money or WallTime ended can go on: give [Run] the same
+// configuration with that one limit larger. One hour in which an endpoint hung then does not end a long run for
+// good. What was left out for want of room is not made up for: a last generation with fewer children stays so.
+// The other limits decide what is searched, or its scores, so a run that they ended is over.
 type Budget struct {
 	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child, however many
 	// attempts it took, and one for each call beside the children ([Generation.Asides]). Calls that end
@@ -33,12 +35,15 @@ type Budget struct {
 	// as many children as there is room for. 0 means no limit.
 	Calls int
 	// Evaluations is the number of evaluations made. A program that is scored from memory takes none. No
-	// more children are asked for than can be evaluated. 0 means no limit.
+	// more children are asked for than can be evaluated: a child without a score is a call that was paid for
+	// nothing. 0 means no limit.
 	Evaluations int
-	// Stalls is the number of attempts that may time out or stall: they are paid for, and not in
-	// Calls. Which will cannot be known, so nothing is set aside: after the first one beyond no attempt is
-	// sent, and those in flight then may stall too. 0 means a tenth of Calls, at least 10 (DefaultStalls),
-	// or no limit where Calls has none; negative means no limit.
+	// Stalls is the number of attempts that may time out or stall. They are paid for, and are not in Calls.
+	// Without this limit an endpoint that hangs would be asked until the wall time is over.
+	//
+	// Which attempts will stall cannot be known, so nothing is set aside. After the first one beyond the limit
+	// no attempt is sent. Those in flight then may stall too and pass the limit further. 0 means a tenth of
+	// Calls, at least 10 (DefaultStalls), or no limit where Calls has none; negative means no limit.
 	Stalls int
 	// Rounds is the number of pulls; 0 means no limit.
 	Rounds int
@@ -52,21 +57,24 @@ type Budget struct {
 	Tokens int64
 	FLOPs  float64
 	Money  float64
-	// Models are the models that may be asked. What a call may cost at most is that of the
-	// dearest: a token for each byte of the prompt, and the cap on new tokens.
+	// Models are the models that may be asked. The most that a call may cost is what it costs at the dearest of
+	// them: a token for each byte of the prompt, and the cap on new tokens. A model that is missing here is
+	// charged as the first one.
 	Models []llm.Model
 
-	// EvalTime limits the time of evaluations, summed, but for that in which they wait for a place of
-	// an [eval.Limit]; 0 means no limit. EvalWorst is the most that one may take, needed with
-	// EvalTime: it is cut off then, and its program invalid.
+	// EvalTime limits the sum of the time that evaluations take, without the time in which they wait for a
+	// place of an [eval.Limit]; 0 means no limit. EvalWorst is needed with EvalTime, as it is what each
+	// evaluation sets aside. An evaluation that takes longer is cut off, and its program is invalid.
 	EvalTime, EvalWorst time.Duration
-	// WallTime limits the time of the run, over all its incarnations if it has a journal; what is under
-	// way then is given up. 0 means no limit.
+	// WallTime limits the time of the run, over all its incarnations if it has a journal. What is under way
+	// when it is over is given up. 0 means no limit.
 	WallTime time.Duration
 
-	// Target stops the run when a valid candidate scores as much; nil means none.
+	// Target stops the run when a valid candidate scores this much or more; nil means none. It is a pointer
+	// because 0 is a score that a search of negative losses looks for.
 	Target *float64
-	// Patience stops the run after so many pulls in a row without a better best; 0 means never.
+	// Patience stops the run after this many pulls in a row without a better best; 0 means never. A better best
+	// from a pull that was in flight when it was reached does not undo it.
 	Patience int
 }
 
@@ -100,13 +108,15 @@ func (b Budget) validate() error {
 	return b.validateModels()
 }
 
-// limited reports whether the run must come to an end.
+// limited reports whether a limit makes the run end. Stalls alone does not: a run without a stall would go on for
+// ever.
 func (b Budget) limited() bool {
 	return b.Calls > 0 || b.Evaluations > 0 || b.Rounds > 0 || b.RoundsPerArm > 0 || b.Tokens > 0 || b.FLOPs > 0 || b.Money > 0 ||
 		b.EvalTime > 0 || b.WallTime > 0 || b.Target != nil || b.Patience > 0
 }
 
-// shared returns the first limit that only a whole run keeps, by its calls and its clock, or "".
+// shared returns the name of the first limit that only a whole run can keep, or "". Such a limit is kept call by
+// call or by the clock, which an Allocator inside a run does not see.
 func (b Budget) shared() string {
 	switch {
 	case b.Tokens > 0:
@@ -123,7 +133,8 @@ func (b Budget) shared() string {
 	return ""
 }
 
-// fingerprint is each limit by its field's name, as it is in force.
+// fingerprint returns each limit by its field's name, as it is in force and not as it was given. A run whose
+// Stalls was left to its default is the same as one that gives that number.
 func (b Budget) fingerprint() journal.Fingerprint {
 	f := journal.Fingerprint{
 		"Budget.Calls": orNone(b.Calls), "Budget.Evaluations": orNone(b.Evaluations), "Budget.Rounds": orNone(b.Rounds), "Budget.RoundsPerArm": orNone(b.RoundsPerArm),
@@ -143,7 +154,7 @@ func (b Budget) fingerprint() journal.Fingerprint {
 // noLimit stands in a fingerprint for a limit that is not set.
 const noLimit = "none"
 
-// orNone prints a limit, of which 0 is none.
+// orNone prints a limit for which 0 means that there is none.
 func orNone[T comparable](limit T) string {
 	if limit == *new(T) {
 		return noLimit
@@ -151,7 +162,8 @@ func orNone[T comparable](limit T) string {
 	return fmt.Sprint(limit)
 }
 
-// validateModels checks that what a call may cost can be told.
+// validateModels checks that the most a call may cost can be computed. If it could not, a limit on cost would set
+// nothing aside and hold nothing.
 func (b Budget) validateModels() error {
 	switch {
 	case (b.Tokens > 0 || b.FLOPs > 0 || b.Money > 0) && len(b.Models) == 0:
@@ -172,7 +184,7 @@ func (b Budget) validateModels() error {
 
 var errNoLimit = errors.New("evolve: Budget has no limit: set Calls, Rounds or another")
 
-// limits are those that depend on outcomes alone.
+// limits returns the limits that depend on outcomes alone, which the core keeps. The ledger keeps the others.
 func (b Budget) limits() allocation.Limits {
 	l := allocation.Limits{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: -1, Rounds: b.Rounds, RoundsPerArm: b.RoundsPerArm,
 		Patience: b.Patience, Target: b.Target}

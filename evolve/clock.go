@@ -14,11 +14,14 @@ import (
 // wallTime is the field of the Budget that limits the time of a run.
 const wallTime = "WallTime"
 
-// errWallTime is the cause of a context that ended with the budget's time.
+// errWallTime is the cause of a context that ended with the budget's time. It tells that end from Ctrl-C: one is
+// a limit that stands in the journal, the other a pause.
 var errWallTime = errors.New("evolve: the budget's WallTime is over")
 
-// begin makes the context of steps, which outlives the caller's by the grace period, in which nothing new is
-// sent, but not the limit on wall time. end ends it, and waits for the goroutine that watches it.
+// begin makes the context of steps. It outlives the caller's context by the grace period, in which nothing new is
+// sent, and ends at the limit on wall time. end ends it, and waits for the goroutine that watches it.
+//
+// The values of the caller's context stay, among them what else its Trace has.
 func (d *driver) begin(ctx context.Context) (traced context.Context, end context.CancelFunc) {
 	steps, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	watched := make(chan struct{})
@@ -29,16 +32,16 @@ func (d *driver) begin(ctx context.Context) (traced context.Context, end context
 	traced = llm.WithTrace(steps, &llm.Trace{Drain: ctx.Done(), Idle: d.queue.sayIdle})
 	return traced, func() {
 		cancel(context.Canceled)
-		<-watched
+		<-watched // whoever starts a goroutine waits for it
 	}
 }
 
-// watch ends steps when the time of the caller, and the grace after it, is over, or the budget's. It is the one
-// place where a run looks at a clock, so that nothing that is decided depends on one.
+// watch ends steps when the caller's context has ended and the grace period is over, or when the budget's time
+// is. No other part of a run acts on a clock, so no decision depends on one.
 func (d *driver) watch(ctx, steps context.Context, end context.CancelCauseFunc) {
 	var wall <-chan time.Time
-	// The time of earlier incarnations counts, and may be over already. It is not looked at before what took it
-	// is made again: the run would end before it has caught up with its own journal.
+	// The time of earlier incarnations counts, and may be more than the limit already. The timer starts when
+	// replay is over. Otherwise such a run would end before it has made again what its journal holds.
 	live := d.live()
 	for {
 		select {
@@ -68,7 +71,8 @@ func (d *driver) watch(ctx, steps context.Context, end context.CancelCauseFunc) 
 	}
 }
 
-// live returns a channel that is closed once every decision of earlier incarnations is made again.
+// live returns a channel that is closed once every decision of earlier incarnations is made again. Without a
+// journal that is at once.
 func (d *driver) live() <-chan struct{} {
 	if d.cfg.Journal != nil {
 		return d.cfg.Journal.Live()
@@ -78,8 +82,9 @@ func (d *driver) live() <-chan struct{} {
 	return now
 }
 
-// A queue counts the calls of a run that wait, in whatever queue on the way to a model, so that one more arm is
-// drawn only where no call waits for the place that is free. It is safe for concurrent use.
+// A queue counts the calls of a run that wait in any queue on the way to a model. A queue that reports a free
+// place knows only its own calls. One more arm is drawn only if no call of the run waits anywhere, because such
+// a call may be about to take the place. It is safe for concurrent use.
 type queue struct {
 	waiting atomic.Int64
 	idle    chan<- struct{}
@@ -98,19 +103,20 @@ func (q *queue) sayIdle() {
 	}
 	select {
 	case q.idle <- struct{}{}:
-	default: // known already
+	default: // known already, and a queue must not wait for the run
 	}
 }
 
-// within returns ctx for a step, in which whatever asks a model by llm.Ask and has no Turn at hand (an operator's
-// helper, a model that asks another) does so through turn. So it is in the budget, the journal and the result.
+// within returns ctx for a step, in which llm.Ask goes through t. Code that has no Turn at hand, such as an
+// operator's helper or a model that asks another, calls llm.Ask. Its calls are then in the budget, the journal
+// and the result too.
 func (t *Turn) within(ctx context.Context) context.Context {
 	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 		return t.Ask(ctx, "other", l, req)
 	}})
 }
 
-// scoreOf is what the core has to know of a candidate.
+// scoreOf returns what the core has to know of a candidate.
 func scoreOf(c eval.Candidate) allocation.Score {
 	return allocation.Score{Valid: c.Result.Valid, Value: c.Result.Score}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// content is a search that asks for several children at once and makes do with those that came, and with the
-// scores that came: of an error it tells nobody.
+// content is a search that asks for several children at once and makes do with the replies and the scores that it
+// gets. It returns no error.
 type content struct {
 	careless
 	n int
@@ -65,8 +65,8 @@ func (c *content) child(ctx context.Context, turn *evolve.Turn, i int) evolve.Ch
 	return child
 }
 
-// A step in which a call or an evaluation was given up is cut short, whatever its search makes of it: it is made
-// again when the run goes on, and comes to what it comes to undisturbed.
+// A step in which a call or an evaluation was given up is cut short, whatever its search returns. It is made again
+// when the run goes on, and has the outcome of an undisturbed run.
 func TestGivenUpBehindTheRunsBack(t *testing.T) {
 	second := func(llm.Request) time.Duration { return time.Second }
 	for _, tt := range []struct {

@@ -15,26 +15,31 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// A driver does what the core of the allocation decides: it makes each decision durable and then acts on it.
-// It steps each pull's arm on a goroutine of its own, and has the clock, the journal and the result. One
+// A driver does what the core of the allocation decides. It makes each decision durable and then acts on it. It
+// steps each pull's arm on a goroutine of its own, and it has the clock, the journal and the result. One
 // goroutine, that of [Run], owns it.
 //
 // The core decides the same whenever it is told the same in the same order. So a run is resumed by making it
 // again: the driver asks the core as before, compares each decision with the file, and lets outcomes wait until
-// it is their turn there. Nobody who writes a policy or an arm has to save its state.
+// it is their turn there. The design that was rejected is a snapshot of the state, which everyone who writes a
+// policy, an arm or an archive would have to save and restore.
+//
+// Who owns what: the goroutine of Run owns the driver, the core, the policy and the result. It alone draws
+// and reports. The goroutine of a step owns its arm from the draw until the outcome is sent; then the
+// arm is Run's again. What steps share (the ledger, the memory of programs, the journal) has locks of its own.
 type driver struct {
 	account
 	cfg     Config
 	core    *allocation.Core
 	shared  *shared
 	begun   time.Time
-	pending map[int]pull // by arm
+	pending map[int]pull // pulls whose outcome is not in, by arm
 	streaks []streak     // calls in a row that failed, by arm
 	err     error        // with which the run ends
 
 	ended chan outcome
-	early []outcome     // that wait for their turn in replay
-	idle  chan struct{} // holds a value when a place for model calls was seen free
+	early []outcome     // outcomes that wait for their turn in replay
+	idle  chan struct{} // holds a value when a place for model calls was seen free; one is enough, as one arm is drawn for it
 	queue queue
 }
 
@@ -60,36 +65,41 @@ func newDriver(cfg Config) *driver {
 	d.queue.idle = d.idle
 	d.shared.queued = d.queue.queued
 	if err := d.open(); err != nil {
-		d.stop(allocation.Error, "", err)
+		d.stop(allocation.Error, "", err) // not returned here, so that the result says what is known all the same
 	}
 	return d
 }
 
-// open books what earlier incarnations spent, and compares what this one is given, before anything is drawn: a
-// run with other settings has nothing to do with the answers in the file.
+// open compares what this run is given with what earlier incarnations were given, and books what they spent. It
+// does so before anything is drawn, because the answers in the file do not belong to a run with other settings.
 func (d *driver) open() error {
 	j := d.cfg.Journal
 	if j == nil {
 		return nil
 	}
 	now := d.cfg.fingerprint()
+	// A raise comes before the comparison: the fingerprint with the larger limit is then the run's own.
 	if err := j.Raise(now, func(limit string, then journal.Fingerprint) bool { return raises(limit, then, now) }); err != nil {
 		return err
 	}
 	if err := j.Decide(journal.Record{Kind: journal.Run, Fingerprint: now}); err != nil {
 		return err
 	}
+	// Calls that were given up are made again and paid for twice. Unless both count, a run that is interrupted
+	// often would pass its budget. They are those of the run just begun, which the journal knows only now.
 	spent, err := j.Abandoned()
 	d.shared.ledger.earlier(spent)
 	return err
 }
 
-// run starts the arms, and draws pulls and takes their outcomes in until there is a reason to stop.
+// run starts the arms, draws pulls, and takes their outcomes in until there is a reason to stop. It returns when
+// no pull is pending, so every goroutine of a step has ended by then and what it paid for is in the result.
 func (d *driver) run(ctx context.Context) (*Result, error) {
 	steps, end := d.begin(ctx)
 	defer end()
 	d.start(ctx, steps)
 	for {
+		// As long as the run goes on, fill leaves at least one pull pending.
 		d.fill(ctx, steps)
 		if len(d.pending) == 0 {
 			return d.finish()
@@ -105,8 +115,8 @@ func (d *driver) run(ctx context.Context) (*Result, error) {
 	}
 }
 
-// unwanted reports whether what is pending is to be given up at once. A run that was canceled gives it the grace
-// period, and one that was over gets it from its journal.
+// unwanted reports whether pending pulls are given up at once. A run that is canceled lets them have the grace
+// period. One that was over in an earlier incarnation has their outcomes in its journal, and takes no time.
 func (d *driver) unwanted() bool {
 	switch why, _ := d.core.Ended(); why {
 	case "", allocation.Canceled:
@@ -117,8 +127,9 @@ func (d *driver) unwanted() bool {
 	return !d.over()
 }
 
-// start lets each arm evaluate what it begins with. That is before the first draw, so that the result has a row
-// 0 of arms that were never drawn, and an evaluator that does not work shows before a model is paid.
+// start lets each arm evaluate what it begins with. It does so before the first draw, so that the result has a
+// row 0 for arms that were never drawn, and so that an evaluator that does not work is found before a model is
+// paid.
 func (d *driver) start(ctx, steps context.Context) {
 	if ctx.Err() != nil {
 		d.interrupted(steps)
@@ -148,8 +159,8 @@ func (d *driver) start(ctx, steps context.Context) {
 	}
 }
 
-// beginning returns the context in which arms start, and what the journal tells of that. Starts stand before the
-// first decision that is made again, so what they wait for must not be one.
+// beginning returns the context in which arms start, and what the journal holds of that. Starts come before the
+// first draw, so they must not wait until all decisions are made again: that would be for ever.
 func (d *driver) beginning(steps context.Context) (context.Context, journal.Past) {
 	next, replaying := d.replaying()
 	switch {
@@ -178,7 +189,7 @@ func (d *driver) notStarted(ctx, begin context.Context, limit string, err error)
 	}
 }
 
-// valid ends the run if an arm begins with an invalid program, and it must not.
+// valid ends the run if Config.ValidStart forbids the invalid program that an arm begins with.
 func (d *driver) valid() {
 	for i, arm := range d.res.Arms {
 		if r := arm.Start.Result; d.cfg.ValidStart && !r.Valid && r.Reason != "" {
@@ -187,17 +198,20 @@ func (d *driver) valid() {
 	}
 }
 
-// step returns the record of what a step of p does.
+// step returns the account of what a step of p does. What happens in it is noted there even if the arm returns
+// nothing of it.
 func (d *driver) step(p pull, steps context.Context) *step {
 	return &step{shared: d.shared, pull: p.ID, past: p.past, failing: &d.streaks[p.Arm], over: func() bool { return steps.Err() != nil }}
 }
 
-// fill begins pulls until InFlight are under way or none can be drawn now. In replay it begins those that an
-// earlier incarnation began here.
+// fill begins pulls until InFlight are under way or none can be drawn now. In replay it begins the pulls that an
+// earlier incarnation began at this point, however many are under way: that one may have drawn one more because
+// a place for model calls stood idle, which depended on latencies.
 func (d *driver) fill(ctx, steps context.Context) {
 	for {
 		next, replaying := d.replaying()
-		if replaying && next.Kind == journal.Stop && next.Limit == wallTime { // no decision of the core's: time is not replayed
+		if replaying && next.Kind == journal.Stop && next.Limit == wallTime {
+			// The core cannot decide this, as it reads no clock, and replay takes less time than the run did.
 			d.stop(allocation.Budget, wallTime, nil)
 		}
 		draws := next.Kind == journal.Draw || next.Kind == journal.Stop
@@ -207,7 +221,7 @@ func (d *driver) fill(ctx, steps context.Context) {
 	}
 }
 
-// replaying returns the decision that an earlier incarnation made here, if there is one.
+// replaying returns the decision that an earlier incarnation made here, and reports whether there is one.
 func (d *driver) replaying() (journal.Record, bool) {
 	if d.cfg.Journal == nil {
 		return journal.Record{}, false
@@ -215,7 +229,8 @@ func (d *driver) replaying() (journal.Record, bool) {
 	return d.cfg.Journal.Next()
 }
 
-// draw asks the core what to do, and does it. It reports whether a pull was begun.
+// draw asks the core what to do, and does it. It reports whether a pull was begun. The core calls the policy,
+// which is the caller's code and may panic.
 func (d *driver) draw(ctx, steps context.Context) bool {
 	if ctx.Err() != nil || steps.Err() != nil {
 		d.interrupted(steps)
@@ -236,8 +251,8 @@ func (d *driver) draw(ctx, steps context.Context) bool {
 	return false
 }
 
-// arms asks each arm that is not being stepped what the core has to know. Of one that is not even Done may be
-// asked, as its Step runs on another goroutine.
+// arms asks each arm that is not being stepped what the core has to know. An arm that is being stepped is not
+// asked, not even for Done: its Step runs on another goroutine, and arms are not safe for concurrent use.
 func (d *driver) arms() []allocation.Arm {
 	_, over := d.core.Ended()
 	arms := make([]allocation.Arm, len(d.cfg.Arms))
@@ -249,7 +264,7 @@ func (d *driver) arms() []allocation.Arm {
 	return arms
 }
 
-// about is what the core has to know of an arm.
+// about returns what the core has to know of an arm.
 func about(arm Arm) (a allocation.Arm) {
 	if a.Done = arm.Done(); a.Done {
 		return a
@@ -260,14 +275,15 @@ func about(arm Arm) (a allocation.Arm) {
 	return a
 }
 
-// pull makes a draw durable and begins its step. If it cannot be made durable, the step is not begun: what it
-// would pay for could not be told from another pull's.
+// pull makes a draw durable and begins its step. If the draw cannot be made durable, the step is not begun:
+// nobody could say later which pull its calls belonged to.
 func (d *driver) pull(decision allocation.Decision, steps context.Context) bool {
 	p := pull{Pull: decision.Pull, round: len(d.res.Rounds)}
 	if d.cfg.Journal != nil {
 		p.past = d.cfg.Journal.Past()
 	}
 	d.pending[p.Arm] = p
+	// Rounds are in the order of draws and outcomes come in any order, so the round has its place from now on.
 	d.res.Rounds = append(d.res.Rounds, Round{Pull: p.Pull, Partial: true}) // until its outcome is in
 	if err := d.decide(journal.Record{Kind: journal.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls}); err != nil {
 		delete(d.pending, p.Arm)
@@ -280,11 +296,12 @@ func (d *driver) pull(decision allocation.Decision, steps context.Context) bool 
 	return true
 }
 
-// stepArm steps the arm of p and sends the outcome.
+// stepArm steps the arm of p and sends the outcome. It always sends one, because the run waits for the outcome
+// of every pull: a Step that calls runtime.Goexit, as a test's FailNow does, must not leave it waiting for ever.
 func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 	s := d.step(p, steps)
 	o := outcome{pull: p, err: fmt.Errorf("evolve: Step of arm %d ended its goroutine", p.Arm)}
-	defer func() { // in that case too
+	defer func() {
 		o.gen, o.err = s.close(o.gen, o.err)
 		o.scored = s.scored
 		d.ended <- o
@@ -298,10 +315,11 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 	o.gen, o.err = gen, err
 }
 
-// await returns the outcome to be taken in next: the first that comes, or in replay the one that an earlier
-// incarnation took in, while others wait. Once the run stops, what is left is taken in by the order of draws,
-// so that replay does the same. It reports false if a place for model calls stands idle instead, and one
-// more arm may be advanced to fill it.
+// await returns the outcome to be taken in next. That is the first that comes, or in replay the one that an
+// earlier incarnation took in, while others wait. Once the run stops, it waits for all outcomes and returns them
+// in the order of draws: in which order they come then is chance, and no record tells replay.
+//
+// It reports false if instead a place for model calls stands idle and one more arm may be advanced to fill it.
 func (d *driver) await(steps context.Context) (outcome, bool) {
 	next, replaying := d.replaying()
 	for {
@@ -318,6 +336,7 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 			d.early = d.early[1:]
 			return o, true
 		}
+		// Not with one arm in flight, where the same seeds must give the same result, whatever the latencies.
 		var idle <-chan struct{}
 		if why == "" && !replaying && d.cfg.InFlight > 1 && len(d.pending)/2 < d.cfg.InFlight {
 			idle = d.idle
@@ -326,7 +345,8 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 		case o := <-d.ended:
 			d.early = append(d.early, o)
 			if o.err != nil && errors.Is(context.Cause(steps), errWallTime) {
-				// Before it is taken in, whatever the arm makes of it: replay stops first, too.
+				// The stop comes before the outcome is taken in, whatever error the arm returned, because replay
+				// reads the stop before that too.
 				d.stop(allocation.Budget, wallTime, nil)
 			}
 		case <-idle:
@@ -335,8 +355,8 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 	}
 }
 
-// take takes an outcome in: into the result first, so that what was paid for is there whatever the policy or a
-// hook does next, and then to the policy.
+// take takes an outcome in. It adds the outcome to the result first, so that what was paid for is there whatever
+// the policy or a hook does next. Then it tells the policy.
 func (d *driver) take(ctx context.Context, o outcome) {
 	p := o.pull
 	delete(d.pending, p.Arm)
@@ -350,7 +370,7 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	switch {
 	case err != nil:
 		d.stop(allocation.Error, "", err)
-	case report:
+	case report: // false for a whole step too, if the run stopped before its outcome was in
 		d.report(p, round, o.gen)
 	case !whole:
 		d.fail(ctx, o.err)
@@ -361,7 +381,8 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	}
 }
 
-// complete fills in what an arm leaves out of a step that failed, and how long one took that is in the file.
+// complete fills in what an arm left out of a generation that failed: its index and its best. Without a best the
+// result would have lost the arm's. It also fills in how long a step took whose end is in the file.
 func (d *driver) complete(o *outcome) {
 	arm := &d.res.Arms[o.pull.Arm]
 	if o.gen.Best.Program == "" {
@@ -369,21 +390,23 @@ func (d *driver) complete(o *outcome) {
 	}
 	o.gen.Index = cmp.Or(o.gen.Index, len(arm.Generations)+1)
 	if o.pull.past.Ended {
-		o.gen.Elapsed = o.pull.past.Took // not what it took to read it
+		o.gen.Elapsed = o.pull.past.Took // not the time that reading it took
 	}
 }
 
-// outcomeOf is what the core has to know of an outcome.
+// outcomeOf returns what the core has to know of an outcome.
 func (d *driver) outcomeOf(o outcome, whole bool) allocation.Outcome {
 	calls, stalls := counted(o.gen)
 	out := allocation.Outcome{Pull: o.pull.ID, Calls: calls, Stalls: stalls, Evaluations: o.gen.Evaluations, Whole: whole, Best: scoreOf(o.gen.Best)}
+	// A limit that bound before it was raised does not bind now. The core would stop the run by it again.
 	if d.cfg.Journal == nil || !d.cfg.Journal.RaisedLater() {
 		out.Limit = o.gen.Limit
 	}
 	return out
 }
 
-// report tells the policy how a pull went.
+// report tells the policy the reward of a pull and records it. The record comes last: in replay it says that
+// everything the pull asked for is in the file, and from then on no call of it is made for real.
 func (d *driver) report(p pull, round *Round, gen Generation) {
 	round.Partial = false
 	err := d.reward(p, round, gen)
@@ -398,23 +421,25 @@ func (d *driver) report(p pull, round *Round, gen Generation) {
 	}
 }
 
-// reward asks for the reward of a step and tells the policy.
+// reward computes the reward of a step and tells the policy.
 func (d *driver) reward(p pull, round *Round, gen Generation) (err error) {
-	if err := guard("Config.Reward", func() { round.Reward = d.cfg.Reward(gen) + 0 }); err != nil { // -0 is 0, as in the journal
+	// A negated loss of 0 is -0. JSON keeps no such difference where 0 is left out, so the comparison of two equal
+	// runs would find -0 and 0. Adding 0 makes it 0.
+	if err := guard("Config.Reward", func() { round.Reward = d.cfg.Reward(gen) + 0 }); err != nil {
 		return err
 	}
 	if bad := guard("Policy.Update", func() { err = d.core.Report(p.ID, round.Reward) }); bad != nil {
 		return bad
 	}
 	if err != nil {
-		round.Reward = 0 // the policy was told nothing, and no NaN travels
+		round.Reward = 0 // the policy was told nothing, and a NaN could not be saved as JSON
 		return fmt.Errorf("evolve: round %d: %w", p.round, err)
 	}
 	return nil
 }
 
-// children writes down where the children of a pull come from, for those who read the journal. Replay does not
-// compare it, so more can be told of children without making old journals useless.
+// children records where the children of a pull come from, for readers of the journal. Replay does not compare
+// these records, so fields can be added to them and older journals still fit.
 func (d *driver) children(p pull, gen Generation) error {
 	if d.cfg.Journal == nil || p.past.Ended {
 		return nil
@@ -431,13 +456,14 @@ func (d *driver) children(p pull, gen Generation) error {
 	return nil
 }
 
-// fail ends the run because a step failed. One that failed because its run came to an end did as it was told. A
-// panic is a mistake in somebody's code, and is told also if the run was ending anyway.
+// fail ends the run because a step failed. If the step failed only because the run was coming to an end, the
+// reason is that end and not the step's error. A panic is a mistake in somebody's code, so it is reported even
+// then.
 func (d *driver) fail(ctx context.Context, err error) {
 	why, _ := d.core.Ended()
 	var panicked *PanicError
 	switch {
-	case errors.As(err, &panicked), journalFailed(err): // whatever else ends the run
+	case errors.As(err, &panicked), journalFailed(err): // reported even if something else ends the run
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err)
 	case why != "":
@@ -450,7 +476,8 @@ func (d *driver) fail(ctx context.Context, err error) {
 	}
 }
 
-// interrupted ends the run because a context has.
+// interrupted ends the run because its context ended: the caller's, or that of steps, which also ends with the
+// budget's time.
 func (d *driver) interrupted(steps context.Context) {
 	if errors.Is(context.Cause(steps), errWallTime) {
 		d.stop(allocation.Budget, wallTime, nil)
@@ -459,8 +486,9 @@ func (d *driver) interrupted(steps context.Context) {
 	}
 }
 
-// stop ends the run; the first reason stands. A stop that is for good is a decision, and in the journal. One by
-// Ctrl-C or an error is not: the run can go on, and ends by another reason then.
+// stop ends the run. The first reason stands. A stop that is final is a decision and is recorded in the journal.
+// A stop by Ctrl-C or an error is not: the run can go on, and then ends for another reason. Recorded as a
+// decision, it would make every later incarnation end at the same place.
 func (d *driver) stop(why allocation.Why, limit string, err error) {
 	if was, _ := d.core.Ended(); was != "" && d.res.Stop != "" {
 		return
@@ -471,6 +499,7 @@ func (d *driver) stop(why allocation.Why, limit string, err error) {
 	case allocation.Canceled, allocation.Error:
 		return
 	}
+	// A stop that is not on disk is none: resumed, the run would go on although its caller had a final result.
 	if err := d.decide(journal.Record{Kind: journal.Stop, Stop: string(why), Limit: limit}); err != nil {
 		d.res.Stop, d.res.Limit, d.err = StopError, "", err
 	}
@@ -484,10 +513,10 @@ func (d *driver) decide(r journal.Record) error {
 	return d.cfg.Journal.Decide(r)
 }
 
-// over reports whether the run was over in an earlier incarnation, so that all of it comes from the journal.
+// over reports whether the run was over in an earlier incarnation. All of it then comes from the journal.
 func (d *driver) over() bool { return d.cfg.Journal != nil && d.cfg.Journal.Finished() }
 
-// elapsed is the time since the run began, over all its incarnations.
+// elapsed returns the time that the run has taken, over all its incarnations.
 func (d *driver) elapsed() time.Duration {
 	if d.cfg.Journal != nil {
 		return d.cfg.Journal.Elapsed()
@@ -495,12 +524,12 @@ func (d *driver) elapsed() time.Duration {
 	return time.Since(d.begun)
 }
 
-// observe tells the observer, and ends the run if that panics.
+// observe calls the observer, and ends the run with an error if it panics.
 func (d *driver) observe(e Event) {
 	e.Best, e.Calls, e.Elapsed = d.res.Best, d.res.Calls, d.elapsed()
 	if err := guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
 		d.stop(allocation.Error, "", err)
-		d.err = cmp.Or(d.err, err) // also if the run is over
+		d.err = cmp.Or(d.err, err) // stop does nothing once the run is over, and the panic must not be lost
 	}
 }
 
@@ -508,6 +537,7 @@ func (d *driver) observe(e Event) {
 func (d *driver) finish() (*Result, error) {
 	paused := d.res.Stop == StopCanceled || d.res.Stop == StopError
 	if j := d.cfg.Journal; j != nil {
+		// The first error stands: one of the journal here may follow from it.
 		if err := d.closeJournal(j, paused); err != nil && d.err == nil {
 			d.res.Stop, d.err = StopError, err
 		}
@@ -517,7 +547,9 @@ func (d *driver) finish() (*Result, error) {
 	return d.res, d.err
 }
 
-// closeJournal notes a pause, and takes over what earlier incarnations paid for beside.
+// closeJournal records a pause, and adds to the result what earlier incarnations paid for that no generation
+// holds. Answers that were not asked for again count only if the run is over: one that is paused may ask for
+// them yet.
 func (d *driver) closeJournal(j *journal.Journal, paused bool) (err error) {
 	if paused {
 		err = j.Pause(string(d.res.Stop), d.err)

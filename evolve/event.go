@@ -17,11 +17,13 @@ const (
 	EventStop       EventKind = "stop"       // the run is over
 )
 
-// An Event is something that happened in a run. Fields that a kind does not name are zero.
+// An Event is something that happened in a run. A comment that names kinds says for which the field is set; it
+// is zero for others. One struct with a kind, and not a type for each, so that an observer that logs or counts
+// needs no type switch.
 type Event struct {
-	Kind       EventKind      // which fields are set
+	Kind       EventKind
 	Pull       bandit.Pull    // draw, generation
-	Generation Generation     // generation
+	Generation Generation     // generation; with the programs of all children, which a Result does not keep
 	Reward     float64        // generation; 0 if it is Partial
 	Best       eval.Candidate // the best of the run so far
 	Calls      int            // model calls that brought an answer so far, in generations that ended

@@ -11,14 +11,17 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// fingerprint is what a run is given that decides it, as far as it prints itself.
+// fingerprint returns what the run is given that decides it, as far as that can be printed. A func such as
+// Reward cannot, but the rewards that it returns are compared in replay. Grace and Observer decide nothing and
+// may differ when a run goes on.
 func (c Config) fingerprint() journal.Fingerprint {
 	f := c.Budget.fingerprint()
 	f["policy"], f["arms"], f["seed"], f["in_flight"] = c.policy(), fmt.Sprint(len(c.Arms)), fmt.Sprint(c.Seed), fmt.Sprint(c.InFlight)
 	return f
 }
 
-// policy is the policy as it prints itself, or else its type: its fields may print otherwise in every process.
+// policy returns what the policy's String method does, or else its type. Without that method its fields would be
+// printed, among them pointers, which differ from process to process, so no run with it could be resumed.
 func (c Config) policy() string {
 	if s, ok := c.Policy.(fmt.Stringer); ok {
 		return s.String()
@@ -26,13 +29,16 @@ func (c Config) policy() string {
 	return fmt.Sprintf("%T", c.Policy)
 }
 
-// raisable are the limits that end a run from without and decide nothing before: a run that one of them
-// ended goes on with a larger one as if it had only paused. Calls and Evaluations decide how many children
-// the last generations have; Rounds, RoundsPerArm, Patience and Target what is searched; and a program that
-// EvalTime left no room for stays without a score. Those stand.
+// raisable are the limits that end a run from without and decide nothing before they do. A run that one of them
+// ended goes on with a larger one as if it had only paused.
+//
+// The others cannot be raised. Calls and Evaluations decide how many children the last generations have.
+// Rounds, RoundsPerArm, Patience and Target decide what is searched. A program that EvalTime left no room for
+// stays without a score.
 var raisable = [...]string{"Stalls", "Tokens", "FLOPs", "Money", wallTime}
 
-// raises reports whether now is then but for a larger limit of the given name, which can be raised.
+// raises reports whether now differs from then in one field alone: the limit of the given name, which can be
+// raised and is larger.
 func raises(limit string, then, now journal.Fingerprint) bool {
 	if !slices.Contains(raisable[:], limit) {
 		return false
@@ -43,8 +49,8 @@ func raises(limit string, then, now journal.Fingerprint) bool {
 	return maps.Equal(then, but) && limitOf(now[name]) > limitOf(then[name])
 }
 
-// limitOf returns a limit as a fingerprint holds it, in seconds if it is a time; NaN, which is neither larger
-// nor smaller than any, for other text.
+// limitOf returns the number of a limit in a fingerprint, in seconds if it is a time. For other text it returns
+// NaN: it compares as false with everything, so such a limit is never taken for a larger one.
 func limitOf(text string) float64 {
 	if text == noLimit {
 		return math.Inf(1)

@@ -9,8 +9,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// A run is another one if a parameter of its policy is, however deep, and no other if not: not in another
-// process, where addresses differ, and not after the policy was used.
+// A run is another one if a parameter of its policy differs, however deep. Otherwise it is the same one, also in
+// another process, where addresses differ, and after the policy was used.
 func TestFingerprintOfAPolicy(t *testing.T) {
 	wrap := func(p bandit.Policy) bandit.Policy {
 		return bandit.Mix([]float64{1, 3}, bandit.WithFloor(bandit.Normalize(p, 0, 1), 0.1), bandit.Discounted(&bandit.UCB1{}, 0.9))

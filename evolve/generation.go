@@ -15,10 +15,10 @@ type Generation struct {
 	Before, Best eval.Candidate
 	Children     []Child // by index; those that were never sent are not among them
 	// Asides are the calls that the step made beside its children: a judge's, a summary's, an evaluator's.
-	// [Run] adds those that the arm did not tell of, so that no call is missing.
+	// [Run] adds those that the arm left out, so that every call that was paid for is counted.
 	Asides      []Call
-	Evaluations int           // evaluations made, not those remembered; set by [Run]
-	Elapsed     time.Duration // from the start of the step to its end, in the incarnation of the run that saw it
+	Evaluations int           // evaluations made, without those that were remembered; set by [Run]
+	Elapsed     time.Duration // from the start of the step to its end, in the incarnation that saw its end
 	Partial     bool          // an error, or the end of the run, cut it short
 	Limit       string        // the field of the run's Budget that left no room for more; "" if none did
 }
@@ -29,7 +29,7 @@ type Call struct {
 	Attempts []llm.Attempt // oldest first; what it cost
 }
 
-// A Child is one proposal and its fate: no program, an invalid one, or a score.
+// A Child is one proposal and what became of it: no program, an invalid one, or a score.
 type Child struct {
 	eval.Candidate
 	Index    int           // in its step, from 0
@@ -39,8 +39,8 @@ type Child struct {
 	Seed     uint32        // of its request
 	Attempts []llm.Attempt // oldest first; what it cost; none if no model was asked
 	Err      string        // why there is no program or no score; "" otherwise
-	// Duplicate says that the program stood before in the run, set by [Run]. It was evaluated only once,
-	// unless the search is Noisy.
+	// Duplicate says that an earlier child of the run, or the initial program, is the same program. [Run] sets
+	// it. The program was evaluated only once, unless the search is Noisy.
 	Duplicate bool
 }
 
@@ -50,7 +50,7 @@ func (c Child) HasProgram() bool { return c.Program != "" }
 // Asked reports whether a model was asked for the child.
 func (c Child) Asked() bool { return len(c.Attempts) > 0 }
 
-// Scored reports whether evaluation came to a verdict on the child, valid or not.
+// Scored reports whether the child was evaluated, with a valid result or an invalid one.
 func (c Child) Scored() bool { return c.HasProgram() && c.Err == "" }
 
 // Answered reports whether the child's call brought an answer, as Budget.Calls counts them.
@@ -63,7 +63,8 @@ func (c Child) Class() llm.Class { return classOf(c.Attempts) }
 // Class returns what the call counts as in a budget, as [Child.Class] does.
 func (c Call) Class() llm.Class { return classOf(c.Attempts) }
 
-// classOf returns the class of a call that made these attempts.
+// classOf returns the class of a call that made these attempts. That is the class of the last one, as the call
+// ended with it: three attempts of which the third was answered are one answered call.
 func classOf(attempts []llm.Attempt) llm.Class {
 	if len(attempts) == 0 {
 		return ""

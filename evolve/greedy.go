@@ -14,18 +14,18 @@ import (
 // GreedyConfig says what a [Greedy] search works on and with.
 type GreedyConfig struct {
 	Task task.Task // what to improve; required
-	// LLM proposes children; required. A generation asks for N at once, so limit what is in
-	// flight with [llm.Limit]; one limit can serve many searches.
+	// LLM proposes children; required. A generation asks for N at once, so limit the calls in flight
+	// with [llm.Limit]. One limit can serve many searches.
 	LLM  llm.LLM
 	N    int    // children in a generation, at most MaxN; 0 means DefaultN
 	Seed uint32 // addresses the children's seeds, see [ChildSeed]; 0 is a seed like another
 	// MaxGenerations is when the search is done; 0 means never.
 	MaxGenerations int
-	// Start is the initial program, evaluated (see [Evaluate]); nil means that the search evaluates it
+	// Start is the initial program with its score (see [Evaluate]); nil means that the search evaluates it
 	// before its first step.
 	Start *eval.Candidate
 	// Window is how many children are under way at once; 0 means all N. With fewer than N a better child is
-	// the parent of those briefed after it: one generation of 512 children with a window of 64 is a
+	// the parent of those briefed after it. One generation of 512 children with a window of 64 is a
 	// steady-state search, in which no call waits for the slowest of a generation.
 	Window int
 	// Order is in which order children are taken in; see [Breeder].
@@ -33,8 +33,8 @@ type GreedyConfig struct {
 	// MaxFailures is how many calls in a row may end in an error (not a timeout) before the search ends; 0
 	// means 2·N, at least 32. See [Breeder].
 	MaxFailures int
-	// Noisy says that the evaluator may score the same program differently, so that every child is
-	// evaluated. Otherwise equal programs (but for white space at their end) are evaluated once in a run.
+	// Noisy says that the evaluator may score the same program differently. Every child is evaluated then.
+	// Otherwise equal programs (but for white space at their end) are evaluated once in a run.
 	Noisy bool
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(Child)
@@ -75,8 +75,8 @@ func (c GreedyConfig) validate() error {
 type Greedy struct {
 	Breeder
 	cfg    GreedyConfig
-	prompt []llm.Message // for the best program
-	of     int           // its ID; -1 before there is a prompt
+	prompt []llm.Message // for the program whose ID is in of
+	of     int           // -1 before there is a prompt, since 0 is the initial program's ID
 }
 
 var (
@@ -94,14 +94,14 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 		Order: cfg.Order, Noisy: cfg.Noisy, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}, nil
 }
 
-// GreedyArms returns k searches that differ in their seeds, cfg.Seed + i for the i-th. It fails unless k is in
-// 1..MaxN, or if a field of cfg is wrong.
+// GreedyArms returns k searches that differ only in their seeds: cfg.Seed + i for the i-th. It fails if k is not
+// in 1..MaxN, or if a field of cfg is wrong.
 func GreedyArms(cfg GreedyConfig, k int) ([]Arm, error) {
 	if k < 1 || k > MaxN {
 		return nil, fmt.Errorf("evolve: GreedyArms of %d arms: need at least 1, and at most %d", k, MaxN)
 	}
 	arms := make([]Arm, k)
-	base := cfg.Seed
+	base := cfg.Seed // arms with one seed would send equal requests, and at best get equal answers
 	for i := range arms {
 		cfg.Seed = base + uint32(i)
 		g, err := NewGreedy(cfg)
@@ -113,7 +113,7 @@ func GreedyArms(cfg GreedyConfig, k int) ([]Arm, error) {
 	return arms, nil
 }
 
-// Done reports whether MaxGenerations are made, or an error ended the search.
+// Done reports whether the search has made MaxGenerations, or an error ended it.
 func (g *Greedy) Done() bool {
 	return g.Breeder.Done() || g.cfg.MaxGenerations > 0 && g.Steps() >= g.cfg.MaxGenerations
 }
@@ -124,15 +124,18 @@ func (g *Greedy) Calls() int { return g.cfg.N }
 // Seed returns the search's seed.
 func (g *Greedy) Seed() uint32 { return g.cfg.Seed }
 
-// Step makes one generation of N children, or of as many calls as turn grants. It returns an error if ctx
+// Step makes one generation of N children, or of fewer if turn grants fewer calls. It returns an error if ctx
 // ends, if evaluation itself fails, if the model is [llm.Unavailable], or after MaxFailures failed calls in a
-// row; later Steps return it again.
+// row. Later Steps return the same error.
 func (g *Greedy) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	return g.Breed(ctx, turn, g.cfg.N, g.brief, nil)
 }
 
-// brief asks for a rewrite of the best program so far. The prompt is made once for each best program and not for
-// each child: the task promises that equal asks give equal prompts, and a prompt can be long.
+// brief asks for a rewrite of the best program so far. The prompt is made once for each best program and not
+// once for each child: a prompt can be long, and the task promises that equal asks give equal prompts.
+//
+// Without a window all briefs of a step come before the first child is taken in, so they have the same parent.
+// The seed is an address: no two children of a search share one, and no draw depends on which came before.
 func (g *Greedy) brief(i int) Brief {
 	ask := task.Ask{Parents: []eval.Candidate{g.best}}
 	if g.of != g.bestID {
@@ -141,7 +144,7 @@ func (g *Greedy) brief(i int) Brief {
 	return Brief{Ask: ask, Messages: g.prompt, Parents: []int{g.bestID}, Seed: ChildSeed(g.cfg.Seed, g.cfg.N, g.Steps()-1, i)}
 }
 
-// String prints what decides the search.
+// String returns what decides the search, but for the task's and the model's settings.
 func (g *Greedy) String() string {
 	s := fmt.Sprintf("Greedy(%s, N=%d, seed=%d", g.cfg.Task.Name(), g.cfg.N, g.cfg.Seed)
 	if g.cfg.Window > 0 {

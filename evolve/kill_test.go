@@ -241,7 +241,7 @@ func finished(dir string) bool {
 	return err == nil
 }
 
-// check reads the journal of a killed run and returns how many calls all its lives lost: begun, not ended. Of
+// check reads the journal of a killed run and returns how many calls all its incarnations lost: begun, not ended. Of
 // each request that it has an answer to it has one, and that was sent.
 func check(t *testing.T, dir string, sent map[uint32]int) int {
 	begun, ended := map[string]int{}, map[string]int{}

@@ -15,21 +15,23 @@ import (
 
 // A ledger keeps a run within the limits of its Budget that are used up call by call and evaluation by
 // evaluation. An attempt sets aside the most it can cost when it has left every queue, and settles with what
-// it used when it ends. One that does not fit beside what is set aside waits, holding nothing; one that would
-// not fit even if all that came to nothing is refused. So no limit is passed however many are in flight, and
-// what waits in a queue or pauses before a retry keeps no room from others.
+// it used when it ends. An attempt that does not fit beside what is set aside waits, and sets nothing aside while
+// it does. One that would not fit even if all of that were given back is refused.
+//
+// So spent + reserved never passes a limit, however many attempts are in flight. What waits in a queue or pauses
+// before a retry keeps no room from others.
 //
 // It is safe for concurrent use.
 type ledger struct {
 	b     Budget
 	mu    sync.Mutex
 	freed *sync.Cond // signaled when something is settled
-	// spent is used up for good, reserved set aside for what is under way.
+	// spent is used up for good. reserved is set aside for what is under way, and is 0 when nothing is.
 	spent, reserved amounts
-	// blocked is what is set aside for calls whose model waits for another to be asked: it is not given back before
-	// that one is sent.
+	// blocked is the part of reserved for calls whose model waits for another one that is not sent yet. It cannot be
+	// given back before that one is sent.
 	blocked amounts
-	stalls  int // attempts
+	stalls  int // attempts; nothing can be set aside for a stall
 }
 
 // amounts are what the limits count.
@@ -56,7 +58,8 @@ func newLedger(b Budget) *ledger {
 	return l
 }
 
-// over returns the limit that a would pass, or "".
+// over returns the limit that a would pass, or "". Of several it returns the first in this order, so that replay
+// names the same one.
 func (l *ledger) over(a amounts) string {
 	switch b := l.b; {
 	case b.Calls > 0 && a.calls > b.Calls:
@@ -75,15 +78,17 @@ func (l *ledger) over(a amounts) string {
 	return ""
 }
 
-// slack is the rounding error allowed to sums of floating-point numbers, relative to their limit.
+// slack is the rounding error allowed to sums of floating-point numbers, relative to their limit. The sum depends
+// on the order in which calls end. Without slack a budget for exactly n calls might have room for n - 1.
 const slack = 1e-12
 
-// reserve sets w aside, waiting until it fits. It gives up when ctx ends, and with llm.ErrDraining once drain
-// is closed and one of those under way has settled. Of an attempt at a call, none is sent any more once too
-// many stalled.
+// reserve sets w aside and waits until it fits. It gives up when ctx ends. It returns llm.ErrDraining once drain
+// is closed, but a caller that waits learns that only when another settles. attempt says that w is for an
+// attempt at a call, which is refused once too many have stalled. Evaluations are not: what was answered before
+// is paid for, and is scored.
 //
-// An attempt does not wait for what is blocked. It may hold the place in a queue for which the call waits that
-// would free it.
+// An attempt does not wait for what is blocked, and is refused if only that would leave it room. The call that
+// would free it may itself wait, for the place in a queue that this attempt holds. Both would wait for ever.
 func (l *ledger) reserve(ctx context.Context, drain <-chan struct{}, w amounts, attempt bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,6 +98,8 @@ func (l *ledger) reserve(ctx context.Context, drain <-chan struct{}, w amounts, 
 		if attempt && l.stalled() {
 			limit = "Stalls"
 		}
+		// Draining comes before the limit: a call that is not sent because the run ends must not be recorded as a
+		// refusal, which stands for good. It is made when the run goes on.
 		switch {
 		case closed(drain):
 			return llm.ErrDraining
@@ -124,9 +131,9 @@ func (l *ledger) unblock(set amounts) {
 	l.blocked = l.blocked.minus(set)
 }
 
-// wake lets those that wait look again.
+// wake makes those that wait look again.
 func (l *ledger) wake() {
-	l.mu.Lock() // not between a waiter's look and its wait
+	l.mu.Lock() // a signal between a waiter's look and its wait would be lost
 	defer l.mu.Unlock()
 	l.freed.Broadcast()
 }
@@ -140,7 +147,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// full returns the limit that leaves no room for w even if all that is set aside came to nothing, or "".
+// full returns the limit that leaves no room for w even if all that is set aside is given back, or "".
 func (l *ledger) full(w amounts) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,14 +157,14 @@ func (l *ledger) full(w amounts) string {
 	return l.over(l.spent.plus(w))
 }
 
-// stalled reports whether more attempts stalled than may.
+// stalled reports whether more attempts have stalled than the budget allows.
 func (l *ledger) stalled() bool {
 	most, limited := l.b.stalls()
 	return limited && l.stalls > most
 }
 
-// settle gives back what was set aside and books what was used, in one go, so that no other attempt finds room
-// that is neither free nor spent.
+// settle gives back what was set aside and books what was used. It does both under one lock. Between the two,
+// another attempt would find room that is already spent.
 func (l *ledger) settle(set, used amounts, stalls int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -168,7 +175,10 @@ func (l *ledger) settle(set, used amounts, stalls int) {
 }
 
 // worst returns the most that one attempt at req can cost: a token for every byte of the prompt and
-// some for its frame, and the cap on new tokens, at the dearest of the run's models.
+// some for its frame, and the cap on new tokens, at the dearest of the run's models. Which model answers is not
+// known before: an ensemble or a pool chooses when the call is sent.
+//
+// The price of the prompt is computed with and without the cache, because a price list may make either dearer.
 func (b Budget) worst(req llm.Request) amounts {
 	most := amounts{calls: 1}
 	for _, m := range b.Models {
@@ -182,10 +192,11 @@ func (b Budget) worst(req llm.Request) amounts {
 	return most
 }
 
-// promptBound is more than the tokens that any tokenizer makes of a prompt.
+// promptBound returns a number of tokens that no tokenizer passes for this prompt. An estimate that is right on
+// average would be too low for half of the prompts, and then the limit would be passed.
 func promptBound(req llm.Request) int { return llm.PromptTokens(req.Messages) }
 
-// newTokens is the cap on new tokens that is in force with an override at m.
+// newTokens returns the cap on new tokens that is in force: the request's override, or else the model's.
 func newTokens(override *int, m llm.Model) int {
 	if override != nil {
 		return *override
@@ -193,7 +204,8 @@ func newTokens(override *int, m llm.Model) int {
 	return m.WithDefaults().MaxTokens
 }
 
-// A size is what of a request decides what it may cost.
+// A size is what decides how much a request may cost. The journal keeps it for calls that were given up, instead
+// of the request.
 type size struct {
 	prompt    int  // the most tokens that its prompt has
 	maxTokens *int // its override
@@ -201,8 +213,9 @@ type size struct {
 
 func sizeOf(req llm.Request) size { return size{promptBound(req), req.MaxTokens} }
 
-// used returns what attempts at a request cost: their usage where the server sent it. An attempt that was
-// sent, did not fail, and came without usage is taken to have cost the most it can.
+// used returns what attempts at a request cost, and how many of them stalled. That is their usage where the
+// server sent it. An attempt that was sent, did not fail, and came without usage is taken to have cost the most
+// it can: a server that keeps usage to itself would otherwise run for ever.
 func (b Budget) used(req size, attempts []llm.Attempt) (sum amounts, stalls int) {
 	for _, a := range attempts {
 		if a.Status.Class() == llm.Stall {
@@ -223,8 +236,9 @@ func (b Budget) usedBy(req size, a llm.Attempt) amounts {
 		most := cmp.Or(a.MaxTokens, newTokens(req.maxTokens, m))
 		u = llm.Usage{PromptTokens: req.prompt, CompletionTokens: max(most, a.Streamed)}
 	}
-	u = u.Clean()
-	if a.Status == llm.OK || a.Usage != nil { // an answer without usage is not free, as package flops has it
+	u = u.Clean() // no negative count, with which a server could win budget back
+	// Package flops takes an answer without usage as free, as the paper does. A budget must not.
+	if a.Status == llm.OK || a.Usage != nil {
 		a.Usage = &u
 	}
 	cost := flops.Sum(slices.Values([]llm.Attempt{a}), m.ActiveParams, flops.WorstCase)
@@ -235,8 +249,8 @@ func (b Budget) usedBy(req size, a llm.Attempt) amounts {
 	}
 }
 
-// earlier books what calls cost that were given up in earlier incarnations and are made again. Both are paid for,
-// so a run that is interrupted often cannot spend more than one that is not.
+// earlier books what calls cost that earlier incarnations gave up. They are made again, and paid for twice. So a
+// run that is interrupted often cannot spend more than one that is not.
 func (l *ledger) earlier(records []journal.Record) {
 	for _, r := range records {
 		used, stalls := l.b.used(size{prompt: r.Prompt}, r.Reply.Attempts)
@@ -244,8 +258,8 @@ func (l *ledger) earlier(records []journal.Record) {
 	}
 }
 
-// model returns the model that a asked: by its key, or else the first, which is the only one where
-// attempts do not say.
+// model returns the model that a asked, by its key. If the attempt names none, it is the first: only a run with
+// one model leaves it out.
 func (b Budget) model(a llm.Attempt) llm.Model {
 	i := slices.IndexFunc(b.Models, func(m llm.Model) bool { return m.Key == a.Model })
 	if len(b.Models) == 0 {

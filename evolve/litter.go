@@ -15,10 +15,10 @@ import (
 
 // A litter is the children of one step while they are made.
 //
-// The goroutine that calls Breed owns it, and calls brief and take; each child is made on a goroutine of its
+// The goroutine that calls Breed owns it, and calls brief and take. Each child is made on a goroutine of its
 // own, which touches nothing but its child and sends it back on ended. So an archive or an operator is written
-// without locks. A queue of events that the search reads was the other way: every search would then have its
-// own loop around it, and its own mistakes in it.
+// without locks. The design that was rejected is a queue of events that the search reads: every search would
+// then have a loop of its own around it, with mistakes of its own.
 type litter struct {
 	*Breeder
 	turn  *Turn
@@ -28,17 +28,17 @@ type litter struct {
 
 	ended   chan made
 	stop    chan struct{} // closed when nothing more is to be sent
-	stopped bool
-	running int          // children under way
-	next    int          // the child to be briefed next
-	waiting map[int]made // that have ended and wait to be taken in
-	turnOf  int          // the child to be taken in next, by index
-	repeat  []int        // those to be taken in next, as a journal has it
-	taken   []made       // in that order
-	err     error        // what ends the search
-	limit   string       // of the budget, that left no room for more
-	refused int          // the child of lowest index that it refused
-	why     error        // why some were not sent, though nothing failed
+	stopped bool          // stop is closed
+	running int           // children under way
+	next    int           // index of the child to be briefed next
+	waiting map[int]made  // children that have ended and wait to be taken in
+	turnOf  int           // index of the child to be taken in next, with ByIndex
+	repeat  []int         // indices of those to be taken in next, as the journal has them
+	taken   []made        // in the order in which they were
+	err     error         // what ends the search
+	limit   string        // the field of the budget that left no room for more
+	refused int           // the lowest index of a child that it refused
+	why     error         // why some were not sent although nothing failed: the run is coming to an end
 }
 
 // made is a child that has ended.
@@ -57,11 +57,11 @@ func newLitter(b *Breeder, turn *Turn, n int) *litter {
 	return l
 }
 
-// breed makes the children: it begins as many as the window holds, and for each that it takes in another.
+// breed makes the children. It begins as many as the window holds, and another one for each that it takes in.
 //
-// A child that has ended and waits for its turn keeps its place in the window, and a child is taken in only
-// when the window is full again, also where several have ended. Otherwise the child that is briefed next, and
-// what its brief knows, would depend on how many ended early, and ByIndex would not be by index any more.
+// A child that has ended and waits for its turn keeps its place in the window. A child is taken in only when
+// the window is full again, even if several have ended. Otherwise what a brief knows would depend on how many
+// children had ended by then, and the result of ByIndex would depend on which child is faster.
 func (l *litter) breed(ctx context.Context) {
 	ctx, end := l.untilStopped(ctx)
 	defer end()
@@ -81,8 +81,9 @@ func (l *litter) breed(ctx context.Context) {
 		l.end(m)
 	}
 	l.takeRest()
+	// The end of the context is the cause of the children's errors, so it is what the step returns. If every
+	// child came to its end all the same, the step is whole: its replay, in which time never is up, is whole too.
 	if ctx.Err() != nil && (l.err != nil || l.why != nil || l.next < l.n) {
-		// The children's errors only follow from it; without any they are whole.
 		l.err = fmt.Errorf("evolve: step %d: %w", l.steps, context.Cause(ctx))
 	}
 	if l.err == nil {
@@ -93,8 +94,9 @@ func (l *litter) breed(ctx context.Context) {
 	}
 }
 
-// stuck ends the search if children wait for one that a journal says was taken in before them, and that one is
-// never briefed: the journal tells of another search.
+// stuck ends the search if nothing runs, children are left to be made, and the journal says that the next one
+// taken in was a child which this search has not even begun. The journal then tells of another search. Without
+// this the step would end early and be reported as whole, with fewer children than were paid for.
 func (l *litter) stuck(ctx context.Context) {
 	if l.err == nil && l.why == nil && ctx.Err() == nil && l.next < l.n {
 		l.fail(fmt.Errorf("evolve: pull %d took child %d in next, which this run has not begun by then: %w",
@@ -111,6 +113,7 @@ func (l *litter) fill(ctx context.Context) {
 	}
 }
 
+// window returns how many children may be under way or wait for their turn at once.
 func (l *litter) window() int {
 	if l.Window == 0 {
 		return l.n
@@ -118,9 +121,9 @@ func (l *litter) window() int {
 	return l.Window
 }
 
-// untilStopped returns ctx for calls that are not sent any more once the run is coming to an end, or the
-// search is. The context itself does not end: what was sent is paid for, and its answer may be the best one.
-// To cancel the siblings of a child that met a 401 threw away up to N-1 answers, charged at their worst case.
+// untilStopped returns a context whose calls are not sent once the run, or the search, is coming to an end. The
+// context itself does not end then: what was sent is paid for, and its answer may be the best one. To cancel
+// the siblings of a child that met a 401 threw away up to N-1 answers, which were charged at their worst case.
 func (l *litter) untilStopped(ctx context.Context) (context.Context, func()) {
 	outer := llm.TraceOf(ctx).Drain
 	drain, done, gone := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -134,10 +137,11 @@ func (l *litter) untilStopped(ctx context.Context) (context.Context, func()) {
 		case <-done:
 		}
 	}()
+	// The returned func waits for the goroutine, so that none outlives the step.
 	return llm.WithTrace(ctx, &llm.Trace{Drain: drain}), func() { close(done); <-gone }
 }
 
-// halt lets nothing more be sent.
+// halt stops sending. Children whose call was not sent yet end without an attempt.
 func (l *litter) halt() {
 	if !l.stopped {
 		l.stopped = true
@@ -145,8 +149,8 @@ func (l *litter) halt() {
 	}
 }
 
-// begin briefs the next child and begins it. Its ID counts children briefed and not those that came to be, so
-// that it is the same in replay, whatever was not sent then.
+// begin briefs the next child and begins it. Its ID counts the children that were briefed, not those that were
+// made. So an ID is the same when the step is made again, even if some children were not sent the first time.
 func (l *litter) begin(ctx context.Context) {
 	i := l.next
 	l.next++
@@ -162,7 +166,8 @@ func (l *litter) begin(ctx context.Context) {
 	m := made{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator, Seed: brief.Seed}}
 	l.running++
 	go func() {
-		defer func() { l.ended <- m }() // also if a panic or Goexit ends it
+		defer func() { l.ended <- m }() // always, as breed waits for every child that runs
+		// This error stands only if runtime.Goexit, which guard cannot recover, ends the goroutine.
 		m.err = fmt.Errorf("evolve: making child %d of step %d ended its goroutine", i, l.steps)
 		if bad := guard(fmt.Sprintf("making child %d of step %d", i, l.steps), func() { m.err = l.make(ctx, &m) }); bad != nil {
 			m.err = bad
@@ -171,17 +176,18 @@ func (l *litter) begin(ctx context.Context) {
 	}()
 }
 
-// end takes note of a child that has ended, as soon as it has. What ends the search must not wait for the
-// child's turn: behind a slow child of lower index, an endpoint that is gone would be asked hundreds of times.
+// end takes note of a child as soon as it has ended. An error that ends the search must not wait until it is
+// the child's turn: while a slow child of lower index goes on, an endpoint that is gone would be asked hundreds
+// of times.
 func (l *litter) end(m made) {
 	switch limit, refused := Refused(m.err); {
 	case refused && limit == "":
-		if !l.stopped {
-			l.why = m.err // siblings that were sent go on
+		if !l.stopped { // else it was not sent because of a sibling, whose error is the reason
+			l.why = m.err
 		}
 	case refused:
-		// Those that come later are refused each by itself, and not halted here: which of them were asked
-		// before this one ended is chance, and a journal has to have the same of each in replay.
+		// The budget has no room. Later children are not halted, and each is refused by itself. How many were
+		// asked before this one ended is chance, and replay has to find the same record of each.
 		if l.limit == "" || m.child.Index < l.refused {
 			l.limit, l.refused = limit, m.child.Index
 		}
@@ -201,12 +207,13 @@ func (l *litter) end(m made) {
 	}
 }
 
-// made reports whether there is anything of the child: it cost something, or there is a program.
+// made reports whether the child belongs in the generation: it cost something, it has a program, or it failed
+// by itself. One that was never sent does not.
 func (m made) made() bool {
 	return m.err == nil || m.child.Asked() || m.child.HasProgram()
 }
 
-// fail ends the search with err. The first stands.
+// fail ends the search with err. The first error stands, as later ones often follow from it.
 func (l *litter) fail(err error) {
 	if l.err == nil {
 		l.err = err
@@ -214,24 +221,26 @@ func (l *litter) fail(err error) {
 	l.halt()
 }
 
-// turnNow returns the child that has ended and is to be taken in next, if it is there. In replay of children
-// taken as they end that is the one that the journal has next: what a search makes of its children depends on
-// the order, and answers from a file come in no order at all.
+// turnNow returns the child to be taken in next, if it has ended. When children taken as they end are replayed,
+// that is the one that the journal has next. What a search makes of its children depends on the order, and
+// answers that are read from a file come in any order.
 func (l *litter) turnNow() (m made, ok bool) {
 	i := l.turnOf
 	switch {
 	case l.Order == ByIndex:
 	case len(l.repeat) > 0:
 		i = l.repeat[0]
-	case len(l.waiting) > 0: // several only where a journal is at its end
+	case len(l.waiting) > 0:
+		// Several wait only where the journal's order ends. Any of them will do, as the order is recorded.
 		i = slices.Min(slices.Collect(maps.Keys(l.waiting)))
 	}
 	m, ok = l.waiting[i]
 	return m, ok
 }
 
-// takeRest takes in by index what waits for children that were never sent, as it was paid for. Nothing is asked
-// for after it, so a journal need not have the order.
+// takeRest takes in, by index, the children that still wait for one that was never sent. They were paid for.
+// Nothing is asked for after them, so their order is not recorded. Recorded, it would stand twice in the
+// journal once the step is made again, and a later resume would wait for the second for ever.
 func (l *litter) takeRest() {
 	for i := 0; i < l.next; i++ {
 		if m, ok := l.waiting[i]; ok {
@@ -248,7 +257,7 @@ func (l *litter) takeIn(m made) {
 		return // it was never sent
 	}
 	l.taken = append(l.taken, m)
-	l.Breeder.takeIn(m.child)
+	l.Breeder.takeIn(m.child) // first, so that take and the next brief see the best that includes it
 	if l.take != nil {
 		if bad := guard("taking a child in", func() { l.take(m.child) }); bad != nil {
 			l.fail(bad)
@@ -270,22 +279,24 @@ func (l *litter) record(m made) {
 	}
 }
 
-// recordTaken writes down that the child is taken in next, before the search acts on it, if the order is not
-// that of indices. The child's answer is on disk already, and stands before this record.
+// recordTaken records that the child is taken in next, before the search acts on it. The order of indices needs
+// no record. The child's answer is on disk already, and stands before this record.
 func (l *litter) recordTaken(m made) error {
 	if l.Order == ByIndex || !l.turn.recording() || l.turn.journal == nil || l.turn.past.Ended {
 		return nil
 	}
 	if l.err != nil || l.why != nil {
-		return nil // the step is cut short, and made again: what ended by that says nothing of an order
+		// The step is cut short and will be made again. Then children that were not sent now are among those that
+		// are taken in, so the order from here on is not the step's.
+		return nil
 	}
 	return l.turn.journal.Take(l.turn.pull, m.child.Index)
 }
 
-// teachAll tells a model that learns of the step's children, by index and at the step's end. What it is asked
-// in between depends on what it has learned, so if it were told of each child when it is taken in, the same
-// replies would give another result with other latencies. A search that takes children as they end has given
-// that up, and gains a model that learns while the step goes on.
+// teachAll tells a model that learns of the step's children, in the order of indices and at the step's end.
+// What such a model does next depends on what it has learned. If it were told of each child when that is taken
+// in, the same replies with other latencies would give another result. A search with AsTheyEnd has given up
+// that promise anyway, and there the model learns while the step goes on.
 func (l *litter) teachAll() {
 	for _, m := range l.taken {
 		l.teach(m)
@@ -295,7 +306,7 @@ func (l *litter) teachAll() {
 // teach tells a model that learns what became of its reply.
 func (l *litter) teach(m made) {
 	learner, ok := llm.As[llm.Learner](m.model(l.Breeder))
-	if !ok || m.brief.Make != nil {
+	if !ok || m.brief.Make != nil { // a child made without the model tells the model nothing
 		return
 	}
 	c := m.child
@@ -308,7 +319,7 @@ func (l *litter) teach(m made) {
 	}
 }
 
-// model is what the child is asked of.
+// model returns the model that the child is asked of.
 func (m made) model(b *Breeder) llm.LLM {
 	if m.brief.LLM != nil {
 		return m.brief.LLM
@@ -316,7 +327,8 @@ func (m made) model(b *Breeder) llm.LLM {
 	return b.LLM
 }
 
-// generation returns the children that came to be, by index, and what kept others from it.
+// generation returns the children that were made, and the limit that kept others from being made. The children
+// stand by index in either Order.
 func (l *litter) generation() Generation {
 	gen := Generation{Index: l.steps, Limit: l.limit, Partial: l.err != nil}
 	byIndex := make([]*Child, l.next)
@@ -331,7 +343,8 @@ func (l *litter) generation() Generation {
 	return gen
 }
 
-// make makes the child: a proposal, and its score. An error is more than the failure of one child.
+// make makes the child: a proposal, and its score. The error is nil if only this child failed; its Err says
+// why. An error ends the search.
 func (l *litter) make(ctx context.Context, m *made) error {
 	program, err := l.propose(ctx, m)
 	if program == "" || err != nil {
@@ -340,6 +353,7 @@ func (l *litter) make(ctx context.Context, m *made) error {
 	c := &m.child
 	c.Program = program
 	if m.brief.Admit != nil {
+		// It may ask a model through ctx. That call is an aside, and counted even if it refuses the program.
 		why, err := m.brief.Admit(ctx, program)
 		if err != nil {
 			c.Err = err.Error()
@@ -352,8 +366,8 @@ func (l *litter) make(ctx context.Context, m *made) error {
 	}
 	sample := 0
 	if l.Noisy {
-		// A number of the child's own and not the next free one: which of two equal programs is evaluated first
-		// is chance, and a resumed run has to find each one's score.
+		// The sample's number is the child's own and not the next free one. Which of two equal programs is
+		// evaluated first is chance, and a resumed run has to find the score of each.
 		sample = 1 + int(c.Seed)
 	}
 	if c.Result, err = l.turn.Evaluate(ctx, l.Task, program, sample); err == nil {
@@ -361,7 +375,8 @@ func (l *litter) make(ctx context.Context, m *made) error {
 	}
 	c.Err = err.Error()
 	if _, refused := Refused(err); refused || ctx.Err() != nil {
-		c.Err = "its evaluation was given up: the run came to an end" // in replay too, for whatever reason there
+		// One text for every way in which a run ends, because replay gives the evaluation up for another reason.
+		c.Err = "its evaluation was given up: the run came to an end"
 		if limit, _ := Refused(err); limit != "" {
 			c.Err = err.Error()
 		}
@@ -369,7 +384,7 @@ func (l *litter) make(ctx context.Context, m *made) error {
 	return fmt.Errorf("evolve: evaluating child %d of step %d: %w", c.Index, l.steps, err)
 }
 
-// propose returns the child's program, "" if there is none.
+// propose returns the child's program, or "" if it has none; its Err then says why.
 func (l *litter) propose(ctx context.Context, m *made) (program string, err error) {
 	c := &m.child
 	if m.brief.Make != nil {
@@ -385,13 +400,13 @@ func (l *litter) propose(ctx context.Context, m *made) (program string, err erro
 	}
 	var reply llm.Reply
 	reply, m.recalled, err = l.turn.ask(ctx, purpose{kind: KindChild, bred: true}, m.model(l.Breeder), llm.Request{Messages: messages, Seed: c.Seed})
-	c.Attempts = reply.Attempts
+	c.Attempts = reply.Attempts // of a failed call too: they were paid for
 	if err != nil {
 		c.Err = err.Error()
 		return "", lasting(ctx, err)
 	}
 	if program, err = l.parse(m.brief, reply.Text); err != nil {
-		c.Err = err.Error()
+		c.Err = err.Error() // a bad reply is data, and costs this child alone
 		return "", nil
 	}
 	return program, nil
@@ -416,7 +431,7 @@ func (l *litter) parse(b Brief, text string) (string, error) {
 	return program, err
 }
 
-// lasting returns err if it is more than the failure of one call, which costs one child and is in its Err.
+// lasting returns err if it ends the search, and nil if it is the failure of one call, which costs one child.
 func lasting(ctx context.Context, err error) error {
 	if _, refused := Refused(err); refused || ctx.Err() != nil || fatal(err) {
 		return err

@@ -27,7 +27,7 @@ func readReport(t *testing.T, data []byte) (r report.Bandit) {
 	return r
 }
 
-// thisLife returns a report without what earlier lives paid for beside.
+// thisLife returns a report without what earlier incarnations paid for and no generation holds.
 func thisLife(t *testing.T, file []byte) []byte {
 	t.Helper()
 	r := readReport(t, file)
@@ -35,8 +35,8 @@ func thisLife(t *testing.T, file []byte) []byte {
 	return asJSON(t, r)
 }
 
-// However often a run is stopped and goes on, its result tells what all lives paid for, and in nothing else
-// differs from one that was never stopped.
+// However often a run is stopped and goes on, its result holds what all incarnations paid for. In nothing else does
+// it differ from the result of a run that was never stopped.
 func TestTotalAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent, tokens int
@@ -173,7 +173,7 @@ func TestLostCallsKeepTheirCap(t *testing.T) {
 	}
 }
 
-// A result that says less than its journal, because the run ended while it was made again, says so.
+// A result that holds less than its journal, because the run ended while it was made again, says so.
 func TestBehind(t *testing.T) {
 	path := journalPath(t)
 	jb := job{k: 3, n: 4, inFlight: 1, calls: 60, model: climber}

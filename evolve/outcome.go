@@ -18,24 +18,25 @@ type outcome struct {
 	scored []scoring // evaluations that brought a result
 }
 
-// close takes what happened in a step into what its arm tells of it: calls that the arm did not tell of stand
-// among the asides, a limit that bound is named, and an error that the arm kept to itself ends the run.
+// close corrects what an arm returned by what happened in its step. Calls that the arm left out are added to the
+// asides. A limit that bound is named. An error that the arm kept to itself ends the run.
 //
-// A step that was cut short must not be reported as whole. Its reward would stand in the journal, replay would
-// find less in the file than the step asks for once it is not interrupted, and what was paid for would be
+// A step that was cut short must not be reported as whole. Its reward would stand in the journal. Made again
+// without the interruption, the step would ask for more than the file holds, and what was paid for would be
 // stuck behind ErrDiverged.
 func (s *step) close(gen Generation, err error) (Generation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	gen = withCalls(gen, s.made)
 	var refused *refusedError
-	if errors.As(err, &refused) { // that the budget has no room is a limit on the step, and no error
+	if errors.As(err, &refused) { // that the budget has no room limits the step, and is not an error
 		gen.Limit, err = cmp.Or(gen.Limit, refused.limit), nil
 	}
 	gen.Limit = cmp.Or(gen.Limit, s.limit)
 	err = s.ended(err)
 	// An arm that looks at its context may have stopped early without asking for anything more. Whether it did
-	// cannot be known, and to make a whole step once more from the journal costs nothing.
+	// cannot be known. If the step was whole all the same, to make it again costs nothing, as all of its answers
+	// are in the journal.
 	if err == nil && (s.cut || s.over() && !s.past.Ended) {
 		err = errCut
 	}
@@ -68,12 +69,13 @@ func (s *step) ended(err error) error {
 // errCut is the error of a step in which something was given up although its arm returned none.
 var errCut = fmt.Errorf("evolve: the step was cut short: %w", llm.ErrDraining)
 
-// withCalls returns gen with every call that was made. A call is told if a child has exactly its attempts;
-// all others are asides, and what a child repeats of theirs is taken out of the child, so that nothing counts
-// twice.
+// withCalls returns gen with every call that was made. A call is in gen already if a child has exactly its
+// attempts. All others become asides. If a child holds their attempts among its own, they are taken out of the
+// child, so that nothing counts twice.
 //
-// Calls are matched by what their attempts hold and not by a number that the arm would have to hand on, since
-// an arm builds its children itself, and a number that is forgotten is the very mistake that this is for.
+// Calls are matched by the contents of their attempts. The design that was rejected is a number for each call,
+// which the arm hands on. An arm builds its children itself, and could forget the number just as it forgets a
+// call.
 func withCalls(gen Generation, made []Call) Generation {
 	told := newTally(&gen)
 	beside := slices.DeleteFunc(slices.Clone(made), func(c Call) bool { return c.Kind == KindChild && told.child(c.Attempts) })
@@ -86,15 +88,17 @@ func withCalls(gen Generation, made []Call) Generation {
 	return gen
 }
 
-// A tally finds the calls of a step among what its arm tells. Calls are told apart by what their attempts
-// hold; two that hold the same are interchangeable.
+// A tally finds the calls of a step in the generation that its arm returned. Two calls whose attempts are equal
+// are interchangeable: whichever is matched, the sums are the same.
 type tally struct {
 	gen      *Generation
 	children map[mark][]int // of children not matched yet, by their attempts
 	asides   map[mark][]int
 }
 
-// A mark is what tells most calls apart quickly: their number of attempts, and the time that the last took.
+// A mark tells most calls apart quickly: by their number of attempts, and the time and status of the last. Calls
+// are compared in full only if their marks are equal. To compare each call with each child in full would take
+// time that grows with the square of their number.
 type mark struct {
 	n       int
 	latency int64
@@ -122,12 +126,12 @@ func newTally(gen *Generation) *tally {
 	return t
 }
 
-// child reports whether a child that no other call was matched with has these attempts.
+// child reports whether a child has these attempts that no call was matched with yet, and matches it.
 func (t *tally) child(attempts []llm.Attempt) bool {
 	return match(t.children, attempts, func(i int) []llm.Attempt { return t.gen.Children[i].Attempts })
 }
 
-// aside reports whether the arm tells of the call among its asides.
+// aside reports whether the call is among the asides that the arm returned, under the same kind, and matches it.
 func (t *tally) aside(c Call) bool {
 	return match(t.asides, c.Attempts, func(i int) []llm.Attempt {
 		if t.gen.Asides[i].Kind != c.Kind {
@@ -149,8 +153,8 @@ func match(unmatched map[mark][]int, attempts []llm.Attempt, of func(int) []llm.
 	return false
 }
 
-// strip takes the attempts of an aside out of a child that has them among others, and that no call was matched
-// with.
+// strip removes the attempts of an aside from a child that no call was matched with and that has them among
+// others. An arm may append the attempts of a judge's call to those of the child that was judged.
 func (t *tally) strip(attempts []llm.Attempt) {
 	for _, open := range t.children {
 		for _, i := range open {
@@ -163,7 +167,7 @@ func (t *tally) strip(attempts []llm.Attempt) {
 	}
 }
 
-// indexOf returns where part stands in whole, -1 if it does not.
+// indexOf returns the index of part in whole, or -1.
 func indexOf(whole, part []llm.Attempt) int {
 	for at := 0; at+len(part) <= len(whole); at++ {
 		if reflect.DeepEqual(whole[at:at+len(part)], part) {

@@ -6,8 +6,8 @@ import (
 )
 
 // A PanicError says that code that was given to a run panicked: an arm, the policy, a task, a model, a hook.
-// [Run] ends with it as with any other error of theirs, and its result holds what was paid for until then,
-// where a crash would lose what no journal keeps.
+// [Run] returns it like any other error of such code, and its result holds what was paid for until then. A crash
+// would lose that in a run without a journal.
 type PanicError struct {
 	What  string // whose code it was: "Config.Observer", "Step of arm 3"
 	Value any    // what it panicked with
@@ -17,7 +17,7 @@ type PanicError struct {
 // Error says in one line who panicked with what. The stack is not in it.
 func (e *PanicError) Error() string { return fmt.Sprintf("evolve: %s panicked: %v", e.What, e.Value) }
 
-// guard calls f and returns what it panics with as an error.
+// guard calls f and returns what it panics with as an error. The stack is taken here, while it still shows where.
 func guard(what string, f func()) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -148,7 +148,8 @@ func (a armOf) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, 
 }
 func (l learner) Learn(llm.Outcome) { l.b.at("Learn") }
 
-// What is no number, or too large a one, never ends a run without a word, and takes nothing that was paid for.
+// A reward or a score that is not a number, or too large, never ends a run without an error, and loses nothing that
+// was paid for.
 func TestRewardsAndScoresThatAreNoUse(t *testing.T) {
 	for _, reward := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms(t, 2, 4), Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: 5},

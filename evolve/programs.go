@@ -15,12 +15,12 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// programs is a run's memory of what programs scored, up to 64 MiB of it. With a journal what is forgotten is
-// read again.
+// programs is a run's memory of what programs scored, up to 64 MiB of it. If the run has a journal, what the
+// memory forgot is read from there.
 //
 // It belongs to the run and not to a search, because the arms of a run work on one task and models repeat
-// themselves: more than half of the programs of some runs are equal to one that stood before. A memory of each
-// arm's own would evaluate them once an arm.
+// themselves: in some runs more than half of the programs are equal to an earlier one. With a memory for each
+// arm such a program would be evaluated once an arm.
 //
 // It is safe for concurrent use.
 type programs struct {
@@ -32,6 +32,8 @@ type programs struct {
 	count int                       // of evaluations that cannot be remembered
 }
 
+// programsBytes is the room of the memory. With artifacts a result can have 256 KiB, so it is bounded in bytes and
+// not in programs.
 const programsBytes = 64 << 20
 
 // A verdict is what an evaluation brought.
@@ -40,13 +42,13 @@ type verdict struct {
 	asked *asked // nil if it asked no model
 }
 
-// asked is what one evaluation asks of models. All who share its result share this, so that its calls count once,
-// where it was asked for first in the order of outcomes.
+// asked is what one evaluation asks of models. All who share its result share this. So its calls count once, for
+// the first outcome that has the evaluation.
 type asked struct {
 	id    journal.ID // of the evaluation
 	mu    sync.Mutex
 	calls []Call
-	told  []journal.Asked // of each, for the journal
+	told  []journal.Asked // the same for the journal, which has to give them back with the result
 }
 
 // add takes in a call that has ended.
@@ -83,9 +85,10 @@ func newPrograms() *programs {
 	}
 }
 
-// name tells evaluators apart: by identity in this process, and in the journal by how they print and, of those
-// that print alike, in which order they were first asked. It reports false for one that cannot be compared,
-// such as a func, of which nothing can be remembered.
+// name returns a name that tells evaluators apart. In this process they are told apart by identity. In the
+// journal they are told apart by how they print, and those that print alike by the order in which they were
+// first asked. It reports false for an evaluator that cannot be compared, such as a func: its results cannot be
+// remembered.
 func (p *programs) name(e eval.Evaluator) (name string, known bool) {
 	name = printed(e)
 	if !reflect.ValueOf(e).Comparable() {
@@ -105,8 +108,9 @@ func (p *programs) name(e eval.Evaluator) (name string, known bool) {
 	return name, true
 }
 
-// printed is what an evaluator is known by in a journal: a task by its name, another as it prints itself, and
-// what does not by its type. The fields of a struct may print otherwise in every process, as addresses do.
+// printed returns the name of an evaluator in a journal: a task's name, or what the String method of another
+// evaluator returns, or its type. It never prints a struct's fields. They may hold addresses, which differ from
+// process to process, and a resumed run would find none of its evaluations.
 func printed(e eval.Evaluator) string {
 	switch e := e.(type) {
 	case task.Task:
@@ -117,7 +121,7 @@ func printed(e eval.Evaluator) string {
 	return fmt.Sprintf("%T", e)
 }
 
-// next numbers an evaluation that cannot be remembered.
+// next returns a new number for an evaluation that cannot be remembered, so that each counts.
 func (p *programs) next() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,14 +140,15 @@ func (p *programs) evaluate(ctx context.Context, t *Turn, e eval.Evaluator, prog
 		}
 		return v.Result, err
 	}
+	// If an equal program is being evaluated already, Do waits for its result instead of paying for another.
 	v, err := p.table.Do(ctx, memo.Key(key), func() (verdict, error) { return t.evaluate(ctx, key, e, program) })
 	if err == nil {
 		t.noteScored(scoring{key, v.asked})
 	}
-	return v.Clone(), err
+	return v.Clone(), err // a search may change the maps of its result, and the memory must not
 }
 
-// evaluate scores program: recalled from the journal, or else within the budget, and recorded.
+// evaluate scores program. The result is recalled from the journal, or else made within the budget and recorded.
 func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, program string) (verdict, error) {
 	a := &asked{}
 	if t.journal != nil {
@@ -151,7 +156,9 @@ func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, 
 		if v, found, err := t.recallEvaluation(a); found || err != nil {
 			return v, err
 		}
-		if t.journal.Finished() && !t.past.Ended { // it was cut short then, and is again
+		// An evaluation costs no call, so it need not wait until replay is over. But a run that is over gave this
+		// one up, and has to give it up again to have the same result.
+		if t.journal.Finished() && !t.past.Ended {
 			if err := t.awaitLive(ctx); err != nil {
 				return verdict{}, err
 			}
@@ -161,9 +168,10 @@ func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, 
 	if err == nil {
 		return verdict{r, a.any()}, t.record(a, program, r, took)
 	}
-	for _, c := range a.calls {
+	for _, c := range a.calls { // paid for, though they brought no result to share
 		t.noteCall(c)
 	}
+	// Recorded, because the search goes on without the score. With room for it a resumed run would not.
 	if limit, _ := Refused(err); limit != "" && t.journal != nil {
 		if bad := t.journal.Write(a.id, journal.Record{Kind: journal.Refusal, Limit: limit}); bad != nil {
 			return verdict{}, bad
@@ -172,8 +180,8 @@ func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, 
 	return verdict{}, err
 }
 
-// recallEvaluation returns what the evaluation brought in an earlier incarnation, if the journal says, and the
-// calls that it made.
+// recallEvaluation returns what the evaluation brought in an earlier incarnation, if the journal has it, and the
+// calls that it made. The evaluator is not asked again, so nobody but the journal knows them.
 func (t *Turn) recallEvaluation(a *asked) (v verdict, found bool, err error) {
 	r, err := t.journal.RecallEvaluation(a.id)
 	switch {
@@ -181,7 +189,7 @@ func (t *Turn) recallEvaluation(a *asked) (v verdict, found bool, err error) {
 		return verdict{}, false, err
 	case r.Kind == journal.Refusal:
 		return verdict{}, false, &refusedError{r.Limit}
-	case r.N != a.id.N: // one that was forgotten, and is booked already
+	case r.N != a.id.N: // an earlier occurrence, booked then: the memory has only forgotten it
 		return verdict{*r.Result, nil}, true, nil
 	}
 	t.bookEvaluation(amounts{}, r.Took)
@@ -200,8 +208,8 @@ func (t *Turn) recallEvaluation(a *asked) (v verdict, found bool, err error) {
 	return verdict{*r.Result, a.any()}, true, nil
 }
 
-// record writes a result down. It need not be on disk at once: it costs no call to make it again, and a sync for
-// each would cost more than many evaluations do.
+// record writes a result to the journal. It need not be on disk at once: to make it again costs no call, and a
+// sync for each would take longer than many evaluations do.
 func (t *Turn) record(a *asked, program string, r eval.Result, took time.Duration) error {
 	if t.journal == nil {
 		return nil
@@ -213,17 +221,19 @@ func (t *Turn) record(a *asked, program string, r eval.Result, took time.Duratio
 	return t.journal.Write(a.id, journal.Record{Kind: journal.Evaluation, Program: name, Result: &r, Took: took, Asked: a.told})
 }
 
-// bookEvaluation books an evaluation that took so long, for which set was set aside.
+// bookEvaluation books an evaluation that took this long, for which set was set aside.
 func (s *step) bookEvaluation(set amounts, took time.Duration) {
 	used := amounts{evaluations: 1}
 	if s.ledger.b.EvalTime > 0 {
+		// No more than was set aside, though an evaluator may take its time to notice that it is cut off. With
+		// more the limit would be passed.
 		used.eval = min(took, s.ledger.b.EvalWorst)
 	}
 	s.ledger.settle(set, used, 0)
 }
 
-// meter scores program within the budget and says how long it took. Where the budget limits evaluators' time,
-// the most that an evaluation may take is set aside, and it is cut off then.
+// meter scores program within the budget and returns how long that took. If the budget limits evaluators' time,
+// the most that an evaluation may take is set aside, and an evaluation that takes longer is cut off.
 func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, a *asked) (r eval.Result, took time.Duration, err error) {
 	worst := t.ledger.b.EvalWorst
 	limits := t.ledger.b.EvalTime > 0
@@ -231,9 +241,9 @@ func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, a *a
 	if limits {
 		set.eval = worst
 	}
-	// Waiting in an evaluator's own queue takes none of the time (see stopwatch), so what is set aside here is
-	// for evaluations that run and for those that wait, of which there are at most as many as children. It does
-	// not heed the trace's Drain: what was paid for is scored, also when nothing more is sent.
+	// No drain is passed, so a reply that was paid for is scored even when nothing more is sent. Room is set aside
+	// for evaluations that run and for those that wait in an evaluator's own queue, at most as many as there are
+	// children. Waiting there takes none of the time (see stopwatch).
 	if err := t.ledger.reserve(ctx, nil, set, false); err != nil {
 		return eval.Result{}, 0, err
 	}
@@ -247,7 +257,7 @@ func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, a *a
 	switch {
 	case bad != nil:
 		err = bad
-	case err != nil && cutOff:
+	case err != nil && cutOff: // a slow program is a bad candidate, and not an error of the evaluator
 		r, err = eval.Invalid("evaluation took more than the %v that the budget sets aside for one", worst), nil
 	case err != nil && ctx.Err() == nil:
 		if _, refused := Refused(err); !refused {
@@ -262,14 +272,16 @@ func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, a *a
 	return r.Clean(), took, nil
 }
 
-// asEvaluator is what an evaluator's llm.Ask calls.
+// asEvaluator returns what llm.Ask calls in an evaluator. The calls use the budget of the run, and are noted with the
+// evaluation, as all who share its result share them.
 func (t *Turn) asEvaluator(a *asked) func(context.Context, llm.LLM, llm.Request) (llm.Reply, error) {
 	return func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 		return t.askOnce(ctx, purpose{kind: "evaluation", within: a}, l, req)
 	}
 }
 
-// both returns what calls a and b, and what they return.
+// both returns a function that calls a and b, and whose result calls theirs. The run's queue has to count a call
+// that waits, and a Trace of the caller's has to hear of it too.
 func both(a, b func() func()) func() func() {
 	return func() func() {
 		x, y := a(), b()
@@ -277,8 +289,8 @@ func both(a, b func() func()) func() func() {
 	}
 }
 
-// An evaluationError says that evaluation itself failed. It tells an error of the evaluator from those of the
-// budget, the journal and the context, of which only the first is the evaluator's fault.
+// An evaluationError says that evaluation itself failed, which ends the run. Errors of the budget, the journal and
+// the context, which come out of the same call, are not the evaluator's fault.
 type evaluationError struct{ why error }
 
 func (e *evaluationError) Error() string { return e.why.Error() }

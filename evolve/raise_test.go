@@ -117,7 +117,8 @@ func TestRaisedAgainAndAgain(t *testing.T) {
 	})
 }
 
-// Killed after any record, also of the life in which the limit was raised, a run comes to the same.
+// A run that is killed after any record, also one of the incarnation in which the limit was raised, has the same
+// result.
 func TestRaisedResumesFromEveryRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := journalPath(t)

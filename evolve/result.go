@@ -9,8 +9,9 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Result is what became of a run. It keeps every attempt, and of programs those that were parents
-// or best: the text of other children is gone once the observer has seen it.
+// A Result is what a run found and what it cost. It keeps every attempt. Of programs it keeps those that were
+// parents or best. The texts of other children would fill the memory in a long run, so they are dropped once the
+// observer has seen them.
 type Result struct {
 	Stop    Stop           // why it stopped; StopError comes with the error that Run returns
 	Limit   string         // the field of Budget that bound if Stop is StopBudget
@@ -22,23 +23,25 @@ type Result struct {
 	Elapsed time.Duration  // wall time, of all incarnations if the run has a journal
 	// Evaluations is how many evaluations were made, as Budget.Evaluations counts them.
 	Evaluations int
-	// Earlier is what earlier incarnations of a run with a journal paid for beside.
+	// Earlier is what earlier incarnations of a run with a journal paid for and no generation holds. It is apart
+	// from Arms, so that but for it a run that was stopped and resumed has the result of an undisturbed one.
 	Earlier journal.Earlier
-	// Behind says that a run with a journal was canceled or failed before all that is in the file was
-	// made again: an earlier incarnation's result may say more than this one, which should not replace it.
+	// Behind says that a run with a journal was canceled or failed before everything in the file was made
+	// again. An earlier incarnation's result may then hold more than this one, and should not be overwritten
+	// with it.
 	Behind bool
 }
 
-// A Round is one pull and what came of it.
+// A Round is one pull and its outcome.
 type Round struct {
 	Pull       bandit.Pull // what was drawn, with its propensity
 	Generation int         // the place of its generation in the arm's Generations
-	Reward     float64     // what the policy was told; 0 if the generation was cut short and it was told nothing
+	Reward     float64     // what the policy was told; 0 if the generation was cut short and the policy not told
 	Best       float64     // the run's best score when it ended; 0 without a valid candidate
 	Partial    bool        // cut short by an error or the end of the context
 }
 
-// An ArmResult is what became of one arm.
+// An ArmResult is what one arm began with, found and made.
 type ArmResult struct {
 	Start       eval.Candidate // what it began with
 	Best        eval.Candidate
@@ -80,7 +83,8 @@ func (r *Result) Attempts(yield func(llm.Attempt) bool) {
 	}
 }
 
-// slim returns g without what a long run cannot keep in memory: children's texts.
+// slim returns g without what a long run cannot keep in memory: the programs and artifacts of its children. It
+// copies the children, because the observer is given the generation whole.
 func slim(g Generation) Generation {
 	children := make([]Child, len(g.Children))
 	for i, c := range g.Children {

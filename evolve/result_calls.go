@@ -3,7 +3,7 @@ package evolve
 import "github.com/evoalloc/evoalloc/llm"
 
 // EachCall calls yield for the attempts of every model call of the generation: by child, then those beside the
-// children.
+// children. Every count and cost of a run is made from this one walk, so that none of them leaves a call out.
 func (g Generation) EachCall(yield func([]llm.Attempt) bool) {
 	for _, c := range g.Children {
 		if c.Asked() && !yield(c.Attempts) {

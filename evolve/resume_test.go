@@ -25,7 +25,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// failed is what a call to a broken endpoint comes to.
+// failed is how a call to a broken endpoint ends.
 func failed() (llm.Reply, error) {
 	return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindServer, Err: "503", MaxTokens: 100}}},
 		&llm.Error{Status: llm.Failed, Kind: llm.KindServer, Code: 503, Err: errors.New("503")}
@@ -118,7 +118,8 @@ func TestRetryWithoutRoomFailsTheCallAlone(t *testing.T) {
 	})
 }
 
-// What a generation took is told by the life that ended it, however fast its calls are read again.
+// How long a generation took is what the incarnation measured that ended it, however fast its calls are read
+// again.
 func TestJournalKeepsTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := journalPath(t)
@@ -239,7 +240,7 @@ func TestJournalReplaysWallTime(t *testing.T) {
 	})
 }
 
-// stubborn is an arm of another make, that says no more of a context that ended than that.
+// stubborn is an arm without a Breeder. If its context ended it returns that as its error, without the cause.
 type stubborn struct{ evolve.Arm }
 
 func (s stubborn) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
@@ -317,7 +318,7 @@ func TestEvalTimeCountsAnEvaluationOnce(t *testing.T) {
 	})
 }
 
-// What calls cost that were given up or lost in earlier lives is spent.
+// What calls cost that earlier incarnations gave up counts in the budget.
 func TestSpendingOutlivesCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := journalPath(t)
@@ -408,7 +409,7 @@ func TestGraceSendsNothingThatWaited(t *testing.T) {
 	})
 }
 
-// A server that lies about usage buys nothing with it, and one that says nothing does not run for ever.
+// A server that lies about usage gains nothing by it, and one that sends none does not run for ever.
 func TestBudgetOfServersThatLie(t *testing.T) {
 	for _, tt := range []struct {
 		reason   string

@@ -20,23 +20,25 @@ type Config struct {
 	// Reward is what the policy is told of a step; it must be finite. nil means [BestScore].
 	Reward func(Generation) float64
 	// InFlight is how many arms are advanced at once, each by at most one pull; 0 means 1.
-	// With more than 1 the order of draws depends on which step ends first, and when a
-	// place of an [llm.Limit] would stand idle because the arms in flight only wait for their
-	// slowest replies, one more is drawn, up to twice as many.
+	//
+	// With more than 1 the order of draws depends on which step ends first. A place of an [llm.Limit] can
+	// still stand idle then, because the arms in flight only wait for their slowest replies. In that case one
+	// more arm is drawn, up to twice InFlight.
 	InFlight int
 	Seed     uint64 // of the draws; 0 is a seed like another
-	// Grace is how long calls that are under way may go on once the context has ended; 0 means
-	// not at all.
+	// Grace is how long calls that are under way may go on once the context has ended; 0 means not at all.
+	// They are paid for, so what their replies hold is scored and recorded if they end in time.
 	Grace time.Duration
 	// Journal makes the run durable: it records every reply, every evaluation and every decision, and gives
 	// those of earlier incarnations back. nil means that the run cannot be resumed. There is nothing else to
 	// wire: what arms ask through their [Turn] is recorded.
 	Journal *journal.Journal
-	// ValidStart says that the run ends with [ErrInvalidStart] before a model is asked if an arm begins with a
-	// program that was evaluated and is invalid. Otherwise any valid child is better than such a program.
+	// ValidStart says that an arm must not begin with a program that was evaluated and is invalid. If one does,
+	// the run ends with [ErrInvalidStart] before a model is asked. Without ValidStart the run goes on, and any
+	// valid child is better than such a program.
 	ValidStart bool
-	// Observer is called with every event, in order, on Run's goroutine; nil means nobody. It must not wait
-	// for the run, which waits for it.
+	// Observer is called with every event, in order, on Run's goroutine; nil means nobody. The run waits until
+	// it returns, so it must not wait for the run.
 	Observer func(Event)
 }
 
@@ -44,6 +46,8 @@ type Config struct {
 // reason is in the Start of the arm's result.
 var ErrInvalidStart = errors.New("an arm begins with an invalid program")
 
+// withDefaults returns c with its defaults filled in. Only with one arm has the policy a default: with several
+// it is what the run is about, and a silent choice would be a result that nobody asked for.
 func (c Config) withDefaults() Config {
 	c.InFlight = cmp.Or(c.InFlight, 1)
 	if c.Policy == nil && len(c.Arms) == 1 {
@@ -77,26 +81,30 @@ func (c Config) validate() error {
 	return c.Budget.validate()
 }
 
-// BestScore is the reward of the paper: the arm's best score after the step; 0 while it has no valid
+// BestScore is the reward of the paper: the arm's best score after the step. It is 0 while the arm has no valid
 // candidate.
 func BestScore(g Generation) float64 { return g.Best.Result.Score }
 
-// Run draws an arm, steps it and reports its reward to the policy until the budget ends, and says in the
-// result why it stopped. An arm that is done is closed to the policy, never replaced by another.
+// Run draws an arm, steps it and reports its reward to the policy until the budget ends. The result says why it
+// stopped. An arm that is done is closed to the policy, never replaced by another.
 //
-// When ctx ends the run stops with [StopCanceled] and no error: nothing more is drawn or sent, and calls that
-// are under way have the grace period to finish. An error is an arm's, the policy's, the journal's or the
-// configuration's; the result that comes with it (nil only for a wrong configuration, or a journal that
-// another run uses) holds everything that was paid for until then, and of a run with a journal says whether
-// an earlier incarnation's may say more ([Result.Behind]). Code of the caller's that panics, an arm's, the
-// policy's or a hook's, is such an error too, a [*PanicError]. Run returns when every goroutine it started has
-// ended.
+// When ctx ends, the run stops with [StopCanceled] and no error. Nothing more is drawn or sent, and calls that
+// are under way have the grace period to finish.
+//
+// An error is an arm's, the policy's, the journal's or the configuration's. A panic in the caller's code (an
+// arm, the policy, a hook) is such an error too, a [*PanicError]. The result that comes with an error holds
+// everything that was paid for until then. It is nil only for a wrong configuration, or a journal that another
+// run uses. If the run has a journal, [Result.Behind] says whether an earlier incarnation's result may hold
+// more.
+//
+// Run returns when every goroutine that it started has ended.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	if cfg.Journal != nil {
+		// Before anything is written: two runs that mix their decisions in one file could never be resumed.
 		release, err := cfg.Journal.Use()
 		if err != nil {
 			return nil, fmt.Errorf("evolve: %w", err)

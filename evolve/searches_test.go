@@ -12,7 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A kindOfSearch is a way to make an arm, for tests of what must hold for arms of any kind.
+// A kindOfSearch makes an arm. It is for tests of what must hold for every kind of arm.
 type kindOfSearch struct {
 	name string
 	n    int // calls that a step makes at once

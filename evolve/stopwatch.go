@@ -5,19 +5,22 @@ import (
 	"time"
 )
 
-// A stopwatch measures an evaluation, but for the time in which it waits in a queue, and ends it when it
-// has taken the most that it may. It is safe for concurrent use.
+// A stopwatch measures how long an evaluation takes, without the time in which it waits in a queue. It ends an
+// evaluation that has taken the most that it may.
+//
+// Waiting does not count because it depends on what else runs. If it did, a program would be invalid for being
+// evaluated on a busy machine. It is safe for concurrent use, as an evaluator may wait in several queues at once.
 type stopwatch struct {
 	most  time.Duration
 	timer *time.Timer // nil if it may take any time
 
 	mu      sync.Mutex
-	waiting int           // in queues
-	since   time.Time     // when it ran last, if waiting is 0
-	ran     time.Duration // before
+	waiting int           // queues in which it waits now
+	since   time.Time     // when it last began to run, if waiting is 0
+	ran     time.Duration // how long it ran before that
 }
 
-// startWatch returns a stopwatch that calls end after most, if limited.
+// startWatch returns a stopwatch that runs. If limited, it calls end after most.
 func startWatch(end func(), most time.Duration, limited bool) *stopwatch {
 	w := &stopwatch{most: most, since: time.Now()}
 	if limited {
@@ -26,7 +29,7 @@ func startWatch(end func(), most time.Duration, limited bool) *stopwatch {
 	return w
 }
 
-// queued stops the time until served is called.
+// queued stops the stopwatch until served is called.
 func (w *stopwatch) queued() (served func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +51,7 @@ func (w *stopwatch) queued() (served func()) {
 	}
 }
 
-// stop returns how long it ran.
+// stop stops the stopwatch for good and returns how long it ran.
 func (w *stopwatch) stop() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

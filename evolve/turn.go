@@ -19,39 +19,42 @@ import (
 // recorded, recalled and booked in one place, and is in the Result even if the arm forgets it.
 //
 // It is a parameter of Step and not a value in its context. What limits, records and recalls a call decides
-// results, costs and durability: hidden in a context it was forgotten in one wrapper or another, and a
-// finished run then paid for everything again, silently.
+// results, costs and durability. While these were values in a context, one of several wirings could be
+// forgotten, and a resumed run then paid for everything again without an error.
 //
-// A nil *Turn limits and records nothing, for an arm stepped by hand. A Turn is safe for concurrent use, and
-// not to be used after its step.
+// A nil *Turn limits and records nothing. It is for an arm stepped by hand. A Turn is safe for concurrent use.
+// It must not be used after its step.
 type Turn struct {
 	*step     // nil where nothing is limited or recorded
 	calls int // granted
 }
 
-// A step is what happened in one step of a run, whatever its arm tells of it. The run believes this and not the
-// arm where the two differ: an arm that forgets a call, keeps an error to itself, or returns as if nothing had
-// happened after the run was called off, would otherwise make the accounts wrong, spend the budget on an
-// evaluator that is gone, or leave a journal that nothing can replay.
+// A step is what happened in one step of a run. Where it differs from what the arm returns, the run believes
+// the step. An arm that forgets a call would make the accounts wrong. One that keeps an error to itself would
+// spend the budget on an evaluator that is gone. One that returns normally although the run was called off
+// would leave a journal that nothing can replay.
 //
-// The step of an Allocator's arm is a part of the Allocator's own, and what happens in it happens in both.
+// The step of an Allocator's arm is part of the Allocator's own step, so what happens in it is noted in both.
 type step struct {
 	*shared
 	pull    int // its number; -1 before the first
 	past    journal.Past
-	over    func() bool // reports whether the run has called its steps off
+	over    func() bool // reports whether the run has given its steps up: the grace period or the wall time is over
 	parent  *step       // the allocator's, nil for none
 	failing *streak     // of the arm
 
 	mu     sync.Mutex // an arm may ask from several goroutines
 	made   []Call     // in the order they ended
 	scored []scoring  // evaluations that brought a result, made or remembered
-	limit  string     // the first by name that left no room for something, whichever came first, so that replay says the same
-	cut    bool       // something in it was given up
-	fatal  error      // after which the run cannot go on
+	// limit is the field of the budget that left no room for something. Of several it is the first by name
+	// and not by time: which call was refused first is chance, and replay has to name the same one.
+	limit string
+	cut   bool  // something in it was given up
+	fatal error // after which the run cannot go on
 }
 
-// shared is what all steps of a run share.
+// shared is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the
+// whole run: several steps are made at once, and together they must stay within one budget.
 type shared struct {
 	ledger   *ledger
 	journal  *journal.Journal // nil for none
@@ -59,8 +62,8 @@ type shared struct {
 	queued   func() (served func()) // is called when a call begins to wait for a place
 }
 
-// Calls returns how many model calls the step may make. It is at least 1, and without a limit
-// [math.MaxInt]. What is asked beyond it is refused, unless others leave some over.
+// Calls returns how many model calls the step may make. It is at least 1, and [math.MaxInt] without a limit.
+// Calls beyond it are refused, unless other steps leave some of theirs.
 func (t *Turn) Calls() int {
 	if t == nil {
 		return math.MaxInt
@@ -68,8 +71,8 @@ func (t *Turn) Calls() int {
 	return t.calls
 }
 
-// NewTurn returns a Turn for an arm stepped by hand that may make so many calls. It limits and records nothing
-// else. It panics if calls < 1.
+// NewTurn returns a Turn for an arm stepped by hand, which may make this many calls. It limits and records
+// nothing else. It panics if calls < 1.
 func NewTurn(calls int) *Turn {
 	if calls < 1 {
 		panic(fmt.Sprintf("evolve: NewTurn of %d calls: need at least 1", calls))
@@ -80,14 +83,14 @@ func NewTurn(calls int) *Turn {
 // granted returns t with at most n calls. It never grants more than t has, so an arm within arms cannot pass
 // what the run set aside.
 func (t *Turn) granted(n int) *Turn {
-	if t == nil {
+	if t == nil { // stepped by hand: the limit of an inner allocation holds all the same
 		return &Turn{calls: n}
 	}
 	return &Turn{step: t.step, calls: min(n, t.calls)}
 }
 
-// inner returns a turn for the step of an arm of the arm that t is for. It keeps accounts of its own beside
-// those of t, because the inner allocation has to know the calls of that arm alone.
+// inner returns a turn for one of the arms of an arm that consists of several. It keeps accounts of its own
+// beside those of t, because the inner allocation has to know the calls of that arm alone.
 func (t *Turn) inner(n int) *Turn {
 	in := t.granted(n)
 	if in.step != nil {
@@ -100,22 +103,23 @@ func (t *Turn) inner(n int) *Turn {
 // recording reports whether t belongs to a run.
 func (t *Turn) recording() bool { return t != nil && t.step != nil }
 
-// Ask asks l. In a run it recalls the reply from the journal, or else admits the call, sends it, makes the
-// reply durable, and settles with the budget, in that order. kind is what the call is for: [KindChild], or
-// another word for a call beside the children, which then stands in [Generation.Asides].
+// Ask asks l. In a run it recalls the reply from the journal. If the journal has none, it admits the call,
+// sends it, makes the reply durable, and settles with the budget, in that order. kind is what the call is for:
+// [KindChild], or another word for a call beside the children. Such a call is in [Generation.Asides].
 //
-// An error for which [Refused] is true means that the call was not made. Any other costs this call alone,
-// unless it says that the model is [llm.Unavailable] or that the journal failed: the run then ends after the
-// step, whatever Step returns.
+// An error for which [Refused] is true means that the call was not made. Any other error costs this call
+// alone, unless it says that the model is [llm.Unavailable] or that the journal failed. The run then ends
+// after the step, whatever Step returns.
 func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	return t.askOnce(ctx, purpose{kind: kind}, l, req)
 }
 
-// askOnce is Ask, and ends the run after too many failures.
+// askOnce is ask, and ends the run after too many failures in a row.
 func (t *Turn) askOnce(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	reply, recalled, err := t.ask(ctx, p, l, req)
 	if t.recording() && !recalled {
 		if bad := t.failing.note(reply, err, mostFailures); bad != nil {
+			// Noted in the step as well as returned: a search that ignores errors is the one that this is for.
 			t.end(bad)
 			return reply, bad
 		}
@@ -123,26 +127,28 @@ func (t *Turn) askOnce(ctx context.Context, p purpose, l llm.LLM, req llm.Reques
 	return reply, err
 }
 
-// mostFailures is how many calls in a row may fail of a search that counts none itself. A Breeder counts its
-// own. Failed calls do not count in Budget.Calls, so without an end a search that goes on after each error
-// would ask a dead endpoint for ever.
+// mostFailures is how many calls in a row may fail in a search that does not count its failures itself, as a
+// Breeder does. Failed calls do not count in Budget.Calls. Without this bound a search that goes on after each
+// error would ask a dead endpoint for ever.
 const mostFailures = 256
 
 // A purpose is what a call is for.
 type purpose struct {
 	kind   string
-	bred   bool   // a Breeder asks, whose search goes on where the call fails
+	bred   bool   // a Breeder asks, whose search goes on if the call fails: the failure costs one child
 	within *asked // the evaluation that asks, nil for none
 }
 
-// ask is Ask, and says whether the reply came from the journal.
+// ask is Ask without the count of failures in a row, which a Breeder keeps itself. It also says whether the
+// reply came from the journal: a failure that is recalled must not count against an endpoint that may be back.
 func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (reply llm.Reply, recalled bool, err error) {
 	if !t.recording() {
 		reply, err = l.Generate(ctx, req)
 		return reply, false, err
 	}
-	// This order is the contract: nothing is sent that is in the file or that the budget has no room for,
-	// nothing is acted on that is not on disk, and what was spent is booked however it ended.
+	// This order is the contract. A call that is in the file is not sent again. A call that the budget has no
+	// room for is not sent. No reply is acted on before it is on disk. What was spent is booked however the
+	// call ended, which is why settle stands behind no condition.
 	c := t.newCall(p, req)
 	reply, recalled, err = c.recall(ctx)
 	if err == nil && !recalled {
@@ -159,12 +165,13 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	return reply, recalled, err
 }
 
-// Evaluate scores program with e. Sample numbers independent evaluations of one program: the same program and
-// sample are evaluated once in a run, so that a deterministic evaluator is always asked for sample 0, and a
-// noisy one for 0, 1, 2, ... Programs are the same if their texts are, up to white space at the end.
+// Evaluate scores program with e. Sample numbers independent evaluations of one program. The same program and
+// sample are evaluated once in a run, so ask a deterministic evaluator always for sample 0, and a noisy one
+// for 0, 1, 2, ... Programs are the same if their texts are, up to white space at the end.
 //
-// A bad program is a result that is not valid; err means that evaluation itself failed, which ends the run
-// after the step, or that it was given up, or, if [Refused] is true of it, that the budget has no room.
+// A bad program is a result that is not valid. An error for which [Refused] is true means that the budget has
+// no room. Any other error means that the evaluation was given up, or that evaluation itself failed, which
+// ends the run after the step.
 //
 // Evaluators are told apart by their values, and across processes by how they print. One whose value cannot be
 // compared, such as a func or a struct that holds a slice, is asked again each time.
@@ -195,7 +202,7 @@ func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error)
 	return eval.Candidate{Program: t.Initial(), Result: r}, nil
 }
 
-// noteCall keeps a call for the result.
+// noteCall keeps a call for the result. A call without attempts cost nothing, and is left out.
 func (s *step) noteCall(c Call) {
 	for p := s; p != nil && len(c.Attempts) > 0; p = p.parent {
 		p.mu.Lock()
@@ -204,8 +211,9 @@ func (s *step) noteCall(c Call) {
 	}
 }
 
-// noteScored keeps that an evaluation brought a result. Whether it was made here or in a step beside this one
-// depends on which came first; the result counts each where it was asked for first, in the order of outcomes.
+// noteScored notes that an evaluation brought a result. Two steps that are made at once may ask for the same
+// evaluation, and which of them makes it is chance. So both note it, and the account counts it for the one
+// whose outcome is taken in first.
 func (s *step) noteScored(e scoring) {
 	for p := s; p != nil; p = p.parent {
 		p.mu.Lock()
@@ -216,8 +224,9 @@ func (s *step) noteScored(e scoring) {
 
 // noteError keeps what err means for the step, whether its arm returns it or not.
 //
-// In a pull whose end is in the journal an error did not end the step when it came first, so it does not now:
-// the arm made do with it then. Only what shows that the run is another one counts there.
+// If the end of the pull is in the journal, the step went on after this error when it first came, and so it
+// does now. There only an error that shows that the run is another one, or that the journal cannot be written,
+// ends the step.
 func (s *step) noteError(err error) {
 	if err == nil {
 		return
@@ -242,7 +251,8 @@ func (s *step) noteError(err error) {
 	}
 }
 
-// end lets the run end after the step. It does not cancel what is under way, which is paid for.
+// end makes the run end after the step. It does not cancel the calls that are under way, because they are paid
+// for.
 func (s *step) end(err error) {
 	for p := s; p != nil; p = p.parent {
 		p.mu.Lock()
@@ -253,9 +263,9 @@ func (s *step) end(err error) {
 	}
 }
 
-// fatal reports whether a run cannot go on after err, which is more than the failure of one call: the model
-// or the evaluator is gone, the journal cannot be written or tells of another run, somebody's code panicked.
-// To go on would spend the budget on nothing, or on what cannot be kept.
+// fatal reports whether err is more than the failure of one call, so that the run cannot go on: the model or
+// the evaluator is gone, the journal cannot be written or tells of another run, or code panicked. To go on
+// would spend the budget on nothing, or on what cannot be kept.
 func fatal(err error) bool {
 	var panicked *PanicError
 	var evaluation *evaluationError
@@ -267,8 +277,8 @@ func journalFailed(err error) bool {
 	return errors.Is(err, journal.ErrWrite) || errors.Is(err, journal.ErrDiverged)
 }
 
-// Refused reports whether err says that a call or an evaluation was not made because the run's budget has no
-// room for it (the field of Budget is in limit) or because the run is coming to an end (limit is "").
+// Refused reports whether err says that a call or an evaluation was not made. limit is the field of the Budget
+// that has no room for it, or "" if the run is coming to an end.
 func Refused(err error) (limit string, refused bool) {
 	var r *refusedError
 	if errors.As(err, &r) {
@@ -277,15 +287,16 @@ func Refused(err error) (limit string, refused bool) {
 	return "", errors.Is(err, llm.ErrDraining)
 }
 
-// A streak counts calls in a row that failed, of those made in this incarnation of the run. What a journal
-// recalls does not count: the streak that ended an incarnation would end each one after it too, although the
-// endpoint is back. It is safe for concurrent use.
+// A streak counts the calls in a row that failed, among those made in this incarnation of the run. Calls that
+// the journal recalls do not count. If they did, the streak that ended one incarnation would end each one after
+// it, although the endpoint is back. It is safe for concurrent use.
 type streak struct {
 	mu sync.Mutex
 	n  int
 }
 
-// note counts a call. It returns an error when most calls in a row have failed.
+// note counts a call. It returns an error when most calls in a row have failed. A call that was never sent does
+// not count. A timeout neither counts nor ends the streak: Budget.Stalls limits timeouts.
 func (s *streak) note(reply llm.Reply, err error, most int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

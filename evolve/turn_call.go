@@ -11,32 +11,32 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A call is one call of a step while it is made. One goroutine owns it, but its attempts may be under way at once,
-// where a model asks again before the first answer is there.
+// A call is one call of a step while it is made. One goroutine owns it. Its attempts may be under way at once,
+// because a model may ask again before the first answer is there.
 //
-// Room in the budget is set aside for each attempt when it has left every queue (begin), and settled when the
-// attempt has ended (ended), not for the call from its beginning to its end. A generation of 64 children
-// behind a limit of 16 would otherwise hold back the worst case of 48 that only wait, and a retry that pauses
-// that of one that does nothing: with a budget of tokens, most retries found no room although most of the
-// budget was never used.
+// Room in the budget is set aside when an attempt has left every queue (begin), and settled when that attempt
+// has ended (ended). To set it aside for the whole call was tried and dropped: a generation of 64 children
+// behind a limit of 16 then held back the worst case of 48 calls that only waited, and of every call that
+// paused before a retry. With a budget of tokens most retries found no room, although most of the budget was
+// never used.
 type call struct {
 	*step
 	purpose
 	req llm.Request
 	id  journal.ID // its identity in the journal, if there is one
 
-	outer  *call // that waits for this one, where a model asks another; nil for none
-	booked bool  // all that it cost is booked already
+	outer  *call // the call whose model asks this one, and that waits for it; nil for none
+	booked bool  // all that it cost was booked when the run began, so settle must not book it again
 
-	entry    sync.Mutex // is held while an attempt waits for room
-	mu       sync.Mutex
+	entry    sync.Mutex    // held while an attempt waits for room
+	mu       sync.Mutex    // of what follows
 	set      amounts       // set aside for the attempts under way
 	tried    []llm.Attempt // that have ended, and are booked
 	sends    int           // attempts that were begun
 	open     int           // of these, those under way
 	answered bool          // one brought an answer
-	blocks   amounts       // what is blocked while it waits
-	gone     bool          // it has ended, whatever attempts have not
+	blocks   amounts       // what it has blocked in the ledger, while it waits
+	gone     bool          // the call has ended, even if attempts of it have not
 }
 
 // An inner model is asked by the model of another call, which waits for it.
@@ -57,8 +57,9 @@ func (c *call) held() (sum amounts) {
 	return sum
 }
 
-// block notes that the call is not sent, and what is set aside for those that wait for it therefore stays so.
-// Nothing is blocked by a call that is on the wire.
+// block notes in the ledger what is set aside for the calls that wait for this one, as long as this one is not sent.
+// Without that note, this one could wait for room that only those calls can give back. A call that is on the wire
+// blocks nothing, because it ends by itself.
 func (c *call) block(held amounts) {
 	if c.outer == nil {
 		return
@@ -71,8 +72,12 @@ func (c *call) block(held amounts) {
 	c.ledger.block(held)
 }
 
-// newCall gives the call its identity: what it asks, and for which pull or which evaluation. So arms that ask
-// alike at the same time each get their own answer back when the run is made again, whichever asks first then.
+// newCall gives the call its identity: what it asks, and for which pull or which evaluation. Two arms that ask
+// alike at the same time then each get their own answer back when the run is made again, whichever asks first.
+//
+// Its place in the step is not part of the identity. So the calls that a step makes at once are recalled in
+// whatever order they begin. An evaluation's calls belong to it and not to a pull, because which of two pulls
+// that ask for it makes it is chance.
 func (t *Turn) newCall(p purpose, req llm.Request) *call {
 	c := &call{step: t.step, purpose: p, req: req}
 	if t.journal != nil {
@@ -86,8 +91,8 @@ func (t *Turn) newCall(p purpose, req llm.Request) *call {
 	return c
 }
 
-// recall returns how the call ended in an earlier incarnation. Otherwise it waits until the call may be made:
-// until every decision of earlier incarnations is made again.
+// recall returns how the call ended in an earlier incarnation. If the journal does not say, it waits until the
+// call may be made: until every decision of earlier incarnations is made again.
 func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err error) {
 	if c.journal == nil {
 		return llm.Reply{}, false, nil
@@ -97,6 +102,7 @@ func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err 
 	case err != nil:
 		return llm.Reply{}, false, err
 	case r != nil && r.Kind == journal.Refusal:
+		// It is refused again even if there is room now: what the search did next, it did without this call.
 		return llm.Reply{}, true, &refusedError{r.Limit}
 	case r != nil:
 		return *r.Reply, true, r.Error.Err()
@@ -104,13 +110,13 @@ func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err 
 		// To make the call for real would pay for a pull that is over and reported.
 		return c.abandonedThen()
 	}
-	// A failure that came before the run ended by an error may be what it ended by. Recalled, it would end
-	// every incarnation from now on, however healthy the endpoint is.
+	// If an error ended the run, a failure before it may be that error. Recalled, it would end every
+	// incarnation from now on, however healthy the endpoint is.
 	if r, err = c.journal.MadeAgain(c.id); err != nil {
 		return llm.Reply{}, false, err
 	}
 	if r != nil {
-		c.ledger.earlier([]journal.Record{*r})
+		c.ledger.earlier([]journal.Record{*r}) // the failed call was paid for, and the one made now is too
 	}
 	if err := c.awaitLive(ctx); err != nil {
 		return c.abandonedAgain(err)
@@ -118,8 +124,9 @@ func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err 
 	return llm.Reply{}, false, nil
 }
 
-// abandonedThen returns what a call brought that its search gave up by itself, and went on. In a pull whose
-// end is in the file there can be no other call that is not answered.
+// abandonedThen returns how a call ended that its own search gave up and went on without. If the end of the
+// pull is in the file, every call of it without an answer is such a call. Any other means that the search asks
+// for something else now.
 func (c *call) abandonedThen() (llm.Reply, bool, error) {
 	r, err := c.journal.RecallAbandoned(c.id)
 	if err == nil && r == nil {
@@ -132,7 +139,9 @@ func (c *call) abandonedThen() (llm.Reply, bool, error) {
 	return *r.Reply, true, r.Error.Err()
 }
 
-// abandonedAgain returns what a call brought that an earlier incarnation gave up, and this one too.
+// abandonedAgain returns how a call ended that an earlier incarnation gave up, if this one gives it up too. A
+// run that reached its target gave up what was in flight then. Made again, its result must have the same
+// attempts.
 func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
 	r, err := c.journal.RecallAbandoned(c.id)
 	if r == nil || err != nil {
@@ -142,15 +151,16 @@ func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
 	return *r.Reply, true, &abandonedError{r.Error.Err(), why}
 }
 
-// An abandonedError says what an earlier incarnation said, for the reason of this one.
+// An abandonedError has the text of the error in an earlier incarnation, so that the result is the same to the
+// byte. It unwraps to the error of this one, which decides what the run does.
 type abandonedError struct{ then, now error }
 
 func (e *abandonedError) Error() string { return e.then.Error() }
 func (e *abandonedError) Unwrap() error { return e.now }
 
-// awaitLive waits until every decision of earlier incarnations is made again. If replay turns out otherwise
-// until then, the run is another one, and must not have paid for anything. In a run that is over nothing more
-// is asked for.
+// awaitLive waits until every decision of earlier incarnations is made again. If replay diverges before that,
+// the run is another one, and must not have paid for anything. In a run that is over nothing more is asked for:
+// its result is final, and a call without an answer was given up when the run stopped.
 func (s *step) awaitLive(ctx context.Context) error {
 	select {
 	case <-s.journal.Live():
@@ -163,11 +173,11 @@ func (s *step) awaitLive(ctx context.Context) error {
 	}
 }
 
-// send makes the call. What an attempt may cost is set aside when it has left every queue, and it is begun in
-// the journal then; what it did cost is booked when it ends, before the next one or a pause.
+// send makes the call. When an attempt has left every queue, what it may cost is set aside, and the journal
+// records that it begins. When it ends, what it did cost is booked, before the next attempt or a pause.
 func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error) {
 	trace := llm.TraceOf(ctx)
-	if closed(trace.Drain) {
+	if closed(trace.Drain) { // so that it need not wait in a queue to learn that it is not sent
 		return llm.Reply{}, llm.ErrDraining
 	}
 	if i, ok := l.(inner); ok {
@@ -187,9 +197,11 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 	if bad := guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
 		err = bad
 	}
+	// Cleaned before it is recorded, so that an endpoint cannot fill the journal with what it says of itself,
+	// and before it is acted on, so that a resumed run acts on the same text.
 	reply = reply.Clean()
-	// An answer costs something, whether its model tells of it or not. Without an attempt it would count in no
-	// budget, and a run limited by calls would never end.
+	// A model may return an answer without an attempt. Such an answer would count in no budget, and a run
+	// limited by calls would never end.
 	if err == nil && len(reply.Attempts) == 0 {
 		reply.Attempts = []llm.Attempt{{Status: llm.OK}}
 	}
@@ -197,7 +209,8 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 	return reply, err
 }
 
-// untold returns the attempts that ended and are not in a reply's: its model forgot them, or panicked.
+// untold returns the attempts that ended and are not in the reply, because its model forgot them or panicked.
+// They were sent and are charged, so the result has to have them.
 func (c *call) untold(told []llm.Attempt) []llm.Attempt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,16 +235,16 @@ func (c *call) counted() int {
 	return c.set.calls
 }
 
-// begun reports whether an attempt was.
+// begun reports whether an attempt was begun.
 func (c *call) begun() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sends > 0
 }
 
-// again reports why another attempt is not worth waiting for. It sets nothing aside: begin does when the
-// attempt has left the queue, and waits there holding nothing, so that two calls that each want another attempt
-// cannot wait for each other.
+// again reports why another attempt is not worth waiting for. It sets nothing aside. begin does that, when the
+// attempt has left the queue, and while it waits there it holds nothing. So two calls that each want another
+// attempt cannot wait for each other.
 func (c *call) again(drain <-chan struct{}) error {
 	if closed(drain) {
 		return llm.ErrDraining
@@ -242,8 +255,12 @@ func (c *call) again(drain <-chan struct{}) error {
 	return nil
 }
 
-// begin sets aside what an attempt may cost and writes down that it is about to be sent, one record for each
-// attempt: a kill then loses exactly those that were on the wire, and the accounts can say how many.
+// begin sets aside what an attempt may cost and records that it is about to be sent. There is one record for
+// each attempt. After a kill the attempts without an end are those that were on the wire, and the accounts can
+// say how many they are.
+//
+// Room comes first and the record after it: an attempt that is refused must not stand in the file as begun, or
+// the next incarnation would count it as lost.
 func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
 	if err := c.reserve(ctx, drain); err != nil {
 		return err
@@ -262,7 +279,8 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
 	return c.journal.Write(c.id, r)
 }
 
-// reserve sets aside what an attempt may cost. However many are under way, they are one call.
+// reserve sets aside what an attempt may cost. However many attempts are under way, they are one call, so only the
+// first sets a call aside.
 func (c *call) reserve(ctx context.Context, drain <-chan struct{}) error {
 	c.entry.Lock() // so that a second attempt does not wait for the room that its own call has
 	defer c.entry.Unlock()
@@ -279,12 +297,13 @@ func (c *call) reserve(ctx context.Context, drain <-chan struct{}) error {
 	return nil
 }
 
-// ended books what attempts cost, when they have ended and not when the call has: stalls count against their
-// limit while they happen, so a run in which every call hangs ends after as many stalls as it may have and
+// ended books what attempts cost as soon as they have ended, not when the call has. Stalls then count against
+// their limit while they happen. A run in which every call hangs ends after the stalls that it may have and
 // those in flight, however often each call would be retried.
 //
-// The room for the call itself stays set aside if an attempt brought an answer, until the call has ended too. In
-// between it is neither spent nor free.
+// If an attempt brought an answer, the room for the call itself stays set aside until the call has ended. It is
+// not yet spent, because a call counts once and settle counts it. It must not be free either, or another call
+// would take it.
 func (c *call) ended(attempts []llm.Attempt) {
 	used, stalls := c.ledger.b.used(sizeOf(c.req), attempts)
 	c.mu.Lock()
@@ -306,15 +325,20 @@ func (c *call) ended(attempts []llm.Attempt) {
 		c.block(c.outer.held())
 	}
 	if c.journal == nil || len(attempts) == 0 || answered(attempts) {
-		return
+		return // the record of the call's end has an answered attempt, and comes at once
 	}
-	// If this cannot be written, neither can the call's end, which says so.
+	// Without this record a kill during the pause before a retry would leave the attempts before it in no
+	// account. If it cannot be written, neither can the call's end, which reports that.
 	_ = c.journal.Write(c.id, journal.Record{Kind: journal.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: promptBound(c.req)})
 }
 
-// keep makes durable how the call ended, before anything acts on it. What it is recorded as decides what a
-// resumed run does: a completion is recalled, a refusal too, an abandoned call is made again, and a failure is
-// recalled unless the run then ended by an error.
+// keep makes durable how the call ended, before anything acts on it. The kind of record decides what a resumed
+// run does. A completion and a refusal are recalled. An abandoned call is made again. A failure is recalled,
+// unless the run then ended by an error. One that cost a child alone is recalled even then, if another call was
+// answered since: the search went on from it.
+//
+// A kill before the record is written leaves the begin record alone: the attempt counts as lost, and the call
+// is made again.
 func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply, error) {
 	if c.journal == nil {
 		return reply, err
@@ -326,19 +350,21 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 	case len(reply.Attempts) == 0 && limit != "":
 		r = journal.Record{Kind: journal.Refusal, Limit: limit}
 	case !c.begun() && len(reply.Attempts) == 0 && (refused || ctx.Err() != nil):
-		return reply, err // it was not begun
+		return reply, err // it was not begun, so there is nothing to account for
 	case ctx.Err() != nil || refused && limit == "" || fatal(err):
+		// The run ends by this. Recorded as a failure it would be recalled, and end every later incarnation too.
 		r.Kind, r.Prompt = journal.Abandoned, promptBound(c.req)
 	default:
 		r.Kind, r.Prompt, r.Alone = journal.Failure, promptBound(c.req), c.bred
 	}
 	if bad := c.journal.Write(c.id, r); bad != nil {
-		return reply, errors.Join(bad, err)
+		return reply, errors.Join(bad, err) // the reply too: its attempts were paid for, and belong in the result
 	}
 	return reply, err
 }
 
-// settle books what is not booked yet, and gives back what is still set aside.
+// settle books what is not booked yet, and gives back what is still set aside. The call itself is counted here
+// and not with its attempts, because it counts once however many attempts it took.
 func (c *call) settle(reply llm.Reply, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -354,7 +380,7 @@ func (c *call) settle(reply llm.Reply, err error) {
 	c.set, c.gone = amounts{}, true
 }
 
-// bookRecalled books a call that comes from a journal.
+// bookRecalled books a call that an evaluation made and that comes from the journal with it.
 func (s *step) bookRecalled(req size, attempts []llm.Attempt) {
 	used, stalls := s.ledger.b.used(req, attempts)
 	if answered(attempts) {

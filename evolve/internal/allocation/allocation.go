@@ -1,9 +1,10 @@
 // Package allocation is the core of evolve's Run: it decides which arm is pulled next, what the policy is
 // told, and when the run stops.
 //
-// It only decides. It starts no goroutine, reads no clock and writes no file, so the same questions in the
-// same order get the same answers, and a journal of the answers can be compared with a second run of them.
-// The driver makes each decision durable and then acts on it. A [Core] is owned by one goroutine.
+// It only decides. It starts no goroutine, reads no clock and writes no file. The same questions in the same
+// order therefore get the same answers, which is what a resumed run rests on: it asks them again, and compares
+// the answers with those in its journal. The driver makes each decision durable and then acts on it. A [Core] is
+// owned by one goroutine.
 package allocation
 
 import (
@@ -14,7 +15,7 @@ import (
 )
 
 // Limits are those of a budget that depend on outcomes alone. The others (tokens, FLOPs, money, time) are
-// kept call by call, and reach the core in [Outcome.Limit].
+// kept call by call, as a pull can pass them before its outcome is in. They reach the core in [Outcome.Limit].
 type Limits struct {
 	Calls        int      // that brought an answer; 0: no limit
 	Evaluations  int      // 0: no limit
@@ -25,7 +26,7 @@ type Limits struct {
 	Target       *float64 // score of a valid candidate; nil: none
 }
 
-// Config is what is allocated.
+// Config says what a [Core] decides about.
 type Config struct {
 	Arms   int // at least 1
 	Policy bandit.Policy
@@ -33,7 +34,8 @@ type Config struct {
 	Limits Limits
 }
 
-// An Arm is what the core has to know of one when it draws. Of arms whose pull is pending it asks nothing.
+// An Arm is what the core has to know of an arm when it draws. The entry of an arm whose pull is pending is not
+// read, so the driver need not ask an arm that is being stepped.
 type Arm struct {
 	Done  bool
 	Calls int // model calls that a step would like to make; 0: it does not say
@@ -85,7 +87,7 @@ const (
 	Error     Why = "error"     // something failed
 )
 
-// An Outcome is what a pull brought.
+// An Outcome is what a pull brought. It counts what was paid for, also where the step was cut short.
 type Outcome struct {
 	Pull        int
 	Calls       int    // that brought an answer
@@ -104,13 +106,13 @@ type Core struct {
 	pulls   []int            // by arm
 
 	rounds, calls, stalls, evaluations int
-	reserved                           int    // calls set aside for what is pending
+	reserved                           int    // calls set aside for what is pending; 0 when nothing is
 	full                               string // the limit that left no room in an outcome
 	idle                               int    // outcomes in a row without a better best
 	weary                              bool   // idle has reached Patience once; a later gain does not undo it
 	best                               Score
-	why                                Why
-	limit                              string
+	why                                Why    // why the run stops; "" while it goes on
+	limit                              string // the limit that bound, if why is Budget
 }
 
 // New returns a core that has decided nothing. It panics if cfg has no arm or no policy.
@@ -149,7 +151,8 @@ func (c *Core) Next(arms []Arm, most int) (Decision, error) {
 	case c.Reached():
 		return c.End(Target, ""), nil
 	case len(c.pending) > 0 && (limit != "" || !some):
-		return Decision{Kind: Wait}, nil // what is pending may leave room
+		// A pending pull may use less than was set aside for it, or leave its arm open, and then there is room.
+		return Decision{Kind: Wait}, nil
 	case limit != "":
 		return c.End(Budget, limit), nil
 	case !some:
@@ -162,7 +165,8 @@ func (c *Core) Next(arms []Arm, most int) (Decision, error) {
 	return c.grant(pull, arms[pull.Arm].Calls, most), nil
 }
 
-// grant sets aside what the drawn arm would like, as far as there is room.
+// grant sets aside what the drawn arm would like, as far as there is room. For an arm that does not say how much
+// that is, nothing is set aside: all the room there is would keep every other arm from being drawn.
 func (c *Core) grant(pull bandit.Pull, wish, most int) Decision {
 	room := c.room()
 	if most > 0 {
@@ -179,7 +183,9 @@ func (c *Core) grant(pull bandit.Pull, wish, most int) Decision {
 	return d
 }
 
-// room is how many calls, each with at most one evaluation, can still be made beside what is set aside.
+// room returns how many calls, each with at most one evaluation, can still be made beside what is set aside.
+// Evaluations need no reserve of their own, because a call brings at most one child and a child at most one
+// evaluation.
 func (c *Core) room() int {
 	room := math.MaxInt
 	if l := c.cfg.Limits.Calls; l > 0 {
@@ -209,7 +215,8 @@ func (c *Core) bound() string {
 	return c.full
 }
 
-// Open returns which arms may be pulled now, and whether any may. A pending one may not: its step runs.
+// Open returns which arms may be pulled now, and whether any may. One whose pull is pending may not, because its
+// step runs.
 func (c *Core) Open(arms []Arm) (open []bool, some bool) {
 	if len(arms) != c.cfg.Arms {
 		panic(fmt.Sprintf("allocation: %d entries for %d arms", len(arms), c.cfg.Arms))
@@ -223,13 +230,15 @@ func (c *Core) Open(arms []Arm) (open []bool, some bool) {
 	return open, some
 }
 
-// Take takes in the outcome of a pending pull, in whatever order outcomes come. It reports whether the
-// policy is to be told ([Core.Report]). Otherwise the pull is taken back, and the policy never hears of it.
+// Take takes in the outcome of a pending pull, in whatever order outcomes come. It reports whether the policy is
+// to be told ([Core.Report]). Otherwise the pull is taken back and the policy never hears of it: the reward of a
+// step that was cut short is not that of the whole step, which a resumed run makes and reports.
 func (c *Core) Take(o Outcome) (report bool, err error) {
 	d, err := c.take(o.Pull)
 	if err != nil {
 		return false, err
 	}
+	// Counted also if the run has stopped, or the step was cut short: it was paid for.
 	c.reserved -= d.Calls
 	c.calls += o.Calls
 	c.stalls += o.Stalls
@@ -244,7 +253,7 @@ func (c *Core) Take(o Outcome) (report bool, err error) {
 	return false, c.player.Cancel(o.Pull)
 }
 
-// take returns what was decided of a pending pull, which is pending no more.
+// take returns what was decided about a pending pull, and removes it from those that are pending.
 func (c *Core) take(pull int) (Decision, error) {
 	for arm, d := range c.pending {
 		if d.Pull.ID == pull {
@@ -255,7 +264,8 @@ func (c *Core) take(pull int) (Decision, error) {
 	return Decision{}, fmt.Errorf("allocation: an outcome of pull %d, which is not pending", pull)
 }
 
-// gain takes in an arm's best.
+// gain takes in an arm's best. Patience counts outcomes and not draws, since with several pulls in flight a draw
+// cannot know yet what those before it bring.
 func (c *Core) gain(s Score) {
 	c.idle++
 	if s.better(c.best) {
@@ -266,17 +276,18 @@ func (c *Core) gain(s Score) {
 	}
 }
 
-// Report tells the policy the reward of a pull whose outcome was taken in. It fails if the reward is not
-// finite; the policy is told nothing then.
+// Report tells the policy the reward of a pull whose outcome was taken in. It fails if the reward is not finite,
+// and then tells the policy nothing: a single NaN in its sums would make every later probability NaN.
 func (c *Core) Report(pull int, reward float64) error { return c.player.Report(pull, reward) }
 
-// Cancel takes a pull back whose reward could not be told.
+// Cancel takes back a pull whose reward could not be told.
 func (c *Core) Cancel(pull int) error { return c.player.Cancel(pull) }
 
-// Forget forgets that a limit left no room, where a larger one is in force since.
+// Forget forgets that a limit left no room. It is called when a larger limit is in force.
 func (c *Core) Forget() { c.full = "" }
 
-// End stops the run, unless it has a reason already, which stands. It returns the stop.
+// End stops the run and returns the stop. If the run has a reason to stop already, that one stands: later reasons
+// often follow from it, and replay has to find the same one.
 func (c *Core) End(why Why, limit string) Decision {
 	if c.why == "" {
 		c.why, c.limit = why, limit
