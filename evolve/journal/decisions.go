@@ -10,6 +10,9 @@ import (
 )
 
 // decisions are those of earlier incarnations in order, and how far this one has made them again.
+//
+// Maps are by a pull's place in made and not by its number, because a journal can hold several runs, one after
+// the other, and each counts its pulls from 0.
 type decisions struct {
 	made   []Record
 	drawn  map[int]int           // where in made a pull of the run read last was drawn
@@ -29,9 +32,9 @@ func newDecisions() decisions {
 	return decisions{drawn: make(map[int]int), ends: make(map[int]time.Duration), taken: make(map[int][]int), live: make(chan struct{})}
 }
 
-// Finished reports whether the file tells of a run that is over. Running it again gives its result and asks
-// nothing of the model, unless the run is given a larger limit (see evolve.Budget). Where a program makes several
-// runs with one journal, that is the one that was begun last in this incarnation.
+// Finished reports whether the run in the file is over. To make it again gives its result and asks the model for
+// nothing, unless the run is given a larger limit (see evolve.Budget). If a program makes several runs with one
+// journal, it reports on the one that was begun last in this incarnation.
 func (j *Journal) Finished() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -53,16 +56,15 @@ func (d *decisions) end() int {
 }
 
 // Live returns a channel that is closed once every decision of earlier incarnations of the run is made again.
-// Before that nothing is asked for that the file does not hold, so that nothing is paid for by a run that turns
-// out to be another.
+// Calls that the file does not hold wait for it. A run that turns out to be another one has then paid for nothing.
 func (j *Journal) Live() <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.live
 }
 
-// Next returns the decision that an earlier incarnation made here, and reports whether there is one: whether
-// the run is in replay.
+// Next returns the decision that an earlier incarnation made at this point. It reports whether there is one,
+// that is, whether the run is in replay.
 func (j *Journal) Next() (r Record, replaying bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -72,14 +74,15 @@ func (j *Journal) Next() (r Record, replaying bool) {
 	return j.made[j.next], true
 }
 
-// A Past is what the file tells of a pull.
+// A Past is what the file holds of a pull that an earlier incarnation drew.
 type Past struct {
-	Ended bool          // its reward was reported, so that the file has all that it asked for
-	Took  time.Duration // if it ended
-	Taken []int         // indices of its children, in the order in which they were taken in where that is not by index
+	Ended bool          // its reward was reported, so the file holds everything that it asked for
+	Took  time.Duration // how long it took, if it ended
+	Taken []int         // indices of its children in the order in which they were taken in; nil if that is by index
 }
 
-// Past returns what the file tells of the pull that is to be drawn now.
+// Past returns what the file holds of the pull that is to be drawn now. It is to be called before the draw is
+// made again by [Journal.Decide], which moves on to the next decision.
 func (j *Journal) Past() (p Past) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -88,8 +91,12 @@ func (j *Journal) Past() (p Past) {
 	return p
 }
 
-// Decide records a decision, or compares it with the one that an earlier incarnation made here. It returns
-// [ErrDiverged] if they differ. A [Stop] is on disk when Decide returns.
+// Decide records a decision, or compares it with the one that an earlier incarnation made at this point. It
+// returns [ErrDiverged] if they differ, and so does every later Decide.
+//
+// A [Stop] is on disk when Decide returns: a run that its caller knows to be over must be over after a loss of
+// power too. Other decisions reach the disk with the next reply. One that is lost was followed by nothing that
+// was paid for, and is made again.
 func (j *Journal) Decide(r Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -113,8 +120,8 @@ func (j *Journal) Decide(r Record) error {
 	return nil
 }
 
-// own reports whether a record belongs to the run that was begun last in this incarnation, where a program makes
-// several with one journal.
+// own reports whether a record belongs to the run that was begun last in this incarnation. A program may make several
+// runs with one journal, and what one of them paid for must not count for another.
 func (d *decisions) own(p wal.Place) bool {
 	after := d.run <= 1 || p.Offset > d.runs[d.run-1]
 	return after && (d.run >= len(d.runs) || p.Offset < d.runs[d.run])
@@ -137,14 +144,15 @@ func (j *Journal) repeat(r Record) error {
 	return nil
 }
 
-// Take records that a child of a pull is taken in next, before the search acts on it.
+// Take records that a child of a pull is taken in next. It is called before the search acts on the child, so
+// that what the search asks for next stands after the reason for it.
 func (j *Journal) Take(pull, child int) error {
 	_, err := j.append(&Record{Kind: Taken, Pull: &pull, Child: &child})
 	return err
 }
 
-// Diverged notes that pull asks for something that the file must hold and does not, and returns that as an
-// error: the file tells of the end of the pull.
+// Diverged records and returns the error that pull asks for something that the file should hold and does not:
+// the pull's end is in the file, and everything that it asked for stands before that.
 func (j *Journal) Diverged(pull int, id ID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -155,17 +163,19 @@ func (j *Journal) Diverged(pull int, id ID) error {
 	return j.err
 }
 
-// Behind reports whether the file tells of decisions or answers that were not made again.
+// Behind reports whether the file holds decisions or answers that this incarnation has not made or asked for
+// again.
 func (j *Journal) Behind() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.next < len(j.made) || slices.ContainsFunc(j.unclaimed(), j.own)
 }
 
-// Pause records that a run ended and can go on, and why.
+// Pause records that a run ended and can go on, and why. After a pause by an error, calls that had failed may be
+// made again (see [Journal.Recall]).
 func (j *Journal) Pause(stop string, why error) error {
 	if j.Err() != nil {
-		return nil // it ended by that
+		return nil // the run ended because of the journal, and its error says so
 	}
 	r := Record{Kind: Pause, Stop: stop}
 	if why != nil {

@@ -8,28 +8,30 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// An Earlier is what earlier incarnations of a run paid for that no generation of its result tells, because
+// An Earlier is what earlier incarnations of a run paid for that no generation of its result holds, because
 // the run made it again or did not ask for it any more. It is empty for a run that was never stopped.
-// Together with the attempts of the result it is all that the run cost.
+// Together with the attempts in the result it is all that the run cost.
 type Earlier struct {
 	// Abandoned holds the attempts of each call that was given up (Ctrl-C, the endpoint gone), that failed
 	// before an error ended the run, or that was under way at a kill after an attempt had ended.
 	Abandoned [][]llm.Attempt
-	// Lost stands for the attempts under way when a process was killed: each is canceled and without usage,
-	// and may have been paid for. MaxTokens is 0 where the request left it to the model.
+	// Lost stands for the attempts that were under way when a process was killed. Whether a server answered
+	// them, and what that cost, is not known. So each has the status canceled and no usage. MaxTokens is 0 if
+	// the request left it to the model.
 	Lost []llm.Attempt
-	// Unclaimed holds the attempts of each call that was answered, and that the run did not ask for again
-	// when it made the pull once more. The requests of such a search depend on more than its seeds and the
-	// answers, for example on the time or on the order of a map.
+	// Unclaimed holds the attempts of each call that was answered and that the run did not ask for when it made
+	// the pull again. The requests of such a search depend on more than its seeds and the answers, for example
+	// on the time or on the order of a map.
 	Unclaimed [][]llm.Attempt
 }
 
-// earlier is what earlier incarnations left behind beside answers.
+// earlier is what earlier incarnations left behind beside answers. It keeps places in the file and not records,
+// since most of it is read once at the end, or never.
 type earlier struct {
-	begun     map[ID][]wal.Place // attempts that the incarnation being read sent, not known to have ended
-	tried     map[ID][]wal.Place // attempts that ended, of its calls that are not known to have ended
-	lost      []wal.Place        // begun by an incarnation that ended so, in order
-	left      []wal.Place        // tried by one that ended so, in order
+	begun     map[ID][]wal.Place // attempts that the incarnation being read sent and whose end was not read yet
+	tried     map[ID][]wal.Place // attempts that ended, of calls whose end was not read yet
+	lost      []wal.Place        // what was in begun when an incarnation ended, in the file's order
+	left      []wal.Place        // what was in tried when one ended, in the file's order
 	abandoned []wal.Place        // calls that were given up or made again, in order
 	shown     map[wal.Place]bool // of these, those that this incarnation's result tells, too
 	latest    time.Time          // of the last record read
@@ -41,14 +43,17 @@ func newEarlier() earlier {
 	return earlier{begun: make(map[ID][]wal.Place), tried: make(map[ID][]wal.Place), shown: make(map[wal.Place]bool)}
 }
 
-// ended takes in that call id ended: its attempts are in the record of its end.
+// ended takes in that call id ended. The record of its end holds all of its attempts, so those that were noted
+// one by one must not count again.
 func (e *earlier) ended(id ID) {
 	delete(e.begun, id)
 	delete(e.tried, id)
 }
 
-// close adds the incarnation that the records read last belong to. What it began and did not end is lost,
-// also when it is made again later.
+// close ends the incarnation that the last records belong to. What it began and did not end is lost, even if a
+// later incarnation makes it again: both were sent.
+//
+// Its time is that of its last record, because a process that is killed records no end.
 func (e *earlier) close() {
 	for _, places := range e.begun {
 		e.lost = append(e.lost, places...)
@@ -65,10 +70,10 @@ func (e *earlier) close() {
 	}
 }
 
-// Lost returns how many attempts earlier incarnations had sent when they were killed, before they could
-// record how they ended. They may have been paid for, beside what the run's generations tell. The run makes
-// them again, and [Journal.Earlier] counts them. Calls that waited in a queue that announces what it sends
-// (llm.Announces) are not among them.
+// Lost returns how many attempts earlier incarnations had sent and not seen the end of when they were killed.
+// They may have been paid for, and no generation of the run holds them. The run makes them again, and
+// [Journal.Earlier] counts them. Calls that waited in a queue are not among them, if the queue announces what
+// it sends (llm.Announces).
 func (j *Journal) Lost() int { return len(j.lost) }
 
 // Elapsed returns the time of all incarnations until now.
@@ -78,8 +83,8 @@ func (j *Journal) Elapsed() time.Duration {
 	return j.spent + time.Since(j.now)
 }
 
-// Abandoned returns the records of the calls that earlier incarnations of the run gave up, and of the attempts of
-// calls that were under way at a kill: what they cost is spent.
+// Abandoned returns the records of the calls that earlier incarnations of the run gave up, and of the attempts that
+// had ended of calls that were under way at a kill. What they cost counts in the run's budget.
 func (j *Journal) Abandoned() (records []Record, err error) {
 	j.mu.Lock()
 	places := j.ofRun(j.abandoned, j.left)
@@ -94,8 +99,9 @@ func (j *Journal) Abandoned() (records []Record, err error) {
 	return records, nil
 }
 
-// Earlier returns what earlier incarnations paid for that no generation of this one's result tells. whole
-// says that the run came to its end, so that answers which it did not ask for are not asked for any more.
+// Earlier returns what earlier incarnations paid for that no generation of this one's result holds. whole says
+// that the run is over. Only then are answers that it did not ask for unclaimed: a run that was stopped while
+// it was made again may ask for them yet.
 func (j *Journal) Earlier(whole bool) (e Earlier, err error) {
 	j.mu.Lock()
 	abandoned := slices.DeleteFunc(j.ofRun(j.abandoned, j.left), func(p wal.Place) bool { return j.shown[p] })
@@ -126,7 +132,7 @@ func (j *Journal) ofRun(places ...[]wal.Place) []wal.Place {
 	return slices.DeleteFunc(slices.Concat(places...), func(p wal.Place) bool { return !j.own(p) })
 }
 
-// attempts returns those of the calls at places that were sent.
+// attempts returns the attempts of the calls at places. Calls without an attempt are left out.
 func (j *Journal) attempts(places []wal.Place) (calls [][]llm.Attempt, err error) {
 	for _, p := range places {
 		r, err := j.at(p)

@@ -14,7 +14,8 @@ import (
 // evaluation that it was made for, of an evaluation a hash of the program, its evaluator and the sample.
 type Key [sha256.Size]byte
 
-// KeyOf returns the key of parts, which differ from any others if one of them does.
+// KeyOf returns the key of parts. The length of each part is hashed with it. Otherwise the parts "ab", "c" and
+// "a", "bc" would have one key.
 func KeyOf(parts ...string) Key {
 	h := sha256.New()
 	for _, p := range parts {
@@ -25,7 +26,9 @@ func KeyOf(parts ...string) Key {
 
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// An ID is one effect: what was asked, and how often it was asked before.
+// An ID identifies one effect: what was asked, and how often the same was asked before. Calls that are made at once
+// begin in any order, so their order is not part of it. Equal requests of one pull are told apart by N alone. If
+// they are under way at once, it is chance which gets which answer.
 type ID struct {
 	Key
 	N int
@@ -37,9 +40,10 @@ type effect struct {
 	kind Kind
 }
 
-// effects are the answers that the file holds, and which of them this incarnation asked for.
+// effects are the answers that the file holds, and which of them this incarnation asked for. They are places in
+// the file and not replies, because the replies of a long run need not fit in memory.
 type effects struct {
-	answers  map[ID]effect     // calls' are dropped when they are recalled
+	answers  map[ID]effect     // those of calls are dropped when they are recalled, and what is left is unclaimed
 	last     map[Key]wal.Place // of evaluations and refusals, the last of each key
 	failures map[ID]bool       // answers that are failures
 	recent   []ID              // those that cost a child alone, and after which no call was answered
@@ -61,7 +65,8 @@ func newEffects() effects {
 	}
 }
 
-// Claim returns the identity of the next call or evaluation that asks for key.
+// Claim returns the identity of the next call or evaluation that asks for key. Each incarnation counts from 0, so
+// that the n-th time it asks for something it gets what was answered the n-th time before.
 func (j *Journal) Claim(key Key) ID {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -70,12 +75,13 @@ func (j *Journal) Claim(key Key) ID {
 	return ID{key, n}
 }
 
-// Recall returns how call id ended in an earlier incarnation: a [Completion], a [Failure] or a [Refusal],
-// nil if the file does not say. Each can be recalled once.
+// Recall returns how call id ended in an earlier incarnation: a [Completion], a [Failure] or a [Refusal]. It
+// returns nil if the file does not say. Each can be recalled once.
 //
-// A failure that stands before a pause by an error is not recalled, because the call is to be made again
-// ([Journal.MadeAgain]), unless ended says that the pull it was made in came to its end all the same, or its
-// record says that it cost one child ([Record.Alone]) and another call was answered since.
+// A failure before a pause by an error is not recalled, because it may be what the run ended by. The call is made
+// again ([Journal.MadeAgain]). There are two exceptions, for failures that did not end the run. One is that the
+// pull of the call came to its end all the same, which ended says. The other is that the failure cost one child
+// ([Record.Alone]) and another call was answered since.
 func (j *Journal) Recall(id ID, ended bool) (*Record, error) {
 	j.mu.Lock()
 	a, found := j.answers[id]
@@ -92,8 +98,8 @@ func (j *Journal) Recall(id ID, ended bool) (*Record, error) {
 	return j.record(a.Place)
 }
 
-// MadeAgain returns the failure of call id that is not to be recalled, nil if there is none. What it cost is
-// from then on among what was abandoned.
+// MadeAgain returns the failure of call id that is not recalled, or nil if there is none. From then on
+// [Journal.Earlier] returns what it cost: it was paid for, and the result holds only the call that is made now.
 func (j *Journal) MadeAgain(id ID) (*Record, error) {
 	j.mu.Lock()
 	a, found := j.answers[id]
@@ -110,8 +116,8 @@ func (j *Journal) MadeAgain(id ID) (*Record, error) {
 	return j.record(a.Place)
 }
 
-// RecallAbandoned returns what call id cost when it was abandoned, nil if it was not. The caller tells of it
-// again, so it is no longer among what [Journal.Earlier] returns.
+// RecallAbandoned returns what call id cost when it was abandoned, or nil if it was not. The caller's result
+// holds it from then on. So [Journal.Earlier] no longer returns it, or it would count twice.
 func (j *Journal) RecallAbandoned(id ID) (*Record, error) {
 	j.mu.Lock()
 	p, found := j.given[id]
@@ -125,8 +131,8 @@ func (j *Journal) RecallAbandoned(id ID) (*Record, error) {
 	return j.record(p)
 }
 
-// RecallAsked returns how a call ended that an evaluation made whose record was recalled: as [Journal.Recall] or
-// [Journal.RecallAbandoned] has it, nil if it was recalled before.
+// RecallAsked returns how a call ended that was made by an evaluation whose record was recalled. It is what
+// [Journal.Recall] or [Journal.RecallAbandoned] returns, and nil if the call was recalled before.
 func (j *Journal) RecallAsked(a Asked) (*Record, error) {
 	id := ID{N: a.N}
 	if n, err := hex.Decode(id.Key[:], []byte(a.Key[:min(len(a.Key), 2*len(id.Key))])); err != nil || n < len(id.Key) {
@@ -139,8 +145,9 @@ func (j *Journal) RecallAsked(a Asked) (*Record, error) {
 	return r, err
 }
 
-// RecallEvaluation returns the [Evaluation] or the [Refusal] of id, nil if the file does not say. Where a
-// program is asked for more often than before, because a memory above forgot it, that is the last of its key.
+// RecallEvaluation returns the [Evaluation] or the [Refusal] of id, or nil if the file does not say. A program
+// may be asked for more often than before, because the caller's memory of results forgot it. Then the last
+// record of its key is returned, so that it is not evaluated again. It can be recalled any number of times.
 func (j *Journal) RecallEvaluation(id ID) (*Record, error) {
 	j.mu.Lock()
 	p, found := j.last[id.Key]
@@ -162,10 +169,10 @@ func (j *Journal) record(p wal.Place) (*Record, error) {
 	return &r, nil
 }
 
-// Write records something that happened to id: r has the fields of its kind but Key and N. What was paid for
-// (a [Completion], a [Failure], an [Abandoned] call) is on disk when Write returns, and all before it. The
-// rest is with the operating system: it costs no call to make it again, and what follows from it stands
-// after it in the file.
+// Write records something that happened to id. r has the fields of its kind but Key and N. What was paid for
+// (a [Completion], a [Failure], an [Abandoned] call) is on disk when Write returns, and so is all before it.
+// The rest is with the operating system. To make it again costs no call. What follows from it stands after it in
+// the file, and so cannot be on disk without it.
 func (j *Journal) Write(id ID, r Record) error {
 	r.Key, r.N = id.String(), id.N
 	p, err := j.append(&r)
@@ -183,7 +190,8 @@ func (j *Journal) Write(id ID, r Record) error {
 	return nil
 }
 
-// WriteProgram records the text of a program, unless the file has it, and returns its key.
+// WriteProgram records the text of a program, unless the file has it, and returns its key. Models repeat
+// themselves, and with a text in each evaluation those repeats would be much of the file.
 func (j *Journal) WriteProgram(text string) (key string, err error) {
 	k := KeyOf(text)
 	j.mu.Lock()
@@ -196,17 +204,17 @@ func (j *Journal) WriteProgram(text string) (key string, err error) {
 	return k.String(), err
 }
 
-// WriteChild records a child of a pull, for whoever reads the file.
+// WriteChild records a child of a pull, for readers of the file. Replay does not use it.
 func (j *Journal) WriteChild(r Record) error {
 	r.Kind = Child
 	_, err := j.append(&r)
 	return err
 }
 
-// readEffect takes an effect of an earlier incarnation in.
+// readEffect takes in an effect of an earlier incarnation. A later one of the same identity replaces it.
 func (j *Journal) readEffect(id ID, e effect, alone bool) {
 	if old, found := j.answers[id]; found && old.kind == Failure {
-		j.abandoned = append(j.abandoned, old.Place) // it was made again
+		j.abandoned = append(j.abandoned, old.Place) // it was made again, and both were paid for
 	}
 	j.answers[id] = e
 	delete(j.failures, id)
@@ -226,8 +234,9 @@ func (j *Journal) readEffect(id ID, e effect, alone bool) {
 	}
 }
 
-// paused takes in that an error ended a run: calls that failed before are made again, as the failures may
-// be what the run ended by. Those that cost a child alone are so only if they are the last that happened.
+// paused takes in that an error ended a run. Calls that failed before that are made again, because one of the
+// failures may be that error. Recalled, it would end every incarnation from then on. A failure that cost a child
+// alone is made again only if no call was answered after it: what was asked since may follow from it.
 func (f *effects) paused() {
 	for id := range f.failures {
 		f.again[id] = true
@@ -237,8 +246,8 @@ func (f *effects) paused() {
 	}
 }
 
-// unclaimed returns the calls that were answered in earlier incarnations and that this one did not ask for,
-// in the order of the file.
+// unclaimed returns the calls that were answered in earlier incarnations and that this one did not ask for, in the
+// order of the file: the order of a map would give another result each time.
 func (f *effects) unclaimed() (places []wal.Place) {
 	for _, a := range f.answers {
 		if a.kind == Completion || a.kind == Failure {

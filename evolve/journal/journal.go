@@ -1,5 +1,5 @@
-// Package journal makes a run durable: an append-only file of JSON lines that holds every reply that was
-// paid for, every evaluation and every decision, each before anything acts on it.
+// Package journal makes a run durable. A journal is an append-only file of JSON lines that holds every reply
+// that was paid for, every evaluation and every decision, each before anything acts on it.
 //
 // Open a journal and give it to evolve.Run in Config.Journal. That is all the wiring there is. The same
 // program run again with the same journal goes on where it was killed: what was paid for comes from the
@@ -12,11 +12,15 @@
 //
 // # Two kinds of records
 //
-// Effects are what the world answered: replies and evaluations. Each has an identity, a [Key] of what was
-// asked and the number of times that it was asked before, because answers come in any order.
+// Effects are answers from outside: replies and evaluations. Each has an identity, which is a [Key] of what was
+// asked and the number of times that the same was asked before. Effects are found by identity and not by
+// place, because answers come in any order.
 //
-// Decisions are what the run made of them: which arm was drawn, which reward was reported. They stand in
+// Decisions are what the run did with them: which arm was drawn, which reward was reported. They stand in
 // the order in which they were made, and replay has to make the same ones in that order.
+//
+// A snapshot of the run's state is the design that was rejected: everyone who writes a policy or an arm would
+// have to save and restore it.
 //
 // The package knows no budget, no arm and no policy. docs/journal.md describes the file.
 package journal
@@ -35,12 +39,13 @@ import (
 // Version is the version of the format, in a journal's first record.
 const Version = 2
 
-// ErrDiverged says that a run is not the one that its journal tells of: the header differs, or replay
-// made another decision. The error that wraps it names the record and both values.
+// ErrDiverged says that a run is not the one in its journal: the header differs, or replay made another
+// decision. The error that wraps it names the record and both values. To guess instead and go on would mix
+// answers of two runs in one result.
 var ErrDiverged = errors.New("the journal tells of another run")
 
-// ErrWrite says that the journal could not be written. Nothing is asked of a model any more then, because
-// what is paid for could not be kept.
+// ErrWrite says that the journal could not be written. No model is asked any more then, because what is paid
+// for could not be kept.
 var ErrWrite = errors.New("the journal cannot be written")
 
 // ErrVersion says that the file has another version of the format: its run cannot go on.
@@ -49,29 +54,31 @@ var ErrVersion = errors.New("the journal's format has another version")
 // ErrLocked says that another process has the journal open.
 var ErrLocked = wal.ErrLocked
 
-// ErrInUse says that another run of this process uses the journal now.
+// ErrInUse says that another run of this process uses the journal now. The lock on the file does not notice
+// that, because both runs use one open file.
 var ErrInUse = errors.New("another run uses the journal now")
 
-// A Journal is one open file, which only its owner may read. It is safe for concurrent use.
+// A Journal is one open file. Only the user who made it may read the file, because it holds prompts, replies and
+// programs. A Journal is safe for concurrent use.
 type Journal struct {
 	path string
 	log  *wal.Log
 
-	mu sync.Mutex
+	mu sync.Mutex // of all below
 	effects
 	decisions
 	earlier
 
 	used bool  // a run uses it now
-	err  error // ErrDiverged, once found
+	err  error // ErrDiverged, once found: it stays, so that nothing is paid for after it
 }
 
 // Config says what an opened journal is for.
 type Config struct {
 	// Fingerprint is everything that decides the run, by name. It is compared with the file's.
 	Fingerprint Fingerprint
-	// Resume goes on with the file if there is one. Without it an existing file is an error, because what
-	// was paid for is never overwritten.
+	// Resume goes on with the file if there is one. Without it an existing file is an error. What was paid for
+	// is never overwritten, and a run is not resumed by accident.
 	Resume bool
 }
 
@@ -84,7 +91,8 @@ type Config struct {
 //   - with [ErrVersion] if it has another version of the format;
 //   - with [ErrDiverged] if its fingerprint is another.
 //
-// Torn lines at the end, which a kill leaves, are cut and logged.
+// Torn lines at the end, which a kill leaves, are cut and logged. Nothing was acted on that they would have
+// held, so the run makes it again. Damage in the middle is not cut: sound lines after it were acted on.
 func Open(path string, cfg Config) (*Journal, error) {
 	j := &Journal{path: path, effects: newEffects(), decisions: newDecisions(), earlier: newEarlier()}
 	if err := j.open(cfg); err != nil {
@@ -106,7 +114,7 @@ func (j *Journal) open(cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if header == nil { // new, or killed before its first record
+	if header == nil { // the file is new, or its process was killed before the first record
 		_, err = j.append(&Record{Kind: Header, Version: Version, Fingerprint: cfg.Fingerprint})
 	} else {
 		err = header.Fingerprint.compare(header.Index, cfg.Fingerprint)
@@ -120,7 +128,7 @@ func (j *Journal) open(cfg Config) (err error) {
 	return nil
 }
 
-// reopen reads what earlier incarnations left and returns the header.
+// reopen reads what earlier incarnations left and returns the header, or nil if the file has no sound line.
 func (j *Journal) reopen() (header *Record, err error) {
 	var cut int64
 	j.log, cut, err = wal.Open(j.path, func(e wal.Entry) error {
@@ -145,8 +153,8 @@ func (j *Journal) reopen() (header *Record, err error) {
 	return header, nil
 }
 
-// begins reports why r cannot be the first record. It is asked before the second is read, which may be of a kind
-// that this version does not know.
+// begins returns an error if r cannot be the first record. It is called before the second record is read, which may
+// be of a kind that this version does not know: the error should name the version, and not that kind.
 func (r Record) begins() error {
 	switch {
 	case r.Kind != Header:
@@ -179,8 +187,8 @@ func (j *Journal) Close() error {
 }
 
 // Use takes the journal for one run, until release is called. It fails with [ErrInUse] while another run
-// has it: two runs at once would mix their decisions, and could never be resumed. One after the other they
-// can.
+// has it. Two runs at once would mix their decisions in the file and could never be resumed. One after the
+// other they can.
 func (j *Journal) Use() (release func(), err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -195,8 +203,8 @@ func (j *Journal) Use() (release func(), err error) {
 	}, nil
 }
 
-// append writes a record. It stands in the order of the calls, and is with the operating system when append
-// returns.
+// append writes a record. Records stand in the order of the calls. When append returns, the record is with the
+// operating system: it survives a kill of the process, but not a loss of power.
 func (j *Journal) append(r *Record) (wal.Place, error) {
 	r.Time = time.Now().UnixMilli()
 	p, err := j.log.Append(r)
@@ -206,7 +214,8 @@ func (j *Journal) append(r *Record) (wal.Place, error) {
 	return p, nil
 }
 
-// sync returns when the record at p and all before it are on disk.
+// sync returns when the record at p and all before it are on disk. Calls that wait at the same time share one
+// sync, so many searches at once do not wait for each other's.
 func (j *Journal) sync(p wal.Place) error {
 	if err := j.log.Sync(p); err != nil {
 		return j.unwritten(err)

@@ -10,8 +10,9 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// Read reads the records of a finished or running journal in order, without a lock on it, for
-// tools. A torn end is where it ends; damage before sound lines is an error that names the line.
+// Read reads the records of a finished or running journal in order. It takes no lock, so a tool can read the
+// journal of a run that goes on. It stops at a torn end, which may be a line that is being written. Damage
+// before sound lines is an error that names the line.
 func Read(path string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for e, err := range entries(path) {
@@ -47,10 +48,12 @@ func entries(path string) iter.Seq2[wal.Entry, error] {
 	}
 }
 
-// Salvage copies the sound part of a damaged journal, up to the first line that is not what was
-// written, to a new file, from which the run can be resumed. It returns how many records it copied and
-// the damage that ended it, nil if there was none. What stood after the damage is lost to the run: it
-// asks for it again.
+// Salvage copies the sound part of a damaged journal, up to the first damaged line, to a new file, from which
+// the run can be resumed. It returns how many records it copied, and the damage at which it stopped, or nil if
+// there was none. What stood after the damage is lost to the run, which asks for it again.
+//
+// Lines after the damage are not copied even if they are sound, because they may follow from what is gone. The
+// damaged file is left as it is.
 func Salvage(from, to string) (records int, damage error, err error) {
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Kind says what a record tells.
+// A Kind says what a record is about.
 type Kind string
 
 // The kinds of records. docs/journal.md describes the fields of each.
@@ -36,7 +36,8 @@ const (
 	Pause  Kind = "pause"  // it ended, and can go on
 )
 
-// decision reports whether replay makes records of this kind again and compares them.
+// decision reports whether replay makes records of this kind again and compares them. A raise is not one: whether
+// a limit is raised is decided by whoever starts the run, and not by the run.
 func (k Kind) decision() bool {
 	switch k {
 	case Run, Draw, Report, Stop:
@@ -55,6 +56,8 @@ func (k Kind) effect() bool {
 }
 
 // A Record is one line of a journal. Fields that a kind does not have are zero.
+//
+// Kind, Key, N and Time come first, in this order, because peek reads them without decoding the rest.
 type Record struct {
 	Index int    `json:"-"` // the line's number, from 0
 	Kind  Kind   `json:"kind"`
@@ -100,7 +103,8 @@ type Asked struct {
 	Prompt int    `json:"prompt"` // the most tokens that its prompt has
 }
 
-// compare reports in what the decision now differs from r, which an earlier incarnation made in its place.
+// compare returns an error that says in what the decision now differs from r, which an earlier incarnation made
+// in its place.
 func (r Record) compare(now Record) error {
 	if r.Kind == Run && now.Kind == Run {
 		return r.Fingerprint.compare(r.Index, now.Fingerprint)
@@ -111,7 +115,8 @@ func (r Record) compare(now Record) error {
 	return nil
 }
 
-// what tells a decision in words, so that two can be compared and shown.
+// what describes a decision in words. Two decisions are equal if their words are. Times and other fields that
+// replay cannot repeat are left out.
 func (r Record) what() string {
 	switch r.Kind {
 	case Draw:
@@ -140,7 +145,8 @@ func decode(object []byte) (Record, error) {
 	return r.Record, nil
 }
 
-// complete reports a field that the record's kind needs and lacks.
+// complete returns an error if the record lacks a field that its kind needs. The checksum of a line does not
+// exclude that: a journal may have been written by another version, or by hand.
 func (r Record) complete() error {
 	var missing bool
 	switch r.Kind {

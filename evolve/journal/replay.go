@@ -7,7 +7,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// read takes a record of an earlier incarnation in.
+// read takes in a record of an earlier incarnation.
 func (j *Journal) read(e wal.Entry) (Record, error) {
 	p, ok := peek(e.Object)
 	r := Record{Kind: p.kind, Time: p.time}
@@ -33,8 +33,8 @@ func (j *Journal) read(e wal.Entry) (Record, error) {
 	return r, nil
 }
 
-// whole reports whether records of this kind are read whole when a journal is opened. The others hold most
-// of the bytes, and are read when they are asked for.
+// whole reports whether records of this kind are decoded in full when a journal is opened. The others hold most
+// of the bytes, and are decoded when they are asked for.
 func (k Kind) whole() bool {
 	switch k {
 	case Header, Raise, Pause, Taken, Failure:
@@ -43,7 +43,7 @@ func (k Kind) whole() bool {
 	return k.decision()
 }
 
-// readOther takes in a record that is no effect and no decision.
+// readOther takes in a record that is neither an effect nor a decision.
 func (j *Journal) readOther(id ID, e wal.Entry, r Record) error {
 	switch r.Kind {
 	case Header, Child:
@@ -80,6 +80,7 @@ func (j *Journal) readOther(id ID, e wal.Entry, r Record) error {
 	return nil
 }
 
+// readDecision takes in a decision, in the order in which it was made.
 func (j *Journal) readDecision(r Record, at wal.Place) {
 	switch r.Kind {
 	case Run:
@@ -91,7 +92,8 @@ func (j *Journal) readDecision(r Record, at wal.Place) {
 		j.drawn[*r.Pull] = len(j.made)
 	case Report:
 		if at, ok := j.drawn[*r.Pull]; ok {
-			begin := max(j.made[at].Time, j.now.UnixMilli()) // what an earlier incarnation did of it was made again
+			// A pull that a kill cut short was made again, and took what it took in the incarnation that ended it.
+			begin := max(j.made[at].Time, j.now.UnixMilli())
 			j.ends[at] = max(0, time.Duration(r.Time-begin)*time.Millisecond)
 		}
 	}
@@ -99,7 +101,7 @@ func (j *Journal) readDecision(r Record, at wal.Place) {
 	j.final = r.Kind == Stop
 }
 
-// begin starts this incarnation, when all earlier ones are read.
+// begin starts this incarnation. It is called when all earlier ones have been read.
 func (j *Journal) begin() {
 	j.close()
 	j.now = time.Now()
