@@ -6,7 +6,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Setting is what a search was run with.
+// A Setting is what a search was run with. It is in each row of a bandit's arms too: read alone, a row would
+// otherwise name neither its task nor its budget.
 type Setting struct {
 	Task      string `json:"task"`
 	Model     string `json:"model"`      // its key
@@ -24,7 +25,7 @@ func newSetting(h Header, t int) Setting {
 type Search struct {
 	Seed         int64              `json:"seed"`
 	FinalFitness float64            `json:"final_fitness"` // of the best program
-	FinalMetrics map[string]float64 `json:"final_metrics"` // of the same
+	FinalMetrics map[string]float64 `json:"final_metrics"` // of the best program; {} if it has none
 	Trajectory   []Generation       `json:"trajectory"`    // by generation, from 0
 	FLOPs        Cost               `json:"flops"`
 	PerGen       []float64          `json:"flops_per_generation"` // by generation from 1, in the worst case
@@ -41,6 +42,7 @@ func newSearch(arm evolve.ArmResult, seed int64, m llm.Model) Search {
 		PerGen:       []float64{},
 		Counts:       Count(arm.EachCall),
 	}
+	// An object even if it is empty: a script that looks for a metric in null fails.
 	if r.FinalMetrics == nil {
 		r.FinalMetrics = map[string]float64{}
 	}
@@ -51,7 +53,7 @@ func newSearch(arm evolve.ArmResult, seed int64, m llm.Model) Search {
 	return r
 }
 
-// worstCase returns the FLOPs of a generation, timeouts charged in full.
+// worstCase returns the FLOPs of a generation with timeouts charged in full.
 func worstCase(g evolve.Generation, active int64) float64 {
 	return flops.Sum(g.Attempts, active, flops.WorstCase).TotalFLOPs
 }

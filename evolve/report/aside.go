@@ -2,7 +2,8 @@ package report
 
 import "github.com/evoalloc/evoalloc/evolve"
 
-// An Aside is a call that a step made beside its children: a judge's, a summary's, an evaluator's.
+// An Aside is a call that a step made beside its children: a judge's, a summary's, an evaluator's. It has a list
+// of its own, as it has no fitness and must not count among n_children.
 type Aside struct {
 	Kind        string    `json:"kind"`
 	Attempts    []Attempt `json:"attempts"`

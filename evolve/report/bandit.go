@@ -15,7 +15,7 @@ type Bandit struct {
 	ModelName      string    `json:"model_name"`
 	Active         int64     `json:"params_active"`
 	Algo           string    `json:"algo"`   // the policy's short name
-	Policy         string    `json:"policy"` // as it prints itself
+	Policy         string    `json:"policy"` // its description, with its parameters
 	C              int       `json:"C"`      // the budget, T·N calls
 	T              int       `json:"T_total"`
 	N              int       `json:"N"`
@@ -47,7 +47,7 @@ type Bandit struct {
 type BanditHeader struct {
 	Header
 	Algo       string   // the policy's short name, as in the file's name
-	Policy     string   // the policy as it prints itself
+	Policy     string   // what the policy's String method returns
 	BanditSeed uint64   // Config.Seed
 	ArmSeeds   []uint32 // by arm
 }
@@ -77,7 +77,8 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 	return b
 }
 
-// addRounds fills in the lists by round.
+// addRounds fills in the lists by round. A round whose generation was cut short is among them: it was paid for,
+// and the lists have to add up to the whole. The lists are never null.
 func (b *Bandit) addRounds(r *evolve.Result) {
 	b.Selections, b.Propensities, b.Rewards = []int{}, []float64{}, []float64{}
 	b.RunningBest, b.PerRound, b.Cumulative = []float64{}, []float64{}, []float64{}
@@ -101,8 +102,8 @@ func (b Bandit) Path() string {
 	return banditPath(b.Task, b.Model, b.Algo, b.C, b.T, b.Arms, b.BanditSeed)
 }
 
-// Path returns the Path of the [Bandit] of a run that is still to be made, so that it is known before anything
-// is paid for.
+// Path returns the Path of the [Bandit] of a run that is not made yet. A program can then check that it can write
+// there, and that no earlier result is there, before anything is paid for.
 func (h BanditHeader) Path() string {
 	return banditPath(h.Task, h.Model.Key, h.Algo, h.T*h.N, h.T, len(h.ArmSeeds), h.BanditSeed)
 }

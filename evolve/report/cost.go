@@ -7,7 +7,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Cost is what attempts cost under each rule.
+// A Cost is what attempts cost under each rule. All rules are in every file, because which of them is right for an
+// attempt that timed out is the reader's to choose, and cannot be computed later from a sum.
 type Cost struct {
 	Active    int64         `json:"params_active"` // of the model, for attempts that name none of their own
 	WorstCase flops.Summary `json:"worst_case"`

@@ -7,8 +7,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// Counts counts calls, attempts and tokens by [llm.Class]. Every attempt belongs to one class, and a call to
-// that of its last attempt, so the classes sum to the whole.
+// Counts counts calls, attempts and tokens by [llm.Class]. Every attempt belongs to one class, and a call belongs
+// to the class of its last attempt. So the classes add up to the whole, and nothing that was paid for is missing.
 type Counts struct {
 	Calls     map[llm.Class]int    `json:"calls"` // one a call, however many attempts
 	Attempts  map[llm.Class]int    `json:"attempts_by_class"`
@@ -33,9 +33,9 @@ type Endpoint struct {
 	Errors    int     `json:"errors"`
 	StallRate float64 `json:"stall_rate"` // Stalls / Attempts
 	// OverCap counts the attempts for which the endpoint reported more tokens than the request allows: more
-	// new ones than its cap, or more in the prompt than it can have. [evolve.Budget] computes from these what a
-	// call can cost at most. If OverCap is not 0, this endpoint may have made the run cost more than its limits
-	// on tokens, FLOPs and money say.
+	// new ones than its cap, or more in the prompt than it can have. [evolve.Budget] computes the most that a
+	// call can cost from what the request allows. If OverCap is not 0, this endpoint may have made the run cost
+	// more than its limits on tokens, FLOPs and money.
 	OverCap int `json:"over_cap,omitempty"`
 }
 
@@ -45,6 +45,7 @@ func Count(calls iter.Seq[[]llm.Attempt]) Counts {
 		Calls: map[llm.Class]int{}, Attempts: map[llm.Class]int{}, Tokens: map[llm.Class]Tokens{},
 		Endpoints: map[string]Endpoint{},
 	}
+	// Every class is there, also with 0, so that a reader need not know which may be missing.
 	for _, class := range llm.Classes() {
 		c.Calls[class], c.Attempts[class], c.Tokens[class] = 0, 0, Tokens{}
 	}
@@ -100,8 +101,8 @@ func (e Endpoint) plus(a llm.Attempt) Endpoint {
 	return e
 }
 
-// overCap reports whether the endpoint reported more tokens for a than its request allows. Some models cut such
-// a report to what is allowed and mark it, others pass it on.
+// overCap reports whether the endpoint reported more tokens for a than its request allows. llm/openai cuts such a
+// report to what is allowed and marks it. An LLM of the caller's may pass it on.
 func overCap(a llm.Attempt) bool {
 	return a.Capped || a.Usage != nil && a.MaxTokens > 0 && a.Usage.CompletionTokens > a.MaxTokens
 }

@@ -9,7 +9,7 @@ type Generation struct {
 	BestFitness   float64  `json:"best_fitness"`
 	ParentFitness *float64 `json:"parent_fitness,omitempty"`
 	Count         int      `json:"n_children"`
-	Valid         int      `json:"n_valid"`    // children that are valid; in row 0 whether the initial program is
+	Valid         int      `json:"n_valid"`    // children that are valid; in row 0: 1 if the initial program is
 	Improved      int      `json:"n_improved"` // children strictly better than the parent
 	Children      Children `json:"children"`
 	Asides        []Aside  `json:"asides,omitempty"`      // calls beside the children; in row 0 those before the first generation
@@ -19,7 +19,8 @@ type Generation struct {
 	Reason        string   `json:"reason,omitempty"`      // in row 0: why the initial program has no score
 }
 
-// startRow returns row 0 of a trajectory.
+// startRow returns row 0 of a trajectory. It has one for an arm that was never drawn too, so that a reader can
+// always compare with the beginning.
 func startRow(arm evolve.ArmResult) Generation {
 	row := Generation{BestFitness: arm.Start.Result.Score, Asides: newAsides(arm.Asides)}
 	if arm.Start.Result.Valid {

@@ -39,8 +39,8 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 // TASK/MODEL/greedy_C<C>_T<T>_N<N>_seed<seed>.json.
 func (g Greedy) Path() string { return greedyPath(g.Task, g.Model, g.C, g.T, g.N, g.Seed) }
 
-// GreedyPath returns the Path of the [Greedy] of a run that is still to be made, so that it is known before
-// anything is paid for.
+// GreedyPath returns the Path of the [Greedy] of a run that is not made yet. A program can then check that it can
+// write there, and that no earlier result is there, before anything is paid for.
 func (h Header) GreedyPath(seed uint32) string {
 	return greedyPath(h.Task, h.Model.Key, h.T*h.N, h.T, h.N, int64(seed))
 }

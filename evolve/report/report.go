@@ -1,4 +1,5 @@
-// Package report writes the results of runs as JSON files, under the names of the BaSE paper's files.
+// Package report writes the results of runs as JSON files, under the names of the BaSE paper's files, so that what
+// reads those reads these.
 //
 // [Greedy] is the file of one search and [Bandit] that of a bandit over several. Both are made from an
 // [evolve.Result] and a [Header], which holds what a result does not know, and written by [Save].

@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 )
 
-// Save writes v to path as [Write] does. It writes a temporary file beside path, syncs it and renames it,
-// so that a reader finds the old content or the new, never a part. It makes the folders that are missing.
-// The umask decides who else may read the file. Temporary files for path that were left by processes that
-// were killed it removes.
+// Save writes v to path as [Write] does. It writes a temporary file beside path, syncs it and renames it.
+// A reader finds the old content or the new, never a part, even after a loss of power. Save makes the folders that
+// are missing. The umask decides who else may read the file. Save removes temporary files for path that were left
+// by processes that were killed.
 func Save(path string, v any) error {
 	return save(path, func(w io.Writer) error { return write(w, v) })
 }
 
-// SaveFile writes data to path in the manner of [Save].
+// SaveFile writes data to path as [Save] does, for what stands beside a result, such as the best program.
 func SaveFile(path string, data []byte) error {
 	return save(path, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -32,7 +32,7 @@ func save(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// replace puts what write writes in the place of the file at path.
+// replace replaces the file at path with what write writes. If write fails, the old file stays.
 func replace(path string, write func(io.Writer) error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
@@ -48,6 +48,8 @@ func replace(path string, write func(io.Writer) error) (err error) {
 			os.Remove(f.Name()) // err says what matters
 		}
 	}()
+	// Synced before the rename: a file system may make the name durable before the content, and then a loss of
+	// power would leave an empty file in the place of the old result.
 	err = write(f)
 	if err == nil {
 		err = f.Sync()
@@ -74,8 +76,9 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// CheckWritable reports whether [Save] could write to path, by making its folders and a temporary file
-// beside it: before the first call is paid for, not after the last. It removes what Save does.
+// CheckWritable returns an error if [Save] could not write to path. It finds out by making its folders and a
+// temporary file beside it. Call it before the first call is paid for: a run whose result cannot be saved should
+// fail then, and not at its end. Like Save it removes what killed processes left.
 func CheckWritable(path string) error {
 	if err := checkWritable(path); err != nil {
 		return fmt.Errorf("report: cannot write %s: %w", path, err)

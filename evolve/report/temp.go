@@ -12,9 +12,9 @@ import (
 	"github.com/evoalloc/evoalloc/internal/claim"
 )
 
-// createTemp makes a temporary file for path, beside it, that no other process removes before release is
-// called. Its mode is what the umask leaves of 0666: that of os.CreateTemp is 0600 always, and changing it
-// later would need to know the umask.
+// createTemp makes a temporary file for path. It is beside path, because a rename cannot cross file systems. No
+// other process removes it before release is called. Its mode is what the umask leaves of 0666. os.CreateTemp
+// is not used: its files have mode 0600 always, and to change that later one would have to know the umask.
 func createTemp(path string) (f *os.File, release func(), err error) {
 	for range 100 { // a name that is taken, or a file that was removed before it was claimed
 		name := tempPrefix(path) + strconv.FormatUint(rand.Uint64(), 10)
@@ -37,6 +37,6 @@ func createTemp(path string) (f *os.File, release func(), err error) {
 // tempPrefix is what the names of temporary files for path begin with; a number follows.
 func tempPrefix(path string) string { return fmt.Sprintf(".%s.", filepath.Base(path)) }
 
-// removeLeft removes the temporary files for path whose process was killed before it renamed or removed
-// them.
+// removeLeft removes the temporary files for path whose process was killed before it renamed or removed them. A
+// file that is being written is claimed, and stays.
 func removeLeft(path string) { claim.Sweep(filepath.Dir(path), tempPrefix(path), os.Remove) }

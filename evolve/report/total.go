@@ -11,13 +11,13 @@ import (
 )
 
 // A Total is what a run cost over all its incarnations: every call of the result, and those of
-// [evolve.Result.Earlier]. But for times, the file of a run that was stopped or killed and resumed differs
-// from that of an undisturbed run in nothing else.
+// [evolve.Result.Earlier]. It is apart from the rest of the file, so that but for it and for times, the file of a
+// run that was stopped or killed and resumed is that of an undisturbed run.
 type Total struct {
-	// Lost calls were under way when an incarnation was killed. They may have been paid for: each counts as
+	// Lost calls were under way when an incarnation was killed. They may have been paid for. So each counts as
 	// one canceled attempt without usage, which the worst case charges with the cap on new tokens. Endpoints
 	// counts them at the endpoint that they name. If they name none, they count at the one that all other
-	// attempts of the run name, or else as [UnknownEndpoint].
+	// attempts of the run name, or else as [UnknownEndpoint]: the counts by endpoint must add up to Attempts.
 	Lost int `json:"lost_calls"`
 	// Aborted calls were abandoned (Ctrl-C, the endpoint gone, a kill before a retry) and made again.
 	Aborted int `json:"aborted_calls"`

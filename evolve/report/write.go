@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Write writes v to w as JSON, indented by two spaces and with HTML left alone: what a [json.Encoder] that
-// is told so would write. The encoder holds all of its output in memory. Write does not where v is a
-// [Greedy], a [Bandit] or a part of one: it makes and writes [Children] one at a time. Of the caller's own
-// types, such as a struct that embeds a report, it holds all.
+// Write writes v to w as JSON, indented by two spaces and without escapes for HTML. The output is that of a
+// [json.Encoder] with these settings. Such an encoder holds all of its output in memory. Write does not if v is a
+// [Greedy], a [Bandit] or a part of one: it makes and writes [Children] one at a time. If v has a type of the
+// caller's, such as a struct that embeds a report, Write holds all of its output too.
 func Write(w io.Writer, v any) error {
 	if err := write(w, v); err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -34,8 +34,8 @@ func write(w io.Writer, v any) error {
 // step is what each level is indented by.
 const step = "  "
 
-// A stream writes values as they come. What holds children it takes apart itself; the rest, of which
-// there is little at a time, encoding/json writes.
+// A stream writes values as they come. It takes apart what holds children. The rest, of which there is little at a
+// time, is left to encoding/json, so that its rules hold for every value and need not be written again here.
 type stream struct {
 	out   *bufio.Writer // keeps its first error until it is flushed
 	whole bytes.Buffer  // one value that is not taken apart
@@ -52,10 +52,10 @@ func newStream(w io.Writer) *stream {
 	}
 }
 
-// text writes text. If that fails, what is written next does too.
+// text writes text. It returns no error, because out keeps its first one and every later write returns it.
 func (s *stream) text(text string) { s.out.WriteString(text) }
 
-// value writes v, whose first line is already indented, and the others by indent.
+// value writes v. Its first line is indented already, and the others are indented by indent.
 func (s *stream) value(v reflect.Value, indent string) error {
 	switch {
 	case !v.IsValid() || !s.holdsChildren(v.Type()):
@@ -126,14 +126,15 @@ func (s *stream) object(v reflect.Value, indent string) error {
 	return nil
 }
 
-// holdsChildren reports whether t is [Children], or of this package and made of what holds them. The rules
-// by which encoding/json finds the members of a struct are many, and the types of this package need few.
+// holdsChildren reports whether t is [Children], or a type of this package that contains them. Structs of other
+// packages are not taken apart. encoding/json has many rules for the members of a struct, and only the few that
+// the types of this package need are written here.
 func (s *stream) holdsChildren(t reflect.Type) bool {
 	holds, known := s.holds[t]
 	if known {
 		return holds
 	}
-	s.holds[t] = false // of a type that holds itself
+	s.holds[t] = false // so that a type which contains itself does not recurse for ever
 	switch t.Kind() {
 	case reflect.Struct:
 		for i := range t.NumField() {
