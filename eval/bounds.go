@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// The bounds of what [Result.Clean] leaves of a result, as a journal keeps all of it and a program can make it
-// as large as it likes. Lengths are in bytes.
+// The bounds of what [Result.Clean] keeps of a result. A program can make a result as large as it likes, and a
+// journal keeps it for every program. Lengths are in bytes.
 const (
 	MaxReason        = 2 << 10   // of the reason
 	MaxName          = 200       // of the name of a metric or an artifact
@@ -31,8 +31,9 @@ func boundedReason(reason string) string {
 	return strings.TrimRight(line[:boundary(line, MaxReason-len(more))], " ") + more
 }
 
-// boundedMetrics returns m without values that are not finite and names that are too long, and of the rest
-// the first MaxMetrics by name; m itself if that is all.
+// boundedMetrics returns m without values that are not finite and names that are too long. It keeps the first
+// MaxMetrics of the rest by name: by order of the map, a program made again would have other metrics. It
+// returns m itself if nothing is left out.
 func boundedMetrics(m map[string]float64) map[string]float64 {
 	fits := func(name string, v float64) bool {
 		return len(name) <= MaxName && !math.IsNaN(v) && !math.IsInf(v, 0)
@@ -53,8 +54,9 @@ func boundedMetrics(m map[string]float64) map[string]float64 {
 	return out
 }
 
-// boundedArtifacts returns m without those whose names are too long, and of the rest, by name, as many as are
-// allowed and fit into MaxArtifactBytes, each cut to MaxArtifact; m itself if that is all.
+// boundedArtifacts returns m without artifacts whose names are too long. It keeps of the rest, by name, as many
+// as are allowed and fit into MaxArtifactBytes, each cut to MaxArtifact. It returns m itself if nothing is left
+// out or cut.
 func boundedArtifacts(m map[string]string) map[string]string {
 	all, size := len(m) <= MaxArtifacts, 0
 	for name, text := range m {
@@ -75,7 +77,8 @@ func boundedArtifacts(m map[string]string) map[string]string {
 	return out
 }
 
-// cutMiddle returns the beginning and the end of s, at most limit bytes with what stands between them.
+// cutMiddle returns at most limit bytes of s: its beginning, a mark, and its end. A traceback says most at its
+// end, and a program's output often at its beginning.
 func cutMiddle(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -1,8 +1,8 @@
-// Package eval says what it is to score a program, and holds what every way of doing so shares.
+// Package eval defines how a program is scored, and holds what every way of scoring shares.
 //
 // A candidate is hostile until shown otherwise. The safe way is a [Runner] under [Scored]: the
 // runner executes the program apart from this process's state and returns what the program
-// returned, as data; the score is computed here, where the program cannot reach it.
+// returned, as data. The score is computed here, where the program cannot reach it.
 package eval
 
 import (
@@ -14,8 +14,8 @@ import (
 
 // An Evaluator scores programs. Implementations are safe for concurrent use.
 type Evaluator interface {
-	// Evaluate scores program. A bad program is a Result with Valid false and a Reason;
-	// err means that evaluation itself failed, and says nothing about the program.
+	// Evaluate scores program. A bad program is a Result with Valid false and a Reason. An error means
+	// that evaluation itself failed. It ends a run, so no program may be able to cause one.
 	Evaluate(ctx context.Context, program string) (Result, error)
 }
 
@@ -27,7 +27,8 @@ var _ Evaluator = Func(nil)
 // Evaluate calls f.
 func (f Func) Evaluate(ctx context.Context, program string) (Result, error) { return f(ctx, program) }
 
-// String says that f is a function: what it does cannot be printed.
+// String returns "eval.Func" for every f, as what a function does cannot be printed. A journal cannot
+// tell two of them apart.
 func (f Func) String() string { return "eval.Func" }
 
 // A Result is what evaluation found out about one program.
@@ -39,16 +40,18 @@ type Result struct {
 	Artifacts map[string]string  `json:"artifacts,omitempty"` // text for the model or for people
 }
 
-// Invalid returns the result of a bad program, for the reason given in the manner of [fmt.Sprintf].
+// Invalid returns the result of a bad program. The reason is formatted as by [fmt.Sprintf].
 func Invalid(format string, args ...any) Result {
 	return Result{Reason: fmt.Sprintf(format, args...)}
 }
 
-// Clean returns r as it may travel: a score that is not finite makes it invalid, an invalid
-// result has score 0 and a reason in one line that is fit for a terminal, and metrics that are not finite are
-// left out. What is larger than a journal should keep is cut: a reason after [MaxReason] bytes, an artifact in
-// the middle, to [MaxArtifact] bytes. Of metrics the first [MaxMetrics] by name are left, of artifacts the
-// first [MaxArtifacts] and those that fit into [MaxArtifactBytes]; names have at most [MaxName] bytes.
+// Clean returns r in the form in which it is kept. A score that is not finite makes it invalid, because JSON
+// cannot hold one. An invalid result has score 0 and a reason in one line that is fit for a terminal. Metrics
+// that are not finite are left out.
+//
+// What is larger than a journal should keep is cut. A reason is cut after [MaxReason] bytes, and an artifact in
+// the middle to [MaxArtifact] bytes. The first [MaxMetrics] metrics by name are kept, and the first
+// [MaxArtifacts] artifacts that fit into [MaxArtifactBytes]. A name has at most [MaxName] bytes.
 func (r Result) Clean() Result {
 	if r.Valid && (math.IsNaN(r.Score) || math.IsInf(r.Score, 0)) {
 		r.Valid, r.Reason = false, fmt.Sprintf("score is %v, not a finite number", r.Score)
@@ -80,7 +83,7 @@ func (c Candidate) Better(d Candidate) bool {
 }
 
 // A Runner runs a program's entry point apart from this process's state and returns what it
-// returned, as JSON. A program at fault is a [*ProgramError]; any other error is the runner's.
+// returned, as JSON. The error is a [*ProgramError] if the program is at fault. Any other error is the runner's.
 // Implementations are safe for concurrent use.
 type Runner interface {
 	Run(ctx context.Context, program, entry string) (json.RawMessage, error)

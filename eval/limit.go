@@ -9,10 +9,10 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// Limit returns an Evaluator that has at most n evaluations under way in e; further ones wait
-// their turn, first come first served. The Queued of the context's [llm.Trace] is told when one begins
-// to wait, and when it has its place or gives up, so that a limit on its time need not count the wait.
-// Limit panics if n < 1.
+// Limit returns an Evaluator that has at most n evaluations under way in e. Further ones wait, first come
+// first served. An evaluation calls the Queued of its context's [llm.Trace] when it begins to wait, and the
+// function that this returns when it has its place or gives up. A limit on its time then need not count the
+// wait. Limit panics if n < 1.
 func Limit(e Evaluator, n int) Evaluator {
 	if n < 1 {
 		panic(fmt.Sprintf("eval: Limit of %d evaluations at once: need at least 1", n))

@@ -11,14 +11,14 @@ import (
 )
 
 // Memo returns an Evaluator that evaluates equal programs once. Programs are equal if their texts
-// are, up to white space at the end. It is for deterministic evaluators: where e would have scored a
-// program differently the second time, Memo gives the first score again, and nothing in the result
-// says so. A search in a run needs no Memo, because the run remembers what its evaluators said.
+// are, up to white space at the end. It is for deterministic evaluators. If e would score a program
+// differently the second time, Memo returns the first score again, and the result does not show that.
+// A search in a run needs no Memo, because the run remembers what its evaluators returned.
 //
 // Equal programs that are evaluated at the same time share one evaluation, under the context of the
-// first caller. If that caller gives up, another takes over with its own; if e fails, all get the
-// error. Errors are not remembered. Results are, by a hash of the program, up to 64 MiB of them; then
-// the oldest are forgotten.
+// first caller. If that caller gives up, another takes over with its own. If e fails, all of them get the
+// error. Errors are not remembered. Results are, by a hash of the program, up to 64 MiB of them. After
+// that the oldest are forgotten.
 func Memo(e Evaluator) Evaluator {
 	return &remembering{e, memo.New(memoBytes, Result.Size)}
 }

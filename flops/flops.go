@@ -1,15 +1,15 @@
-// Package flops says what calls to a language model cost in floating-point operations, whether
-// they ended well or not.
+// Package flops computes what calls to a language model cost in floating-point operations, however they
+// ended.
 //
 // One pass over one token costs about two operations for each parameter that works on it, so an
 // attempt of a model with P active parameters costs
 //
 //	2 · P · (prompt − cached + completion)   FLOPs
 //
-// where prompt tokens served from a prefix cache are not computed again. Every retry is an attempt
-// of its own. An attempt that timed out usually comes without usage although the server worked on
-// it; a [Rule] says what it is charged then. An attempt that was never sent is charged nothing. This is
-// the accounting of BaSE (arXiv 2605.29268).
+// where prompt tokens served from a prefix cache are not computed again. Every retry is an attempt of its own.
+// An attempt that timed out usually comes without usage although the server worked on it. A [Rule] says what it
+// is charged then. An attempt that was never sent is charged nothing. This is the accounting of BaSE
+// (arXiv 2605.29268).
 package flops
 
 import (

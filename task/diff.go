@@ -16,8 +16,8 @@ const (
 	replaceLine = ">>>>>>> REPLACE"
 )
 
-// maxBlocks is how many blocks of a diff are read. Each costs a pass over the program, so there has
-// to be an end to them; a model that changes more places may as well write the program anew.
+// maxBlocks is how many blocks of a diff are read. Each costs a pass over the program, so their number has to
+// be bounded. A model that changes more places may as well write the program anew.
 const maxBlocks = 256
 
 // ParseDiff reads the program out of a reply that says what to change in parent, in blocks:

@@ -18,12 +18,12 @@ import (
 // "REM EVOLVE-BLOCK-START". There may be several pairs; they do not nest.
 //
 // Whatever program has outside is dropped, also if it differs. It is rejected, with an error, if it
-// has no markers or another number of blocks than parent, if they nest or do not pair up: then it
-// cannot be told what was to go where. The inside of a block alone, without markers, is such a
-// program. It is an error too if parent has no blocks.
+// has no markers or another number of blocks than parent, or if they nest or do not pair up. It is not known
+// then what should go where. The inside of a block alone, without markers, is such a program. It is an error too
+// if parent has no blocks.
 //
 // What is kept is text. A block can still change what the text after it means, for instance by
-// opening a comment; the evaluator will see.
+// opening a comment. Only the evaluator can notice that.
 func RestoreOutside(parent, program string) (string, error) {
 	old, err := splitMarked(parent)
 	if err != nil {

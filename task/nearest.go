@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Limits on the search for what comes nearest to a block that matches nothing: it is there for
-// people and models to learn from, not worth more than a few milliseconds.
+// Limits on the search for what comes nearest to a block that matches nothing. People and models learn from it
+// what went wrong, but it is not worth more than a few milliseconds.
 const (
 	nearestLines  = 200     // lines of SEARCH that are looked at
 	nearestPlaces = 64      // places of one line that are looked at

@@ -95,7 +95,7 @@ func title(i, n int) string {
 	return fmt.Sprintf("Program %d of %d,", i+1, n)
 }
 
-// verdict says in one line what evaluation found.
+// verdict returns in one line what evaluation found.
 func verdict(r eval.Result) string {
 	if r.Valid {
 		return fmt.Sprintf("with score %.6f (higher is better)", r.Score)

@@ -33,8 +33,8 @@ func Ext(t Task) string {
 	return ".txt"
 }
 
-// WithEvaluator returns t with its programs scored by e and all else as it was. It is how the
-// wrappers of package eval are put around a task's own evaluator, which is the task itself:
+// WithEvaluator returns t with its programs scored by e and everything else as it was. Use it to put the
+// wrappers of package eval around a task's own evaluator, which is the task itself:
 //
 //	t = task.WithEvaluator(t, eval.Limit(t, 4))
 //

@@ -15,9 +15,8 @@ import (
 // score; or an object with the score in combined_score, or else with numbers whose mean is the score.
 // The object's numbers, or if it has one those in its object metrics, are metrics; everything else in
 // it, and in its object artifacts, are artifacts. An error that is not empty makes the program
-// invalid, for that reason. If standard output as a whole is not JSON, its last line is read, and must be
-// the only line that is JSON: which of several is the result could not be told, and the program is
-// invalid.
+// invalid, for that reason. If standard output as a whole is not JSON, its last line is read. It must be the
+// only line that is JSON. With several it is not known which is the result, and the program is invalid.
 //
 // A command that does not end with status 0 makes the program invalid. So does one that takes too
 // much of anything.
@@ -107,7 +106,7 @@ func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessag
 // String returns a description for people.
 func (r *Runner) String() string { return "command.Runner" + r.describe() }
 
-// A command is what both have in common.
+// A command is what an [Evaluator] and a [Runner] have in common.
 type command struct {
 	cfg    Config
 	plan   *sandbox.Plan

@@ -83,7 +83,7 @@ type Config struct {
 	// this process has. Besides, PATH is a fixed list of folders, HOME and TMPDIR are a folder for
 	// temporary files, and LANG is C.UTF-8.
 	Env []string
-	// Logger is told at start which mechanisms are in force; nil means [slog.Default].
+	// Logger gets a line at start with the mechanisms that are in force; nil means [slog.Default].
 	Logger *slog.Logger
 }
 

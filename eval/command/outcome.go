@@ -30,7 +30,7 @@ type outcome struct {
 	state          *os.ProcessState
 	stdout, stderr sandbox.Capture
 	text           []byte // the start of standard output, as much as may be JSON
-	scratch, work  string // its temporary folder, which is called something else next time, and where in it it was started
+	scratch, work  string // its temporary folder, whose name differs each time, and the folder in it where it was started
 }
 
 // fault returns what the candidate did wrong, nil if the command ended well.
@@ -52,7 +52,7 @@ func (o *outcome) fault(c Config) *eval.ProgramError {
 	return &eval.ProgramError{Reason: reason, Artifacts: o.artifacts()}
 }
 
-// ending words the end of a command that failed. A shell stands between: it ends with status 128 and
+// ending describes how a command failed. It is run by a shell, which ends with status 128 and
 // the signal for a command that a signal ended.
 func (o *outcome) ending(c Config) string {
 	number, code := signal(o.state), o.state.ExitCode()

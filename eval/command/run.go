@@ -76,7 +76,7 @@ func (c *command) start(ctx context.Context, args []string, scratch string) (*ou
 	return o, nil
 }
 
-// follow waits for the end of the process, and brings it about when its time is up or it is stopped.
+// follow waits for the end of the process, and kills it when its time is up or it is stopped.
 func follow(ctx context.Context, p *sandbox.Process, stop stopper, limit time.Duration) manner {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

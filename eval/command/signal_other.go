@@ -4,5 +4,5 @@ package command
 
 import "os"
 
-// signal says that no signal ended the process: there are none here.
+// signal returns 0: this system has no signals.
 func signal(*os.ProcessState) int { return 0 }

@@ -43,7 +43,7 @@ type encoder struct {
 // A badValue says what about a result is not data, and where.
 type badValue struct {
 	what, path string
-	nowhere    bool               // the path says nothing
+	nowhere    bool               // the path does not lead to it
 	thrown     *eval.ProgramError // if reading it threw
 }
 

@@ -11,7 +11,7 @@ import (
 
 // A guard bounds how long a machine runs.
 //
-// The engine's own ways to be interrupted are no bounds: it looks for an interrupt after every ten
+// The engine's own ways to be interrupted bound nothing: it looks for an interrupt after every ten
 // thousand calls or jumps, however long each takes, and never inside a built-in function. A search
 // through a sparse array, a copy of a large one in a loop or a recursion into nested arrays goes on
 // for minutes or years. So when time is up the guard makes the machine's memory inaccessible. No

@@ -201,8 +201,8 @@ func (h *heap) absorb(p, next uint64) {
 	}
 }
 
-// resize makes what alloc returned n bytes large, in place if it can, and returns its address; 0
-// means that there is no room, and that nothing changed.
+// resize makes what alloc returned n bytes large, in place if it can, and returns its address. It returns 0
+// and changes nothing if there is no room.
 func (h *heap) resize(addr, n uint64) uint64 {
 	p, size := addr-header, blockSize(min(n, absurd))
 	b := blockAt(p)

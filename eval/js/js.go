@@ -5,9 +5,9 @@
 // seed and the time zone is UTC, so a program gives the same result every time. Each program finds
 // a new machine: nothing that one does reaches another, or this process.
 //
-// Every bound is strict: a program that loops, be it inside one call of a built-in function, is
-// stopped when its time is up, and what it allocates is memory of its own, all of which is given
-// back. It is no wall against one who knows an error of the engine: programs run in this process.
+// Every bound is strict. A program that loops is stopped when its time is up, even inside one call of a
+// built-in function. What it allocates is memory of its own, all of which is given back. This does not
+// stop a program that uses an error in the engine, because programs run in this process.
 package js
 
 import (

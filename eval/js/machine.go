@@ -113,7 +113,7 @@ type resources struct {
 
 func discard(r resources) {
 	r.tls.Close()
-	// It fails only for memory that is not mapped, and there is nothing to be done then.
+	// This fails only for memory that is not mapped, and then nothing is left to give back.
 	_ = unreserve(r.mem)
 }
 
@@ -122,7 +122,7 @@ func (m *machine) eval(source, file string, flags int32) lib.TJSValue {
 	return lib.XJS_Eval(m.tls, m.ctx, m.cString(source), lib.Tsize_t(len(source)), m.cString(file), flags)
 }
 
-// cString copies s into m's memory with a zero after it. It is 0 if there is no room.
+// cString copies s into m's memory with a zero after it, and returns its address, or 0 if there is no room.
 func (m *machine) cString(s string) uintptr {
 	p := m.heap.alloc(uint64(len(s)) + 1)
 	if p != 0 {

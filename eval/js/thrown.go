@@ -50,7 +50,7 @@ func (m *machine) outOfMemory() *eval.ProgramError {
 	return &eval.ProgramError{Reason: fmt.Sprintf("used more than %d MiB of memory", (len(m.mem)-reserveBytes)>>20)}
 }
 
-// primitive returns v, which is no object, as text.
+// primitive returns v as text. v is not an object, so no code of the program runs.
 func (m *machine) primitive(v lib.TJSValue) string {
 	switch s := m.clipped(v, reasonBytes); tag(v) {
 	case lib.EJS_TAG_STRING, lib.EJS_TAG_STRING_ROPE:
@@ -62,7 +62,7 @@ func (m *machine) primitive(v lib.TJSValue) string {
 	}
 }
 
-// clipped returns the beginning of v, which is no object, as text.
+// clipped returns the beginning of v as text. v is not an object.
 func (m *machine) clipped(v lib.TJSValue, limit int) (s string) {
 	m.text(v, func(b []byte) { s = clip(string(b[:min(len(b), limit+1)]), limit) })
 	return s

@@ -79,10 +79,10 @@ type Config struct {
 	Isolation Isolation
 	// Env holds what candidates see of the environment, NAME=value, or NAME for the value that
 	// this process has. Besides, PATH, HOME, TMPDIR, LANG and what Python and numerical libraries
-	// are told are set to fixed values; PYTHONPATH, PYTHONHOME, PYTHONUSERBASE, LD_LIBRARY_PATH
+	// need are set to fixed values; PYTHONPATH, PYTHONHOME, PYTHONUSERBASE, LD_LIBRARY_PATH
 	// and DYLD_LIBRARY_PATH are passed on, as an interpreter may not start without.
 	Env []string
-	// Logger is told at start which mechanisms are in force; nil means [slog.Default].
+	// Logger gets a line at start with the mechanisms that are in force; nil means [slog.Default].
 	Logger *slog.Logger
 }
 

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A control is our end of the socket through which a zygote is told what to do, and answers in lines. Only
-// the zygote has the other end, yet what comes is read as if a candidate had sent it: there is a bound on a
-// line, and on the time in which it is to come. One goroutine at a time uses it, but for hangUp.
+// A control is our end of the socket through which a zygote gets its orders and answers in lines. Only the
+// zygote has the other end. Its answers are still read as if a candidate had sent them: the length of a line
+// is bounded, and so is the time in which it has to come. One goroutine at a time uses it, except for hangUp.
 type control struct {
 	file     *os.File // holds the descriptor open while hangUp uses it
 	fd       int
@@ -44,13 +44,13 @@ func (c *control) open() (theirs *os.File, err error) {
 
 func (c *control) close() error { return c.file.Close() }
 
-// hangUp has the zygote find that nobody is left to tell it anything. Any goroutine may call it.
+// hangUp ends our side of the socket, so that the zygote ends too. Any goroutine may call it.
 func (c *control) hangUp() {
 	raw, err := c.file.SyscallConn()
 	if err != nil {
 		return // it is closed
 	}
-	_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) }) // nobody is there to be told
+	_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) }) // if it fails, the zygote is gone already
 }
 
 // order sends the number of a candidate and what it is to have open, or the number 0, which ends it.

@@ -10,6 +10,6 @@
 // as data; under [eval.Scored] the score is computed in Go, where the program cannot reach. An
 // [Evaluator] runs the evaluator.py of a folder as it is.
 //
-// A zygote runs one candidate at a time. Whatever way that ends, by itself, at a limit or with its
-// zygote, all its processes are killed and its temporary folder is emptied before the next.
+// A zygote runs one candidate at a time. A candidate may end by itself, at a limit or with its zygote. In each
+// case all its processes are killed and its temporary folder is emptied before the next candidate.
 package python

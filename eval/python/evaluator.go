@@ -31,7 +31,7 @@ type EvaluatorConfig struct {
 // score of those before it reached the threshold, and its metrics are added to theirs. Each returns a
 // dict, or an object with the dicts metrics and artifacts; openevolve's EvaluationResult is there to
 // import. The score is the metric combined_score, else the mean of all metrics that are finite
-// numbers. Entries that are no numbers are artifacts; one called error that is not empty makes the
+// numbers. Entries that are not numbers are artifacts; one called error that is not empty makes the
 // program invalid, for that reason, as does an exception.
 //
 // The evaluator is imported afresh for every program, in a contained process forked for it, with its

@@ -2,13 +2,13 @@ package python
 
 import "bytes"
 
-// nonceSize is the length of what every message from a candidate's process begins with, so that bytes
-// written at random into all descriptors are no message.
+// nonceSize is the length of the random word with which every message from a candidate's process begins.
+// Without it, bytes that a candidate writes into all its descriptors could be taken for a message.
 const nonceSize = 16
 
-// A home takes what a candidate's process sends. Where the candidate may have other processes, the
-// first message, sent before anything of the candidate runs, says by the kernel's word which process
-// is to be believed; what others send is dropped, whatever they know.
+// A home takes what a candidate's process sends. If the candidate may have other processes, the kernel says
+// which process sent the first message, which comes before any code of the candidate runs. Only that process is
+// believed. What others send is dropped, even if they know the nonce.
 type home struct {
 	nonce    []byte
 	attested bool
@@ -38,7 +38,7 @@ func (h *home) take(data []byte, pid int32) {
 	}
 }
 
-// kind returns the first message's kind and what follows it, 0 if there is no message.
+// kind returns the first message's kind and what follows it, or 0 if there is no message.
 func (h *home) kind() (byte, []byte) {
 	rest, ok := bytes.CutPrefix(h.data, h.nonce)
 	if !ok || len(rest) == 0 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// errNoFork is that candidates are forked from an interpreter, which takes a system that can.
+// errNoFork is returned at start: candidates are forked from an interpreter, and this system cannot fork.
 var errNoFork = errors.New("python: " + runtime.GOOS + " cannot fork a process; run Python candidates through eval/command here")
 
 type control struct{ fd int }

@@ -12,7 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// ErrClosed is what a [Runner] or [Evaluator] returns that was closed.
+// ErrClosed is returned by a [Runner] or [Evaluator] that was closed.
 var ErrClosed = errors.New("python: closed")
 
 // A pool holds up to size zygotes, started as they are needed and replaced when they die. It is safe
@@ -38,9 +38,9 @@ func newPool(ctx context.Context, k *kind, size int) (*pool, hello, error) {
 	return p, h, nil
 }
 
-// do runs a candidate on a zygote. One that dies under a candidate is replaced and the candidate run
-// once more in a fresh one, as it need not be to blame; if that ends the same way, the error is errDied.
-// Where there is no process to be had, do waits for one, as long as those that now run may take theirs.
+// do runs a candidate on a zygote. If the zygote dies, it is replaced, and the candidate is run once more in a
+// fresh one, because it need not be to blame. If that one dies too, the error is errDied. If no process can be
+// made, do waits for one, for as long as the candidates that run now may take.
 func (p *pool) do(ctx context.Context, j job) (outcome, error) {
 	if err := p.sem.Acquire(ctx, 1); err != nil {
 		return outcome{}, fmt.Errorf("python: waiting for an interpreter: %w", err)
@@ -53,10 +53,10 @@ func (p *pool) do(ctx context.Context, j job) (outcome, error) {
 	return o, err
 }
 
-// forkPause is how long it is until a process is asked for again that could not be made, at first.
+// forkPause is the first pause before a process that could not be made is tried again.
 const forkPause = 50 * time.Millisecond
 
-// patiently is once, but it pauses where a process cannot be made, and tries again with a new zygote.
+// patiently is once, but if a process cannot be made it pauses and tries again with a new zygote.
 func (p *pool) patiently(ctx context.Context, j job, fresh bool) (outcome, error) {
 	o, err := p.once(ctx, j, fresh)
 	end := time.Now().Add(p.kind.patience)
@@ -138,9 +138,9 @@ func (p *pool) pop() (*zygote, error) {
 	return z, nil
 }
 
-// put takes a zygote back, and ends it unless it is fit for another candidate. It reports whether nothing
-// is left of one that it ended: a candidate can leave what cannot be removed, which is no reason to end
-// a run.
+// put takes a zygote back, and ends it unless it is fit for another candidate. It reports whether a zygote that
+// it ended left nothing behind. A candidate can leave what cannot be removed. That costs the candidate, and
+// must not end a run.
 func (p *pool) put(z *zygote, fit bool) bool {
 	p.mu.Lock()
 	delete(p.busy, z)
@@ -163,7 +163,7 @@ func (p *pool) isClosed() bool {
 	return p.closed
 }
 
-// close ends all zygotes, also under a candidate, and waits until they are gone.
+// close ends all zygotes, even those that run a candidate, and waits until they are gone.
 func (p *pool) close() error {
 	p.mu.Lock()
 	p.closed = true

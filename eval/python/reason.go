@@ -34,10 +34,10 @@ type outcome struct {
 	body    []byte        // what was returned, or why it failed
 	stdout  string
 	stderr  string
-	scratch string // its temporary folder, which is called something else next time
+	scratch string // its temporary folder, whose name differs each time
 }
 
-// fault returns what a candidate did wrong, nil if it returned a result.
+// fault returns what a candidate did wrong, or nil if it returned a result.
 func (o outcome) fault(c Config) *eval.ProgramError {
 	reason, trace := "", ""
 	switch o.how {
@@ -75,7 +75,7 @@ func (o outcome) words() (reason, trace string) {
 	return w.Reason, w.Traceback
 }
 
-// ending words the end of a process that returned nothing.
+// ending describes how a process ended that returned nothing.
 func (o outcome) ending(c Config) string {
 	switch s := syscall.Signal(o.signal); {
 	case o.signal == 0:

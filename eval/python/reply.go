@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// errDied is that a zygote ended while it was running a candidate, or answered what it never answers.
+// errDied says that a zygote ended while it was running a candidate, or gave an answer that it never gives.
 var errDied = errors.New("python: the interpreter that ran it died")
 
-// errFork is that there is no process to run a candidate, which is nobody's fault, and may pass.
+// errFork says that no process could be made to run a candidate. That is not the candidate's fault, and may pass.
 var errFork = errors.New("cannot make a process")
 
 // A reply is what a zygote says of a candidate that has ended.
@@ -21,8 +21,8 @@ type reply struct {
 	clean  bool          // nothing is left of it
 }
 
-// parseReply reads a zygote's line on the candidate n: "n status µs clean", or "n cannot fork: why". Any
-// other means that the zygote is not what it was.
+// parseReply reads a zygote's line on the candidate n: "n status µs clean", or "n cannot fork: why". Any other
+// line means that a candidate has tampered with the zygote.
 func parseReply(line string, n uint32) (r reply, err error) {
 	number, rest, _ := strings.Cut(line, " ")
 	if number != strconv.FormatUint(uint64(n), 10) {

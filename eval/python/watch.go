@@ -38,18 +38,18 @@ func newWatch(z *zygote) (*watch, error) {
 	return w, err
 }
 
-// brief is how long a candidate that is soon done may take: until then only its end is waited for, and
-// what it sent and printed is read afterwards.
+// brief is how long a candidate may take to count as soon done. Until then the watch waits for its end alone,
+// and reads what it sent and printed afterwards.
 const brief = 3 * time.Millisecond
 
-// start has the zygote fork the candidate, and gives it the job. The zygote never holds the job itself:
-// what it has read, all candidates after this one could find in their memory.
+// start makes the zygote fork the candidate, and gives the candidate its job. The zygote never holds the job
+// itself. All later candidates are forks of it, and could find what it has read in their own memory.
 func (w *watch) start(j job) error {
 	theirs, err := w.pipes.open(w.z.control.fd)
 	if err != nil {
 		return fmt.Errorf("python: %w: %w", errFork, err)
 	}
-	// Most jobs fit into the socket, and those that are there at once nobody has to wait for.
+	// Most jobs fit into the socket. Written at once, they need no waiting.
 	data := j.frame(w.nonce)
 	if n, err := unix.Write(w.pipes.fds[fdHome], data); err == nil {
 		data = data[n:]
@@ -123,7 +123,8 @@ func (w *watch) take(i int) (err error) {
 	return err
 }
 
-// late has the candidate ended, as its time is up. A zygote that does not do so in time is given up.
+// late makes the zygote end the candidate, because its time is up. A zygote that does not do so in time is
+// given up.
 func (w *watch) late() error {
 	if w.how != "" {
 		return os.ErrDeadlineExceeded
@@ -202,7 +203,7 @@ func (w *watch) sort(i int, data []byte, pid int32) error {
 	return nil
 }
 
-// outcome says how the candidate ended, once it has.
+// outcome returns how the candidate ended. It is called when it has.
 func (w *watch) outcome() (outcome, error) {
 	r, err := parseReply(string(w.reply), w.n)
 	if err == nil && len(w.z.control.left) > 0 {

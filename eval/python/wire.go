@@ -52,7 +52,7 @@ func sources(names []string) ([]byte, error) {
 	return json.Marshal(parts)
 }
 
-// orders are what a zygote is told once.
+// orders are sent to a zygote once, when it starts.
 type orders struct {
 	sandbox.Orders
 	Imports     []string  `json:"imports"`
@@ -64,7 +64,7 @@ type orders struct {
 	Thresholds  []float64 `json:"thresholds"`
 }
 
-// A hello is what a zygote answers to its orders.
+// A hello is a zygote's answer to its orders.
 type hello struct {
 	Missing map[sandbox.Mechanism]string `json:"missing"`
 	Lacking map[string]string            `json:"lacking"` // modules, and why they cannot be imported

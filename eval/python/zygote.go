@@ -112,8 +112,8 @@ func (z *zygote) greet(ctx context.Context, k *kind) (h hello, err error) {
 	return h, nil
 }
 
-// do runs a candidate. An error means that the zygote is of no more use: errDied, or that it did not
-// end the candidate, or ctx's.
+// do runs a candidate. After an error the zygote must not be used again: it died (errDied), it did not end the
+// candidate, or ctx ended.
 func (z *zygote) do(ctx context.Context, j job) (outcome, error) {
 	w, err := newWatch(z)
 	if err != nil {
@@ -138,8 +138,8 @@ func (z *zygote) do(ctx context.Context, j job) (outcome, error) {
 	return outcome{}, fmt.Errorf("%w: %w", errDied, err)
 }
 
-// kill ends the interpreter at once, and with it what it runs: in a pid namespace the kernel sees to
-// that, else the zygote does when its input ends, if it is left the time.
+// kill ends the interpreter at once, and with it what it runs. In a pid namespace the kernel ends those
+// processes. Without one the zygote does when its input ends, if it has the time.
 func (z *zygote) kill() {
 	if z.orders.PIDNS {
 		_ = z.cmd.Process.Kill() // the only error is that it has ended already
@@ -163,7 +163,7 @@ const endTime = 5 * time.Second
 // close ends the interpreter and removes what it leaves.
 func (z *zygote) close() error {
 	z.kill()
-	_ = z.process.Wait()  // that it was killed is no news
+	_ = z.process.Wait()  // its error is that it was killed
 	_ = z.control.close() // nothing was written
 	return z.removeScratch()
 }
@@ -186,7 +186,7 @@ type kind struct {
 	timeout     time.Duration // of one stage
 	grace       time.Duration // how much longer a candidate may take before its zygote, which ought to have ended it, is given up
 	stages      int           // the most there can be
-	patience    time.Duration // how long a process is waited for that cannot be made
+	patience    time.Duration // how long to wait for a process while none can be made
 	log         *slog.Logger
 	required    []string // modules without which a zygote is of no use
 }

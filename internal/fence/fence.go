@@ -62,7 +62,7 @@ func wordRune(r rune) bool {
 }
 
 // Wrap returns text in a block tagged with tag, between fences longer than any run of backticks in
-// text, so that [Blocks] gives text back to the byte. There is no line end after the closing fence.
+// text, so that [Blocks] gives text back to the byte. The closing fence has no line end after it.
 func Wrap(text, tag string) string {
 	longest, run := 0, 0
 	for i := range len(text) {

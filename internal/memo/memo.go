@@ -1,5 +1,5 @@
-// Package memo remembers what was computed for a key, and lets those who ask for one key at the same time
-// share one computation.
+// Package memo remembers what was computed for a key. Callers that ask for one key at the same time share one
+// computation.
 package memo
 
 import (
@@ -37,9 +37,10 @@ func New[V any](room int, size func(V) int) *Table[V] {
 	return &Table[V]{size: size, room: room, values: make(map[Key]V), calls: make(map[Key]*call[V])}
 }
 
-// Do returns the value for key: the one remembered, or what compute returns. Those who ask for one key at the
-// same time share one computation, under the context of the first. If that one gives up, the next takes over
-// with its own. An error is given to all who share it and not remembered.
+// Do returns the value for key: the one remembered, or what compute returns. Callers that ask for one key at the
+// same time share one computation, under the context of the first. If the first gives up, the next takes over
+// with its own context: its caller has not given up. An error is returned to all who share it, and is not
+// remembered, because the cause may pass.
 func (t *Table[V]) Do(ctx context.Context, key Key, compute func() (V, error)) (V, error) {
 	for {
 		v, known, c, first := t.join(key)

@@ -42,8 +42,8 @@ func (c *Capture) String() string {
 	return text + string(c.tail)
 }
 
-// Relative returns text, made valid UTF-8, with paths in the folder scratch as seen from there: a
-// temporary folder is called something else next time, and the text should not be.
+// Relative returns text, made valid UTF-8, with paths in the folder scratch relative to it. A temporary folder
+// has another name each time, and equal programs should give equal texts.
 func Relative(text, scratch string) string {
 	if scratch != "" {
 		text = strings.ReplaceAll(text, scratch+string(os.PathSeparator), "")

@@ -12,16 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exposed is what follows for others from the lack of all that closes a process's memory.
+// exposed says what others can do if nothing closes a process's memory.
 const exposed = "; without user namespaces candidates can then read the environment and memory of this user's other processes"
 
-// close sees to it that a contained process cannot come to the memory and the environment of this one,
-// where the model's key is. A user namespace, Landlock, or for root the lack of capabilities keep it from
-// that. Where none of them does, a process that is not dumpable is closed to others of its user. With
-// a user namespace that would be in the way, as who starts a process in one writes its uid_map.
+// close makes sure that a contained process cannot reach the memory and the environment of this one, where the
+// model's key is. A user namespace or Landlock keeps it from that, and so does, for root, the lack of
+// capabilities. If none of them is there, this process is made not dumpable, which closes it to others of its
+// user. With a user namespace it is not, because it could not write the uid_map of a process that it starts in
+// one any more.
 //
-// Where this process starts commands itself, Landlock does not do: the thread that starts one is confined
-// by the same rules, so the command may look at the thread, and by that at this process.
+// If this process starts commands itself, Landlock is not enough. The thread that starts a command is confined
+// by the same rules, so the command may look at the thread, and through it at this process.
 func (p *Plan) close(commands bool) error {
 	if p.level == None || p.has(UserNS) {
 		return nil

@@ -18,7 +18,7 @@ import (
 type call struct {
 	nr       uintptr
 	args     [6]uintptr
-	optional bool   // that it fails is no matter
+	optional bool   // its failure is ignored
 	what     string // what it does, for people
 }
 

@@ -154,7 +154,7 @@ func (k *keeper) keep(done <-chan struct{}) (wait func()) {
 	return sync.OnceFunc(func() { <-ended })
 }
 
-// answer answers one question. That who asked is gone meanwhile is no matter.
+// answer answers one question. It ignores the error that the process which asked is gone.
 func (k *keeper) answer() {
 	var q notification
 	if ioctl(k.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q)) != 0 {

@@ -4,7 +4,7 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// killGroup kills the process and all of its group. That they are gone already is no error.
+// killGroup kills the process and all of its group. It ignores the error that they are gone already.
 func killGroup(pid int) {
 	killRest(pid)
 	_ = unix.Kill(pid, unix.SIGKILL)

@@ -137,7 +137,7 @@ func attrSize(s ruleset) uintptr {
 	return 8
 }
 
-// add adds r to the ruleset fd; a path that is not there, or cannot be come to, needs no rule.
+// add adds r to the ruleset fd. A path that does not exist, or cannot be reached, needs no rule.
 func (r rule) add(fd int) error {
 	path, err := unix.Open(r.path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err == unix.ENOENT || err == unix.EACCES {

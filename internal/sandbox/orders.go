@@ -17,8 +17,8 @@ type Bounds struct {
 }
 
 // tasks returns how many processes and threads there may be at once; 0 means no limit. Threads have to be
-// limited where there are no other processes, too: what a system or a container limits is all that a user
-// has, so that the process of somebody else's candidate would be one too many.
+// limited even if a candidate may have no other process. A system or a container limits all that a user has
+// together, so one candidate's threads could leave no room for the process of another.
 func (b Bounds) tasks() int { return cmp.Or(b.Processes, b.Threads) }
 
 // Seconds returns the limit on CPU time as the kernel takes it; 0 means none.

@@ -21,7 +21,7 @@ type Plan struct {
 	missing   map[Mechanism]string
 }
 
-// leftOut is why a mechanism is missing that was not wanted, which reports do not tell of.
+// leftOut is the reason for a mechanism that was not wanted. Reports leave such a mechanism out.
 const leftOut = "left out"
 
 // NewPlan finds out which of the wanted mechanisms this machine has. Tests leave some out.
@@ -109,8 +109,8 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 	return o
 }
 
-// firstPID is the id that a namespace goes on with when it has come to pid_max. Those below are used
-// once only, and so that they are not used at all, it is told that they have been.
+// firstPID is the id with which a namespace goes on after it has reached pid_max. Ids below it are used only
+// once. The namespace is set as if they had been used, so that they are not.
 const firstPID = 300
 
 func (p *Plan) setting(guarded []int) setting {

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A descent is where the removal of a tree of folders has come to. However deep that is, two folders are
-// open at once, and no path is longer than a name.
+// A descent is the state of the removal of a tree of folders. However deep the tree is, at most two folders are
+// open at once, and no path is longer than a name. A candidate can nest folders deeper than files can be open
+// and than a path can be long.
 type descent struct {
 	folder *os.File   // the one that it is in
 	names  []string   // of the folders on the way there

@@ -20,9 +20,9 @@ type Process struct {
 	ended bool // and its id may soon be another's
 }
 
-// Start starts cmd on a thread that lives until the command ends: a process that is to end with its
-// parent ends with the thread that started it, and Go may end a thread at any time. When the command
-// has ended, what is left of its process group is killed.
+// Start starts cmd on a thread that lives until the command ends. The kernel ends a process with the thread
+// that started it, if it is to end with its parent, and Go may end a thread at any time. When the command has
+// ended, what is left of its process group is killed.
 func Start(cmd *exec.Cmd) (*Process, error) { return start(cmd, 0, nil) }
 
 // start calls before, if it is not nil, on the thread that is going to start cmd; that thread is not

@@ -7,11 +7,11 @@ import (
 )
 
 // ErrGone is returned when somebody else moved, deleted, cut or wrote the file while it was open. What is
-// appended then would be lost, or damage what stands there.
+// appended after that would be lost, or would damage what the other wrote.
 var ErrGone = errors.New("it is no longer the file that was opened")
 
-// unchanged reports an error if the file does not end where the last line does. A cut that is not noticed
-// before the next line is written would be filled with zeros by it.
+// unchanged returns an error if the file does not end where the last line does. If a cut went unnoticed, the
+// system would fill it with zeros when the next line is written.
 func (l *Log) unchanged() error {
 	info, err := l.f.Stat()
 	if err != nil {
@@ -23,8 +23,8 @@ func (l *Log) unchanged() error {
 	return nil
 }
 
-// there reports an error if the file's name is no longer its own, or if it ends before end, where lines were
-// written.
+// there returns an error if the file's name now leads to another file or to none, or if the file ends before
+// end, up to which lines were written.
 func (l *Log) there(end int64) error {
 	named, err := os.Stat(l.path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -22,5 +22,5 @@ func lock(_ *os.File, path string) (unlock func() error, err error) {
 	return func() error { return os.Remove(name) }, l.Close()
 }
 
-// syncDir does nothing: names are durable or not as the system has it.
+// syncDir does nothing. Whether names are durable is up to this system.
 func syncDir(string) error { return nil }

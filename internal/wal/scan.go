@@ -19,7 +19,7 @@ type Entry struct {
 	Object []byte // {"i":17,...} without the checksum; valid until the next entry
 }
 
-// A DamageError says that a line is not what was written, though sound ones follow.
+// A DamageError says that a line is damaged and that sound ones follow it. A torn tail is not damage.
 type DamageError struct {
 	Line   int // counted from 1
 	Offset int64

@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// datasync puts f's content and length on disk. Times of change, which it leaves out, nobody reads.
+// datasync puts f's content and length on disk. It leaves out the times of change, which nobody reads and
+// which would cost another write.
 func datasync(f *os.File) error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))

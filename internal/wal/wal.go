@@ -7,8 +7,8 @@
 //
 //	{"i":17,"kind":"draw","arm":3,"crc":"89abcdef"}
 //
-// so that jq and pandas read the file as it is, and a line that is missing or stands twice is noticed
-// although each is sound by itself.
+// so that jq and pandas read the file as it is. By the number a line that is missing or is there twice is
+// noticed, although each line is sound by itself.
 package wal
 
 import (
@@ -26,7 +26,7 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrNotLog is returned for a file that holds something else, which is not to be cut.
+// ErrNotLog is returned for a file that holds something else, which must not be cut.
 var ErrNotLog = errors.New("no line in it is sound: it is no log, or damaged as a whole")
 
 // ErrLocked is returned when another process has the file open.
@@ -74,10 +74,10 @@ func Create(path string) (*Log, error) {
 	return l, nil
 }
 
-// Open locks an existing file, calls each for every sound line in order, cuts a torn tail, and is
-// ready to append after the last. Cut is how many bytes it cut. An error of each ends it; damage is a
-// [*DamageError]; a file without a sound line that is more than a torn first one is [ErrNotLog]. The
-// file is left as it is then.
+// Open locks an existing file, calls each for every sound line in order, cuts a torn tail, and is ready to
+// append after the last sound line. cut is how many bytes it cut. If each returns an error, Open returns it.
+// The error is a [*DamageError] for damage, and [ErrNotLog] for a file without a sound line that is more than a
+// torn first one. After an error the file is left as it is: it may be somebody's, or be repaired.
 func Open(path string, each func(Entry) error) (l *Log, cut int64, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

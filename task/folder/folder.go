@@ -54,7 +54,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// DefaultTimeout is for one call of an evaluate function where config.yaml says nothing, OpenEvolve's.
+// DefaultTimeout is the limit on one call of an evaluate function if config.yaml has none. It is OpenEvolve's.
 const DefaultTimeout = 300 * time.Second
 
 // DefaultSystem is the system message where config.yaml has none.

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// settings are what a config.yaml says, with defaults where it says nothing.
+// settings are what a config.yaml says, with defaults for what it leaves out.
 type settings struct {
 	system, language, suffix        string // "" if not said
 	feedback                        int
