@@ -41,8 +41,8 @@
 // Package eval scores programs. Candidates are hostile until shown otherwise: a Runner returns data,
 // and eval.Scored computes the score where the program cannot reach. eval/js runs JavaScript in this
 // process, with limits; eval/python forks warm interpreters, and eval/command runs any other language,
-// both contained by what the kernel has. A bad program is a Result with a Reason; an error is
-// infrastructure's.
+// both contained by what the kernel has. A bad program is a Result with a Reason. An error is a fault of the
+// infrastructure.
 //
 // Package llm is the model's side: one method, and values that limit and retry. llm/openai speaks to any
 // OpenAI-compatible endpoint, llm/pool spreads calls over replicas of a model, llm/ensemble lets a bandit
@@ -66,6 +66,6 @@
 //
 // A bad candidate is data; an error is infrastructure. Every attempt is recorded, however it ended.
 // Seeds are addressed, never drawn in passing, so scheduling cannot change a result when the replies
-// are the same, one arm is in flight and children are taken by index. A child is scored as soon as its reply is parsed. Why a run
-// stopped is a value. No NaN or Inf travels.
+// are the same, one arm is in flight and children are taken by index. A child is scored as soon as its
+// reply is parsed. Why a run stopped is a value. No NaN or Inf travels.
 package evoalloc
