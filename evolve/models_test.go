@@ -38,7 +38,24 @@ func TestModelThatAsksAnother(t *testing.T) {
 			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: outer, N: tt.n, Seed: 40})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
-			res, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: tt.calls}})
+			path := journalPath(t)
+			run := func(g evolve.Arm) (*evolve.Result, error) {
+				j := openJournal(t, path)
+				defer j.Close()
+				return evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: tt.calls}, Journal: j})
+			}
+			res, err := run(g)
+			again, bad := run(newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: outer, N: tt.n, Seed: 40}))
+			attempts := func(r *evolve.Result) (n int) {
+				for range r.Attempts {
+					n++
+				}
+				return n
+			}
+			if bad != nil || again.Calls != res.Calls || attempts(again) != attempts(res) || len(again.Earlier.Unclaimed) > 0 {
+				t.Errorf("budget of %d: made again, it has %d attempts of %d, and %d calls are unclaimed: %v",
+					tt.calls, attempts(again), attempts(res), len(again.Earlier.Unclaimed), bad)
+			}
 			if err != nil || res.Limit != "Calls" || res.Calls != tt.calls {
 				t.Errorf("budget of %d: stopped by %s %s after %d calls: %v", tt.calls, res.Stop, res.Limit, res.Calls, err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,24 +43,61 @@ type verdict struct {
 	asked *asked // nil if it asked no model
 }
 
-// asked is what one evaluation asks of models. All who share its result share this. So its calls count once, for
-// the first outcome that has the evaluation.
+// asked is what one evaluation asks of models, or the model of one call. All who share an evaluation's result share
+// this. So its calls count once, for the first outcome that has the evaluation.
 type asked struct {
-	id    journal.ID // of the evaluation
+	id    journal.ID // of the evaluation, or the call
 	mu    sync.Mutex
 	calls []Call
 	told  []journal.Asked // the same for the journal, which has to give them back with the result
 }
 
-// add takes in a call that has ended.
-func (a *asked) add(c *call, attempts []llm.Attempt) {
-	if len(attempts) == 0 {
-		return
-	}
+// add takes in a call that has ended, and those that its model made.
+func (a *asked) add(c *call, calls []Call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.calls = append(a.calls, Call{c.kind, attempts})
+	a.calls = append(a.calls, calls...)
 	a.told = append(a.told, journal.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: promptBound(c.req)})
+}
+
+// made returns the calls.
+func (a *asked) made() []Call {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.calls)
+}
+
+// list is how the journal names the calls.
+func (a *asked) list() []journal.Asked {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.told)
+}
+
+// recallAsked takes in what the file has of calls that are not made now, because what came of them is recalled
+// itself, and of those that their models made.
+func (s *step) recallAsked(a *asked, list []journal.Asked) error {
+	for _, of := range list {
+		c, err := s.journal.RecallAsked(of)
+		switch {
+		case err != nil:
+			return err
+		case c == nil:
+			continue
+		case c.Kind == journal.Refusal: // who asked may have made do without
+			s.noteError(&refusedError{c.Limit})
+			continue
+		case len(c.Reply.Attempts) > 0:
+			a.calls = append(a.calls, Call{of.Kind, c.Reply.Attempts})
+		}
+		if c.Kind != journal.Abandoned { // which is booked when the run begins
+			s.bookRecalled(size{prompt: of.Prompt}, c.Reply.Attempts)
+		}
+		if err := s.recallAsked(a, c.Asked); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // any returns a, or nil if it has no call.
@@ -168,12 +206,10 @@ func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, 
 	if err == nil {
 		return verdict{r, a.any()}, t.record(a, program, r, took)
 	}
-	for _, c := range a.calls { // paid for, though they brought no result to share
-		t.noteCall(c)
-	}
+	t.noteCalls(a.made()) // paid for, though they brought no result to share
 	// Recorded, because the search goes on without the score. With room for it a resumed run would not.
 	if limit, _ := Refused(err); limit != "" && t.journal != nil {
-		if bad := t.journal.Write(a.id, journal.Record{Kind: journal.Refusal, Limit: limit}); bad != nil {
+		if bad := t.journal.Write(a.id, journal.Record{Kind: journal.Refusal, Limit: limit, Asked: a.list()}); bad != nil {
 			return verdict{}, bad
 		}
 	}
@@ -187,24 +223,19 @@ func (t *Turn) recallEvaluation(a *asked) (v verdict, found bool, err error) {
 	switch {
 	case err != nil || r == nil:
 		return verdict{}, false, err
-	case r.Kind == journal.Refusal:
+	case r.N != a.id.N && r.Kind == journal.Refusal:
 		return verdict{}, false, &refusedError{r.Limit}
 	case r.N != a.id.N: // an earlier occurrence, booked then: the memory has only forgotten it
 		return verdict{*r.Result, nil}, true, nil
 	}
-	t.bookEvaluation(amounts{}, r.Took)
-	for _, of := range r.Asked {
-		c, err := t.journal.RecallAsked(of)
-		if err != nil {
-			return verdict{}, false, err
-		}
-		if c != nil {
-			a.calls = append(a.calls, Call{of.Kind, c.Reply.Attempts})
-			if c.Kind != journal.Abandoned { // which is booked when the run begins
-				t.bookRecalled(size{prompt: of.Prompt}, c.Reply.Attempts)
-			}
-		}
+	if err := t.recallAsked(a, r.Asked); err != nil {
+		return verdict{}, false, err
 	}
+	if r.Kind == journal.Refusal {
+		t.noteCalls(a.calls)
+		return verdict{}, false, &refusedError{r.Limit}
+	}
+	t.bookEvaluation(amounts{}, r.Took)
 	return verdict{*r.Result, a.any()}, true, nil
 }
 
@@ -218,7 +249,7 @@ func (t *Turn) record(a *asked, program string, r eval.Result, took time.Duratio
 	if err != nil {
 		return err
 	}
-	return t.journal.Write(a.id, journal.Record{Kind: journal.Evaluation, Program: name, Result: &r, Took: took, Asked: a.told})
+	return t.journal.Write(a.id, journal.Record{Kind: journal.Evaluation, Program: name, Result: &r, Took: took, Asked: a.list()})
 }
 
 // bookEvaluation books an evaluation that took this long, for which set was set aside.

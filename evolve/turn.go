@@ -136,7 +136,7 @@ const mostFailures = 256
 type purpose struct {
 	kind   string
 	bred   bool   // a Breeder asks, whose search goes on if the call fails: the failure costs one child
-	within *asked // the evaluation that asks, nil for none
+	within *asked // the evaluation that asks, or the call whose model does; nil for none
 }
 
 // ask is Ask without the count of failures in a row, which a Breeder keeps itself. It also says whether the
@@ -146,20 +146,29 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 		reply, err = l.Generate(ctx, req)
 		return reply, false, err
 	}
+	l, outer := outerOf(l)
+	if outer != nil {
+		p.within = &outer.asks
+	}
 	// This order is the contract. A call that is in the file is not sent again. A call that the budget has no
 	// room for is not sent. No reply is acted on before it is on disk. What was spent is booked however the
 	// call ended, which is why settle stands behind no condition.
 	c := t.newCall(p, req)
+	c.outer = outer
 	reply, recalled, err = c.recall(ctx)
 	if err == nil && !recalled {
 		reply, err = c.send(ctx, l)
 		reply, err = c.keep(ctx, reply, err)
 	}
 	c.settle(reply, err)
+	calls := c.asks.made()
+	if len(reply.Attempts) > 0 {
+		calls = append(calls, Call{p.kind, reply.Attempts})
+	}
 	if p.within != nil {
-		p.within.add(c, reply.Attempts)
+		p.within.add(c, calls)
 	} else {
-		t.noteCall(Call{p.kind, reply.Attempts})
+		t.noteCalls(calls)
 	}
 	t.noteError(err)
 	return reply, recalled, err
@@ -202,11 +211,11 @@ func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error)
 	return eval.Candidate{Program: t.Initial(), Result: r}, nil
 }
 
-// noteCall keeps a call for the result. A call without attempts cost nothing, and is left out.
-func (s *step) noteCall(c Call) {
-	for p := s; p != nil && len(c.Attempts) > 0; p = p.parent {
+// noteCalls keeps calls for the result.
+func (s *step) noteCalls(calls []Call) {
+	for p := s; p != nil && len(calls) > 0; p = p.parent {
 		p.mu.Lock()
-		p.made = append(p.made, c)
+		p.made = append(p.made, calls...)
 		p.mu.Unlock()
 	}
 }

@@ -26,6 +26,7 @@ type call struct {
 	id  journal.ID // its identity in the journal, if there is one
 
 	outer  *call // the call whose model asks this one, and that waits for it; nil for none
+	asks   asked // what its model asks of others
 	booked bool  // all that it cost was booked when the run began, so settle must not book it again
 
 	entry    sync.Mutex    // held while an attempt waits for room
@@ -46,6 +47,14 @@ type inner struct {
 }
 
 func (i inner) Unwrap() llm.LLM { return i.LLM }
+
+// outerOf returns the model that is to be asked, and the call whose model asks it, nil for none.
+func outerOf(l llm.LLM) (llm.LLM, *call) {
+	if i, ok := l.(inner); ok {
+		return i.LLM, i.outer
+	}
+	return l, nil
+}
 
 // held returns what the call, and those that wait for it, have set aside.
 func (c *call) held() (sum amounts) {
@@ -87,6 +96,7 @@ func (t *Turn) newCall(p purpose, req llm.Request) *call {
 		} else {
 			c.id = t.journal.Claim(journal.KeyOf("pull", fmt.Sprint(t.pull), digest))
 		}
+		c.asks.id = c.id
 	}
 	return c
 }
@@ -105,7 +115,10 @@ func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err 
 		// It is refused again even if there is room now: what the search did next, it did without this call.
 		return llm.Reply{}, true, &refusedError{r.Limit}
 	case r != nil:
-		return *r.Reply, true, r.Error.Err()
+		if err := c.recallAsked(&c.asks, r.Asked); err != nil {
+			return llm.Reply{}, false, err
+		}
+		return *r.Reply, true, recalledError(r)
 	case c.past.Ended:
 		// To make the call for real would pay for a pull that is over and reported.
 		return c.abandonedThen()
@@ -132,6 +145,9 @@ func (c *call) abandonedThen() (llm.Reply, bool, error) {
 	if err == nil && r == nil {
 		err = c.journal.Diverged(c.pull, c.id)
 	}
+	if err == nil {
+		err = c.recallAsked(&c.asks, r.Asked)
+	}
 	if err != nil {
 		return llm.Reply{}, false, err
 	}
@@ -149,6 +165,16 @@ func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
 	}
 	c.booked = true
 	return *r.Reply, true, &abandonedError{r.Error.Err(), why}
+}
+
+// recalledError returns the error of a call that failed. If the budget had no room for another attempt, it is refused
+// now too.
+func recalledError(r *journal.Record) error {
+	err := r.Error.Err()
+	if r.Limit != "" {
+		return &abandonedError{err, errors.Join(&refusedError{r.Limit}, err)}
+	}
+	return err
 }
 
 // An abandonedError has the text of the error in an earlier incarnation, so that the result is the same to the
@@ -180,8 +206,7 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 	if closed(trace.Drain) { // so that it need not wait in a queue to learn that it is not sent
 		return llm.Reply{}, llm.ErrDraining
 	}
-	if i, ok := l.(inner); ok {
-		l, c.outer = i.LLM, i.outer
+	if c.outer != nil {
 		c.block(c.outer.held())
 		defer c.block(amounts{})
 	}
@@ -355,8 +380,9 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 		// The run ends by this. Recorded as a failure it would be recalled, and end every later incarnation too.
 		r.Kind, r.Prompt = journal.Abandoned, promptBound(c.req)
 	default:
-		r.Kind, r.Prompt, r.Alone = journal.Failure, promptBound(c.req), c.bred
+		r.Kind, r.Prompt, r.Alone, r.Limit = journal.Failure, promptBound(c.req), c.bred, limit
 	}
+	r.Asked = c.asks.list()
 	if bad := c.journal.Write(c.id, r); bad != nil {
 		return reply, errors.Join(bad, err) // the reply too: its attempts were paid for, and belong in the result
 	}

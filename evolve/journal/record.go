@@ -77,7 +77,7 @@ type Record struct {
 	Program     string           `json:"program,omitempty"`     // evaluation, child: the program's key
 	Result      *eval.Result     `json:"result,omitempty"`      // evaluation
 	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation
-	Asked       []Asked          `json:"asked,omitempty"`       // evaluation: the calls that it made
+	Asked       []Asked          `json:"asked,omitempty"`       // the calls that the evaluation made, or the model of the call
 
 	Pull   *int    `json:"pull,omitempty"`   // draw, report, child, taken
 	Arm    *int    `json:"arm,omitempty"`    // draw
@@ -85,7 +85,7 @@ type Record struct {
 	Calls  int     `json:"calls,omitempty"`  // draw: how many it was granted
 	Reward float64 `json:"reward,omitempty"` // report
 	Stop   string  `json:"stop,omitempty"`   // stop, pause
-	Limit  string  `json:"limit,omitempty"`  // stop, raise, refusal: what bound
+	Limit  string  `json:"limit,omitempty"`  // stop, raise, refusal, failure: what bound
 
 	Child    *int    `json:"child,omitempty"`    // child, taken: its index in the step
 	ID       int     `json:"id,omitempty"`       // child: its order of birth in its arm
@@ -95,7 +95,8 @@ type Record struct {
 	Score    float64 `json:"score,omitempty"`    // child
 }
 
-// Asked is a call that an evaluation made.
+// Asked is a call that an evaluation made, or the model of a call that asks others. Replay makes neither again, and
+// finds by it what they paid for.
 type Asked struct {
 	Kind   string `json:"kind"`   // what it was for
 	Key    string `json:"key"`    // with N that of its records
