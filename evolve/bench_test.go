@@ -24,7 +24,6 @@ import (
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
-	"github.com/evoalloc/evoalloc/task"
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
@@ -39,31 +38,31 @@ func openJournal(b testing.TB, path string) *journal.Journal {
 
 // BenchmarkDurableCompletions measures replies of 2 KB that are on disk before they are acted on.
 func BenchmarkDurableCompletions(b *testing.B) {
-	text := strings.Repeat("x", 2000)
+	reply := ok(strings.Repeat("x", 2000), 1)
 	for _, writers := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
 			j := openJournal(b, journalPath(b))
 			defer j.Close()
-			l := (llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) { return ok(text, req.Seed), nil }))
-			seeds := make(chan uint32)
+			calls := make(chan int)
 			var wg sync.WaitGroup
 			for range writers {
 				wg.Go(func() {
-					for seed := range seeds {
-						if _, err := l.Generate(b.Context(), llm.Request{Seed: seed}); err != nil {
+					for n := range calls {
+						id := j.Claim(journal.KeyOf(fmt.Sprint(n)))
+						if err := j.Write(id, journal.Record{Kind: journal.Completion, Reply: &reply}); err != nil {
 							b.Error(err)
 						}
 					}
 				})
 			}
-			seed := uint32(0)
+			n := 0
 			for b.Loop() {
-				seeds <- seed
-				seed++
+				calls <- n
+				n++
 			}
-			close(seeds)
+			close(calls)
 			wg.Wait()
-			b.ReportMetric(float64(seed)/b.Elapsed().Seconds(), "durable/s")
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "durable/s")
 		})
 	}
 }
@@ -77,14 +76,12 @@ var long = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error
 // journaledRun makes or resumes a run of k arms with the journal at path, "" for none.
 func journaledRun(b testing.TB, path string, l llm.LLM, k, n, calls int) *evolve.Result {
 	b.Helper()
-	var tk task.Task = newNumbers(b, "0")
 	var j *journal.Journal
 	if path != "" {
 		j = openJournal(b, path)
 		defer j.Close()
-		tk, l = (tk), (l)
 	}
-	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: tk, LLM: l, N: n, Seed: 40}, k)
+	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(b, "0"), LLM: l, N: n, Seed: 40}, k)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -159,7 +156,6 @@ func BenchmarkJournalOverhead(b *testing.B) {
 // BenchmarkConcurrency measures what arms in flight buy and cost: mean slots busy of 16, wall time, and
 // the best score on circle packing, over heavy-tailed replies that edit its numbers.
 func BenchmarkConcurrency(b *testing.B) {
-	latency := llmtest.LogNormal{Median: 200 * time.Millisecond, Sigma: 1, Cap: 5 * time.Second}
 	stand, err := offline.New(offline.Config{})
 	if err != nil {
 		b.Fatal(err)
@@ -183,7 +179,7 @@ func BenchmarkConcurrency(b *testing.B) {
 		b.Run(fmt.Sprintf("in-flight=%d", inFlight), func(b *testing.B) {
 			var busy, best float64
 			for b.Loop() {
-				srv, l := connect(b, llmtest.Config{Reply: edit, Latency: latency}, llm.Models()[0], 16, llm.RetryConfig{})
+				srv, l := connect(b, llmtest.Config{Reply: edit, Latency: heavyTail}, llm.Models()[0], 16, llm.RetryConfig{})
 				list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: l, N: 16, Seed: 40}, 10)
 				if err != nil {
 					b.Fatal(err)

@@ -39,7 +39,7 @@ func TestJournalIsBounded(t *testing.T) {
 		return r, nil
 	})
 	tt := task.WithEvaluator(newNumbers(t, "0"), eval.Func(flood))
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: (tt), LLM: (talks), N: 2, Seed: 40})
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tt, LLM: talks, N: 2, Seed: 40})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -84,45 +82,4 @@ func ExampleTurn_Evaluate() {
 	}
 	fmt.Println(r.Valid, r.Reason)
 	// Output: false not a number: "forty"
-}
-
-func Example_readJournal() {
-	path, remove := scratch()
-	defer remove()
-	if _, _, err := durable(path, 9, nil); err != nil {
-		log.Fatal(err)
-	}
-	bytes := 0
-	for r, err := range journal.Read(path) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		if r.Kind == journal.Completion {
-			bytes += len(r.Reply.Text)
-		}
-	}
-	fmt.Println(bytes, "bytes of text are paid for")
-	// Output: 380 bytes of text are paid for
-}
-
-func Example_salvage() {
-	path, remove := scratch()
-	defer remove()
-	if _, _, err := durable(path, 9, nil); err != nil {
-		log.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	data[len(data)/2] ^= 1 // the disk has rotted
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		log.Fatal(err)
-	}
-	records, damage, err := journal.Salvage(path, path+".sound")
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(records > 20, damage != nil)
-	// Output: true true
 }

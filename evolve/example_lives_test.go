@@ -32,7 +32,7 @@ func twice() *evolve.Result {
 			}
 			return metered(ctx, req)
 		})
-		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: (sum()), LLM: (llm.Limit(model, 1)), N: 2, Seed: 40})
+		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: llm.Limit(model, 1), N: 2, Seed: 40})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -49,17 +49,6 @@ func ExampleResult() {
 	r := twice()
 	fmt.Println(r.Stop, r.Limit, r.Calls, len(r.Rounds), r.Best.Result.Score, r.Behind)
 	// Output: budget Rounds 4 2 -84 false
-}
-
-func Example_earlier() {
-	r := twice()
-	for _, call := range r.Earlier.Abandoned { // in no generation of the result
-		fmt.Println("given up:", call[0].Status)
-	}
-	fmt.Println("lost:", len(r.Earlier.Lost))
-	// Output:
-	// given up: canceled
-	// lost: 0
 }
 
 func ExamplePanicError() {

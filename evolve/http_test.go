@@ -223,28 +223,32 @@ func TestRunOnRejectedKey(t *testing.T) {
 // BenchmarkSlots measures how busy 16 model slots are, as the server sees them from the first request
 // until the last one is sent, and the wall time as a ratio to the total latency over 16.
 func BenchmarkSlots(b *testing.B) {
-	heavy := llmtest.LogNormal{Median: 200 * time.Millisecond, Sigma: 1, Cap: 5 * time.Second}
+	steady := evolve.GreedyConfig{N: 512, Window: 64, Order: evolve.AsTheyEnd}
 	for _, bm := range []struct {
 		name           string
 		latency        llmtest.Latency
+		cfg            evolve.GreedyConfig
 		arms, inFlight int
 	}{
-		{"greedy/constant", llmtest.Constant(50 * time.Millisecond), 1, 1},
-		{"bandit/heavy/in-flight=1", heavy, 10, 1},
-		{"bandit/heavy/in-flight=4", heavy, 10, 4},
+		{"greedy/constant", llmtest.Constant(50 * time.Millisecond), evolve.GreedyConfig{N: 64}, 1, 1},
+		{"greedy/heavy/barrier", heavyTail, evolve.GreedyConfig{N: 64}, 1, 1},
+		{"greedy/heavy/window=64", heavyTail, steady, 1, 1},
+		{"bandit/heavy/in-flight=1", heavyTail, evolve.GreedyConfig{N: 64}, 10, 1},
+		{"bandit/heavy/in-flight=4", heavyTail, evolve.GreedyConfig{N: 64}, 10, 4},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
 			for b.Loop() {
-				slots(b, bm.latency, bm.arms, bm.inFlight)
+				slots(b, bm.latency, bm.cfg, bm.arms, bm.inFlight)
 			}
 		})
 	}
 }
 
-func slots(b *testing.B, latency llmtest.Latency, k, inFlight int) {
+func slots(b *testing.B, latency llmtest.Latency, cfg evolve.GreedyConfig, k, inFlight int) {
 	const calls, places = 8 * 64, 16
 	srv, l := connect(b, llmtest.Config{Reply: improve, Latency: latency}, llm.Models()[0], places, llm.RetryConfig{})
-	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(b, "0"), LLM: l, N: 64, Seed: 40}, k)
+	cfg.Task, cfg.LLM, cfg.Seed = newNumbers(b, "0"), l, 40
+	list, err := evolve.GreedyArms(cfg, k)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (jb job) run(ctx context.Context, t testing.TB, path string) (*evolve.Resul
 			return nil, nil, err
 		}
 		defer j.Close()
-		tk, model, cfg.Journal = (tk), (model), j
+		cfg.Journal = j
 	}
 	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: tk, LLM: model, N: jb.n, Seed: 40, Noisy: jb.noisy}, jb.k)
 	if err != nil {
@@ -365,7 +365,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := newCounting(climber)
-	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: (newNumbers(t, "0")), LLM: (llm.Limit(model, 1)), N: 4}, 2)
+	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: llm.Limit(model, 1), N: 4}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

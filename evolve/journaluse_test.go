@@ -34,9 +34,9 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		}
 		return evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Journal: j, Budget: evolve.Budget{Calls: 12}}
 	}
-	asked := false
+	var asked atomic.Bool
 	second := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		asked = true
+		asked.Store(true)
 		return climber(ctx, req)
 	})
 	var tried atomic.Bool
@@ -45,7 +45,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 			before, _ := os.ReadFile(path)
 			res, err := evolve.Run(ctx, cfg(second))
 			after, _ := os.ReadFile(path)
-			if !errors.Is(err, journal.ErrInUse) || res != nil || !strings.Contains(err.Error(), path) || asked || bytes.Contains(after[len(before):], []byte(`"kind":"run"`)) {
+			if !errors.Is(err, journal.ErrInUse) || res != nil || !strings.Contains(err.Error(), path) || asked.Load() || bytes.Contains(after[len(before):], []byte(`"kind":"run"`)) {
 				t.Errorf("a second run at once: %+v, %v", res, err)
 			}
 		}

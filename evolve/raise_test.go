@@ -239,7 +239,7 @@ func TestRaisedWithAnAllocatorInside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: (newNumbers(t, "0")), LLM: (climber), N: 6, Seed: 40}, 2)
+		list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 6, Seed: 40}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

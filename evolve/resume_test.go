@@ -75,7 +75,7 @@ func TestJournalNoticesOtherRequests(t *testing.T) {
 					return nil, nil, err
 				}
 				defer j.Close()
-				list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: (newNumbers(t, "0")), LLM: (climber), N: 4, Seed: 99}, 3)
+				list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 4, Seed: 99}, 3)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -281,7 +281,7 @@ func TestJournalReplaysEvalTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer j.Close()
-			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: (counted), LLM: (llm.Limit(climber, 2)), N: 8, Seed: 40}, 2)
+			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: counted, LLM: llm.Limit(climber, 2), N: 8, Seed: 40}, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -505,7 +505,7 @@ func TestJournalReplaysEvaluationsThatWereGivenUp(t *testing.T) {
 			defer j.Close()
 			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: (late(t, func(p string) time.Duration {
 				return time.Duration(len(p)*7%20) * 100 * time.Millisecond
-			})), LLM: (llm.Limit(climber, 2)), N: 8, Seed: 40}, 3)
+			})), LLM: llm.Limit(climber, 2), N: 8, Seed: 40}, 3)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,115 @@
+package journal_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil))) // torn ends are what is tested here
+	os.Exit(m.Run())
+}
+
+// sum is a task whose programs are lists of numbers, scored by minus the distance of their sum to 100.
+func sum() task.Task {
+	t, err := task.New(task.Spec{
+		Name: "sum", System: "Numbers that add up to 100.", Initial: "1 2 3",
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			total := 0.0
+			for _, f := range strings.Fields(program) {
+				v, err := strconv.ParseFloat(f, 64)
+				if err != nil {
+					return eval.Invalid("not a number: %q", f), nil
+				}
+				total += v
+			}
+			return eval.Result{Valid: true, Score: 100 - max(total, 200-total)}, nil
+		}),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return t
+}
+
+// adder is a model that adds a number to the program it is shown.
+var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+	program, err := task.ParseProgram(req.Messages[len(req.Messages)-1].Content, "")
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	text := fmt.Sprintf("```\n%s %d\n```", strings.TrimSpace(program), req.Seed%10)
+	return llm.Reply{Text: text, Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+})
+
+// search is a greedy search of four children a step.
+func search(t task.Task, model llm.LLM) []evolve.Arm {
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: t, LLM: llm.Limit(model, 1), N: 4, Seed: 40})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return []evolve.Arm{g}
+}
+
+// durable makes a run of five rounds with the journal at path, or goes on with it, and stops it after so many. It
+// returns what came of it and how many calls reached the model.
+func durable(path string, rounds int, fp journal.Fingerprint) (*evolve.Result, int, error) {
+	j, err := journal.Open(path, journal.Config{Fingerprint: fp, Resume: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer j.Close()
+	asked := 0
+	counted := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		asked++
+		return adder(ctx, req)
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	result, err := evolve.Run(ctx, evolve.Config{
+		Arms: search(sum(), counted), Budget: evolve.Budget{Rounds: 5}, Journal: j,
+		Observer: func(e evolve.Event) {
+			if e.Kind == evolve.EventGeneration && e.Generation.Index == rounds {
+				cancel()
+			}
+		},
+	})
+	return result, asked, err
+}
+
+// scratch makes a folder for an example, which remove takes away.
+func scratch() (path string, remove func()) {
+	dir, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return filepath.Join(dir, "run.journal"), func() { os.RemoveAll(dir) }
+}
+
+// judged is sum with an evaluator that asks a judge of each program first.
+func judged() task.Task {
+	t := sum()
+	judge := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		return llm.Reply{Text: "fine", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+	})
+	return task.WithEvaluator(t, eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+		if _, err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: program}}}); err != nil {
+			return eval.Result{}, err
+		}
+		return t.Evaluate(ctx, program)
+	}))
+}

@@ -1,0 +1,161 @@
+package evolve_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"text/tabwriter"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/llmtest"
+	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/geometry"
+)
+
+var steadySeeds = flag.Int("steady-seeds", 1, "how many seeds TestSteady plays each kind of search with")
+
+// heavyTail is the latency of TestSteady and of the benchmarks.
+var heavyTail = llmtest.LogNormal{Median: 200 * time.Millisecond, Sigma: 1, Cap: 5 * time.Second}
+
+// places is a model with so many slots, each call of which takes its time by its seed. It notes when calls began
+// and ended.
+type places struct {
+	llm.LLM
+	mu    sync.Mutex
+	spans [][2]time.Time
+}
+
+func newPlaces(l llm.LLM, n int) (*places, llm.LLM) {
+	p := &places{LLM: l}
+	return p, llm.Limit(p, n)
+}
+
+func (p *places) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	begin := time.Now()
+	time.Sleep(heavyTail.Draw(rand.New(rand.NewPCG(uint64(req.Seed), 5))))
+	p.mu.Lock()
+	p.spans = append(p.spans, [2]time.Time{begin, time.Now()})
+	p.mu.Unlock()
+	return p.LLM.Generate(ctx, req)
+}
+
+// busy is the mean number of calls under way from the first until the last is sent.
+func (p *places) busy() float64 {
+	first, last := p.spans[0][0], p.spans[0][0]
+	for _, s := range p.spans {
+		if s[0].Before(first) {
+			first = s[0]
+		}
+		if s[0].After(last) {
+			last = s[0]
+		}
+	}
+	var sum time.Duration
+	for _, s := range p.spans {
+		end := s[1]
+		if end.After(last) {
+			end = last
+		}
+		sum += end.Sub(s[0])
+	}
+	return sum.Seconds() / last.Sub(first).Seconds()
+}
+
+// 512 calls on 16 slots with heavy-tailed latencies: a barrier after every 64 leaves half the slots idle, and one
+// steady-state step that takes children as they end none. The scores tell what it costs to brief a child before
+// its elders are scored (staleness), and what it brings to brief it after them (freshness).
+func TestSteady(t *testing.T) {
+	kinds := []struct {
+		name   string
+		n      int // children of a step
+		window int
+		order  evolve.Order
+		least  float64 // slots busy, where that is promised
+	}{
+		{"T=8 N=64, a barrier after each step", 64, 0, evolve.ByIndex, 0},
+		{"T=1 N=512, window 64, AsTheyEnd", 512, 64, evolve.AsTheyEnd, 15.5},
+		{"T=1 N=512, window 64, ByIndex", 512, 64, evolve.ByIndex, 0},
+		{"T=1 N=512, window 16, AsTheyEnd", 512, 16, evolve.AsTheyEnd, 15.5},
+		{"T=1 N=512, window 16, ByIndex", 512, 16, evolve.ByIndex, 0},
+		{"T=512 N=1, one call after the other", 1, 0, evolve.ByIndex, 0},
+		{"T=1 N=512, all at once", 512, 0, evolve.ByIndex, 15.5},
+	}
+	cp, stand := packing(t)
+	scores, slots, took := make([][]float64, len(kinds)), make([]float64, len(kinds)), make([]float64, len(kinds))
+	for i, k := range kinds {
+		for s := range *steadySeeds {
+			synctest.Test(t, func(t *testing.T) {
+				p, l := newPlaces(stand, 16)
+				g := newGreedy(t, evolve.GreedyConfig{Task: cp, LLM: l, N: k.n, Window: k.window, Order: k.order, Seed: uint32(1000 + s)})
+				begin := time.Now()
+				res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 512}})
+				took[i] += time.Since(begin).Seconds() / float64(*steadySeeds)
+				busy := p.busy()
+				slots[i] += busy / float64(*steadySeeds)
+				if res.Calls != 512 || busy < k.least {
+					t.Errorf("%s: %.2f slots busy with %d calls, want at least %v", k.name, busy, res.Calls, k.least)
+				}
+				scores[i] = append(scores[i], res.Best.Result.Score)
+			})
+		}
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%d seeds\tslots busy\tseconds\tbest score\tagainst the barrier\n", *steadySeeds)
+	for i, k := range kinds {
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%s\t%s\n", k.name, slots[i], took[i], interval(scores[i]), interval(minus(scores[i], scores[0])))
+	}
+	if testing.Verbose() {
+		w.Flush()
+	}
+}
+
+// packing is circle packing, and the stand-in for a model.
+func packing(t testing.TB) (task.Task, llm.LLM) {
+	t.Helper()
+	runner, err := js.New(js.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cp, err := geometry.CirclePacking().Task(runner, "javascript")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stand, err := offline.New(offline.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cp, stand
+}
+
+// minus returns the differences of pairs.
+func minus(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+// interval prints a mean with its 95 % interval, by Student's t.
+func interval(x []float64) string {
+	mean, sd := stat.MeanStdDev(x, nil)
+	n := float64(len(x))
+	if n < 2 {
+		return fmt.Sprintf("%.4f", mean)
+	}
+	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * sd / math.Sqrt(n)
+	return fmt.Sprintf("%.4f ± %.4f", mean, half)
+}
