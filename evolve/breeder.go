@@ -202,7 +202,7 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	}
 	b.steps++
 	begin, before := time.Now(), b.best
-	l := newLitter(b, turn, min(n, turn.Calls()))
+	l := newBatch(b, turn, min(n, turn.Calls()))
 	l.brief, l.take = brief, take
 	l.breed(ctx)
 	b.err = l.err

@@ -283,9 +283,6 @@ func (c *Core) Report(pull int, reward float64) error { return c.player.Report(p
 // Cancel takes back a pull whose reward could not be told.
 func (c *Core) Cancel(pull int) error { return c.player.Cancel(pull) }
 
-// Forget forgets that a limit left no room. It is called when a larger limit is in force.
-func (c *Core) Forget() { c.full = "" }
-
 // End stops the run and returns the stop. If the run has a reason to stop already, that one stands: later reasons
 // often follow from it, and replay has to find the same one.
 func (c *Core) End(why Why, limit string) Decision {

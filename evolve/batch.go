@@ -13,13 +13,13 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A litter is the children of one step while they are made.
+// A batch is the children of one step while they are made.
 //
 // The goroutine that calls Breed owns it, and calls brief and take. Each child is made on a goroutine of its
 // own, which touches nothing but its child and sends it back on ended. So an archive or an operator is written
 // without locks. The design that was rejected is a queue of events that the search reads: every search would
 // then have a loop of its own around it, with mistakes of its own.
-type litter struct {
+type batch struct {
 	*Breeder
 	turn  *Turn
 	n     int // children to be made
@@ -49,8 +49,8 @@ type made struct {
 	err      error // more than the failure of one child
 }
 
-func newLitter(b *Breeder, turn *Turn, n int) *litter {
-	l := &litter{Breeder: b, turn: turn, n: n, ended: make(chan made), stop: make(chan struct{}), waiting: make(map[int]made)}
+func newBatch(b *Breeder, turn *Turn, n int) *batch {
+	l := &batch{Breeder: b, turn: turn, n: n, ended: make(chan made), stop: make(chan struct{}), waiting: make(map[int]made)}
 	if b.Order == AsTheyEnd && turn.recording() {
 		l.repeat = turn.past.Taken
 	}
@@ -62,7 +62,7 @@ func newLitter(b *Breeder, turn *Turn, n int) *litter {
 // A child that has ended and waits for its turn keeps its place in the window. A child is taken in only when
 // the window is full again, even if several have ended. Otherwise what a brief knows would depend on how many
 // children had ended by then, and the result of ByIndex would depend on which child is faster.
-func (l *litter) breed(ctx context.Context) {
+func (l *batch) breed(ctx context.Context) {
 	ctx, end := l.untilStopped(ctx)
 	defer end()
 	for {
@@ -97,7 +97,7 @@ func (l *litter) breed(ctx context.Context) {
 // stuck ends the search if nothing runs, children are left to be made, and the journal says that the next one
 // taken in was a child which this search has not even begun. The journal then tells of another search. Without
 // this the step would end early and be reported as whole, with fewer children than were paid for.
-func (l *litter) stuck(ctx context.Context) {
+func (l *batch) stuck(ctx context.Context) {
 	if l.err == nil && l.why == nil && ctx.Err() == nil && l.next < l.n {
 		l.fail(fmt.Errorf("evolve: pull %d took child %d in next, which this run has not begun by then: %w",
 			l.turn.pull, l.repeat[0], journal.ErrDiverged))
@@ -105,7 +105,7 @@ func (l *litter) stuck(ctx context.Context) {
 }
 
 // fill begins children until the window is full, unless the search or the run is coming to an end.
-func (l *litter) fill(ctx context.Context) {
+func (l *batch) fill(ctx context.Context) {
 	for l.running+len(l.waiting) < l.window() && l.next < l.n && l.err == nil && l.why == nil && ctx.Err() == nil {
 		if l.why = llm.TraceOf(ctx).Draining(); l.why == nil {
 			l.begin(ctx)
@@ -114,7 +114,7 @@ func (l *litter) fill(ctx context.Context) {
 }
 
 // window returns how many children may be under way or wait for their turn at once.
-func (l *litter) window() int {
+func (l *batch) window() int {
 	if l.Window == 0 {
 		return l.n
 	}
@@ -124,7 +124,7 @@ func (l *litter) window() int {
 // untilStopped returns a context whose calls are not sent once the run, or the search, is coming to an end. The
 // context itself does not end then: what was sent is paid for, and its answer may be the best one. To cancel
 // the siblings of a child that met a 401 threw away up to N-1 answers, which were charged at their worst case.
-func (l *litter) untilStopped(ctx context.Context) (context.Context, func()) {
+func (l *batch) untilStopped(ctx context.Context) (context.Context, func()) {
 	outer := llm.TraceOf(ctx).Drain
 	drain, done, gone := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
@@ -142,7 +142,7 @@ func (l *litter) untilStopped(ctx context.Context) (context.Context, func()) {
 }
 
 // halt stops sending. Children whose call was not sent yet end without an attempt.
-func (l *litter) halt() {
+func (l *batch) halt() {
 	if !l.stopped {
 		l.stopped = true
 		close(l.stop)
@@ -151,7 +151,7 @@ func (l *litter) halt() {
 
 // begin briefs the next child and begins it. Its ID counts the children that were briefed, not those that were
 // made. So an ID is the same when the step is made again, even if some children were not sent the first time.
-func (l *litter) begin(ctx context.Context) {
+func (l *batch) begin(ctx context.Context) {
 	i := l.next
 	l.next++
 	l.born++
@@ -179,7 +179,7 @@ func (l *litter) begin(ctx context.Context) {
 // end takes note of a child as soon as it has ended. An error that ends the search must not wait until it is
 // the child's turn: while a slow child of lower index goes on, an endpoint that is gone would be asked hundreds
 // of times.
-func (l *litter) end(m made) {
+func (l *batch) end(m made) {
 	switch limit, refused := Refused(m.err); {
 	case refused && limit == "":
 		if !l.stopped { // else it was not sent because of a sibling, whose error is the reason
@@ -214,7 +214,7 @@ func (m made) made() bool {
 }
 
 // fail ends the search with err. The first error stands, as later ones often follow from it.
-func (l *litter) fail(err error) {
+func (l *batch) fail(err error) {
 	if l.err == nil {
 		l.err = err
 	}
@@ -224,7 +224,7 @@ func (l *litter) fail(err error) {
 // turnNow returns the child to be taken in next, if it has ended. When children taken as they end are replayed,
 // that is the one that the journal has next. What a search makes of its children depends on the order, and
 // answers that are read from a file come in any order.
-func (l *litter) turnNow() (m made, ok bool) {
+func (l *batch) turnNow() (m made, ok bool) {
 	i := l.turnOf
 	switch {
 	case l.Order == ByIndex:
@@ -241,7 +241,7 @@ func (l *litter) turnNow() (m made, ok bool) {
 // takeRest takes in, by index, the children that still wait for one that was never sent. They were paid for.
 // Nothing is asked for after them, so their order is not recorded. Recorded, it would stand twice in the
 // journal once the step is made again, and a later resume would wait for the second for ever.
-func (l *litter) takeRest() {
+func (l *batch) takeRest() {
 	for i := 0; i < l.next; i++ {
 		if m, ok := l.waiting[i]; ok {
 			l.takeIn(m)
@@ -250,7 +250,7 @@ func (l *litter) takeRest() {
 }
 
 // takeIn gives a child to the search.
-func (l *litter) takeIn(m made) {
+func (l *batch) takeIn(m made) {
 	delete(l.waiting, m.child.Index)
 	l.turnOf++
 	if !m.made() {
@@ -269,7 +269,7 @@ func (l *litter) takeIn(m made) {
 }
 
 // record writes down that a child is taken in next, unless it is in the journal.
-func (l *litter) record(m made) {
+func (l *batch) record(m made) {
 	if len(l.repeat) > 0 {
 		l.repeat = l.repeat[1:]
 		return
@@ -281,7 +281,7 @@ func (l *litter) record(m made) {
 
 // recordTaken records that the child is taken in next, before the search acts on it. The order of indices needs
 // no record. The child's answer is on disk already, and stands before this record.
-func (l *litter) recordTaken(m made) error {
+func (l *batch) recordTaken(m made) error {
 	if l.Order == ByIndex || !l.turn.recording() || l.turn.journal == nil || l.turn.past.Ended {
 		return nil
 	}
@@ -297,14 +297,14 @@ func (l *litter) recordTaken(m made) error {
 // What such a model does next depends on what it has learned. If it were told of each child when that is taken
 // in, the same replies with other latencies would give another result. A search with AsTheyEnd has given up
 // that promise anyway, and there the model learns while the step goes on.
-func (l *litter) teachAll() {
+func (l *batch) teachAll() {
 	for _, m := range l.taken {
 		l.teach(m)
 	}
 }
 
 // teach tells a model that learns what became of its reply.
-func (l *litter) teach(m made) {
+func (l *batch) teach(m made) {
 	learner, ok := llm.As[llm.Learner](m.model(l.Breeder))
 	if !ok || m.brief.Make != nil { // a child made without the model tells the model nothing
 		return
@@ -329,7 +329,7 @@ func (m made) model(b *Breeder) llm.LLM {
 
 // generation returns the children that were made, and the limit that kept others from being made. The children
 // stand by index in either Order.
-func (l *litter) generation() Generation {
+func (l *batch) generation() Generation {
 	gen := Generation{Index: l.steps, Limit: l.limit, Partial: l.err != nil}
 	byIndex := make([]*Child, l.next)
 	for i := range l.taken {
@@ -345,7 +345,7 @@ func (l *litter) generation() Generation {
 
 // make makes the child: a proposal, and its score. The error is nil if only this child failed; its Err says
 // why. An error ends the search.
-func (l *litter) make(ctx context.Context, m *made) error {
+func (l *batch) make(ctx context.Context, m *made) error {
 	program, err := l.propose(ctx, m)
 	if program == "" || err != nil {
 		return err
@@ -385,7 +385,7 @@ func (l *litter) make(ctx context.Context, m *made) error {
 }
 
 // propose returns the child's program, or "" if it has none; its Err then says why.
-func (l *litter) propose(ctx context.Context, m *made) (program string, err error) {
+func (l *batch) propose(ctx context.Context, m *made) (program string, err error) {
 	c := &m.child
 	if m.brief.Make != nil {
 		if program, err = m.brief.Make(ctx); err != nil {
@@ -413,7 +413,7 @@ func (l *litter) propose(ctx context.Context, m *made) (program string, err erro
 }
 
 // parse reads the program out of a reply.
-func (l *litter) parse(b Brief, text string) (string, error) {
+func (l *batch) parse(b Brief, text string) (string, error) {
 	var parent eval.Candidate
 	if len(b.Ask.Parents) > 0 {
 		parent = b.Ask.Parents[0]
