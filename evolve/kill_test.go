@@ -28,7 +28,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-var kills = flag.Int("kills", 3, "how often TestKill kills a run of each kind")
+var kills = flag.Int("kills", 1, "how often TestKill kills a run of each kind")
 
 // The environment of a run that TestKill starts and kills.
 const (
