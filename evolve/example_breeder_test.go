@@ -98,7 +98,7 @@ func ExampleOrder() {
 	for _, order := range []evolve.Order{evolve.ByIndex, evolve.AsTheyEnd} {
 		last := make(chan struct{})
 		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-			if req.Seed == 0 {
+			if req.Seed == 1 { // the first child's
 				<-last // until the others have ended
 			}
 			return adder(ctx, req)
@@ -115,7 +115,7 @@ func ExampleOrder() {
 			log.Fatal(err)
 		}
 		_, err = b.Breed(context.Background(), nil, 3, func(i int) evolve.Brief {
-			return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{start}}, Seed: uint32(i)}
+			return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{start}}, Seed: uint32(i) + 1}
 		}, func(c evolve.Child) {
 			if c.Index == 0 {
 				fmt.Print(" the first")
