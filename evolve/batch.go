@@ -63,10 +63,11 @@ func newBatch(b *Breeder, turn *Turn, n int) *batch {
 // the window is full again, even if several have ended. Otherwise what a brief knows would depend on how many
 // children had ended by then, and the result of ByIndex would depend on which child is faster.
 func (l *batch) breed(ctx context.Context) {
+	outer := llm.TraceOf(ctx)
 	ctx, end := l.untilStopped(ctx)
 	defer end()
 	for {
-		l.fill(ctx)
+		l.fill(ctx, outer)
 		if m, ok := l.turnNow(); ok {
 			l.record(m)
 			l.takeIn(m)
@@ -104,10 +105,11 @@ func (l *batch) stuck(ctx context.Context) {
 	}
 }
 
-// fill begins children until the window is full, unless the search or the run is coming to an end.
-func (l *batch) fill(ctx context.Context) {
+// fill begins children until the window is full, unless the search or the run is coming to an end. It asks the
+// run's own trace, outer, as that of ctx drains only once a goroutine has seen that the run does.
+func (l *batch) fill(ctx context.Context, outer *llm.Trace) {
 	for l.running+len(l.waiting) < l.window() && l.next < l.n && l.err == nil && l.why == nil && ctx.Err() == nil {
-		if l.why = llm.TraceOf(ctx).Draining(); l.why == nil {
+		if l.why = outer.Draining(); l.why == nil {
 			l.begin(ctx)
 		}
 	}
