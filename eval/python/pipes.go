@@ -24,10 +24,11 @@ const (
 	fdHome
 )
 
-// open makes the pipes and returns the candidate's ends, in order.
+// open makes the pipes and returns what the candidate is to have open, in order: /dev/null as its standard input,
+// and its ends.
 func (p *pipes) open(control int) (theirs []int, err error) {
 	p.fds = [4]int{control, -1, -1, -1}
-	theirs = make([]int, 0, 3)
+	theirs = make([]int, 0, len(p.fds))
 	defer func() {
 		if err != nil {
 			closeAll(theirs)
@@ -35,6 +36,11 @@ func (p *pipes) open(control int) (theirs []int, err error) {
 			theirs = nil
 		}
 	}()
+	null, err := openNull()
+	if err != nil {
+		return nil, err
+	}
+	theirs = append(theirs, null)
 	for i := fdStdout; i <= fdHome; i++ {
 		pair := newPipe
 		if i == fdHome {
@@ -65,6 +71,16 @@ func (p *pipes) end(i int) {
 		_ = unix.Close(p.fds[i]) // nothing was written that matters
 	}
 	p.fds[i] = -1
+}
+
+// openNull opens /dev/null.
+func openNull() (int, error) {
+	for {
+		fd, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+		if err != unix.EINTR {
+			return fd, os.NewSyscallError("open "+os.DevNull, err)
+		}
+	}
 }
 
 func closeAll(fds []int) {

@@ -21,7 +21,7 @@ PR_SET_DUMPABLE = 4
 class Control:
     """The socket to the other side, which no candidate gets to see. It is a socket because a pipe can
     be opened again by its name in /proc, by whoever may look there, and a socket cannot. What comes in
-    first is the orders, with their length before them; then for each candidate its number and three
+    first is the orders, with their length before them; then for each candidate its number and four
     descriptors that are its own, or the number 0, when it is to be ended. Neither programs nor results
     come by here: what this process has read is in the memory of every fork. What goes out are lines."""
 
@@ -35,11 +35,11 @@ class Control:
         return json.loads(frame(self.socket.fileno()))
 
     def receive(self):
-        """The number of a candidate and its descriptors for standard output, standard error and home."""
-        data, extra, _, _ = self.socket.recvmsg(4, socket.CMSG_SPACE(3 * 4))
+        """The number of a candidate and its descriptors: the standard ones and home."""
+        data, extra, _, _ = self.socket.recvmsg(4, socket.CMSG_SPACE(4 * 4))
         if len(data) < 4:
             return None, ()  # the other side is gone
-        return int.from_bytes(data, "big"), struct.unpack("3i", extra[0][2][:12]) if extra else ()
+        return int.from_bytes(data, "big"), struct.unpack("4i", extra[0][2][:16]) if extra else ()
 
     def write(self, line):
         self.socket.sendall(line + b"\n")
@@ -56,6 +56,7 @@ class Zygote:
         self.poll = select.poll()
         self.poll.register(control.socket.fileno(), select.POLLIN)
         self.state = state()
+        self.home = control.socket.fileno()
 
     def serve(self):
         while True:
@@ -90,20 +91,19 @@ class Zygote:
                 return False
         return self.orders["filtered"] or state() == self.state
 
-    def become(self, out, err, home):
+    def become(self, null, out, err, home):
         """Be the process of a candidate. Never return. All that it has open it has to itself: flags,
         options, locks and capacities belong to an open file and not to a descriptor, so they would be
-        the next one's too. What only we need does not reach programs that it executes."""
+        the next one's too. What only we need does not reach programs that it executes. Nothing is opened
+        here, because code that runs for the first time in each fork costs its pages each time."""
         try:
-            null = os.open(os.devnull, os.O_RDWR)
             os.dup2(null, 0)
             os.dup2(out, 1)
             os.dup2(err, 2)
-            mine = self.control.socket.detach()
-            os.dup2(home, mine, inheritable=False)
+            os.dup2(home, self.home, False)  # in place of our control
             for fd in (null, out, err, home):
                 os.close(fd)
-            candidate(frame(mine), self.orders, self.alone, mine)
+            candidate(frame(self.home), self.orders, self.alone, self.home)
         finally:
             os._exit(0)
 
