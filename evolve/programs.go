@@ -75,7 +75,7 @@ func (a *asked) list() []journal.Asked {
 }
 
 // recallAsked takes in what the file has of calls that are not made now, because what came of them is recalled
-// itself, and of those that their models made.
+// itself, and of those that their models made. The caller has read-locked owed.
 func (s *step) recallAsked(a *asked, list []journal.Asked) error {
 	for _, of := range list {
 		c, err := s.journal.RecallAsked(of)
@@ -190,13 +190,12 @@ func (p *programs) evaluate(ctx context.Context, t *Turn, e eval.Evaluator, prog
 func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, program string) (verdict, error) {
 	a := &asked{}
 	if t.journal != nil {
-		a.id = t.journal.Claim(key)
-		if v, found, err := t.recallEvaluation(a); found || err != nil {
+		if v, found, err := t.recallEvaluation(a, key); found || err != nil {
 			return v, err
 		}
-		// An evaluation costs no call, so it need not wait until replay is over. But a run that is over gave this
-		// one up, and has to give it up again to have the same result.
-		if t.journal.Finished() && !t.past.Ended {
+		// What the file holds is in the accounts only when replay is over, and a run that is over gave this
+		// evaluation up and has to give it up again to have the same result.
+		if !t.past.Ended {
 			if err := t.awaitLive(ctx); err != nil {
 				return verdict{}, err
 			}
@@ -218,7 +217,10 @@ func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, 
 
 // recallEvaluation returns what the evaluation brought in an earlier incarnation, if the journal has it, and the
 // calls that it made. The evaluator is not asked again, so nobody but the journal knows them.
-func (t *Turn) recallEvaluation(a *asked) (v verdict, found bool, err error) {
+func (t *Turn) recallEvaluation(a *asked, key journal.Key) (v verdict, found bool, err error) {
+	t.owed.RLock()
+	defer t.owed.RUnlock()
+	a.id = t.journal.Claim(key)
 	r, err := t.journal.RecallEvaluation(a.id)
 	switch {
 	case err != nil || r == nil:
@@ -235,7 +237,9 @@ func (t *Turn) recallEvaluation(a *asked) (v verdict, found bool, err error) {
 		t.noteCalls(a.calls)
 		return verdict{}, false, &refusedError{r.Limit}
 	}
-	t.bookEvaluation(amounts{}, r.Took)
+	if !t.owed.counted {
+		t.bookEvaluation(amounts{}, r.Took)
+	}
 	return verdict{*r.Result, a.any()}, true, nil
 }
 
@@ -253,7 +257,7 @@ func (t *Turn) record(a *asked, program string, r eval.Result, took time.Duratio
 }
 
 // bookEvaluation books an evaluation that took this long, for which set was set aside.
-func (s *step) bookEvaluation(set amounts, took time.Duration) {
+func (s *shared) bookEvaluation(set amounts, took time.Duration) {
 	used := amounts{evaluations: 1}
 	if s.ledger.b.EvalTime > 0 {
 		// No more than was set aside, though an evaluator may take its time to notice that it is cut off. With

@@ -59,6 +59,7 @@ type shared struct {
 	ledger   *ledger
 	journal  *journal.Journal // nil for none
 	programs *programs
+	owed     owed
 	queued   func() (served func()) // is called when a call begins to wait for a place
 }
 

@@ -27,7 +27,8 @@ type call struct {
 
 	outer  *call // the call whose model asks this one, and that waits for it; nil for none
 	asks   asked // what its model asks of others
-	booked bool  // all that it cost was booked when the run began, so settle must not book it again
+	booked bool  // what its attempts cost is booked, so settle must not book it again
+	count  bool  // and so is the call itself
 
 	entry    sync.Mutex    // held while an attempt waits for room
 	mu       sync.Mutex    // of what follows
@@ -107,6 +108,23 @@ func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err 
 	if c.journal == nil {
 		return llm.Reply{}, false, nil
 	}
+	switch reply, recalled, err := c.recallEnd(); {
+	case recalled || err != nil:
+		return reply, recalled, err
+	case c.past.Ended:
+		// To make the call for real would pay for a pull that is over and reported.
+		return c.abandonedThen()
+	}
+	if err := c.awaitLive(ctx); err != nil {
+		return c.abandonedAgain(err)
+	}
+	return llm.Reply{}, false, nil
+}
+
+// recallEnd returns how the call ended, if the journal holds that and it stands.
+func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
+	c.owed.RLock()
+	defer c.owed.RUnlock()
 	r, err := c.journal.Recall(c.id, c.past.Ended)
 	switch {
 	case err != nil:
@@ -118,23 +136,18 @@ func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err 
 		if err := c.recallAsked(&c.asks, r.Asked); err != nil {
 			return llm.Reply{}, false, err
 		}
+		c.bookRecalled(sizeOf(c.req), r.Reply.Attempts)
+		c.booked, c.count = true, true
 		return *r.Reply, true, recalledError(r)
 	case c.past.Ended:
-		// To make the call for real would pay for a pull that is over and reported.
-		return c.abandonedThen()
+		return llm.Reply{}, false, nil
 	}
 	// If an error ended the run, a failure before it may be that error. Recalled, it would end every
-	// incarnation from now on, however healthy the endpoint is.
-	if r, err = c.journal.MadeAgain(c.id); err != nil {
-		return llm.Reply{}, false, err
+	// incarnation from now on, however healthy the endpoint is. It was paid for, and the call made now is too.
+	if r, err = c.journal.MadeAgain(c.id); r != nil {
+		c.bookRecalled(sizeOf(c.req), r.Reply.Attempts)
 	}
-	if r != nil {
-		c.ledger.earlier([]journal.Record{*r}) // the failed call was paid for, and the one made now is too
-	}
-	if err := c.awaitLive(ctx); err != nil {
-		return c.abandonedAgain(err)
-	}
-	return llm.Reply{}, false, nil
+	return llm.Reply{}, false, err
 }
 
 // abandonedThen returns how a call ended that its own search gave up and went on without. If the end of the
@@ -146,7 +159,9 @@ func (c *call) abandonedThen() (llm.Reply, bool, error) {
 		err = c.journal.Diverged(c.pull, c.id)
 	}
 	if err == nil {
+		c.owed.RLock()
 		err = c.recallAsked(&c.asks, r.Asked)
+		c.owed.RUnlock()
 	}
 	if err != nil {
 		return llm.Reply{}, false, err
@@ -183,21 +198,6 @@ type abandonedError struct{ then, now error }
 
 func (e *abandonedError) Error() string { return e.then.Error() }
 func (e *abandonedError) Unwrap() error { return e.now }
-
-// awaitLive waits until every decision of earlier incarnations is made again. If replay diverges before that,
-// the run is another one, and must not have paid for anything. In a run that is over nothing more is asked for:
-// its result is final, and a call without an answer was given up when the run stopped.
-func (s *step) awaitLive(ctx context.Context) error {
-	select {
-	case <-s.journal.Live():
-		if s.journal.Finished() {
-			return fmt.Errorf("evolve: journal %s tells of a run that is over: %w", s.journal.Path(), llm.ErrDraining)
-		}
-		return s.journal.Err()
-	case <-ctx.Done():
-		return fmt.Errorf("evolve: %w", context.Cause(ctx))
-	}
-}
 
 // send makes the call. When an attempt has left every queue, what it may cost is set aside, and the journal
 // records that it begins. When it ends, what it did cost is booked, before the next attempt or a pause.
@@ -382,6 +382,9 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 	default:
 		r.Kind, r.Prompt, r.Alone, r.Limit = journal.Failure, promptBound(c.req), c.bred, limit
 	}
+	if slices.ContainsFunc(reply.Attempts, func(a llm.Attempt) bool { return a.Usage == nil }) {
+		r.Prompt = promptBound(c.req) // by which what they cost is bounded
+	}
 	r.Asked = c.asks.list()
 	if bad := c.journal.Write(c.id, r); bad != nil {
 		return reply, errors.Join(bad, err) // the reply too: its attempts were paid for, and belong in the result
@@ -399,18 +402,9 @@ func (c *call) settle(reply llm.Reply, err error) {
 	if !c.booked {
 		used, stalls = c.ledger.b.used(sizeOf(c.req), reply.Attempts[min(len(c.tried), len(reply.Attempts)):])
 	}
-	if answered(reply.Attempts) {
+	if answered(reply.Attempts) && !c.count {
 		used.calls = 1
 	}
 	c.ledger.settle(c.set, used, stalls)
 	c.set, c.gone = amounts{}, true
-}
-
-// bookRecalled books a call that an evaluation made and that comes from the journal with it.
-func (s *step) bookRecalled(req size, attempts []llm.Attempt) {
-	used, stalls := s.ledger.b.used(req, attempts)
-	if answered(attempts) {
-		used.calls = 1
-	}
-	s.ledger.settle(amounts{}, used, stalls)
 }

@@ -168,7 +168,7 @@ func (j *Journal) Diverged(pull int, id ID) error {
 func (j *Journal) Behind() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.next < len(j.made) || slices.ContainsFunc(j.unclaimed(), j.own)
+	return j.next < len(j.made) || slices.ContainsFunc(j.unasked(Completion, Failure), j.own)
 }
 
 // Pause records that a run ended and can go on, and why. After a pause by an error, calls that had failed may be

@@ -99,6 +99,23 @@ func (j *Journal) Abandoned() (records []Record, err error) {
 	return records, nil
 }
 
+// Owed returns the records of the calls and evaluations of the run that earlier incarnations made and this one has
+// not asked for yet, in the order of the file. When every decision is made again, they belong to pulls that were cut
+// short, or nobody asks for them.
+func (j *Journal) Owed() (records []Record, err error) {
+	j.mu.Lock()
+	places := j.ofRun(j.unasked(Completion, Failure, Evaluation))
+	j.mu.Unlock()
+	for _, p := range places {
+		r, err := j.at(p)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
 // Earlier returns what earlier incarnations paid for that no generation of this one's result holds. whole says
 // that the run is over. Only then are answers that it did not ask for unclaimed: a run that was stopped while
 // it was made again may ask for them yet.
@@ -107,7 +124,7 @@ func (j *Journal) Earlier(whole bool) (e Earlier, err error) {
 	abandoned := slices.DeleteFunc(j.ofRun(j.abandoned, j.left), func(p wal.Place) bool { return j.shown[p] })
 	var unclaimed []wal.Place
 	if whole {
-		unclaimed = j.ofRun(j.unclaimed())
+		unclaimed = j.ofRun(j.unasked(Completion, Failure))
 	}
 	lost := j.ofRun(j.lost)
 	j.mu.Unlock()

@@ -246,11 +246,12 @@ func (f *effects) paused() {
 	}
 }
 
-// unclaimed returns the calls that were answered in earlier incarnations and that this one did not ask for, in the
-// order of the file: the order of a map would give another result each time.
-func (f *effects) unclaimed() (places []wal.Place) {
-	for _, a := range f.answers {
-		if a.kind == Completion || a.kind == Failure {
+// unasked returns where the answers of these kinds stand that earlier incarnations got and this one did not ask
+// for, in the order of the file: the order of a map would give another result each time.
+func (f *effects) unasked(kinds ...Kind) (places []wal.Place) {
+	for id, a := range f.answers {
+		// An evaluation stays among the answers when it is recalled, as it may be asked for again.
+		if slices.Contains(kinds, a.kind) && (a.kind != Evaluation || id.N >= f.claimed[id.Key]) {
 			places = append(places, a.Place)
 		}
 	}
