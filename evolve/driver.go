@@ -364,9 +364,15 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	round := &d.res.Rounds[p.round]
 	round.Generation = d.add(p.Arm, &o.gen, o.scored)
 	round.Best = d.res.Best.Result.Score
-	round.Partial = o.gen.Partial
 	whole := o.err == nil
 	report, err := d.core.Take(d.outcomeOf(o, whole))
+	if !report {
+		// Also if the step was whole and the run stopped before: whether the step ended just before the stop or
+		// just after is chance, and a journal does not tell.
+		o.gen.Partial = true
+		d.res.Arms[p.Arm].Generations[round.Generation].Partial = true
+	}
+	round.Partial = o.gen.Partial
 	switch {
 	case err != nil:
 		d.stop(allocation.Error, "", err)

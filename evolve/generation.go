@@ -19,7 +19,7 @@ type Generation struct {
 	Asides      []Call
 	Evaluations int           // evaluations made, without those that were remembered; set by [Run]
 	Elapsed     time.Duration // from the start of the step to its end, in the incarnation that saw its end
-	Partial     bool          // an error, or the end of the run, cut it short
+	Partial     bool          // an error, or the end of the run, cut it short, or it ended after the run had stopped
 	Limit       string        // the field of the run's Budget that left no room for more; "" if none did
 }
 
