@@ -70,8 +70,12 @@ func serve(t *testing.T, cfg llmtest.Config) *llmtest.Server {
 // connection holds it, so that nobody else can come to listen there.
 func refusedURL(t *testing.T) string {
 	t.Helper()
-	srv := serve(t, llmtest.Config{})
-	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(srv.URL, "http://"), "/v1"))
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	conn, err := net.Dial("tcp", ln.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
