@@ -45,7 +45,7 @@ const brief = 3 * time.Millisecond
 // start makes the zygote fork the candidate, and gives the candidate its job. The zygote never holds the job
 // itself. All later candidates are forks of it, and could find what it has read in their own memory.
 func (w *watch) start(j job) error {
-	theirs, err := w.pipes.open(w.z.control.fd)
+	theirs, err := w.pipes.open(w.z.control.fd, w.home.attested)
 	if err != nil {
 		return fmt.Errorf("python: %w: %w", errFork, err)
 	}
