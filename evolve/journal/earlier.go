@@ -85,35 +85,21 @@ func (j *Journal) Elapsed() time.Duration {
 
 // Abandoned returns the records of the calls that earlier incarnations of the run gave up, and of the attempts that
 // had ended of calls that were under way at a kill. What they cost counts in the run's budget.
-func (j *Journal) Abandoned() (records []Record, err error) {
+func (j *Journal) Abandoned() ([]Record, error) {
 	j.mu.Lock()
 	places := j.ofRun(j.abandoned, j.left)
 	j.mu.Unlock()
-	for _, p := range places {
-		r, err := j.at(p)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, r)
-	}
-	return records, nil
+	return j.records(places)
 }
 
 // Owed returns the records of the calls and evaluations of the run that earlier incarnations made and this one has
 // not asked for yet, in the order of the file. When every decision is made again, they belong to pulls that were cut
 // short, or nobody asks for them.
-func (j *Journal) Owed() (records []Record, err error) {
+func (j *Journal) Owed() ([]Record, error) {
 	j.mu.Lock()
 	places := j.ofRun(j.unasked(Completion, Failure, Evaluation))
 	j.mu.Unlock()
-	for _, p := range places {
-		r, err := j.at(p)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, r)
-	}
-	return records, nil
+	return j.records(places)
 }
 
 // Earlier returns what earlier incarnations paid for that no generation of this one's result holds. whole says
@@ -142,6 +128,18 @@ func (j *Journal) Earlier(whole bool) (e Earlier, err error) {
 		e.Lost = append(e.Lost, llm.Attempt{Status: llm.Canceled, MaxTokens: r.MaxTokens, Err: "the process was killed before it ended"})
 	}
 	return e, nil
+}
+
+// records reads the records at places.
+func (j *Journal) records(places []wal.Place) (records []Record, err error) {
+	for _, p := range places {
+		r, err := j.at(p)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	return records, nil
 }
 
 // ofRun returns the places that belong to the run that was begun last.
