@@ -133,7 +133,7 @@ func ExampleOrder() {
 	// AsTheyEnd: another another the first
 }
 
-// critic asks for a critique after each step, and says nothing of it.
+// critic asks for a critique after each step. It does not add that call to its generation.
 type critic struct{ evolve.Arm }
 
 func (c critic) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {

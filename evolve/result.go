@@ -38,7 +38,7 @@ type Round struct {
 	Generation int         // the place of its generation in the arm's Generations
 	Reward     float64     // what the policy was told; 0 if the generation was cut short and the policy not told
 	Best       float64     // the run's best score when it ended; 0 without a valid candidate
-	Partial    bool        // the generation is, so that the policy was told nothing
+	Partial    bool        // its generation is partial; the policy was told nothing
 }
 
 // An ArmResult is what one arm began with, found and made.

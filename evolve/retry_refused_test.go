@@ -12,8 +12,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A call that is to be tried again, and waits for room that others then use up, ends its run by that limit, and does
-// so again when the run is made again: its journal has an attempt of it, and the limit too.
+// A retry may wait for room that other calls then use up. The run then ends by that limit. It does so again when it
+// is made again, because the journal has the call's first attempt and the limit.
 func TestRetryThatFindsTheRoomGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := evolve.ChildSeed(40, 3, 0, 0)

@@ -28,7 +28,7 @@ type call struct {
 	outer  *call // the call whose model asks this one, and that waits for it; nil for none
 	asks   asked // what its model asks of others
 	booked bool  // what its attempts cost is booked, so settle must not book it again
-	count  bool  // and so is the call itself
+	spent  bool  // the call itself is booked, too
 
 	entry    sync.Mutex    // held while an attempt waits for room
 	mu       sync.Mutex    // of what follows
@@ -49,7 +49,7 @@ type inner struct {
 
 func (i inner) Unwrap() llm.LLM { return i.LLM }
 
-// outerOf returns the model that is to be asked, and the call whose model asks it, nil for none.
+// outerOf unwraps l. It also returns the call whose model asks l, or nil if no model does.
 func outerOf(l llm.LLM) (llm.LLM, *call) {
 	if i, ok := l.(inner); ok {
 		return i.LLM, i.outer
@@ -137,7 +137,7 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 			return llm.Reply{}, false, err
 		}
 		c.bookRecalled(sizeOf(c.req), r.Reply.Attempts)
-		c.booked, c.count = true, true
+		c.booked, c.spent = true, true
 		return *r.Reply, true, recalledError(r)
 	case c.past.Ended:
 		return llm.Reply{}, false, nil
@@ -402,7 +402,7 @@ func (c *call) settle(reply llm.Reply, err error) {
 	if !c.booked {
 		used, stalls = c.ledger.b.used(sizeOf(c.req), reply.Attempts[min(len(c.tried), len(reply.Attempts)):])
 	}
-	if answered(reply.Attempts) && !c.count {
+	if answered(reply.Attempts) && !c.spent {
 		used.calls = 1
 	}
 	c.ledger.settle(c.set, used, stalls)

@@ -9,7 +9,8 @@ import "context"
 // lasts, and so have to be safe for concurrent use where a Trace serves several calls.
 type Trace struct {
 	// Again is called before each attempt but the first, after the pause. An error ends the call with
-	// the attempts that it has. A budget says here that there is no room for one more.
+	// the attempts that it has. A budget without room for another
+	// attempt returns its error here.
 	Again func(context.Context, Request) error
 	// Send is called when an attempt has left every queue and is about to be sent. After an error it is
 	// not sent, is not tried again, and makes no attempt. A journal writes here that the attempt begins.

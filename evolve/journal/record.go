@@ -71,7 +71,7 @@ type Record struct {
 	Reply       *llm.Reply       `json:"reply,omitempty"`       // completion; tried, failure, abandoned: its attempts
 	Error       *llm.ErrorRecord `json:"error,omitempty"`       // failure, abandoned, pause
 	Alone       bool             `json:"alone,omitempty"`       // failure: it cost one child, and the search went on
-	Prompt      int              `json:"prompt,omitempty"`      // tried, failure, abandoned; completion without usage: the most tokens that the prompt has
+	Prompt      int              `json:"prompt,omitempty"`      // tried, failure, abandoned, completion without usage: the most tokens that the prompt has
 	MaxTokens   int              `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
 	Text        string           `json:"text,omitempty"`        // program
 	Program     string           `json:"program,omitempty"`     // evaluation, child: the program's key
