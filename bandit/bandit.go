@@ -30,6 +30,9 @@ type Round struct {
 	Open    []bool     // arms that may be pulled
 	Pending []int      // pulls whose outcome is not in yet, by arm
 	Rand    *rand.Rand // a stream private to this draw
+	// Calls is how many model calls a pull of each arm makes: the pending one, or else the next. 0 means that
+	// the arm does not say, and nil that no arm does.
+	Calls []int
 }
 
 // pending returns the number of pending pulls of all arms.
@@ -49,4 +52,7 @@ type Pull struct {
 	// Arms is the number of arms that it was drawn from, for a policy whose update depends on it. In a Pull
 	// made by hand 0 will do: a policy then takes it for as many arms as it has heard of.
 	Arms int
+	// Calls is how many model calls were granted to the pull, at most; 0 means that it is not known. Pulls that
+	// differ in size are compared by it.
+	Calls int
 }

@@ -51,17 +51,26 @@ func NewPlayer(p Policy, arms int, seed uint64) *Player {
 // do not sum to 1 within 1e-6, it returns an error that names the policy and the value. It panics if
 // len(open) is not the number of arms.
 func (pl *Player) Draw(open []bool) (Pull, error) {
-	return pl.draw(open, "draw", "pick", uint64(pl.t))
+	return pl.draw(open, nil, "draw", "pick", uint64(pl.t))
+}
+
+// DrawSized is Draw for pulls that differ in size: calls is how many model calls a pull of each arm makes, as in
+// [Round.Calls]. The pull drawn has its arm's as [Pull.Calls]. It panics if len(calls) is not the number of arms.
+func (pl *Player) DrawSized(open []bool, calls []int) (Pull, error) {
+	if len(calls) != len(pl.probs) {
+		panic(fmt.Sprintf("bandit: DrawSized with calls of %d arms for %d arms", len(calls), len(pl.probs)))
+	}
+	return pl.draw(open, calls, "draw", "pick", uint64(pl.t))
 }
 
 // DrawAt is Draw with the random stream at (seed, address) in place of the draw's number. It is for pulls
 // that several goroutines ask for at once, each with an address of its own: then what a pull draws does not
 // depend on which of them asks first. A policy that uses [Round.T] or [Round.Pending] still sees their order.
 func (pl *Player) DrawAt(open []bool, address uint64) (Pull, error) {
-	return pl.draw(open, "draw at", "pick at", address)
+	return pl.draw(open, nil, "draw at", "pick at", address)
 }
 
-func (pl *Player) draw(open []bool, probs, which string, address uint64) (Pull, error) {
+func (pl *Player) draw(open []bool, calls []int, probs, which string, address uint64) (Pull, error) {
 	if len(open) != len(pl.probs) {
 		panic(fmt.Sprintf("bandit: Draw with %d entries for %d arms", len(open), len(pl.probs)))
 	}
@@ -70,7 +79,7 @@ func (pl *Player) draw(open []bool, probs, which string, address uint64) (Pull, 
 	}
 	pl.pcg.Seed(stream.Seed(pl.seed, probs, address))
 	clear(pl.probs)
-	pl.policy.Probs(pl.probs, Round{T: pl.t, Open: open, Pending: pl.pending, Rand: pl.rand})
+	pl.policy.Probs(pl.probs, Round{T: pl.t, Open: open, Pending: pl.pending, Rand: pl.rand, Calls: calls})
 	if err := check(pl.probs, open); err != nil {
 		return Pull{}, fmt.Errorf("bandit: %s at draw %d: %w", nameOf(pl.policy), pl.t, err)
 	}
@@ -78,7 +87,11 @@ func (pl *Player) draw(open []bool, probs, which string, address uint64) (Pull, 
 	// (Monte Carlo probabilities) does not sway which arm comes out.
 	pl.pcg.Seed(stream.Seed(pl.seed, which, address))
 	arm := pick(pl.probs, pl.rand.Float64())
-	return pl.start(arm, pl.probs[arm]), nil
+	size := 0
+	if calls != nil {
+		size = calls[arm]
+	}
+	return pl.start(arm, pl.probs[arm], size), nil
 }
 
 // Adopt makes a pull pending that was drawn elsewhere, such as by an earlier incarnation of the run. prob is
@@ -93,12 +106,12 @@ func (pl *Player) Adopt(arm int, prob float64) (Pull, error) {
 	if !(prob > 0 && prob <= 1) {
 		return Pull{}, fmt.Errorf("bandit: adopting a pull with propensity %v: need a chance above 0", prob)
 	}
-	return pl.start(arm, prob), nil
+	return pl.start(arm, prob, 0), nil
 }
 
 // start makes a pull pending.
-func (pl *Player) start(arm int, prob float64) Pull {
-	pull := Pull{ID: pl.t, Arm: arm, Prob: prob, Arms: len(pl.probs)}
+func (pl *Player) start(arm int, prob float64, calls int) Pull {
+	pull := Pull{ID: pl.t, Arm: arm, Prob: prob, Arms: len(pl.probs), Calls: calls}
 	pl.t++
 	pl.pending[arm]++
 	pl.pulls[pull.ID] = pull

@@ -158,22 +158,35 @@ func (c *Core) Next(arms []Arm, most int) (Decision, error) {
 	case !some:
 		return c.End(Exhausted, ""), nil
 	}
-	pull, err := c.player.Draw(open)
-	if err != nil {
-		return Decision{}, err
-	}
-	return c.grant(pull, arms[pull.Arm].Calls, most), nil
-}
-
-// grant sets aside what the drawn arm would like, as far as there is room. For an arm that does not say how much
-// that is, nothing is set aside: all the room there is would keep every other arm from being drawn.
-func (c *Core) grant(pull bandit.Pull, wish, most int) Decision {
 	room := c.room()
 	if most > 0 {
 		room = min(room, most)
 	}
-	d := Decision{Kind: Draw, Pull: pull, Calls: min(wish, room), Most: room}
-	if wish > 0 {
+	pull, err := c.player.DrawSized(open, c.sizes(arms, room))
+	if err != nil {
+		return Decision{}, err
+	}
+	return c.grant(pull, room), nil
+}
+
+// sizes returns how many calls a pull of each arm makes: what the arm would like, as far as there is room.
+func (c *Core) sizes(arms []Arm, room int) []int {
+	sizes := make([]int, len(arms))
+	for i, arm := range arms {
+		if d, pending := c.pending[i]; pending {
+			sizes[i] = d.Calls
+		} else {
+			sizes[i] = min(arm.Calls, room)
+		}
+	}
+	return sizes
+}
+
+// grant sets aside what the drawn arm makes. For an arm that does not say how much that is, nothing is set aside:
+// all the room there is would keep every other arm from being drawn.
+func (c *Core) grant(pull bandit.Pull, room int) Decision {
+	d := Decision{Kind: Draw, Pull: pull, Calls: pull.Calls, Most: room}
+	if d.Calls > 0 {
 		d.Most = d.Calls
 	}
 	c.pending[pull.Arm] = d
