@@ -17,19 +17,19 @@ import (
 var own = []sim.Contender{}
 
 // contenders returns all policies that can be compared: those that the other examples take as --algo, in
-// that order, ei-prior unless logs are played, and own ones.
+// that order, ei-prior unless recorded searches are played, and own ones.
 func (o *options) contenders() []sim.Contender {
 	var all []sim.Contender
 	for _, key := range cli.PolicyKeys() {
 		all = append(all, sim.Contender{Name: key, New: func(s sim.Setting) bandit.Policy {
-			p, err := cli.Policy(key, cli.Game{T: s.Rounds, Ceiling: o.ceiling()})
+			p, err := cli.Policy(key, cli.Game{T: s.Rounds, Ceiling: o.ceiling(s)})
 			if err != nil {
 				panic(err) // the key is one of cli's own
 			}
 			return p
 		}})
 	}
-	if !o.logged() {
+	if !o.logged() && len(o.banks) == 0 {
 		all = append(all, informed())
 	}
 	return append(all, own...)
@@ -38,8 +38,12 @@ func (o *options) contenders() []sim.Contender {
 // logged reports whether policies are played over logged searches.
 func (o *options) logged() bool { return o.logs != "" || o.estimate != "" }
 
-// ceiling returns the best score that is known: that of the families, or of the task that the logs are of.
-func (o *options) ceiling() float64 {
+// ceiling returns the best score that is known: that of the families, or of the task that the logs or the bank
+// are of.
+func (o *options) ceiling(s sim.Setting) float64 {
+	if b, ok := s.Family.(*sim.Bank); ok {
+		return cli.Ceiling(b.Task)
+	}
 	if o.logged() {
 		return cli.Ceiling(o.task)
 	}

@@ -7,6 +7,7 @@
 //	go run ./examples/policies --csv runs.csv --plots plots
 //	go run ./examples/policies --estimate results/bandit/cp/offline/thompson_C4096_T64_K10_seed0.json
 //	go run ./examples/policies --logs 'results/cp/qwen3-8b/greedy_*.json' --K 5 --T 8
+//	go run ./examples/policies --bank results/banks/cp-N1.json
 //
 // A policy of your own joins by one line in contenders.go.
 package main
@@ -35,6 +36,8 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := cli.Parse(fs, args); err != nil {
 		return err
 	}
+	o.given = map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
 	cfg, err := o.study()
 	if err != nil {
 		return err
@@ -58,7 +61,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	defer out.close()
 	start := time.Now()
-	p := newProgress(stdout, len(groups)*len(groups[0])*o.runs)
+	p := newProgress(stdout, settings(groups)*o.runs)
 	cfg.Progress = p.step
 	err = play(ctx, cfg, groups, p, out, baselines)
 	p.close()
@@ -71,6 +74,14 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%d runs of each policy in each setting, seeds %d to %d, in %.0f s\n", o.runs, o.seed, o.seed+uint64(o.runs)-1, time.Since(start).Seconds())
 	return out.close()
+}
+
+// settings counts those of all groups.
+func settings(groups [][]sim.Setting) (n int) {
+	for _, group := range groups {
+		n += len(group)
+	}
+	return n
 }
 
 // play plays every setting and reports it when it is complete, and each group when all of it is.

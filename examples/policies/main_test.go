@@ -45,6 +45,13 @@ func TestBadInput(t *testing.T) {
 		{"--logs " + dir + "/none*", []string{"--logs", "none*"}},
 		{"--logs " + file, []string{"--logs", "empty"}},
 		{"--logs testdata/scores.csv --K 9", []string{"--K is 9", "4 searches"}},
+		{"--bank " + dir + "/none*", []string{"--bank", "none*"}},
+		{"--bank " + file, []string{"--bank", file, "empty"}},
+		{"--bank " + bank + " --K 25", []string{"--K is 25", "24 searches"}},
+		{"--bank " + bank + " --N 64", []string{"--N is 64", "no bank"}},
+		{"--bank " + bank + " --bank " + bank, []string{bank, "another bank is of cp with N=1"}},
+		{"--bank " + bank + " --logs testdata/scores.csv", []string{"--logs and --bank"}},
+		{"--bank " + bank + " --policies ei-prior", []string{`"ei-prior"`}},
 		{"--estimate " + file, []string{"--estimate", "empty"}},
 		{"--estimate testdata/scores.csv", []string{"--estimate", "no bandit's result"}},
 		{"--estimate testdata/scores.csv --T-cap-per-arm -1", []string{"--T-cap-per-arm is -1"}},
@@ -157,6 +164,33 @@ func TestLogs(t *testing.T) {
 	first, _, _ := strings.Cut(out.String(), "\n")
 	if !strings.HasPrefix(first, "logs K=3 N=1 T=9: the oracle comes to 0.6") {
 		t.Errorf("%s", &out)
+	}
+}
+
+// bank is the small bank of package sim.
+const bank = "../../bandit/sim/testdata/cp-N1.json"
+
+// Banks are played instead of families at their own N, or beside those that are named.
+func TestBank(t *testing.T) {
+	for _, tt := range []struct {
+		why, args string
+		want      []string // settings, in order
+	}{
+		{"alone", "", []string{"bank-cp K=4 N=1 T=50"}},
+		{"beside a family, at the N of the bank", "--families draws", []string{"draws K=4 N=1 T=50", "bank-cp K=4 N=1 T=50"}},
+		{"families have any N", "--families draws --N 8,1", []string{"draws K=4 N=8 T=50", "draws K=4 N=1 T=50", "bank-cp K=4 N=1 T=50"}},
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), strings.Fields("--bank "+bank+" --K 4 --T 50 --runs 20 --policies ei,random "+tt.args), &out)
+		var played []string
+		for line := range strings.Lines(out.String()) {
+			if setting, _, found := strings.Cut(line, ": the oracle comes to 0."); found {
+				played = append(played, setting)
+			}
+		}
+		if err != nil || !slices.Equal(played, tt.want) {
+			t.Errorf("%s: played %q, %v, want %q", tt.why, played, err, tt.want)
+		}
 	}
 }
 

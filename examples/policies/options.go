@@ -20,6 +20,7 @@ import (
 type options struct {
 	policies, baselines, families string
 	logs                          string
+	banks                         []string
 	arms, children, rounds        string
 	multiples, scores             string
 	runs                          int
@@ -31,7 +32,8 @@ type options struct {
 	estimate                      string
 	limit                         int
 
-	task string // of the logs, once they are read
+	given map[string]bool // the flags that were given, by name
+	task  string          // of the logs, once they are read
 }
 
 func (o *options) register(fs *flag.FlagSet) {
@@ -39,6 +41,10 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.baselines, "baselines", "ucb,thompson,exp3p", "policies to compare the others with; those that are not played are left out")
 	fs.StringVar(&o.families, "families", "all", "families of arms, by name; or all, synthetic, real")
 	fs.StringVar(&o.logs, "logs", "", "play over logged searches instead of --families: result files or CSV, by name or pattern, a list; --N does not apply")
+	fs.Func("bank", "play over recorded searches, instead of families unless --families is given: a `file` that examples/bank made, by name or pattern; may be given again; --N is that of the banks unless given", func(pattern string) error {
+		o.banks = append(o.banks, pattern)
+		return nil
+	})
 	fs.StringVar(&o.arms, "K", "10", "arms; a list plays each")
 	fs.StringVar(&o.children, "N", "1", "children to a generation; a list plays each")
 	fs.StringVar(&o.rounds, "T", "512", "budget in generations, which are pulls; a list plays each")
@@ -95,15 +101,12 @@ func distinct(all []sim.Contender) error {
 
 // groups returns the settings to play, a group for each K, N and T.
 func (o *options) groups() ([][]sim.Setting, error) {
-	fs, err := families(o.families)
-	if o.logs != "" {
-		fs, err = o.searches()
-	}
+	fs, banks, err := o.played()
 	if err != nil {
 		return nil, err
 	}
 	lists := make(map[string][]int)
-	for name, list := range map[string]string{"K": o.arms, "N": o.children, "T": o.rounds} {
+	for name, list := range map[string]string{"K": o.arms, "N": o.playedN(banks), "T": o.rounds} {
 		if lists[name], err = counts(name, list); err != nil {
 			return nil, err
 		}
@@ -111,12 +114,16 @@ func (o *options) groups() ([][]sim.Setting, error) {
 	var groups [][]sim.Setting
 	for _, k := range lists["K"] {
 		for _, n := range lists["N"] {
+			all := append(slices.Clone(fs), at(banks, n)...)
+			if len(all) == 0 {
+				return nil, cli.Usagef("--N is %d: no bank has searches of as many children to a generation", n)
+			}
+			if err := check(all, k, n); err != nil {
+				return nil, err
+			}
 			for _, t := range lists["T"] {
 				var group []sim.Setting
-				for _, f := range fs {
-					if l, ok := f.(replay.Family); ok && k > len(l.Arms) {
-						return nil, cli.Usagef("--K is %d: the logs have %d searches", k, len(l.Arms))
-					}
+				for _, f := range all {
 					group = append(group, sim.Setting{Family: f, Arms: k, N: n, Rounds: t})
 				}
 				groups = append(groups, group)
@@ -124,6 +131,39 @@ func (o *options) groups() ([][]sim.Setting, error) {
 		}
 	}
 	return groups, nil
+}
+
+// played returns what is played over: families or the searches of logs, and banks beside or instead of them.
+func (o *options) played() (fs []sim.Family, banks []*sim.Bank, err error) {
+	if banks, err = o.readBanks(); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case o.logs != "" && len(banks) > 0:
+		return nil, nil, cli.Usagef("--logs and --bank: give one of them")
+	case o.logs != "":
+		fs, err = o.searches()
+	case len(banks) == 0 || o.given["families"]:
+		fs, err = families(o.families)
+	}
+	return fs, banks, err
+}
+
+// check returns an error if there are fewer recorded searches than arms.
+func check(fs []sim.Family, k, n int) error {
+	for _, f := range fs {
+		switch f := f.(type) {
+		case replay.Family:
+			if k > len(f.Arms) {
+				return cli.Usagef("--K is %d: the logs have %d searches", k, len(f.Arms))
+			}
+		case *sim.Bank:
+			if err := f.Check(k, n); err != nil {
+				return cli.Usagef("--K is %d: %w", k, err)
+			}
+		}
+	}
+	return nil
 }
 
 // searches returns the family that has the searches of --logs.

@@ -14,7 +14,7 @@ const (
 )
 
 // informed returns ExpectedImprovement with a prior of 40 other searches of the family, of as many pulls as
-// are played. It is not for logs: there it would know the searches that it is played over.
+// are played. It is not for logs and banks: there it would know the searches that it is played over.
 func informed() sim.Contender {
 	var mu sync.Mutex
 	priors := make(map[string]*bandit.Prior)
