@@ -7,17 +7,15 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"sync"
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// A file is the bank on disk. It is safe for concurrent use.
+// A file is the bank on disk. One goroutine at a time uses it.
 type file struct {
 	o    *options
-	mu   sync.Mutex
 	bank sim.Bank
 }
 
@@ -61,8 +59,6 @@ func (f *file) resume(old *sim.Bank) error {
 
 // missing returns the seeds of the searches that the flags ask for and the file lacks.
 func (f *file) missing() []uint32 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	var seeds []uint32
 	for i := range uint64(f.o.searches) {
 		seed := f.o.seed + i
@@ -73,16 +69,14 @@ func (f *file) missing() []uint32 {
 	return seeds
 }
 
-// add puts a search in its place by seed, saves the file and returns how many searches it has. The order does not
-// depend on which search ends first.
-func (f *file) add(s sim.Recorded) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// add puts a search in its place by seed and saves the file. The order does not depend on which search ends
+// first.
+func (f *file) add(s sim.Recorded) error {
 	at, _ := slices.BinarySearchFunc(f.bank.Searches, s, func(a, b sim.Recorded) int { return cmp.Compare(a.Seed, b.Seed) })
 	f.bank.Searches = slices.Insert(f.bank.Searches, at, s)
 	var text bytes.Buffer
 	if err := f.bank.Write(&text); err != nil {
-		return 0, err
+		return err
 	}
-	return len(f.bank.Searches), report.SaveFile(f.o.path, text.Bytes())
+	return report.SaveFile(f.o.path, text.Bytes())
 }

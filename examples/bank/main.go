@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -59,10 +60,12 @@ type recorder struct {
 	*options
 	task     task.Task
 	model    llm.LLM
-	file     *file
-	out      io.Writer
 	start    time.Time
 	children atomic.Int64 // made so far
+
+	mu   sync.Mutex // searches end side by side
+	file *file
+	out  io.Writer
 }
 
 // record makes the searches that the file lacks, several side by side: each has one generation under way at a time, and
@@ -124,10 +127,12 @@ func (r *recorder) search(ctx context.Context, seed uint32) (sim.Recorded, error
 
 // keep puts a search that ended into the file, and says so.
 func (r *recorder) keep(s sim.Recorded, took time.Duration) error {
-	kept, err := r.file.add(s)
-	if err != nil {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.file.add(s); err != nil {
 		return err
 	}
+	kept := r.searches - len(r.file.missing())
 	rate := float64(r.children.Load()) / time.Since(r.start).Seconds()
 	fmt.Fprintf(r.out, "seed %d: %.6f to %.6f in %d rises, %.1f s; %d of %d searches, %.0f children a second\n",
 		s.Seed, s.Rises[0].Score, s.Final(), len(s.Rises)-1, took.Seconds(), kept, r.searches, rate)
