@@ -12,6 +12,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/tasks"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -32,28 +33,28 @@ func record(t *testing.T, path, args string) (printed, text string) {
 
 // Every task has a bank made of it, whose searches begin alike and find something.
 func TestRun(t *testing.T) {
-	for _, k := range kinds() {
-		path := filepath.Join(t.TempDir(), "banks", k.key+".json")
-		printed, _ := record(t, path, "--task "+k.key+" --N 2 --T 40 --searches 3 --seed 7")
+	for _, k := range tasks.All() {
+		path := filepath.Join(t.TempDir(), "banks", k.Key+".json")
+		printed, _ := record(t, path, "--task "+k.Key+" --N 2 --T 40 --searches 3 --seed 7")
 		b, err := sim.ReadBankFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Task != k.key || b.N != 2 || len(b.Searches) != 3 || !strings.Contains(b.Made, "stand-in") || !strings.Contains(printed, "3 of 3 searches") {
-			t.Errorf("%s: a bank of %d searches of %s with N=%d by %q, printed %s", k.key, len(b.Searches), b.Task, b.N, b.Made, printed)
+		if b.Task != k.Key || b.N != 2 || len(b.Searches) != 3 || !strings.Contains(b.Made, "stand-in") || !strings.Contains(printed, "3 of 3 searches") {
+			t.Errorf("%s: a bank of %d searches of %s with N=%d by %q, printed %s", k.Key, len(b.Searches), b.Task, b.N, b.Made, printed)
 		}
 		rises := 0
 		for i, s := range b.Searches {
 			rises += len(s.Rises) - 1
 			if s.Seed != uint64(7+i) || s.Generations != 40 || s.Rises[0].Score != b.Searches[0].Rises[0].Score {
-				t.Errorf("%s: search %d: %+v", k.key, i, s)
+				t.Errorf("%s: search %d: %+v", k.Key, i, s)
 			}
 		}
 		if rises < 3 {
-			t.Errorf("%s: %d rises in three searches", k.key, rises)
+			t.Errorf("%s: %d rises in three searches", k.Key, rises)
 		}
 		if finals := b.Searches; finals[0].Final() == finals[1].Final() && finals[1].Final() == finals[2].Final() {
-			t.Errorf("%s: searches of three seeds end at %v alike", k.key, finals[0].Final())
+			t.Errorf("%s: searches of three seeds end at %v alike", k.Key, finals[0].Final())
 		}
 	}
 }
@@ -102,7 +103,7 @@ func TestStopped(t *testing.T) {
 // A model that is named is asked, for tasks of programs and of data alike.
 func TestModel(t *testing.T) {
 	srv := llmtest.NewServer(llmtest.Config{Reply: func(llmtest.Request) string {
-		return task.Fence(strings.Repeat("01", nkBits/2), "")
+		return task.Fence(strings.Repeat("01", 48), "")
 	}})
 	defer srv.Close()
 	path := filepath.Join(t.TempDir(), "bank.json")

@@ -13,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/tasks"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/task"
@@ -34,7 +35,7 @@ type options struct {
 
 func (o *options) parse(args []string) error {
 	fs := flag.NewFlagSet("bank", flag.ContinueOnError)
-	fs.StringVar(&o.task, "task", "cp", "what is searched: "+strings.Join(keys(), ", "))
+	fs.StringVar(&o.task, "task", "cp", "what is searched: "+strings.Join(tasks.Keys(), ", "))
 	fs.IntVar(&o.n, "N", 1, "children in a generation")
 	fs.IntVar(&o.rounds, "T", 256, "generations of a search")
 	fs.IntVar(&o.searches, "searches", 8, "how many searches")
@@ -46,8 +47,8 @@ func (o *options) parse(args []string) error {
 	fs.IntVar(&o.inFlight, "parallel-llm", 16, "model calls in flight")
 	fs.Usage = func() {
 		fmt.Fprint(fs.Output(), usage)
-		for _, k := range kinds() {
-			fmt.Fprintf(fs.Output(), "  %-5s %s\n", k.key, k.title)
+		for _, k := range tasks.All() {
+			fmt.Fprintf(fs.Output(), "  %-5s %s\n", k.Key, k.Title)
 		}
 		fmt.Fprintln(fs.Output())
 		fs.PrintDefaults()
@@ -70,8 +71,8 @@ func (o *options) check() error {
 		}
 	}
 	switch {
-	case !slices.Contains(keys(), o.task):
-		return cli.Usagef("bank: unknown task %q: it is one of %s", o.task, strings.Join(keys(), ", "))
+	case !slices.Contains(tasks.Keys(), o.task):
+		return cli.Usagef("bank: unknown task %q: it is one of %s", o.task, strings.Join(tasks.Keys(), ", "))
 	case o.n > evolve.MaxN:
 		return cli.Usagef("bank: --N is %d: need at most %d", o.n, evolve.MaxN)
 	case o.seed > math.MaxUint32 || uint64(o.searches)-1 > math.MaxUint32-o.seed:
@@ -84,8 +85,8 @@ func (o *options) check() error {
 
 // newTask returns the task, and the model that stands in where none is named.
 func (o *options) newTask() (task.Task, llm.LLM, error) {
-	k := kinds()[slices.Index(keys(), o.task)]
-	t, standIn, err := k.make()
+	k := tasks.All()[slices.Index(tasks.Keys(), o.task)]
+	t, standIn, err := k.Make()
 	if err != nil {
 		return nil, nil, err
 	}

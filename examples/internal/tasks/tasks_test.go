@@ -1,4 +1,4 @@
-package main
+package tasks
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 // newOf returns one of the tasks whose programs are data, and its stand-in.
 func newOf(t *testing.T, key string) (task.Task, llm.LLM) {
 	t.Helper()
-	for _, k := range kinds() {
-		if k.key == key {
-			of, model, err := k.make()
+	for _, k := range All() {
+		if k.Key == key {
+			of, model, err := k.Make()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,6 @@
-package main
+// Package tasks holds tasks of unlike kinds that can be searched without a model: for banks of searches, and to
+// measure policies and breadth on. Each is a real objective with a stand-in for the model.
+package tasks
 
 import (
 	"context"
@@ -13,31 +15,35 @@ import (
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
-// A kind is a task that can be searched.
-type kind struct {
-	key, title string
-	make       func() (task.Task, llm.LLM, error) // the task, and the model that stands in for a real one
+// A Kind is a task that can be searched.
+type Kind struct {
+	Key   string // short: "cp"
+	Title string // for people
+	// Make returns the task, and the model that stands in for a real one. The objective is the same each time, so
+	// that searches made at different times can be compared.
+	Make func() (task.Task, llm.LLM, error)
 }
 
-// kinds returns the tasks: the built-in ones, whose programs are JavaScript, and those of this program, whose
-// programs are data that Go reads and scores.
-func kinds() []kind {
-	var all []kind
+// All returns the tasks: the built-in ones, whose programs are JavaScript, and those of this package, whose programs
+// are data that Go reads and scores.
+func All() []Kind {
+	var all []Kind
 	for _, p := range geometry.Problems() {
-		all = append(all, kind{p.Key, p.Title, func() (task.Task, llm.LLM, error) { return newGeometry(p) }})
+		all = append(all, Kind{p.Key, p.Title, func() (task.Task, llm.LLM, error) { return newGeometry(p) }})
 	}
 	return append(all,
-		kind{"nk", fmt.Sprintf("NK landscape of %d bits, each of which interacts with %d others", nkBits, nkOthers), newNK},
-		kind{"labs", fmt.Sprintf("low-autocorrelation binary sequence of length %d", labsBits), newLABS},
-		kind{"tsp", fmt.Sprintf("shortest round tour of %d cities", tspCities), newTSP},
-		kind{"fit", fmt.Sprintf("sum of %d bumps fitted to %d points of a noisy curve", fitBumps, fitPoints), newFit},
+		Kind{"nk", fmt.Sprintf("NK landscape of %d bits, each of which interacts with %d others", nkBits, nkOthers), newNK},
+		Kind{"labs", fmt.Sprintf("low-autocorrelation binary sequence of length %d", labsBits), newLABS},
+		Kind{"tsp", fmt.Sprintf("shortest round tour of %d cities", tspCities), newTSP},
+		Kind{"fit", fmt.Sprintf("sum of %d bumps fitted to %d points of a noisy curve", fitBumps, fitPoints), newFit},
 	)
 }
 
-func keys() []string {
+// Keys returns the keys of all tasks.
+func Keys() []string {
 	var keys []string
-	for _, k := range kinds() {
-		keys = append(keys, k.key)
+	for _, k := range All() {
+		keys = append(keys, k.Key)
 	}
 	return keys
 }
