@@ -113,6 +113,9 @@ func (e *ExpectedImprovement) Probs(p []float64, r Round) {
 
 // Update records one outcome.
 func (e *ExpectedImprovement) Update(pull Pull, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	e.arms = grown(e.arms, pull.Arm+1)
 	if !e.seen {
 		e.low, e.best, e.seen = reward, reward, true
