@@ -20,6 +20,9 @@ type Policy interface {
 	// Update records the outcome of a pull. Outcomes may come late and out of order, and that of a
 	// canceled pull never comes. A pull that an earlier incarnation of a run drew may have its outcome
 	// reported before this policy is asked for its first probabilities; see [Player.Adopt].
+	//
+	// A reward that is not finite changes nothing: one NaN would stay in a mean for good. A [Player] refuses
+	// such rewards, so this is about policies that are updated without one.
 	Update(pull Pull, reward float64)
 }
 

@@ -11,4 +11,5 @@ func panicf(format string, args ...any) {
 	panic("bandit: " + fmt.Sprintf(format, args...))
 }
 
+// finite reports whether x is neither NaN nor infinite. An Update ignores a reward that is not: see [Policy].
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

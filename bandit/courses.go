@@ -13,8 +13,11 @@ type courses struct {
 	total int // outcomes of all arms
 }
 
-// add records one outcome of arm.
+// add records one outcome of arm, unless the reward is not finite.
 func (c *courses) add(arm int, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	c.best = grown(c.best, arm+1)
 	c.best[arm] = append(c.best[arm], max(reward, c.after(arm, len(c.best[arm]))))
 	c.total++

@@ -44,6 +44,9 @@ type discounted struct {
 var _ Forgetter = (*discounted)(nil)
 
 func (d *discounted) Update(pull Pull, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	d.Forget(d.gamma)
 	d.Forgetter.Update(pull, reward)
 }

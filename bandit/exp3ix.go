@@ -60,6 +60,9 @@ func (e *EXP3IX) eta() float64 {
 
 // Update adds to the estimated loss of the arm pulled.
 func (e *EXP3IX) Update(pull Pull, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	e.loss = grown(e.loss, max(pull.Arms, pull.Arm+1))
 	// A reward of 1 is no loss, with one arm also where p + γ is 0.
 	if loss := 1 - unit(reward, 0, 1); loss > 0 {

@@ -93,6 +93,9 @@ func (e *EXP3P) Update(pull Pull, reward float64) {
 	if !(pull.Prob > 0) {
 		panicf("EXP3P: Update of a pull with Prob %v: need the chance with which it was drawn", pull.Prob)
 	}
+	if !finite(reward) {
+		return
+	}
 	e.gain = grown(e.gain, max(pull.Arms, pull.Arm+1))
 	e.p = grown(e.p, len(e.gain))
 	eta, gamma, beta := e.params()

@@ -58,6 +58,9 @@ func (m *MaxUCB) Probs(p []float64, r Round) {
 
 // Update records one outcome.
 func (m *MaxUCB) Update(pull Pull, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	m.best = grown(m.best, pull.Arm+1)
 	if m.seen.Pulls(pull.Arm) == 0 || reward > m.best[pull.Arm] {
 		m.best[pull.Arm] = reward

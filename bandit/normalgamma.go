@@ -99,6 +99,9 @@ func (g *NormalGamma) posterior(arm int, prior gammaPrior) (mean, scale, nu floa
 
 // Update records one outcome.
 func (g *NormalGamma) Update(pull Pull, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	g.seen.Add(pull.Arm, min(max(reward, -1e100), 1e100))
 }
 

@@ -23,6 +23,9 @@ type normalized struct {
 var _ Policy = (*normalized)(nil)
 
 func (n *normalized) Update(pull Pull, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	n.Policy.Update(pull, unit(reward, n.lo, n.hi))
 }
 

@@ -77,6 +77,9 @@ func (e *PaperEXP3P) Probs(p []float64, r Round) {
 
 // Update multiplies the weight of the arm pulled by exp(η·ĝ).
 func (e *PaperEXP3P) Update(pull Pull, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	cfg := e.withDefaults()
 	e.logw = grown(e.logw, max(pull.Arms, pull.Arm+1))
 	g := unit(reward, cfg.Min, cfg.Max)

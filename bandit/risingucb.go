@@ -102,6 +102,9 @@ func (u *RisingUCB) bound(arm int, t float64) float64 {
 
 // Update records one outcome.
 func (u *RisingUCB) Update(pull Pull, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	u.seen.Add(pull.Arm, reward)
 	u.arms = grown(u.arms, pull.Arm+1)
 	u.arms[pull.Arm].rewards = append(u.arms[pull.Arm].rewards, reward)

@@ -89,6 +89,9 @@ func (s *SlidingWindow) window() int {
 
 // Update records one outcome, and drops those that are now older than the window.
 func (s *SlidingWindow) Update(pull Pull, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	s.seen = grown(s.seen, pull.Arm+1)
 	s.total++
 	s.seen[pull.Arm].push(reward)

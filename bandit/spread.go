@@ -6,8 +6,11 @@ type spread struct {
 	squares []float64 // sum of squared deviations from the mean, by arm
 }
 
-// Add records one outcome of arm.
+// Add records one outcome of arm, unless the reward is not finite.
 func (s *spread) Add(arm int, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	half := reward/2 - s.Mean(arm)/2 // the halves, as the difference may overflow
 	s.Tally.Add(arm, reward)
 	s.squares = grown(s.squares, arm+1)

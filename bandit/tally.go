@@ -11,8 +11,11 @@ type Tally struct {
 	overall float64 // mean over all arms
 }
 
-// Add records one outcome of arm.
+// Add records one outcome of arm. It ignores a reward that is not finite, as [Policy] asks of Update.
 func (t *Tally) Add(arm int, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	t.n, t.mean = grown(t.n, arm+1), grown(t.mean, arm+1)
 	t.n[arm]++
 	t.mean[arm] = toward(t.mean[arm], reward, t.n[arm])

@@ -84,6 +84,9 @@ func (a *ThresholdAscent) Probs(p []float64, r Round) {
 
 // Update records one outcome, and raises the threshold if there are now s rewards above it.
 func (a *ThresholdAscent) Update(pull Pull, reward float64) {
+	if !finite(reward) {
+		return
+	}
 	a.seen.Add(pull.Arm, reward)
 	a.count = grown(a.count, pull.Arm+1)
 	if !(reward > a.threshold) {

@@ -325,6 +325,34 @@ func checkExtremeRewards(fresh func() bandit.Policy) error {
 	return errors.Join(errs...)
 }
 
+// checkNotFinite gives two policies the same outcomes, and one of them NaN and the infinities as well. The
+// pulls of these have a propensity and an arm like any other.
+func checkNotFinite(fresh func() bandit.Policy) error {
+	const arms = 4
+	g, twin := newGame(fresh(), arms, 12), newGame(fresh(), arms, 12)
+	bad := []float64{math.NaN(), math.Inf(1), math.Inf(-1)}
+	for round := range 60 {
+		twin.policy.Update(bandit.Pull{ID: round, Arm: round % arms, Prob: 0.5, Arms: arms}, bad[round%len(bad)])
+		p, err := g.probs()
+		if err != nil {
+			return err
+		}
+		q, err := twin.probs()
+		if err != nil {
+			return fmt.Errorf("after a reward of %v: %w", bad[round%len(bad)], err)
+		}
+		if !slices.Equal(p, q) {
+			return fmt.Errorf("draw %d: Probs gave %v, and %v after a reward of %v", g.t, p, q, bad[round%len(bad)])
+		}
+		pull := g.pull(p)
+		twin.take(pull)
+		reward := g.noisy(pull)
+		g.report(pull, reward)
+		twin.report(pull, reward)
+	}
+	return nil
+}
+
 // checkManyRounds draws fifty pulls from each answer of the policy, which keeps it quick. After each batch it
 // checks the answer with the likeliest arm closed.
 func checkManyRounds(fresh func() bandit.Policy) error {

@@ -32,6 +32,7 @@ type T interface {
 //   - one arm: it gets all the mass;
 //   - many arms: a thousand of them;
 //   - extreme rewards: 0, 1, all equal, negative, tiny and the largest float64s of either sign;
+//   - rewards that are not finite: NaN and the infinities change nothing, wherever among the outcomes;
 //   - many rounds: 100,000 outcomes, in favor of one arm and then of another.
 //
 // Every failed check is one Errorf that begins with the policy and the name of the check. A panic of the
@@ -62,6 +63,7 @@ var checks = []check{
 	{"one arm", checkOneArm},
 	{"many arms", checkManyArms},
 	{"extreme rewards", checkExtremeRewards},
+	{"rewards that are not finite", checkNotFinite},
 	{"many rounds", checkManyRounds},
 }
 

@@ -26,7 +26,7 @@ func (r *report) Errorf(format string, args ...any) {
 // failed returns the names of the checks that failed.
 func (r *report) failed() []string {
 	var names []string
-	for _, name := range []string{"prints", "distribution", "closed arms", "purity", "late outcomes", "adopted pulls", "rerun", "one arm", "many arms", "extreme rewards", "many rounds"} {
+	for _, name := range []string{"prints", "distribution", "closed arms", "purity", "late outcomes", "adopted pulls", "rerun", "one arm", "many arms", "extreme rewards", "rewards that are not finite", "many rounds"} {
 		if slices.ContainsFunc(r.failures, func(f string) bool { return strings.Contains(f, ": "+name+": ") }) {
 			names = append(names, name)
 		}
@@ -226,6 +226,22 @@ var brokenPolicies = []struct {
 		return &broken{Policy: bandit.Random{}, update: func(_ bandit.Pull, x float64) { sum += x; n++ }, probs: func(p []float64, r bandit.Round) {
 			if n == 5 && r.Open[0] {
 				p[0] *= sum / sum
+			}
+		}}
+	}},
+	{"a NaN stays in the mean", []string{"rewards that are not finite"}, func() bandit.Policy {
+		sum := 0.0
+		return &broken{Policy: bandit.Random{}, update: func(_ bandit.Pull, x float64) { sum += x }, probs: func(p []float64, r bandit.Round) {
+			if math.IsNaN(sum) {
+				favor(p, r, 0)
+			}
+		}}
+	}},
+	{"an infinite reward is clipped and counts", []string{"rewards that are not finite"}, func() bandit.Policy {
+		clipped := &bandit.Softmax{}
+		return &broken{Policy: clipped, update: func(pull bandit.Pull, x float64) {
+			if math.IsInf(x, 0) {
+				clipped.Update(pull, min(max(x, 0), 1))
 			}
 		}}
 	}},
