@@ -20,6 +20,14 @@ import (
 // The γ/2K keeps ĝ below 2K/γ at the price of a bias downwards, as in implicit exploration. Weights are kept
 // as logarithms, so they cannot overflow.
 //
+// After a long run it stays with one arm for good, and not always with the best. Once an arm is ahead by some
+// ln(K/γ) in ln w it is drawn with p = 1−γ+γ/K, and ln w grows by η·g·p/(p + γ/2K) a round, nearly η·g. An arm
+// behind is drawn with γ/K, so the bias takes a third: its ln w grows by ⅔·η·g a round on average. So it
+// catches up only if its g is above 1.49 times the leader's at K = 10 (1.46 at K = 2), and then takes as long
+// as the lead took to grow. With nine arms of reward 0.5 and one of 0.6, 25 of 200 runs settled on a wrong arm,
+// the last change of leader coming after 1200 rounds on average; with 0.7 it was 4 runs, after 440. Take
+// [EXP3P] or [Discounted] where runs are long.
+//
 // The p in ĝ is the propensity when the arm was drawn ([Pull].Prob), not when the outcome arrives. So ĝ stays
 // the right estimate with several pulls pending, and under [WithFloor] or [Mix]. While arms are closed the
 // sum is over the open ones and γ/K becomes γ/(number of open arms). The mass of the closed arms then goes to

@@ -162,3 +162,39 @@ func TestPaperEXP3PParameters(t *testing.T) {
 		t.Errorf("zeros print %q and their defaults %q", a, b)
 	}
 }
+
+// A leader is caught up with only by an arm whose rewards are above some 1.49 times its own. The lead is of 500
+// rounds, in which no other arm brings anything.
+func TestPaperEXP3PStays(t *testing.T) {
+	const lead, rounds = 500, 20_000
+	for _, tt := range []struct {
+		reason string
+		better float64 // what arm 1 brings later; the leader goes on with 0.6
+		stays  bool
+	}{
+		{"a third better is not enough", 0.8, true},
+		{"1.67 times as good is", 1, false},
+	} {
+		p := &bandit.PaperEXP3P{}
+		pl, open := bandit.NewPlayer(p, 10, 1), all(10)
+		for round := range rounds {
+			pull, err := pl.Draw(open)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var reward float64
+			switch {
+			case pull.Arm == 0:
+				reward = 0.6
+			case pull.Arm == 1 && round >= lead:
+				reward = tt.better
+			}
+			if err := pl.Report(pull.ID, reward); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := ask(p, open); (got[0] > 0.9) != tt.stays || (got[1] > 0.9) == tt.stays {
+			t.Errorf("%s: after %d rounds the chances are %.3f", tt.reason, rounds, got)
+		}
+	}
+}
