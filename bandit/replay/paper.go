@@ -21,6 +21,7 @@ import (
 //     and the policy learns from that pull as if it had chosen it.
 //   - "exp3p" keeps its weights as they are. They overflow after some nine thousand rounds of rewards near 1
 //     with ten arms, and the last arm takes every round from then on.
+//   - A reward of NaN counts as 0. Only an Update by hand can give one.
 //   - Seeds −s and s are the same, as in Python.
 //
 // It is made for one pending pull at a time. It panics if it is played over another number of arms.

@@ -22,6 +22,7 @@
 //   - Thompson makes one normal draw per arm, in index order, exhausted arms included, and takes the
 //     largest. bandit.GaussianThompson integrates the chances.
 //   - Exploration by UCB1 starts with the lowest arm not pulled yet, as in bandit; but a fallback counts.
+//   - A reward of NaN counts as 0. In bandit it is ignored, as all that are not finite.
 //   - One pull is pending at a time.
 //   - Seeds −s and s are the same, as in Python.
 //
@@ -33,6 +34,7 @@ package compat
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -124,12 +126,20 @@ func (a *Allocator) Select() (Choice, error) {
 // open reports whether an arm with the given pulls may have more.
 func (a *Allocator) open(pulls int) bool { return a.cap == 0 || pulls < a.cap }
 
-// Update gives the policy the reward of a round: the arm's best score so far, in the paper. It panics if the
-// arm does not exist.
+// Update gives the policy the reward of a round: the arm's best score so far, in the paper. NaN counts as 0. It
+// panics if the arm does not exist.
 func (a *Allocator) Update(arm int, reward float64) {
 	must(arm >= 0 && arm < len(a.pulls), "Update of arm %d of %d", arm, len(a.pulls))
 	a.pulls[arm]++
-	a.policy.update(arm, reward)
+	a.policy.update(arm, taken(reward))
+}
+
+// taken returns a reward as the paper's code takes it, in which NaN counts as 0.
+func taken(reward float64) float64 {
+	if math.IsNaN(reward) {
+		return 0
+	}
+	return reward
 }
 
 // fallback returns raw if it is open, else the open arm with the fewest pulls, of equals the one that comes

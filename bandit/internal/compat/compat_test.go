@@ -3,6 +3,7 @@ package compat
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -200,6 +201,46 @@ func TestFallback(t *testing.T) {
 		got := fallback(c.raw, c.pulls, func(arm int) bool { return !slices.Contains(c.closed, arm) })
 		if got != c.want {
 			t.Errorf("%s: arm %d, want %d", c.why, got, c.want)
+		}
+	}
+}
+
+// A reward of NaN counts as 0, to every policy and in both forms.
+func TestNaNCountsAsZero(t *testing.T) {
+	play := func(algo string, bad float64) (choices []Choice, arms []float64) {
+		a, err := New(Config{Algo: algo, Arms: 4, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := NewPolicy(Config{Algo: algo, Arms: 4, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for round := range 60 {
+			c, err := a.Select()
+			if err != nil {
+				t.Fatal(err)
+			}
+			probs := make([]float64, 4)
+			p.Probs(probs, bandit.Round{T: round, Open: []bool{true, true, true, true}})
+			reward := float64(c.Arm) / 4
+			if round%7 == 2 {
+				reward = bad
+			}
+			a.Update(c.Arm, reward)
+			p.Update(bandit.Pull{Arm: c.Arm}, reward)
+			choices, arms = append(choices, c), append(arms, probs...)
+		}
+		return choices, arms
+	}
+	for _, algo := range Algos() {
+		choices, arms := play(algo, math.NaN())
+		wantChoices, wantArms := play(algo, 0)
+		if !slices.Equal(choices, wantChoices) || !slices.Equal(arms, wantArms) {
+			t.Errorf("%s: with NaN %v, with 0 %v", algo, choices, wantChoices)
+		}
+		if other, _ := play(algo, 1); algo != Uniform && slices.Equal(other, wantChoices) {
+			t.Errorf("%s: the rewards in question sway nothing, so the test is blind", algo)
 		}
 	}
 }

@@ -48,10 +48,10 @@ func (p *Policy) Probs(probs []float64, r bandit.Round) {
 	probs[fallback(p.raw, p.pulls, func(arm int) bool { return r.Open[arm] })] = 1
 }
 
-// Update records one outcome.
+// Update records one outcome. A reward of NaN counts as 0, against the rule of [bandit.Policy].
 func (p *Policy) Update(pull bandit.Pull, reward float64) {
 	p.pulls[pull.Arm]++
-	p.policy.update(pull.Arm, reward)
+	p.policy.update(pull.Arm, taken(reward))
 }
 
 // String names the policy, its arms and its seed.
