@@ -56,9 +56,6 @@ func NewAllocator(cfg Config) (*Allocator, error) {
 	}, nil
 }
 
-// ErrDone is returned by the Step of an [Allocator] that has nothing left to step.
-var ErrDone = errors.New("evolve: every arm of the allocator is done, or its budget has run out")
-
 // Calls returns the most calls that a Step would make: those of its largest arm. Which arm it will be is drawn
 // in Step, when the calls are already set aside.
 func (al *Allocator) Calls() int {
@@ -182,3 +179,6 @@ func (al *Allocator) Result() *Result {
 	res.Stop, res.Limit = Stop(why), limit
 	return &res
 }
+
+// breadth returns the breadths of its arms.
+func (al *Allocator) breadth() string { return breadths(al.cfg.Arms) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -114,6 +115,7 @@ type Breeder struct {
 	best    eval.Candidate
 	bestID  int    // its order of birth
 	steps   int    // begun
+	past    []Made // steps that ended whole
 	born    int    // children briefed
 	failing streak // over steps, as a step may be shorter than a streak
 	err     error  // what ended the search
@@ -159,6 +161,14 @@ func (b *Breeder) Done() bool { return b.err != nil }
 
 // Steps returns how many steps were begun.
 func (b *Breeder) Steps() int { return b.steps }
+
+// Past returns what the steps made that ended, oldest first, for a [Breadth]. It must not be changed. A step that
+// was cut short is not among them, because a resumed run makes it again.
+func (b *Breeder) Past() []Made { return slices.Clip(b.past) }
+
+// Width asks of how many children the next step makes. An error says that of panicked, or that the number is not
+// in 1..MaxN. A search asks it before Breed, and in the Calls of a [Sizer].
+func (b *Breeder) Width(of Breadth) (int, error) { return width(of, b.past) }
 
 // Start evaluates the initial program, unless it is already.
 func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
@@ -208,7 +218,21 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	b.err = l.err
 	gen := l.generation()
 	gen.Before, gen.Best, gen.Elapsed = before, b.best, time.Since(begin)
+	if elapsed := turn.timed(gen.Elapsed); b.err == nil {
+		b.past = append(b.past, madeOf(gen, elapsed))
+	}
 	return gen, b.err
+}
+
+// madeOf returns what a Breadth sees of gen.
+func madeOf(gen Generation, elapsed time.Duration) Made {
+	m := Made{Children: len(gen.Children), Elapsed: elapsed}
+	for _, c := range gen.Children {
+		if c.Scored() && c.Better(gen.Before) {
+			m.Better++
+		}
+	}
+	return m
 }
 
 // takeIn keeps the best child so far. Ties keep the one that came first, so that by index the result does not

@@ -303,7 +303,7 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 	o := outcome{pull: p, err: fmt.Errorf("evolve: Step of arm %d ended its goroutine", p.Arm)}
 	defer func() {
 		o.gen, o.err = s.close(o.gen, o.err)
-		o.scored = s.scored
+		o.scored, o.took = s.scored, s.took
 		d.ended <- o
 	}()
 	turn := &Turn{step: s, calls: calls}
@@ -377,7 +377,7 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	case err != nil:
 		d.stop(allocation.Error, "", err)
 	case report: // false for a whole step too, if the run stopped before its outcome was in
-		d.report(p, round, o.gen)
+		d.report(p, round, o)
 	case !whole:
 		d.fail(ctx, o.err)
 	}
@@ -413,14 +413,14 @@ func (d *driver) outcomeOf(o outcome, whole bool) allocation.Outcome {
 
 // report tells the policy the reward of a pull and records it. The record comes last: in replay it says that
 // everything the pull asked for is in the file, and from then on no call of it is made for real.
-func (d *driver) report(p pull, round *Round, gen Generation) {
+func (d *driver) report(p pull, round *Round, o outcome) {
 	round.Partial = false
-	err := d.reward(p, round, gen)
+	err := d.reward(p, round, o.gen)
 	if err == nil {
-		err = d.children(p, gen)
+		err = d.children(p, o.gen)
 	}
 	if err == nil {
-		err = d.decide(journal.Record{Kind: journal.Report, Pull: &p.ID, Reward: round.Reward})
+		err = d.decide(journal.Record{Kind: journal.Report, Pull: &p.ID, Reward: round.Reward, Bred: o.took})
 	}
 	if err != nil {
 		d.stop(allocation.Error, "", err)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -17,7 +18,24 @@ import (
 func (c Config) fingerprint() journal.Fingerprint {
 	f := c.Budget.fingerprint()
 	f["policy"], f["arms"], f["seed"], f["in_flight"] = c.policy(), fmt.Sprint(len(c.Arms)), fmt.Sprint(c.Seed), fmt.Sprint(c.InFlight)
+	if b := breadths(c.Arms); b != "" { // not without one, so that older journals still fit
+		f["breadth"] = b
+	}
 	return f
+}
+
+// breadths returns the breadths of the arms that have one, each once, in order. Of an arm that is not a [Greedy],
+// nor embeds one, nothing is known, and the calls that each draw was granted are compared in replay.
+func breadths(arms []Arm) string {
+	var names []string
+	for _, arm := range arms {
+		if a, ok := arm.(interface{ breadth() string }); ok {
+			if name := a.breadth(); name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return strings.Join(names, "; ")
 }
 
 // policy returns what the policy's String method does, or else its type. Without that method its fields would be

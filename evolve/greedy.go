@@ -16,9 +16,15 @@ type GreedyConfig struct {
 	Task task.Task // what to improve; required
 	// LLM proposes children; required. A generation asks for N at once, so limit the calls in flight
 	// with [llm.Limit]. One limit can serve many searches.
-	LLM  llm.LLM
-	N    int    // children in a generation, at most MaxN; 0 means DefaultN
+	LLM llm.LLM
+	// N is how many children a generation has, at most MaxN; 0 means DefaultN. With a Breadth it is the most
+	// that one has, and 0 means that Breadth alone decides.
+	N    int
 	Seed uint32 // addresses the children's seeds, see [ChildSeed]; 0 is a seed like another
+	// Breadth decides how many children each generation has; nil means N. All arms of [GreedyArms] have the same
+	// one. With a Breadth a child's seed is ChildSeed(Seed, 0, generation, index), whatever the width, so that no
+	// two children of a search share one.
+	Breadth Breadth
 	// MaxGenerations is when the search is done; 0 means never.
 	MaxGenerations int
 	// Start is the initial program with its score (see [Evaluate]); nil means that the search evaluates it
@@ -31,7 +37,7 @@ type GreedyConfig struct {
 	// Order is in which order children are taken in; see [Breeder].
 	Order Order
 	// MaxFailures is how many calls in a row may end in an error (not a timeout) before the search ends; 0
-	// means 2·N, at least 32. See [Breeder].
+	// means 2·N, at least 32, and with a Breadth and no N 2·DefaultN. See [Breeder].
 	MaxFailures int
 	// Noisy says that the evaluator may score the same program differently. Every child is evaluated then.
 	// Otherwise equal programs (but for white space at their end) are evaluated once in a run.
@@ -41,12 +47,20 @@ type GreedyConfig struct {
 }
 
 func (c GreedyConfig) withDefaults() GreedyConfig {
-	c.N = cmp.Or(c.N, DefaultN)
-	c.MaxFailures = cmp.Or(c.MaxFailures, max(2*c.N, 32))
+	c.MaxFailures = cmp.Or(c.MaxFailures, max(2*cmp.Or(c.N, DefaultN), 32))
+	switch {
+	case c.N == 0 && c.Breadth == nil:
+		c.N = DefaultN
+	case c.N == 0:
+		c.N = MaxN
+	}
 	return c
 }
 
 func (c GreedyConfig) validate() error {
+	if err := validBreadth(c.Breadth); err != nil {
+		return err
+	}
 	switch {
 	case c.Task == nil:
 		return errors.New("evolve: GreedyConfig.Task is nil")
@@ -77,6 +91,15 @@ type Greedy struct {
 	cfg    GreedyConfig
 	prompt []llm.Message // for the program whose ID is in of
 	of     int           // -1 before there is a prompt, since 0 is the initial program's ID
+	width  decided
+}
+
+// decided is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each
+// draw, and the Breadth is asked once a step.
+type decided struct {
+	n     int
+	err   error
+	steps int // -1: nothing was asked
 }
 
 var (
@@ -90,7 +113,7 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Greedy{cfg: cfg, of: -1, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window,
+	return &Greedy{cfg: cfg, of: -1, width: decided{steps: -1}, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window,
 		Order: cfg.Order, Noisy: cfg.Noisy, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}, nil
 }
 
@@ -118,17 +141,41 @@ func (g *Greedy) Done() bool {
 	return g.Breeder.Done() || g.cfg.MaxGenerations > 0 && g.Steps() >= g.cfg.MaxGenerations
 }
 
-// Calls returns N.
-func (g *Greedy) Calls() int { return g.cfg.N }
+// Calls returns how many children the next step makes: N, or what Breadth decides. It panics if Breadth does, or
+// returns a number that is not in 1..MaxN. In a run that is an error that names the Breadth and ends the run before
+// the step is drawn.
+func (g *Greedy) Calls() int {
+	n, err := g.next()
+	if err != nil {
+		panic(thrown{err})
+	}
+	return n
+}
+
+// next returns how many children the next step makes.
+func (g *Greedy) next() (int, error) {
+	if g.cfg.Breadth == nil {
+		return g.cfg.N, nil
+	}
+	if g.width.steps != g.Steps() {
+		n, err := g.Width(g.cfg.Breadth)
+		g.width = decided{min(n, g.cfg.N), err, g.Steps()}
+	}
+	return g.width.n, g.width.err
+}
 
 // Seed returns the search's seed.
 func (g *Greedy) Seed() uint32 { return g.cfg.Seed }
 
-// Step makes one generation of N children, or of fewer if turn grants fewer calls. It returns an error if ctx
-// ends, if evaluation itself fails, if the model is [llm.Unavailable], or after MaxFailures failed calls in a
-// row. Later Steps return the same error.
+// Step makes one generation of N children, or as many as Breadth decides, or of fewer if turn grants fewer calls.
+// It returns an error if ctx ends, if evaluation itself fails, if the model is [llm.Unavailable], after MaxFailures
+// failed calls in a row, or if Breadth fails. Later Steps return the same error.
 func (g *Greedy) Step(ctx context.Context, turn *Turn) (Generation, error) {
-	return g.Breed(ctx, turn, g.cfg.N, g.brief, nil)
+	n, err := g.next()
+	if err != nil {
+		g.err = cmp.Or(g.err, err)
+	}
+	return g.Breed(ctx, turn, n, g.brief, nil)
 }
 
 // brief asks for a rewrite of the best program so far. The prompt is made once for each best program and not
@@ -141,14 +188,29 @@ func (g *Greedy) brief(i int) Brief {
 	if g.of != g.bestID {
 		g.of, g.prompt = g.bestID, g.cfg.Task.Prompt(ask)
 	}
-	return Brief{Ask: ask, Messages: g.prompt, Parents: []int{g.bestID}, Seed: ChildSeed(g.cfg.Seed, g.cfg.N, g.Steps()-1, i)}
+	n := g.cfg.N
+	if g.cfg.Breadth != nil {
+		n = 0 // a child's address is then the same however many siblings it has, and not that of a search with some N
+	}
+	return Brief{Ask: ask, Messages: g.prompt, Parents: []int{g.bestID}, Seed: ChildSeed(g.cfg.Seed, n, g.Steps()-1, i)}
 }
 
 // String returns what decides the search, but for the task's and the model's settings.
 func (g *Greedy) String() string {
 	s := fmt.Sprintf("Greedy(%s, N=%d, seed=%d", g.cfg.Task.Name(), g.cfg.N, g.cfg.Seed)
+	if b := g.breadth(); b != "" {
+		s += ", " + b
+	}
 	if g.cfg.Window > 0 {
 		s += fmt.Sprintf(", window %d, %v", g.cfg.Window, g.cfg.Order)
 	}
 	return s + ")"
+}
+
+// breadth returns how the search's Breadth prints itself, "" without one.
+func (g *Greedy) breadth() string {
+	if g.cfg.Breadth == nil {
+		return ""
+	}
+	return breadthName(g.cfg.Breadth)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -15,7 +16,8 @@ type outcome struct {
 	pull   pull
 	gen    Generation
 	err    error
-	scored []scoring // evaluations that brought a result
+	scored []scoring       // evaluations that brought a result
+	took   []time.Duration // how long each Breed took
 }
 
 // close corrects what an arm returned by what happened in its step. Calls that the arm left out are added to the

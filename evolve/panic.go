@@ -17,10 +17,18 @@ type PanicError struct {
 // Error says in one line who panicked with what. The stack is not in it.
 func (e *PanicError) Error() string { return fmt.Sprintf("evolve: %s panicked: %v", e.What, e.Value) }
 
+// thrown is an error that comes out of a method that returns none, such as Calls. It is a panic for a caller who
+// steps an arm by hand.
+type thrown struct{ error }
+
 // guard calls f and returns what it panics with as an error. The stack is taken here, while it still shows where.
 func guard(what string, f func()) (err error) {
 	defer func() {
-		if v := recover(); v != nil {
+		switch v := recover().(type) {
+		case nil:
+		case thrown:
+			err = v.error
+		default:
 			err = &PanicError{what, v, debug.Stack()}
 		}
 	}()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -51,6 +52,9 @@ type step struct {
 	limit string
 	cut   bool  // something in it was given up
 	fatal error // after which the run cannot go on
+	// took holds how long each Breed of the step took, in order. A [Breadth] decides by these times, so the journal
+	// keeps them as they were measured.
+	took []time.Duration
 }
 
 // shared is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the
@@ -210,6 +214,26 @@ func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error)
 		return eval.Candidate{}, fmt.Errorf("evolve: evaluating the initial program of %s: %w", t.Name(), err)
 	}
 	return eval.Candidate{Program: t.Initial(), Result: r}, nil
+}
+
+// timed returns how long a Breed of the step took as the journal keeps it: in whole milliseconds, and what the file
+// holds if the step's end is in it.
+func (t *Turn) timed(took time.Duration) time.Duration {
+	took = took.Truncate(time.Millisecond)
+	if !t.recording() {
+		return took
+	}
+	t.mu.Lock()
+	if i := len(t.took); t.past.Ended && i < len(t.past.Bred) {
+		took = t.past.Bred[i]
+	}
+	t.mu.Unlock()
+	for p := t.step; p != nil; p = p.parent {
+		p.mu.Lock()
+		p.took = append(p.took, took)
+		p.mu.Unlock()
+	}
+	return took
 }
 
 // noteCalls keeps calls for the result.

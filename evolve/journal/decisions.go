@@ -15,21 +15,27 @@ import (
 // the other, and each counts its pulls from 0.
 type decisions struct {
 	made   []Record
-	drawn  map[int]int           // where in made a pull of the run read last was drawn
-	ends   map[int]time.Duration // by place in made: how long a pull took whose reward was reported
-	taken  map[int][]int         // by place in made: the children of the pull in the order they were taken in
-	ran    int                   // where in made the run read last began
-	starts []int                 // where in made each run begins that was read
-	runs   []int64               // where in the file each run begins
-	run    int                   // how many of them this incarnation has begun
-	raise  int                   // where in made it went on with a larger limit last
-	next   int                   // of made, the one to be made now
-	final  bool                  // the last decision is a stop that stands
-	live   chan struct{}         // closed when every decision of the run is made again
+	drawn  map[int]int    // where in made a pull of the run read last was drawn
+	ends   map[int]ending // by place in made: pulls whose reward was reported
+	taken  map[int][]int  // by place in made: the children of the pull in the order they were taken in
+	ran    int            // where in made the run read last began
+	starts []int          // where in made each run begins that was read
+	runs   []int64        // where in the file each run begins
+	run    int            // how many of them this incarnation has begun
+	raise  int            // where in made it went on with a larger limit last
+	next   int            // of made, the one to be made now
+	final  bool           // the last decision is a stop that stands
+	live   chan struct{}  // closed when every decision of the run is made again
+}
+
+// An ending is how long a pull took, and each step of its search as that measured it.
+type ending struct {
+	took time.Duration
+	bred []time.Duration
 }
 
 func newDecisions() decisions {
-	return decisions{drawn: make(map[int]int), ends: make(map[int]time.Duration), taken: make(map[int][]int), live: make(chan struct{})}
+	return decisions{drawn: make(map[int]int), ends: make(map[int]ending), taken: make(map[int][]int), live: make(chan struct{})}
 }
 
 // Finished reports whether the run in the file is over. To make it again gives its result and asks the model for
@@ -76,9 +82,10 @@ func (j *Journal) Next() (r Record, replaying bool) {
 
 // A Past is what the file holds of a pull that an earlier incarnation drew.
 type Past struct {
-	Ended bool          // its reward was reported, so the file holds everything that it asked for
-	Took  time.Duration // how long it took, if it ended
-	Taken []int         // indices of its children in the order in which they were taken in; nil if that is by index
+	Ended bool            // its reward was reported, so the file holds everything that it asked for
+	Took  time.Duration   // how long it took, if it ended
+	Bred  []time.Duration // how long each step of its search took, as that measured it, if it ended
+	Taken []int           // indices of its children in the order in which they were taken in; nil if that is by index
 }
 
 // Past returns what the file holds of the pull that is to be drawn now. It is to be called before the draw is
@@ -86,7 +93,8 @@ type Past struct {
 func (j *Journal) Past() (p Past) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	p.Took, p.Ended = j.ends[j.next] // a place beyond the decisions has none
+	end, ended := j.ends[j.next] // a place beyond the decisions has none
+	p.Took, p.Bred, p.Ended = end.took, end.bred, ended
 	p.Taken = j.taken[j.next]
 	return p
 }

@@ -79,13 +79,14 @@ type Record struct {
 	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation
 	Asked       []Asked          `json:"asked,omitempty"`       // the calls that the evaluation made, or the model of the call
 
-	Pull   *int    `json:"pull,omitempty"`   // draw, report, child, taken
-	Arm    *int    `json:"arm,omitempty"`    // draw
-	Prob   float64 `json:"prob,omitempty"`   // draw: the propensity
-	Calls  int     `json:"calls,omitempty"`  // draw: how many it was granted
-	Reward float64 `json:"reward,omitempty"` // report
-	Stop   string  `json:"stop,omitempty"`   // stop, pause
-	Limit  string  `json:"limit,omitempty"`  // stop, raise, refusal, failure: what bound
+	Pull   *int            `json:"pull,omitempty"`    // draw, report, child, taken
+	Arm    *int            `json:"arm,omitempty"`     // draw
+	Prob   float64         `json:"prob,omitempty"`    // draw: the propensity
+	Calls  int             `json:"calls,omitempty"`   // draw: how many it was granted
+	Reward float64         `json:"reward,omitempty"`  // report
+	Bred   []time.Duration `json:"bred_ns,omitempty"` // report: how long each step of the pull's search took; a search may decide by it
+	Stop   string          `json:"stop,omitempty"`    // stop, pause
+	Limit  string          `json:"limit,omitempty"`   // stop, raise, refusal, failure: what bound
 
 	Child    *int    `json:"child,omitempty"`    // child, taken: its index in the step
 	ID       int     `json:"id,omitempty"`       // child: its order of birth in its arm

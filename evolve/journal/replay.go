@@ -94,7 +94,7 @@ func (j *Journal) readDecision(r Record, at wal.Place) {
 		if at, ok := j.drawn[*r.Pull]; ok {
 			// A pull that a kill cut short was made again, and took what it took in the incarnation that ended it.
 			begin := max(j.made[at].Time, j.now.UnixMilli())
-			j.ends[at] = max(0, time.Duration(r.Time-begin)*time.Millisecond)
+			j.ends[at] = ending{max(0, time.Duration(r.Time-begin)*time.Millisecond), r.Bred}
 		}
 	}
 	j.made = append(j.made, r)

@@ -1,0 +1,110 @@
+package evolve
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// A Breadth decides how many children each step of a search makes. Many at once take the time of one, and those
+// after the first better one are wasted, because they are rewrites of a parent that is beaten already. See
+// docs/breadth.md for which one to use when.
+//
+// One value may serve many searches at once, so it must be safe for concurrent use. [Fixed], [Doubling] and
+// [Adaptive] are: they keep no state. A Breadth should print itself, because a journal recognizes a run by it.
+type Breadth interface {
+	// Children returns how many children the next step makes, in 1..MaxN. past holds the steps of the search,
+	// oldest first; it must not be changed or kept. The number depends on past and on nothing else, or a run
+	// that is resumed would decide otherwise. It is called before each step, of which there may be 100,000, so
+	// it must not read all of past each time.
+	Children(past []Made) int
+}
+
+// Made is what a [Breadth] sees of a step that ended.
+type Made struct {
+	Children int // that were made, with a score or without; fewer than wished where the budget had no room for more
+	Better   int // of them: strictly better than the search's best when the step began
+	// Elapsed is how long the step took, in whole milliseconds. In a resumed run it is what the journal holds, and
+	// not how long it takes to read the answers again.
+	Elapsed time.Duration
+}
+
+// A BreadthFunc is a func as a [Breadth]. It prints as its type, so a journal cannot tell two of them apart.
+type BreadthFunc func(past []Made) int
+
+// Children returns f(past).
+func (f BreadthFunc) Children(past []Made) int { return f(past) }
+
+// Fixed is the same number of children in each step, in 1..MaxN. Fixed(64) is the BaSE paper's.
+type Fixed int
+
+// Children returns f.
+func (f Fixed) Children([]Made) int { return int(f) }
+
+// String returns "Fixed(N)".
+func (f Fixed) String() string { return fmt.Sprintf("Fixed(%d)", int(f)) }
+
+func (f Fixed) validate() error {
+	if f < 1 || f > MaxN {
+		return fmt.Errorf("evolve: %v: a step needs at least 1 child, and at most %d", f, MaxN)
+	}
+	return nil
+}
+
+var (
+	_ Breadth = BreadthFunc(nil)
+	_ Breadth = Fixed(0)
+)
+
+// validBreadth returns what is wrong with the fields of a Breadth of this package. What is wrong with another
+// shows when it is asked.
+func validBreadth(b Breadth) error {
+	if v, ok := b.(interface{ validate() error }); ok {
+		return v.validate()
+	}
+	return nil
+}
+
+// validRange checks the Min and the Max of a Breadth, with their defaults filled in.
+func validRange(of string, least, most int) error {
+	switch {
+	case least < 1 || least > MaxN:
+		return fmt.Errorf("evolve: %s.Min is %d: need 0 for 1 child, or at most %d", of, least, MaxN)
+	case most < least || most > MaxN:
+		return fmt.Errorf("evolve: %s.Max is %d: need 0 for the default, or at least Min, %d, and at most %d", of, most, least, MaxN)
+	}
+	return nil
+}
+
+// rangeOf returns a Min and a Max with their defaults: 1, and DefaultN or Min if that is more.
+func rangeOf(least, most int) (int, int) {
+	least = cmp.Or(least, 1)
+	return least, cmp.Or(most, max(DefaultN, least))
+}
+
+// within returns n if it lies in least..most, and else the nearer of the two.
+func within(n, least, most int) int { return max(least, min(n, most)) }
+
+// breadthName returns b as it prints itself, or else its type, for the reason that [Config.policy] has.
+func breadthName(b Breadth) string {
+	if s, ok := b.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return fmt.Sprintf("%T", b)
+}
+
+// width asks b how many children the next step makes. An error names b: it panicked, or the number is out of
+// range. The number is not mended, because a mistake of that kind would decide what a run costs.
+func width(b Breadth, past []Made) (n int, err error) {
+	if err := validBreadth(b); err != nil {
+		return 0, err
+	}
+	name := breadthName(b)
+	if bad := guard("Breadth "+name, func() { n = b.Children(past) }); bad != nil {
+		return 0, bad
+	}
+	if n < 1 || n > MaxN {
+		return 0, fmt.Errorf("evolve: Breadth %s asks for %d children in step %d: need at least 1, and at most %d", name, n, len(past)+1, MaxN)
+	}
+	return n, nil
+}
