@@ -332,7 +332,7 @@ func (m made) model(b *Breeder) llm.LLM {
 // generation returns the children that were made, and the limit that kept others from being made. The children
 // stand by index in either Order.
 func (l *batch) generation() Generation {
-	gen := Generation{Index: l.steps, Limit: l.limit, Partial: l.err != nil}
+	gen := Generation{Index: l.steps, Width: l.n, Limit: l.limit, Partial: l.err != nil}
 	byIndex := make([]*Child, l.next)
 	for i := range l.taken {
 		byIndex[l.taken[i].child.Index] = &l.taken[i].child

@@ -103,10 +103,9 @@ func byFormula(a evolve.Adaptive, past []evolve.Made) (n int, tie bool) {
 	for _, s := range past {
 		all += s.Children
 	}
-	var recent []evolve.Made
 	for i := len(past) - 1; i >= 0 && 2*held < all; i-- {
 		held += past[i].Children
-		m, better, recent = m+float64(past[i].Children), better+float64(past[i].Better), append(recent, past[i])
+		m, better = m+float64(past[i].Children), better+float64(past[i].Better)
 	}
 	took := leastSquares(past)
 	rate := func(n int) float64 {

@@ -14,6 +14,9 @@ type Generation struct {
 	// is strictly better; among equal children it is the one that was taken in first.
 	Before, Best eval.Candidate
 	Children     []Child // by index; those that were never sent are not among them
+	// Width is how many children the step was to make: what its search decided on, or the calls that its turn
+	// granted if these are fewer. It is 0 for a search that does not use a [Breeder].
+	Width int
 	// Asides are the calls that the step made beside its children: a judge's, a summary's, an evaluator's.
 	// [Run] adds those that the arm left out, so that every call that was paid for is counted.
 	Asides      []Call

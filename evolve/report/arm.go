@@ -13,12 +13,14 @@ type Setting struct {
 	Model     string `json:"model"`      // its key
 	ModelName string `json:"model_name"` // what the endpoint calls it
 	C         int    `json:"C"`          // calls, T·N
-	T         int    `json:"T"`          // generations
-	N         int    `json:"N"`          // calls in a generation
+	T         int    `json:"T"`          // generations; with a breadth those that C calls would make if all had N
+	N         int    `json:"N"`          // calls in a generation; with a breadth the most
+	// Breadth is what decided how many calls each generation had; "" if N in each. The trajectory has each one's.
+	Breadth string `json:"breadth,omitempty"`
 }
 
 func newSetting(h Header, t int) Setting {
-	return Setting{Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N}
+	return Setting{Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N, Breadth: h.breadth()}
 }
 
 // A Search is what one search found and cost.
@@ -59,7 +61,7 @@ func worstCase(g evolve.Generation, active int64) float64 {
 }
 
 // An Arm is one of the searches of a [Bandit], with the fields that the file of a [Greedy] search has. Its T
-// is the number of generations that it got.
+// is the number of generations that it got, and its C the calls that they were granted: T·N without a breadth.
 type Arm struct {
 	Setting
 	Search
@@ -69,8 +71,13 @@ type Arm struct {
 
 func newArm(arm evolve.ArmResult, seed uint32, h Header) Arm {
 	a := Arm{Setting: newSetting(h, len(arm.Generations)), Search: newSearch(arm, int64(seed), h.Model)}
+	granted := 0
 	for _, g := range arm.Generations {
 		a.WallSeconds += g.Elapsed.Seconds()
+		granted += g.Width
+	}
+	if h.Breadth != nil {
+		a.C = granted
 	}
 	return a
 }

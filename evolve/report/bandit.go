@@ -19,11 +19,13 @@ type Bandit struct {
 	C              int       `json:"C"`      // the budget, T·N calls
 	T              int       `json:"T_total"`
 	N              int       `json:"N"`
+	Breadth        string    `json:"breadth,omitempty"` // what decided how many calls each round had, at most N; "" if N in each
 	Arms           int       `json:"n_arms"`
 	ArmSeeds       []uint32  `json:"arm_seeds"`
 	BanditSeed     uint64    `json:"bandit_seed"`
 	Selections     []int     `json:"selections"`
 	Propensities   []float64 `json:"propensities"`
+	Granted        []int     `json:"calls_per_round"` // that the round was granted; 0 if its search does not say how many it makes
 	Rewards        []float64 `json:"rewards"`
 	RunningBest    []float64 `json:"running_best"` // of the run, when the round ended
 	PerRound       []float64 `json:"flops_per_round"`
@@ -60,7 +62,7 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 	h.Model = h.Model.WithDefaults()
 	b := Bandit{
 		Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, Active: h.Model.ActiveParams,
-		Algo: h.Algo, Policy: h.Policy, C: h.T * h.N, T: h.T, N: h.N,
+		Algo: h.Algo, Policy: h.Policy, C: h.T * h.N, T: h.T, N: h.N, Breadth: h.breadth(),
 		Arms: len(r.Arms), ArmSeeds: h.ArmSeeds, BanditSeed: h.BanditSeed,
 		FLOPs:        newCost(r.Attempts, h.Model.ActiveParams),
 		FinalFitness: r.Best.Result.Score, BestArmSeed: h.ArmSeeds[r.BestArm],
@@ -80,7 +82,7 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 // addRounds fills in the lists by round. A round whose generation was cut short is among them: it was paid for,
 // and the lists have to add up to the whole. The lists are never null.
 func (b *Bandit) addRounds(r *evolve.Result) {
-	b.Selections, b.Propensities, b.Rewards = []int{}, []float64{}, []float64{}
+	b.Selections, b.Granted, b.Propensities, b.Rewards = []int{}, []int{}, []float64{}, []float64{}
 	b.RunningBest, b.PerRound, b.Cumulative = []float64{}, []float64{}, []float64{}
 	for _, round := range r.Rounds {
 		arm := round.Pull.Arm
@@ -89,6 +91,7 @@ func (b *Bandit) addRounds(r *evolve.Result) {
 		b.ArmPulls[arm]++
 		b.Selections = append(b.Selections, arm)
 		b.Propensities = append(b.Propensities, round.Pull.Prob)
+		b.Granted = append(b.Granted, round.Pull.Calls)
 		b.Rewards = append(b.Rewards, round.Reward)
 		b.RunningBest = append(b.RunningBest, round.Best)
 		b.PerRound = append(b.PerRound, cost)
@@ -97,17 +100,17 @@ func (b *Bandit) addRounds(r *evolve.Result) {
 }
 
 // Path returns where the paper keeps such a file under a folder of results:
-// bandit/TASK/MODEL/<algo>_C<C>_T<T>_K<arms>_seed<bandit seed>.json.
+// bandit/TASK/MODEL/<algo>_C<C>_T<T>_K<arms>_seed<bandit seed>.json. A breadth is named after K, as in K10_adaptive.
 func (b Bandit) Path() string {
-	return banditPath(b.Task, b.Model, b.Algo, b.C, b.T, b.Arms, b.BanditSeed)
+	return banditPath(b.Task, b.Model, b.Algo, b.C, b.T, b.Arms, b.Breadth, b.BanditSeed)
 }
 
 // Path returns the Path of the [Bandit] of a run that is not made yet. A program can then check that it can write
 // there, and that no earlier result is there, before anything is paid for.
 func (h BanditHeader) Path() string {
-	return banditPath(h.Task, h.Model.Key, h.Algo, h.T*h.N, h.T, len(h.ArmSeeds), h.BanditSeed)
+	return banditPath(h.Task, h.Model.Key, h.Algo, h.T*h.N, h.T, len(h.ArmSeeds), h.breadth(), h.BanditSeed)
 }
 
-func banditPath(task, model, algo string, c, t, arms int, seed uint64) string {
-	return filepath.Join("bandit", task, model, fmt.Sprintf("%s_C%d_T%d_K%d_seed%d.json", algo, c, t, arms, seed))
+func banditPath(task, model, algo string, c, t, arms int, breadth string, seed uint64) string {
+	return filepath.Join("bandit", task, model, fmt.Sprintf("%s_C%d_T%d_K%d%s_seed%d.json", algo, c, t, arms, breadthTag(breadth), seed))
 }

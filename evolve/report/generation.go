@@ -8,9 +8,10 @@ type Generation struct {
 	Generation    int      `json:"generation"`
 	BestFitness   float64  `json:"best_fitness"`
 	ParentFitness *float64 `json:"parent_fitness,omitempty"`
-	Count         int      `json:"n_children"`
-	Valid         int      `json:"n_valid"`    // children that are valid; in row 0: 1 if the initial program is
-	Improved      int      `json:"n_improved"` // children strictly better than the parent
+	Width         int      `json:"width,omitempty"` // children it was to make: as many calls were granted; in row 0, and if the search does not say, 0
+	Count         int      `json:"n_children"`      // that came to be
+	Valid         int      `json:"n_valid"`         // children that are valid; in row 0: 1 if the initial program is
+	Improved      int      `json:"n_improved"`      // children strictly better than the parent
 	Children      Children `json:"children"`
 	Asides        []Aside  `json:"asides,omitempty"`      // calls beside the children; in row 0 those before the first generation
 	Evaluations   int      `json:"evaluations,omitempty"` // that were made, not those remembered
@@ -37,6 +38,7 @@ func newGeneration(g evolve.Generation) Generation {
 		Generation:    g.Index,
 		BestFitness:   g.Best.Result.Score,
 		ParentFitness: &parent,
+		Width:         g.Width,
 		Count:         len(g.Children),
 		Children:      Children{of: g.Children},
 		Asides:        newAsides(g.Asides),

@@ -36,15 +36,17 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 }
 
 // Path returns where the paper keeps such a file under a folder of results:
-// TASK/MODEL/greedy_C<C>_T<T>_N<N>_seed<seed>.json.
-func (g Greedy) Path() string { return greedyPath(g.Task, g.Model, g.C, g.T, g.N, g.Seed) }
+// TASK/MODEL/greedy_C<C>_T<T>_N<N>_seed<seed>.json. A breadth is named after N, as in N64_adaptive.
+func (g Greedy) Path() string {
+	return greedyPath(g.Task, g.Model, g.C, g.T, g.N, g.Breadth, g.Seed)
+}
 
 // GreedyPath returns the Path of the [Greedy] of a run that is not made yet. A program can then check that it can
 // write there, and that no earlier result is there, before anything is paid for.
 func (h Header) GreedyPath(seed uint32) string {
-	return greedyPath(h.Task, h.Model.Key, h.T*h.N, h.T, h.N, int64(seed))
+	return greedyPath(h.Task, h.Model.Key, h.T*h.N, h.T, h.N, h.breadth(), int64(seed))
 }
 
-func greedyPath(task, model string, c, t, n int, seed int64) string {
-	return filepath.Join(task, model, fmt.Sprintf("greedy_C%d_T%d_N%d_seed%d.json", c, t, n, seed))
+func greedyPath(task, model string, c, t, n int, breadth string, seed int64) string {
+	return filepath.Join(task, model, fmt.Sprintf("greedy_C%d_T%d_N%d%s_seed%d.json", c, t, n, breadthTag(breadth), seed))
 }

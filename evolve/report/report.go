@@ -6,11 +6,51 @@
 // docs/results.md describes every field.
 package report
 
-import "github.com/evoalloc/evoalloc/llm"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+)
 
 // A Header is what a file says of its run that an [evolve.Result] does not know.
 type Header struct {
 	Task  string    // task.Task.Name
 	Model llm.Model // what calls are charged as
 	T, N  int       // the budget is T·N calls, N to a generation
+	// Breadth is what decided how many children each generation had, at most N; nil means N in each. With one,
+	// how many generations the T·N calls made is the number of rows.
+	Breadth evolve.Breadth
+}
+
+// breadth returns how the Breadth prints itself, or else its type, and "" without one.
+func (h Header) breadth() string {
+	switch b := h.Breadth.(type) {
+	case nil:
+		return ""
+	case fmt.Stringer:
+		return b.String()
+	}
+	return fmt.Sprintf("%T", h.Breadth) // its fields may print otherwise in every process
+}
+
+// breadthTag is what a breadth adds to a file's name, so that runs that differ in it do not share a file: "_adaptive"
+// for Adaptive(second=0, waste=0.2, 1..64), and nothing without one, as the paper has it.
+func breadthTag(breadth string) string {
+	name, _, _ := strings.Cut(breadth, "(")
+	name = name[strings.LastIndex(name, ".")+1:] // of a type the name alone
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1 // it may be a user's, and a file's name must not lead elsewhere
+	}, strings.ToLower(name))
+	switch {
+	case breadth == "":
+		return ""
+	case name == "":
+		name = "breadth"
+	}
+	return "_" + name
 }

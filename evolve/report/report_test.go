@@ -2,9 +2,11 @@ package report_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
@@ -40,6 +42,56 @@ func TestBanditAddsUp(t *testing.T) {
 		t.Errorf("final fitness %v of %v, best arm's seed %d", r.FinalFitness, r.ArmFitness, r.BestArmSeed)
 	}
 }
+
+// The rows say how many calls each step was granted, and the file of a run with a breadth is not that of a run
+// without one.
+func TestBreadthOfAResult(t *testing.T) {
+	for _, tt := range []struct {
+		reason, tag, says string
+		b                 evolve.Breadth
+	}{
+		{"none is the paper's form", "", "", nil},
+		{"a breadth is named", "_doubling", "Doubling(up=2, down=4, 1..8)", evolve.Doubling{Max: 8}},
+		{"one that is fixed too, as its children have other seeds", "_fixed", "Fixed(3)", evolve.Fixed(3)},
+		{"a func has the name of its type", "_breadthfunc", "evolve.BreadthFunc", evolve.BreadthFunc(func([]evolve.Made) int { return 5 })},
+		{"a name is no path", "_up9", "../Up 9/()", named{"../Up 9/()"}},
+		{"a name without a letter", "_breadth", "Ω", named{"Ω"}},
+	} {
+		arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: metered, N: 8, Seed: 40, Breadth: tt.b}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 16}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := report.BanditHeader{Header: report.Header{Task: "sum", Model: tiny, T: 2, N: 8, Breadth: tt.b}, Algo: "ucb", ArmSeeds: []uint32{40, 41}}
+		r := report.NewBandit(result, h)
+		if want := filepath.FromSlash("bandit/sum/tiny/ucb_C16_T2_K2" + tt.tag + "_seed0.json"); h.Path() != want || r.Path() != want {
+			t.Errorf("%s: paths %s and %s, want %s", tt.reason, h.Path(), r.Path(), want)
+		}
+		if want := filepath.FromSlash("sum/tiny/greedy_C16_T2_N8" + tt.tag + "_seed40.json"); h.GreedyPath(40) != want {
+			t.Errorf("%s: path %s, want %s", tt.reason, h.GreedyPath(40), want)
+		}
+		granted, next := 0, make([]int, 2)
+		for i, arm := range r.Selections {
+			next[arm]++
+			if row := r.ArmResults[arm].Trajectory[next[arm]]; row.Width != r.Granted[i] || row.Width == 0 || row.Count != row.Width {
+				t.Errorf("%s: round %d was granted %d calls, its row says %d and has %d children", tt.reason, i, r.Granted[i], row.Width, row.Count)
+			}
+			granted += r.Granted[i]
+		}
+		if c := r.ArmResults[0].C + r.ArmResults[1].C; granted != 16 || c != 16 || r.C != 16 || r.Breadth != tt.says || r.ArmResults[0].Breadth != tt.says {
+			t.Errorf("%s: %d calls granted, C is %d, and %d in the arms; breadth %q, want %q", tt.reason, granted, r.C, c, r.Breadth, tt.says)
+		}
+	}
+}
+
+// named is a Breadth that prints as it is told.
+type named struct{ name string }
+
+func (named) Children([]evolve.Made) int { return 2 }
+func (n named) String() string           { return n.name }
 
 // Where the initial program is invalid, row 0 says why, in the files of one search and of many.
 func TestRowZeroSaysWhyTheInitialProgramIsInvalid(t *testing.T) {
