@@ -76,22 +76,28 @@ func (p *places) busy() float64 {
 
 // 512 calls on 16 slots with heavy-tailed latencies: a barrier after every 64 leaves half the slots idle, and one
 // steady-state step that takes children as they end none. The scores tell what it costs to brief a child before
-// its elders are scored (staleness), and what it brings to brief it after them (freshness).
+// its elders are scored (staleness), and what it brings to brief it after them (freshness). A breadth that follows the
+// search lies between the two.
 func TestSteady(t *testing.T) {
 	kinds := []struct {
 		name   string
 		n      int // children of a step
 		window int
 		order  evolve.Order
+		b      evolve.Breadth
 		least  float64 // slots busy, where that is promised
 	}{
-		{"T=8 N=64, a barrier after each step", 64, 0, evolve.ByIndex, 0},
-		{"T=1 N=512, window 64, AsTheyEnd", 512, 64, evolve.AsTheyEnd, 15.5},
-		{"T=1 N=512, window 64, ByIndex", 512, 64, evolve.ByIndex, 0},
-		{"T=1 N=512, window 16, AsTheyEnd", 512, 16, evolve.AsTheyEnd, 15.5},
-		{"T=1 N=512, window 16, ByIndex", 512, 16, evolve.ByIndex, 0},
-		{"T=512 N=1, one call after the other", 1, 0, evolve.ByIndex, 0},
-		{"T=1 N=512, all at once", 512, 0, evolve.ByIndex, 15.5},
+		{"T=8 N=64, a barrier after each step", 64, 0, evolve.ByIndex, nil, 0},
+		{"T=1 N=512, window 64, AsTheyEnd", 512, 64, evolve.AsTheyEnd, nil, 15.5},
+		{"T=1 N=512, window 64, ByIndex", 512, 64, evolve.ByIndex, nil, 0},
+		{"T=1 N=512, window 16, AsTheyEnd", 512, 16, evolve.AsTheyEnd, nil, 15.5},
+		{"T=1 N=512, window 16, ByIndex", 512, 16, evolve.ByIndex, nil, 0},
+		{"T=512 N=1, one call after the other", 1, 0, evolve.ByIndex, nil, 0},
+		{"T=1 N=512, all at once", 512, 0, evolve.ByIndex, nil, 15.5},
+		{"Doubling, 1 to 64", 64, 0, evolve.ByIndex, evolve.Doubling{}, 0},
+		{"Adaptive, time is worth nothing", 64, 0, evolve.ByIndex, evolve.Adaptive{}, 0},
+		{"Adaptive, a second is worth 5 calls", 64, 0, evolve.ByIndex, evolve.Adaptive{Second: 5}, 0},
+		{"Adaptive, a second is worth 25 calls", 64, 0, evolve.ByIndex, evolve.Adaptive{Second: 25}, 0},
 	}
 	tk, model, seeds := task.Task(newNumbers(t, "0")), llm.LLM(climber), 1
 	if *steadySeeds > 0 {
@@ -103,7 +109,7 @@ func TestSteady(t *testing.T) {
 		for s := range seeds {
 			synctest.Test(t, func(t *testing.T) {
 				p, l := newPlaces(model, 16)
-				g := newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: l, N: k.n, Window: k.window, Order: k.order, Seed: uint32(1000 + s)})
+				g := newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: l, N: k.n, Window: k.window, Order: k.order, Breadth: k.b, Seed: uint32(1000 + s)})
 				begin := time.Now()
 				res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 512}})
 				took[i] += time.Since(begin).Seconds() / float64(seeds)

@@ -1,6 +1,6 @@
 // Bandit spreads a budget of T·N model calls over several greedy searches that differ in their
-// seeds: each round a bandit policy picks the search that gets the next generation. With no flags it
-// runs for about ten seconds on a stand-in model that needs no network; with --model and an
+// seeds: each round a bandit policy picks the search that gets the next generation. That has as many children as
+// --breadth says, at most N. With no flags it runs for about ten seconds on a stand-in model that needs no network; with --model and an
 // OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
 //
 // What a program of your own does is here. Flags, names of files and what is printed are in
@@ -45,12 +45,12 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
-	policy, err := cli.Policy(o.Algo, cli.Game{T: o.T, Ceiling: o.Ceiling()}) // &bandit.ExpectedImprovement{T: 64, Ceiling: 1}, say
+	policy, err := cli.Policy(o.Algo, cli.Game{T: o.T, N: o.N, Ceiling: o.Ceiling()}) // &bandit.ExpectedImprovement{T: 4096, Ceiling: 1}, say
 	if err != nil {
 		return err
 	}
 	header := report.BanditHeader{
-		Header: report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N},
+		Header: report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N, Breadth: o.Children()},
 		Algo:   o.Algo, Policy: fmt.Sprint(policy), BanditSeed: o.BanditSeed, ArmSeeds: o.ArmSeeds(),
 	}
 	files, err := o.Open(header.Path(), t, journal.Fingerprint{ // what decides the run, beside the task and T and N
@@ -76,7 +76,7 @@ func search(ctx context.Context, o *cli.Bandit, t task.Task, model llm.LLM, poli
 	progress := o.Progress(ctx)
 	defer progress.Close()
 	arms, err := evolve.GreedyArms(evolve.GreedyConfig{
-		Task: t, LLM: model, N: o.N, Seed: o.SeedBase, OnChild: progress.Child,
+		Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: o.SeedBase, OnChild: progress.Child,
 	}, o.Arms)
 	if err != nil {
 		return nil, err

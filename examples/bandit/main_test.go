@@ -36,6 +36,10 @@ func TestBadInput(t *testing.T) {
 		{"--T 0", []string{"--T is 0"}},
 		{"--max-stalls 0", []string{"--max-stalls is 0"}},
 		{"--N 0", []string{"--N is 0"}},
+		{"--breadth wide", []string{`"wide"`, "fixed, doubling, adaptive"}},
+		{"--second -1", []string{"--second is -1"}},
+		{"--second NaN", []string{"--second is NaN"}},
+		{"--second 5 --breadth doubling", []string{"--second", "--breadth doubling"}},
 		{"--n-arms -3", []string{"--n-arms is -3"}},
 		{"--parallel-llm 0", []string{"--parallel-llm is 0"}},
 		{"--in-flight 0", []string{"--in-flight is 0"}},
@@ -116,13 +120,45 @@ func saved(t *testing.T, dir, pattern string) report.Bandit {
 func TestRunSavesItsResult(t *testing.T) {
 	for _, algo := range cli.PolicyKeys() {
 		dir := t.TempDir()
-		args := "--T 6 --N 8 --n-arms 3 --offline-latency 0 --algo " + algo + " --output " + dir
+		args := "--T 6 --N 8 --n-arms 3 --breadth fixed --offline-latency 0 --algo " + algo + " --output " + dir
 		if err := run(t.Context(), strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
 		r := saved(t, dir, algo+"_C48_T6_K3_seed0.json")
 		if r.FinalFitness < 0.364101 || len(r.Selections) != 6 || r.FLOPs.WorstCase.OK != 48 || r.Stop != evolve.StopBudget {
 			t.Errorf("%s: fitness %v after %d rounds, stopped by %s", algo, r.FinalFitness, len(r.Selections), r.Stop)
+		}
+	}
+}
+
+// Whatever decides how many children a generation has, the budget is T·N calls, N is the most, and the result says
+// what it was.
+func TestBreadths(t *testing.T) {
+	for _, tt := range []struct{ flags, file, says, reason string }{
+		{"", "ei_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=0, waste=0.2, 1..16)", "the default"},
+		{"--breadth adaptive --second 1000", "ei_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=1000, waste=0.2, 1..16)", "wider where time is worth something"},
+		{"--breadth doubling", "ei_C96_T6_K3_doubling_seed0.json", "Doubling(up=2, down=4, 1..16)", "a rule"},
+		{"--breadth fixed", "ei_C96_T6_K3_seed0.json", "", "the paper's"},
+	} {
+		dir := t.TempDir()
+		args := "--T 6 --N 16 --n-arms 3 --offline-latency 1ms --output " + dir + " " + tt.flags
+		if err := run(t.Context(), strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		r := saved(t, dir, tt.file)
+		granted := 0
+		for _, n := range r.Granted {
+			granted += n
+		}
+		if r.Breadth != tt.says || r.FLOPs.WorstCase.OK != 96 || granted != 96 || slices.Max(r.Granted) > 16 {
+			t.Errorf("%s: %s: breadth %q with calls %v", tt.flags, tt.reason, r.Breadth, r.Granted)
+		}
+		if fixed := slices.Min(r.Granted) == 16; fixed != (tt.says == "") {
+			t.Errorf("%s: %s: calls %v", tt.flags, tt.reason, r.Granted)
+		}
+		var usage *cli.UsageError
+		if err := run(t.Context(), strings.Fields(args+" --resume --second 3 --breadth adaptive")); tt.says != "" && strings.Contains(tt.file, "adaptive") && (!errors.As(err, &usage) || !strings.Contains(err.Error(), "second=3")) {
+			t.Errorf("%s: resumed with another value of time: %v", tt.flags, err)
 		}
 	}
 }
@@ -137,7 +173,7 @@ func TestRunOverHTTP(t *testing.T) {
 	if err := run(t.Context(), strings.Fields("--model qwen3-8b --T 4 --N 4 --n-arms 2 --task mmd --output "+dir)); err != nil {
 		t.Fatal(err)
 	}
-	if r := saved(t, dir, "ei_C16_T4_K2_seed0.json"); r.Model != "qwen3-8b" || r.Active != 8_190_726_144 || r.FLOPs.WorstCase.OK != 16 {
+	if r := saved(t, dir, "ei_C16_T4_K2_adaptive_seed0.json"); r.Model != "qwen3-8b" || r.Active != 8_190_726_144 || r.FLOPs.WorstCase.OK != 16 {
 		t.Errorf("report %+v", r.FLOPs.WorstCase)
 	}
 	if srv.Stats().Calls != 16 {
@@ -253,7 +289,7 @@ func TestResume(t *testing.T) {
 func TestRunAgain(t *testing.T) {
 	dir := t.TempDir()
 	args := strings.Fields("--T 3 --N 4 --n-arms 2 --offline-latency 0 --output " + dir)
-	base := filepath.Join(dir, "bandit", "cp", "offline", "ei_C12_T3_K2_seed0")
+	base := filepath.Join(dir, "bandit", "cp", "offline", "ei_C12_T3_K2_adaptive_seed0")
 	first := map[string][]byte{}
 	for again := range 3 {
 		if err := run(t.Context(), args); err != nil {

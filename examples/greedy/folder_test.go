@@ -36,7 +36,7 @@ func evolved(t *testing.T, dir, best string) (r report.Greedy, program string) {
 	if err := run(t.Context(), strings.Fields(args)); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(out, dir, "offline", "greedy_C48_T3_N16_seed40")
+	path := filepath.Join(out, dir, "offline", "greedy_C48_T3_N16_adaptive_seed40")
 	data, err := os.ReadFile(path + ".json")
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestRuntimePython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, err := os.ReadFile(filepath.Join(out, "cp", "offline", "greedy_C16_T2_N8_seed40.py"))
+	best, err := os.ReadFile(filepath.Join(out, "cp", "offline", "greedy_C16_T2_N8_adaptive_seed40.py"))
 	if err != nil || !strings.Contains(string(best), "import numpy") {
 		t.Errorf("%v: the best program is\n%s", err, best)
 	}

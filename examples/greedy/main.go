@@ -1,6 +1,6 @@
-// Greedy evolves one program with one greedy search: T generations of N children, each generation
-// rewriting the best program so far; with --window, a better child is the parent of those begun after it. With
-// no flags it runs for about ten seconds on a stand-in model that needs no network; with --model and an
+// Greedy evolves one program with one greedy search in T·N model calls: each generation rewrites the best program
+// so far, and has as many children as --breadth says, at most N. With --window, a better child is the parent of those
+// begun after it. With no flags it runs for about ten seconds on a stand-in model that needs no network; with --model and an
 // OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
 //
 // What a program of your own does is here. Flags, names of files and what is printed are in
@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
-	header := report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N}
+	header := report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N, Breadth: o.Children()}
 	files, err := o.Open(header.GreedyPath(o.Seed), t, journal.Fingerprint{ // what decides the run, beside the task and T and N
 		"model": spec.String(), "seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(),
 	})
@@ -67,7 +67,7 @@ func search(ctx context.Context, o *cli.Greedy, t task.Task, model llm.LLM, j *j
 	progress := o.Progress(ctx)
 	defer progress.Close()
 	arm, err := evolve.NewGreedy(evolve.GreedyConfig{
-		Task: t, LLM: model, N: o.N, Seed: o.Seed, Window: o.Window, Order: o.Order, OnChild: progress.Child,
+		Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: o.Seed, Window: o.Window, Order: o.Order, OnChild: progress.Child,
 	})
 	if err != nil {
 		return nil, err

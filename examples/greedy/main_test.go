@@ -16,7 +16,7 @@ import (
 func TestRunSavesItsResult(t *testing.T) {
 	for task, start := range map[string]float64{"cp": 0.364101, "mmd": 0.007841, "ht": 0} {
 		dir := t.TempDir()
-		if err := run(t.Context(), strings.Fields("--T 4 --N 16 --offline-latency 0 --seed 41 --task "+task+" --output "+dir)); err != nil {
+		if err := run(t.Context(), strings.Fields("--T 4 --N 16 --breadth fixed --offline-latency 0 --seed 41 --task "+task+" --output "+dir)); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, task, "offline", "greedy_C64_T4_N16_seed41.json")
@@ -38,6 +38,8 @@ func TestBadInput(t *testing.T) {
 	for _, tt := range []struct{ args, says, reason string }{
 		{"--seed 4294967296", "--seed is 4294967296", "a seed has 32 bits"},
 		{"--window -1", "--window is -1", "none is 0"},
+		{"--window 8 --second 1", "--second has no effect with --breadth fixed", "a window is for wide generations"},
+		{"--breadth wide", `"wide": it is fixed, doubling, adaptive`, "the values are named"},
 		{"--window 8 --order sorted", `"sorted": it is by-index or as-they-end`, "the values are named"},
 		{"--order as-they-end", "--order has no effect without --window", "all children begin before one is taken in"},
 	} {
@@ -45,6 +47,38 @@ func TestBadInput(t *testing.T) {
 		err := run(t.Context(), append(strings.Fields(tt.args), "--output", t.TempDir()))
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want a usage error that says %q: %s", tt.args, err, tt.says, tt.reason)
+		}
+	}
+}
+
+// With a breadth that follows the search, T·N calls make more and narrower generations.
+func TestBreadths(t *testing.T) {
+	for _, breadth := range []string{"adaptive", "doubling"} {
+		dir := t.TempDir()
+		args := "--T 4 --N 16 --offline-latency 0 --output " + dir
+		if breadth == "doubling" { // the other is the default
+			args += " --breadth doubling"
+		}
+		if err := run(t.Context(), strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, "cp", "offline", "greedy_C64_T4_N16_"+breadth+"_seed40.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r report.Greedy
+		if err := json.Unmarshal(data, &r); err != nil {
+			t.Fatal(err)
+		}
+		calls := 0
+		for _, row := range r.Trajectory[1:] {
+			calls += row.Width
+			if row.Width < 1 || row.Width > 16 || row.Count != row.Width {
+				t.Errorf("%s: a generation of %d children of %d", breadth, row.Count, row.Width)
+			}
+		}
+		if calls != 64 || len(r.Trajectory) < 6 || !strings.HasPrefix(strings.ToLower(r.Breadth), breadth) {
+			t.Errorf("%s: %d calls in %d rows by %s", breadth, calls, len(r.Trajectory), r.Breadth)
 		}
 	}
 }

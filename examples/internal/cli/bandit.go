@@ -39,6 +39,9 @@ func ParseBandit(args []string) (*Bandit, error) {
 		return nil, err
 	}
 	b.SeedBase = uint32(*base)
+	if err := b.checkBreadth(false); err != nil {
+		return nil, err
+	}
 	switch {
 	case !slices.Contains(PolicyKeys(), b.Algo):
 		return nil, unknownPolicy(b.Algo)

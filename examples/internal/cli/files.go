@@ -78,6 +78,9 @@ func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.
 	if f, ok := task.As[interface{ Fingerprint() string }](t); ok { // of what scores its programs
 		fp["evaluator"] = f.Fingerprint()
 	}
+	if b := o.Children(); b != nil {
+		fp["breadth"] = fmt.Sprint(b)
+	}
 	for name, value := range decides {
 		fp[name] = value
 	}

@@ -31,6 +31,9 @@ func ParseGreedy(args []string) (*Greedy, error) {
 		return nil, err
 	}
 	g.Seed = uint32(*seed)
+	if err := g.checkBreadth(g.Window > 0); err != nil {
+		return nil, err
+	}
 	switch {
 	case *seed > math.MaxUint32:
 		return nil, Usagef("--seed is %d: need at most %d", *seed, uint32(math.MaxUint32))

@@ -15,11 +15,11 @@ import (
 	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
-// What the offline model does where nothing is said: with the default N and calls in flight, about ten
+// What the offline model does where nothing is said: with the default N, breadth and calls in flight, about ten
 // seconds.
 const (
 	offlineT       = 64
-	offlineLatency = 36 * time.Millisecond
+	offlineLatency = 12 * time.Millisecond
 )
 
 // Options are the flags that the greedy and the bandit example share.
@@ -35,6 +35,8 @@ type Options struct {
 	Timeout      time.Duration
 	Latency      time.Duration
 	T, N         int
+	Breadth      string
+	Second       float64
 	ParallelLLM  int
 	ParallelEval int
 	EvalTimeout  time.Duration
@@ -64,9 +66,10 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.Float64Var(&o.Stalls.MinRate, "min-rate", openai.DefaultMinRate, "tokens a second below which one has stalled; negative means none")
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
 	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency, "how long the offline model takes for a call, so that a run can be watched")
-	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("rounds, if every call is answered: the budget is T·N answers of the model, and a call that brings none is made up for in another round (default 8; %d with the offline model)", offlineT))
+	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("the budget is T·N answers of the model: with --breadth fixed T rounds, if every call is answered, and a call that brings none is made up for in another round (default 8; %d with the offline model)", offlineT))
 	fs.IntVar(&o.MaxStalls, "max-stalls", 0, fmt.Sprintf("attempts that may time out or stall: more end the run (default: a tenth of the calls, at least %d); negative means no limit", evolve.DefaultStalls))
-	fs.IntVar(&o.N, "N", evolve.DefaultN, "children in a generation")
+	fs.IntVar(&o.N, "N", evolve.DefaultN, "most children in a generation; with --breadth fixed the children in each")
+	o.registerBreadth(fs)
 	fs.IntVar(&o.ParallelLLM, "parallel-llm", 16, "model calls in flight")
 	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(), "evaluations at once")
 	fs.DurationVar(&o.EvalTimeout, "eval-timeout", 10*time.Second, "limit for one evaluation; a folder's own counts if this is not given")

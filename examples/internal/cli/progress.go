@@ -25,6 +25,7 @@ type Progress struct {
 	bars *mpb.Progress // nil if out is no terminal
 	bar  *mpb.Bar
 	best eval.Candidate
+	bad  complaint   // of the generations in a row in which no child has a score
 	said string      // the reason complained of last
 	deaf func() bool // no longer waits for ctx to end
 }
@@ -86,20 +87,36 @@ func (p *Progress) Child(c evolve.Child) {
 	}
 }
 
-// complain prints the most frequent reason why the children of g have no score, if g is whole, none has one,
-// and it is not the reason printed last.
+// telling is how many children in a row without a score are worth a line. Fewer may be chance, where a generation
+// has one child or two.
+const telling = 8
+
+// complain prints the most frequent reason why the children of the latest generations have no score, if there are
+// enough of them, none has one, and it is not the reason printed last. A generation that was cut short is left out.
 func (p *Progress) complain(g evolve.Generation) {
-	var c complaint
-	if c.add(g); g.Partial || c.bad == 0 || c.bad < c.of {
+	if g.Partial {
 		return
 	}
-	p.mu.Lock()
-	again := c.most == p.said
-	p.said = c.most
-	p.mu.Unlock()
-	if !again {
+	if c, tell := p.latest(g); tell {
 		p.printf("%v", &c)
 	}
+}
+
+// latest returns what is to be complained of once g has ended, and reports whether there is something.
+func (p *Progress) latest(g evolve.Generation) (c complaint, tell bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bad.add(g)
+	c = p.bad
+	if c.bad == c.of && c.bad < telling {
+		return c, false // more may come
+	}
+	p.bad = complaint{}
+	if c.bad < c.of || c.most == p.said {
+		return c, false
+	}
+	p.said = c.most
+	return c, true
 }
 
 // bestText tells the best score of the children so far, once one has a score.

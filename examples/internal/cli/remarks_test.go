@@ -72,21 +72,24 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// Generations without a score are complained of once for each reason.
+// Generations without a score are complained of once for each reason, when they have come to a number of children.
 func TestComplain(t *testing.T) {
 	var out strings.Builder
 	p := &Progress{out: &out}
 	partial := generation("stopped")
 	partial.Partial = true
 	for _, g := range []evolve.Generation{
-		generation(), generation("bad", "ok"), partial,
-		generation("bad", "worse", "worse"), generation("worse"), generation("bad"),
+		generation(), generation("bad", "ok"), partial, generation(strings.Fields("bad bad bad bad bad bad bad")...),
+		generation("ok"), generation("bad"), // begins anew
+		partial, generation("bad", "worse", "worse", "worse"), generation("worse", "bad"), generation("worse"),
+		generation(strings.Fields("worse worse worse worse worse worse worse worse worse")...),
+		generation(strings.Fields("bad bad bad bad bad bad bad bad bad")...),
 	} {
 		p.complain(g)
 	}
 	want := []string{
-		"3 of 3 children are without a score, 2 for this reason: worse",
-		"1 of 1 child is without a score, 1 for this reason: bad", "",
+		"8 of 8 children are without a score, 5 for this reason: worse",
+		"9 of 9 children are without a score, 9 for this reason: bad", "",
 	}
 	if got := strings.Split(out.String(), "\n"); !slices.Equal(got, want) {
 		t.Errorf("%q", got)

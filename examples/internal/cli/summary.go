@@ -15,6 +15,7 @@ import (
 func (o *Options) summary(model llm.LLM, r *evolve.Result, start float64, f report.Cost) {
 	Printf("\nended (%s) after %d calls in %.1f s: best %.6f, from %.6f\n",
 		stopText(r), r.Calls, r.Elapsed.Seconds(), r.Best.Result.Score, start)
+	Printf("%s\n", o.breadthOf(r))
 	w := f.WorstCase // the rules differ in what they charge, not in what they count
 	Printf("attempts: %d ok, %d timeout, %d error, %d canceled\n", w.OK, w.Timeout, w.Error, w.Canceled)
 	Printf("tokens: %d prompt (%.1f %% cached), %d completion\n\n", w.PromptTokens, 100*w.CacheHitRate, w.CompletionTokens)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		{"why children have no score", func() {
 			p := NewProgress(t.Context(), 1, "", nil)
 			defer p.Close()
-			p.complain(evolve.Generation{Children: []evolve.Child{{Err: hostile}}})
+			p.complain(evolve.Generation{Children: slices.Repeat([]evolve.Child{{Err: hostile}}, telling)})
 		}},
 		{"the same at the end", func() {
 			r := &evolve.Result{Stop: evolve.StopBudget, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{

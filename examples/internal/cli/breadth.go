@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+// The values of --breadth.
+const (
+	fixed    = "fixed"
+	doubling = "doubling"
+	adaptive = "adaptive"
+)
+
+var breadths = []string{fixed, doubling, adaptive}
+
+// registerBreadth adds the flags that say how many children a generation has.
+func (o *Options) registerBreadth(fs *flag.FlagSet) {
+	fs.StringVar(&o.Breadth, "breadth", "", "how many children a generation has: fixed, --N each time; doubling, more after one without a better child and fewer after one with; or adaptive, as many as bring the most for their calls (default: adaptive, and fixed with --window)")
+	fs.Float64Var(&o.Second, "second", 0, "what a second of wall time is worth, in model calls: the more, the wider are the generations of --breadth adaptive, and the fewer")
+}
+
+// checkBreadth checks these flags, and fills in the default. window says that a better child is the parent of those
+// begun after it: wide generations waste nothing then.
+func (o *Options) checkBreadth(window bool) error {
+	if o.Breadth == "" {
+		o.Breadth = adaptive
+		if window {
+			o.Breadth = fixed
+		}
+	}
+	switch {
+	case !slices.Contains(breadths, o.Breadth):
+		return Usagef("--breadth is %q: it is %s", o.Breadth, strings.Join(breadths, ", "))
+	case !(o.Second >= 0) || math.IsInf(o.Second, 0):
+		return Usagef("--second is %v: need 0, or the calls that a second is worth", o.Second)
+	case o.Second > 0 && o.Breadth != adaptive:
+		return Usagef("--second has no effect with --breadth %s", o.Breadth)
+	}
+	return nil
+}
+
+// Children returns what decides how many children a generation has, nil for --N in each.
+func (o *Options) Children() evolve.Breadth {
+	switch o.Breadth {
+	case doubling:
+		return evolve.Doubling{Max: o.N}
+	case adaptive:
+		return evolve.Adaptive{Second: o.Second, Max: o.N}
+	}
+	return nil
+}
+
+// breadthOf says in one line how many children the generations of a run had, and what decided that.
+func (o *Options) breadthOf(r *evolve.Result) string {
+	generations, least, most := 0, math.MaxInt, 0
+	for _, arm := range r.Arms {
+		for _, g := range arm.Generations {
+			generations++
+			least, most = min(least, g.Width), max(most, g.Width)
+		}
+	}
+	name := fixed
+	if b := o.Children(); b != nil {
+		name = fmt.Sprint(b)
+	}
+	if generations == 0 {
+		return "breadth: " + name
+	}
+	return fmt.Sprintf("breadth: %s; %s of %d to %d children", name, count(generations, "generation", "generations"), least, most)
+}
