@@ -45,7 +45,7 @@ type Budget struct {
 	// no attempt is sent. Those in flight then may stall too and pass the limit further. 0 means a tenth of
 	// Calls, at least 10 (DefaultStalls), or no limit where Calls has none; negative means no limit.
 	Stalls int
-	// Rounds is the number of pulls; 0 means no limit.
+	// Rounds is the number of pulls, however many calls each makes; 0 means no limit.
 	Rounds int
 	// RoundsPerArm closes an arm to the policy after so many pulls; 0 means never.
 	RoundsPerArm int

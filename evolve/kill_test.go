@@ -56,6 +56,8 @@ var killKinds = []killedKind{
 	{"steady", 1, 1, 8, evolve.ByIndex},
 	{"steady", 1, 1, 8, evolve.AsTheyEnd},
 	{"steady", 6, 4, 8, evolve.AsTheyEnd},
+	{"adaptive", 1, 1, 0, evolve.ByIndex},
+	{"adaptive", 6, 4, 0, evolve.ByIndex},
 	{"careless", 1, 1, 0, evolve.ByIndex},
 	{"careless", 6, 4, 0, evolve.ByIndex},
 	{"crossing", 6, 1, 0, evolve.ByIndex},
@@ -68,8 +70,10 @@ func (k killedKind) String() string {
 	return fmt.Sprintf("%s, %d arms, %d in flight, window %d, %v", k.search, k.arms, k.inFlight, k.window, k.order)
 }
 
-// sure reports whether the run comes to the same whatever ends first.
-func (k killedKind) sure() bool { return k.inFlight == 1 && k.order == evolve.ByIndex }
+// sure reports whether the run comes to the same whatever ends first, and however long a step takes.
+func (k killedKind) sure() bool {
+	return k.inFlight == 1 && k.order == evolve.ByIndex && k.search != "adaptive"
+}
 
 // list makes the arms.
 func (k killedKind) list(tk task.Task, l llm.LLM) (arms []evolve.Arm, err error) {
@@ -83,11 +87,14 @@ func (k killedKind) list(tk task.Task, l llm.LLM) (arms []evolve.Arm, err error)
 			c.Window, c.Order = k.window, k.order
 			arms = append(arms, c)
 		default:
-			n := killN
-			if k.search == "steady" {
+			n, b := killN, evolve.Breadth(nil)
+			switch k.search {
+			case "steady":
 				n = killCalls / 4
+			case "adaptive":
+				n, b = killCalls/4, evolve.Adaptive{Second: 500}
 			}
-			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: l, N: n, Window: k.window, Order: k.order, Seed: seed})
+			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: l, N: n, Breadth: b, Window: k.window, Order: k.order, Seed: seed})
 			if err != nil {
 				return nil, err
 			}
