@@ -161,8 +161,37 @@ func ExampleCompare() {
 	fmt.Printf("%.1f [%.1f, %.1f] in %d settings\n", c.GeoMean.Value, c.GeoMean.Low, c.GeoMean.High, c.Settings)
 	fmt.Printf("at worst %.1f, at %v\n", c.Worst, c.WorstAt)
 	// Output:
-	// 0.6 [0.5, 0.7] in 7 settings
+	// 0.6 [0.5, 0.8] in 7 settings
 	// at worst 1.3, at plateaus K=6 N=1 T=96
+}
+
+// The scores that the other policy reaches with nine runs in ten after ½·T and T pulls, and how soon the first policy
+// does.
+func ExampleCompareAtBest() {
+	cells, err := sim.Study(context.Background(), sim.StudyConfig{
+		Contenders: contenders(),
+		Settings:   []sim.Setting{{Family: sim.PowerLaw{}, Arms: 6, Rounds: 96}},
+		Runs:       30,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, l := range cells[0].LevelsAtBest("random") {
+		fmt.Printf("%.2f after %v·T\n", l.Score, l.Multiple)
+	}
+	fmt.Printf("in %.1f of the pulls\n", sim.CompareAtBest(cells, "improvement", "random").GeoMean.Value)
+	// Output:
+	// 0.46 after 0.5·T
+	// 0.51 after 1·T
+	// in 0.3 of the pulls
+}
+
+// How the best score of a run rose: from 0.2 at the start, in its third and fourth pulls.
+func ExampleCourse() {
+	course := sim.Course{{Pulls: 0, Score: 0.2}, {Pulls: 3, Score: 0.5}, {Pulls: 4, Score: 0.6}}
+	fmt.Println(course.After(2), course.After(3), course.First(0.55), course.First(0.7) == sim.NotReached)
+	// Output: 0.2 0.5 4 true
 }
 
 func ExampleReliable() {

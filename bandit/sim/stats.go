@@ -13,10 +13,9 @@ const (
 	confidence = 0.95
 )
 
-// An Interval is an estimate and its 95 % bootstrap interval: the percentiles 2.5 and 97.5 of the estimate
-// over samples drawn from the runs with replacement (B. Efron, "Bootstrap Methods: Another Look at the
-// Jackknife", 1979), 2000 of them unless said otherwise. The drawing has a fixed seed, so equal runs give
-// equal intervals.
+// An Interval is an estimate and its 95 % bootstrap interval: the percentiles 2.5 and 97.5, unless said otherwise,
+// of the estimate over 2000 samples drawn from the runs with replacement (B. Efron, "Bootstrap Methods: Another
+// Look at the Jackknife", 1979). The drawing has a fixed seed, so equal runs give equal intervals.
 type Interval struct{ Value, Low, High float64 }
 
 // String returns the value and the ends of the interval, to four digits: "0.636 [0.4, 0.71]".
@@ -114,6 +113,21 @@ func percentiles(values []float64) (low, high float64) {
 	slices.Sort(values)
 	out := (1 - confidence) / 2
 	return quantile(values, out), quantile(values, 1-out)
+}
+
+// symmetric returns the ends of the interval about an estimate that 95 % of its samples lie in. If there are no
+// samples, both ends are the estimate.
+func symmetric(samples []float64, estimate float64) (low, high float64) {
+	if len(samples) == 0 {
+		return estimate, estimate
+	}
+	off := make([]float64, len(samples))
+	for i, v := range samples {
+		off[i] = math.Abs(v - estimate)
+	}
+	slices.Sort(off)
+	reach := quantile(off, confidence)
+	return estimate - reach, estimate + reach
 }
 
 // quantile returns the q-quantile of sorted values, interpolated between neighbours (Hyndman and Fan's

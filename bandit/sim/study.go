@@ -125,9 +125,9 @@ func Study(ctx context.Context, cfg StudyConfig) ([]Cell, error) {
 
 // run is one run of a setting: what every policy's best score was over the same arms.
 type run struct {
-	oracle []float64
-	robin  []float64   // of RoundRobin, after each multiple
-	best   [][]float64 // by policy
+	oracle Course
+	robin  []float64 // of RoundRobin, after each multiple
+	best   []Course  // by policy
 }
 
 // play plays the runs of a setting, several at once.
@@ -159,7 +159,7 @@ func (c StudyConfig) play(ctx context.Context, s Setting) ([]run, error) {
 // run plays every policy over the arms of one seed.
 func (c StudyConfig) run(s Setting, seed uint64) (run, error) {
 	arms := Arms(s.Family, seed, s.Arms, s.N, s.Rounds)
-	r := run{oracle: Oracle(arms, s.Rounds)}
+	r := run{oracle: newCourse(Oracle(arms, s.Rounds))}
 	for _, m := range c.Multiples {
 		t := c.after(m, s)
 		r.robin = append(r.robin, RoundRobin(arms, t)[t])
@@ -169,10 +169,7 @@ func (c StudyConfig) run(s Setting, seed uint64) (run, error) {
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		for len(played.Best) <= s.Rounds { // every arm had ended
-			played.Best = append(played.Best, played.Best[len(played.Best)-1])
-		}
-		r.best = append(r.best, played.Best)
+		r.best = append(r.best, newCourse(played.Best))
 	}
 	return r, nil
 }

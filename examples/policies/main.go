@@ -100,7 +100,7 @@ func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *p
 				return err
 			}
 		}
-		p.print(overallTable(cells) + speedTable(cells, baselines) + familyTable(cells, baselines))
+		p.print(overallTable(cells) + comparisons(cells, baselines))
 		if err := out.group(cells); err != nil {
 			return err
 		}

@@ -89,14 +89,38 @@ func overallTable(cells []sim.Cell) string {
 	return table(title, head, rows)
 }
 
-// speedTable compares how soon policies reach the levels reliably with each baseline, and with the best of
-// the baselines in hindsight.
-func speedTable(cells []sim.Cell, baselines []string) string {
+// A yardstick is a choice of the scores that policies are timed to.
+type yardstick struct {
+	scores  string
+	ratio   func(c sim.Cell, name string, others ...string) float64
+	compare func(cells []sim.Cell, name string, others ...string) sim.Comparison
+}
+
+// yardsticks returns what the tables compare by.
+func yardsticks() []yardstick {
+	return []yardstick{
+		{"those above, which dealing out pulls in turn sets", sim.Cell.Ratio, sim.Compare},
+		{"what\nthe best of the others has reached in nine runs of ten after each of the multiples of T up to 1", sim.Cell.RatioAtBest, sim.CompareAtBest},
+	}
+}
+
+// comparisons returns the tables that compare how soon policies reach scores, by each yardstick.
+func comparisons(cells []sim.Cell, baselines []string) string {
+	var b strings.Builder
+	for _, y := range yardsticks() {
+		b.WriteString(y.speedTable(cells, baselines) + y.familyTable(cells, baselines))
+	}
+	return b.String()
+}
+
+// speedTable compares how soon policies reach scores reliably with each baseline, and with the best of the baselines
+// in hindsight.
+func (y yardstick) speedTable(cells []sim.Cell, baselines []string) string {
 	if len(baselines) == 0 {
 		return ""
 	}
-	title := "\npulls until nine runs in ten have reached a score, as a ratio: below 1 is faster.\n" +
-		"The geometric mean over levels and families [95 % bootstrap, which few runs bias], and the family where it is worst"
+	title := "\npulls until nine runs in ten have reached a score, as a ratio: below 1 is faster. The scores are " + y.scores +
+		".\nThe geometric mean over scores and families [95 % bootstrap], and the family where it is worst"
 	head := append([]string{"policy"}, baselines...)
 	if len(baselines) > 1 {
 		head = append(head, "the best of these")
@@ -106,33 +130,33 @@ func speedTable(cells []sim.Cell, baselines []string) string {
 		row := []string{e.Name}
 		var others []string
 		for _, b := range baselines {
-			row = append(row, ratio(cells, e.Name, b))
+			row = append(row, y.text(cells, e.Name, b))
 			if b != e.Name {
 				others = append(others, b)
 			}
 		}
 		if len(baselines) > 1 {
-			row = append(row, ratio(cells, e.Name, others...))
+			row = append(row, y.text(cells, e.Name, others...))
 		}
 		rows = append(rows, row)
 	}
 	return table(title, head, rows)
 }
 
-func ratio(cells []sim.Cell, name string, others ...string) string {
+func (y yardstick) text(cells []sim.Cell, name string, others ...string) string {
 	if len(others) == 1 && others[0] == name {
 		return "1"
 	}
-	c := sim.Compare(cells, name, others...)
+	c := y.compare(cells, name, others...)
 	if c.Settings == 0 {
 		return "nothing to reach"
 	}
 	return fmt.Sprintf("%.3f [%.3f, %.3f], %.2f in %v", c.GeoMean.Value, c.GeoMean.Low, c.GeoMean.High, c.Worst, c.WorstAt.Family)
 }
 
-// familyTable compares, family by family, how soon policies reach the levels reliably with the best of the
-// baselines in hindsight.
-func familyTable(cells []sim.Cell, baselines []string) string {
+// familyTable compares, family by family, how soon policies reach scores reliably with the best of the baselines in
+// hindsight.
+func (y yardstick) familyTable(cells []sim.Cell, baselines []string) string {
 	head := []string{"family"}
 	for _, e := range cells[0].Entries {
 		if !slices.Contains(baselines, e.Name) {
@@ -148,7 +172,7 @@ func familyTable(cells []sim.Cell, baselines []string) string {
 		row := []string{c.Setting.Family.String()}
 		for _, name := range head[1:] {
 			text := "–" // nothing to reach
-			if r := c.Ratio(name, baselines...); !math.IsNaN(r) {
+			if r := y.ratio(c, name, baselines...); !math.IsNaN(r) {
 				text = fmt.Sprintf("%.2f", r)
 			}
 			row = append(row, text)
