@@ -25,11 +25,11 @@
 //	runner, err := js.New(js.Config{})
 //	cp, err := geometry.CirclePacking().Task(runner, "javascript")
 //	model, err := offline.New(offline.Config{})
-//	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: model, N: 64, Seed: 40}, 10)
+//	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: model, Breadth: evolve.Adaptive{}, Seed: 40}, 10)
 //	result, err := evolve.Run(ctx, evolve.Config{
 //		Arms:   arms,
-//		Policy: &bandit.ExpectedImprovement{T: 64, Ceiling: 1},
-//		Budget: evolve.Budget{Calls: 64 * 64},
+//		Policy: &bandit.ExpectedImprovement{T: 4096},
+//		Budget: evolve.Budget{Calls: 4096},
 //	})
 //
 // # The parts

@@ -47,6 +47,14 @@ func (r Round) pending() float64 {
 	return float64(n)
 }
 
+// calls returns the model calls of a pull of arm, 1 if the arm does not say.
+func (r Round) calls(arm int) int {
+	if r.Calls == nil {
+		return 1
+	}
+	return max(r.Calls[arm], 1)
+}
+
 // A Pull is one draw of one arm.
 type Pull struct {
 	ID   int     // the draw's number, from 0

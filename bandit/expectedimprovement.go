@@ -3,6 +3,7 @@ package bandit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -11,80 +12,104 @@ import (
 const (
 	eiMargin    = 0.07  // ε
 	eiRoom      = 4.0   // room above the best score if no ceiling is known, in ranges seen
-	eiPriorRoom = 0.5   // the same, with a prior, whose best score shows what there is to find
+	eiLeastRoom = 3.0   // the least of that if one is known
+	eiMostRoom  = 8.0   // the most
+	eiPriorRoom = 0.5   // with a prior and no ceiling, as its best score shows what there is to find
 	eiDelay     = 0.02  // c₀/t
-	eiDelayFrom = 80    // the least t in that
+	eiDelayFrom = 80    // the least t in that, in pulls of mean size
 	eiPoolGain  = 0.28  // a₁
 	eiPoolTime  = 1.3   // a₀
 	eiShrink    = 0.4   // s
-	eiTail      = 1.5   // k
+	eiSpread    = 0.4   // κ
 	eiJumpGain  = 0.065 // j₁
 	eiJumps     = 1.0   // j₀
-	eiOpening   = 1.8   // arms started by draw t: at most ⌈eiOpening·√(t+1)⌉
-	eiShortest  = 128   // the horizon that is assumed at the least if none is given
+	eiDead      = 0.1   // δ
+	eiLife      = 0.02  // the least factor of the rate of an arm that is silent
+	eiOpening   = 1.8   // arms started by draw t: at most ⌈β·√(t+1)⌉, with β at most this
+	eiOpenEarly = 0.6   // β in a run of eiOpenPulls pulls; it grows as the root of their number
+	eiOpenPulls = 8
+	eiShortest  = 128 // the horizon that is assumed at the least if none is given, in pulls of mean size
 )
 
-// ExpectedImprovement pulls the arm that is expected to raise the best score of all the most, per pull. It is
+// ExpectedImprovement pulls the arm that is expected to raise the best score of all the most, per call. It is
 // made for searches that improve. The score of such an arm is its best so far, so it rises, with the arm's
 // own pulls alone and in ever rarer jumps. Some arms stop for ever. What counts is the best score of all.
 //
-// For an arm with n pulls, of best score y,
+// For an arm with n calls, of best score y,
 //
 //	z = −ln(ε + (C − y)/(C − y₀))
 //
 // tells how far it has come from the lowest score y₀ towards the ceiling C. On this scale, closing half of
 // what is left counts as much near the top as far from it. Gains in z are taken to come at a constant rate in
-// ln(n + c₀). With z' the arm's z after m = ⌊n/4⌋ pulls, z" that after ⌊n/2⌋, J the number of jumps that all
+// ln(n + c₀). With z' the arm's z after m = ⌊n/4⌋ calls, z" that after ⌊n/2⌋, J" the number of jumps that all
 // arms made after those, and sums over all arms,
 //
 //	G = z − z'                       its recent gain
 //	L = ln((n + c₀)/(m + c₀))        the time that took
 //	ρ̄ = (ΣG + a₁)/(ΣL + a₀)          the rate of all arms together
-//	ρ = (G + s·ρ̄)/(L + s)            its own rate, drawn to that of all
-//	g = (Σ(z − z") + j₁)/(J + j₀)    the mean recent jump
-//	μ(h) = ρ·ln(1 + h/(n + c₀))      the gain to expect of h more pulls
+//	ρ = w·(G + s·ρ̄)/(L + s)          its own rate, drawn to that of all
+//	g = (Σ(z − z") + j₁)/(J" + j₀)   the mean recent jump
+//	μ(h) = ρ·ln(1 + h/(n + c₀))      the gain to expect of h more calls
 //
-// and the index of the arm is
+// An arm that stopped for ever looks at first like one that rests. With a the calls after which it last rose, 0
+// if it never did, and J the number of its jumps,
 //
-//	max over h of μ(h)/h · (1 + (z* − z)/(k·(μ(h) + g)))^(−k),  h = 1, 2, 4, ..., T − t
+//	A = ln((a + c₀)/c₀), S = ln((n + c₀)/(a + c₀))   the time of its jumps, and that of its silence
+//	λ̄ = (ΣJ + 1)/(ΣA + 1)                            the jumps of all arms in a unit of time
+//	q = (1 + S/(A + 1))^−(J + λ̄)                     the chance of so long a silence if it goes on
+//	w = max(0.02, q/((1 − δ)·q + δ))                 how likely it goes on, 1 without silence
 //
-// where z* is the best arm's z, T the horizon and t the draws so far. The power is the chance to come up to
-// the best arm: the tail of a Pareto law of scale μ + g, since searches rise in jumps of very different size.
-// An exponential in its place, which is k = ∞, would leave arms that are far behind too soon where one jump
-// may decide.
+// where δ is the share of arms that have stopped, beforehand, and q is that of a Poisson process whose rate has a
+// gamma prior. The index of the arm is
 //
-// At most ⌈1.8·√(t+1)⌉ arms are ever started. Whenever one more may be, one arm without pulls competes by its
-// index, with n = 0, G = L = 0 and z = z₀. So the number of arms hardly matters: of a hundred searches only
-// as many are begun as the budget allows. When none of the started arms is open, another one is started in
-// any case. Ties go to the lowest arm. The policy is deterministic: all its mass is on one arm.
+//	max over h of E(h)/h,  h = c, 2c, 4c, ..., T − t
+//	E(h) = ½·(d + √(d² + 4κ²·μ·(μ + g)·D/(D + μ + g))),  D = z* − z and d = μ(h) − D
 //
-// The constants are ε = 0.07, c₀ = max(t, 80)/50, a₁ = 0.28, a₀ = 1.3, s = 0.4, k = 1.5, j₁ = 0.065 and j₀ =
-// 1.
+// where z* is the best arm's z, T the horizon, t the calls so far, and c those of the arm's next pull. E(h) is the
+// expected improvement of the best score by h more calls of the arm. For the best arm itself it is μ(h). Of an arm
+// that would come up to the best one it is κ·μ/2 or more, and of one far behind κ²·μ·(μ + g)/D: the tail of
+// Student's law with two degrees of freedom, since searches rise in jumps of very different size. A normal one
+// would leave arms that are far behind too soon where one jump may decide.
+//
+// At most ⌈β·√(p + 1)⌉ arms are started in p pulls, with β = min(1.8, 0.6·√(P/8)) and P the pulls to come in the
+// whole run if they are as large as the next one. Whenever one more may be, one arm without pulls competes by its
+// index, with n = 0, G = L = 0 and z = z₀. So the number of arms hardly matters: of a hundred searches only as many
+// are begun as the budget allows, and in a run of eight pulls hardly more than one. When none of the started
+// arms is open, another one is started in any case. Ties go to the lowest arm. The policy is deterministic: all
+// its mass is on one arm.
+//
+// The constants are ε = 0.07, c₀ = max(t, 80·u)/50 with u the mean size of the pulls so far, a₁ = 0.28, a₀ = 1.3,
+// s = 0.4, κ = 0.4, j₁ = 0.065, j₀ = 1 and δ = 0.1.
+//
+// Calls are those that pulls say they make ([Pull.Calls], [Round.Calls]), and one for each pull that does not. So
+// pulls may differ in size, and if all are of one size it does not matter which.
 //
 // Rewards are the best score of the arm so far, on any scale; one below an earlier one of the same arm counts
 // as that one. Multiplying all scores, and the ceiling, by a positive number and adding another changes
 // nothing. y₀ is the lowest reward of all, which is what searches start from once one of them has made a pull
 // without improving.
 //
-// A pending pull counts as a pull that gained nothing: in n, but in neither m nor ⌊n/2⌋. That makes its arm
+// A pending pull counts as calls that gained nothing: in n, but in neither m nor ⌊n/2⌋. That makes its arm
 // less attractive, so several draws in a row spread over the arms. The outcome takes the place of the guess
-// when it is in.
+// when it is in. A canceled pull counts in t alone, as one of mean size.
 //
 // Source: this project. The transform, the rate and the index come from a study of simulated searches. The
 // rule of looking several pulls ahead and dividing by their number is that of Gittins' index. The expected
 // improvement over the best so far is that of J. Mockus, "On Bayesian methods for seeking the extremum"
 // (1974).
 type ExpectedImprovement struct {
-	// T is the number of pulls of all arms in the whole run; 0 means not known: as many pulls are taken to
-	// come as there were, T = 2t, or T = 128 if that is more. Beyond the horizon each draw is taken for the
-	// last. It panics at the first draw if T is negative.
+	// T is the number of calls of all arms in the whole run, or of pulls if they do not say how many calls they
+	// make; 0 means not known: as many calls are taken to come as there were, T = 2t, or 128 pulls if that is
+	// more. Beyond the horizon each draw is taken for the last. It panics at the first draw if T is negative.
 	T int
-	// Ceiling is the score C that cannot be exceeded, or the best one known. 0 means not known: it is then
+	// Ceiling is the score C that cannot be exceeded, or the best one known; nil means not known. It is then
 	// taken to be above the best score seen by 4 times the range of the scores seen. So it is, too, once a
-	// score exceeds the Ceiling. For a ceiling of zero give a tiny value. It panics at the first draw if
-	// Ceiling is not finite.
-	Ceiling float64
-	// Costs is what a pull of each arm is expected to cost, in FLOPs or any other unit. The index is divided
+	// score exceeds the Ceiling. A ceiling that is known is taken to be 3 to 8 ranges above, or ½ to 8 with a Prior: a nearer one would
+	// make the last steps towards it count for more than they are worth, and one that is far too high would
+	// make all steps count alike. So a ceiling that is wrong does little harm, and a right one helps little. It
+	// panics at the first draw if the Ceiling is not finite.
+	Ceiling *float64
+	// Costs is what a call of each arm is expected to cost, in FLOPs or any other unit. The index is divided
 	// by it, so the gain per unit is what counts, and of the arms without pulls the cheapest comes first. nil
 	// means that all cost the same. It panics at the first draw if an arm has no cost or one that is not
 	// positive and finite.
@@ -96,7 +121,8 @@ type ExpectedImprovement struct {
 
 	arms      []climb
 	low, best float64 // of all rewards
-	seen      bool    // whether there are any
+	outcomes  int     // how many there are
+	calls     int     // that they took
 	views     []view  // scratch
 	futures   futures
 }
@@ -108,29 +134,35 @@ func (e *ExpectedImprovement) Probs(p []float64, r Round) {
 	e.validate(len(p))
 	e.arms, e.views = grown(e.arms, len(p)), grown(e.views, len(p))
 	w := e.survey(r)
-	OneHot(p, r.Open, func(arm int) float64 { return e.index(arm, w) })
+	OneHot(p, r.Open, func(arm int) float64 { return e.index(arm, w, float64(r.calls(arm))) })
 }
 
-// Update records one outcome.
+// Update records one outcome. A reward that is not finite is ignored.
 func (e *ExpectedImprovement) Update(pull Pull, reward float64) {
 	if !finite(reward) {
 		return
 	}
 	e.arms = grown(e.arms, pull.Arm+1)
-	if !e.seen {
-		e.low, e.best, e.seen = reward, reward, true
+	if e.outcomes == 0 {
+		e.low, e.best = reward, reward
 	}
-	if e.arms[pull.Arm].pulls == 0 { // later rewards of the arm count as no lower than its first
+	if e.arms[pull.Arm].calls == 0 { // later rewards of the arm count as no lower than its first
 		e.low = min(e.low, reward)
 	}
 	e.best = max(e.best, reward)
-	e.arms[pull.Arm].add(reward)
+	size := max(pull.Calls, 1)
+	e.outcomes++
+	e.calls += size
+	e.arms[pull.Arm].add(reward, size)
 }
 
 // String names the policy and its parameters.
 func (e *ExpectedImprovement) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "ExpectedImprovement(T=%d, ceiling=%v", e.T, e.Ceiling)
+	fmt.Fprintf(&b, "ExpectedImprovement(T=%d", e.T)
+	if e.Ceiling != nil {
+		fmt.Fprintf(&b, ", ceiling=%v", *e.Ceiling)
+	}
 	if e.Costs != nil {
 		fmt.Fprintf(&b, ", costs=%v", e.Costs)
 	}
@@ -143,10 +175,10 @@ func (e *ExpectedImprovement) String() string {
 
 func (e *ExpectedImprovement) validate(arms int) {
 	if e.T < 0 {
-		panicf("ExpectedImprovement.T is %d: need a number of pulls, or 0 if it is not known", e.T)
+		panicf("ExpectedImprovement.T is %d: need a number of calls, or 0 if it is not known", e.T)
 	}
-	if !finite(e.Ceiling) {
-		panicf("ExpectedImprovement.Ceiling is %v: need a finite number, or 0 if it is not known", e.Ceiling)
+	if e.Ceiling != nil && !finite(*e.Ceiling) {
+		panicf("ExpectedImprovement.Ceiling is %v: need a finite number, or nil if it is not known", *e.Ceiling)
 	}
 	if e.Costs != nil && len(e.Costs) < arms {
 		panicf("ExpectedImprovement.Costs has %d entries for %d arms", len(e.Costs), arms)
@@ -160,74 +192,115 @@ func (e *ExpectedImprovement) validate(arms int) {
 
 // A view is what a draw sees of one arm.
 type view struct {
-	n, z, gain, time float64 // n, z, G and L of the arm
-	jumped, jumps    float64 // z − z" and the jumps it took
+	n, z, gain, time      float64 // n, z, G and L of the arm
+	recentGain, recent    float64 // z − z" and the jumps it took
+	jumps, active, silent float64 // J, A and S
 }
 
 // A survey is what a draw sees of all arms together.
 type survey struct {
 	rate, jump, best float64 // ρ̄, g and z*
+	jumping          float64 // λ̄
 	delay, left      float64 // c₀ and T − t
 	scale            scale
 	fresh            int // the arm without pulls that may be pulled; -1 means none
 }
 
 func (e *ExpectedImprovement) survey(r Round) survey {
-	horizon := e.T
-	if horizon == 0 {
-		horizon = max(2*r.T, eiShortest)
+	spent, mean := e.spent(r)
+	horizon := float64(e.T)
+	if e.T == 0 {
+		horizon = max(2*spent, eiShortest*mean)
 	}
 	w := survey{
-		delay: eiDelay * float64(max(r.T, eiDelayFrom)),
-		left:  float64(max(horizon-r.T, 1)),
+		delay: eiDelay * max(spent, eiDelayFrom*mean),
+		left:  max(horizon-spent, 1),
 		scale: e.scale(),
 		best:  math.Inf(-1),
-		fresh: e.fresh(r),
 	}
+	w.fresh = e.fresh(r, w.left)
 	if e.Prior != nil {
 		e.futures.on(e.Prior, w.scale)
 	}
-	var gain, time, jumped, jumps float64
+	var all view
 	for arm := range r.Open {
-		v := e.view(arm, r.Pending[arm], w.scale, w.delay)
+		v := e.view(arm, r.Pending[arm]*r.calls(arm), w.scale, w.delay)
 		e.views[arm] = v
-		gain += v.gain
-		time += v.time
-		jumped += v.jumped
-		jumps += v.jumps
+		all.gain += v.gain
+		all.time += v.time
+		all.recentGain += v.recentGain
+		all.recent += v.recent
+		all.jumps += v.jumps
+		all.active += v.active
 		w.best = max(w.best, v.z)
 	}
-	w.rate = (gain + eiPoolGain) / (time + eiPoolTime)
-	w.jump = (jumped + eiJumpGain) / (jumps + eiJumps)
+	w.rate = (all.gain + eiPoolGain) / (all.time + eiPoolTime)
+	w.jump = (all.recentGain + eiJumpGain) / (all.recent + eiJumps)
+	w.jumping = (all.jumps + 1) / (all.active + 1)
 	return w
 }
 
-// view looks at an arm. Its pending pulls are taken for pulls that gained nothing.
+// spent returns t, the calls so far with those that are pending, and u, the mean size of a pull.
+func (e *ExpectedImprovement) spent(r Round) (calls, mean float64) {
+	pulls := e.outcomes
+	for arm, n := range r.Pending {
+		pulls += n
+		calls += float64(n * r.calls(arm))
+	}
+	calls += float64(e.calls)
+	if pulls == 0 {
+		mean = float64(r.calls(slices.Index(r.Open, true)))
+	} else {
+		mean = calls / float64(pulls)
+	}
+	return calls + mean*float64(max(r.T-pulls, 0)), mean
+}
+
+// view looks at an arm. Its pending calls are taken for calls that gained nothing.
 func (e *ExpectedImprovement) view(arm, pending int, s scale, delay float64) view {
 	c := &e.arms[arm]
-	n := c.pulls + pending
-	m := c.pulls / 4
-	recent, last := c.rose(c.pulls/2), len(c.rises)
-	v := view{n: float64(n), z: s.z(c.score(last, s.low)), jumps: float64(c.jumps(recent, s.low))}
+	n, m := c.calls+pending, c.calls/4
+	recent, last := c.rose(c.calls/2), len(c.rises)
+	v := view{n: float64(n), z: s.z(c.score(last, s.low)), recent: float64(c.jumps(recent, s.low)), jumps: float64(c.jumps(0, s.low))}
 	v.gain = v.z - s.z(c.score(c.rose(m), s.low))
-	v.jumped = v.z - s.z(c.score(recent, s.low))
+	v.recentGain = v.z - s.z(c.score(recent, s.low))
 	v.time = math.Log((v.n + delay) / (float64(m) + delay))
+	rose := 0.0
+	if v.jumps > 0 {
+		rose = float64(c.rises[last-1].calls)
+	}
+	v.active = math.Log1p(rose / delay)
+	v.silent = math.Log((v.n + delay) / (rose + delay))
 	return v
 }
 
+// alive returns w, by which the silence of an arm takes from its rate.
+func (v *view) alive(jumping float64) float64 {
+	if v.n == 0 {
+		return 1
+	}
+	q := math.Pow(1+v.silent/(v.active+1), -(v.jumps + jumping))
+	return max(eiLife, q/((1-eiDead)*q+eiDead))
+}
+
 // fresh returns the arm that may be started, or -1. It is the cheapest one, and of those the lowest.
-func (e *ExpectedImprovement) fresh(r Round) int {
+func (e *ExpectedImprovement) fresh(r Round, left float64) int {
 	fresh, started, ready := -1, 0, false
 	for arm, open := range r.Open {
 		switch {
-		case e.arms[arm].pulls+r.Pending[arm] > 0:
+		case e.arms[arm].calls+r.Pending[arm] > 0:
 			started++
 			ready = ready || open
 		case open && (fresh < 0 || e.cost(arm) < e.cost(fresh)):
 			fresh = arm
 		}
 	}
-	if ready && float64(started) >= math.Ceil(eiOpening*math.Sqrt(float64(r.T+1))) {
+	if !ready || fresh < 0 {
+		return fresh
+	}
+	pulls := float64(r.T) + left/float64(r.calls(fresh))
+	opening := min(eiOpening, eiOpenEarly*math.Sqrt(pulls/eiOpenPulls))
+	if float64(started) >= math.Ceil(opening*math.Sqrt(float64(r.T+1))) {
 		return -1
 	}
 	return fresh
@@ -240,61 +313,75 @@ func (e *ExpectedImprovement) cost(arm int) float64 {
 	return e.Costs[arm]
 }
 
-// index returns the logarithm of an arm's index. The index itself could underflow.
-func (e *ExpectedImprovement) index(arm int, w survey) float64 {
+// index returns an arm's index, given the calls of its next pull.
+func (e *ExpectedImprovement) index(arm int, w survey, size float64) float64 {
 	v := &e.views[arm]
 	if v.n == 0 && arm != w.fresh {
 		return math.Inf(-1)
 	}
+	pulls := 0
 	if e.Prior != nil {
-		e.futures.liken(int(v.n), e.past(arm, int(v.n), w.scale))
+		pulls = int(v.n) / e.Prior.calls
+		e.futures.liken(pulls, e.past(arm, pulls, w.scale))
 	}
-	rate := (v.gain + eiShrink*w.rate) / (v.time + eiShrink)
-	best, gap := math.Inf(-1), w.best-v.z
-	for h := 1.0; ; h *= 2 {
+	rate := v.alive(w.jumping) * (v.gain + eiShrink*w.rate) / (v.time + eiShrink)
+	best, behind := 0.0, w.best-v.z
+	for h := size; ; h *= 2 {
 		h = min(h, w.left)
-		gain := rate * math.Log1p(h/(v.n+w.delay))
-		improvement := math.Log(gain) - eiTail*math.Log1p(gap/(eiTail*(gain+w.jump)))
+		improvement := expectedExcess(rate*math.Log1p(h/(v.n+w.delay)), w.jump, behind)
 		if e.Prior != nil {
-			improvement = math.Log(e.futures.expect(int(v.n), int(h), gap, math.Exp(improvement)))
+			improvement = e.futures.expect(pulls, int(math.Ceil(h/float64(e.Prior.calls))), behind, improvement)
 		}
-		best = max(best, improvement-math.Log(h))
+		best = max(best, improvement/h)
 		if h == w.left {
-			return best - math.Log(e.cost(arm))
+			return best / e.cost(arm)
 		}
 	}
 }
 
-// past returns the z of an arm after n, ⌊n/2⌋ and ⌊n/4⌋ pulls.
+// expectedExcess returns E(h): what to expect of a gain of mean gain above what the arm is behind.
+func expectedExcess(gain, jump, behind float64) float64 {
+	d := gain - behind
+	spread := 4 * eiSpread * eiSpread * gain * (gain + jump) * behind / (behind + gain + jump)
+	root := math.Sqrt(d*d + spread)
+	if d < 0 {
+		return spread / 2 / (root - d) // ½·(d + root), without the difference of two near numbers
+	}
+	return (d + root) / 2
+}
+
+// past returns the z of an arm after n, ⌊n/2⌋ and ⌊n/4⌋ pulls of the prior's size.
 func (e *ExpectedImprovement) past(arm, n int, s scale) (z [3]float64) {
 	c := &e.arms[arm]
 	for i := range z {
-		z[i] = s.z(c.score(c.rose(n>>i), s.low))
+		z[i] = s.z(c.score(c.rose((n>>i)*e.Prior.calls), s.low))
 	}
 	return z
 }
 
 // scale returns the transform of scores to z.
 func (e *ExpectedImprovement) scale() scale {
-	s := scale{low: e.low, top: e.best, share: 1 / (1 + eiRoom)}
+	low, best, room, least := e.low, e.best, eiRoom, eiLeastRoom
 	if p := e.Prior; p != nil {
-		s = scale{low: p.low, top: p.best, share: 1 / (1 + eiPriorRoom)}
-		if e.seen {
-			s.low, s.top = min(e.low, p.low), max(e.best, p.best)
+		room, least = eiPriorRoom, eiPriorRoom
+		if e.outcomes == 0 {
+			low, best = p.low, p.best
 		}
+		low, best = min(low, p.low), max(best, p.best)
 	}
-	if e.Ceiling != 0 && s.top <= e.Ceiling {
-		s.top, s.share = e.Ceiling, 1
+	if e.Ceiling != nil && best <= *e.Ceiling {
+		// In halves, as the difference of two large numbers can overflow where the halves do not.
+		room = (*e.Ceiling/2 - best/2) / (best/2 - low/2)
+		room = min(max(room, least), eiMostRoom)
 	}
-	return s
+	return scale{low: low, top: best, share: 1 / (1 + room)}
 }
 
-// A scale turns scores into z. It knows the ceiling by top: going from low to top is going the given share of
-// the way to the ceiling.
+// A scale turns scores into z. Going from low to top, the best score seen, is going the given share of the way to
+// the ceiling.
 type scale struct{ low, top, share float64 }
 
 func (s scale) z(y float64) float64 {
-	// In halves, as the difference of two large numbers can overflow where the halves do not.
 	span, way := s.top/2-s.low/2, y/2-s.low/2
 	if !(span > 0) {
 		return -math.Log(eiMargin + 1)

@@ -5,28 +5,28 @@ import "slices"
 // A climb is the course of an arm's best score. It holds only the pulls that raised the score, since those
 // are few.
 type climb struct {
-	pulls int
+	calls int
 	rises []rise
 }
 
-// A rise is a pull, counted from 1, that raised the best score of its arm, and that score. The first pull
-// always counts as one.
+// A rise is a pull that raised the best score of its arm: the calls of the arm until its end, and the score. The
+// first pull always counts as one.
 type rise struct {
-	pull  int
+	calls int
 	score float64
 }
 
-// add records the outcome of a pull.
-func (c *climb) add(score float64) {
-	c.pulls++
+// add records the outcome of a pull of so many calls.
+func (c *climb) add(score float64, calls int) {
+	c.calls += calls
 	if n := len(c.rises); n == 0 || score > c.rises[n-1].score {
-		c.rises = append(c.rises, rise{c.pulls, score})
+		c.rises = append(c.rises, rise{c.calls, score})
 	}
 }
 
-// rose returns how many of the first n pulls raised the score.
+// rose returns how often the score rose within the first n calls.
 func (c *climb) rose(n int) int {
-	i, found := slices.BinarySearchFunc(c.rises, n, func(r rise, n int) int { return r.pull - n })
+	i, found := slices.BinarySearchFunc(c.rises, n, func(r rise, n int) int { return r.calls - n })
 	if found {
 		i++
 	}

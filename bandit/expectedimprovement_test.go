@@ -14,7 +14,7 @@ import (
 
 func TestExpectedImprovementHolds(t *testing.T) {
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{} })
-	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 200, Ceiling: 1} })
+	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 200, Ceiling: new(1.0)} })
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{Costs: slices.Repeat([]float64{2}, 1000)} })
 	prior := fit(t, climbs(4, 30))
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 200, Prior: prior} })
@@ -44,7 +44,7 @@ func TestExpectedImprovementByHand(t *testing.T) {
 		{"as many may not be started, but no other is open", [][]float64{{0}, {}, {}}, []bool{false, true, true}, nil, 0, nil, 1},
 		{"a pending pull starts an arm", [][]float64{{}, {}}, nil, []int{1, 0}, 1, nil, 1},
 	} {
-		p := &bandit.ExpectedImprovement{T: 100, Ceiling: 1, Costs: tt.costs}
+		p := &bandit.ExpectedImprovement{T: 100, Ceiling: new(1.0), Costs: tt.costs}
 		for arm, scores := range tt.scores {
 			for _, y := range scores {
 				p.Update(outcome(arm), y)
@@ -64,18 +64,26 @@ func TestExpectedImprovementByHand(t *testing.T) {
 
 // direct is the comment of ExpectedImprovement written down word by word, over whole histories.
 type direct struct {
-	horizon int
-	ceiling float64
-	costs   []float64
-	prior   [][]float64
-	history [][]float64 // by arm: the best score after 1, 2, ... pulls
+	horizon  int
+	ceiling  *float64
+	costs    []float64
+	prior    [][]float64
+	every    int // calls of the prior's pulls
+	outcomes int
+	history  [][]float64 // by arm: the best score after 1, 2, ... calls; −∞ before the first outcome
 }
 
-func (d *direct) update(arm int, y float64) {
+// update takes in the outcome of a pull, whose score is there when the last of its calls has ended.
+func (d *direct) update(arm, calls int, y float64) {
+	before := math.Inf(-1)
 	if n := len(d.history[arm]); n > 0 {
-		y = max(y, d.history[arm][n-1])
+		before = d.history[arm][n-1]
 	}
-	d.history[arm] = append(d.history[arm], y)
+	for range calls - 1 {
+		d.history[arm] = append(d.history[arm], before)
+	}
+	d.history[arm] = append(d.history[arm], max(y, before))
+	d.outcomes++
 }
 
 // z returns the transform and the lowest score.
@@ -83,26 +91,26 @@ func (d *direct) z() (func(y float64) float64, float64) {
 	low, best := math.Inf(1), math.Inf(-1)
 	for _, scores := range append(slices.Clone(d.history), d.prior...) {
 		for _, y := range scores {
-			low, best = min(low, y), max(best, y)
+			if y > math.Inf(-1) {
+				low, best = min(low, y), max(best, y)
+			}
 		}
 	}
-	if low > best {
-		return func(float64) float64 { return -math.Log(1.07) }, 0
-	}
-	ceiling := best + 4*(best-low)
-	if d.prior != nil {
-		ceiling = best + 0.5*(best-low)
-	}
-	if d.ceiling != 0 && best <= d.ceiling {
-		ceiling = d.ceiling
-	}
-	if ceiling == low {
+	if low >= best {
 		return func(float64) float64 { return -math.Log(1.07) }, low
 	}
-	return func(y float64) float64 { return -math.Log(0.07 + (ceiling-y)/(ceiling-low)) }, low
+	room, least := 4.0, 3.0
+	if d.prior != nil {
+		room, least = 0.5, 0.5
+	}
+	if d.ceiling != nil && best <= *d.ceiling {
+		room = min(max((*d.ceiling-best)/(best-low), least), 8)
+	}
+	ceiling := best + room*(best-low)
+	return func(y float64) float64 { return -math.Log(0.07 + (ceiling-max(y, low))/(ceiling-low)) }, low
 }
 
-// course returns z after 0, 1, ..., n pulls of an arm, pending ones taken for pulls that gained nothing.
+// course returns z after 0, 1, ..., n calls of an arm, pending ones taken for calls that gained nothing.
 func (d *direct) course(arm, waiting int) []float64 {
 	z, low := d.z()
 	course := []float64{z(low)}
@@ -115,55 +123,100 @@ func (d *direct) course(arm, waiting int) []float64 {
 	return course
 }
 
-func (d *direct) indices(r bandit.Round) []float64 {
-	T := d.horizon
-	if T == 0 {
-		T = max(2*r.T, 128)
+// time returns t and u.
+func (d *direct) time(r bandit.Round) (t, u float64) {
+	pulls := d.outcomes
+	for arm, scores := range d.history {
+		t += float64(len(scores) + r.Pending[arm]*size(r, arm))
+		pulls += r.Pending[arm]
 	}
-	c0 := max(float64(r.T), 80) / 50
-	var courses [][]float64
-	var sumG, sumL, sumJumps, jumps float64
-	best, started := math.Inf(-1), 0
-	ready := false
-	for arm := range d.history {
-		course := d.course(arm, r.Pending[arm])
-		n := len(course) - 1
-		m, q := len(d.history[arm])/4, len(d.history[arm])/2
-		sumG += course[n] - course[m]
-		sumL += math.Log((float64(n) + c0) / (float64(m) + c0))
-		for k := q + 1; k <= n; k++ {
-			if course[k] > course[k-1] {
-				jumps++
-				sumJumps += course[k] - course[k-1]
+	if pulls == 0 {
+		u = float64(size(r, slices.Index(r.Open, true)))
+	} else {
+		u = t / float64(pulls)
+	}
+	return t + u*float64(max(r.T-pulls, 0)), u
+}
+
+// size returns the calls of an arm's pull.
+func size(r bandit.Round, arm int) int {
+	if r.Calls == nil {
+		return 1
+	}
+	return r.Calls[arm]
+}
+
+// A seen arm is what the comment has of one arm.
+type seenArm struct {
+	course         []float64
+	gain, time     float64 // G, L
+	jumps, a, s    float64 // J, A, S
+	recent, jumped float64 // the jumps after ⌊n/2⌋, and z − z"
+}
+
+func (d *direct) see(arm, waiting int, c0 float64) seenArm {
+	v := seenArm{course: d.course(arm, waiting)}
+	n, m, q := len(v.course)-1, len(d.history[arm])/4, len(d.history[arm])/2
+	v.gain = v.course[n] - v.course[m]
+	v.time = math.Log((float64(n) + c0) / (float64(m) + c0))
+	last := 0
+	for k := 1; k <= n; k++ {
+		if v.course[k] > v.course[k-1] {
+			v.jumps++
+			last = k
+			if k > q {
+				v.recent++
+				v.jumped += v.course[k] - v.course[k-1]
 			}
 		}
-		best = max(best, course[n])
-		if n > 0 {
-			started++
-			ready = ready || r.Open[arm]
-		}
-		courses = append(courses, course)
 	}
-	index := make([]float64, len(courses))
-	fresh := d.fresh(r, courses)
-	for arm, course := range courses {
-		n := len(course) - 1
+	v.a = math.Log((float64(last) + c0) / c0)
+	v.s = math.Log((float64(n) + c0) / (float64(last) + c0))
+	return v
+}
+
+func (d *direct) indices(r bandit.Round) []float64 {
+	t, u := d.time(r)
+	T := float64(d.horizon)
+	if T == 0 {
+		T = max(2*t, 128*u)
+	}
+	left := max(T-t, 1)
+	c0 := max(t, 80*u) / 50
+	var arms []seenArm
+	var sum seenArm
+	best := math.Inf(-1)
+	for arm := range d.history {
+		v := d.see(arm, r.Pending[arm]*size(r, arm), c0)
+		sum.gain, sum.time = sum.gain+v.gain, sum.time+v.time
+		sum.jumps, sum.a = sum.jumps+v.jumps, sum.a+v.a
+		sum.recent, sum.jumped = sum.recent+v.recent, sum.jumped+v.jumped
+		best = max(best, v.course[len(v.course)-1])
+		arms = append(arms, v)
+	}
+	pooled, g, lambda := (sum.gain+0.28)/(sum.time+1.3), (sum.jumped+0.065)/(sum.recent+1), (sum.jumps+1)/(sum.a+1)
+	index := make([]float64, len(arms))
+	fresh := d.fresh(r, arms, left)
+	for arm, v := range arms {
+		n := len(v.course) - 1
 		index[arm] = math.Inf(-1)
-		if !r.Open[arm] || n == 0 && (arm != fresh || ready && started >= int(math.Ceil(1.8*math.Sqrt(float64(r.T+1))))) {
+		if !r.Open[arm] || n == 0 && arm != fresh {
 			continue
 		}
-		pooled := (sumG + 0.28) / (sumL + 1.3)
-		m := len(d.history[arm]) / 4
-		L := math.Log((float64(n) + c0) / (float64(m) + c0))
-		rho := (course[n] - course[m] + 0.4*pooled) / (L + 0.4)
-		g := (sumJumps + 0.065) / (jumps + 1)
-		for _, h := range grid(max(T-r.T, 1)) {
+		w := 1.0
+		if n > 0 {
+			q := math.Pow(1+v.s/(v.a+1), -(v.jumps + lambda))
+			w = max(0.02, q/(0.9*q+0.1))
+		}
+		rho := w * (v.gain + 0.4*pooled) / (v.time + 0.4)
+		D := best - v.course[n]
+		for _, h := range grid(float64(size(r, arm)), left) {
 			mu := rho * math.Log(1+h/(float64(n)+c0))
-			f := mu * math.Pow(1+(best-course[n])/(1.5*(mu+g)), -1.5)
+			e := (mu - D + math.Sqrt((mu-D)*(mu-D)+4*0.4*0.4*mu*(mu+g)*D/(D+mu+g))) / 2
 			if d.prior != nil {
-				f = d.expect(course, int(h), best-course[n], f)
+				e = d.expect(v.course, h, D, e)
 			}
-			index[arm] = max(index[arm], f/h)
+			index[arm] = max(index[arm], e/h)
 		}
 		if d.costs != nil {
 			index[arm] /= d.costs[arm]
@@ -172,33 +225,41 @@ func (d *direct) indices(r bandit.Round) []float64 {
 	return index
 }
 
-// grid is 1, 2, 4, ... up to last, and last.
-func grid(last int) []float64 {
+// grid is c, 2c, 4c, ... up to last, and last.
+func grid(c, last float64) []float64 {
 	var hs []float64
-	for h := 1; h < last; h *= 2 {
-		hs = append(hs, float64(h))
+	for h := c; h < last; h *= 2 {
+		hs = append(hs, h)
 	}
-	return append(hs, float64(last))
+	return append(hs, last)
 }
 
-// fresh is the arm without pulls that comes first: the cheapest, or the lowest.
-func (d *direct) fresh(r bandit.Round, courses [][]float64) int {
-	fresh := -1
-	for arm, course := range courses {
-		if len(course) > 1 || !r.Open[arm] {
-			continue
-		}
-		if fresh < 0 || d.costs != nil && d.costs[arm] < d.costs[fresh] {
+// fresh is the arm without pulls that may be started, the cheapest or the lowest, or −1.
+func (d *direct) fresh(r bandit.Round, arms []seenArm, left float64) int {
+	fresh, started, ready := -1, 0, false
+	for arm, v := range arms {
+		switch {
+		case len(v.course) > 1:
+			started++
+			ready = ready || r.Open[arm]
+		case r.Open[arm] && (fresh < 0 || d.costs != nil && d.costs[arm] < d.costs[fresh]):
 			fresh = arm
 		}
+	}
+	if fresh < 0 || !ready {
+		return fresh
+	}
+	P := float64(r.T) + left/float64(size(r, fresh))
+	if started >= int(math.Ceil(min(1.8, 0.6*math.Sqrt(P/8))*math.Sqrt(float64(r.T+1)))) {
+		return -1
 	}
 	return fresh
 }
 
-// expect is E(h) of the comment of Prior.
-func (d *direct) expect(course []float64, h int, gap, f float64) float64 {
+// expect is E'(h) of the comment of Prior.
+func (d *direct) expect(course []float64, calls, gap, f float64) float64 {
 	z, _ := d.z()
-	n := len(course) - 1
+	n, h := (len(course)-1)/d.every, int(math.Ceil(calls/float64(d.every)))
 	sum, weight := 4*f, 4.0
 	for _, run := range d.prior {
 		if n+h >= len(run) {
@@ -207,7 +268,7 @@ func (d *direct) expect(course []float64, h int, gap, f float64) float64 {
 		var distance float64
 		for _, k := range []int{n, n / 2, n / 4} {
 			if k > 0 {
-				x := (course[k] - z(run[k])) / (d.spread(k) + 0.02)
+				x := (course[k*d.every] - z(run[k])) / (d.spread(k) + 0.02)
 				distance += x * x
 			}
 		}
@@ -263,7 +324,7 @@ func fit(t testing.TB, runs [][]float64) *bandit.Prior {
 }
 
 // The policy picks the arm with the largest index as its comment has it, whatever arms are open, with pulls
-// pending, costs and a prior.
+// pending and of different sizes, costs and a prior.
 func TestExpectedImprovementOracle(t *testing.T) {
 	rng := newRand(4)
 	for game := range 60 {
@@ -271,30 +332,38 @@ func TestExpectedImprovementOracle(t *testing.T) {
 		arms := len(d.history)
 		for draw := range 90 {
 			r := bandit.Round{T: draw, Open: all(arms), Pending: make([]int, arms), Rand: rng}
+			if game%2 == 1 {
+				r.Calls = make([]int, arms)
+			}
 			for arm := range r.Pending {
 				r.Pending[arm] = rng.IntN(6) / 4 * rng.IntN(3)
 				r.Open[arm] = rng.IntN(5) > 0
+				if r.Calls != nil {
+					r.Calls[arm] = 1 + rng.IntN(6)
+				}
 			}
 			r.Open[rng.IntN(arms)] = true
 			index, probs := d.indices(r), make([]float64, arms)
 			p.Probs(probs, r)
 			got := slices.Index(probs, 1)
-			if top := slices.Max(index); got < 0 || !(index[got] >= top*(1-1e-9)) {
+			if top := slices.Max(index); got < 0 || !(index[got] >= top*(1-1e-7)) {
 				t.Fatalf("game %d, draw %d, %v: %v with indices %v", game, draw, p, probs, index)
 			}
 			y := rng.Float64()
 			if rng.IntN(3) > 0 && len(d.history[got]) > 0 { // in vain, and below its best
 				y *= slices.Max(d.history[got])
 			}
-			d.update(got, y)
-			p.Update(outcome(got), y)
+			d.update(got, size(r, got), y)
+			pull := outcome(got)
+			pull.Calls = size(r, got)
+			p.Update(pull, y)
 		}
 	}
 }
 
 func newDirect(t *testing.T, rng *rand.Rand, game int) (*direct, *bandit.ExpectedImprovement) {
 	arms := 1 + rng.IntN(8)
-	d := &direct{horizon: []int{0, 60, 500}[game%3], ceiling: []float64{0, 1, 0.7, 20}[game%4], history: make([][]float64, arms)}
+	d := &direct{horizon: []int{0, 60, 500}[game%3], ceiling: []*float64{nil, new(1.0), new(0.7), new(20.0)}[game%4], history: make([][]float64, arms)}
 	p := &bandit.ExpectedImprovement{T: d.horizon, Ceiling: d.ceiling}
 	if game%5 == 0 {
 		for range arms {
@@ -302,24 +371,24 @@ func newDirect(t *testing.T, rng *rand.Rand, game int) (*direct, *bandit.Expecte
 		}
 		p.Costs = d.costs
 	}
-	if game%7 < 2 {
-		d.prior = append(climbs(3, 40), climbs(2, 15)...)
-		p.Prior = fit(t, d.prior)
+	if game%7 < 3 {
+		d.prior, d.every = append(climbs(3, 40), climbs(2, 15)...), max(1, game%7)
+		p.Prior = fit(t, d.prior).Every(d.every)
 	}
 	return d, p
 }
 
 // Scores multiplied by a power of two and shifted, so that nothing is rounded, lead to the same pulls.
 func TestExpectedImprovementIsScaleFree(t *testing.T) {
-	play := func(factor, shift, ceiling float64) []int {
+	play := func(factor, shift float64, ceiling *float64) []int {
 		return selections(t, &bandit.ExpectedImprovement{T: 150, Ceiling: ceiling}, 6, 150, func(v float64) float64 {
 			return factor*math.Round(1024*v)/1024 + shift
 		})
 	}
-	if !slices.Equal(play(1, 0, 0), play(1<<20, -512, 0)) {
+	if !slices.Equal(play(1, 0, nil), play(1<<20, -512, nil)) {
 		t.Error("without a ceiling, another scale brings other pulls")
 	}
-	if !slices.Equal(play(1, 0, 1), play(8, 2, 10)) {
+	if !slices.Equal(play(1, 0, new(1.0)), play(8, 2, new(10.0))) {
 		t.Error("with its ceiling, another scale brings other pulls")
 	}
 }
@@ -394,14 +463,14 @@ func TestExpectedImprovementParameters(t *testing.T) {
 		want   string
 	}{
 		{"a horizon in the past", bandit.ExpectedImprovement{T: -1}, "ExpectedImprovement.T is -1"},
-		{"no ceiling", bandit.ExpectedImprovement{Ceiling: math.Inf(1)}, "ExpectedImprovement.Ceiling is +Inf"},
-		{"not a ceiling", bandit.ExpectedImprovement{Ceiling: math.NaN()}, "ExpectedImprovement.Ceiling is NaN"},
+		{"no ceiling", bandit.ExpectedImprovement{Ceiling: new(math.Inf(1))}, "ExpectedImprovement.Ceiling is +Inf"},
+		{"not a ceiling", bandit.ExpectedImprovement{Ceiling: new(math.NaN())}, "ExpectedImprovement.Ceiling is NaN"},
 		{"an arm without a cost", bandit.ExpectedImprovement{Costs: []float64{1}}, "ExpectedImprovement.Costs has 1 entries for 2 arms"},
 		{"a pull for nothing", bandit.ExpectedImprovement{Costs: []float64{1, 0}}, "ExpectedImprovement.Costs[1] is 0"},
 	} {
 		wantPanic(t, tt.reason, func() { ask(&tt.p, all(2)) }, tt.want)
 	}
-	full := &bandit.ExpectedImprovement{T: 512, Ceiling: 1, Costs: []float64{1, 2}, Prior: fit(t, climbs(2, 10))}
+	full := &bandit.ExpectedImprovement{T: 512, Ceiling: new(1.0), Costs: []float64{1, 2}, Prior: fit(t, climbs(2, 10))}
 	if got, want := full.String(), "ExpectedImprovement(T=512, ceiling=1, costs=[1 2], prior=Prior(2 searches, 20 pulls, "; len(got) < len(want) || got[:len(want)] != want {
 		t.Errorf("%s, want %s...", got, want)
 	}
@@ -409,7 +478,7 @@ func TestExpectedImprovementParameters(t *testing.T) {
 
 // Three searches share twenty generations. One of them has stopped, and is given up.
 func ExampleExpectedImprovement() {
-	p := &bandit.ExpectedImprovement{T: 20, Ceiling: 1}
+	p := &bandit.ExpectedImprovement{T: 20, Ceiling: new(1.0)}
 	player := bandit.NewPlayer(p, 3, 1)
 	scores := []float64{0.2, 0.2, 0.2}
 	gain := []float64{0, 0.02, 0.05}
@@ -427,14 +496,14 @@ func ExampleExpectedImprovement() {
 	fmt.Println(pulls)
 	// Output:
 	// ExpectedImprovement(T=20, ceiling=1)
-	// [1 1 18]
+	// [1 4 15]
 }
 
 // Two models on one task: a call to the larger costs ten times as much, so it has to gain ten times as much.
 func ExampleExpectedImprovement_costs() {
 	gains := []float64{0.01, 0.05} // of a pull, for small and large
 	for _, costs := range [][]float64{nil, {1, 10}} {
-		player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 20, Ceiling: 1, Costs: costs}, 2, 1)
+		player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 20, Ceiling: new(1.0), Costs: costs}, 2, 1)
 		scores, pulls := []float64{0.2, 0.2}, make([]int, 2)
 		for range 20 {
 			pull, err := player.Draw([]bool{true, true})

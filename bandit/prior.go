@@ -20,14 +20,10 @@ import (
 //
 // and the improvement to expect of h more pulls of the arm is
 //
-//	E(h) = (Σ w_j·max(0, z_n+h,j − z_n,j − (z* − z)) + 4·f(h)) / (Σ w_j + 4)
+//	E'(h) = (Σ w_j·max(0, z_n+h,j − z_n,j − (z* − z)) + 4·E(h)) / (Σ w_j + 4)
 //
-// with the sums over the trajectories of at least n + h pulls. Here
-//
-//	f(h) = μ(h)·(1 + (z* − z)/(k·(μ(h) + g)))^(−k)
-//
-// is what [ExpectedImprovement] expects without a prior. The index is the maximum over h of E(h)/h. Where no
-// trajectory reaches, the formula decides alone. An arm unlike any of them gets their average, which is what
+// with the sums over the trajectories of at least n + h pulls. E(h) is what [ExpectedImprovement] expects without a
+// prior. The index is the maximum over h of E'(h)/h. Where no trajectory reaches, the formula decides alone. An arm unlike any of them gets their average, which is what
 // the 0.1 is for.
 //
 // So an arm that has been tried for long and is behind is given up if none of the searches like it has ever
@@ -38,6 +34,7 @@ type Prior struct {
 	low, best float64
 	pulls     int
 	digest    uint32
+	calls     int // of a pull
 }
 
 // FitPrior returns the prior of logged searches. Each is given by its best score after 0, 1, 2, ... pulls, as
@@ -47,7 +44,7 @@ type Prior struct {
 //
 // It returns an error if there are no pulls, or if a score is not finite.
 func FitPrior(trajectories [][]float64) (*Prior, error) {
-	p := &Prior{low: math.Inf(1), best: math.Inf(-1)}
+	p := &Prior{low: math.Inf(1), best: math.Inf(-1), calls: 1}
 	digest := fnv.New32a()
 	for i, t := range trajectories {
 		if len(t) < 2 {
@@ -75,9 +72,25 @@ func FitPrior(trajectories [][]float64) (*Prior, error) {
 	return p, nil
 }
 
+// Every returns the prior with the given number of model calls to a pull of its searches, which is 1 otherwise. A
+// policy that is told the calls of its pulls needs to know: FitPrior of generations of 64 children is Every(64). It
+// panics if calls is below 1.
+func (p *Prior) Every(calls int) *Prior {
+	if calls < 1 {
+		panicf("Prior.Every(%d): need at least 1 call to a pull", calls)
+	}
+	every := *p
+	every.calls = calls
+	return &every
+}
+
 // String tells how much the prior rests on, with a digest of the scores.
 func (p *Prior) String() string {
-	return fmt.Sprintf("Prior(%d searches, %d pulls, %08x)", len(p.runs), p.pulls, p.digest)
+	size := ""
+	if p.calls > 1 {
+		size = fmt.Sprintf(" of %d calls", p.calls)
+	}
+	return fmt.Sprintf("Prior(%d searches, %d pulls%s, %08x)", len(p.runs), p.pulls, size, p.digest)
 }
 
 const (

@@ -61,10 +61,10 @@ func TestPriorKnowsTheFuture(t *testing.T) {
 		p.Probs(probs, bandit.Round{T: 8, Open: all(2), Pending: make([]int, 2)})
 		return slices.Index(probs, 1)
 	}
-	if next(&bandit.ExpectedImprovement{T: 12, Ceiling: 1, Prior: prior}) != 0 {
+	if next(&bandit.ExpectedImprovement{T: 12, Ceiling: new(1.0), Prior: prior}) != 0 {
 		t.Error("the arm that is about to jump is not pulled")
 	}
-	if next(&bandit.ExpectedImprovement{T: 12, Ceiling: 1}) != 1 {
+	if next(&bandit.ExpectedImprovement{T: 12, Ceiling: new(1.0)}) != 1 {
 		t.Error("without a prior, the arm that has not moved yet is pulled")
 	}
 }
@@ -131,7 +131,7 @@ func ExampleFitPrior() {
 	fmt.Println(&bandit.ExpectedImprovement{T: 64, Prior: prior})
 	// Output:
 	// Prior(3 searches, 12 pulls, fc464f1a) <nil>
-	// ExpectedImprovement(T=64, ceiling=0, prior=Prior(3 searches, 12 pulls, fc464f1a))
+	// ExpectedImprovement(T=64, prior=Prior(3 searches, 12 pulls, fc464f1a))
 }
 
 func ExamplePrior() {
@@ -141,5 +141,5 @@ func ExamplePrior() {
 	}
 	fmt.Println(&bandit.ExpectedImprovement{T: 64, Prior: prior})
 	// Output:
-	// ExpectedImprovement(T=64, ceiling=0, prior=Prior(1 searches, 3 pulls, 444b2cbf))
+	// ExpectedImprovement(T=64, prior=Prior(1 searches, 3 pulls, 444b2cbf))
 }

@@ -55,7 +55,7 @@ type Adaptive struct {
 
 // The constants of [Adaptive].
 const (
-	adaptiveWaste = 0.2 // Waste where none is given
+	adaptiveWaste = 0.3 // Waste where none is given
 
 	// The prior of p: as if so many children had been seen and so many of them had been better. It is worth one
 	// child, so that a search without a gain comes to wide steps as fast as one that doubles.

@@ -34,6 +34,7 @@ type Entry struct {
 	// Regret is, by run, how far the best score is from the [Oracle]'s at the end. MeanRegret is the same on
 	// average over t = 1..T.
 	Regret, MeanRegret []float64
+	Seconds            []float64 // by run, until its last child was made; 0 if the policy was not raced
 	// Low, Median and High are the 10, 50 and 90 % quantiles over runs of the best score after t = 0..T
 	// pulls. RegretAt is the mean regret then.
 	Low, Median, High, RegretAt []float64
@@ -83,6 +84,7 @@ func newEntry(name string, c Cell, runs []run, policy int) Entry {
 		for i, l := range c.Levels {
 			e.First[i] = append(e.First[i], best.First(l.Score))
 		}
+		e.Seconds = append(e.Seconds, r.took[policy])
 		e.Regret = append(e.Regret, r.oracle.last()-best.last())
 		e.MeanRegret = append(e.MeanRegret, r.oracle.mean(c.Setting.Rounds)-best.mean(c.Setting.Rounds))
 	}

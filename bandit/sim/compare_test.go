@@ -87,7 +87,7 @@ func madeUpRuns(r *rand.Rand, setting, n int) []run {
 	for i := range runs {
 		arms := 0.5 + r.Float64()
 		robin := madeUpCourse(r, 0.7*arms, 400)
-		runs[i] = run{oracle: Course{{0, 0}, {1, 10}}, robin: []float64{robin.After(100), robin.After(200), robin.After(400)}}
+		runs[i] = run{took: make([]float64, 8), oracle: Course{{0, 0}, {1, 10}}, robin: []float64{robin.After(100), robin.After(200), robin.After(400)}}
 		for _, speed := range speeds {
 			runs[i].best = append(runs[i].best, madeUpCourse(r, speed*arms, 200))
 		}

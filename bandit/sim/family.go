@@ -1,8 +1,9 @@
 // Package sim measures policies on simulated arms, without a model and in seconds.
 //
 // A [Family] makes arms whose best score rises with their own pulls, as that of a search does. [Play] lets
-// one policy play such arms once. [Study] compares several policies over many runs in many settings, on
-// paired seeds; [Summarize] and [Compare] turn what it finds into means, ratios and intervals.
+// one policy play such arms once, and [Race] plays it over searches whose steps differ in width, in time. [Study]
+// compares several policies over many runs in many settings, on paired seeds; [Summarize], [GainOver] and [Compare]
+// turn what it finds into means, differences, ratios and intervals.
 package sim
 
 import (
@@ -16,11 +17,11 @@ import (
 // A Family makes simulated arms of one kind: searches whose best score so far, in [0, 1], rises with their
 // own pulls, in jumps. A family is a plain value without state, safe for concurrent use.
 type Family interface {
-	// Arm returns the best score of an arm after 0, 1, ..., a.Rounds pulls: numbers in [0, 1] that never
-	// fall. Equal addresses give equal arms, and with more rounds the same numbers come first. The arms of
-	// one seed all start from the same score, as searches do that start from one program. An arm may give
-	// fewer numbers, for a search that ends before a.Rounds pulls, and closes then. None of this package
-	// does.
+	// Arm returns the best score of an arm after 0, 1, ..., a.Rounds pulls: numbers that never fall, in [0, 1]
+	// but for those of a [Bank] or of [Scaled]. Equal addresses give equal arms, and with more rounds the same
+	// numbers come first. The arms of one seed all start from the same score, as searches do that start from one
+	// program. An arm may give fewer numbers, for a search that ends before a.Rounds pulls, and closes then. Only
+	// those of a Bank do.
 	Arm(a Address) []float64
 	// String returns the family's short name.
 	String() string
@@ -58,25 +59,26 @@ func Families() []Family {
 	return all
 }
 
+// Unlike returns families that are unlike those of [Families]: late and sudden jumps, noise that shrinks, arms that do
+// not differ, dead arms, linear rise, curves that cross, arms near the ceiling, and the [Landscapes].
+func Unlike() []Family {
+	all := []Family{LateJumps{}, NearTop{}, DeadArms{}, ShrinkingNoise{}, Exchangeable{}, Linear{}, Crossing{}}
+	for _, l := range Landscapes() {
+		all = append(all, l)
+	}
+	return all
+}
+
+// Deciding returns the families of [Unlike] that nothing in this library was tuned on: the constants of
+// bandit.ExpectedImprovement and of evolve.Adaptive were chosen on the others and on Families. Claims are checked on
+// these. Whoever tunes on them has to make others.
+func Deciding() []Family {
+	return []Family{ShrinkingNoise{}, Exchangeable{}, Linear{}, Crossing{}, Landscape{Kind: "maxcut"}, Landscape{Kind: "knapsack"}, Landscape{Kind: "ackley"}}
+}
+
 // random returns the arm's own stream of random numbers.
 func (a Address) random(f Family) *rand.Rand {
 	return stream.New(a.Seed, "family/"+f.String(), uint64(a.Index))
-}
-
-// climb makes a trajectory from start. next returns the score of a child, given its number from 1 and the
-// best score so far. The score counts if it is better. Scores beyond 1 are 1.
-func (a Address) climb(start float64, next func(child int, best float64) float64) []float64 {
-	n := max(a.N, 1)
-	best := start
-	scores := make([]float64, a.Rounds+1)
-	scores[0] = best
-	for round := 1; round <= a.Rounds; round++ {
-		for i := range n {
-			best = max(best, min(next((round-1)*n+i+1, best), 1))
-		}
-		scores[round] = best
-	}
-	return scores
 }
 
 // between returns a number drawn uniformly from [lo, hi).

@@ -9,13 +9,13 @@ type Breakthrough struct {
 	Slowest float64 // at least 15; 0 means 300
 }
 
-var _ Family = Breakthrough{}
+var _ Stepper = Breakthrough{}
 
-// Arm implements [Family]. It panics if a parameter is negative.
-func (f Breakthrough) Arm(a Address) []float64 {
+// Search implements [Stepper]. It panics if a parameter is negative.
+func (f Breakthrough) Search(a Address) Search {
 	r := a.random(f)
 	rate := scale(r, 1/or(f, "Slowest", f.Slowest, 300, math.Inf(1)), 1.0/15)
-	return a.climb(0, func(s int, best float64) float64 {
+	return newFormula(0, func(s int, best float64) float64 {
 		switch {
 		case best == 0 && r.Float64() < rate:
 			return between(r, 0.4, 0.7)
@@ -25,6 +25,9 @@ func (f Breakthrough) Arm(a Address) []float64 {
 		return 0
 	})
 }
+
+// Arm implements [Family]. It panics where Search does.
+func (f Breakthrough) Arm(a Address) []float64 { return trajectory(f.Search(a), a) }
 
 // String returns the short name, without the parameter.
 func (f Breakthrough) String() string { return "breakthrough" }

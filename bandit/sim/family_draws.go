@@ -10,14 +10,17 @@ type Draws struct {
 	Widest float64 // above 0.01; 0 means 0.06
 }
 
-var _ Family = Draws{}
+var _ Stepper = Draws{}
 
-// Arm implements [Family]. It panics if a parameter is negative.
-func (f Draws) Arm(a Address) []float64 {
+// Search implements [Stepper]. It panics if a parameter is negative.
+func (f Draws) Search(a Address) Search {
 	r := a.random(f)
 	mode, width := between(r, 0.3, 0.5), scale(r, 0.01, or(f, "Widest", f.Widest, 0.06, math.Inf(1)))
-	return a.climb(0.3, func(int, float64) float64 { return mode - width*math.Log(r.ExpFloat64()) })
+	return newFormula(0.3, func(int, float64) float64 { return mode - width*math.Log(r.ExpFloat64()) })
 }
+
+// Arm implements [Family]. It panics where Search does.
+func (f Draws) Arm(a Address) []float64 { return trajectory(f.Search(a), a) }
 
 // String returns the short name, without the parameter.
 func (f Draws) String() string { return "draws" }

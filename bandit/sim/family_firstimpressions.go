@@ -7,14 +7,14 @@ type FirstImpressions struct {
 	Spread float64 // at most 0.8; 0 means 0.4
 }
 
-var _ Family = FirstImpressions{}
+var _ Stepper = FirstImpressions{}
 
-// Arm implements [Family]. It panics if a parameter is negative or above 0.8.
-func (f FirstImpressions) Arm(a Address) []float64 {
+// Search implements [Stepper]. It panics if a parameter is negative or above 0.8.
+func (f FirstImpressions) Search(a Address) Search {
 	r := a.random(f)
 	first := between(r, 0.2, 0.2+or(f, "Spread", f.Spread, 0.4, 0.8))
 	rate := scale(r, 0.004, 0.1)
-	return a.climb(0.2, func(s int, best float64) float64 {
+	return newFormula(0.2, func(s int, best float64) float64 {
 		switch {
 		case s == 1:
 			return first
@@ -24,6 +24,9 @@ func (f FirstImpressions) Arm(a Address) []float64 {
 		return best + (1-best)*min(1, 0.08*r.ExpFloat64())
 	})
 }
+
+// Arm implements [Family]. It panics where Search does.
+func (f FirstImpressions) Arm(a Address) []float64 { return trajectory(f.Search(a), a) }
 
 // String returns the short name, without the parameter.
 func (f FirstImpressions) String() string { return "first-impressions" }

@@ -11,14 +11,14 @@ type HeavyTail struct {
 	Tail float64 // the exponent of the Pareto law; 0 means 1.2
 }
 
-var _ Family = HeavyTail{}
+var _ Stepper = HeavyTail{}
 
-// Arm implements [Family]. It panics if a parameter is negative.
-func (f HeavyTail) Arm(a Address) []float64 {
+// Search implements [Stepper]. It panics if a parameter is negative.
+func (f HeavyTail) Search(a Address) Search {
 	r := a.random(f)
 	rate := or(f, "Rate", f.Rate, 2, math.Inf(1)) * logNormal(r, 0.7)
 	tail := or(f, "Tail", f.Tail, 1.2, math.Inf(1))
-	return a.climb(0.3, func(s int, best float64) float64 {
+	return newFormula(0.3, func(s int, best float64) float64 {
 		if r.Float64() >= min(0.5, rate/float64(s+4)) {
 			return 0
 		}
@@ -26,6 +26,9 @@ func (f HeavyTail) Arm(a Address) []float64 {
 		return best + (1-best)*share
 	})
 }
+
+// Arm implements [Family]. It panics where Search does.
+func (f HeavyTail) Arm(a Address) []float64 { return trajectory(f.Search(a), a) }
 
 // String returns the short name, without the parameters.
 func (f HeavyTail) String() string { return "heavy-tail" }

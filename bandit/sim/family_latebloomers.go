@@ -11,17 +11,17 @@ type LateBloomers struct {
 	Share float64 // the chance that an arm blooms late; 0 means 0.3
 }
 
-var _ Family = LateBloomers{}
+var _ Stepper = LateBloomers{}
 
-// Arm implements [Family]. It panics if a parameter is negative or above 1.
-func (f LateBloomers) Arm(a Address) []float64 {
+// Search implements [Stepper]. It panics if a parameter is negative or above 1.
+func (f LateBloomers) Search(a Address) Search {
 	r := a.random(f)
 	late := r.Float64() < or(f, "Share", f.Share, 0.3, 1)
 	ceiling, middle, tau := between(r, 0.45, 0.65), scale(r, 40, 250), between(r, 5, 20)
 	if late {
 		ceiling = between(r, 0.75, 1)
 	}
-	return a.climb(0.2, func(s int, best float64) float64 {
+	return newFormula(0.2, func(s int, best float64) float64 {
 		rise := 1 - math.Exp(-float64(s)/tau)
 		if late {
 			q := middle / float64(s)
@@ -30,6 +30,9 @@ func (f LateBloomers) Arm(a Address) []float64 {
 		return min(0.2+(ceiling-0.2)*rise+0.01*r.NormFloat64(), ceiling)
 	})
 }
+
+// Arm implements [Family]. It panics where Search does.
+func (f LateBloomers) Arm(a Address) []float64 { return trajectory(f.Search(a), a) }
 
 // String returns the short name, without the parameter.
 func (f LateBloomers) String() string { return "late-bloomers" }

@@ -8,21 +8,24 @@ type Plateaus struct {
 	Share float64 // the chance that an arm is a stopping one; 0 means 0.7
 }
 
-var _ Family = Plateaus{}
+var _ Stepper = Plateaus{}
 
-// Arm implements [Family]. It panics if a parameter is negative or above 1.
-func (f Plateaus) Arm(a Address) []float64 {
+// Search implements [Stepper]. It panics if a parameter is negative or above 1.
+func (f Plateaus) Search(a Address) Search {
 	r := a.random(f)
 	stops := r.Float64() < or(f, "Share", f.Share, 0.7, 1)
 	last := int(scale(r, 4, 400))
 	rate := 0.08 * logNormal(r, 0.4)
-	return a.climb(0.3, func(s int, best float64) float64 {
+	return newFormula(0.3, func(s int, best float64) float64 {
 		if stops && s >= last || r.Float64() >= rate {
 			return 0
 		}
 		return best + (1-best)*min(1, 0.03*r.ExpFloat64())
 	})
 }
+
+// Arm implements [Family]. It panics where Search does.
+func (f Plateaus) Arm(a Address) []float64 { return trajectory(f.Search(a), a) }
 
 // String returns the short name, without the parameter.
 func (f Plateaus) String() string { return "plateaus" }

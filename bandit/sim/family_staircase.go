@@ -7,19 +7,22 @@ type Staircase struct {
 	Tallest float64 // above 0.02, at most 1; 0 means 0.08
 }
 
-var _ Family = Staircase{}
+var _ Stepper = Staircase{}
 
-// Arm implements [Family]. It panics if a parameter is negative or above 1.
-func (f Staircase) Arm(a Address) []float64 {
+// Search implements [Stepper]. It panics if a parameter is negative or above 1.
+func (f Staircase) Search(a Address) Search {
 	r := a.random(f)
 	rate, height, ceiling := scale(r, 1.0/80, 1.0/8), between(r, 0.02, or(f, "Tallest", f.Tallest, 0.08, 1)), between(r, 0.6, 1)
-	return a.climb(0.1, func(s int, best float64) float64 {
+	return newFormula(0.1, func(s int, best float64) float64 {
 		if r.Float64() >= rate {
 			return 0
 		}
 		return min(best+height, ceiling)
 	})
 }
+
+// Arm implements [Family]. It panics where Search does.
+func (f Staircase) Arm(a Address) []float64 { return trajectory(f.Search(a), a) }
 
 // String returns the short name, without the parameter.
 func (f Staircase) String() string { return "staircase" }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // HillClimb is greedy searches on a real objective, as evolve.Greedy makes them with programs. Each
@@ -24,9 +25,12 @@ type HillClimb struct {
 	// Few gives each parent only so many distinct children, 8 to 128 log-uniformly, as a model of low entropy
 	// does. A search that has seen them all without success stagnates for ever.
 	Few bool
+	// Neutral lets a child that is as good as its parent replace it, so that the search drifts. Otherwise it has
+	// to be better, as in evolve.Greedy.
+	Neutral bool
 }
 
-var _ Family = HillClimb{}
+var _ Drifter = HillClimb{}
 
 // HillClimbs returns the hill-climbs on the three objectives, in all four forms.
 func HillClimbs() []HillClimb {
@@ -34,7 +38,7 @@ func HillClimbs() []HillClimb {
 	for _, objective := range []string{"cp", "mmd", "ht"} {
 		for _, few := range []bool{false, true} {
 			for _, rounded := range []bool{false, true} {
-				all = append(all, HillClimb{objective, rounded, few})
+				all = append(all, HillClimb{Objective: objective, Rounded: rounded, Few: few})
 			}
 		}
 	}
@@ -50,30 +54,36 @@ func (h HillClimb) String() string {
 	if h.Few {
 		name += "-few"
 	}
+	if h.Neutral {
+		name += "-neutral"
+	}
 	return name
 }
 
-// Arm implements [Family]. It panics if the objective is unknown.
-func (h HillClimb) Arm(a Address) []float64 {
+// Drifting implements [Drifter].
+func (h HillClimb) Drifting() Stepper {
+	h.Neutral = true
+	return h
+}
+
+// Search implements [Stepper]. It panics if the objective is unknown.
+func (h HillClimb) Search(a Address) Search {
 	o, ok := objectives[h.Objective]
 	if !ok {
 		panic(fmt.Sprintf("sim: unknown objective %q of a HillClimb: it is one of cp, mmd, ht", h.Objective))
 	}
-	s := newSearch(h, o, a)
-	scores := make([]float64, a.Rounds+1)
-	scores[0] = s.best
-	for round := 1; round <= a.Rounds; round++ {
-		s.generation(max(a.N, 1))
-		scores[round] = min(s.best, 1)
-	}
-	return scores
+	return newSearch(h, o, a)
 }
+
+// Arm implements [Family]. It panics where Search does.
+func (h HillClimb) Arm(a Address) []float64 { return trajectory(h.Search(a), a) }
 
 // search is a hill-climb under way. What a child is depends on its parent and its own seed alone, so that a
 // parent with few children can have the same child twice. The seeds come from a stream of their own.
 type search struct {
 	objective
 	rounded bool
+	neutral bool
 	rand    *rand.Rand // of which children are made
 	edits   rand.PCG   // seeded for each child
 	edit    *rand.Rand
@@ -85,7 +95,7 @@ type search struct {
 }
 
 func newSearch(h HillClimb, o objective, a Address) *search {
-	s := &search{objective: o, rounded: h.Rounded, rand: a.random(h), parent: o.start()}
+	s := &search{objective: o, rounded: h.Rounded, neutral: h.Neutral, rand: a.random(HillClimb{Objective: h.Objective, Rounded: h.Rounded, Few: h.Few}), parent: o.start()}
 	s.edit = rand.New(&s.edits)
 	s.best = o.score(s.parent)
 	s.child, s.top = make([]float64, len(s.parent)), make([]float64, len(s.parent))
@@ -96,9 +106,13 @@ func newSearch(h HillClimb, o objective, a Address) *search {
 	return s
 }
 
-// generation makes n children of one parent.
-func (s *search) generation(n int) {
-	best := s.best
+// Best implements [Search].
+func (s *search) Best() float64 { return min(s.best, 1) }
+
+// Step implements [Search].
+func (s *search) Step(n int) (better int) {
+	mustStep(n)
+	best, found := s.best, false
 	for range n {
 		seed := s.rand.Uint64()
 		if s.few != nil {
@@ -110,18 +124,50 @@ func (s *search) generation(n int) {
 		if !s.propose() {
 			continue
 		}
-		if score := s.score(s.child); score > best {
-			best = score
+		score := s.score(s.child)
+		if score > s.best {
+			better++
+		}
+		if score > best || s.neutral && score == best {
+			best, found = score, true
 			s.child, s.top = s.top, s.child
 		}
 	}
-	if best > s.best {
+	if found {
 		s.best = best
 		s.parent, s.top = s.top, s.parent
 		if s.few != nil {
 			s.few.renew(s.rand)
 		}
 	}
+	return better
+}
+
+// Child implements [Search].
+func (s *search) Child() Child {
+	seed := s.rand.Uint64()
+	if s.few != nil {
+		if seed = s.few.draw(s.rand); seed == 0 {
+			return Child{}
+		}
+	}
+	s.edits.Seed(seed, 0)
+	if !s.propose() {
+		return Child{}
+	}
+	return Child{s.score(s.child), slices.Clone(s.child)}
+}
+
+// Take implements [Search].
+func (s *search) Take(c Child) (better bool) {
+	better = c.state != nil && c.score > s.best
+	if better || s.neutral && c.state != nil && c.score == s.best {
+		s.best, s.parent = c.score, c.state
+		if s.few != nil {
+			s.few.renew(s.rand)
+		}
+	}
+	return better
 }
 
 // propose makes a child, and reports whether it has a score.

@@ -54,7 +54,7 @@ func TestObjectivesAreTheTasks(t *testing.T) {
 			if got := p.Score(answer(t, p.Key, s.parent)); !got.Valid || math.Abs(got.Score-want) > 1e-9 {
 				t.Fatalf("%s, generation %d: %v here, the task says %+v", p.Key, n, want, got)
 			}
-			s.generation(4)
+			s.Step(4)
 		}
 		if s.best <= o.score(o.start()) {
 			t.Errorf("%s: nothing but the start was compared", p.Key)
@@ -92,7 +92,7 @@ func TestParentsAreValid(t *testing.T) {
 		s := newSearch(h, objectives[h.Objective], Address{Seed: 4})
 		for range 300 {
 			before := s.best
-			s.generation(3)
+			s.Step(3)
 			if s.score(s.parent) != s.best || s.best < before {
 				t.Fatalf("%v: best score %v after %v, the parent's is %v", h, s.best, before, s.score(s.parent))
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/internal/stream"
@@ -15,6 +16,8 @@ import (
 type PlayConfig struct {
 	Rounds int    // T, the pulls to play; at least 1
 	Seed   uint64 // of the draws; 0 is a seed like any other
+	// N is the number of model calls of a pull that the policy is told; 0 means that it is not told.
+	N int
 	// InFlight is the number of pulls that may be pending at once, at most one an arm; 0 means 1.
 	InFlight int
 	// Delay returns how long a pull takes, in any unit; r is a stream private to the pull. Outcomes come in
@@ -27,6 +30,8 @@ func (c PlayConfig) validate(arms [][]float64) error {
 	switch {
 	case c.Rounds < 1:
 		return fmt.Errorf("sim: Play of %d rounds: need at least 1", c.Rounds)
+	case c.N < 0:
+		return fmt.Errorf("sim: Play of pulls of %d calls: need 0 for none told, or more", c.N)
 	case c.InFlight < 1:
 		return fmt.Errorf("sim: Play with %d pulls pending at once: need at least 1", c.InFlight)
 	case len(arms) == 0:
@@ -85,6 +90,7 @@ type simulation struct {
 	player  *bandit.Player
 	arms    [][]float64
 	pulls   []int // drawn, by arm
+	calls   []int // of a pull, by arm; nil if the policy is not told
 	open    []bool
 	ready   int // number of open arms
 	pending []pendingPull
@@ -111,6 +117,9 @@ func newSimulation(p bandit.Policy, arms [][]float64, cfg PlayConfig) *simulatio
 		best:    math.Inf(-1),
 	}
 	g.rand = rand.New(&g.pcg)
+	if cfg.N > 0 {
+		g.calls = slices.Repeat([]int{cfg.N}, len(arms))
+	}
 	g.Selections = make([]int, 0, cfg.Rounds)
 	g.Propensities = make([]float64, 0, cfg.Rounds)
 	g.Rewards = make([]float64, 0, cfg.Rounds)
@@ -133,7 +142,7 @@ func (g *simulation) reopen(arm int) {
 // fill draws until as many pulls are pending as may be.
 func (g *simulation) fill() error {
 	for len(g.Selections) < g.cfg.Rounds && len(g.pending) < g.cfg.InFlight && g.ready > 0 {
-		pull, err := g.player.Draw(g.open)
+		pull, err := g.draw()
 		if err != nil {
 			return err
 		}
@@ -146,6 +155,13 @@ func (g *simulation) fill() error {
 		g.pending = append(g.pending, pendingPull{pull.ID, pull.Arm, g.clock + g.delay(pull.ID)})
 	}
 	return nil
+}
+
+func (g *simulation) draw() (bandit.Pull, error) {
+	if g.calls == nil {
+		return g.player.Draw(g.open)
+	}
+	return g.player.DrawSized(g.open, g.calls)
 }
 
 // delay returns how long a pull takes. Its stream is addressed by the pull's number, so policies that are

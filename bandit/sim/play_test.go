@@ -231,8 +231,8 @@ func BenchmarkPlay(b *testing.B) {
 	}{
 		{"UCB1", func() bandit.Policy { return &bandit.UCB1{} }},
 		{"GaussianThompson", func() bandit.Policy { return &bandit.GaussianThompson{} }},
-		{"ExpectedImprovement", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512, Ceiling: 1} }},
-		{"ExpectedImprovement with a prior", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512, Ceiling: 1, Prior: prior} }},
+		{"ExpectedImprovement", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512, Ceiling: new(1.0)} }},
+		{"ExpectedImprovement with a prior", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512, Ceiling: new(1.0), Prior: prior} }},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			pulls := 0

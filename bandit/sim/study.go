@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
 )
 
 // A Contender is a policy to compare with others.
@@ -19,15 +20,27 @@ type Contender struct {
 	// number of rounds or arms. It is called from several goroutines at once. What a policy learns of the
 	// family beforehand should come from seeds that are not played.
 	New func(s Setting) bandit.Policy
+	// Arms is how many of the setting's arms the policy has, the first ones; 0 means all. With 1 it is one search
+	// with the whole budget: the baseline that any allocation has to beat.
+	Arms int
+	// Breadth decides how many children a pull makes, until T·N are made; nil means N. The family has to be a
+	// [Stepper].
+	Breadth evolve.Breadth
+	// Neutral lets a child that is as good as its parent replace it, in families that can ([Drifter]). In others it
+	// changes nothing.
+	Neutral bool
 }
 
 // A Setting is what policies are played over: K arms of a family, for T pulls of N children each.
 type Setting struct {
 	Family Family // what makes the arms
 	Arms   int    // K, at least 1
-	N      int    // children to a generation; 0 means 1
+	N      int    // children to a generation, which policies are told as the calls of a pull; 0 means 1
 	Rounds int    // T, at least 1
 }
+
+// Calls returns T·N, the model calls of a run.
+func (s Setting) Calls() int { return s.Rounds * max(s.N, 1) }
 
 // String names the family, K, N and T: "draws K=8 N=1 T=256".
 func (s Setting) String() string {
@@ -47,7 +60,11 @@ type StudyConfig struct {
 	Scores    []float64                  // further scores to reach, as they are
 	InFlight  int                        // as in PlayConfig
 	Delay     func(r *rand.Rand) float64 // as in PlayConfig
-	Parallel  int                        // runs at once; 0 means one a processor
+	// Slots and Latency are as in RaceConfig. If either is set, every policy is raced, and [Entry.Seconds] tells how
+	// long runs took. All families have to be Steppers then, and Delay does not apply.
+	Slots    int
+	Latency  func(r *rand.Rand) float64
+	Parallel int // runs at once; 0 means one a processor
 	// Progress is called after each run of all policies in one setting, from several goroutines at once. nil
 	// means that it is not called.
 	Progress func()
@@ -88,8 +105,14 @@ func (c StudyConfig) validate() error {
 			return fmt.Errorf("sim: two policies named %q", p.Name)
 		}
 		names[p.Name] = true
+		if p.Arms < 0 {
+			return fmt.Errorf("sim: policy %q has %d arms: need 0 for all, or more", p.Name, p.Arms)
+		}
 	}
 	for _, s := range c.Settings {
+		if err := c.steps(s); err != nil {
+			return err
+		}
 		if s.Arms < 1 || s.Rounds < 1 || s.N < 0 {
 			return fmt.Errorf("sim: setting %v: need at least 1 arm, 1 child and 1 round", s)
 		}
@@ -100,6 +123,24 @@ func (c StudyConfig) validate() error {
 		}
 	}
 	return nil
+}
+
+// steps returns an error if a policy is to be raced over a family that cannot be.
+func (c StudyConfig) steps(s Setting) error {
+	if _, ok := s.Family.(Stepper); ok {
+		return nil
+	}
+	for _, p := range c.Contenders {
+		if c.raced(p) {
+			return fmt.Errorf("sim: %q cannot be raced over %v: its searches are recorded, with as many children to a step as they had", p.Name, s.Family)
+		}
+	}
+	return nil
+}
+
+// raced reports whether a policy is played with searches that are stepped.
+func (c StudyConfig) raced(p Contender) bool {
+	return p.Breadth != nil || c.Slots > 0 || c.Latency != nil
 }
 
 // Study plays every policy in every setting and returns a [Cell] for each setting, in order. The runs of a
@@ -128,6 +169,7 @@ type run struct {
 	oracle Course
 	robin  []float64 // of RoundRobin, after each multiple
 	best   []Course  // by policy
+	took   []float64 // by policy, in seconds; 0 if it was not raced
 }
 
 // play plays the runs of a setting, several at once.
@@ -165,13 +207,44 @@ func (c StudyConfig) run(s Setting, seed uint64) (run, error) {
 		r.robin = append(r.robin, RoundRobin(arms, t)[t])
 	}
 	for _, p := range c.Contenders {
-		played, err := Play(p.New(s), arms, PlayConfig{Rounds: s.Rounds, Seed: seed, InFlight: c.InFlight, Delay: c.Delay})
+		best, seconds, err := c.one(p, s, seed, arms)
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		r.best = append(r.best, newCourse(played.Best))
+		r.best = append(r.best, newCourse(best))
+		r.took = append(r.took, seconds)
 	}
 	return r, nil
+}
+
+// one plays one policy, and returns the best score after 0, 1, ..., T·N calls, by N calls.
+func (c StudyConfig) one(p Contender, s Setting, seed uint64, arms [][]float64) (best []float64, seconds float64, err error) {
+	k := cmp.Or(min(p.Arms, s.Arms), s.Arms)
+	family := s.Family
+	if d, ok := family.(Drifter); ok && p.Neutral {
+		family = d.Drifting()
+		arms = Arms(family, seed, k, s.N, s.Rounds)
+	}
+	if !c.raced(p) {
+		played, err := Play(p.New(s), arms[:k], PlayConfig{Rounds: s.Rounds, Seed: seed, N: max(s.N, 1), InFlight: c.InFlight, Delay: c.Delay})
+		return played.Best, 0, err
+	}
+	searches := make([]Search, k)
+	for i := range searches {
+		searches[i] = family.(Stepper).Search(Address{Seed: seed, Index: i})
+	}
+	breadth := p.Breadth
+	if breadth == nil {
+		breadth = evolve.Fixed(max(s.N, 1))
+	}
+	raced, err := Race(p.New(s), searches, RaceConfig{Calls: s.Calls(), Seed: seed, Breadth: breadth, InFlight: c.InFlight, Slots: c.Slots, Latency: c.Latency})
+	if err != nil {
+		return nil, 0, err
+	}
+	for t := range s.Rounds + 1 {
+		best = append(best, raced.Best[t*max(s.N, 1)])
+	}
+	return best, raced.Seconds, nil
 }
 
 // after returns the number of pulls that a multiple stands for. It is no more than all that the arms have.

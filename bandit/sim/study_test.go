@@ -16,7 +16,7 @@ import (
 func newEven(Setting) bandit.Policy { return even{} }
 func newUCB1(Setting) bandit.Policy { return &ucb1{} }
 
-var twoPolicies = []Contender{{"even", newEven}, {"ucb", newUCB1}}
+var twoPolicies = []Contender{{Name: "even", New: newEven}, {Name: "ucb", New: newUCB1}}
 
 func twoSettings() []Setting {
 	return []Setting{{Family: Staircase{}, Arms: 4, Rounds: 60}, {Family: Plateaus{}, Arms: 3, N: 2, Rounds: 40}}
@@ -103,7 +103,7 @@ func TestStudyIsRepeatable(t *testing.T) {
 // By definition, dealing out the pulls in turn reaches the level of multiple m after m·T pulls with nine
 // runs in ten, and the level before that sooner.
 func TestLevelsAreRoundRobins(t *testing.T) {
-	inTurn := Contender{"in turn", func(Setting) bandit.Policy { return &turns{} }}
+	inTurn := Contender{Name: "in turn", New: func(Setting) bandit.Policy { return &turns{} }}
 	cells := study(t, StudyConfig{
 		Contenders: []Contender{inTurn}, Settings: []Setting{{Family: PowerLaw{}, Arms: 4, Rounds: 80}}, Runs: 40,
 		Multiples: []float64{0.25, 0.5, 1}, Scores: []float64{0.3, 0.31, 2},
@@ -170,7 +170,7 @@ func TestStudyErrors(t *testing.T) {
 		{"a setting without rounds", func(c *StudyConfig) { c.Settings[0].Rounds = 0 }, "sim: setting staircase K=4 N=1 T=0"},
 		{"a multiple of nothing", func(c *StudyConfig) { c.Multiples = []float64{0} }, "sim: multiple 0"},
 		{"a policy at fault is named", func(c *StudyConfig) {
-			c.Contenders = append(slices.Clone(c.Contenders), Contender{"bad", func(Setting) bandit.Policy { return &nothing{} }})
+			c.Contenders = append(slices.Clone(c.Contenders), Contender{Name: "bad", New: func(Setting) bandit.Policy { return &nothing{} }})
 		}, "sim: staircase K=4 N=1 T=60: bad: bandit: "},
 	} {
 		cfg := StudyConfig{Contenders: twoPolicies, Settings: twoSettings(), Runs: 3}

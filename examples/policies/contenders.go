@@ -22,7 +22,7 @@ func (o *options) contenders() []sim.Contender {
 	var all []sim.Contender
 	for _, key := range cli.PolicyKeys() {
 		all = append(all, sim.Contender{Name: key, New: func(s sim.Setting) bandit.Policy {
-			p, err := cli.Policy(key, cli.Game{T: s.Rounds, Ceiling: o.ceiling(s)})
+			p, err := cli.Policy(key, cli.Game{T: s.Rounds, N: s.N})
 			if err != nil {
 				panic(err) // the key is one of cli's own
 			}
@@ -32,37 +32,25 @@ func (o *options) contenders() []sim.Contender {
 	if !o.logged() && len(o.banks) == 0 {
 		all = append(all, informed())
 	}
-	return append(all, own...)
+	return slices.Concat(all, searches(), told(), own)
 }
 
 // logged reports whether policies are played over logged searches.
 func (o *options) logged() bool { return o.logs != "" || o.estimate != "" }
 
-// ceiling returns the best score that is known: that of the families, or of the task that the logs or the bank
-// are of.
-func (o *options) ceiling(s sim.Setting) float64 {
-	if b, ok := s.Family.(*sim.Bank); ok {
-		return cli.Ceiling(b.Task)
-	}
-	if o.logged() {
-		return cli.Ceiling(o.task)
-	}
-	return 1
-}
-
 // chosen returns the contenders named in a flag's list, in its order; "all" is every one there is.
 func (o *options) chosen(flag, list string) ([]sim.Contender, error) {
 	all := o.contenders()
-	if list == "all" {
-		return all, nil
+	if list == "all" { // without those that are of use only beside each other
+		return slices.DeleteFunc(all, func(c sim.Contender) bool { return strings.HasPrefix(c.Name, "ei-told-") }), nil
 	}
 	var some []sim.Contender
 	for _, name := range split(list) {
-		i := slices.IndexFunc(all, func(c sim.Contender) bool { return c.Name == name })
-		if i < 0 {
-			return nil, cli.Usagef("--%s: unknown policy %q: it is one of %s, or all", flag, name, strings.Join(names(all), ", "))
+		c, err := widened(all, name)
+		if err != nil {
+			return nil, cli.Usagef("--%s: %w", flag, err)
 		}
-		some = append(some, all[i])
+		some = append(some, c)
 	}
 	return some, nil
 }
@@ -75,10 +63,11 @@ func names(all []sim.Contender) []string {
 	return s
 }
 
-// families returns the families named in a list; "all", "synthetic" and "real" are groups.
+// families returns the families named in a list; "all", "synthetic", "real", "unlike" and "deciding" are groups.
 func families(list string) ([]sim.Family, error) {
 	all := sim.Families()
 	climbs := all[len(sim.Synthetic()):]
+	known := slices.Concat(all, sim.Unlike())
 	var some []sim.Family
 	for _, name := range split(list) {
 		switch name {
@@ -91,16 +80,22 @@ func families(list string) ([]sim.Family, error) {
 		case "real":
 			some = append(some, climbs...)
 			continue
+		case "unlike":
+			some = append(some, sim.Unlike()...)
+			continue
+		case "deciding":
+			some = append(some, sim.Deciding()...)
+			continue
 		}
-		i := slices.IndexFunc(all, func(f sim.Family) bool { return f.String() == name })
+		i := slices.IndexFunc(known, func(f sim.Family) bool { return f.String() == name })
 		if i < 0 {
-			var known []string
-			for _, f := range all {
-				known = append(known, f.String())
+			var names []string
+			for _, f := range known {
+				names = append(names, f.String())
 			}
-			return nil, cli.Usagef("--families: unknown family %q: it is one of %s; or all, synthetic, real", name, strings.Join(known, ", "))
+			return nil, cli.Usagef("--families: unknown family %q: it is one of %s; or all, synthetic, real, unlike, deciding", name, strings.Join(names, ", "))
 		}
-		some = append(some, all[i])
+		some = append(some, known[i])
 	}
 	return some, nil
 }

@@ -4,6 +4,7 @@
 //
 //	go run ./examples/policies
 //	go run ./examples/policies --policies ucb,thompson --families synthetic --K 10,100 --runs 500
+//	go run ./examples/policies --policies one,ei,ei@adaptive --families unlike --T 16 --N 64 --slots 16
 //	go run ./examples/policies --csv runs.csv --plots plots
 //	go run ./examples/policies --estimate results/bandit/cp/offline/thompson_C4096_T64_K10_seed0.json
 //	go run ./examples/policies --logs 'results/cp/qwen3-8b/greedy_*.json' --K 5 --T 8
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	start := time.Now()
 	p := newProgress(stdout, settings(groups)*o.runs)
 	cfg.Progress = p.step
-	err = play(ctx, cfg, groups, p, out, baselines)
+	err = play(ctx, cfg, groups, p, out, baselines, o.than)
 	p.close()
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(stdout, "stopped; the settings printed are complete")
@@ -85,7 +86,7 @@ func settings(groups [][]sim.Setting) (n int) {
 }
 
 // play plays every setting and reports it when it is complete, and each group when all of it is.
-func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *progress, out *output, baselines []string) error {
+func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *progress, out *output, baselines []string, than string) error {
 	for _, group := range groups {
 		var cells []sim.Cell
 		for _, s := range group {
@@ -100,7 +101,7 @@ func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *p
 				return err
 			}
 		}
-		p.print(overallTable(cells) + comparisons(cells, baselines))
+		p.print(overallTable(cells) + gainTable(cells, than) + comparisons(cells, baselines))
 		if err := out.group(cells); err != nil {
 			return err
 		}

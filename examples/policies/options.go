@@ -27,6 +27,9 @@ type options struct {
 	seed                          uint64
 	inFlight                      int
 	delaySigma                    float64
+	slots                         int
+	latencySigma                  float64
+	than                          string
 	parallel                      int
 	csv, plots                    string
 	estimate                      string
@@ -37,9 +40,10 @@ type options struct {
 }
 
 func (o *options) register(fs *flag.FlagSet) {
-	fs.StringVar(&o.policies, "policies", "all", "policies to compare: "+strings.Join(names(new(options).contenders()), ", "))
+	fs.StringVar(&o.policies, "policies", "all", "policies to compare: "+strings.Join(names(new(options).contenders()), ", ")+"; ei@adaptive, ei@doubling and ei@N are ei with that breadth, within T·N calls")
 	fs.StringVar(&o.baselines, "baselines", "ucb,thompson,exp3p", "policies to compare the others with; those that are not played are left out")
-	fs.StringVar(&o.families, "families", "all", "families of arms, by name; or all, synthetic, real")
+	fs.StringVar(&o.than, "than", "one", "policy whose final best the others are compared with; left out if it is not played")
+	fs.StringVar(&o.families, "families", "all", "families of arms, by name; or all, synthetic, real; unlike for those unlike all, deciding for those of them that nothing was tuned on")
 	fs.StringVar(&o.logs, "logs", "", "play over logged searches instead of --families: result files or CSV, by name or pattern, a list; --N does not apply")
 	fs.Func("bank", "play over recorded searches, instead of families unless --families is given: a `file` that examples/bank made, by name or pattern; may be given again; --N is that of the banks unless given", func(pattern string) error {
 		o.banks = append(o.banks, pattern)
@@ -54,6 +58,8 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.Uint64Var(&o.seed, "seed", 0, "seed of the first run; the others have those after it")
 	fs.IntVar(&o.inFlight, "in-flight", 1, "pulls in flight at once, at most one an arm")
 	fs.Float64Var(&o.delaySigma, "delay-sigma", 0, "pulls take log-normal times of this sigma; 0 means equal times")
+	fs.IntVar(&o.slots, "slots", 0, "children made at once, over all pulls in flight; 0 means no limit. With it or --latency-sigma, runs take simulated time")
+	fs.Float64Var(&o.latencySigma, "latency-sigma", 0, "children take log-normal times of this sigma, of median 1 s; 0 means 1 s each")
 	fs.IntVar(&o.parallel, "parallel", runtime.NumCPU(), "runs played at once")
 	fs.StringVar(&o.csv, "csv", "", "file for a row for each run and score to reach (CSV)")
 	fs.StringVar(&o.estimate, "estimate", "", "do nothing but estimate what each policy would have earned in the rounds of a bandit's result file")
@@ -73,9 +79,12 @@ func (o *options) study() (sim.StudyConfig, error) {
 		return cfg, cli.Usagef("--delay-sigma is %v: need 0 to 10", o.delaySigma)
 	}
 	if o.delaySigma > 0 {
-		cfg.Delay = func(r *rand.Rand) float64 { return math.Exp(o.delaySigma * r.NormFloat64()) }
+		cfg.Delay = logNormal(o.delaySigma)
 	}
-	var err error
+	err := o.latencies(&cfg)
+	if err != nil {
+		return cfg, err
+	}
 	if cfg.Contenders, err = o.chosen("policies", o.policies); err != nil {
 		return cfg, err
 	}
@@ -87,6 +96,11 @@ func (o *options) study() (sim.StudyConfig, error) {
 	}
 	cfg.Scores, err = numbers("scores", o.scores)
 	return cfg, err
+}
+
+// logNormal returns times of median 1 whose logarithm is normal with deviation sigma.
+func logNormal(sigma float64) func(r *rand.Rand) float64 {
+	return func(r *rand.Rand) float64 { return math.Exp(sigma * r.NormFloat64()) }
 }
 
 func distinct(all []sim.Contender) error {

@@ -23,11 +23,12 @@ func informed() sim.Contender {
 		defer mu.Unlock()
 		key := fmt.Sprint(s.Family, s.N, s.Rounds) // they are the same however many arms are played
 		if priors[key] == nil {
-			var err error
-			if priors[key], err = bandit.FitPrior(sim.Arms(s.Family, priorSeed, priorSearches, s.N, s.Rounds)); err != nil {
+			p, err := bandit.FitPrior(sim.Arms(s.Family, priorSeed, priorSearches, s.N, s.Rounds))
+			if err != nil {
 				panic(err) // a family gives whole trajectories of finite scores
 			}
+			priors[key] = p.Every(max(s.N, 1))
 		}
-		return &bandit.ExpectedImprovement{T: s.Rounds, Ceiling: 1, Prior: priors[key]}
+		return &bandit.ExpectedImprovement{T: s.Calls(), Prior: priors[key]}
 	}}
 }

@@ -89,6 +89,36 @@ func overallTable(cells []sim.Cell) string {
 	return table(title, head, rows)
 }
 
+// gainTable shows how far policies end above one of them, and how long their runs took.
+func gainTable(cells []sim.Cell, than string) string {
+	if cells[0].Entry(than) == nil || len(cells[0].Entries) == 1 {
+		return ""
+	}
+	title := fmt.Sprintf("\nfinal best less that of %s, as a share of what there is to gain: of the way from the start to the oracle's [95 %% bootstrap]", than)
+	head := []string{"policy", "mean", "worst family"}
+	timed := cells[0].Entries[0].Seconds[0] > 0
+	if timed {
+		head = append(head, "seconds")
+	}
+	var rows [][]string
+	for p, e := range cells[0].Entries {
+		row := []string{e.Name, "0", ""}
+		if e.Name != than {
+			g := sim.GainOver(cells, e.Name, than)
+			row = []string{e.Name, interval(g.Mean), fmt.Sprintf("%s in %v", interval(g.Worst), g.WorstAt.Family)}
+		}
+		if timed {
+			var seconds [][]float64
+			for _, c := range cells {
+				seconds = append(seconds, c.Entries[p].Seconds)
+			}
+			row = append(row, fmt.Sprintf("%.0f", sim.SummarizeAll(seconds).Mean.Value))
+		}
+		rows = append(rows, row)
+	}
+	return table(title, head, rows)
+}
+
 // A yardstick is a choice of the scores that policies are timed to.
 type yardstick struct {
 	scores  string

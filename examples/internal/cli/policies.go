@@ -10,9 +10,8 @@ import (
 
 // A Game is what a policy is made for.
 type Game struct {
-	T       int     // rounds
-	N       int     // calls of a round, or the most; 0 means 1
-	Ceiling float64 // the best score known; 0 means none
+	T int // rounds
+	N int // calls of a round, or the most; 0 means 1
 }
 
 // policies are the values of --algo, in the order of the help.
@@ -20,9 +19,7 @@ var policies = []struct {
 	key string
 	new func(g Game) bandit.Policy
 }{
-	{"ei", func(g Game) bandit.Policy {
-		return &bandit.ExpectedImprovement{T: g.T * max(1, g.N), Ceiling: g.Ceiling}
-	}},
+	{"ei", func(g Game) bandit.Policy { return &bandit.ExpectedImprovement{T: g.T * max(1, g.N)} }},
 	{"ucb", func(Game) bandit.Policy { return &bandit.UCB1{} }},
 	{"exp3p", func(Game) bandit.Policy { return &bandit.PaperEXP3P{} }},
 	{"thompson", func(Game) bandit.Policy { return &bandit.GaussianThompson{} }},

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,18 +32,6 @@ func (o *Options) Problem() (p geometry.Problem, builtIn bool, err error) {
 func (o *Options) FolderTimeout() time.Duration {
 	if o.given["eval-timeout"] {
 		return o.EvalTimeout
-	}
-	return 0
-}
-
-// Ceiling returns the best score known of the task.
-func (o *Options) Ceiling() float64 { return Ceiling(o.Task) }
-
-// Ceiling returns the best score known of a task: 1 for the problems that count it as that, and 0, for none,
-// for any other.
-func Ceiling(task string) float64 {
-	if slices.Contains(taskKeys(), task) {
-		return 1
 	}
 	return 0
 }

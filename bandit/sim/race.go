@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// A RaceConfig says how a policy is played over searches whose steps may have any number of children, and how long
+// children take.
+type RaceConfig struct {
+	Calls int    // children to make in all; at least 1
+	Seed  uint64 // of the draws and the latencies
+	// Breadth decides how many children each step of a search makes; nil means one.
+	Breadth evolve.Breadth
+	// InFlight is the number of pulls that may be pending at once, at most one a search; 0 means 1.
+	InFlight int
+	// Slots is how many children are made at once: those of all pending pulls take them in the order in which the
+	// pulls were drawn. 0 means all.
+	Slots int
+	// Latency returns how many seconds a child takes. nil means that each takes one.
+	Latency func(r *rand.Rand) float64
+}
+
+func (c RaceConfig) validate(searches []Search) error {
+	switch {
+	case c.Calls < 1:
+		return fmt.Errorf("sim: Race of %d calls: need at least 1", c.Calls)
+	case c.InFlight < 1:
+		return fmt.Errorf("sim: Race with %d pulls pending at once: need at least 1", c.InFlight)
+	case c.Slots < 0:
+		return fmt.Errorf("sim: Race with %d slots: need 0 for no limit, or more", c.Slots)
+	case len(searches) == 0:
+		return errors.New("sim: Race without searches")
+	}
+	return nil
+}
+
+// A Raced is the record of a race.
+type Raced struct {
+	Steps   []RacedStep // in the order in which they ended
+	Best    []float64   // the best score of all searches after 0, 1, ..., Calls children were taken in
+	Seconds float64     // until the last child was
+}
+
+// A RacedStep is one pull of a race.
+type RacedStep struct {
+	Arm, Children int
+	Score         float64 // the arm's best after it, which is the reward
+	Began, Ended  float64 // in seconds
+}
+
+// Race plays p over searches, whose steps are as wide as cfg.Breadth says, until cfg.Calls children are made. Each
+// pull's reward is the best score of its search, and the policy is told how many calls pulls make, as in evolve.Run.
+// Equal arguments give equal races, if the searches are fresh.
+//
+// It returns an error if an argument is wrong, if the policy gives probabilities that are not a distribution, or if
+// the breadth asks for less than one child.
+func Race(p bandit.Policy, searches []Search, cfg RaceConfig) (Raced, error) {
+	cfg.InFlight = cmp.Or(cfg.InFlight, 1)
+	if cfg.Breadth == nil {
+		cfg.Breadth = evolve.Fixed(1)
+	}
+	if err := cfg.validate(searches); err != nil {
+		return Raced{}, err
+	}
+	r := newRace(p, searches, cfg)
+	for {
+		if err := r.fill(); err != nil {
+			return r.Raced, err
+		}
+		if len(r.pending) == 0 {
+			return r.Raced, nil
+		}
+		if err := r.report(); err != nil {
+			return r.Raced, err
+		}
+	}
+}
+
+// race is a race under way.
+type race struct {
+	Raced
+	cfg      RaceConfig
+	player   *bandit.Player
+	searches []Search
+	past     [][]evolve.Made // by search
+	open     []bool
+	calls    []int // of the next or the pending pull, by search
+	left     int   // children to make
+	pending  []pendingStep
+	free     []float64 // when each slot is free
+	clock    float64
+	pcg      rand.PCG
+	rand     *rand.Rand
+}
+
+// pendingStep is a pull whose outcome is not in.
+type pendingStep struct {
+	RacedStep
+	id, better int
+}
+
+func newRace(p bandit.Policy, searches []Search, cfg RaceConfig) *race {
+	r := &race{
+		cfg: cfg, player: bandit.NewPlayer(p, len(searches), cfg.Seed), searches: searches, left: cfg.Calls,
+		past: make([][]evolve.Made, len(searches)), open: make([]bool, len(searches)), calls: make([]int, len(searches)),
+		free: make([]float64, cfg.Slots),
+	}
+	r.rand = rand.New(&r.pcg)
+	best := math.Inf(-1)
+	for i, s := range searches {
+		r.open[i] = true
+		best = max(best, s.Best())
+	}
+	r.Best = append(make([]float64, 0, cfg.Calls+1), best)
+	return r
+}
+
+// fill draws until as many pulls are pending as may be.
+func (r *race) fill() error {
+	for r.left > 0 && len(r.pending) < min(r.cfg.InFlight, len(r.searches)) {
+		for i, open := range r.open {
+			if !open {
+				continue // its pull is pending
+			}
+			n := r.cfg.Breadth.Children(r.past[i])
+			if n < 1 {
+				return fmt.Errorf("sim: Breadth %v asks for %d children: need at least 1", r.cfg.Breadth, n)
+			}
+			r.calls[i] = min(n, r.left)
+		}
+		pull, err := r.player.DrawSized(r.open, r.calls)
+		if err != nil {
+			return err
+		}
+		r.start(pull)
+	}
+	return nil
+}
+
+// start makes the children of a pull.
+func (r *race) start(pull bandit.Pull) {
+	r.open[pull.Arm] = false
+	r.left -= pull.Calls
+	s := r.searches[pull.Arm]
+	step := pendingStep{id: pull.ID, better: s.Step(pull.Calls)}
+	step.RacedStep = RacedStep{Arm: pull.Arm, Children: pull.Calls, Score: s.Best(), Began: r.clock, Ended: r.ends(pull)}
+	r.pending = append(r.pending, step)
+}
+
+// ends returns when the last child of a pull is made.
+func (r *race) ends(pull bandit.Pull) float64 {
+	r.pcg.Seed(stream.Seed(r.cfg.Seed, "latency", uint64(pull.ID)))
+	last := r.clock
+	for range pull.Calls {
+		begin, took := r.clock, 1.0
+		if r.cfg.Latency != nil {
+			took = r.cfg.Latency(r.rand)
+		}
+		if len(r.free) == 0 {
+			last = max(last, begin+took)
+			continue
+		}
+		next := 0 // the slot that is free first
+		for i, at := range r.free {
+			if at < r.free[next] {
+				next = i
+			}
+		}
+		r.free[next] = max(begin, r.free[next]) + took
+		last = max(last, r.free[next])
+	}
+	return last
+}
+
+// report gives the policy the outcome of the pull that ends first; of equals, the one drawn first.
+func (r *race) report() error {
+	first := 0
+	for i, f := range r.pending {
+		if f.Ended < r.pending[first].Ended {
+			first = i
+		}
+	}
+	f := r.pending[first]
+	r.pending = slices.Delete(r.pending, first, first+1)
+	r.clock, r.Seconds = f.Ended, f.Ended
+	r.Steps = append(r.Steps, f.RacedStep)
+	best := r.Best[len(r.Best)-1]
+	for range f.Children - 1 { // the score is known when all of its children are
+		r.Best = append(r.Best, best)
+	}
+	r.Best = append(r.Best, max(best, f.Score))
+	r.open[f.Arm] = true
+	elapsed := time.Duration((f.Ended - f.Began) * float64(time.Second)).Round(time.Millisecond)
+	r.past[f.Arm] = append(r.past[f.Arm], evolve.Made{Children: f.Children, Better: f.better, Elapsed: elapsed})
+	return r.player.Report(f.id, f.Score)
+}

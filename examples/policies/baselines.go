@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/bandit/sim"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// searches returns the baselines that any allocation has to beat: one greedy search with the whole budget, which takes
+// strictly better children or also equally good ones, and two and three searches under ei.
+func searches() []sim.Contender {
+	only := func(sim.Setting) bandit.Policy { return bandit.Random{} } // of one arm
+	return []sim.Contender{
+		{Name: "one", Arms: 1, New: only},
+		{Name: "one-neutral", Arms: 1, New: only, Neutral: true},
+		{Name: "two", Arms: 2, New: newEI(nil)},
+		{Name: "three", Arms: 3, New: newEI(nil)},
+	}
+}
+
+// told returns ei with a ceiling: right for families whose scores end at 1, too high, too low, and none there can be.
+func told() []sim.Contender {
+	var all []sim.Contender
+	for _, c := range []struct {
+		name    string
+		ceiling float64
+	}{{"right", 1}, {"high", 100}, {"half", 0.5}, {"zero", 0}} {
+		all = append(all, sim.Contender{Name: "ei-told-" + c.name, New: newEI(&c.ceiling)})
+	}
+	return all
+}
+
+func newEI(ceiling *float64) func(s sim.Setting) bandit.Policy {
+	return func(s sim.Setting) bandit.Policy {
+		return &bandit.ExpectedImprovement{T: s.Calls(), Ceiling: ceiling}
+	}
+}
+
+// widened returns the contender that a name with a breadth after "@" means: "ei@adaptive", "one@doubling", "ucb@16".
+func widened(all []sim.Contender, name string) (c sim.Contender, err error) {
+	policy, breadth, found := strings.Cut(name, "@")
+	i := slices.IndexFunc(all, func(c sim.Contender) bool { return c.Name == policy })
+	if i < 0 {
+		return c, fmt.Errorf("unknown policy %q: it is one of %s, or all; with @adaptive, @doubling or @N after it for the breadth", policy, strings.Join(names(all), ", "))
+	}
+	c = all[i]
+	if !found {
+		return c, nil
+	}
+	c.Name = name
+	c.Breadth, err = breadthOf(breadth)
+	return c, err
+}
+
+// breadthOf reads a breadth: adaptive, adaptive:S where a second is worth S calls, doubling, or a number of children.
+func breadthOf(name string) (evolve.Breadth, error) {
+	kind, second, valued := strings.Cut(name, ":")
+	switch {
+	case kind == "adaptive" && valued:
+		s, err := strconv.ParseFloat(second, 64)
+		if err != nil || !(s >= 0) {
+			return nil, fmt.Errorf("breadth %q: need the calls that a second is worth after the colon", name)
+		}
+		return evolve.Adaptive{Second: s}, nil
+	case name == "adaptive":
+		return evolve.Adaptive{}, nil
+	case name == "doubling":
+		return evolve.Doubling{}, nil
+	}
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 1 || n > evolve.MaxN {
+		return nil, fmt.Errorf("breadth %q: it is adaptive, adaptive:S, doubling, or 1 to %d children", name, evolve.MaxN)
+	}
+	return evolve.Fixed(n), nil
+}
+
+// latencies are those of --latency-sigma, with --slots.
+func (o *options) latencies(cfg *sim.StudyConfig) error {
+	if o.slots < 0 {
+		return cli.Usagef("--slots is %d: need 0 for no limit, or more", o.slots)
+	}
+	if !(o.latencySigma <= 10) {
+		return cli.Usagef("--latency-sigma is %v: need at most 10", o.latencySigma)
+	}
+	cfg.Slots = o.slots
+	if o.given["latency-sigma"] || o.slots > 0 {
+		cfg.Latency = logNormal(max(0, o.latencySigma))
+	}
+	return nil
+}
