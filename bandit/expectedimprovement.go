@@ -20,11 +20,11 @@ const (
 	eiPoolGain  = 0.28  // a₁
 	eiPoolTime  = 1.3   // a₀
 	eiShrink    = 0.4   // s
-	eiSpread    = 0.4   // κ
+	eiSpread    = 0.6   // κ
 	eiJumpGain  = 0.065 // j₁
 	eiJumps     = 1.0   // j₀
-	eiDead      = 0.1   // δ
-	eiLife      = 0.02  // the least factor of the rate of an arm that is silent
+	eiDead      = 0.5   // δ
+	eiLife      = 0.1   // the least factor of the rate of an arm that is silent
 	eiOpening   = 1.8   // arms started by draw t: at most ⌈β·√(t+1)⌉, with β at most this
 	eiOpenEarly = 0.6   // β in a run of eiOpenPulls pulls; it grows as the root of their number
 	eiOpenPulls = 8
@@ -57,7 +57,7 @@ const (
 //	A = ln((a + c₀)/c₀), S = ln((n + c₀)/(a + c₀))   the time of its jumps, and that of its silence
 //	λ̄ = (ΣJ + 1)/(ΣA + 1)                            the jumps of all arms in a unit of time
 //	q = (1 + S/(A + 1))^−(J + λ̄)                     the chance of so long a silence if it goes on
-//	w = max(0.02, q/((1 − δ)·q + δ))                 how likely it goes on, 1 without silence
+//	w = max(0.1, q/((1 − δ)·q + δ))                  how likely it goes on, 1 without silence
 //
 // where δ is the share of arms that have stopped, beforehand, and q is that of a Poisson process whose rate has a
 // gamma prior. The index of the arm is
@@ -79,7 +79,7 @@ const (
 // its mass is on one arm.
 //
 // The constants are ε = 0.07, c₀ = max(t, 80·u)/50 with u the mean size of the pulls so far, a₁ = 0.28, a₀ = 1.3,
-// s = 0.4, κ = 0.4, j₁ = 0.065, j₀ = 1 and δ = 0.1.
+// s = 0.4, κ = 0.6, j₁ = 0.065, j₀ = 1 and δ = 0.5.
 //
 // Calls are those that pulls say they make ([Pull.Calls], [Round.Calls]), and one for each pull that does not. So
 // pulls may differ in size, and if all are of one size it does not matter which.

@@ -206,13 +206,13 @@ func (d *direct) indices(r bandit.Round) []float64 {
 		w := 1.0
 		if n > 0 {
 			q := math.Pow(1+v.s/(v.a+1), -(v.jumps + lambda))
-			w = max(0.02, q/(0.9*q+0.1))
+			w = max(0.1, q/(0.5*q+0.5))
 		}
 		rho := w * (v.gain + 0.4*pooled) / (v.time + 0.4)
 		D := best - v.course[n]
 		for _, h := range grid(float64(size(r, arm)), left) {
 			mu := rho * math.Log(1+h/(float64(n)+c0))
-			e := (mu - D + math.Sqrt((mu-D)*(mu-D)+4*0.4*0.4*mu*(mu+g)*D/(D+mu+g))) / 2
+			e := (mu - D + math.Sqrt((mu-D)*(mu-D)+4*0.6*0.6*mu*(mu+g)*D/(D+mu+g))) / 2
 			if d.prior != nil {
 				e = d.expect(v.course, h, D, e)
 			}
@@ -496,7 +496,7 @@ func ExampleExpectedImprovement() {
 	fmt.Println(pulls)
 	// Output:
 	// ExpectedImprovement(T=20, ceiling=1)
-	// [1 4 15]
+	// [1 3 16]
 }
 
 // Two models on one task: a call to the larger costs ten times as much, so it has to gain ten times as much.
