@@ -21,14 +21,14 @@ import (
 //
 // which rises to one peak and falls after it. Without a value of time the peak is at n = 1, always. But r falls
 // slowly there, and a wider step ends sooner. So Adaptive takes the largest n in Min..Max whose r(n) is at least
-// (1-Waste) times that of the peak. Without a value of time that is about 1 + 2·Waste/p: with gains in every
-// tenth child and a Waste of a fifth, 5 children.
+// (1-Waste) times that of the peak. Without a value of time and with the default Waste that is about ½ + 0.76/p:
+// with gains in every tenth child, 8 children.
 //
 // The estimates come from the recent half of the children, because gains become rare as a search goes on:
 //
 //	p = (s + ½) / (m + 1)
 //
-// for s better ones among m. A new search thus begins with p = ½ and few children. τ(n) = a + b·n with a and b at
+// for s better ones among m. A new search thus begins with p = ½, which makes 2 children by default. τ(n) = a + b·n with a and b at
 // least 0, by least squares over all steps that are read, because it takes steps of several widths to tell a from
 // b, and time changes less than p. As long as all of them had one width, b is 0: a wider step is taken to cost no
 // more time, until one has shown what it costs.
@@ -47,7 +47,7 @@ type Adaptive struct {
 	// four seconds costs 20 calls more than it has children.
 	Second float64
 	// Waste is the share of the gain for what it costs that is given up for fewer and wider steps, less than 1. 0
-	// means 0.2, and negative none.
+	// means 0.3, and negative none.
 	Waste float64
 	Min   int // least number of children; 0 means 1
 	Max   int // largest number of children, at most MaxN; 0 means DefaultN, or Min if that is more
@@ -102,7 +102,7 @@ func (a Adaptive) Children(past []Made) int {
 	return peak + sort.Search(a.Max-peak, func(i int) bool { return rate(peak+i+1) < enough })
 }
 
-// String returns "Adaptive(second=0, waste=0.2, 1..64)" with the numbers in force.
+// String returns "Adaptive(second=0, waste=0.3, 1..64)" with the numbers in force.
 func (a Adaptive) String() string {
 	a = a.withDefaults()
 	return fmt.Sprintf("Adaptive(second=%v, waste=%v, %d..%d)", a.Second, a.Waste, a.Min, a.Max)

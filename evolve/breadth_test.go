@@ -56,16 +56,18 @@ func TestAdaptive(t *testing.T) {
 		past   []evolve.Made
 		want   int
 	}{
-		{"a new search has p = 1/2, where the second child is wasted too often", evolve.Adaptive{}, nil, 1},
+		// p = 0.5: (1-(1-p)^n)/np is 1, 0.75 and 0.583 at 1, 2 and 3.
+		{"a new search has p = 1/2, where a second child still pays and a third does not", evolve.Adaptive{}, nil, 2},
+		{"and with a smaller Waste a second does not either", evolve.Adaptive{Waste: 0.2}, nil, 1},
 		{"Min", evolve.Adaptive{Min: 7, Waste: -1}, nil, 7},
-		// p = 0.5/(10+1), from the recent half of the children: (1-(1-p)^n)/np is 0.801 at 11 and 0.785 at 12.
-		{"without gain about 1 + 2·Waste/p", evolve.Adaptive{}, made(20, 1, 0, s), 11},
+		// p = 0.5/(10+1), from the recent half of the children: (1-(1-p)^n)/np is 0.707 at 17 and 0.693 at 18.
+		{"without gain about 1/2 + 0.76/p", evolve.Adaptive{}, made(20, 1, 0, s), 17},
 		{"Max", evolve.Adaptive{Max: 6}, made(20, 1, 0, s), 6},
 		{"no waste at all", evolve.Adaptive{Waste: -1}, made(20, 1, 0, s), 1},
 		{"all gains", evolve.Adaptive{}, made(20, 1, 1, s), 1},
 		{"a long time without gain", evolve.Adaptive{}, made(1000, 64, 0, s), 64},
 		{"gains of long ago are forgotten", evolve.Adaptive{}, append(made(300, 1, 1, s), made(400, 1, 0, s)...), 64},
-		{"steps without a child tell nothing", evolve.Adaptive{Second: 5}, made(3, 0, 0, s), 1},
+		{"steps without a child tell nothing", evolve.Adaptive{Second: 5}, made(3, 0, 0, s), 2},
 		// p = 0.5/2, from the newer of two steps. With 500 calls for the time of a step (1-0.75^n)/(n+500) is largest
 		// where 0.75^n = 1/(1+ln(4/3)·(n+500)), that is, at n = 17.4.
 		{"time that is worth nothing", evolve.Adaptive{Waste: -1}, made(2, 1, 0, 100*s), 1},
@@ -84,7 +86,7 @@ func TestAdaptive(t *testing.T) {
 func TestAdaptiveIsItsFormula(t *testing.T) {
 	for i := range 2000 {
 		r := rand.New(rand.NewPCG(9, uint64(i)))
-		a := evolve.Adaptive{Second: []float64{0, 0.1, 5, 300}[r.IntN(4)], Waste: []float64{-1, 0.05, 0.2, 0.7}[r.IntN(4)], Min: 1 + r.IntN(3), Max: 3 + r.IntN(300)}
+		a := evolve.Adaptive{Second: []float64{0, 0.1, 5, 300}[r.IntN(4)], Waste: []float64{-1, 0.05, 0.3, 0.7}[r.IntN(4)], Min: 1 + r.IntN(3), Max: 3 + r.IntN(300)}
 		var past []evolve.Made
 		for range r.IntN(60) {
 			n := 1 + r.IntN(40)
@@ -359,7 +361,7 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 		in        func([]evolve.Arm) []evolve.Arm
 		same      bool
 	}{
-		{"the same again", evolve.Adaptive{}, evolve.Adaptive{Waste: 0.2}, plain, true},
+		{"the same again", evolve.Adaptive{}, evolve.Adaptive{Waste: 0.3}, plain, true},
 		{"another value of time", evolve.Adaptive{}, evolve.Adaptive{Second: 1}, plain, false},
 		{"another kind that begins alike", evolve.Adaptive{}, evolve.Doubling{}, plain, false},
 		{"none then", nil, evolve.Fixed(evolve.DefaultN), plain, false},

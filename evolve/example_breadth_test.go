@@ -42,8 +42,8 @@ func ExampleAdaptive() {
 		fmt.Println(b, plateau(b))
 	}
 	// Output:
-	// Adaptive(second=0, waste=0.2, 1..32) [1 2 3 2 1 2 2 2 2 2 2 2 2 2 2 3 3 4 4 7 24 32 32]
-	// Adaptive(second=4, waste=0.2, 1..32) [1 12 12 12 18 32 32 32]
+	// Adaptive(second=0, waste=0.3, 1..32) [2 5 3 3 3 2 3 3 3 4 4 6 8 32 32 32]
+	// Adaptive(second=4, waste=0.3, 1..32) [2 21 16 20 32 32]
 }
 
 // Whatever has the method is a Breadth: this one is narrow after each gain of the last four steps.
@@ -76,8 +76,8 @@ func ExampleBreadth() {
 	fmt.Println(result.Calls, widths, err)
 	fmt.Println(arms[0])
 	// Output:
-	// 64 [1 1 2 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2 2 2 3 7 8 9] <nil>
-	// Greedy(sum, N=16, seed=40, Adaptive(second=0, waste=0.2, 1..64))
+	// 64 [2 1 1 2 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2 2 2 2 3 5 8 11] <nil>
+	// Greedy(sum, N=16, seed=40, Adaptive(second=0, waste=0.3, 1..64))
 }
 
 // A search of one's own asks a Breadth for its width in Calls and in Step.

@@ -36,7 +36,7 @@ func (h Header) breadth() string {
 }
 
 // breadthTag is what a breadth adds to a file's name, so that runs that differ in it do not share a file: "_adaptive"
-// for Adaptive(second=0, waste=0.2, 1..64), and nothing without one, as the paper has it.
+// for Adaptive(second=0, waste=0.3, 1..64), and nothing without one, as the paper has it.
 func breadthTag(breadth string) string {
 	name, _, _ := strings.Cut(breadth, "(")
 	name = name[strings.LastIndex(name, ".")+1:] // of a type the name alone

@@ -135,8 +135,8 @@ func TestRunSavesItsResult(t *testing.T) {
 // what it was.
 func TestBreadths(t *testing.T) {
 	for _, tt := range []struct{ flags, file, says, reason string }{
-		{"", "ei_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=0, waste=0.2, 1..16)", "the default"},
-		{"--breadth adaptive --second 1000", "ei_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=1000, waste=0.2, 1..16)", "wider where time is worth something"},
+		{"", "ei_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=0, waste=0.3, 1..16)", "the default"},
+		{"--breadth adaptive --second 1000", "ei_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=1000, waste=0.3, 1..16)", "wider where time is worth something"},
 		{"--breadth doubling", "ei_C96_T6_K3_doubling_seed0.json", "Doubling(up=2, down=4, 1..16)", "a rule"},
 		{"--breadth fixed", "ei_C96_T6_K3_seed0.json", "", "the paper's"},
 	} {
