@@ -73,8 +73,8 @@ func FitPrior(trajectories [][]float64) (*Prior, error) {
 }
 
 // Every returns the prior with the given number of model calls to a pull of its searches, which is 1 otherwise. A
-// policy that is told the calls of its pulls needs to know: FitPrior of generations of 64 children is Every(64). It
-// panics if calls is below 1.
+// policy that is told the calls of its pulls needs to know: FitPrior of generations of 64 children is Every(64), and that of replay.Curves is
+// Every(replay.Size(arms)). It panics if calls is below 1.
 func (p *Prior) Every(calls int) *Prior {
 	if calls < 1 {
 		panicf("Prior.Every(%d): need at least 1 call to a pull", calls)

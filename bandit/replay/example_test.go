@@ -60,6 +60,37 @@ func ExampleOffPolicy() {
 	// Output: logged 0.450, self-normalized 0.61 [0.5156, 0.7044], from 2.4 steps
 }
 
+// The generations of a search with a breadth differ in width, so its curve has a score for each call.
+func ExampleCurves() {
+	l, err := replay.Read(strings.NewReader(`{"N": 64, "seed": 40, "breadth": "Doubling(up=2, down=4, 1..64)", "trajectory": [
+		{"generation": 0, "best_fitness": 0.3}, {"generation": 1, "best_fitness": 0.3, "width": 1},
+		{"generation": 2, "best_fitness": 0.4, "width": 2}, {"generation": 3, "best_fitness": 0.6, "width": 1}]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("by pull", l.Arms[0].Best, "of", l.Arms[0].Calls, "calls")
+	fmt.Println("by call", replay.Curves(l.Arms)[0])
+	// Output:
+	// by pull [0.3 0.3 0.4 0.6] of [1 2 1] calls
+	// by call [0.3 0.3 0.3 0.4 0.6]
+}
+
+// A prior has to know how many calls a pull of its searches made.
+func ExampleSize() {
+	arms := []replay.Arm{
+		{Name: "40", Best: []float64{0.3, 0.3, 0.4}, Calls: []int{64, 64}},
+		{Name: "41", Best: []float64{0.3, 0.5, 0.5}, Calls: []int{64, 64}},
+	}
+	prior, err := bandit.FitPrior(replay.Curves(arms))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(prior.Every(replay.Size(arms)))
+	// Output: Prior(2 searches, 4 pulls of 64 calls, 9d6ed17a)
+}
+
 // A bandit's result, as the library writes it, is repeated by the policy that made it.
 func ExampleVerify() {
 	l, err := replay.Read(strings.NewReader(`{"bandit_seed": 0, "selections": [0, 1, 1], "rewards": [0.3, 0.4, 0.6], "propensities": [1, 1, 1],

@@ -8,8 +8,8 @@ import (
 )
 
 // A Family has logged searches as arms, so that policies can be compared over them by [sim.Study]. Each seed
-// deals them out in another order, so K arms are K of the logged searches. Its N is the log's, whatever the
-// address says, and an arm is no longer than its log. Scores should be in [0, 1] for policies that expect
+// deals them out in another order, so K arms are K of the logged searches. Its pulls are those of [Curves], of [Size]
+// calls each, whatever the address says, and an arm is no longer than its log. Scores should be in [0, 1] for policies that expect
 // rewards there.
 type Family struct {
 	Name string // what the family is called; the order of the searches depends on it too
@@ -24,7 +24,7 @@ func (f Family) Arm(a sim.Address) []float64 {
 		panic(fmt.Sprintf("replay: arm %d of %q, which has %d searches", a.Index, f.Name, len(f.Arms)))
 	}
 	order := stream.New(a.Seed, "replay/"+f.Name, 0).Perm(len(f.Arms))
-	best := f.Arms[order[a.Index]].Best
+	best := f.Arms[order[a.Index]].curve(differ(f.Arms))
 	return best[:min(len(best), a.Rounds+1)]
 }
 

@@ -23,7 +23,8 @@ import (
 // A Log is searches, and how a bandit allocated them if one did.
 type Log struct {
 	Task, Model string // their keys; "" if the log does not say
-	N           int    // children to a generation; 0 if the log does not say
+	N           int    // children to a generation, and with a Breadth the most; 0 if the log does not say
+	Breadth     string // what decided how many children each generation had; "" if N in each
 	Arms        []Arm  // at least one
 	Run         *Run   // nil unless the log is a bandit's
 }
@@ -34,6 +35,9 @@ type Arm struct {
 	Best []float64 // its best score after 0, 1, ... pulls
 	// Rewards is what the bandit was told after pulls 1, 2, ...; nil means Best from 1 on.
 	Rewards []float64
+	// Calls is how many model calls pulls 1, 2, ... were granted; nil if the log does not say. Policies are told
+	// ([bandit.Round.Calls]).
+	Calls []int
 }
 
 // Reward returns what a policy is told after pull n, counted from 1. It panics if n is not in 1..a.Pulls().
@@ -59,6 +63,7 @@ type Run struct {
 	Selections   []int     // the arm of each round
 	Propensities []float64 // nil if the log has none, as the paper's
 	Rewards      []float64 // what the policy was told
+	Calls        []int     // that the round was granted, 0 if its search does not say; nil if the log does not
 }
 
 // validate returns an error if the log cannot be played.
@@ -75,6 +80,9 @@ func (l Log) validate() error {
 				return fmt.Errorf("replay: search %s: score %v in generation %d", a.Name, v, n)
 			}
 		}
+		if err := a.validateCalls(); err != nil {
+			return err
+		}
 	}
 	if l.Run != nil {
 		return l.Run.validate(len(l.Arms))
@@ -86,6 +94,8 @@ func (r Run) validate(arms int) error {
 	switch n := len(r.Selections); {
 	case len(r.Rewards) != n:
 		return fmt.Errorf("replay: %d selections and %d rewards", n, len(r.Rewards))
+	case r.Calls != nil && len(r.Calls) != n:
+		return fmt.Errorf("replay: %d selections and calls of %d", n, len(r.Calls))
 	case r.Propensities != nil && len(r.Propensities) != n:
 		return fmt.Errorf("replay: %d selections and %d propensities", n, len(r.Propensities))
 	}
@@ -97,6 +107,8 @@ func (r Run) validate(arms int) error {
 			return fmt.Errorf("replay: round %d has propensity %v: need more than 0, at most 1", i, r.Propensities[i])
 		case math.IsNaN(r.Rewards[i]) || math.IsInf(r.Rewards[i], 0):
 			return fmt.Errorf("replay: round %d has reward %v", i, r.Rewards[i])
+		case r.Calls != nil && (r.Calls[i] < 0 || r.Calls[i] > mostCalls):
+			return fmt.Errorf("replay: round %d was granted %d calls: need at least 0, and at most %d", i, r.Calls[i], mostCalls)
 		}
 	}
 	return nil

@@ -20,6 +20,7 @@ func Of(r *evolve.Result, policy string, seed uint64) (Log, error) {
 		l.Run.Selections = append(l.Run.Selections, round.Pull.Arm)
 		l.Run.Propensities = append(l.Run.Propensities, round.Pull.Prob)
 		l.Run.Rewards = append(l.Run.Rewards, round.Reward)
+		l.Run.Calls = append(l.Run.Calls, round.Pull.Calls)
 	}
 	if err := l.validate(); err != nil {
 		return Log{}, err

@@ -12,15 +12,16 @@ import (
 
 // The log of a result is that of its file, but for what only the file's header says.
 func TestOfIsWhatIsRead(t *testing.T) {
-	for _, p := range livePolicies {
+	for i, p := range livePolicies {
 		policy := p.fresh()
-		file, res := resultOf(t, policy, evolve.Budget{Rounds: 60, RoundsPerArm: 14}, 7)
+		breadth := []evolve.Breadth{nil, evolve.Doubling{}}[i%2]
+		file, res := resultOf(t, policy, breadth, evolve.Budget{Rounds: 60, RoundsPerArm: 14}, 7)
 		want := read(t, string(file))
 		got, err := replay.Of(res, fmt.Sprint(policy), 7)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Task, want.Model, want.N, want.Run.Algo = "", "", 0, ""
+		want.Task, want.Model, want.N, want.Breadth, want.Run.Algo = "", "", 0, "", ""
 		for i := range want.Arms {
 			want.Arms[i].Name = got.Arms[i].Name
 		}

@@ -51,7 +51,8 @@ type Estimates struct {
 //
 // Each round is taken as it was, with the arms as far as the log's policy had brought them. The estimate is
 // the policy's value if rewards do not depend on earlier pulls. Those of a search that rises with its pulls
-// do depend on them; [Play] shows what a policy would have reached by itself.
+// do depend on them; [Play] shows what a policy would have reached by itself. Rounds count alike, however many model
+// calls each made: where pulls differ in size, a policy that is estimated higher may also spend more.
 //
 // It returns an error for fewer than two steps, for values out of range, or if the policy gives no chance to
 // any pull in the log.
@@ -160,11 +161,15 @@ func (l Log) Along(fresh func() bandit.Policy, limit int) (iter.Seq[Step], error
 
 func (l Log) along(p bandit.Policy, limit int, yield func(Step) bool) {
 	k := len(l.Arms)
-	probs, open, pending, pulls := make([]float64, k), slices.Repeat([]bool{true}, k), make([]int, k), make([]int, k)
+	probs, open, pending, pulls, calls := make([]float64, k), slices.Repeat([]bool{true}, k), make([]int, k), make([]int, k), make([]int, k)
 	for i, arm := range l.Run.Selections {
 		clear(probs)
-		p.Probs(probs, bandit.Round{T: i, Open: open, Pending: pending, Rand: stream.New(l.Run.Seed, "along", uint64(i))})
-		pull := bandit.Pull{ID: i, Arm: arm, Prob: l.Run.Propensities[i], Arms: k}
+		round := bandit.Round{T: i, Open: open, Pending: pending, Rand: stream.New(l.Run.Seed, "along", uint64(i))}
+		if sizes(calls, l.Arms, pulls) {
+			round.Calls = calls
+		}
+		p.Probs(probs, round)
+		pull := bandit.Pull{ID: i, Arm: arm, Prob: l.Run.Propensities[i], Arms: k, Calls: calls[arm]}
 		if !yield(Step{arm, pull.Prob, l.Run.Rewards[i], probs[arm]}) {
 			return
 		}

@@ -12,6 +12,7 @@ import (
 // A Config says how a policy is played over a log.
 type Config struct {
 	Rounds int    // pulls to play; 0 means until every search's log has ended
+	Calls  int    // model calls to play; 0 means no limit. A pull that would pass it is not made, and ends the play. Every pull must say its calls
 	Cap    int    // pulls of an arm after which it is closed; 0 means none. Give the logged run's, if it had one
 	Seed   uint64 // of the draws; 0 is a seed like any other
 }
@@ -27,13 +28,18 @@ func Play(p bandit.Policy, arms []Arm, cfg Config) (sim.Played, error) {
 	if err := (Log{Arms: arms}).validate(); err != nil {
 		return sim.Played{}, err
 	}
-	if cfg.Rounds < 0 || cfg.Cap < 0 {
+	switch {
+	case cfg.Rounds < 0 || cfg.Cap < 0:
 		return sim.Played{}, fmt.Errorf("replay: Play of %d rounds with a cap of %d: need at least 0", cfg.Rounds, cfg.Cap)
+	case cfg.Calls < 0:
+		return sim.Played{}, fmt.Errorf("replay: Play of %d calls: need at least 0", cfg.Calls)
+	case cfg.Calls > 0 && Size(arms) == 0:
+		return sim.Played{}, errors.New("replay: Play of a number of calls over a log that does not say how many its pulls made: give Rounds")
 	}
 	g := newGame(p, arms, cfg)
 	for cfg.Rounds == 0 || len(g.Selections) < cfg.Rounds {
 		err := g.round()
-		if errors.Is(err, bandit.ErrNoArm) {
+		if errors.Is(err, bandit.ErrNoArm) || errors.Is(err, errSpent) {
 			break
 		}
 		if err != nil {
@@ -43,6 +49,9 @@ func Play(p bandit.Policy, arms []Arm, cfg Config) (sim.Played, error) {
 	return g.Played, nil
 }
 
+// errSpent ends a play: the pull drawn has no room in Config.Calls.
+var errSpent = errors.New("the calls are spent")
+
 // game is a run over a log.
 type game struct {
 	sim.Played
@@ -51,10 +60,12 @@ type game struct {
 	arms   []Arm
 	pulls  []int
 	open   []bool
+	calls  []int // of the next pull, by arm
+	spent  int   // calls
 }
 
 func newGame(p bandit.Policy, arms []Arm, cfg Config) *game {
-	g := &game{cfg: cfg, player: bandit.NewPlayer(p, len(arms), cfg.Seed), arms: arms, pulls: make([]int, len(arms)), open: make([]bool, len(arms))}
+	g := &game{cfg: cfg, player: bandit.NewPlayer(p, len(arms), cfg.Seed), arms: arms, pulls: make([]int, len(arms)), open: make([]bool, len(arms)), calls: make([]int, len(arms))}
 	best := arms[0].Best[0]
 	for i, a := range arms {
 		best = max(best, a.Best[0])
@@ -71,6 +82,10 @@ func (g *game) round() error {
 		return err
 	}
 	arm := pull.Arm
+	if g.cfg.Calls > 0 && g.spent+pull.Calls > g.cfg.Calls {
+		return errSpent
+	}
+	g.spent += pull.Calls
 	g.pulls[arm]++
 	g.open[arm] = g.cfg.Cap == 0 || g.pulls[arm] < g.cfg.Cap
 	reward := g.arms[arm].Reward(g.pulls[arm])
@@ -84,7 +99,7 @@ func (g *game) round() error {
 // draw draws until the log of the arm drawn goes on.
 func (g *game) draw() (bandit.Pull, error) {
 	for {
-		pull, err := g.player.Draw(g.open)
+		pull, err := g.next()
 		if err != nil || g.pulls[pull.Arm] < g.arms[pull.Arm].Pulls() {
 			return pull, err
 		}
@@ -95,10 +110,22 @@ func (g *game) draw() (bandit.Pull, error) {
 	}
 }
 
+// next draws, and tells the policy the calls of pulls if the log has them.
+func (g *game) next() (bandit.Pull, error) {
+	if !sizes(g.calls, g.arms, g.pulls) {
+		return g.player.Draw(g.open)
+	}
+	return g.player.DrawSized(g.open, g.calls)
+}
+
 // Verify replays the run in l with the policy that is said to have made it. It returns an error that names
 // the first round in which p draws another arm, or draws it with another propensity. limit is the cap of
 // rounds per arm that the run had, 0 for none. p must be fresh. The run must have had one pull pending at a
 // time, since a log does not tell in which order outcomes came in. For a run of the paper's code use [Paper].
+//
+// How many calls the pull after an arm's last would have made is not in the log. Verify takes them for as many as the
+// last made. So of a run with an evolve.Breadth, a policy that asks for them, such as bandit.ExpectedImprovement, may
+// draw otherwise here.
 func Verify(l Log, p bandit.Policy, limit int) error {
 	if l.Run == nil {
 		return errors.New("replay: Verify of a log without a bandit's run")
@@ -119,13 +146,4 @@ func Verify(l Log, p bandit.Policy, limit int) error {
 		}
 	}
 	return nil
-}
-
-// Curves returns the arms' best scores, as [sim.Oracle] and [sim.RoundRobin] take them.
-func Curves(arms []Arm) [][]float64 {
-	curves := make([][]float64, len(arms))
-	for i, a := range arms {
-		curves[i] = a.Best
-	}
-	return curves
 }

@@ -2,12 +2,14 @@ package replay
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -41,10 +43,10 @@ func ReadFiles(paths ...string) (Log, error) {
 			return Log{}, err
 		}
 		if i == 0 {
-			all.Task, all.Model, all.N = l.Task, l.Model, l.N
+			all.Task, all.Model, all.N, all.Breadth = l.Task, l.Model, l.N, l.Breadth
 		}
-		if l.Task != all.Task || l.N != all.N {
-			return Log{}, fmt.Errorf("replay: %s is of task %q with N=%d, the first file of %q with N=%d: scores are not comparable", filepath.Base(path), l.Task, l.N, all.Task, all.N)
+		if l.Task != all.Task || l.N != all.N || l.Breadth != all.Breadth {
+			return Log{}, fmt.Errorf("replay: %s is of task %q with %s, the first file of %q with %s: scores are not comparable", filepath.Base(path), l.Task, l.generations(), all.Task, all.generations())
 		}
 		for _, a := range l.Arms {
 			a.Rewards = nil // of a run that is not kept
@@ -56,6 +58,15 @@ func ReadFiles(paths ...string) (Log, error) {
 		}
 	}
 	return all, all.validate()
+}
+
+// generations says how many children the log's generations had.
+func (l Log) generations() string {
+	s := fmt.Sprintf("N=%d", l.N)
+	if l.Breadth != "" {
+		s += " and breadth " + l.Breadth
+	}
+	return s
 }
 
 // Read reads a log: JSON if it begins with a brace, else CSV.
@@ -88,6 +99,7 @@ type result struct {
 	Task         string      `json:"task"`
 	Model        string      `json:"model"`
 	N            int         `json:"N"`
+	Breadth      string      `json:"breadth"`
 	Seed         int64       `json:"seed"`
 	Trajectory   []row       `json:"trajectory"`
 	Algo         string      `json:"algo"`
@@ -96,6 +108,7 @@ type result struct {
 	Selections   []int       `json:"selections"`
 	Propensities []float64   `json:"propensities"`
 	Rewards      []float64   `json:"rewards"`
+	Granted      []int       `json:"calls_per_round"`
 	Arms         []struct {
 		Seed       int64 `json:"seed"`
 		Trajectory []row `json:"trajectory"`
@@ -106,6 +119,7 @@ type result struct {
 type row struct {
 	Generation int      `json:"generation"`
 	Best       *float64 `json:"best_fitness"`
+	Width      int      `json:"width"`   // calls that it was granted; 0 if the file does not say
 	Partial    bool     `json:"partial"` // cut short: the policy heard nothing of it
 }
 
@@ -114,9 +128,9 @@ func readJSON(r io.Reader) (Log, error) {
 	if err := json.NewDecoder(r).Decode(&f); err != nil {
 		return Log{}, fmt.Errorf("replay: not a result: %w", err)
 	}
-	l := Log{Task: f.Task, Model: f.Model, N: f.N}
+	l := Log{Task: f.Task, Model: f.Model, N: f.N, Breadth: f.Breadth}
 	if f.Arms == nil {
-		a, err := newArm(f.Seed, f.Trajectory)
+		a, err := f.newArm(f.Seed, f.Trajectory)
 		if err != nil {
 			return Log{}, err
 		}
@@ -124,7 +138,7 @@ func readJSON(r io.Reader) (Log, error) {
 		return l, l.validate()
 	}
 	for _, arm := range f.Arms {
-		a, err := newArm(arm.Seed, arm.Trajectory)
+		a, err := f.newArm(arm.Seed, arm.Trajectory)
 		if err != nil {
 			return Log{}, err
 		}
@@ -142,25 +156,45 @@ func readJSON(r io.Reader) (Log, error) {
 
 // newArm makes a search of a trajectory, whose rows are the generations 0, 1, ... Generations that were cut
 // short come last and are left out.
-func newArm(seed int64, rows []row) (Arm, error) {
+func (f result) newArm(seed int64, rows []row) (Arm, error) {
 	a := Arm{Name: fmt.Sprintf("seed %d", seed)}
+	if i := slices.IndexFunc(rows, func(r row) bool { return r.Partial }); i >= 0 {
+		rows = rows[:i]
+	}
 	for i, r := range rows {
 		switch {
 		case r.Generation != i:
 			return a, fmt.Errorf("replay: %s: generation %d in row %d of the trajectory", a.Name, r.Generation, i)
-		case r.Partial:
-			return a, nil
 		case r.Best == nil:
 			return a, fmt.Errorf("replay: %s: generation %d has no best_fitness", a.Name, i)
 		}
 		a.Best = append(a.Best, *r.Best)
 	}
 	rising(a.Best)
-	return a, nil
+	if f.Granted != nil || len(rows) == 0 {
+		return a, nil // assign knows the calls by round
+	}
+	var err error
+	a.Calls, err = f.widths(a.Name, rows[1:])
+	return a, err
+}
+
+// widths returns how many calls each generation was granted: N where the rows do not say, as the paper's.
+func (f result) widths(name string, rows []row) (calls []int, err error) {
+	for _, r := range rows {
+		switch {
+		case r.Width == 0 && f.Breadth != "":
+			return nil, fmt.Errorf("replay: %s: generation %d has no width, and with breadth %s it may be another than N: write the result again with a newer version", name, r.Generation, f.Breadth)
+		case r.Width == 0 && f.N == 0:
+			return nil, nil
+		}
+		calls = append(calls, cmp.Or(r.Width, f.N))
+	}
+	return calls, nil
 }
 
 func (f result) run() (*Run, error) {
-	r := &Run{Algo: f.Algo, Policy: f.Policy, Selections: f.Selections, Propensities: f.Propensities, Rewards: f.Rewards}
+	r := &Run{Algo: f.Algo, Policy: f.Policy, Selections: f.Selections, Propensities: f.Propensities, Rewards: f.Rewards, Calls: f.Granted}
 	if f.BanditSeed == "" {
 		return r, nil
 	}
@@ -176,7 +210,7 @@ func (f result) run() (*Run, error) {
 	return r, nil
 }
 
-// assign gives each arm the rewards of its rounds. A round whose generation is not in the arm's trajectory
+// assign gives each arm the rewards and the calls of its rounds. A round whose generation is not in the arm's trajectory
 // was cut short; it is taken out of the run.
 func (l *Log) assign() error {
 	r := l.Run
@@ -187,15 +221,28 @@ func (l *Log) assign() error {
 			continue
 		}
 		a.Rewards = append(a.Rewards, r.Rewards[i])
+		if r.Calls != nil {
+			a.Calls = append(a.Calls, r.Calls[i])
+		}
+		if n := len(a.Rewards); n <= len(a.Calls) {
+			kept.Calls = append(kept.Calls, a.Calls[n-1])
+		}
 		kept.Selections, kept.Rewards = append(kept.Selections, arm), append(kept.Rewards, r.Rewards[i])
 		if r.Propensities != nil {
 			kept.Propensities = append(kept.Propensities, r.Propensities[i])
 		}
 	}
-	for i, a := range l.Arms {
+	for i := range l.Arms {
+		a := &l.Arms[i]
 		if len(a.Rewards) != len(a.Best)-1 {
 			return fmt.Errorf("replay: arm %d has %d generations, but was selected in %d rounds", i, len(a.Best)-1, len(a.Rewards))
 		}
+		if slices.Contains(a.Calls, 0) { // it does not say how many it makes
+			a.Calls = nil
+		}
+	}
+	if len(kept.Calls) != len(kept.Selections) {
+		kept.Calls = nil
 	}
 	kept.Algo, kept.Policy, kept.Seed = r.Algo, r.Policy, r.Seed
 	l.Run = &kept

@@ -19,7 +19,7 @@ import (
 )
 
 // liveArms returns real searches: programs are numbers, and a child's depends on its seed and its parent.
-func liveArms(t *testing.T, k int) []evolve.Arm {
+func liveArms(t *testing.T, k int, b evolve.Breadth) []evolve.Arm {
 	t.Helper()
 	numbers, err := task.New(task.Spec{
 		Name: "numbers", Language: "text", System: "Write a larger number.", Initial: "0.1",
@@ -46,22 +46,30 @@ func liveArms(t *testing.T, k int) []evolve.Arm {
 		}
 		return llm.Reply{Text: fmt.Sprintf("```text\n%v\n```", v), Attempts: []llm.Attempt{{Status: llm.OK}}}, err
 	})
-	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: numbers, LLM: model, N: 2, Seed: 40}, k)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: numbers, LLM: model, N: widest(b), Breadth: b, Seed: 40}, k)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return arms
 }
 
+// widest returns the N of a search: 2, or with a breadth 16.
+func widest(b evolve.Breadth) int {
+	if b == nil {
+		return 2
+	}
+	return 16
+}
+
 // resultOf makes a run and returns its result file.
-func resultOf(t *testing.T, p bandit.Policy, budget evolve.Budget, seed uint64) ([]byte, *evolve.Result) {
+func resultOf(t *testing.T, p bandit.Policy, b evolve.Breadth, budget evolve.Budget, seed uint64) ([]byte, *evolve.Result) {
 	t.Helper()
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: liveArms(t, 5), Policy: p, Seed: seed, Budget: budget})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: liveArms(t, 5, b), Policy: p, Seed: seed, Budget: budget})
 	if err != nil {
 		t.Fatal(err)
 	}
 	file, err := json.Marshal(report.NewBandit(res, report.BanditHeader{
-		Header: report.Header{Task: "numbers", Model: llm.Model{Key: "test", Name: "test", ActiveParams: 1}, T: budget.Rounds, N: 2},
+		Header: report.Header{Task: "numbers", Model: llm.Model{Key: "test", Name: "test", ActiveParams: 1}, T: budget.Rounds, N: widest(b), Breadth: b},
 		Algo:   "test", Policy: fmt.Sprint(p), BanditSeed: seed, ArmSeeds: []uint32{40, 41, 42, 43, 44},
 	}))
 	if err != nil {
@@ -98,6 +106,7 @@ var livePolicies = []struct {
 	{"exp3p", func() bandit.Policy { return &bandit.PaperEXP3P{} }},
 	{"thompson", func() bandit.Policy { return &bandit.GaussianThompson{} }},
 	{"random", func() bandit.Policy { return bandit.Random{} }},
+	{"the default", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 120} }},
 	{"a floor", func() bandit.Policy { return bandit.WithFloor(&bandit.UCB1{}, 0.2) }},
 	{"the paper's ucb", paper("ucb", 3)},
 	{"the paper's exp3p", paper("exp3p", 3)},
@@ -110,7 +119,7 @@ var livePolicies = []struct {
 func TestRunsAreRepeated(t *testing.T) {
 	for _, budget := range []evolve.Budget{{Rounds: 60}, {Rounds: 60, RoundsPerArm: 14}} {
 		for _, p := range livePolicies {
-			file, res := resultOf(t, p.fresh(), budget, 7)
+			file, res := resultOf(t, p.fresh(), nil, budget, 7)
 			l := read(t, string(file))
 			if len(l.Run.Selections) != len(res.Rounds) || len(res.Rounds) < 50 {
 				t.Fatalf("%s: %d rounds in the log, %d in the run", p.name, len(l.Run.Selections), len(res.Rounds))
@@ -134,9 +143,40 @@ func TestRunsAreRepeated(t *testing.T) {
 	}
 }
 
+// Of a run whose pulls differ in size, the log has the size of each, and the policy that made it repeats it.
+func TestRunsOfABreadthAreRepeated(t *testing.T) {
+	for _, p := range livePolicies {
+		file, res := resultOf(t, p.fresh(), evolve.Doubling{}, evolve.Budget{Rounds: 60}, 7)
+		l := read(t, string(file))
+		if l.Breadth != "Doubling(up=2, down=4, 1..64)" || replay.Size(l.Arms) != 1 {
+			t.Fatalf("%s: breadth %q, a curve has a score for each %d calls", p.name, l.Breadth, replay.Size(l.Arms))
+		}
+		for i, r := range res.Rounds {
+			if l.Run.Calls[i] != r.Pull.Calls {
+				t.Fatalf("%s: round %d is read with %d calls, want %d", p.name, i, l.Run.Calls[i], r.Pull.Calls)
+			}
+		}
+		for i, curve := range replay.Curves(l.Arms) {
+			granted := 0
+			for _, g := range res.Arms[i].Generations {
+				granted += g.Width
+			}
+			if made := len(curve) - 1; made != granted || curve[made] != res.Arms[i].Best.Result.Score {
+				t.Errorf("%s: arm %d made %d calls to %v, and its curve has %d to %v", p.name, i, granted, res.Arms[i].Best.Result.Score, made, curve[made])
+			}
+		}
+		if p.name == "the default" {
+			continue // it asks for the size of pulls that were never made
+		}
+		if err := replay.Verify(l, p.fresh(), 0); err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
+	}
+}
+
 // A replay has the same scores as the run.
 func TestReplayComesToTheSame(t *testing.T) {
-	file, res := resultOf(t, &bandit.GaussianThompson{}, evolve.Budget{Rounds: 40}, 1)
+	file, res := resultOf(t, &bandit.GaussianThompson{}, nil, evolve.Budget{Rounds: 40}, 1)
 	l := read(t, string(file))
 	played, err := replay.Play(&bandit.GaussianThompson{}, l.Arms, replay.Config{Rounds: 40, Seed: 1})
 	if err != nil {
@@ -151,7 +191,7 @@ func TestReplayComesToTheSame(t *testing.T) {
 
 // A run that a failing model cut short has a round of which the policy heard nothing.
 func TestInterruptedRun(t *testing.T) {
-	arms := liveArms(t, 2)
+	arms := liveArms(t, 2, nil)
 	calls := 0
 	arms[1] = failing{arms[1], &calls}
 	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Seed: 2, Budget: evolve.Budget{Rounds: 40}})

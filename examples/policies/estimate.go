@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/replay"
@@ -23,7 +24,7 @@ func (o *options) estimateTable(all []sim.Contender) (string, error) {
 		return "", cli.Usagef("--estimate: %s is no bandit's result", o.estimate)
 	}
 	o.task = l.Task
-	s := sim.Setting{Family: replay.Family{Name: "log", Arms: l.Arms}, Arms: len(l.Arms), N: l.N, Rounds: len(l.Run.Selections)}
+	s := sim.Setting{Family: replay.Family{Name: "log", Arms: l.Arms}, Arms: len(l.Arms), N: meanCalls(l.Run), Rounds: len(l.Run.Selections)}
 	var rows [][]string
 	var logged float64
 	for _, c := range all {
@@ -42,4 +43,14 @@ func (o *options) estimateTable(all []sim.Contender) (string, error) {
 	title := fmt.Sprintf("mean reward in the rounds of %s's run, which was %.4f: estimates from its propensities [95 %%].\n"+
 		"A blind round could pull no other arm, though the policy might: what it missed is in no log", l.Run.Algo, logged)
 	return table(title, []string{"policy", "self-normalized", "inverse propensity", "rounds left", "largest weight", "blind rounds"}, rows), nil
+}
+
+// meanCalls returns how many calls a round of the run made on average, at least 1. A policy's horizon is so many for
+// each round.
+func meanCalls(r *replay.Run) int {
+	sum := 0
+	for _, n := range r.Calls {
+		sum += n
+	}
+	return max(1, int(math.Round(float64(sum)/float64(max(1, len(r.Selections))))))
 }

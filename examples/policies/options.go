@@ -194,7 +194,7 @@ func (o *options) searches() ([]sim.Family, error) {
 	if err != nil {
 		return nil, cli.Usagef("--logs: %w", err)
 	}
-	o.children, o.task = fmt.Sprint(max(l.N, 1)), l.Task // the former for the tables
+	o.children, o.task = fmt.Sprint(max(replay.Size(l.Arms), 1)), l.Task
 	return []sim.Family{replay.Family{Name: "logs", Arms: l.Arms}}, nil
 }
 
