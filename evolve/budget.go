@@ -47,7 +47,8 @@ type Budget struct {
 	Stalls int
 	// Rounds is the number of pulls, however many calls each makes; 0 means no limit.
 	Rounds int
-	// RoundsPerArm closes an arm to the policy after so many pulls; 0 means never.
+	// RoundsPerArm closes an arm to the policy after so many pulls; 0 means never. With a [Breadth] a pull may be one
+	// child, so the cap has to be larger than for pulls of N.
 	RoundsPerArm int
 
 	// Tokens limits prompt and completion tokens together, FLOPs the operations as package flops
@@ -74,7 +75,8 @@ type Budget struct {
 	// because 0 is a score that a search of negative losses looks for.
 	Target *float64
 	// Patience stops the run after this many pulls in a row without a better best; 0 means never. A better best
-	// from a pull that was in flight when it was reached does not undo it.
+	// from a pull that was in flight when it was reached does not undo it. With a [Breadth] a pull may be one child,
+	// so the same patience ends a run after far fewer calls than with pulls of N.
 	Patience int
 }
 

@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
-	policy, err := cli.Policy(o.Algo, cli.Game{T: o.T, N: o.N}) // &bandit.ExpectedImprovement{T: 4096}, say
+	policy, err := cli.Policy(o.Algo, o.Game()) // &bandit.ExpectedImprovement{T: 4096}, say
 	if err != nil {
 		return err
 	}

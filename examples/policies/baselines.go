@@ -55,6 +55,14 @@ func widened(all []sim.Contender, name string) (c sim.Contender, err error) {
 	}
 	c.Name = name
 	c.Breadth, err = breadthOf(breadth)
+	if slices.Contains(cli.PolicyKeys(), policy) {
+		c.New = policyOf(policy, func(s sim.Setting) int {
+			if n, ok := c.Breadth.(evolve.Fixed); ok {
+				return s.Calls() / int(n)
+			}
+			return 0 // the breadth follows the search
+		})
+	}
 	return c, err
 }
 

@@ -21,18 +21,23 @@ var own = []sim.Contender{}
 func (o *options) contenders() []sim.Contender {
 	var all []sim.Contender
 	for _, key := range cli.PolicyKeys() {
-		all = append(all, sim.Contender{Name: key, New: func(s sim.Setting) bandit.Policy {
-			p, err := cli.Policy(key, cli.Game{T: s.Rounds, N: s.N})
-			if err != nil {
-				panic(err) // the key is one of cli's own
-			}
-			return p
-		}})
+		all = append(all, sim.Contender{Name: key, New: policyOf(key, func(s sim.Setting) int { return s.Rounds })})
 	}
 	if !o.logged() && len(o.banks) == 0 {
 		all = append(all, informed())
 	}
 	return slices.Concat(all, searches(), told(), own)
+}
+
+// policyOf returns what makes the policy of a key. rounds returns how many rounds a setting has, 0 if that is not known.
+func policyOf(key string, rounds func(sim.Setting) int) func(sim.Setting) bandit.Policy {
+	return func(s sim.Setting) bandit.Policy {
+		p, err := cli.Policy(key, cli.Game{T: rounds(s), Calls: s.Calls()})
+		if err != nil {
+			panic(err) // the key is one of cli's own
+		}
+		return p
+	}
 }
 
 // logged reports whether policies are played over logged searches.

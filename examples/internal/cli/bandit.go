@@ -33,7 +33,7 @@ func ParseBandit(args []string) (*Bandit, error) {
 	fs.IntVar(&b.Arms, "n-arms", 10, "number of searches")
 	base := fs.Uint64("arm-seed-base", 40, "seed of the first search; the others follow")
 	fs.Uint64Var(&b.BanditSeed, "bandit-seed", 0, "seed of the policy's draws")
-	fs.IntVar(&b.Cap, "T-cap-per-arm", 0, "most rounds that one search gets, of whatever breadth (default: no limit)")
+	fs.IntVar(&b.Cap, "T-cap-per-arm", 0, "most rounds that one search gets; with --breadth adaptive or doubling a round may be one call, so it takes more of them (default: no limit)")
 	fs.IntVar(&b.InFlight, "in-flight", 1, "searches advanced at once")
 	if err := b.Parse(fs, args); err != nil {
 		return nil, err

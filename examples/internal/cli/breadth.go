@@ -61,16 +61,21 @@ func (o *Options) breadthOf(r *evolve.Result) string {
 	generations, least, most := 0, math.MaxInt, 0
 	for _, arm := range r.Arms {
 		for _, g := range arm.Generations {
+			n := len(g.Children)
 			generations++
-			least, most = min(least, g.Width), max(most, g.Width)
+			least, most = min(least, n), max(most, n)
 		}
 	}
 	name := fixed
 	if b := o.Children(); b != nil {
 		name = fmt.Sprint(b)
 	}
-	if generations == 0 {
+	made := count(generations, "generation", "generations")
+	switch {
+	case generations == 0:
 		return "breadth: " + name
+	case least == most:
+		return fmt.Sprintf("breadth: %s; %s of %s", name, made, count(most, "child", "children"))
 	}
-	return fmt.Sprintf("breadth: %s; %s of %d to %d children", name, count(generations, "generation", "generations"), least, most)
+	return fmt.Sprintf("breadth: %s; %s of %d to %d children", name, made, least, most)
 }

@@ -66,7 +66,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.Float64Var(&o.Stalls.MinRate, "min-rate", openai.DefaultMinRate, "tokens a second below which one has stalled; negative means none")
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
 	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency, "how long the offline model takes for a call, so that a run can be watched")
-	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("the budget is T·N answers of the model: with --breadth fixed T rounds, if every call is answered, and a call that brings none is made up for in another round (default 8; %d with the offline model)", offlineT))
+	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("the budget is T·N answers of the model: with --breadth fixed T rounds, if every call is answered, and a call that brings none is made up for in another round; with another breadth more and narrower rounds, as many as T·N answers last for (default 8; %d with the offline model)", offlineT))
 	fs.IntVar(&o.MaxStalls, "max-stalls", 0, fmt.Sprintf("attempts that may time out or stall: more end the run (default: a tenth of the calls, at least %d); negative means no limit", evolve.DefaultStalls))
 	fs.IntVar(&o.N, "N", evolve.DefaultN, "most children in a generation; with --breadth fixed the children in each")
 	o.registerBreadth(fs)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -10,8 +11,17 @@ import (
 
 // A Game is what a policy is made for.
 type Game struct {
-	T int // rounds
-	N int // calls of a round, or the most; 0 means 1
+	T     int // rounds; 0 if they are not known beforehand, as where their breadth follows the search
+	Calls int // of all rounds
+}
+
+// Game returns what the policy of this run is made for.
+func (b *Bandit) Game() Game {
+	g := Game{Calls: b.T * b.N}
+	if b.Children() == nil {
+		g.T = b.T
+	}
+	return g
 }
 
 // policies are the values of --algo, in the order of the help.
@@ -19,7 +29,7 @@ var policies = []struct {
 	key string
 	new func(g Game) bandit.Policy
 }{
-	{"ei", func(g Game) bandit.Policy { return &bandit.ExpectedImprovement{T: g.T * max(1, g.N)} }},
+	{"ei", func(g Game) bandit.Policy { return &bandit.ExpectedImprovement{T: g.Calls} }},
 	{"ucb", func(Game) bandit.Policy { return &bandit.UCB1{} }},
 	{"exp3p", func(Game) bandit.Policy { return &bandit.PaperEXP3P{} }},
 	{"thompson", func(Game) bandit.Policy { return &bandit.GaussianThompson{} }},
@@ -30,9 +40,9 @@ var policies = []struct {
 	{"eps-greedy", func(Game) bandit.Policy { return &bandit.EpsilonGreedy{} }},
 	{"softmax", func(Game) bandit.Policy { return &bandit.Softmax{} }},
 	{"sw-ucb", func(g Game) bandit.Policy { return &bandit.SlidingWindow{T: g.T} }},
-	// With the constants of D-UCB's source, for one change of the rewards in T rounds.
+	// With the constants of D-UCB's source, for one change of the rewards in T rounds, which are no more than the calls.
 	{"d-ucb", func(g Game) bandit.Policy {
-		return bandit.Discounted(&bandit.UCB1{C: 2 * math.Sqrt(0.6)}, 1-1/(4*math.Sqrt(float64(g.T))))
+		return bandit.Discounted(&bandit.UCB1{C: 2 * math.Sqrt(0.6)}, 1-1/(4*math.Sqrt(float64(cmp.Or(g.T, g.Calls)))))
 	}},
 	{"max-ucb", func(Game) bandit.Policy { return &bandit.MaxUCB{} }},
 	{"threshold-ascent", func(g Game) bandit.Policy { return &bandit.ThresholdAscent{T: g.T} }},
