@@ -345,6 +345,37 @@ func TestBreadthKeepsTheBudget(t *testing.T) {
 	}
 }
 
+// A journal belongs to the breadth that each arm had when it was begun.
+func TestJournalOfArmsThatDifferInBreadth(t *testing.T) {
+	one, two := evolve.Fixed(2), evolve.Doubling{}
+	for _, tt := range []struct {
+		reason    string
+		then, now []evolve.Breadth
+		same      bool
+	}{
+		{"the same again", []evolve.Breadth{one, two, one}, []evolve.Breadth{one, two, one}, true},
+		{"an arm has another's", []evolve.Breadth{one, two, one}, []evolve.Breadth{one, two, two}, false},
+		{"two arms exchanged theirs", []evolve.Breadth{one, two}, []evolve.Breadth{two, one}, false},
+		{"one has none any more", []evolve.Breadth{one, one}, []evolve.Breadth{one, nil}, false},
+	} {
+		path := journalPath(t)
+		var err error
+		for _, list := range [][]evolve.Breadth{tt.then, tt.now} {
+			var arms []evolve.Arm
+			for i, b := range list {
+				arms = append(arms, newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 2, Seed: uint32(i), Breadth: b}))
+			}
+			target := -1.0 // reached from the start: no draw is compared
+			j := openJournal(t, path)
+			_, err = evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Target: &target}, Journal: j})
+			j.Close()
+		}
+		if tt.same && err != nil || !tt.same && (!errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), "breadth")) {
+			t.Errorf("%s: %v", tt.reason, err)
+		}
+	}
+}
+
 // A journal belongs to the breadth with which it was begun.
 func TestJournalOfAnotherBreadth(t *testing.T) {
 	nested := func(list []evolve.Arm) []evolve.Arm {

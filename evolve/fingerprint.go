@@ -24,18 +24,20 @@ func (c Config) fingerprint() journal.Fingerprint {
 	return f
 }
 
-// breadths returns the breadths of the arms that have one, each once, in order. Of an arm that is not a [Greedy],
-// nor embeds one, nothing is known, and the calls that each draw was granted are compared in replay.
+// breadths returns the breadth of the arms, "" for none, and where they differ that of each in a list: arms that
+// exchange theirs are another run. Of an arm that is neither a [Greedy] nor embeds one, nothing is known, and the calls
+// that each draw was granted are compared in replay.
 func breadths(arms []Arm) string {
-	var names []string
-	for _, arm := range arms {
+	names := make([]string, len(arms))
+	for i, arm := range arms {
 		if a, ok := arm.(interface{ breadth() string }); ok {
-			if name := a.breadth(); name != "" && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+			names[i] = a.breadth()
 		}
 	}
-	return strings.Join(names, "; ")
+	if len(slices.Compact(slices.Clone(names))) == 1 {
+		return names[0]
+	}
+	return "[" + strings.Join(names, "; ") + "]"
 }
 
 // policy returns what the policy's String method does, or else its type. Without that method its fields would be

@@ -163,6 +163,28 @@ func TestBreadths(t *testing.T) {
 	}
 }
 
+// A run that was begun before there was a breadth goes on with --breadth fixed. Its command without that flag does not
+// begin another run beside it.
+func TestResumeOfARunWithoutABreadth(t *testing.T) {
+	dir := t.TempDir()
+	args := "--T 3 --N 4 --n-arms 2 --offline-latency 0 --resume --output " + dir
+	if err := run(t.Context(), strings.Fields(args+" --breadth fixed")); err != nil {
+		t.Fatal(err)
+	}
+	var usage *cli.UsageError
+	if err := run(t.Context(), strings.Fields(args)); !errors.As(err, &usage) || !strings.Contains(err.Error(), "ei_C12_T3_K2_seed0.journal: give --breadth fixed") {
+		t.Errorf("its command begins another run: %v", err)
+	}
+	for _, breadth := range []string{"fixed", "adaptive"} {
+		if err := run(t.Context(), strings.Fields(args+" --breadth "+breadth)); err != nil {
+			t.Errorf("--breadth %s: %v", breadth, err)
+		}
+	}
+	if err := run(t.Context(), strings.Fields(args)); err != nil {
+		t.Errorf("there is one with the default now: %v", err)
+	}
+}
+
 // Against a real endpoint, here one that answers with the program it is shown.
 func TestRunOverHTTP(t *testing.T) {
 	srv := llmtest.NewServer(llmtest.Config{Key: "secret"})

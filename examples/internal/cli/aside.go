@@ -22,6 +22,9 @@ func (o *Options) makeRoom(path string, s saver) (moved []renamed, begins bool, 
 	_, err = os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := o.begunFixed(path); err != nil {
+			return nil, false, err
+		}
 		moved, err = s.aside("")
 		return moved, true, err
 	case err != nil:
