@@ -125,7 +125,7 @@ func (g *game) next() (bandit.Pull, error) {
 //
 // How many calls the pull after an arm's last would have made is not in the log. Verify takes them for as many as the
 // last made. So of a run with an evolve.Breadth, a policy that asks for them, such as bandit.ExpectedImprovement, may
-// draw otherwise here.
+// now and then draw otherwise here.
 func Verify(l Log, p bandit.Policy, limit int) error {
 	if l.Run == nil {
 		return errors.New("replay: Verify of a log without a bandit's run")
