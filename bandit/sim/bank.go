@@ -32,15 +32,9 @@ type Bank struct {
 type Recorded struct {
 	Seed        uint64 // what tells the search from the others of its bank
 	Generations int    // how many the search made
-	// Rises are the generations after which the best score was above all earlier ones. The first is generation
-	// 0, the start. Both numbers of each are above those of the one before.
-	Rises []Rise
-}
-
-// A Rise says that a search came to a new best score.
-type Rise struct {
-	Generation int // after how many generations; 0 is the start
-	Score      float64
+	// Rises is the course of the best score, by generations, which are its pulls. The first point is generation 0,
+	// the start. Both numbers of each are above those of the one before.
+	Rises Course
 }
 
 var _ Family = (*Bank)(nil)
@@ -51,27 +45,18 @@ func Record(seed uint64, best []float64) Recorded {
 	if len(best) == 0 {
 		panic("sim: Record of no scores: need that of the start")
 	}
-	r := Recorded{Seed: seed, Generations: len(best) - 1, Rises: []Rise{{0, best[0]}}}
-	for g, score := range best {
-		if score > r.Final() {
-			r.Rises = append(r.Rises, Rise{g, score})
-		}
-	}
-	return r
+	return Recorded{Seed: seed, Generations: len(best) - 1, Rises: newCourse(best)}
 }
 
 // Final returns the best score of the whole search.
-func (r Recorded) Final() float64 { return r.Rises[len(r.Rises)-1].Score }
+func (r Recorded) Final() float64 { return r.Rises.last() }
 
 // Best returns the best score after 0, 1, ..., generations, or up to the end of the search if that comes sooner.
 func (r Recorded) Best(generations int) []float64 {
 	best := make([]float64, 0, min(generations, r.Generations)+1)
-	rises := r.Rises
+	reader := cursor{course: r.Rises}
 	for g := range cap(best) {
-		for len(rises) > 1 && rises[1].Generation <= g {
-			rises = rises[1:]
-		}
-		best = append(best, rises[0].Score)
+		best = append(best, reader.after(g))
 	}
 	return best
 }
@@ -130,17 +115,17 @@ func (r Recorded) validate() error {
 		return fmt.Errorf("generations is %d: need at least 0", r.Generations)
 	case len(r.Rises) == 0:
 		return errors.New("it has no rises: need the score of generation 0")
-	case r.Rises[0].Generation != 0:
-		return fmt.Errorf("its first rise is in generation %d: need that of generation 0, the start", r.Rises[0].Generation)
-	case r.Rises[len(r.Rises)-1].Generation > r.Generations:
-		return fmt.Errorf("its last rise is in generation %d of %d", r.Rises[len(r.Rises)-1].Generation, r.Generations)
+	case r.Rises[0].Pulls != 0:
+		return fmt.Errorf("its first rise is in generation %d: need that of generation 0, the start", r.Rises[0].Pulls)
+	case r.Rises[len(r.Rises)-1].Pulls > r.Generations:
+		return fmt.Errorf("its last rise is in generation %d of %d", r.Rises[len(r.Rises)-1].Pulls, r.Generations)
 	}
 	for i, rise := range r.Rises {
 		switch {
 		case math.IsNaN(rise.Score) || math.IsInf(rise.Score, 0):
 			return fmt.Errorf("rise %d has the score %v: need a finite number", i, rise.Score)
-		case i > 0 && rise.Generation <= r.Rises[i-1].Generation:
-			return fmt.Errorf("rise %d is in generation %d, after one in %d: need them in order", i, rise.Generation, r.Rises[i-1].Generation)
+		case i > 0 && rise.Pulls <= r.Rises[i-1].Pulls:
+			return fmt.Errorf("rise %d is in generation %d, after one in %d: need them in order", i, rise.Pulls, r.Rises[i-1].Pulls)
 		case i > 0 && rise.Score <= r.Rises[i-1].Score:
 			return fmt.Errorf("rise %d is to %v, from %v: need a higher score, as a best score never falls", i, rise.Score, r.Rises[i-1].Score)
 		}

@@ -46,7 +46,7 @@ func (b *Bank) Write(w io.Writer) error {
 			if j > 0 {
 				out.WriteByte(',')
 			}
-			fmt.Fprintf(&out, "[%d,%s]", rise.Generation, number(rise.Score))
+			fmt.Fprintf(&out, "[%d,%s]", rise.Pulls, number(rise.Score))
 		}
 		out.WriteString("]}")
 	}
@@ -135,7 +135,7 @@ func readRecorded(text []byte) (Recorded, error) {
 		if g != math.Trunc(g) || g < 0 || g > math.MaxInt32 {
 			return Recorded{}, fmt.Errorf("rise %d is in generation %v: need a whole number", i, g)
 		}
-		r.Rises = append(r.Rises, Rise{int(g), *pair[1]})
+		r.Rises = append(r.Rises, Point{int(g), *pair[1]})
 	}
 	return r, nil
 }

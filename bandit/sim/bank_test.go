@@ -120,7 +120,7 @@ func TestBankCheck(t *testing.T) {
 func TestRecord(t *testing.T) {
 	best := []float64{-2, -2, 1e-6, 1e-6, 5, 5}
 	r := Record(7, best)
-	if want := (Recorded{7, 5, []Rise{{0, -2}, {2, 1e-6}, {4, 5}}}); !reflect.DeepEqual(r, want) {
+	if want := (Recorded{7, 5, Course{{0, -2}, {2, 1e-6}, {4, 5}}}); !reflect.DeepEqual(r, want) {
 		t.Errorf("recorded %v, want %v", r, want)
 	}
 	for generations := range 9 {

@@ -2,8 +2,9 @@ package sim
 
 import "slices"
 
-// A Course is how the best score of a run rose: what it started from, after 0 pulls, and each number of pulls
-// after which it was higher than before. Such pulls are few, so a course is small beside a score for each pull.
+// A Course is how the best score of a run, or of one search, rose: what it started from, after 0 pulls, and each
+// number of pulls after which it was higher than all before. Such pulls are few, so a course is small beside a score
+// for each pull.
 type Course []Point
 
 // A Point of a course is a score, and the pulls after which it was reached.
@@ -12,7 +13,8 @@ type Point struct {
 	Score float64
 }
 
-// newCourse returns the course of a score, given after 0, 1, ... pulls, that never falls.
+// newCourse returns the course of a score, given after 0, 1, ... pulls. Scores that are not above all earlier ones are
+// no points of it.
 func newCourse(best []float64) Course {
 	var c Course
 	for t, score := range best {

@@ -1,6 +1,9 @@
 package sim
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Gain is by how much one policy ends above another, as a share of what there was to gain.
 type Gain struct {
@@ -23,9 +26,13 @@ func GainOver(cells []Cell, name, other string) Gain {
 	nan := math.NaN()
 	g := Gain{Mean: Interval{nan, nan, nan}, Worst: Interval{nan, nan, nan}}
 	samples, n := make([]float64, resamples), 0
+	draws := make(map[int][]sample) // by number of runs
 	var sum float64
 	for _, c := range cells {
-		i, each := c.gain(name, other)
+		if runs := len(c.Oracle); draws[runs] == nil {
+			draws[runs] = newSamples(runs)
+		}
+		i, each := c.gain(name, other, draws[len(c.Oracle)])
 		if math.IsNaN(i.Value) {
 			continue
 		}
@@ -50,7 +57,7 @@ func GainOver(cells []Cell, name, other string) Gain {
 }
 
 // gain returns that of one cell, and that of each sample of its runs.
-func (c Cell) gain(name, other string) (Interval, []float64) {
+func (c Cell) gain(name, other string, samples []sample) (Interval, []float64) {
 	one, two, starts := c.Entry(name).Final, c.Entry(other).Final, c.starts()
 	of := func(weights sample) float64 {
 		var above, room float64
@@ -65,14 +72,13 @@ func (c Cell) gain(name, other string) (Interval, []float64) {
 	}
 	i := Interval{Value: of(once(len(one)))}
 	each := make([]float64, 0, resamples)
-	for _, s := range newSamples(len(one)) {
+	for _, s := range samples {
 		v := of(s)
 		if math.IsNaN(v) {
 			v = i.Value // nothing to gain in any run of the sample
 		}
 		each = append(each, v)
 	}
-	sorted := append([]float64(nil), each...)
-	i.Low, i.High = percentiles(sorted)
+	i.Low, i.High = percentiles(slices.Clone(each))
 	return i, each
 }

@@ -148,26 +148,25 @@ func (s *search) Child() Child {
 	seed := s.rand.Uint64()
 	if s.few != nil {
 		if seed = s.few.draw(s.rand); seed == 0 {
-			return Child{}
+			return failed
 		}
 	}
 	s.edits.Seed(seed, 0)
 	if !s.propose() {
-		return Child{}
+		return failed
 	}
 	return Child{s.score(s.child), slices.Clone(s.child)}
 }
 
 // Take implements [Search].
-func (s *search) Take(c Child) (better bool) {
-	better = c.state != nil && c.score > s.best
-	if better || s.neutral && c.state != nil && c.score == s.best {
+func (s *search) Take(c Child) float64 {
+	if c.score > s.best || s.neutral && c.score == s.best {
 		s.best, s.parent = c.score, c.state
 		if s.few != nil {
 			s.few.renew(s.rand)
 		}
 	}
-	return better
+	return c.score
 }
 
 // propose makes a child, and reports whether it has a score.

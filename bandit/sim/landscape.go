@@ -110,18 +110,17 @@ func (w *walk) Step(n int) (better int) {
 // Child implements [Search].
 func (w *walk) Child() Child {
 	if !w.propose() {
-		return Child{}
+		return failed
 	}
 	return Child{w.score(w.child), slices.Clone(w.child)}
 }
 
 // Take implements [Search].
-func (w *walk) Take(c Child) (better bool) {
-	better = c.state != nil && c.score > w.best
-	if better || w.neutral && c.state != nil && c.score == w.best {
+func (w *walk) Take(c Child) float64 {
+	if c.score > w.best || w.neutral && c.score == w.best {
 		w.best, w.parent = c.score, c.state
 	}
-	return better
+	return c.score
 }
 
 // propose makes a child, and reports whether it has a score.
@@ -319,8 +318,8 @@ func valley(x []float64) float64 {
 	return 1 / (1 + f/10)
 }
 
-// maxcut returns the weight between the parts, over three quarters of that of all edges, which is about the best there can be. One pair in five is an edge, of a weight
-// in [0, 1).
+// maxcut returns the weight between the parts, over three quarters of that of all edges, which is about the best there
+// can be. One pair in five is an edge, of a weight in [0, 1).
 func maxcut(x []float64) float64 {
 	var cut, all float64
 	for i := range x {

@@ -26,6 +26,10 @@ type RaceConfig struct {
 	// Slots is how many children are made at once: those of all pending pulls take them in the order in which the
 	// pulls were drawn. 0 means all.
 	Slots int
+	// Window is how many children of a step are under way at once; 0 means all. In a step of more, each child is
+	// taken in as it ends, and a better one is the parent of those begun after it, as with evolve.AsTheyEnd and
+	// the Window of evolve.GreedyConfig. One step of many children is then a steady-state search.
+	Window int
 	// Latency returns how many seconds a child takes. nil means that each takes one.
 	Latency func(r *rand.Rand) float64
 }
@@ -38,6 +42,8 @@ func (c RaceConfig) validate(searches []Search) error {
 		return fmt.Errorf("sim: Race with %d pulls pending at once: need at least 1", c.InFlight)
 	case c.Slots < 0:
 		return fmt.Errorf("sim: Race with %d slots: need 0 for no limit, or more", c.Slots)
+	case c.Window < 0:
+		return fmt.Errorf("sim: Race with a window of %d children: need 0 for all of a step, or more", c.Window)
 	case len(searches) == 0:
 		return errors.New("sim: Race without searches")
 	}
@@ -151,35 +157,68 @@ func (r *race) fill() error {
 func (r *race) start(pull bandit.Pull) {
 	r.open[pull.Arm] = false
 	r.left -= pull.Calls
-	s := r.searches[pull.Arm]
-	step := pendingStep{id: pull.ID, better: s.Step(pull.Calls)}
-	step.RacedStep = RacedStep{Arm: pull.Arm, Children: pull.Calls, Score: s.Best(), Began: r.clock, Ended: r.ends(pull)}
+	r.pcg.Seed(stream.Seed(r.cfg.Seed, "latency", uint64(pull.ID)))
+	s, step := r.searches[pull.Arm], pendingStep{id: pull.ID}
+	step.RacedStep = RacedStep{Arm: pull.Arm, Children: pull.Calls, Began: r.clock, Ended: r.clock}
+	if w := r.cfg.Window; w > 0 && w < pull.Calls {
+		step.better, step.Ended = r.slide(s, pull.Calls, w)
+	} else {
+		step.better = s.Step(pull.Calls)
+		for range pull.Calls {
+			step.Ended = max(step.Ended, r.ends(r.clock))
+		}
+	}
+	step.Score = s.Best()
 	r.pending = append(r.pending, step)
 }
 
-// ends returns when the last child of a pull is made.
-func (r *race) ends(pull bandit.Pull) float64 {
-	r.pcg.Seed(stream.Seed(r.cfg.Seed, "latency", uint64(pull.ID)))
-	last := r.clock
-	for range pull.Calls {
-		begin, took := r.clock, 1.0
-		if r.cfg.Latency != nil {
-			took = r.cfg.Latency(r.rand)
-		}
-		if len(r.free) == 0 {
-			last = max(last, begin+took)
+// slide makes n children, of which no more than a window are under way at once. It returns how many are better than the
+// best score before all of them, and when the last one is made.
+func (r *race) slide(s Search, n, window int) (better int, now float64) {
+	type underWay struct {
+		child Child
+		ends  float64
+	}
+	var all []underWay // in the order in which they were begun
+	before, now := s.Best(), r.clock
+	for n > 0 || len(all) > 0 {
+		if n > 0 && len(all) < window {
+			all = append(all, underWay{s.Child(), r.ends(now)})
+			n--
 			continue
 		}
-		next := 0 // the slot that is free first
-		for i, at := range r.free {
-			if at < r.free[next] {
-				next = i
+		first := 0
+		for i, u := range all {
+			if u.ends < all[first].ends {
+				first = i
 			}
 		}
-		r.free[next] = max(begin, r.free[next]) + took
-		last = max(last, r.free[next])
+		now = all[first].ends
+		if s.Take(all[first].child) > before {
+			better++
+		}
+		all = slices.Delete(all, first, first+1)
 	}
-	return last
+	return better, now
+}
+
+// ends returns when a child is made that is begun now, in the slot that is free first.
+func (r *race) ends(now float64) float64 {
+	took := 1.0
+	if r.cfg.Latency != nil {
+		took = r.cfg.Latency(r.rand)
+	}
+	if len(r.free) == 0 {
+		return now + took
+	}
+	next := 0
+	for i, at := range r.free {
+		if at < r.free[next] {
+			next = i
+		}
+	}
+	r.free[next] = max(now, r.free[next]) + took
+	return r.free[next]
 }
 
 // report gives the policy the outcome of the pull that ends first; of equals, the one drawn first.

@@ -1,6 +1,9 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // A Search is a simulated search under way. One goroutine owns it.
 type Search interface {
@@ -9,11 +12,11 @@ type Search interface {
 	Step(n int) (better int)
 	// Best returns the best score so far.
 	Best() float64
-	// Child makes one child of the parent of now, and Take takes a child in: one that is better than the best of
-	// now is the next parent. Take reports whether it is. Others can be made and taken in between, as in a search
-	// that goes on while its children are being written.
+	// Child makes one child of the parent of now. Take takes it in and returns its score, −Inf if it has none. One
+	// that is better than the best of then is the next parent. Others can be made and taken in between, as in a
+	// search that goes on while its children are being written.
 	Child() Child
-	Take(Child) bool
+	Take(Child) (score float64)
 }
 
 // A Drifter is a Stepper whose searches can let a child that is as good as its parent replace it.
@@ -27,8 +30,11 @@ type Drifter interface {
 // A Child is made by a [Search] and has not been taken in.
 type Child struct {
 	score float64
-	state []float64 // nil for a child without a score
+	state []float64 // what may be the next parent; nil for a child without a score
 }
+
+// failed is a child without a score.
+var failed = Child{score: math.Inf(-1)}
 
 // A Stepper is a Family whose searches can be advanced by any number of children at a time, so that it can be
 // played with an evolve.Breadth. All families of this package but banks are.
@@ -50,8 +56,8 @@ func trajectory(s Search, a Address) []float64 {
 }
 
 // A formula is a search whose children's scores follow from their number and the best score so far. A child
-// knows of those before it, also of its own generation: N children at once are as good as N in turn. So a formula
-// tells how arms compare, and nothing of what breadth costs; a [HillClimb] and a [Landscape] do.
+// knows of all that were taken in before it, also of its own generation: N children at once are as good as N in turn.
+// So a formula tells how arms compare, and nothing of what breadth costs; a [HillClimb] and a [Landscape] do.
 type formula struct {
 	best float64
 	made int
@@ -69,12 +75,9 @@ func (f *formula) Step(n int) (better int) {
 	mustStep(n)
 	before := f.best
 	for range n {
-		f.made++
-		score := min(f.next(f.made, f.best), 1)
-		if score > before {
+		if f.Take(f.Child()) > before {
 			better++
 		}
-		f.best = max(f.best, score)
 	}
 	return better
 }
@@ -82,17 +85,15 @@ func (f *formula) Step(n int) (better int) {
 // Best implements [Search].
 func (f *formula) Best() float64 { return f.best }
 
-// Child implements [Search].
-func (f *formula) Child() Child {
-	f.made++
-	return Child{score: min(f.next(f.made, f.best), 1)}
-}
+// Child implements [Search]. The child has its score when it is taken in.
+func (f *formula) Child() Child { return Child{} }
 
 // Take implements [Search].
-func (f *formula) Take(c Child) bool {
-	better := c.score > f.best
-	f.best = max(f.best, c.score)
-	return better
+func (f *formula) Take(Child) float64 {
+	f.made++
+	score := min(f.next(f.made, f.best), 1)
+	f.best = max(f.best, score)
+	return score
 }
 
 func mustStep(n int) {

@@ -26,6 +26,9 @@ type Contender struct {
 	// Breadth decides how many children a pull makes, until T·N are made; nil means N. The family has to be a
 	// [Stepper].
 	Breadth evolve.Breadth
+	// Window is as in RaceConfig; 0 means that all children of a pull are under way at once. With more the family has
+	// to be a [Stepper].
+	Window int
 	// Neutral lets a child that is as good as its parent replace it, in families that can ([Drifter]). In others it
 	// changes nothing.
 	Neutral bool
@@ -96,6 +99,8 @@ func (c StudyConfig) validate() error {
 		return fmt.Errorf("sim: a study of %d runs: need at least 1", c.Runs)
 	case c.InFlight < 1:
 		return fmt.Errorf("sim: a study with %d pulls pending at once: need at least 1", c.InFlight)
+	case c.Slots < 0:
+		return fmt.Errorf("sim: a study with %d slots: need 0 for no limit, or more", c.Slots)
 	case c.Parallel < 1:
 		return fmt.Errorf("sim: a study with %d runs at once: need at least 1", c.Parallel)
 	}
@@ -107,6 +112,9 @@ func (c StudyConfig) validate() error {
 		names[p.Name] = true
 		if p.Arms < 0 {
 			return fmt.Errorf("sim: policy %q has %d arms: need 0 for all, or more", p.Name, p.Arms)
+		}
+		if p.Window < 0 {
+			return fmt.Errorf("sim: policy %q has a window of %d children: need 0 for all of a pull, or more", p.Name, p.Window)
 		}
 	}
 	for _, s := range c.Settings {
@@ -140,7 +148,7 @@ func (c StudyConfig) steps(s Setting) error {
 
 // raced reports whether a policy is played with searches that are stepped.
 func (c StudyConfig) raced(p Contender) bool {
-	return p.Breadth != nil || c.Slots > 0 || c.Latency != nil
+	return p.Breadth != nil || p.Window > 0 || c.Slots > 0 || c.Latency != nil
 }
 
 // Study plays every policy in every setting and returns a [Cell] for each setting, in order. The runs of a
@@ -237,7 +245,7 @@ func (c StudyConfig) one(p Contender, s Setting, seed uint64, arms [][]float64) 
 	if breadth == nil {
 		breadth = evolve.Fixed(max(s.N, 1))
 	}
-	raced, err := Race(p.New(s), searches, RaceConfig{Calls: s.Calls(), Seed: seed, Breadth: breadth, InFlight: c.InFlight, Slots: c.Slots, Latency: c.Latency})
+	raced, err := Race(p.New(s), searches, RaceConfig{Calls: s.Calls(), Seed: seed, Breadth: breadth, InFlight: c.InFlight, Slots: c.Slots, Window: p.Window, Latency: c.Latency})
 	if err != nil {
 		return nil, 0, err
 	}
