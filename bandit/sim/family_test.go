@@ -9,7 +9,7 @@ import (
 // What [Family] promises, for every family.
 func TestFamilies(t *testing.T) {
 	names := make(map[string]bool)
-	for _, f := range Families() {
+	for _, f := range append(Families(), Unlike()...) {
 		if names[f.String()] {
 			t.Errorf("two families named %v", f)
 		}
@@ -25,8 +25,13 @@ func TestFamilies(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 20 {
-		t.Errorf("%d families, want 20", len(names))
+	if len(names) != 20+16 {
+		t.Errorf("%d families, want 20 and 16 unlike them", len(names))
+	}
+	for _, f := range Deciding() {
+		if !slices.Contains(Unlike(), f) {
+			t.Errorf("%v decides, and is not among those unlike the others", f)
+		}
 	}
 }
 
@@ -44,9 +49,12 @@ func checkArm(t *testing.T, f Family, arm []float64, start float64) {
 	}
 }
 
-// Arms differ from each other, and from seed to seed.
+// Arms differ from each other, and from seed to seed, all but those that are dead.
 func TestArmsDiffer(t *testing.T) {
-	for _, f := range Families() {
+	for _, f := range append(Families(), Unlike()...) {
+		if f == (DeadArms{}) {
+			continue
+		}
 		seen := make(map[float64]bool)
 		for seed := range uint64(4) {
 			for _, arm := range Arms(f, seed, 4, 1, 300) {
@@ -61,7 +69,7 @@ func TestArmsDiffer(t *testing.T) {
 
 // A generation of N children of a formula is N generations of one.
 func TestGenerationsOfMany(t *testing.T) {
-	for _, f := range Synthetic() {
+	for _, f := range append(Synthetic(), Unlike()[:7]...) {
 		one, eight := f.Arm(Address{Seed: 3, Rounds: 160}), f.Arm(Address{Seed: 3, N: 8, Rounds: 20})
 		for n, score := range eight {
 			if score != one[8*n] {
@@ -104,10 +112,64 @@ func TestFamiliesByFormula(t *testing.T) {
 			share(FirstImpressions{}, 1, func(a []float64) bool { return a[1] > 0.5 }), 0.25, 0.032},
 		{"and says nothing of what comes: half of those above its median gain more than the median gain",
 			quadrant(FirstImpressions{}, 1, 200), 0.25, 0.032},
+		{"half of the arms jump, and half of those by child 300: log-uniform in 30 to 3000",
+			share(LateJumps{}, 300, func(a []float64) bool { return a[300] > 0.4 }), 0.25, 0.032},
+		{"arms come to 1 − 0.1·u²: above 0.975 for u below one half",
+			share(NearTop{}, 2500, func(a []float64) bool { return a[2500] > 0.975 }), 0.5, 0.032},
+		{"and to 0.9 at the least",
+			share(NearTop{}, 2500, func(a []float64) bool { return a[2500] > 0.899 }), 1, 0},
+		{"seven arms in ten are dead",
+			share(DeadArms{}, 400, func(a []float64) bool { return a[400] == 0.3 }), 0.7, 0.032},
+		{"the others improve with child 1 by the mean of log-uniform q",
+			share(DeadArms{}, 1, func(a []float64) bool { return a[1] > 0.3 }), 0.3 * meanOverScale(0.02, 0.2, func(q float64) float64 { return q }), 0.016},
+		{"noise of deviation 0.15 at child 1, and a mean of 0.3 + 0.05·ln 1.1 on average: above 0.45 at 0.968 deviations",
+			share(ShrinkingNoise{}, 1, func(a []float64) bool { return a[1] > 0.45 }), 0.1665, 0.024},
+		{"no improvement in 20 children of chance 0.05",
+			share(Exchangeable{}, 20, func(a []float64) bool { return a[20] == 0.2 }), math.Pow(0.95, 20), 0.032},
+		{"what is left of the gap after 100 children: each closes 0.05·0.01 of it on average",
+			meanAt(Exchangeable{}, 100), 1 - 0.8*math.Pow(1-0.0005, 100), 0.002},
+		{"the median of log-uniform v is √(0.0001·0.001)",
+			share(Linear{}, 100, func(a []float64) bool { return a[100] > 100*math.Sqrt(1e-7) }), 0.5, 0.032},
+		{"every arm is linear",
+			share(Linear{}, 100, func(a []float64) bool { return math.Abs(a[100]-2*a[50]) < 1e-12 && a[50] > 0 }), 1, 0},
 	} {
 		if math.Abs(c.got-c.want) > c.tolerance {
 			t.Errorf("%s: %.3f, want %.3f ± %.3f", c.why, c.got, c.want, c.tolerance)
 		}
+	}
+}
+
+// meanAt returns the mean score of 4000 arms after so many pulls.
+func meanAt(f Family, rounds int) float64 {
+	var sum float64
+	for i := range 4000 {
+		sum += f.Arm(Address{Seed: 79, Index: i, Rounds: rounds})[rounds]
+	}
+	return sum / 4000
+}
+
+// Of two arms the faster one ends lower more often than not: in 0.765 of the pairs here, and in none if the curves
+// did not cross. After 6τ the curve of an arm is at its top, so scores there lie in 0.2 to 1, but for the noise.
+func TestCrossing(t *testing.T) {
+	const arms = 300
+	var early, late []float64
+	for i := range arms {
+		a := Crossing{}.Arm(Address{Seed: 4, Index: i, Rounds: 6000})
+		early, late = append(early, a[20]), append(late, a[6000])
+		if a[6000] < 0.2 || a[6000] > 1 {
+			t.Errorf("arm %d ends at %v", i, a[6000])
+		}
+	}
+	crossed := 0
+	for i := range arms {
+		for j := range i {
+			if (early[i] < early[j]) != (late[i] < late[j]) {
+				crossed++
+			}
+		}
+	}
+	if share := float64(crossed) / (arms * (arms - 1) / 2); share < 0.7 {
+		t.Errorf("the curves of %.3f of the pairs cross", share)
 	}
 }
 
@@ -159,6 +221,7 @@ func TestFamilyParametersAreChecked(t *testing.T) {
 	for _, f := range []Family{
 		HeavyTail{Rate: -1}, HeavyTail{Tail: math.NaN()}, Plateaus{Share: 1.5}, PowerLaw{Noise: -1}, FirstImpressions{Spread: 2},
 		Breakthrough{Slowest: -3}, LateBloomers{Share: 2}, Draws{Widest: -1}, Staircase{Tallest: 3}, HillClimb{Objective: "xy"},
+		Landscape{Kind: "xy"}, Scaled{Draws{}, 0, 1}, Scaled{Draws{}, math.Inf(1), 1}, Scaled{Draws{}, 1, math.NaN()},
 	} {
 		func() {
 			defer func() {

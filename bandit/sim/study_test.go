@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
 )
 
 func newEven(Setting) bandit.Policy { return even{} }
@@ -169,6 +171,19 @@ func TestStudyErrors(t *testing.T) {
 		{"names are how entries are found", func(c *StudyConfig) { c.Contenders = append(c.Contenders, c.Contenders[0]) }, `sim: two policies named "even"`},
 		{"a setting without rounds", func(c *StudyConfig) { c.Settings[0].Rounds = 0 }, "sim: setting staircase K=4 N=1 T=0"},
 		{"a multiple of nothing", func(c *StudyConfig) { c.Multiples = []float64{0} }, "sim: multiple 0"},
+		{"negative slots", func(c *StudyConfig) { c.Slots = -1 }, "sim: a study with -1 slots"},
+		{"negative arms", func(c *StudyConfig) { c.Contenders = []Contender{{Name: "x", New: newEven, Arms: -1}} }, `sim: policy "x" has -1 arms`},
+		{"a negative window", func(c *StudyConfig) { c.Contenders = []Contender{{Name: "x", New: newEven, Window: -1}} }, `sim: policy "x" has a window of -1 children`},
+		{"recorded searches at another breadth", func(c *StudyConfig) {
+			c.Settings = []Setting{{Family: &Bank{Task: "cp"}, Arms: 1, Rounds: 1}}
+			c.Contenders = []Contender{{Name: "even", New: newEven}, {Name: "x", New: newEven, Breadth: evolve.Fixed(2)}}
+		}, `sim: "x" cannot be raced over bank-cp`},
+		{"recorded searches in time", func(c *StudyConfig) {
+			c.Settings, c.Slots = []Setting{{Family: &Bank{Task: "cp"}, Arms: 1, Rounds: 1}}, 3
+		}, `sim: "even" cannot be raced over bank-cp`},
+		{"a breadth at fault is named", func(c *StudyConfig) {
+			c.Contenders = []Contender{{Name: "bad", New: newEven, Breadth: evolve.Fixed(-1)}}
+		}, "sim: staircase K=4 N=1 T=60: bad: sim: Breadth Fixed(-1) asks for -1 children"},
 		{"a policy at fault is named", func(c *StudyConfig) {
 			c.Contenders = append(slices.Clone(c.Contenders), Contender{Name: "bad", New: func(Setting) bandit.Policy { return &nothing{} }})
 		}, "sim: staircase K=4 N=1 T=60: bad: bandit: "},
@@ -197,5 +212,67 @@ func TestStudyStops(t *testing.T) {
 	}})
 	if !errors.Is(err, context.Canceled) || len(cells) != 1 {
 		t.Errorf("stopped in the second setting: %d cells, %v", len(cells), err)
+	}
+}
+
+// What contenders have of their own: fewer arms, a breadth, a window, and searches that drift.
+func TestContenders(t *testing.T) {
+	f := HillClimb{Objective: "ht", Rounded: true}
+	s := Setting{Family: f, Arms: 3, N: 4, Rounds: 30}
+	cfg := StudyConfig{Settings: []Setting{s}, Runs: 6, Seed: 40, Contenders: []Contender{
+		{Name: "one", New: newEven, Arms: 1},
+		{Name: "many", New: newUCB1, Arms: 9},
+		{Name: "all", New: newUCB1},
+		{Name: "wide", New: newUCB1, Breadth: evolve.Fixed(20)},
+		{Name: "window", New: newUCB1, Breadth: evolve.Fixed(20), Window: 5},
+		{Name: "drifting", New: newEven, Arms: 1, Neutral: true},
+		{Name: "drifting wide", New: newEven, Arms: 1, Neutral: true, Breadth: evolve.Fixed(20)},
+	}}
+	cell := study(t, cfg)[0]
+	raced := func(f Stepper, k int, p bandit.Policy, seed uint64, window int) float64 {
+		return runRace(t, p, searchesOf(f, seed, k), RaceConfig{Calls: 120, Seed: seed, Breadth: evolve.Fixed(20), Window: window}).Best[120]
+	}
+	differ := map[string]bool{}
+	for run := range 6 {
+		seed := 40 + uint64(run)
+		for name, want := range map[string]float64{
+			"one":           f.Arm(Address{Seed: seed, N: 4, Rounds: 30})[30],
+			"many":          cell.Entry("all").Final[run],
+			"wide":          raced(f, 3, &ucb1{}, seed, 0),
+			"window":        raced(f, 3, &ucb1{}, seed, 5),
+			"drifting":      f.Drifting().Arm(Address{Seed: seed, N: 4, Rounds: 30})[30],
+			"drifting wide": raced(f.Drifting(), 1, even{}, seed, 0),
+		} {
+			if got := cell.Entry(name).Final[run]; got != want {
+				t.Errorf("%s, run %d: %v, want %v", name, run, got, want)
+			}
+			differ[name] = differ[name] || want != cell.Entry("all").Final[run]
+		}
+	}
+	for name, d := range differ {
+		if d == (name == "many") {
+			t.Errorf("%s differs from all arms at the setting's breadth: %v", name, d)
+		}
+	}
+}
+
+// With slots or latencies every policy is raced, and its runs take time. The scores of equal steps are as without.
+func TestStudyInTime(t *testing.T) {
+	s := []Setting{{Family: Landscape{Kind: "maxcut"}, Arms: 3, N: 6, Rounds: 20}}
+	plain := study(t, StudyConfig{Contenders: twoPolicies, Settings: s, Runs: 4})[0]
+	timed := study(t, StudyConfig{Contenders: twoPolicies, Settings: s, Runs: 4, Slots: 3})[0]
+	for i, e := range timed.Entries {
+		if !slices.Equal(e.Final, plain.Entries[i].Final) || !reflect.DeepEqual(e.Courses, plain.Entries[i].Courses) {
+			t.Errorf("%s: %v in slots, %v without", e.Name, e.Final, plain.Entries[i].Final)
+		}
+		for run, seconds := range e.Seconds { // six children in three slots: 2 s for each of 20 steps
+			if seconds != 40 || plain.Entries[i].Seconds[run] != 0 {
+				t.Errorf("%s, run %d: %v s in slots, %v s without", e.Name, run, seconds, plain.Entries[i].Seconds[run])
+			}
+		}
+	}
+	slow := study(t, StudyConfig{Contenders: twoPolicies, Settings: s, Runs: 4, Latency: func(*rand.Rand) float64 { return 2.5 }})[0]
+	if got := slow.Entries[0].Seconds; !slices.Equal(got, []float64{50, 50, 50, 50}) {
+		t.Errorf("20 steps of 2.5 s take %v", got)
 	}
 }
