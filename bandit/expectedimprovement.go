@@ -41,8 +41,8 @@ const (
 //
 // tells how far it has come from the lowest score y₀ towards the ceiling C. On this scale, closing half of
 // what is left counts as much near the top as far from it. Gains in z are taken to come at a constant rate in
-// ln(n + c₀). With z' the arm's z after m = ⌊n/4⌋ calls, z" that after ⌊n/2⌋, J" the number of jumps that all
-// arms made after those, and sums over all arms,
+// ln(n + c₀). With p the arm's pulls, z' its z after the m calls of the first ⌊p/4⌋ of them, z" that after those of
+// the first ⌊p/2⌋, J" the number of jumps that all arms made after those, and sums over all arms,
 //
 //	G = z − z'                       its recent gain
 //	L = ln((n + c₀)/(m + c₀))        the time that took
@@ -67,29 +67,31 @@ const (
 //
 // where z* is the best arm's z, T the horizon, t the calls so far, and c those of the arm's next pull. E(h) is the
 // expected improvement of the best score by h more calls of the arm. For the best arm itself it is μ(h). Of an arm
-// that would come up to the best one it is κ·μ/2 or more, and of one far behind κ²·μ·(μ + g)/D: the tail of
+// that would come up to the best one it is κ·μ/√2 or more, and of one far behind κ²·μ·(μ + g)/D: the tail of
 // Student's law with two degrees of freedom, since searches rise in jumps of very different size. A normal one
 // would leave arms that are far behind too soon where one jump may decide.
 //
-// At most ⌈β·√(p + 1)⌉ arms are started in p pulls, with β = min(1.8, 0.6·√(P/8)) and P the pulls to come in the
-// whole run if they are as large as the next one. Whenever one more may be, one arm without pulls competes by its
-// index, with n = 0, G = L = 0 and z = z₀. So the number of arms hardly matters: of a hundred searches only as many
-// are begun as the budget allows, and in a run of eight pulls hardly more than one. When none of the started
-// arms is open, another one is started in any case. Ties go to the lowest arm. The policy is deterministic: all
-// its mass is on one arm.
+// At most ⌈β·√(d + 1)⌉ arms are started by draw d, from 0, with β = min(1.8, 0.6·√(P/8)) and P = d + (T − t)/c the
+// draws of the whole run if those to come are as large as that of the arm to start. Whenever one more may be, one arm
+// without pulls competes by its index, with n = 0, G = L = 0 and z that of y₀. So the number of arms hardly matters: of
+// a hundred searches only as many are begun as the budget allows, and in a run of eight pulls two at most. When none
+// of the started arms is open, another one is started in any case. Ties go to the lowest arm. The policy is
+// deterministic: all its mass is on one arm.
 //
 // The constants are ε = 0.07, c₀ = max(t, 80·u)/50 with u the mean size of the pulls so far, a₁ = 0.28, a₀ = 1.3,
 // s = 0.4, κ = 0.6, j₁ = 0.065, j₀ = 1 and δ = 0.5.
 //
 // Calls are those that pulls say they make ([Pull.Calls], [Round.Calls]), and one for each pull that does not. So
-// pulls may differ in size, and if all are of one size it does not matter which.
+// pulls may differ in size, and if all are of one size it does not matter which, as long as T grows with it. The score
+// of a pull is known when all of its calls have ended, so the calls of an arm's first pulls are taken from their mean:
+// those of its first ⌊p/4⌋ are ⌊(n/p)·⌊p/4⌋⌋.
 //
 // Rewards are the best score of the arm so far, on any scale; one below an earlier one of the same arm counts
 // as that one. Multiplying all scores, and the ceiling, by a positive number and adding another changes
 // nothing. y₀ is the lowest reward of all, which is what searches start from once one of them has made a pull
 // without improving.
 //
-// A pending pull counts as calls that gained nothing: in n, but in neither m nor ⌊n/2⌋. That makes its arm
+// A pending pull counts as calls that gained nothing: in n, but not in p. That makes its arm
 // less attractive, so several draws in a row spread over the arms. The outcome takes the place of the guess
 // when it is in. A canceled pull counts in t alone, as one of mean size.
 //
@@ -99,15 +101,15 @@ const (
 // (1974).
 type ExpectedImprovement struct {
 	// T is the number of calls of all arms in the whole run, or of pulls if they do not say how many calls they
-	// make; 0 means not known: as many calls are taken to come as there were, T = 2t, or 128 pulls if that is
+	// make; 0 means not known: as many calls are taken to come as there were, T = 2t, or T = 128·u if that is
 	// more. Beyond the horizon each draw is taken for the last. It panics at the first draw if T is negative.
 	T int
 	// Ceiling is the score C that cannot be exceeded, or the best one known; nil means not known. It is then
 	// taken to be above the best score seen by 4 times the range of the scores seen. So it is, too, once a
-	// score exceeds the Ceiling. A ceiling that is known is taken to be 3 to 8 ranges above, or ½ to 8 with a Prior: a nearer one would
-	// make the last steps towards it count for more than they are worth, and one that is far too high would
-	// make all steps count alike. So a ceiling that is wrong does little harm, and a right one helps little. It
-	// panics at the first draw if the Ceiling is not finite.
+	// score exceeds the Ceiling. A ceiling that is known is taken to be 3 to 8 ranges above, or ½ to 8 with a
+	// Prior: a nearer one would make the last steps towards it count for more than they are worth, and one that is
+	// far too high would make all steps count alike. So a ceiling that is wrong does little harm, and a right one
+	// helps little. It panics at the first draw if the Ceiling is not finite.
 	Ceiling *float64
 	// Costs is what a call of each arm is expected to cost, in FLOPs or any other unit. The index is divided
 	// by it, so the gain per unit is what counts, and of the arms without pulls the cheapest comes first. nil
@@ -214,7 +216,7 @@ func (e *ExpectedImprovement) survey(r Round) survey {
 	}
 	w := survey{
 		delay: eiDelay * max(spent, eiDelayFrom*mean),
-		left:  max(horizon-spent, 1),
+		left:  horizon - spent,
 		scale: e.scale(),
 		best:  math.Inf(-1),
 	}
@@ -259,8 +261,8 @@ func (e *ExpectedImprovement) spent(r Round) (calls, mean float64) {
 // view looks at an arm. Its pending calls are taken for calls that gained nothing.
 func (e *ExpectedImprovement) view(arm, pending int, s scale, delay float64) view {
 	c := &e.arms[arm]
-	n, m := c.calls+pending, c.calls/4
-	recent, last := c.rose(c.calls/2), len(c.rises)
+	n, m := c.calls+pending, c.within(4)
+	recent, last := c.rose(c.within(2)), len(c.rises)
 	v := view{n: float64(n), z: s.z(c.score(last, s.low)), recent: float64(c.jumps(recent, s.low)), jumps: float64(c.jumps(0, s.low))}
 	v.gain = v.z - s.z(c.score(c.rose(m), s.low))
 	v.recentGain = v.z - s.z(c.score(recent, s.low))
@@ -298,7 +300,8 @@ func (e *ExpectedImprovement) fresh(r Round, left float64) int {
 	if !ready || fresh < 0 {
 		return fresh
 	}
-	pulls := float64(r.T) + left/float64(r.calls(fresh))
+	size := float64(r.calls(fresh))
+	pulls := float64(r.T) + max(left, size)/size
 	opening := min(eiOpening, eiOpenEarly*math.Sqrt(pulls/eiOpenPulls))
 	if float64(started) >= math.Ceil(opening*math.Sqrt(float64(r.T+1))) {
 		return -1
@@ -325,15 +328,15 @@ func (e *ExpectedImprovement) index(arm int, w survey, size float64) float64 {
 		e.futures.liken(pulls, e.past(arm, pulls, w.scale))
 	}
 	rate := v.alive(w.jumping) * (v.gain + eiShrink*w.rate) / (v.time + eiShrink)
-	best, behind := 0.0, w.best-v.z
+	best, behind, left := 0.0, w.best-v.z, max(w.left, size)
 	for h := size; ; h *= 2 {
-		h = min(h, w.left)
+		h = min(h, left)
 		improvement := expectedExcess(rate*math.Log1p(h/(v.n+w.delay)), w.jump, behind)
 		if e.Prior != nil {
 			improvement = e.futures.expect(pulls, int(math.Ceil(h/float64(e.Prior.calls))), behind, improvement)
 		}
 		best = max(best, improvement/h)
-		if h == w.left {
+		if h == left {
 			return best / e.cost(arm)
 		}
 	}

@@ -5,8 +5,8 @@ import "slices"
 // A climb is the course of an arm's best score. It holds only the pulls that raised the score, since those
 // are few.
 type climb struct {
-	calls int
-	rises []rise
+	calls, pulls int
+	rises        []rise
 }
 
 // A rise is a pull that raised the best score of its arm: the calls of the arm until its end, and the score. The
@@ -19,10 +19,15 @@ type rise struct {
 // add records the outcome of a pull of so many calls.
 func (c *climb) add(score float64, calls int) {
 	c.calls += calls
+	c.pulls++
 	if n := len(c.rises); n == 0 || score > c.rises[n-1].score {
 		c.rises = append(c.rises, rise{c.calls, score})
 	}
 }
+
+// within returns the calls of the first half of the pulls, for a part of 2, or of the first quarter, for one of 4, as if
+// pulls were equally large.
+func (c *climb) within(part int) int { return c.calls * (c.pulls / part) / max(c.pulls, 1) }
 
 // rose returns how often the score rose within the first n calls.
 func (c *climb) rose(n int) int {

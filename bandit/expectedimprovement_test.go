@@ -70,6 +70,7 @@ type direct struct {
 	prior    [][]float64
 	every    int // calls of the prior's pulls
 	outcomes int
+	pulls    []int       // by arm: outcomes
 	history  [][]float64 // by arm: the best score after 1, 2, ... calls; −∞ before the first outcome
 }
 
@@ -84,6 +85,7 @@ func (d *direct) update(arm, calls int, y float64) {
 	}
 	d.history[arm] = append(d.history[arm], max(y, before))
 	d.outcomes++
+	d.pulls[arm]++
 }
 
 // z returns the transform and the lowest score.
@@ -156,7 +158,10 @@ type seenArm struct {
 
 func (d *direct) see(arm, waiting int, c0 float64) seenArm {
 	v := seenArm{course: d.course(arm, waiting)}
-	n, m, q := len(v.course)-1, len(d.history[arm])/4, len(d.history[arm])/2
+	n, m, q := len(v.course)-1, 0, 0
+	if p := d.pulls[arm]; p > 0 {
+		m, q = len(d.history[arm])*(p/4)/p, len(d.history[arm])*(p/2)/p
+	}
 	v.gain = v.course[n] - v.course[m]
 	v.time = math.Log((float64(n) + c0) / (float64(m) + c0))
 	last := 0
@@ -181,7 +186,7 @@ func (d *direct) indices(r bandit.Round) []float64 {
 	if T == 0 {
 		T = max(2*t, 128*u)
 	}
-	left := max(T-t, 1)
+	left := T - t
 	c0 := max(t, 80*u) / 50
 	var arms []seenArm
 	var sum seenArm
@@ -210,7 +215,7 @@ func (d *direct) indices(r bandit.Round) []float64 {
 		}
 		rho := w * (v.gain + 0.4*pooled) / (v.time + 0.4)
 		D := best - v.course[n]
-		for _, h := range grid(float64(size(r, arm)), left) {
+		for _, h := range grid(float64(size(r, arm)), max(left, float64(size(r, arm)))) {
 			mu := rho * math.Log(1+h/(float64(n)+c0))
 			e := (mu - D + math.Sqrt((mu-D)*(mu-D)+4*0.6*0.6*mu*(mu+g)*D/(D+mu+g))) / 2
 			if d.prior != nil {
@@ -249,7 +254,8 @@ func (d *direct) fresh(r bandit.Round, arms []seenArm, left float64) int {
 	if fresh < 0 || !ready {
 		return fresh
 	}
-	P := float64(r.T) + left/float64(size(r, fresh))
+	c := float64(size(r, fresh))
+	P := float64(r.T) + max(left, c)/c
 	if started >= int(math.Ceil(min(1.8, 0.6*math.Sqrt(P/8))*math.Sqrt(float64(r.T+1)))) {
 		return -1
 	}
@@ -363,7 +369,7 @@ func TestExpectedImprovementOracle(t *testing.T) {
 
 func newDirect(t *testing.T, rng *rand.Rand, game int) (*direct, *bandit.ExpectedImprovement) {
 	arms := 1 + rng.IntN(8)
-	d := &direct{horizon: []int{0, 60, 500}[game%3], ceiling: []*float64{nil, new(1.0), new(0.7), new(20.0)}[game%4], history: make([][]float64, arms)}
+	d := &direct{horizon: []int{0, 60, 500}[game%3], ceiling: []*float64{nil, new(1.0), new(0.7), new(20.0)}[game%4], history: make([][]float64, arms), pulls: make([]int, arms)}
 	p := &bandit.ExpectedImprovement{T: d.horizon, Ceiling: d.ceiling}
 	if game%5 == 0 {
 		for range arms {

@@ -23,8 +23,11 @@ import (
 //	E'(h) = (Σ w_j·max(0, z_n+h,j − z_n,j − (z* − z)) + 4·E(h)) / (Σ w_j + 4)
 //
 // with the sums over the trajectories of at least n + h pulls. E(h) is what [ExpectedImprovement] expects without a
-// prior. The index is the maximum over h of E'(h)/h. Where no trajectory reaches, the formula decides alone. An arm unlike any of them gets their average, which is what
-// the 0.1 is for.
+// prior. The index is the maximum over h of E'(h)/h. Where no trajectory reaches, the formula
+// decides alone. An arm unlike any of them gets their average, which is what the 0.1 is for.
+//
+// Pulls are those of the trajectories here. Where the policy's own are of another size, an arm of n calls has made
+// ⌊n/e⌋ of them, with e the calls of each ([Prior.Every]), and h calls more are ⌈h/e⌉.
 //
 // So an arm that has been tried for long and is behind is given up if none of the searches like it has ever
 // caught up, and kept if they did. Late bloomers, stagnation and ceilings, of which the formula knows
@@ -96,7 +99,7 @@ func (p *Prior) String() string {
 const (
 	priorFloor   = 0.1  // the least weight of a trajectory
 	priorBlur    = 0.02 // added to s_k
-	priorFormula = 4.0  // the weight of f
+	priorFormula = 4.0  // the weight of E(h)
 )
 
 // futures is a prior on the scale of one policy.

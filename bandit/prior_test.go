@@ -119,6 +119,36 @@ func TestPriorIsShared(t *testing.T) {
 	}
 }
 
+// A prior with another number of calls to a pull is another prior; the first stays as it is.
+func TestPriorEvery(t *testing.T) {
+	p := fit(t, [][]float64{{0, 0.5, 0.5}, {0, 1}})
+	wide := p.Every(64)
+	if p.String() == wide.String() || !strings.Contains(wide.String(), "2 searches, 3 pulls of 64 calls, ") || wide.Every(1).String() != p.String() {
+		t.Errorf("%v, with 64 calls to a pull %v", p, wide)
+	}
+	wantPanic(t, "a pull of nothing", func() { p.Every(0) }, "Prior.Every(0)")
+}
+
+// A policy with pulls of one call and a prior of pulls of four looks at the prior after every fourth call of an arm: the
+// searches of the prior jump with their second pull, so an arm with four calls is about to.
+func TestPriorOfLargerPulls(t *testing.T) {
+	prior := fit(t, slices.Repeat([][]float64{{0, 0, 0.9, 0.9, 0.9}, {0, 0.4, 0.4, 0.4, 0.4}}, 20))
+	for _, tt := range []struct {
+		every, want int
+	}{{4, 0}, {1, 1}} { // with pulls of one call, arm 0 has stood still for longer than any search that ever jumped
+		p := &bandit.ExpectedImprovement{T: 16, Ceiling: new(1.0), Prior: prior.Every(tt.every)}
+		for n := range 4 {
+			p.Update(outcome(0), 0)
+			p.Update(outcome(1), []float64{0.1, 0.2, 0.3, 0.4}[n])
+		}
+		probs := make([]float64, 2)
+		p.Probs(probs, bandit.Round{T: 8, Open: all(2), Pending: make([]int, 2)})
+		if got := slices.Index(probs, 1); got != tt.want {
+			t.Errorf("with %d calls to a pull of the prior, arm %d is pulled, want %d", tt.every, got, tt.want)
+		}
+	}
+}
+
 // Earlier searches on the task, as replay.Curves reads them from results, inform the next run.
 func ExampleFitPrior() {
 	earlier := [][]float64{ // the best score after 0, 1, 2, ... generations
@@ -142,4 +172,14 @@ func ExamplePrior() {
 	fmt.Println(&bandit.ExpectedImprovement{T: 64, Prior: prior})
 	// Output:
 	// ExpectedImprovement(T=64, prior=Prior(1 searches, 3 pulls, 444b2cbf))
+}
+
+// The prior is of generations of 64 children, and the policy is told that its pulls make fewer.
+func ExamplePrior_Every() {
+	prior, err := bandit.FitPrior([][]float64{{0.2, 0.2, 0.5, 0.7}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(prior.Every(64))
+	// Output: Prior(1 searches, 3 pulls of 64 calls, 444b2cbf)
 }

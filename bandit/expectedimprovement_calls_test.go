@@ -1,0 +1,153 @@
+package bandit_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/bandit/sim"
+)
+
+// playSized plays p over arms of a family whose pulls make n calls, and returns the arms drawn.
+func playSized(t *testing.T, p bandit.Policy, f sim.Family, n, inFlight int) []int {
+	t.Helper()
+	played, err := sim.Play(p, sim.Arms(f, 5, 8, 1, 150), sim.PlayConfig{Rounds: 150, N: n, InFlight: inFlight})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return played.Selections
+}
+
+// Calls are what counts. If all pulls are n times as large, and the horizon is too, the pulls are the same: also beyond
+// the horizon, without one, with several pulls pending, and with a prior of pulls as large.
+func TestExpectedImprovementCountsCalls(t *testing.T) {
+	for _, f := range []sim.Family{sim.HeavyTail{}, sim.Plateaus{}, sim.Landscape{Kind: "tsp"}} {
+		prior := fit(t, sim.Arms(f, 1<<40, 12, 1, 100))
+		for _, n := range []int{3, 64} {
+			for _, c := range []struct {
+				reason   string
+				fresh    func(n int) bandit.Policy
+				inFlight int
+			}{
+				{"a horizon", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 150 * n} }, 1},
+				{"a horizon that is passed", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 40 * n, Ceiling: new(1.0)} }, 1},
+				{"no horizon", func(int) bandit.Policy { return &bandit.ExpectedImprovement{} }, 1},
+				{"four pulls pending", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 150 * n} }, 4},
+				{"a prior", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 150 * n, Prior: prior.Every(n)} }, 1},
+			} {
+				small, untold, large := playSized(t, c.fresh(1), f, 1, c.inFlight), playSized(t, c.fresh(1), f, 0, c.inFlight), playSized(t, c.fresh(n), f, n, c.inFlight)
+				if !slices.Equal(small, large) || !slices.Equal(small, untold) {
+					t.Errorf("%v, %s: pulls of %d calls are other ones than pulls of 1", f, c.reason, n)
+				}
+			}
+		}
+	}
+}
+
+// Two searches gain the same by a pull, and a pull of the second makes eight times the calls: it gets few. If it gains
+// eight times as much, both are worth their calls.
+func TestExpectedImprovementPullsOfDifferentSizes(t *testing.T) {
+	calls := func(gain []float64) [2]int {
+		player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 400}, 2, 1)
+		scores, spent := []float64{0.2, 0.2}, [2]int{}
+		for spent[0]+spent[1] < 400 {
+			pull, err := player.DrawSized(all(2), []int{1, 8})
+			if err != nil {
+				t.Fatal(err)
+			}
+			spent[pull.Arm] += pull.Calls
+			scores[pull.Arm] += gain[pull.Arm]
+			if err := player.Report(pull.ID, scores[pull.Arm]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return spent
+	}
+	if spent := calls([]float64{0.001, 0.001}); spent[1] > 40 {
+		t.Errorf("%v calls, want few of the second", spent)
+	}
+	if spent := calls([]float64{0.001, 0.016}); spent[0] > 40 {
+		t.Errorf("%v calls, want few of the first, which gains half as much by a call", spent)
+	}
+}
+
+// Nothing is known of the horizon: it is taken for 128 pulls until half of them are over.
+func TestExpectedImprovementWithoutHorizon(t *testing.T) {
+	for _, f := range []sim.Family{sim.Draws{}, sim.LateJumps{}, sim.HillClimb{Objective: "ht"}} {
+		unknown, told := playSized(t, &bandit.ExpectedImprovement{}, f, 2, 1), playSized(t, &bandit.ExpectedImprovement{T: 256}, f, 2, 1)
+		if !slices.Equal(unknown[:65], told[:65]) {
+			t.Errorf("%v: the first 65 pulls are %v, and %v if T is 128 pulls", f, unknown[:65], told[:65])
+		}
+	}
+}
+
+// What is not known costs little: within 0.03 of the mean gain with the horizon told, whose standard error is 0.01.
+func TestExpectedImprovementHorizonHelpsLittle(t *testing.T) {
+	families := []sim.Family{sim.HeavyTail{}, sim.Staircase{}, sim.DeadArms{}, sim.Exchangeable{}, sim.Landscape{Kind: "valley"}}
+	told := meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 256} })
+	untold := meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{} })
+	t.Logf("%.3f told, %.3f untold", told, untold)
+	if untold < told-0.03 {
+		t.Errorf("%.3f of what there is to gain without the horizon, %.3f with it", untold, told)
+	}
+}
+
+// shareRuns is how many runs a family is played in by meanShare.
+const shareRuns = 24
+
+// meanShare returns how far a policy comes from the start towards the best that the whole budget can reach with ten
+// arms, on average over families. With more arms than ten it is still what ten can reach, so that it does not depend on
+// the number of arms.
+func meanShare(t *testing.T, families []sim.Family, arms, rounds int, fresh func() bandit.Policy) float64 {
+	t.Helper()
+	var mean float64
+	for _, f := range families {
+		var gained, room float64
+		for seed := range uint64(shareRuns) {
+			all := sim.Arms(f, seed, arms, 1, rounds)
+			played, err := sim.Play(fresh(), all, sim.PlayConfig{Rounds: rounds, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			gained += played.Best[rounds] - all[0][0]
+			room += sim.Oracle(all[:10], rounds)[rounds] - all[0][0]
+		}
+		mean += gained / room / float64(len(families))
+	}
+	return mean
+}
+
+// Sixty searches of a kind cost less than 5 % of the gain that ten bring: only as many are begun as the budget allows.
+// The standard error of the difference is 0.01.
+func TestExpectedImprovementMoreArmsCostLittle(t *testing.T) {
+	families := []sim.Family{sim.HeavyTail{}, sim.Draws{}, sim.Exchangeable{}, sim.Linear{}, sim.Staircase{}}
+	for _, rounds := range []int{64, 256} {
+		fresh := func() bandit.Policy { return &bandit.ExpectedImprovement{T: rounds} }
+		ten, sixty := meanShare(t, families, 10, rounds, fresh), meanShare(t, families, 60, rounds, fresh)
+		t.Logf("T=%d: %.3f with ten arms, %.3f with sixty", rounds, ten, sixty)
+		if sixty < 0.95*ten {
+			t.Errorf("T=%d: %.3f of what there is to gain with sixty arms, %.3f with ten", rounds, sixty, ten)
+		}
+	}
+}
+
+// In a run of eight pulls one arm is started or two, whatever the scores, and the second not before the third pull. The
+// bound of any run is ⌈β·√(d + 1)⌉ by draw d.
+func TestExpectedImprovementOpensFewArms(t *testing.T) {
+	for _, f := range append(sim.Families(), sim.Unlike()...) {
+		for _, n := range []int{1, 64} {
+			played, err := sim.Play(&bandit.ExpectedImprovement{T: 8 * n}, sim.Arms(f, 1, 10, n, 8), sim.PlayConfig{Rounds: 8, N: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := slices.Clone(played.Selections)
+			if s[0] != s[1] {
+				t.Errorf("%v, N=%d: the second of eight pulls starts another arm: %v", f, n, s)
+			}
+			slices.Sort(s)
+			if arms := len(slices.Compact(s)); arms > 2 {
+				t.Errorf("%v, N=%d: %d arms are started in eight pulls: %v", f, n, arms, played.Selections)
+			}
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package bandit_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/bandit/sim"
+)
+
+// ceilings are what the policy may be told of a ceiling of 1.
+var ceilings = []struct {
+	name  string
+	value *float64
+}{{"untold", nil}, {"right", new(1.0)}, {"100 times", new(100.0)}, {"half", new(0.5)}}
+
+// deadLeader returns a search that rises in so many equal jumps within its first 20 pulls, and then never again, and one that
+// closes a hundredth of its gap to 1 with every pull.
+func deadLeader(jumps int, top float64) [][]float64 {
+	leader, riser := []float64{0.1}, []float64{0.1}
+	for n := 1; n <= 400; n++ {
+		rises := (min(n, 20)*jumps + 19) / 20 // the first pull is one
+		leader = append(leader, 0.1+(top-0.1)*float64(rises)/float64(jumps))
+		riser = append(riser, riser[n-1]+0.01*(1-riser[n-1]))
+	}
+	return [][]float64{leader, riser}
+}
+
+// An arm that rose quickly and is silent then loses its claim to one that still rises, whatever the policy is told of the
+// ceiling, and near it as well as far from it.
+func TestExpectedImprovementGivesUpDeadLeaders(t *testing.T) {
+	for _, top := range []float64{0.5, 0.8, 0.97} {
+		for _, c := range ceilings {
+			played, err := sim.Play(&bandit.ExpectedImprovement{T: 400, Ceiling: c.value}, deadLeader(10, top), sim.PlayConfig{Rounds: 400})
+			if err != nil {
+				t.Fatal(err)
+			}
+			leader := 0
+			for _, arm := range played.Selections {
+				leader += 1 - arm
+			}
+			t.Log(top, c.name, leader)
+			if leader > 100 {
+				t.Errorf("an arm that stopped at %v, ceiling %s: %d of 400 pulls", top, c.name, leader)
+			}
+		}
+	}
+}
+
+// How long an arm may be silent is set by how often it jumped before. One that jumped often gives itself away sooner.
+func TestExpectedImprovementEvidenceOfDeath(t *testing.T) {
+	silence := func(jumps int) int {
+		p := &bandit.ExpectedImprovement{T: 10000}
+		arms := deadLeader(jumps, 0.6)
+		for n := 1; n <= 12; n++ {
+			p.Update(outcome(1), arms[1][n])
+		}
+		for n := 1; n <= 400; n++ {
+			p.Update(outcome(0), arms[0][n])
+			if n < 20 {
+				continue
+			}
+			probs := make([]float64, 2)
+			p.Probs(probs, bandit.Round{T: 12 + n, Open: all(2), Pending: make([]int, 2)})
+			if probs[1] == 1 {
+				return n - 20
+			}
+		}
+		return math.MaxInt
+	}
+	few, some, many := silence(2), silence(5), silence(20)
+	t.Log(few, some, many)
+	if !(many < some && some < few && few < 400) {
+		t.Errorf("given up after %d silent pulls with 2 jumps before, %d with 5, %d with 20", few, some, many)
+	}
+}
+
+// A ceiling that is wrong does little harm, and a right one helps little: all come within 0.04 of the gain without one,
+// where the standard error of a difference is 0.01.
+func TestExpectedImprovementCeilingsMatterLittle(t *testing.T) {
+	families := []sim.Family{sim.NearTop{}, sim.Plateaus{}, sim.LateJumps{}, sim.ShrinkingNoise{}, sim.Landscape{Kind: "ackley"}}
+	shares := make([]float64, len(ceilings))
+	for i, c := range ceilings {
+		shares[i] = meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 256, Ceiling: c.value} })
+		t.Logf("%s: %.3f", c.name, shares[i])
+		if math.Abs(shares[i]-shares[0]) > 0.04 {
+			t.Errorf("%.3f of what there is to gain with the ceiling %s, %.3f untold", shares[i], c.name, shares[0])
+		}
+	}
+}
+
+// A ceiling of 0 is one like any other. Scores below it bring the pulls of the same scores with their ceiling above. They
+// are rounded, so that nothing else is.
+func TestExpectedImprovementCeilingOfZero(t *testing.T) {
+	play := func(shift float64, ceiling *float64) []int {
+		return selections(t, &bandit.ExpectedImprovement{T: 150, Ceiling: ceiling}, 6, 150, func(v float64) float64 { return math.Round(1024*v)/1024 + shift })
+	}
+	zero := play(-1, new(0.0))
+	if !slices.Equal(zero, play(0, new(1.0))) || !slices.Equal(zero, play(4, new(5.0))) {
+		t.Error("scores below a ceiling of 0 bring other pulls than above")
+	}
+	if untold := play(-1, nil); slices.Equal(zero, untold) {
+		t.Error("a ceiling of 0 is taken for none")
+	}
+	if exceeded := play(0, new(0.0)); !slices.Equal(exceeded, play(0, nil)) {
+		t.Error("a ceiling that every score exceeds is not taken for none")
+	}
+}
+
+// Scores of a millionth and of millions, and below 0, bring the same gain. Rounding may bring other pulls, where arms are
+// nearly alike.
+func TestExpectedImprovementExtremeScales(t *testing.T) {
+	for _, f := range []sim.Stepper{sim.HeavyTail{}, sim.LateBloomers{}} {
+		share := func(f sim.Family, ceiling *float64) float64 {
+			return meanShare(t, []sim.Family{f}, 10, 120, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 120, Ceiling: ceiling} })
+		}
+		for _, told := range []bool{false, true} {
+			for _, s := range []sim.Scaled{{Stepper: f, Factor: 1e-6, Shift: 0}, {Stepper: f, Factor: 1e6, Shift: -3e6}, {Stepper: f, Factor: 0.3, Shift: -1}, {Stepper: f, Factor: 1e-6, Shift: 1}} {
+				plain, scaled := (*float64)(nil), (*float64)(nil)
+				if told {
+					plain, scaled = new(1.0), new(s.Shift + s.Factor)
+				}
+				if got, want := share(s, scaled), share(f, plain); math.Abs(got-want) > 0.01 {
+					t.Errorf("%v: %.4f of what there is to gain, %.4f on the scale of %v", s, got, want, f)
+				}
+			}
+		}
+	}
+}
+
+// Two searches: one that rose quickly and has stopped, and one that is behind and still rises.
+func ExampleExpectedImprovement_deadLeader() {
+	arms := deadLeader(10, 0.6)
+	played, err := sim.Play(&bandit.ExpectedImprovement{T: 200}, arms, sim.PlayConfig{Rounds: 200})
+	if err != nil {
+		panic(err)
+	}
+	for from := 0; from < 200; from += 40 {
+		pulls := [2]int{}
+		for _, arm := range played.Selections[from : from+40] {
+			pulls[arm]++
+		}
+		fmt.Println(pulls)
+	}
+	// Output:
+	// [39 1]
+	// [29 11]
+	// [0 40]
+	// [0 40]
+	// [0 40]
+}
