@@ -101,6 +101,26 @@ func ExamplePlayer_DrawAt() {
 	// map[70:2 71:1 72:0]
 }
 
+// Two searches with steps of one and of eight calls. What counts is the gain by call, so the second has to gain eight
+// times as much.
+func ExamplePlayer_DrawSized() {
+	player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 60}, 2, 1)
+	scores, spent := []float64{0.2, 0.2}, []int{0, 0}
+	for left := 60; left > 0; {
+		pull, err := player.DrawSized([]bool{true, true}, []int{1, min(8, left)})
+		if err != nil {
+			panic(err)
+		}
+		left -= pull.Calls
+		spent[pull.Arm] += pull.Calls
+		scores[pull.Arm] += []float64{0.01, 0.02}[pull.Arm] // by pull
+		player.Report(pull.ID, scores[pull.Arm])
+	}
+	fmt.Println("calls", spent)
+	// Output:
+	// calls [52 8]
+}
+
 // Greedy pulls the arm with the best mean so far.
 type Greedy struct{ seen bandit.Tally }
 

@@ -120,7 +120,7 @@ func TestExpectedImprovementExtremeScales(t *testing.T) {
 			for _, s := range []sim.Scaled{{Stepper: f, Factor: 1e-6, Shift: 0}, {Stepper: f, Factor: 1e6, Shift: -3e6}, {Stepper: f, Factor: 0.3, Shift: -1}, {Stepper: f, Factor: 1e-6, Shift: 1}} {
 				plain, scaled := (*float64)(nil), (*float64)(nil)
 				if told {
-					plain, scaled = new(1.0), new(s.Shift + s.Factor)
+					plain, scaled = new(1.0), new(s.Shift+s.Factor)
 				}
 				if got, want := share(s, scaled), share(f, plain); math.Abs(got-want) > 0.01 {
 					t.Errorf("%v: %.4f of what there is to gain, %.4f on the scale of %v", s, got, want, f)

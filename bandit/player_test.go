@@ -104,6 +104,8 @@ func TestPlayerDrawErrors(t *testing.T) {
 func TestPlayerPanics(t *testing.T) {
 	wantPanic(t, "no policy", func() { bandit.NewPlayer(nil, 2, 1) }, "need a policy")
 	wantPanic(t, "no arm", func() { bandit.NewPlayer(bandit.Random{}, 0, 1) }, "0 arms")
+	wantPanic(t, "calls of other arms", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), []int{1, 2, 3}) }, "calls of 3 arms for 2 arms")
+	wantPanic(t, "no calls", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), nil) }, "calls of 0 arms for 2 arms")
 	wantPanic(t, "a shorter list", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).Draw(all(1)) }, "1 entries for 2 arms")
 }
 
@@ -226,5 +228,55 @@ func TestPlayerTellsTheRound(t *testing.T) {
 			o.pending[waiting[i].Arm]--
 			waiting = slices.Delete(waiting, i, i+1)
 		}
+	}
+}
+
+// sizes writes down the calls that it is told of, at draws and with outcomes.
+type sizes struct {
+	bandit.Random
+	told  [][]int
+	pulls []bandit.Pull
+}
+
+func (s *sizes) Probs(p []float64, r bandit.Round) {
+	s.told = append(s.told, slices.Clone(r.Calls))
+	s.Random.Probs(p, r)
+}
+
+func (s *sizes) Update(pull bandit.Pull, _ float64) { s.pulls = append(s.pulls, pull) }
+
+// The policy is told of all arms' calls, and a pull has those of its arm. Draws that do not tell have none. What is
+// drawn does not depend on it.
+func TestPlayerTellsCalls(t *testing.T) {
+	s := &sizes{}
+	sized, plain := bandit.NewPlayer(s, 3, 7), bandit.NewPlayer(bandit.Random{}, 3, 7)
+	for n := range 40 {
+		calls := []int{n, 2 * n, 0}
+		pull, err := sized.DrawSized(all(3), calls)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := plain.Draw(all(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pull.Calls != calls[pull.Arm] || other.Calls != 0 || pull.Arm != other.Arm || pull.Prob != other.Prob {
+			t.Errorf("draw %d: %+v with calls %v, %+v without", n, pull, calls, other)
+		}
+		if err := sized.Report(pull.ID, 1); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(s.told[n], calls) || s.pulls[n] != pull {
+			t.Errorf("draw %d of %+v: the policy is told %v, and then %+v", n, pull, s.told[n], s.pulls[n])
+		}
+	}
+	if pull, err := sized.DrawAt(all(3), 9); err != nil || pull.Calls != 0 || s.told[40] != nil {
+		t.Errorf("a draw that does not tell: %+v, %v, the policy is told %v", pull, err, s.told[40])
+	}
+	if pull, err := sized.Adopt(1, 0.5); err != nil || pull.Calls != 0 {
+		t.Errorf("an adopted pull: %+v, %v", pull, err)
+	}
+	if _, err := sized.DrawSized([]bool{false, false, false}, []int{1, 1, 1}); !errors.Is(err, bandit.ErrNoArm) {
+		t.Errorf("every arm closed: %v, want ErrNoArm", err)
 	}
 }

@@ -183,6 +183,34 @@ func playLate(g *game, busyClosed bool) error {
 	return nil
 }
 
+// checkSizedPulls plays with pulls that differ in size, from arm to arm and from draw to draw, first one at a time with
+// other arms open at each draw, and then several at once.
+func checkSizedPulls(fresh func() bandit.Policy) error {
+	for _, arms := range []int{1, 2, 7} {
+		g := newGame(fresh(), arms, 13)
+		for range 60 {
+			g.openSome()
+			g.resize()
+			if err := g.play(1, g.noisy); err != nil {
+				return fmt.Errorf("calls %v: %w", g.calls, err)
+			}
+		}
+		g.openAll()
+		var pending []bandit.Pull
+		for range 60 {
+			g.resize()
+			pull, err := g.draw()
+			if err != nil {
+				return fmt.Errorf("calls %v with %v pending: %w", g.calls, g.pending, err)
+			}
+			if pending = append(pending, pull); len(pending) > 3 {
+				pending = g.endOne(pending)
+			}
+		}
+	}
+	return nil
+}
+
 // endOne ends one of the pending pulls.
 func (g *game) endOne(pending []bandit.Pull) []bandit.Pull {
 	if len(pending) == 0 {

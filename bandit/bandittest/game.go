@@ -16,6 +16,7 @@ type game struct {
 	t       int
 	open    []bool
 	pending []int
+	calls   []int      // of a pull, by arm; nil if the policy is not told
 	rng     *rand.Rand // the game's own choices; the policy has streams of its own
 }
 
@@ -39,15 +40,33 @@ func (g *game) openSome() {
 	g.open[g.rng.IntN(len(g.open))] = true
 }
 
+// resize draws the calls of each arm's next pull, from 1 to a thousand. One arm in eight does not say, and in one draw of
+// eight none does. The calls of a pending pull stay.
+func (g *game) resize() {
+	before := g.calls
+	if g.calls = nil; g.rng.IntN(8) == 0 {
+		return
+	}
+	g.calls = make([]int, len(g.open))
+	for arm := range g.calls {
+		switch {
+		case before != nil && g.pending[arm] > 0:
+			g.calls[arm] = before[arm]
+		case g.rng.IntN(8) > 0:
+			g.calls[arm] = 1 << g.rng.IntN(11)
+		}
+	}
+}
+
 // probs asks the policy about the coming draw and checks its answer.
 func (g *game) probs() ([]float64, error) { return g.ask(g.seed) }
 
 // ask is probs with another random stream for the policy.
 func (g *game) ask(stream uint64) ([]float64, error) {
-	p, open, pending := make([]float64, len(g.open)), slices.Clone(g.open), slices.Clone(g.pending)
-	r := bandit.Round{T: g.t, Open: open, Pending: pending, Rand: rand.New(rand.NewPCG(stream, uint64(g.t)))}
+	p, open, pending, calls := make([]float64, len(g.open)), slices.Clone(g.open), slices.Clone(g.pending), slices.Clone(g.calls)
+	r := bandit.Round{T: g.t, Open: open, Pending: pending, Calls: calls, Rand: rand.New(rand.NewPCG(stream, uint64(g.t)))}
 	g.policy.Probs(p, r)
-	if !slices.Equal(open, g.open) || !slices.Equal(pending, g.pending) {
+	if !slices.Equal(open, g.open) || !slices.Equal(pending, g.pending) || !slices.Equal(calls, g.calls) {
 		return nil, fmt.Errorf("draw %d: the Round was changed by Probs", g.t)
 	}
 	if err := distribution(p, g.open); err != nil {
@@ -77,6 +96,9 @@ func (g *game) pull(p []float64) bandit.Pull {
 		}
 	}
 	pull := bandit.Pull{ID: g.t, Arm: arm, Prob: p[arm], Arms: len(p)}
+	if g.calls != nil {
+		pull.Calls = g.calls[arm]
+	}
 	g.take(pull)
 	return pull
 }

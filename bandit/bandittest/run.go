@@ -26,6 +26,7 @@ type T interface {
 //     probabilities;
 //   - late outcomes: several pulls are pending, also of one arm, and their outcomes come in any order,
 //     for arms closed since, or never;
+//   - sized pulls: pulls that differ in how many calls they make, from draw to draw, some of which do not say;
 //   - adopted pulls: outcomes that come before any probability was asked for teach the same as later
 //     ones, since a resumed run may report pulls that its earlier incarnation drew;
 //   - rerun: the same seed and outcomes give the same pulls, and policies share no state;
@@ -58,6 +59,7 @@ var checks = []check{
 	{"closed arms", checkClosedArms},
 	{"purity", checkPurity},
 	{"late outcomes", checkLateOutcomes},
+	{"sized pulls", checkSizedPulls},
 	{"adopted pulls", checkAdopted},
 	{"rerun", checkRerun},
 	{"one arm", checkOneArm},

@@ -26,7 +26,7 @@ func (r *report) Errorf(format string, args ...any) {
 // failed returns the names of the checks that failed.
 func (r *report) failed() []string {
 	var names []string
-	for _, name := range []string{"prints", "distribution", "closed arms", "purity", "late outcomes", "adopted pulls", "rerun", "one arm", "many arms", "extreme rewards", "rewards that are not finite", "many rounds"} {
+	for _, name := range []string{"prints", "distribution", "closed arms", "purity", "late outcomes", "sized pulls", "adopted pulls", "rerun", "one arm", "many arms", "extreme rewards", "rewards that are not finite", "many rounds"} {
 		if slices.ContainsFunc(r.failures, func(f string) bool { return strings.Contains(f, ": "+name+": ") }) {
 			names = append(names, name)
 		}
@@ -200,6 +200,28 @@ var brokenPolicies = []struct {
 		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, _ float64) { last = pull.Arm - arms }, probs: func(p []float64, r bandit.Round) {
 			arms = len(p)
 			favor(p, r, last+arms)
+		}}
+	}},
+	{"changes the calls that it is told", []string{"sized pulls"}, func() bandit.Policy {
+		return &broken{Policy: bandit.Random{}, probs: func(_ []float64, r bandit.Round) {
+			for arm := range r.Calls {
+				r.Calls[arm] = max(r.Calls[arm], 1)
+			}
+		}}
+	}},
+	{"divides by calls that an arm does not say", []string{"sized pulls"}, func() bandit.Policy {
+		return &broken{Policy: bandit.Random{}, probs: func(p []float64, r bandit.Round) {
+			if r.Calls != nil && len(p) > 1 {
+				p[0], p[1] = p[0]+p[1]-p[1]/float64(r.Calls[1])*float64(r.Calls[1]), p[1]/float64(r.Calls[1])*float64(r.Calls[1])
+			}
+		}}
+	}},
+	{"takes calls for granted once it was told of them", []string{"sized pulls"}, func() bandit.Policy {
+		told := false
+		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, _ float64) { told = told || pull.Calls > 0 }, probs: func(p []float64, r bandit.Round) {
+			if told {
+				_ = r.Calls[len(p)-1]
+			}
 		}}
 	}},
 	{"makes room for its arms in Probs", []string{"adopted pulls"}, func() bandit.Policy { return &linear{} }},
