@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,7 +22,8 @@ var update = flag.Bool("update", false, "write what comes of the commands into t
 // Each script in evolve/testdata holds commands to a core and what comes of them, to be read as prose. A script is
 // paragraphs: comments, one command, a line of dashes, and the answer.
 //
-//	core arms=2 wants=4 calls=10   a core of two arms that would like four calls a step; limits by name
+//	core arms=2 wants=4 calls=10   a core of two arms that would like four calls a step; limits by name; with "tell",
+//	                               draws show which calls the policy is told of
 //	arm 1 done | arm 1 wants=2     what an arm says from now on
 //	begin best=0.5                 an arm begins with a candidate of that score
 //	spent calls=1 evaluations=1    before the first draw
@@ -78,6 +80,7 @@ func run(t *testing.T, script string) string {
 type session struct {
 	t    *testing.T
 	core *allocation.Core
+	told *told // nil unless the policy's calls are shown
 	arms []allocation.Arm
 	done []exchange
 }
@@ -135,6 +138,10 @@ func (s *session) begin(a arguments) string {
 	if a.has("random") {
 		policy = bandit.Random{}
 	}
+	if a.has("tell") {
+		s.told = &told{Policy: policy}
+		policy = s.told
+	}
 	s.core = allocation.New(allocation.Config{Arms: len(s.arms), Policy: policy, Seed: uint64(a.int("seed")), Limits: limits})
 	return "ok"
 }
@@ -144,7 +151,27 @@ func (s *session) next(a arguments) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
+	if s.told != nil && d.Kind == allocation.Draw {
+		return fmt.Sprintf("told of calls %v, with %v pending\n%s", s.told.calls, s.told.pending, decision(d))
+	}
 	return decision(d)
+}
+
+// told is a policy that keeps what it was told of calls at the latest draw.
+type told struct {
+	bandit.Policy
+	calls, pending []int
+	heard          string // with the latest outcome
+}
+
+func (p *told) Probs(probs []float64, r bandit.Round) {
+	p.calls, p.pending = slices.Clone(r.Calls), slices.Clone(r.Pending)
+	p.Policy.Probs(probs, r)
+}
+
+func (p *told) Update(pull bandit.Pull, reward float64) {
+	p.heard = fmt.Sprintf(", of a pull of %d calls", pull.Calls)
+	p.Policy.Update(pull, reward)
 }
 
 // decision tells what is to be done.
@@ -181,7 +208,11 @@ func (s *session) take(a arguments) string {
 	if err := s.core.Report(a.number, reward); err != nil {
 		return "error: " + err.Error()
 	}
-	return fmt.Sprintf("the policy hears of %v", reward)
+	text := fmt.Sprintf("the policy hears of %v", reward)
+	if s.told != nil {
+		text += s.told.heard
+	}
+	return text
 }
 
 // again gives all commands once more.
