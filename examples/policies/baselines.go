@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,7 +73,7 @@ func breadthOf(name string) (evolve.Breadth, error) {
 	switch {
 	case kind == "adaptive" && valued:
 		s, err := strconv.ParseFloat(second, 64)
-		if err != nil || !(s >= 0) {
+		if err != nil || !(s >= 0) || math.IsInf(s, 0) {
 			return nil, fmt.Errorf("breadth %q: need the calls that a second is worth after the colon", name)
 		}
 		return evolve.Adaptive{Second: s}, nil
@@ -88,17 +89,36 @@ func breadthOf(name string) (evolve.Breadth, error) {
 	return evolve.Fixed(n), nil
 }
 
+// raced returns an error if recorded searches are to be stepped in another way than they were.
+func raced(cfg sim.StudyConfig, groups [][]sim.Setting) error {
+	i := slices.IndexFunc(cfg.Contenders, func(c sim.Contender) bool { return c.Breadth != nil || c.Window > 0 })
+	if i < 0 && cfg.Slots == 0 && cfg.Latency == nil {
+		return nil
+	}
+	for _, s := range slices.Concat(groups...) {
+		if _, ok := s.Family.(sim.Stepper); !ok {
+			return cli.Usagef("%v has recorded searches, which cannot be stepped in another way: leave out breadths (policy@breadth), --slots, --latency-sigma and --window", s.Family)
+		}
+	}
+	return nil
+}
+
 // latencies are those of --latency-sigma, with --slots.
 func (o *options) latencies(cfg *sim.StudyConfig) error {
-	if o.slots < 0 {
+	timed := o.given["latency-sigma"] || o.slots > 0
+	switch {
+	case o.slots < 0:
 		return cli.Usagef("--slots is %d: need 0 for no limit, or more", o.slots)
-	}
-	if !(o.latencySigma <= 10) {
-		return cli.Usagef("--latency-sigma is %v: need at most 10", o.latencySigma)
+	case o.window < 0:
+		return cli.Usagef("--window is %d: need 0 for all children of a pull, or more", o.window)
+	case !(o.latencySigma >= 0 && o.latencySigma <= 10):
+		return cli.Usagef("--latency-sigma is %v: need 0 to 10", o.latencySigma)
+	case o.delaySigma > 0 && (timed || o.window > 0):
+		return cli.Usagef("--delay-sigma has no effect with --slots, --latency-sigma or --window: pulls take as long as their children do")
 	}
 	cfg.Slots = o.slots
-	if o.given["latency-sigma"] || o.slots > 0 {
-		cfg.Latency = logNormal(max(0, o.latencySigma))
+	if timed {
+		cfg.Latency = logNormal(o.latencySigma)
 	}
 	return nil
 }

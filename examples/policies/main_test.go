@@ -13,7 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -38,6 +40,25 @@ func TestBadInput(t *testing.T) {
 		{"--in-flight 0", []string{"--in-flight is 0"}},
 		{"--parallel -1", []string{"--parallel is -1"}},
 		{"--delay-sigma NaN", []string{"--delay-sigma is NaN"}},
+		{"--delay-sigma 1 --slots 4", []string{"--delay-sigma has no effect with --slots"}},
+		{"--slots -1", []string{"--slots is -1"}},
+		{"--window -1", []string{"--window is -1"}},
+		{"--latency-sigma -0.5", []string{"--latency-sigma is -0.5: need 0 to 10"}},
+		{"--latency-sigma NaN", []string{"--latency-sigma is NaN"}},
+		{"--than nope", []string{"--than", `"nope"`, "one, one-neutral, two, three"}},
+		{"--policies ei@", []string{"--policies", `breadth ""`, "adaptive, adaptive:S, doubling, or 1 to"}},
+		{"--policies ei@0", []string{`breadth "0"`, "1 to"}},
+		{"--policies ei@99999999", []string{`breadth "99999999"`}},
+		{"--policies ei@wide", []string{`breadth "wide"`}},
+		{"--policies ei@adaptive:x", []string{`breadth "adaptive:x"`, "calls that a second is worth"}},
+		{"--policies ei@adaptive:+Inf", []string{`breadth "adaptive:+Inf"`}},
+		{"--policies nope@4", []string{`"nope"`, "ucb, exp3p, thompson, random", "@adaptive, @doubling or @N"}},
+		{"--policies ei@4,ei@4", []string{`"ei@4"`, "twice"}},
+		{"--baselines ei@x", []string{"--baselines", `breadth "x"`}},
+		{"--families unlikely", []string{`"unlikely"`, "late-jumps", "tsp", "unlike, deciding"}},
+		{"--bank " + bank + " --policies one,ei@4", []string{"bank-cp has recorded searches", "policy@breadth"}},
+		{"--bank " + bank + " --slots 4", []string{"bank-cp has recorded searches", "--slots"}},
+		{"--logs testdata/scores.csv --K 2 --window 4", []string{"logs has recorded searches", "--window"}},
 		{"--multiples 1,0", []string{"--multiples", `"0"`}},
 		{"--scores high", []string{"--scores", `"high"`}},
 		{"--csv " + dir, []string{"--csv", dir}},
@@ -231,5 +252,107 @@ func TestDelays(t *testing.T) {
 	}
 	if len(tables) != 3 {
 		t.Errorf("%d different tables for three ways to wait", len(tables))
+	}
+}
+
+// The searches that any allocation has to beat, and how far the others end above one of them.
+func TestGains(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), strings.Fields("--policies one,one-neutral,two,ei --than two --baselines one --families dead-arms,exchangeable --T 40 --runs 20"), &out); err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(out.String(), "final best less that of two, as a share of what there is to gain")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(strings.TrimSpace(table), "\n")
+	if !found || len(rows) != 6 || strings.Contains(rows[1], "seconds") {
+		t.Fatalf("no table of four policies:\n%s", &out)
+	}
+	for i, want := range []string{"one ", "one-neutral ", "two ", "ei "} {
+		if row := strings.TrimSpace(rows[2+i]); !strings.HasPrefix(row, want) || (want == "two ") == strings.Contains(row, "[") {
+			t.Errorf("row %q, want one of %s, with an interval but for two", row, want)
+		}
+	}
+	// Families of formulas cannot drift, so that one search is the same either way.
+	if one, neutral := strings.Fields(rows[2]), strings.Fields(rows[3]); !slices.Equal(one[1:], neutral[1:]) {
+		t.Errorf("%v and %v differ", one, neutral)
+	}
+	out.Reset()
+	if err := run(t.Context(), strings.Fields("--policies two,ei --families draws --T 10 --runs 3"), &out); err != nil || strings.Contains(out.String(), "final best less") {
+		t.Errorf("compared with a policy that is not played: %v\n%s", err, &out)
+	}
+}
+
+// Groups of families, and no family twice in those that decide.
+func TestFamilyGroups(t *testing.T) {
+	for name, want := range map[string]int{"all": 20, "synthetic": 8, "real": 12, "unlike": 16, "deciding": 7, "tsp,draws": 2, "deciding,real": 19} {
+		if fs, err := families(name); err != nil || len(fs) != want {
+			t.Errorf("%s: %d families, %v, want %d", name, len(fs), err, want)
+		}
+	}
+}
+
+// Breadths, slots, latencies and windows change how long runs take: 64 calls, of a second each.
+func TestTime(t *testing.T) {
+	for _, tt := range []struct {
+		why, args string
+		want      string // the seconds of each policy, as the last column has them
+	}{
+		{"steps of eight, with as many slots as it takes", "--policies one,ei --slots 64", "8 8"},
+		{"and with four", "--policies one,ei --slots 4", "16 16"},
+		{"a latency of 0 deviations is a second", "--policies one,ei --latency-sigma 0", "8 8"},
+		{"breadths of their own", "--policies one@1,ei@64,one@16 --slots 8", "64 8 8"},
+		{"a window is a limit like slots", "--policies one@1,one@64 --latency-sigma 0 --window 4", "64 16"},
+		{"two pulls at once, each with slots for its eight children", "--policies two,three --slots 16 --in-flight 2", "4 4"},
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), strings.Fields("--families knapsack --N 8 --T 8 --runs 4 "+tt.args+" --than "+strings.FieldsFunc(tt.args, func(r rune) bool { return r == ' ' || r == ',' })[1]), &out)
+		if err != nil {
+			t.Errorf("%s: %v", tt.why, err)
+			continue
+		}
+		_, table, _ := strings.Cut(out.String(), "final best less")
+		table, _, _ = strings.Cut(table, "\n\n")
+		var seconds []string
+		for i, row := range strings.Split(table, "\n") {
+			if words := strings.Fields(row); i > 1 && len(words) > 0 {
+				seconds = append(seconds, words[len(words)-1])
+			}
+		}
+		if got := strings.Join(seconds, " "); got != tt.want {
+			t.Errorf("%s: %s s, want %s:\n%s", tt.why, got, tt.want, &out)
+		}
+	}
+}
+
+// A name with a breadth is the policy of the name, with that breadth.
+func TestWidened(t *testing.T) {
+	all := new(options).contenders()
+	for name, want := range map[string]evolve.Breadth{
+		"ei": nil, "one@1": evolve.Fixed(1), "ucb@doubling": evolve.Doubling{}, "ei@adaptive": evolve.Adaptive{}, "two@adaptive:2.5": evolve.Adaptive{Second: 2.5},
+	} {
+		c, err := widened(all, name)
+		policy, _, _ := strings.Cut(name, "@")
+		arms := map[string]int{"one": 1, "two": 2}[policy]
+		if err != nil || c.Name != name || c.Breadth != want || c.Arms != arms {
+			t.Errorf("%s: %+v, %v, want breadth %v and %d arms", name, c, err, want, arms)
+		}
+	}
+}
+
+// What the policies are told of a ceiling, for which they are not asked unless by name.
+func TestTold(t *testing.T) {
+	o := new(options)
+	for name, want := range map[string]string{"ei-told-right": "ceiling=1)", "ei-told-high": "ceiling=100)", "ei-told-half": "ceiling=0.5)", "ei-told-zero": "ceiling=0)"} {
+		cs, err := o.chosen("policies", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cs[0].New(sim.Setting{N: 4, Rounds: 10}).(*bandit.ExpectedImprovement).String(); got != "ExpectedImprovement(T=40, "+want {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+	every, err := o.chosen("policies", "all")
+	if err != nil || slices.Contains(names(every), "ei-told-high") || !slices.Contains(names(every), "three") {
+		t.Errorf("all policies are %v, %v", names(every), err)
 	}
 }

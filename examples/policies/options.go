@@ -27,7 +27,7 @@ type options struct {
 	seed                          uint64
 	inFlight                      int
 	delaySigma                    float64
-	slots                         int
+	slots, window                 int
 	latencySigma                  float64
 	than                          string
 	parallel                      int
@@ -59,6 +59,7 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.IntVar(&o.inFlight, "in-flight", 1, "pulls in flight at once, at most one an arm")
 	fs.Float64Var(&o.delaySigma, "delay-sigma", 0, "pulls take log-normal times of this sigma; 0 means equal times")
 	fs.IntVar(&o.slots, "slots", 0, "children made at once, over all pulls in flight; 0 means no limit. With it or --latency-sigma, runs take simulated time")
+	fs.IntVar(&o.window, "window", 0, "children of a pull under way at once, a better one of which is the parent of those begun after it, so one@512 with --window 16 is steady state; 0 means all of a pull")
 	fs.Float64Var(&o.latencySigma, "latency-sigma", 0, "children take log-normal times of this sigma, of median 1 s; 0 means 1 s each")
 	fs.IntVar(&o.parallel, "parallel", runtime.NumCPU(), "runs played at once")
 	fs.StringVar(&o.csv, "csv", "", "file for a row for each run and score to reach (CSV)")
@@ -90,6 +91,9 @@ func (o *options) study() (sim.StudyConfig, error) {
 	}
 	if err := distinct(cfg.Contenders); err != nil {
 		return cfg, err
+	}
+	for i := range cfg.Contenders {
+		cfg.Contenders[i].Window = o.window
 	}
 	if cfg.Multiples, err = numbers("multiples", o.multiples); err != nil {
 		return cfg, err
@@ -198,8 +202,12 @@ func (o *options) searches() ([]sim.Family, error) {
 	return []sim.Family{replay.Family{Name: "logs", Arms: l.Arms}}, nil
 }
 
-// against returns the policies to compare with: those of the flag that are played.
+// against returns the policies to compare with: those of the flag that are played. It returns an error if --than is no
+// policy either.
 func (o *options) against(played []sim.Contender) ([]string, error) {
+	if _, err := o.chosen("than", o.than); err != nil {
+		return nil, err
+	}
 	if o.baselines == "" {
 		return nil, nil
 	}
