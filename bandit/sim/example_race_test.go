@@ -112,7 +112,7 @@ func ExampleContender() {
 		fmt.Printf("%-13s final best %.2f in %.0f s\n", e.Name, sim.Summarize(e.Final).Mean.Value, sim.Summarize(e.Seconds).Mean.Value)
 	}
 	// Output:
-	// ei            final best 0.86 in 32 s
+	// ei            final best 0.87 in 32 s
 	// ei@adaptive   final best 0.88 in 65 s
 	// one, window 8 final best 0.89 in 32 s
 }

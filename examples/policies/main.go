@@ -5,7 +5,7 @@
 //	go run ./examples/policies
 //	go run ./examples/policies --policies ucb,thompson --families synthetic --K 10,100 --runs 500
 //	go run ./examples/policies --policies one,ei,ei@adaptive --families unlike --T 16 --N 64 --slots 16
-//	go run ./examples/policies --policies one@1,one@64,one@1024 --families deciding --T 16 --N 64 --slots 16 --window 16
+//	go run ./examples/policies --policies one@1,one@64,one@1024 --than one@1 --families deciding --T 16 --N 64 --slots 16 --window 16
 //	go run ./examples/policies --csv runs.csv --plots plots
 //	go run ./examples/policies --estimate results/bandit/cp/offline/thompson_C4096_T64_K10_seed0.json
 //	go run ./examples/policies --logs 'results/cp/qwen3-8b/greedy_*.json' --K 5 --T 8
