@@ -25,10 +25,9 @@ const (
 	eiJumps     = 1.0   // j₀
 	eiDead      = 0.5   // δ
 	eiLife      = 0.1   // the least factor of the rate of an arm that is silent
-	eiOpening   = 1.8   // arms started by draw t: at most ⌈β·√(t+1)⌉, with β at most this
-	eiOpenEarly = 0.6   // β in a run of eiOpenPulls pulls; it grows as the root of their number
-	eiOpenPulls = 8
-	eiShortest  = 128 // the horizon that is assumed at the least if none is given, in pulls of mean size
+	eiOpening   = 1.8   // arms started by draw d: at most ⌈β·√(d+1)⌉, with β at most this
+	eiOpenPulls = 23    // pulls of a run for each 1 of β
+	eiShortest  = 128   // the horizon that is assumed at the least if none is given, in pulls of mean size
 )
 
 // ExpectedImprovement pulls the arm that is expected to raise the best score of all the most, per call. It is
@@ -71,10 +70,10 @@ const (
 // Student's law with two degrees of freedom, since searches rise in jumps of very different size. A normal one
 // would leave arms that are far behind too soon where one jump may decide.
 //
-// At most ⌈β·√(d + 1)⌉ arms are started by draw d, from 0, with β = min(1.8, 0.6·√(P/8)) and P = d + (T − t)/c the
+// At most ⌈β·√(d + 1)⌉ arms are started by draw d, from 0, with β = min(1.8, P/23) and P = d + (T − t)/c the
 // draws of the whole run if those to come are as large as that of the arm to start. Whenever one more may be, one arm
 // without pulls competes by its index, with n = 0, G = L = 0 and z that of y₀. So the number of arms hardly matters: of
-// a hundred searches only as many are begun as the budget allows, and in a run of eight pulls two at most. When none
+// a hundred searches only as many are begun as the budget allows, and in a run of eight pulls one. When none
 // of the started arms is open, another one is started in any case. Ties go to the lowest arm. The policy is
 // deterministic: all its mass is on one arm.
 //
@@ -302,7 +301,7 @@ func (e *ExpectedImprovement) fresh(r Round, left float64) int {
 	}
 	size := float64(r.calls(fresh))
 	pulls := float64(r.T) + max(left, size)/size
-	opening := min(eiOpening, eiOpenEarly*math.Sqrt(pulls/eiOpenPulls))
+	opening := min(eiOpening, pulls/eiOpenPulls)
 	if float64(started) >= math.Ceil(opening*math.Sqrt(float64(r.T+1))) {
 		return -1
 	}

@@ -256,7 +256,7 @@ func (d *direct) fresh(r bandit.Round, arms []seenArm, left float64) int {
 	}
 	c := float64(size(r, fresh))
 	P := float64(r.T) + max(left, c)/c
-	if started >= int(math.Ceil(min(1.8, 0.6*math.Sqrt(P/8))*math.Sqrt(float64(r.T+1)))) {
+	if started >= int(math.Ceil(min(1.8, P/23)*math.Sqrt(float64(r.T+1)))) {
 		return -1
 	}
 	return fresh
@@ -502,7 +502,7 @@ func ExampleExpectedImprovement() {
 	fmt.Println(pulls)
 	// Output:
 	// ExpectedImprovement(T=20, ceiling=1)
-	// [1 3 16]
+	// [1 4 15]
 }
 
 // Two models on one task: a call to the larger costs ten times as much, so it has to gain ten times as much.
