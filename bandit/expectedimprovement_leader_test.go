@@ -83,7 +83,6 @@ func TestExpectedImprovementCeilingsMatterLittle(t *testing.T) {
 	shares := make([]float64, len(ceilings))
 	for i, c := range ceilings {
 		shares[i] = meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 256, Ceiling: c.value} })
-		t.Logf("%s: %.3f", c.name, shares[i])
 		if math.Abs(shares[i]-shares[0]) > 0.04 {
 			t.Errorf("%.3f of what there is to gain with the ceiling %s, %.3f untold", shares[i], c.name, shares[0])
 		}

@@ -12,7 +12,8 @@ type Gain struct {
 	//	(mean final of the one − mean final of the other)/(mean oracle − mean start)
 	//
 	// with the means over the runs of the setting: how far the one ends above the other, as a share of the way from
-	// the start to the best that the whole budget can reach with the arms known beforehand. Its interval is a
+	// the start to the best that the whole budget can reach with the arms known beforehand, in steps of the setting's
+	// N children. Policies with a breadth of their own may come further than that. Its interval is a
 	// bootstrap of 2000 samples of the runs, the same for both policies, and works out everything anew in each.
 	Mean Interval
 	// Worst is the smallest one of a setting, with its own interval, and WorstAt the setting.
