@@ -169,6 +169,24 @@ func TestPlayIsRepeatable(t *testing.T) {
 	}
 }
 
+// The policy is told of pulls of N calls, or of none.
+func TestPlayTellsCalls(t *testing.T) {
+	for n, want := range map[int][]int{0: nil, 1: {1, 1, 1}, 64: {64, 64, 64}} {
+		p := &noted{}
+		if _, err := Play(p, threeArms, PlayConfig{Rounds: 3, N: n}); err != nil {
+			t.Fatal(err)
+		}
+		for i, calls := range p.calls {
+			if !slices.Equal(calls, want) || p.pulls[i].Calls != n {
+				t.Errorf("N=%d: draw %d is told of %v calls, want %v, and makes %d", n, i, calls, want, p.pulls[i].Calls)
+			}
+		}
+		if len(p.pulls) != 3 {
+			t.Errorf("N=%d: %d pulls, want 3", n, len(p.pulls))
+		}
+	}
+}
+
 func TestPlayErrors(t *testing.T) {
 	for _, c := range []struct {
 		why  string
@@ -178,6 +196,7 @@ func TestPlayErrors(t *testing.T) {
 	}{
 		{"no round", threeArms, PlayConfig{}, "sim: Play of 0 rounds"},
 		{"negative pending pulls", threeArms, PlayConfig{Rounds: 1, InFlight: -1}, "sim: Play with -1 pulls pending"},
+		{"pulls of less than nothing", threeArms, PlayConfig{Rounds: 1, N: -1}, "sim: Play of pulls of -1 calls"},
 		{"no arm", nil, PlayConfig{Rounds: 1}, "sim: Play without arms"},
 		{"an arm without a start", [][]float64{{0}, {}}, PlayConfig{Rounds: 1}, "sim: arm 1 has no score"},
 		{"a policy that pulls a closed arm", [][]float64{{0, 1}, {0}}, PlayConfig{Rounds: 1}, "bandit: "},
