@@ -85,8 +85,8 @@ func rangeOf(least, most int) (int, int) {
 // within returns n if it lies in least..most, and else the nearer of the two.
 func within(n, least, most int) int { return max(least, min(n, most)) }
 
-// breadthName returns b as it prints itself, or else its type: its fields may print otherwise in every process, and a
-// journal recognizes a run by the name.
+// breadthName returns what b's String returns, or its type if it has none. A journal recognizes a run by the name, and
+// fields may print differently in every process.
 func breadthName(b Breadth) string {
 	if s, ok := b.(fmt.Stringer); ok {
 		return s.String()

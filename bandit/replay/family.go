@@ -9,8 +9,8 @@ import (
 
 // A Family has logged searches as arms, so that policies can be compared over them by [sim.Study]. Each seed
 // deals them out in another order, so K arms are K of the logged searches. Its pulls are those of [Curves], of [Size]
-// calls each, whatever the address says, and an arm is no longer than its log. Scores should be in [0, 1] for policies that expect
-// rewards there.
+// calls each, whatever the address says. An arm ends where its log does. Scores should be in [0, 1] for policies
+// that expect rewards there.
 type Family struct {
 	Name string // what the family is called; the order of the searches depends on it too
 	Arms []Arm  // at least as many as the arms asked for

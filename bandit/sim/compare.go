@@ -123,5 +123,5 @@ func (m *meanLog) add(ratio float64) {
 	}
 }
 
-// mean returns the mean logarithm, NaN if there is no ratio.
+// mean returns the mean logarithm. It is NaN without ratios.
 func (m meanLog) mean() float64 { return m.sum / float64(m.n) }
