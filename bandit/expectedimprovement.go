@@ -11,9 +11,8 @@ import (
 // found.
 const (
 	eiMargin    = 0.07  // ε
-	eiRoom      = 4.0   // room above the best score if no ceiling is known, in ranges seen
-	eiLeastRoom = 3.0   // the least of that if one is known
-	eiMostRoom  = 8.0   // the most
+	eiRoom      = 4.0   // room above the best score if no ceiling is known, in ranges seen; the most if one is
+	eiLeastRoom = 2.0   // the least
 	eiPriorRoom = 0.5   // with a prior and no ceiling, as its best score shows what there is to find
 	eiDelay     = 0.02  // c₀/t
 	eiDelayFrom = 80    // the least t in that, in pulls of mean size
@@ -105,10 +104,10 @@ type ExpectedImprovement struct {
 	T int
 	// Ceiling is the score C that cannot be exceeded, or the best one known; nil means not known. It is then
 	// taken to be above the best score seen by 4 times the range of the scores seen. So it is, too, once a
-	// score exceeds the Ceiling. A ceiling that is known is taken to be 3 to 8 ranges above, or ½ to 8 with a
-	// Prior: a nearer one would make the last steps towards it count for more than they are worth, and one that is
-	// far too high would make all steps count alike. So a ceiling that is wrong does little harm, and a right one
-	// helps little. It panics at the first draw if the Ceiling is not finite.
+	// score exceeds the Ceiling. One that is known is taken to be 2 to 4 ranges above: a nearer one would make the
+	// last steps towards it count for more than they are worth, and one that is far too high would make all steps
+	// count alike. So a ceiling that is wrong does no harm, and a right one helps little. With a Prior it is not
+	// used. It panics at the first draw if the Ceiling is not finite.
 	Ceiling *float64
 	// Costs is what a call of each arm is expected to cost, in FLOPs or any other unit. The index is divided
 	// by it, so the gain per unit is what counts, and of the arms without pulls the cheapest comes first. nil
@@ -116,8 +115,8 @@ type ExpectedImprovement struct {
 	// positive and finite.
 	Costs []float64
 	// Prior is what earlier runs of the same task show of its searches: see [FitPrior]. nil means nothing.
-	// Its scores then count as seen for y₀ and the best score, and a ceiling that is not known is taken to be
-	// above the best by half of the range.
+	// Its scores then count as seen for y₀ and the best score, and the ceiling is taken to be above the best by half
+	// of the range.
 	Prior *Prior
 
 	arms      []climb
@@ -363,18 +362,17 @@ func (e *ExpectedImprovement) past(arm, n int, s scale) (z [3]float64) {
 
 // scale returns the transform of scores to z.
 func (e *ExpectedImprovement) scale() scale {
-	low, best, room, least := e.low, e.best, eiRoom, eiLeastRoom
+	low, best, room := e.low, e.best, eiRoom
 	if p := e.Prior; p != nil {
-		room, least = eiPriorRoom, eiPriorRoom
+		room = eiPriorRoom
 		if e.outcomes == 0 {
 			low, best = p.low, p.best
 		}
 		low, best = min(low, p.low), max(best, p.best)
 	}
-	if e.Ceiling != nil && best <= *e.Ceiling {
+	if e.Prior == nil && e.Ceiling != nil && best <= *e.Ceiling {
 		// In halves, as the difference of two large numbers can overflow where the halves do not.
-		room = (*e.Ceiling/2 - best/2) / (best/2 - low/2)
-		room = min(max(room, least), eiMostRoom)
+		room = min(max((*e.Ceiling/2-best/2)/(best/2-low/2), eiLeastRoom), eiRoom)
 	}
 	return scale{low: low, top: best, share: 1 / (1 + room)}
 }

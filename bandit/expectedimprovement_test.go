@@ -101,12 +101,12 @@ func (d *direct) z() (func(y float64) float64, float64) {
 	if low >= best {
 		return func(float64) float64 { return -math.Log(1.07) }, low
 	}
-	room, least := 4.0, 3.0
-	if d.prior != nil {
-		room, least = 0.5, 0.5
-	}
-	if d.ceiling != nil && best <= *d.ceiling {
-		room = min(max((*d.ceiling-best)/(best-low), least), 8)
+	room := 4.0
+	switch {
+	case d.prior != nil:
+		room = 0.5
+	case d.ceiling != nil && best <= *d.ceiling:
+		room = min(max((*d.ceiling-best)/(best-low), 2), 4)
 	}
 	ceiling := best + room*(best-low)
 	return func(y float64) float64 { return -math.Log(0.07 + (ceiling-max(y, low))/(ceiling-low)) }, low
@@ -482,14 +482,14 @@ func TestExpectedImprovementParameters(t *testing.T) {
 	}
 }
 
-// Three searches share twenty generations. One of them has stopped, and is given up.
+// Three searches share forty generations. One of them never rises and is given up, and the one that rises fastest gets most.
 func ExampleExpectedImprovement() {
-	p := &bandit.ExpectedImprovement{T: 20, Ceiling: new(1.0)}
+	p := &bandit.ExpectedImprovement{T: 40}
 	player := bandit.NewPlayer(p, 3, 1)
 	scores := []float64{0.2, 0.2, 0.2}
-	gain := []float64{0, 0.02, 0.05}
+	gain := []float64{0, 0.01, 0.05}
 	pulls := make([]int, 3)
-	for range 20 {
+	for range 40 {
 		pull, err := player.Draw([]bool{true, true, true})
 		if err != nil {
 			panic(err)
@@ -501,8 +501,8 @@ func ExampleExpectedImprovement() {
 	fmt.Println(p)
 	fmt.Println(pulls)
 	// Output:
-	// ExpectedImprovement(T=20, ceiling=1)
-	// [1 4 15]
+	// ExpectedImprovement(T=40)
+	// [1 6 33]
 }
 
 // Two models on one task: a call to the larger costs ten times as much, so it has to gain ten times as much.

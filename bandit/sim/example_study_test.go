@@ -107,9 +107,9 @@ func ExampleCell() {
 	fmt.Printf("together: %.1f times the pulls\n", c.Ratio("improvement", "random"))
 	// Output:
 	// first-impressions K=8 N=1 T=256
-	// 0.5 T: score 0.52, random needs 29 pulls, improvement 47
-	// 1.0 T: score 0.53, random needs 111 pulls, improvement 55
-	// 2.0 T: score 0.55, random needs -1 pulls, improvement 172
+	// 0.5 T: score 0.52, random needs 29 pulls, improvement 50
+	// 1.0 T: score 0.53, random needs 111 pulls, improvement 50
+	// 2.0 T: score 0.55, random needs -1 pulls, improvement 163
 	// together: 0.8 times the pulls
 }
 
@@ -140,9 +140,9 @@ func ExampleEntry() {
 		fmt.Printf("after %3d pulls: %.2f (%.2f to %.2f), regret %.2f\n", t, e.Median[t], e.Low[t], e.High[t], e.RegretAt[t])
 	}
 	// Output:
-	// after   8 pulls: 0.48 (0.38 to 0.57), regret 0.11
-	// after  32 pulls: 0.66 (0.54 to 0.74), regret 0.07
-	// after 128 pulls: 0.79 (0.69 to 0.88), regret 0.03
+	// after   8 pulls: 0.47 (0.38 to 0.57), regret 0.11
+	// after  32 pulls: 0.65 (0.56 to 0.74), regret 0.07
+	// after 128 pulls: 0.80 (0.69 to 0.88), regret 0.03
 }
 
 // Two policies over several settings: the ratio of the pulls that they need, with the interval that the number of
@@ -161,8 +161,8 @@ func ExampleCompare() {
 	fmt.Printf("%.1f [%.1f, %.1f] in %d settings\n", c.GeoMean.Value, c.GeoMean.Low, c.GeoMean.High, c.Settings)
 	fmt.Printf("at worst %.1f, at %v\n", c.Worst, c.WorstAt)
 	// Output:
-	// 0.7 [0.5, 0.8] in 7 settings
-	// at worst 1.5, at plateaus K=6 N=1 T=96
+	// 0.7 [0.6, 0.8] in 7 settings
+	// at worst 1.2, at staircase K=6 N=1 T=96
 }
 
 // The scores that the other policy reaches with nine runs in ten after ½·T and T pulls, and how soon the first policy
