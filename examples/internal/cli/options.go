@@ -19,7 +19,7 @@ import (
 // seconds.
 const (
 	offlineT       = 64
-	offlineLatency = 12 * time.Millisecond
+	offlineLatency = 8 * time.Millisecond
 )
 
 // Options are the flags that the greedy and the bandit example share.
