@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 )
 
 // HillClimb is greedy searches on a real objective, as evolve.Greedy makes them with programs. Each
@@ -82,26 +81,23 @@ func (h HillClimb) Arm(a Address) []float64 { return trajectory(h.Search(a), a) 
 // parent with few children can have the same child twice. The seeds come from a stream of their own.
 type search struct {
 	objective
+	greedy
 	rounded bool
-	neutral bool
 	rand    *rand.Rand // of which children are made
 	edits   rand.PCG   // seeded for each child
 	edit    *rand.Rand
-	parent  []float64
-	best    float64
-	child   []float64 // being made
-	top     []float64 // the best child of the generation
 	few     *repertoire
 }
 
 func newSearch(h HillClimb, o objective, a Address) *search {
-	s := &search{objective: o, rounded: h.Rounded, neutral: h.Neutral, rand: a.random(HillClimb{Objective: h.Objective, Rounded: h.Rounded, Few: h.Few}), parent: o.start()}
+	s := &search{greedy: newGreedy(o.start(), h.Neutral, o.score), objective: o, rounded: h.Rounded,
+		rand: a.random(HillClimb{Objective: h.Objective, Rounded: h.Rounded, Few: h.Few})}
 	s.edit = rand.New(&s.edits)
-	s.best = o.score(s.parent)
-	s.child, s.top = make([]float64, len(s.parent)), make([]float64, len(s.parent))
+	s.greedy.propose = s.next
 	if h.Few {
 		s.few = &repertoire{}
 		s.few.renew(s.rand)
+		s.moved = func() { s.few.renew(s.rand) }
 	}
 	return s
 }
@@ -109,68 +105,21 @@ func newSearch(h HillClimb, o objective, a Address) *search {
 // Best implements [Search].
 func (s *search) Best() float64 { return min(s.best, 1) }
 
-// Step implements [Search].
-func (s *search) Step(n int) (better int) {
-	mustStep(n)
-	best, found := s.best, false
-	for range n {
-		seed := s.rand.Uint64()
-		if s.few != nil {
-			if seed = s.few.draw(s.rand); seed == 0 {
-				continue // a child of this parent seen before: no better than then
-			}
-		}
-		s.edits.Seed(seed, 0)
-		if !s.propose() {
-			continue
-		}
-		score := s.score(s.child)
-		if score > s.best {
-			better++
-		}
-		if score > best || s.neutral && score == best {
-			best, found = score, true
-			s.child, s.top = s.top, s.child
-		}
-	}
-	if found {
-		s.best = best
-		s.parent, s.top = s.top, s.parent
-		if s.few != nil {
-			s.few.renew(s.rand)
-		}
-	}
-	return better
-}
-
-// Child implements [Search].
-func (s *search) Child() Child {
+// next makes a child, and reports whether it has a score. One that this parent had before has none, as it is no better
+// than then.
+func (s *search) next() bool {
 	seed := s.rand.Uint64()
 	if s.few != nil {
 		if seed = s.few.draw(s.rand); seed == 0 {
-			return failed
+			return false
 		}
 	}
 	s.edits.Seed(seed, 0)
-	if !s.propose() {
-		return failed
-	}
-	return Child{s.score(s.child), slices.Clone(s.child)}
+	return s.change()
 }
 
-// Take implements [Search].
-func (s *search) Take(c Child) float64 {
-	if c.score > s.best || s.neutral && c.score == s.best {
-		s.best, s.parent = c.score, c.state
-		if s.few != nil {
-			s.few.renew(s.rand)
-		}
-	}
-	return c.score
-}
-
-// propose makes a child, and reports whether it has a score.
-func (s *search) propose() bool {
+// change makes a child by the edits of its seed, and reports whether it has a score.
+func (s *search) change() bool {
 	copy(s.child, s.parent)
 	step := scale(s.edit, 0.001, 0.3)
 	switch u := s.edit.Float64(); {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 )
 
 // Landscape is greedy searches on an objective that is not geometry, as evolve.Greedy makes them: a generation's
@@ -63,9 +62,9 @@ func (l Landscape) Search(a Address) Search {
 	if !ok {
 		panic(fmt.Sprintf("sim: unknown kind %q of a Landscape: it is one of nk, labs, trap, tsp, rastrigin, valley, maxcut, knapsack, ackley", l.Kind))
 	}
-	start := t.start()
-	return &walk{terrain: t, neutral: l.Neutral, rand: a.random(Landscape{Kind: l.Kind}),
-		parent: start, best: t.score(start), child: make([]float64, len(start)), top: make([]float64, len(start))}
+	w := &walk{greedy: newGreedy(t.start(), l.Neutral, t.score), edit: t.edit, rand: a.random(Landscape{Kind: l.Kind})}
+	w.propose = w.next
+	return w
 }
 
 // Arm implements [Family]. It panics where Search does.
@@ -73,58 +72,13 @@ func (l Landscape) Arm(a Address) []float64 { return trajectory(l.Search(a), a) 
 
 // A walk is a search of a landscape under way.
 type walk struct {
-	terrain
-	neutral            bool
-	rand               *rand.Rand
-	parent, child, top []float64
-	best               float64
+	greedy
+	edit func(r *rand.Rand, x []float64, size float64)
+	rand *rand.Rand
 }
 
-// Best implements [Search].
-func (w *walk) Best() float64 { return w.best }
-
-// Step implements [Search].
-func (w *walk) Step(n int) (better int) {
-	mustStep(n)
-	best, found := w.best, false
-	for range n {
-		if !w.propose() {
-			continue
-		}
-		score := w.score(w.child)
-		if score > w.best {
-			better++
-		}
-		if score > best || w.neutral && score == best {
-			best, found = score, true
-			w.child, w.top = w.top, w.child
-		}
-	}
-	if found {
-		w.best = best
-		w.parent, w.top = w.top, w.parent
-	}
-	return better
-}
-
-// Child implements [Search].
-func (w *walk) Child() Child {
-	if !w.propose() {
-		return failed
-	}
-	return Child{w.score(w.child), slices.Clone(w.child)}
-}
-
-// Take implements [Search].
-func (w *walk) Take(c Child) float64 {
-	if c.score > w.best || w.neutral && c.score == w.best {
-		w.best, w.parent = c.score, c.state
-	}
-	return c.score
-}
-
-// propose makes a child, and reports whether it has a score.
-func (w *walk) propose() bool {
+// next makes a child, and reports whether it has a score.
+func (w *walk) next() bool {
 	copy(w.child, w.parent)
 	steps := 1
 	switch u := w.rand.Float64(); {

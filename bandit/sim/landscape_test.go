@@ -119,7 +119,7 @@ func TestLandscapeParents(t *testing.T) {
 		w := l.Search(Address{Seed: 9}).(*walk)
 		for n := range 300 {
 			w.Step(1 + n%4)
-			if got := w.score(w.parent); got != w.best || got < 0 || got > 1 {
+			if got := w.worth(w.parent); got != w.best || got < 0 || got > 1 {
 				t.Fatalf("%v: best score %v, the parent's is %v", l, w.best, got)
 			}
 		}

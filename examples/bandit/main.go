@@ -1,7 +1,7 @@
 // Bandit spreads a budget of T·N model calls over several greedy searches that differ in their
 // seeds: each round a bandit policy picks the search that gets the next generation. That has as many children as
-// --breadth says, at most N. With no flags it runs for about ten seconds on a stand-in model that needs no network; with --model and an
-// OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
+// --breadth says, at most N. With no flags it runs for about ten seconds on a stand-in model that needs no
+// network; with --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
 //
 // What a program of your own does is here. Flags, names of files and what is printed are in
 // examples/internal/cli.

@@ -1,7 +1,7 @@
 // Greedy evolves one program with one greedy search in T·N model calls: each generation rewrites the best program
 // so far, and has as many children as --breadth says, at most N. With --window, a better child is the parent of those
-// begun after it. With no flags it runs for about ten seconds on a stand-in model that needs no network; with --model and an
-// OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
+// begun after it. With no flags it runs for about ten seconds on a stand-in model that needs no network; with
+// --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
 //
 // What a program of your own does is here. Flags, names of files and what is printed are in
 // examples/internal/cli.

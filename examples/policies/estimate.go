@@ -23,7 +23,6 @@ func (o *options) estimateTable(all []sim.Contender) (string, error) {
 	if l.Run == nil {
 		return "", cli.Usagef("--estimate: %s is no bandit's result", o.estimate)
 	}
-	o.task = l.Task
 	s := sim.Setting{Family: replay.Family{Name: "log", Arms: l.Arms}, Arms: len(l.Arms), N: meanCalls(l.Run), Rounds: len(l.Run.Selections)}
 	var rows [][]string
 	var logged float64

@@ -36,7 +36,6 @@ type options struct {
 	limit                         int
 
 	given map[string]bool // the flags that were given, by name
-	task  string          // of the logs, once they are read
 }
 
 func (o *options) register(fs *flag.FlagSet) {
@@ -198,7 +197,7 @@ func (o *options) searches() ([]sim.Family, error) {
 	if err != nil {
 		return nil, cli.Usagef("--logs: %w", err)
 	}
-	o.children, o.task = fmt.Sprint(max(replay.Size(l.Arms), 1)), l.Task
+	o.children = fmt.Sprint(max(replay.Size(l.Arms), 1))
 	return []sim.Family{replay.Family{Name: "logs", Arms: l.Arms}}, nil
 }
 
