@@ -8,7 +8,8 @@
 //	go run ./examples/policies --bank tsp-N64.json
 //
 // The file is written anew whenever a search ends. Stopped or killed, the same command makes the searches that are
-// missing.
+// missing. It keeps no journal, so the calls of a search that was under way are made again: with a model that costs
+// money, use --parallel 1 and short searches.
 package main
 
 import (
