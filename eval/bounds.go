@@ -19,6 +19,7 @@ const (
 	MaxArtifacts     = 100       // the number of artifacts
 	MaxArtifact      = 64 << 10  // of one artifact
 	MaxArtifactBytes = 256 << 10 // of all artifacts and their names
+	MaxCases         = 10_000    // the number of cases
 )
 
 // boundedReason returns reason in one line, fit for a terminal, of at most MaxReason bytes.
@@ -52,6 +53,14 @@ func boundedMetrics(m map[string]float64) map[string]float64 {
 		}
 	}
 	return out
+}
+
+// boundedCases returns the first MaxCases of cases, and nil for none, which is what they are after JSON.
+func boundedCases(cases []float64) []float64 {
+	if len(cases) == 0 {
+		return nil
+	}
+	return slices.Clip(cases[:min(len(cases), MaxCases)])
 }
 
 // boundedArtifacts returns m without artifacts whose names are too long. It keeps of the rest, by name, as many

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // An Evaluator scores programs. Implementations are safe for concurrent use.
@@ -38,6 +39,9 @@ type Result struct {
 	Reason    string             `json:"reason,omitempty"`    // why not Valid
 	Metrics   map[string]float64 `json:"metrics,omitempty"`   // finite, of the evaluator's choosing, by name
 	Artifacts map[string]string  `json:"artifacts,omitempty"` // text for the model or for people
+	// Cases has the score of each instance of an evaluator with many, higher is better, in an order that is the same
+	// for every program. It is for searches that select by instance. Score stays what the search is after.
+	Cases []float64 `json:"cases,omitempty"`
 }
 
 // Invalid returns the result of a bad program. The reason is formatted as by [fmt.Sprintf].
@@ -47,15 +51,24 @@ func Invalid(format string, args ...any) Result {
 
 // Clean returns r in the form in which it is kept. A score that is not finite makes it invalid, because JSON
 // cannot hold one. An invalid result has score 0 and a reason in one line that is fit for a terminal. Metrics
-// that are not finite are left out.
+// that are not finite are left out. A case that is not finite makes the result invalid as a score does, because
+// cases are told apart by their place and none can be left out.
 //
 // What is larger than a journal should keep is cut. A reason is cut after [MaxReason] bytes, and an artifact in
 // the middle to [MaxArtifact] bytes. The first [MaxMetrics] metrics by name are kept, and the first
-// [MaxArtifacts] artifacts that fit into [MaxArtifactBytes]. A name has at most [MaxName] bytes.
+// [MaxArtifacts] artifacts that fit into [MaxArtifactBytes]. A name has at most [MaxName] bytes. The first
+// [MaxCases] cases are kept.
 func (r Result) Clean() Result {
-	if r.Valid && (math.IsNaN(r.Score) || math.IsInf(r.Score, 0)) {
+	if r.Valid && notFinite(r.Score) {
 		r.Valid, r.Reason = false, fmt.Sprintf("score is %v, not a finite number", r.Score)
 	}
+	if i := slices.IndexFunc(r.Cases, notFinite); i >= 0 {
+		if r.Valid {
+			r.Valid, r.Reason = false, fmt.Sprintf("case %d is %v, not a finite number", i, r.Cases[i])
+		}
+		r.Cases = nil
+	}
+	r.Cases = boundedCases(r.Cases)
 	r.Reason = boundedReason(r.Reason)
 	if !r.Valid {
 		r.Score = 0
@@ -66,6 +79,8 @@ func (r Result) Clean() Result {
 	r.Metrics, r.Artifacts = boundedMetrics(r.Metrics), boundedArtifacts(r.Artifacts)
 	return r
 }
+
+func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 
 // A Candidate is a program and what evaluation found out about it.
 type Candidate struct {

@@ -28,6 +28,11 @@ func TestClean(t *testing.T) {
 		{"metrics are finite", Result{Valid: true, Metrics: map[string]float64{"a": nan, "b": inf, "c": 1}}, Result{Valid: true, Metrics: map[string]float64{"c": 1}}},
 		{"a reason is one line without what a terminal obeys", Result{Reason: "threw\n\x1b]52;c;cm0=\x07\u202eError"}, Result{Reason: "threw Error"}},
 		{"a reason that cannot be seen is none", Result{Reason: "\u200b"}, Result{Reason: "invalid, for no stated reason"}},
+		{"cases stay", Result{Valid: true, Cases: []float64{1, 0}}, Result{Valid: true, Cases: []float64{1, 0}}},
+		{"a case is a score", Result{Valid: true, Score: 1, Cases: []float64{1, nan}}, Result{Reason: "case 1 is NaN, not a finite number"}},
+		{"a bad result's infinite case goes too", Result{Reason: "loops", Cases: []float64{inf}}, Result{Reason: "loops"}},
+		{"no cases are none, as in JSON", Result{Valid: true, Cases: []float64{}}, Result{Valid: true}},
+		{"cases are bounded", Result{Valid: true, Cases: make([]float64, MaxCases+1)}, Result{Valid: true, Cases: make([]float64, MaxCases)}},
 		{"artifacts stay", Result{Reason: "r", Artifacts: map[string]string{"log": "x"}}, Result{Reason: "r", Artifacts: map[string]string{"log": "x"}}},
 	} {
 		t.Run(c.why, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/internal/memo"
@@ -43,7 +44,7 @@ func (m *remembering) String() string { return fmt.Sprintf("Memo(%v)", m.e) }
 
 // Size returns about how many bytes it takes to keep r in memory.
 func (r Result) Size() int {
-	n := 256 + len(r.Reason)
+	n := 256 + len(r.Reason) + 8*len(r.Cases)
 	for k := range r.Metrics {
 		n += 64 + len(k)
 	}
@@ -55,6 +56,6 @@ func (r Result) Size() int {
 
 // Clone returns a copy of r that shares nothing with it.
 func (r Result) Clone() Result {
-	r.Metrics, r.Artifacts = maps.Clone(r.Metrics), maps.Clone(r.Artifacts)
+	r.Metrics, r.Artifacts, r.Cases = maps.Clone(r.Metrics), maps.Clone(r.Artifacts), slices.Clone(r.Cases)
 	return r
 }

@@ -1,6 +1,7 @@
 package evolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,7 +159,7 @@ func (l *batch) begin(ctx context.Context) {
 	l.next++
 	l.born++
 	var brief Brief
-	if err := guard("a brief", func() { brief = l.brief(i) }); err != nil {
+	if err := cmp.Or(guard("a brief", func() { brief = l.brief(i) }), l.failed); err != nil {
 		l.fail(err)
 		return
 	}
@@ -261,7 +262,7 @@ func (l *batch) takeIn(m made) {
 	l.taken = append(l.taken, m)
 	l.Breeder.takeIn(m.child) // first, so that take and the next brief see the best that includes it
 	if l.take != nil {
-		if bad := guard("taking a child in", func() { l.take(m.child) }); bad != nil {
+		if bad := cmp.Or(guard("taking a child in", func() { l.take(m.child) }), l.failed); bad != nil {
 			l.fail(bad)
 		}
 	}

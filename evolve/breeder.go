@@ -118,6 +118,7 @@ type Breeder struct {
 	past    []Made // steps that ended whole
 	born    int    // children briefed
 	failing streak // over steps, as a step may be shorter than a streak
+	failed  error  // what a brief or a take ended the search with
 	err     error  // what ended the search
 }
 
@@ -240,6 +241,15 @@ func madeOf(gen Generation, elapsed time.Duration) Made {
 func (b *Breeder) takeIn(c Child) {
 	if c.Scored() && c.Better(b.best) {
 		b.best, b.bestID = c.Candidate, c.ID
+	}
+}
+
+// Fail ends the search with err. A brief or a take that cannot go on calls it, on the goroutine that it is called on:
+// an archive that is broken, a policy that returns no probabilities. Children that wait in queues are not sent, those
+// on the wire are awaited, and Breed returns err with all that was made. The first error stands.
+func (b *Breeder) Fail(err error) {
+	if b.failed == nil {
+		b.failed = err
 	}
 }
 

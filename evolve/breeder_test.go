@@ -208,3 +208,38 @@ func TestSeedsWhereABriefHasNone(t *testing.T) {
 		t.Errorf("%d seeds of 16 children", len(seen))
 	}
 }
+
+// A brief or a take that cannot go on ends the search with its own error. What was asked by then is in the
+// generation, and nothing is asked for after.
+func TestFail(t *testing.T) {
+	why := fmt.Errorf("the archive is broken")
+	for _, tt := range []struct {
+		what         string
+		brief, take  int // which of them fails
+		made, briefs int
+	}{
+		{"the third brief", 2, -1, 2, 3},
+		{"the second take: the window holds one more by then", -1, 1, 3, 3},
+	} {
+		b := &evolve.Breeder{Task: newNumbers(t, "0"), LLM: climber, Window: 2}
+		briefs, takes := 0, 0
+		gen, err := b.Breed(t.Context(), nil, 20, func(i int) evolve.Brief {
+			briefs++
+			if i == tt.brief {
+				b.Fail(why)
+			}
+			return evolve.Brief{Seed: uint32(i + 1)}.Of(b.Initial())
+		}, func(evolve.Child) {
+			if takes == tt.take {
+				b.Fail(why)
+			}
+			takes++
+		})
+		if err != why || len(gen.Children) != tt.made || !gen.Partial || briefs != tt.briefs || !b.Done() {
+			t.Errorf("%s: %v after %d briefs with %d children, want %d and %d; partial %v", tt.what, err, briefs, len(gen.Children), tt.briefs, tt.made, gen.Partial)
+		}
+		if _, err := b.Breed(t.Context(), nil, 1, nil, nil); err != why {
+			t.Errorf("%s: the next step returns %v", tt.what, err)
+		}
+	}
+}

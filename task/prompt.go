@@ -18,6 +18,9 @@ const DefaultInstruction = "Rewrite the program to raise its score."
 // maxReason is how many bytes of the reason why a program is invalid the prompt shows.
 const maxReason = 500
 
+// maxNote is how many bytes of a note the prompt shows. A model writes notes, and may write without end.
+const maxNote = 500
+
 // Fence returns program as a block tagged with language, between fences longer than any run of
 // backticks in it. [ParseProgram] gives it back to the byte, but for "\r\n", which becomes "\n".
 func Fence(program, language string) string { return fence.Wrap(program, language) }
@@ -33,8 +36,13 @@ func prompt(s Spec, ask Ask) []llm.Message {
 		fmt.Fprintf(&b, "%s %s:\n\n%s\n\n", title(i, len(ask.Parents)), verdict(r), shown(s, p.Program))
 		b.WriteString(feedback(r, s.Feedback))
 	}
+	for i, p := range ask.Inspirations {
+		fmt.Fprintf(&b, "Inspiration %d of %d, not to be changed, %s:\n\n%s\n\n", i+1, len(ask.Inspirations), verdict(p.Result.Clean()), shown(s, p.Program))
+	}
+	b.WriteString(notes(ask.Notes))
 	b.WriteString(strings.TrimSpace(instruction(ask)))
 	b.WriteString("\n")
+	b.WriteString(which(ask))
 	if s.marked() {
 		b.WriteString(markersNote)
 	}
@@ -44,6 +52,32 @@ func prompt(s Spec, ask Ask) []llm.Message {
 		return []llm.Message{user}
 	}
 	return []llm.Message{{Role: llm.System, Content: s.System}, user}
+}
+
+// notes returns notes in quoted lines, so that none of them opens a block.
+func notes(list []string) string {
+	var b strings.Builder
+	for _, n := range list {
+		if n = clip(oneLine(n), maxNote); n != "" {
+			fmt.Fprintf(&b, "> %s\n", n)
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "Notes on earlier attempts:\n\n" + b.String() + "\n"
+}
+
+// which says which program is to be changed where several are shown. A model that has to guess often changes the
+// last one, and its diff then fits nothing.
+func which(ask Ask) string {
+	switch {
+	case len(ask.Parents) > 1:
+		return "The program to change is program 1.\n"
+	case len(ask.Inspirations) > 0:
+		return "The program to change is the current program.\n"
+	}
+	return ""
 }
 
 // markersNote says what the markers of a program are.

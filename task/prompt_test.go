@@ -41,8 +41,17 @@ func TestPrompt(t *testing.T) {
 		{"two parents", Ask{Parents: []eval.Candidate{scored("a", 2), scored("b", 1)}, Instruction: "Combine them.\n"},
 			"Program 1 of 2, with score 2.000000 (higher is better):\n\n```javascript\na\n```\n\n" +
 				"Program 2 of 2, with score 1.000000 (higher is better):\n\n```javascript\nb\n```\n\n" +
-				"Combine them.\nReply with one complete program in one fenced block tagged javascript.\n",
-			"best first, as given; the instruction takes the place of the default one"},
+				"Combine them.\nThe program to change is program 1.\nReply with one complete program in one fenced block tagged javascript.\n",
+			"as given; the instruction takes the place of the default one; which one to change is said"},
+		{"inspirations and notes", Ask{Parents: []eval.Candidate{scored("a", 2)}, Notes: []string{"wider\n```js\nsteps", " ", "help"},
+			Inspirations: []eval.Candidate{{Program: "bad", Result: eval.Invalid("threw")}, scored("b", 1)}},
+			"Current program, with score 2.000000 (higher is better):\n\n```javascript\na\n```\n\n" +
+				"Inspiration 1 of 2, not to be changed, which is invalid: threw:\n\n```javascript\nbad\n```\n\n" +
+				"Inspiration 2 of 2, not to be changed, with score 1.000000 (higher is better):\n\n```javascript\nb\n```\n\n" +
+				"Notes on earlier attempts:\n\n> wider ```js steps\n> help\n\n" +
+				"Rewrite the program to raise its score.\nThe program to change is the current program.\n" +
+				"Reply with one complete program in one fenced block tagged javascript.\n",
+			"the parent stands first; a note is one line and opens no block; a blank one is left out"},
 		{"fences inside", Ask{Parents: []eval.Candidate{scored("/*\n```\n````js\n*/", 1)}},
 			"Current program, with score 1.000000 (higher is better):\n\n`````javascript\n/*\n```\n````js\n*/\n`````\n\n" + ask,
 			"the fence is longer than any in the program"},
@@ -69,6 +78,13 @@ func TestPromptReasonIsBounded(t *testing.T) {
 	c := eval.Candidate{Program: "p", Result: eval.Invalid("%s", strings.Repeat("ü", 1<<20))}
 	if n := len(prompt(spec1, Ask{Parents: []eval.Candidate{c}})[1].Content); n > 1000 {
 		t.Errorf("the prompt of a one-letter program with a long reason has %d bytes", n)
+	}
+}
+
+func TestPromptNotesAreBounded(t *testing.T) {
+	ask := Ask{Parents: []eval.Candidate{scored("p", 1)}, Notes: []string{strings.Repeat("ü", 1<<20)}}
+	if n := len(prompt(spec1, ask)[1].Content); n > 1000 {
+		t.Errorf("the prompt with one long note has %d bytes", n)
 	}
 }
 

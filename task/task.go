@@ -22,6 +22,12 @@ type Task interface {
 
 // An Ask is what a search wants of the model.
 type Ask struct {
-	Parents     []eval.Candidate // best first; one for greedy
-	Instruction string           // "" means: rewrite the program to raise its score
+	// Parents are what the program is made from, the one to be changed first; one for greedy. The others are there
+	// to take from.
+	Parents []eval.Candidate
+	// Inspirations are shown beside the parents, in this order, and are not to be changed. Each takes as many
+	// tokens of the prompt as a parent does.
+	Inspirations []eval.Candidate
+	Notes        []string // on what earlier attempts have shown, one thought each
+	Instruction  string   // "" means: rewrite the program to raise its score
 }
