@@ -1,0 +1,21 @@
+package population
+
+import (
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+// A Birth is a child that was taken in, and what it was made of.
+type Birth struct {
+	evolve.Child
+	Parent *Member
+	Kept   bool // the archive kept it; known to memories, and not yet to a Credit
+
+	among Archive
+}
+
+// Improved reports whether the child is strictly better than its parent.
+func (b Birth) Improved() bool { return b.Scored() && b.Better(b.Parent.Candidate) }
+
+// Among returns the members of the archive, or of its part that bred. For a Credit the child is not among them yet.
+// They must not be changed.
+func (b Birth) Among() []*Member { return b.among.Members() }

@@ -1,0 +1,190 @@
+package population
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// Config says what a [Population] works on, and of which parts it consists. What is left out is greedy search's: with
+// a Task, an LLM, an N and a Seed alone the children are those of evolve.Greedy.
+type Config struct {
+	Task task.Task // what to improve; required
+	// LLM proposes children; required. A step asks for N at once, so limit the calls in flight with [llm.Limit].
+	LLM llm.LLM
+	// N is how many children a step has, at most evolve.MaxN; 0 means evolve.DefaultN. With a Breadth it is the most
+	// that one has, and 0 means that Breadth alone decides.
+	N    int
+	Seed uint32 // addresses all that is random, see [evolve.ChildSeed]; 0 is a seed like another
+	// Breadth decides how many children each step has; nil means N. See [evolve.GreedyConfig].
+	Breadth evolve.Breadth
+
+	Archive Archive  // who stays; nil means Top(1)
+	Select  Selector // who breeds; nil means Best
+	// Operators are the ways to make a child, with different names; nil means a plain rewrite of the parent.
+	Operators []Operator
+	// Policy chooses the operator of each child; nil means [bandit.Softmax] at temperature 0.1 with a prior of 0.3
+	// worth 5 outcomes, which is LLM-Evo's way. It is not asked where there is one operator.
+	Policy bandit.Policy
+	// Credit says what a choice was worth to Policy and to Islands; nil means [Improved].
+	Credit Credit
+	// Islands chooses the part of a [Parted] archive that breeds; nil means [bandit.Random].
+	Islands bandit.Policy
+	// Gates judge a program before its evaluation is paid for, in this order. The first that refuses it decides.
+	Gates  []Gate
+	Memory []Memory // what earlier attempts have shown; nil means nothing
+
+	// MaxGenerations is when the search is done; 0 means never.
+	MaxGenerations int
+	// Start is the initial program with its score; nil means that the search evaluates it before its first step.
+	Start *eval.Candidate
+	// Window and Order are those of [evolve.Breeder]. A step of many children with a window is a steady-state search.
+	Window int
+	Order  evolve.Order
+	// MaxFailures is how many calls in a row may fail before the search ends; 0 means 2·N, at least 32.
+	MaxFailures int
+	// Noisy says that the evaluator may score the same program differently, so that every child is evaluated.
+	Noisy bool
+	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
+	OnChild func(evolve.Child)
+
+	plain bool // there is no operator but the default one
+}
+
+func (c Config) withDefaults() Config {
+	c.MaxFailures = cmp.Or(c.MaxFailures, max(2*cmp.Or(c.N, evolve.DefaultN), 32))
+	switch {
+	case c.N == 0 && c.Breadth == nil:
+		c.N = evolve.DefaultN
+	case c.N == 0:
+		c.N = evolve.MaxN
+	}
+	if c.Archive == nil {
+		c.Archive = Top(1)
+	}
+	if c.Select == nil {
+		c.Select = Best{}
+	}
+	if c.plain = len(c.Operators) == 0; c.plain {
+		c.Operators = []Operator{Rewrite{}}
+	}
+	if c.Policy == nil {
+		c.Policy = &bandit.Softmax{Tau: 0.1, PriorMean: 0.3, PriorStrength: 5}
+	}
+	if c.Credit == nil {
+		c.Credit = Improved
+	}
+	if _, ok := c.Archive.(Parted); ok && c.Islands == nil {
+		c.Islands = bandit.Random{}
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.Task == nil:
+		return errors.New("population: Config.Task is nil")
+	case c.LLM == nil:
+		return errors.New("population: Config.LLM is nil")
+	case c.N < 1 || c.N > evolve.MaxN:
+		return fmt.Errorf("population: Config.N is %d: a step needs at least 1 child, and at most %d", c.N, evolve.MaxN)
+	case c.MaxGenerations < 0:
+		return fmt.Errorf("population: Config.MaxGenerations is %d: need 0 for no limit, or more", c.MaxGenerations)
+	case c.MaxFailures < 0:
+		return fmt.Errorf("population: Config.MaxFailures is %d: need 0 for the default, or more", c.MaxFailures)
+	case c.Window < 0:
+		return fmt.Errorf("population: Config.Window is %d: need 0 for all children of a step, or more", c.Window)
+	case c.Order != evolve.ByIndex && c.Order != evolve.AsTheyEnd:
+		return fmt.Errorf("population: Config.Order is %d: need ByIndex or AsTheyEnd", c.Order)
+	}
+	if err := c.validateIslands(); err != nil {
+		return err
+	}
+	return c.validateParts()
+}
+
+func (c Config) validateIslands() error {
+	parted, ok := c.Archive.(Parted)
+	switch {
+	case !ok && c.Islands != nil:
+		return fmt.Errorf("population: Config.Islands is set, and the archive %s has no parts: need a Parted one", nameOf(c.Archive))
+	case ok && len(parted.Parts()) == 0:
+		return fmt.Errorf("population: the archive %s has no parts", nameOf(c.Archive))
+	}
+	return nil
+}
+
+// validateParts asks the parts of this package whether their fields are right, and looks for parts that are nil.
+func (c Config) validateParts() error {
+	parts := []any{c.Archive, c.Select}
+	names := map[string]bool{}
+	for i, o := range c.Operators {
+		if o == nil {
+			return fmt.Errorf("population: Config.Operators[%d] is nil", i)
+		}
+		if names[o.Name()] { // results could not tell them apart
+			return fmt.Errorf("population: two of Config.Operators are named %q: give each a name of its own", o.Name())
+		}
+		names[o.Name()] = true
+		parts = append(parts, o)
+	}
+	for i, g := range c.Gates {
+		if g == nil {
+			return fmt.Errorf("population: Config.Gates[%d] is nil", i)
+		}
+		parts = append(parts, g)
+	}
+	for i, m := range c.Memory {
+		if m == nil {
+			return fmt.Errorf("population: Config.Memory[%d] is nil", i)
+		}
+		parts = append(parts, m)
+	}
+	for _, p := range parts {
+		if err := valid(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// valid returns what is wrong with the fields of a part of this package. What is wrong with another shows when it is
+// used.
+func valid(part any) error {
+	if v, ok := part.(interface{ validate() error }); ok {
+		return v.validate()
+	}
+	return nil
+}
+
+// parts names what the search consists of.
+func (c Config) parts() string {
+	list := []string{nameOf(c.Archive), nameOf(c.Select)}
+	for _, o := range c.Operators {
+		list = append(list, nameOf(o))
+	}
+	if len(c.Operators) > 1 {
+		list = append(list, nameOf(c.Policy))
+	}
+	if c.Islands != nil {
+		list = append(list, "islands by "+nameOf(c.Islands))
+	}
+	for _, g := range c.Gates {
+		list = append(list, nameOf(g))
+	}
+	for _, m := range c.Memory {
+		list = append(list, nameOf(m))
+	}
+	if c.Window > 0 {
+		list = append(list, fmt.Sprintf("window %d, %v", c.Window, c.Order))
+	}
+	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), ", ")
+}

@@ -1,0 +1,91 @@
+package population_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
+)
+
+// What is left out of a Config is greedy search's, child for child: requests, programs, scores, parents, and attempts.
+func TestDefaultsAreGreedy(t *testing.T) {
+	for _, tt := range []struct {
+		reason  string
+		initial string
+		n       int
+		window  int
+		order   evolve.Order
+		breadth evolve.Breadth
+	}{
+		{"the paper's search", "0", 8, 0, evolve.ByIndex, nil},
+		{"one child a step", "0", 1, 0, evolve.ByIndex, nil},
+		{"steady state: children of a step have different parents", "0", 60, 7, evolve.ByIndex, nil},
+		{"the order in which calls end decides", "0", 60, 7, evolve.AsTheyEnd, nil},
+		{"the breadth decides the children's seeds too", "0", 0, 0, evolve.ByIndex, evolve.Adaptive{}},
+		{"an initial program that is invalid is a parent all the same", "no number", 8, 0, evolve.ByIndex, nil},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: numbers(t, tt.initial), LLM: slow(1), N: tt.n, Seed: 40,
+				Window: tt.window, Order: tt.order, Breadth: tt.breadth})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := newPopulation(t, population.Config{Task: numbers(t, tt.initial), LLM: slow(1), N: tt.n, Seed: 40,
+				Window: tt.window, Order: tt.order, Breadth: tt.breadth})
+			want, got := run(t, g, 120), run(t, p, 120)
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(evolve.Result{}), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: (-greedy +population)\n%s", tt.reason, diff)
+			}
+			if len(want.Arms[0].Generations) == 0 || want.Best.Result.Score <= 0 {
+				t.Errorf("%s: greedy search found nothing, so the test sees nothing: %+v", tt.reason, want.Best)
+			}
+		})
+	}
+}
+
+// The start is taken as given, as by greedy search.
+func TestStart(t *testing.T) {
+	start := eval.Candidate{Program: "7", Result: eval.Result{Valid: true, Score: 7}}
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 4, Start: &start, MaxGenerations: 2})
+	for !p.Done() {
+		if _, err := p.Step(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if best := p.Best().Result.Score; best < 7 || p.Steps() != 2 {
+		t.Errorf("best %v after %d steps", best, p.Steps())
+	}
+	if got, want := p.String(), "Population(numbers, N=4, seed=0, Top(1), Best, rewrite)"; got != want {
+		t.Errorf("it prints as %s, want %s", got, want)
+	}
+}
+
+// The same search comes to the same children whatever ends first, in the parts that draw too.
+func TestByIndexDoesNotDependOnWhatEndsFirst(t *testing.T) {
+	for _, window := range []int{0, 1, 5} {
+		var want string
+		for shuffle := range uint64(5) {
+			synctest.Test(t, func(t *testing.T) {
+				res := run(t, newPopulation(t, mixed(t, slow(shuffle), window, evolve.ByIndex)), 160)
+				var got string
+				for _, g := range res.Arms[0].Generations {
+					for _, c := range g.Children {
+						got += fmt.Sprintf("%d %v %s %d %q %v %s\n", c.ID, c.Parents, c.Operator, c.Seed, c.Program, c.Result.Score, c.Err)
+					}
+				}
+				if want == "" {
+					want = got
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("window %d: another order of replies comes to other children:\n%s", window, diff)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package population
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// An Archive decides who stays. It is given the initial program first, valid or not, and then every valid child.
+type Archive interface {
+	// Add offers m, and reports whether it is kept. Others may leave for it.
+	Add(m *Member) (kept bool)
+	// Members returns those that are kept, in an order that depends on what was added alone, and not on that of a
+	// map. The caller must not change the slice, and must not use it after the next Add. Best first spares selectors
+	// to sort them.
+	Members() []*Member
+}
+
+// A Parted archive consists of parts that breed by themselves. A child is added to the part of its parent.
+type Parted interface {
+	Archive
+	Parts() []Archive // their number does not change
+	AddTo(part int, m *Member) (kept bool)
+}
+
+// A Selector chooses a member: a parent, a partner, an inspiration.
+type Selector interface {
+	// Select returns one of from, which has at least one member. It draws from r alone, and must not change or keep
+	// from.
+	Select(from []*Member, r *rand.Rand) *Member
+}
+
+// A SelectorFunc is a func as a [Selector].
+type SelectorFunc func(from []*Member, r *rand.Rand) *Member
+
+// Select returns f(from, r).
+func (f SelectorFunc) Select(from []*Member, r *rand.Rand) *Member { return f(from, r) }
+
+// An Operator says how a child is made.
+type Operator interface {
+	// Name stands in results: in [evolve.Child.Operator].
+	Name() string
+	// Brief says how the child of v.Parent is made. v.Brief() is a rewrite with the default instruction, to be changed
+	// as one likes.
+	Brief(v *View) evolve.Brief
+}
+
+// An Able operator cannot always make a child: there may be nothing to repair, or nobody to cross with. The policy
+// chooses among those that can.
+type Able interface {
+	Operator
+	Able(v *View) bool
+}
+
+// A Gate judges a program before its evaluation is paid for.
+type Gate interface {
+	// Admit returns "" to admit program, and else why it is refused, which costs that child alone. An error ends the
+	// search. It is called on the goroutine of the child, while others are judged. So that the verdict does not depend
+	// on who comes first, it must not depend on what was taken in after v was made: see View.Taken.
+	Admit(ctx context.Context, v *View, program string) (why string, err error)
+}
+
+// A Taker is a [Gate] that is told of each program that was scored, valid or not, in the order in which they are taken
+// in, the initial one first. It is called on the goroutine of the search, while programs are judged on others.
+type Taker interface {
+	Gate
+	Take(t task.Task, m *Member)
+}
+
+// A GateFunc is a func as a [Gate].
+type GateFunc func(ctx context.Context, v *View, program string) (why string, err error)
+
+// Admit returns f(ctx, v, program).
+func (f GateFunc) Admit(ctx context.Context, v *View, program string) (why string, err error) {
+	return f(ctx, v, program)
+}
+
+// A Memory learns from attempts and tells later ones.
+type Memory interface {
+	// Notes returns what is to be shown with v.Parent, one thought each.
+	Notes(v *View) []string
+	// Learn is called after a child was taken in. It may ask a model through s. The search waits for it, though
+	// children that are under way go on, so it should ask seldom. An error ends the search, but for one for which
+	// [evolve.Refused] is true.
+	Learn(ctx context.Context, s *Season) error
+}
+
+// A Season is what a [Memory] learns from.
+type Season struct {
+	Task   task.Task
+	Births []Birth        // since the last call
+	Best   eval.Candidate // of the search
+	aside
+}
+
+// A Credit says what the choice of an operator, or of an island, was worth. It reports false if nothing can be learned.
+// Rewards are expected in [0, 1] unless the policy says otherwise, and have to be finite.
+type Credit func(Birth) (reward float64, ok bool)
+
+var (
+	_ Selector = SelectorFunc(nil)
+	_ Gate     = GateFunc(nil)
+	_ Credit   = Improved
+)
+
+// admission returns the Admit of a brief: the operator's own, and then the gates.
+func admission(gates []Gate, v *View, own func(context.Context, string) (string, error)) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, program string) (why string, err error) {
+		if own != nil {
+			if why, err = own(ctx, program); why != "" || err != nil {
+				return why, err
+			}
+		}
+		for _, g := range gates {
+			if bad := guard(named("Gate", g), func() { why, err = g.Admit(ctx, v, program) }); bad != nil {
+				return "", bad
+			}
+			if err != nil {
+				return "", gateError(g, err)
+			}
+			if why != "" {
+				return "refused by " + nameOf(g) + ": " + why, nil
+			}
+		}
+		return "", nil
+	}
+}

@@ -1,0 +1,396 @@
+// Package population has searches that keep more than one program: who stays, who breeds, how a child is made, what
+// is refused, and what is remembered are values of their own.
+//
+// A [Population] is an arm of a run like [evolve.Greedy], and is greedy search in all that its [Config] leaves out.
+// The known systems are mixtures of the same parts: OpenEvolve is a [Grid] on [Islands], ShinkaEvolve a [Top] under
+// [Weighted] selection with the gate [Unlike], GEPA [Fronts] with [FrontFrequency] and [Screen]. A part of one's own
+// is a type with one or two methods.
+//
+// Archives, selectors, operators, memories and policies are called on one goroutine, that of Step, and need no locks.
+// A [Gate] judges a program on the goroutine of the child that it is of. Give each Population parts of its own,
+// unless the part says that it may be shared.
+package population
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// A Member is a program that was scored, and where it comes from.
+type Member struct {
+	eval.Candidate
+	ID         int    // as in [evolve.Child]: its order of birth, 0 for the initial program
+	Generation int    // the step that made it, from 1; 0 for the initial program
+	Parents    []int  // IDs, the one it was made from first
+	Operator   string // what made it; "" for a plain rewrite
+	Asked      int    // children that it was chosen to be the parent of, whether they have ended or not
+	Improved   int    // of those that have ended, the ones that are strictly better than it
+}
+
+// A Population is a search that keeps an [Archive] of programs. Each child has a parent that a [Selector] takes out of
+// it, and is made by an [Operator]. A valid child is offered to the archive.
+//
+// All that is random in a child comes from a stream of its own, addressed by the search's seed and the child's order
+// of birth, and is drawn when the child is briefed. With evolve.ByIndex the result therefore depends on the replies,
+// and not on which of them comes first. Nothing is asked again in secret: a failed call, a reply without a program,
+// and a program that a gate refuses are children that spent their call.
+type Population struct {
+	evolve.Breeder
+	cfg       Config
+	operators *chooser
+	islands   *chooser // nil unless the archive is Parted
+	seeded    bool     // the archive was given the initial program
+	born      int      // children briefed
+	pending   map[int]*expected
+	invalid   []*Member // the newest maxInvalid, oldest first
+	elders    *elders
+	taken     int // members that gates were told of
+	width     decided
+}
+
+// expected is a child that was briefed and is not taken in yet.
+type expected struct {
+	view             *View
+	operator, island pull
+}
+
+// decided is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each
+// draw, and the Breadth is asked once a step.
+type decided struct {
+	n     int
+	err   error
+	steps int // -1: nothing was asked
+}
+
+var (
+	_ evolve.Sizer   = (*Population)(nil)
+	_ evolve.Starter = (*Population)(nil)
+)
+
+// New returns a search that has not begun. It fails if a field of cfg is wrong.
+func New(cfg Config) (*Population, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	p := &Population{cfg: cfg, pending: make(map[int]*expected), elders: newElders(), width: decided{steps: -1}, Breeder: evolve.Breeder{
+		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noisy: cfg.Noisy,
+		MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
+	p.operators = newChooser("operator", cfg.Policy, len(cfg.Operators), cfg.Seed)
+	if parted, ok := cfg.Archive.(Parted); ok {
+		p.islands = newChooser("island", cfg.Islands, len(parted.Parts()), cfg.Seed)
+	}
+	return p, nil
+}
+
+// Done reports whether the search has made MaxGenerations, or an error ended it.
+func (p *Population) Done() bool {
+	return p.Breeder.Done() || p.cfg.MaxGenerations > 0 && p.Steps() >= p.cfg.MaxGenerations
+}
+
+// Calls returns how many children the next step makes: N, or what Breadth decides. If Breadth fails it returns 1, and
+// the next Step returns the error.
+func (p *Population) Calls() int {
+	n, err := p.next()
+	if err != nil {
+		return 1
+	}
+	return n
+}
+
+// next returns how many children the next step makes.
+func (p *Population) next() (int, error) {
+	if p.cfg.Breadth == nil {
+		return p.cfg.N, nil
+	}
+	if p.width.steps != p.Steps() {
+		n, err := p.Width(p.cfg.Breadth)
+		p.width = decided{min(n, p.cfg.N), err, p.Steps()}
+	}
+	return p.width.n, p.width.err
+}
+
+// Seed returns the search's seed.
+func (p *Population) Seed() uint32 { return p.cfg.Seed }
+
+// Step makes one generation of N children, or as many as Breadth decides, or of fewer if turn grants fewer calls.
+//
+// It returns an error for which a search of package evolve would, and if a part panics or returns what cannot be used:
+// an archive that has no member, a selector that returns none, an operator policy whose chances do not sum to 1. The
+// error names the part. Later Steps return the same error.
+func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	n, err := p.next()
+	if err != nil {
+		p.Fail(err)
+	}
+	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(turn, i) }, func(c evolve.Child) { p.take(ctx, turn, c) })
+	p.forget()
+	return gen, err
+}
+
+// brief says how the next child is made. What goes wrong ends the search, with an error that names the part.
+func (p *Population) brief(turn *evolve.Turn, i int) evolve.Brief {
+	p.born++
+	x := &expected{view: p.view(turn, i)}
+	b, err := p.plan(x)
+	if err != nil {
+		p.Fail(err)
+		return evolve.Brief{}
+	}
+	p.pending[p.born] = x
+	return b
+}
+
+// plan draws the island, the parent and the operator, in this order, and asks the operator.
+func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
+	v := x.view
+	if err := p.seedArchive(); err != nil {
+		return b, err
+	}
+	if err := p.drawIsland(x); err != nil {
+		return b, err
+	}
+	if err := p.selectParent(v); err != nil {
+		return b, err
+	}
+	if err := p.takeNotes(v); err != nil {
+		return b, err
+	}
+	var open []bool
+	if err := guard("Able", func() { open = p.able(v) }); err != nil {
+		return b, err
+	}
+	if x.operator, err = p.operators.draw(open, uint64(p.born)); err != nil {
+		return b, err
+	}
+	o := p.cfg.Operators[x.operator.arm]
+	if err := guard(named("Operator", o), func() { b = o.Brief(v) }); err != nil {
+		return b, err
+	}
+	v.Parent.Asked++
+	p.elders.add(v.Parent)
+	return p.complete(b, v, o), nil
+}
+
+// complete fills in what an operator leaves out.
+func (p *Population) complete(b evolve.Brief, v *View, o Operator) evolve.Brief {
+	if b.Seed == 0 {
+		b.Seed = v.Seed
+	}
+	if b.Operator == "" && !p.cfg.plain { // greedy search's children have no operator's name
+		b.Operator = o.Name()
+	}
+	if len(p.cfg.Gates) > 0 {
+		b.Admit = admission(p.cfg.Gates, v, b.Admit)
+	}
+	return b
+}
+
+// seedArchive gives the initial program to the archive, once. It has a score only after Start.
+func (p *Population) seedArchive() error {
+	if p.seeded {
+		return nil
+	}
+	p.seeded = true
+	m := &Member{Candidate: p.Initial().Candidate}
+	p.elders.add(m)
+	return firstOf(
+		func() error { return p.tell(m) },
+		func() error { return guard(named("Archive", p.cfg.Archive), func() { p.cfg.Archive.Add(m) }) },
+	)
+}
+
+// take takes a child in: it is offered to the archive if it is valid, the gates and memories are told of it, and the
+// policies learn what the choices were worth.
+func (p *Population) take(ctx context.Context, turn *evolve.Turn, c evolve.Child) {
+	x, ok := p.pending[c.ID]
+	if !ok {
+		return // its brief failed
+	}
+	delete(p.pending, c.ID)
+	if err := p.takeIn(ctx, turn, x, c); err != nil {
+		p.Fail(err)
+	}
+}
+
+func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected, c evolve.Child) error {
+	b := Birth{Child: c, Parent: x.view.Parent, among: x.view.Part}
+	if err := p.reward(x, b); err != nil {
+		return err
+	}
+	if b.Improved() {
+		b.Parent.Improved++
+	}
+	if c.Scored() {
+		m := &Member{Candidate: c.Candidate, ID: c.ID, Generation: p.Steps(), Parents: c.Parents, Operator: c.Operator}
+		if err := p.tell(m); err != nil {
+			return err
+		}
+		var err error
+		if b.Kept, err = p.keep(m, x.island.arm); err != nil {
+			return err
+		}
+	}
+	return p.learn(ctx, turn, b)
+}
+
+// reward tells the policies what their choices were worth. The archive is still as it was before the child.
+func (p *Population) reward(x *expected, b Birth) error {
+	var r float64
+	var ok bool
+	if err := guard("Credit", func() { r, ok = p.cfg.Credit(b) }); err != nil {
+		return err
+	}
+	if !ok {
+		p.operators.cancel(x.operator)
+		p.islands.cancel(x.island)
+		return nil
+	}
+	return firstOf(
+		func() error { return p.operators.report(x.operator, r) },
+		func() error { return p.islands.report(x.island, r) },
+	)
+}
+
+// keep offers a member to the archive, or to the part of it that its parent is from.
+func (p *Population) keep(m *Member, island int) (kept bool, err error) {
+	if !m.Result.Valid {
+		if p.invalid = append(p.invalid, m); len(p.invalid) > maxInvalid {
+			p.invalid = slices.Delete(p.invalid, 0, 1)
+		}
+		return false, nil
+	}
+	err = guard(named("Archive", p.cfg.Archive), func() {
+		if parted, ok := p.cfg.Archive.(Parted); ok {
+			kept = parted.AddTo(island, m)
+		} else {
+			kept = p.cfg.Archive.Add(m)
+		}
+	})
+	return kept, err
+}
+
+// maxInvalid is how many invalid members a View shows.
+const maxInvalid = 32
+
+// tell tells the gates of a program that was scored, valid or not.
+func (p *Population) tell(m *Member) error {
+	p.taken++
+	for _, g := range p.cfg.Gates {
+		if t, ok := g.(Taker); ok {
+			if err := guard(named("Gate", g), func() { t.Take(p.cfg.Task, m) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forget cancels what was drawn for children that were never sent.
+func (p *Population) forget() {
+	for id := p.born; len(p.pending) > 0 && id > 0; id-- {
+		if x, ok := p.pending[id]; ok {
+			p.operators.cancel(x.operator)
+			p.islands.cancel(x.island)
+			delete(p.pending, id)
+		}
+	}
+}
+
+// drawIsland draws the part of the archive that breeds, if it has parts.
+func (p *Population) drawIsland(x *expected) (err error) {
+	parted, ok := p.cfg.Archive.(Parted)
+	if !ok {
+		return nil
+	}
+	parts := parted.Parts()
+	if x.island, err = p.islands.draw(allOf(len(parts)), uint64(p.born)); err == nil {
+		x.view.Part = parts[x.island.arm]
+	}
+	return err
+}
+
+// selectParent chooses the parent among the members of the island that are valid, or among all of them if none is.
+func (p *Population) selectParent(v *View) error {
+	var from []*Member
+	if err := guard(named("Archive", v.Part), func() { from = field(v.Part.Members()) }); err != nil {
+		return err
+	}
+	if len(from) == 0 {
+		return fmt.Errorf("population: Archive %s has no member to select a parent from: its Add has to keep at least the initial program", nameOf(v.Part))
+	}
+	if err := guard(named("Selector", p.cfg.Select), func() { v.Parent = p.cfg.Select.Select(from, v.Rand) }); err != nil {
+		return err
+	}
+	if v.Parent == nil {
+		return fmt.Errorf("population: Selector %s returns nil for a choice of %d members: need one of them", nameOf(p.cfg.Select), len(from))
+	}
+	return nil
+}
+
+// takeNotes asks the memories for what is to be shown with the child's parent.
+func (p *Population) takeNotes(v *View) error {
+	for _, m := range p.cfg.Memory {
+		if err := guard(named("Memory", m), func() { v.Notes = append(v.Notes, m.Notes(v)...) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// able returns which operators can make a child now.
+func (p *Population) able(v *View) []bool {
+	open := allOf(len(p.cfg.Operators))
+	for i, o := range p.cfg.Operators {
+		if a, ok := o.(Able); ok {
+			open[i] = a.Able(v)
+		}
+	}
+	return open
+}
+
+// learn tells the memories of a child that was taken in. That the budget has no room for what they ask is noted by the
+// turn, and costs the memory alone.
+func (p *Population) learn(ctx context.Context, turn *evolve.Turn, b Birth) error {
+	for _, m := range p.cfg.Memory {
+		s := &Season{Task: p.cfg.Task, Births: []Birth{b}, Best: p.Best(), aside: aside{turn, p.cfg.LLM, p.stream, b.ID}}
+		var err error
+		if bad := guard(named("Memory", m), func() { err = m.Learn(ctx, s) }); bad != nil {
+			return bad
+		}
+		if _, refused := evolve.Refused(err); err != nil && !refused {
+			return fmt.Errorf("population: Memory %s: %w", nameOf(m), err)
+		}
+	}
+	return nil
+}
+
+// view returns the view of the next child, without a parent yet.
+func (p *Population) view(turn *evolve.Turn, i int) *View {
+	n := p.cfg.N
+	if p.cfg.Breadth != nil {
+		n = 0 // as in Greedy: a child's address is then the same however many siblings it has
+	}
+	return &View{
+		Task: p.cfg.Task, All: p.cfg.Archive, Part: p.cfg.Archive, Invalid: slices.Clip(p.invalid),
+		Step: p.Steps(), Index: i, Birth: p.born, Taken: p.taken,
+		Seed: evolve.ChildSeed(p.cfg.Seed, n, p.Steps()-1, i),
+		Rand: p.stream("child", p.born), elders: p.elders, aside: aside{turn, p.cfg.LLM, p.stream, p.born},
+	}
+}
+
+// stream returns the search's random stream of a name and an index.
+func (p *Population) stream(name string, index int) *rand.Rand {
+	return stream.New(uint64(p.cfg.Seed), "population "+name, uint64(index))
+}
+
+// String returns what decides the search, but for the task's and the model's settings.
+func (p *Population) String() string {
+	return fmt.Sprintf("Population(%s, N=%d, seed=%d, %s)", p.cfg.Task.Name(), p.cfg.N, p.cfg.Seed, p.cfg.parts())
+}
