@@ -31,6 +31,8 @@ type Member struct {
 	Operator   string // what made it; "" for a plain rewrite
 	Asked      int    // children that it was chosen to be the parent of, whether they have ended or not
 	Improved   int    // of those that have ended, the ones that are strictly better than it
+
+	migrant bool // a copy of a member of another island
 }
 
 // A Population is a search that keeps an [Archive] of programs. Each child has a parent that a [Selector] takes out of
@@ -162,8 +164,8 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	if err := p.takeNotes(v); err != nil {
 		return b, err
 	}
-	var open []bool
-	if err := guard("Able", func() { open = p.able(v) }); err != nil {
+	open, err := p.able(v)
+	if err != nil {
 		return b, err
 	}
 	if x.operator, err = p.operators.draw(open, uint64(p.born)); err != nil {
@@ -345,14 +347,16 @@ func (p *Population) takeNotes(v *View) error {
 }
 
 // able returns which operators can make a child now.
-func (p *Population) able(v *View) []bool {
-	open := allOf(len(p.cfg.Operators))
+func (p *Population) able(v *View) (open []bool, err error) {
+	open = allOf(len(p.cfg.Operators))
 	for i, o := range p.cfg.Operators {
 		if a, ok := o.(Able); ok {
-			open[i] = a.Able(v)
+			if err := guard(named("Operator", o), func() { open[i] = a.Able(v) }); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return open
+	return open, nil
 }
 
 // learn tells the memories of a child that was taken in. That the budget has no room for what they ask is noted by the

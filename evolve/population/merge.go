@@ -1,0 +1,94 @@
+package population
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+// Merge combines two members that descend from a common ancestor, without a model (GEPA). Of each part of the program
+// the child has what a member has made of the ancestor's, and what the better one has made of it where both have
+// changed it. The ancestor is the youngest that is no better than either; each must have changed a part that the
+// other has not changed in the same way.
+//
+// A pair is merged once. A child of it costs its evaluation and no call. GEPA's own measurements have it help one model
+// and hurt another; it pays where many cases are scored ([Fronts]).
+//
+// Source: L. A. Agrawal et al. (arXiv 2507.19457), appendix F.
+type Merge struct {
+	Label string // its name; "" means "merge"
+	// Split cuts a program into its parts, which put together are the program. Programs with different numbers of
+	// parts are not merged. nil means the lines between those that the three programs have in common, as diff3 does.
+	Split func(program string) []string
+	// Tries is how many pairs are looked at for a child; 0 means 10.
+	Tries int
+
+	done map[[2]int]bool // pairs that were merged, lower ID first
+	next merger          // what Able found for the child that is briefed
+}
+
+// A merger is a pair and what comes of it.
+type merger struct {
+	birth         int // of the child that it is for
+	better, worse *Member
+	program       string
+}
+
+var _ Able = (*Merge)(nil)
+
+// Name returns Label, or "merge".
+func (o *Merge) Name() string { return cmp.Or(o.Label, "merge") }
+
+// Able looks for a pair with v.Parent among the members of its island.
+func (o *Merge) Able(v *View) bool {
+	o.next = merger{birth: v.Birth}
+	for _, partner := range v.Sample(v.Part.Members(), Uniform{}, cmp.Or(o.Tries, 10)) {
+		if o.done[pairOf(v.Parent, partner)] {
+			continue
+		}
+		if m, ok := o.merge(v, partner); ok {
+			o.next = m
+			return true
+		}
+	}
+	return false
+}
+
+func pairOf(a, b *Member) [2]int { return [2]int{min(a.ID, b.ID), max(a.ID, b.ID)} }
+
+// merge merges v.Parent with a partner.
+func (o *Merge) merge(v *View, partner *Member) (m merger, ok bool) {
+	m = merger{birth: v.Birth, better: v.Parent, worse: partner}
+	if partner.Better(v.Parent.Candidate) {
+		m.better, m.worse = partner, v.Parent
+	}
+	ancestor, ok := v.Ancestor(v.Parent, partner)
+	if !ok {
+		return m, false
+	}
+	var own bool
+	switch programs := [3]string{ancestor.Program, m.better.Program, m.worse.Program}; {
+	case o.Split != nil:
+		m.program, own = merged(programs[0], programs[1], programs[2], o.Split)
+	case len(lines(programs[0])) <= maxLines && len(lines(programs[1])) <= maxLines && len(lines(programs[2])) <= maxLines:
+		m.program, own = mergedLines(programs[0], programs[1], programs[2])
+	}
+	return m, own && m.program != m.better.Program && m.program != m.worse.Program
+}
+
+// Brief makes the child of the pair that Able found.
+func (o *Merge) Brief(v *View) evolve.Brief {
+	m := o.next
+	if m.birth != v.Birth || m.better == nil {
+		panic("population: Merge.Brief without a pair: ask Able first")
+	}
+	if o.done == nil {
+		o.done = make(map[[2]int]bool)
+	}
+	o.done[pairOf(m.better, m.worse)] = true
+	v.Parent = m.better
+	b := v.Brief(m.worse)
+	b.Make = func(context.Context) (string, error) { return m.program, nil }
+	return b
+}

@@ -1,0 +1,193 @@
+package population
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// Scratchpad keeps notes that a model writes on what has worked and what has not. Each child is shown a few, drawn at
+// random, and each note counts how many children were shown it and how many of these were better than their parent. A
+// note that has been shown often, and whose children are better less often than children are in general, is dropped.
+// So is the worst one when there is no room for a new one. Notes are never rewritten as a whole, because that makes a
+// memory collapse (ACE).
+//
+// Its calls are asides of the kind "insights". One that fails, or whose answer has no note, changes nothing.
+//
+// Source: ShinkaEvolve's scratchpad (arXiv 2509.19349), and the counters of Q. Zhang et al., "Agentic Context
+// Engineering" (arXiv 2510.04618).
+type Scratchpad struct {
+	Every int     // children between two calls; 0 means 16
+	Most  int     // notes that are kept; 0 means 8
+	Show  int     // notes that a child is shown; 0 means 3
+	New   int     // notes that are taken from an answer; 0 means 2
+	Trial int     // children that a note is shown to before it can be dropped for not helping; 0 means 16
+	LLM   llm.LLM // nil means the search's
+	// Shuffled tells the model of attempts with each other's outcomes. It is the placebo: what it gains, having notes
+	// gains, and not what they say.
+	Shuffled bool
+
+	notes              []*note
+	shown              map[int][]*note // by the child's order of birth, until it is taken in
+	attempts           []Birth
+	children, improved int
+}
+
+// A note is a thought and what became of the children that were shown it.
+type note struct {
+	text            string
+	shown, improved int
+}
+
+// rate is the share of children that a note helped, with one that it helped and one that it did not to begin with.
+func (n *note) rate() float64 { return float64(n.improved+1) / float64(n.shown+2) }
+
+var _ Memory = (*Scratchpad)(nil)
+
+func (p *Scratchpad) validate() error {
+	for name, v := range map[string]int{"Every": p.Every, "Most": p.Most, "Show": p.Show, "New": p.New, "Trial": p.Trial} {
+		if v < 0 {
+			return fmt.Errorf("population: Scratchpad.%s is %d: need 0 for the default, or more", name, v)
+		}
+	}
+	return nil
+}
+
+// Notes draws notes for a child.
+func (p *Scratchpad) Notes(v *View) []string {
+	var chosen []*note
+	for _, i := range v.Rand.Perm(len(p.notes))[:min(cmp.Or(p.Show, 3), len(p.notes))] {
+		chosen = append(chosen, p.notes[i])
+	}
+	if len(chosen) == 0 {
+		return nil
+	}
+	if p.shown == nil {
+		p.shown = make(map[int][]*note)
+	}
+	p.shown[v.Birth] = chosen
+	texts := make([]string, len(chosen))
+	for i, n := range chosen {
+		texts[i] = n.text
+	}
+	return texts
+}
+
+// Learn counts what became of notes, and asks for new ones when it is time.
+func (p *Scratchpad) Learn(ctx context.Context, s *Season) error {
+	for _, b := range s.Births {
+		p.count(b)
+		if b.HasProgram() {
+			p.attempts = append(p.attempts, b)
+		}
+	}
+	p.drop()
+	if len(p.attempts) < cmp.Or(p.Every, 16) {
+		return nil
+	}
+	text := p.question(s)
+	p.attempts = nil
+	reply, err := s.Ask(ctx, "insights", p.LLM, []llm.Message{{Role: llm.User, Content: text}})
+	if err != nil {
+		if _, refused := evolve.Refused(err); refused || ctx.Err() != nil {
+			return err
+		}
+		return nil // it cost this call; the turn ends the run if the model is gone
+	}
+	p.take(reply.Text)
+	return nil
+}
+
+// count counts a child for the notes that it was shown.
+func (p *Scratchpad) count(b Birth) {
+	p.children++
+	better := 0
+	if b.Improved() {
+		better = 1
+	}
+	p.improved += better
+	for _, n := range p.shown[b.ID] {
+		n.shown++
+		n.improved += better
+	}
+	delete(p.shown, b.ID)
+}
+
+// drop drops the notes that have had their trial and do not help.
+func (p *Scratchpad) drop() {
+	usual := float64(p.improved+1) / float64(p.children+2)
+	p.notes = slices.DeleteFunc(p.notes, func(n *note) bool { return n.shown >= cmp.Or(p.Trial, 16) && n.rate() < usual })
+}
+
+// question asks for new notes.
+func (p *Scratchpad) question(s *Season) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Attempts to raise the score of programs for the task %q, each with the first line that it changed:\n\n", s.Task.Name())
+	for i, a := range p.attempts {
+		outcome := a
+		if p.Shuffled {
+			outcome = p.attempts[(i+1+len(p.attempts)/2)%len(p.attempts)]
+		}
+		fmt.Fprintf(&b, "%d. %s\n", i+1, attempt(a, outcome))
+	}
+	if len(p.notes) > 0 {
+		b.WriteString("\nWhat has been noted already:\n\n")
+		for _, n := range p.notes {
+			fmt.Fprintf(&b, "- %s (shown %d times, better %d times)\n", n.text, n.shown, n.improved)
+		}
+	}
+	fmt.Fprintf(&b, "\nNote what is new: what has raised the score and should be tried further, or what has not and should be avoided. "+
+		"Reply with at most %d notes of one sentence, each on a line of its own that begins with \"- \".\n", cmp.Or(p.New, 2))
+	return b.String()
+}
+
+// take takes the notes of a reply.
+func (p *Scratchpad) take(reply string) {
+	left := cmp.Or(p.New, 2)
+	for line := range strings.Lines(reply) {
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), "- ")
+		text = bounded(text)
+		known := slices.ContainsFunc(p.notes, func(n *note) bool { return n.text == text })
+		if !ok || text == "" || known || left == 0 {
+			continue
+		}
+		left--
+		p.notes = append(p.notes, &note{text: text})
+		if len(p.notes) > cmp.Or(p.Most, 8) {
+			p.dropWorst()
+		}
+	}
+}
+
+// dropWorst drops the note with the lowest rate, and of equals the oldest.
+func (p *Scratchpad) dropWorst() {
+	worst := 0
+	for i, n := range p.notes {
+		if n.rate() < p.notes[worst].rate() {
+			worst = i
+		}
+	}
+	p.notes = slices.Delete(p.notes, worst, worst+1)
+}
+
+// bounded returns a note in one line of at most 300 characters.
+func bounded(text string) string {
+	const most = 300
+	runes := []rune(strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " "))
+	return string(runes[:min(len(runes), most)])
+}
+
+// String names the memory.
+func (p *Scratchpad) String() string {
+	name := fmt.Sprintf("Scratchpad(every %d, at most %d", cmp.Or(p.Every, 16), cmp.Or(p.Most, 8))
+	if p.Shuffled {
+		name += ", shuffled"
+	}
+	return name + ")"
+}
