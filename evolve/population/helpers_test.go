@@ -2,6 +2,7 @@ package population_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -116,4 +117,21 @@ func ids(members []*population.Member) []int {
 		list[i] = m.ID
 	}
 	return list
+}
+
+// lengths is a runner that returns the program as its output.
+type lengths struct{}
+
+func (lengths) Run(_ context.Context, program, _ string) (json.RawMessage, error) {
+	return json.RawMessage(program), nil
+}
+
+// script is a task in JavaScript.
+func script() task.Task {
+	t, err := task.New(task.Spec{Name: "script", Language: "javascript", Initial: "return 0",
+		Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true}, nil })})
+	if err != nil {
+		panic(err)
+	}
+	return t
 }

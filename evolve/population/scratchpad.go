@@ -51,9 +51,10 @@ func (n *note) rate() float64 { return float64(n.improved+1) / float64(n.shown+2
 var _ Memory = (*Scratchpad)(nil)
 
 func (p *Scratchpad) validate() error {
-	for name, v := range map[string]int{"Every": p.Every, "Most": p.Most, "Show": p.Show, "New": p.New, "Trial": p.Trial} {
+	names := [...]string{"Every", "Most", "Show", "New", "Trial"}
+	for i, v := range [...]int{p.Every, p.Most, p.Show, p.New, p.Trial} {
 		if v < 0 {
-			return fmt.Errorf("population: Scratchpad.%s is %d: need 0 for the default, or more", name, v)
+			return fmt.Errorf("population: Scratchpad.%s is %d: need 0 for the default, or more", names[i], v)
 		}
 	}
 	return nil

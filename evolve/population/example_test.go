@@ -1,0 +1,250 @@
+package population_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// Greedy search is what is left when everything is left out.
+func ExampleNew() {
+	p, err := population.New(population.Config{Task: sum(), LLM: adder, N: 8, Seed: 40})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Calls: 64}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p, res.Best.Result.Score)
+	// Output: Population(sum, N=8, seed=40, Top(1), Best, rewrite) -26
+}
+
+// LLM-Evo: four operators under a softmax bandit, credited with the gain in standard deviations of the seed. Its
+// fitness is a z-score of repeated timings, which is its evaluator's doing.
+func ExampleConfig_llmEvo() {
+	res := search(population.Config{
+		N: 8, Archive: population.Top(20), Select: population.PowerLaw(1),
+		Operators: []population.Operator{
+			population.Rewrite{Label: "mutate", NoNotes: true},
+			population.Cross{Select: population.PowerLaw(1)},
+			population.Explore{},
+			population.Rewrite{Label: "insights"},
+		},
+		Policy: &bandit.Softmax{Tau: 0.1, PriorMean: 0.2, PriorStrength: 5},
+		Credit: population.Lift(9),
+		Memory: []population.Memory{&population.Scratchpad{Every: 16, Most: 5}},
+	}, 64)
+	fmt.Println(operators(res), "best", res.Best.Result.Score)
+	// Output: map[cross:9 explore:4 insights:30 mutate:18] best -49
+}
+
+// Shinka: weighted parents on two islands, three kinds of patch in fixed shares, a gate against what is alike, and a
+// scratchpad. Its ensemble of models is the LLM (llm/ensemble). The best are shown last.
+func ExampleConfig_shinka() {
+	show := func(v *population.View) []*population.Member {
+		return append(v.Sample(v.Part.Members(), population.Uniform{}, 1), v.Sample(v.Part.Members(), population.Best{}, 1)...)
+	}
+	res := search(population.Config{
+		N: 8, Archive: &population.Islands{Of: []population.Archive{population.Top(20), population.Top(20)}},
+		Select: population.Weighted(10),
+		Operators: []population.Operator{
+			population.Rewrite{Label: "diff", Show: show},
+			population.Rewrite{Label: "full", Instruction: "Write a different program.", Show: show},
+			population.Cross{},
+		},
+		Policy: population.Shares{0.6, 0.3, 0.1},
+		Gates:  []population.Gate{&population.Unlike{Most: 0.99}},
+		Memory: []population.Memory{&population.Scratchpad{Every: 10, Most: 5}},
+	}, 64)
+	fmt.Println(operators(res), "best", res.Best.Result.Score)
+	// Output: map[cross:4 diff:39 full:16] best -63
+}
+
+// OpenEvolve: cells by length and by the number of distinct words on five islands, three ways to a parent, top and
+// other programs shown. Cells are binned anew, losers of a cell leave, and failures are not worth 0.
+func ExampleConfig_openEvolve() {
+	var islands []population.Archive
+	for range 5 {
+		islands = append(islands, &population.Grid{Features: func(c eval.Candidate) []float64 {
+			return []float64{float64(len(c.Program)), float64(strings.Count(c.Program, " "))}
+		}})
+	}
+	res := search(population.Config{
+		N: 8, Archive: &population.Islands{Of: islands, Every: 50, Rate: 0.1},
+		Select: population.Choice{P: 0.2, Either: population.Uniform{}, Or: population.Choice{P: 0.875, Either: population.Tournament(4),
+			Or: population.ByWeight(func(m *population.Member) float64 { return max(m.Result.Score+100, 0.001) })}},
+		Operators: []population.Operator{population.Rewrite{Show: func(v *population.View) []*population.Member {
+			return append(v.Sample(v.Part.Members(), population.Best{}, 3), v.Sample(v.Part.Members(), population.Uniform{}, 2)...)
+		}}},
+	}, 64)
+	fmt.Println(operators(res), "best", res.Best.Result.Score)
+	// Output: map[rewrite:64] best -49
+}
+
+// operators counts the children by what made them.
+func operators(res *evolve.Result) map[string]int {
+	n := map[string]int{}
+	for _, g := range res.Arms[0].Generations {
+		for _, c := range g.Children {
+			n[c.Operator]++
+		}
+	}
+	return n
+}
+
+// Fronts keep what is the best at some case, however low its score is.
+func ExampleFronts() {
+	f := &population.Fronts{}
+	for i, cases := range [][]float64{{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 2}} {
+		sum := cases[0] + cases[1] + cases[2]
+		f.Add(&population.Member{ID: i, Candidate: eval.Candidate{Result: eval.Result{Valid: true, Score: sum, Cases: cases}}})
+	}
+	for _, m := range f.Members() {
+		fmt.Println(m.ID, m.Result.Cases)
+	}
+	// Output:
+	// 2 [1 1 0]
+	// 3 [0 0 2]
+}
+
+// A cell is what a func says, here the length in tens of bytes. The loser of a cell leaves.
+func ExampleGrid() {
+	g := &population.Grid{Cell: func(c eval.Candidate) string { return fmt.Sprint(len(c.Program) / 10) }}
+	for i, program := range []string{"short", "a program that is long", "tiny"} {
+		fmt.Println(program, g.Add(member(i, program, float64(3-i))))
+	}
+	fmt.Println(ids(g.Members()))
+	// Output:
+	// short true
+	// a program that is long true
+	// tiny false
+	// [0 1]
+}
+
+// A new program replaces the one that it is most like.
+func ExampleCrowding() {
+	c := &population.Crowding{Size: 2}
+	c.Add(member(0, "let a = 1; let b = 2; let c = 3; let d = 4; return a + b", 1))
+	c.Add(member(1, "for (const x of list) { if (x > 0) { total += x } }", 2))
+	c.Add(member(2, "let a = 1; let b = 2; let c = 3; let d = 5; return a + b", 9))
+	fmt.Println(ids(c.Members()))
+	// Output: [2 1]
+}
+
+// Islands breed by themselves. Every second child, the best of each is copied to the next.
+func ExampleIslands() {
+	s := &population.Islands{Of: []population.Archive{population.Top(3), population.Top(3)}, Every: 2}
+	s.Add(member(0, "start", 0))
+	s.AddTo(0, member(1, "here", 1))
+	s.AddTo(1, member(2, "there", 2))
+	for i, part := range s.Parts() {
+		fmt.Println("island", i, ids(part.Members()))
+	}
+	// Output:
+	// island 0 [2 1 0]
+	// island 1 [2 1 0]
+}
+
+// Selectors draw from a stream that is given to them, so that a child is the same whenever it is made again.
+func ExampleSelector() {
+	from := []*population.Member{member(1, "a", 4), member(2, "b", 3), member(3, "c", 2), member(4, "d", 1)}
+	for _, by := range []population.Selector{population.Best{}, population.Uniform{}, population.PowerLaw(1), population.Weighted(10),
+		population.Tournament(2), population.FrontFrequency{}, population.EpsilonGreedy(0.2)} {
+		r, counts := rand.New(rand.NewPCG(1, 2)), [5]int{}
+		for range 1000 {
+			counts[by.Select(from, r).ID]++
+		}
+		fmt.Println(by, counts[1:])
+	}
+	// Output:
+	// Best [1000 0 0 0]
+	// Uniform [252 248 219 281]
+	// PowerLaw(1) [503 219 167 111]
+	// Weighted(10) [512 485 3 0]
+	// Tournament(2) [424 314 191 71]
+	// FrontFrequency [1000 0 0 0]
+	// EpsilonGreedy(0.2) [848 44 44 64]
+}
+
+// Two programs that differ in comments and layout alone are one.
+func ExampleUnseen() {
+	gate := &population.Unseen{}
+	v := &population.View{Task: script(), Taken: 1}
+	gate.Take(v.Task, member(12, "return a + b // the sum", 1))
+	for _, program := range []string{"return a+b", "return a - b"} {
+		why, err := gate.Admit(context.Background(), v, program)
+		fmt.Printf("%q: %q %v\n", program, why, err)
+	}
+	// Output:
+	// "return a+b": "it is program 12 but for comments and layout" <nil>
+	// "return a - b": "" <nil>
+}
+
+// A program that is too like another one is refused.
+func ExampleUnlike() {
+	gate := &population.Unlike{Most: 0.5, Shingle: 2}
+	v := &population.View{Task: script(), Taken: 1}
+	gate.Take(v.Task, member(12, "let total = 0; for (const x of list) total += x; return total", 1))
+	for _, program := range []string{"let total = 1; for (const x of list) total += x; return total", "return list.reduce((a, b) => a + b, 0)"} {
+		why, err := gate.Admit(context.Background(), v, program)
+		fmt.Printf("%q %v\n", why, err)
+	}
+	// Output:
+	// "it is 0.789 like program 12, and may be 0.5 like one" <nil>
+	// "" <nil>
+}
+
+// A few cases come first: numbers are to be small as well. The parent is compared on the same.
+func ExampleScreen() {
+	small := eval.Scored(lengths{}, "main", func(out json.RawMessage) eval.Result { return eval.Result{Valid: true, Score: -float64(len(out))} })
+	gate := population.Screen{On: func(*population.View) eval.Evaluator { return small }}
+	v := &population.View{Task: sum(), Parent: member(1, "1 2 3", 0)}
+	for _, program := range []string{"1 2", "1 2 3 4"} {
+		why, err := gate.Admit(context.Background(), v, program)
+		fmt.Printf("%q %v\n", why, err)
+	}
+	// Output:
+	// "" <nil>
+	// "on the cases that come first it scores -7, and its parent -5" <nil>
+}
+
+// A history tells what was tried last and what it gained.
+func ExampleHistory() {
+	var prompts []string
+	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		prompts = append(prompts, req.Messages[1].Content)
+		return adder(ctx, req)
+	})
+	p, err := population.New(population.Config{Task: sum(), LLM: model, N: 3, Window: 1, Memory: []population.Memory{&population.History{Most: 2}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := p.Step(context.Background(), nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(prompts[2])
+	// Output:
+	// Current program, with score -92.000000 (higher is better):
+	//
+	// ```text
+	// 1 2 3 2
+	// ```
+	//
+	// Notes on earlier attempts:
+	//
+	// > rewrite: "1 2 3" became "1 2 3 2"; score -92, +2 over its parent
+	// > rewrite: "1 2 3 2" became "1 2 3 2 0"; score -92, +0 over its parent
+	//
+	// Rewrite the program to raise its score.
+	// Reply with one complete program in one fenced block tagged text.
+}
