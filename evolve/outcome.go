@@ -81,6 +81,9 @@ var errCut = fmt.Errorf("evolve: the step was cut short: %w", llm.ErrDraining)
 func withCalls(gen Generation, made []Call) Generation {
 	told := newTally(&gen)
 	beside := slices.DeleteFunc(slices.Clone(made), func(c Call) bool { return c.Kind == KindChild && told.child(c.Attempts) })
+	// Which of two calls that are made at once ends first is chance, and another one in a resumed run, whose result
+	// has to be the same.
+	slices.SortStableFunc(beside, compareCalls)
 	for _, c := range beside {
 		if !told.aside(c) {
 			gen.Asides = append(gen.Asides, c)
@@ -88,6 +91,24 @@ func withCalls(gen Generation, made []Call) Generation {
 		}
 	}
 	return gen
+}
+
+// compareCalls orders calls by what they were for and what they cost, but for the time that they took.
+func compareCalls(a, b Call) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), slices.CompareFunc(a.Attempts, b.Attempts, compareAttempts))
+}
+
+func compareAttempts(a, b llm.Attempt) int {
+	used := func(a llm.Attempt) llm.Usage {
+		if a.Usage == nil {
+			return llm.Usage{}
+		}
+		return *a.Usage
+	}
+	x, y := used(a), used(b)
+	return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Endpoint, b.Endpoint),
+		cmp.Compare(x.PromptTokens, y.PromptTokens), cmp.Compare(x.CompletionTokens, y.CompletionTokens), cmp.Compare(x.CachedTokens, y.CachedTokens),
+		cmp.Compare(a.Streamed, b.Streamed), cmp.Compare(a.FinishReason, b.FinishReason), cmp.Compare(a.Err, b.Err))
 }
 
 // A tally finds the calls of a step in the generation that its arm returned. Two calls whose attempts are equal

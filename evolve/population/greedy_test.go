@@ -66,13 +66,19 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// The same search comes to the same children whatever ends first, in the parts that draw too.
+// The same search comes to the same children whatever ends first, in the parts that draw too. The budget is one of
+// rounds: which of a judge's calls finds no room in one of calls, time decides.
 func TestByIndexDoesNotDependOnWhatEndsFirst(t *testing.T) {
 	for _, window := range []int{0, 1, 5} {
 		var want string
 		for shuffle := range uint64(5) {
 			synctest.Test(t, func(t *testing.T) {
-				res := run(t, newPopulation(t, mixed(t, slow(shuffle), window, evolve.ByIndex)), 160)
+				res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{mustMixed(t, late(shuffle), window, evolve.ByIndex)},
+					Budget: evolve.Budget{Rounds: 4}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkMixed(t, res)
 				var got string
 				for _, g := range res.Arms[0].Generations {
 					for _, c := range g.Children {

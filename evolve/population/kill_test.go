@@ -1,0 +1,149 @@
+package population_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+var times = regexp.MustCompile(`"(gen_time_s|wall_time_seconds|latency_s)": ?[-+.e0-9]+`)
+
+// mixedRun makes or resumes a run of two mixed populations, and returns its result without times, and how many calls
+// were sent.
+func mixedRun(t *testing.T, path string, l llm.LLM, window int, order evolve.Order, inFlight int) (*evolve.Result, []byte, int) {
+	t.Helper()
+	var sent atomic.Int64
+	counted := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		sent.Add(1)
+		return l.Generate(ctx, req)
+	})
+	var arms []evolve.Arm
+	for seed := range uint32(2) {
+		p, err := mixed(counted, 40+seed, window, order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arms = append(arms, p)
+	}
+	j, err := journal.Open(path, journal.Config{Resume: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: inFlight, Budget: evolve.Budget{Calls: 200}, Journal: j})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.MarshalIndent(report.NewBandit(res, report.BanditHeader{ArmSeeds: []uint32{40, 41}}), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, times.ReplaceAll(data, []byte(`"$1": 0`)), int(sent.Load())
+}
+
+// A run of populations with a part of every kind is killed after each record of its journal, and resumed. What was
+// paid for is not paid for again, and the result is the undisturbed run's, or, where what ends first decides, the
+// resumed run's own when it is read again.
+func TestKilled(t *testing.T) {
+	for _, tt := range []struct {
+		window, inFlight int
+		order            evolve.Order
+	}{
+		{0, 1, evolve.ByIndex},
+		{7, 1, evolve.ByIndex},
+		{7, 2, evolve.AsTheyEnd},
+	} {
+		t.Run(fmt.Sprintf("window %d, %d in flight, %v", tt.window, tt.inFlight, tt.order), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				whole := filepath.Join(t.TempDir(), "run.journal")
+				res, want, _ := mixedRun(t, whole, late(1), tt.window, tt.order, tt.inFlight)
+				checkMixed(t, res)
+				data, err := os.ReadFile(whole)
+				if err != nil {
+					t.Fatal(err)
+				}
+				lines := bytes.SplitAfter(data, []byte("\n"))
+				for n := 1; n < len(lines); n += 1 + len(lines)/20 {
+					path := filepath.Join(t.TempDir(), "run.journal")
+					if err := os.WriteFile(path, bytes.Join(lines[:n], nil), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(time.Hour)
+					_, got, sent := mixedRun(t, path, late(1), tt.window, tt.order, tt.inFlight)
+					answered := bytes.Count(bytes.Join(lines[:n], nil), []byte(`"kind":"completion"`))
+					if sent+answered > 215 { // 200 calls with an answer, and some that time out
+						t.Errorf("killed after record %d it has %d answers, and sends %d calls", n, answered, sent)
+					}
+					if tt.order == evolve.AsTheyEnd {
+						_, want, sent = mixedRun(t, path, late(2), tt.window, tt.order, tt.inFlight)
+						if sent > 0 {
+							t.Errorf("killed after record %d, the finished run sends %d calls again", n, sent)
+						}
+					}
+					if !bytes.Equal(want, got) && !sameButLives(want, got) {
+						t.Fatalf("killed after record %d, it comes to another result:\n%.3000s", n, cmp.Diff(string(want), string(got)))
+					}
+				}
+			})
+		})
+	}
+}
+
+// sameButLives reports whether two results are equal but for what calls cost that were lost at a kill.
+func sameButLives(a, b []byte) bool {
+	var x, y map[string]any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	delete(x, "all_lives")
+	delete(y, "all_lives")
+	return cmp.Equal(x, y)
+}
+
+// checkMixed checks that the run did what the test is about: every operator made children, gates refused some, and
+// memories and judges were asked.
+func checkMixed(t *testing.T, res *evolve.Result) {
+	t.Helper()
+	made, refused, asides := map[string]int{}, map[string]int{}, map[string]int{}
+	gate := regexp.MustCompile(`^refused by (\w+)`)
+	for _, arm := range res.Arms {
+		for _, g := range arm.Generations {
+			for _, c := range g.Children {
+				made[c.Operator]++
+				if m := gate.FindStringSubmatch(c.Err); m != nil {
+					refused[m[1]]++
+				}
+			}
+			for _, a := range g.Asides {
+				asides[a.Kind]++
+			}
+		}
+	}
+	for _, o := range []string{"rewrite", "explore", "cross", "repair", "merge", "constants", "one line", "delete", "order", "condition", "repeat"} {
+		if made[o] == 0 {
+			t.Errorf("no child is by %s, so the test does not see it: %v", o, made)
+		}
+	}
+	if refused["Unseen"] == 0 || refused["Unlike"] == 0 || refused["Screen"] == 0 {
+		t.Errorf("gates refused %v", refused)
+	}
+	if asides["judge"] == 0 || asides["insights"] == 0 {
+		t.Errorf("asides %v", asides)
+	}
+}
