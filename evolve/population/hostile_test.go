@@ -168,7 +168,7 @@ func TestUselessParts(t *testing.T) {
 		{"an island policy likewise", population.Config{Archive: &population.Islands{Of: []population.Archive{population.Top(1), population.Top(1)}}, Islands: nan{}},
 			"choosing the island: bandit: nan()", 0},
 		{"a credit that is no number", population.Config{Operators: two, Credit: func(population.Birth) (float64, bool) { return math.NaN(), true }},
-			"the Credit of the operator: bandit: reward NaN", 4},
+			"the Credit of the operator: bandit: reward NaN", 1},
 		{"shares for other operators", population.Config{Operators: two, Policy: population.Shares{1}}, "Shares has 1 numbers for 2 arms", 0},
 		{"a weight that is no number", population.Config{Select: population.ByWeight(func(*population.Member) float64 { return math.NaN() })}, "weight of choice 0 is NaN", 0},
 		{"features that are not as many as before", population.Config{N: 1, Archive: &population.Grid{Features: unsteady()}}, "Grid.Features returns 2 numbers, and returned 1 before", 1},

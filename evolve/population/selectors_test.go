@@ -1,0 +1,91 @@
+package population_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/evoalloc/evoalloc/evolve/population"
+)
+
+// Each selector draws with the chances of its formula, worked out by hand. The tolerance is χ² at 1 in 10,000.
+func TestSelectors(t *testing.T) {
+	of := func(scores ...float64) (from []*population.Member) {
+		for i, s := range scores {
+			from = append(from, member(i, "", s))
+		}
+		return from
+	}
+	sigma := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	asked := of(4, 3, 2, 1)
+	asked[0].Asked, asked[1].Asked = 3, 1
+	cases := of(3, 2, 1, 0)
+	cases[0].Result.Cases, cases[1].Result.Cases = []float64{1, 1, 0, 1}, []float64{0, 1, 1, 0}
+	cases[2].Result.Cases, cases[3].Result.Cases = []float64{1, 0, 0, 0}, []float64{0, 0, 0, 0}
+	for _, tt := range []struct {
+		reason string
+		by     population.Selector
+		from   []*population.Member
+		want   []float64 // in proportion
+	}{
+		{"the best, and of equals the first", population.Best{}, of(1, 3, 3, 2), []float64{0, 1, 0, 0}},
+		{"each alike", population.Uniform{}, of(1, 3, 2), []float64{1, 1, 1}},
+		{"1/rank, wherever the best stands", population.PowerLaw(0), of(1, 4, 3, 2), []float64{1. / 4, 1, 1. / 2, 1. / 3}},
+		{"rank^−2, of equals the older first", population.PowerLaw(2), of(3, 5, 5), []float64{1. / 9, 1, 1. / 4}},
+		{"σ(λ·(F−2.5)/1)/(1+children)", population.Weighted(1), asked,
+			[]float64{sigma(1.5) / 4, sigma(0.5) / 2, sigma(-0.5), sigma(-1.5)}},
+		{"with a MAD of 0 its least value stands, so that the best has nearly all but for its children", population.Weighted(10), of(5, 5, 5, 6), []float64{0.5, 0.5, 0.5, 1}},
+		{"the best of two draws", population.Tournament(0), of(4, 3, 2, 1), []float64{7, 5, 3, 1}},
+		{"the best of one draw is any", population.Tournament(1), of(4, 3), []float64{1, 1}},
+		{"fronts 3 and 2; the third is dominated by the first, the last is on no front", population.FrontFrequency{}, cases, []float64{3, 2, 0, 0}},
+		{"a quarter of one, the rest of the other", population.Choice{P: 0.25, Either: population.Best{}, Or: population.Tournament(1)}, of(2, 1), []float64{0.25 + 0.375, 0.375}},
+		{"ε shared out, the rest for the best", population.EpsilonGreedy(0.3), of(1, 2, 0), []float64{0.1, 0.8, 0.1}},
+		{"in proportion to the weight", population.ByWeight(func(m *population.Member) float64 { return m.Result.Score }), of(1, 0, 3), []float64{1, 0, 3}},
+		{"weights of 0 alone are alike", population.ByWeight(func(*population.Member) float64 { return 0 }), of(1, 0, 3), []float64{1, 1, 1}},
+	} {
+		const n = 20_000
+		r := rand.New(rand.NewPCG(7, 7))
+		got, sum := make([]float64, len(tt.from)), 0.0
+		for range n {
+			got[tt.by.Select(tt.from, r).ID]++
+		}
+		for _, w := range tt.want {
+			sum += w
+		}
+		chi, free := 0.0, -1.0
+		for i, w := range tt.want {
+			expected := n * w / sum
+			if expected == 0 {
+				if got[i] > 0 {
+					t.Errorf("%v, %s: member %d is selected %v times", tt.by, tt.reason, i, got[i])
+				}
+				continue
+			}
+			chi += (got[i] - expected) * (got[i] - expected) / expected
+			free++
+		}
+		if free > 0 && chi > (distuv.ChiSquared{K: free}).Quantile(1-1e-4) {
+			t.Errorf("%v, %s: selected %v times, want in proportion %v", tt.by, tt.reason, got, tt.want)
+		}
+	}
+}
+
+// One member is selected by all, and a member that is invalid has the score 0, not an error.
+func TestSelectorsOfOne(t *testing.T) {
+	for _, by := range []population.Selector{population.Best{}, population.Uniform{}, population.PowerLaw(1), population.Weighted(10), population.Tournament(3),
+		population.FrontFrequency{}, population.EpsilonGreedy(0.5), population.ByWeight(func(*population.Member) float64 { return 1 })} {
+		if m := by.Select([]*population.Member{invalid(3, "")}, rand.New(rand.NewPCG(1, 1))); m == nil || m.ID != 3 {
+			t.Errorf("%v selects %v", by, m)
+		}
+	}
+}
+
+func TestWeightedWithHugeScores(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	from := []*population.Member{member(0, "", -1.7e308), member(1, "", 1.7e308), member(2, "", 0)}
+	for range 100 {
+		population.Weighted(10).Select(from, r) // must not panic over a weight that is not finite
+	}
+}
