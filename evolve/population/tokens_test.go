@@ -1,0 +1,69 @@
+package population
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEssence(t *testing.T) {
+	const js, py = "javascript", "python"
+	for _, tt := range []struct {
+		reason, language, a, b string
+		equal                  bool
+	}{
+		{"spaces between tokens", js, "let a=1;f( a )", "let  a = 1 ; f(a)", true},
+		{"indentation and blank lines", js, "if (a) {\n  b()\n\n}\n", "if (a) {\n\tb()\n}", true},
+		{"line ends of another system", js, "a\r\nb", "a\nb", true},
+		{"comments", js, "a() // one\n/* two */ b()", "a()\nb()", true},
+		{"a comment over lines is a line end", js, "a /* x\n y */ b", "a\nb", true},
+		{"a line end may end a statement", js, "return\na", "return a", false},
+		{"other constants", js, "a = 1", "a = 2", false},
+		{"a space within a string", js, `s = "a b"`, `s = "a  b"`, false},
+		{"what looks like a comment in a string", js, `s = "//a"`, `s = "//b"`, false},
+		{"in a template over lines", js, "s = `//a\n//b`", "s = `//a\n//c`", false},
+		{"in a pattern", js, `s.replace(/\/\/a/, 1)`, `s.replace(/\/\/b/, 1)`, false},
+		{"a pattern with a quote does not open a string", js, `s.match(/"/) // a`, `s.match(/"/) // b`, true},
+		{"a class in a pattern may have a slash", js, `x = /[/]"/ // a`, `x = /[/]"/ // b`, true},
+		{"a division is no pattern", js, `a / b // c / d`, `a/b`, true},
+		{"signs apart are other operators", js, "a - -b", "a--b", false},
+		{"words run together are other words", js, "let a", "leta", false},
+		{"an escaped quote", js, `s = "\"//a"`, `s = "\"//b"`, false},
+		{"a string that does not end ends with its line", js, "s = 'a\nb // c", "s = 'a\nb", true},
+		{"Python: comments", py, "a = 1 # one\n", "a = 1", true},
+		{"Python: indentation counts", py, "if a:\n  b()\n  c()", "if a:\n  b()\nc()", false},
+		{"Python: the indentation of a comment does not", py, "if a:\n  b()\n# x\n  c()", "if a:\n  b()\n  c()", true},
+		{"Python: blank lines do not", py, "a\n\n\nb", "a\nb", true},
+		{"Python: a docstring is a string", py, `"""# a"""`, `"""# b"""`, false},
+		{"Python: // divides", py, "a // b", "a", false},
+		{"C: a preprocessor line", "c", "#define A 1", "#define A 2", false},
+		{"R: comments", "r", "a <- 1 # x", "a<-1", true},
+		{"SQL: comments", "sql", "select 1 -- x", "select 1", true},
+		{"text: white space at the ends of lines alone", "text", "a b  \n", "a b", true},
+		{"text: all else counts", "text", "a  b", "a b", false},
+		{"a language that is not known is text", "befunge", "a // b", "a", false},
+		{"nothing", js, "", " \n// x", true},
+	} {
+		if equal := essence(tt.a, tt.language) == essence(tt.b, tt.language); equal != tt.equal {
+			t.Errorf("%s: %q and %q equal: %v, as %q and %q", tt.reason, tt.a, tt.b, equal, essence(tt.a, tt.language), essence(tt.b, tt.language))
+		}
+	}
+}
+
+// No program makes the scanner fail or stand still, and without comments nothing but white space is lost.
+func FuzzTokens(f *testing.F) {
+	for _, s := range []string{"", "a", "/", "/*", "`", "'\\", `"""`, "a /[", "\xff", "\n \n", "a//", "#'"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, program string) {
+		for _, language := range []string{"javascript", "python", "c", "r", "sql", ""} {
+			lex, _ := lexiconOf(language)
+			lex.tokens(program)
+		}
+		none := lexicon{quotes: "\""}
+		got := strings.Join(none.tokens(program), "")
+		bare := func(s string) string { return strings.Join(strings.Fields(s), "") }
+		if bare(got) != bare(program) {
+			t.Errorf("%q became %q", program, got)
+		}
+	})
+}
