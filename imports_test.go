@@ -14,13 +14,14 @@ const module = "github.com/evoalloc/evoalloc"
 // compile it. eval imports llm for llm.Trace, which is told of evaluations that wait as of calls that do:
 // two of them would be two context keys for one thing.
 var core = map[string][]string{
-	"llm":           {"golang.org/x/sync", "/internal/"},
-	"eval":          {"golang.org/x/sync", "/internal/", "/llm"},
-	"task":          {"golang.org/x/sync", "/internal/", "/llm", "/eval"},
-	"bandit":        {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
-	"flops":         {"golang.org/x/sync", "/internal/", "/llm"},
-	"evolve":        {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/"},
-	"evolve/report": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
+	"llm":               {"golang.org/x/sync", "/internal/"},
+	"eval":              {"golang.org/x/sync", "/internal/", "/llm"},
+	"task":              {"golang.org/x/sync", "/internal/", "/llm", "/eval"},
+	"bandit":            {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
+	"flops":             {"golang.org/x/sync", "/internal/", "/llm"},
+	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/"},
+	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
+	"evolve/report":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 }
 
 func TestCoreStaysLight(t *testing.T) {

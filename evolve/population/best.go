@@ -11,7 +11,7 @@ var _ Selector = Best{}
 func (Best) Select(from []*Member, _ *rand.Rand) *Member {
 	best := from[0]
 	for _, m := range from[1:] {
-		if m.Better(best.Candidate) {
+		if outranks(m, best) {
 			best = m
 		}
 	}

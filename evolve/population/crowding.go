@@ -15,6 +15,7 @@ type Crowding struct {
 
 	ranked
 	index *likeness
+	byID  map[int]*Member
 }
 
 var _ Archive = (*Crowding)(nil)
@@ -34,7 +35,7 @@ func (c *Crowding) Add(m *Member) bool {
 	var set []uint64
 	if c.Like == nil {
 		if set = shingles(m.Program, "", crowdShingle); c.index == nil {
-			c.index = newLikeness(crowdShingle)
+			c.index, c.byID = newLikeness(crowdShingle), make(map[int]*Member)
 		}
 	}
 	if len(c.list) >= c.Size {
@@ -45,11 +46,13 @@ func (c *Crowding) Add(m *Member) bool {
 		c.remove(near)
 		if c.index != nil {
 			c.index.remove(near.ID)
+			delete(c.byID, near.ID)
 		}
 	}
 	c.add(m)
 	if c.index != nil {
 		c.index.add(document{id: m.ID, at: m.ID, set: set})
+		c.byID[m.ID] = m
 	}
 	return true
 }
@@ -69,11 +72,7 @@ func (c *Crowding) nearest(m *Member, set []uint64) *Member {
 	}
 	for _, least := range []float64{0.95, 0.8, 0.5, 0} {
 		if id, _, found := c.index.nearest(set, least, 0, int(^uint(0)>>1)); found {
-			for _, other := range c.list {
-				if other.ID == id {
-					return other
-				}
-			}
+			return c.byID[id]
 		}
 	}
 	return near

@@ -45,7 +45,7 @@ func ExampleConfig_llmEvo() {
 		Memory: []population.Memory{&population.Scratchpad{Every: 16, Most: 5}},
 	}, 64)
 	fmt.Println(operators(res), "best", res.Best.Result.Score)
-	// Output: map[cross:9 explore:4 insights:30 mutate:18] best -49
+	// Output: map[cross:9 explore:4 insights:30 mutate:18] best -44
 }
 
 // Shinka: weighted parents on two islands, three kinds of patch in fixed shares, a gate against what is alike, and a
@@ -169,8 +169,8 @@ func ExampleSelector() {
 	// Output:
 	// Best [1000 0 0 0]
 	// Uniform [252 248 219 281]
-	// PowerLaw(1) [503 219 167 111]
-	// Weighted(10) [512 485 3 0]
+	// PowerLaw(1) [474 246 165 115]
+	// Weighted(10) [486 511 3 0]
 	// Tournament(2) [424 314 191 71]
 	// FrontFrequency [1000 0 0 0]
 	// EpsilonGreedy(0.2) [848 44 44 64]

@@ -19,6 +19,7 @@ type likeness struct {
 	k     int
 	docs  []document
 	post  map[uint64][]int32 // the documents that have a shingle, in the order in which they came
+	place map[int]int32      // of a document by its ID
 	dead  int                // documents that were removed
 	marks []uint32           // by document: the last search that looked at it
 	round uint32
@@ -30,7 +31,9 @@ type document struct {
 	set    []uint64
 }
 
-func newLikeness(k int) *likeness { return &likeness{k: k, post: make(map[uint64][]int32)} }
+func newLikeness(k int) *likeness {
+	return &likeness{k: k, post: make(map[uint64][]int32), place: make(map[int]int32)}
+}
 
 // shingleSeed makes the hashes of one process. Nothing is decided by their values, only by which are equal.
 var shingleSeed = maphash.MakeSeed()
@@ -56,7 +59,7 @@ func shingles(program, language string, k int) []uint64 {
 // add adds a document.
 func (l *likeness) add(d document) {
 	n := int32(len(l.docs))
-	l.docs, l.marks = append(l.docs, d), append(l.marks, 0)
+	l.docs, l.marks, l.place[d.id] = append(l.docs, d), append(l.marks, 0), n
 	for _, s := range d.set {
 		l.post[s] = append(l.post[s], n)
 	}
@@ -64,16 +67,17 @@ func (l *likeness) add(d document) {
 
 // remove removes the document with an ID. When most are removed, the rest is put together anew.
 func (l *likeness) remove(id int) {
-	i := slices.IndexFunc(l.docs, func(d document) bool { return d.id == id && d.set != nil })
-	if i < 0 {
+	i, ok := l.place[id]
+	if !ok {
 		return
 	}
+	delete(l.place, id)
 	l.docs[i].set = nil
 	if l.dead++; l.dead <= len(l.docs)/2 {
 		return
 	}
 	docs := l.docs
-	*l = likeness{k: l.k, post: make(map[uint64][]int32)}
+	*l = *newLikeness(l.k)
 	for _, d := range docs {
 		if d.set != nil {
 			l.add(d)
@@ -85,14 +89,17 @@ func (l *likeness) remove(id int) {
 // from..to−1; of equals the first.
 func (l *likeness) nearest(set []uint64, least float64, from, to int) (id int, like float64, found bool) {
 	l.round++
-	rare := slices.Clone(set)
-	slices.SortFunc(rare, func(a, b uint64) int { return len(l.post[a]) - len(l.post[b]) })
+	rare := make([][]int32, len(set))
+	for i, s := range set {
+		rare[i] = l.post[s]
+	}
+	slices.SortFunc(rare, func(a, b []int32) int { return len(a) - len(b) })
 	best := -1
-	for i, s := range rare {
+	for i, having := range rare {
 		if float64(i) > (1-least)*float64(len(set))+1e-9 {
 			break
 		}
-		for _, n := range l.post[s] {
+		for _, n := range having {
 			d := &l.docs[n]
 			if l.marks[n] == l.round || d.at < from || d.at >= to || d.set == nil {
 				continue

@@ -30,14 +30,29 @@ func (a PowerLaw) alpha() float64 {
 
 // Select returns one of from.
 func (a PowerLaw) Select(from []*Member, r *rand.Rand) *Member {
-	alpha := a.alpha()
-	weights := make([]float64, len(from))
-	for i := range weights {
-		if weights[i] = 1 / float64(i+1); alpha != 1 {
-			weights[i] = math.Pow(weights[i], alpha)
+	return byRank(from)[zipf(a.alpha(), len(from), r)-1]
+}
+
+// zipf draws i in 1..n with a chance in proportion to i^−α, without adding up n weights: it inverts the integral of
+// x^−α and rejects what the steps lie below it. The chance to accept is high for every α and n.
+//
+// Source: W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from monotone discrete distributions",
+// ACM TOMACS 6 (1996).
+func zipf(alpha float64, n int, r *rand.Rand) int {
+	h := func(x float64) float64 { return math.Pow(x, -alpha) }
+	integral, inverse := math.Log, math.Exp
+	if alpha != 1 {
+		integral = func(x float64) float64 { return (math.Pow(x, 1-alpha) - 1) / (1 - alpha) }
+		inverse = func(u float64) float64 { return math.Pow(max(0, 1+u*(1-alpha)), 1/(1-alpha)) }
+	}
+	from, to := integral(1.5)-1, integral(float64(n)+0.5)
+	for {
+		u := to + r.Float64()*(from-to)
+		i := math.Max(1, math.Min(math.Floor(inverse(u)+0.5), float64(n)))
+		if u >= integral(i+0.5)-h(i) {
+			return int(i)
 		}
 	}
-	return byRank(from)[weighted(weights, r)]
 }
 
 // String names the selector.

@@ -14,7 +14,7 @@ func (r *ranked) Members() []*Member { return r.list }
 // place returns the index after all members that m is not better than.
 func (r *ranked) place(m *Member) int {
 	at, _ := slices.BinarySearchFunc(r.list, m, func(old, m *Member) int {
-		if m.Better(old.Candidate) {
+		if outranks(m, old) {
 			return 1
 		}
 		return -1
@@ -37,24 +37,30 @@ func (r *ranked) remove(m *Member) {
 // byRank returns members best first: as they are, if they are in order, or else a sorted copy in which the older of
 // two equals is first.
 func byRank(members []*Member) []*Member {
-	order := func(a, b *Member) int {
-		switch {
-		case a.Better(b.Candidate):
-			return -1
-		case b.Better(a.Candidate):
-			return 1
-		}
-		return 0
+	inOrder := true
+	for i := 1; i < len(members) && inOrder; i++ {
+		inOrder = !outranks(members[i], members[i-1])
 	}
-	if slices.IsSortedFunc(members, order) {
+	if inOrder {
 		return members
 	}
 	sorted := slices.Clone(members)
 	slices.SortFunc(sorted, func(a, b *Member) int {
-		if o := order(a, b); o != 0 {
-			return o
+		switch {
+		case outranks(a, b):
+			return -1
+		case outranks(b, a):
+			return 1
 		}
 		return a.ID - b.ID
 	})
 	return sorted
+}
+
+// outranks is a.Better(b.Candidate) without a copy of b, as archives of many members are looked through for each child.
+func outranks(a, b *Member) bool {
+	if a.Result.Valid != b.Result.Valid {
+		return a.Result.Valid
+	}
+	return a.Result.Valid && a.Result.Score > b.Result.Score
 }

@@ -32,6 +32,7 @@ type Unlike struct {
 	// Judge is asked about a program that is too like another, and may admit it all the same; nil means that nobody is.
 	Judge *Judge
 
+	kept     kept[[]uint64]
 	mu       sync.Mutex
 	index    *likeness
 	members  []*Member // of arrival first and later
@@ -60,7 +61,7 @@ func (u *Unlike) shingle() int  { return cmp.Or(u.Shingle, 5) }
 func (u *Unlike) Take(t task.Task, m *Member) {
 	var set []uint64
 	if u.Like == nil {
-		set = shingles(m.Program, languageOf(t), u.shingle())
+		set = u.kept.take(m.Program, func() []uint64 { return shingles(m.Program, languageOf(t), u.shingle()) })
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -106,7 +107,7 @@ func (u *Unlike) nearest(v *View, program string) (other *Member, like float64, 
 		}
 		return other, like, found
 	}
-	set := shingles(program, languageOf(v.Task), u.shingle())
+	set := u.kept.put(program, shingles(program, languageOf(v.Task), u.shingle()))
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.index == nil {

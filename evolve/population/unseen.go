@@ -19,6 +19,7 @@ import (
 //
 // It takes about 100 bytes for each program. A pointer is safe for concurrent use.
 type Unseen struct {
+	kept kept[[16]byte]
 	mu   sync.RWMutex
 	seen map[[16]byte]arrival
 	n    int
@@ -37,7 +38,7 @@ func keyOf(program, language string) (key [16]byte) {
 
 // Take remembers a program.
 func (u *Unseen) Take(t task.Task, m *Member) {
-	key := keyOf(m.Program, languageOf(t))
+	key := u.kept.take(m.Program, func() [16]byte { return keyOf(m.Program, languageOf(t)) })
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.seen == nil {
@@ -51,7 +52,7 @@ func (u *Unseen) Take(t task.Task, m *Member) {
 
 // Admit refuses a program that is remembered.
 func (u *Unseen) Admit(_ context.Context, v *View, program string) (why string, err error) {
-	key := keyOf(program, languageOf(v.Task))
+	key := u.kept.put(program, keyOf(program, languageOf(v.Task)))
 	u.mu.RLock()
 	defer u.mu.RUnlock()
 	if a, known := u.seen[key]; known && a.at < v.Taken {

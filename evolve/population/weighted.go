@@ -40,29 +40,50 @@ func (l Weighted) lambda() float64 {
 // leastSpread is the least MAD. Shinka's code has it.
 const leastSpread = 1e-6
 
-// Select returns one of from.
+// Select returns one of from. A member that is drawn uniformly is accepted with a chance of its weight, which is at
+// most 1, so that over a large archive not all weights are computed. Only if none is accepted for long are they.
 func (l Weighted) Select(from []*Member, r *rand.Rand) *Member {
+	middle, scale := spread(from)
+	weight := func(m *Member) float64 {
+		return 1 / (1 + math.Exp(-l.lambda()*(m.Result.Score-middle)/scale)) / float64(1+m.Asked)
+	}
+	for range 50 {
+		if m := from[r.IntN(len(from))]; r.Float64() < weight(m) {
+			return m
+		}
+	}
+	weights := make([]float64, len(from))
+	for i, m := range from {
+		weights[i] = weight(m)
+	}
+	return from[weighted(weights, r)]
+}
+
+// spread returns the median of the members' scores, and the median of the distances from it, which is at least
+// leastSpread.
+func spread(from []*Member) (middle, scale float64) {
 	scores := make([]float64, len(from))
 	for i, m := range from {
 		scores[i] = m.Result.Score
 	}
-	middle := median(scores)
-	far := make([]float64, len(from))
-	for i, s := range scores {
-		far[i] = math.Abs(s - middle)
+	slices.Sort(scores) // quick for members in order of rank
+	n := len(scores)
+	middle = scores[(n-1)/2]/2 + scores[n/2]/2
+	// The distances rise from the middle to both ends, so that the smaller half of them is found by merging.
+	low, high := (n-1)/2, (n-1)/2+1
+	var last, before float64
+	for range n/2 + 1 {
+		before = last
+		if low >= 0 && (high >= n || middle-scores[low] <= scores[high]-middle) {
+			last, low = middle-scores[low], low-1
+		} else {
+			last, high = scores[high]-middle, high+1
+		}
 	}
-	scale := max(median(far), leastSpread)
-	for i, m := range from {
-		far[i] = 1 / (1 + math.Exp(-l.lambda()*(scores[i]-middle)/scale)) / float64(1+m.Asked)
+	if n%2 == 0 {
+		last = last/2 + before/2
 	}
-	return from[weighted(far, r)]
-}
-
-// median returns the median of x, the mean of the two in the middle of an even number.
-func median(x []float64) float64 {
-	sorted := slices.Sorted(slices.Values(x))
-	n := len(sorted)
-	return sorted[(n-1)/2]/2 + sorted[n/2]/2
+	return middle, max(last, leastSpread)
 }
 
 // String names the selector.
