@@ -1,0 +1,215 @@
+package population_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// asked runs a search and returns the prompts of its children by operator, with the children.
+func asked(t *testing.T, cfg population.Config, calls int) (prompts map[string][]string, children []evolve.Child) {
+	t.Helper()
+	bySeed := map[uint32]string{}
+	tk, err := slots()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Task, cfg.Window, cfg.N = tk, 1, 16
+	cfg.LLM = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		bySeed[req.Seed] = req.Messages[1].Content
+		return editor(ctx, req)
+	})
+	prompts = map[string][]string{}
+	cfg.OnChild = func(c evolve.Child) { // a result does not keep all programs
+		children = append(children, c)
+		if c.Asked() {
+			prompts[c.Operator] = append(prompts[c.Operator], bySeed[c.Seed])
+		}
+	}
+	run(t, newPopulation(t, cfg), calls)
+	return prompts, children
+}
+
+// Each operator asks for what it says, of the parents that the record names.
+func TestOperatorsAsk(t *testing.T) {
+	prompts, children := asked(t, population.Config{Archive: population.Top(6), Select: population.Uniform{}, Policy: bandit.Random{},
+		Operators: append([]population.Operator{
+			population.Rewrite{Label: "shown", Instruction: "Do better.", Show: func(v *population.View) []*population.Member {
+				return v.Sample(v.All.Members(), population.Uniform{}, 2)
+			}},
+			population.Explore{Directions: []string{"Go east.", "Go west."}}, population.Cross{Partners: 2},
+			population.Cross{Label: "self", Self: true}, population.Repair{}}, population.Micro(nil)[:2]...)}, 300)
+	for _, tt := range []struct {
+		operator string
+		any      []string // of which each prompt has one
+		programs int      // at most
+		parents  int
+	}{
+		{"shown", []string{"Do better."}, 3, 1},
+		{"explore", []string{"Go east.", "Go west."}, 1, 1},
+		{"cross", []string{"Combine the programs"}, 3, 3},
+		{"self", []string{"Combine the programs"}, 2, 2},
+		{"repair", []string{"Find the cause and mend it"}, 1, 1},
+		{"constants", []string{"numeric constants"}, 1, 1},
+		{"one line", []string{"exactly one statement"}, 1, 1},
+	} {
+		if len(prompts[tt.operator]) < 5 {
+			t.Errorf("%s makes %d children", tt.operator, len(prompts[tt.operator]))
+		}
+		most := 0
+		for _, p := range prompts[tt.operator] {
+			if !slices.ContainsFunc(tt.any, func(s string) bool { return strings.Contains(p, s) }) {
+				t.Errorf("%s asks\n%s", tt.operator, p)
+			}
+			most = max(most, strings.Count(p, "```text"))
+		}
+		if most != tt.programs {
+			t.Errorf("%s shows up to %d programs, want %d", tt.operator, most, tt.programs)
+		}
+		parents := 0
+		for _, c := range children {
+			if c.Operator == tt.operator {
+				parents = max(parents, len(c.Parents))
+			}
+		}
+		if parents != tt.parents {
+			t.Errorf("%s has up to %d parents, want %d", tt.operator, parents, tt.parents)
+		}
+	}
+	for _, p := range prompts["repair"] {
+		if !strings.Contains(p, "Current program, which is invalid: ") {
+			t.Errorf("repair does not show why the program is invalid:\n%s", p)
+		}
+	}
+	for _, p := range prompts["self"] {
+		blocks := strings.Split(p, "```")
+		if blocks[1] != blocks[3] {
+			t.Errorf("self crosses two programs:\n%s", p)
+		}
+	}
+	for _, dir := range []string{"east", "west"} {
+		if !slices.ContainsFunc(prompts["explore"], func(p string) bool { return strings.Contains(p, dir) }) {
+			t.Errorf("explore never goes %s", dir)
+		}
+	}
+}
+
+// A child of a merge costs no call, has two parents, and its lines are theirs.
+func TestMergeCombines(t *testing.T) {
+	_, children := asked(t, population.Config{Archive: population.Top(12), Select: population.Uniform{}, Policy: population.Shares{0.7, 0.3},
+		Operators: []population.Operator{population.Rewrite{}, &population.Merge{Split: func(p string) []string { return strings.SplitAfter(p, "\n") }}}}, 150)
+	programs := map[int]string{0: "0\n0\n0\n0\n0\n0"}
+	merges, pairs := 0, map[string]bool{}
+	for _, c := range children {
+		programs[c.ID] = c.Program
+		if c.Operator != "merge" {
+			continue
+		}
+		merges++
+		a, b := strings.Split(programs[c.Parents[0]], "\n"), strings.Split(programs[c.Parents[1]], "\n")
+		fromA, fromB := false, false
+		for i, line := range strings.Split(c.Program, "\n") {
+			if line != a[i] && line != b[i] {
+				t.Errorf("child %d has line %q of neither parent", c.ID, line)
+			}
+			fromA, fromB = fromA || line != b[i], fromB || line != a[i]
+		}
+		if c.Asked() || len(c.Parents) != 2 || !fromA || !fromB {
+			t.Errorf("child %d of %v, asked %v: %q", c.ID, c.Parents, c.Asked(), c.Program)
+		}
+		pair := fmt.Sprint(min(c.Parents[0], c.Parents[1]), max(c.Parents[0], c.Parents[1]))
+		if pairs[pair] {
+			t.Errorf("the pair %s is merged twice", pair)
+		}
+		pairs[pair] = true
+	}
+	if merges < 10 {
+		t.Errorf("%d merges", merges)
+	}
+}
+
+// The policy learns which operator pays: one that asks for nothing useful comes to have few children.
+func TestPolicyLearnsOperators(t *testing.T) {
+	useless := population.Rewrite{Label: "useless", Instruction: "VERDICT"} // to which the stand-in writes no program
+	prompts, _ := asked(t, population.Config{Archive: population.Top(4), Operators: []population.Operator{population.Rewrite{}, useless},
+		Credit: population.Rank}, 400)
+	if good, bad := len(prompts["rewrite"]), len(prompts["useless"]); bad > good/3 || bad == 0 {
+		t.Errorf("%d children by the operator that works and %d by the one that does not", good, bad)
+	}
+}
+
+// Islands under a policy: a child is added to the island of its parent, and each breeds.
+func TestIslandsBreedApart(t *testing.T) {
+	parts := []population.Archive{population.Top(5), population.Top(5), population.Top(5)}
+	_, children := asked(t, population.Config{Archive: &population.Islands{Of: parts}, Select: population.Uniform{}, Islands: &bandit.UCB1{}}, 200)
+	parent := map[int]int{}
+	for _, c := range children {
+		parent[c.ID] = c.Parents[0]
+	}
+	root := func(id int) int { // the first child of the initial program that id descends from
+		for parent[id] != 0 {
+			id = parent[id]
+		}
+		return id
+	}
+	of := map[int]int{}
+	for i, part := range parts {
+		if len(part.Members()) < 5 {
+			t.Errorf("island %d has %d members", i, len(part.Members()))
+		}
+		for _, m := range part.Members() {
+			if m.ID == 0 {
+				continue
+			}
+			if j, ok := of[root(m.ID)]; ok && j != i {
+				t.Errorf("descendants of %d are on islands %d and %d", root(m.ID), i, j)
+			}
+			of[root(m.ID)] = i
+		}
+	}
+}
+
+func TestCredits(t *testing.T) {
+	parent := member(1, "p", 10)
+	of := func(parent *population.Member, c evolve.Child) population.Birth {
+		c.Attempts = []llm.Attempt{{Status: llm.OK}}
+		return population.Birth{Child: c, Parent: parent}
+	}
+	scored := func(score float64) evolve.Child { return evolve.Child{Candidate: member(2, "c", score).Candidate} }
+	late := of(parent, evolve.Child{})
+	late.Attempts = []llm.Attempt{{Status: llm.Timeout}}
+	refused := scored(0)
+	refused.Err, refused.Result = "refused", eval.Result{}
+	huge := member(1, "p", -math.MaxFloat64)
+	for _, tt := range []struct {
+		reason         string
+		b              population.Birth
+		improved, lift float64
+		ok             bool
+	}{
+		{"better", of(parent, scored(13)), 1, 1.5, true},
+		{"as good", of(parent, scored(10)), 0, 0, true},
+		{"worse", of(parent, scored(3)), 0, 0, true},
+		{"invalid", of(parent, evolve.Child{Candidate: invalid(2, "c").Candidate}), 0, 0, true},
+		{"no program", of(parent, evolve.Child{Err: "no program"}), 0, 0, true},
+		{"refused by a gate", of(parent, refused), 0, 0, true},
+		{"the call brought no answer", late, 0, 0, false},
+		{"mended", of(invalid(1, "p"), scored(-5)), 1, 1, true},
+		{"a gain that no number holds", of(huge, scored(math.MaxFloat64)), 1, math.MaxFloat64, true},
+	} {
+		improved, ok := population.Improved(tt.b)
+		lift, alsoOK := population.Lift(2)(tt.b)
+		if improved != tt.improved || lift != tt.lift || ok != tt.ok || alsoOK != tt.ok {
+			t.Errorf("%s: Improved %v, %v; Lift %v, %v", tt.reason, improved, ok, lift, alsoOK)
+		}
+	}
+}
