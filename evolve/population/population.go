@@ -139,6 +139,10 @@ func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Genera
 // brief says how the next child is made. What goes wrong ends the search, with an error that names the part.
 func (p *Population) brief(turn *evolve.Turn, i int) evolve.Brief {
 	p.born++
+	if err := p.seedArchive(); err != nil { // before the view, which knows what was taken in
+		p.Fail(err)
+		return evolve.Brief{}
+	}
 	x := &expected{view: p.view(turn, i)}
 	b, err := p.plan(x)
 	if err != nil {
@@ -152,9 +156,6 @@ func (p *Population) brief(turn *evolve.Turn, i int) evolve.Brief {
 // plan draws the island, the parent and the operator, in this order, and asks the operator.
 func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	v := x.view
-	if err := p.seedArchive(); err != nil {
-		return b, err
-	}
 	if err := p.drawIsland(x); err != nil {
 		return b, err
 	}
