@@ -37,7 +37,21 @@ func (o Cross) validate() error {
 func (o Cross) Name() string { return cmp.Or(o.Label, "cross") }
 
 // Able reports whether there is anyone to cross with.
-func (o Cross) Able(v *View) bool { return o.Self || len(field(v.Part.Members())) > 1 }
+func (o Cross) Able(v *View) bool { return o.Self || others(v.Part.Members()) }
+
+// others reports whether two members may be chosen: two that are valid, or two that are not if none is.
+func others(members []*Member) bool {
+	valid := 0
+	for _, m := range members { // two valid ones stand first in most archives
+		if m.Result.Valid {
+			valid++
+		}
+		if valid > 1 {
+			return true
+		}
+	}
+	return valid == 0 && len(members) > 1
+}
 
 // Brief chooses the partners.
 func (o Cross) Brief(v *View) evolve.Brief {

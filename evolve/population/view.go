@@ -50,7 +50,13 @@ func (v *View) Brief(partners ...*Member) evolve.Brief {
 // Sample returns up to n different members of from, each chosen by the selector from those that are left. Parent is
 // not among them, and invalid members are only if there are no valid ones.
 func (v *View) Sample(from []*Member, by Selector, n int) []*Member {
-	left := slices.DeleteFunc(slices.Clone(field(from)), func(m *Member) bool { return m.ID == v.Parent.ID })
+	from = field(from)
+	left := make([]*Member, 0, len(from))
+	for _, m := range from {
+		if m.ID != v.Parent.ID {
+			left = append(left, m)
+		}
+	}
 	var chosen []*Member
 	for len(chosen) < n && len(left) > 0 {
 		m := by.Select(left, v.Rand)
