@@ -25,12 +25,14 @@ func newSetting(h Header, t int) Setting {
 
 // A Search is what one search found and cost.
 type Search struct {
-	Seed         int64              `json:"seed"`
-	FinalFitness float64            `json:"final_fitness"` // of the best program
-	FinalMetrics map[string]float64 `json:"final_metrics"` // of the best program; {} if it has none
-	Trajectory   []Generation       `json:"trajectory"`    // by generation, from 0
-	FLOPs        Cost               `json:"flops"`
-	PerGen       []float64          `json:"flops_per_generation"` // by generation from 1, in the worst case
+	Seed         int64               `json:"seed"`
+	FinalFitness float64             `json:"final_fitness"` // of the best program
+	FinalMetrics map[string]float64  `json:"final_metrics"` // of the best program; {} if it has none
+	Trajectory   []Generation        `json:"trajectory"`    // by generation, from 0
+	FLOPs        Cost                `json:"flops"`
+	PerGen       []float64           `json:"flops_per_generation"`     // by generation from 1, in the worst case
+	Operators    map[string]Operator `json:"operators,omitempty"`      // by what made the children; nil if nothing is named
+	Uses         map[string]Use      `json:"asides_by_kind,omitempty"` // calls beside the children
 	Counts
 }
 
@@ -42,6 +44,8 @@ func newSearch(arm evolve.ArmResult, seed int64, m llm.Model) Search {
 		Trajectory:   []Generation{startRow(arm)},
 		FLOPs:        newCost(arm.Attempts, m.ActiveParams),
 		PerGen:       []float64{},
+		Operators:    byOperator(arm),
+		Uses:         byKind(arm),
 		Counts:       Count(arm.EachCall),
 	}
 	// An object even if it is empty: a script that looks for a metric in null fails.

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"cmp"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// An Operator sums what the children of one operator cost, and what came of them. One that shows several programs costs
+// several times the tokens of a rewrite, so operators are to be compared by tokens and not by children.
+type Operator struct {
+	Children int    `json:"children"`
+	Calls    int    `json:"calls"`    // answered, as a budget counts them; a merge makes none
+	Valid    int    `json:"valid"`    // children that are valid
+	Improved int    `json:"improved"` // children strictly better than the search's best when the step began
+	Tokens   Tokens `json:"tokens"`   // of all attempts, as far as they are known
+}
+
+// A Use sums the calls of one kind that were made beside the children.
+type Use struct {
+	Calls  int    `json:"calls"` // answered
+	Tokens Tokens `json:"tokens"`
+}
+
+// plainRewrite is the name of the operator of children that have none.
+const plainRewrite = "rewrite"
+
+// byOperator returns what each operator's children cost, nil if no child has an operator.
+func byOperator(arm evolve.ArmResult) map[string]Operator {
+	of, named := map[string]Operator{}, false
+	for _, g := range arm.Generations {
+		for _, c := range g.Children {
+			named = named || c.Operator != ""
+			name := cmp.Or(c.Operator, plainRewrite)
+			of[name] = of[name].plus(c, g.Before)
+		}
+	}
+	if !named {
+		return nil
+	}
+	return of
+}
+
+// plus returns o with a child counted.
+func (o Operator) plus(c evolve.Child, before eval.Candidate) Operator {
+	o.Children++
+	if c.Answered() {
+		o.Calls++
+	}
+	if c.Scored() && c.Result.Valid {
+		o.Valid++
+	}
+	if c.Scored() && c.Better(before) {
+		o.Improved++
+	}
+	o.Tokens = o.Tokens.of(c.Attempts)
+	return o
+}
+
+// byKind returns what each kind of call beside the children cost, nil if there are none.
+func byKind(arm evolve.ArmResult) map[string]Use {
+	var of map[string]Use
+	add := func(calls []evolve.Call) {
+		for _, c := range calls {
+			if of == nil {
+				of = map[string]Use{}
+			}
+			u := of[c.Kind]
+			if c.Class() == llm.Real {
+				u.Calls++
+			}
+			u.Tokens = u.Tokens.of(c.Attempts)
+			of[c.Kind] = u
+		}
+	}
+	add(arm.Asides)
+	for _, g := range arm.Generations {
+		add(g.Asides)
+	}
+	return of
+}
+
+// of returns t with the tokens of attempts.
+func (t Tokens) of(attempts []llm.Attempt) Tokens {
+	for _, a := range attempts {
+		t = t.plus(a)
+	}
+	return t
+}
