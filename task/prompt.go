@@ -46,6 +46,7 @@ func prompt(s Spec, ask Ask) []llm.Message {
 	if s.marked() {
 		b.WriteString(markersNote)
 	}
+	s.Diffs = ask.Form.diffs(s.Diffs)
 	b.WriteString(format(s, len(ask.Parents)))
 	user := llm.Message{Role: llm.User, Content: b.String()}
 	if s.System == "" {

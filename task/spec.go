@@ -149,6 +149,7 @@ type spec struct {
 var (
 	_ Task         = (*spec)(nil)
 	_ ParentParser = (*spec)(nil)
+	_ FormParser   = (*spec)(nil)
 )
 
 func (t *spec) Name() string                       { return t.s.Name }
@@ -158,7 +159,11 @@ func (t *spec) Prompt(ask Ask) []llm.Message       { return prompt(t.s, ask) }
 func (t *spec) Parse(reply string) (string, error) { return t.ParseFrom(t.s.Initial, reply) }
 
 func (t *spec) ParseFrom(parent, reply string) (string, error) {
-	program, err := t.read(parent, reply)
+	return t.ParseAs(AsTask, parent, reply)
+}
+
+func (t *spec) ParseAs(form Form, parent, reply string) (string, error) {
+	program, err := t.read(form, parent, reply)
 	if err != nil || !t.marked {
 		return program, err
 	}
@@ -174,8 +179,8 @@ func (t *spec) ParseFrom(parent, reply string) (string, error) {
 	return kept, nil
 }
 
-func (t *spec) read(parent, reply string) (string, error) {
-	if t.s.Diffs {
+func (t *spec) read(form Form, parent, reply string) (string, error) {
+	if form.diffs(t.s.Diffs) {
 		return ParseDiff(parent, reply, t.s.Language)
 	}
 	return ParseProgram(reply, t.s.Language)

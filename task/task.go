@@ -30,4 +30,7 @@ type Ask struct {
 	Inspirations []eval.Candidate
 	Notes        []string // on what earlier attempts have shown, one thought each
 	Instruction  string   // "" means: rewrite the program to raise its score
+	// Form is how the reply has to give the program; 0 means as the task does by itself. It is to be read by [ParseAs]
+	// then.
+	Form Form
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // Greedy search is what is left when everything is left out.
@@ -58,8 +59,8 @@ func ExampleConfig_shinka() {
 		N: 8, Archive: &population.Islands{Of: []population.Archive{population.Top(20), population.Top(20)}},
 		Select: population.Weighted(10),
 		Operators: []population.Operator{
-			population.Rewrite{Label: "diff", Show: show},
-			population.Rewrite{Label: "full", Instruction: "Write a different program.", Show: show},
+			population.Rewrite{Label: "diff", Form: task.AsDiff, Show: show},
+			population.Rewrite{Label: "full", Instruction: "Write a different program.", Form: task.AsWhole, Show: show},
 			population.Cross{},
 		},
 		Policy: population.Shares{0.6, 0.3, 0.1},

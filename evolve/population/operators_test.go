@@ -13,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // asked runs a search and returns the prompts of its children by operator, with the children.
@@ -211,5 +212,25 @@ func TestCredits(t *testing.T) {
 		if improved != tt.improved || lift != tt.lift || ok != tt.ok || alsoOK != tt.ok {
 			t.Errorf("%s: Improved %v, %v; Lift %v, %v", tt.reason, improved, ok, lift, alsoOK)
 		}
+	}
+}
+
+// An operator may ask for a diff where the task asks for whole programs, beside one that does not.
+func TestRewriteAsDiff(t *testing.T) {
+	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+		if strings.Contains(req.Messages[1].Content, "<<<<<<< SEARCH") {
+			return ok("<<<<<<< SEARCH\n0\n=======\n1\n>>>>>>> REPLACE\n"), nil
+		}
+		return ok("```text\n2\n```"), nil
+	})
+	got := map[string]string{}
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: model, N: 8, Policy: bandit.Random{}, Operators: []population.Operator{
+		population.Rewrite{Label: "diff", Form: task.AsDiff}, population.Rewrite{Label: "full"}},
+		OnChild: func(c evolve.Child) { got[c.Operator] += c.Program + c.Err }})
+	if _, err := p.Step(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Trim(got["diff"], "1") != "" || strings.Trim(got["full"], "2") != "" || len(got["diff"])*len(got["full"]) == 0 {
+		t.Errorf("programs by operator: %v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // Rewrite asks the model for a rewrite of the parent. The zero value is greedy search's operator.
@@ -15,6 +16,9 @@ type Rewrite struct {
 	// weigh what comes last most, so ShinkaEvolve shows the best last. Each program costs as many tokens as the parent.
 	Show    func(v *View) []*Member
 	NoNotes bool // the memories' notes are not shown
+	// Form is how the model has to reply: with the whole program, or with a diff. 0 means as the task asks for. With a
+	// task that knows one form alone it changes nothing.
+	Form task.Form
 }
 
 var _ Operator = Rewrite{}
@@ -31,6 +35,10 @@ func (o Rewrite) Brief(v *View) evolve.Brief {
 	}
 	if o.Show != nil {
 		b.Inspirations = candidates(o.Show(v))
+	}
+	if o.Form != task.AsTask {
+		parent := v.Parent.Program
+		b.Form, b.Parse = o.Form, func(reply string) (string, error) { return task.ParseAs(v.Task, o.Form, parent, reply) }
 	}
 	return b
 }

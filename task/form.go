@@ -1,0 +1,41 @@
+package task
+
+// A Form is how a reply has to give its program.
+type Form int
+
+// The forms.
+const (
+	AsTask  Form = iota // as the task asks for by itself
+	AsWhole             // one complete program
+	AsDiff              // changes to the first parent; a complete program is accepted still
+)
+
+// String names the form.
+func (f Form) String() string {
+	switch f {
+	case AsWhole:
+		return "AsWhole"
+	case AsDiff:
+		return "AsDiff"
+	}
+	return "AsTask"
+}
+
+// diffs reports whether the form is that of diffs, in a task that asks for them by itself or not.
+func (f Form) diffs(byItself bool) bool { return f == AsDiff || f == AsTask && byItself }
+
+// A FormParser is a [Task] whose [Ask] may ask for either form. The tasks of [New] are such. Call it by [ParseAs].
+type FormParser interface {
+	// ParseAs reads out of a reply in a form the program that it makes of parent, as [ParentParser] does.
+	ParseAs(form Form, parent, reply string) (program string, err error)
+}
+
+// ParseAs reads out of a reply in a form the program that it makes of parent. It calls the ParseAs of t, or of the first
+// task that t wraps, that is a [FormParser] ([As]). Without one, it is [ParseFrom]: the prompt of such a task asks for
+// one form alone.
+func ParseAs(t Task, form Form, parent, reply string) (string, error) {
+	if p, ok := As[FormParser](t); ok && form != AsTask {
+		return p.ParseAs(form, parent, reply)
+	}
+	return ParseFrom(t, parent, reply)
+}
