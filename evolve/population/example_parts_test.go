@@ -109,8 +109,8 @@ func ExampleMerge() {
 	// 16 of [14 5]: "0\n0\n2\n0\n0\n-8"
 	// 20 of [16 17]: "-4\n0\n2\n0\n0\n-8"
 	// 23 of [5 17]: "-4\n0\n2\n0\n0\n-5"
-	// 24 of [14 23]: "-4\n0\n2\n0\n0\n-8"
-	// 25 of [16 23]: "-4\n0\n2\n0\n0\n-8"
+	// 24 of [14 17]: "-4\n0\n0\n0\n0\n-8"
+	// 26 of [25 24]: "-2\n0\n2\n0\n0\n-8"
 }
 
 // What a choice was worth: whether the child is better, by how much, and what share of the archive it is better than.

@@ -3,6 +3,7 @@ package population
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 
 	"github.com/evoalloc/evoalloc/evolve"
 )
@@ -12,7 +13,7 @@ import (
 // changed it. The ancestor is the youngest that is no better than either; each must have changed a part that the
 // other has not changed in the same way.
 //
-// A pair is merged once. A child of it costs its evaluation and no call. GEPA's own measurements have it help one model
+// A pair is merged once, and a program that was merged before is not made again. A child of it costs its evaluation and no call. GEPA's own measurements have it help one model
 // and hurt another; it pays where many cases are scored ([Fronts]).
 //
 // Source: L. A. Agrawal et al. (arXiv 2507.19457), appendix F.
@@ -24,8 +25,9 @@ type Merge struct {
 	// Tries is how many pairs are looked at for a child; 0 means 10.
 	Tries int
 
-	done map[[2]int]bool // pairs that were merged, lower ID first
-	next merger          // what Able found for the child that is briefed
+	done map[[2]int]bool       // pairs that were merged, lower ID first
+	made map[[32]byte]struct{} // hashes of the programs that came of them
+	next merger                // what Able found for the child that is briefed
 }
 
 // A merger is a pair and what comes of it.
@@ -74,6 +76,9 @@ func (o *Merge) merge(v *View, partner *Member) (m merger, ok bool) {
 	case len(lines(programs[0])) <= maxLines && len(lines(programs[1])) <= maxLines && len(lines(programs[2])) <= maxLines:
 		m.program, own = mergedLines(programs[0], programs[1], programs[2])
 	}
+	if _, known := o.made[sha256.Sum256([]byte(m.program))]; known {
+		return m, false
+	}
 	return m, own && m.program != m.better.Program && m.program != m.worse.Program
 }
 
@@ -84,8 +89,9 @@ func (o *Merge) Brief(v *View) evolve.Brief {
 		panic("population: Merge.Brief without a pair: ask Able first")
 	}
 	if o.done == nil {
-		o.done = make(map[[2]int]bool)
+		o.done, o.made = make(map[[2]int]bool), make(map[[32]byte]struct{})
 	}
+	o.made[sha256.Sum256([]byte(m.program))] = struct{}{}
 	o.done[pairOf(m.better, m.worse)] = true
 	v.Parent = m.better
 	b := v.Brief(m.worse)

@@ -132,6 +132,10 @@ func TestMergeCombines(t *testing.T) {
 			t.Errorf("the pair %s is merged twice", pair)
 		}
 		pairs[pair] = true
+		if pairs[c.Program] {
+			t.Errorf("%q is made twice", c.Program)
+		}
+		pairs[c.Program] = true
 	}
 	if merges < 10 {
 		t.Errorf("%d merges", merges)
