@@ -105,6 +105,16 @@ func counted(gen Generation) (calls, stalls int) {
 // that was replaces it even if it is invalid, since its result says why.
 func (a *account) better(arm int) {
 	best, old := a.res.Arms[arm].Best, a.res.Best
+	if arm == a.res.BestArm && old.Better(best) {
+		// The arm has scored its best again, and it was luck. Whatever is the best now takes its place.
+		a.res.Best = best
+		for i := range a.res.Arms {
+			if a.res.Arms[i].Best.Better(a.res.Best) {
+				a.res.Best, a.res.BestArm = a.res.Arms[i].Best, i
+			}
+		}
+		return
+	}
 	unknown := !old.Result.Valid && old.Result.Reason == ""
 	if best.Better(old) || unknown && (old.Program == "" || best.Result.Reason != "") {
 		a.res.Best, a.res.BestArm = best, arm

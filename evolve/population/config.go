@@ -53,6 +53,10 @@ type Config struct {
 	MaxFailures int
 	// Noisy says that the evaluator may score the same program differently, so that every child is evaluated.
 	Noisy bool
+	// Rescore is how many members are scored again at the beginning of each step, the best first; 0 means none. It is
+	// for a Noisy task, in which a lucky score otherwise stays for ever, as the parent and as the result: a member's
+	// score becomes the mean of its samples, and Best is the best member of now. Each is an evaluation, and no call.
+	Rescore int
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(evolve.Child)
 
@@ -102,6 +106,10 @@ func (c Config) validate() error {
 		return fmt.Errorf("population: Config.MaxFailures is %d: need 0 for the default, or more", c.MaxFailures)
 	case c.Window < 0:
 		return fmt.Errorf("population: Config.Window is %d: need 0 for all children of a step, or more", c.Window)
+	case c.Rescore < 0:
+		return fmt.Errorf("population: Config.Rescore is %d: need 0 for none, or more", c.Rescore)
+	case c.Rescore > 0 && !c.Noisy:
+		return fmt.Errorf("population: Config.Rescore is %d in a task that is not Noisy: its scores would all be the first one", c.Rescore)
 	case c.Order != evolve.ByIndex && c.Order != evolve.AsTheyEnd:
 		return fmt.Errorf("population: Config.Order is %d: need ByIndex or AsTheyEnd", c.Order)
 	}
@@ -182,6 +190,9 @@ func (c Config) parts() string {
 	}
 	for _, m := range c.Memory {
 		list = append(list, nameOf(m))
+	}
+	if c.Rescore > 0 {
+		list = append(list, fmt.Sprintf("rescore %d", c.Rescore))
 	}
 	if c.Window > 0 {
 		list = append(list, fmt.Sprintf("window %d, %v", c.Window, c.Order))

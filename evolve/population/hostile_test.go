@@ -231,6 +231,8 @@ func TestNewFails(t *testing.T) {
 		{population.Config{Order: 7}, "Config.Order is"},
 		{population.Config{MaxGenerations: -1}, "Config.MaxGenerations is -1"},
 		{population.Config{MaxFailures: -1}, "Config.MaxFailures is -1"},
+		{population.Config{Rescore: -1}, "Config.Rescore is -1"},
+		{population.Config{Rescore: 1}, "that is not Noisy"},
 		{population.Config{Islands: bandit.Random{}}, "the archive Top(1) has no parts"},
 		{population.Config{Archive: nowhere{}}, "the archive nobody() has no parts"},
 		{population.Config{Archive: &population.Islands{}}, "the archive Islands() has no parts"},

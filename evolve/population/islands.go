@@ -114,6 +114,13 @@ func (m *Member) copied() *Member {
 	return &c
 }
 
+// Rerank tells the islands that scores have changed.
+func (s *Islands) Rerank() {
+	for _, a := range s.Of {
+		rerank(a)
+	}
+}
+
 // Members returns the members of all islands, each program once, in the order of islands.
 func (s *Islands) Members() []*Member {
 	var all []*Member

@@ -29,8 +29,11 @@ type Member struct {
 	Generation int    // the step that made it, from 1; 0 for the initial program
 	Parents    []int  // IDs, the one it was made from first
 	Operator   string // what made it; "" for a plain rewrite
-	Asked      int    // children that it was chosen to be the parent of, whether they have ended or not
-	Improved   int    // of those that have ended, the ones that are strictly better than it
+	// Samples are the scores of its evaluations in a search that scores members again ([Config.Rescore]); Result.Score is
+	// their mean then.
+	Samples  []float64
+	Asked    int // children that it was chosen to be the parent of, whether they have ended or not
+	Improved int // of those that have ended, the ones that are strictly better than it
 
 	migrant bool // a copy of a member of another island
 }
@@ -131,9 +134,29 @@ func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Genera
 	if err != nil {
 		p.Fail(err)
 	}
+	if err := p.rescore(ctx, turn); err != nil {
+		p.Fail(err)
+	}
+	before := p.Best()
 	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(turn, i) }, func(c evolve.Child) { p.take(ctx, turn, c) })
 	p.forget()
+	if p.cfg.Rescore > 0 {
+		gen.Before, gen.Best = before, p.Best()
+	}
 	return gen, err
+}
+
+// Best returns the best candidate so far, by a single score, or with Rescore the best member of the archive by the mean
+// of its samples.
+func (p *Population) Best() eval.Candidate {
+	if p.cfg.Rescore == 0 || !p.seeded || p.Breeder.Done() {
+		return p.Breeder.Best()
+	}
+	members := byRank(p.cfg.Archive.Members())
+	if len(members) == 0 {
+		return p.Breeder.Best()
+	}
+	return members[0].Candidate
 }
 
 // brief says how the next child is made. What goes wrong ends the search, with an error that names the part.

@@ -34,6 +34,9 @@ func (r *ranked) remove(m *Member) {
 	}
 }
 
+// Rerank puts the members in order of their scores of now.
+func (r *ranked) Rerank() { r.list = slices.Clone(byRank(r.list)) }
+
 // byRank returns members best first: as they are, if they are in order, or else a sorted copy in which the older of
 // two equals is first.
 func byRank(members []*Member) []*Member {

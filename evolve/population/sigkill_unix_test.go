@@ -12,7 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -71,13 +71,10 @@ func TestSIGKILL(t *testing.T) {
 		}
 		os.Exit(0)
 	}
-	var mu sync.Mutex
-	sent := 0
+	var sent atomic.Int64
 	srv := llmtest.NewServer(llmtest.Config{
 		Reply: func(req llmtest.Request) string {
-			mu.Lock()
-			sent++
-			mu.Unlock()
+			sent.Add(1)
 			reply, err := editor(t.Context(), req.Request)
 			if err != nil {
 				return "I would rather not."
@@ -100,8 +97,7 @@ func TestSIGKILL(t *testing.T) {
 	if err := start(undisturbed).Wait(); err != nil {
 		t.Fatal(err)
 	}
-	took, needed := time.Since(begin), sent
-	sent = 0
+	took, needed := time.Since(begin), sent.Swap(0)
 
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(7, 7))
 	for range 3 {
@@ -115,8 +111,8 @@ func TestSIGKILL(t *testing.T) {
 	if err := start(dir).Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if lost := lost(t, dir); sent > needed+lost {
-		t.Errorf("%d requests are sent, %d are needed and %d were under way at kills", sent, needed, lost)
+	if n, lost := sent.Load(), int64(lost(t, dir)); n > needed+lost {
+		t.Errorf("%d requests are sent, %d are needed and %d were under way at kills", n, needed, lost)
 	}
 	if diff := cmp.Diff(saved(t, undisturbed), saved(t, dir)); diff != "" {
 		t.Errorf("the killed run comes to another result (-undisturbed +killed):\n%.3000s", diff)
