@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
@@ -139,4 +140,30 @@ func ExampleScratchpad() {
 	gen, err := p.Step(context.Background(), nil)
 	fmt.Println(len(gen.Children), err)
 	// Output: 8 <nil>
+}
+
+// GEPA: fronts over cases, three of them as a gate, and a merge without the model. Its reflection on the feedback of
+// each case is the task's: task.Spec.Feedback has the prompt show it.
+func ExampleConfig_gepa() {
+	tk, err := slots() // its evaluator scores six cases
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := population.New(population.Config{
+		Task: tk, LLM: editor, N: 1, Archive: &population.Fronts{}, Select: population.FrontFrequency{},
+		Operators: []population.Operator{
+			population.Rewrite{Label: "reflect", Instruction: "Read the feedback of each case, say what went wrong, and rewrite."},
+			&population.Merge{},
+		},
+		Policy: population.Shares{0.9, 0.1},
+		Gates:  []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return distances{3} }}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Calls: 200}})
+	fmt.Println(operators(res), "best", res.Best.Result.Score, err)
+	// Output: map[reflect:204] best -15 <nil>
 }
