@@ -142,8 +142,9 @@ func ExampleScratchpad() {
 	// Output: 8 <nil>
 }
 
-// GEPA: fronts over cases, three of them as a gate, and a merge without the model. Its reflection on the feedback of
-// each case is the task's: task.Spec.Feedback has the prompt show it.
+// GEPA: fronts over cases, a few of them as a gate, other ones each step, and a merge without the model. Its reflection on the feedback of
+// each case is the task's: task.Spec.Feedback has the prompt show it. In this task one program comes to be the best at all
+// cases, so that there is nothing to merge.
 func ExampleConfig_gepa() {
 	tk, err := slots() // its evaluator scores six cases
 	if err != nil {
@@ -157,7 +158,7 @@ func ExampleConfig_gepa() {
 			&population.Merge{},
 		},
 		Policy: population.Shares{0.9, 0.1},
-		Gates:  []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return distances{3} }}},
+		Gates:  []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return distances{1 + v.Step%6} }}},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -165,5 +166,5 @@ func ExampleConfig_gepa() {
 	}
 	res, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Calls: 200}})
 	fmt.Println(operators(res), "best", res.Best.Result.Score, err)
-	// Output: map[reflect:204] best -15 <nil>
+	// Output: map[reflect:204] best -1 <nil>
 }
