@@ -4,8 +4,8 @@ import "fmt"
 
 // All is an archive of every valid program, or of the newest ones. DGM keeps all.
 //
-// Selectors that draw weigh each member a little, so an archive that grows without bound comes to select almost
-// uniformly, and in simulation that loses against every smaller one. Bound it.
+// Selectors that draw give each member some weight. Over an archive that grows without bound they come to select almost
+// uniformly, so bound it unless the selector looks at the best alone.
 type All struct {
 	// Most is how many members stay; 0 means all. When there are more, the oldest one leaves, unless it is the best:
 	// then the next oldest does. So a score that was luck does not stay for ever, but for the best one.

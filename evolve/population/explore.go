@@ -8,7 +8,7 @@ import (
 )
 
 // Explore asks for a program of another kind than the parent. LLM-Evo has such an operator beside its mutations, with
-// directions written by hand. In simulation the share of large edits decides more than the archive does.
+// directions written by hand.
 type Explore struct {
 	Label string // its name; "" means "explore"
 	// Directions are instructions, of which each child is given one at random; nil means [Directions].

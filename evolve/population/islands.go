@@ -10,8 +10,8 @@ import (
 // island breeds is drawn by Config.Islands. The initial program is on each.
 //
 // Migration copies the best members of each island to the next one, or to all, and never a copy again, or all islands
-// would soon be one. It is off by default: no controlled study has found that it pays, and where prompts have few
-// distinct replies it removed in simulation the diversity that did.
+// would soon be one. It is off by default, because it makes islands alike, and that they are unlike is what they are
+// for.
 //
 // Source: OpenEvolve and ShinkaEvolve, whose islands differ in that the former takes members away in places and the
 // latter moves them.

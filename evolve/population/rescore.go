@@ -20,8 +20,7 @@ type Reranker interface {
 
 // rescore scores the best members again. Samples are taken in by rank, whichever ends first.
 //
-// A z-score or a repeated evaluation of children does less for more: what does the harm is a parent with a lucky score,
-// and there are few parents.
+// Children are not scored several times: there are many, and what does the harm is a parent with a lucky score.
 func (p *Population) rescore(ctx context.Context, turn *evolve.Turn) error {
 	if p.cfg.Rescore == 0 || !p.seeded || p.Breeder.Done() {
 		return nil

@@ -14,8 +14,8 @@ import (
 // layout. Where it is not sure that two programs do the same, they are not equal.
 //
 // It compares with what was scored when the child was briefed. So of two siblings that are equal none is refused; if
-// their texts are equal, the run evaluates them once. In simulation to refuse repeats at a call each gained nothing:
-// it is for evaluations that cost more than calls.
+// their texts are equal, the run evaluates them once. A program that is refused has spent its call, so this saves
+// evaluations, and no calls.
 //
 // It takes about 100 bytes for each program. A pointer is safe for concurrent use.
 type Unseen struct {
