@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -91,6 +92,41 @@ func TestJudge(t *testing.T) {
 		case err != nil || asked != 1 || strings.HasPrefix(gen.Children[0].Err, "refused by Unlike") != tt.refused:
 			t.Errorf("%q, %v: %v, asked %d times, child %+v", tt.reply, tt.err, err, asked, gen.Children)
 		}
+	}
+}
+
+// The evaluations of a Screen are booked: of each program that is screened one, and of each parent one on each choice
+// of cases.
+func TestScreenIsBooked(t *testing.T) {
+	tk, err := slots()
+	if err != nil {
+		t.Fatal(err)
+	}
+	screened := map[string]bool{}
+	p := newPopulation(t, population.Config{Task: tk, LLM: editor, N: 8, Window: 1, Gates: []population.Gate{
+		population.Screen{Ties: true, On: func(v *population.View) eval.Evaluator {
+			screened[v.Parent.Program] = true
+			return distances{1}
+		}}}, OnChild: func(c evolve.Child) {
+		if c.HasProgram() {
+			screened[c.Program] = true
+		}
+	}})
+	scored := map[string]bool{tk.Initial(): true}
+	res := run(t, p, 100)
+	for _, g := range res.Arms[0].Generations {
+		for _, c := range g.Children {
+			if c.HasProgram() && c.Err == "" && !c.Duplicate {
+				scored[fmt.Sprint(c.ID)] = true
+			}
+		}
+	}
+	trimmed := map[string]bool{}
+	for program := range screened {
+		trimmed[strings.TrimSpace(program)] = true
+	}
+	if want := len(trimmed) + len(scored); res.Evaluations != want || len(scored) < 10 {
+		t.Errorf("%d evaluations are booked, %d programs screened and %d scored", res.Evaluations, len(trimmed), len(scored))
 	}
 }
 

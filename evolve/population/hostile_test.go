@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,6 +173,7 @@ func TestUselessParts(t *testing.T) {
 		{"shares for other operators", population.Config{Operators: two, Policy: population.Shares{1}}, "Shares has 1 numbers for 2 arms", 0},
 		{"a weight that is no number", population.Config{Select: population.ByWeight(func(*population.Member) float64 { return math.NaN() })}, "weight of choice 0 is NaN", 0},
 		{"features that are not as many as before", population.Config{N: 1, Archive: &population.Grid{Features: unsteady()}}, "Grid.Features returns 2 numbers, and returned 1 before", 1},
+		{"a breadth of none", population.Config{Breadth: evolve.BreadthFunc(func([]evolve.Made) int { return 0 })}, "asks for 0 children", 0},
 		{"a gate that fails", population.Config{Gates: []population.Gate{population.GateFunc(func(context.Context, *population.View, string) (string, error) {
 			return "", errors.New("no disk")
 		})}}, "Gate population.GateFunc: no disk", 1},
@@ -198,6 +200,30 @@ func TestUselessParts(t *testing.T) {
 func unsteady() func(c eval.Candidate) []float64 {
 	n := 0
 	return func(eval.Candidate) []float64 { n = min(n+1, 2); return make([]float64, n) }
+}
+
+// empty is an operator that says nothing.
+type empty struct{}
+
+func (empty) Name() string                        { return "empty" }
+func (empty) Brief(*population.View) evolve.Brief { return evolve.Brief{} }
+
+// What an operator leaves out is a rewrite of the parent that was selected, on the record too.
+func TestOperatorThatSaysNothing(t *testing.T) {
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 6, Window: 1, Seed: 2, Operators: []population.Operator{empty{}}})
+	g := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 6, Window: 1, Seed: 2})
+	for range 5 {
+		got, err := p.Step(t.Context(), nil)
+		want, wantErr := g.Step(t.Context(), nil)
+		if err != nil || wantErr != nil {
+			t.Fatal(err, wantErr)
+		}
+		for i, c := range got.Children {
+			if w := want.Children[i]; c.Program != w.Program || !slices.Equal(c.Parents, w.Parents) || c.Operator != "empty" {
+				t.Errorf("child %d of %v is %q by %q, a rewrite would be %q of %v", c.ID, c.Parents, c.Program, c.Operator, w.Program, w.Parents)
+			}
+		}
+	}
 }
 
 // A gate that refuses all leaves the best as it was, and each refused program is a child that spent its call.

@@ -44,7 +44,7 @@ type Operator interface {
 	// Name stands in results: in [evolve.Child.Operator].
 	Name() string
 	// Brief says how the child of v.Parent is made. v.Brief() is a rewrite with the default instruction, to be changed
-	// as one likes.
+	// as one likes. What is left out of the result, such as the parents, is as v.Brief() has it, but for the notes.
 	Brief(v *View) evolve.Brief
 }
 

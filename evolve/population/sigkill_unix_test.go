@@ -98,6 +98,7 @@ func TestSIGKILL(t *testing.T) {
 		t.Fatal(err)
 	}
 	took, needed := time.Since(begin), sent.Swap(0)
+	checkCalls(t, undisturbed, int(needed))
 
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(7, 7))
 	for range 3 {
@@ -116,6 +117,38 @@ func TestSIGKILL(t *testing.T) {
 	}
 	if diff := cmp.Diff(saved(t, undisturbed), saved(t, dir)); diff != "" {
 		t.Errorf("the killed run comes to another result (-undisturbed +killed):\n%.3000s", diff)
+	}
+}
+
+// checkCalls checks that the children by operator and the calls beside them add up to what the server was sent, to the
+// last call.
+func checkCalls(t *testing.T, dir string, sent int) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report.Bandit
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	parts, asides := 0, 0
+	var tokens, all report.Tokens
+	for _, arm := range r.ArmResults {
+		for _, o := range arm.Operators {
+			parts += o.Calls
+			tokens.Prompt, tokens.Completion = tokens.Prompt+o.Tokens.Prompt, tokens.Completion+o.Tokens.Completion
+		}
+		for _, u := range arm.Uses {
+			asides += u.Calls
+			tokens.Prompt, tokens.Completion = tokens.Prompt+u.Tokens.Prompt, tokens.Completion+u.Tokens.Completion
+		}
+	}
+	for _, c := range r.Tokens {
+		all.Prompt, all.Completion = all.Prompt+c.Prompt, all.Completion+c.Completion
+	}
+	if parts+asides != sent || asides == 0 || tokens != all || r.Calls[llm.Real] != sent {
+		t.Errorf("%d calls for children and %d beside them, %+v; the run has %d and %+v; the server was sent %d", parts, asides, tokens, r.Calls[llm.Real], all, sent)
 	}
 }
 
