@@ -82,7 +82,7 @@ func ExampleConfig_openEvolve() {
 	}
 	res := search(population.Config{
 		N: 8, Archive: &population.Islands{Of: islands, Every: 50, Rate: 0.1},
-		Select: population.Choice{P: 0.2, Either: population.Uniform{}, Or: population.Choice{P: 0.875, Either: population.Tournament(4),
+		Select: population.Choice{P: 0.2, Either: population.Uniform{}, Or: population.Choice{P: 0.875, Either: population.Elite{Share: 0.1},
 			Or: population.ByWeight(func(m *population.Member) float64 { return max(m.Result.Score+100, 0.001) })}},
 		Operators: []population.Operator{population.Rewrite{Show: func(v *population.View) []*population.Member {
 			return append(v.Sample(v.Part.Members(), population.Best{}, 3), v.Sample(v.Part.Members(), population.Uniform{}, 2)...)
@@ -160,7 +160,7 @@ func ExampleIslands() {
 func ExampleSelector() {
 	from := []*population.Member{member(1, "a", 4), member(2, "b", 3), member(3, "c", 2), member(4, "d", 1)}
 	for _, by := range []population.Selector{population.Best{}, population.Uniform{}, population.PowerLaw(1), population.Weighted(10),
-		population.Tournament(2), population.FrontFrequency{}, population.EpsilonGreedy(0.2)} {
+		population.Tournament(2), population.Elite{Share: 0.5}, population.FrontFrequency{}, population.EpsilonGreedy(0.2)} {
 		r, counts := rand.New(rand.NewPCG(1, 2)), [5]int{}
 		for range 1000 {
 			counts[by.Select(from, r).ID]++
@@ -173,6 +173,7 @@ func ExampleSelector() {
 	// PowerLaw(1) [474 246 165 115]
 	// Weighted(10) [486 511 3 0]
 	// Tournament(2) [424 314 191 71]
+	// Elite(0.5 by Uniform) [471 529 0 0]
 	// FrontFrequency [1000 0 0 0]
 	// EpsilonGreedy(0.2) [848 44 44 64]
 }

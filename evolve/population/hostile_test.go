@@ -271,6 +271,8 @@ func TestNewFails(t *testing.T) {
 		{population.Config{Select: population.PowerLaw(-1)}, "PowerLaw(-1)"},
 		{population.Config{Select: population.Weighted(math.NaN())}, "Weighted(NaN)"},
 		{population.Config{Select: population.Tournament(-1)}, "Tournament(-1)"},
+		{population.Config{Select: population.Elite{}}, "Elite.Share is 0"},
+		{population.Config{Select: population.Elite{Share: 1, By: population.PowerLaw(-1)}}, "PowerLaw(-1)"},
 		{population.Config{Select: population.EpsilonGreedy(2)}, "EpsilonGreedy(2)"},
 		{population.Config{Select: population.Choice{P: 0.5}}, "need two selectors"},
 		{population.Config{Select: population.Choice{P: 2, Either: population.Best{}, Or: population.Best{}}}, "Choice.P is 2"},

@@ -42,6 +42,8 @@ func TestSelectors(t *testing.T) {
 		{"fronts 3 and 2; the third is dominated by the first, the last is on no front", population.FrontFrequency{}, cases, []float64{3, 2, 0, 0}},
 		{"a quarter of one, the rest of the other", population.Choice{P: 0.25, Either: population.Best{}, Or: population.Tournament(1)}, of(2, 1), []float64{0.25 + 0.375, 0.375}},
 		{"ε shared out, the rest for the best", population.EpsilonGreedy(0.3), of(1, 2, 0), []float64{0.1, 0.8, 0.1}},
+		{"uniform in the best half, wherever it stands", population.Elite{Share: 0.5}, of(1, 4, 2, 3), []float64{0, 1, 0, 1}},
+		{"at least the best one", population.Elite{Share: 0.1, By: population.Tournament(1)}, of(1, 4, 2, 3), []float64{0, 1, 0, 0}},
 		{"in proportion to the weight", population.ByWeight(func(m *population.Member) float64 { return m.Result.Score }), of(1, 0, 3), []float64{1, 0, 3}},
 		{"weights of 0 alone are alike", population.ByWeight(func(*population.Member) float64 { return 0 }), of(1, 0, 3), []float64{1, 1, 1}},
 	} {
