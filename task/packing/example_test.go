@@ -1,0 +1,47 @@
+package packing_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/task/packing"
+)
+
+// A task is scored on instances for training, and what a search found on others.
+func ExampleProblem_HeldOut() {
+	ctx := context.Background()
+	runner, err := js.New(js.Config{})
+	if err != nil {
+		panic(err)
+	}
+	problem := packing.Weibull()
+	task, err := problem.Task(runner, "javascript")
+	if err != nil {
+		panic(err)
+	}
+	program := `function priority(item, room) {
+  const left = room - item;
+  return left < 3 || left > 20 ? 1 : 0; // leave no small gaps
+}`
+	train, err := task.Evaluate(ctx, program)
+	if err != nil {
+		panic(err)
+	}
+	test, err := problem.HeldOut(ctx, runner, "javascript", program)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("train: %.2f %% over the bound, best fit %.2f %%\n", 100*train.Metrics["excess"], 100*train.Metrics["best_fit_excess"])
+	fmt.Printf("test:  %.2f %% over the bound, best fit %.2f %%\n", 100*test.Metrics["excess"], 100*test.Metrics["best_fit_excess"])
+	// Output:
+	// train: 2.13 % over the bound, best fit 4.01 %
+	// test:  1.89 % over the bound, best fit 4.08 %
+}
+
+// Instances of one's own: any items from 1 to 100.
+func ExampleInstance() {
+	items := packing.Instance{50, 70, 30, 50}
+	fmt.Println(items.Bound(), items.FirstFit(), items.BestFit())
+	// Output: 2 3 2
+}
