@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evoalloc/evoalloc/llm"
@@ -42,6 +43,32 @@ type Config struct {
 	Broken float64
 	// Latency is how long each reply takes; 0 means that it comes at once.
 	Latency time.Duration
+
+	// What follows are abilities beyond changing numbers. Each sees the prompt's text and nothing else, and with all
+	// of them 0 the replies are those of a model that has none, to the byte.
+
+	// Structure is the share of replies to programs in JavaScript that change what the program does: expressions and
+	// statements are replaced, extended, copied, taken out or moved. What is new has numbers that come to mind
+	// first, so it is mostly worse until they are tuned. Comments are lost. 0 means none.
+	Structure float64
+	// Splice is the chance that a request to combine programs, of which several are shown, is obeyed: a statement or
+	// an expression of one takes a place in another, or lines do in languages other than JavaScript. It is blind to
+	// merit, and in a fifth of splices a name is misspelt. 0 means never.
+	Splice float64
+	// Heed is the chance that each thing is obeyed that the instruction or a note asks for in words that the model
+	// knows: to change numbers alone, to try something different or simpler, to fix the line that is named, to
+	// change the program that is named, to use or avoid an idiom such as "a ratio" or "Math.min". A wrong note
+	// misleads as much as a right one helps. 0 means never.
+	Heed float64
+	// Insights is whether a request for a summary or for insights is answered by the idiom whose attempts, of those
+	// that the prompt shows with their scores, have the best mean score.
+	Insights bool
+	// Few is how many distinct replies a prompt has, as few as those of real models at a low temperature; the seed
+	// modulo Few selects one. 0 means one for each seed.
+	Few int
+	// Long is how fast replies get worse with the length of the prompt: of n tokens, the share of replies with a
+	// whole program is 1 − Broken times e^(−Long·n/1000). 0 means not at all.
+	Long float64
 }
 
 func (c Config) withDefaults() Config {
@@ -67,8 +94,37 @@ func (c Config) validate() error {
 		return fmt.Errorf("offline: Config.Broken is %v: need a share of replies, at most 1", c.Broken)
 	case c.Latency < 0:
 		return fmt.Errorf("offline: Config.Latency is %v: need at least 0", c.Latency)
+	case c.Few < 0 || c.Few > math.MaxInt32:
+		return fmt.Errorf("offline: Config.Few is %d: need 0 for one reply a seed, or more", c.Few)
+	case !(c.Long >= 0) || math.IsInf(c.Long, 0):
+		return fmt.Errorf("offline: Config.Long is %v: need at least 0", c.Long)
+	}
+	for _, f := range []struct {
+		name  string
+		share float64
+	}{{"Structure", c.Structure}, {"Splice", c.Splice}, {"Heed", c.Heed}} {
+		if !(f.share >= 0 && f.share <= 1) {
+			return fmt.Errorf("offline: Config.%s is %v: need 0 to 1", f.name, f.share)
+		}
 	}
 	return nil
+}
+
+// abilities prints those that c has.
+func (c Config) abilities() string {
+	var b strings.Builder
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"structure", c.Structure}, {"splice", c.Splice}, {"heed", c.Heed}, {"few", float64(c.Few)}, {"long", c.Long}} {
+		if f.value != 0 {
+			fmt.Fprintf(&b, ", %s %g", f.name, f.value)
+		}
+	}
+	if c.Insights {
+		b.WriteString(", insights")
+	}
+	return b.String()
 }
 
 // A Model answers with the program it is shown, its numbers changed. Make one with [New]. It holds no
@@ -108,7 +164,7 @@ func (m *Model) Spec() llm.Model { return m.cfg.Model }
 
 // String prints all that decides what m answers.
 func (m *Model) String() string {
-	return fmt.Sprintf("offline(%v, broken %g, latency %v)", m.cfg.Model, max(m.cfg.Broken, 0), m.cfg.Latency)
+	return fmt.Sprintf("offline(%v, broken %g, latency %v%s)", m.cfg.Model, max(m.cfg.Broken, 0), m.cfg.Latency, m.cfg.abilities())
 }
 
 // Generate answers after the latency. The attempt has status Timeout if the model's timeout or ctx's
@@ -141,7 +197,7 @@ func (m *Model) attempt(ctx context.Context, req llm.Request) (llm.Reply, error)
 	if err := check(req, a.MaxTokens); err != nil {
 		return failed(a, begin, &llm.Error{Status: llm.Failed, Kind: llm.KindBadRequest, Err: err})
 	}
-	r := answer(req, m.cfg.Broken)
+	r := answer(req, m.cfg)
 	r.limit(a.MaxTokens)
 	if err := wait(ctx, m.cfg.Latency, spec.Timeout); err != nil {
 		return failed(a, begin, &llm.Error{Status: llm.StatusOf(err), Err: fmt.Errorf("offline: no reply: %w", err)})

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -33,39 +34,102 @@ func (r *reply) cut(n int) {
 	*r = reply{r.text[:n], finishLength}
 }
 
-// answer replies to req; the share broken of all replies holds no whole program.
-func answer(req llm.Request, broken float64) reply {
+// answer replies to req as c says.
+func answer(req llm.Request, c Config) reply {
+	if c.Few > 0 {
+		req.Seed %= uint32(c.Few)
+	}
 	d := draw{source(req)}
-	p, ok := shown(req.Messages, d)
-	if !ok {
+	said := c.reads(req)
+	if c.Insights && spokenSummary.MatchString(said) {
+		return reply{summary(lastUser(req.Messages)), finishStop}
+	}
+	want := heeded(said, c.Heed, d)
+	all := shown(req.Messages)
+	if len(all) == 0 {
 		return reply{"I see no program in a fenced block, so there is nothing I could change.", finishStop}
 	}
+	i := d.IntN(len(all))
+	if want.first {
+		i = 0
+	}
+	p := all[i]
 	syn := syntaxOf(p.language, p.text)
-	defect := d.Float64() < broken
-	p.text = edit(p.text, syn, d)
+	defect := d.Float64() < c.defects(req)
+	if c.Splice > 0 && len(all) > 1 && spokenCross.MatchString(said) && d.chance(c.Splice) {
+		donor := all[(i+1+d.IntN(len(all)-1))%len(all)]
+		p.text, p.altered = splice(p.text, donor.text, syn, d), true
+	} else {
+		p.text, p.altered = c.rewrite(p.text, syn, want, d)
+	}
 	if defect {
 		return spoil(p, syn, d)
 	}
 	return reply{speak(p, d), finishStop}
 }
 
-// A program is what the prompt shows of one.
-type program struct{ info, language, text string }
+// reads returns what req says besides programs, if c has an ability that heeds it.
+func (c Config) reads(req llm.Request) string {
+	if !c.Insights && c.Heed == 0 && c.Splice == 0 {
+		return ""
+	}
+	return proseOf(lastUser(req.Messages))
+}
 
-// shown finds the program to change: in the last user message with a block, or the last message of
-// any role if no user message has one.
-func shown(messages []llm.Message, d draw) (program, bool) {
+// defects is the share of replies to req that hold no whole program.
+func (c Config) defects(req llm.Request) float64 {
+	if c.Long == 0 {
+		return c.Broken
+	}
+	return 1 - (1-max(c.Broken, 0))*math.Exp(-c.Long*float64(usage(req.Messages, "").PromptTokens)/1000)
+}
+
+// tuned is the share of replies with a new structure in which numbers are changed as well.
+const tuned = 0.3
+
+// rewrite returns program changed, and whether more than its numbers may be.
+func (c Config) rewrite(program string, syn syntax, want wish, d draw) (text string, altered bool) {
+	if want.line > 0 {
+		if text, ok := editLine(program, want.line, syn, d); ok {
+			return text, true
+		}
+	}
+	asked := want.bold || want.simpler || want.prefer != 0
+	if c.Structure > 0 && syn == javascript && !want.numbers && (asked || d.chance(c.Structure)) {
+		if text, ok := restructure(program, d, want); ok {
+			if d.chance(tuned) {
+				text = edit(text, syn, d)
+			}
+			return text, true
+		}
+	}
+	text = edit(program, syn, d)
+	for i := 1; want.bold && i < 3; i++ {
+		text = edit(text, syn, d)
+	}
+	return text, false
+}
+
+// A program is what the prompt shows of one.
+type program struct {
+	info, language, text string
+	altered              bool // whether more than its numbers may have been changed
+}
+
+// shown returns the programs of which one is to be changed: those in the last user message with a block, or in the
+// last message of any role if no user message has one.
+func shown(messages []llm.Message) []program {
 	for _, role := range []string{llm.User, ""} {
 		for i := len(messages) - 1; i >= 0; i-- {
 			if role != "" && messages[i].Role != role {
 				continue
 			}
 			if p := programs(messages[i].Content); len(p) > 0 {
-				return p[d.IntN(len(p))], true
+				return p
 			}
 		}
 	}
-	return program{}, false
+	return nil
 }
 
 // programs returns the blocks of text that are tagged like the last one.
@@ -73,7 +137,7 @@ func programs(text string) []program {
 	var all, alike []program
 	for b := range fence.Blocks(strings.ReplaceAll(text, "\r\n", "\n")) {
 		if t := b.Text(); strings.TrimSpace(t) != "" {
-			all = append(all, program{b.Info, b.Language(), t})
+			all = append(all, program{info: b.Info, language: b.Language(), text: t})
 		}
 	}
 	for _, p := range all {
@@ -92,6 +156,13 @@ var (
 	closings = []string{
 		"", "", "The structure is unchanged; only the numbers differ.", "Tell me the new score and I will go on.",
 	}
+	// Of a program that is altered otherwise.
+	openingsAltered = []string{
+		"Here is the rewritten program.", "I tried another rule:", "This version should do better:", "Sure! Let me change how it works.", "",
+	}
+	closingsAltered = []string{
+		"", "", "The constants are first guesses.", "Tell me the new score and I will go on.",
+	}
 	thoughts = []string{
 		"The current numbers look like a first guess. Moving them a little may help.",
 		"Let me see which constants matter here. I could try other values.",
@@ -107,7 +178,11 @@ func speak(p program, d draw) string {
 	if d.chance(0.25) {
 		fmt.Fprintf(&b, "<think>\n%s\n</think>\n\n", think(p, d))
 	}
-	if s := one(d, openings); s != "" {
+	before, after := openings, closings
+	if p.altered {
+		before, after = openingsAltered, closingsAltered
+	}
+	if s := one(d, before); s != "" {
 		b.WriteString(s + "\n\n")
 	}
 	info := p.language
@@ -115,7 +190,7 @@ func speak(p program, d draw) string {
 		info += ` title="program"`
 	}
 	b.WriteString(fence.Wrap(p.text, info))
-	if s := one(d, closings); s != "" {
+	if s := one(d, after); s != "" {
 		b.WriteString("\n\n" + s)
 	}
 	if d.chance(0.03) && !strings.Contains(p.text, "\r") {

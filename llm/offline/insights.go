@@ -1,0 +1,76 @@
+package offline
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/internal/fence"
+)
+
+var (
+	spokenSummary = regexp.MustCompile(`(?i)\b(summar(y|ize|ise)|insights?|lessons?|what (has )?worked)\b`)
+	shownScore    = regexp.MustCompile(`(?i)\bscores?d?\b[^\d\n-]{0,20}(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)`)
+	quotedLine    = regexp.MustCompile(`^[ \t]*(?:[-*>]|\d+[.)])[ \t]`)
+)
+
+// An attempt is what a prompt shows of one: text with a program or what was done, and the score it had.
+type attempt struct {
+	text  string
+	score float64
+}
+
+// attempts returns those that text shows: each fenced block whose score was stated since the block before, and each
+// line of a list outside blocks that states a score.
+func attempts(text string) []attempt {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	var all []attempt
+	at := 0
+	for block := range fence.Blocks(text) {
+		lead := text[at:block.Begin]
+		all = append(all, listed(lead)...)
+		if m := shownScore.FindAllStringSubmatch(lead, -1); m != nil {
+			if v, err := strconv.ParseFloat(m[len(m)-1][1], 64); err == nil {
+				all = append(all, attempt{block.Text(), v})
+			}
+		}
+		at = block.End
+	}
+	return append(all, listed(text[at:])...)
+}
+
+// listed returns the attempts in the lines of lists.
+func listed(text string) (all []attempt) {
+	for line := range strings.Lines(text) {
+		if m := shownScore.FindStringSubmatch(line); m != nil && quotedLine.MatchString(line) {
+			if v, err := strconv.ParseFloat(m[1], 64); err == nil {
+				all = append(all, attempt{line, v})
+			}
+		}
+	}
+	return all
+}
+
+// summary says which idiom the attempts that are shown did best with, by the mean of their scores. With few attempts,
+// or noisy scores, it is as wrong as such a mean is.
+func summary(text string) string {
+	all := attempts(text)
+	best, mean, most := -1, 0.0, 0
+	for k, i := range idioms {
+		sum, n := 0.0, 0
+		for _, a := range all {
+			if i.code.MatchString(a.text) || i.spoken.MatchString(a.text) {
+				sum, n = sum+a.score, n+1
+			}
+		}
+		// What all attempts have in common tells them not apart.
+		if n > 0 && n < len(all) && (best < 0 || sum/float64(n) > mean) {
+			best, mean, most = k, sum/float64(n), n
+		}
+	}
+	if best < 0 {
+		return "Nothing tells the attempts apart."
+	}
+	return fmt.Sprintf("Prefer %s: of %d attempts, the %d with it have the best mean score, %.6g.", idioms[best].name, len(all), most, mean)
+}
