@@ -24,13 +24,19 @@ func restructure(program string, d draw, want wish) (string, bool) {
 	for d.chance(0.25) {
 		edits++
 	}
-	ok := false
-	for range edits {
-		if next, changed := restructureOnce(program, d, want); changed {
-			program, ok = next, true
-		}
+	o, ok := outlineOf(program)
+	if !ok {
+		return program, false
 	}
-	return program, ok
+	before := o.text() // so that a new layout is taken for no change
+	text := before
+	for range edits {
+		text = restructureOnce(text, d, want)
+	}
+	if text == before {
+		return program, false
+	}
+	return text, true
 }
 
 // markedPart splits a program at a pair of EVOLVE-BLOCK markers, whose lines belong to what is kept.
@@ -59,12 +65,13 @@ func markedPart(program string, d draw) (before, inside, after string, ok bool) 
 // triesOfEdit is how many edits are tried until one can be made and leaves JavaScript.
 const triesOfEdit = 20
 
-// restructureOnce makes one edit.
-func restructureOnce(program string, d draw, want wish) (string, bool) {
+// restructureOnce makes one edit of a program that is laid out as it is printed. It returns the program itself if none
+// of several tries comes to another one.
+func restructureOnce(program string, d draw, want wish) string {
 	for range triesOfEdit {
 		o, ok := outlineOf(program)
 		if !ok {
-			return program, false
+			return program
 		}
 		s := sculptor{grower{d, want, numbersOf(program)}, o}
 		if !s.edit() {
@@ -75,10 +82,10 @@ func restructureOnce(program string, d draw, want wish) (string, bool) {
 			continue
 		}
 		if text := again.text(); text != program {
-			return text, true
+			return text
 		}
 	}
-	return program, false
+	return program
 }
 
 // text prints the program.
@@ -108,14 +115,14 @@ func (s sculptor) edit() bool {
 		return s.oneOf(s.replace, s.extend, s.extend)
 	}
 	switch u := s.Float64(); {
-	case u < 0.25:
+	case u < 0.2:
 		return s.replace()
-	case u < 0.5:
+	case u < 0.45:
 		return s.extend()
-	case u < 0.8:
+	case u < 0.7:
 		return s.oneOf(s.shrink, s.duplicate, s.swap, s.alter, s.alter)
 	}
-	return s.oneOf(s.insert, s.guard, s.remove, s.repeat, s.move)
+	return s.oneOf(s.insert, s.insert, s.guard, s.remove, s.repeat, s.move)
 }
 
 func (s sculptor) oneOf(edits ...func() bool) bool { return edits[s.IntN(len(edits))]() }

@@ -1,0 +1,277 @@
+package offline
+
+import (
+	"errors"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+const rule = `function shape(size, left) {
+  const gap = left - size;
+  const table = [1, 2, 3];
+  for (let i = 0; i < 3; i++) {
+    table[i] += size * 2;
+  }
+  if (gap < 3 && size > 1) return Math.max(4, gap);
+  return gap > 20 ? table[0] : -gap / 100;
+}
+function entry() {
+  return [shape(5, 50), shape(50, 51)];
+}`
+
+// seeded returns a draw of its own for each i.
+func seeded(i int) draw {
+	return draw{source(llm.Request{Seed: uint32(i), Messages: []llm.Message{{Content: "structure"}}})}
+}
+
+// names returns the identifiers in a program.
+func names(program string) []string {
+	found := regexp.MustCompile(`[A-Za-z_$][\w$]*`).FindAllString(program, -1)
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func newRunner(t *testing.T) *js.Runner {
+	t.Helper()
+	r, err := js.New(js.Config{Timeout: 30 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What an edit makes is JavaScript, other than it was, made of the program's names and Math's. Headers of loops stay
+// as they are, so that all end.
+func TestRestructure(t *testing.T) {
+	r := newRunner(t)
+	known := append(names(rule), names("Math min max abs sqrt exp log pow")...)
+	before, ok := outlineOf(rule)
+	if !ok {
+		t.Fatal("the program cannot be read")
+	}
+	const n = 400
+	seen, runs, none := map[string]bool{}, 0, 0
+	for i := range n {
+		got, ok := restructure(rule, seeded(i), wish{})
+		if ok != (got != rule) || got == before.text() {
+			t.Errorf("edit %d is said to change something, %v:\n%s", i, ok, got)
+		}
+		if !ok {
+			none++ // two edits may undo each other
+			continue
+		}
+		for _, name := range names(got) {
+			if !slices.Contains(known, name) {
+				t.Errorf("edit %d uses %q, which is not the program's:\n%s", i, name, got)
+			}
+		}
+		if strings.Contains(got, "for (") && !strings.Contains(got, "for (let i = 0; i < 3; i++)") {
+			t.Errorf("edit %d changes the header of a loop:\n%s", i, got)
+		}
+		seen[got] = true
+		_, err := r.Run(t.Context(), got, "entry")
+		var wrong *eval.ProgramError
+		switch {
+		case err == nil:
+			runs++
+		case !errors.As(err, &wrong) || strings.Contains(wrong.Reason, "does not compile") || strings.Contains(wrong.Reason, "longer"):
+			t.Errorf("edit %d: %v:\n%s", i, err, got)
+		}
+	}
+	if len(seen) < n*3/4 || runs < n*3/4 || none > n/50 {
+		t.Errorf("of %d edits %d are distinct, %d run and %d change nothing", n, len(seen), runs, none)
+	}
+}
+
+// Each edit does what its name says.
+func TestEdits(t *testing.T) {
+	count := strings.Count
+	for _, c := range []struct {
+		name, program string
+		make          func(sculptor) func() bool
+		want          func(got string) bool
+		reason        string
+	}{
+		{"replace", "function f(a) { return a + 7; }", func(s sculptor) func() bool { return s.replace },
+			func(got string) bool { return strings.HasPrefix(got, "function f(a) {\n    return ") }, "the statement stays"},
+		{"extend", "function f(a) { return a * 7; }", func(s sculptor) func() bool { return s.extend },
+			func(got string) bool { return strings.Contains(got, "a") && strings.Contains(got, "7") }, "the old is part of the new"},
+		{"shrink", "function f(a) { return a * 7; }", func(s sculptor) func() bool { return s.shrink },
+			func(got string) bool { return strings.Contains(got, "return a;") || strings.Contains(got, "return 7;") }, "one part is left"},
+		{"duplicate", "function f(a) { return [a, 7]; }", func(s sculptor) func() bool { return s.duplicate },
+			func(got string) bool { return strings.Contains(got, "[a, a]") || strings.Contains(got, "[7, 7]") }, "one stands twice"},
+		{"swap", "function f(a) { return [a, 7]; }", func(s sculptor) func() bool { return s.swap },
+			func(got string) bool { return strings.Contains(got, "[7, a]") }, "both are there, the other way round"},
+		{"alter", "function f(a) { return 2 < 3; }", func(s sculptor) func() bool { return s.alter },
+			func(got string) bool { return regexp.MustCompile(`return 2 (<|<=|>|>=) 3;`).MatchString(got) }, "the operands stay"},
+		{"insert", "function f(a) { return 7; }", func(s sculptor) func() bool { return s.insert },
+			func(got string) bool { return count(got, "if (") == 1 && count(got, "return") == 2 }, "a value is returned early"},
+		{"guard", "function f(a) { return 7; }", func(s sculptor) func() bool { return s.guard },
+			func(got string) bool { return count(got, "if (") == 1 && count(got, "return 7;") == 1 }, "the statement is under a condition"},
+		{"remove", "function f(a) { a++; return 7; }", func(s sculptor) func() bool { return s.remove },
+			func(got string) bool { return count(got, "a++")+count(got, "return 7") == 1 }, "one of two is left"},
+		{"repeat", "function f(a) { return 7; }", func(s sculptor) func() bool { return s.repeat },
+			func(got string) bool { return count(got, "return") == 2 && count(got, "return 7;") >= 1 }, "a second one stands before it"},
+		{"move", "function f(a) { a++; return 7; }", func(s sculptor) func() bool { return s.move },
+			func(got string) bool { return count(got, "a++") == 1 && count(got, "return 7") == 1 }, "both are left"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			made, changed := 0, 0
+			for i := range 200 {
+				o, ok := outlineOf(c.program)
+				if !ok {
+					t.Fatal("the program cannot be read")
+				}
+				before := o.text()
+				if !c.make(sculptor{grower{draw: seeded(i)}, o})() {
+					continue
+				}
+				made++
+				again, ok := outlineOf(o.text())
+				if !ok {
+					t.Fatalf("seed %d: no JavaScript: %s", i, o.text())
+				}
+				if got := again.text(); got != before {
+					changed++
+					if !c.want(got) {
+						t.Fatalf("seed %d: %s, but %s", i, got, c.reason)
+					}
+				}
+			}
+			if made == 0 || changed < made/5 {
+				t.Errorf("%d of 200 could be made, and %d changed something", made, changed)
+			}
+		})
+	}
+}
+
+// New code uses what is in scope where it stands, so that edits that add code never break a program by its names.
+func TestNamesAreInScope(t *testing.T) {
+	const program = `function f(a) { const b = a + 1; if (a > 2) { const c = 3; return c + b; } return b; }
+const g = (x) => { let y = x; for (let k = 0; k < 2; k++) { y += k; } return y; };
+class C { m(z) { return z; } }
+function entry() { return [f(1), f(5), g(2), new C().m(3)]; }`
+	r := newRunner(t)
+	for i := range 300 {
+		o, ok := outlineOf(program)
+		if !ok {
+			t.Fatal("the program cannot be read")
+		}
+		s := sculptor{grower{draw: seeded(i)}, o}
+		if !s.oneOf(s.replace, s.extend, s.insert, s.guard) {
+			continue
+		}
+		_, err := r.Run(t.Context(), o.text(), "entry")
+		var wrong *eval.ProgramError
+		if err != nil && (!errors.As(err, &wrong) || strings.Contains(wrong.Reason, "ReferenceError") || strings.Contains(wrong.Reason, "compile")) {
+			t.Errorf("seed %d: %v:\n%s", i, err, o.text())
+		}
+	}
+}
+
+// What stands outside the markers stays as it is, to the byte.
+func TestRestructureKeepsToMarkers(t *testing.T) {
+	const head, tail = "// keep  this\nconst a=1\n// EVOLVE-BLOCK-START\n", "  // EVOLVE-BLOCK-END\nf( a ) // and this"
+	changed := 0
+	for i := range 50 {
+		got, ok := restructure(head+"function f(x) { return x; }\n"+tail, seeded(i), wish{})
+		if !strings.HasPrefix(got, head) || !strings.HasSuffix(got, tail) {
+			t.Fatalf("seed %d changes what is not between the markers:\n%s", i, got)
+		}
+		if ok {
+			changed++
+		}
+	}
+	if changed < 40 {
+		t.Errorf("only %d of 50 edits were made", changed)
+	}
+	for _, c := range []struct{ program, reason string }{
+		{"// EVOLVE-BLOCK-START\nif (x) {\n// EVOLVE-BLOCK-END\n}", "what stands inside is no program"},
+		{"f(", "no JavaScript"},
+		{"", "nothing"},
+		{"'use strict'", "nothing to change"},
+	} {
+		if got, ok := restructure(c.program, seeded(1), wish{}); ok || got != c.program {
+			t.Errorf("%q became %q: %s", c.program, got, c.reason)
+		}
+	}
+}
+
+// The share of replies that change more than numbers is the one asked for, within four standard deviations of a
+// binomial, and other languages' programs are changed in their numbers alone.
+func TestStructureShare(t *testing.T) {
+	const n = 600
+	canonical := func(program string) string { o, _ := outlineOf(program); return o.text() }
+	whole := regexp.MustCompile(pattern(canonical(code), literals(canonical(code), javascript)))
+	for _, share := range []float64{0.25, 1} {
+		m := newModel(t, Config{Broken: -1, Structure: share})
+		other := 0
+		for seed := range uint32(n) {
+			program, err := task.ParseProgram(generate(t, m, request(seed, "", "js", code)).Text, "javascript")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o, ok := outlineOf(program); !ok || !whole.MatchString(o.text()) {
+				other++
+			}
+		}
+		// Some edits of structure exchange a number for another, which looks like an edit of numbers.
+		sd := math.Sqrt(n * share * (1 - share))
+		if got := float64(other); got > n*share+4*sd || got < n*share*0.75-4*sd {
+			t.Errorf("Structure %v: %d of %d replies change more than numbers", share, other, n)
+		}
+	}
+	m := newModel(t, Config{Broken: -1, Structure: 1})
+	const python = "def f(x):\n    return 0.5 * x if x > 3 else -x\n"
+	same := regexp.MustCompile(pattern(python[:len(python)-1], literals(python, syntaxOf("python", ""))))
+	for seed := range uint32(100) {
+		program, err := task.ParseProgram(generate(t, m, request(seed, "", "python", python)).Text, "python")
+		if err != nil || !same.MatchString(strings.TrimRight(program, "\n")) {
+			t.Errorf("seed %d: Python became %q, %v", seed, program, err)
+		}
+	}
+}
+
+// Programs that are made to be hard to read get a reply.
+func TestHostileProgramsWithAllAbilities(t *testing.T) {
+	m := newModel(t, Config{Structure: 1, Splice: 1, Heed: 1, Insights: true, Few: 3, Long: 1})
+	for _, p := range []string{"no numbers", "`", strings.Repeat("`${", 1<<10), strings.Repeat("1,", 1<<12), strings.Repeat("(", 1<<14) + "1.5",
+		strings.Repeat("{", 1<<14), strings.Repeat("[", 1<<12) + strings.Repeat("]", 1<<12), strings.Repeat("a?b:", 1<<12) + "c", strings.Repeat("x => ", 1<<11) + "1",
+		strings.Repeat("/", 1<<14), "\xff1.5\x00", strings.Repeat("-", 1<<14) + "1", "a = b => { return }; class A { #x; static { } get y() { return 1 } }", "export default function () { return 1 }",
+		"for (const [a, ...b] of c) { ({ a, ['x']: b = 2 } = d); label: while (1) break label }", "x = `a${1 + `b${2}`}`; y = /[/]/g; z = 0x1F + 1n + 1_000 + .5"} {
+		for seed := range uint32(5) {
+			req := request(seed, "", "js", p)
+			generate(t, m, req)
+			req.Messages[1].Content += task.Fence(p, "js") + "\nCombine them."
+			generate(t, m, req)
+		}
+	}
+}
+
+func FuzzRestructure(f *testing.F) {
+	for _, p := range []string{rule, code, "x = a ? b : c", "export const f = async (x, ...y) => await x[0]?.z", "switch (x) { case 1: return 2; default: y() }",
+		"try { throw 1 } catch { f() } finally { g() }", "// EVOLVE-BLOCK-START\nx = 1\n// EVOLVE-BLOCK-END"} {
+		f.Add(p, 1)
+	}
+	f.Fuzz(func(t *testing.T, program string, seed int) {
+		if len(program) > 1<<12 {
+			return
+		}
+		got, ok := restructure(program, seeded(seed), wish{})
+		if !ok && got != program {
+			t.Fatalf("%q became %q, which is not said", program, got)
+		}
+		if _, reads := outlineOf(got); ok && !reads {
+			t.Fatalf("%q became %q, which is no JavaScript", program, got)
+		}
+	})
+}
