@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -31,6 +32,21 @@ func Ext(t Task) string {
 		return e.Ext()
 	}
 	return ".txt"
+}
+
+// HeldOut scores program on cases that t keeps from the search: by the method HeldOut of t, or of the first task that
+// it wraps and that has one ([As]). The result is as an evaluation's. ok is false where there is none. What a search
+// found is often better on the cases that it was scored on than on others like them, so report this score beside the
+// other.
+func HeldOut(ctx context.Context, t Task, program string) (r eval.Result, ok bool, err error) {
+	h, ok := As[interface {
+		HeldOut(ctx context.Context, program string) (eval.Result, error)
+	}](t)
+	if !ok {
+		return eval.Result{}, false, nil
+	}
+	r, err = h.HeldOut(ctx, program)
+	return r, true, err
 }
 
 // WithEvaluator returns t with its programs scored by e and everything else as it was. Use it to put the

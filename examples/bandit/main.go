@@ -56,6 +56,7 @@ func run(ctx context.Context, args []string) error {
 	files, err := o.Open(header.Path(), t, journal.Fingerprint{ // what decides the run, beside the task and T and N
 		"model": spec.String(), "algo": o.Algo, "bandit seed": fmt.Sprint(o.BanditSeed),
 		"arms": fmt.Sprint(o.Arms), "arm seeds from": fmt.Sprint(o.SeedBase),
+		"offline structure": fmt.Sprint(o.Structure),
 	})
 	if err != nil {
 		return err
@@ -68,6 +69,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	file := report.NewBandit(result, header)
 	o.Summary(model, result, file)
+	o.HeldOut(ctx, t, result.Best)
 	return files.Finish(file, result, err)
 }
 
@@ -125,7 +127,7 @@ func newTask(ctx context.Context, o *cli.Options) (t task.Task, end func() error
 // newModel returns who proposes, and what its calls are charged as.
 func newModel(o *cli.Options) (spec llm.Model, model llm.LLM, err error) {
 	if o.Offline() { // a stand-in that needs no network
-		stand, err := offline.New(offline.Config{Latency: o.Latency})
+		stand, err := offline.New(offline.Config{Latency: o.Latency, Structure: o.Structure})
 		if err != nil {
 			return spec, nil, err
 		}

@@ -47,6 +47,7 @@ func run(ctx context.Context, args []string) error {
 	header := report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N, Breadth: o.Children()}
 	files, err := o.Open(header.GreedyPath(o.Seed), t, journal.Fingerprint{ // what decides the run, beside the task and T and N
 		"model": spec.String(), "seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(),
+		"offline structure": fmt.Sprint(o.Structure),
 	})
 	if err != nil {
 		return err
@@ -59,6 +60,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	file := report.NewGreedy(result, header, o.Seed)
 	o.Summary(model, result, file)
+	o.HeldOut(ctx, t, result.Best)
 	return files.Finish(file, result, err)
 }
 
@@ -113,7 +115,7 @@ func newTask(ctx context.Context, o *cli.Options) (t task.Task, end func() error
 // newModel returns who proposes, and what its calls are charged as.
 func newModel(o *cli.Options) (spec llm.Model, model llm.LLM, err error) {
 	if o.Offline() { // a stand-in that needs no network
-		stand, err := offline.New(offline.Config{Latency: o.Latency})
+		stand, err := offline.New(offline.Config{Latency: o.Latency, Structure: o.Structure})
 		if err != nil {
 			return spec, nil, err
 		}

@@ -15,7 +15,10 @@ import (
 func restructure(program string, d draw, want wish) (string, bool) {
 	if before, inside, after, ok := markedPart(program, d); ok {
 		changed, ok := restructure(inside, d, want)
-		return before + strings.TrimRight(changed, "\n") + "\n" + after, ok
+		if !ok {
+			return program, false
+		}
+		return before + strings.TrimRight(changed, "\n") + "\n" + after, true
 	}
 	edits := 1
 	if want.bold {

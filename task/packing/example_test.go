@@ -5,18 +5,18 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/task"
 	"github.com/evoalloc/evoalloc/task/packing"
 )
 
 // A task is scored on instances for training, and what a search found on others.
-func ExampleProblem_HeldOut() {
+func ExampleProblem_Task() {
 	ctx := context.Background()
 	runner, err := js.New(js.Config{})
 	if err != nil {
 		panic(err)
 	}
-	problem := packing.Weibull()
-	task, err := problem.Task(runner, "javascript")
+	t, err := packing.Weibull().Task(runner, "javascript")
 	if err != nil {
 		panic(err)
 	}
@@ -24,11 +24,11 @@ func ExampleProblem_HeldOut() {
   const left = room - item;
   return left < 3 || left > 20 ? 1 : 0; // leave no small gaps
 }`
-	train, err := task.Evaluate(ctx, program)
+	train, err := t.Evaluate(ctx, program)
 	if err != nil {
 		panic(err)
 	}
-	test, err := problem.HeldOut(ctx, runner, "javascript", program)
+	test, _, err := task.HeldOut(ctx, t, program)
 	if err != nil {
 		panic(err)
 	}

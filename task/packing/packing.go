@@ -8,7 +8,7 @@
 // Seeing one bin at a time makes a program's rule a table of 5050 numbers. The table is all that a program returns;
 // Go packs by it. So a program cannot see the items, let alone those to come, and cannot change what is counted.
 //
-// Scores are of instances for training. [Problem.HeldOut] scores a program on others, which no search sees.
+// Scores are of instances for training. [task.HeldOut] scores a program on others, which no search sees.
 package packing
 
 import (
@@ -35,7 +35,7 @@ const (
 // A Problem is a task but for the way to run programs. Its zero value is the standard one; make it with [Weibull].
 type Problem struct {
 	Train []Instance // what a program is scored on
-	Test  []Instance // what it is scored on by HeldOut
+	Test  []Instance // what [task.HeldOut] scores it on
 }
 
 // How many instances of how many items [Weibull] has of each kind.
@@ -55,7 +55,8 @@ func Weibull() Problem {
 }
 
 // Task returns p as a task whose programs are in language, "javascript" or "python", and run by r. The task starts
-// from first fit. It fails in another language, and if p has no instances to train on or one is wrong.
+// from first fit, and [task.HeldOut] scores its programs on the held-out instances. It fails in another language, and if
+// p has no instances of a kind or one is wrong.
 //
 // The score is 1 / (1 + excess), where excess is the mean over the instances of (bins used − L1) / L1, and L1 is
 // the lower bound ⌈Σ items / 100⌉ of Martello and Toth (1990). So 1 is as good as the bound, which nothing passes.
@@ -65,30 +66,42 @@ func (p Problem) Task(r eval.Runner, language string) (task.Task, error) {
 	if !ok {
 		return nil, fmt.Errorf("packing: no program in %q: have %s", language, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
 	}
-	s, err := newScorer(p.Train)
+	train, err := newScorer(p.Train)
+	if err != nil {
+		return nil, fmt.Errorf("packing: Problem.Train: %w", err)
+	}
+	test, err := newScorer(p.Test)
+	if err != nil {
+		return nil, fmt.Errorf("packing: Problem.Test: %w", err)
+	}
+	t, err := task.New(task.Spec{
+		Name:      Key,
+		Language:  language,
+		System:    train.system() + "\n\n" + rules[language],
+		Initial:   initial,
+		Evaluator: eval.Scored(tabulating{r, language}, entry, train.score),
+	})
 	if err != nil {
 		return nil, err
 	}
-	return task.New(task.Spec{
-		Name:      Key,
-		Language:  language,
-		System:    s.system() + "\n\n" + rules[language],
-		Initial:   initial,
-		Evaluator: eval.Scored(tabulating{r, language}, entry, s.score),
-	})
+	return withHeldOut{t, eval.Scored(tabulating{r, language}, entry, test.score)}, nil
 }
 
-// HeldOut scores program, which is in language and run by r, on the held-out instances. The result is as a task's.
-func (p Problem) HeldOut(ctx context.Context, r eval.Runner, language, program string) (eval.Result, error) {
-	if _, ok := drivers[language]; !ok {
-		return eval.Result{}, fmt.Errorf("packing: cannot run a program in %q: have %s", language, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
-	}
-	s, err := newScorer(p.Test)
-	if err != nil {
-		return eval.Result{}, err
-	}
-	return eval.Scored(tabulating{r, language}, entry, s.score).Evaluate(ctx, program)
+// withHeldOut is a task with instances that are kept from the search.
+type withHeldOut struct {
+	task.Task
+	test eval.Evaluator
 }
+
+// Unwrap returns the task without them, whose optional methods hold.
+func (t withHeldOut) Unwrap() task.Task { return t.Task }
+
+// HeldOut scores program on the held-out instances.
+func (t withHeldOut) HeldOut(ctx context.Context, program string) (eval.Result, error) {
+	return t.test.Evaluate(ctx, program)
+}
+
+func (t withHeldOut) String() string { return fmt.Sprint(t.Task) }
 
 // A scorer scores tables on instances. It is safe for concurrent use.
 type scorer struct {
@@ -98,11 +111,11 @@ type scorer struct {
 
 func newScorer(on []Instance) (*scorer, error) {
 	if len(on) == 0 {
-		return nil, errors.New("packing: no instances to score on")
+		return nil, errors.New("no instances")
 	}
 	for i, items := range on {
 		if err := items.check(); err != nil {
-			return nil, fmt.Errorf("packing: instance %d: %w", i, err)
+			return nil, fmt.Errorf("instance %d: %w", i, err)
 		}
 	}
 	s := &scorer{on: on}

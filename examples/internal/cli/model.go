@@ -38,6 +38,9 @@ func (o *Options) checkModel() error {
 			return Usagef("--%s has no effect on the offline model: name another one with --model", name)
 		}
 	}
+	if !o.Offline() && o.given["offline-structure"] {
+		return Usagef("--offline-structure has no effect on %s: it is the offline model's", o.Model)
+	}
 	for _, name := range []string{"first-token", "silence", "min-rate"} {
 		if !o.Stream && o.given[name] {
 			return Usagef("--%s has no effect with --stream=false", name)

@@ -34,6 +34,7 @@ type Options struct {
 	Stalls       openai.Stream
 	Timeout      time.Duration
 	Latency      time.Duration
+	Structure    float64
 	T, N         int
 	Breadth      string
 	Second       float64
@@ -66,6 +67,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.Float64Var(&o.Stalls.MinRate, "min-rate", openai.DefaultMinRate, "tokens a second below which one has stalled; negative means none")
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
 	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency, "how long the offline model takes for a call, so that a run can be watched")
+	fs.Float64Var(&o.Structure, "offline-structure", 0, "the share of the offline model's answers, up to 1, that change a JavaScript program in more than its numbers; a task such as packing needs it")
 	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("the budget is T·N answers of the model: with --breadth fixed T rounds, if every call is answered, and a call that brings none is made up for in another round; with another breadth more and narrower rounds, as many as T·N answers last for (default 8; %d with the offline model)", offlineT))
 	fs.IntVar(&o.MaxStalls, "max-stalls", 0, fmt.Sprintf("attempts that may time out or stall: more end the run (default: a tenth of the calls, at least %d); negative means no limit", evolve.DefaultStalls))
 	fs.IntVar(&o.N, "N", evolve.DefaultN, "most children in a generation; with --breadth fixed the children in each")
@@ -121,6 +123,8 @@ func (o *Options) check() error {
 		return Usagef("--timeout is %v: need more than 0", o.Timeout)
 	case o.Latency < 0:
 		return Usagef("--offline-latency is %v: need at least 0", o.Latency)
+	case !(o.Structure >= 0 && o.Structure <= 1):
+		return Usagef("--offline-structure is %v: need 0 to 1", o.Structure)
 	case o.Grace < 0:
 		return Usagef("--grace is %v: need at least 0", o.Grace)
 	case o.EvalTimeout <= 0:

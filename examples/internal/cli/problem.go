@@ -5,12 +5,29 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/task"
 	"github.com/evoalloc/evoalloc/task/geometry"
+	"github.com/evoalloc/evoalloc/task/packing"
 )
+
+// A Problem is a built-in task but for the way to run its programs.
+type Problem struct {
+	Key  string
+	Task func(r eval.Runner, language string) (task.Task, error)
+}
+
+// problems returns the built-in problems.
+func problems() (all []Problem) {
+	for _, p := range geometry.Problems() {
+		all = append(all, Problem{p.Key, p.Task})
+	}
+	return append(all, Problem{packing.Key, packing.Weibull().Task})
+}
 
 // Problem returns the built-in problem that --task names, and false where it is a folder. Anything else is a
 // [UsageError].
-func (o *Options) Problem() (p geometry.Problem, builtIn bool, err error) {
+func (o *Options) Problem() (p Problem, builtIn bool, err error) {
 	if p, builtIn = problem(o.Task); builtIn {
 		if o.Runtime != "js" && o.Runtime != "python" {
 			return p, true, Usagef("unknown runtime %q: it is js or python", o.Runtime)
@@ -37,8 +54,8 @@ func (o *Options) FolderTimeout() time.Duration {
 }
 
 // problem returns the built-in problem of that key.
-func problem(key string) (p geometry.Problem, found bool) {
-	for _, p := range geometry.Problems() {
+func problem(key string) (p Problem, found bool) {
+	for _, p := range problems() {
 		if p.Key == key {
 			return p, true
 		}
@@ -48,7 +65,7 @@ func problem(key string) (p geometry.Problem, found bool) {
 
 func taskKeys() []string {
 	var keys []string
-	for _, p := range geometry.Problems() {
+	for _, p := range problems() {
 		keys = append(keys, p.Key)
 	}
 	return keys

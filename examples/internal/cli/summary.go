@@ -1,14 +1,19 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/pool"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // summary prints how the run ended and what it cost: f, and if model is a pool, which replica answered how much.
@@ -31,6 +36,35 @@ func (o *Options) summary(model llm.LLM, r *evolve.Result, start float64, f repo
 	if replicas, ok := llm.As[*pool.Pool](model); ok {
 		Printf("%v\n", replicas.Report())
 	}
+}
+
+// HeldOut prints how the best program does on cases that the task kept from the search, if it has any.
+func (o *Options) HeldOut(ctx context.Context, t task.Task, best eval.Candidate) {
+	if ctx.Err() != nil || !best.Result.Valid {
+		return
+	}
+	r, ok, err := task.HeldOut(ctx, t, best.Program)
+	switch {
+	case !ok:
+	case err != nil:
+		Printf("held out: %v\n\n", err)
+	case !r.Valid:
+		Printf("held out: invalid: %s\n\n", r.Reason)
+	default:
+		Printf("held out: %.6f%s\n\n", r.Score, metrics(r))
+	}
+}
+
+// metrics returns the metrics of r as they follow its score.
+func metrics(r eval.Result) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(r.Metrics)) {
+		list = append(list, fmt.Sprintf("%s %.6g", name, r.Metrics[name]))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
 }
 
 func stopText(r *evolve.Result) string {

@@ -2,12 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // The summary tells of replicas, however deep in the model's stack the pool is.
@@ -32,6 +35,45 @@ func TestSummaryOfReplicas(t *testing.T) {
 			if said, several := strings.Contains(got, base), strings.Contains(tt.bases, ","); said != several {
 				t.Errorf("%s: %s told of %v: %s", tt.reason, base, said, got)
 			}
+		}
+	}
+}
+
+// keeper is a task that keeps cases from the search.
+type keeper struct {
+	task.Task
+	result eval.Result
+	err    error
+}
+
+func (k keeper) HeldOut(context.Context, string) (eval.Result, error) { return k.result, k.err }
+
+// The score on what the search did not see is told beside the other, and nothing where there is none.
+func TestHeldOut(t *testing.T) {
+	best := eval.Candidate{Program: "p", Result: eval.Result{Valid: true, Score: 1}}
+	plain, err := task.New(task.Spec{Name: "t", Initial: "p", Evaluator: eval.Func(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, tt := range []struct {
+		ctx    context.Context
+		of     task.Task
+		best   eval.Candidate
+		want   string
+		reason string
+	}{
+		{t.Context(), keeper{plain, eval.Result{Valid: true, Score: 0.5, Metrics: map[string]float64{"b": 2, "a": 1}}, nil}, best, "held out: 0.500000 (a 1, b 2)\n\n", "a score and what else was found"},
+		{t.Context(), task.WithEvaluator(keeper{plain, eval.Result{Valid: true, Score: 0.5}, nil}, plain), best, "held out: 0.500000\n\n", "of a task that is wrapped"},
+		{t.Context(), keeper{plain, eval.Invalid("throws"), nil}, best, "held out: invalid: throws\n\n", "it may fail there"},
+		{t.Context(), keeper{plain, eval.Result{}, errors.New("no interpreter")}, best, "held out: no interpreter\n\n", "that evaluation failed does not hide the result"},
+		{t.Context(), plain, best, "", "a task without such cases"},
+		{ended, keeper{plain, eval.Result{Valid: true}, nil}, best, "", "the run was canceled"},
+		{t.Context(), keeper{plain, eval.Result{Valid: true}, nil}, eval.Candidate{}, "", "there is no valid program"},
+	} {
+		if got := printed(t, func() { new(Options).HeldOut(tt.ctx, tt.of, tt.best) }); got != tt.want {
+			t.Errorf("printed %q, want %q: %s", got, tt.want, tt.reason)
 		}
 	}
 }
