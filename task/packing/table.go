@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 // pairs is how many pairs of an item and a room there are in which it fits.
@@ -50,28 +51,53 @@ func (t table) of(item int) []float64 {
 }
 
 // pack returns how many bins the items take if each goes where its priority is highest, and of equal ones into the
-// bin opened first. It takes time proportional to Capacity for each item, however many bins are open: bins with the
-// same room differ in age alone, so only the oldest of each room is compared.
+// bin opened first. It takes time proportional to Capacity for each item at most, however many bins are open: bins with
+// the same room differ in age alone, so only the oldest of each room is compared.
 func (t table) pack(items Instance) (bins int) {
 	var open [Capacity + 1]oldest // by room
+	var some rooms                // those of which there are bins
 	for _, item := range items {
-		room, most := Capacity, t.of(item)[Capacity-item] // of a new bin, which is the youngest
+		priority := t.of(item)
+		room, most := Capacity, priority[Capacity-item] // of a new bin, which is the youngest
 		first := bins
-		for i, p := range t.of(item) {
-			if q := open[item+i]; len(q) > 0 && (p > most || p == most && q[0] < first) {
-				room, most, first = item+i, p, q[0]
+		for r := some.next(item); r < Capacity; r = some.next(r + 1) {
+			if p := priority[r-item]; p > most || p == most && open[r][0] < first {
+				room, most, first = r, p, open[r][0]
 			}
 		}
 		if first == bins {
 			bins++
-		} else {
-			open[room].pop()
+		} else if open[room].pop(); len(open[room]) == 0 {
+			some.flip(room)
 		}
 		if left := room - item; left > 0 {
+			if len(open[left]) == 0 {
+				some.flip(left)
+			}
 			open[left].push(first)
 		}
 	}
 	return bins
+}
+
+// rooms is a set of numbers below Capacity, a bit each.
+type rooms [(Capacity + 63) / 64]uint64
+
+// flip takes r out of the set or puts it in.
+func (s *rooms) flip(r int) { s[r/64] ^= 1 << (r % 64) }
+
+// next returns the least number of the set that is at least r, or Capacity if there is none.
+func (s *rooms) next(r int) int {
+	for w := r / 64; w < len(s); w++ {
+		set := s[w]
+		if w == r/64 {
+			set &= ^uint64(0) << (r % 64)
+		}
+		if set != 0 {
+			return w*64 + bits.TrailingZeros64(set)
+		}
+	}
+	return Capacity
 }
 
 // An oldest is a binary heap of bins by the order in which they were opened: the first is the oldest.
