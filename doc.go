@@ -36,7 +36,8 @@
 //
 // Package task says what there is to improve: an initial program, a prompt, a parser for replies, and
 // an evaluator. task.New makes one of a Spec; task/geometry has circle packing, min/max distance and
-// the Heilbronn triangle, and task/folder loads folders with an initial program and an evaluator.py.
+// the Heilbronn triangle, task/packing has online bin packing, and task/folder loads folders with an initial program
+// and an evaluator.py.
 //
 // Package eval scores programs. Candidates are hostile until shown otherwise: a Runner returns data,
 // and eval.Scored computes the score where the program cannot reach. eval/js runs JavaScript in this

@@ -98,17 +98,17 @@ func (g grower) apply(i idiom, e string, names []string, levels int) string {
 	return fmt.Sprintf(i.format, operand(e), operand(other), test)
 }
 
-// test is a condition, of two differences or names.
+// test is a condition: a variable, or the difference of two, against another or a number.
 func (g grower) test(names []string) string {
-	side := func(levels int) string {
-		if levels > 0 && len(names) > 1 && g.chance(0.4) {
-			a := g.IntN(len(names))
-			b := (a + 1 + g.IntN(len(names)-1)) % len(names)
-			return names[a] + " - " + names[b]
+	left := g.leaf(names)
+	if len(names) > 0 {
+		a := g.IntN(len(names))
+		left = names[a]
+		if len(names) > 1 && g.chance(0.5) {
+			left += " - " + names[(a+1+g.IntN(len(names)-1))%len(names)]
 		}
-		return g.leaf(names)
 	}
-	return side(1) + " " + comparisons[g.IntN(len(comparisons))] + " " + side(0)
+	return left + " " + comparisons[g.IntN(len(comparisons))] + " " + g.leaf(names)
 }
 
 var comparisons = []string{"<", ">", "<=", ">="}

@@ -8,7 +8,9 @@
 // costs something, and to test.
 //
 // Because it is a blind hill climber it does improve programs whose quality is in their numbers. What
-// takes an idea it never finds.
+// takes an idea it never finds, unless it is given the abilities that [Config] has: edits of structure find rules of
+// a few operations, and others make what a search does with its prompts matter. All of them are blind to scores but
+// for what the prompt says.
 package offline
 
 import (
@@ -127,7 +129,8 @@ func (c Config) abilities() string {
 	return b.String()
 }
 
-// A Model answers with the program it is shown, its numbers changed. Make one with [New]. It holds no
+// A Model answers with the program it is shown, its numbers changed, or more with the abilities of its [Config]. Make one
+// with [New]. It holds no
 // state, so it is safe for concurrent use. What it answers depends on the request's messages, seed and cap
 // on new tokens alone, so that equal requests have equal replies but for the latency measured. The other
 // sampling fields change nothing.
