@@ -180,5 +180,5 @@ func (al *Allocator) Result() *Result {
 	return &res
 }
 
-// breadth returns that of its arms.
-func (al *Allocator) breadth() string { return breadths(al.cfg.Arms) }
+// breadths returns those of its arms.
+func (al *Allocator) breadths() string { return breadths(al.cfg.Arms) }

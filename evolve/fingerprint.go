@@ -25,13 +25,18 @@ func (c Config) fingerprint() journal.Fingerprint {
 }
 
 // breadths returns the breadth of the arms, "" for none, and where they differ that of each in a list: arms that
-// exchange theirs are another run. Of an arm that is neither a [Greedy] nor embeds one, nothing is known, and the calls
-// that each draw was granted are compared in replay.
+// exchange theirs are another run. Of an arm without a method Breadth, nothing is known, and the calls that each draw
+// was granted are compared in replay.
 func breadths(arms []Arm) string {
 	names := make([]string, len(arms))
 	for i, arm := range arms {
-		if a, ok := arm.(interface{ breadth() string }); ok {
-			names[i] = a.breadth()
+		switch a := arm.(type) {
+		case interface{ Breadth() Breadth }:
+			if b := a.Breadth(); b != nil {
+				names[i] = breadthName(b)
+			}
+		case interface{ breadths() string }:
+			names[i] = a.breadths()
 		}
 	}
 	if len(slices.Compact(slices.Clone(names))) == 1 {

@@ -27,6 +27,10 @@ type GreedyConfig struct {
 	Breadth Breadth
 	// MaxGenerations is when the search is done; 0 means never.
 	MaxGenerations int
+	// Neutral lets a child that scores the same as the best program replace it as the parent, so that the search drifts
+	// over programs of equal score. Otherwise ties keep the parent. The best program is the first of its score either
+	// way.
+	Neutral bool
 	// Start is the initial program with its score (see [Evaluate]); nil means that the search evaluates it
 	// before its first step.
 	Start *eval.Candidate
@@ -81,17 +85,19 @@ func (c GreedyConfig) validate() error {
 }
 
 // Greedy is the simplest search: each child is a rewrite of the best program so far, and replaces it if it is
-// strictly better; ties keep the parent.
+// strictly better; ties keep the parent, unless the search is Neutral.
 //
 // Without a window a generation freezes its parent, asks for N independent rewrites of it at once, and the
 // best of them is the next parent, the one of lowest index among equals: the BaSE paper's search. With a
-// window, children briefed after a better one are rewrites of that.
+// window, children briefed after a better one are rewrites of that. A Neutral search takes the one of highest index
+// among equals.
 type Greedy struct {
 	Breeder
 	cfg    GreedyConfig
 	prompt []llm.Message // for the program whose ID is in of
 	of     int           // -1 before there is a prompt, since 0 is the initial program's ID
 	width  decided
+	equal  Child // in a Neutral search the last child that scored the same as the best, and 0 before there is one
 }
 
 // decided is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each
@@ -175,31 +181,51 @@ func (g *Greedy) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	if err != nil {
 		g.err = cmp.Or(g.err, err)
 	}
-	return g.Breed(ctx, turn, n, g.brief, nil)
+	return g.Breed(ctx, turn, n, g.brief, g.drift)
 }
 
-// brief asks for a rewrite of the best program so far. The prompt is made once for each best program and not
-// once for each child: a prompt can be long, and the task promises that equal asks give equal prompts.
+// drift makes a valid child the parent that no program so far is better than, if the search is Neutral. The best is
+// already the child itself if that is the better one.
+func (g *Greedy) drift(c Child) {
+	if g.cfg.Neutral && c.Scored() && c.Result.Valid && !g.best.Better(c.Candidate) {
+		g.equal = c
+	}
+}
+
+// parent returns the program that the next child is a rewrite of, and its ID.
+func (g *Greedy) parent() (eval.Candidate, int) {
+	if g.equal.ID > 0 {
+		return g.equal.Candidate, g.equal.ID
+	}
+	return g.best, g.bestID
+}
+
+// brief asks for a rewrite of the parent. The prompt is made once for each parent and not once for each child: a
+// prompt can be long, and the task promises that equal asks give equal prompts.
 //
 // Without a window all briefs of a step come before the first child is taken in, so they have the same parent.
 // The seed is an address: no two children of a search share one, and no draw depends on which came before.
 func (g *Greedy) brief(i int) Brief {
-	ask := task.Ask{Parents: []eval.Candidate{g.best}}
-	if g.of != g.bestID {
-		g.of, g.prompt = g.bestID, g.cfg.Task.Prompt(ask)
+	parent, id := g.parent()
+	ask := task.Ask{Parents: []eval.Candidate{parent}}
+	if g.of != id {
+		g.of, g.prompt = id, g.cfg.Task.Prompt(ask)
 	}
 	n := g.cfg.N
 	if g.cfg.Breadth != nil {
 		n = 0 // a child's address is then the same however many siblings it has, and not that of a search with some N
 	}
-	return Brief{Ask: ask, Messages: g.prompt, Parents: []int{g.bestID}, Seed: ChildSeed(g.cfg.Seed, n, g.Steps()-1, i)}
+	return Brief{Ask: ask, Messages: g.prompt, Parents: []int{id}, Seed: ChildSeed(g.cfg.Seed, n, g.Steps()-1, i)}
 }
 
 // String returns what decides the search, but for the task's and the model's settings.
 func (g *Greedy) String() string {
 	s := fmt.Sprintf("Greedy(%s, N=%d, seed=%d", g.cfg.Task.Name(), g.cfg.N, g.cfg.Seed)
-	if b := g.breadth(); b != "" {
-		s += ", " + b
+	if g.cfg.Breadth != nil {
+		s += ", " + breadthName(g.cfg.Breadth)
+	}
+	if g.cfg.Neutral {
+		s += ", neutral"
 	}
 	if g.cfg.Window > 0 {
 		s += fmt.Sprintf(", window %d, %v", g.cfg.Window, g.cfg.Order)
@@ -207,10 +233,6 @@ func (g *Greedy) String() string {
 	return s + ")"
 }
 
-// breadth returns how the search's Breadth prints itself, "" without one.
-func (g *Greedy) breadth() string {
-	if g.cfg.Breadth == nil {
-		return ""
-	}
-	return breadthName(g.cfg.Breadth)
-}
+// Breadth returns what decides how many children each generation has, nil for N. A journal recognizes a run by how it
+// prints itself.
+func (g *Greedy) Breadth() Breadth { return g.cfg.Breadth }

@@ -1,7 +1,10 @@
 package population_test
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -10,6 +13,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
@@ -92,6 +96,35 @@ func TestByIndexDoesNotDependOnWhatEndsFirst(t *testing.T) {
 					t.Errorf("window %d: another order of replies comes to other children:\n%s", window, diff)
 				}
 			})
+		}
+	}
+}
+
+// A journal belongs to the breadth with which it was begun.
+func TestJournalOfAnotherBreadth(t *testing.T) {
+	for _, tt := range []struct {
+		reason    string
+		then, now evolve.Breadth
+		same      bool
+	}{
+		{"the same again", evolve.Doubling{}, evolve.Doubling{}, true},
+		{"another one", evolve.Doubling{}, evolve.Adaptive{}, false},
+		{"none now", evolve.Fixed(evolve.DefaultN), nil, false},
+	} {
+		path := filepath.Join(t.TempDir(), "journal")
+		var err error
+		for _, b := range []evolve.Breadth{tt.then, tt.now} {
+			j, bad := journal.Open(path, journal.Config{Resume: true})
+			if bad != nil {
+				t.Fatal(bad)
+			}
+			target := -1.0 // reached from the start: no draw is compared
+			p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, Breadth: b})
+			_, err = evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Target: &target}, Journal: j})
+			j.Close()
+		}
+		if tt.same && err != nil || !tt.same && (!errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), "breadth")) {
+			t.Errorf("%s: %v", tt.reason, err)
 		}
 	}
 }

@@ -121,6 +121,10 @@ func (p *Population) next() (int, error) {
 	return p.width.n, p.width.err
 }
 
+// Breadth returns what decides how many children each generation has, nil for N. A journal recognizes a run by how it
+// prints itself.
+func (p *Population) Breadth() evolve.Breadth { return p.cfg.Breadth }
+
 // Seed returns the search's seed.
 func (p *Population) Seed() uint32 { return p.cfg.Seed }
 
