@@ -1,0 +1,73 @@
+package population_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/evoalloc/evoalloc/evolve/population"
+)
+
+// shares prints how often, in percent, a selector chooses each of four members. They score 4, 3, 2 and 0, and were
+// asked for 8, 0, 0 and 0 children.
+func shares(s population.Selector) {
+	var from []*population.Member
+	for i, score := range []float64{4, 3, 2, 0} {
+		from = append(from, member(i, "", score))
+	}
+	from[0].Asked = 8
+	r, n := rand.New(rand.NewPCG(1, 1)), make([]float64, len(from))
+	for range 20_000 {
+		n[s.Select(from, r).ID]++
+	}
+	for i := range n {
+		n[i] = math.Round(n[i] / 200)
+	}
+	fmt.Println(s, n)
+}
+
+// A good program that was often asked for children gives way to one that was not.
+func ExampleWeighted() {
+	shares(population.Weighted(10))
+	// Output:
+	// Weighted(10) [10 90 0 0]
+}
+
+// Selection in proportion to the score, as in the first genetic algorithms.
+func ExampleByWeight() {
+	shares(population.ByWeight(func(m *population.Member) float64 { return m.Result.Score }))
+	// Output:
+	// ByWeight [44 33 23 0]
+}
+
+// The chance of a member is in proportion to the number of cases at which none is better.
+func ExampleFrontFrequency() {
+	var from []*population.Member
+	for i, cases := range [][]float64{{1, 1, 1, 0}, {0, 0, 0, 1}, {1, 0, 0, 0}} {
+		m := member(i, "", cases[0]+cases[1]+cases[2]+cases[3])
+		m.Result.Cases = cases
+		from = append(from, m)
+	}
+	r, n := rand.New(rand.NewPCG(1, 1)), make([]int, len(from))
+	for range 1000 {
+		n[population.FrontFrequency{}.Select(from, r).ID]++
+	}
+	fmt.Println(n[0] > 2*n[1], n[1] > 0, n[2])
+	// Output: true true 0
+}
+
+// A selector of one's own: the oldest member.
+func ExampleSelectorFunc() {
+	oldest := population.SelectorFunc(func(from []*population.Member, _ *rand.Rand) *population.Member {
+		first := from[0]
+		for _, m := range from {
+			if m.ID < first.ID {
+				first = m
+			}
+		}
+		return first
+	})
+	res := search(population.Config{N: 4, Archive: population.Top(3), Select: oldest}, 20)
+	fmt.Println(res.Calls, "calls")
+	// Output: 20 calls
+}
