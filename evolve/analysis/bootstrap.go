@@ -1,0 +1,159 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// A Bootstrap gives statistics confidence intervals: it draws runs with replacement, within each stratum as many as it
+// has, works the statistic out for each such sample, and takes the percentiles of the results (B. Efron, "Bootstrap
+// Methods: Another Look at the Jackknife", 1979; stratified as in R. Agarwal et al., "Deep Reinforcement Learning at the
+// Edge of the Statistical Precipice", 2021). Percentiles are by [Quantile].
+//
+// With few runs in a stratum such intervals are too narrow: of n runs of equal spread, by the factor √((n−1)/n) and
+// for the normal quantile in place of Student's. With ten runs a 95 % interval of a mean covers about 90 %.
+//
+// The zero value is ready for use. Methods may be called concurrently.
+type Bootstrap struct {
+	Samples int     // how many samples are drawn; 0: 2000
+	Level   float64 // of the intervals, in (0, 1); 0: 0.95
+	Seed    uint64  // of the draws: sample i has the stream at (Seed, "bootstrap", i)
+	// Draws are the samples to take in place of random ones: by sample, by stratum, the indices of the runs drawn.
+	// Methods of two Scores that draw them apart need the strata of the first, then those of the second. nil: drawn.
+	Draws [][][]int
+}
+
+// filled returns b with its defaults, or an error if it has a wrong value or Draws that do not fit strata of the given
+// sizes.
+func (b Bootstrap) filled(sizes []int) (Bootstrap, error) {
+	b.Samples, b.Level = cmp.Or(b.Samples, 2000), cmp.Or(b.Level, 0.95)
+	if b.Draws != nil {
+		b.Samples = len(b.Draws)
+	}
+	switch {
+	case b.Samples < 1:
+		return b, fmt.Errorf("analysis: %d bootstrap samples: need at least 1", b.Samples)
+	case !(b.Level > 0 && b.Level < 1):
+		return b, fmt.Errorf("analysis: level %v: need more than 0, less than 1", b.Level)
+	}
+	for i, draw := range b.Draws {
+		if err := fits(draw, sizes); err != nil {
+			return b, fmt.Errorf("analysis: sample %d of Draws %w", i, err)
+		}
+	}
+	return b, nil
+}
+
+// fits returns an error unless draw has indices for strata of the given sizes.
+func fits(draw [][]int, sizes []int) error {
+	if len(draw) != len(sizes) {
+		return fmt.Errorf("has %d strata: need %d", len(draw), len(sizes))
+	}
+	for s, drawn := range draw {
+		if len(drawn) == 0 {
+			return fmt.Errorf("has no runs for stratum %d", s)
+		}
+		for _, i := range drawn {
+			if i < 0 || i >= sizes[s] {
+				return fmt.Errorf("draws run %d of stratum %d, which has %d", i, s, sizes[s])
+			}
+		}
+	}
+	return nil
+}
+
+// each calls f with every sample of strata of the given sizes. f does not keep draw. b is filled.
+func (b Bootstrap) each(sizes []int, f func(i int, draw [][]int)) {
+	if b.Draws != nil {
+		for i, draw := range b.Draws {
+			f(i, draw)
+		}
+		return
+	}
+	draw := make([][]int, len(sizes))
+	for s, n := range sizes {
+		draw[s] = make([]int, n)
+	}
+	for i := range b.Samples {
+		r := stream.New(b.Seed, "bootstrap", uint64(i))
+		for s, n := range sizes {
+			for j := range draw[s] {
+				draw[s][j] = r.IntN(n)
+			}
+		}
+		f(i, draw)
+	}
+}
+
+// intervals returns the estimates at value with the percentiles of what f writes into its row for each sample. b is
+// filled.
+func (b Bootstrap) intervals(sizes []int, value []float64, f func(draw [][]int, into []float64)) []Interval {
+	replicates := make([][]float64, len(value)) // by number to estimate, then by sample
+	for k := range value {
+		replicates[k] = make([]float64, b.Samples)
+	}
+	row := make([]float64, len(value))
+	b.each(sizes, func(i int, draw [][]int) {
+		f(draw, row)
+		for k, v := range row {
+			replicates[k][i] = v
+		}
+	})
+	all := make([]Interval, len(value))
+	for k, v := range value {
+		all[k].Value = v
+		all[k].Low, all[k].High = percentiles(replicates[k], b.Level)
+	}
+	return all
+}
+
+// Estimate returns a statistic of s with its interval. It returns an error if s has no strata, one without runs or a
+// score that is not finite, or if b has a wrong value.
+func (b Bootstrap) Estimate(s Scores, stat Statistic) (Interval, error) {
+	if err := s.validate("the scores"); err != nil {
+		return Interval{}, err
+	}
+	b, err := b.filled(s.sizes())
+	if err != nil {
+		return Interval{}, err
+	}
+	var sample Scores
+	return b.intervals(s.sizes(), []float64{stat(s)}, func(draw [][]int, into []float64) {
+		sample = take(sample, s, draw)
+		into[0] = stat(sample)
+	})[0], nil
+}
+
+// Replicates returns a statistic of each sample, in order. It returns an error as [Bootstrap.Estimate] does.
+func (b Bootstrap) Replicates(s Scores, stat Statistic) ([]float64, error) {
+	if err := s.validate("the scores"); err != nil {
+		return nil, err
+	}
+	b, err := b.filled(s.sizes())
+	if err != nil {
+		return nil, err
+	}
+	var sample Scores
+	all := make([]float64, b.Samples)
+	b.each(s.sizes(), func(i int, draw [][]int) {
+		sample = take(sample, s, draw)
+		all[i] = stat(sample)
+	})
+	return all, nil
+}
+
+// take returns the runs of s that draw names, in the memory of into.
+func take(into, s Scores, draw [][]int) Scores {
+	if into == nil {
+		into = make(Scores, len(s))
+	}
+	for i, drawn := range draw {
+		into[i] = into[i][:0]
+		for _, j := range drawn {
+			into[i] = append(into[i], s[i][j])
+		}
+	}
+	return into
+}

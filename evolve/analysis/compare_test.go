@@ -1,0 +1,245 @@
+package analysis_test
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+func TestScoresAreRefused(t *testing.T) {
+	good := analysis.Scores{{1, 2}, {3}}
+	for _, c := range []struct {
+		reason string
+		x, y   analysis.Scores
+		b      analysis.Bootstrap
+		want   string
+	}{
+		{"no strata", nil, good, analysis.Bootstrap{}, "no stratum"},
+		{"a stratum without runs", analysis.Scores{{1}, {}}, good, analysis.Bootstrap{}, "stratum 1 of the first scores has no runs"},
+		{"NaN", good, analysis.Scores{{1, math.NaN()}, {3}}, analysis.Bootstrap{}, "run 1 in stratum 0 of the second scores is NaN"},
+		{"another number of strata", good, analysis.Scores{{1, 2}}, analysis.Bootstrap{}, "2 strata of the first scores and 1"},
+		{"pairs of other sizes", good, analysis.Scores{{1, 2}, {3, 4}}, analysis.Bootstrap{}, "same seeds"},
+		{"no such level", good, good, analysis.Bootstrap{Level: 1}, "level 1"},
+		{"fewer than no samples", good, good, analysis.Bootstrap{Samples: -1}, "-1 bootstrap samples"},
+		{"draws of another shape", good, good, analysis.Bootstrap{Draws: [][][]int{{{0, 1}}}}, "sample 0 of Draws has 1 strata: need 2"},
+		{"a draw of a run that is not there", good, good, analysis.Bootstrap{Draws: [][][]int{{{0, 1}, {1}}}}, "draws run 1 of stratum 1, which has 1"},
+		{"a draw of nothing", good, good, analysis.Bootstrap{Draws: [][][]int{{{0, 1}, {}}}}, "no runs for stratum 1"},
+	} {
+		if _, err := c.b.Paired(c.x, c.y); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "analysis: ") {
+			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
+		}
+	}
+}
+
+// Strata of other sizes are fine for methods that are not paired.
+func TestUnpairedSizes(t *testing.T) {
+	c, err := analysis.Bootstrap{Samples: 50}.Unpaired(analysis.Scores{{1, 2, 3}, {5}}, analysis.Scores{{1}, {2, 4}})
+	if err != nil || c.Difference.Value != 3.5-2 || c.Runs != 4 || c.Strata != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestBootstrapIsAddressed(t *testing.T) {
+	x := analysis.Scores{{1, 2, 3, 5, 8}, {2, 3, 1}}
+	run := func(seed uint64) []float64 {
+		r, err := analysis.Bootstrap{Samples: 20, Seed: seed}.Replicates(x, analysis.Mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if !reflect.DeepEqual(run(1), run(1)) {
+		t.Error("equal seeds give other samples")
+	}
+	if reflect.DeepEqual(run(1), run(2)) {
+		t.Error("other seeds give equal samples")
+	}
+	longer, err := analysis.Bootstrap{Samples: 30, Seed: 1}.Replicates(x, analysis.Mean)
+	if err != nil || !reflect.DeepEqual(longer[:20], run(1)) {
+		t.Errorf("the first samples depend on how many there are: %v", err)
+	}
+}
+
+// A pair that has a large part in common has a much narrower interval than two samples that do not share it.
+func TestPairsCancel(t *testing.T) {
+	r := stream.New(1, "pairs", 0)
+	x, y := analysis.Scores{nil}, analysis.Scores{nil}
+	for range 40 {
+		common := 10 * r.NormFloat64()
+		x[0], y[0] = append(x[0], common+1+0.1*r.NormFloat64()), append(y[0], common)
+	}
+	b := analysis.Bootstrap{}
+	paired, err := b.Paired(x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apart, err := b.Unpaired(x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !paired.Difference.Contains(1) || paired.Difference.Width() > 0.1 || apart.Difference.Width() < 5 {
+		t.Errorf("paired %v, unpaired %v", paired.Difference, apart.Difference)
+	}
+}
+
+// All 2ⁿ signs, counted, are what random ones come near.
+func TestSignFlipAgainstAllSigns(t *testing.T) {
+	d := []float64{0.3, -0.1, 0.4, 0.2, 0.5, 0.1, -0.2, 0.6}
+	zero := make([]float64, len(d))
+	extreme, total := 0, 1<<len(d)
+	for signs := range total {
+		sum, data := 0.0, 0.0
+		for i, v := range d {
+			data += v
+			if signs>>i&1 == 1 {
+				v = -v
+			}
+			sum += v
+		}
+		if math.Abs(sum) >= math.Abs(data)-1e-12 {
+			extreme++
+		}
+	}
+	const flips = 20000
+	exact := float64(extreme) / float64(total)
+	p, err := analysis.SignFlip(analysis.Scores{d}, analysis.Scores{zero}, flips, 3)
+	// Four standard deviations of a share of 20,000.
+	if err != nil || math.Abs(p-exact) > 4*math.Sqrt(exact*(1-exact)/flips) {
+		t.Errorf("p = %v, %v, want %v", p, err, exact)
+	}
+	if p, err := analysis.SignFlip(analysis.Scores{d}, analysis.Scores{d}, 99, 3); err != nil || p != 1 {
+		t.Errorf("of no difference p = %v, %v, want 1", p, err)
+	}
+	if _, err := analysis.SignFlip(analysis.Scores{d}, analysis.Scores{d}, 0, 3); err == nil {
+		t.Error("no flips are taken")
+	}
+}
+
+// Where there is no difference, at most a share p of p-values is at most p.
+func TestSignFlipIsValid(t *testing.T) {
+	const tests = 400
+	small := 0
+	for i := range uint64(tests) {
+		r := stream.New(7, "null", i)
+		x, y := analysis.Scores{make([]float64, 8), make([]float64, 8)}, analysis.Scores{make([]float64, 8), make([]float64, 8)}
+		for s := range x {
+			for j := range x[s] {
+				x[s][j], y[s][j] = r.ExpFloat64(), r.ExpFloat64()
+			}
+		}
+		if p, err := analysis.SignFlip(x, y, 199, i); err != nil {
+			t.Fatal(err)
+		} else if p <= 0.05 {
+			small++
+		}
+	}
+	// 20 are expected, with a standard deviation of 4.4; the seeds are fixed.
+	if small < 6 || small > 34 {
+		t.Errorf("%d of %d p-values are at most 0.05", small, tests)
+	}
+}
+
+func TestHolm(t *testing.T) {
+	for _, c := range []struct {
+		reason  string
+		p, want []float64
+	}{
+		{"the textbook's four", []float64{0.01, 0.04, 0.03, 0.005}, []float64{0.03, 0.06, 0.06, 0.02}},
+		{"never above 1", []float64{0.6, 0.9}, []float64{1, 1}},
+		{"one test is left alone", []float64{0.04}, []float64{0.04}},
+		{"none", nil, []float64{}},
+	} {
+		got := analysis.Holm(c.p)
+		for i := range c.want {
+			near(t, c.reason, got[i], c.want[i])
+		}
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %v", c.reason, got)
+		}
+	}
+}
+
+func TestSampleSize(t *testing.T) {
+	for _, c := range []struct {
+		reason    string
+		sd, width float64
+		want      int
+	}{
+		{"t is 2.262 with ten runs: 2·2.262/√10 = 1.431", 1, 1.4308, 10},
+		{"a little narrower takes one more", 1, 1.43, 11},
+		{"no spread takes the fewest", 0, 1, 2},
+		{"many runs need the normal quantile alone: (2·1.96/0.1)² = 1536.58, and 2.42 more for t", 1, 0.1, 1540},
+	} {
+		if got, err := analysis.SampleSize(c.sd, c.width, 0.95); err != nil || got != c.want {
+			t.Errorf("%s: %d, %v, want %d", c.reason, got, err, c.want)
+		}
+	}
+	for _, c := range [][3]float64{{-1, 1, .95}, {1, 0, .95}, {1, 1, 1}, {math.NaN(), 1, .95}, {1, 1e-12, .95}} {
+		if n, err := analysis.SampleSize(c[0], c[1], c[2]); err == nil {
+			t.Errorf("SampleSize(%v) = %d, want an error", c, n)
+		}
+	}
+}
+
+func TestRunsFor(t *testing.T) {
+	for _, c := range []struct {
+		reason    string
+		n         int
+		now, want float64
+		runs      int
+	}{
+		{"half the width takes four times the runs", 10, 1, 0.5, 40},
+		{"a wider one takes no fewer than there are", 10, 1, 3, 10},
+		{"rounded up", 10, 1, 0.9, 13},
+	} {
+		if got, err := analysis.RunsFor(c.n, c.now, c.want); err != nil || got != c.runs {
+			t.Errorf("%s: %d, %v, want %d", c.reason, got, err, c.runs)
+		}
+	}
+	for _, c := range [][3]float64{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1, 1, 1e-9}} {
+		if _, err := analysis.RunsFor(int(c[0]), c[1], c[2]); err == nil {
+			t.Errorf("RunsFor(%v) has no error", c)
+		}
+	}
+}
+
+// The doc comment's figure: percentile intervals of a mean of ten normal scores cover about 90 %, not 95.
+func TestTenRunsCoverLess(t *testing.T) {
+	const sets = 1000
+	covered := 0
+	for i := range uint64(sets) {
+		r := stream.New(11, "ten", i)
+		x := analysis.Scores{make([]float64, 10)}
+		for j := range x[0] {
+			x[0][j] = r.NormFloat64()
+		}
+		in, err := analysis.Bootstrap{Samples: 300, Seed: i}.Estimate(x, analysis.Mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in.Contains(0) {
+			covered++
+		}
+	}
+	if covered < 870 || covered > 930 { // three standard deviations of 0.9; the seeds are fixed
+		t.Errorf("%d of %d intervals cover", covered, sets)
+	}
+}
+
+func TestQuantileOfNothing(t *testing.T) {
+	for _, v := range [][]float64{nil, {1, math.NaN()}} {
+		if q := analysis.Quantile(v, 0.5); !math.IsNaN(q) {
+			t.Errorf("the median of %v is %v", v, q)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a quantile of 2 is taken")
+		}
+	}()
+	analysis.Quantile([]float64{1}, 2)
+}
