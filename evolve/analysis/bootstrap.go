@@ -23,6 +23,8 @@ type Bootstrap struct {
 	// Draws are the samples to take in place of random ones: by sample, by stratum, the indices of the runs drawn.
 	// Methods of two Scores that draw them apart need the strata of the first, then those of the second. nil: drawn.
 	Draws [][][]int
+
+	fewer int // how many runs fewer than it has are drawn in each stratum
 }
 
 // filled returns b with its defaults, or an error if it has a wrong value or Draws that do not fit strata of the given
@@ -74,7 +76,7 @@ func (b Bootstrap) each(sizes []int, f func(i int, draw [][]int)) {
 	}
 	draw := make([][]int, len(sizes))
 	for s, n := range sizes {
-		draw[s] = make([]int, n)
+		draw[s] = make([]int, n-b.fewer)
 	}
 	for i := range b.Samples {
 		r := stream.New(b.Seed, "bootstrap", uint64(i))

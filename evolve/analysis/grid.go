@@ -1,0 +1,207 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// A GridConfig says which cells a [Grid] has. The zero value takes all of them, with a ceiling of 1.
+type GridConfig struct {
+	MinCalls, MaxCalls int // the budgets C = T·N of the cells; 0: no limit
+	// Depths are the T that cells may have; nil: the powers of two and the T of every run.
+	Depths []int
+	// Ceiling is the score that no program passes; nil: 1. It is a pointer because 0 is one, of negative losses.
+	Ceiling *float64
+	Epsilon float64 // the least gap to the ceiling that is told apart; 0: 1e-4
+	// Early takes runs that stopped early, for the depths that they reached. A run that ended at a target is among the
+	// best, so what is left of the deeper cells looks worse than it is.
+	Early bool
+}
+
+// A Grid is the mean scores of searches over depth T and breadth N, for one task, model and method. A search of T
+// generations is that of every smaller T, too, so the cells of one breadth share searches.
+type Grid struct {
+	Task, Model, Method string
+	Ceiling, Epsilon    float64
+	Cells               []Cell // by N, then by T
+	// Short are cells that not every search of their breadth has a score for, with the searches that have one. They are
+	// not in Cells: means over other searches would not be comparable.
+	Short    []Cell
+	breadths []breadth // by N
+}
+
+// A Cell is one split of a budget.
+type Cell struct {
+	T        int     `json:"T"`
+	N        int     `json:"N"`
+	Searches int     `json:"searches"`
+	Answered float64 `json:"answered"` // answered calls of a search up to generation T, in the mean; T·N if none failed
+	Mean     float64 `json:"mean"`     // V̄, the mean best score after T generations
+	// Gap is ln(max(ceiling − V̄, ε)).
+	Gap     float64 `json:"log_gap"`
+	Floored bool    `json:"floored"` // V̄ is so near to the ceiling, or above it, that Gap is ln ε
+	Above   int     `json:"above"`   // searches with a score above the ceiling: it is wrong, or the evaluator is
+}
+
+// Calls returns the cell's budget, T·N.
+func (c Cell) Calls() int { return c.T * c.N }
+
+// Breadth returns the answered calls of a generation in the mean: N if none failed.
+func (c Cell) Breadth() float64 { return c.Answered / float64(c.T) }
+
+// A breadth is the searches of one N: seeds[i] is that of search i, and scores[k][i] its score in cell k of the grid's
+// cells from first on.
+type breadth struct {
+	n, first int
+	seeds    []int64
+	scores   [][]float64
+}
+
+// LogGap returns ln(max(ceiling − score, ε)), the logarithm of what is missing to the ceiling.
+func LogGap(score, ceiling, epsilon float64) float64 { return math.Log(max(ceiling-score, epsilon)) }
+
+// NewGrid makes the grid of runs of one task, model and method. Runs of one breadth and seed are one search; a cell takes
+// the shallowest of them that is deep enough. NewGrid returns an error if runs are of different tasks, models or methods,
+// if one seed is there twice, if a run is wrong or stopped early, or if no cell is left.
+func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
+	config.Epsilon = cmp.Or(config.Epsilon, 1e-4)
+	if !(config.Epsilon > 0) || math.IsInf(config.Epsilon, 0) {
+		return nil, fmt.Errorf("analysis: GridConfig.Epsilon is %v: need more than 0", config.Epsilon)
+	}
+	if err := validateRuns(runs, config.Early); err != nil {
+		return nil, err
+	}
+	g := &Grid{Task: runs[0].Task, Model: runs[0].Model, Method: runs[0].Method, Ceiling: 1, Epsilon: config.Epsilon}
+	if config.Ceiling != nil {
+		g.Ceiling = *config.Ceiling
+	}
+	byN := map[int]map[int64][]Run{}
+	for _, r := range runs {
+		if byN[r.N] == nil {
+			byN[r.N] = map[int64][]Run{}
+		}
+		byN[r.N][r.Seed] = append(byN[r.N][r.Seed], r)
+	}
+	depths := config.depths(runs)
+	for _, n := range slices.Sorted(maps.Keys(byN)) {
+		g.addBreadth(n, byN[n], config.within(depths, n))
+	}
+	if len(g.Cells) == 0 {
+		return nil, fmt.Errorf("analysis: no cell is left of %d runs: the limits on calls %d to %d, or the depths, leave none that all seeds of a breadth have", len(runs), config.MinCalls, config.MaxCalls)
+	}
+	for _, c := range g.Cells {
+		if c.Answered == 0 {
+			return nil, fmt.Errorf("analysis: the cell T=%d N=%d has no answered call: leave its runs out", c.T, c.N)
+		}
+	}
+	return g, nil
+}
+
+// depths returns the T that cells may have, ascending.
+func (c GridConfig) depths(runs []Run) []int {
+	all := slices.Clone(c.Depths)
+	if all == nil {
+		most := 0
+		for _, r := range runs {
+			most = max(most, r.T)
+			all = append(all, r.T)
+		}
+		for t := 1; t <= most; t *= 2 {
+			all = append(all, t)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// within returns the depths that give a budget within the limits.
+func (c GridConfig) within(depths []int, n int) []int {
+	var in []int
+	for _, t := range depths {
+		if t >= 1 && t*n >= c.MinCalls && (c.MaxCalls == 0 || t*n <= c.MaxCalls) {
+			in = append(in, t)
+		}
+	}
+	return in
+}
+
+// addBreadth adds the cells of breadth n. runs are by seed.
+func (g *Grid) addBreadth(n int, runs map[int64][]Run, depths []int) {
+	b := breadth{n: n, first: len(g.Cells), seeds: slices.Sorted(maps.Keys(runs))}
+	for _, same := range runs {
+		slices.SortFunc(same, func(a, b Run) int { return cmp.Compare(a.T, b.T) })
+	}
+	for _, t := range depths {
+		var scores []float64
+		cell := Cell{T: t, N: n}
+		for _, seed := range b.seeds {
+			i := slices.IndexFunc(runs[seed], func(r Run) bool { return r.T >= t && r.reached(t) })
+			if i < 0 {
+				continue
+			}
+			r := runs[seed][i]
+			scores = append(scores, r.Best[t])
+			cell.Answered += float64(r.AnsweredBy(t))
+		}
+		if cell.Searches = len(scores); cell.Searches == 0 {
+			continue
+		}
+		cell.Answered /= float64(cell.Searches)
+		g.score(&cell, scores)
+		if cell.Searches < len(b.seeds) {
+			g.Short = append(g.Short, cell)
+			continue
+		}
+		g.Cells, b.scores = append(g.Cells, cell), append(b.scores, scores)
+	}
+	if len(b.scores) > 0 {
+		g.breadths = append(g.breadths, b)
+	}
+}
+
+// reached reports whether the run has all of generation t.
+func (r Run) reached(t int) bool { return t < r.Generations() || t == r.Generations() && !r.Partial }
+
+// score fills in what the scores of the cell's searches say.
+func (g *Grid) score(c *Cell, scores []float64) {
+	c.Mean = mean(scores)
+	c.Gap, c.Floored = LogGap(c.Mean, g.Ceiling, g.Epsilon), g.Ceiling-c.Mean < g.Epsilon
+	for _, v := range scores {
+		if v > g.Ceiling {
+			c.Above++
+		}
+	}
+}
+
+// Budgets returns the budgets of the cells, ascending.
+func (g *Grid) Budgets() []int {
+	var all []int
+	for _, c := range g.Cells {
+		all = append(all, c.Calls())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Floored returns how many cells are floored, see [Cell].
+func (g *Grid) Floored() int {
+	n := 0
+	for _, c := range g.Cells {
+		if c.Floored {
+			n++
+		}
+	}
+	return n
+}
+
+// gaps returns the cells' Gap.
+func (g *Grid) gaps() []float64 {
+	y := make([]float64, len(g.Cells))
+	for i, c := range g.Cells {
+		y[i] = c.Gap
+	}
+	return y
+}

@@ -1,0 +1,189 @@
+package analysis
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// The reader is here and not in evolve/report because it needs a tenth of a result's fields and none of the packages that
+// make results: analysis of files compiles without the searches. It takes the paper's own files too, which lack what
+// evolve/report adds.
+
+// A resultJSON is the part of a result file that is analysed.
+type resultJSON struct {
+	Task       string    `json:"task"`
+	Model      string    `json:"model"`
+	Breadth    string    `json:"breadth"`
+	T          int       `json:"T"`
+	N          int       `json:"N"`
+	Seed       int64     `json:"seed"`
+	Stop       string    `json:"stop"`
+	Trajectory []rowJSON `json:"trajectory"`
+	// of a bandit
+	Algo       string      `json:"algo"`
+	Total      int         `json:"T_total"`
+	BanditSeed json.Number `json:"bandit_seed"`
+	Selections []int       `json:"selections"`
+	Running    []float64   `json:"running_best"`
+	Arms       []armJSON   `json:"arm_results"`
+}
+
+type armJSON struct {
+	Trajectory []rowJSON `json:"trajectory"`
+}
+
+// A rowJSON is one generation.
+type rowJSON struct {
+	Generation int         `json:"generation"`
+	Best       *float64    `json:"best_fitness"`
+	Count      *int        `json:"n_children"`
+	Children   []calledRow `json:"children"`
+	Asides     []calledRow `json:"asides"`
+	Partial    bool        `json:"partial"`
+}
+
+// A calledRow is a child or another call.
+type calledRow struct {
+	Status string `json:"final_status"`
+}
+
+// ReadFile reads the run in a result file as [Read] does.
+func ReadFile(path string) (Run, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Run{}, fmt.Errorf("analysis: %w", err)
+	}
+	defer f.Close()
+	r, err := Read(f)
+	if err != nil {
+		return Run{}, fmt.Errorf("%w, in %s", err, path)
+	}
+	r.From = path
+	return r, nil
+}
+
+// Read reads a run from a result file of this library or of the BaSE paper's code, greedy or bandit (docs/results.md).
+// An answered call is a child or an aside whose final status is "ok"; where a file has no rows of children, each that came to
+// be counts. The best score of a generation is that of it and all before. Read returns an error if the file is no
+// result, or lacks a field that is needed.
+func Read(from io.Reader) (Run, error) {
+	var f resultJSON
+	if err := json.NewDecoder(from).Decode(&f); err != nil {
+		if errors.Is(err, io.EOF) {
+			return Run{}, errors.New("analysis: the result is empty")
+		}
+		return Run{}, fmt.Errorf("analysis: not a result: %w", err)
+	}
+	var r Run
+	var err error
+	if f.Arms != nil {
+		r, err = f.bandit()
+	} else {
+		r, err = f.greedy()
+	}
+	if err != nil {
+		return Run{}, err
+	}
+	return r, r.validate()
+}
+
+// greedy returns the run of a file of one search.
+func (f resultJSON) greedy() (Run, error) {
+	r := Run{Task: f.Task, Model: f.Model, Method: "greedy", T: f.T, N: f.N, Seed: f.Seed, Stop: f.Stop}
+	if f.Breadth != "" {
+		r.Method += " " + f.Breadth
+	}
+	for i, row := range f.Trajectory {
+		if row.Generation != i || row.Best == nil {
+			return r, fmt.Errorf("analysis: row %d of the trajectory is generation %d, with best_fitness missing: %v", i, row.Generation, row.Best == nil)
+		}
+		best := *row.Best
+		if i > 0 {
+			best = max(best, r.Best[i-1])
+		}
+		r.Best = append(r.Best, best)
+		r.Answered = append(r.Answered, row.answered(i, f.N))
+		r.Partial = row.Partial
+	}
+	return r, nil
+}
+
+// bandit returns the run of a file of several searches.
+func (f resultJSON) bandit() (Run, error) {
+	r := Run{Task: f.Task, Model: f.Model, Method: fmt.Sprintf("%s K=%d", f.Algo, len(f.Arms)), T: f.Total, N: f.N, Stop: f.Stop}
+	if f.Breadth != "" {
+		r.Method += " " + f.Breadth
+	}
+	seed, err := f.BanditSeed.Int64()
+	if err != nil {
+		return r, fmt.Errorf("analysis: bandit_seed %q: need a whole number", f.BanditSeed)
+	}
+	if len(f.Running) != len(f.Selections) {
+		return r, fmt.Errorf("analysis: %d selections and a running_best of %d rounds", len(f.Selections), len(f.Running))
+	}
+	r.Seed = seed
+	if err := f.start(&r); err != nil {
+		return r, err
+	}
+	pulls := make([]int, len(f.Arms))
+	for i, arm := range f.Selections {
+		if arm < 0 || arm >= len(f.Arms) {
+			return r, fmt.Errorf("analysis: round %d pulls arm %d of %d", i, arm, len(f.Arms))
+		}
+		pulls[arm]++
+		rows, calls := f.Arms[arm].Trajectory, 0
+		if pulls[arm] < len(rows) {
+			calls = rows[pulls[arm]].answered(pulls[arm], f.N)
+			r.Partial = r.Partial || rows[pulls[arm]].Partial
+		}
+		r.Best = append(r.Best, max(r.Best[i], f.Running[i]))
+		r.Answered = append(r.Answered, calls)
+	}
+	return r, nil
+}
+
+// start begins the run with the best of the arms' initial programs.
+func (f resultJSON) start(r *Run) error {
+	calls := 0
+	for i, arm := range f.Arms {
+		if len(arm.Trajectory) == 0 || arm.Trajectory[0].Best == nil {
+			return fmt.Errorf("analysis: arm %d has no score to start from", i)
+		}
+		row := arm.Trajectory[0]
+		calls += row.answered(0, f.N)
+		if i == 0 {
+			r.Best = []float64{*row.Best}
+		}
+		r.Best[0] = max(r.Best[0], *row.Best)
+	}
+	r.Answered = []int{calls}
+	return nil
+}
+
+// answered returns how many calls of generation g brought an answer.
+func (row rowJSON) answered(g, n int) int {
+	sum := 0
+	for _, c := range row.Asides {
+		if c.Status == "ok" {
+			sum++
+		}
+	}
+	if g == 0 {
+		return sum
+	}
+	if row.Children == nil {
+		if row.Count != nil {
+			return sum + *row.Count
+		}
+		return sum + n
+	}
+	for _, c := range row.Children {
+		if c.Status == "ok" {
+			sum++
+		}
+	}
+	return sum
+}

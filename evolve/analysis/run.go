@@ -1,0 +1,146 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// A Run is the course of one search, or of a bandit over several: what a result file says of it that is analysed.
+type Run struct {
+	Task, Model string // their keys; "" if unknown
+	// Method is how the budget was spent: "greedy", or the bandit's short name. A breadth or a number of arms is part
+	// of it.
+	Method string
+	// T and N are the plan: T generations of N children, a budget of T·N calls.
+	T, N int
+	Seed int64
+	Best []float64 // the best score after generation 0, 1, ...; 0 is the initial program. Of a bandit: after each round
+	// Answered is how many model calls brought an answer in generation 0, 1, ... In generation 0 those that were made
+	// before the first. nil means N in each from 1 on.
+	Answered []int
+	Stop     string // why it ended: "budget", "target", ...; "" if the file does not say, as the paper's
+	Partial  bool   // the last generation of Best was cut short
+	From     string // where it was read from; "" if nowhere
+}
+
+// Calls returns the budget, T·N.
+func (r Run) Calls() int { return r.T * r.N }
+
+// Final returns the best score at the end.
+func (r Run) Final() float64 { return r.Best[len(r.Best)-1] }
+
+// Generations returns how many generations the run has, without the initial program's.
+func (r Run) Generations() int { return len(r.Best) - 1 }
+
+// AnsweredBy returns how many calls were answered up to the end of generation t. Children without an answer (timed out,
+// failed, made without a model) are rows of a result, but no calls of a budget. It panics if the run has no generation t.
+func (r Run) AnsweredBy(t int) int {
+	if t < 0 || t >= len(r.Best) {
+		panic(fmt.Sprintf("analysis: AnsweredBy(%d) of a run with %d generations", t, r.Generations()))
+	}
+	if r.Answered == nil {
+		return t * r.N
+	}
+	sum := 0
+	for _, n := range r.Answered[:t+1] {
+		sum += n
+	}
+	return sum
+}
+
+// Early reports whether the run ended before its T generations, and before its T·N calls were answered. Its score is
+// that of a smaller budget. If it ended because it reached a target, leaving it out would leave out the best runs, and
+// keeping its score would leave out what it might have found.
+func (r Run) Early() bool {
+	whole := r.Generations()
+	if r.Partial {
+		whole--
+	}
+	return whole < r.T && r.AnsweredBy(r.Generations()) < r.Calls()
+}
+
+// String names the run: "cp/offline/greedy T=8 N=16 seed 40".
+func (r Run) String() string {
+	s := fmt.Sprintf("%s/%s/%s T=%d N=%d seed %d", r.Task, r.Model, r.Method, r.T, r.N, r.Seed)
+	if r.From != "" {
+		s += " in " + r.From
+	}
+	return s
+}
+
+// validate returns an error if the run cannot be analysed.
+func (r Run) validate() error {
+	switch {
+	case r.T < 1 || r.N < 1:
+		return fmt.Errorf("analysis: %v: need T and N of at least 1", r)
+	case len(r.Best) == 0:
+		return fmt.Errorf("analysis: %v has no score to start from", r)
+	case r.Answered != nil && len(r.Answered) != len(r.Best):
+		return fmt.Errorf("analysis: %v has scores of %d generations and answered calls of %d", r, len(r.Best), len(r.Answered))
+	}
+	for g, v := range r.Best {
+		if !finite(v) || g > 0 && v < r.Best[g-1] {
+			return fmt.Errorf("analysis: %v has a best score of %v in generation %d: need finite numbers that do not fall", r, v, g)
+		}
+	}
+	return nil
+}
+
+// Groups returns the runs by task, model and method, each group in the order of runs. Only runs of one group may be
+// analysed together.
+func Groups(runs []Run) [][]Run {
+	sorted := slices.Clone(runs)
+	slices.SortStableFunc(sorted, compareKind)
+	var groups [][]Run
+	for len(sorted) > 0 {
+		n := 1
+		for n < len(sorted) && compareKind(sorted[0], sorted[n]) == 0 {
+			n++
+		}
+		groups = append(groups, sorted[:n:n])
+		sorted = sorted[n:]
+	}
+	return groups
+}
+
+func compareKind(a, b Run) int {
+	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Method, b.Method))
+}
+
+// validateRuns returns an error unless the runs are of one task, model and method, each is good, and no two are the
+// same. With early false, runs that stopped early are refused.
+func validateRuns(runs []Run, early bool) error {
+	if len(runs) == 0 {
+		return fmt.Errorf("analysis: no runs")
+	}
+	type plan struct {
+		t, n int
+		seed int64
+	}
+	seen := map[plan]Run{}
+	for _, r := range runs {
+		if err := r.validate(); err != nil {
+			return err
+		}
+		if compareKind(r, runs[0]) != 0 {
+			return fmt.Errorf("analysis: %v and %v are of different tasks, models or methods: their scores are not comparable, see Groups", runs[0], r)
+		}
+		p := plan{r.T, r.N, r.Seed}
+		if other, twice := seen[p]; twice {
+			return fmt.Errorf("analysis: %v and %v are one seed: counted twice it would seem surer than it is, so leave one out", other, r)
+		}
+		seen[p] = r
+		if r.Early() && !early {
+			return fmt.Errorf("analysis: %v stopped early, with %d of %d generations%s: resume it, or ask for early runs", r, r.Generations(), r.T, stopped(r.Stop))
+		}
+	}
+	return nil
+}
+
+func stopped(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
+}
