@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
@@ -89,9 +90,14 @@ func (b Bootstrap) each(sizes []int, f func(i int, draw [][]int)) {
 	}
 }
 
-// intervals returns the estimates at value with the percentiles of what f writes into its row for each sample. b is
-// filled.
+// intervals returns the estimates at value with the percentiles of what f writes into its row for each sample, at b's
+// level. b is filled.
 func (b Bootstrap) intervals(sizes []int, value []float64, f func(draw [][]int, into []float64)) []Interval {
+	return b.intervalsAt(slices.Repeat([]float64{b.Level}, len(value)), sizes, value, f)
+}
+
+// intervalsAt is intervals with a level for each estimate.
+func (b Bootstrap) intervalsAt(levels []float64, sizes []int, value []float64, f func(draw [][]int, into []float64)) []Interval {
 	replicates := make([][]float64, len(value)) // by number to estimate, then by sample
 	for k := range value {
 		replicates[k] = make([]float64, b.Samples)
@@ -106,7 +112,7 @@ func (b Bootstrap) intervals(sizes []int, value []float64, f func(draw [][]int, 
 	all := make([]Interval, len(value))
 	for k, v := range value {
 		all[k].Value = v
-		all[k].Low, all[k].High = percentiles(replicates[k], b.Level)
+		all[k].Low, all[k].High = percentiles(replicates[k], levels[k])
 	}
 	return all
 }

@@ -41,12 +41,14 @@ func (f Fit) At(x ...float64) float64 {
 }
 
 // P returns the two-sided p-value of each coefficient against 0, by Student's distribution. It rests on SE, with what is
-// said there.
+// said there. A coefficient of exactly 0 has 1.
 func (f Fit) P() []float64 {
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(f.DoF)}
 	p := make([]float64, len(f.Coef))
 	for i, c := range f.Coef {
-		p[i] = 2 * t.Survival(math.Abs(c)/f.SE[i])
+		if p[i] = 1; c != 0 {
+			p[i] = 2 * t.Survival(math.Abs(c)/f.SE[i])
+		}
 	}
 	return p
 }
