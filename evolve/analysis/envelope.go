@@ -44,8 +44,11 @@ func (g *Grid) Envelope(halves int, seed uint64) ([]EnvelopePoint, error) {
 		g.halve(stream.New(seed, "halves", uint64(i)), one, other)
 		for k, calls := range budgets {
 			by, of := g.bestWithin(calls, at(one)), g.bestWithin(calls, at(other))
-			points[k].Fair += (other[by] + one[of]) / float64(2*halves)
+			points[k].Fair += other[by] + one[of]
 		}
+	}
+	for k := range points {
+		points[k].Fair /= float64(2 * halves)
 	}
 	return points, nil
 }

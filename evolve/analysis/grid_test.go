@@ -98,6 +98,7 @@ func TestGridRefuses(t *testing.T) {
 		{"a score that is not a number", first(func(r *analysis.Run) { r.Best = slices.Clone(r.Best); r.Best[3] = math.NaN() }), analysis.GridConfig{}, "NaN in generation 3"},
 		{"a best score that falls", first(func(r *analysis.Run) { r.Best = slices.Clone(r.Best); r.Best[3] = -9 }), analysis.GridConfig{}, "-9 in generation 3"},
 		{"no plan", first(func(r *analysis.Run) { r.N = 0 }), analysis.GridConfig{}, "need T and N of at least 1"},
+		{"calls below 0", first(func(r *analysis.Run) { r.Answered = slices.Repeat([]int{-1}, len(r.Best)) }), analysis.GridConfig{}, "-1 answered calls in generation 0"},
 		{"no scores", first(func(r *analysis.Run) { r.Best = nil }), analysis.GridConfig{}, "no score to start from"},
 		{"calls of other generations", first(func(r *analysis.Run) { r.Answered = []int{1} }), analysis.GridConfig{}, "answered calls of 1"},
 		{"no call answered", change(func(runs []analysis.Run) []analysis.Run {

@@ -47,7 +47,16 @@ type rowJSON struct {
 
 // A calledRow is a child or another call.
 type calledRow struct {
-	Status string `json:"final_status"`
+	Status  *string  `json:"final_status"` // "" of a child that was made without a model
+	Fitness *float64 `json:"fitness"`      // null without a program
+}
+
+// answered reports whether a model answered. Without a status a program tells that one did.
+func (c calledRow) answered() bool {
+	if c.Status == nil {
+		return c.Fitness != nil
+	}
+	return *c.Status == "ok"
 }
 
 // ReadFile reads the run in a result file as [Read] does.
@@ -66,8 +75,8 @@ func ReadFile(path string) (Run, error) {
 }
 
 // Read reads a run from a result file of this library or of the BaSE paper's code, greedy or bandit (docs/results.md).
-// An answered call is a child or an aside whose final status is "ok"; where a file has no rows of children, each that came to
-// be counts. The best score of a generation is that of it and all before. Read returns an error if the file is no
+// An answered call is a child or an aside whose final status is "ok", or one with a program in a file without statuses; where
+// a file has no rows of children, n_children counts. The best score of a generation is that of it and all before. Read returns an error if the file is no
 // result, or lacks a field that is needed.
 func Read(from io.Reader) (Run, error) {
 	var f resultJSON
@@ -97,8 +106,11 @@ func (f resultJSON) greedy() (Run, error) {
 		r.Method += " " + f.Breadth
 	}
 	for i, row := range f.Trajectory {
-		if row.Generation != i || row.Best == nil {
-			return r, fmt.Errorf("analysis: row %d of the trajectory is generation %d, with best_fitness missing: %v", i, row.Generation, row.Best == nil)
+		switch {
+		case row.Generation != i:
+			return r, fmt.Errorf("analysis: generation %d in row %d of the trajectory", row.Generation, i)
+		case row.Best == nil:
+			return r, fmt.Errorf("analysis: generation %d has no best_fitness", i)
 		}
 		best := *row.Best
 		if i > 0 {
@@ -165,25 +177,24 @@ func (f resultJSON) start(r *Run) error {
 
 // answered returns how many calls of generation g brought an answer.
 func (row rowJSON) answered(g, n int) int {
-	sum := 0
-	for _, c := range row.Asides {
-		if c.Status == "ok" {
-			sum++
-		}
-	}
-	if g == 0 {
+	sum := countAnswered(row.Asides)
+	switch {
+	case g == 0:
 		return sum
+	case row.Children != nil:
+		return sum + countAnswered(row.Children)
+	case row.Count != nil:
+		return sum + *row.Count
 	}
-	if row.Children == nil {
-		if row.Count != nil {
-			return sum + *row.Count
+	return sum + n
+}
+
+func countAnswered(calls []calledRow) int {
+	n := 0
+	for _, c := range calls {
+		if c.answered() {
+			n++
 		}
-		return sum + n
 	}
-	for _, c := range row.Children {
-		if c.Status == "ok" {
-			sum++
-		}
-	}
-	return sum
+	return n
 }

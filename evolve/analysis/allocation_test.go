@@ -1,0 +1,66 @@
+package analysis_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
+)
+
+func TestAllocateByHand(t *testing.T) {
+	arms := [][]float64{{0, 1, 2, 2, 2}, {0, 0, 3, 5, 8}, {0, 1, 1, 1, 1}}
+	a, err := analysis.Allocate([]int{0, 1, 1, 0}, arms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Alone arm 1 would have had 0, 3, 5, 8 after 1 to 4 pulls, arm 0 one after the first; the run has 1, 1, 3, 3.
+	nearAll(t, "regret", a.Regret, []float64{0, 2, 2, 5})
+	nearAll(t, "share", a.Share, []float64{0.5, 0.5, 0})
+	near(t, "effective arms", a.Effective, 2)
+	if !a.Whole || !slices.Equal(a.Ranked, []int{1, 0, 2}) {
+		t.Errorf("%+v", a)
+	}
+	// Known as far as it was pulled, arm 1 may have stayed at 3.
+	arms[1] = arms[1][:3]
+	if a, err = analysis.Allocate([]int{0, 1, 1, 0}, arms); err != nil || a.Whole {
+		t.Errorf("%+v, %v", a, err)
+	}
+	nearAll(t, "least regret", a.Regret, []float64{0, 2, 0, 0})
+}
+
+// Several arms can do better than any one of them.
+func TestRegretBelowZero(t *testing.T) {
+	a, err := analysis.Allocate([]int{0, 1}, [][]float64{{0, 0, 1}, {0, 2, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nearAll(t, "regret", a.Regret, []float64{2, 0})
+	a, err = analysis.Allocate([]int{0, 1}, [][]float64{{4, 4, 4}, {0, 1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nearAll(t, "regret", a.Regret, []float64{0, 0})
+}
+
+func TestAllocateRefuses(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		pulls  []int
+		arms   [][]float64
+		want   string
+	}{
+		{"no pulls", nil, [][]float64{{0}}, "0 pulls over 1 arms"},
+		{"no arms", []int{0}, nil, "1 pulls over 0 arms"},
+		{"an arm without scores", []int{0}, [][]float64{{0, 1}, {}}, "arm 1 has no score"},
+		{"a score that falls", []int{0}, [][]float64{{0, -1}}, "-1 after 1 pulls"},
+		{"no number", []int{0}, [][]float64{{0, math.Inf(1)}}, "+Inf after 1 pulls"},
+		{"no such arm", []int{1}, [][]float64{{0, 1}}, "pulls arm 1 of 1"},
+		{"more pulls than are known", []int{0, 0}, [][]float64{{0, 1}}, "pull 2 of arm 0, which is known for 1"},
+	} {
+		if _, err := analysis.Allocate(c.pulls, c.arms); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
+		}
+	}
+}
