@@ -117,7 +117,7 @@ func (b Bootstrap) intervalsAt(levels []float64, sizes []int, value []float64, f
 	return all
 }
 
-// Estimate returns a statistic of s with its interval. It returns an error if s has no strata, one without runs or a
+// Estimate returns a statistic of s with its interval. In samples the runs of a stratum are in ascending order. It returns an error if s has no strata, one without runs or a
 // score that is not finite, or if b has a wrong value.
 func (b Bootstrap) Estimate(s Scores, stat Statistic) (Interval, error) {
 	if err := s.validate("the scores"); err != nil {
@@ -127,10 +127,9 @@ func (b Bootstrap) Estimate(s Scores, stat Statistic) (Interval, error) {
 	if err != nil {
 		return Interval{}, err
 	}
-	var sample Scores
+	sample := newSampler(s)
 	return b.intervals(s.sizes(), []float64{stat(s)}, func(draw [][]int, into []float64) {
-		sample = take(sample, s, draw)
-		into[0] = stat(sample)
+		into[0] = stat(sample.take(draw))
 	})[0], nil
 }
 
@@ -143,25 +142,8 @@ func (b Bootstrap) Replicates(s Scores, stat Statistic) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sample Scores
+	sample := newSampler(s)
 	all := make([]float64, b.Samples)
-	b.each(s.sizes(), func(i int, draw [][]int) {
-		sample = take(sample, s, draw)
-		all[i] = stat(sample)
-	})
+	b.each(s.sizes(), func(i int, draw [][]int) { all[i] = stat(sample.take(draw)) })
 	return all, nil
-}
-
-// take returns the runs of s that draw names, in the memory of into.
-func take(into, s Scores, draw [][]int) Scores {
-	if into == nil {
-		into = make(Scores, len(s))
-	}
-	for i, drawn := range draw {
-		into[i] = into[i][:0]
-		for _, j := range drawn {
-			into[i] = append(into[i], s[i][j])
-		}
-	}
-	return into
 }

@@ -41,18 +41,17 @@ func (b Bootstrap) Unpaired(x, y Scores) (Comparison, error) {
 }
 
 // compare draws samples of the given sizes, which split deals out to x and y.
-func (b Bootstrap) compare(x, y Scores, sizes []int, split func(draw [][]int) (ofX, ofY [][]int)) (Comparison, error) {
+func (b Bootstrap) compare(x, y Scores, sizes []int, split func(draw [][]int) (dx, dy [][]int)) (Comparison, error) {
 	b, err := b.filled(sizes)
 	if err != nil {
 		return Comparison{}, err
 	}
 	value := make([]float64, 4)
 	contrast(x, y, value)
-	var sx, sy Scores
+	ofX, ofY := newSampler(x), newSampler(y)
 	of := b.intervals(sizes, value, func(draw [][]int, into []float64) {
 		dx, dy := split(draw)
-		sx, sy = take(sx, x, dx), take(sy, y, dy)
-		contrast(sx, sy, into)
+		contrast(ofX.take(dx), ofY.take(dy), into)
 	})
 	return Comparison{
 		Strata: len(x), Runs: x.Runs(),

@@ -17,16 +17,28 @@ func Improvement(x, y Scores) float64 {
 	return sum / float64(len(x))
 }
 
-// improvement is Improvement in one stratum. It sorts y and looks each x up, so a bootstrap of many runs is quick.
+// improvement is Improvement in one stratum. It sorts both and goes through them side by side, so a bootstrap of many
+// runs is quick.
 func improvement(x, y []float64) float64 {
-	sorted := slices.Sorted(slices.Values(y))
+	x, y = ascending(x), ascending(y)
 	wins := 0.0
+	below, upTo := 0, 0 // how many of y are below v, and at most v
 	for _, v := range x {
-		below, tied := slices.BinarySearch(sorted, v)
-		wins += float64(below)
-		for i := below; tied && i < len(sorted) && sorted[i] == v; i++ {
-			wins += 0.5
+		for below < len(y) && y[below] < v {
+			below++
 		}
+		for upTo < len(y) && y[upTo] <= v {
+			upTo++
+		}
+		wins += float64(below) + 0.5*float64(upTo-below)
 	}
 	return wins / (float64(len(x)) * float64(len(y)))
+}
+
+// ascending returns the values in ascending order, which may be the argument.
+func ascending(values []float64) []float64 {
+	if slices.IsSorted(values) {
+		return values
+	}
+	return slices.Sorted(slices.Values(values))
 }

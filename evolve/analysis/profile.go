@@ -45,9 +45,8 @@ func (b Bootstrap) Profile(s Scores, at []float64) ([]Interval, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sample Scores
+	sample := newSampler(s)
 	return b.intervals(s.sizes(), Profile(s, at), func(draw [][]int, into []float64) {
-		sample = take(sample, s, draw)
-		profileInto(sample, at, into)
+		profileInto(sample.take(draw), at, into)
 	}), nil
 }

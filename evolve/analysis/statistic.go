@@ -43,8 +43,7 @@ func Median(s Scores) float64 {
 // median (R. Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice", 2021, section 4.3).
 // It is NaN without scores.
 func IQM(s Scores) float64 {
-	sorted := slices.Concat(s...)
-	slices.Sort(sorted)
+	sorted := ascending(slices.Concat(s...))
 	if len(sorted) > 0 && math.IsNaN(sorted[0]) {
 		return math.NaN() // it sorts first, so it would be trimmed
 	}
