@@ -8,29 +8,29 @@ import (
 
 // An Allocation is what a bandit did with its pulls.
 type Allocation struct {
-	// Regret is by round, after 1, 2, ... pulls: what the best single arm would have had with all the pulls so far, less
-	// what the run has,
+	// Regret is by round, after 1, 2, ... pulls: what the best single arm would have had with all the pulls so far,
+	// less what the run has,
 	//
 	//	max over arms of best(arm, t) − max over arms of best(arm, its pulls so far)
 	//
 	// It is in units of the score, and below 0 where several arms together did better than any one alone would have.
 	Regret []float64
-	// Whole reports whether every arm is known for as many pulls as there were. If not, as in a bandit's own log, an arm is
-	// taken to stay where its log ends, and Regret is only a lower bound.
+	// Whole reports whether every arm is known for as many pulls as there were. If not, as in a bandit's own log, an
+	// arm is taken to stay where its log ends, and Regret is only a lower bound.
 	Whole bool
 	// Ranked are the arms, best first, by their score at the end of what is known of them; of equals the first.
 	Ranked []int
 	// Share is the share of pulls by rank: Share[0] is that of Ranked[0].
 	Share []float64
-	// Effective is the effective number of arms, 1/Σ share² (M. O. Hill, "Diversity and Evenness", Ecology 54, 1973): K if
-	// all of K arms got as many pulls, 1 if one got all.
+	// Effective is the effective number of arms, 1/Σ share² (M. O. Hill, "Diversity and Evenness", Ecology 54, 1973):
+	// K if all of K arms got as many pulls, 1 if one got all.
 	Effective float64
 }
 
-// Allocate works out what the pulls of a run's rounds did. arms[k] is the best score of arm k after 0, 1, ... of its own
-// pulls, which may go on beyond those that it got: simulated arms and searches that ran alone do, and only with them is
-// the regret in hindsight whole. It returns an error if there are no arms or pulls, an arm is not there or was pulled more often
-// than it is known, or scores are not finite or fall.
+// Allocate works out what the pulls of a run's rounds did. arms[k] is the best score of arm k after 0, 1, ... of its
+// own pulls, which may go on beyond those that it got: simulated arms and searches that ran alone do, and only with
+// them is the regret in hindsight whole. It returns an error if there are no arms or pulls, an arm is not there or
+// was pulled more often than it is known, or scores are not finite or fall.
 func Allocate(pulls []int, arms [][]float64) (Allocation, error) {
 	if err := validateArms(pulls, arms); err != nil {
 		return Allocation{}, err

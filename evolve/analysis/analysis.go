@@ -12,4 +12,15 @@
 // them with an interval, [Bootstrap.Paired] and [Bootstrap.Unpaired] compare two methods, [SignFlip] tests a paired
 // difference, and [Holm] corrects several tests. [Bootstrap.Profile] has the whole distribution. [SampleSize] and
 // [RunsFor] say how many runs an interval of a given width takes.
+//
+// # Depth and breadth
+//
+// A [Run] is read from a result file, ours or the BaSE paper's, by [Read]. [NewGrid] makes a [Grid] of mean scores by
+// split. [Grid.Surface] fits the bilinear surface, [Surface.Split] gives the best split of a budget, and
+// [Grid.Intervals] says how sure both are. [Grid.Rivals], [Grid.HeldOut] and [Grid.Envelope] hold them against
+// simpler models and against what was observed. [Bootstrap.Threshold] is how long runs need to a score.
+//
+// # Bandits
+//
+// [Allocate] works out regret and shares of pulls, and [EstimateOffPolicy] what another policy would have got.
 package analysis

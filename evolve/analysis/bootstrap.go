@@ -8,10 +8,10 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A Bootstrap gives statistics confidence intervals: it draws runs with replacement, within each stratum as many as it
-// has, works the statistic out for each such sample, and takes the percentiles of the results (B. Efron, "Bootstrap
-// Methods: Another Look at the Jackknife", 1979; stratified as in R. Agarwal et al., "Deep Reinforcement Learning at the
-// Edge of the Statistical Precipice", 2021). Percentiles are by [Quantile].
+// A Bootstrap gives statistics confidence intervals: it draws runs with replacement, within each stratum as many as
+// it has, works the statistic out for each such sample, and takes the percentiles of the results (B. Efron,
+// "Bootstrap Methods: Another Look at the Jackknife", 1979; stratified as in R. Agarwal et al., "Deep Reinforcement
+// Learning at the Edge of the Statistical Precipice", 2021). Percentiles are by [Quantile].
 //
 // With few runs in a stratum such intervals are too narrow: of n runs of equal spread, by the factor √((n−1)/n) and
 // for the normal quantile in place of Student's. With ten runs a 95 % interval of a mean covers about 90 %.
@@ -117,8 +117,8 @@ func (b Bootstrap) intervalsAt(levels []float64, sizes []int, value []float64, f
 	return all
 }
 
-// Estimate returns a statistic of s with its interval. In samples the runs of a stratum are in ascending order. It returns an error if s has no strata, one without runs or a
-// score that is not finite, or if b has a wrong value.
+// Estimate returns a statistic of s with its interval. In samples the runs of a stratum are in ascending order. It
+// returns an error if s has no strata, one without runs or a score that is not finite, or if b has a wrong value.
 func (b Bootstrap) Estimate(s Scores, stat Statistic) (Interval, error) {
 	if err := s.validate("the scores"); err != nil {
 		return Interval{}, err

@@ -7,9 +7,9 @@ import (
 )
 
 // expanded returns the level at which percentiles make an interval of the given level, for an estimate whose variance
-// is known from df degrees of freedom: 1 − 2Φ(−t), where t is the (1+level)/2 quantile of Student's distribution. Plain
-// percentiles would be those of a known variance (T. C. Hesterberg, "What Teachers Should Know About the Bootstrap", The
-// American Statistician 69, 2015, section 5.3). Without a finite df it is level.
+// is known from df degrees of freedom: 1 − 2Φ(−t), where t is the (1+level)/2 quantile of Student's distribution.
+// Plain percentiles would be those of a known variance (T. C. Hesterberg, "What Teachers Should Know About the
+// Bootstrap", The American Statistician 69, 2015). Without a finite df it is level.
 func expanded(level, df float64) float64 {
 	if !finite(df) || df <= 0 {
 		return level
@@ -18,8 +18,8 @@ func expanded(level, df float64) float64 {
 	return 1 - 2*distuv.UnitNormal.CDF(-t)
 }
 
-// degrees returns the degrees of freedom of the variance of each number that f writes, by F. E. Satterthwaite, "An Approximate
-// Distribution of Estimates of Variance Components", 1946:
+// degrees returns the degrees of freedom of the variance of each number that f writes, by F. E. Satterthwaite, "An
+// Approximate Distribution of Estimates of Variance Components", 1946:
 //
 //	(Σ vₛ)² / Σ (vₛ²/(nₛ−1))
 //

@@ -14,16 +14,16 @@ type EnvelopePoint struct {
 	// Cell has the best mean of all cells with T·N ≤ Calls, with a tie the shallower. Its mean is a maximum over noisy
 	// means, so it is too high.
 	Cell Cell `json:"cell"`
-	// Fair is the mean score of the searches that did not choose: the cell is chosen by half of each breadth's searches and
-	// scored on the other half, over random halves. It is a little low, as half of the searches choose worse than
-	// all.
+	// Fair is the mean score of the searches that did not choose: the cell is chosen by half of each breadth's
+	// searches and scored on the other half, over random halves. It is a little low, as half of the searches choose
+	// worse than all.
 	Fair float64 `json:"fair"`
 }
 
 // Envelope returns the envelope E(C) = max over T·N ≤ C of V̄(T, N) at each budget of the grid's cells, and the same
 // without the bias of choosing and scoring on the same searches. halves is how many random halvings there are, each
-// used both ways; 0: 100. Halving i is drawn from the stream at (seed, "halves", i). It returns an error if a breadth has
-// fewer than two searches.
+// used both ways; 0: 100. Halving i is drawn from the stream at (seed, "halves", i). It returns an error if a breadth
+// has fewer than two searches.
 func (g *Grid) Envelope(halves int, seed uint64) ([]EnvelopePoint, error) {
 	halves = cmp.Or(halves, 100)
 	if halves < 1 {

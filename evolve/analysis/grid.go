@@ -63,9 +63,9 @@ type breadth struct {
 // LogGap returns ln(max(ceiling − score, ε)), the logarithm of what is missing to the ceiling.
 func LogGap(score, ceiling, epsilon float64) float64 { return math.Log(max(ceiling-score, epsilon)) }
 
-// NewGrid makes the grid of runs of one task, model and method. Runs of one breadth and seed are one search; a cell takes
-// the shallowest of them that is deep enough. NewGrid returns an error if runs are of different tasks, models or methods,
-// if one seed is there twice, if a run is wrong or stopped early, or if no cell is left.
+// NewGrid makes the grid of runs of one task, model and method. Runs of one breadth and seed are one search; a cell
+// takes the shallowest of them that is deep enough. NewGrid returns an error if runs are of different tasks, models
+// or methods, if one seed is there twice, if a run is wrong or stopped early, or if no cell is left.
 func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 	config.Epsilon = cmp.Or(config.Epsilon, 1e-4)
 	if !(config.Epsilon > 0) || math.IsInf(config.Epsilon, 0) {

@@ -12,8 +12,9 @@ type HeldOut struct {
 	Loss float64 `json:"loss"`
 }
 
-// HeldOut leaves out each budget in turn, and compares the split that the rest predicts for it with the best one observed. Budgets
-// with a single cell are passed over. It returns an error if the surface cannot be fitted without one of the budgets.
+// HeldOut leaves out each budget in turn, and compares the split that the rest predicts for it with the best one
+// observed. Budgets with a single cell are passed over. It returns an error if the surface cannot be fitted without
+// one of the budgets.
 func (g *Grid) HeldOut() ([]HeldOut, error) {
 	if _, err := g.bilinear(); err != nil {
 		return nil, err

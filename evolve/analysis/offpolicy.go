@@ -13,8 +13,8 @@ type Decision struct {
 	Propensity float64   // its chance when it was, in (0, 1]
 	Reward     float64   // what it brought
 	Target     []float64 // the chance that the other policy gives each arm; sums to 1
-	// Model is the reward that a model expects of each arm in this round, of a simulator or of a fit to other rounds; nil
-	// means 0 for all.
+	// Model is the reward that a model expects of each arm in this round, of a simulator or of a fit to other rounds;
+	// nil means 0 for all.
 	Model []float64
 }
 
@@ -29,9 +29,9 @@ type OffPolicy struct {
 	// SelfNormalized is Σw·r / Σw: a little biased, and much less noisy (A. Swaminathan, T. Joachims, "The
 	// Self-Normalized Estimator for Counterfactual Learning", 2015).
 	SelfNormalized Interval
-	// DoublyRobust is mean(Σₐ π(a)·q(a) + w·(r − q(arm))): without bias if the propensities are right or the model is, and
-	// less noisy the better the model (M. Dudík, J. Langford, L. Li, "Doubly Robust Policy Evaluation and Learning", 2011). The model
-	// must not have been fitted to the same rounds. Without one it is IPS.
+	// DoublyRobust is mean(Σₐ π(a)·q(a) + w·(r − q(arm))): without bias if the propensities are right or the model
+	// is, and less noisy the better the model (M. Dudík, J. Langford, L. Li, "Doubly Robust Policy Evaluation and
+	// Learning", 2011). The model must not have been fitted to the same rounds. Without one it is IPS.
 	DoublyRobust Interval
 	Overlap      Overlap
 }
@@ -45,9 +45,9 @@ type Overlap struct {
 	StdErr    float64 // of Mean
 }
 
-// Warning returns why the estimates are not to be relied on, or "" if nothing speaks against them: fewer than 30 effective
-// rounds, one round with more than a tenth of all weight, or a mean weight more than three standard errors below 1, where the
-// policy would pull arms that the log hardly ever could.
+// Warning returns why the estimates are not to be relied on, or "" if nothing speaks against them: fewer than 30
+// effective rounds, one round with more than a tenth of all weight, or a mean weight more than three standard errors
+// below 1, where the policy would pull arms that the log hardly ever could.
 func (o Overlap) Warning() string {
 	switch {
 	case o.Mean < 1-3*o.StdErr-1e-9:
@@ -60,10 +60,10 @@ func (o Overlap) Warning() string {
 	return ""
 }
 
-// EstimateOffPolicy estimates the reward a round that another policy would have got in the rounds of a log. Each round is
-// taken as it was, so it is the policy's value if rewards do not depend on earlier pulls; those of searches do, and for them
-// package bandit/replay plays policies over whole searches. It returns an error for fewer than two rounds, for numbers out of
-// range, or if the policy gives no chance to any pull of the log.
+// EstimateOffPolicy estimates the reward a round that another policy would have got in the rounds of a log. Each
+// round is taken as it was, so it is the policy's value if rewards do not depend on earlier pulls; those of searches
+// do, and for them package bandit/replay plays policies over whole searches. It returns an error for fewer than two
+// rounds, for numbers out of range, or if the policy gives no chance to any pull of the log.
 func EstimateOffPolicy(rounds []Decision) (OffPolicy, error) {
 	if len(rounds) < 2 {
 		return OffPolicy{}, fmt.Errorf("analysis: %d rounds to estimate from: need at least 2", len(rounds))

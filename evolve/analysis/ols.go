@@ -40,8 +40,8 @@ func (f Fit) At(x ...float64) float64 {
 	return y
 }
 
-// P returns the two-sided p-value of each coefficient against 0, by Student's distribution. It rests on SE, with what is
-// said there. A coefficient of exactly 0 has 1.
+// P returns the two-sided p-value of each coefficient against 0, by Student's distribution. It rests on SE, with what
+// is said there. A coefficient of exactly 0 has 1.
 func (f Fit) P() []float64 {
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(f.DoF)}
 	p := make([]float64, len(f.Coef))
@@ -53,9 +53,9 @@ func (f Fit) P() []float64 {
 	return p
 }
 
-// OLS fits y on the columns of x, x[i] being those of y[i], and a constant, by the QR decomposition (G. H. Golub,
-// C. F. Van Loan, "Matrix Computations", section 5.3). It returns an error if lengths differ, a number is not finite, there are no more
-// observations than coefficients, or columns depend on each other.
+// OLS fits y on the columns of x, x[i] being those of y[i], and a constant, by the QR decomposition (G. H. Golub, C.
+// F. Van Loan, "Matrix Computations", section 5.3). It returns an error if lengths differ, a number is not finite,
+// there are no more observations than coefficients, or columns depend on each other.
 func OLS(x [][]float64, y []float64) (Fit, error) {
 	d, err := newDesign(x)
 	if err != nil {

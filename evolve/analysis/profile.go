@@ -1,8 +1,9 @@
 package analysis
 
-// Profile returns the performance profile of s at the given scores: for each the share of runs strictly above it, in the
-// mean over strata (the run-score distribution of Agarwal et al., 2021, section 4.2). It shows what any one number hides: a profile
-// that lies above another everywhere is that of the better method, and where two cross neither is.
+// Profile returns the performance profile of s at the given scores: for each the share of runs strictly above it, in
+// the mean over strata (the run-score distribution of Agarwal et al., 2021, section 4.2). It shows what any one
+// number hides: a profile that lies above another everywhere is that of the better method, and where two cross
+// neither is.
 func Profile(s Scores, at []float64) []float64 {
 	profile := make([]float64, len(at))
 	profileInto(s, at, profile)

@@ -8,9 +8,9 @@ import (
 	"os"
 )
 
-// The reader is here and not in evolve/report because it needs a tenth of a result's fields and none of the packages that
-// make results: analysis of files compiles without the searches. It takes the paper's own files too, which lack what
-// evolve/report adds.
+// The reader is here and not in evolve/report because it needs a tenth of a result's fields and none of the packages
+// that make results: analysis of files compiles without the searches. It takes the paper's own files too, which lack
+// what evolve/report adds.
 
 // A resultJSON is the part of a result file that is analysed.
 type resultJSON struct {
@@ -74,10 +74,10 @@ func ReadFile(path string) (Run, error) {
 	return r, nil
 }
 
-// Read reads a run from a result file of this library or of the BaSE paper's code, greedy or bandit (docs/results.md).
-// An answered call is a child or an aside whose final status is "ok", or one with a program in a file without statuses; where
-// a file has no rows of children, n_children counts. The best score of a generation is that of it and all before. Read returns an error if the file is no
-// result, or lacks a field that is needed.
+// Read reads a run from a result file of this library or of the BaSE paper's code, greedy or bandit
+// (docs/results.md). An answered call is a child or an aside whose final status is "ok", or one with a program in a
+// file without statuses; where a file has no rows of children, n_children counts. The best score of a generation is
+// that of it and all before. Read returns an error if the file is no result, or lacks a field that is needed.
 func Read(from io.Reader) (Run, error) {
 	var f resultJSON
 	if err := json.NewDecoder(from).Decode(&f); err != nil {

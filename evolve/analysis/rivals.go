@@ -9,15 +9,15 @@ import (
 type Rival struct {
 	Name string `json:"name"` // "budget", "depth and breadth", or "depth, breadth and their product"
 	Fit  Fit    `json:"fit"`
-	// HeldOut is the root mean square error of the log gap, in cells of budgets that the fit did not see: each budget is
-	// left out in turn. Less is better.
+	// HeldOut is the root mean square error of the log gap, in cells of budgets that the fit did not see: each budget
+	// is left out in turn. Less is better.
 	HeldOut float64 `json:"held_out_rmse"`
 }
 
-// Rivals fits three models to the same cells, from the simplest: y on ln C alone, on ln T and ln N, and the [Surface]. R²
-// always prefers the last, as it has the most terms. Adjusted R², AIC and the error on budgets left out do not. Leaving
-// budgets out is the strictest of them, as cells of one search are not independent and AIC takes them to be. Rivals
-// returns an error if the surface cannot be fitted, or not without one of the budgets.
+// Rivals fits three models to the same cells, from the simplest: y on ln C alone, on ln T and ln N, and the
+// [Surface]. R² always prefers the last, as it has the most terms. Adjusted R², AIC and the error on budgets left out
+// do not. Leaving budgets out is the strictest of them, as cells of one search are not independent and AIC takes them
+// to be. Rivals returns an error if the surface cannot be fitted, or not without one of the budgets.
 func (g *Grid) Rivals() ([]Rival, error) {
 	if _, err := g.bilinear(); err != nil {
 		return nil, err

@@ -36,8 +36,9 @@ func (r Run) Final() float64 { return r.Best[len(r.Best)-1] }
 // Generations returns how many generations the run has, without the initial program's.
 func (r Run) Generations() int { return len(r.Best) - 1 }
 
-// AnsweredBy returns how many calls were answered up to the end of generation t. Children without an answer (timed out,
-// failed, made without a model) are rows of a result, but no calls of a budget. It panics if the run has no generation t.
+// AnsweredBy returns how many calls were answered up to the end of generation t. Children without an answer (timed
+// out, failed, made without a model) are rows of a result, but no calls of a budget. It panics if the run has no
+// generation t.
 func (r Run) AnsweredBy(t int) int {
 	if t < 0 || t >= len(r.Best) {
 		panic(fmt.Sprintf("analysis: AnsweredBy(%d) of a run with %d generations", t, r.Generations()))

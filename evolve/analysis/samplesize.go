@@ -15,7 +15,7 @@ const mostRuns = 1 << 40
 //	2·t·sd/√n ≤ width
 //
 // where t is the (1+level)/2 quantile of Student's distribution with n−1 degrees of freedom, and sd the standard
-// deviation of runs, or of the differences of pairs (W. G. Cochran, "Sampling Techniques", 1977, section 4.4). sd is
+// deviation of runs, or of the differences of pairs (W. G. Cochran, "Sampling Techniques", 1977). sd is
 // itself an estimate: of a pilot of ten runs it may well be off by a third, and n by two thirds. It returns an error
 // unless sd ≥ 0, width > 0 and level is in (0, 1), or if it takes more than 2⁴⁰ runs.
 func SampleSize(sd, width, level float64) (int, error) {
@@ -42,9 +42,9 @@ func SampleSize(sd, width, level float64) (int, error) {
 	return high, nil
 }
 
-// RunsFor returns how many runs in all an interval that n runs made needs to get from a width to another. Widths
-// fall with the square root of the number of runs, so it is ⌈n·(now/want)²⌉, and at least n. It is of use where
-// the interval is not that of a mean, as a bootstrap's. It returns an error unless n ≥ 1 and both widths are above 0, or
+// RunsFor returns how many runs in all an interval that n runs made needs to get from a width to another. Widths fall
+// with the square root of the number of runs, so it is ⌈n·(now/want)²⌉, and at least n. It is of use where the
+// interval is not that of a mean, as a bootstrap's. It returns an error unless n ≥ 1 and both widths are above 0, or
 // if it takes more than 2⁴⁰ runs.
 func RunsFor(n int, now, want float64) (int, error) {
 	if n < 1 || !(now > 0) || !(want > 0) {

@@ -12,20 +12,22 @@ type Split struct {
 	N        float64 `json:"N"`
 	Interior bool    `json:"interior"` // 1 < T < C; else a corner, T = 1 or N = 1, is best
 	LogGap   float64 `json:"log_gap"`  // the surface there
-	// HalfWidth is h in octaves, factors of two of T: with C < 0 the gap grows by the factor 1+δ between the optimum and
-	// T·2^±h. It is infinite with C ≥ 0, where the surface has no optimum inside.
+	// HalfWidth is h in octaves, factors of two of T: with C < 0 the gap grows by the factor 1+δ between the optimum
+	// and T·2^±h. It is infinite with C ≥ 0, where the surface has no optimum inside.
 	HalfWidth float64 `json:"-"`
-	// Within are the depths, as pairs of least and greatest, whose gap is at most 1+δ times that of the best. With C > 0
-	// there may be two: one at either end.
+	// Within are the depths, as pairs of least and greatest, whose gap is at most 1+δ times that of the best. With C
+	// > 0 there may be two: one at either end.
 	Within [][2]float64 `json:"within"`
 }
 
-// Split returns the best split of a budget of calls. With L = ln C, x = ln T and ln N = L − x the surface is a parabola,
+// Split returns the best split of a budget of calls. With L = ln C, x = ln T and ln N = L − x the surface is a
+// parabola,
 //
 //	y(x) = B0 + A·x + B·(L−x) + C·x·(L−x),   y′ = A − B + C·L − 2C·x,   y″ = −2C
 //
-// so with C < 0 the least gap is at x* = L/2 + (A−B)/(2C), inside iff |A−B| < |C|·L, and h = √(ln(1+δ)/|C|) to either side
-// the gap is 1+δ times as large. Otherwise it is at the better end, with a tie at T = 1. It panics unless calls ≥ 1 and delta > 0.
+// so with C < 0 the least gap is at x* = L/2 + (A−B)/(2C), inside iff |A−B| < |C|·L, and h = √(ln(1+δ)/|C|) to either
+// side the gap is 1+δ times as large. Otherwise it is at the better end, with a tie at T = 1. It panics unless calls
+// ≥ 1 and delta > 0.
 func (s Surface) Split(calls, delta float64) Split {
 	if !(calls >= 1) || math.IsInf(calls, 0) || !(delta > 0) || math.IsInf(delta, 0) {
 		panic(fmt.Sprintf("analysis: Split(%v calls, delta %v): need at least 1, and more than 0", calls, delta))
@@ -69,8 +71,8 @@ func (s Surface) best(l float64) (x float64, interior bool) {
 
 // within returns the parts of [0, l] where the surface is at most loss above its value at x, its least.
 //
-// At a distance d from x towards an end it is y(x) + slope·d − C·d², so the loss is reached where −C·d² + slope·d = loss.
-// With C > 0 the parabola is open below: from one end it rises and comes down towards the other.
+// At a distance d from x towards an end it is y(x) + slope·d − C·d², so the loss is reached where −C·d² + slope·d =
+// loss. With C > 0 the parabola is open below: from one end it rises and comes down towards the other.
 func (s Surface) within(x, l, loss float64) [][2]float64 {
 	slope := s.A - s.B + s.C*l - 2*s.C*x
 	low, again := reach(-s.C, -slope, loss, x)
@@ -86,8 +88,8 @@ func (s Surface) within(x, l, loss float64) [][2]float64 {
 	return parts
 }
 
-// reach returns how far the parabola q·d² + slope·d stays at most loss from d = 0 on, at most to d = end, and from which
-// d it is so again up to the end: NaN if it is not.
+// reach returns how far the parabola q·d² + slope·d stays at most loss from d = 0 on, at most to d = end, and from
+// which d it is so again up to the end: NaN if it is not.
 func reach(q, slope, loss, end float64) (first, again float64) {
 	if end <= 0 {
 		return 0, math.NaN()

@@ -39,9 +39,9 @@ func Median(s Scores) float64 {
 }
 
 // IQM returns the interquartile mean: of the n runs of all strata together, the mean of those that are left without
-// the ⌊n/4⌋ smallest and the ⌊n/4⌋ largest. A few odd runs sway it less than the mean, and it uses more of the runs than the
-// median (R. Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice", 2021, section 4.3).
-// It is NaN without scores.
+// the ⌊n/4⌋ smallest and the ⌊n/4⌋ largest. A few odd runs sway it less than the mean, and it uses more of the runs
+// than the median (R. Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice", 2021,
+// section 4.3). It is NaN without scores.
 func IQM(s Scores) float64 {
 	sorted := ascending(slices.Concat(s...))
 	if len(sorted) > 0 && math.IsNaN(sorted[0]) {
@@ -51,8 +51,9 @@ func IQM(s Scores) float64 {
 	return mean(sorted[cut : len(sorted)-cut])
 }
 
-// OptimalityGap returns a statistic: by how much runs miss the score target, max(target − score, 0) a run, in the mean
-// over strata of the mean over runs (Agarwal et al., 2021, section 4.3). Less is better. Scores above the target count as it.
+// OptimalityGap returns a statistic: by how much runs miss the score target, max(target − score, 0) a run, in the
+// mean over strata of the mean over runs (Agarwal et al., 2021, section 4.3). Less is better. Scores above the target
+// count as it.
 func OptimalityGap(target float64) Statistic {
 	return func(s Scores) float64 {
 		sum := 0.0

@@ -10,16 +10,17 @@ import (
 //	ln(max(ceiling − V̄, ε)) = B0 + A·ln T + B·ln N + C·ln T·ln N
 //
 // on the mean scores V̄ of cells, by least squares (the model of the BaSE paper, arXiv:2605.29268). C < 0: depth and
-// breadth complement each other, and the best split of a large budget is between the extremes. C ≥ 0: it is at one of them.
+// breadth complement each other, and the best split of a large budget is between the extremes. C ≥ 0: it is at one of
+// them.
 type Surface struct {
 	B0, A, B, C float64
 	Fit         Fit // with Coef B0, A, B, C
 	Floored     int // cells whose gap is the floor ln ε; they flatten the surface
 }
 
-// Surface fits the surface to the grid's cells. Where calls failed, N is the answered calls of a generation in the mean. It
-// returns an error if the cells have one budget only, one breadth or one depth only, or too few of them to tell the four
-// terms apart.
+// Surface fits the surface to the grid's cells. Where calls failed, N is the answered calls of a generation in the
+// mean. It returns an error if the cells have one budget only, one breadth or one depth only, or too few of them to
+// tell the four terms apart.
 func (g *Grid) Surface() (Surface, error) {
 	d, err := g.bilinear()
 	if err != nil {

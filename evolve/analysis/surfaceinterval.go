@@ -22,8 +22,8 @@ type SplitInterval struct {
 	Calls float64  `json:"C"`
 	T     Interval `json:"T"`
 	N     Interval `json:"N"` // C/T
-	// Interior is the share of samples whose best split is not a corner. If it is neither near 0 nor near 1, the data do
-	// not say whether there is a best split inside.
+	// Interior is the share of samples whose best split is not a corner. If it is neither near 0 nor near 1, the data
+	// do not say whether there is a best split inside.
 	Interior float64 `json:"interior_share"`
 }
 
@@ -37,8 +37,8 @@ const (
 type Resampling int
 
 const (
-	// BySearch draws the searches of each breadth, with all their cells together. Searches of different breadths have to
-	// be independent, as those of one seed and two breadths are: their children have other seeds.
+	// BySearch draws the searches of each breadth, with all their cells together. Searches of different breadths have
+	// to be independent, as those of one seed and two breadths are: their children have other seeds.
 	BySearch Resampling = iota
 	// BySeed draws seeds, each with its searches of all breadths. It is for seeds that decide something besides, a
 	// landscape or a start, so that searches of one seed do well or badly together. Intervals then rest on as many
@@ -47,15 +47,16 @@ const (
 )
 
 // Intervals returns the intervals of the surface and of the best splits of the given budgets of calls. Samples are
-// drawn from searches, not from cells: the cells of one breadth are the same searches at several depths and go up and down together.
-// The surface is fitted again to each sample, and the ends are percentiles.
+// drawn from searches, not from cells: the cells of one breadth are the same searches at several depths and go up and
+// down together. The surface is fitted again to each sample, and the ends are percentiles.
 //
-// A sample has one search fewer than there are in each breadth. Its means then vary as those of new searches would: with as
-// many as there are the variance is too small by the factor (n−1)/n, which matters with few seeds (J. N. K. Rao, C. F. J.
-// Wu, "Resampling Inference With Complex Survey Data", J. Am. Stat. Assoc. 83, 1988). The percentiles lie further
-// out than the level's, as Student's quantiles do (T. C. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
-// Statistician 69, 2015), with the degrees of freedom that the searches leave (F. E. Satterthwaite, 1946). With given b.Draws
-// nothing of this is done: samples are as they are, with a stratum for each breadth or with BySeed one, and percentiles plain.
+// A sample has one search fewer than there are in each breadth. Its means then vary as those of new searches would:
+// with as many as there are the variance is too small by the factor (n−1)/n, which matters with few seeds (J. N. K.
+// Rao, C. F. J. Wu, "Resampling Inference With Complex Survey Data", J. Am. Stat. Assoc. 83, 1988). The percentiles
+// lie further out than the level's, as Student's quantiles do (T. C. Hesterberg, "What Teachers Should Know About the
+// Bootstrap", The American Statistician 69, 2015), with the degrees of freedom that the searches leave (F. E.
+// Satterthwaite, 1946). With given b.Draws nothing of this is done: samples are as they are, with a stratum for each
+// breadth or with BySeed one, and percentiles plain.
 //
 // On simulated surfaces of 3 to 20 seeds that is what makes 95 % intervals cover (docs/analysis.md).
 //

@@ -16,8 +16,8 @@ func First(best []float64, score float64) int {
 }
 
 // Reliable returns the generation by which at least the given share of runs has reached a score: the ⌈share·R⌉-th
-// smallest of first, what each of the R runs needed. It is [NotReached] if fewer runs than that reached it: a run that did
-// not is censored, and only known to need more. It panics unless share is in (0, 1] and there are runs.
+// smallest of first, what each of the R runs needed. It is [NotReached] if fewer runs than that reached it: a run
+// that did not is censored, and only known to need more. It panics unless share is in (0, 1] and there are runs.
 func Reliable(first []int, share float64) int {
 	if len(first) == 0 || !(share > 0 && share <= 1) {
 		panic(fmt.Sprintf("analysis: Reliable(%d runs, share %v): need runs, and a share above 0, at most 1", len(first), share))
@@ -37,8 +37,8 @@ func Reliable(first []int, share float64) int {
 	return at
 }
 
-// A Threshold is how long runs need to a score. Its two readings of "90 % reliably" differ twofold on real data, so both
-// are there: a mean may pass a score that many runs miss.
+// A Threshold is how long runs need to a score. Its two readings of "90 % reliably" differ twofold on real data, so
+// both are there: a mean may pass a score that many runs miss.
 type Threshold struct {
 	Score   float64 `json:"score"`
 	Share   float64 `json:"share"`
@@ -58,8 +58,8 @@ type Reach struct {
 }
 
 // Threshold returns how long runs need to a score, for the given share of them. Calls are answered ones, not rows. It
-// returns an error unless the runs are of one task, model and method with the same T and N, none stopped early, and share is
-// in (0, 1]. Draws have one stratum: the runs in their order.
+// returns an error unless the runs are of one task, model and method with the same T and N, none stopped early, and
+// share is in (0, 1]. Draws have one stratum: the runs in their order.
 func (b Bootstrap) Threshold(runs []Run, score, share float64) (Threshold, error) {
 	if err := validateRuns(runs, false); err != nil {
 		return Threshold{}, err
@@ -109,8 +109,8 @@ func (t *Threshold) byRuns(runs []Run) Reach {
 	return Reach{Reliable(first, t.Share), float64(Reliable(calls, t.Share))}
 }
 
-// firstInMean returns the first generation in which the mean of the runs drawn is at least score. The mean does not fall,
-// as no run's best does.
+// firstInMean returns the first generation in which the mean of the runs drawn is at least score. The mean does not
+// fall, as no run's best does.
 func firstInMean(runs []Run, drawn []int, score float64) int {
 	last := len(runs[0].Best)
 	g := sort.Search(last, func(g int) bool {
