@@ -35,6 +35,50 @@ func TestScoresAreRefused(t *testing.T) {
 	}
 }
 
+// Every method refuses wrong scores and wrong draws.
+func TestBootstrapRefuses(t *testing.T) {
+	good, bad := analysis.Scores{{1, 2}}, analysis.Scores{{1, math.Inf(1)}}
+	for name, f := range map[string]func(b analysis.Bootstrap, s analysis.Scores) error{
+		"Estimate": func(b analysis.Bootstrap, s analysis.Scores) error {
+			_, err := b.Estimate(s, analysis.Mean)
+			return err
+		},
+		"Replicates": func(b analysis.Bootstrap, s analysis.Scores) error {
+			_, err := b.Replicates(s, analysis.Mean)
+			return err
+		},
+		"Profile":  func(b analysis.Bootstrap, s analysis.Scores) error { _, err := b.Profile(s, []float64{1}); return err },
+		"Unpaired": func(b analysis.Bootstrap, s analysis.Scores) error { _, err := b.Unpaired(good, s); return err },
+		"SignFlip": func(_ analysis.Bootstrap, s analysis.Scores) error {
+			_, err := analysis.SignFlip(s, s, 9, 1)
+			return err
+		},
+	} {
+		if err := f(analysis.Bootstrap{}, bad); err == nil || !strings.Contains(err.Error(), "+Inf") {
+			t.Errorf("%s of +Inf: %v", name, err)
+		}
+		if err := f(analysis.Bootstrap{Level: 2}, good); name != "SignFlip" && (err == nil || !strings.Contains(err.Error(), "level 2")) {
+			t.Errorf("%s at level 2: %v", name, err)
+		}
+	}
+}
+
+// A statistic without a value has no interval, and NaN is not trimmed away.
+func TestStatisticsWithoutValue(t *testing.T) {
+	i, err := analysis.Bootstrap{Samples: 10}.Estimate(analysis.Scores{{1, 2}}, func(analysis.Scores) float64 { return math.NaN() })
+	if err != nil || !math.IsNaN(i.Low) || !math.IsNaN(i.High) || i.Contains(0) {
+		t.Errorf("%v, %v", i, err)
+	}
+	if v := analysis.IQM(analysis.Scores{{math.NaN(), 1, 2, 3}}); !math.IsNaN(v) {
+		t.Errorf("IQM with NaN is %v", v)
+	}
+	for name, stat := range map[string]analysis.Statistic{"Mean": analysis.Mean, "Median": analysis.Median, "IQM": analysis.IQM} {
+		if v := stat(nil); !math.IsNaN(v) {
+			t.Errorf("%s of nothing is %v", name, v)
+		}
+	}
+}
+
 // Strata of other sizes are fine for methods that are not paired.
 func TestUnpairedSizes(t *testing.T) {
 	c, err := analysis.Bootstrap{Samples: 50}.Unpaired(analysis.Scores{{1, 2, 3}, {5}}, analysis.Scores{{1}, {2, 4}})

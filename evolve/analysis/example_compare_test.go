@@ -153,3 +153,23 @@ func ExampleRunsFor() {
 	fmt.Println(analysis.RunsFor(10, 0.4, 0.2))
 	// Output: 40 <nil>
 }
+
+func ExampleScores_Runs() {
+	fmt.Println(analysis.Scores{{1, 2, 3}, {4}}.Runs())
+	// Output: 4
+}
+
+func ExampleInterval_String() {
+	fmt.Println(analysis.Interval{Value: -0.046, Low: -0.057, High: -0.035}.String())
+	// Output: -0.046 [-0.057, -0.035]
+}
+
+func ExampleInterval_Contains() {
+	fmt.Println(analysis.Interval{Value: -0.046, Low: -0.057, High: -0.035}.Contains(0))
+	// Output: false
+}
+
+func ExampleInterval_Width() {
+	fmt.Println(analysis.Interval{Value: 2, Low: 1, High: 4}.Width())
+	// Output: 3
+}

@@ -356,3 +356,56 @@ func ExampleOverlap() {
 	fmt.Println(o.Warning())
 	// Output: the weights leave 12 effective rounds: need 30
 }
+
+func ExampleRun_Calls() {
+	fmt.Println(analysis.Run{T: 8, N: 4}.Calls())
+	// Output: 32
+}
+
+func ExampleRun_Final() {
+	fmt.Println(analysis.Run{Best: []float64{0.25, 0.5}}.Final())
+	// Output: 0.5
+}
+
+func ExampleRun_Generations() {
+	fmt.Println(analysis.Run{Best: []float64{0.25, 0.5}}.Generations())
+	// Output: 1
+}
+
+func ExampleRun_String() {
+	fmt.Println(analysis.Run{Task: "cp", Model: "tiny", Method: "ucb K=4", T: 8, N: 4, Seed: 40, From: "ucb.json"})
+	// Output: cp/tiny/ucb K=4 T=8 N=4 seed 40 in ucb.json
+}
+
+func ExampleCell_Calls() {
+	fmt.Println(analysis.Cell{T: 8, N: 4}.Calls())
+	// Output: 32
+}
+
+func ExampleCell_Breadth() {
+	// A quarter of the calls brought no answer.
+	fmt.Println(analysis.Cell{T: 8, N: 4, Answered: 24}.Breadth())
+	// Output: 3
+}
+
+func ExampleSurface_At() {
+	fmt.Printf("%.2f\n", analysis.Surface{B0: -1, A: -0.5}.At(math.E, 1))
+	// Output: -1.50
+}
+
+func ExampleFit_At() {
+	fmt.Println(analysis.Fit{Coef: []float64{1, 2}}.At(3))
+	// Output: 7
+}
+
+func ExampleFit_P() {
+	f := analysis.Fit{Coef: []float64{0, 2}, SE: []float64{1, 1}, DoF: 10}
+	fmt.Printf("%.3f\n", f.P())
+	// Output: [1.000 0.073]
+}
+
+func ExampleOverlap_Warning() {
+	o := analysis.Overlap{Effective: 200, Share: 0.25, Mean: 1}
+	fmt.Println(o.Warning())
+	// Output: one round has 25 % of all weight: need at most 10 %
+}

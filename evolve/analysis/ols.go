@@ -3,7 +3,9 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -76,6 +78,8 @@ func OLS(x [][]float64, y []float64) (Fit, error) {
 type design struct {
 	x  *mat.Dense
 	qr mat.QR
+	// pinv is R⁻¹Qᵀ by row: coefficient j of y is the product of pinv[j] and y. A bootstrap solves thousands of times.
+	pinv [][]float64
 }
 
 // newDesign puts the constant before the columns of x.
@@ -104,7 +108,20 @@ func newDesign(x [][]float64) (*design, error) {
 		return nil, fmt.Errorf("analysis: the %d columns of a regression have rank %d: some follow from others", p, rank)
 	}
 	d.qr.Factorize(d.x)
+	d.invert()
 	return d, nil
+}
+
+// invert fills in pinv.
+func (d *design) invert() {
+	n, p := d.x.Dims()
+	identity := mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))
+	var inverse mat.Dense
+	// A design of full rank always has a solution. One that is ill conditioned is solved, too, with a warning.
+	_ = d.qr.SolveTo(&inverse, false, identity)
+	for j := range p {
+		d.pinv = append(d.pinv, mat.Row(nil, j, &inverse))
+	}
 }
 
 // rank returns the numerical rank: singular values of the columns, each scaled to length 1, above 1e-9 of the largest.
@@ -135,8 +152,9 @@ func (d *design) rank() int {
 
 // solve writes the coefficients of y.
 func (d *design) solve(y, coef []float64) {
-	// A design of full rank always has a solution. One that is ill conditioned is solved, too, with a warning.
-	_ = d.qr.SolveVecTo(mat.NewVecDense(len(coef), coef), false, mat.NewVecDense(len(y), y))
+	for j, row := range d.pinv {
+		coef[j] = floats.Dot(row, y)
+	}
 }
 
 // squares returns the sum of squared residuals of y, and that about its mean.
