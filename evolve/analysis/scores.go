@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Scores are numbers of runs, by stratum and then by run: Scores[s][i] is what run i of stratum s came to. A stratum
+// Scores are numbers of runs, by stratum and then by run: Scores[s][i] is that of run i in stratum s. A stratum
 // is a task, a family or a setting. A bootstrap draws runs within each stratum, so its intervals are about other runs
 // of the same strata. Strata may differ in size.
 type Scores [][]float64

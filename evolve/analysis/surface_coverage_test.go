@@ -121,25 +121,30 @@ func (k known) coverage(t *testing.T, by analysis.Resampling, draws, samples int
 // surfaces are those that coverage is measured on.
 var surfaces = []struct {
 	known
-	by analysis.Resampling
+	by          analysis.Resampling
+	least, most float64 // share of the draws to cover
 }{
-	{known{"ten seeds", -0.1, -0.25, -0.22, -0.03, 512, 10, 10, 0}, analysis.BySearch},
-	{known{"five seeds", -0.1, -0.25, -0.22, -0.03, 512, 5, 10, 0}, analysis.BySearch},
-	{known{"a strong product", -0.1, -0.2783, -0.1827, -0.0461, 512, 10, 10, 0}, analysis.BySearch},
-	{known{"a weak product, less noise", -0.1, -0.1043, -0.045, -0.0179, 512, 10, 30, 0}, analysis.BySearch},
-	{known{"much noise", -0.1, -0.25, -0.22, -0.03, 512, 10, 3, 0}, analysis.BySearch},
-	{known{"seeds that decide the landscape", -0.5, -0.25, -0.22, -0.03, 512, 20, 10, 0.2}, analysis.BySeed},
+	{known{"ten seeds", -0.1, -0.25, -0.22, -0.03, 512, 10, 10, 0}, analysis.BySearch, 0.93, 0.97},
+	{known{"five seeds", -0.1, -0.25, -0.22, -0.03, 512, 5, 10, 0}, analysis.BySearch, 0.93, 0.97},
+	{known{"a strong product", -0.1, -0.2783, -0.1827, -0.0461, 512, 10, 10, 0}, analysis.BySearch, 0.93, 0.97},
+	{known{"a weak product, less noise", -0.1, -0.1043, -0.045, -0.0179, 512, 10, 30, 0}, analysis.BySearch, 0.93, 0.97},
+	{known{"much noise", -0.1, -0.25, -0.22, -0.03, 512, 10, 3, 0}, analysis.BySearch, 0.93, 0.97},
+	{known{"three seeds", -0.1, -0.25, -0.22, -0.03, 512, 3, 10, 0}, analysis.BySearch, 0.91, 0.97},
+	{known{"seeds that decide the landscape", -0.5, -0.25, -0.22, -0.03, 512, 20, 10, 0.2}, analysis.BySeed, 0.93, 0.97},
+	{known{"five such seeds", -0.5, -0.25, -0.22, -0.03, 512, 5, 10, 0.2}, analysis.BySeed, 0.89, 0.97},
+	{known{"such seeds, drawn by search", -0.5, -0.25, -0.22, -0.03, 512, 20, 10, 0.2}, analysis.BySearch, 0.93, 0.99},
 }
 
-// Of 1000 surfaces 95 % intervals cover in 93 to 97 %; of fewer, within 3.5 standard deviations of 95 %. The seeds are
-// fixed.
+// Of 1000 surfaces 95 % intervals cover in 93 to 97 %, but for very few seeds, and for seeds that share luck
+// and are drawn by search: there they cover more. Of fewer surfaces the bounds are 2.5
+// standard deviations wider. The seeds are fixed.
 func TestCoverage(t *testing.T) {
-	low, high := 0.93, 0.97
-	if *coverageDraws < 1000 {
-		off := 3.5 * math.Sqrt(0.95*0.05/float64(*coverageDraws))
-		low, high = 0.95-off, 0.95+off
-	}
 	for _, s := range surfaces {
+		low, high := s.least, s.most
+		if *coverageDraws < 1000 {
+			off := 2.5 * math.Sqrt(0.95*0.05/float64(*coverageDraws))
+			low, high = low-off, high+off
+		}
 		got := s.coverage(t, s.by, *coverageDraws, *coverageSamples)
 		t.Logf("%s: c %.3f, best depth %.3f, c by the fit's standard error %.3f", s.why, got.c, got.depth, got.naive)
 		if min(got.c, got.depth) < low || max(got.c, got.depth) > high {

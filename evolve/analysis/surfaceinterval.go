@@ -42,7 +42,7 @@ const (
 	BySearch Resampling = iota
 	// BySeed draws seeds, each with its searches of all breadths. It is for seeds that decide something besides, a
 	// landscape or a start, so that searches of one seed do well or badly together. Intervals then rest on as many
-	// units as there are seeds, and need ten or more: 95 % intervals of five covered 92 %, of three 75 %.
+	// units as there are seeds, and need ten or more. Where such seeds are drawn by search, intervals are too wide.
 	BySeed
 )
 
@@ -58,7 +58,7 @@ const (
 // Satterthwaite, 1946). With given b.Draws nothing of this is done: samples are as they are, with a stratum for each
 // breadth or with BySeed one, and percentiles plain.
 //
-// On simulated surfaces of 3 to 20 seeds that is what makes 95 % intervals cover (docs/analysis.md).
+// docs/analysis.md has how often such intervals cover on simulated surfaces.
 //
 // It returns an error if the surface cannot be fitted, or if a breadth has fewer than 3 seeds, with BySeed 5.
 func (g *Grid) Intervals(b Bootstrap, by Resampling, budgets ...float64) (SurfaceIntervals, error) {
