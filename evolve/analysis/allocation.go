@@ -84,13 +84,8 @@ func validateArms(pulls []int, arms [][]float64) error {
 		return fmt.Errorf("analysis: an allocation of %d pulls over %d arms: need at least one of both", len(pulls), len(arms))
 	}
 	for k, best := range arms {
-		if len(best) == 0 {
-			return fmt.Errorf("analysis: arm %d has no score to start from", k)
-		}
-		for t, v := range best {
-			if !finite(v) || t > 0 && v < best[t-1] {
-				return fmt.Errorf("analysis: arm %d has a best score of %v after %d pulls: need finite numbers that do not fall", k, v, t)
-			}
+		if err := checkBest(best, "pulls"); err != nil {
+			return fmt.Errorf("analysis: arm %d has %w", k, err)
 		}
 	}
 	counts := make([]int, len(arms))

@@ -75,22 +75,18 @@ func (r Run) String() string {
 
 // validate returns an error if the run cannot be analysed.
 func (r Run) validate() error {
+	if err := checkBest(r.Best, "generations"); err != nil {
+		return fmt.Errorf("analysis: %v has %w", r, err)
+	}
 	switch {
 	case r.T < 1 || r.N < 1 || r.T > mostPlanned || r.N > mostPlanned:
 		return fmt.Errorf("analysis: %v: need T and N of at least 1, and at most %d", r, mostPlanned)
-	case len(r.Best) == 0:
-		return fmt.Errorf("analysis: %v has no score to start from", r)
 	case r.Answered != nil && len(r.Answered) != len(r.Best):
 		return fmt.Errorf("analysis: %v has scores of %d generations and answered calls of %d", r, len(r.Best), len(r.Answered))
 	}
 	for g, n := range r.Answered {
 		if n < 0 || n > mostPlanned {
 			return fmt.Errorf("analysis: %v has %d answered calls in generation %d: need at least 0, and at most %d", r, n, g, mostPlanned)
-		}
-	}
-	for g, v := range r.Best {
-		if !finite(v) || g > 0 && v < r.Best[g-1] {
-			return fmt.Errorf("analysis: %v has a best score of %v in generation %d: need finite numbers that do not fall", r, v, g)
 		}
 	}
 	return nil
