@@ -1,0 +1,83 @@
+// Package peers has other systems' searches as configurations of a population: the same parts, put together as these
+// systems do. Each comment says what differs from the original on purpose, and why. Where it says nothing of a part,
+// that is as in the original's defaults of autumn 2026.
+//
+// Common to all: what a call brings is one child, so nothing is asked again in secret; an invalid program is data and
+// not a score of 0, and stays out of the archive; the ensemble of models that most have is the Setting's LLM
+// (llm/ensemble); prompts are the task's, not the system's.
+package peers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A Setting is what a search is told and does not decide. The fields are those of [population.Config].
+type Setting struct {
+	Task    task.Task // required
+	LLM     llm.LLM   // required
+	N       int
+	Seed    uint32
+	Breadth evolve.Breadth
+	Window  int
+	Order   evolve.Order
+	OnChild func(evolve.Child)
+	// Spread is the standard deviation of the initial program's score over several evaluations, for searches that
+	// credit gains in such units; 0 means that it is not known, or that there is no noise.
+	Spread float64
+}
+
+// config returns a greedy search with the setting.
+func (s Setting) config() population.Config {
+	return population.Config{
+		Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, OnChild: s.OnChild,
+	}
+}
+
+// A Peer is a search by its name.
+type Peer struct {
+	Name    string
+	Summary string // what it is, in one line
+	// Config returns the search. Its parts are new each time, as no two searches may share them.
+	Config func(Setting) population.Config
+}
+
+// Peers returns all peers: what this library does by default, the baseline, and then the other systems.
+func Peers() []Peer {
+	return []Peer{
+		{"softmax", "the best program, rewritten or explored from as a softmax bandit finds better", Softmax},
+		{"greedy", "the best program, rewritten", Greedy},
+		{"openevolve", "MAP-Elites on five islands, top and diverse programs shown (OpenEvolve)", OpenEvolve},
+		{"shinka", "weighted parents, three kinds of patch, a novelty gate, a scratchpad (ShinkaEvolve)", Shinka},
+		{"gepa", "the best program of each case, rewritten by reflection, and merged (GEPA)", GEPA},
+		{"adaevolve", "islands by UCB, exploration that fades while scores rise (AdaEvolve)", AdaEvolve},
+		{"llm-evo", "mutate, cross, explore and insights under a softmax bandit (LLM-Evo)", LLMEvo},
+		{"evoprompt-ga", "parents by roulette wheel, crossed and mutated in one prompt (EvoPrompt)", EvoPromptGA},
+		{"evoprompt-de", "differential evolution: what two differ in, on the best, crossed with a third (EvoPrompt)", EvoPromptDE},
+		{"dgm", "an archive of all, parents by score and by few children, and repairs (Darwin Gödel Machine)", DGM},
+	}
+}
+
+// Names returns the names of [Peers].
+func Names() []string {
+	var names []string
+	for _, p := range Peers() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Named returns the peer of that name. The error for an unknown one lists all names.
+func Named(name string) (Peer, error) {
+	all := Peers()
+	if i := slices.IndexFunc(all, func(p Peer) bool { return p.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	return Peer{}, fmt.Errorf("peers: unknown search %q: it is one of %s", name, strings.Join(Names(), ", "))
+}

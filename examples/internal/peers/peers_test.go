@@ -1,0 +1,194 @@
+package peers_test
+
+import (
+	"bytes"
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/examples/internal/peers"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/geometry"
+)
+
+// packing returns circle packing, with programs in JavaScript.
+func packing(t *testing.T) task.Task {
+	t.Helper()
+	runner, err := js.New(js.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cp, err := geometry.CirclePacking().Task(runner, "javascript")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cp
+}
+
+// standIn is the offline model, and counts its calls.
+func standIn(t *testing.T, calls *atomic.Int64) llm.LLM {
+	t.Helper()
+	m, err := offline.New(peers.Offline(0.2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return llm.Limit(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		calls.Add(1)
+		return m.Generate(ctx, req)
+	}), 4)
+}
+
+// search runs one peer for so many calls, with a journal at path.
+func search(t *testing.T, ctx context.Context, p peers.Peer, s peers.Setting, path string, calls int) (*population.Population, *evolve.Result) {
+	t.Helper()
+	j, err := journal.Open(path, journal.Config{Resume: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	arm, err := population.New(p.Config(s))
+	if err != nil {
+		t.Fatalf("%s: %v", p.Name, err)
+	}
+	res, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: calls}, Journal: j})
+	if err != nil {
+		t.Fatalf("%s: %v", p.Name, err)
+	}
+	return arm, res
+}
+
+// Every peer runs on circle packing with the offline model. Canceled half-way and resumed it makes the same children,
+// and pays for no call twice.
+func TestPeersRunAndResume(t *testing.T) {
+	cp := packing(t)
+	for _, p := range peers.Peers() {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			var needed, paid atomic.Int64
+			s := peers.Setting{Task: cp, N: 8, Seed: 40}
+			s.LLM = standIn(t, &needed)
+			_, want := search(t, t.Context(), p, s, filepath.Join(t.TempDir(), "run.journal"), 64)
+			if want.Stop != evolve.StopBudget || want.Calls != 64 || !want.Best.Better(want.Arms[0].Start) {
+				t.Errorf("it stops by %s after %d calls at %v", want.Stop, want.Calls, want.Best.Result.Score)
+			}
+
+			path := filepath.Join(t.TempDir(), "run.journal")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			stopped := s
+			stopped.LLM = standIn(t, &paid)
+			stopped.OnChild = func(c evolve.Child) {
+				if c.ID == 30 {
+					cancel()
+				}
+			}
+			_, half := search(t, ctx, p, stopped, path, 64)
+			if half.Stop != evolve.StopCanceled {
+				t.Fatalf("canceled, it stops by %s after %d calls", half.Stop, half.Calls)
+			}
+			s.LLM = standIn(t, &paid)
+			_, got := search(t, t.Context(), p, s, path, 64)
+			if !slices.Equal(children(want), children(got)) {
+				t.Errorf("resumed it makes other children:\n%q\nwant\n%q", children(got), children(want))
+			}
+			if lost := int64(len(got.Earlier.Lost) + len(got.Earlier.Abandoned)); paid.Load() > needed.Load()+lost {
+				t.Errorf("%d calls are paid for, %d are needed and %d were lost", paid.Load(), needed.Load(), lost)
+			}
+		})
+	}
+}
+
+// children returns the programs of a run's children and what made them, in order.
+func children(r *evolve.Result) (list []string) {
+	for _, g := range r.Arms[0].Generations {
+		for _, c := range g.Children {
+			list = append(list, c.Operator+" "+c.Program)
+		}
+	}
+	return list
+}
+
+// Greedy is evolve.Greedy, child for child.
+func TestGreedyIsGreedy(t *testing.T) {
+	cp := packing(t)
+	var calls atomic.Int64
+	model := standIn(t, &calls)
+	_, got := search(t, t.Context(), named(t, "greedy"), peers.Setting{Task: cp, LLM: model, N: 8, Seed: 40}, filepath.Join(t.TempDir(), "j"), 64)
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: cp, LLM: model, N: 8, Seed: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(children(got), children(want)) {
+		t.Errorf("children\n%q\nwant\n%q", children(got), children(want))
+	}
+}
+
+func named(t *testing.T, name string) peers.Peer {
+	t.Helper()
+	p, err := peers.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Each configuration is at most 30 lines, so that one sees at a glance what a system is.
+func TestConfigsAreShort(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range files {
+		fset := token.NewFileSet()
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := parser.ParseFile(fset, name, text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || !bytes.HasPrefix(text[fn.Type.Params.Pos()-1:], []byte("(s Setting) population.Config")) {
+				continue
+			}
+			found++
+			if n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; n > 30 {
+				t.Errorf("%s is %d lines", fn.Name.Name, n)
+			}
+		}
+	}
+	if found != len(peers.Peers()) {
+		t.Errorf("%d configurations are found, want %d", found, len(peers.Peers()))
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for _, name := range peers.Names() {
+		if p, err := peers.Named(name); err != nil || p.Name != name || p.Summary == "" || strings.Contains(p.Summary, "\n") {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+	if _, err := peers.Named("alphaevolve"); err == nil || !strings.Contains(err.Error(), `"alphaevolve"`) || !strings.Contains(err.Error(), "greedy, openevolve, shinka, gepa") {
+		t.Errorf("error %v", err)
+	}
+}
