@@ -59,7 +59,7 @@ func TestOperatorsAsk(t *testing.T) {
 		{"explore", []string{"Go east.", "Go west."}, 1, 1},
 		{"cross", []string{"Combine the programs"}, 3, 3},
 		{"self", []string{"Combine the programs"}, 2, 2},
-		{"repair", []string{"Find the cause and mend it"}, 1, 1},
+		{"repair", []string{"Find the cause and repair it"}, 1, 1},
 		{"constants", []string{"numeric constants"}, 1, 1},
 		{"one line", []string{"exactly one statement"}, 1, 1},
 	} {

@@ -19,7 +19,7 @@ type Repair struct {
 
 var _ Able = Repair{}
 
-const mending = "The program is invalid for the reason above. Find the cause and mend it, and change nothing else."
+const mending = "The program is invalid for the reason above. Find the cause and repair it, and change nothing else."
 
 func (o Repair) validate() error {
 	if o.Select == nil {

@@ -143,7 +143,7 @@ func (p *Scratchpad) question(s *Season) string {
 			fmt.Fprintf(&b, "- %s (shown %d times, better %d times)\n", n.text, n.shown, n.improved)
 		}
 	}
-	fmt.Fprintf(&b, "\nNote what is new: what has raised the score and should be tried further, or what has not and should be avoided. "+
+	fmt.Fprintf(&b, "\nNote what is new: what worked, as it raised the score, and should be tried further, or what did not and should be avoided. "+
 		"Reply with at most %d notes of one sentence, each on a line of its own that begins with \"- \".\n", cmp.Or(p.New, 2))
 	return b.String()
 }

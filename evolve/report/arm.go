@@ -9,6 +9,7 @@ import (
 // A Setting is what a search was run with. It is in each row of a bandit's arms too: read alone, a row would
 // otherwise name neither its task nor its budget.
 type Setting struct {
+	Kind      string `json:"search,omitempty"` // what kind of search it is; "" for a greedy one
 	Task      string `json:"task"`
 	Model     string `json:"model"`      // its key
 	ModelName string `json:"model_name"` // what the endpoint calls it
@@ -20,7 +21,7 @@ type Setting struct {
 }
 
 func newSetting(h Header, t int) Setting {
-	return Setting{Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N, Breadth: h.breadth()}
+	return Setting{Kind: h.Kind, Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N, Breadth: h.breadth()}
 }
 
 // A Search is what one search found and cost.

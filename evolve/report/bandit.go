@@ -22,6 +22,7 @@ type Bandit struct {
 	Breadth        string    `json:"breadth,omitempty"` // what decided how many calls each round had, at most N; "" if N in each
 	Arms           int       `json:"n_arms"`
 	ArmSeeds       []uint32  `json:"arm_seeds"`
+	Kinds          []string  `json:"arm_searches,omitempty"` // what kind of search each arm is; nil if all are greedy
 	BanditSeed     uint64    `json:"bandit_seed"`
 	Selections     []int     `json:"selections"`
 	Propensities   []float64 `json:"propensities"`
@@ -52,18 +53,31 @@ type BanditHeader struct {
 	Policy     string   // what the policy's String method returns
 	BanditSeed uint64   // Config.Seed
 	ArmSeeds   []uint32 // by arm
+	// Kinds names what kind of search each arm is, as Header.Kind does; nil means that all are greedy.
+	Kinds []string
 }
 
-// NewBandit returns the report of a run. It panics unless h has a seed for every arm.
+// of returns the header of one arm.
+func (h BanditHeader) of(arm int) Header {
+	if h.Kinds != nil {
+		h.Kind = h.Kinds[arm]
+	}
+	return h.Header
+}
+
+// NewBandit returns the report of a run. It panics unless h has a seed for every arm, and a name for every one or none.
 func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 	if len(h.ArmSeeds) != len(r.Arms) {
 		panic(fmt.Sprintf("report: NewBandit with %d seeds for %d arms", len(h.ArmSeeds), len(r.Arms)))
+	}
+	if h.Kinds != nil && len(h.Kinds) != len(r.Arms) {
+		panic(fmt.Sprintf("report: NewBandit with %d names of searches for %d arms", len(h.Kinds), len(r.Arms)))
 	}
 	h.Model = h.Model.WithDefaults()
 	b := Bandit{
 		Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, Active: h.Model.ActiveParams,
 		Algo: h.Algo, Policy: h.Policy, C: h.T * h.N, T: h.T, N: h.N, Breadth: h.breadth(),
-		Arms: len(r.Arms), ArmSeeds: h.ArmSeeds, BanditSeed: h.BanditSeed,
+		Arms: len(r.Arms), ArmSeeds: h.ArmSeeds, Kinds: h.Kinds, BanditSeed: h.BanditSeed,
 		FLOPs:        newCost(r.Attempts, h.Model.ActiveParams),
 		FinalFitness: r.Best.Result.Score, BestArmSeed: h.ArmSeeds[r.BestArm],
 		ArmPulls: make([]int, len(r.Arms)), Counts: Count(r.EachCall),
@@ -74,7 +88,7 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 	b.addRounds(r)
 	for i, arm := range r.Arms {
 		b.ArmFitness = append(b.ArmFitness, arm.Best.Result.Score)
-		b.ArmResults = append(b.ArmResults, newArm(arm, h.ArmSeeds[i], h.Header))
+		b.ArmResults = append(b.ArmResults, newArm(arm, h.ArmSeeds[i], h.of(i)))
 	}
 	return b
 }
@@ -100,17 +114,22 @@ func (b *Bandit) addRounds(r *evolve.Result) {
 }
 
 // Path returns where the paper keeps such a file under a folder of results:
-// bandit/TASK/MODEL/<algo>_C<C>_T<T>_K<arms>_seed<bandit seed>.json. A breadth is named after K, as in K10_adaptive.
+// bandit/TASK/MODEL/<algo>_C<C>_T<T>_K<arms>_seed<bandit seed>.json. A breadth is named after K, as in K10_adaptive. With
+// searches of several kinds the first folder is portfolio.
 func (b Bandit) Path() string {
-	return banditPath(b.Task, b.Model, b.Algo, b.C, b.T, b.Arms, b.Breadth, b.BanditSeed)
+	return banditPath(b.Kinds, b.Task, b.Model, b.Algo, b.C, b.T, b.Arms, b.Breadth, b.BanditSeed)
 }
 
 // Path returns the Path of the [Bandit] of a run that is not made yet. A program can then check that it can write
 // there, and that no earlier result is there, before anything is paid for.
 func (h BanditHeader) Path() string {
-	return banditPath(h.Task, h.Model.Key, h.Algo, h.T*h.N, h.T, len(h.ArmSeeds), h.breadth(), h.BanditSeed)
+	return banditPath(h.Kinds, h.Task, h.Model.Key, h.Algo, h.T*h.N, h.T, len(h.ArmSeeds), h.breadth(), h.BanditSeed)
 }
 
-func banditPath(task, model, algo string, c, t, arms int, breadth string, seed uint64) string {
-	return filepath.Join("bandit", task, model, fmt.Sprintf("%s_C%d_T%d_K%d%s_seed%d.json", algo, c, t, arms, breadthTag(breadth), seed))
+func banditPath(kinds []string, task, model, algo string, c, t, arms int, breadth string, seed uint64) string {
+	folder := "bandit"
+	if kinds != nil {
+		folder = "portfolio"
+	}
+	return filepath.Join(folder, task, model, fmt.Sprintf("%s_C%d_T%d_K%d%s_seed%d.json", algo, c, t, arms, breadthTag(breadth), seed))
 }

@@ -1,13 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// A Greedy is the result of one search, in the form of the paper's files.
+// A Greedy is the result of one search, in the form of the paper's files. Kind names a search that is not greedy.
 type Greedy struct {
 	Setting // of the budget
 	Search
@@ -36,17 +37,19 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 }
 
 // Path returns where the paper keeps such a file under a folder of results:
-// TASK/MODEL/greedy_C<C>_T<T>_N<N>_seed<seed>.json. A breadth is named after N, as in N64_adaptive.
+// TASK/MODEL/greedy_C<C>_T<T>_N<N>_seed<seed>.json. A breadth is named after N, as in N64_adaptive, and a search of another
+// kind in the place of greedy.
 func (g Greedy) Path() string {
-	return greedyPath(g.Task, g.Model, g.C, g.T, g.N, g.Breadth, g.Seed)
+	return greedyPath(g.Task, g.Model, g.Kind, g.C, g.T, g.N, g.Breadth, g.Seed)
 }
 
 // GreedyPath returns the Path of the [Greedy] of a run that is not made yet. A program can then check that it can
 // write there, and that no earlier result is there, before anything is paid for.
 func (h Header) GreedyPath(seed uint32) string {
-	return greedyPath(h.Task, h.Model.Key, h.T*h.N, h.T, h.N, h.breadth(), int64(seed))
+	return greedyPath(h.Task, h.Model.Key, h.Kind, h.T*h.N, h.T, h.N, h.breadth(), int64(seed))
 }
 
-func greedyPath(task, model string, c, t, n int, breadth string, seed int64) string {
-	return filepath.Join(task, model, fmt.Sprintf("greedy_C%d_T%d_N%d%s_seed%d.json", c, t, n, breadthTag(breadth), seed))
+func greedyPath(task, model, kind string, c, t, n int, breadth string, seed int64) string {
+	name := fmt.Sprintf("%s_C%d_T%d_N%d%s_seed%d.json", cmp.Or(kind, "greedy"), c, t, n, breadthTag(breadth), seed)
+	return filepath.Join(task, model, name)
 }

@@ -19,6 +19,8 @@ type Header struct {
 	Task  string    // task.Task.Name
 	Model llm.Model // what calls are charged as
 	T, N  int       // the budget is T·N calls, N to a generation
+	// Kind names what kind of search it is, as in the file's name: letters, digits and hyphens. "" means greedy.
+	Kind string
 	// Breadth is what decided how many children each generation had, at most N; nil means N in each. With one,
 	// how many generations the T·N calls made is the number of rows.
 	Breadth evolve.Breadth

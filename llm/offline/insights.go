@@ -12,6 +12,7 @@ import (
 var (
 	spokenSummary = regexp.MustCompile(`(?i)\b(summar(y|ize|ise)|insights?|lessons?|what (has )?worked)\b`)
 	shownScore    = regexp.MustCompile(`(?i)\bscores?d?\b[^\d\n-]{0,20}(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)`)
+	spokenList    = regexp.MustCompile(`(?i)\bbegins? with "- "`)
 	quotedLine    = regexp.MustCompile(`^[ \t]*(?:[-*>]|\d+[.)])[ \t]`)
 )
 
@@ -40,9 +41,12 @@ func attempts(text string) []attempt {
 	return append(all, listed(text[at:])...)
 }
 
-// listed returns the attempts in the lines of lists.
+// listed returns the attempts in the lines of lists. A mean is no attempt's score, as of a note that a summary left.
 func listed(text string) (all []attempt) {
 	for line := range strings.Lines(text) {
+		if strings.Contains(line, meanScore) {
+			continue
+		}
 		if m := shownScore.FindStringSubmatch(line); m != nil && quotedLine.MatchString(line) {
 			if v, err := strconv.ParseFloat(m[1], 64); err == nil {
 				all = append(all, attempt{line, v})
@@ -52,8 +56,11 @@ func listed(text string) (all []attempt) {
 	return all
 }
 
+// meanScore is how a summary says what it goes by.
+const meanScore = "mean score"
+
 // summary says which idiom the attempts that are shown did best with, by the mean of their scores. With few attempts,
-// or noisy scores, it is as wrong as such a mean is.
+// or noisy scores, it is as wrong as such a mean is. It is in a list where one is asked for in lines that begin with "- ".
 func summary(text string) string {
 	all := attempts(text)
 	best, mean, most := -1, 0.0, 0
@@ -72,5 +79,9 @@ func summary(text string) string {
 	if best < 0 {
 		return "Nothing tells the attempts apart."
 	}
-	return fmt.Sprintf("Prefer %s: of %d attempts, the %d with it have the best mean score, %.6g.", idioms[best].name, len(all), most, mean)
+	bullet := ""
+	if spokenList.MatchString(text) {
+		bullet = "- "
+	}
+	return fmt.Sprintf("%sPrefer %s: of %d attempts, the %d with it have the best %s, %.6g.", bullet, idioms[best].name, len(all), most, meanScore, mean)
 }

@@ -16,10 +16,10 @@ type Game struct {
 }
 
 // Game returns what the policy of this run is made for.
-func (b *Bandit) Game() Game {
-	g := Game{Calls: b.T * b.N}
-	if b.Children() == nil {
-		g.T = b.T
+func (o *Options) Game() Game {
+	g := Game{Calls: o.T * o.N}
+	if o.Children() == nil {
+		g.T = o.T
 	}
 	return g
 }

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"flag"
+	"math"
+
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+// Search are the flags of one search.
+type Search struct {
+	Seed   uint32
+	Window int
+	Order  evolve.Order
+
+	seed  uint64 // as given
+	order string
+}
+
+// The values of --order.
+const (
+	byIndex   = "by-index"
+	asTheyEnd = "as-they-end"
+)
+
+// register adds the flags to fs.
+func (s *Search) register(fs *flag.FlagSet) {
+	fs.Uint64Var(&s.seed, "seed", 40, "seed of the search, up to 2^32-1")
+	fs.IntVar(&s.Window, "window", 0, "children under way at once; with fewer than --N a better child is the parent of those begun after it, so --T 1 --N 512 --window 64 is a steady-state search (default: all of a generation)")
+	fs.StringVar(&s.order, "order", byIndex, "with --window: in which order children are taken in: by-index, so that the run can be repeated; or as-they-end, so that none waits for a slow one")
+}
+
+// check checks the flags, and those of the breadth, whose default depends on them. last is the highest seed that --seed
+// may be.
+func (s *Search) check(o *Options, last uint32) error {
+	if err := o.checkBreadth(s.Window > 0); err != nil {
+		return err
+	}
+	s.Seed = uint32(s.seed)
+	switch {
+	case s.seed > uint64(last):
+		return Usagef("--seed is %d: need at most %d", s.seed, last)
+	case s.Window < 0:
+		return Usagef("--window is %d: need 0 for all children of a generation, or more", s.Window)
+	case s.order != byIndex && s.order != asTheyEnd:
+		return Usagef("--order is %q: it is %s or %s", s.order, byIndex, asTheyEnd)
+	case o.given["order"] && s.Window == 0:
+		return Usagef("--order has no effect without --window")
+	case s.order == asTheyEnd:
+		s.Order = evolve.AsTheyEnd
+	}
+	return nil
+}
+
+// maxSeed is the highest seed of a search.
+const maxSeed uint32 = math.MaxUint32

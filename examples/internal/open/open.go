@@ -1,0 +1,65 @@
+// Package open makes the task and the model that the flags of an example name. examples/bandit has the same in its own
+// main, to be copied from.
+package open
+
+import (
+	"context"
+
+	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/eval/python"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/folder"
+)
+
+// Task returns what is to be improved, and what ends the processes that run its programs.
+func Task(ctx context.Context, o *cli.Options) (t task.Task, end func() error, err error) {
+	problem, builtIn, err := o.Problem()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !builtIn: // a folder with an initial_program and an evaluator.py
+		f, err := folder.Load(ctx, o.Task, folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout()}})
+		if err != nil {
+			return nil, nil, &cli.UsageError{Err: err}
+		}
+		return f, f.Close, nil
+	case o.Runtime == "python":
+		runner, err := python.NewRunner(ctx, python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
+		if err != nil {
+			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
+		}
+		t, err = problem.Task(runner, "python")
+		return t, runner.Close, err
+	}
+	runner, err := js.New(js.Config{Timeout: o.EvalTimeout})
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err = problem.Task(runner, "javascript")
+	return t, func() error { return nil }, err
+}
+
+// Model returns who proposes, and what its calls are charged as. standIn says what the offline model can do, if it is
+// that.
+func Model(o *cli.Options, standIn offline.Config) (spec llm.Model, model llm.LLM, err error) {
+	if o.Offline() {
+		standIn.Latency = o.Latency
+		stand, err := offline.New(standIn)
+		if err != nil {
+			return spec, nil, err
+		}
+		return stand.Spec(), stand, nil
+	}
+	if spec, err = o.Spec(); err != nil {
+		return spec, nil, err
+	}
+	// One client, or a pool of clients where there are several URLs.
+	model, err = cli.Endpoints(o.APIBase, o.ParallelLLM, func(base string) (llm.LLM, error) {
+		return openai.New(openai.Config{BaseURL: base, Model: spec, Stream: o.Stalls, Whole: !o.Stream})
+	})
+	return spec, model, err
+}
