@@ -3,6 +3,7 @@ package peers_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -111,11 +112,11 @@ func TestPeersRunAndResume(t *testing.T) {
 	}
 }
 
-// children returns the programs of a run's children and what made them, in order.
+// children returns what tells the children of a run apart, in order.
 func children(r *evolve.Result) (list []string) {
 	for _, g := range r.Arms[0].Generations {
 		for _, c := range g.Children {
-			list = append(list, c.Operator+" "+c.Program)
+			list = append(list, fmt.Sprint(c.ID, c.Parents, c.Operator, c.Seed, c.Result.Score, c.Err))
 		}
 	}
 	return list

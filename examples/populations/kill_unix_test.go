@@ -1,0 +1,132 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm/llmtest"
+)
+
+// killArgs has the arguments of the run that TestSIGKILL starts and kills.
+const killArgs = "POPULATIONS_KILL_ARGS"
+
+// A process that is killed while it searches goes on where it was: no request whose answer was in its journal is sent
+// again, and the result is that of a run that nobody disturbed.
+func TestSIGKILL(t *testing.T) {
+	if args := os.Getenv(killArgs); args != "" {
+		if err := run(context.Background(), strings.Fields(args)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	for _, tt := range []struct{ flags, path string }{
+		{"--like adaevolve", "cp/qwen3-8b/adaevolve_C48_T6_N8_seed40.json"},
+		{"--like llm-evo --window 5", "cp/qwen3-8b/llm-evo_C48_T6_N8_seed40.json"},
+		{"--portfolio", "portfolio/cp/qwen3-8b/ei_C48_T6_K4_seed0.json"},
+	} {
+		args := "--model qwen3-8b --T 6 --N 8 --breadth fixed --eval-timeout 5s " + tt.flags
+		undisturbed, whole := server(t, none), t.TempDir()
+		if err := process(args, undisturbed, whole).Run(); err != nil {
+			t.Fatalf("%s: %v", tt.flags, err)
+		}
+		var cmd *exec.Cmd
+		var mu sync.Mutex
+		srv := server(t, func(n int64) llmtest.Fault {
+			if n == 11 || n == 34 { // of all processes together
+				mu.Lock()
+				defer mu.Unlock()
+				if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+					t.Error(err)
+				}
+			}
+			return llmtest.None
+		})
+		dir, kills := t.TempDir(), 0
+		for kills < 4 {
+			mu.Lock()
+			cmd = process(args+" --resume", srv, dir)
+			err := cmd.Start()
+			mu.Unlock()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cmd.Wait() == nil {
+				break
+			}
+			kills++
+		}
+		if kills != 2 {
+			t.Errorf("%s: it was killed %d times, want 2", tt.flags, kills)
+		}
+		if diff := difference(t, filepath.Join(whole, tt.path), filepath.Join(dir, tt.path)); diff != "" {
+			t.Errorf("%s: the killed run comes to another result:\n%s", tt.flags, diff)
+		}
+		lost := lost(t, filepath.Join(dir, strings.TrimSuffix(tt.path, ".json")+".journal"))
+		if n := srv.Stats().Calls; n > undisturbed.Stats().Calls+lost {
+			t.Errorf("%s: %d requests are sent, %d are needed and %d were under way at kills", tt.flags, n, undisturbed.Stats().Calls, lost)
+		}
+	}
+}
+
+// process is a run in a process of its own.
+func process(args string, srv *llmtest.Server, dir string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestSIGKILL$")
+	cmd.Env = append(os.Environ(), killArgs+"="+args+" --api-base "+srv.URL+" --output "+dir)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// lost returns how many attempts in a journal began and have no end.
+func lost(t *testing.T, path string) (open int) {
+	t.Helper()
+	for r, err := range journal.Read(path) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return 0
+		case err != nil:
+			t.Fatal(err)
+		case r.Kind == journal.Begin:
+			open++
+		case r.Kind == journal.Completion, r.Kind == journal.Abandoned:
+			open--
+		}
+	}
+	return open
+}
+
+var times = regexp.MustCompile(`"(gen_time_s|wall_time_seconds|latency_s)": ?[-+.e0-9]+`)
+
+// difference returns what differs between two results but for times, endpoints and what calls cost that were lost.
+func difference(t *testing.T, want, got string) string {
+	t.Helper()
+	var results [2]map[string]any
+	for i, path := range []string{want, got} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = regexp.MustCompile(`http://127\.0\.0\.1:\d+`).ReplaceAll(times.ReplaceAll(data, []byte(`"$1": 0`)), []byte("http://server"))
+		if err := json.Unmarshal(data, &results[i]); err != nil {
+			t.Fatal(err)
+		}
+		delete(results[i], "all_lives")
+	}
+	return cmp.Diff(results[0], results[1])
+}
