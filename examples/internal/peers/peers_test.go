@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -28,7 +29,7 @@ import (
 // packing returns circle packing, with programs in JavaScript.
 func packing(t *testing.T) task.Task {
 	t.Helper()
-	runner, err := js.New(js.Config{})
+	runner, err := js.New(js.Config{Timeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
