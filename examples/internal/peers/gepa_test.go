@@ -37,6 +37,16 @@ func (b batch) Evaluate(_ context.Context, program string) (eval.Result, error) 
 	return r, nil
 }
 
+// eight returns the task of all eight numbers.
+func eight(t *testing.T) task.Task {
+	t.Helper()
+	e, err := task.New(task.Spec{Name: "squares", Language: "python", Initial: lines, Evaluator: batch{0, all}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // squares is a task with a case for each number, which scores programs on a few of them too.
 type squares struct{ task.Task }
 
@@ -45,10 +55,7 @@ func (squares) Minibatch(i, n int) eval.Evaluator { return batch{i * n % all, n}
 // GEPA's parts all act in a task with cases: fronts have several members, a minibatch refuses children, and members are
 // merged.
 func TestGEPAOnCases(t *testing.T) {
-	plain, err := task.New(task.Spec{Name: "squares", Language: "python", Initial: lines, Evaluator: batch{0, all}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := eight(t)
 	var calls atomic.Int64
 	cfg := peers.GEPA(peers.Setting{Task: task.WithEvaluator(squares{plain}, plain), LLM: standIn(t, &calls), N: 4, Seed: 40})
 	made, refused := map[string]int{}, 0

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -29,7 +30,7 @@ import (
 // packing returns circle packing, with programs in JavaScript.
 func packing(t *testing.T) task.Task {
 	t.Helper()
-	runner, err := js.New(js.Config{Timeout: 5 * time.Second})
+	runner, err := js.New(js.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,44 +73,59 @@ func search(t *testing.T, ctx context.Context, p peers.Peer, s peers.Setting, pa
 	return arm, res
 }
 
-// Every peer runs on circle packing with the offline model. Canceled half-way and resumed it makes the same children,
-// and pays for no call twice.
-func TestPeersRunAndResume(t *testing.T) {
+// Every peer runs on circle packing with the offline model.
+func TestPeersOnCirclePacking(t *testing.T) {
 	cp := packing(t)
 	for _, p := range peers.Peers() {
-		t.Run(p.Name, func(t *testing.T) {
-			t.Parallel()
-			var needed, paid atomic.Int64
-			s := peers.Setting{Task: cp, N: 8, Seed: 40}
-			s.LLM = standIn(t, &needed)
-			_, want := search(t, t.Context(), p, s, filepath.Join(t.TempDir(), "run.journal"), 64)
-			if want.Stop != evolve.StopBudget || want.Calls != 64 || !want.Best.Better(want.Arms[0].Start) {
-				t.Errorf("it stops by %s after %d calls at %v", want.Stop, want.Calls, want.Best.Result.Score)
-			}
-
-			path := filepath.Join(t.TempDir(), "run.journal")
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			stopped := s
-			stopped.LLM = standIn(t, &paid)
-			stopped.OnChild = func(c evolve.Child) {
-				if c.ID == 30 {
-					cancel()
+		var calls atomic.Int64
+		s := peers.Setting{Task: cp, LLM: standIn(t, &calls), N: 4, Seed: 40}
+		_, res := search(t, t.Context(), p, s, filepath.Join(t.TempDir(), "run.journal"), 12)
+		valid := 0
+		for _, g := range res.Arms[0].Generations {
+			for _, c := range g.Children {
+				if c.Result.Valid {
+					valid++
 				}
 			}
-			_, half := search(t, ctx, p, stopped, path, 64)
-			if half.Stop != evolve.StopCanceled {
-				t.Fatalf("canceled, it stops by %s after %d calls", half.Stop, half.Calls)
+		}
+		if res.Stop != evolve.StopBudget || res.Calls != 12 || valid < 4 {
+			t.Errorf("%s stops by %s after %d calls with %d valid children", p.Name, res.Stop, res.Calls, valid)
+		}
+	}
+}
+
+// Canceled half-way and resumed, every peer makes the same children, and pays for no call twice. With a window too.
+func TestPeersResume(t *testing.T) {
+	for i, p := range peers.Peers() {
+		var needed, paid atomic.Int64
+		s := peers.Setting{Task: eight(t), N: 8, Seed: 40, Window: i % 2 * 5}
+		s.LLM = standIn(t, &needed)
+		_, want := search(t, t.Context(), p, s, filepath.Join(t.TempDir(), "run.journal"), 120)
+		if want.Stop != evolve.StopBudget || want.Calls != 120 || !want.Best.Better(want.Arms[0].Start) {
+			t.Errorf("%s: it stops by %s after %d calls at %v", p.Name, want.Stop, want.Calls, want.Best.Result.Score)
+		}
+
+		path := filepath.Join(t.TempDir(), "run.journal")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		stopped := s
+		stopped.LLM = standIn(t, &paid)
+		stopped.OnChild = func(c evolve.Child) {
+			if c.ID == 60 {
+				cancel()
 			}
-			s.LLM = standIn(t, &paid)
-			_, got := search(t, t.Context(), p, s, path, 64)
-			if !slices.Equal(children(want), children(got)) {
-				t.Errorf("resumed it makes other children:\n%q\nwant\n%q", children(got), children(want))
-			}
-			if lost := int64(len(got.Earlier.Lost) + len(got.Earlier.Abandoned)); paid.Load() > needed.Load()+lost {
-				t.Errorf("%d calls are paid for, %d are needed and %d were lost", paid.Load(), needed.Load(), lost)
-			}
-		})
+		}
+		if _, half := search(t, ctx, p, stopped, path, 120); half.Stop != evolve.StopCanceled {
+			t.Fatalf("%s: canceled, it stops by %s after %d calls", p.Name, half.Stop, half.Calls)
+		}
+		s.LLM = standIn(t, &paid)
+		_, got := search(t, t.Context(), p, s, path, 120)
+		if diff := cmp.Diff(children(want), children(got)); diff != "" {
+			t.Errorf("%s: resumed it makes other children (-undisturbed +resumed):\n%.2000s", p.Name, diff)
+		}
+		if lost := int64(len(got.Earlier.Lost) + len(got.Earlier.Abandoned)); paid.Load() > needed.Load()+lost {
+			t.Errorf("%s: %d calls are paid for, %d are needed and %d were lost", p.Name, paid.Load(), needed.Load(), lost)
+		}
 	}
 }
 
@@ -125,11 +141,11 @@ func children(r *evolve.Result) (list []string) {
 
 // Greedy is evolve.Greedy, child for child.
 func TestGreedyIsGreedy(t *testing.T) {
-	cp := packing(t)
+	numbers := eight(t)
 	var calls atomic.Int64
 	model := standIn(t, &calls)
-	_, got := search(t, t.Context(), named(t, "greedy"), peers.Setting{Task: cp, LLM: model, N: 8, Seed: 40}, filepath.Join(t.TempDir(), "j"), 64)
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: cp, LLM: model, N: 8, Seed: 40})
+	_, got := search(t, t.Context(), named(t, "greedy"), peers.Setting{Task: numbers, LLM: model, N: 8, Seed: 40}, filepath.Join(t.TempDir(), "j"), 64)
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: numbers, LLM: model, N: 8, Seed: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
