@@ -100,8 +100,8 @@ func TestPeersResume(t *testing.T) {
 		var needed, paid atomic.Int64
 		s := peers.Setting{Task: eight(t), N: 8, Seed: 40, Window: i % 2 * 5}
 		s.LLM = standIn(t, &needed)
-		_, want := search(t, t.Context(), p, s, filepath.Join(t.TempDir(), "run.journal"), 120)
-		if want.Stop != evolve.StopBudget || want.Calls != 120 || !want.Best.Better(want.Arms[0].Start) {
+		_, want := search(t, t.Context(), p, s, filepath.Join(t.TempDir(), "run.journal"), 72)
+		if want.Stop != evolve.StopBudget || want.Calls != 72 || !want.Best.Better(want.Arms[0].Start) {
 			t.Errorf("%s: it stops by %s after %d calls at %v", p.Name, want.Stop, want.Calls, want.Best.Result.Score)
 		}
 
@@ -111,15 +111,15 @@ func TestPeersResume(t *testing.T) {
 		stopped := s
 		stopped.LLM = standIn(t, &paid)
 		stopped.OnChild = func(c evolve.Child) {
-			if c.ID == 60 {
+			if c.ID == 36 {
 				cancel()
 			}
 		}
-		if _, half := search(t, ctx, p, stopped, path, 120); half.Stop != evolve.StopCanceled {
+		if _, half := search(t, ctx, p, stopped, path, 72); half.Stop != evolve.StopCanceled {
 			t.Fatalf("%s: canceled, it stops by %s after %d calls", p.Name, half.Stop, half.Calls)
 		}
 		s.LLM = standIn(t, &paid)
-		_, got := search(t, t.Context(), p, s, path, 120)
+		_, got := search(t, t.Context(), p, s, path, 72)
 		if diff := cmp.Diff(children(want), children(got)); diff != "" {
 			t.Errorf("%s: resumed it makes other children (-undisturbed +resumed):\n%.2000s", p.Name, diff)
 		}
