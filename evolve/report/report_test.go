@@ -87,6 +87,32 @@ func TestBreadthOfAResult(t *testing.T) {
 	}
 }
 
+// Searches of other kinds than greedy are named in the files, in their rows and in their names.
+func TestKinds(t *testing.T) {
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: metered, N: 8, Seed: 40}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 16}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := report.BanditHeader{Header: report.Header{Task: "sum", Model: tiny, T: 2, N: 8}, Algo: "ucb", ArmSeeds: []uint32{40, 41}, Kinds: []string{"shinka", "gepa"}}
+	r := report.NewBandit(result, h)
+	if want := filepath.FromSlash("portfolio/sum/tiny/ucb_C16_T2_K2_seed0.json"); h.Path() != want || r.Path() != want {
+		t.Errorf("paths %s and %s, want %s", h.Path(), r.Path(), want)
+	}
+	if r.ArmResults[0].Kind != "shinka" || r.ArmResults[1].Kind != "gepa" || !slices.Equal(r.Kinds, h.Kinds) {
+		t.Errorf("the arms are %v, %q and %q", r.Kinds, r.ArmResults[0].Kind, r.ArmResults[1].Kind)
+	}
+	result.Arms = result.Arms[:1]
+	h.Kind = "shinka"
+	one := report.NewGreedy(result, h.Header, 40)
+	if want := filepath.FromSlash("sum/tiny/shinka_C16_T2_N8_seed40.json"); h.GreedyPath(40) != want || one.Path() != want || one.Kind != "shinka" {
+		t.Errorf("paths %s and %s of %q, want %s", h.GreedyPath(40), one.Path(), one.Kind, want)
+	}
+}
+
 // named is a Breadth that prints as it is told.
 type named struct{ name string }
 

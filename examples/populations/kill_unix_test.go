@@ -34,7 +34,7 @@ func TestSIGKILL(t *testing.T) {
 	}
 	for _, tt := range []struct{ flags, path string }{
 		{"--like adaevolve", "cp/qwen3-8b/adaevolve_C30_T5_N6_seed40.json"},
-		{"--like llm-evo --window 5", "cp/qwen3-8b/llm-evo_C30_T5_N6_seed40.json"},
+		{"--like gepa --window 5", "cp/qwen3-8b/gepa_C30_T5_N6_seed40.json"},
 		{"--portfolio", "portfolio/cp/qwen3-8b/ei_C30_T5_K4_seed0.json"},
 	} {
 		args := "--model qwen3-8b --T 5 --N 6 --breadth fixed " + tt.flags

@@ -158,10 +158,11 @@ func server(t *testing.T, before func(n int64) llmtest.Fault) *llmtest.Server {
 func none(int64) llmtest.Fault { return llmtest.None }
 
 // Stopped by Ctrl-C and resumed, a run comes to the result of one that was not, and pays for nothing twice. A run of
-// other searches is not taken for it.
+// other searches is not taken for it. There are no notes: near the end of a budget of calls, time decides whether they
+// find room, or children.
 func TestResume(t *testing.T) {
 	for _, tt := range []struct{ flags, path, other string }{
-		{"--like shinka --T 6", "cp/qwen3-8b/shinka_C36_T6_N6_seed40.json", "--window 4"},
+		{"--like openevolve --T 6", "cp/qwen3-8b/openevolve_C36_T6_N6_seed40.json", "--window 4"},
 		{"--portfolio --like greedy,gepa,dgm --T 6", "portfolio/cp/qwen3-8b/ei_C36_T6_K3_seed0.json", "--like greedy,gepa,evoprompt-de"},
 	} {
 		args := "--model qwen3-8b --N 6 --breadth fixed --grace 0s " + tt.flags

@@ -59,7 +59,7 @@ func TestGEPAOnCases(t *testing.T) {
 	var calls atomic.Int64
 	cfg := peers.GEPA(peers.Setting{Task: task.WithEvaluator(squares{plain}, plain), LLM: standIn(t, &calls), N: 4, Seed: 40})
 	made, refused := map[string]int{}, 0
-	_, res := search(t, t.Context(), peers.Peer{Name: "gepa", Config: func(peers.Setting) population.Config { return cfg }}, peers.Setting{}, t.TempDir()+"/run.journal", 400)
+	_, res := search(t, t.Context(), peers.Peer{Name: "gepa", Config: func(peers.Setting) population.Config { return cfg }}, peers.Setting{}, t.TempDir()+"/run.journal", 100)
 	for _, g := range res.Arms[0].Generations {
 		for _, c := range g.Children {
 			made[c.Operator]++

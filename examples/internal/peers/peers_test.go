@@ -41,7 +41,7 @@ func packing(t *testing.T) task.Task {
 	return cp
 }
 
-// standIn is the offline model, and counts its calls.
+// standIn is the offline model, and counts the calls that it answers.
 func standIn(t *testing.T, calls *atomic.Int64) llm.LLM {
 	t.Helper()
 	m, err := offline.New(peers.Offline(0.2))
@@ -49,13 +49,17 @@ func standIn(t *testing.T, calls *atomic.Int64) llm.LLM {
 		t.Fatal(err)
 	}
 	return llm.Limit(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		calls.Add(1)
-		return m.Generate(ctx, req)
+		reply, err := m.Generate(ctx, req)
+		if err == nil {
+			calls.Add(1)
+		}
+		return reply, err
 	}), 4)
 }
 
-// search runs one peer for so many calls, with a journal at path.
-func search(t *testing.T, ctx context.Context, p peers.Peer, s peers.Setting, path string, calls int) (*population.Population, *evolve.Result) {
+// search runs one peer for so many steps, with a journal at path. A budget of calls would let time decide what of the last
+// children and notes still finds room.
+func search(t *testing.T, ctx context.Context, p peers.Peer, s peers.Setting, path string, steps int) (*population.Population, *evolve.Result) {
 	t.Helper()
 	j, err := journal.Open(path, journal.Config{Resume: true})
 	if err != nil {
@@ -66,7 +70,7 @@ func search(t *testing.T, ctx context.Context, p peers.Peer, s peers.Setting, pa
 	if err != nil {
 		t.Fatalf("%s: %v", p.Name, err)
 	}
-	res, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: calls}, Journal: j})
+	res, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: steps}, Journal: j})
 	if err != nil {
 		t.Fatalf("%s: %v", p.Name, err)
 	}
@@ -79,7 +83,7 @@ func TestPeersOnCirclePacking(t *testing.T) {
 	for _, p := range peers.Peers() {
 		var calls atomic.Int64
 		s := peers.Setting{Task: cp, LLM: standIn(t, &calls), N: 4, Seed: 40}
-		_, res := search(t, t.Context(), p, s, filepath.Join(t.TempDir(), "run.journal"), 12)
+		_, res := search(t, t.Context(), p, s, filepath.Join(t.TempDir(), "run.journal"), 3)
 		valid := 0
 		for _, g := range res.Arms[0].Generations {
 			for _, c := range g.Children {
@@ -88,7 +92,7 @@ func TestPeersOnCirclePacking(t *testing.T) {
 				}
 			}
 		}
-		if res.Stop != evolve.StopBudget || res.Calls != 12 || valid < 4 {
+		if res.Stop != evolve.StopBudget || res.Calls < 12 || valid < 4 {
 			t.Errorf("%s stops by %s after %d calls with %d valid children", p.Name, res.Stop, res.Calls, valid)
 		}
 	}
@@ -100,8 +104,8 @@ func TestPeersResume(t *testing.T) {
 		var needed, paid atomic.Int64
 		s := peers.Setting{Task: eight(t), N: 8, Seed: 40, Window: i % 2 * 5}
 		s.LLM = standIn(t, &needed)
-		_, want := search(t, t.Context(), p, s, filepath.Join(t.TempDir(), "run.journal"), 72)
-		if want.Stop != evolve.StopBudget || want.Calls != 72 || !want.Best.Better(want.Arms[0].Start) {
+		_, want := search(t, t.Context(), p, s, filepath.Join(t.TempDir(), "run.journal"), 9)
+		if want.Stop != evolve.StopBudget || want.Calls < 60 || !want.Best.Better(want.Arms[0].Start) {
 			t.Errorf("%s: it stops by %s after %d calls at %v", p.Name, want.Stop, want.Calls, want.Best.Result.Score)
 		}
 
@@ -115,11 +119,11 @@ func TestPeersResume(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, half := search(t, ctx, p, stopped, path, 72); half.Stop != evolve.StopCanceled {
+		if _, half := search(t, ctx, p, stopped, path, 9); half.Stop != evolve.StopCanceled {
 			t.Fatalf("%s: canceled, it stops by %s after %d calls", p.Name, half.Stop, half.Calls)
 		}
 		s.LLM = standIn(t, &paid)
-		_, got := search(t, t.Context(), p, s, path, 72)
+		_, got := search(t, t.Context(), p, s, path, 9)
 		if diff := cmp.Diff(children(want), children(got)); diff != "" {
 			t.Errorf("%s: resumed it makes other children (-undisturbed +resumed):\n%.2000s", p.Name, diff)
 		}
@@ -144,7 +148,7 @@ func TestGreedyIsGreedy(t *testing.T) {
 	numbers := eight(t)
 	var calls atomic.Int64
 	model := standIn(t, &calls)
-	_, got := search(t, t.Context(), named(t, "greedy"), peers.Setting{Task: numbers, LLM: model, N: 8, Seed: 40}, filepath.Join(t.TempDir(), "j"), 64)
+	_, got := search(t, t.Context(), named(t, "greedy"), peers.Setting{Task: numbers, LLM: model, N: 8, Seed: 40}, filepath.Join(t.TempDir(), "j"), 8)
 	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: numbers, LLM: model, N: 8, Seed: 40})
 	if err != nil {
 		t.Fatal(err)
