@@ -3,8 +3,8 @@
 // begun after it. With no flags it runs for about ten seconds on a stand-in model that needs no network; with
 // --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
 //
-// What a program of your own does is here. Flags, names of files and what is printed are in
-// examples/internal/cli.
+// What a program of your own does is here. The task and the model are made in examples/internal/open. Flags, names of
+// files and what is printed are in examples/internal/cli.
 package main
 
 import (
@@ -13,17 +13,14 @@ import (
 	"os"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/eval/js"
-	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/open"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
-	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/task"
-	"github.com/evoalloc/evoalloc/task/folder"
 )
 
 func main() { os.Exit(cli.Main(run)) }
@@ -33,13 +30,13 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	t, end, err := newTask(ctx, &o.Options)
+	t, end, err := open.Task(ctx, &o.Options)
 	if err != nil {
 		return err
 	}
 	defer end()
 	t = task.WithEvaluator(t, eval.Limit(t, o.ParallelEval))
-	spec, model, err := newModel(&o.Options)
+	spec, model, err := open.Model(&o.Options, offline.Config{Structure: o.Structure})
 	if err != nil {
 		return err
 	}
@@ -82,51 +79,4 @@ func search(ctx context.Context, o *cli.Greedy, t task.Task, model llm.LLM, j *j
 		Journal:    j,
 		Observer:   progress.Observe,
 	})
-}
-
-// newTask returns what is to be improved, and what ends the processes that run its programs.
-func newTask(ctx context.Context, o *cli.Options) (t task.Task, end func() error, err error) {
-	problem, builtIn, err := o.Problem()
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case !builtIn: // a folder with an initial_program and an evaluator.py
-		f, err := folder.Load(ctx, o.Task, folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout()}})
-		if err != nil {
-			return nil, nil, &cli.UsageError{Err: err}
-		}
-		return f, f.Close, nil
-	case o.Runtime == "python":
-		runner, err := python.NewRunner(ctx, python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
-		if err != nil {
-			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
-		}
-		t, err = problem.Task(runner, "python")
-		return t, runner.Close, err
-	}
-	runner, err := js.New(js.Config{Timeout: o.EvalTimeout})
-	if err != nil {
-		return nil, nil, err
-	}
-	t, err = problem.Task(runner, "javascript")
-	return t, func() error { return nil }, err
-}
-
-// newModel returns who proposes, and what its calls are charged as.
-func newModel(o *cli.Options) (spec llm.Model, model llm.LLM, err error) {
-	if o.Offline() { // a stand-in that needs no network
-		stand, err := offline.New(offline.Config{Latency: o.Latency, Structure: o.Structure})
-		if err != nil {
-			return spec, nil, err
-		}
-		return stand.Spec(), stand, nil
-	}
-	if spec, err = o.Spec(); err != nil {
-		return spec, nil, err
-	}
-	// One client, or a pool of clients where there are several URLs.
-	model, err = cli.Endpoints(o.APIBase, o.ParallelLLM, func(base string) (llm.LLM, error) {
-		return openai.New(openai.Config{BaseURL: base, Model: spec, Stream: o.Stalls, Whole: !o.Stream})
-	})
-	return spec, model, err
 }

@@ -4,8 +4,8 @@
 // stand-in model that needs no network; with --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the same
 // with a real one.
 //
-// What a program of your own does is here and in examples/internal/peers. Flags, names of files and what is printed are
-// in examples/internal/cli.
+// What a program of your own does is here and in examples/internal/peers. The task and the model are made in
+// examples/internal/open. Flags, names of files and what is printed are in examples/internal/cli.
 package main
 
 import (
