@@ -28,7 +28,7 @@ func (r *reply) limit(maxTokens int) {
 
 // cut ends r after at most n bytes, at a whole letter, for length.
 func (r *reply) cut(n int) {
-	for n > 0 && !utf8.RuneStart(r.text[n]) {
+	for n > 0 && n < len(r.text) && !utf8.RuneStart(r.text[n]) {
 		n--
 	}
 	*r = reply{r.text[:n], finishLength}
@@ -230,7 +230,7 @@ func truncate(p program, d draw) reply {
 	bar, _, _ := strings.Cut(fence.Wrap(p.text, p.language), "\n")
 	head := one(d, openings) + "\n\n" + bar + "\n"
 	r := reply{head + p.text, finishLength}
-	r.cut(len(head) + d.IntN(len(strings.TrimSpace(p.text))))
+	r.cut(len(head) + d.IntN(max(1, len(strings.TrimSpace(p.text))))) // an edit may leave nothing of a program
 	return r
 }
 

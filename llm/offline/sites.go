@@ -30,8 +30,18 @@ type outline struct {
 	suites []suite
 }
 
-// outlineOf reads a program. It reports false for what is no JavaScript.
+// mostCode bounds, in bytes, the programs that are read: an edit reads one up to 40 times. mostNames bounds the
+// variables that are known at one place, of which each statement has a list.
+const (
+	mostCode  = 64 << 10
+	mostNames = 1000
+)
+
+// outlineOf reads a program. It reports false for what is no JavaScript or longer than mostCode.
 func outlineOf(program string) (*outline, bool) {
+	if len(program) > mostCode {
+		return nil, false
+	}
 	ast, err := js.Parse(parse.NewInputString(program), js.Options{})
 	if err != nil {
 		return nil, false
@@ -129,9 +139,9 @@ func (o *outline) loop(init js.IExpr, names []string) []string {
 	return names
 }
 
-// bound returns names and the one that b declares, if it declares one.
+// bound returns names and the one that b declares, if it declares one and there is room for it.
 func bound(b js.IBinding, names []string) []string {
-	if v, ok := b.(*js.Var); ok {
+	if v, ok := b.(*js.Var); ok && len(names) < mostNames {
 		return append(slices.Clip(names), string(v.Name()))
 	}
 	return names

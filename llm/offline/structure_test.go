@@ -2,6 +2,7 @@ package offline
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -254,6 +255,45 @@ func TestHostileProgramsWithAllAbilities(t *testing.T) {
 			req.Messages[1].Content += task.Fence(p, "js") + "\nCombine them."
 			generate(t, m, req)
 		}
+	}
+}
+
+// What a large program costs is bounded: it is read up to 40 times for a reply.
+func TestLargePrograms(t *testing.T) {
+	if _, ok := outlineOf("x=[" + strings.Repeat("1,", mostCode/2) + "]"); ok {
+		t.Errorf("a program of more than %d bytes is read", mostCode)
+	}
+	var b strings.Builder
+	for i := range mostNames + 500 {
+		fmt.Fprintf(&b, "let a%d=0;", i)
+	}
+	o, ok := outlineOf(b.String())
+	if !ok {
+		t.Fatal("declarations cannot be read")
+	}
+	for _, s := range o.suites {
+		for i, names := range s.names {
+			if len(names) > mostNames {
+				t.Fatalf("%d variables are known before statement %d, want at most %d", len(names), i, mostNames)
+			}
+		}
+	}
+}
+
+// An edit may leave nothing of a program but white space, and the reply may then be a broken one.
+func TestNothingIsLeft(t *testing.T) {
+	m := newModel(t, Config{Splice: 1, Heed: 1, Broken: 0.5})
+	left := 0
+	for seed := range uint32(500) {
+		generate(t, m, ask(seed, "Fix line 1.", "x = 1"))
+		req := request(seed, "", "text", "x\n\n\n\n")
+		req.Messages[1].Content += task.Fence("\n\n\n\nx", "text") + "\nCombine them."
+		if text := generate(t, m, req).Text; !strings.Contains(text, "x") {
+			left++
+		}
+	}
+	if left == 0 {
+		t.Error("every reply holds a part of a program, so nothing was tested")
 	}
 }
 
