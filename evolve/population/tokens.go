@@ -14,15 +14,15 @@ type lexicon struct {
 	line   []string // what begins a comment that ends with the line
 	block  [2]string
 	quotes string // what begins and ends a string
-	triple bool   // three of them do too, over lines
+	triple string // those of which three begin and end one over lines
 	regex  bool   // "/" may begin a pattern
 	indent bool   // the indentation of a line counts
 }
 
 var (
-	cLike    = lexicon{line: []string{"//"}, block: [2]string{"/*", "*/"}, quotes: "\"'`"}
+	cLike    = lexicon{line: []string{"//"}, block: [2]string{"/*", "*/"}, quotes: "\"'`", triple: "\""}
 	scripted = lexicon{line: []string{"//"}, block: [2]string{"/*", "*/"}, quotes: "\"'`", regex: true}
-	hashed   = lexicon{line: []string{"#"}, quotes: "\"'"}
+	hashed   = lexicon{line: []string{"#"}, quotes: "\"'", triple: "\""}
 	dashed   = lexicon{line: []string{"--"}, quotes: "\"'"}
 )
 
@@ -35,7 +35,7 @@ func lexiconOf(language string) (lexicon, bool) {
 	case "go", "c", "c++", "c#", "cuda", "rust", "zig", "java", "kotlin", "scala", "swift":
 		return cLike, true
 	case "python":
-		return lexicon{line: hashed.line, quotes: hashed.quotes, triple: true, indent: true}, true
+		return lexicon{line: hashed.line, quotes: hashed.quotes, triple: hashed.quotes, indent: true}, true
 	case "r", "julia":
 		return hashed, true
 	case "sql":
@@ -69,7 +69,8 @@ const lineEnd = "\n"
 // tokens returns the words, strings, operators and line ends of a program, without comments. It takes time linear in
 // the program.
 func (x lexicon) tokens(program string) []string {
-	s := scanner{lexicon: x, rest: strings.ReplaceAll(program, "\r\n", "\n"), atLine: true}
+	s := scanner{lexicon: x, rest: strings.ReplaceAll(program, "\r\n", "\n")}
+	s.newLine()
 	for s.rest != "" {
 		s.step()
 	}
@@ -85,18 +86,19 @@ type scanner struct {
 	rest   string
 	found  []string
 	atLine bool   // nothing but white space was read of the line
-	indent string // of the line
+	left   string // rest when the line began
 }
+
+// newLine begins a line.
+func (s *scanner) newLine() { s.atLine, s.left = true, s.rest }
 
 // step reads one token, comment or piece of layout.
 func (s *scanner) step() {
 	switch r, size := utf8.DecodeRuneInString(s.rest); {
 	case r == '\n':
-		s.atLine, s.indent, s.rest = true, "", s.rest[1:]
+		s.rest = s.rest[1:]
+		s.newLine()
 	case unicode.IsSpace(r):
-		if s.atLine {
-			s.indent += s.rest[:size]
-		}
 		s.rest = s.rest[size:]
 	case s.comment():
 	case strings.ContainsRune(s.quotes, r):
@@ -114,12 +116,14 @@ func (s *scanner) step() {
 
 // token takes the next n bytes as a token, after the line end before it, if there is one.
 func (s *scanner) token(n int) {
-	if s.atLine && len(s.found) > 0 || s.atLine && s.lexicon.indent && s.indent != "" {
-		end := lineEnd
-		if s.lexicon.indent {
-			end += s.indent
+	if s.atLine {
+		indent := ""
+		if s.indent {
+			indent = s.left[:len(s.left)-len(s.rest)]
 		}
-		s.found = append(s.found, end)
+		if len(s.found) > 0 || indent != "" {
+			s.found = append(s.found, lineEnd+indent)
+		}
 	}
 	s.atLine = false
 	s.found = append(s.found, s.rest[:n])
@@ -151,31 +155,70 @@ func (s *scanner) comment() bool {
 		return false
 	}
 	skipped, rest, _ := strings.Cut(s.rest[len(s.block[0]):], s.block[1])
-	if strings.Contains(skipped, "\n") {
-		s.atLine, s.indent = true, ""
-	}
 	s.rest = rest
+	if strings.Contains(skipped, "\n") {
+		s.newLine()
+	}
 	return true
 }
 
-// quoted returns the length of the string at the beginning. One that does not end on its line ends there, but for a
-// template or a string in triple quotes.
+// quoted returns the length of the string at the beginning of rest.
 func (s *scanner) quoted(quote rune) int {
+	switch {
+	case quote == '`' && s.regex:
+		return template(s.rest)
+	case quote == '`': // nothing is escaped in Go's
+		if end := strings.IndexByte(s.rest[1:], '`'); end >= 0 {
+			return end + 2
+		}
+		return len(s.rest)
+	}
 	end := string(quote)
-	if triple := strings.Repeat(end, 3); s.triple && strings.HasPrefix(s.rest, triple) {
+	if triple := strings.Repeat(end, 3); strings.ContainsRune(s.triple, quote) && strings.HasPrefix(s.rest, triple) {
 		end = triple
 	}
-	for i := len(end); i < len(s.rest); i++ {
+	return stringLen(s.rest, end)
+}
+
+// stringLen returns the length of the string at the beginning of text, between two times end. One that does not end
+// on its line ends there, unless it is in triple quotes.
+func stringLen(text, end string) int {
+	for i := len(end); i < len(text); i++ {
 		switch {
-		case s.rest[i] == '\\':
+		case text[i] == '\\':
 			i++
-		case strings.HasPrefix(s.rest[i:], end):
+		case strings.HasPrefix(text[i:], end):
 			return i + len(end)
-		case s.rest[i] == '\n' && quote != '`' && len(end) == 1:
+		case text[i] == '\n' && len(end) == 1:
 			return i
 		}
 	}
-	return len(s.rest)
+	return len(text)
+}
+
+// template returns the length of the JavaScript template at the beginning of text, with the code in it, in which
+// templates may stand again.
+func template(text string) int {
+	open := []byte{'`'} // templates and braces
+	for i := 1; i < len(text); i++ {
+		c, code := text[i], open[len(open)-1] == '{'
+		switch {
+		case c == '\\':
+			i++
+		case code && (c == '"' || c == '\''):
+			i += stringLen(text[i:], string(c)) - 1
+		case code && (c == '{' || c == '`'):
+			open = append(open, c)
+		case !code && strings.HasPrefix(text[i:], "${"):
+			open = append(open, '{')
+			i++
+		case code && c == '}', !code && c == '`':
+			if open = open[:len(open)-1]; len(open) == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(text)
 }
 
 // opensRegex reports whether a "/" is where a value is expected, so that it begins a pattern and does not divide.

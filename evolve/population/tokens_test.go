@@ -41,10 +41,28 @@ func TestEssence(t *testing.T) {
 		{"text: white space at the ends of lines alone", "text", "a b  \n", "a b", true},
 		{"text: all else counts", "text", "a  b", "a b", false},
 		{"a language that is not known is text", "befunge", "a // b", "a", false},
+		{"what looks like a comment in a template in a template", js, "s = `${`//a`}`", "s = `${`//b`}`", false},
+		{"after a template with templates and braces in it", js, "s = `${f({a: `}`}) + '`'}` // a", "s = `${f({a: `}`}) + '`'}` // b", true},
+		{"Go: a raw string of a backslash ends", "go", "a = `\\` + b // c", "a = `\\` + b", true},
+		{"Go: what looks like a comment after it", "go", "a = `\\` + `//a`", "a = `\\` + `//b`", false},
+		{"Java: what looks like a comment in a text block", "java", "s = \"\"\"\n// a\n\"\"\"", "s = \"\"\"\n// b\n\"\"\"", false},
+		{"Julia: a string in triple quotes", "julia", "s = \"\"\"\n# a\n\"\"\"", "s = \"\"\"\n# b\n\"\"\"", false},
+		{"Python: strings in single quotes, three times", py, "s = '''\n# a\n'''", "s = '''\n# b\n'''", false},
 		{"nothing", js, "", " \n// x", true},
 	} {
 		if equal := essence(tt.a, tt.language) == essence(tt.b, tt.language); equal != tt.equal {
 			t.Errorf("%s: %q and %q equal: %v, as %q and %q", tt.reason, tt.a, tt.b, equal, essence(tt.a, tt.language), essence(tt.b, tt.language))
+		}
+	}
+}
+
+// A program may be all indentation, which must not cost the square of its length.
+func TestIndentationIsLinear(t *testing.T) {
+	program := strings.Repeat(" ", 1<<16) + "x"
+	for _, language := range []string{"javascript", "python", "text"} {
+		lex, _ := lexiconOf(language)
+		if n := testing.AllocsPerRun(1, func() { lex.tokens(program) }); n > 1000 {
+			t.Errorf("%s: %v allocations, want a few", language, n)
 		}
 	}
 }
