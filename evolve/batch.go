@@ -1,7 +1,6 @@
 package evolve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,7 +158,7 @@ func (l *batch) begin(ctx context.Context) {
 	l.next++
 	l.born++
 	var brief Brief
-	if err := cmp.Or(guard("a brief", func() { brief = l.brief(i) }), l.failed); err != nil {
+	if err := l.call("a brief", func() { brief = l.brief(i) }); err != nil {
 		l.fail(err)
 		return
 	}
@@ -216,6 +215,14 @@ func (m made) made() bool {
 	return m.err == nil || m.child.Asked() || m.child.HasProgram()
 }
 
+// call calls f, a brief or a take, and returns what it panics with, or what [Breeder.Fail] was given.
+func (l *batch) call(what string, f func()) error {
+	if err := guard(what, f); err != nil {
+		return err
+	}
+	return l.failed
+}
+
 // fail ends the search with err. The first error stands, as later ones often follow from it.
 func (l *batch) fail(err error) {
 	if l.err == nil {
@@ -262,7 +269,7 @@ func (l *batch) takeIn(m made) {
 	l.taken = append(l.taken, m)
 	l.Breeder.takeIn(m.child) // first, so that take and the next brief see the best that includes it
 	if l.take != nil {
-		if bad := cmp.Or(guard("taking a child in", func() { l.take(m.child) }), l.failed); bad != nil {
+		if bad := l.call("taking a child in", func() { l.take(m.child) }); bad != nil {
 			l.fail(bad)
 		}
 	}
