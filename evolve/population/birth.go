@@ -8,7 +8,8 @@ import (
 type Birth struct {
 	evolve.Child
 	Parent *Member
-	Kept   bool // the archive kept it; known to memories, and not yet to a Credit
+	Kept   bool     // the archive kept it; known to memories, and not yet to a Credit
+	Notes  []string // the memories' notes that the model was shown; none if the operator left them out or asked no model
 
 	among Archive
 }

@@ -238,3 +238,41 @@ func TestRewriteAsDiff(t *testing.T) {
 		t.Errorf("programs by operator: %v", got)
 	}
 }
+
+// A maker makes a child without a model, whose brief has the notes all the same.
+type maker struct{}
+
+func (maker) Name() string { return "maker" }
+func (maker) Brief(v *population.View) evolve.Brief {
+	b := v.Brief()
+	b.Make = func(context.Context) (string, error) { return "-1", nil }
+	return b
+}
+
+// A diary is a memory of one note, which keeps what children were shown.
+type diary map[string][]string
+
+func (diary) Notes(*population.View) []string { return []string{"tip"} }
+func (d diary) Learn(_ context.Context, s *population.Season) error {
+	for _, b := range s.Births {
+		d[b.Operator] = append(d[b.Operator], strings.Join(b.Notes, ", "))
+	}
+	return nil
+}
+
+// Memories count what their notes have brought, so they are told which children were shown them.
+func TestMemoriesKnowWhoWasShownNotes(t *testing.T) {
+	told := diary{}
+	run(t, newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 8, Seed: 3, Memory: []population.Memory{told},
+		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, maker{}}, Policy: population.Shares{1, 1, 1}}), 32)
+	for operator, want := range map[string]string{"rewrite": "tip", "explore": "", "maker": ""} {
+		if len(told[operator]) == 0 {
+			t.Errorf("%s made no child", operator)
+		}
+		for _, notes := range told[operator] {
+			if notes != want {
+				t.Errorf("a child of %s was shown %q, want %q", operator, notes, want)
+			}
+		}
+	}
+}

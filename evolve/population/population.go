@@ -63,6 +63,7 @@ type Population struct {
 type expected struct {
 	view             *View
 	operator, island pull
+	notes            []string // that the model is shown
 }
 
 // decided is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each
@@ -205,6 +206,9 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	}
 	v.Parent.Asked++
 	p.elders.add(v.Parent)
+	if b.Make == nil {
+		x.notes = b.Notes
+	}
 	return p.complete(b, v, o), nil
 }
 
@@ -256,7 +260,7 @@ func (p *Population) take(ctx context.Context, turn *evolve.Turn, c evolve.Child
 }
 
 func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected, c evolve.Child) error {
-	b := Birth{Child: c, Parent: x.view.Parent, among: x.view.Part}
+	b := Birth{Child: c, Parent: x.view.Parent, Notes: x.notes, among: x.view.Part}
 	if err := p.reward(x, b); err != nil {
 		return err
 	}

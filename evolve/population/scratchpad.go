@@ -34,7 +34,6 @@ type Scratchpad struct {
 	Shuffled bool
 
 	notes              []*note
-	shown              map[int][]*note // by the child's order of birth, until it is taken in
 	attempts           []Birth
 	children, improved int
 }
@@ -62,20 +61,9 @@ func (p *Scratchpad) validate() error {
 
 // Notes draws notes for a child.
 func (p *Scratchpad) Notes(v *View) []string {
-	var chosen []*note
+	var texts []string
 	for _, i := range v.Rand.Perm(len(p.notes))[:min(cmp.Or(p.Show, 3), len(p.notes))] {
-		chosen = append(chosen, p.notes[i])
-	}
-	if len(chosen) == 0 {
-		return nil
-	}
-	if p.shown == nil {
-		p.shown = make(map[int][]*note)
-	}
-	p.shown[v.Birth] = chosen
-	texts := make([]string, len(chosen))
-	for i, n := range chosen {
-		texts[i] = n.text
+		texts = append(texts, p.notes[i].text)
 	}
 	return texts
 }
@@ -105,19 +93,23 @@ func (p *Scratchpad) Learn(ctx context.Context, s *Season) error {
 	return nil
 }
 
-// count counts a child for the notes that it was shown.
+// count counts a child for the notes that it was shown. Where the call brought no answer, notes had no part in it.
 func (p *Scratchpad) count(b Birth) {
+	if b.Asked() && !b.Answered() {
+		return
+	}
 	p.children++
 	better := 0
 	if b.Improved() {
 		better = 1
 	}
 	p.improved += better
-	for _, n := range p.shown[b.ID] {
-		n.shown++
-		n.improved += better
+	for _, n := range p.notes {
+		if slices.Contains(b.Notes, n.text) {
+			n.shown++
+			n.improved += better
+		}
 	}
-	delete(p.shown, b.ID)
 }
 
 // drop drops the notes that have had their trial and do not help.

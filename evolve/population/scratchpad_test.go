@@ -38,7 +38,7 @@ func lesson(t *testing.T, p *Scratchpad, l llm.LLM, n int, better func(notes []s
 	for i := range n {
 		birth := p.children + 1
 		notes := p.Notes(&View{Birth: birth, Rand: rand.New(rand.NewPCG(uint64(birth), 5))})
-		b := Birth{Parent: &Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}},
+		b := Birth{Notes: notes, Parent: &Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}},
 			Child: evolve.Child{ID: birth, Candidate: eval.Candidate{Program: fmt.Sprint("child", i), Result: eval.Result{Valid: true}}}}
 		if better(notes) {
 			b.Result.Score = 1
@@ -74,6 +74,38 @@ func TestScratchpadDropsWhatDoesNotHelp(t *testing.T) {
 	}
 	if q := l.asked[3]; !strings.Contains(q, "- good (shown ") || !strings.Contains(q, `"lesson"`) || strings.Count(q, "became") != 30 {
 		t.Errorf("it is asked\n%s", q)
+	}
+}
+
+// A note is counted for the children whose prompts had it, and not for those whose call brought no answer.
+func TestScratchpadCounts(t *testing.T) {
+	p := &Scratchpad{notes: []*note{{text: "wider"}}}
+	parent := &Member{Candidate: eval.Candidate{Result: eval.Result{Valid: true}}}
+	child := func(score float64, s llm.Status) evolve.Child {
+		c := evolve.Child{Attempts: []llm.Attempt{{Status: s}}}
+		if s == llm.OK {
+			c.Program, c.Result = "p", eval.Result{Valid: true, Score: score}
+		}
+		return c
+	}
+	for _, tt := range []struct {
+		reason          string
+		b               Birth
+		shown, improved int
+	}{
+		{"a better child", Birth{Child: child(1, llm.OK), Notes: []string{"wider", "other"}}, 1, 1},
+		{"a worse one", Birth{Child: child(-1, llm.OK), Notes: []string{"wider"}}, 2, 1},
+		{"a better one that was not shown it", Birth{Child: child(1, llm.OK)}, 2, 1},
+		{"a call that timed out", Birth{Child: child(0, llm.Timeout), Notes: []string{"wider"}}, 2, 1},
+	} {
+		tt.b.Parent = parent
+		p.count(tt.b)
+		if n := p.notes[0]; n.shown != tt.shown || n.improved != tt.improved {
+			t.Errorf("%s: shown %d, improved %d, want %d and %d", tt.reason, n.shown, n.improved, tt.shown, tt.improved)
+		}
+	}
+	if p.children != 3 {
+		t.Errorf("%d children, want the 3 that were answered", p.children)
 	}
 }
 
