@@ -1,5 +1,7 @@
 package population
 
+import "container/heap"
+
 // elders are the members that a child was ever made of, by ID. Archives forget members, and a merge needs their
 // common ancestor's program.
 type elders struct {
@@ -31,16 +33,66 @@ func (e *elders) add(m *Member) {
 // memberBytes is about how much memory a member takes.
 func memberBytes(m *Member) int { return 256 + len(m.Program) + m.Result.Size() }
 
-// ancestors returns the IDs of m and of all that it descends from, as far as they are remembered.
-func (e *elders) ancestors(m *Member) map[int]bool {
-	seen := map[int]bool{m.ID: true}
-	for open := []*Member{m}; len(open) > 0; open = open[1:] {
-		for _, id := range open[0].Parents {
-			if p, ok := e.of[id]; ok && !seen[id] {
-				seen[id] = true
-				open = append(open, p)
-			}
+// ancestor returns the youngest common ancestor of a and b that is no better than either, and none if one of them
+// descends from the other.
+//
+// A child is born after its parents, so the youngest member that was not looked at yet has no descendant among those
+// that were not. Both lines are therefore followed back together, from the youngest on, and no further than needed.
+func (e *elders) ancestor(a, b *Member) (ancestor *Member, found bool) {
+	if a.ID == b.ID {
+		return nil, false
+	}
+	const ofA, ofB = 1, 2
+	lines := lineage{of: map[int]int{}}
+	lines.add(a.ID, ofA)
+	lines.add(b.ID, ofB)
+	for len(lines.open) > 0 {
+		id := heap.Pop(&lines).(int)
+		m, known := e.of[id]
+		switch id {
+		case a.ID:
+			m, known = a, true
+		case b.ID:
+			m, known = b, true
+		}
+		both := lines.of[id] == ofA|ofB
+		switch {
+		case both && (id == a.ID || id == b.ID):
+			return nil, false
+		case !known:
+			continue
+		case both && !m.Better(a.Candidate) && !m.Better(b.Candidate):
+			return m, true
+		}
+		for _, parent := range m.Parents {
+			lines.add(parent, lines.of[id])
 		}
 	}
-	return seen
+	return nil, false
+}
+
+// A lineage is a heap of the IDs that are to be looked at, the youngest first.
+type lineage struct {
+	open []int
+	of   map[int]int // bits that say whose ancestor one is
+}
+
+// add adds an ancestor of those that the bits say.
+func (l *lineage) add(id, of int) {
+	if _, seen := l.of[id]; !seen {
+		heap.Push(l, id)
+	}
+	l.of[id] |= of
+}
+
+func (l *lineage) Len() int           { return len(l.open) }
+func (l *lineage) Less(i, j int) bool { return l.open[i] > l.open[j] }
+func (l *lineage) Swap(i, j int)      { l.open[i], l.open[j] = l.open[j], l.open[i] }
+func (l *lineage) Push(id any)        { l.open = append(l.open, id.(int)) }
+
+// Pop implements [heap.Interface].
+func (l *lineage) Pop() any {
+	last := l.open[len(l.open)-1]
+	l.open = l.open[:len(l.open)-1]
+	return last
 }

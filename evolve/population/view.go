@@ -79,19 +79,7 @@ func (v *View) Lookup(id int) (*Member, bool) {
 // Ancestor returns the youngest common ancestor of two members that is no better than either, as far as ancestors are
 // remembered. A member is not its own ancestor here: the program that one was made from the other is in the other.
 func (v *View) Ancestor(a, b *Member) (ancestor *Member, found bool) {
-	of := v.elders.ancestors(b)
-	if of[a.ID] || v.elders.ancestors(a)[b.ID] {
-		return nil, false
-	}
-	for id := range v.elders.ancestors(a) {
-		m, known := v.elders.of[id]
-		switch {
-		case !known || !of[id] || m.Better(a.Candidate) || m.Better(b.Candidate):
-		case !found || m.ID > ancestor.ID:
-			ancestor, found = m, true
-		}
-	}
-	return ancestor, found
+	return v.elders.ancestor(a, b)
 }
 
 // field returns the members that may be chosen: those that are valid, or all of them if none is.
