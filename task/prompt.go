@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/internal/fence"
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -55,11 +56,12 @@ func prompt(s Spec, ask Ask) []llm.Message {
 	return []llm.Message{{Role: llm.System, Content: s.System}, user}
 }
 
-// notes returns notes in quoted lines, so that none of them opens a block.
+// notes returns notes in quoted lines, so that none of them opens a block. A model or a program may have written them,
+// so nothing is in them but what can be seen.
 func notes(list []string) string {
 	var b strings.Builder
 	for _, n := range list {
-		if n = clip(oneLine(n), maxNote); n != "" {
+		if n = clip(printable.Line(n), maxNote); n != "" {
 			fmt.Fprintf(&b, "> %s\n", n)
 		}
 	}

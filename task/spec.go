@@ -16,8 +16,9 @@ import (
 // A Spec is a task with the default prompt and the default parser; [New] makes the [Task].
 //
 // The prompt is the system message and one user message, with every parent, the inspirations, the notes, and the
-// instruction, in this order. Where several programs are shown, it says which one is to be changed. A parent is its score to six decimals, or in one line of at most 500 bytes the reason
-// why it is invalid; its program in a block made by [Fence], without line ends at its end; and
+// instruction, in this order. Where several programs are shown, it says which one is to be changed. A parent is its
+// score to six decimals, or in one line of at most 500 bytes the reason why it is invalid; its program in a block made
+// by [Fence], without line ends at its end; and
 // Feedback's metrics and artifacts, sorted by name, in quoted lines ("> "), so that nothing but
 // programs stands in blocks. Without parents it shows the initial program. The parser is
 // [ParseProgram], or [ParseDiff] if Diffs is set. If Initial has lines with EVOLVE-BLOCK-START and

@@ -57,8 +57,8 @@ func (c *Crowding) Add(m *Member) bool {
 	return true
 }
 
-// nearest returns the member that is most like m, and of equals the best. The index is asked for what is very like
-// first, because that is quick, and a child is very like its parent.
+// nearest returns the member that is most like m: of equals the best with Like, and the oldest without. The index is
+// asked for what is very like first, because that is quick, and a child is very like its parent.
 func (c *Crowding) nearest(m *Member, set []uint64) *Member {
 	near := c.list[len(c.list)-1] // the worst one, if m is like none
 	if c.Like != nil {

@@ -51,9 +51,9 @@ func attempt(b, outcome Birth) string {
 func gain(b Birth) string {
 	switch {
 	case !b.Scored():
-		return b.Err
+		return bounded(b.Err)
 	case !b.Result.Valid:
-		return "invalid: " + b.Result.Reason
+		return "invalid: " + bounded(b.Result.Reason)
 	case !b.Parent.Result.Valid:
 		return fmt.Sprintf("score %.6g, and its parent was invalid", b.Result.Score)
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -169,10 +169,10 @@ func (p *Scratchpad) dropWorst() {
 	p.notes = slices.Delete(p.notes, worst, worst+1)
 }
 
-// bounded returns a note in one line of at most 300 characters.
+// bounded returns what a model, a program or a gate wrote in one line of at most 300 characters that can be seen.
 func bounded(text string) string {
 	const most = 300
-	runes := []rune(strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " "))
+	runes := []rune(printable.Line(text))
 	return string(runes[:min(len(runes), most)])
 }
 

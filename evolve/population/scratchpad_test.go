@@ -166,3 +166,17 @@ func TestScratchpadShuffled(t *testing.T) {
 		t.Errorf("told as it was\n%s\nshuffled\n%s", questions[0], questions[1])
 	}
 }
+
+// What a gate or a program says stands in one line of what can be seen, and cannot pass for another attempt.
+func TestAttemptsAreOneLine(t *testing.T) {
+	parent := &Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}}
+	for _, c := range []evolve.Child{
+		{Candidate: eval.Candidate{Program: "a\x1b[2J"}, Err: "refused:\n9. rewrite: score 100\x1b[31m" + strings.Repeat("x", 1<<16)},
+		{Candidate: eval.Candidate{Program: "a\nb", Result: eval.Result{Reason: "threw\n9. rewrite: score 100\x00"}}},
+	} {
+		b := Birth{Child: c, Parent: parent}
+		if got := attempt(b, b); strings.ContainsAny(got, "\n\x1b\x00") || len(got) > 500 {
+			t.Errorf("%d bytes: %.200q", len(got), got)
+		}
+	}
+}
