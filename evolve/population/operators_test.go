@@ -40,15 +40,20 @@ func asked(t *testing.T, cfg population.Config, calls int) (prompts map[string][
 	return prompts, children
 }
 
+// askers are operators of every kind that asks a model.
+func askers() []population.Operator {
+	return append([]population.Operator{
+		population.Rewrite{Label: "shown", Instruction: "Do better.", Show: func(v *population.View) []*population.Member {
+			return v.Sample(v.All.Members(), population.Uniform{}, 2)
+		}},
+		population.Explore{Directions: []string{"Go east.", "Go west."}}, population.Cross{Partners: 2},
+		population.Cross{Label: "self", Self: true}, population.Repair{}}, population.Micro(nil)[:2]...)
+}
+
 // Each operator asks for what it says, of the parents that the record names.
 func TestOperatorsAsk(t *testing.T) {
 	prompts, children := asked(t, population.Config{Archive: population.Top(6), Select: population.Uniform{}, Policy: bandit.Random{},
-		Operators: append([]population.Operator{
-			population.Rewrite{Label: "shown", Instruction: "Do better.", Show: func(v *population.View) []*population.Member {
-				return v.Sample(v.All.Members(), population.Uniform{}, 2)
-			}},
-			population.Explore{Directions: []string{"Go east.", "Go west."}}, population.Cross{Partners: 2},
-			population.Cross{Label: "self", Self: true}, population.Repair{}}, population.Micro(nil)[:2]...)}, 300)
+		Operators: askers()}, 300)
 	for _, tt := range []struct {
 		operator string
 		any      []string // of which each prompt has one

@@ -10,18 +10,20 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
+// ranking returns members of these scores.
+func ranking(scores ...float64) (from []*population.Member) {
+	for i, s := range scores {
+		from = append(from, member(i, "", s))
+	}
+	return from
+}
+
 // Each selector draws with the chances of its formula, worked out by hand. The tolerance is χ² at 1 in 10,000.
 func TestSelectors(t *testing.T) {
-	of := func(scores ...float64) (from []*population.Member) {
-		for i, s := range scores {
-			from = append(from, member(i, "", s))
-		}
-		return from
-	}
 	sigma := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-	asked := of(4, 3, 2, 1)
+	asked := ranking(4, 3, 2, 1)
 	asked[0].Asked, asked[1].Asked = 3, 1
-	cases := of(3, 2, 1, 0)
+	cases := ranking(3, 2, 1, 0)
 	cases[0].Result.Cases, cases[1].Result.Cases = []float64{1, 1, 0, 1}, []float64{0, 1, 1, 0}
 	cases[2].Result.Cases, cases[3].Result.Cases = []float64{1, 0, 0, 0}, []float64{0, 0, 0, 0}
 	for _, tt := range []struct {
@@ -30,22 +32,22 @@ func TestSelectors(t *testing.T) {
 		from   []*population.Member
 		want   []float64 // in proportion
 	}{
-		{"the best, and of equals the first", population.Best{}, of(1, 3, 3, 2), []float64{0, 1, 0, 0}},
-		{"each alike", population.Uniform{}, of(1, 3, 2), []float64{1, 1, 1}},
-		{"1/rank, wherever the best stands", population.PowerLaw(0), of(1, 4, 3, 2), []float64{1. / 4, 1, 1. / 2, 1. / 3}},
-		{"rank^−2, of equals the older first", population.PowerLaw(2), of(3, 5, 5), []float64{1. / 9, 1, 1. / 4}},
+		{"the best, and of equals the first", population.Best{}, ranking(1, 3, 3, 2), []float64{0, 1, 0, 0}},
+		{"each alike", population.Uniform{}, ranking(1, 3, 2), []float64{1, 1, 1}},
+		{"1/rank, wherever the best stands", population.PowerLaw(0), ranking(1, 4, 3, 2), []float64{1. / 4, 1, 1. / 2, 1. / 3}},
+		{"rank^−2, of equals the older first", population.PowerLaw(2), ranking(3, 5, 5), []float64{1. / 9, 1, 1. / 4}},
 		{"σ(λ·(F−2.5)/1)/(1+children)", population.Weighted(1), asked,
 			[]float64{sigma(1.5) / 4, sigma(0.5) / 2, sigma(-0.5), sigma(-1.5)}},
-		{"with a MAD of 0 its least value stands, so that the best has nearly all but for its children", population.Weighted(10), of(5, 5, 5, 6), []float64{0.5, 0.5, 0.5, 1}},
-		{"the best of two draws", population.Tournament(0), of(4, 3, 2, 1), []float64{7, 5, 3, 1}},
-		{"the best of one draw is any", population.Tournament(1), of(4, 3), []float64{1, 1}},
+		{"with a MAD of 0 its least value stands, so that the best has nearly all but for its children", population.Weighted(10), ranking(5, 5, 5, 6), []float64{0.5, 0.5, 0.5, 1}},
+		{"the best of two draws", population.Tournament(0), ranking(4, 3, 2, 1), []float64{7, 5, 3, 1}},
+		{"the best of one draw is any", population.Tournament(1), ranking(4, 3), []float64{1, 1}},
 		{"fronts 3 and 2; the third is dominated by the first, the last is on no front", population.FrontFrequency{}, cases, []float64{3, 2, 0, 0}},
-		{"a quarter of one, the rest of the other", population.Choice{P: 0.25, Either: population.Best{}, Or: population.Tournament(1)}, of(2, 1), []float64{0.25 + 0.375, 0.375}},
-		{"ε shared out, the rest for the best", population.EpsilonGreedy(0.3), of(1, 2, 0), []float64{0.1, 0.8, 0.1}},
-		{"uniform in the best half, wherever it stands", population.Elite{Share: 0.5}, of(1, 4, 2, 3), []float64{0, 1, 0, 1}},
-		{"at least the best one", population.Elite{Share: 0.1, By: population.Tournament(1)}, of(1, 4, 2, 3), []float64{0, 1, 0, 0}},
-		{"in proportion to the weight", population.ByWeight(func(m *population.Member) float64 { return m.Result.Score }), of(1, 0, 3), []float64{1, 0, 3}},
-		{"weights of 0 alone are alike", population.ByWeight(func(*population.Member) float64 { return 0 }), of(1, 0, 3), []float64{1, 1, 1}},
+		{"a quarter of one, the rest of the other", population.Choice{P: 0.25, Either: population.Best{}, Or: population.Tournament(1)}, ranking(2, 1), []float64{0.25 + 0.375, 0.375}},
+		{"ε shared out, the rest for the best", population.EpsilonGreedy(0.3), ranking(1, 2, 0), []float64{0.1, 0.8, 0.1}},
+		{"uniform in the best half, wherever it stands", population.Elite{Share: 0.5}, ranking(1, 4, 2, 3), []float64{0, 1, 0, 1}},
+		{"at least the best one", population.Elite{Share: 0.1, By: population.Tournament(1)}, ranking(1, 4, 2, 3), []float64{0, 1, 0, 0}},
+		{"in proportion to the weight", population.ByWeight(func(m *population.Member) float64 { return m.Result.Score }), ranking(1, 0, 3), []float64{1, 0, 3}},
+		{"weights of 0 alone are alike", population.ByWeight(func(*population.Member) float64 { return 0 }), ranking(1, 0, 3), []float64{1, 1, 1}},
 	} {
 		const n = 20_000
 		r := rand.New(rand.NewPCG(7, 7))

@@ -49,7 +49,8 @@ type Config struct {
 	// What follows are abilities beyond changing numbers. Each sees the prompt's text and nothing else, and with all
 	// of them 0 the replies are those of a model that has none, to the byte.
 
-	// Structure is the share of replies to programs in JavaScript that change what the program does: expressions and
+	// Structure is the share of replies to programs in JavaScript, of up to 64 KiB, that change what the program does:
+	// expressions and
 	// statements are replaced, extended, copied, taken out or moved. What is new has numbers that come to mind
 	// first, so it is mostly worse until they are tuned. Comments are lost. 0 means none.
 	Structure float64
