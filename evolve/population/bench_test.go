@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -80,6 +81,7 @@ func BenchmarkChild(b *testing.B) {
 		{"Top,gates", Config{Archive: Top(40), Gates: gates()}},
 		{"all", Config{Archive: &All{Most: members}, Select: PowerLaw(1), Gates: gates(), Memory: []Memory{&History{}},
 			Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}},
+		{"All,Cross,Merge", Config{Archive: &All{}, Select: PowerLaw(1), Operators: []Operator{Rewrite{}, Cross{}, &Merge{Split: words}}}},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			p, next := crowd(b, tt.cfg, members)
@@ -94,6 +96,9 @@ func BenchmarkChild(b *testing.B) {
 		})
 	}
 }
+
+// words cuts a program into its words.
+func words(program string) []string { return strings.SplitAfter(program, " ") }
 
 // TestMemory bounds what a search of 100,000 children holds: programs that left the archive are forgotten, but for
 // the newest ones that Unlike compares with and up to 64 MiB of those that children were made of.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve"
 )
@@ -45,7 +46,7 @@ func (o *Merge) Name() string { return cmp.Or(o.Label, "merge") }
 // Able looks for a pair with v.Parent among the members of its island.
 func (o *Merge) Able(v *View) bool {
 	o.next = merger{birth: v.Birth}
-	for _, partner := range v.Sample(v.Part.Members(), Uniform{}, cmp.Or(o.Tries, 10)) {
+	for _, partner := range partners(v, cmp.Or(o.Tries, 10)) {
 		if o.done[pairOf(v.Parent, partner)] {
 			continue
 		}
@@ -55,6 +56,22 @@ func (o *Merge) Able(v *View) bool {
 		}
 	}
 	return false
+}
+
+// partners returns up to n members to look at. Of very many, it draws n without a look at the others, some of which may
+// be one member again and are left out.
+func partners(v *View, n int) (list []*Member) {
+	members := v.Part.Members()
+	if len(members) < 100*n {
+		return v.Sample(members, Uniform{}, n)
+	}
+	for range n {
+		m := members[v.Rand.IntN(len(members))]
+		if m.ID != v.Parent.ID && m.Result.Valid && !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 func pairOf(a, b *Member) [2]int { return [2]int{min(a.ID, b.ID), max(a.ID, b.ID)} }

@@ -50,9 +50,8 @@ type Config struct {
 	// of them 0 the replies are those of a model that has none, to the byte.
 
 	// Structure is the share of replies to programs in JavaScript, of up to 64 KiB, that change what the program does:
-	// expressions and
-	// statements are replaced, extended, copied, taken out or moved. What is new has numbers that come to mind
-	// first, so it is mostly worse until they are tuned. Comments are lost. 0 means none.
+	// expressions and statements are replaced, extended, copied, taken out or moved. What is new has numbers that come
+	// to mind first, so it is mostly worse until they are tuned. Comments are lost. 0 means none.
 	Structure float64
 	// Splice is the chance that a request to combine programs, of which several are shown, is obeyed: a statement or
 	// an expression of one takes a place in another, or lines do in languages other than JavaScript. It is blind to
