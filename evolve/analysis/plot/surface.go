@@ -1,0 +1,145 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Surface shows the mean best score of searches by depth T and breadth N, on logarithmic axes, where splits of one
+// budget T·N lie on a falling diagonal.
+type Surface struct {
+	Title string
+	Score string // what Mean is; "" is "mean best score"
+	Cells []Cell
+	Fit   *Fit // drawn as contours; nil: none
+	// Optima are the splits that the fit says are best, by budget, in order of budgets. One that is unsure, or whose
+	// interval reaches from one end of its budget to the other, gets no mark.
+	Optima []Optimum
+	// Interval says what Low and High of the optima are. It is needed if there are optima.
+	Interval string
+}
+
+// A Cell is the searches of one depth and breadth.
+type Cell struct {
+	T, N int
+	Mean float64 // of the searches' best scores
+	Runs int     // how many searches; at least 1
+}
+
+// A Fit is the bilinear surface: ln(Ceiling − V) = B0 + A·ln T + B·ln N + C·ln T·ln N for a mean best score V.
+type Fit struct{ Ceiling, B0, A, B, C float64 }
+
+// Score returns V = Ceiling − exp(B0 + A·ln T + B·ln N + C·ln T·ln N) at a depth and a breadth.
+func (f Fit) Score(t, n float64) float64 {
+	x, y := math.Log(t), math.Log(n)
+	return f.Ceiling - math.Exp(f.B0+f.A*x+f.B*y+f.C*x*y)
+}
+
+// An Optimum is the breadth that is best for a budget of calls, and the interval in which it lies. The depth is
+// Budget / N.
+type Optimum struct {
+	Budget, N, Low, High float64
+	Unsure               bool // the data leave open whether the best split is inside at all
+}
+
+// Open reports whether the interval holds every split of the budget, from N = 1 to N = Budget.
+func (o Optimum) Open() bool { return o.Low <= 1 && o.High >= o.Budget }
+
+// Draw returns the figure, or an error that names the cell or the optimum that cannot be drawn.
+func (s Surface) Draw() (*Figure, error) {
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("plot: surface: %w", err)
+	}
+	g := newTiles(s.Cells)
+	p := newPlot("depth T, generations", "breadth N, children in a generation")
+	span(&p.X, Log2, g.x0, g.x1, 0)
+	span(&p.Y, Log2, g.y0, g.y1, 0)
+	p.Add(painter(g.paint), painter(optima(s.Optima).band))
+	if s.Fit != nil {
+		p.Add(painter(contours{*s.Fit, g}.lines))
+	}
+	p.Add(painter(g.numbers))
+	if s.Fit != nil {
+		p.Add(painter(contours{*s.Fit, g}.tags))
+	}
+	p.Add(painter(optima(s.Optima).marks))
+	bar := g.bar(s.score())
+	pg := page{title: s.Title, caption: s.caption(), keys: s.keys(), w: 460, h: 300}
+	return pg.figure(func(c draw.Canvas) {
+		p.Draw(draw.Crop(c, 0, -62, 0, 0))
+		bar.Draw(draw.Crop(c, c.Max.X-c.Min.X-56, 0, 24, -10))
+	}), nil
+}
+
+func (s Surface) score() string {
+	if s.Score == "" {
+		return "mean best score"
+	}
+	return s.Score
+}
+
+func (s Surface) check() error {
+	if len(s.Cells) == 0 {
+		return fmt.Errorf("there are no cells to draw")
+	}
+	for _, c := range s.Cells {
+		if c.T < 1 || c.N < 1 || c.Runs < 1 || math.IsNaN(c.Mean) || math.IsInf(c.Mean, 0) {
+			return fmt.Errorf("cell T=%d N=%d has a mean of %v over %d runs, want T, N and runs of at least 1 and a finite mean", c.T, c.N, c.Mean, c.Runs)
+		}
+	}
+	for _, o := range s.Optima {
+		if !(o.Budget >= 1 && o.Low > 0 && o.Low <= o.N && o.N <= o.High && !math.IsInf(o.High, 0)) {
+			return fmt.Errorf("the optimum for C=%v is N=%v in [%v, %v], want a finite interval above 0 that holds N", o.Budget, o.N, o.Low, o.High)
+		}
+	}
+	if len(s.Optima) > 0 && s.Interval == "" {
+		return fmt.Errorf("there are optima, and Interval does not say what their intervals are")
+	}
+	return nil
+}
+
+// caption says what is drawn, of how many searches.
+func (s Surface) caption() string {
+	low, high, open := math.MaxInt, 0, false
+	for _, c := range s.Cells {
+		low, high = min(low, c.Runs), max(high, c.Runs)
+	}
+	for _, o := range s.Optima {
+		open = open || o.Unsure || o.Open()
+	}
+	text := fmt.Sprintf("Tiles: %s of %s searches a cell; splits of one budget T·N lie on a falling diagonal", s.score(), many(low, high))
+	if s.Fit != nil {
+		text += "; lines: contours of the fit"
+	}
+	if len(s.Optima) > 0 {
+		text += "; optimum: " + s.Interval
+	}
+	if open {
+		text += "; no optimum is marked where it may be anywhere, or not inside"
+	}
+	return text + "."
+}
+
+func (s Surface) keys() []key {
+	var keys []key
+	if s.Fit != nil {
+		keys = append(keys, key{"fitted score", func(c draw.Canvas) {
+			c.StrokeLine2(contourStyle(), c.Min.X, c.Center().Y, c.Max.X, c.Center().Y)
+		}})
+	}
+	if len(s.Optima) > 0 {
+		keys = append(keys, key{"optimum of the fit by budget, and its interval", func(c draw.Canvas) {
+			low, high := c.Min.Y, c.Max.Y
+			c.FillPolygon(ramp(0.6), box(c.Min.X, low, c.Max.X, high))
+			c.FillPolygon(veil, box(c.Min.X+2, low, c.Max.X-2, high))
+			for _, x := range []vg.Length{c.Min.X + 2, c.Max.X - 2} {
+				c.StrokeLine2(edgeStyle(), x, low, x, high)
+			}
+			mark(c, c.Center())
+		}})
+	}
+	return keys
+}
