@@ -38,8 +38,9 @@ func TestCoreStaysLight(t *testing.T) {
 // The test above would see an adapter's weight if there was one.
 func TestAdaptersAreSeen(t *testing.T) {
 	for pkg, heavy := range map[string]string{
-		"llm/openai": "github.com/openai/openai-go/v3",
-		"eval/js":    "modernc.org/libquickjs",
+		"llm/openai":           "github.com/openai/openai-go/v3",
+		"eval/js":              "modernc.org/libquickjs",
+		"evolve/analysis/plot": "gonum.org/v1/plot",
 	} {
 		if !slices.Contains(deps(t, "./"+pkg), heavy) {
 			t.Errorf("%s is not seen to import %s", pkg, heavy)
@@ -64,6 +65,23 @@ func TestTestHelpersAreSeen(t *testing.T) {
 	for _, pkg := range testOnly {
 		if !slices.Contains(importers(t, "XTestImports", pkg), module+"/bandit") {
 			t.Errorf("the tests of bandit are not seen to import %s", pkg)
+		}
+	}
+}
+
+// Drawing brings a dozen modules for fonts and formats, so but for one package only programs compile it.
+func TestOnlyProgramsImportPlotting(t *testing.T) {
+	const leaf = module + "/evolve/analysis/plot"
+	if drawn := importers(t, "Imports", "gonum.org/v1/plot"); !slices.Equal(drawn, []string{leaf}) {
+		t.Errorf("gonum.org/v1/plot is imported by %v, want by %s alone", drawn, leaf)
+	}
+	programs := importers(t, "Imports", leaf)
+	if len(programs) == 0 {
+		t.Errorf("nothing is seen to import %s, and examples/policies does", leaf)
+	}
+	for _, importer := range programs {
+		if !strings.HasPrefix(importer, module+"/examples/") {
+			t.Errorf("%s imports %s, which is for programs", importer, leaf)
 		}
 	}
 }

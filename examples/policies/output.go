@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
@@ -68,27 +67,12 @@ func pullsCSV(n int) string {
 	return fmt.Sprint(n)
 }
 
-// group plots the settings of a group: a panel for each family.
+// group draws the settings of a group, if plots are asked for.
 func (o *output) group(cells []sim.Cell) error {
 	if o.plots == "" {
 		return nil
 	}
-	s := cells[0].Setting
-	where := fmt.Sprintf("K=%d, N=%d, T=%d", s.Arms, s.N, s.Rounds)
-	file := fmt.Sprintf("K%d_N%d_T%d.svg", s.Arms, s.N, s.Rounds)
-	var best, regret []panel
-	for _, c := range cells {
-		b, r := panel{title: c.Setting.Family.String()}, panel{title: c.Setting.Family.String()}
-		for _, e := range c.Entries {
-			b.curves = append(b.curves, curve{name: e.Name, y: e.Median, low: e.Low, high: e.High})
-			r.curves = append(r.curves, curve{name: e.Name, y: e.RegretAt})
-		}
-		best, regret = append(best, b), append(regret, r)
-	}
-	if err := writeSVG(filepath.Join(o.plots, "best_"+file), "Best score after so many pulls: the median run, and 10 to 90 % of runs. "+where, best); err != nil {
-		return err
-	}
-	return writeSVG(filepath.Join(o.plots, "regret_"+file), "Mean regret after so many pulls: the oracle's best score less the policy's. "+where, regret)
+	return drawGroup(o.plots, cells)
 }
 
 // close closes the files. Calls after the first do nothing.
