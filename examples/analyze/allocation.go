@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
+	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
+)
+
+// allocate works out what the runs of a bandit did with their pulls. A study of one search a run has none.
+func (s *study) allocate() {
+	for _, f := range s.longest() {
+		a, err := analysis.Allocate(f.spent.pulls, f.arms)
+		if err != nil {
+			s.Open = append(s.Open, fmt.Sprintf("what %s did with its pulls: %s", f.From, plain(err)))
+			continue
+		}
+		s.allocations = append(s.allocations, a)
+		pulls, rank := []int(nil), make([]int, len(a.Ranked))
+		for i, arm := range a.Ranked {
+			rank[arm] = i
+		}
+		for _, arm := range f.spent.pulls {
+			pulls = append(pulls, rank[arm])
+		}
+		s.ranked = append(s.ranked, pulls)
+	}
+	if len(s.allocations) == 0 {
+		return
+	}
+	effective, best := 0.0, 0.0
+	for _, a := range s.allocations {
+		effective += a.Effective / float64(len(s.allocations))
+		best += a.Share[0] / float64(len(s.allocations))
+	}
+	s.Found = append(s.Found, fmt.Sprintf("pulls were spread over %.1f arms of %d (the effective number, mean of %s); the best arm of a run got %.0f %% of them",
+		effective, len(s.allocations[0].Share), count(len(s.allocations), "run"), 100*best))
+}
+
+// longest returns the runs that tell their pulls and are not the beginning of another with the same seed.
+func (s *study) longest() []file {
+	var fs []file
+	for _, n := range s.Breadths {
+		for _, f := range s.deepest[n] {
+			if len(f.spent.pulls) > 0 {
+				fs = append(fs, f)
+			}
+		}
+	}
+	return fs
+}
+
+// pulls returns the figure of which arms were pulled when: arms by what they reached in their run.
+func (s *study) pulls(p *problem) (plot.Pulls, bool) {
+	d := plot.Pulls{Title: p.title() + s.Method + ", pulls by rank of the search at the end", Runs: s.ranked}
+	for _, a := range s.allocations {
+		for len(d.Arms) < len(a.Ranked) {
+			d.Arms = append(d.Arms, fmt.Sprintf("rank %d", len(d.Arms)+1))
+		}
+	}
+	return d, len(d.Runs) > 0
+}
+
+// regret returns the figure of the regret of all bandits of a problem, as far as all runs of each go.
+func (p *problem) regret(o options) (plot.Regret, bool, error) {
+	d := plot.Regret{Title: p.title() + "regret against the best search alone", Panels: make([]plot.Panel, 1),
+		Interval: "Mean; band: " + bootstrapped + ". A search counts as staying where its log ends, so this is a lower bound."}
+	for _, s := range p.Studies {
+		if len(s.allocations) == 0 {
+			continue
+		}
+		rounds := math.MaxInt
+		for _, a := range s.allocations {
+			rounds = min(rounds, len(a.Regret))
+		}
+		var xs []float64
+		var regrets [][]float64
+		for _, t := range depths(rounds) {
+			var regret []float64
+			for _, a := range s.allocations {
+				regret = append(regret, a.Regret[t-1])
+			}
+			xs, regrets = append(xs, float64(t)), append(regrets, regret)
+		}
+		line, err := banded(o, regrets)
+		if err != nil {
+			return d, false, err
+		}
+		line.Name, line.X = s.Method, xs
+		d.Panels[0].Lines = append(d.Panels[0].Lines, line)
+	}
+	return d, len(d.Panels[0].Lines) > 0, nil
+}

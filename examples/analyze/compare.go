@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
+)
+
+// A comparison is how a method does against another with the same T and N.
+type comparison struct {
+	T          int                  `json:"T"`
+	N          int                  `json:"N"`
+	First      string               `json:"first"`
+	Second     string               `json:"second"`
+	FirstRuns  int                  `json:"first_runs"`
+	SecondRuns int                  `json:"second_runs"`
+	Result     *analysis.Comparison `json:"result,omitempty"` // nil with too few runs
+	Words      string               `json:"words"`
+}
+
+// compare compares each method with the first, which is greedy if it is there, wherever both have scores for the same T and N.
+// Seeds of two methods have nothing in common, so runs are not paired.
+func compare(o options, studies []*study) ([]comparison, error) {
+	first := 0
+	for i, s := range studies {
+		if s.greedy() {
+			first = i
+			break
+		}
+	}
+	var all []comparison
+	for i, s := range studies {
+		if i == first {
+			continue
+		}
+		for _, c := range s.Cells {
+			x, y := s.scores(c.T, c.N), studies[first].scores(c.T, c.N)
+			if len(x) == 0 || len(y) == 0 {
+				continue
+			}
+			got, err := newComparison(o, comparison{T: c.T, N: c.N, First: s.Method, Second: studies[first].Method}, x, y)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, got)
+		}
+	}
+	return all, nil
+}
+
+func newComparison(o options, c comparison, x, y []float64) (comparison, error) {
+	c.FirstRuns, c.SecondRuns = len(x), len(y)
+	head := fmt.Sprintf("T=%d N=%d: %s (n = %d) against %s (n = %d): ", c.T, c.N, c.First, len(x), c.Second, len(y))
+	if min(len(x), len(y)) < fewSeeds {
+		c.Words = head + fmt.Sprintf("nothing can be said; it takes %d runs of each at least, better ten", fewSeeds)
+		return c, nil
+	}
+	result, err := o.bootstrap().Unpaired(analysis.Scores{x}, analysis.Scores{y})
+	if err != nil {
+		return c, err
+	}
+	c.Result = &result
+	d := result.Difference
+	c.Words = head + fmt.Sprintf("difference %s, better in %.0f %% of pairs [%.0f, %.0f]: %s", interval(d),
+		100*result.Improvement.Value, 100*result.Improvement.Low, 100*result.Improvement.High, c.verdict(d))
+	return c, nil
+}
+
+// enoughRuns is from how many runs on a percentile interval of a difference is trusted. With fewer it is too narrow: of ten
+// normal scores a 95 % interval of the mean covers about 90 %.
+const enoughRuns = 10
+
+// verdict says which method is better, if that can be told.
+func (c comparison) verdict(d analysis.Interval) string {
+	better := c.First
+	if d.High < 0 {
+		better = c.Second
+	}
+	n := min(c.FirstRuns, c.SecondRuns)
+	switch {
+	case d.Contains(0):
+		more, err := analysis.RunsFor(n, d.Width(), d.Width()/2)
+		if err != nil { // all runs have one score
+			return "no difference was seen"
+		}
+		return fmt.Sprintf("cannot be told apart yet; %d more runs of each would halve the interval", more-n)
+	case n < enoughRuns:
+		return fmt.Sprintf("%s may be better; intervals of fewer than %d runs are too narrow to be sure", better, enoughRuns)
+	}
+	return better + " is better"
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
+)
+
+// A figure is a drawing and the name of its files, without an ending.
+type figure struct {
+	name string
+	*plot.Figure
+	png bool
+}
+
+func (f figure) save(folder string) error {
+	path := filepath.Join(folder, f.name)
+	err := f.Save(path + ".svg")
+	if f.png {
+		err = errors.Join(err, f.Save(path+".png"))
+	}
+	return err
+}
+
+// A drawing is what a figure is drawn from.
+type drawing interface{ Draw() (*plot.Figure, error) }
+
+// draw draws all of a problem that there is enough of.
+func draw(o options, p *problem) ([]figure, error) {
+	drawings := map[string]drawing{}
+	for _, s := range p.Studies {
+		if d, ok := s.surface(p); ok {
+			drawings["surface_"+s.Method] = d
+		}
+		if d, ok := s.pulls(p); ok {
+			drawings["pulls_"+s.Method] = d
+		}
+		if d, ok := s.envelope(p, o); ok {
+			drawings["envelope_"+s.Method] = d
+		}
+	}
+	curves, err := p.curves(o)
+	if err != nil {
+		return nil, err
+	}
+	for name, c := range curves {
+		drawings[name] = c
+	}
+	regret, ok, err := p.regret(o)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		drawings["regret"] = regret
+	}
+	profiles, ok, err := p.profiles(o)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		drawings["profiles"] = profiles
+	}
+	var figures []figure
+	for name, d := range drawings {
+		f, err := d.Draw()
+		if err != nil {
+			return nil, fmt.Errorf("%s of %s: %w", name, p.Task, err)
+		}
+		figures = append(figures, figure{fileName(p.Task + "_" + p.Model + "_" + name), f, o.png})
+	}
+	slices.SortFunc(figures, func(a, b figure) int { return strings.Compare(a.name, b.name) })
+	return figures, nil
+}
+
+// fileName returns a name with letters, digits and little else.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-=", r) {
+			return r
+		}
+		return '-'
+	}, name)
+}
+
+// title begins the title of every figure of a problem.
+func (p *problem) title() string { return p.Task + ", " + p.Model + ": " }
+
+const bootstrapped = "95 % bootstrap interval over runs"
+
+// surface returns the figure of a greedy study. Best splits that are not known to be inside have no mark.
+func (s *study) surface(p *problem) (plot.Surface, bool) {
+	if !s.greedy() {
+		return plot.Surface{}, false
+	}
+	d := plot.Surface{Title: p.title() + s.Method + " by depth and breadth", Interval: "95 % bootstrap interval over searches"}
+	for _, c := range s.Cells {
+		d.Cells = append(d.Cells, plot.Cell{T: c.T, N: c.N, Mean: c.Mean, Runs: c.Searches})
+	}
+	if s.Intervals == nil {
+		return d, true
+	}
+	d.Fit = &plot.Fit{Ceiling: s.grid.Ceiling, B0: s.Surface.B0, A: s.Surface.A, B: s.Surface.B, C: s.Surface.C}
+	for _, split := range s.Intervals.Splits {
+		d.Optima = append(d.Optima, plot.Optimum{Budget: split.Calls, N: split.N.Value, Low: split.N.Low, High: split.N.High,
+			Unsure: spans(split) || split.Interior < inside})
+	}
+	return d, true
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// A file is a result that was read.
+type file struct {
+	analysis.Run
+	spent
+}
+
+// readFolder reads the results in a folder and below it, in order of their names. Other JSON files, and results of runs
+// that are not over, are skipped, and skipped says why.
+func readFolder(ctx context.Context, folder string) (files []file, skipped []string, err error) {
+	var paths []string
+	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case d.IsDir() || filepath.Ext(path) != ".json" || strings.HasPrefix(d.Name(), "."):
+			return nil
+		case strings.HasSuffix(path, ".partial.json"):
+			skipped = append(skipped, fmt.Sprintf("%s: the run is not over", path))
+			return nil
+		}
+		paths = append(paths, path)
+		return nil
+	})
+	if err == nil {
+		var wrong []string
+		files, wrong, err = readAll(ctx, paths)
+		skipped = append(skipped, wrong...)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil:
+		return nil, nil, cli.Usagef("--results: %w", err)
+	case len(files) == 0:
+		return nil, nil, cli.Usagef("--results %s: no results among %s there; examples/greedy and examples/bandit make some", folder, count(len(skipped), "JSON file"))
+	}
+	return files, skipped, nil
+}
+
+// readAll reads files side by side, and keeps them in order. wrong says which are no results.
+func readAll(ctx context.Context, paths []string) (files []file, wrong []string, err error) {
+	read, errs := make([]file, len(paths)), make([]error, len(paths))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, path := range paths {
+		group.Go(func() error {
+			read[i], errs[i] = readFile(path)
+			return ctx.Err()
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, nil, err
+	}
+	for i, err := range errs {
+		if err != nil {
+			wrong = append(wrong, fmt.Sprintf("%s: %v", paths[i], err))
+			continue
+		}
+		files = append(files, read[i])
+	}
+	return files, wrong, nil
+}
+
+func readFile(path string) (file, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return file{}, err
+	}
+	f, err := parse(b)
+	f.From = path
+	return f, err
+}
+
+// parse reads a result.
+func parse(b []byte) (file, error) {
+	r, err := analysis.Read(bytes.NewReader(b))
+	if err != nil {
+		return file{}, err
+	}
+	s, err := readSpent(b)
+	r.Method = named(r.Method, s)
+	return file{r, s}, err
+}
+
+// named returns a method with the kinds of its searches, so that other searches do not count as greedy ones.
+func named(method string, s spent) string {
+	if s.search != "" {
+		method = strings.Replace(method, "greedy", s.search, 1)
+	}
+	kinds := strings.Join(slices.Compact(slices.Sorted(slices.Values(s.searches))), ", ")
+	if kinds != "" && !strings.Contains(method, kinds) {
+		method += " of " + kinds
+	}
+	return method
+}
+
+// count returns a number with its noun: "1 file", "2 files".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

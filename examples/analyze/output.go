@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// print writes what the report says to a terminal.
+func (r *report) print(w io.Writer) {
+	for i, p := range r.Problems {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s, %s\n", p.Task, p.Model)
+		for _, s := range p.Studies {
+			s.print(w)
+		}
+		list(w, "compared with the same T and N", p.words())
+	}
+	list(w, "not read", r.Skipped)
+}
+
+// words returns what the comparisons say, and a warning if they are several.
+func (p *problem) words() []string {
+	var words []string
+	for _, c := range p.Comparisons {
+		words = append(words, c.Words)
+	}
+	if len(words) > 1 {
+		words = append(words, "each interval holds by itself: of twenty, one is wrong by chance")
+	}
+	return words
+}
+
+func (s *study) print(w io.Writer) {
+	fmt.Fprintf(w, "\n%s: %s, N = %s, at least %s of each\n", s.Method, count(s.Runs, "run"), numbers(s.Breadths), count(s.Seeds, "seed"))
+	s.table(w)
+	s.envelopeTable(w)
+	list(w, "found", s.Found)
+	list(w, "cannot be said yet", s.Open)
+}
+
+// table writes the mean best scores by depth and breadth.
+func (s *study) table(w io.Writer) {
+	column := map[int]int{}
+	var depths []int
+	for _, c := range s.Cells {
+		if _, known := column[c.T]; !known {
+			column[c.T] = 0
+			depths = append(depths, c.T)
+		}
+	}
+	slices.Sort(depths)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "mean best\t")
+	for i, depth := range depths {
+		column[depth] = i
+		fmt.Fprintf(t, "T=%d\t", depth)
+	}
+	for _, n := range s.Breadths {
+		row := make([]string, len(depths))
+		for _, c := range s.Cells {
+			if c.N == n {
+				row[column[c.T]] = strconv.FormatFloat(c.Mean, 'f', 4, 64)
+			}
+		}
+		fmt.Fprintf(t, "\nN=%d\t", n)
+		for len(row) > 0 && row[len(row)-1] == "" {
+			row = row[:len(row)-1] // not to end the line in blanks
+		}
+		for _, mean := range row {
+			fmt.Fprintf(t, "%s\t", mean)
+		}
+	}
+	fmt.Fprintln(t)
+	t.Flush()
+}
+
+// envelopeTable writes the best split of each budget: its mean, which is too high as it was chosen for it, and what splits
+// that half of the seeds choose score on the other half.
+func (s *study) envelopeTable(w io.Writer) {
+	if len(s.Envelope) == 0 {
+		return
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "at most C calls\tbest split\tits mean\ton other seeds\t")
+	for _, e := range s.Envelope {
+		fmt.Fprintf(t, "%d\tT=%d N=%d\t%.4f\t%.4f\t\n", e.Calls, e.Cell.T, e.Cell.N, e.Cell.Mean, e.Fair)
+	}
+	t.Flush()
+}
+
+// list writes lines under a heading, if there are any.
+func list(w io.Writer, heading string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%s:\n", heading)
+	for _, line := range lines {
+		fmt.Fprintf(w, "  - %s\n", line)
+	}
+}
+
+// save writes the files. What is there under their names is replaced.
+func (r *report) save(ctx context.Context, folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(
+		os.WriteFile(filepath.Join(folder, "analysis.json"), append(text, '\n'), 0o644),
+		writeCSV(filepath.Join(folder, "cells.csv"), r.cells()),
+		writeCSV(filepath.Join(folder, "runs.csv"), r.runs()),
+	)
+	for _, f := range r.figures {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err = errors.Join(err, f.save(folder))
+	}
+	return err
+}
+
+func writeCSV(path string, rows [][]string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(csv.NewWriter(f).WriteAll(rows), f.Close())
+}
+
+// cells returns a row for each cell of each method.
+func (r *report) cells() [][]string {
+	rows := [][]string{{"task", "model", "method", "T", "N", "C", "searches", "answered", "mean", "log_gap", "floored", "above_ceiling"}}
+	for _, p := range r.Problems {
+		for _, s := range p.Studies {
+			for _, c := range s.Cells {
+				rows = append(rows, []string{p.Task, p.Model, s.Method, text(c.T), text(c.N), text(c.Calls()), text(c.Searches),
+					text(c.Answered), text(c.Mean), text(c.Gap), text(c.Floored), text(c.Above)})
+			}
+		}
+	}
+	return rows
+}
+
+// runs returns a row for each run.
+func (r *report) runs() [][]string {
+	rows := [][]string{{"task", "model", "method", "T", "N", "C", "seed", "generations", "answered", "start", "final", "stop", "file"}}
+	for _, p := range r.Problems {
+		for _, s := range p.Studies {
+			for _, f := range s.files {
+				rows = append(rows, []string{p.Task, p.Model, s.Method, text(f.T), text(f.N), text(f.Calls()), text(f.Run.Seed), text(f.Generations()),
+					text(f.AnsweredBy(f.Generations())), text(f.Best[0]), text(f.Final()), f.Stop, filepath.ToSlash(f.From)})
+			}
+		}
+	}
+	return rows
+}
+
+// numbers returns a list: "2, 4, 8".
+func numbers(list []int) string {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ", ")
+}
+
+func text(v any) string { return fmt.Sprint(v) }

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// A report is all that the results say.
+type report struct {
+	Results  string     `json:"results"` // the folder
+	Problems []*problem `json:"problems"`
+	Skipped  []string   `json:"skipped,omitempty"` // files that are not among the results, and why
+	Samples  int        `json:"bootstrap_samples"`
+	Seed     uint64     `json:"bootstrap_seed"`
+
+	figures []figure
+}
+
+// A problem is what was asked of one model on one task. Scores of different problems do not compare.
+type problem struct {
+	Task        string       `json:"task"`
+	Model       string       `json:"model"`
+	Studies     []*study     `json:"methods"`
+	Comparisons []comparison `json:"comparisons,omitempty"`
+}
+
+// newReport works out what the files say. Runs that stopped early, and seeds that are there twice, are errors.
+func newReport(ctx context.Context, o options, files []file, skipped []string) (*report, error) {
+	r := &report{Results: o.results, Skipped: skipped, Samples: o.samples, Seed: o.seed}
+	for _, group := range groups(files) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err := ended(o, group); err != nil {
+			return nil, err
+		}
+		s, err := newStudy(o, group)
+		if err != nil {
+			return nil, &cli.UsageError{Err: err}
+		}
+		last := len(r.Problems) - 1
+		if last < 0 || r.Problems[last].Task != s.files[0].Task || r.Problems[last].Model != s.files[0].Model {
+			r.Problems = append(r.Problems, &problem{Task: s.files[0].Task, Model: s.files[0].Model})
+			last++
+		}
+		r.Problems[last].Studies = append(r.Problems[last].Studies, s)
+	}
+	for _, p := range r.Problems {
+		var err error
+		if p.Comparisons, err = compare(o, p.Studies); err != nil {
+			return nil, err
+		}
+		drawn, err := draw(o, p)
+		if err != nil {
+			return nil, err
+		}
+		r.figures = append(r.figures, drawn...)
+	}
+	return r, nil
+}
+
+// ended returns an error if a run stopped early, unless such runs are wanted.
+func ended(o options, files []file) error {
+	for _, f := range files {
+		if f.Early() && !o.early {
+			return cli.Usagef("%v stopped early, after %d of %d generations: resume it, move it away, or take such runs for the depths that they reached with --early", f.Run, f.Generations(), f.T)
+		}
+	}
+	return nil
+}
+
+// groups returns the files by task, model and method.
+func groups(files []file) [][]file {
+	byRun := map[string]file{} // analysis groups runs, and their files are found again by name
+	runs := make([]analysis.Run, len(files))
+	for i, f := range files {
+		runs[i], byRun[f.From] = f.Run, f
+	}
+	var all [][]file
+	for _, group := range analysis.Groups(runs) {
+		var fs []file
+		for _, run := range group {
+			fs = append(fs, byRun[run.From])
+		}
+		all = append(all, fs)
+	}
+	return all
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
+)
+
+// say puts into words what the study found, and what it cannot say yet.
+func (s *study) say() {
+	s.sayCells()
+	if s.Intervals == nil {
+		return
+	}
+	s.sayProduct()
+	s.sayRivals()
+	for _, split := range s.Intervals.Splits {
+		s.saySplit(split)
+	}
+}
+
+// sayCells says what is the matter with cells.
+func (s *study) sayCells() {
+	floored, above := 0, 0
+	for _, c := range s.Cells {
+		if c.Floored {
+			floored++
+		}
+		above += c.Above
+	}
+	if above > 0 {
+		s.Open = append(s.Open, fmt.Sprintf("how good these scores are: %s passed the ceiling, so --ceiling or the evaluator is wrong", count(above, "score")))
+	}
+	if floored > 0 {
+		s.Open = append(s.Open, fmt.Sprintf("how splits differ near the ceiling: %d of %s are at it, and flatten the surface", floored, count(len(s.Cells), "cell")))
+	}
+	if len(s.Short) > 0 {
+		s.Open = append(s.Open, fmt.Sprintf("%s that not every seed of their breadth reached: means over other seeds would not compare", count(len(s.Short), "cell")))
+	}
+}
+
+// sayShared says that runs of a bandit with the same T and N are not independent if their searches have the same seeds.
+func (s *study) sayShared() {
+	seen := map[string]bool{}
+	for _, f := range s.files {
+		key := fmt.Sprint(f.T, f.N, f.armSeeds) // a longer run may have the same searches
+		if len(f.armSeeds) > 0 && seen[key] {
+			s.Open = append(s.Open, "how much runs differ: some have searches of the same seeds (arm_seeds), so intervals are too narrow; give each run an --arm-seed-base of its own")
+			return
+		}
+		seen[key] = true
+	}
+}
+
+// sayProduct says what the sign of the product's coefficient is, or that it is open.
+func (s *study) sayProduct() {
+	c := s.Intervals.C
+	value := "c = " + interval(c)
+	switch {
+	case c.High < 0:
+		s.Found = append(s.Found, value+": depth and breadth complement each other, so the best split of a large budget is between the extremes")
+	case c.Low > 0:
+		s.Found = append(s.Found, value+": depth and breadth stand in for each other, so the best split is at an extreme")
+	default:
+		s.Open = append(s.Open, value+" spans 0: whether depth and breadth complement each other; "+s.halve(c))
+	}
+}
+
+// sayRivals says whether the surface predicts budgets that it has not seen better than simpler models do.
+func (s *study) sayRivals() {
+	if len(s.Rivals) == 0 {
+		return
+	}
+	last := s.Rivals[len(s.Rivals)-1]
+	text := fmt.Sprintf("on budgets left out, the surface misses ln(gap) by %s", short(last.HeldOut))
+	better := true
+	for _, r := range s.Rivals[:len(s.Rivals)-1] {
+		text += fmt.Sprintf(", a fit of %s alone by %s", r.Name, short(r.HeldOut))
+		better = better && last.HeldOut < r.HeldOut
+	}
+	if better {
+		s.Found = append(s.Found, text)
+		return
+	}
+	s.Open = append(s.Open, "whether the product of depth and breadth is needed: "+text)
+}
+
+// Shares of samples with the best split inside, not at N = 1 or T = 1, from which on it is taken to be inside, or at an end.
+const (
+	inside = 0.95
+	atEnd  = 0.05
+)
+
+// saySplit says which split of a budget is best, or that it is open.
+func (s *study) saySplit(split analysis.SplitInterval) {
+	name := fmt.Sprintf("for C = %.0f", split.Calls)
+	n := fmt.Sprintf("N ≈ %s [%s, %s]", short(split.N.Value), short(split.N.Low), short(split.N.High))
+	switch {
+	case spans(split):
+		s.Open = append(s.Open, fmt.Sprintf("%s: the best split; its interval holds every N from 1 to %.0f", name, split.Calls))
+	case split.Interior >= inside:
+		s.Found = append(s.Found, fmt.Sprintf("%s the optimum is %s, T ≈ %s; %s", name, n, short(split.T.Value), s.halve(split.N)))
+	case split.Interior <= atEnd:
+		s.Found = append(s.Found, fmt.Sprintf("%s an extreme is best: N = %s [%s, %s]", name, short(split.N.Value), short(split.N.Low), short(split.N.High)))
+	default:
+		s.Open = append(s.Open, fmt.Sprintf("%s: whether the best split is inside, which it is in %.0f %% of samples; %s", name, 100*split.Interior, n))
+	}
+}
+
+// spans reports whether the interval holds every split of the budget, so that a mark on a map would be a guess.
+func spans(split analysis.SplitInterval) bool {
+	const rounding = 1e-9
+	return split.N.Low <= 1+rounding && split.N.High >= split.Calls*(1-rounding)
+}
+
+// halve says how many more seeds would halve an interval.
+func (s *study) halve(i analysis.Interval) string {
+	n, err := analysis.RunsFor(s.Seeds, i.Width(), i.Width()/2)
+	if err != nil { // an interval without a width
+		return "its interval has no width"
+	}
+	return fmt.Sprintf("%d more seeds of each breadth would halve the interval", n-s.Seeds)
+}
+
+// interval returns an estimate with what it may be off by: "−0.046 ± 0.011" if both sides are alike, and else both ends.
+func interval(i analysis.Interval) string {
+	up, down := i.High-i.Value, i.Value-i.Low
+	if down > 0 && up > 0 && max(up, down) < 1.25*min(up, down) {
+		return fmt.Sprintf("%s ± %s", short(i.Value), short((up+down)/2))
+	}
+	return fmt.Sprintf("%s [%s, %s]", short(i.Value), short(i.Low), short(i.High))
+}
+
+// short returns a number with two figures, or as many as it has before the point.
+func short(v float64) string {
+	s := strconv.FormatFloat(v, 'g', 2, 64)
+	if v >= 10 || v <= -10 {
+		s = strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	if strings.HasPrefix(s, "-") {
+		return "−" + s[1:]
+	}
+	return s
+}
