@@ -5,19 +5,21 @@ import (
 	"fmt"
 
 	"golang.org/x/sync/semaphore"
-
-	"github.com/evoalloc/evoalloc/llm"
 )
 
 // Limit returns an Evaluator that has at most n evaluations under way in e. Further ones wait, first come
 // first served. An evaluation calls the Queued of its context's [llm.Trace] when it begins to wait, and the
 // function that this returns when it has its place or gives up. A limit on its time then need not count the
-// wait. Limit panics if n < 1.
+// wait. Of a [Composite] it limits the parts. Limit panics if n < 1.
 func Limit(e Evaluator, n int) Evaluator {
 	if n < 1 {
 		panic(fmt.Sprintf("eval: Limit of %d evaluations at once: need at least 1", n))
 	}
-	return &limited{e, n, semaphore.NewWeighted(int64(n))}
+	l := &limited{e, n, semaphore.NewWeighted(int64(n))}
+	if c, ok := e.(Composite); ok {
+		return limitedComposite{l, c}
+	}
+	return l
 }
 
 type limited struct {
@@ -27,14 +29,7 @@ type limited struct {
 }
 
 func (s *limited) Evaluate(ctx context.Context, program string) (Result, error) {
-	served := llm.TraceOf(ctx).Queued()
-	err := s.sem.Acquire(ctx, 1)
-	served()
-	if err != nil {
-		return Result{}, fmt.Errorf("eval: waiting for one of %d places: %w", s.n, err)
-	}
-	defer s.sem.Release(1)
-	return s.e.Evaluate(ctx, program)
+	return within(ctx, s.sem, s.n, s.e, program)
 }
 
 func (s *limited) String() string { return fmt.Sprintf("Limit(%v, %d)", s.e, s.n) }

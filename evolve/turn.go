@@ -190,14 +190,47 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 // Evaluators are told apart by their values, and across processes by how they print. One whose value cannot be
 // compared, such as a func or a struct that holds a slice, is asked again each time.
 //
+// The parts of an [eval.Composite] are evaluated instead of the whole, each as an evaluation of its own.
+//
 // What e asks of a model through [llm.Ask] is an aside of the kind "evaluation".
 func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
+	if c, ok := e.(eval.Composite); ok {
+		return t.evaluateParts(ctx, c, program, sample)
+	}
 	if !t.recording() {
 		r, err := e.Evaluate(ctx, program)
 		return r.Clean(), err
 	}
 	r, err := t.programs.evaluate(ctx, t, e, program, sample)
 	t.noteError(err)
+	return r, err
+}
+
+// evaluateParts scores program with the parts of c.
+//
+// Where the budget refuses one part, the others are begun all the same. The journal holds each part's result or
+// refusal, and a run that is made again must not ask for a part that was not begun then. After any other error the run
+// ends, and what was not begun is made when it goes on.
+func (t *Turn) evaluateParts(ctx context.Context, c eval.Composite, program string, sample int) (r eval.Result, err error) {
+	part := func(ctx context.Context, e eval.Evaluator) (eval.Result, error) {
+		return t.Evaluate(ctx, e, program, 0)
+	}
+	refused := func(err error) bool {
+		limit, refused := Refused(err)
+		return refused && limit != ""
+	}
+	if bad := guard("the evaluator's Parts or Join", func() { r, err = eval.Compose(ctx, c, program, sample, part, refused) }); bad != nil {
+		err = bad
+	}
+	var evaluation *evaluationError
+	if err != nil && ctx.Err() == nil && !errors.As(err, &evaluation) && !fatal(err) {
+		if _, refused := Refused(err); !refused {
+			err = &evaluationError{err} // of Parts or Join
+		}
+	}
+	if t.recording() {
+		t.noteError(err)
+	}
 	return r, err
 }
 

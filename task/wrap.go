@@ -59,7 +59,11 @@ func WithEvaluator(t Task, e eval.Evaluator) Task {
 	if t == nil || e == nil {
 		panic(fmt.Sprintf("task: WithEvaluator(%v, %v): neither may be nil", t, e))
 	}
-	return &withEvaluator{unevaluated{t}, e}
+	w := withEvaluator{unevaluated{t}, e}
+	if c, ok := e.(eval.Composite); ok {
+		return &withComposite{w, c}
+	}
+	return &w
 }
 
 // unevaluated hides a task's Evaluate one level down, so that the other's is promoted.
@@ -70,7 +74,26 @@ type withEvaluator struct {
 	eval.Evaluator
 }
 
-var _ Task = (*withEvaluator)(nil)
+// withComposite is a withEvaluator whose evaluator has parts, which a run evaluates by themselves.
+type withComposite struct {
+	withEvaluator
+	c eval.Composite
+}
+
+var (
+	_ Task           = (*withEvaluator)(nil)
+	_ eval.Composite = (*withComposite)(nil)
+)
+
+// Parts returns those of the evaluator.
+func (t *withComposite) Parts(program string, sample int) ([]eval.Evaluator, error) {
+	return t.c.Parts(program, sample)
+}
+
+// Join joins as the evaluator does.
+func (t *withComposite) Join(program string, parts []eval.Result) (eval.Result, error) {
+	return t.c.Join(program, parts)
+}
 
 // Unwrap returns the task as it was, whose optional methods hold.
 func (t *withEvaluator) Unwrap() Task { return t.Task }

@@ -1,0 +1,145 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Composite is an [Evaluator] whose result is made of the results of others: of one for each case, say. A run
+// evaluates each part by itself. So it remembers and records every part, and a part that two evaluations have in common
+// is evaluated once.
+type Composite interface {
+	Evaluator
+	// Parts returns the evaluators of the parts for the sample-th independent evaluation of program. Equal parts have
+	// to be equal values, and different ones have to print differently. A [*ProgramError] means that program is invalid
+	// before any part is evaluated; any other error that evaluation itself failed.
+	Parts(program string, sample int) ([]Evaluator, error)
+	// Join makes the result of those of the parts, in their order. It is a function of its arguments alone.
+	Join(program string, parts []Result) (Result, error)
+}
+
+// partsAtOnce bounds the goroutines of one evaluation. What the parts use limits them further.
+const partsAtOnce = 64
+
+// Compose evaluates the parts of c, several at once, and joins their results. evaluate scores program with one part;
+// nil means that the part's Evaluate does. Compose returns when all parts that were begun have ended.
+//
+// A part that fails keeps those from being begun that were not yet, unless goOn says of its error that they are to be
+// begun all the same; nil means never. Of several errors the one of the first part is returned.
+func Compose(ctx context.Context, c Composite, program string, sample int, evaluate func(context.Context, Evaluator) (Result, error), goOn func(error) bool) (Result, error) {
+	parts, err := c.Parts(program, sample)
+	var bad *ProgramError
+	switch {
+	case errors.As(err, &bad):
+		r := Result{Reason: bad.Reason, Artifacts: bad.Artifacts}
+		return r.Clean(), nil
+	case err != nil:
+		return Result{}, err
+	}
+	if evaluate == nil {
+		evaluate = func(ctx context.Context, e Evaluator) (Result, error) { return e.Evaluate(ctx, program) }
+	}
+	results, err := each(parts, func(e Evaluator) (Result, error) { return evaluate(ctx, e) }, goOn)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := c.Join(program, results)
+	return r.Clean(), err
+}
+
+// each evaluates parts on goroutines of its own, which have ended when it returns. What one panics with it panics with
+// itself, so that the caller can guard against it.
+func each(parts []Evaluator, evaluate func(Evaluator) (Result, error), goOn func(error) bool) ([]Result, error) {
+	results, errs := make([]Result, len(parts)), make([]error, len(parts))
+	var next atomic.Int64
+	var stop atomic.Bool
+	var panicked atomic.Pointer[any]
+	var wg sync.WaitGroup
+	for range min(len(parts), partsAtOnce) {
+		wg.Go(func() {
+			defer func() {
+				if v := recover(); v != nil {
+					stop.Store(true)
+					panicked.Store(&v)
+				}
+			}()
+			for i := next.Add(1) - 1; i < int64(len(parts)) && !stop.Load(); i = next.Add(1) - 1 {
+				if results[i], errs[i] = evaluate(parts[i]); errs[i] != nil && (goOn == nil || !goOn(errs[i])) {
+					stop.Store(true)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if v := panicked.Load(); v != nil {
+		panic(*v)
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// limitedComposite is a Composite of which at most as many parts are under way as the limit allows.
+type limitedComposite struct {
+	*limited
+	c Composite
+}
+
+var _ Composite = limitedComposite{}
+
+// Evaluate takes a place for each part, and none for the whole: the parts would wait for it.
+func (l limitedComposite) Evaluate(ctx context.Context, program string) (Result, error) {
+	return Compose(ctx, l, program, 0, nil, nil)
+}
+
+// Parts returns the parts behind the limit.
+func (l limitedComposite) Parts(program string, sample int) ([]Evaluator, error) {
+	parts, err := l.c.Parts(program, sample)
+	limited := make([]Evaluator, len(parts))
+	for i, p := range parts {
+		limited[i] = limitedPart{l.sem, l.n, p}
+	}
+	return limited, err
+}
+
+// Join joins as the composite does.
+func (l limitedComposite) Join(program string, parts []Result) (Result, error) {
+	return l.c.Join(program, parts)
+}
+
+// A limitedPart is equal to another of the same part behind the same limit.
+type limitedPart struct {
+	sem *semaphore.Weighted
+	n   int
+	Evaluator
+}
+
+// Evaluate waits for a place.
+func (p limitedPart) Evaluate(ctx context.Context, program string) (Result, error) {
+	return within(ctx, p.sem, p.n, p.Evaluator, program)
+}
+
+// String names the part. A journal tells parts apart by it, and what limits them does not change their results.
+func (p limitedPart) String() string { return fmt.Sprint(p.Evaluator) }
+
+// within evaluates program with e when there is a place.
+func within(ctx context.Context, sem *semaphore.Weighted, n int, e Evaluator, program string) (Result, error) {
+	served := llm.TraceOf(ctx).Queued()
+	err := sem.Acquire(ctx, 1)
+	served()
+	if err != nil {
+		return Result{}, fmt.Errorf("eval: waiting for one of %d places: %w", n, err)
+	}
+	defer sem.Release(1)
+	return e.Evaluate(ctx, program)
+}
