@@ -44,12 +44,24 @@ func prompt(s Spec, ask Ask) []llm.Message {
 	b.WriteString(strings.TrimSpace(instruction(ask)))
 	b.WriteString("\n")
 	b.WriteString(which(ask))
+	if ask.Part != "" {
+		fmt.Fprintf(&b, partFormat, ask.Part)
+		return messages(s, b.String())
+	}
 	if s.marked() {
 		b.WriteString(markersNote)
 	}
 	s.Diffs = ask.Form.diffs(s.Diffs)
 	b.WriteString(format(s, len(ask.Parents)))
-	user := llm.Message{Role: llm.User, Content: b.String()}
+	return messages(s, b.String())
+}
+
+// partFormat says how to reply where one part is asked for; %q is its name.
+const partFormat = "The part of it to change is %q; the others stay as they are.\nReply with the complete new text of that part, and nothing else of the program, in one fenced block.\n"
+
+// messages puts the system message before the user's.
+func messages(s Spec, text string) []llm.Message {
+	user := llm.Message{Role: llm.User, Content: text}
 	if s.System == "" {
 		return []llm.Message{user}
 	}

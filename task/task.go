@@ -33,4 +33,7 @@ type Ask struct {
 	// Form is how the reply has to give the program; 0 means as the task does by itself. It is to be read by [ParseAs]
 	// then.
 	Form Form
+	// Part names the part of the first parent that is to be changed; "" means all of it. The reply has to be the new text
+	// of that part alone, and is to be read by the ParsePart of a [Partitioner].
+	Part string
 }

@@ -1,0 +1,187 @@
+package text
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// Evaluate scores a prompt outside of a run, which evaluates the Parts.
+func (t *Task) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	return eval.Compose(ctx, t, program, 0, nil, nil)
+}
+
+// Parts returns the cases that a prompt is scored on, and after them those of its feedback.
+func (t *Task) Parts(program string, sample int) ([]eval.Evaluator, error) {
+	if _, err := t.read(program); err != nil {
+		return nil, &eval.ProgramError{Reason: err.Error()}
+	}
+	parts := t.answers(validation, all(len(t.cfg.Validation)), sample)
+	return append(parts, t.answers(train, t.reflected(program), sample)...), nil
+}
+
+// reflected returns the train cases of a prompt's feedback. They are drawn by its text, so that a line of prompts sees
+// many of them.
+func (t *Task) reflected(program string) []int {
+	text := strings.TrimRight(program, " \t\r\n")
+	return stream.New(0, "text reflect "+text, 0).Perm(len(t.cfg.Train))[:t.cfg.Reflect]
+}
+
+func (t *Task) answers(of set, cases []int, sample int) []eval.Evaluator {
+	list := make([]eval.Evaluator, len(cases))
+	for k, i := range cases {
+		list[k] = answer{t, of, i, sample}
+	}
+	return list
+}
+
+// all returns 0 to n−1.
+func all(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// Join makes a prompt's result: the score and the cases are those of the validation cases, and the artifacts tell of the
+// worst train cases. The metrics are "train", the mean of the train cases, and "unanswered" if there are such cases.
+func (t *Task) Join(program string, parts []eval.Result) (eval.Result, error) {
+	n := len(t.cfg.Validation)
+	r, err := t.mean(program, parts[:n])
+	if err != nil || !r.Valid {
+		return r, err
+	}
+	feedback, err := t.mean(program, parts[n:])
+	if err != nil || !feedback.Valid {
+		return feedback, err
+	}
+	r.Metrics["train"] = feedback.Score
+	if lost := r.Metrics[metricUnanswered] + feedback.Metrics[metricUnanswered]; lost > 0 {
+		r.Metrics[metricUnanswered] = lost
+	}
+	r.Artifacts = t.worst(t.reflected(program), parts[n:])
+	return r, nil
+}
+
+// mean returns the mean score of cases, with the score of each. A prompt without a reply to any of them is invalid.
+func (t *Task) mean(program string, cases []eval.Result) (eval.Result, error) {
+	r := eval.Result{Valid: true, Metrics: map[string]float64{}}
+	lost := 0.0
+	for _, c := range cases {
+		if !c.Valid {
+			return eval.Result{Reason: c.Reason}, nil
+		}
+		r.Cases = append(r.Cases, c.Score)
+		r.Score += c.Score / float64(len(cases))
+		lost += c.Metrics[metricUnanswered]
+	}
+	if lost > 0 {
+		r.Metrics[metricUnanswered] = lost
+	}
+	if int(lost) < len(cases) {
+		return r, nil
+	}
+	why := cases[0].Artifacts[artifactFeedback]
+	if strings.TrimRight(program, " \t\r\n") == strings.TrimRight(t.initial, " \t\r\n") {
+		return r, fmt.Errorf("text: %s: the target answered none of %d cases by the initial prompt: %s", t.Name(), len(cases), why)
+	}
+	return eval.Invalid("the target answered none of %d cases by it: %s", len(cases), why), nil
+}
+
+// maxShown is more than the bytes that one case takes where the search's model is shown it.
+const maxShown = 3*maxField + 300
+
+// worst returns what the search's model is shown of the worst of some train cases, the worst first.
+func (t *Task) worst(cases []int, results []eval.Result) map[string]string {
+	order := all(len(cases))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(results[a].Score, results[b].Score) })
+	shown := map[string]string{}
+	for rank, k := range order[:t.cfg.Show] {
+		c, r := t.cfg.Train[cases[k]], results[k]
+		var b strings.Builder
+		fmt.Fprintf(&b, "input: %s\n", clip(c.Input))
+		if reply, ok := r.Artifacts[artifactReply]; ok {
+			fmt.Fprintf(&b, "reply: %s\n", reply)
+		}
+		fmt.Fprintf(&b, "score: %.6g\n", r.Score)
+		if f := r.Artifacts[artifactFeedback]; f != "" {
+			fmt.Fprintf(&b, "feedback: %s\n", f)
+		}
+		shown[fmt.Sprintf("case %02d of the worst, %s", rank+1, c.ID)] = b.String()
+	}
+	return shown
+}
+
+// A batch scores on some cases of one set.
+type batch struct {
+	t    *Task
+	of   set
+	i, n int // which batch of n cases; of all of the set if n is 0
+}
+
+var _ eval.Composite = batch{}
+
+// Minibatch returns the evaluator of the i-th batch of n train cases, from 0. Batches go through all train cases in an
+// order that is drawn anew each time, as GEPA's do, and equal batches are equal values. It panics if i < 0 or n < 1.
+//
+// It is what population.Screen takes: a child has to do better than its parent on a batch before it is evaluated.
+func (t *Task) Minibatch(i, n int) eval.Evaluator {
+	if i < 0 || n < 1 {
+		panic(fmt.Sprintf("text: Minibatch(%d, %d): need a batch from 0 and at least one case", i, n))
+	}
+	return batch{t, train, i, min(n, len(t.cfg.Train))}
+}
+
+// HeldOut scores a prompt on the held-out cases; see [task.HeldOut]. The target is asked each time.
+func (t *Task) HeldOut(ctx context.Context, program string) (eval.Result, error) {
+	return batch{t: t, of: heldOut}.Evaluate(ctx, program)
+}
+
+// String names the batch.
+func (b batch) String() string {
+	if b.n == 0 {
+		return fmt.Sprintf("text %s, %s", b.t.Name(), b.of)
+	}
+	return fmt.Sprintf("text %s, %s, batch %d of %d", b.t.Name(), b.of, b.i, b.n)
+}
+
+// Evaluate scores a prompt outside of a run.
+func (b batch) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	return eval.Compose(ctx, b, program, 0, nil, nil)
+}
+
+// Parts returns the cases.
+func (b batch) Parts(program string, sample int) ([]eval.Evaluator, error) {
+	if _, err := b.t.read(program); err != nil {
+		return nil, &eval.ProgramError{Reason: err.Error()}
+	}
+	return b.t.answers(b.of, b.cases(), sample), nil
+}
+
+// cases returns which cases of the set are in the batch. A round is every case once; the last batch of a round is filled
+// up from the next.
+func (b batch) cases() []int {
+	size := len(b.t.cfg.of(b.of))
+	if b.n == 0 {
+		return all(size)
+	}
+	var list []int
+	for k := b.i * b.n; len(list) < b.n; k++ {
+		order := stream.New(0, "text round", uint64(k/size)).Perm(size)
+		if c := order[k%size]; !slices.Contains(list, c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Join returns the mean, with the score of each case.
+func (b batch) Join(program string, parts []eval.Result) (eval.Result, error) {
+	return b.t.mean(program, parts)
+}
