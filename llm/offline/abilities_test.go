@@ -16,10 +16,11 @@ func TestNewChecksAbilities(t *testing.T) {
 		c            Config
 		want, reason string
 	}{
-		{Config{Structure: 1, Splice: 1, Heed: 1, Insights: true, Few: 1, Long: 5}, "", "all at once"},
+		{Config{Structure: 1, Splice: 1, Heed: 1, Insights: true, Prose: 1, Few: 1, Long: 5}, "", "all at once"},
 		{Config{Structure: 1.5}, "Structure is 1.5", "more than all"},
 		{Config{Splice: -0.1}, "Splice is -0.1", "no chance"},
 		{Config{Heed: math.NaN()}, "Heed is NaN", "no chance"},
+		{Config{Prose: 2}, "Prose is 2", "more than all"},
 		{Config{Few: -1}, "Few is -1", "not a count"},
 		{Config{Long: -1}, "Long is -1", "longer prompts would be easier"},
 		{Config{Long: math.Inf(1)}, "Long is +Inf", "no reply would be whole"},
@@ -32,8 +33,8 @@ func TestNewChecksAbilities(t *testing.T) {
 }
 
 func TestAbilitiesPrint(t *testing.T) {
-	m := newModel(t, Config{Structure: 0.5, Splice: 1, Heed: 0.25, Insights: true, Few: 4, Long: 2})
-	if got, want := m.String(), "latency 0s, structure 0.5, splice 1, heed 0.25, few 4, long 2, insights)"; !strings.HasSuffix(got, want) {
+	m := newModel(t, Config{Structure: 0.5, Splice: 1, Heed: 0.25, Insights: true, Prose: 0.75, Few: 4, Long: 2})
+	if got, want := m.String(), "latency 0s, structure 0.5, splice 1, heed 0.25, prose 0.75, few 4, long 2, insights)"; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want it to end in %s: a journal tells models apart by it", got, want)
 	}
 }

@@ -65,6 +65,10 @@ type Config struct {
 	// Insights is whether a request for a summary or for insights is answered by the idiom whose attempts, of those
 	// that the prompt shows with their scores, have the best mean score.
 	Insights bool
+	// Prose is the share of replies to programs in blocks without a language, such as prompts, that change whole lines: a
+	// sentence that the request quotes (in a line that begins with ">", as feedback is) is added, or a line is taken out,
+	// replaced or moved. It is blind to what the sentences mean. 0 means none.
+	Prose float64
 	// Few is how many distinct replies a prompt has, as few as those of real models at a low temperature; the seed
 	// modulo Few selects one. 0 means one for each seed.
 	Few int
@@ -104,7 +108,7 @@ func (c Config) validate() error {
 	for _, f := range []struct {
 		name  string
 		share float64
-	}{{"Structure", c.Structure}, {"Splice", c.Splice}, {"Heed", c.Heed}} {
+	}{{"Structure", c.Structure}, {"Splice", c.Splice}, {"Heed", c.Heed}, {"Prose", c.Prose}} {
 		if !(f.share >= 0 && f.share <= 1) {
 			return fmt.Errorf("offline: Config.%s is %v: need 0 to 1", f.name, f.share)
 		}
@@ -118,7 +122,7 @@ func (c Config) abilities() string {
 	for _, f := range []struct {
 		name  string
 		value float64
-	}{{"structure", c.Structure}, {"splice", c.Splice}, {"heed", c.Heed}, {"few", float64(c.Few)}, {"long", c.Long}} {
+	}{{"structure", c.Structure}, {"splice", c.Splice}, {"heed", c.Heed}, {"prose", c.Prose}, {"few", float64(c.Few)}, {"long", c.Long}} {
 		if f.value != 0 {
 			fmt.Fprintf(&b, ", %s %g", f.name, f.value)
 		}

@@ -59,6 +59,8 @@ func answer(req llm.Request, c Config) reply {
 	if c.Splice > 0 && len(all) > 1 && spokenCross.MatchString(said) && d.chance(c.Splice) {
 		donor := all[(i+1+d.IntN(len(all)-1))%len(all)]
 		p.text, p.altered = splice(p.text, donor.text, syn, d), true
+	} else if c.Prose > 0 && p.language == "" && d.chance(c.Prose) {
+		p.text, p.altered = reword(p.text, said, d), true
 	} else {
 		p.text, p.altered = c.rewrite(p.text, syn, want, d)
 	}
@@ -70,7 +72,7 @@ func answer(req llm.Request, c Config) reply {
 
 // reads returns what req says besides programs, if c has an ability that heeds it.
 func (c Config) reads(req llm.Request) string {
-	if !c.Insights && c.Heed == 0 && c.Splice == 0 {
+	if !c.Insights && c.Heed == 0 && c.Splice == 0 && c.Prose == 0 {
 		return ""
 	}
 	return proseOf(lastUser(req.Messages))
