@@ -127,7 +127,7 @@ func newTask(ctx context.Context, o *cli.Options) (t task.Task, end func() error
 // newModel returns who proposes, and what its calls are charged as.
 func newModel(o *cli.Options) (spec llm.Model, model llm.LLM, err error) {
 	if o.Offline() { // a stand-in that needs no network
-		stand, err := offline.New(offline.Config{Latency: o.Latency, Structure: o.Structure})
+		stand, err := offline.New(offline.Config{Latency: o.Latency, Structure: o.Structure, Prose: 1})
 		if err != nil {
 			return spec, nil, err
 		}

@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer end()
 	t = task.WithEvaluator(t, eval.Limit(t, o.ParallelEval))
-	spec, model, err := open.Model(&o.Options, offline.Config{Structure: o.Structure})
+	spec, model, err := open.Model(&o.Options, offline.Config{Structure: o.Structure, Prose: 1})
 	if err != nil {
 		return err
 	}

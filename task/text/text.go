@@ -176,24 +176,16 @@ func (t *Task) String() string {
 	return fmt.Sprintf("Text(%s, %d train, %d validation, %d held out)", t.Name(), len(t.cfg.Train), len(t.cfg.Validation), len(t.cfg.HeldOut))
 }
 
-// Fingerprint is a hash of what decides scores: the cases, the target as it prints, and how it is asked. Go functions
-// cannot be told apart.
+// Fingerprint is a hash of what decides scores: the cases and how they are asked. It does not cover the target and Go
+// functions, which belong in a run's journal.Fingerprint by name.
 func (t *Task) Fingerprint() string {
 	h, c := sha256.New(), t.cfg
 	fmt.Fprintf(h, "%q\n%q\n%q\n", c.Train, c.Validation, c.HeldOut)
-	fmt.Fprintf(h, "%s\n%s\n%v %d %d %d\n", printed(c.Target), llm.Key(c.Request), c.Worst, c.Reflect, c.Show, c.MaxPrompt)
+	fmt.Fprintf(h, "%s\n%v %d %d %d\n", llm.Key(c.Request), c.Worst, c.Reflect, c.Show, c.MaxPrompt)
 	if f, ok := c.Scorer.(interface{ Fingerprint() string }); ok {
 		fmt.Fprintln(h, f.Fingerprint())
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
-}
-
-// printed is how v prints itself, or its type: fields may hold addresses.
-func printed(v any) string {
-	if s, ok := v.(fmt.Stringer); ok {
-		return s.String()
-	}
-	return fmt.Sprintf("%T", v)
 }
 
 // system is what the search's model is told.

@@ -25,6 +25,9 @@ const (
 // Options are the flags that the greedy and the bandit example share.
 type Options struct {
 	Task         string
+	Cases        string
+	Prompt       string
+	Scorer       string
 	Runtime      string
 	Model        string
 	ModelName    string
@@ -56,7 +59,10 @@ type Options struct {
 // Register adds the flags to fs.
 func (o *Options) Register(fs *flag.FlagSet) {
 	fs.StringVar(&o.Task, "task", "cp", "what to improve: "+strings.Join(taskKeys(), ", ")+"; or a folder with an initial_program and an evaluator.py")
-	fs.StringVar(&o.Runtime, "runtime", "js", "what runs the programs of "+strings.Join(taskKeys(), ", ")+": js, built in; or python, with numpy")
+	fs.StringVar(&o.Cases, "cases", "", "with --task text: a file of cases, a JSON object a line with input, want, id and set (default: the built-in ones)")
+	fs.StringVar(&o.Prompt, "prompt", "", "with --task text: a file with the prompt to begin with")
+	fs.StringVar(&o.Scorer, "scorer", "", "with --cases: a folder whose evaluator.py scores a JSON file with input, want and reply (default: 1 for a reply that is what the case wants, else 0)")
+	fs.StringVar(&o.Runtime, "runtime", "js", "what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
 	fs.StringVar(&o.Model, "model", offline.Nominal().Key, "the model: "+strings.Join(modelKeys(), ", ")+"; or any other key with --model-name and --params-active")
 	fs.StringVar(&o.ModelName, "model-name", "", "what the endpoint calls the model (default: by --model)")
 	fs.Int64Var(&o.ActiveParams, "params-active", 0, "parameters that work on one token, for FLOPs (default: by --model)")
@@ -73,7 +79,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.IntVar(&o.N, "N", evolve.DefaultN, "most children in a generation; with --breadth fixed the children in each")
 	o.registerBreadth(fs)
 	fs.IntVar(&o.ParallelLLM, "parallel-llm", 16, "model calls in flight")
-	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(), "evaluations at once")
+	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(), "evaluations at once (default for --task text: as many as model calls)")
 	fs.DurationVar(&o.EvalTimeout, "eval-timeout", 10*time.Second, "limit for one evaluation; a folder's own counts if this is not given")
 	fs.StringVar(&o.Output, "output", "results", "folder for results")
 	fs.StringVar(&o.Journal, "journal", "", "file that makes the run durable (default: beside the result)")
@@ -101,6 +107,9 @@ func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 		o.T = cmp.Or(o.T, offlineT)
 	}
 	o.T = cmp.Or(o.T, 8)
+	if o.Task == textKey && !o.given["parallel-eval"] { // its evaluations wait for a model
+		o.ParallelEval = o.ParallelLLM
+	}
 	return o.check()
 }
 
@@ -129,6 +138,9 @@ func (o *Options) check() error {
 		return Usagef("--grace is %v: need at least 0", o.Grace)
 	case o.EvalTimeout <= 0:
 		return Usagef("--eval-timeout is %v: need more than 0", o.EvalTimeout)
+	}
+	if err := o.checkText(); err != nil {
+		return err
 	}
 	return o.checkModel()
 }

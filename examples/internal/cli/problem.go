@@ -22,13 +22,16 @@ func problems() (all []Problem) {
 	for _, p := range geometry.Problems() {
 		all = append(all, Problem{p.Key, p.Task})
 	}
-	return append(all, Problem{packing.Key, packing.Weibull().Task})
+	return append(all, Problem{packing.Key, packing.Weibull().Task}, Problem{Key: textKey})
 }
 
 // Problem returns the built-in problem that --task names, and false where it is a folder. Anything else is a
 // [UsageError].
 func (o *Options) Problem() (p Problem, builtIn bool, err error) {
 	if p, builtIn = problem(o.Task); builtIn {
+		if p.Key == textKey {
+			p.Task = func(eval.Runner, string) (task.Task, error) { return o.text() }
+		}
 		if o.Runtime != "js" && o.Runtime != "python" {
 			return p, true, Usagef("unknown runtime %q: it is js or python", o.Runtime)
 		}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/evoalloc/evoalloc/eval/python"
+	"github.com/evoalloc/evoalloc/examples/internal/dues"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/folder"
+	"github.com/evoalloc/evoalloc/task/text"
+)
+
+// textKey is the value of --task whose programs are prompts.
+const textKey = "text"
+
+// checkText finds flags of that task that would have no effect.
+func (o *Options) checkText() error {
+	for _, name := range []string{"cases", "prompt", "scorer"} {
+		if o.Task != textKey && o.given[name] {
+			return Usagef("--%s has no effect on the task %s: it is for --task text", name, o.Task)
+		}
+	}
+	switch {
+	case o.Task == textKey && o.given["runtime"]:
+		return Usagef("--runtime has no effect on --task text: its programs are prompts, which a model answers by")
+	case o.Scorer != "" && o.Cases == "":
+		return Usagef("--scorer has no effect without --cases: the built-in cases have a scorer")
+	}
+	return nil
+}
+
+// text returns the task whose programs are prompts. The model that answers the cases is the one that proposes, with as
+// many calls in flight again; offline it is a stand-in of its own.
+func (o *Options) text() (task.Task, error) {
+	target, err := o.target()
+	if err != nil {
+		return nil, err
+	}
+	c := dues.Config(target)
+	if o.Cases != "" {
+		if err := o.ownCases(&c); err != nil {
+			return nil, err
+		}
+	}
+	if o.Prompt != "" {
+		prompt, err := os.ReadFile(o.Prompt)
+		if err != nil {
+			return nil, &UsageError{fmt.Errorf("--prompt: %w", err)}
+		}
+		c.Initial = string(prompt)
+	}
+	t, err := text.New(c)
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	return t, nil
+}
+
+// target returns who answers the cases.
+func (o *Options) target() (llm.LLM, error) {
+	if o.Offline() {
+		return dues.Target{}, nil
+	}
+	spec, err := o.Spec()
+	if err != nil {
+		return nil, err
+	}
+	l, err := Endpoints(o.APIBase, o.ParallelLLM, func(base string) (llm.LLM, error) {
+		return openai.New(openai.Config{BaseURL: base, Model: spec, Stream: o.Stalls, Whole: !o.Stream})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return llm.Retry(llm.Limit(l, o.ParallelLLM), llm.RetryConfig{}), nil
+}
+
+// ownCases puts the cases and the scorer that the flags name in the place of the built-in ones.
+func (o *Options) ownCases(c *text.Config) error {
+	f, err := os.Open(o.Cases)
+	if err != nil {
+		return &UsageError{fmt.Errorf("--cases: %w", err)}
+	}
+	defer f.Close()
+	sets, err := text.ReadCases(f)
+	if err != nil {
+		return &UsageError{fmt.Errorf("--cases %s: %w", o.Cases, err)}
+	}
+	c.Train, c.Validation, c.HeldOut = sets.Train, sets.Validation, sets.HeldOut
+	c.About, c.Score = "", text.Exact
+	if o.Scorer == "" {
+		return nil
+	}
+	scorer, err := folder.Load(context.Background(), o.Scorer, folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout()}})
+	if err != nil {
+		return &UsageError{fmt.Errorf("--scorer: %w", err)}
+	}
+	c.Score, c.Scorer = nil, scorer // its interpreters end with this process
+	return nil
+}
