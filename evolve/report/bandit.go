@@ -44,6 +44,7 @@ type Bandit struct {
 	Stop        evolve.Stop `json:"stop"`
 	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
 	WallSeconds float64     `json:"wall_time_seconds"`
+	HeldOut     *HeldOut    `json:"held_out,omitempty"` // of the best program; nil unless [ScoreHeldOut] set it
 }
 
 // A BanditHeader is what the file of a bandit says of its run that an [evolve.Result] does not know.

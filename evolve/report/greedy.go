@@ -17,6 +17,7 @@ type Greedy struct {
 	Stop        evolve.Stop `json:"stop"`
 	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
 	WallSeconds float64     `json:"wall_time_seconds"`
+	HeldOut     *HeldOut    `json:"held_out,omitempty"` // of the best program; nil unless [ScoreHeldOut] set it
 }
 
 // NewGreedy returns the report of a run of one search with the given seed. It panics unless r has one arm.

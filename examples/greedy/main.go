@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	file := report.NewGreedy(result, header, o.Seed)
 	o.Summary(model, result, file)
-	o.HeldOut(ctx, t, result.Best)
+	file.HeldOut = o.HeldOut(ctx, t, result.Best, spec)
 	return files.Finish(file, result, err)
 }
 

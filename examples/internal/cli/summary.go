@@ -38,28 +38,42 @@ func (o *Options) summary(model llm.LLM, r *evolve.Result, start float64, f repo
 	}
 }
 
-// HeldOut prints how the best program does on cases that the task kept from the search, if it has any.
-func (o *Options) HeldOut(ctx context.Context, t task.Task, best eval.Candidate) {
-	if ctx.Err() != nil || !best.Result.Valid {
-		return
+// HeldOut scores the best program on cases that the task kept from the search, if it has any, prints that, and returns it
+// for the result's file. What goes wrong is printed and in the file.
+func (o *Options) HeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) *report.HeldOut {
+	if ctx.Err() != nil {
+		return nil
 	}
-	r, ok, err := task.HeldOut(ctx, t, best.Program)
+	h, err := report.ScoreHeldOut(ctx, t, best, m)
 	switch {
-	case !ok:
+	case h == nil:
+		return nil
 	case err != nil:
-		Printf("held out: %v\n\n", err)
-	case !r.Valid:
-		Printf("held out: invalid: %s\n\n", r.Reason)
+		Printf("held out: %s\n\n", h.Reason)
+	case h.Reason != "":
+		Printf("held out: invalid: %s\n\n", h.Reason)
 	default:
-		Printf("held out: %.6f%s\n\n", r.Score, metrics(r))
+		Printf("held out: %.6f%s%s\n\n", h.Score, metrics(h.Metrics), gapText(h.Gap))
 	}
+	if h.Note != "" {
+		Printf("warning: %s\n\n", h.Note)
+	}
+	return h
 }
 
-// metrics returns the metrics of r as they follow its score.
-func metrics(r eval.Result) string {
+// gapText says by how much a held-out score is below the searched one.
+func gapText(g *report.Gap) string {
+	if g == nil {
+		return ""
+	}
+	return fmt.Sprintf(", searched − held out %.6f (95 %% interval %.6f to %.6f)", g.Mean, g.Low, g.High)
+}
+
+// metrics returns metrics as they follow a score.
+func metrics(m map[string]float64) string {
 	var list []string
-	for _, name := range slices.Sorted(maps.Keys(r.Metrics)) {
-		list = append(list, fmt.Sprintf("%s %.6g", name, r.Metrics[name]))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, fmt.Sprintf("%s %.6g", name, m[name]))
 	}
 	if len(list) == 0 {
 		return ""

@@ -57,6 +57,8 @@ func TestHeldOut(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
+	good := eval.Candidate{Program: "p", Result: eval.Result{Valid: true, Score: 1, Cases: []float64{1, 1, 1, 1, 1}}}
+	mixed := eval.Result{Valid: true, Score: 0.4, Cases: []float64{0, 0.5, 0.5, 0.5, 0.5}}
 	for _, tt := range []struct {
 		ctx    context.Context
 		of     task.Task
@@ -68,11 +70,13 @@ func TestHeldOut(t *testing.T) {
 		{t.Context(), task.WithEvaluator(keeper{plain, eval.Result{Valid: true, Score: 0.5}, nil}, plain), best, "held out: 0.500000\n\n", "of a task that is wrapped"},
 		{t.Context(), keeper{plain, eval.Invalid("throws"), nil}, best, "held out: invalid: throws\n\n", "it may fail there"},
 		{t.Context(), keeper{plain, eval.Result{}, errors.New("no interpreter")}, best, "held out: no interpreter\n\n", "that evaluation failed does not hide the result"},
+		{t.Context(), keeper{plain, mixed, nil}, good, "held out: 0.400000, searched − held out 0.600000 (95 % interval 0.322355 to 0.877645)\n\n" +
+			"warning: the held-out score 0.4 is lower than the searched score 1 by more than chance explains: the gap is 0.6, 95 % interval 0.322355 to 0.877645 (Welch's t over 5 and 5 cases). The program fits the cases that it was scored on better than others like them\n\n", "what was fitted to the cases is told in words"},
 		{t.Context(), plain, best, "", "a task without such cases"},
 		{ended, keeper{plain, eval.Result{Valid: true}, nil}, best, "", "the run was canceled"},
 		{t.Context(), keeper{plain, eval.Result{Valid: true}, nil}, eval.Candidate{}, "", "there is no valid program"},
 	} {
-		if got := printed(t, func() { new(Options).HeldOut(tt.ctx, tt.of, tt.best) }); got != tt.want {
+		if got := printed(t, func() { new(Options).HeldOut(tt.ctx, tt.of, tt.best, llm.Model{}) }); got != tt.want {
 			t.Errorf("printed %q, want %q: %s", got, tt.want, tt.reason)
 		}
 	}

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/printable"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A HeldOut is what the best program of a run scores on cases that the search never saw, beside the score that it was
+// searched for.
+type HeldOut struct {
+	Score         float64            `json:"score"` // 0 if there is a Reason
+	Reason        string             `json:"reason,omitempty"`
+	Metrics       map[string]float64 `json:"metrics,omitempty"`
+	Cases         int                `json:"n_cases,omitempty"`          // that have a score each; 0 if the task does not say
+	Searched      float64            `json:"searched_score"`             // that of the search
+	SearchedCases int                `json:"n_searched_cases,omitempty"` // as Cases
+	// Gap is Searched − Score with its interval; nil unless both have at least MinGapCases cases.
+	Gap *Gap `json:"gap,omitempty"`
+	// Note says in words that the held-out score is lower than chance explains; "" if it is not, or that cannot be told.
+	Note string `json:"note,omitempty"`
+	// What the scoring asked of models. It is after the run, and neither in its budget nor in its counts.
+	Use   Use   `json:"asked"`
+	FLOPs *Cost `json:"flops,omitempty"` // nil if nothing was asked
+}
+
+// A Gap is a difference of two means with its 95 % interval.
+type Gap struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// MinGapCases is the fewest cases on each side for which a [Gap] is computed.
+const MinGapCases = 5
+
+// ScoreHeldOut scores the best program of a run on the cases that t keeps from searches ([task.HeldOut]). It returns nil
+// if t has none or best is not valid. m is what calls of models are charged as.
+//
+// A gap between the two scores has the interval of Welch's t over the scores of the cases: with means x̄ and ȳ, variances
+// s² and numbers n of the searched and the held-out cases, x̄ − ȳ ± t·√(s_x²/n_x + s_y²/n_y), where t is the 0.975
+// quantile of Student's distribution with Welch and Satterthwaite's degrees of freedom. If the lower end is above 0, Note
+// says so. The searched score is the best of many and so expected to be a little high; the interval does not
+// account for that.
+func ScoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) (*HeldOut, error) {
+	if !best.Result.Valid {
+		return nil, nil
+	}
+	var asked collector
+	r, ok, err := task.HeldOut(llm.WithTrace(ctx, &llm.Trace{Ask: asked.ask}), t, best.Program)
+	if !ok {
+		return nil, nil
+	}
+	h := newHeldOut(best.Result, r.Clean())
+	asked.count(h, m.WithDefaults().ActiveParams)
+	if err != nil {
+		h.Reason = printable.Line(err.Error())
+		return h, fmt.Errorf("report: scoring held-out cases: %w", err)
+	}
+	return h, nil
+}
+
+// newHeldOut compares what was searched for with what was held out.
+func newHeldOut(searched, held eval.Result) *HeldOut {
+	h := &HeldOut{Searched: searched.Score, SearchedCases: len(searched.Cases)}
+	if !held.Valid {
+		h.Reason = held.Reason
+		return h
+	}
+	h.Score, h.Metrics, h.Cases = held.Score, held.Metrics, len(held.Cases)
+	if min(h.Cases, h.SearchedCases) < MinGapCases {
+		return h
+	}
+	if h.Gap = gap(searched.Cases, held.Cases); h.Gap.Low > 0 {
+		h.Note = fmt.Sprintf("the held-out score %.6g is lower than the searched score %.6g by more than chance explains: the gap is %.6g, 95 %% interval %.6g to %.6g (Welch's t over %d and %d cases). The program fits the cases that it was scored on better than others like them",
+			h.Score, h.Searched, h.Gap.Mean, h.Gap.Low, h.Gap.High, h.SearchedCases, h.Cases)
+	}
+	return h
+}
+
+// gap returns the difference of the means of x and y with Welch's interval.
+func gap(x, y []float64) *Gap {
+	mx, vx := stat.MeanVariance(x, nil)
+	my, vy := stat.MeanVariance(y, nil)
+	ex, ey := vx/float64(len(x)), vy/float64(len(y))
+	d := mx - my
+	if ex+ey == 0 {
+		return &Gap{d, d, d}
+	}
+	df := (ex + ey) * (ex + ey) / (ex*ex/float64(len(x)-1) + ey*ey/float64(len(y)-1))
+	half := distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(0.975) * math.Sqrt(ex+ey)
+	return &Gap{d, d - half, d + half}
+}
+
+// A collector keeps the attempts of calls.
+type collector struct {
+	mu       sync.Mutex
+	attempts []llm.Attempt
+	answered int
+}
+
+func (c *collector) ask(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	reply, err := l.Generate(ctx, req)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.attempts = append(c.attempts, reply.Attempts...)
+	if err == nil {
+		c.answered++
+	}
+	return reply, err
+}
+
+// count enters what was asked.
+func (c *collector) count(h *HeldOut, active int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h.Use = Use{Calls: c.answered, Tokens: Tokens{}.of(c.attempts)}
+	if len(c.attempts) > 0 {
+		cost := newCost(slices.Values(c.attempts), active)
+		h.FLOPs = &cost
+	}
+}
