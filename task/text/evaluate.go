@@ -78,9 +78,10 @@ func (t *Task) mean(program string, cases []eval.Result) (eval.Result, error) {
 			return eval.Result{Reason: c.Reason}, nil
 		}
 		r.Cases = append(r.Cases, c.Score)
-		r.Score += c.Score / float64(len(cases))
+		r.Score += c.Score
 		lost += c.Metrics[metricUnanswered]
 	}
+	r.Score /= float64(len(cases))
 	if lost > 0 {
 		r.Metrics[metricUnanswered] = lost
 	}

@@ -56,18 +56,18 @@ var checks = []check{
 // Score returns the share of checks that a reply passes, and a sentence for each of the others.
 func Score(c text.Case, reply string) (score float64, feedback string) {
 	reply = strings.TrimSpace(reply)
-	var says []string
+	passed, says := 0, []string(nil)
 	for i, check := range checks {
 		switch {
 		case check.holds(c.Want, reply):
-			score += 1 / float64(len(checks))
+			passed++
 		case i == 3:
 			says = append(says, amountAdvice(c.Want, reply))
 		case check.says != "":
 			says = append(says, check.says)
 		}
 	}
-	return score, strings.Join(says, "\n")
+	return float64(passed) / float64(len(checks)), strings.Join(says, "\n")
 }
 
 // amountAdvice says what is wrong with an amount.
