@@ -43,7 +43,7 @@ func TestBadInput(t *testing.T) {
 		{"--window 8 --order sorted", `"sorted": it is by-index or as-they-end`, "the values are named"},
 		{"--offline-structure 1.5", "--offline-structure is 1.5", "a share is at most all"},
 		{"--offline-structure 0.5 --model qwen3-8b --api-base http://localhost:1/v1", "--offline-structure has no effect on qwen3-8b", "a real model decides for itself"},
-		{"--task tsp", "it is one of cp, mmd, ht, packing, or a folder", "the built-in tasks are listed"},
+		{"--task tsp", "it is one of cp, mmd, ht, packing, text, or a folder", "the built-in tasks are listed"},
 		{"--order as-they-end", "--order has no effect without --window", "all children begin before one is taken in"},
 	} {
 		var usage *cli.UsageError

@@ -61,7 +61,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.StringVar(&o.Task, "task", "cp", "what to improve: "+strings.Join(taskKeys(), ", ")+"; or a folder with an initial_program and an evaluator.py")
 	fs.StringVar(&o.Cases, "cases", "", "with --task text: a file of cases, a JSON object a line with input, want, id and set (default: the built-in ones)")
 	fs.StringVar(&o.Prompt, "prompt", "", "with --task text: a file with the prompt to begin with")
-	fs.StringVar(&o.Scorer, "scorer", "", "with --cases: a folder whose evaluator.py scores a JSON file with input, want and reply (default: 1 for a reply that is what the case wants, else 0)")
+	fs.StringVar(&o.Scorer, "scorer", "", "with --cases: a folder with an evaluator.py that scores a JSON file of input, want and reply, and the prompt to begin with as initial_program.txt (default: 1 for a reply that is what the case wants, else 0)")
 	fs.StringVar(&o.Runtime, "runtime", "js", "what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
 	fs.StringVar(&o.Model, "model", offline.Nominal().Key, "the model: "+strings.Join(modelKeys(), ", ")+"; or any other key with --model-name and --params-active")
 	fs.StringVar(&o.ModelName, "model-name", "", "what the endpoint calls the model (default: by --model)")

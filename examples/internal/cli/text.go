@@ -78,7 +78,8 @@ func (o *Options) target() (llm.LLM, error) {
 	return llm.Retry(llm.Limit(l, o.ParallelLLM), llm.RetryConfig{}), nil
 }
 
-// ownCases puts the cases and the scorer that the flags name in the place of the built-in ones.
+// ownCases puts the cases and the scorer that the flags name in the place of the built-in ones. The scorer's initial
+// program is a prompt.
 func (o *Options) ownCases(c *text.Config) error {
 	f, err := os.Open(o.Cases)
 	if err != nil {
@@ -98,6 +99,6 @@ func (o *Options) ownCases(c *text.Config) error {
 	if err != nil {
 		return &UsageError{fmt.Errorf("--scorer: %w", err)}
 	}
-	c.Score, c.Scorer = nil, scorer // its interpreters end with this process
+	c.Initial, c.Score, c.Scorer = scorer.Initial(), nil, scorer // its interpreters end with this process
 	return nil
 }
