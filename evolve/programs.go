@@ -206,13 +206,17 @@ func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, 
 		return verdict{r, a.any()}, t.record(a, program, r, took)
 	}
 	t.noteCalls(a.made()) // paid for, though they brought no result to share
+	limit, _ := Refused(err)
+	if limit == "" {
+		return verdict{}, err
+	}
 	// Recorded, because the search goes on without the score. With room for it a resumed run would not.
-	if limit, _ := Refused(err); limit != "" && t.journal != nil {
+	if t.journal != nil {
 		if bad := t.journal.Write(a.id, journal.Record{Kind: journal.Refusal, Limit: limit, Asked: a.list()}); bad != nil {
 			return verdict{}, bad
 		}
 	}
-	return verdict{}, err
+	return verdict{}, &refusedError{limit} // without the evaluator's words, which a run made again does not have
 }
 
 // recallEvaluation returns what the evaluation brought in an earlier incarnation, if the journal has it, and the

@@ -3,10 +3,12 @@ package text_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -211,3 +214,66 @@ func checkFLOPs(t *testing.T, file report.Bandit, seen map[string]usage) {
 		t.Errorf("%v FLOPs, and %v by the server's tokens", got, want)
 	}
 }
+
+// A run that ends amid an evaluation, because the budget has no room for more of its cases or the target score is reached,
+// is reproduced by its journal without a call, and so is one that was killed before and went on.
+func TestRunsEndAmidEvaluations(t *testing.T) {
+	for _, tt := range []struct {
+		budget evolve.Budget
+		reason string
+	}{
+		{evolve.Budget{Calls: 70}, "no room for calls"},
+		{evolve.Budget{Evaluations: 45}, "no room for cases"},
+		{evolve.Budget{Rounds: 9, Target: new(0.9)}, "a score is reached"},
+	} {
+		srv, log := serve(t)
+		sent := func() (n int) {
+			log.mu.Lock()
+			defer log.mu.Unlock()
+			for _, u := range log.seen {
+				n += u.calls
+			}
+			return n
+		}
+		run := func(path string) []byte {
+			t.Helper()
+			j, err := journal.Open(path, journal.Config{Resume: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			cfg := evolve.Config{Policy: bandit.Random{}, InFlight: 2, Budget: tt.budget, Journal: j}
+			for range 2 {
+				cfg.Arms = append(cfg.Arms, judged(t, srv.URL))
+			}
+			res, err := evolve.Run(t.Context(), cfg)
+			if err != nil {
+				t.Fatalf("%s: %v", tt.reason, err)
+			}
+			data, err := json.Marshal(report.NewBandit(res, report.BanditHeader{ArmSeeds: make([]uint32, 2)}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return times.ReplaceAll(data, nil)
+		}
+		path := filepath.Join(t.TempDir(), "run.journal")
+		run(path)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bytes.SplitAfter(data, []byte("\n"))
+		for n := len(lines); n > 1; n -= 1 + len(lines)/6 {
+			part := filepath.Join(t.TempDir(), "run.journal")
+			if err := os.WriteFile(part, bytes.Join(lines[:n], nil), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			first, before := run(part), sent()
+			if again := run(part); !bytes.Equal(first, again) || sent() != before {
+				t.Fatalf("%s: with %d of %d records: %d calls again, and another result:\n%.2000s", tt.reason, n, len(lines), sent()-before, cmp.Diff(string(first), string(again)))
+			}
+		}
+	}
+}
+
+var times = regexp.MustCompile(`"(gen_time_s|wall_time_seconds|latency_s)": ?[-+.e0-9]+`)
