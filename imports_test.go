@@ -17,6 +17,7 @@ var core = map[string][]string{
 	"llm":               {"golang.org/x/sync", "/internal/"},
 	"eval":              {"golang.org/x/sync", "/internal/", "/llm"},
 	"task":              {"golang.org/x/sync", "/internal/", "/llm", "/eval"},
+	"task/text":         {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/task"},
 	"bandit":            {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
 	"flops":             {"golang.org/x/sync", "/internal/", "/llm"},
 	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/"},

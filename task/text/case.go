@@ -108,7 +108,7 @@ func checkSets(train, validation, heldOut []Case) error {
 		cases []Case
 	}{{"Train", train}, {"Validation", validation}, {"HeldOut", heldOut}} {
 		if len(s.cases) == 0 || len(s.cases) > eval.MaxCases {
-			return fmt.Errorf("Config.%s has %d cases: need at least 1 and at most %d (Divide deals cases out)", s.name, len(s.cases), eval.MaxCases)
+			return fmt.Errorf("%s has %d cases: need at least 1 and at most %d (Divide deals cases out)", "Config."+s.name, len(s.cases), eval.MaxCases)
 		}
 		for i, c := range s.cases {
 			where := fmt.Sprintf("Config.%s[%d]", s.name, i)

@@ -117,7 +117,7 @@ func (c Config) validate() error {
 		value int
 	}{{"Reflect", c.Reflect}, {"Show", c.Show}, {"MaxPrompt", c.MaxPrompt}} {
 		if f.value < 0 {
-			return fmt.Errorf("Config.%s is %d: need 0 for the default, or more", f.name, f.value)
+			return fmt.Errorf("%s is %d: need 0 for the default, or more", "Config."+f.name, f.value)
 		}
 	}
 	if err := checkParts(c.Parts); err != nil {

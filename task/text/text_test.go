@@ -364,3 +364,28 @@ func TestMinibatches(t *testing.T) {
 		t.Errorf("a batch is %v, %v", parts, err)
 	}
 }
+
+// Another sample is asked for anew, with other seeds, which are the same for all prompts.
+func TestSamples(t *testing.T) {
+	var mu sync.Mutex
+	seeds := map[string][]uint32{}
+	c := config()
+	c.Target = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		key := req.Messages[0].Content
+		seeds[key] = append(seeds[key], req.Seed)
+		return answered(""), nil
+	})
+	tk := newTask(t, c)
+	for i, prompt := range []string{"A", "B", "C"} {
+		sample := i / 2 // 0, 0, 1
+		if _, err := eval.Compose(t.Context(), tk, prompt, sample, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(seeds[prompt])
+	}
+	if !slices.Equal(seeds["A"], seeds["B"]) || slices.ContainsFunc(seeds["C"], func(s uint32) bool { return slices.Contains(seeds["A"], s) }) {
+		t.Errorf("seeds %v", seeds)
+	}
+}
