@@ -28,12 +28,17 @@ type Composite interface {
 // partsAtOnce bounds the goroutines of one evaluation. What the parts use limits them further.
 const partsAtOnce = 64
 
-// Compose evaluates the parts of c, several at once, and joins their results. evaluate scores program with one part;
-// nil means that the part's Evaluate does. Compose returns when all parts that were begun have ended.
-//
-// A part that fails keeps those from being begun that were not yet, unless goOn says of its error that they are to be
-// begun all the same; nil means never. Of several errors the one of the first part is returned.
-func Compose(ctx context.Context, c Composite, program string, sample int, evaluate func(context.Context, Evaluator) (Result, error), goOn func(error) bool) (Result, error) {
+// Compose evaluates the parts of c, several at once, and joins their results: what the Evaluate of a Composite does. It
+// returns when all parts that were begun have ended. After one that fails no more are begun, and of several errors
+// that of the first part is returned.
+func Compose(ctx context.Context, c Composite, program string) (Result, error) {
+	return ComposeBy(c, program, 0, func(part Evaluator) (Result, error) { return part.Evaluate(ctx, program) }, nil)
+}
+
+// ComposeBy is Compose for a sample, with evaluate in the place of the parts' own Evaluate: to look a part up, or to charge
+// for it. It is called from several goroutines. After a part that fails the others are begun all the same if goOn says so
+// of the error; nil means never.
+func ComposeBy(c Composite, program string, sample int, evaluate func(part Evaluator) (Result, error), goOn func(error) bool) (Result, error) {
 	parts, err := c.Parts(program, sample)
 	var bad *ProgramError
 	switch {
@@ -43,10 +48,7 @@ func Compose(ctx context.Context, c Composite, program string, sample int, evalu
 	case err != nil:
 		return Result{}, err
 	}
-	if evaluate == nil {
-		evaluate = func(ctx context.Context, e Evaluator) (Result, error) { return e.Evaluate(ctx, program) }
-	}
-	results, err := each(parts, func(e Evaluator) (Result, error) { return evaluate(ctx, e) }, goOn)
+	results, err := each(parts, evaluate, goOn)
 	if err != nil {
 		return Result{}, err
 	}
@@ -99,7 +101,7 @@ var _ Composite = limitedComposite{}
 
 // Evaluate takes a place for each part, and none for the whole: the parts would wait for it.
 func (l limitedComposite) Evaluate(ctx context.Context, program string) (Result, error) {
-	return Compose(ctx, l, program, 0, nil, nil)
+	return Compose(ctx, l, program)
 }
 
 // Parts returns the parts behind the limit.

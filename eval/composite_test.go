@@ -26,7 +26,7 @@ func (l letter) Evaluate(_ context.Context, program string) (eval.Result, error)
 }
 
 func (s sides) Evaluate(ctx context.Context, program string) (eval.Result, error) {
-	return eval.Compose(ctx, s, program, 0, nil, nil)
+	return eval.Compose(ctx, s, program)
 }
 
 func (s sides) Parts(program string, _ int) ([]eval.Evaluator, error) {
@@ -60,10 +60,17 @@ func ExampleComposite() {
 	// false 0 [] it is empty <nil>
 }
 
-// A part may be evaluated by something else than itself: a memory, a budget.
+// Compose is what the Evaluate of a composite calls.
 func ExampleCompose() {
+	r, err := eval.Compose(context.Background(), sides("an"), "banana")
+	fmt.Println(r.Score, err)
+	// Output: 2.5 <nil>
+}
+
+// A part may be evaluated by something else than itself: a memory, a budget.
+func ExampleComposeBy() {
 	known := map[eval.Evaluator]eval.Result{letter('a'): {Valid: true, Score: 10}}
-	r, err := eval.Compose(context.Background(), sides("a"), "banana", 0, func(_ context.Context, part eval.Evaluator) (eval.Result, error) {
+	r, err := eval.ComposeBy(sides("a"), "banana", 0, func(part eval.Evaluator) (eval.Result, error) {
 		return known[part], nil
 	}, nil)
 	fmt.Println(r.Score, err)
@@ -76,7 +83,7 @@ func TestComposeFails(t *testing.T) {
 	wrong := errors.New("no such thing")
 	for _, goOn := range []bool{false, true} {
 		var begun atomic.Int64
-		_, err := eval.Compose(t.Context(), many, "b", 0, func(context.Context, eval.Evaluator) (eval.Result, error) {
+		_, err := eval.ComposeBy(many, "b", 0, func(eval.Evaluator) (eval.Result, error) {
 			begun.Add(1)
 			return eval.Result{}, wrong
 		}, func(error) bool { return goOn })
@@ -93,7 +100,7 @@ func TestComposePanics(t *testing.T) {
 			t.Errorf("it panics with %v", v)
 		}
 	}()
-	eval.Compose(t.Context(), sides("ab"), "b", 0, func(context.Context, eval.Evaluator) (eval.Result, error) { panic("broken") }, nil)
+	eval.ComposeBy(sides("ab"), "b", 0, func(eval.Evaluator) (eval.Result, error) { panic("broken") }, nil)
 	t.Error("it does not panic")
 }
 

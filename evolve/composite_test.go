@@ -38,7 +38,7 @@ func (g grade) Evaluate(ctx context.Context, program string) (eval.Result, error
 }
 
 func (g graded) Evaluate(ctx context.Context, program string) (eval.Result, error) {
-	return eval.Compose(ctx, g, program, 0, nil, nil)
+	return eval.Compose(ctx, g, program)
 }
 
 func (g graded) Parts(string, int) (parts []eval.Evaluator, err error) {

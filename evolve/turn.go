@@ -212,14 +212,12 @@ func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, s
 // refusal, and a run that is made again must not ask for a part that was not begun then. After any other error the run
 // ends, and what was not begun is made when it goes on.
 func (t *Turn) evaluateParts(ctx context.Context, c eval.Composite, program string, sample int) (r eval.Result, err error) {
-	part := func(ctx context.Context, e eval.Evaluator) (eval.Result, error) {
-		return t.Evaluate(ctx, e, program, 0)
-	}
+	part := func(e eval.Evaluator) (eval.Result, error) { return t.Evaluate(ctx, e, program, 0) }
 	refused := func(err error) bool {
 		limit, refused := Refused(err)
 		return refused && limit != ""
 	}
-	if bad := guard("the evaluator's Parts or Join", func() { r, err = eval.Compose(ctx, c, program, sample, part, refused) }); bad != nil {
+	if bad := guard("the evaluator's Parts or Join", func() { r, err = eval.ComposeBy(c, program, sample, part, refused) }); bad != nil {
 		err = bad
 	}
 	var evaluation *evaluationError

@@ -13,7 +13,7 @@ import (
 
 // Evaluate scores a prompt outside of a run, which evaluates the Parts.
 func (t *Task) Evaluate(ctx context.Context, program string) (eval.Result, error) {
-	return eval.Compose(ctx, t, program, 0, nil, nil)
+	return eval.Compose(ctx, t, program)
 }
 
 // Parts returns the cases that a prompt is scored on, and after them those of its feedback.
@@ -154,7 +154,7 @@ func (b batch) String() string {
 
 // Evaluate scores a prompt outside of a run.
 func (b batch) Evaluate(ctx context.Context, program string) (eval.Result, error) {
-	return eval.Compose(ctx, b, program, 0, nil, nil)
+	return eval.Compose(ctx, b, program)
 }
 
 // Parts returns the cases.

@@ -2,6 +2,7 @@ package text_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -146,4 +147,47 @@ func ExampleExact() {
 	// Output:
 	// 1 ""
 	// 0 "the reply should be \"4\""
+}
+
+// An evaluator in the place of Score reads a case with its reply.
+func ExampleGraded() {
+	sets := words()
+	t, err := text.New(text.Config{
+		Name: "shout", Initial: "Use capital letters.", Target: shouter,
+		Train: sets.Train, Validation: sets.Validation, HeldOut: sets.HeldOut,
+		Scorer: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			var g text.Graded
+			if err := json.Unmarshal([]byte(program), &g); err != nil {
+				return eval.Result{}, err
+			}
+			return eval.Result{Valid: true, Score: float64(len(g.Reply) - len(g.Input))}, nil
+		}),
+	})
+	if err != nil {
+		panic(err)
+	}
+	r, err := t.Evaluate(context.Background(), t.Initial())
+	fmt.Println(r.Score, r.Cases, err)
+	// Output: 0 [0 0 0] <nil>
+}
+
+// A reply may be the new text of one part.
+func ExampleTask_ParsePart() {
+	sets := words()
+	t, err := text.New(text.Config{
+		Name: "shout", Parts: []text.Part{{Name: "role", Text: "You are a crier."}, {Name: "rules", Text: "Repeat the word."}},
+		Target: shouter, Train: sets.Train, Validation: sets.Validation, HeldOut: sets.HeldOut, Score: text.Exact,
+	})
+	if err != nil {
+		panic(err)
+	}
+	program, err := t.ParsePart("rules", t.Initial(), "```\nUse capital letters.\n```")
+	fmt.Println(t.PartNames(program), err)
+	fmt.Println(program)
+	// Output:
+	// [role rules] <nil>
+	// --- part: role ---
+	// You are a crier.
+	// --- part: rules ---
+	// Use capital letters.
 }

@@ -380,7 +380,7 @@ func TestSamples(t *testing.T) {
 	tk := newTask(t, c)
 	for i, prompt := range []string{"A", "B", "C"} {
 		sample := i / 2 // 0, 0, 1
-		if _, err := eval.Compose(t.Context(), tk, prompt, sample, nil, nil); err != nil {
+		if _, err := eval.ComposeBy(tk, prompt, sample, func(part eval.Evaluator) (eval.Result, error) { return part.Evaluate(t.Context(), prompt) }, nil); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(seeds[prompt])
