@@ -263,7 +263,7 @@ func TestRunsEndAmidEvaluations(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := bytes.SplitAfter(data, []byte("\n"))
-		for n := len(lines); n > 1; n -= 1 + len(lines)/6 {
+		for n := len(lines); n > 1; n -= 1 + len(lines)/3 {
 			part := filepath.Join(t.TempDir(), "run.journal")
 			if err := os.WriteFile(part, bytes.Join(lines[:n], nil), 0o600); err != nil {
 				t.Fatal(err)
