@@ -76,8 +76,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	file, searches, cost := f.report(result)
 	o.Summary(model, result, searches, cost)
-	o.HeldOut(ctx, t, result.Best)
-	return files.Finish(file, result, err)
+	return files.Finish(with(file, o.HeldOut(ctx, t, result.Best, spec)), result, err)
 }
 
 // newArms returns the searches, each with the seed after that of the one before.
@@ -144,4 +143,17 @@ func (f form) report(r *evolve.Result) (file any, searches []report.Search, cost
 		searches = append(searches, arm.Search)
 	}
 	return b, searches, b.FLOPs
+}
+
+// with returns the file with the held-out score.
+func with(file any, held *report.HeldOut) any {
+	switch f := file.(type) {
+	case report.Greedy:
+		f.HeldOut = held
+		return f
+	case report.Bandit:
+		f.HeldOut = held
+		return f
+	}
+	return file
 }
