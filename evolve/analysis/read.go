@@ -1,11 +1,14 @@
 package analysis
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 )
 
 // The reader is here and not in evolve/report because it needs a tenth of a result's fields and none of the packages
@@ -20,6 +23,7 @@ type resultJSON struct {
 	T          int       `json:"T"`
 	N          int       `json:"N"`
 	Seed       int64     `json:"seed"`
+	Search     string    `json:"search"` // "" for a greedy one
 	Stop       string    `json:"stop"`
 	Trajectory []rowJSON `json:"trajectory"`
 	// of a bandit
@@ -29,6 +33,7 @@ type resultJSON struct {
 	Selections []int       `json:"selections"`
 	Running    []float64   `json:"running_best"`
 	Arms       []armJSON   `json:"arm_results"`
+	Searches   []string    `json:"arm_searches"` // of each arm; nil if all are greedy
 }
 
 type armJSON struct {
@@ -99,12 +104,21 @@ func Read(from io.Reader) (Run, error) {
 	return r, r.validate()
 }
 
+// method returns a name with what else decides how the budget is spent: the breadth, and which kinds of searches the
+// arms of a bandit are, unless all are greedy.
+func (f resultJSON) method(name string) string {
+	if f.Breadth != "" {
+		name += " " + f.Breadth
+	}
+	if kinds := slices.Compact(slices.Sorted(slices.Values(f.Searches))); len(kinds) > 0 {
+		name += " of " + strings.Join(kinds, ", ")
+	}
+	return name
+}
+
 // greedy returns the run of a file of one search.
 func (f resultJSON) greedy() (Run, error) {
-	r := Run{Task: f.Task, Model: f.Model, Method: "greedy", T: f.T, N: f.N, Seed: f.Seed, Stop: f.Stop}
-	if f.Breadth != "" {
-		r.Method += " " + f.Breadth
-	}
+	r := Run{Task: f.Task, Model: f.Model, Method: f.method(cmp.Or(f.Search, "greedy")), T: f.T, N: f.N, Seed: f.Seed, Stop: f.Stop}
 	for i, row := range f.Trajectory {
 		switch {
 		case row.Generation != i:
@@ -125,10 +139,7 @@ func (f resultJSON) greedy() (Run, error) {
 
 // bandit returns the run of a file of several searches.
 func (f resultJSON) bandit() (Run, error) {
-	r := Run{Task: f.Task, Model: f.Model, Method: fmt.Sprintf("%s K=%d", f.Algo, len(f.Arms)), T: f.Total, N: f.N, Stop: f.Stop}
-	if f.Breadth != "" {
-		r.Method += " " + f.Breadth
-	}
+	r := Run{Task: f.Task, Model: f.Model, Method: f.method(fmt.Sprintf("%s K=%d", f.Algo, len(f.Arms))), T: f.Total, N: f.N, Stop: f.Stop}
 	seed, err := f.BanditSeed.Int64()
 	if err != nil {
 		return r, fmt.Errorf("analysis: bandit_seed %q: need a whole number", f.BanditSeed)

@@ -180,3 +180,21 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// What is not greedy search is told apart from it by its method, and so is a bandit over such searches.
+func TestReadNamesSearches(t *testing.T) {
+	row := `{"generation": 0, "best_fitness": 1}`
+	for _, c := range []struct{ file, want string }{
+		{`"trajectory": [` + row + `]`, "greedy"},
+		{`"search": "gepa", "trajectory": [` + row + `]`, "gepa"},
+		{`"search": "gepa", "breadth": "Fixed(3)", "trajectory": [` + row + `]`, "gepa Fixed(3)"},
+		{`"algo": "ucb", "T_total": 1, "bandit_seed": 1, "arm_results": [{"trajectory": [` + row + `]}]`, "ucb K=1"},
+		{`"algo": "ucb", "T_total": 1, "bandit_seed": 1, "breadth": "Fixed(3)", "arm_searches": ["greedy", "gepa", "greedy"], "arm_results": [{"trajectory": [` +
+			row + `]}, {"trajectory": [` + row + `]}, {"trajectory": [` + row + `]}]`, "ucb K=3 Fixed(3) of gepa, greedy"},
+	} {
+		r, err := analysis.Read(strings.NewReader(`{"task": "cp", "model": "m", "T": 1, "N": 1, ` + c.file + `}`))
+		if err != nil || r.Method != c.want {
+			t.Errorf("%s: method %q, want %q; %v", c.file, r.Method, c.want, err)
+		}
+	}
+}

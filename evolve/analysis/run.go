@@ -9,8 +9,8 @@ import (
 // A Run is the course of one search, or of a bandit over several: what a result file says of it that is analysed.
 type Run struct {
 	Task, Model string // their keys; "" if unknown
-	// Method is how the budget was spent: "greedy", or the bandit's short name. A breadth or a number of arms is part
-	// of it.
+	// Method is how the budget was spent: "greedy", the name of another search, or the bandit's short name. A breadth, a
+	// number of arms and the searches that these are, unless all are greedy, are part of it.
 	Method string
 	// T and N are the plan: T generations of N children, a budget of T·N calls.
 	T, N int

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -99,20 +98,7 @@ func parse(b []byte) (file, error) {
 		return file{}, err
 	}
 	s, err := readSpent(b)
-	r.Method = named(r.Method, s)
 	return file{r, s}, err
-}
-
-// named returns a method with the kinds of its searches, so that other searches do not count as greedy ones.
-func named(method string, s spent) string {
-	if s.search != "" {
-		method = strings.Replace(method, "greedy", s.search, 1)
-	}
-	kinds := strings.Join(slices.Compact(slices.Sorted(slices.Values(s.searches))), ", ")
-	if kinds != "" && !strings.Contains(method, kinds) {
-		method += " of " + kinds
-	}
-	return method
 }
 
 // count returns a number with its noun: "1 file", "2 files".

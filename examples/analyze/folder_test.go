@@ -5,25 +5,6 @@ import (
 	"testing"
 )
 
-// A result of another search is not one of greedy search, and has no surface of depth and breadth.
-func TestOtherSearches(t *testing.T) {
-	for _, c := range []struct {
-		method string
-		s      spent
-		want   string
-	}{
-		{"greedy", spent{}, "greedy"},
-		{"greedy adaptive", spent{search: "gepa"}, "gepa adaptive"},
-		{"gepa", spent{search: "gepa"}, "gepa"},
-		{"ucb K=3", spent{}, "ucb K=3"},
-		{"ucb K=3", spent{searches: []string{"gepa", "greedy", "gepa"}}, "ucb K=3 of gepa, greedy"},
-	} {
-		if got := named(c.method, c.s); got != c.want {
-			t.Errorf("%s of %q and %q is %q, want %q", c.method, c.s.search, c.s.searches, got, c.want)
-		}
-	}
-}
-
 // Whatever is in a file, reading it ends in a result or an error, and lists by generation are no longer than the run.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/results/cp/offline/*T4_N16_seed1.json", "testdata/results/bandit/cp/offline/*seed1.json"} {

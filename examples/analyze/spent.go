@@ -12,8 +12,6 @@ type spent struct {
 	pulls          []int       // by round, the arm
 	arms           [][]float64 // by arm, its best score after 0, 1, ... pulls
 	armSeeds       []int64
-	search         string   // what kind it is; \"\" for a greedy one
-	searches       []string // by arm of a bandit, what kind it is; nil if all are greedy
 }
 
 // A spentJSON is the part of a result file that tells it.
@@ -23,8 +21,6 @@ type spentJSON struct {
 	Trajectory    []rowJSON `json:"trajectory"`
 	Selections    []int     `json:"selections"`
 	ArmSeeds      []int64   `json:"arm_seeds"`
-	Search        string    `json:"search"`
-	ArmSearches   []string  `json:"arm_searches"`
 	Arms          []struct {
 		Trajectory []rowJSON `json:"trajectory"`
 	} `json:"arm_results"`
@@ -52,7 +48,7 @@ func readSpent(b []byte) (spent, error) {
 	if err := json.Unmarshal(b, &f); err != nil {
 		return spent{}, err
 	}
-	s := spent{flops: f.PerGeneration, pulls: f.Selections, arms: f.bests(), armSeeds: f.ArmSeeds, search: f.Search, searches: f.ArmSearches}
+	s := spent{flops: f.PerGeneration, pulls: f.Selections, arms: f.bests(), armSeeds: f.ArmSeeds}
 	if f.Arms != nil {
 		s.flops = f.PerRound
 	}
