@@ -185,6 +185,13 @@ func excess(t *testing.T, r eval.Runner, language, program string) (train, test 
 		t.Fatal(ok, err)
 	}
 	for _, r := range []eval.Result{a, b} {
+		excess := 0.0
+		for _, c := range r.Cases {
+			excess += (1/c - 1) / float64(len(r.Cases))
+		}
+		if math.Abs(excess-r.Metrics["excess"]) > 1e-9 {
+			t.Errorf("cases %v have a mean excess of %v, and the metric is %v", r.Cases, excess, r.Metrics["excess"])
+		}
 		if !r.Valid || r.Score != 1/(1+r.Metrics["excess"]) || r.Score > 1 {
 			t.Fatalf("%+v, want a valid result whose score is 1/(1+excess)", r)
 		}

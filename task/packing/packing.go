@@ -60,6 +60,7 @@ func Weibull() Problem {
 //
 // The score is 1 / (1 + excess), where excess is the mean over the instances of (bins used − L1) / L1, and L1 is
 // the lower bound ⌈Σ items / 100⌉ of Martello and Toth (1990). So 1 is as good as the bound, which nothing passes.
+// Result.Cases has the same of each instance by itself.
 // The metrics are excess; bins, the sum over the instances; and best_fit_excess and first_fit_excess to compare.
 func (p Problem) Task(r eval.Runner, language string) (task.Task, error) {
 	initial, ok := initials()[language]
@@ -119,19 +120,20 @@ func newScorer(on []Instance) (*scorer, error) {
 		}
 	}
 	s := &scorer{on: on}
-	s.firstFit, _ = s.excess(Instance.FirstFit)
-	s.bestFit, _ = s.excess(Instance.BestFit)
+	s.firstFit, _, _ = s.pack(Instance.FirstFit)
+	s.bestFit, _, _ = s.pack(Instance.BestFit)
 	return s, nil
 }
 
-// excess returns the mean excess of packing the instances by pack, and the bins used in all.
-func (s *scorer) excess(pack func(Instance) int) (mean float64, bins int) {
+// pack packs the instances by rule. It returns the mean excess, the score of each instance by itself, and the bins used
+// in all.
+func (s *scorer) pack(rule func(Instance) int) (mean float64, cases []float64, bins int) {
 	for _, items := range s.on {
-		n := pack(items)
-		bins += n
-		mean += float64(n)/float64(items.Bound()) - 1
+		n := rule(items)
+		excess := float64(n)/float64(items.Bound()) - 1
+		bins, mean, cases = bins+n, mean+excess, append(cases, 1/(1+excess))
 	}
-	return mean / float64(len(s.on)), bins
+	return mean / float64(len(s.on)), cases, bins
 }
 
 // score packs by the table that a program returned.
@@ -140,8 +142,8 @@ func (s *scorer) score(data json.RawMessage) eval.Result {
 	if err != nil {
 		return eval.Invalid("no table of priorities: %v", err)
 	}
-	excess, bins := s.excess(t.pack)
-	return eval.Result{Valid: true, Score: 1 / (1 + excess), Metrics: map[string]float64{
+	excess, cases, bins := s.pack(t.pack)
+	return eval.Result{Valid: true, Score: 1 / (1 + excess), Cases: cases, Metrics: map[string]float64{
 		"excess": excess, "bins": float64(bins), "first_fit_excess": s.firstFit, "best_fit_excess": s.bestFit,
 	}}
 }
