@@ -58,6 +58,18 @@ type Options struct {
 
 // Register adds the flags to fs.
 func (o *Options) Register(fs *flag.FlagSet) {
+	o.RegisterShared(fs)
+	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("the budget is T·N answers of the model: with --breadth fixed T rounds, if every call is answered, and a call that brings none is made up for in another round; with another breadth more and narrower rounds, as many as T·N answers last for (default 8; %d with the offline model)", offlineT))
+	fs.IntVar(&o.N, "N", evolve.DefaultN, "most children in a generation; with --breadth fixed the children in each")
+	o.registerBreadth(fs)
+	fs.StringVar(&o.Journal, "journal", "", "file that makes the run durable (default: beside the result)")
+	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
+	fs.BoolVar(&o.Anew, "anew", false, "begin anew though there is a journal; what the earlier run left is kept under other names")
+}
+
+// RegisterShared adds the flags to fs that say what is improved, by which model and how fast, which runs of any kind
+// share.
+func (o *Options) RegisterShared(fs *flag.FlagSet) {
 	fs.StringVar(&o.Task, "task", "cp", "what to improve: "+strings.Join(taskKeys(), ", ")+"; or a folder with an initial_program and an evaluator.py")
 	fs.StringVar(&o.Cases, "cases", "", "with --task text: a file of cases, a JSON object a line with input, want, id and set (default: the built-in ones)")
 	fs.StringVar(&o.Prompt, "prompt", "", "with --task text: a file with the prompt to begin with")
@@ -74,17 +86,11 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
 	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency, "how long the offline model takes for a call, so that a run can be watched")
 	fs.Float64Var(&o.Structure, "offline-structure", 0, "the share of the offline model's answers, up to 1, that change a JavaScript program in more than its numbers; a task such as packing needs it")
-	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("the budget is T·N answers of the model: with --breadth fixed T rounds, if every call is answered, and a call that brings none is made up for in another round; with another breadth more and narrower rounds, as many as T·N answers last for (default 8; %d with the offline model)", offlineT))
 	fs.IntVar(&o.MaxStalls, "max-stalls", 0, fmt.Sprintf("attempts that may time out or stall: more end the run (default: a tenth of the calls, at least %d); negative means no limit", evolve.DefaultStalls))
-	fs.IntVar(&o.N, "N", evolve.DefaultN, "most children in a generation; with --breadth fixed the children in each")
-	o.registerBreadth(fs)
 	fs.IntVar(&o.ParallelLLM, "parallel-llm", 16, "model calls in flight")
 	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(), "evaluations at once (default for --task text: as many as model calls)")
 	fs.DurationVar(&o.EvalTimeout, "eval-timeout", 10*time.Second, "limit for one evaluation; a folder's own counts if this is not given")
 	fs.StringVar(&o.Output, "output", "results", "folder for results")
-	fs.StringVar(&o.Journal, "journal", "", "file that makes the run durable (default: beside the result)")
-	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
-	fs.BoolVar(&o.Anew, "anew", false, "begin anew though there is a journal; what the earlier run left is kept under other names")
 	fs.DurationVar(&o.Grace, "grace", 30*time.Second, "how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")
 }
 

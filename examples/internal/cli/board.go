@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
+)
+
+// A Board shows many things that go on at once. On a terminal it is a table below the lines that are printed, with a bar
+// in each row. It is safe for concurrent use.
+type Board struct {
+	out  io.Writer
+	bars *mpb.Progress // nil if standard output is no terminal
+	rows []*mpb.Bar
+	mu   sync.Mutex
+	text []string // behind each bar
+	deaf func() bool
+}
+
+// A BoardRow is a row of a [Board].
+type BoardRow struct {
+	Name  string
+	Total int // what its bar counts to
+}
+
+// NewBoard returns a Board on standard output. When ctx ends it says that the program is stopping.
+func NewBoard(ctx context.Context, rows []BoardRow) *Board {
+	b := &Board{out: Stdout(), text: make([]string, len(rows))}
+	notices, start := Stderr(), ""
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		b.draw(rows)
+		notices, start = b.out, "\r" // the terminal shows ^C where the cursor was
+	}
+	b.deaf = context.AfterFunc(ctx, func() {
+		fmt.Fprintln(notices, start+"stopping: calls under way may finish (--grace); Ctrl-C again ends at once")
+	})
+	return b
+}
+
+// draw begins the bars.
+func (b *Board) draw(rows []BoardRow) {
+	b.bars = mpb.New(mpb.WithOutput(os.Stdout), mpb.WithWidth(24))
+	b.out = clean{b.bars}
+	for i, row := range rows {
+		b.rows = append(b.rows, b.bars.AddBar(int64(row.Total),
+			mpb.PrependDecorators(decor.Name(printable.Line(row.Name), decor.WCSyncSpaceR), decor.CountersNoUnit("%d/%d", decor.WCSyncSpace)),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.behind(i) }))))
+	}
+}
+
+// behind returns what stands behind a bar.
+func (b *Board) behind(row int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text[row]
+}
+
+// Set shows how far a row is, and text behind its bar.
+func (b *Board) Set(row, done int, text string) {
+	b.mu.Lock()
+	b.text[row] = printable.Line(text)
+	b.mu.Unlock()
+	if b.bars != nil {
+		b.rows[row].SetCurrent(int64(done))
+	}
+}
+
+// Live reports whether the table is shown.
+func (b *Board) Live() bool { return b.bars != nil }
+
+// Printf prints a line above the table.
+func (b *Board) Printf(format string, args ...any) { fmt.Fprintf(b.out, format+"\n", args...) }
+
+// Close leaves the table as it is. Every line printed stands by then.
+func (b *Board) Close() {
+	b.deaf()
+	if b.bars == nil {
+		return
+	}
+	for _, row := range b.rows {
+		row.Abort(false)
+	}
+	b.bars.Wait()
+}
