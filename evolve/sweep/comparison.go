@@ -1,0 +1,152 @@
+package sweep
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// DefaultAlpha is the chance of a wrong decision of a [Comparison] that names none.
+const DefaultAlpha = 0.05
+
+// A Side is one side of a [Comparison]: a method with its breadth.
+type Side struct {
+	Method string
+	N      int
+}
+
+// String returns "greedy:16".
+func (s Side) String() string { return fmt.Sprintf("%s:%d", s.Method, s.N) }
+
+// A Comparison asks which of two methods wins more often with a budget: whether the chance that A scores higher than B
+// with the same seed, ties counted half, is more than ½ or less. It is decided once a confidence sequence for that chance
+// ([Sequence]) excludes ½. So it may be looked at after every seed, and the chance of a wrong decision is still at most
+// Alpha.
+//
+// Scores are compared by rank and not by their difference, because what a score can be at most is not known of every
+// task, and a sequence needs bounds.
+//
+// Pairs are taken in the order of the plan's seeds. A pair that ended early waits for those before it: which runs are
+// quick, or come to an end at all, may depend on how they score.
+type Comparison struct {
+	A, B  Side
+	Calls int // the budget C, one of the plan's
+	// Alpha is the chance that any of the comparison's decisions is wrong; 0 means DefaultAlpha. A comparison is made for
+	// each task and model of the plan, each with an equal share of Alpha, and is decided when all are.
+	Alpha float64
+}
+
+// String returns "greedy:16 against greedy:4 with 128 calls".
+func (c Comparison) String() string {
+	return fmt.Sprintf("%v against %v with %d calls", c.A, c.B, c.Calls)
+}
+
+func (c Comparison) validate(p Plan) error {
+	for _, side := range []Side{c.A, c.B} {
+		if !slices.ContainsFunc(p.Methods, func(m Method) bool { return m.Name == side.Method && m.N == side.N && c.Calls%m.N == 0 }) {
+			return fmt.Errorf("sweep: the comparison of %v: the plan has no cell of %v", c, side)
+		}
+	}
+	switch {
+	case c.A == c.B:
+		return fmt.Errorf("sweep: the comparison of %v: both sides are the same", c)
+	case !slices.Contains(p.Budgets, c.Calls):
+		return fmt.Errorf("sweep: the comparison of %v: the plan's budgets are %v", c, p.Budgets)
+	case !(c.Alpha >= 0 && c.Alpha < 1):
+		return fmt.Errorf("sweep: the comparison of %v: Alpha is %v: need more than 0, and less than 1", c, c.Alpha)
+	}
+	return nil
+}
+
+// A Verdict is what is known of a [Comparison] for one task and model.
+type Verdict struct {
+	Comparison
+	Task, Model string
+	Pairs       int     // seeds that both sides have
+	Wins        float64 // the share of them that A wins, ties counted half
+	Low, High   float64 // the confidence sequence for the chance that A wins, when it was decided or else now
+	Decided     bool
+}
+
+// Winner returns the side that wins more often, and false if that is not decided.
+func (v Verdict) Winner() (Side, bool) {
+	if v.Low > 0.5 {
+		return v.A, v.Decided
+	}
+	return v.B, v.Decided
+}
+
+// A board keeps the comparisons of a sweep.
+type board struct {
+	seeds []uint32
+	duels []*duel
+}
+
+// A duel is a comparison for one task and model.
+type duel struct {
+	Verdict
+	sequence *Sequence
+	scores   map[Cell]float64 // of seeds that are not in the sequence yet
+}
+
+func newBoard(p Plan, list []Comparison) *board {
+	b := &board{seeds: p.Seeds}
+	for _, c := range list {
+		alpha := cmp.Or(c.Alpha, DefaultAlpha) / float64(len(p.Tasks)*len(p.Models))
+		for _, t := range p.Tasks {
+			for _, m := range p.Models {
+				b.duels = append(b.duels, &duel{Verdict{Comparison: c, Task: t.Name(), Model: m.Spec.Key, High: 1}, NewSequence(alpha), map[Cell]float64{}})
+			}
+		}
+	}
+	return b
+}
+
+// add takes in the score of a cell.
+func (b *board) add(c Cell, score float64) {
+	for _, d := range b.duels {
+		side := Side{c.Method, c.N}
+		if c.Task != d.Task || c.Model != d.Model || c.Calls() != d.Calls || side != d.A && side != d.B {
+			continue
+		}
+		d.scores[c] = score
+		for d.next(b.seeds) {
+		}
+	}
+}
+
+// next moves the next pair into the sequence, if both of its scores are there.
+func (d *duel) next(seeds []uint32) bool {
+	if d.Decided || d.Pairs == len(seeds) {
+		return false
+	}
+	of := func(s Side) Cell {
+		return Cell{Task: d.Task, Model: d.Model, Method: s.Method, N: s.N, T: d.Calls / s.N, Seed: seeds[d.Pairs]}
+	}
+	a, haveA := d.scores[of(d.A)]
+	b, haveB := d.scores[of(d.B)]
+	if !haveA || !haveB {
+		return false
+	}
+	delete(d.scores, of(d.A))
+	delete(d.scores, of(d.B))
+	d.sequence.Add(float64(cmp.Compare(a, b)+1) / 2)
+	d.Pairs++
+	d.Wins = d.sequence.Mean()
+	d.Low, d.High = d.sequence.Interval()
+	d.Decided = d.sequence.Excludes(0.5)
+	return true
+}
+
+// decided reports whether all comparisons are decided. Without one, nothing is.
+func (b *board) decided() bool {
+	return len(b.duels) > 0 && !slices.ContainsFunc(b.duels, func(d *duel) bool { return !d.Decided })
+}
+
+func (b *board) verdicts() []Verdict {
+	var list []Verdict
+	for _, d := range b.duels {
+		list = append(list, d.Verdict)
+	}
+	return list
+}

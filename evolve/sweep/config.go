@@ -1,0 +1,92 @@
+package sweep
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// Defaults of a [Config].
+const (
+	DefaultCalls = 16
+	// DefaultAtOnce is the most runs that are under way at once. Each has a file open, and keeps its calls in memory.
+	DefaultAtOnce = 128
+)
+
+// Config says how the runs of a [Plan] are made. But for the folder, nothing in it decides what they find, so it may
+// differ when a sweep goes on.
+type Config struct {
+	Dir   string          // the folder of journals, markers and results; required
+	Calls int             // of all models in flight at once; 0 means DefaultCalls
+	Retry llm.RetryConfig // how calls that fail are repeated; the zero value repeats them as [llm.Retry] does
+	// Evaluations is how many are under way at once, of all tasks; 0 means that the tasks limit them themselves.
+	Evaluations int
+	// AtOnce is the most runs that are under way at once; 0 means DefaultAtOnce. Fewer are where they keep the limits
+	// busy. A run has at most N calls under way, and fewer near the end of each generation. So runs are begun until
+	// their breadths add up to eight times Calls and Evaluations together.
+	AtOnce int
+	// Stalls is how many attempts of a run may time out or stall, as in [evolve.Budget]. A run that had more is left
+	// unfinished, and the sweep goes on.
+	Stalls int
+	Grace  time.Duration // how long calls under way may go on once the context has ended, as in [evolve.Config]
+	// StopWhen ends the sweep once all these comparisons are decided. Runs that are under way come to their end. nil
+	// means that every run is made.
+	StopWhen []Comparison
+	// Read names result files, of this library or of the BaSE paper's code, whose runs join the result and runs.csv. Each
+	// counts for the plan's budgets that it contains. nil means none.
+	Read []string
+	// Observer is called with every event, by one goroutine at a time. The sweep waits until it returns. nil means
+	// nobody.
+	Observer func(Event)
+}
+
+func (c Config) withDefaults() Config {
+	c.Calls = cmp.Or(c.Calls, DefaultCalls)
+	c.AtOnce = cmp.Or(c.AtOnce, DefaultAtOnce)
+	if c.Observer == nil {
+		c.Observer = func(Event) {}
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.Dir == "":
+		return errors.New("sweep: Config.Dir is empty: need a folder")
+	case c.Calls < 1:
+		return fmt.Errorf("sweep: Config.Calls is %d: need at least 1, or 0 for the default", c.Calls)
+	case c.Evaluations < 0:
+		return fmt.Errorf("sweep: Config.Evaluations is %d: need at least 1, or 0 for no limit", c.Evaluations)
+	case c.AtOnce < 1:
+		return fmt.Errorf("sweep: Config.AtOnce is %d: need at least 1, or 0 for the default", c.AtOnce)
+	case c.Grace < 0:
+		return fmt.Errorf("sweep: Config.Grace is %v: need 0 or more", c.Grace)
+	}
+	return nil
+}
+
+// An EventKind says what happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventKnown      EventKind = "known"      // a run that an earlier process finished was read
+	EventBegin      EventKind = "begin"      // a run begins, or goes on
+	EventGeneration EventKind = "generation" // a generation ended; of a run that goes on, also one that its journal has
+	EventEnd        EventKind = "end"        // a run is over, and its files are written
+	EventPause      EventKind = "pause"      // a run stopped before its end, and can go on
+	EventDecided    EventKind = "decided"    // all comparisons are decided, and no more runs begin
+)
+
+// An Event is something that happened in a sweep. A comment that names kinds says for which the field is set.
+type Event struct {
+	Kind  EventKind
+	Run   Run     // all but decided
+	Calls int     // known, generation, end, pause: answered calls of the run so far
+	Cost  float64 // the same: what the run's calls cost so far, as far as prices and tokens are known
+	Best  float64 // the same: the run's best score so far
+	Limit string  // pause: the field of [evolve.Budget] that ended the run; "" if the sweep ended
+}

@@ -1,0 +1,82 @@
+package sweep
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// columns are those of runs.csv, in their order. docs/sweep.md describes them.
+var columns = []string{"task", "model", "method", "N", "arms", "T", "seed", "generation", "arm", "children", "valid", "score", "best",
+	"calls", "attempts", "evaluations", "prompt_tokens", "cached_tokens", "completion_tokens", "flops", "cost", "seconds", "partial",
+	"stop", "limit", "made_again"}
+
+// writeCSV writes runs.csv in dir: a row for each generation of the runs that were read and of each finished run of the
+// plan, in the plan's order. The file is replaced as a whole. It holds one run at a time in memory.
+func (p Plan) writeCSV(dir string, read []foreign) (err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".runs.csv.*")
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	err = p.writeRows(f, dir, read)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, "runs.csv"))
+	}
+	if err != nil {
+		return fmt.Errorf("sweep: writing runs.csv: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
+
+func (p Plan) writeRows(to io.Writer, dir string, read []foreign) error {
+	b := bufio.NewWriter(to)
+	w := csv.NewWriter(b)
+	if err := w.Write(columns); err != nil {
+		return err
+	}
+	for _, f := range read {
+		if err := f.writeTo(w, f.finished()); err != nil {
+			return err
+		}
+	}
+	for _, r := range p.Runs() {
+		f, err := readFinished(filepath.Join(dir, r.Path(".done")), r, p.fingerprint(r))
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			continue
+		}
+		if err := r.writeTo(w, f); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return errors.Join(w.Error(), b.Flush())
+}
+
+// writeTo writes the rows of a run.
+func (r Run) writeTo(w *csv.Writer, f *finished) error {
+	for _, row := range f.Rows {
+		if err := w.Write(r.record(f, row)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record returns the fields of a row, by columns.
+func (r Run) record(f *finished, of row) []string {
+	n, x := strconv.Itoa, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	return []string{r.Task, r.Model, r.Method, n(r.N), n(r.Arms), n(r.T), strconv.FormatUint(uint64(r.Seed), 10), n(of.Generation), n(of.Arm),
+		n(of.Children), n(of.Valid), x(of.Score), x(of.Best), n(of.Calls), n(of.Attempts), n(of.Evaluations), n(of.Prompt), n(of.Cached),
+		n(of.Completion), x(of.FLOPs), x(of.Cost), x(of.Seconds), strconv.FormatBool(of.Partial), string(f.Stop), f.Limit, n(f.Again)}
+}

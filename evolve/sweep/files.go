@@ -1,0 +1,66 @@
+package sweep
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// base is where package report keeps the run's files under a folder of results, without their ending: a search alone at
+// TASK/MODEL/METHOD_C<C>_T<T>_N<N>_seed<seed>, several at bandit/TASK/MODEL/METHOD_C<C>_T<T>_K<arms>_seed<seed>, where C
+// and T tell N.
+func (r Run) base() string {
+	h := r.header(llm.Model{Key: r.Model})
+	path := h.GreedyPath(r.Seed)
+	if r.Arms > 1 {
+		path = report.BanditHeader{Header: h, Algo: r.Method, BanditSeed: uint64(r.Seed), ArmSeeds: make([]uint32, r.Arms)}.Path()
+	}
+	return strings.TrimSuffix(path, ".json")
+}
+
+// header is what the run's result says of it.
+func (r Run) header(spec llm.Model) report.Header {
+	h := report.Header{Task: r.Task, Model: spec, T: r.T, N: r.N}
+	if r.Arms == 1 && r.Method != greedy {
+		h.Kind = r.Method
+	}
+	return h
+}
+
+// Path returns the name of one of the run's files under a sweep's folder: ending is ".journal", ".json" or ".done".
+func (r Run) Path(ending string) string { return r.base() + ending }
+
+// fingerprint is what decides a run: the header of its journal, and in its marker.
+func (p Plan) fingerprint(r Run) journal.Fingerprint {
+	m := p.Methods[r.of.method]
+	f := journal.Fingerprint{
+		"task":   fmt.Sprintf("%s, programs and prompt %s", r.Task, digest(p.Tasks[r.of.task])),
+		"model":  p.Models[r.of.model].Spec.String(),
+		"method": strings.TrimSpace(m.Name + " " + m.Settings),
+		"arms":   fmt.Sprint(r.Arms),
+		"T":      fmt.Sprint(r.T),
+		"N":      fmt.Sprint(r.N),
+		"seed":   fmt.Sprint(r.Seed),
+	}
+	if e, ok := task.As[interface{ Fingerprint() string }](p.Tasks[r.of.task]); ok { // of what scores its programs
+		f["evaluator"] = e.Fingerprint()
+	}
+	maps.Copy(f, p.Fingerprint)
+	return f
+}
+
+// digest is a hash of what t asks of the model for its initial program.
+func digest(t task.Task) string {
+	h := sha256.New()
+	fmt.Fprintln(h, t.Initial())
+	for _, m := range t.Prompt(task.Ask{}) {
+		fmt.Fprintln(h, m.Role, m.Content)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
+}

@@ -1,0 +1,86 @@
+package sweep
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/report"
+)
+
+// A finished is the marker of a run that is over, the file NAME.done. It is written after the result, as a whole and
+// synced, so a run that has one is never made again. The fingerprint says of which run it is.
+type finished struct {
+	Fingerprint journal.Fingerprint `json:"fingerprint"`
+	Stop        evolve.Stop         `json:"stop"`
+	Limit       string              `json:"limit,omitempty"`
+	// Again is how many calls of earlier processes were lost at a kill or given up, and made again. They are in no row.
+	Again int   `json:"made_again"`
+	Rows  []row `json:"rows"`
+}
+
+// score returns the best score after t generations, and reports whether the run has it. In a run that contains shorter
+// ones it is the row's; another is one cell, whose score is the last row's.
+func (f *finished) score(c Cell, contains bool) (best float64, ok bool) {
+	row := len(f.Rows) - 1
+	if contains {
+		row = c.T
+	}
+	if row < 0 || row >= len(f.Rows) {
+		return 0, false
+	}
+	return f.Rows[row].Best, true
+}
+
+// ErrOther says that the folder holds a run of the same name with other settings. To guess which is meant would mix two
+// sweeps in one table.
+var ErrOther = errors.New("sweep: the folder has another sweep")
+
+// readFinished returns the marker of r, or nil if there is none. It fails if the marker is that of a run with another
+// fingerprint.
+func readFinished(path string, r Run, want journal.Fingerprint) (*finished, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sweep: %w", err)
+	}
+	var f finished
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("sweep: %s is no marker of a finished run: %w: remove it to resume the run from its journal", path, err)
+	}
+	if len(f.Rows) == 0 {
+		return nil, fmt.Errorf("sweep: %s has no rows: remove it to resume the run from its journal", path)
+	}
+	if err := same(f.Fingerprint, want); err != nil {
+		return nil, fmt.Errorf("%w: run %s: %w; put the settings back, or sweep in another folder", ErrOther, r, err)
+	}
+	return &f, nil
+}
+
+// same returns an error that names the first field in which two fingerprints differ.
+func same(then, now journal.Fingerprint) error {
+	all := maps.Clone(then)
+	maps.Copy(all, now)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if then[name] != now[name] {
+			return fmt.Errorf("its %s is %q, that of the plan %q", name, then[name], now[name])
+		}
+	}
+	return nil
+}
+
+// write makes the marker durable.
+func (f *finished) write(path string) error {
+	if err := report.Save(path, f); err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	return nil
+}

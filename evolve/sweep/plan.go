@@ -1,0 +1,249 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A Model is who is asked in a run.
+type Model struct {
+	Spec llm.Model // what its calls are charged as; its Key names it in results and files
+	// LLM is asked. [Config] says how many of its calls are in flight, and repeats those that fail. It must not be one
+	// that learns ([llm.Learner]): all runs ask it, so each would depend on the others. A method can make one for each
+	// run, of several models.
+	LLM llm.LLM
+}
+
+// A Plan is a grid: the product of its lists. A method whose breadth does not divide a budget has no cell there.
+// All lists must have an element, and none twice.
+type Plan struct {
+	Tasks   []task.Task
+	Models  []Model
+	Methods []Method
+	Budgets []int    // C: model calls
+	Seeds   []uint32 // of runs
+	// Fingerprint is what else decides the runs, by name: the limit on an evaluation, the settings of a model. What
+	// the plan knows itself need not be in it. It is compared when a sweep goes on, see [journal.Fingerprint].
+	Fingerprint journal.Fingerprint
+}
+
+// A Run is one run of a plan. It is made once, and has the cells of one or several budgets.
+type Run struct {
+	Task, Model string // their names
+	Method      string
+	N           int // children in a generation
+	Arms        int // searches that share the budget
+	T           int // generations: the most that a cell of it has
+	Seed        uint32
+	Depths      []int // T of each of its cells, ascending
+
+	of parts
+}
+
+// parts are what a run is made of: places in the plan's lists.
+type parts struct{ task, model, method int }
+
+// Calls returns the run's budget, T·N.
+func (r Run) Calls() int { return r.T * r.N }
+
+// Cells returns the cells that the run contains, the shallowest first.
+func (r Run) Cells() []Cell {
+	cells := make([]Cell, len(r.Depths))
+	for i, t := range r.Depths {
+		cells[i] = Cell{Task: r.Task, Model: r.Model, Method: r.Method, N: r.N, T: t, Seed: r.Seed}
+	}
+	return cells
+}
+
+// String names the run as its files: "cp/offline/greedy_C128_T8_N16_seed40".
+func (r Run) String() string { return r.base() }
+
+// A Cell is a place of the grid with one seed.
+type Cell struct {
+	Task, Model, Method string
+	N, T                int
+	Seed                uint32
+}
+
+// Calls returns the cell's budget, T·N.
+func (c Cell) Calls() int { return c.T * c.N }
+
+// Runs returns the runs of the plan in the order in which they begin: seed by seed, so that every cell has a score
+// early and intervals narrow everywhere at once. Of one seed the deepest begin first, since they take the longest.
+func (p Plan) Runs() []Run {
+	var runs []Run
+	for _, seed := range p.Seeds {
+		from := len(runs)
+		for of := range p.parts() {
+			runs = append(runs, p.runs(of, seed)...)
+		}
+		slices.SortStableFunc(runs[from:], func(a, b Run) int { return b.T - a.T })
+	}
+	return runs
+}
+
+// parts yields the combinations of tasks, models and methods.
+func (p Plan) parts() func(yield func(parts) bool) {
+	return func(yield func(parts) bool) {
+		for t := range p.Tasks {
+			for m := range p.Models {
+				for k := range p.Methods {
+					if !yield(parts{t, m, k}) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// runs returns the runs of one combination and seed: one with all depths if a run of the method contains the shorter
+// ones, or one for each depth.
+func (p Plan) runs(of parts, seed uint32) []Run {
+	m := p.Methods[of.method]
+	depths := p.depths(m)
+	if len(depths) == 0 {
+		return nil
+	}
+	groups := [][]int{depths}
+	if !m.Contains {
+		groups = slices.Collect(slices.Chunk(depths, 1))
+	}
+	var runs []Run
+	for _, group := range groups {
+		runs = append(runs, Run{
+			Task: p.Tasks[of.task].Name(), Model: p.Models[of.model].Spec.Key, Method: m.Name, N: m.N, Arms: max(m.Arms, 1),
+			T: slices.Max(group), Seed: seed, Depths: group, of: of,
+		})
+	}
+	return runs
+}
+
+// depths returns the numbers of generations that the budgets come to with m, ascending.
+func (p Plan) depths(m Method) []int {
+	var depths []int
+	for _, c := range p.Budgets {
+		if c%m.N == 0 {
+			depths = append(depths, c/m.N)
+		}
+	}
+	slices.Sort(depths)
+	return depths
+}
+
+// A Cost is what a plan costs. Calls that bring no answer come on top.
+type Cost struct {
+	Cells, Runs int
+	Calls       int // of all runs
+	Naive       int // of all cells, if each was a run of its own
+}
+
+// Cost returns what the plan costs. It fails if the plan is wrong.
+func (p Plan) Cost() (Cost, error) {
+	if err := p.validate(); err != nil {
+		return Cost{}, err
+	}
+	var c Cost
+	for _, r := range p.Runs() {
+		c.Runs++
+		c.Calls += r.Calls()
+		c.Cells += len(r.Depths)
+		for _, t := range r.Depths {
+			c.Naive += t * r.N
+		}
+	}
+	return c, nil
+}
+
+// What may name a model or a method: it stands in the names of files. A key may have folders, as in Qwen/Qwen3-8B.
+var (
+	keys  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]*(/[A-Za-z0-9][A-Za-z0-9._+-]*)*$`)
+	names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+-]*$`)
+)
+
+func (p Plan) validate() error {
+	for name, n := range map[string]int{"Tasks": len(p.Tasks), "Models": len(p.Models), "Methods": len(p.Methods), "Budgets": len(p.Budgets), "Seeds": len(p.Seeds)} {
+		if n == 0 {
+			return fmt.Errorf("sweep: Plan.%s is empty: need at least 1", name)
+		}
+	}
+	for _, c := range p.Budgets {
+		if c < 1 || c > math.MaxInt32 {
+			return fmt.Errorf("sweep: Plan.Budgets has %d: need 1 to %d calls", c, math.MaxInt32)
+		}
+	}
+	if err := p.validateParts(); err != nil {
+		return err
+	}
+	return p.distinct()
+}
+
+func (p Plan) validateParts() error {
+	for i, t := range p.Tasks {
+		if t == nil {
+			return fmt.Errorf("sweep: Plan.Tasks[%d] is nil", i)
+		}
+	}
+	for i, m := range p.Models {
+		switch {
+		case m.LLM == nil:
+			return fmt.Errorf("sweep: Plan.Models[%d].LLM is nil", i)
+		case learns(m.LLM):
+			return fmt.Errorf("sweep: Plan.Models[%d].LLM, %s, learns from its replies, and runs that share it would not be independent: let the methods make one for each run", i, m.Spec.Key)
+		case !keys.MatchString(m.Spec.Key):
+			return fmt.Errorf("sweep: Plan.Models[%d].Spec.Key is %q: need a key that can name a folder, such as qwen3-8b", i, m.Spec.Key)
+		}
+	}
+	for i, m := range p.Methods {
+		switch {
+		case m.New == nil:
+			return fmt.Errorf("sweep: Plan.Methods[%d].New is nil", i)
+		case !names.MatchString(m.Name):
+			return fmt.Errorf("sweep: Plan.Methods[%d].Name is %q: need letters, digits, '.', '+' and '-'", i, m.Name)
+		case m.N < 1 || m.N > evolve.MaxN:
+			return fmt.Errorf("sweep: Plan.Methods[%d].N is %d: need 1 to %d children", i, m.N, evolve.MaxN)
+		case m.Arms < 0 || m.InFlight < 0:
+			return fmt.Errorf("sweep: Plan.Methods[%d] has %d arms, %d in flight: need 0 for one, or more", i, m.Arms, m.InFlight)
+		case len(p.depths(m)) == 0:
+			return fmt.Errorf("sweep: Plan.Methods[%d], %s, has no cell: %d children divide none of the budgets %v", i, m.Name, m.N, p.Budgets)
+		}
+	}
+	return nil
+}
+
+// learns reports whether l learns from its replies.
+func learns(l llm.LLM) bool {
+	_, ok := llm.As[llm.Learner](l)
+	return ok
+}
+
+// distinct returns an error if a list has an element twice. Two runs would then have the same files.
+func (p Plan) distinct() error {
+	budgets, seeds, files := map[int]bool{}, map[uint32]bool{}, map[string]bool{}
+	for _, c := range p.Budgets {
+		if budgets[c] {
+			return fmt.Errorf("sweep: Plan.Budgets has %d twice", c)
+		}
+		budgets[c] = true
+	}
+	for _, s := range p.Seeds {
+		if seeds[s] {
+			return fmt.Errorf("sweep: Plan.Seeds has %d twice", s)
+		}
+		seeds[s] = true
+	}
+	for _, r := range p.Runs() {
+		if files[r.base()] {
+			return fmt.Errorf("sweep: two runs of the plan are %s: give tasks, models and methods names of their own", r.base())
+		}
+		files[r.base()] = true
+	}
+	return nil
+}

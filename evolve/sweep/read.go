@@ -1,0 +1,84 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
+)
+
+// A foreign run is read from a result file, and not made by the sweep.
+type foreign struct {
+	Run
+	of analysis.Run
+}
+
+// readForeign reads the results that [Config.Read] names. They are this library's or those of the BaSE paper's code. One
+// that is also a run of the plan is an error: counted twice, a seed would make intervals too narrow.
+func (p Plan) readForeign(paths []string) ([]foreign, error) {
+	taken := map[string]bool{}
+	for _, r := range p.Runs() {
+		taken[r.base()] = true
+	}
+	var all []foreign
+	for _, path := range paths {
+		r, err := analysis.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("sweep: %w", err)
+		}
+		f := p.foreign(r)
+		if taken[f.base()] {
+			return nil, fmt.Errorf("sweep: %s has the run %v, which the plan has too, or an earlier file: leave one out", path, f.Run)
+		}
+		taken[f.base()] = true
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// foreign returns r with the cells of the plan's budgets that it contains. Of a greedy run these are the generations that
+// it came to, and of another one its end, if it came to that.
+func (p Plan) foreign(r analysis.Run) foreign {
+	f := foreign{Run{Task: r.Task, Model: r.Model, Method: r.Method, N: r.N, Arms: 1, T: r.T, Seed: uint32(r.Seed)}, r}
+	if method, rest, several := strings.Cut(r.Method, " K="); several {
+		arms, breadth, _ := strings.Cut(rest, " ")
+		f.Method = strings.TrimSpace(method + " " + breadth)
+		f.Arms, _ = strconv.Atoi(arms) // package analysis wrote it
+	}
+	whole := r.Generations()
+	if r.Partial {
+		whole--
+	}
+	for _, c := range p.Budgets {
+		t := c / r.N
+		if c%r.N == 0 && (r.Method == greedy && t <= min(r.T, whole) || t == r.T && !r.Early()) {
+			f.Depths = append(f.Depths, t)
+		}
+	}
+	slices.Sort(f.Depths)
+	return f
+}
+
+// scores returns the best scores of the run's cells.
+func (f foreign) scores() []Score {
+	var list []Score
+	for _, c := range f.Cells() {
+		best := f.of.Final()
+		if f.Method == greedy && c.T < f.T {
+			best = f.of.Best[c.T]
+		}
+		list = append(list, Score{c, best})
+	}
+	return list
+}
+
+// finished returns the run as its marker would be, with the rows' fields that its file has.
+func (f foreign) finished() *finished {
+	m := &finished{}
+	for g, best := range f.of.Best {
+		m.Rows = append(m.Rows, row{Generation: g, Score: best, Best: best, Calls: f.of.AnsweredBy(g)})
+	}
+	return m
+}

@@ -1,0 +1,130 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// complete makes a run, or goes on with it, and writes its files if it is over. It returns nil without an error if the run
+// stopped before that. Its goroutine uses nothing of s that changes but observe.
+func (s *sweep) complete(ctx context.Context, r Run) (f *finished, err error) {
+	path := filepath.Join(s.cfg.Dir, r.Path(".journal"))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, fmt.Errorf("sweep: run %s: %w", r, err)
+	}
+	fingerprint := s.plan.fingerprint(r)
+	j, err := journal.Open(path, journal.Config{Fingerprint: fingerprint, Resume: true})
+	if err != nil {
+		return nil, failed(r, err)
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	list, cfg, err := s.searches(r)
+	if err != nil {
+		return nil, failed(r, err)
+	}
+	cfg.Journal = j
+	result, err := evolve.Run(ctx, cfg)
+	if err != nil {
+		return nil, failed(r, err)
+	}
+	if !over(result) {
+		s.observe(s.progress(EventPause, r, result))
+		return nil, nil
+	}
+	spec := s.plan.Models[r.of.model].Spec
+	f = &finished{Fingerprint: fingerprint, Stop: result.Stop, Limit: result.Limit, Rows: rows(result, spec),
+		Again: len(result.Earlier.Lost) + len(result.Earlier.Abandoned) + len(result.Earlier.Unclaimed)}
+	if err := report.Save(filepath.Join(s.cfg.Dir, r.Path(".json")), r.report(result, list, spec)); err != nil {
+		return nil, failed(r, err)
+	}
+	return f, f.write(filepath.Join(s.cfg.Dir, r.Path(".done")))
+}
+
+// failed says of which run err is, and what to do about a journal that is another run's.
+func failed(r Run, err error) error {
+	if errors.Is(err, journal.ErrDiverged) {
+		return fmt.Errorf("%w: run %s: %w; put the settings back, or sweep in another folder", ErrOther, r, err)
+	}
+	return fmt.Errorf("sweep: run %s: %w", r, err)
+}
+
+// over reports whether a run has come to its end. One that too many stalls ended goes on with a larger Config.Stalls.
+func over(r *evolve.Result) bool {
+	return r.Stop == evolve.StopExhausted || r.Stop == evolve.StopBudget && r.Limit == "Calls"
+}
+
+// searches returns the arms of r, and the configuration of its run but for the journal.
+func (s *sweep) searches(r Run) (Searches, evolve.Config, error) {
+	m := s.plan.Methods[r.of.method]
+	setup := Setup{Task: s.tasks[r.of.task], LLM: s.models[r.of.model].LLM, T: r.T, N: r.N, Seed: r.Seed}
+	list, err := guarded(m, setup)
+	switch {
+	case err != nil:
+		return list, evolve.Config{}, err
+	case len(list.Arms) != r.Arms:
+		return list, evolve.Config{}, fmt.Errorf("its method made %d searches: Method.Arms is %d", len(list.Arms), r.Arms)
+	case list.Seeds != nil && len(list.Seeds) != r.Arms:
+		return list, evolve.Config{}, fmt.Errorf("its method gave %d seeds for %d searches", len(list.Seeds), r.Arms)
+	}
+	for i := range list.Arms {
+		if len(list.Seeds) <= i && r.Arms > 1 {
+			list.Seeds = append(list.Seeds, setup.ArmSeed(i))
+		}
+	}
+	return list, evolve.Config{
+		Arms: list.Arms, Policy: list.Policy, InFlight: m.InFlight, Seed: uint64(r.Seed),
+		Budget: evolve.Budget{Calls: r.Calls(), Stalls: s.cfg.Stalls}, Grace: s.cfg.Grace, ValidStart: true,
+		Observer: s.follow(r),
+	}, nil
+}
+
+// guarded returns what m makes. A panic in it is an error, as one in the searches is: the other runs have paid for theirs.
+func guarded(m Method, s Setup) (list Searches, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &evolve.PanicError{What: "New of method " + m.Name, Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return m.New(s)
+}
+
+// follow returns an observer of a run that tells the sweep's of each generation.
+func (s *sweep) follow(r Run) func(evolve.Event) {
+	var sum row
+	spec := s.plan.Models[r.of.model].Spec
+	return func(e evolve.Event) {
+		if e.Kind != evolve.EventGeneration {
+			return
+		}
+		for attempts := range e.Generation.EachCall {
+			sum.add(attempts, spec)
+		}
+		s.observe(Event{Kind: EventGeneration, Run: r, Calls: sum.Calls, Cost: sum.Cost, Best: e.Best.Result.Score})
+	}
+}
+
+// progress returns an event with what a run has come to.
+func (s *sweep) progress(kind EventKind, r Run, result *evolve.Result) Event {
+	all := rows(result, s.plan.Models[r.of.model].Spec)
+	last := all[len(all)-1]
+	return Event{Kind: kind, Run: r, Calls: last.Calls, Cost: last.Cost, Best: last.Best, Limit: result.Limit}
+}
+
+// report returns the result in the paper's form.
+func (r Run) report(result *evolve.Result, list Searches, spec llm.Model) any {
+	header := r.header(spec)
+	if r.Arms == 1 {
+		return report.NewGreedy(result, header, r.Seed)
+	}
+	return report.NewBandit(result, report.BanditHeader{Header: header, Algo: r.Method, Policy: fmt.Sprint(list.Policy),
+		BanditSeed: uint64(r.Seed), ArmSeeds: list.Seeds})
+}

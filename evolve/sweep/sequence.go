@@ -1,0 +1,102 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+)
+
+// A Sequence is a confidence sequence for the mean of values in [0, 1] that are independent, or at least have that mean
+// given those before them. It may be looked at after every value, and the looker may stop when he likes what he sees: the
+// chance that it ever excludes the true mean is at most Alpha. An interval for a fixed number of values has that chance
+// at each look, and whoever looks often enough sees it exclude anything.
+//
+// It is the hedged capital of Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting" (J. R.
+// Stat. Soc. B 86, 2024), the hedged capital process with predictable plug-in bets. For each candidate
+// mean m somebody with a capital of 1 bets half of it that values are above m, and half that they are below:
+//
+//	K⁺ₜ(m) = Π (1 + min(λᵢ, c/m)·(xᵢ − m))        K⁻ₜ(m) = Π (1 − min(λᵢ, c/(1−m))·(xᵢ − m))
+//	λₜ = √(2·ln(2/α) / (σ̂²ₜ₋₁ · t · ln(1+t)))
+//	μ̂ₜ = (½ + Σ xᵢ)/(t+1)      σ̂²ₜ = (¼ + Σ (xᵢ − μ̂ᵢ)²)/(t+1)
+//
+// with c = ½. If m is the mean, no bet gains in the mean, so by Ville's inequality the chance that max(½K⁺, ½K⁻) ever
+// reaches 1/α is at most α. The sequence excludes the m where it has.
+type Sequence struct {
+	alpha  float64
+	values []float64
+	bets   []float64 // λ for each value
+	sum    float64   // of values
+	square float64   // of their squared distances from the mean estimated after each
+}
+
+// NewSequence returns a sequence without values. It panics unless 0 < alpha < 1.
+func NewSequence(alpha float64) *Sequence {
+	if !(alpha > 0 && alpha < 1) {
+		panic(fmt.Sprintf("sweep: NewSequence with alpha %v: need more than 0, and less than 1", alpha))
+	}
+	return &Sequence{alpha: alpha}
+}
+
+// truncation is c, the share of a capital that one bet can lose.
+const truncation = 0.5
+
+// Add takes in the next value. It panics unless x is in [0, 1].
+func (s *Sequence) Add(x float64) {
+	if !(x >= 0 && x <= 1) {
+		panic(fmt.Sprintf("sweep: a Sequence is given %v: need 0 to 1", x))
+	}
+	t := float64(len(s.values) + 1)
+	variance := (0.25 + s.square) / t // after t-1 values
+	s.bets = append(s.bets, math.Sqrt(2*math.Log(2/s.alpha)/(variance*t*math.Log(1+t))))
+	s.values = append(s.values, x)
+	s.sum += x
+	d := x - (0.5+s.sum)/(t+1)
+	s.square += d * d
+}
+
+// Len returns how many values there are.
+func (s *Sequence) Len() int { return len(s.values) }
+
+// Mean returns the mean of the values, ½ if there are none.
+func (s *Sequence) Mean() float64 {
+	if len(s.values) == 0 {
+		return 0.5
+	}
+	return s.sum / float64(len(s.values))
+}
+
+// Excludes reports whether the values so far exclude the mean m. What is excluded after some values may not be after
+// more; it counts that it was.
+func (s *Sequence) Excludes(m float64) bool { return s.logCapital(m) >= -math.Log(s.alpha) }
+
+// logCapital returns ln max(½K⁺(m), ½K⁻(m)).
+func (s *Sequence) logCapital(m float64) float64 {
+	above, below := 0.0, 0.0
+	for i, x := range s.values {
+		above += math.Log1p(min(s.bets[i], truncation/m) * (x - m))
+		below += math.Log1p(-min(s.bets[i], truncation/(1-m)) * (x - m))
+	}
+	return max(above, below) - math.Ln2
+}
+
+// Interval returns the smallest and the largest mean that the values so far do not exclude, to 1e-6, and [0, 1] for no
+// values.
+func (s *Sequence) Interval() (low, high float64) {
+	return s.edge(0), s.edge(1)
+}
+
+// edge returns the end of the interval on the side of the bound, 0 or 1, by bisection: the capital falls from the bound
+// towards the mean.
+func (s *Sequence) edge(bound float64) float64 {
+	out, in := bound, s.Mean()
+	if !s.Excludes(out) {
+		return out
+	}
+	for math.Abs(out-in) > 1e-7 {
+		if mid := (out + in) / 2; s.Excludes(mid) {
+			out = mid
+		} else {
+			in = mid
+		}
+	}
+	return in
+}
