@@ -1,0 +1,134 @@
+// Sweep finds out how a budget of model calls is best split between depth (generations) and breadth (children in each),
+// and what bandits and populations add: it makes a grid of runs over tasks, models, methods, budgets and seeds. With no
+// flags it splits budgets of 16 to 128 calls in all ways that are powers of two, on a stand-in model that needs no
+// network; with --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
+//
+// It can be stopped or killed at any time. The same command goes on, and no call whose answer is known is made again.
+//
+// What a program of your own does is here. Flags are in options.go, and what is shown while it runs in progress.go.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/evolve/sweep"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/open"
+	"github.com/evoalloc/evoalloc/examples/internal/peers"
+)
+
+func main() { os.Exit(cli.Main(run)) }
+
+func run(ctx context.Context, args []string) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	plan, end, err := newPlan(ctx, o)
+	defer end()
+	if err != nil {
+		return err
+	}
+	cost, err := plan.Cost()
+	if err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	cli.Printf("%d runs of %d calls have %d cells, which would take %d calls as runs of their own\n", cost.Runs, cost.Calls, cost.Cells, cost.Naive)
+
+	progress := newProgress(ctx, plan, cost.Calls)
+	result, err := plan.Run(ctx, sweep.Config{
+		Dir:         o.Output,
+		Calls:       o.ParallelLLM,
+		Evaluations: o.ParallelEval,
+		AtOnce:      o.atOnce,
+		Stalls:      o.MaxStalls,
+		Grace:       o.Grace,
+		StopWhen:    o.stopWhen,
+		Read:        o.read,
+		Observer:    progress.observe,
+	})
+	progress.close()
+	if result == nil || errors.Is(err, sweep.ErrOther) { // nothing was begun, or the flags are those of another sweep
+		return &cli.UsageError{Err: err}
+	}
+	summary(plan, result, o.Output)
+	if err == nil && ctx.Err() != nil {
+		err = cli.ErrCanceled
+	}
+	return err
+}
+
+// newPlan returns the grid that the flags name, and what ends the processes that run its programs.
+func newPlan(ctx context.Context, o *options) (p sweep.Plan, end func(), err error) {
+	var ends []func() error
+	end = func() {
+		for _, e := range ends {
+			e()
+		}
+	}
+	p = sweep.Plan{Methods: o.newMethods(), Budgets: o.budgets, Seeds: o.newSeeds(), Fingerprint: journal.Fingerprint{
+		"runtime": o.Runtime, "limit of an evaluation": o.EvalTimeout.String(),
+	}}
+	for _, key := range o.tasks {
+		one := o.Options
+		one.Task = key
+		t, e, err := open.Task(ctx, &one)
+		if err != nil {
+			return p, end, err
+		}
+		p.Tasks, ends = append(p.Tasks, t), append(ends, e)
+	}
+	for _, key := range o.models {
+		one := o.Options
+		one.Model = key
+		spec, model, err := open.Model(&one, o.standIn())
+		if err != nil {
+			return p, end, err
+		}
+		if one.Offline() {
+			p.Fingerprint["offline"] = fmt.Sprintf("%+v", o.standIn())
+		}
+		spec.Price = o.price
+		p.Models = append(p.Models, sweep.Model{Spec: spec, LLM: model})
+	}
+	return p, end, nil
+}
+
+// newMethods returns what the budgets are spent by.
+func (o *options) newMethods() (methods []sweep.Method) {
+	for _, name := range o.methods {
+		if name == "greedy" {
+			for _, n := range o.splits {
+				methods = append(methods, sweep.Greedy(n))
+			}
+			continue
+		}
+		if peer, err := peers.Named(name); err == nil {
+			methods = append(methods, newPopulation(peer, o.N))
+			continue
+		}
+		methods = append(methods, sweep.Bandit(name, o.N, o.arms, func(rounds, calls int) bandit.Policy {
+			p, err := cli.Policy(name, cli.Game{T: rounds, Calls: calls})
+			if err != nil {
+				panic(err) // parse has checked the name
+			}
+			return p
+		}))
+	}
+	return methods
+}
+
+// newPopulation returns another system's search as a method.
+func newPopulation(peer peers.Peer, n int) sweep.Method {
+	return sweep.Method{Name: peer.Name, N: n, New: func(s sweep.Setup) (sweep.Searches, error) {
+		p, err := population.New(peer.Config(peers.Setting{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed}))
+		return sweep.Searches{Arms: []evolve.Arm{p}}, err
+	}}
+}
