@@ -211,5 +211,5 @@ func (o *options) standIn() offline.Config {
 	if o.peers {
 		return peers.Offline(o.Structure)
 	}
-	return offline.Config{Structure: o.Structure}
+	return offline.Config{Structure: o.Structure, Prose: 1}
 }
