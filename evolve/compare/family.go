@@ -1,0 +1,122 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/stream"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A Family is a kind of landscape. Each seed is another landscape of the kind.
+type Family struct {
+	Name string // in results; no two families of a study have the same
+	// Make returns the problem of a seed. It is called from several goroutines at once, and each call returns a problem
+	// of its own.
+	Make func(seed uint64) (Problem, error)
+}
+
+// String returns the name.
+func (f Family) String() string { return f.Name }
+
+// A Problem is what a search has to solve, and what it never sees.
+type Problem struct {
+	Task  task.Task
+	LLM   llm.LLM
+	Noisy bool // the task may score the same program differently
+	// True is the score that searches are compared by: without noise, on held-out cases where there are any. It is 0 for
+	// a program that is not valid. No search is given it.
+	True func(program string) float64
+}
+
+// Families returns all families of this package, the same in each call but for what their seeds make:
+// additive, traps, hiff, tuned, geometry, few, regress, noisy, held-out, layered and notes.
+func Families() []Family {
+	return []Family{Additive(), Traps(), HIFF(), Tuned(), Geometry(), Few(), Regress(), Noisy(), HeldOut(), Layered(), Notes()}
+}
+
+// able is what the model of every family can do, unless its family says otherwise.
+func able(words int) Model {
+	return Model{Words: words, Bold: 1, Splice: 1, Borrow: 0.2, Broken: 0.02, Long: 0.1}
+}
+
+// A landscape is a problem in the making.
+type landscape struct {
+	initial sheet
+	judge   func(s sheet) eval.Result // of a sheet in the form of initial; its score is without noise
+	truth   func(s sheet) float64     // nil: judge's score
+	noise   float64                   // the standard deviation of what is added to each evaluation's score
+	model   Model
+}
+
+// family returns a Family of landscapes. build draws all that differs between seeds from r.
+func family(name string, build func(r *rand.Rand) landscape) Family {
+	return Family{name, func(seed uint64) (Problem, error) {
+		return build(stream.New(seed, "landscape "+name, 0)).problem(name, seed)
+	}}
+}
+
+func (l landscape) problem(name string, seed uint64) (Problem, error) {
+	s := &scorer{landscape: l, seed: seed, times: map[string]uint64{}}
+	t, err := task.New(task.Spec{Name: name, Initial: l.initial.String(), Evaluator: eval.Func(s.Evaluate)})
+	if err != nil {
+		return Problem{}, fmt.Errorf("compare: family %s: %w", name, err)
+	}
+	l.model.Signed = l.noise > 0
+	return Problem{Task: t, LLM: l.model, Noisy: l.noise > 0, True: s.true}, nil
+}
+
+// A scorer is the evaluator of a landscape.
+type scorer struct {
+	landscape
+	seed  uint64
+	mu    sync.Mutex
+	times map[string]uint64 // how often a program was evaluated, where there is noise
+}
+
+// Evaluate scores a program.
+func (s *scorer) Evaluate(_ context.Context, program string) (eval.Result, error) {
+	sheet := read(program)
+	if form := sheet.unlike(s.initial); !form.Valid {
+		return form, nil
+	}
+	r := s.judge(sheet)
+	if s.noise > 0 {
+		s.mu.Lock()
+		k := s.times[program]
+		s.times[program]++
+		s.mu.Unlock()
+		r.Score += s.noise * stream.New(s.seed, "noise "+program, k).NormFloat64()
+	}
+	return r, nil
+}
+
+// true returns the true score of a program.
+func (s *scorer) true(program string) float64 {
+	sheet := read(program)
+	if !sheet.unlike(s.initial).Valid {
+		return 0
+	}
+	if s.truth != nil {
+		return s.truth(sheet)
+	}
+	return s.judge(sheet).Score
+}
+
+// scored is a func of the score alone as a judge.
+func scored(f func(s sheet) float64) func(sheet) eval.Result {
+	return func(s sheet) eval.Result { return eval.Result{Score: f(s), Valid: true} }
+}
+
+// byCase returns the result of cases: their mean, and each one.
+func byCase(cases []float64) eval.Result {
+	sum := 0.0
+	for _, c := range cases {
+		sum += c
+	}
+	return eval.Result{Score: sum / float64(len(cases)), Valid: true, Cases: cases}
+}

@@ -1,0 +1,131 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+)
+
+// Config says what to compare.
+type Config struct {
+	Families []Family // at least one; names differ
+	Searches []Search // at least one; names differ
+	// Calls is the budget of every run; at least 1. At equal FLOPs it is how many rewrites of the initial program cost
+	// the budget.
+	Calls int
+	// FLOPs compares at equal FLOPs and not at equal calls: a search that shows more, or writes more, makes fewer calls.
+	// A call is only made if the most that it can cost is left, so runs end a little below the budget.
+	FLOPs bool
+	Seed  uint64 // of the first run of each family; the others have the seeds after it
+	Runs  int    // of each search in each family; 0 means 30
+	// Parallel is how many runs are made at once; 0 means one a processor.
+	Parallel int
+	// Skip reports whether a run was made before and is not to be made again; nil means that none was.
+	Skip func(family, search string, seed uint64) bool
+}
+
+func (c Config) withDefaults() Config {
+	c.Runs = cmp.Or(c.Runs, 30)
+	c.Parallel = cmp.Or(c.Parallel, runtime.GOMAXPROCS(0))
+	if c.Skip == nil {
+		c.Skip = func(string, string, uint64) bool { return false }
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case len(c.Families) == 0:
+		return errors.New("compare: Config.Families is empty: need at least one")
+	case len(c.Searches) == 0:
+		return errors.New("compare: Config.Searches is empty: need at least one")
+	case c.Calls < 1:
+		return fmt.Errorf("compare: Config.Calls is %d: need at least 1", c.Calls)
+	case c.Runs < 1:
+		return fmt.Errorf("compare: Config.Runs is %d: need 0 for 30, or more", c.Runs)
+	case c.Parallel < 1:
+		return fmt.Errorf("compare: Config.Parallel is %d: need 0 for one a processor, or more", c.Parallel)
+	}
+	seen := map[string]bool{}
+	for _, f := range c.Families {
+		if seen["family "+f.Name] {
+			return fmt.Errorf("compare: two of Config.Families are named %q", f.Name)
+		}
+		seen["family "+f.Name] = true
+	}
+	for _, s := range c.Searches {
+		if seen[s.Name] {
+			return fmt.Errorf("compare: two of Config.Searches are named %q", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
+
+// Study makes every run that Skip does not know, and calls done with each as it ends, on the caller's goroutine. Runs
+// are paired: those of one family and seed have the same problem, whatever the search. What a run comes to does not
+// depend on the others, nor on how many are made at once.
+//
+// If ctx ends, runs that have not ended are left out and the error is ctx's. Any other error names the run that it
+// ended, and ends the study.
+func Study(ctx context.Context, cfg Config, done func(Run)) error {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	jobs, results := make(chan job), make(chan Run)
+	var workers sync.WaitGroup
+	for range cfg.Parallel {
+		workers.Go(func() {
+			for j := range jobs {
+				run, err := j.run(ctx, cfg)
+				if err != nil {
+					cancel(err)
+					continue // until there are no more jobs
+				}
+				results <- run
+			}
+		})
+	}
+	go func() {
+		defer close(results)
+		cfg.deal(ctx, jobs)
+		workers.Wait()
+	}()
+	for run := range results {
+		done(run)
+	}
+	return context.Cause(ctx)
+}
+
+// A job is a run to make.
+type job struct {
+	family Family
+	search Search
+	seed   uint64
+}
+
+// deal sends all jobs: by seed first, so that a study that is stopped has all searches on the seeds that it has.
+func (c Config) deal(ctx context.Context, jobs chan<- job) {
+	defer close(jobs)
+	for i := range c.Runs {
+		for _, f := range c.Families {
+			for _, s := range c.Searches {
+				seed := c.Seed + uint64(i)
+				if c.Skip(f.Name, s.Name, seed) {
+					continue
+				}
+				select {
+				case jobs <- job{f, s, seed}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}
+}
