@@ -19,8 +19,8 @@ import (
 //   - softmax: the same under the default bandit
 func Baselines() []Search {
 	return []Search{
-		Greedy("greedy", evolve.GreedyConfig{N: Width}),
-		Greedy("greedy>=", evolve.GreedyConfig{N: Width}),
+		Greedy("greedy", evolve.GreedyConfig{N: 8}),
+		Greedy("greedy>=", evolve.GreedyConfig{N: 8, Neutral: true}),
 		Greedy("greedy-1", evolve.GreedyConfig{N: 1}),
 		BestOfN(),
 		arms("ei-10", EI), arms("halving-10", Halving),

@@ -39,7 +39,7 @@ func (s Setting) Fork(index int) Setting {
 }
 
 // Width is how many children a step has in the searches of this package that do not say otherwise.
-const Width = 8
+const Width = 1
 
 // Of returns the search that is one population. Task, LLM, Seed and Noisy of what configure returns are filled in, and
 // N with Width if it is 0. Parts that keep anything have to be made anew in each call.
