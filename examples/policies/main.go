@@ -66,10 +66,10 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	defer out.close()
 	start := time.Now()
-	p := newProgress(stdout, settings(groups)*o.runs)
-	cfg.Progress = p.step
+	p := cli.NewCounter(stdout, settings(groups)*o.runs, "runs")
+	cfg.Progress = p.Step
 	err = play(ctx, cfg, groups, p, out, baselines, o.than)
-	p.close()
+	p.Close()
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(stdout, "stopped; the settings printed are complete")
 		return cli.ErrCanceled
@@ -90,7 +90,7 @@ func settings(groups [][]sim.Setting) (n int) {
 }
 
 // play plays every setting and reports it when it is complete, and each group when all of it is.
-func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *progress, out *output, baselines []string, than string) error {
+func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *cli.Counter, out *output, baselines []string, than string) error {
 	for _, group := range groups {
 		var cells []sim.Cell
 		for _, s := range group {
@@ -100,12 +100,12 @@ func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *p
 				return err
 			}
 			cells = append(cells, cell...)
-			p.print(cellTable(cell[0]))
+			p.Print(cellTable(cell[0]))
 			if err := out.cell(cell[0], cfg.Seed); err != nil {
 				return err
 			}
 		}
-		p.print(overallTable(cells) + gainTable(cells, than) + comparisons(cells, baselines))
+		p.Print(overallTable(cells) + gainTable(cells, than) + comparisons(cells, baselines))
 		if err := out.group(cells); err != nil {
 			return err
 		}

@@ -1,0 +1,80 @@
+// Compare plays searches against each other on families of landscapes whose true scores are known, at equal calls or at
+// equal FLOPs, on paired seeds and without a model. It takes seconds for a few families and minutes for all.
+//
+//	go run ./examples/compare --families additive,few --searches baselines,power-law
+//	go run ./examples/compare --seeds 40 --out runs.csv
+//	go run ./examples/compare --flops --searches baselines,peers,portfolios --out flops.csv
+//	go run ./examples/compare --calls 2048 --baseline softmax
+//
+// With --out, runs that are in the file are not made again: a study that was stopped goes on, and more seeds or searches
+// can be added. Delete the file when a search or a family has changed.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/evoalloc/evoalloc/evolve/compare"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, cli.Stdout()) }))
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	var o options
+	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
+	o.register(fs)
+	if err := cli.Parse(fs, args); err != nil {
+		return err
+	}
+	cfg, err := o.study()
+	if err != nil {
+		return err
+	}
+	file, err := openRuns(o.out, o.budget(), cfg)
+	if err != nil {
+		return err
+	}
+	defer file.close()
+	cfg.Skip = file.has
+	runs, stopped, err := play(ctx, cfg, file, stdout)
+	if err != nil {
+		return err
+	}
+	if err := report(stdout, runs, o, cfg); err != nil {
+		return err
+	}
+	if stopped {
+		return cli.ErrCanceled
+	}
+	return file.close()
+}
+
+// play makes the runs that are not in the file, and returns those that are and those that were made.
+func play(ctx context.Context, cfg compare.Config, file *runsFile, stdout io.Writer) (runs []compare.Run, stopped bool, err error) {
+	begun := time.Now()
+	runs = file.known
+	made := 0
+	p := cli.NewCounter(stdout, len(cfg.Families)*len(cfg.Searches)*cfg.Runs-len(runs), "runs")
+	var writing error
+	err = compare.Study(ctx, cfg, func(r compare.Run) {
+		runs = append(runs, r)
+		made++
+		writing = errors.Join(writing, file.write(r))
+		p.Step()
+	})
+	p.Close()
+	if stopped = errors.Is(err, context.Canceled); stopped {
+		err = nil
+		fmt.Fprintln(stdout, "stopped; the tables are of the seeds that all searches have run on")
+	}
+	fmt.Fprintf(stdout, "%d runs made in %.0f s, %d read\n\n", made, time.Since(begun).Seconds(), len(runs)-made)
+	return runs, stopped, errors.Join(err, writing)
+}
