@@ -35,7 +35,7 @@ func Baselines() []Search {
 func Greedy(name string, cfg evolve.GreedyConfig) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
 		cfg := cfg
-		cfg.Task, cfg.LLM, cfg.Seed, cfg.Noisy = s.Task, s.LLM, s.Seed, s.Noisy
+		cfg.Task, cfg.LLM, cfg.Seed, cfg.Noisy, cfg.Start = s.Task, s.LLM, s.Seed, s.Noisy, s.Start
 		g, err := evolve.NewGreedy(cfg)
 		if err != nil {
 			return evolve.Config{}, fmt.Errorf("compare: search %s: %w", name, err)

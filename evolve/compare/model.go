@@ -42,8 +42,8 @@ type Model struct {
 	Insights bool
 	// Few is how many distinct replies a prompt has; 0 means one for each seed.
 	Few int
-	// Broken is the share of replies without a program, and Long how fast replies get worse with the prompt's length: of
-	// n tokens, the share of replies with a program is (1 − Broken)·e^(−Long·n/1000).
+	// Broken is the share of replies that break off before the program, so that what is read of them is invalid. Long is
+	// how fast replies get worse with the prompt's length: of n tokens, the share of whole ones is (1 − Broken)·e^(−Long·n/1000).
 	Broken, Long float64
 	// Signed ends each program with a comment of its own, so that no two are the same text. A noisy evaluator can then
 	// draw its noise by the text, and a run is the same however its evaluations are timed.
@@ -111,8 +111,11 @@ func (m Model) answer(prompt string, seed uint32) string {
 	if m.Signed {
 		text += fmt.Sprintf("\n# %08x", sum[:4])
 	}
-	return "Here is the program.\n\n" + fence.Wrap(text, "") + "\n"
+	return reply(text)
 }
+
+// reply returns the reply that a program is given in.
+func reply(program string) string { return "Here is the program.\n\n" + fence.Wrap(program, "") + "\n" }
 
 // shown returns the programs that a prompt shows, and what it says around them.
 func shown(prompt string) (programs []sheet, prose string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/internal/stream"
@@ -42,7 +43,7 @@ func (j job) run(ctx context.Context, cfg Config) (Run, error) {
 	_, seed := stream.Seed(j.seed, "compare "+j.search.Name, 0)
 	run, err := j.search.Make(Setting{Task: p.Task, LLM: p.LLM, Noisy: p.Noisy, Seed: uint32(seed), Calls: cfg.Calls})
 	if err != nil {
-		return r, fmt.Errorf("compare: %s: %w", r.Family, err)
+		return r, fmt.Errorf("compare: %s, %s: %w", r.Family, r.Search, err)
 	}
 	model := modelOf(p.LLM)
 	run.Seed, run.Budget = seed, evolve.Budget{Calls: cfg.Calls, Stalls: -1}
@@ -75,10 +76,11 @@ func modelOf(l llm.LLM) llm.Model {
 // rewriteCost returns the FLOPs of one rewrite of the initial program, which is answered with a program as long.
 func rewriteCost(t task.Task, m llm.Model) float64 {
 	n := 0
-	for _, message := range t.Prompt(task.Ask{}) {
+	for _, message := range t.Prompt(task.Ask{Parents: []eval.Candidate{{Program: t.Initial(), Result: eval.Result{Valid: true}}}}) {
 		n += tokens(message.Content)
 	}
-	cost, _ := flops.Attempt(llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: n, CompletionTokens: tokens(t.Initial())}}, m.ActiveParams)
+	usage := &llm.Usage{PromptTokens: n, CompletionTokens: tokens(reply(t.Initial()))}
+	cost, _ := flops.Attempt(llm.Attempt{Status: llm.OK, Usage: usage}, m.ActiveParams)
 	return cost
 }
 

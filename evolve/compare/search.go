@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/stream"
@@ -26,9 +27,10 @@ func (s Search) String() string { return s.Name }
 type Setting struct {
 	Task  task.Task
 	LLM   llm.LLM
-	Noisy bool   // as in [Problem]
-	Seed  uint32 // of the search
-	Calls int    // how many it may make; at equal FLOPs, how many rewrites these pay for
+	Noisy bool            // as in [Problem]
+	Seed  uint32          // of the search
+	Calls int             // how many it may make; at equal FLOPs, how many rewrites these pay for
+	Start *eval.Candidate // what it begins with, already scored; nil means the task's initial program
 }
 
 // Fork returns the setting of one of several searches in a run: with a seed of its own.
@@ -41,12 +43,12 @@ func (s Setting) Fork(index int) Setting {
 // Width is how many children a step has in the searches of this package that do not say otherwise.
 const Width = 1
 
-// Of returns the search that is one population. Task, LLM, Seed and Noisy of what configure returns are filled in, and
-// N with Width if it is 0. Parts that keep anything have to be made anew in each call.
+// Of returns the search that is one population. Task, LLM, Seed, Noisy and Start of what configure returns are filled in,
+// and N with Width if it is 0. Parts that keep anything have to be made anew in each call.
 func Of(name string, configure func(s Setting) population.Config) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
 		c := configure(s)
-		c.Task, c.LLM, c.Seed, c.Noisy = s.Task, s.LLM, s.Seed, s.Noisy
+		c.Task, c.LLM, c.Seed, c.Noisy, c.Start = s.Task, s.LLM, s.Seed, s.Noisy, s.Start
 		if c.N == 0 {
 			c.N = Width
 		}

@@ -1,0 +1,94 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+// Relay is a [Portfolio] whose members hand on the best program: one that is drawn and is behind the best of all begins
+// anew from that, with what else it kept lost. So what one has found is not found again by the others, and a budget that
+// is split is not lost; in return members come to be alike.
+//
+// Since all have the same best, the policy is told whether a pull raised it: 1 or 0.
+func Relay(name string, policy PolicyMaker, members ...Search) Search {
+	return Search{name, func(s Setting) (evolve.Config, error) {
+		cfg := evolve.Config{Policy: policy(s.Calls, 1), Reward: Raised}
+		shared := &baton{}
+		for i, m := range members {
+			make := func(start *eval.Candidate) (evolve.Arm, error) {
+				at := s.Fork(i)
+				at.Start = start
+				return m.arm(at)
+			}
+			arm, err := make(nil)
+			if err != nil {
+				return evolve.Config{}, fmt.Errorf("compare: search %s: %w", name, err)
+			}
+			cfg.Arms = append(cfg.Arms, &runner{arm: arm, make: make, shared: shared})
+		}
+		return cfg, nil
+	}}
+}
+
+// Raised is 1 for a step that raised its search's best score, and else 0. It fits evolve.Config.Reward.
+func Raised(g evolve.Generation) float64 {
+	if g.Best.Better(g.Before) {
+		return 1
+	}
+	return 0
+}
+
+// A baton is the best program of all members.
+type baton struct {
+	best eval.Candidate
+	held bool
+}
+
+// A runner is a member of a relay.
+type runner struct {
+	arm    evolve.Arm
+	make   func(start *eval.Candidate) (evolve.Arm, error)
+	shared *baton
+}
+
+// Step takes over the best program of all if it is better, and lets the member go on.
+func (r *runner) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	if r.shared.held && r.shared.best.Better(r.arm.Best()) {
+		start := r.shared.best
+		arm, err := r.make(&start)
+		if err != nil {
+			return evolve.Generation{}, err
+		}
+		r.arm = arm
+	}
+	g, err := r.arm.Step(ctx, turn)
+	if best := r.arm.Best(); err == nil && (!r.shared.held || best.Better(r.shared.best)) {
+		r.shared.best, r.shared.held = best, true
+	}
+	return g, err
+}
+
+// Best returns the member's.
+func (r *runner) Best() eval.Candidate { return r.arm.Best() }
+
+// Done reports whether the member is.
+func (r *runner) Done() bool { return r.arm.Done() }
+
+// Calls returns how many the member's next step would like.
+func (r *runner) Calls() int {
+	if s, ok := r.arm.(evolve.Sizer); ok {
+		return s.Calls()
+	}
+	return 1
+}
+
+// Start begins the member.
+func (r *runner) Start(ctx context.Context, turn *evolve.Turn) error {
+	if s, ok := r.arm.(evolve.Starter); ok {
+		return s.Start(ctx, turn)
+	}
+	return nil
+}
