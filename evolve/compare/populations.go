@@ -19,7 +19,7 @@ import (
 //   - fronts: the best programs of each case, parents by how many cases they lead, merges besides (GEPA)
 //   - shown: softmax with the three best programs shown beside the parent
 //   - scratchpad: softmax with notes on what has worked
-//   - rescore: softmax with the parent scored again before each step, where scores are noisy
+//   - rescore: softmax, with the best two of eight programs scored again before each step where scores are noisy
 func Populations() []Search {
 	return []Search{
 		Of("history", func(Setting) population.Config {
@@ -38,14 +38,21 @@ func Populations() []Search {
 		}),
 		showing("shown", false),
 		Scratchpad("scratchpad", &population.Scratchpad{}),
-		Of("rescore", func(s Setting) population.Config {
-			c := population.Config{Operators: rewriteOrExplore()}
-			if s.Noisy {
-				c.Rescore = 1
-			}
-			return c
-		}),
+		Rescored("rescore", population.Config{Operators: rewriteOrExplore()}),
 	}
+}
+
+// Rescored returns the search that is configured by c, and which scores its two best programs again before each step where
+// scores are noisy. Its archive is then the best eight at least, because a program that turns out to have been lucky has to
+// give way to one that is still there. c has to have no archive, and no parts that keep anything.
+func Rescored(name string, c population.Config) Search {
+	return Of(name, func(s Setting) population.Config {
+		c := c
+		if s.Noisy {
+			c.Archive, c.Rescore = population.Top(8), 2
+		}
+		return c
+	})
 }
 
 // PowerLaw returns the search with parents by rank from the best 40, and with cross as its way to combine programs.

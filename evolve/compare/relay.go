@@ -27,7 +27,9 @@ func Relay(name string, policy PolicyMaker, members ...Search) Search {
 			if err != nil {
 				return evolve.Config{}, fmt.Errorf("compare: search %s: %w", name, err)
 			}
-			cfg.Arms = append(cfg.Arms, &runner{arm: arm, make: make, shared: shared})
+			member := &runner{arm: arm, make: make, shared: shared}
+			shared.members = append(shared.members, member)
+			cfg.Arms = append(cfg.Arms, member)
 		}
 		return cfg, nil
 	}}
@@ -41,34 +43,39 @@ func Raised(g evolve.Generation) float64 {
 	return 0
 }
 
-// A baton is the best program of all members.
-type baton struct {
-	best eval.Candidate
-	held bool
+// A baton is what the members of a relay have in common: each other.
+type baton struct{ members []*runner }
+
+// best returns the best program of all members that have begun. It is asked for each step, since the best of a search
+// that scores its programs again may fall.
+func (b *baton) best() (best eval.Candidate, any bool) {
+	for _, m := range b.members {
+		if c := m.arm.Best(); m.stepped && (!any || c.Better(best)) {
+			best, any = c, true
+		}
+	}
+	return best, any
 }
 
 // A runner is a member of a relay.
 type runner struct {
-	arm    evolve.Arm
-	make   func(start *eval.Candidate) (evolve.Arm, error)
-	shared *baton
+	arm     evolve.Arm
+	make    func(start *eval.Candidate) (evolve.Arm, error)
+	shared  *baton
+	stepped bool
 }
 
 // Step takes over the best program of all if it is better, and lets the member go on.
 func (r *runner) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
-	if r.shared.held && r.shared.best.Better(r.arm.Best()) {
-		start := r.shared.best
+	if start, any := r.shared.best(); any && start.Better(r.arm.Best()) {
 		arm, err := r.make(&start)
 		if err != nil {
 			return evolve.Generation{}, err
 		}
 		r.arm = arm
 	}
-	g, err := r.arm.Step(ctx, turn)
-	if best := r.arm.Best(); err == nil && (!r.shared.held || best.Better(r.shared.best)) {
-		r.shared.best, r.shared.held = best, true
-	}
-	return g, err
+	r.stepped = true
+	return r.arm.Step(ctx, turn)
 }
 
 // Best returns the member's.
