@@ -38,19 +38,23 @@ func Populations() []Search {
 		}),
 		showing("shown", false),
 		Scratchpad("scratchpad", &population.Scratchpad{}),
-		Rescored("rescore", population.Config{Operators: rewriteOrExplore()}),
+		Rescored("rescore", func(Setting) population.Config { return population.Config{Operators: rewriteOrExplore()} }),
 	}
 }
 
-// Rescored returns the search that is configured by c, and which scores its two best programs again before each step where
-// scores are noisy. Its archive is then the best eight at least, because a program that turns out to have been lucky has to
-// give way to one that is still there. c has to have no archive, and no parts that keep anything.
-func Rescored(name string, c population.Config) Search {
+// Rescored returns the search that is one population, and that scores its two best programs again before each step where
+// scores are noisy. Without an archive of its own it then keeps the best eight programs, because one that turns out to have been
+// lucky has to give way to one that is still there.
+func Rescored(name string, configure func(s Setting) population.Config) Search {
 	return Of(name, func(s Setting) population.Config {
-		c := c
-		if s.Noisy {
-			c.Archive, c.Rescore = population.Top(8), 2
+		c := configure(s)
+		if !s.Noisy {
+			return c
 		}
+		if c.Archive == nil {
+			c.Archive = population.Top(8)
+		}
+		c.Rescore = 2
 		return c
 	})
 }

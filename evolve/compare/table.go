@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,8 +16,11 @@ type Table struct {
 }
 
 // NewTable returns the table of runs. So that runs are paired, of each family only those of the seeds are in it that
-// every search has there. It fails if a run is there twice, or if a family is left without runs.
+// every search has there. It fails without runs, if one is there twice, or if a family is left without runs.
 func NewTable(runs []Run) (*Table, error) {
+	if len(runs) == 0 {
+		return nil, errors.New("compare: a table without runs")
+	}
 	t := &Table{runs: map[string]map[string][]Run{}}
 	type at struct {
 		family, search string

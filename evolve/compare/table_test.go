@@ -59,6 +59,7 @@ func TestTableErrors(t *testing.T) {
 		runs   []compare.Run
 		want   string
 	}{
+		{"no runs", nil, "without runs"},
 		{"a run twice", append(runs("f", "a", 1), runs("f", "a", 1)...), "two runs of a on f with seed 0"},
 		{"a search that is missing in a family", append(runs("f", "a", 1), runs("g", "b", 1)...), "no seed of family"},
 	} {

@@ -19,32 +19,52 @@ type wish struct {
 	use     string // a note says to use this word for its kind
 }
 
+// What the words of a prompt ask for. They are looked up one by one: patterns would take most of a study's time.
 var (
-	spokenNotes   = regexp.MustCompile(`(?i)\bnote what is new\b|\bsummari[sz]e\b|\binsights\b`)
-	spokenBold    = regexp.MustCompile(`(?i)\bdifferent\b|\bexplor|\bnovel\b|\bopposite\b|\bsimplest\b|\blimit\b|\banother field\b|\bnew (idea|approach|structure|kind)\b`)
-	spokenSplice  = regexp.MustCompile(`(?i)\b(combin(e|es|ing)|cross(over)?|merg(e|es|ing)|recombin(e|ing)|mix)\b`)
-	spokenNumbers = regexp.MustCompile(`(?i)\bonly\b.{0,24}\b(constants|numbers|parameters)\b|\btune\b`)
-	spokenMend    = regexp.MustCompile(`(?i)\b(fix|repair|mend|correct)\b`)
-	spokenLine    = regexp.MustCompile(`(?i)\bline (\d{1,4})\b`)
-	spokenUse     = regexp.MustCompile(`(?m)^> Use (\w+:\w+)\.`)
+	boldWords   = []string{"different", "novel", "opposite", "simplest", "limit"}
+	boldPhrases = []string{"another field", "new idea", "new approach", "new structure", "new kind"}
+	spliceWords = []string{"combine", "combines", "combining", "cross", "crossover", "merge", "merges", "merging", "recombine", "recombining", "mix"}
+	mendWords   = []string{"fix", "repair", "mend", "correct"}
+	notePhrases = []string{"note what is new", "summarise", "summarize", "insights"}
+
+	spokenNumbers = regexp.MustCompile(`\bonly\b.{0,24}\b(constants|numbers|parameters)\b`)
+	spokenLine    = regexp.MustCompile(`\bline (\d{1,4})\b`)
+	spokenUse     = regexp.MustCompile(`(?m)^> use (\w+:\w+)\.`)
 )
 
 // asked returns what a reply heeds.
 func (m Model) asked(prose string, programs int, r *rand.Rand) wish {
 	var w wish
-	if w.notes = m.Insights && spokenNotes.MatchString(prose); w.notes {
+	prose = strings.ToLower(prose)
+	if w.notes = m.Insights && says(prose, notePhrases); w.notes {
 		return w
 	}
-	w.splice = programs > 1 && m.Splice > 0 && spokenSplice.MatchString(prose) && r.Float64() < m.Splice
-	w.bold = m.Bold > 0 && spokenBold.MatchString(prose) && r.Float64() < m.Bold
-	w.numbers = m.Bold > 0 && spokenNumbers.MatchString(prose)
-	if at := spokenLine.FindStringSubmatch(prose); m.Bold > 0 && at != nil && spokenMend.MatchString(prose) {
-		w.mend, _ = strconv.Atoi(at[1]) // of at most four digits
+	words := strings.FieldsFunc(prose, func(r rune) bool { return r < 'a' || r > 'z' })
+	w.splice = programs > 1 && m.Splice > 0 && hasOne(words, spliceWords) && r.Float64() < m.Splice
+	w.bold = m.Bold > 0 && (hasOne(words, boldWords) || says(prose, boldPhrases) || strings.Contains(prose, " explor")) && r.Float64() < m.Bold
+	w.numbers = m.Bold > 0 && (slices.Contains(words, "tune") || slices.Contains(words, "only") && spokenNumbers.MatchString(prose))
+	if m.Bold > 0 && hasOne(words, mendWords) {
+		if at := spokenLine.FindStringSubmatch(prose); at != nil {
+			w.mend, _ = strconv.Atoi(at[1]) // of at most four digits
+		}
+	}
+	if m.Heed == 0 {
+		return w
 	}
 	if said := spokenUse.FindAllStringSubmatch(prose, -1); len(said) > 0 && r.Float64() < m.Heed {
 		w.use = said[r.IntN(len(said))][1]
 	}
 	return w
+}
+
+// says reports whether a text has one of the phrases.
+func says(text string, phrases []string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
+}
+
+// hasOne reports whether one of the words is among those of a list.
+func hasOne(words, list []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 }
 
 // told is an attempt that a prompt tells of: `1. rewrite: "a b" became "a c"; score 0.3, +0.1 over its parent`.
