@@ -12,11 +12,14 @@ import (
 // anew from that, with what else it kept lost. So what one has found is not found again by the others, and a budget that
 // is split is not lost; in return members come to be alike.
 //
+// Where scores are noisy, a program is handed on once it has been scored three times, so members have to score programs again
+// ([Rescored]). One that was lucky once would otherwise take the place of all that the members have.
+//
 // Since all have the same best, the policy is told whether a pull raised it: 1 or 0.
 func Relay(name string, policy PolicyMaker, members ...Search) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
 		cfg := evolve.Config{Policy: policy(s.Calls, 1), Reward: Raised}
-		shared := &baton{}
+		shared := &baton{noisy: s.Noisy}
 		for i, m := range members {
 			make := func(start *eval.Candidate) (evolve.Arm, error) {
 				at := s.Fork(i)
@@ -44,18 +47,24 @@ func Raised(g evolve.Generation) float64 {
 }
 
 // A baton is what the members of a relay have in common: each other.
-type baton struct{ members []*runner }
+type baton struct {
+	members []*runner
+	noisy   bool
+}
 
-// best returns the best program of all members that have begun. It is asked for each step, since the best of a search
+// best returns the best program of all members that have begun, and whether it may be handed on. It is asked for each step, since the best of a search
 // that scores its programs again may fall.
-func (b *baton) best() (best eval.Candidate, any bool) {
+func (b *baton) best() (best eval.Candidate, ok bool) {
 	for _, m := range b.members {
-		if c := m.arm.Best(); m.stepped && (!any || c.Better(best)) {
-			best, any = c, true
+		if c := m.arm.Best(); m.stepped && b.sure(c) && (!ok || c.Better(best)) {
+			best, ok = c, true
 		}
 	}
-	return best, any
+	return best, ok
 }
+
+// sure reports whether a score is more than one lucky evaluation's.
+func (b *baton) sure(c eval.Candidate) bool { return !b.noisy || c.Result.Metrics["score_n"] >= 3 }
 
 // A runner is a member of a relay.
 type runner struct {
@@ -67,7 +76,7 @@ type runner struct {
 
 // Step takes over the best program of all if it is better, and lets the member go on.
 func (r *runner) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
-	if start, any := r.shared.best(); any && start.Better(r.arm.Best()) {
+	if start, ok := r.shared.best(); ok && start.Better(r.arm.Best()) {
 		arm, err := r.make(&start)
 		if err != nil {
 			return evolve.Generation{}, err
