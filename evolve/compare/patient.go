@@ -20,7 +20,7 @@ import (
 // search.
 type Patient struct {
 	Least int     // 0 means 16
-	Share float64 // 0 means 1/8
+	Share float64 // 0 means 1/16
 
 	arm, since, pulls int
 }
@@ -51,12 +51,12 @@ func (b *Patient) Update(pull bandit.Pull, reward float64) {
 		return
 	}
 	b.since++
-	if b.since > max(cmp.Or(b.Least, 16), int(cmp.Or(b.Share, 0.125)*float64(b.pulls))) {
+	if b.since > max(cmp.Or(b.Least, 16), int(cmp.Or(b.Share, 0.0625)*float64(b.pulls))) {
 		b.arm, b.since = (b.arm+1)%pull.Arms, 0
 	}
 }
 
 // String names the policy.
 func (b *Patient) String() string {
-	return fmt.Sprintf("Patient(%d, %g)", cmp.Or(b.Least, 16), cmp.Or(b.Share, 0.125))
+	return fmt.Sprintf("Patient(%d, %g)", cmp.Or(b.Least, 16), cmp.Or(b.Share, 0.0625))
 }

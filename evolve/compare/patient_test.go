@@ -79,5 +79,5 @@ func ExamplePatient() {
 		}
 	}
 	fmt.Println(p, drawn)
-	// Output: Patient(2, 0.125) [0 0 0 0 0 0 1 1 1 1]
+	// Output: Patient(2, 0.0625) [0 0 0 0 0 0 1 1 1 1]
 }

@@ -38,7 +38,7 @@ func Populations() []Search {
 		}),
 		showing("shown", false),
 		Scratchpad("scratchpad", &population.Scratchpad{}),
-		Rescored("rescore", func(Setting) population.Config { return population.Config{Operators: rewriteOrExplore()} }),
+		Rescore(),
 	}
 }
 
@@ -61,9 +61,11 @@ func Rescored(name string, configure func(s Setting) population.Config) Search {
 
 // PowerLaw returns the search with parents by rank from the best 40, and with cross as its way to combine programs.
 func PowerLaw(name string, cross population.Cross) Search {
-	return Of(name, func(Setting) population.Config {
-		return population.Config{Archive: population.Top(40), Select: population.PowerLaw(1), Operators: append(rewriteOrExplore(), cross)}
-	})
+	return Of(name, func(Setting) population.Config { return byRank(cross) })
+}
+
+func byRank(cross population.Cross) population.Config {
+	return population.Config{Archive: population.Top(40), Select: population.PowerLaw(1), Operators: append(rewriteOrExplore(), cross)}
 }
 
 // Scratchpad returns softmax with a scratchpad like pad, of which each run has its own.

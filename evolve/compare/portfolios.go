@@ -1,23 +1,46 @@
 package compare
 
-// Members are the unlike searches that [Portfolios] race: softmax, power-law, cells and fronts.
-func Members() []Search {
-	var members []Search
-	for _, s := range append(Baselines(), Populations()...) {
-		switch s.Name {
-		case "softmax", "power-law", "cells", "fronts":
-			members = append(members, s)
-		}
-	}
-	return members
+import (
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/population"
+)
+
+// Plain is greedy search of one child a step, with its two best programs scored again where scores are noisy.
+func Plain() Search {
+	return Rescored("plain", func(Setting) population.Config { return population.Config{} })
 }
 
-// Portfolios are runs that have [Members] as their arms: under [EI] and [Halving], and dealt out in equal shares.
+// Rescore is [Softmax], with its two best programs scored again where scores are noisy.
+func Rescore() Search {
+	return Rescored("rescore", func(Setting) population.Config { return population.Config{Operators: rewriteOrExplore()} })
+}
+
+// Portfolios are runs with unlike searches as their arms: [Plain], [Rescore], and parents by rank from the best 40.
+//
+//   - portfolio-ei, portfolio-halving, portfolio-even: races under [EI], under [Halving], and in equal shares
+//   - relay-softmax, relay-patient: members hand on the best program, and the policy is the default bandit of populations
+//     or [Patient]
 func Portfolios() []Search {
+	members := []Search{Plain(), Rescore(), Rescored("power-law", func(Setting) population.Config { return byRank(population.Cross{}) })}
+	return append(Races("portfolio", members...), Relays("relay", members...)...)
+}
+
+// Races returns portfolios of the members: name-ei, name-halving and name-even.
+func Races(name string, members ...Search) []Search {
 	return []Search{
-		Portfolio("portfolio-ei", EI, Width, Members()...),
-		Portfolio("portfolio-halving", Halving, Width, Members()...),
-		Portfolio("portfolio-even", Even, Width, Members()...),
+		Portfolio(name+"-ei", EI, 1, members...),
+		Portfolio(name+"-halving", Halving, 1, members...),
+		Portfolio(name+"-even", Even, 1, members...),
+	}
+}
+
+// Relays returns relays of the members: name-softmax and name-patient.
+func Relays(name string, members ...Search) []Search {
+	return []Search{
+		Relay(name+"-softmax", func(int, int) bandit.Policy {
+			return &bandit.Softmax{Tau: 0.1, PriorMean: 0.3, PriorStrength: 5}
+		}, members...),
+		Relay(name+"-patient", func(int, int) bandit.Policy { return &Patient{} }, members...),
 	}
 }
 

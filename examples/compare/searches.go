@@ -18,7 +18,7 @@ var groupNames = []string{"baselines", "populations", "peers", "placebos", "port
 func groups() (all []compare.Search, of map[string][]compare.Search) {
 	of = map[string][]compare.Search{
 		"baselines": compare.Baselines(), "populations": compare.Populations(), "peers": others(),
-		"placebos": compare.Placebos(), "portfolios": compare.Portfolios(),
+		"placebos": compare.Placebos(), "portfolios": append(compare.Portfolios(), mixtures()...),
 	}
 	for _, name := range groupNames {
 		all = append(all, of[name]...)
@@ -39,6 +39,15 @@ func others() []compare.Search {
 		}))
 	}
 	return list
+}
+
+// mixtures returns portfolios with another system's search among their members: the one that does best where those of
+// [compare.Portfolios] do worst.
+func mixtures() []compare.Search {
+	members := []compare.Search{compare.Plain(), compare.Rescore(), compare.Rescored("llm-evo", func(s compare.Setting) population.Config {
+		return peers.LLMEvo(peers.Setting{Task: s.Task, LLM: s.LLM})
+	})}
+	return append(compare.Races("mixture", members...), compare.Relays("mixture-relay", members...)...)
 }
 
 // described says which searches there are, by group.
