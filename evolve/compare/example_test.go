@@ -120,3 +120,75 @@ func ExamplePortfolio() {
 	// hands on 100
 	// <nil>
 }
+
+func ExampleSearches() {
+	for _, group := range [][]compare.Search{compare.Baselines(), compare.Populations(), compare.Placebos(), compare.Portfolios()} {
+		fmt.Println(group)
+	}
+	// Output:
+	// [greedy greedy>= greedy-1 best-of-n ei-10 halving-10 halves softmax]
+	// [history power-law weighted cells fronts shown scratchpad rescore]
+	// [self-cross shuffled copies]
+	// [portfolio-ei portfolio-halving portfolio-even relay-softmax relay-patient]
+}
+
+// table returns runs with made-up scores: a is the best on steep, b on rough.
+func table() *compare.Table {
+	var runs []compare.Run
+	for seed := range uint64(8) {
+		luck := 0.01 * float64(seed%4)
+		for search, scores := range map[string][2]float64{"a": {0.9, 0.2}, "b": {0.3, 0.6}, "both": {0.8, 0.6}} {
+			for i, family := range []string{"steep", "rough"} {
+				points := []compare.Point{{Calls: 0}, {Calls: 10 * (i + 1), Score: scores[i] + luck}}
+				runs = append(runs, compare.Run{Family: family, Search: search, Seed: seed, Score: scores[i] + luck, Points: points})
+			}
+		}
+	}
+	t, err := compare.NewTable(runs)
+	if err != nil {
+		panic(err)
+	}
+	t.Order([]string{"steep", "rough"}, []string{"a", "b", "both"})
+	return t
+}
+
+func ExampleTable_Against() {
+	differences, err := table().Against("both", "a")
+	for _, d := range differences {
+		fmt.Printf("%s: %v, p = %.2f\n", d.Family, d.Interval, d.P)
+	}
+	fmt.Println(err)
+	// Output:
+	// steep: -0.1 [-0.1, -0.1], p = 0.02
+	// rough: 0.4 [0.4, 0.4], p = 0.02
+	// <nil>
+}
+
+func ExampleTable_Hindsight() {
+	t := table()
+	for _, s := range t.Searches {
+		l, err := t.Hindsight(s, []string{"a", "b"})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%-4s  loses %.2f on steep, %.2f on rough, %.2f in the mean; within 5 %% in %d of 2\n", s, l.Of[0].Value, l.Of[1].Value, l.Mean.Value, l.Within(0.05))
+	}
+	// Output:
+	// a     loses 0.00 on steep, 1.00 on rough, 0.50 in the mean; within 5 % in 1 of 2
+	// b     loses 1.00 on steep, 0.00 on rough, 0.50 in the mean; within 5 % in 1 of 2
+	// both  loses 0.17 on steep, 0.00 on rough, 0.08 in the mean; within 5 % in 1 of 2
+}
+
+func ExampleTable_Reach() {
+	t := table()
+	goal := t.ReliableScore("steep", "both")
+	for _, s := range t.Searches {
+		calls, ok := t.Reach("steep", s, goal)
+		fmt.Printf("%-4s  %.2f after %d calls: %v\n", s, goal, calls, ok)
+	}
+	// Output:
+	// a     0.80 after 10 calls: true
+	// b     0.80 after 0 calls: false
+	// both  0.80 after 10 calls: true
+}
