@@ -12,7 +12,6 @@ import (
 
 func TestPatientIsAPolicy(t *testing.T) {
 	bandittest.Run(t, func() bandit.Policy { return &compare.Patient{} })
-	bandittest.Run(t, func() bandit.Policy { return &compare.Patient{Least: 1, Share: 0.5} })
 }
 
 // turns returns the arms of n pulls, of which those in good are rewarded.

@@ -46,15 +46,15 @@ func named(t *testing.T, names ...string) []compare.Search {
 
 // Every search of the package spends its budget in every family, and a run is the same whatever is made beside it.
 func TestEverySearchRunsAndRepeats(t *testing.T) {
-	cfg := compare.Config{Families: compare.Families(), Searches: compare.Searches(), Calls: 40, Runs: 1, Seed: 7}
+	cfg := compare.Config{Families: compare.Families(), Searches: compare.Searches(), Calls: 30, Runs: 1, Seed: 7}
 	cfg.Parallel = 4
 	runs := study(t, cfg)
 	if want := len(cfg.Families) * len(cfg.Searches); len(runs) != want {
 		t.Fatalf("%d runs, want %d", len(runs), want)
 	}
 	for _, r := range runs {
-		if r.Calls != 40 {
-			t.Errorf("%s on %s made %d calls of 40", r.Search, r.Family, r.Calls)
+		if r.Calls != 30 {
+			t.Errorf("%s on %s made %d calls of 30", r.Search, r.Family, r.Calls)
 		}
 		if n := len(r.Points); n == 0 || r.Points[n-1].Score != r.Score || r.Points[0].Calls != 0 {
 			t.Errorf("%s on %s: points %v do not go from the start to %v", r.Search, r.Family, r.Points, r.Score)
