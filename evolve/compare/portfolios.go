@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"slices"
+
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
@@ -44,9 +46,8 @@ func Relays(name string, members ...Search) []Search {
 	}
 }
 
-// Searches returns all of this package: [Baselines], [Populations], [Placebos] and [Portfolios].
+// Searches returns all of this package: [Baselines], [Populations], [Drifting], [Placebos], [Portfolios] and
+// [DriftPortfolios].
 func Searches() []Search {
-	all := append(Baselines(), Populations()...)
-	all = append(all, Placebos()...)
-	return append(all, Portfolios()...)
+	return slices.Concat(Baselines(), Populations(), Drifting(), Placebos(), Portfolios(), DriftPortfolios())
 }

@@ -38,6 +38,29 @@ func TestTop(t *testing.T) {
 	}
 }
 
+func TestDrift(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		add    []*population.Member
+		want   int
+	}{
+		{"a better one is kept", []*population.Member{member(0, "", 1), member(1, "", 2)}, 1},
+		{"of equals the last", []*population.Member{member(0, "", 1), member(1, "", 1), member(2, "", 1)}, 2},
+		{"a worse one is not", []*population.Member{member(0, "", 1), member(1, "", 1), member(2, "", 0)}, 1},
+		{"a valid one replaces an invalid one at any score", []*population.Member{invalid(0, ""), member(1, "", -9)}, 1},
+	} {
+		a := population.Drift()
+		for i, m := range tt.add {
+			if kept := a.Add(m); kept != (ids(a.Members())[0] == m.ID) {
+				t.Errorf("%s: member %d kept: %v", tt.reason, i, kept)
+			}
+		}
+		if got := ids(a.Members()); !slices.Equal(got, []int{tt.want}) {
+			t.Errorf("%s: %v, want %d alone", tt.reason, got, tt.want)
+		}
+	}
+}
+
 func TestAll(t *testing.T) {
 	for _, tt := range []struct {
 		reason string

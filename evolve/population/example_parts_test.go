@@ -21,6 +21,16 @@ func ExampleTop() {
 	// Output: true true true false [1 2]
 }
 
+// One program stays, and gives way to one of the same score.
+func ExampleDrift() {
+	a := population.Drift()
+	for id, score := range []float64{1, 3, 3, 2} {
+		fmt.Print(a.Add(member(id, "", score)), " ")
+	}
+	fmt.Println(ids(a.Members()))
+	// Output: true true true false [2]
+}
+
 // The oldest leaves, but for the best.
 func ExampleAll() {
 	a := &population.All{Most: 2}

@@ -1,8 +1,10 @@
 package population_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // What is left out of a Config is greedy search's, child for child: requests, programs, scores, parents, and attempts.
@@ -48,6 +51,44 @@ func TestDefaultsAreGreedy(t *testing.T) {
 			}
 			if len(want.Arms[0].Generations) == 0 || want.Best.Result.Score <= 0 {
 				t.Errorf("%s: greedy search found nothing, so the test sees nothing: %+v", tt.reason, want.Best)
+			}
+		})
+	}
+}
+
+// Drift is what a Neutral greedy search keeps, child for child, where many programs score the same.
+func TestDriftIsNeutralGreedy(t *testing.T) {
+	steps := func(initial string) task.Task { // scores that many programs have
+		exact := numbers(t, initial)
+		return made(t, task.Spec{Name: "steps", Language: "text", System: "Write a larger number.", Initial: initial,
+			Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+				r, err := exact.Evaluate(ctx, program)
+				r.Score = math.Floor(2 * r.Score)
+				return r, err
+			})})
+	}
+	for _, window := range []int{0, 5} {
+		synctest.Test(t, func(t *testing.T) {
+			children := func(arm evolve.Arm) (list []evolve.Child) {
+				for _, g := range run(t, arm, 160).Arms[0].Generations {
+					list = append(list, g.Children...)
+				}
+				return list
+			}
+			neutral := func(neutral bool) []evolve.Child {
+				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: steps("0"), LLM: slow(1), N: 16, Window: window, Neutral: neutral})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return children(g)
+			}
+			want := neutral(true)
+			got := children(newPopulation(t, population.Config{Task: steps("0"), LLM: slow(1), N: 16, Window: window, Archive: population.Drift()}))
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("window %d: (-neutral greedy +Drift)\n%s", window, diff)
+			}
+			if cmp.Equal(want, neutral(false), cmpopts.EquateEmpty()) {
+				t.Errorf("window %d: no two programs scored the same, so the test sees nothing", window)
 			}
 		})
 	}

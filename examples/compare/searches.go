@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
@@ -12,13 +13,15 @@ import (
 // A search of your own joins by one line in groups.
 
 // groupNames are in the order in which searches are played.
-var groupNames = []string{"baselines", "populations", "peers", "placebos", "portfolios"}
+var groupNames = []string{"baselines", "populations", "peers", "drifting", "placebos", "portfolios", "drift-portfolios"}
 
 // groups returns all searches, and those of each group. The group all has all of them.
 func groups() (all []compare.Search, of map[string][]compare.Search) {
 	of = map[string][]compare.Search{
 		"baselines": compare.Baselines(), "populations": compare.Populations(), "peers": others(),
-		"placebos": compare.Placebos(), "portfolios": append(compare.Portfolios(), mixtures()...),
+		"drifting": compare.Drifting(), "placebos": compare.Placebos(),
+		"portfolios":       append(compare.Portfolios(), mixtures("mixture", compare.Plain(), compare.Rescore())...),
+		"drift-portfolios": append(compare.DriftPortfolios(), mixtures("drift-mixture", compare.Drift(), compare.DriftPlain())...),
 	}
 	for _, name := range groupNames {
 		all = append(all, of[name]...)
@@ -41,13 +44,13 @@ func others() []compare.Search {
 	return list
 }
 
-// mixtures returns portfolios with another system's search among their members: the one that does best where those of
-// [compare.Portfolios] do worst.
-func mixtures() []compare.Search {
-	members := []compare.Search{compare.Plain(), compare.Rescore(), compare.Rescored("llm-evo", func(s compare.Setting) population.Config {
+// mixtures returns portfolios with another system's search as the last of their members: the one that does best where those
+// of [compare.Portfolios] do worst.
+func mixtures(name string, members ...compare.Search) []compare.Search {
+	members = append(members, compare.Rescored("llm-evo", func(s compare.Setting) population.Config {
 		return peers.LLMEvo(peers.Setting{Task: s.Task, LLM: s.LLM})
-	})}
-	return append(compare.Races("mixture", members...), compare.Relays("mixture-relay", members...)...)
+	}))
+	return append(compare.Races(name, members...), compare.Relays(name+"-relay", members...)...)
 }
 
 // described says which searches there are, by group.
@@ -63,7 +66,7 @@ func described() string {
 // single reports whether a search is one that a portfolio has to match: not a portfolio, and with all of its parts.
 func single(name string) bool {
 	_, of := groups()
-	for _, s := range append(of["portfolios"], of["placebos"]...) {
+	for _, s := range slices.Concat(of["portfolios"], of["drift-portfolios"], of["placebos"]) {
 		if s.Name == name {
 			return false
 		}
