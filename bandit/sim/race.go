@@ -21,6 +21,8 @@ type RaceConfig struct {
 	Seed  uint64 // of the draws and the latencies
 	// Breadth decides how many children each step of a search makes; nil means one.
 	Breadth evolve.Breadth
+	// Breadths are those of each search, for a race between breadths; nil means that all have Breadth.
+	Breadths []evolve.Breadth
 	// InFlight is the number of pulls that may be pending at once, at most one a search; 0 means 1.
 	InFlight int
 	// Slots is how many children are made at once: those of all pending pulls take them in the order in which the
@@ -46,8 +48,18 @@ func (c RaceConfig) validate(searches []Search) error {
 		return fmt.Errorf("sim: Race with a window of %d children: need 0 for all of a step, or more", c.Window)
 	case len(searches) == 0:
 		return errors.New("sim: Race without searches")
+	case c.Breadths != nil && len(c.Breadths) != len(searches):
+		return fmt.Errorf("sim: Race of %d searches with %d breadths: need one for each, or nil", len(searches), len(c.Breadths))
 	}
 	return nil
+}
+
+// breadth returns what decides how wide the steps of a search are.
+func (c RaceConfig) breadth(search int) evolve.Breadth {
+	if c.Breadths == nil {
+		return c.Breadth
+	}
+	return c.Breadths[search]
 }
 
 // A Raced is the record of a race.
@@ -138,9 +150,10 @@ func (r *race) fill() error {
 			if !open {
 				continue // its pull is pending
 			}
-			n := r.cfg.Breadth.Children(r.past[i])
+			b := r.cfg.breadth(i)
+			n := b.Children(r.past[i])
 			if n < 1 {
-				return fmt.Errorf("sim: Breadth %v asks for %d children: need at least 1", r.cfg.Breadth, n)
+				return fmt.Errorf("sim: Breadth %v asks for %d children: need at least 1", b, n)
 			}
 			r.calls[i] = min(n, r.left)
 		}

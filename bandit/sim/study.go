@@ -26,6 +26,9 @@ type Contender struct {
 	// Breadth decides how many children a pull makes, until T·N are made; nil means N. The family has to be a
 	// [Stepper].
 	Breadth evolve.Breadth
+	// Breadths gives the policy one search for each of them, whatever the setting's number of arms, for a policy that
+	// is to find the breadth itself. nil means that all arms have Breadth. The family has to be a [Stepper].
+	Breadths []evolve.Breadth
 	// Window is as in RaceConfig; 0 means that all children of a pull are under way at once. With more the family has
 	// to be a [Stepper].
 	Window int
@@ -148,7 +151,7 @@ func (c StudyConfig) steps(s Setting) error {
 
 // raced reports whether a policy is played with searches that are stepped.
 func (c StudyConfig) raced(p Contender) bool {
-	return p.Breadth != nil || p.Window > 0 || c.Slots > 0 || c.Latency != nil
+	return p.Breadth != nil || p.Breadths != nil || p.Window > 0 || c.Slots > 0 || c.Latency != nil
 }
 
 // Study plays every policy in every setting and returns a [Cell] for each setting, in order. The runs of a
@@ -237,6 +240,9 @@ func (c StudyConfig) one(p Contender, s Setting, seed uint64, arms [][]float64) 
 		played, err := Play(p.New(s), arms[:k], PlayConfig{Rounds: s.Rounds, Seed: seed, N: max(s.N, 1), InFlight: c.InFlight, Delay: c.Delay})
 		return played.Best, 0, err
 	}
+	if p.Breadths != nil {
+		k = len(p.Breadths)
+	}
 	searches := make([]Search, k)
 	for i := range searches {
 		searches[i] = family.(Stepper).Search(Address{Seed: seed, Index: i})
@@ -245,7 +251,7 @@ func (c StudyConfig) one(p Contender, s Setting, seed uint64, arms [][]float64) 
 	if breadth == nil {
 		breadth = evolve.Fixed(max(s.N, 1))
 	}
-	raced, err := Race(p.New(s), searches, RaceConfig{Calls: s.Calls(), Seed: seed, Breadth: breadth, InFlight: c.InFlight, Slots: c.Slots, Window: p.Window, Latency: c.Latency})
+	raced, err := Race(p.New(s), searches, RaceConfig{Calls: s.Calls(), Seed: seed, Breadth: breadth, Breadths: p.Breadths, InFlight: c.InFlight, Slots: c.Slots, Window: p.Window, Latency: c.Latency})
 	if err != nil {
 		return nil, 0, err
 	}
