@@ -92,6 +92,8 @@ func TestRaceTimesByHand(t *testing.T) {
 			[]RacedStep{{0, 3, 0, 0, 1}, {0, 2, 0, 1, 2}}},
 		{"two pulls in three slots: the second waits with one child; of equals the first drawn is first", 2, RaceConfig{Calls: 6, Breadth: evolve.Fixed(2), InFlight: 2, Slots: 3},
 			[]RacedStep{{0, 2, 0, 0, 1}, {1, 2, 0, 0, 2}, {0, 2, 0, 1, 2}}},
+		{"each search has its own breadth, and the last step what is left", 2, RaceConfig{Calls: 8, Breadths: []evolve.Breadth{evolve.Fixed(1), evolve.Fixed(3)}, Slots: 1},
+			[]RacedStep{{0, 1, 0, 0, 1}, {1, 3, 0, 1, 4}, {0, 1, 0, 4, 5}, {1, 3, 0, 5, 8}}},
 		{"more pulls than searches cannot be pending", 1, RaceConfig{Calls: 2, InFlight: 3},
 			[]RacedStep{{0, 1, 0, 0, 1}, {0, 1, 0, 1, 2}}},
 		{"a window of two: until 3, until 1, 1 to 2, 2 to 4", 1, RaceConfig{Calls: 4, Breadth: evolve.Fixed(4), Window: 2, Latency: times(3, 1, 1, 2)},
@@ -285,6 +287,8 @@ func TestRaceErrors(t *testing.T) {
 		{"a negative window", &turns{}, 1, RaceConfig{Calls: 1, Window: -1}, "sim: Race with a window of -1 children"},
 		{"nothing to pull", &turns{}, 0, RaceConfig{Calls: 1}, "sim: Race without searches"},
 		{"a breadth of nothing", &turns{}, 1, RaceConfig{Calls: 1, Breadth: evolve.Fixed(0)}, "sim: Breadth Fixed(0) asks for 0 children"},
+		{"breadths for other searches", &turns{}, 1, RaceConfig{Calls: 1, Breadths: []evolve.Breadth{evolve.Fixed(1), evolve.Fixed(2)}}, "sim: Race of 1 searches with 2 breadths"},
+		{"a search's breadth of nothing", &turns{}, 1, RaceConfig{Calls: 1, Breadths: []evolve.Breadth{evolve.Fixed(0)}}, "sim: Breadth Fixed(0) asks for 0 children"},
 		{"a policy at fault", &nothing{}, 1, RaceConfig{Calls: 1}, "bandit: "},
 	} {
 		if _, err := Race(c.policy, searchesOf(Draws{}, 1, c.k), c.cfg); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -215,7 +215,7 @@ func TestStudyStops(t *testing.T) {
 	}
 }
 
-// What contenders have of their own: fewer arms, a breadth, a window, and searches that drift.
+// What contenders have of their own: fewer arms, a breadth or several, a window, and searches that drift.
 func TestContenders(t *testing.T) {
 	f := HillClimb{Objective: "ht", Rounded: true}
 	s := Setting{Family: f, Arms: 3, N: 4, Rounds: 30}
@@ -225,6 +225,7 @@ func TestContenders(t *testing.T) {
 		{Name: "all", New: newUCB1},
 		{Name: "wide", New: newUCB1, Breadth: evolve.Fixed(20)},
 		{Name: "window", New: newUCB1, Breadth: evolve.Fixed(20), Window: 5},
+		{Name: "several", New: newUCB1, Breadths: slices.Repeat([]evolve.Breadth{evolve.Fixed(20)}, 5)},
 		{Name: "drifting", New: newEven, Arms: 1, Neutral: true},
 		{Name: "drifting wide", New: newEven, Arms: 1, Neutral: true, Breadth: evolve.Fixed(20)},
 	}}
@@ -240,6 +241,7 @@ func TestContenders(t *testing.T) {
 			"many":          cell.Entry("all").Final[run],
 			"wide":          raced(f, 3, &ucb1{}, seed, 0),
 			"window":        raced(f, 3, &ucb1{}, seed, 5),
+			"several":       raced(f, 5, &ucb1{}, seed, 0), // also more than the setting has arms
 			"drifting":      f.Drifting().Arm(Address{Seed: seed, N: 4, Rounds: 30})[30],
 			"drifting wide": raced(f.Drifting(), 1, even{}, seed, 0),
 		} {

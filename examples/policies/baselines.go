@@ -43,12 +43,16 @@ func newEI(ceiling *float64) func(s sim.Setting) bandit.Policy {
 	}
 }
 
-// widened returns the contender that a name with a breadth after "@" means: "ei@adaptive", "one@doubling", "ucb@16".
+// widened returns the contender that a name with a breadth after "@" means: "ei@adaptive", "one@doubling", "ucb@16", and
+// with several "advise@1+4+16".
 func widened(all []sim.Contender, name string) (c sim.Contender, err error) {
 	policy, breadth, found := strings.Cut(name, "@")
+	if strings.Contains(breadth, "+") && !strings.Contains(breadth, ":") {
+		return between(all, name, policy, breadth)
+	}
 	i := slices.IndexFunc(all, func(c sim.Contender) bool { return c.Name == policy })
 	if i < 0 {
-		return c, fmt.Errorf("unknown policy %q: it is one of %s, or all; with @adaptive, @doubling or @N after it for the breadth", policy, strings.Join(names(all), ", "))
+		return c, fmt.Errorf("unknown policy %q: it is one of %s, or all; with @adaptive, @doubling or @N after it for the breadth, or @N+N+N for a search of each", policy, strings.Join(names(all), ", "))
 	}
 	c = all[i]
 	if !found {

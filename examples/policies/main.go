@@ -105,7 +105,7 @@ func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *c
 				return err
 			}
 		}
-		p.Print(overallTable(cells) + gainTable(cells, than) + comparisons(cells, baselines))
+		p.Print(overallTable(cells) + gainTable(cells, than, baselines) + comparisons(cells, baselines))
 		if err := out.group(cells); err != nil {
 			return err
 		}

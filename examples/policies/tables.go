@@ -89,8 +89,9 @@ func overallTable(cells []sim.Cell) string {
 	return table(title, head, rows)
 }
 
-// gainTable shows how far policies end above one of them, and how long their runs took.
-func gainTable(cells []sim.Cell, than string) string {
+// gainTable shows how far policies end above one of them, and how long their runs took. Its last row is the best of the
+// baselines by family.
+func gainTable(cells []sim.Cell, than string, baselines []string) string {
 	if cells[0].Entry(than) == nil || len(cells[0].Entries) == 1 {
 		return ""
 	}
@@ -104,8 +105,7 @@ func gainTable(cells []sim.Cell, than string) string {
 	for p, e := range cells[0].Entries {
 		row := []string{e.Name, "0", ""}
 		if e.Name != than {
-			g := sim.GainOver(cells, e.Name, than)
-			row = []string{e.Name, interval(g.Mean), fmt.Sprintf("%s in %v", interval(g.Worst), g.WorstAt.Family)}
+			row = gainRow(cells, e.Name, than)
 		}
 		if timed {
 			var seconds [][]float64
@@ -116,7 +116,49 @@ func gainTable(cells []sim.Cell, than string) string {
 		}
 		rows = append(rows, row)
 	}
+	if len(baselines) > 1 {
+		rows = append(rows, gainRow(withHindsight(cells, baselines), hindsight, than))
+	}
 	return table(title, head, rows)
+}
+
+func gainRow(cells []sim.Cell, name, than string) []string {
+	g := sim.GainOver(cells, name, than)
+	return []string{name, interval(g.Mean), fmt.Sprintf("%s in %v", interval(g.Worst), g.WorstAt.Family)}
+}
+
+// hindsight names the best of the baselines by family.
+const hindsight = "the best baseline of each family"
+
+// withHindsight returns the cells with one more entry each: in the odd runs that baseline which is best in the even
+// ones, and the other way round. Chosen and scored on the same runs it would be the luckiest, too.
+func withHindsight(cells []sim.Cell, baselines []string) []sim.Cell {
+	all := slices.Clone(cells)
+	for i, c := range cells {
+		best := sim.Entry{Name: hindsight, Final: make([]float64, len(c.Oracle))}
+		for half := range 2 {
+			chosen := c.Entry(baselines[0]).Final
+			for _, name := range baselines[1:] {
+				if final := c.Entry(name).Final; meanOfEach(2, 1-half, final) > meanOfEach(2, 1-half, chosen) {
+					chosen = final
+				}
+			}
+			for run := half; run < len(chosen); run += 2 {
+				best.Final[run] = chosen[run]
+			}
+		}
+		all[i].Entries = append(slices.Clip(c.Entries), best)
+	}
+	return all
+}
+
+// meanOfEach returns the mean of every n-th value from the first on, and 0 if there is none.
+func meanOfEach(n, first int, values []float64) float64 {
+	sum, count := 0.0, 0
+	for i := first; i < len(values); i += n {
+		sum, count = sum+values[i], count+1
+	}
+	return sum / float64(max(count, 1))
 }
 
 // A yardstick is a choice of the scores that policies are timed to.
