@@ -109,9 +109,17 @@ func (l limitedComposite) Parts(program string, sample int) ([]Evaluator, error)
 	parts, err := l.c.Parts(program, sample)
 	limited := make([]Evaluator, len(parts))
 	for i, p := range parts {
-		limited[i] = limitedPart{l.sem, l.n, p}
+		limited[i] = l.behind(p)
 	}
 	return limited, err
+}
+
+// behind returns a part behind the limit. If it has parts itself, these take the places.
+func (l *limited) behind(part Evaluator) Evaluator {
+	if c, ok := part.(Composite); ok {
+		return limitedComposite{&limited{part, l.n, l.sem}, c}
+	}
+	return limitedPart{l.sem, l.n, part}
 }
 
 // Join joins as the composite does.
@@ -131,7 +139,10 @@ func (p limitedPart) Evaluate(ctx context.Context, program string) (Result, erro
 	return within(ctx, p.sem, p.n, p.Evaluator, program)
 }
 
-// String names the part. A journal tells parts apart by it, and what limits them does not change their results.
+// Unwrap returns the part without the limit, which does not change its results. A run therefore remembers it as one.
+func (p limitedPart) Unwrap() Evaluator { return p.Evaluator }
+
+// String names the part.
 func (p limitedPart) String() string { return fmt.Sprint(p.Evaluator) }
 
 // within evaluates program with e when there is a place.

@@ -123,3 +123,33 @@ func TestLimitOfComposite(t *testing.T) {
 		t.Errorf("cases %v, %v", r.Cases, err)
 	}
 }
+
+// halves is a composite of two composites.
+type halves struct{ sides }
+
+func (h halves) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	return eval.Compose(ctx, h, program)
+}
+
+func (h halves) Parts(string, int) ([]eval.Evaluator, error) {
+	n := len(h.sides) / 2
+	return []eval.Evaluator{h.sides[:n], h.sides[n:]}, nil
+}
+
+// Parts of parts behind a limit of one neither wait for themselves nor hide what they consist of.
+func TestLimitOfNestedComposite(t *testing.T) {
+	l := eval.Limit(halves{"abcd"}, 1)
+	r, err := l.Evaluate(t.Context(), "aab")
+	if err != nil || !slices.Equal(r.Cases, []float64{1.5, 0}) {
+		t.Errorf("cases %v, %v", r.Cases, err)
+	}
+	parts, err := l.(eval.Composite).Parts("aab", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parts {
+		if _, ok := p.(eval.Composite); !ok {
+			t.Errorf("part %v is a %T: a run cannot evaluate its parts", p, p)
+		}
+	}
+}

@@ -93,6 +93,22 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// A part behind a limit is the same evaluation as without, so a run that asks for both makes it once.
+func TestPartsBehindALimit(t *testing.T) {
+	judge := newCounting(instant)
+	all := graded{newNumbers(t, "0"), 1, 5, judge}
+	s := &screening{Breeder: evolve.Breeder{Task: task.WithEvaluator(all, eval.Limit(all, 2)), LLM: climber}, first: graded{all.Task, 1, 3, judge}}
+	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{s}, Budget: evolve.Budget{Rounds: 2}})
+	for question, times := range judge.sent {
+		if times > 1 {
+			t.Errorf("%s is asked %d times", question, times)
+		}
+	}
+	if asked := judge.total(); asked < 5*5 || res.Evaluations != asked {
+		t.Errorf("%d questions and %d evaluations", asked, res.Evaluations)
+	}
+}
+
 // screening is a search that scores a program with some parts before all of them.
 type screening struct {
 	evolve.Breeder

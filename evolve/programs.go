@@ -125,9 +125,12 @@ func newPrograms() *programs {
 
 // name returns a name that tells evaluators apart. In this process they are told apart by identity. In the
 // journal they are told apart by how they print, and those that print alike by the order in which they were
-// first asked. It reports false for an evaluator that cannot be compared, such as a func: its results cannot be
-// remembered.
+// first asked. A part of a composite behind an [eval.Limit] is the part itself. It reports false for an evaluator that
+// cannot be compared, such as a func: its results cannot be remembered.
 func (p *programs) name(e eval.Evaluator) (name string, known bool) {
+	for w, ok := e.(unwrapper); ok; w, ok = e.(unwrapper) {
+		e = w.Unwrap()
+	}
 	name = printed(e)
 	if !reflect.ValueOf(e).Comparable() {
 		return name, false
@@ -145,6 +148,9 @@ func (p *programs) name(e eval.Evaluator) (name string, known bool) {
 	p.names[e] = name
 	return name, true
 }
+
+// An unwrapper is an evaluator with the results of another one.
+type unwrapper interface{ Unwrap() eval.Evaluator }
 
 // printed returns the name of an evaluator in a journal: a task's name, or what the String method of another
 // evaluator returns, or its type. It never prints a struct's fields. They may hold addresses, which differ from
