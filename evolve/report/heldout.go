@@ -25,7 +25,8 @@ type HeldOut struct {
 	Cases         int                `json:"n_cases,omitempty"`          // that have a score each; 0 if the task does not say
 	Searched      float64            `json:"searched_score"`             // that of the search
 	SearchedCases int                `json:"n_searched_cases,omitempty"` // as Cases
-	// Gap is Searched − Score with its interval; nil unless both have at least MinGapCases cases.
+	// Gap is Searched − Score with its interval; nil unless both have at least MinGapCases cases, or if the scores are so
+	// large or so close together that the interval is not a finite number.
 	Gap *Gap `json:"gap,omitempty"`
 	// Note says in words that the held-out score is lower than chance explains; "" if it is not, or that cannot be told.
 	Note string `json:"note,omitempty"`
@@ -51,13 +52,13 @@ const MinGapCases = 5
 // s² and numbers n of the searched and the held-out cases, x̄ − ȳ ± t·√(s_x²/n_x + s_y²/n_y), where t is the 0.975
 // quantile of Student's distribution with Welch and Satterthwaite's degrees of freedom. If the lower end is above 0, Note
 // says so. The searched score is the best of many and so expected to be a little high; the interval does not
-// account for that.
+// account for that. A panic of the task is an error, so that the run's result is not lost.
 func ScoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) (*HeldOut, error) {
 	if !best.Result.Valid {
 		return nil, nil
 	}
 	var asked collector
-	r, ok, err := task.HeldOut(llm.WithTrace(ctx, &llm.Trace{Ask: asked.ask}), t, best.Program)
+	r, ok, err := heldOut(llm.WithTrace(ctx, &llm.Trace{Ask: asked.ask}), t, best.Program)
 	if !ok {
 		return nil, nil
 	}
@@ -68,6 +69,16 @@ func ScoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.M
 		return h, fmt.Errorf("report: scoring held-out cases: %w", err)
 	}
 	return h, nil
+}
+
+// heldOut is task.HeldOut with a panic as an error.
+func heldOut(ctx context.Context, t task.Task, program string) (r eval.Result, ok bool, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			ok, err = true, fmt.Errorf("HeldOut panicked: %v", v)
+		}
+	}()
+	return task.HeldOut(ctx, t, program)
 }
 
 // newHeldOut compares what was searched for with what was held out.
@@ -81,24 +92,33 @@ func newHeldOut(searched, held eval.Result) *HeldOut {
 	if min(h.Cases, h.SearchedCases) < MinGapCases {
 		return h
 	}
-	if h.Gap = gap(searched.Cases, held.Cases); h.Gap.Low > 0 {
+	if h.Gap = gap(searched.Cases, held.Cases); h.Gap != nil && h.Gap.Low > 0 {
 		h.Note = fmt.Sprintf("the held-out score %.6g is lower than the searched score %.6g by more than chance explains: the gap is %.6g, 95 %% interval %.6g to %.6g (Welch's t over %d and %d cases). The program fits the cases that it was scored on better than others like them",
 			h.Score, h.Searched, h.Gap.Mean, h.Gap.Low, h.Gap.High, h.SearchedCases, h.Cases)
 	}
 	return h
 }
 
-// gap returns the difference of the means of x and y with Welch's interval.
+// rounding is by how much two means may differ, in parts of the larger one, because their sums were rounded.
+const rounding = 1e-12
+
+// gap returns the difference of the means of x and y with Welch's interval, or nil if that is not finite.
 func gap(x, y []float64) *Gap {
 	mx, vx := stat.MeanVariance(x, nil)
 	my, vy := stat.MeanVariance(y, nil)
 	ex, ey := vx/float64(len(x)), vy/float64(len(y))
 	d := mx - my
+	if math.Abs(d) <= rounding*max(math.Abs(mx), math.Abs(my)) {
+		d = 0
+	}
 	if ex+ey == 0 {
 		return &Gap{d, d, d}
 	}
 	df := (ex + ey) * (ex + ey) / (ex*ex/float64(len(x)-1) + ey*ey/float64(len(y)-1))
 	half := distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(0.975) * math.Sqrt(ex+ey)
+	if math.IsNaN(d) || math.IsNaN(half) || math.IsInf(d+half, 0) {
+		return nil
+	}
 	return &Gap{d, d - half, d + half}
 }
 

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -62,6 +63,7 @@ func TestGap(t *testing.T) {
 		// s² = 0 and 2.5: the error is √0.5, there are 4 degrees of freedom, t = 2.776445.
 		{[]float64{5, 5, 5, 5, 5}, []float64{1, 2, 3, 4, 5}, 2 - 2.776445*math.Sqrt(0.5), 2 + 2.776445*math.Sqrt(0.5), true, "no variance on one side"},
 		{[]float64{1, 1, 1, 1, 1}, []float64{0, 0, 0, 0, 0, 0}, 1, 1, true, "no variance at all"},
+		{same(1/60., 31), same(1/60., 5), 0, 0, false, "equal scores, whose computed means differ in the last digit"},
 		{[]float64{0, 1, 2, 3, 4}, []float64{4, 5, 6, 7, 8}, -4 - 2.306004, -4 + 2.306004, false, "a held-out score may be higher"},
 	} {
 		of := kept{heldOut: func(context.Context, string) (eval.Result, error) { return scores(tt.held...), nil }}
@@ -69,6 +71,40 @@ func TestGap(t *testing.T) {
 		if err != nil || math.Abs(h.Gap.Low-tt.low) > 1e-5 || math.Abs(h.Gap.High-tt.high) > 1e-5 || (h.Note != "") != tt.note {
 			t.Errorf("%s: %+v, %q, %v, want %v to %v", tt.reason, h.Gap, h.Note, err, tt.low, tt.high)
 		}
+	}
+}
+
+// same is a score n times.
+func same(score float64, n int) (list []float64) {
+	for range n {
+		list = append(list, score)
+	}
+	return list
+}
+
+// Scores so large or so close that no interval can be computed have none, and the result can be written.
+func TestGapOfExtremeScores(t *testing.T) {
+	for _, searched := range [][]float64{{1e200, 0, -1e200, 0, 0}, {1e-160, 2e-160, 3e-160, 4e-160, 5e-160}, {1.7e308, -1.7e308, 0, 0, 0}} {
+		of := kept{heldOut: func(context.Context, string) (eval.Result, error) { return scores(1, 1, 1, 1, 1), nil }}
+		h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(searched...)}, llm.Model{})
+		if err != nil || h.Note != "" {
+			t.Errorf("%v: %+v, %v", searched, h, err)
+		}
+		if h.Gap != nil {
+			t.Errorf("%v: an interval %+v", searched, h.Gap)
+		}
+		if _, err := json.Marshal(h); err != nil {
+			t.Errorf("%v: %v", searched, err)
+		}
+	}
+}
+
+// A task that panics when the run is over does not lose the run's result.
+func TestHeldOutPanics(t *testing.T) {
+	of := kept{heldOut: func(context.Context, string) (eval.Result, error) { panic("broken\nscorer") }}
+	h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(1)}, llm.Model{})
+	if err == nil || h == nil || !strings.Contains(h.Reason, "panicked: broken") || strings.Contains(h.Reason, "\n") {
+		t.Errorf("%+v, %v", h, err)
 	}
 }
 
