@@ -53,13 +53,16 @@ func all(n int) []int {
 // worst train cases. The metrics are "train", the mean of the train cases, and "unanswered" if there are such cases.
 func (t *Task) Join(program string, parts []eval.Result) (eval.Result, error) {
 	n := len(t.cfg.Validation)
-	r, err := t.mean(program, parts[:n])
-	if err != nil || !r.Valid {
-		return r, err
-	}
-	feedback, err := t.mean(program, parts[n:])
-	if err != nil || !feedback.Valid {
-		return feedback, err
+	r, feedback := mean(parts[:n]), mean(parts[n:])
+	switch why := noReply(parts[:n]); {
+	case !r.Valid:
+		return r, nil
+	case !feedback.Valid:
+		return feedback, nil
+	case why != "" && strings.TrimRight(program, " \t\r\n") == strings.TrimRight(t.initial, " \t\r\n"):
+		return r, fmt.Errorf("text: %s: the target answered none of %d cases by the initial prompt: %s", t.Name(), n, why)
+	case why != "":
+		return unansweredAll(n, why), nil
 	}
 	r.Metrics["train"] = feedback.Score
 	if lost := r.Metrics[metricUnanswered] + feedback.Metrics[metricUnanswered]; lost > 0 {
@@ -69,13 +72,13 @@ func (t *Task) Join(program string, parts []eval.Result) (eval.Result, error) {
 	return r, nil
 }
 
-// mean returns the mean score of cases, with the score of each. A prompt without a reply to any of them is invalid.
-func (t *Task) mean(program string, cases []eval.Result) (eval.Result, error) {
+// mean returns the mean score of cases, with the score of each. It is invalid if one of them is.
+func mean(cases []eval.Result) eval.Result {
 	r := eval.Result{Valid: true, Metrics: map[string]float64{}}
 	lost := 0.0
 	for _, c := range cases {
 		if !c.Valid {
-			return eval.Result{Reason: c.Reason}, nil
+			return eval.Result{Reason: c.Reason}
 		}
 		r.Cases = append(r.Cases, c.Score)
 		r.Score += c.Score
@@ -85,14 +88,20 @@ func (t *Task) mean(program string, cases []eval.Result) (eval.Result, error) {
 	if lost > 0 {
 		r.Metrics[metricUnanswered] = lost
 	}
-	if int(lost) < len(cases) {
-		return r, nil
+	return r
+}
+
+// noReply returns why the first of cases has no reply, or "" if one of them has.
+func noReply(cases []eval.Result) (why string) {
+	if slices.ContainsFunc(cases, func(c eval.Result) bool { return c.Metrics[metricUnanswered] == 0 }) {
+		return ""
 	}
-	why := cases[0].Artifacts[artifactFeedback]
-	if strings.TrimRight(program, " \t\r\n") == strings.TrimRight(t.initial, " \t\r\n") {
-		return r, fmt.Errorf("text: %s: the target answered none of %d cases by the initial prompt: %s", t.Name(), len(cases), why)
-	}
-	return eval.Invalid("the target answered none of %d cases by it: %s", len(cases), why), nil
+	return cases[0].Artifacts[artifactFeedback]
+}
+
+// unansweredAll is the result of a prompt without a reply to any of n cases.
+func unansweredAll(n int, why string) eval.Result {
+	return eval.Invalid("the target answered none of %d cases by it: %s", n, why)
 }
 
 // maxShown is more than the bytes that one case takes where the search's model is shown it.
@@ -182,7 +191,11 @@ func (b batch) cases() []int {
 	return list
 }
 
-// Join returns the mean, with the score of each case.
-func (b batch) Join(program string, parts []eval.Result) (eval.Result, error) {
-	return b.t.mean(program, parts)
+// Join returns the mean, with the score of each case. That a few cases have no reply by the initial prompt may be chance,
+// so it is no error here, which would end the run.
+func (b batch) Join(_ string, parts []eval.Result) (eval.Result, error) {
+	if why := noReply(parts); why != "" {
+		return unansweredAll(len(parts), why), nil
+	}
+	return mean(parts), nil
 }

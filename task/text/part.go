@@ -165,6 +165,10 @@ func (t *Task) ParsePart(part, parent, reply string) (string, error) {
 // Placeholder stands for a case's input in a prompt.
 const Placeholder = "{input}"
 
+// MaxInputs is how often a prompt may have the Placeholder. A prompt of 64 KiB could have it nine thousand times, and each
+// input can be long.
+const MaxInputs = 16
+
 // place is the default of Config.Messages.
 func place(parts []Part, input string) []llm.Message {
 	var texts []string

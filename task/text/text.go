@@ -20,8 +20,8 @@
 //
 // # What the target is asked
 //
-// A prompt with "{input}" in it is a user message in which the case's input stands in its place. Any other is the
-// system message, and the input is the user's. Parts are put together with blank lines between them; Config.Messages
+// A prompt with "{input}" in it, at most [MaxInputs] times, is a user message in which the case's input stands in its
+// place. Any other is the system message, and the input is the user's. Parts are put together with blank lines between them; Config.Messages
 // does it otherwise.
 //
 // Calls go through [llm.Ask]: in a run they are within its budget, recorded, and charged as "evaluation". Every case is an
@@ -33,8 +33,8 @@
 //
 // A reply is whatever the target says, refusals and empty ones included. A case to which the target gives no reply because
 // the call timed out or stalled, or because the endpoint refused the request or its length, scores Config.Worst. A prompt
-// all of whose cases are like that is invalid. If it is the initial one, that is the target's failure, and an error. So is
-// any other failed call: it ends the run and makes no prompt look bad. Put [llm.Retry] around the target.
+// all of whose validation cases are like that is invalid. If it is the initial one, that is the target's failure, and an
+// error. So is any other failed call: it ends the run and makes no prompt look bad. Put [llm.Retry] around the target.
 package text
 
 import (
@@ -214,6 +214,8 @@ func (t *Task) read(program string) ([]Part, error) {
 		return nil, errors.New("the prompt is empty")
 	case !utf8.ValidString(program) || strings.ContainsRune(program, 0):
 		return nil, errors.New("the prompt has a NUL or is not UTF-8")
+	case strings.Count(program, Placeholder) > MaxInputs:
+		return nil, fmt.Errorf("the prompt has %q %d times: at most %d are allowed", Placeholder, strings.Count(program, Placeholder), MaxInputs)
 	case len(t.names) == 0:
 		return []Part{{Text: program}}, nil
 	}

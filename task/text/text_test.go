@@ -109,6 +109,8 @@ func TestHostilePrompts(t *testing.T) {
 		{"--- part: role ---\nx", true, "what looks like a part is text where there are none"},
 		{"say {input} in capital letters {input}", true, "the placeholder twice"},
 		{"```\n</think>", true, "an open block"},
+		{strings.Repeat("{input}", text.MaxInputs), true, "the placeholder as often as is allowed"},
+		{strings.Repeat("{input}", text.MaxInputs+1), false, "a message many times as long as the prompt and the input"},
 	} {
 		asked = 0
 		if r := evaluate(t, tk, tt.program); r.Valid != tt.valid || (asked > 0) != tt.valid {
@@ -228,6 +230,26 @@ func TestSomeUnanswered(t *testing.T) {
 	})
 	if r := evaluate(t, newTask(t, c), "in capital letters"); !r.Valid || !slices.Equal(r.Cases, []float64{1, -5, 1}) || r.Metrics["unanswered"] != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// That the few cases of a batch, or those of the feedback, have no reply is chance. It ends no run, and is not held against
+// a prompt whose score is known.
+func TestFewUnanswered(t *testing.T) {
+	c := config()
+	c.Reflect = 1
+	c.Target = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		if slices.ContainsFunc(c.Train, func(in text.Case) bool { return in.Input == req.Messages[1].Content }) {
+			return llm.Reply{}, &llm.Error{Status: llm.Timeout, Err: errors.New("no tokens")}
+		}
+		return shouter(ctx, req)
+	})
+	tk := newTask(t, c)
+	if r := evaluate(t, tk, tk.Initial()); !r.Valid || r.Metrics["unanswered"] != 1 {
+		t.Errorf("without feedback: %+v", r)
+	}
+	if r, err := tk.Minibatch(0, 2).Evaluate(t.Context(), tk.Initial()); err != nil || r.Valid {
+		t.Errorf("a batch without replies: %+v, %v", r, err)
 	}
 }
 
