@@ -7,8 +7,9 @@ import (
 )
 
 // GEPA keeps the programs that are the best at some case, draws a parent by the number of these cases, and asks for a
-// rewrite that reflects on the feedback. A child is scored on a minibatch of three cases first, and on all if it is strictly
-// better there than its parent. Two programs with a common ancestor are merged without a model.
+// rewrite that reflects on the feedback. Of a prompt in named parts one part is rewritten in turn. A child is scored on a
+// minibatch of three cases first, and on all if it is strictly better there than its parent. Two programs with a common
+// ancestor are merged without a model.
 //
 // On purpose otherwise:
 //   - a step has N children of the archive as it is then; there, one;
@@ -21,7 +22,7 @@ import (
 func GEPA(s Setting) population.Config {
 	c := s.config()
 	c.Archive, c.Select = &population.Fronts{}, population.FrontFrequency{}
-	c.Operators = []population.Operator{population.Rewrite{Label: "reflect", Instruction: reflection}, &population.Merge{}}
+	c.Operators = []population.Operator{population.InTurn{Label: "reflect", Instruction: reflection}, &population.Merge{}}
 	c.Policy = population.Shares{0.9, 0.1}
 	if m, ok := task.As[Minibatches](s.Task); ok {
 		c.Gates = []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return m.Minibatch(v.Birth, 3) }}}

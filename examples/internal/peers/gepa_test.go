@@ -10,8 +10,11 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/examples/internal/dues"
 	"github.com/evoalloc/evoalloc/examples/internal/peers"
+	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/text"
 )
 
 // A batch scores eight numbers by some of its cases: how near the i-th is to i². The zero value has none.
@@ -73,5 +76,38 @@ func TestGEPAOnCases(t *testing.T) {
 	}
 	if !res.Best.Better(res.Arms[0].Start) {
 		t.Errorf("best %v, from %v", res.Best.Result.Score, res.Arms[0].Start.Result.Score)
+	}
+}
+
+// Of a prompt in parts a child has one part of its own, and each part has its turn.
+func TestGEPAChangesPartsInTurn(t *testing.T) {
+	c := dues.Config(dues.Target{})
+	c.Initial, c.Parts = "", []text.Part{{Name: "task", Text: dues.Initial}, {Name: "form", Text: "Be brief."}}
+	prompts, err := text.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := peers.GEPA(peers.Setting{Task: prompts})
+	cfg.Archive, cfg.Gates = population.Top(1), nil // so that all are children of the initial prompt, which is as good as they are
+	kids, _ := steps(t, cfg, func(req llm.Request) (llm.Reply, error) {
+		return llm.Reply{Text: task.Fence(fmt.Sprint("Think of ", req.Seed), ""), Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+	}, 300)
+	changed := map[string]int{}
+	for _, k := range kids {
+		if k.Program == "" { // the budget ended before its reply
+			continue
+		}
+		parts, err := text.SplitParts(k.Program)
+		if err != nil || len(parts) != 2 || (parts[0] == c.Parts[0]) == (parts[1] == c.Parts[1]) {
+			t.Fatalf("a child changes other than one part: %q, %v", k.Program, err)
+		}
+		for i, p := range parts {
+			if p != c.Parts[i] {
+				changed[p.Name]++
+			}
+		}
+	}
+	if changed["task"] < 3 || changed["form"] < 3 {
+		t.Errorf("parts changed: %v", changed)
 	}
 }

@@ -48,23 +48,26 @@ func fitness(m *population.Member) float64 { return max(m.Result.Score, 0.001) }
 // distance is OpenEvolve's of two programs: 0.1 times the difference in length, 10 times that in lines, and half of the
 // number of characters that one of them has alone.
 func distance(a, b string) float64 {
-	alone := 0
-	for _, r := range characters(a + b) {
-		if strings.ContainsRune(a, r) != strings.ContainsRune(b, r) {
-			alone++
-		}
-	}
+	ofA, ofB := characters(a), characters(b)
+	alone := without(ofA, ofB) + without(ofB, ofA)
 	return 0.1*math.Abs(float64(len(a)-len(b))) + 10*math.Abs(float64(strings.Count(a, "\n")-strings.Count(b, "\n"))) + 0.5*float64(alone)
 }
 
-// characters returns each character of text once.
-func characters(text string) (once []rune) {
-	seen := map[rune]bool{}
+// characters returns the characters of text.
+func characters(text string) map[rune]bool {
+	set := map[rune]bool{}
 	for _, r := range text {
-		if !seen[r] {
-			seen[r] = true
-			once = append(once, r)
+		set[r] = true
+	}
+	return set
+}
+
+// without returns how many characters of a are not in b.
+func without(a, b map[rune]bool) (n int) {
+	for r := range a {
+		if !b[r] {
+			n++
 		}
 	}
-	return once
+	return n
 }
