@@ -87,13 +87,13 @@ func readCase(line []byte) (c Case, set string, err error) {
 		Set   string          `json:"set"`
 	}
 	if err := json.Unmarshal(line, &row); err != nil {
-		return c, "", fmt.Errorf("no case in JSON: %w", err)
+		return c, "", fmt.Errorf("need a case in JSON: %w", err)
 	}
 	if row.Input == nil {
 		return c, "", errors.New(`the case has no "input"`)
 	}
 	c = Case{ID: row.ID, Input: *row.Input}
-	if json.Unmarshal(row.Want, &c.Want) != nil { // no string
+	if json.Unmarshal(row.Want, &c.Want) != nil { // a number, a list or an object stays JSON
 		c.Want = string(row.Want)
 	}
 	return c, row.Set, nil

@@ -17,9 +17,9 @@ func TestReadCases(t *testing.T) {
 		{"\ufeff{\"input\": \"x\"}\r\n\n", "", "what other systems write"},
 		{`{"input": ""}`, "", "an input may be empty"},
 		{`{"want": "x"}`, `line 1: the case has no "input"`, "it would ask nothing"},
-		{"{\"input\": \"x\"}\n[1]", "line 2: no case in JSON", "the line is named"},
+		{"{\"input\": \"x\"}\n[1]", "line 2: need a case in JSON", "the line is named"},
 		{`{"input": "x", "set": "test"}`, `the set is "test"`, "the sets are named"},
-		{`{"input": 1}`, "no case in JSON", "an input is text"},
+		{`{"input": 1}`, "need a case in JSON", "an input is text"},
 	} {
 		_, err := text.ReadCases(strings.NewReader(tt.file))
 		if (err != nil) != (tt.says != "") || err != nil && !strings.Contains(err.Error(), tt.says) {
