@@ -26,7 +26,8 @@ type Case struct {
 type Sets struct{ Train, Validation, HeldOut []Case }
 
 // Divide deals cases out over the three sets, a third to each. Which case is in which set depends on the cases' IDs
-// alone, and not on their order. Fewer than three leave a set empty, which [New] refuses.
+// alone, and not on their order. A case more or less moves others to another set, so state the sets of a file that grows.
+// Fewer than three leave a set empty, which [New] refuses.
 func Divide(cases []Case) Sets {
 	place := func(c Case) uint64 {
 		a, _ := stream.Seed(0, "text divide "+c.ID, 0)
@@ -47,7 +48,7 @@ const maxLine = 16 << 20
 
 // ReadCases reads JSON Lines, each an object with "input", and, where there are any, "id", "want" and "set": "train",
 // "validation" or "held_out". Cases without a set are divided as [Divide] does. One without an id is "line N". A want
-// that is no string is kept as JSON. Other members are ignored, and so are blank lines.
+// that is a number, a list or an object is kept as JSON. Other members are ignored, and so are blank lines.
 func ReadCases(r io.Reader) (Sets, error) {
 	var s Sets
 	var undecided []Case

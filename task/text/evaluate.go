@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// Evaluate scores a prompt outside of a run, which evaluates the Parts.
+// Evaluate scores a prompt outside of a run. A run evaluates the Parts instead.
 func (t *Task) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	return eval.Compose(ctx, t, program)
 }
@@ -191,8 +191,8 @@ func (b batch) cases() []int {
 	return list
 }
 
-// Join returns the mean, with the score of each case. That a few cases have no reply by the initial prompt may be chance,
-// so it is no error here, which would end the run.
+// Join returns the mean, with the score of each case. If no case has a reply, the prompt is invalid here, the initial one
+// too. With a few cases this can be chance, and an error would end the run.
 func (b batch) Join(_ string, parts []eval.Result) (eval.Result, error) {
 	if why := noReply(parts); why != "" {
 		return unansweredAll(len(parts), why), nil

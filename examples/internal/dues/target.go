@@ -14,8 +14,8 @@ import (
 // greeting is how the stand-in begins a reply unless it is told not to.
 const greeting = "Sure! "
 
-// A Target stands in for the model that answers cases. It is no language model: it obeys sentences of the prompt that
-// have words which it knows, one line at a time and later lines over earlier ones, and repeats the record otherwise. What
+// A Target stands in for the model that answers cases. It is far from a language model: it obeys sentences of the
+// prompt that have words which it knows, one line at a time and later lines over earlier ones, and repeats the record otherwise. What
 // it says depends on the prompt's text and the record alone, and it knows no case. A line such as
 //
 //	For "ada fox | 1 | 2024-03-09" answer "yes"

@@ -1,6 +1,6 @@
 // Package peers has other systems' searches as configurations of a population: the same parts, put together as these
-// systems do. Each comment says what differs from the original on purpose, and why. Where it says nothing of a part,
-// that is as in the original's defaults of autumn 2026.
+// systems do. Each comment says what differs from the original on purpose, and why. All else is as in the original's
+// defaults of autumn 2026.
 //
 // Common to all: what a call brings is one child, so nothing is asked again in secret; an invalid program is data and
 // not a score of 0, and stays out of the archive; the ensemble of models that most have is the Setting's LLM
@@ -44,7 +44,7 @@ func (s Setting) config() population.Config {
 type Peer struct {
 	Name    string
 	Summary string // what it is, in one line
-	// Config returns the search. Its parts are new each time, as no two searches may share them.
+	// Config returns the search. Its parts are new each time, because searches must not share them.
 	Config func(Setting) population.Config
 }
 
