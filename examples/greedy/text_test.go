@@ -99,7 +99,11 @@ func ownCases(t *testing.T, dir string) string {
 func TestOwnCases(t *testing.T) {
 	dir := t.TempDir()
 	cases := ownCases(t, dir)
-	if r, _ := ranText(t, "--cases "+cases); r.Trajectory[0].BestFitness != 1 || r.HeldOut == nil || r.HeldOut.Score != 1 {
+	prompt := filepath.Join(dir, "prompt.txt")
+	if err := os.WriteFile(prompt, []byte(dues.Initial), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := ranText(t, "--cases "+cases+" --prompt "+prompt); r.Trajectory[0].BestFitness != 1 || r.HeldOut == nil || r.HeldOut.Score != 1 {
 		t.Errorf("the initial prompt has %v, and held out %+v", r.Trajectory[0].BestFitness, r.HeldOut)
 	}
 	if noPython {
@@ -129,7 +133,8 @@ func TestBadTextFlags(t *testing.T) {
 		{"--task text --runtime python", "--runtime has no effect on --task text", "a model answers"},
 		{"--task text --scorer x", "--scorer has no effect without --cases", "the built-in cases have a scorer"},
 		{"--task text --cases " + bad + ".none", "--cases", "there is no such file"},
-		{"--task text --cases " + bad, `line 1: the case has no "input"`, "the line is named"},
+		{"--task text --cases " + bad, "--cases needs a prompt to begin with", "the built-in one is for the built-in cases"},
+		{"--task text --cases " + bad + " --prompt " + bad, `line 1: the case has no "input"`, "the line is named"},
 		{"--task text --prompt " + bad + ".none", "--prompt", "there is no such file"},
 	} {
 		var usage *cli.UsageError

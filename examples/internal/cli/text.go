@@ -29,6 +29,8 @@ func (o *Options) checkText() error {
 		return Usagef("--runtime has no effect on --task text: its programs are prompts, which a model answers by")
 	case o.Scorer != "" && o.Cases == "":
 		return Usagef("--scorer has no effect without --cases: the built-in cases have a scorer")
+	case o.Cases != "" && o.Prompt == "" && o.Scorer == "":
+		return Usagef("--cases needs a prompt to begin with: --prompt with a file, or --scorer with a folder that has one")
 	}
 	return nil
 }
