@@ -82,9 +82,5 @@ func (g *Grid) halve(r *rand.Rand, one, other []float64) {
 
 // meanOf returns the mean of the values drawn.
 func meanOf(values []float64, drawn []int) float64 {
-	sum := 0.0
-	for _, i := range drawn {
-		sum += values[i]
-	}
-	return sum / float64(len(drawn))
+	return average(len(drawn), func(i int) float64 { return values[drawn[i]] })
 }

@@ -65,7 +65,8 @@ func LogGap(score, ceiling, epsilon float64) float64 { return math.Log(max(ceili
 
 // NewGrid makes the grid of runs of one task, model and method. Runs of one breadth and seed are one search; a cell
 // takes the shallowest of them that is deep enough. NewGrid returns an error if runs are of different tasks, models
-// or methods, if one seed is there twice, if a run is wrong or stopped early, or if no cell is left.
+// or methods, if one seed is there twice, if a run is wrong or stopped early, if the ceiling is not finite or epsilon
+// below 0, or if no cell is left.
 func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 	config.Epsilon = cmp.Or(config.Epsilon, 1e-4)
 	if !(config.Epsilon > 0) || math.IsInf(config.Epsilon, 0) {
@@ -76,7 +77,9 @@ func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 	}
 	g := &Grid{Task: runs[0].Task, Model: runs[0].Model, Method: runs[0].Method, Ceiling: 1, Epsilon: config.Epsilon}
 	if config.Ceiling != nil {
-		g.Ceiling = *config.Ceiling
+		if g.Ceiling = *config.Ceiling; !finite(g.Ceiling) {
+			return nil, fmt.Errorf("analysis: GridConfig.Ceiling is %v: need a finite number", g.Ceiling)
+		}
 	}
 	byN := map[int]map[int64][]Run{}
 	for _, r := range runs {

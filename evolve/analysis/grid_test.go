@@ -78,7 +78,7 @@ func TestSurfaceOfExactCells(t *testing.T) {
 
 // The pitfalls of files, each with what is to be done about it.
 func TestGridRefuses(t *testing.T) {
-	good := exact(wanted, 64, powers, 3)
+	good, nan := exact(wanted, 64, powers, 3), math.NaN()
 	change := func(f func(r []analysis.Run) []analysis.Run) []analysis.Run { return f(slices.Clone(good)) }
 	first := func(f func(r *analysis.Run)) []analysis.Run {
 		return change(func(r []analysis.Run) []analysis.Run { f(&r[0]); return r })
@@ -109,6 +109,7 @@ func TestGridRefuses(t *testing.T) {
 		}), analysis.GridConfig{}, "no answered call"},
 		{"limits that leave nothing", good, analysis.GridConfig{MinCalls: 65}, "no cell is left"},
 		{"a floor below 0", good, analysis.GridConfig{Epsilon: -1}, "Epsilon is -1"},
+		{"a ceiling that is no number", good, analysis.GridConfig{Ceiling: &nan}, "Ceiling is NaN"},
 	} {
 		if _, err := analysis.NewGrid(c.runs, c.config); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "analysis: ") {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)

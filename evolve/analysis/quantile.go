@@ -31,8 +31,8 @@ func quantile(sorted []float64, q float64) float64 {
 	if i+1 >= len(sorted) {
 		return sorted[len(sorted)-1]
 	}
-	if sorted[i] == sorted[i+1] {
-		return sorted[i] // also where both are infinite
+	if h == float64(i) || sorted[i] == sorted[i+1] {
+		return sorted[i] // also where the next, or both, are infinite
 	}
 	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
 }

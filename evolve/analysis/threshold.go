@@ -29,8 +29,8 @@ func Reliable(first []int, share float64) int {
 		}
 	}
 	slices.Sort(sorted)
-	// 0.9·10 must not become 10 by rounding.
-	at := sorted[int(math.Ceil(share*float64(len(first))-1e-9))-1]
+	// 0.9·10 must not become 10 by rounding, and a share of less than one run is one run.
+	at := sorted[max(int(math.Ceil(share*float64(len(first))-1e-9)), 1)-1]
 	if at == math.MaxInt {
 		return NotReached
 	}
@@ -110,15 +110,16 @@ func (t *Threshold) byRuns(runs []Run) Reach {
 }
 
 // firstInMean returns the first generation in which the mean of the runs drawn is at least score. The mean does not
-// fall, as no run's best does.
+// fall, as no run's best does. Distances from score are summed, and not scores, whose sum may be rounded below the score
+// that all runs have.
 func firstInMean(runs []Run, drawn []int, score float64) int {
 	last := len(runs[0].Best)
 	g := sort.Search(last, func(g int) bool {
-		sum := 0.0
+		above := 0.0
 		for _, i := range drawn {
-			sum += runs[i].Best[g]
+			above += runs[i].Best[g] - score
 		}
-		return sum/float64(len(drawn)) >= score
+		return above >= 0
 	})
 	if g == last {
 		return NotReached
