@@ -218,3 +218,43 @@ func TestWrongMethods(t *testing.T) {
 		}
 	}
 }
+
+// Two sweeps in one folder would ask for the same children. The second is refused before it asks anything, and does not
+// disturb the first.
+func TestTwoInOneFolder(t *testing.T) {
+	dir, first := t.TempDir(), mixed(2)
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	first.Models[0], _ = counted(first.Models[0], func(_ context.Context, n int) error {
+		if n == 0 {
+			close(begun)
+		}
+		<-goOn
+		return nil
+	})
+	type end struct {
+		result *sweep.Result
+		err    error
+	}
+	ended := make(chan end)
+	go func() {
+		r, err := first.Run(t.Context(), sweep.Config{Dir: dir, AtOnce: 1})
+		ended <- end{r, err}
+	}()
+	<-begun
+	second := mixed(2)
+	model, calls := counted(second.Models[0], nil)
+	second.Models[0] = model
+	if _, err := second.Run(t.Context(), sweep.Config{Dir: dir}); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("%v, want ErrLocked that names the folder", err)
+	}
+	if calls.total() > 0 {
+		t.Errorf("the second made %d calls", calls.total())
+	}
+	close(goOn)
+	if e := <-ended; e.err != nil || e.result.Left > 0 {
+		t.Errorf("the first: %+v, %v", e.result, e.err)
+	}
+	if made(t, second, sweep.Config{Dir: dir}); calls.total() > 0 {
+		t.Errorf("after the first, the second made %d calls", calls.total())
+	}
+}

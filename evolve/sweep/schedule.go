@@ -35,8 +35,11 @@ type Score struct {
 // An error is a run's, or the plan's or the configuration's. The other runs are stopped then, and can go on. The result
 // that comes with it has what was finished; it is nil if nothing was begun.
 //
+// The folder is this process's meanwhile: where another one sweeps in it, Run returns an error that is
+// [journal.ErrLocked].
+//
 // Run returns when every goroutine that it started has ended.
-func (p Plan) Run(ctx context.Context, cfg Config) (*Result, error) {
+func (p Plan) Run(ctx context.Context, cfg Config) (result *Result, err error) {
 	cfg = cfg.withDefaults()
 	if err := errors.Join(p.validate(), cfg.validate()); err != nil {
 		return nil, err
@@ -50,6 +53,11 @@ func (p Plan) Run(ctx context.Context, cfg Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	release, err := holdFolder(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	s := newSweep(p, cfg)
 	for _, f := range read {
 		s.out.Scores = append(s.out.Scores, f.scores()...)
