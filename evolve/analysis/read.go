@@ -139,7 +139,7 @@ func (f resultJSON) greedy() (Run, error) {
 
 // bandit returns the run of a file of several searches.
 func (f resultJSON) bandit() (Run, error) {
-	r := Run{Task: f.Task, Model: f.Model, Method: f.method(fmt.Sprintf("%s K=%d", f.Algo, len(f.Arms))), T: f.Total, N: f.N, Stop: f.Stop}
+	r := Run{Task: f.Task, Model: f.Model, Method: f.method(fmt.Sprintf("%s K=%d", f.Algo, len(f.Arms))), T: f.Total, N: f.N, Arms: len(f.Arms), Stop: f.Stop}
 	seed, err := f.BanditSeed.Int64()
 	if err != nil {
 		return r, fmt.Errorf("analysis: bandit_seed %q: need a whole number", f.BanditSeed)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
 // columns are those of runs.csv, in their order. docs/sweep.md describes them.
@@ -76,7 +78,8 @@ func (r Run) writeTo(w *csv.Writer, f *finished) error {
 // record returns the fields of a row, by columns.
 func (r Run) record(f *finished, of row) []string {
 	n, x := strconv.Itoa, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	return []string{r.Task, r.Model, r.Method, n(r.N), n(r.Arms), n(r.T), strconv.FormatUint(uint64(r.Seed), 10), n(of.Generation), n(of.Arm),
+	text := printable.Field // names may be those of a file that was read
+	return []string{text(r.Task), text(r.Model), text(r.Method), n(r.N), n(r.Arms), n(r.T), strconv.FormatUint(uint64(r.Seed), 10), n(of.Generation), n(of.Arm),
 		n(of.Children), n(of.Valid), x(of.Score), x(of.Best), n(of.Calls), n(of.Attempts), n(of.Evaluations), n(of.Prompt), n(of.Cached),
 		n(of.Completion), x(of.FLOPs), x(of.Cost), x(of.Seconds), strconv.FormatBool(of.Partial), string(f.Stop), f.Limit, n(f.Again)}
 }

@@ -167,3 +167,32 @@ func write(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// What a file names its search and its model is anybody's text. It is no number of searches, and no formula of a
+// spreadsheet.
+func TestReadOfHostileFiles(t *testing.T) {
+	from := t.TempDir()
+	const rows = `"trajectory": [{"generation": 0, "best_fitness": 0.1}, {"generation": 1, "best_fitness": 0.5, "n_children": 12}]`
+	for i, tt := range []struct{ why, file, method string }{
+		{"a search whose name ends as a bandit's", `"seed": 1, "search": "x K=4000000000000", ` + rows, "x K=4000000000000"},
+		{"a search with searches below 0", `"seed": 2, "search": "x K=-7", ` + rows, "x K=-7"},
+		{"a bandit whose name does so, too", `"algo": "x K=9", "T_total": 1, "bandit_seed": 3, "selections": [0], "running_best": [0.5], "arm_results": [{` + rows + `}, {` + rows + `}]`, "x K=9"},
+		{"a formula", `"seed": 4, "search": "=1+1", ` + rows, "'=1+1"},
+	} {
+		file := filepath.Join(from, fmt.Sprint(i, ".json"))
+		write(t, file, `{"task": "pi", "model": "theirs", "T": 1, "N": 12, `+tt.file+`}`)
+		dir := t.TempDir()
+		made(t, grid(1, []int{12}, sweep.Greedy(6)), sweep.Config{Dir: dir, Read: []string{file}})
+		_, rows := table(t, dir)
+		if got := rows[0]["method"]; rows[0]["model"] != "theirs" || got != tt.method {
+			t.Errorf("%s: the method is %q, want %q", tt.why, got, tt.method)
+		}
+	}
+	for _, seed := range []string{"-1", "4294967336"} { // 2³² + 40 would be taken for seed 40
+		file := filepath.Join(from, "seed"+seed+".json")
+		write(t, file, `{"task": "pi", "model": "theirs", "T": 1, "N": 12, "seed": `+seed+`, `+rows+`}`)
+		if _, err := grid(1, []int{12}, sweep.Greedy(6)).Run(t.Context(), sweep.Config{Dir: t.TempDir(), Read: []string{file}}); err == nil || !strings.Contains(err.Error(), "seed "+seed) {
+			t.Errorf("seed %s: %v, want an error that names it", seed, err)
+		}
+	}
+}

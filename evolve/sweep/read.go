@@ -2,8 +2,8 @@ package sweep
 
 import (
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/analysis"
@@ -28,6 +28,9 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sweep: %w", err)
 		}
+		if r.Seed < 0 || r.Seed > math.MaxUint32 {
+			return nil, fmt.Errorf("sweep: %s has the seed %d: need 0 to %d", path, r.Seed, uint32(math.MaxUint32))
+		}
 		f := p.foreign(r)
 		if taken[f.base()] {
 			return nil, fmt.Errorf("sweep: %s has the run %v, which the plan has too, or an earlier file: leave one out", path, f.Run)
@@ -41,11 +44,9 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 // foreign returns r with the cells of the plan's budgets that it contains. Of a greedy run these are the generations that
 // it came to, and of another one its end, if it came to that.
 func (p Plan) foreign(r analysis.Run) foreign {
-	f := foreign{Run{Task: r.Task, Model: r.Model, Method: r.Method, N: r.N, Arms: 1, T: r.T, Seed: uint32(r.Seed)}, r}
-	if method, rest, several := strings.Cut(r.Method, " K="); several {
-		arms, breadth, _ := strings.Cut(rest, " ")
-		f.Method = strings.TrimSpace(method + " " + breadth)
-		f.Arms, _ = strconv.Atoi(arms) // package analysis wrote it
+	f := foreign{Run{Task: r.Task, Model: r.Model, Method: r.Method, N: r.N, Arms: max(r.Arms, 1), T: r.T, Seed: uint32(r.Seed)}, r}
+	if r.Arms > 0 { // the column arms has their number
+		f.Method = strings.Replace(r.Method, fmt.Sprintf(" K=%d", r.Arms), "", 1)
 	}
 	whole := r.Generations()
 	if r.Partial {

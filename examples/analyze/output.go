@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
 // print writes what the report says to a terminal.
@@ -148,7 +150,7 @@ func (r *report) cells() [][]string {
 	for _, p := range r.Problems {
 		for _, s := range p.Studies {
 			for _, c := range s.Cells {
-				rows = append(rows, []string{p.Task, p.Model, s.Method, text(c.T), text(c.N), text(c.Calls()), text(c.Searches),
+				rows = append(rows, []string{name(p.Task), name(p.Model), name(s.Method), text(c.T), text(c.N), text(c.Calls()), text(c.Searches),
 					text(c.Answered), text(c.Mean), text(c.Gap), text(c.Floored), text(c.Above)})
 			}
 		}
@@ -162,8 +164,8 @@ func (r *report) runs() [][]string {
 	for _, p := range r.Problems {
 		for _, s := range p.Studies {
 			for _, f := range s.files {
-				rows = append(rows, []string{p.Task, p.Model, s.Method, text(f.T), text(f.N), text(f.Calls()), text(f.Run.Seed), text(f.Generations()),
-					text(f.AnsweredBy(f.Generations())), text(f.Best[0]), text(f.Final()), f.Stop, filepath.ToSlash(f.From)})
+				rows = append(rows, []string{name(p.Task), name(p.Model), name(s.Method), text(f.T), text(f.N), text(f.Calls()), text(f.Run.Seed), text(f.Generations()),
+					text(f.AnsweredBy(f.Generations())), text(f.Best[0]), text(f.Final()), name(f.Stop), name(filepath.ToSlash(f.From))})
 			}
 		}
 	}
@@ -180,3 +182,6 @@ func numbers(list []int) string {
 }
 
 func text(v any) string { return fmt.Sprint(v) }
+
+// name returns text of a result file, in which anything may stand, as a field of a CSV file.
+func name(s string) string { return printable.Field(s) }
