@@ -111,7 +111,8 @@ func banded(o options, points [][]float64) (plot.Line, error) {
 	return l, nil
 }
 
-// spentBy returns what was spent up to each of some depths, in the mean over runs; nil if a run does not say.
+// spentBy returns what was spent up to each of some depths, in the mean over runs; nil if a run does not say, or says
+// what cannot be: less than 0, or more than a float64 holds.
 func spentBy(files []file, depths []int, by func(file) []float64) []float64 {
 	sums := make([]float64, len(depths))
 	for _, f := range files {
@@ -121,7 +122,13 @@ func spentBy(files []file, depths []int, by func(file) []float64) []float64 {
 				return nil
 			}
 			for ; at < t; at++ {
+				if spent[at] < 0 {
+					return nil
+				}
 				sum += spent[at]
+			}
+			if math.IsInf(sum, 0) {
+				return nil
 			}
 			sums[i] += sum / float64(len(files))
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,19 +66,37 @@ func draw(o options, p *problem) ([]figure, error) {
 		drawings["profiles"] = profiles
 	}
 	var figures []figure
-	for name, d := range drawings {
-		f, err := d.Draw()
+	for _, name := range slices.Sorted(maps.Keys(drawings)) {
+		f, err := drawings[name].Draw()
 		if err != nil {
 			return nil, fmt.Errorf("%s of %s: %w", name, p.Task, err)
 		}
 		figures = append(figures, figure{fileName(p.Task + "_" + p.Model + "_" + name), f, o.png})
 	}
-	slices.SortFunc(figures, func(a, b figure) int { return strings.Compare(a.name, b.name) })
 	return figures, nil
 }
 
-// fileName returns a name with letters, digits and little else.
+// longestName is how long a figure's name may be, so that it has room for an ending in a file system with names of 255.
+const longestName = 200
+
+// fileName returns a name with letters, digits and little else, and cuts a long one.
 func fileName(name string) string {
+	plain := simple(name)
+	return plain[:min(len(plain), longestName)]
+}
+
+// distinct gives figures whose names became the same in [fileName] a number, so that none is written over another.
+func distinct(figures []figure) {
+	seen := map[string]int{}
+	for i, f := range figures {
+		if seen[f.name]++; seen[f.name] > 1 {
+			figures[i].name = fmt.Sprintf("%s-%d", f.name, seen[f.name])
+		}
+	}
+}
+
+// simple returns a name with a hyphen for each character that is not a letter, a digit or one of a few others.
+func simple(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-=", r) {
 			return r

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -82,6 +83,13 @@ func readAll(ctx context.Context, paths []string) (files []file, wrong []string,
 }
 
 func readFile(path string) (file, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return file{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return file{}, errors.New("no regular file") // a pipe would be waited for
+	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return file{}, err

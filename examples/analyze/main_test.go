@@ -320,3 +320,34 @@ func wellFormed(t *testing.T, path string) {
 		}
 	}
 }
+
+// Whatever a result names its task, its model and its method, and whatever it says it spent, each figure is a file of its
+// own, and the rest of the folder is analysed.
+func TestHostileFiles(t *testing.T) {
+	folder := t.TempDir()
+	result := func(name, task, search, more string) {
+		b, err := json.Marshal(map[string]any{"task": task, "model": "../../<m>&\x1b]0;x\a", "search": search})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const rows = `{"generation": 0, "best_fitness": 0.1}, {"generation": 1, "best_fitness": 0.2}`
+		write(t, filepath.Join(folder, name), []byte(strings.TrimSuffix(string(b), "}")+`, "T": 1, "N": 2, "seed": 1, "trajectory": [`+rows+`]`+more+`}`))
+	}
+	result("one.json", "=1+1", "greedy a", "")
+	result("two.json", "=1+1", "greedy-a", "")
+	result("long.json", strings.Repeat("t", 3000), "greedy", `, "flops_per_generation": [-1]`)
+	_, out := analyze(t, folder)
+	surfaces := 0
+	for _, path := range files(t, out, ".svg") {
+		wellFormed(t, path)
+		if strings.Contains(path, "surface_greedy") {
+			surfaces++
+		}
+	}
+	if surfaces != 2 {
+		t.Errorf("%d figures of the methods %q and %q, want one of each", surfaces, "greedy a", "greedy-a")
+	}
+	if got := table(t, filepath.Join(out, "runs.csv"))[1][0]; got != "'=1+1" {
+		t.Errorf("the task is %q in runs.csv, where a spreadsheet would run it", got)
+	}
+}

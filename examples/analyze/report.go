@@ -58,6 +58,7 @@ func newReport(ctx context.Context, o options, files []file, skipped []string) (
 		}
 		r.figures = append(r.figures, drawn...)
 	}
+	distinct(r.figures)
 	return r, nil
 }
 
