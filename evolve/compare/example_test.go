@@ -192,3 +192,10 @@ func ExampleTable_Reach() {
 	// b     0.80 after 0 calls: false
 	// both  0.80 after 10 calls: true
 }
+
+// A relay whose members are credited with their gains for what these cost, beside one that asks only for gains.
+func ExamplePerFLOP() {
+	relay := compare.Relay("relay", compare.Even, compare.Drift(), compare.DriftPlain())
+	fmt.Println(relay, "and", compare.PerFLOP("relay-per-flop", relay))
+	// Output: relay and relay-per-flop
+}

@@ -21,7 +21,7 @@ func groups() (all []compare.Search, of map[string][]compare.Search) {
 		"baselines": compare.Baselines(), "populations": compare.Populations(), "peers": others(),
 		"drifting": compare.Drifting(), "placebos": compare.Placebos(),
 		"portfolios":       append(compare.Portfolios(), mixtures("mixture", compare.Plain(), compare.Rescore())...),
-		"drift-portfolios": append(compare.DriftPortfolios(), mixtures("drift-mixture", compare.Drift(), compare.DriftPlain())...),
+		"drift-portfolios": append(compare.DriftPortfolios(), perFLOP(mixtures("drift-mixture", compare.Drift(), compare.DriftPlain()))...),
 	}
 	for _, name := range groupNames {
 		all = append(all, of[name]...)
@@ -51,6 +51,16 @@ func mixtures(name string, members ...compare.Search) []compare.Search {
 		return peers.LLMEvo(peers.Setting{Task: s.Task, LLM: s.LLM})
 	}))
 	return append(compare.Races(name, members...), compare.Relays(name+"-relay", members...)...)
+}
+
+// perFLOP returns the searches and, of those that are told which steps gained, the same with gains per FLOP.
+func perFLOP(list []compare.Search) []compare.Search {
+	for _, s := range list {
+		if strings.Contains(s.Name, "relay") {
+			list = append(list, compare.PerFLOP(s.Name+"-per-flop", s))
+		}
+	}
+	return list
 }
 
 // described says which searches there are, by group.
