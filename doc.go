@@ -9,7 +9,7 @@
 //	task.Task ───────────┐  what to improve, and how to score it
 //	llm.LLM ─────────────┤  who proposes
 //	                     ▼
-//	       evolve.Greedy, yours               an Arm: one search, advanced a step at a time
+//	       evolve.Greedy, population.Population, yours     an Arm: one search, advanced a step at a time
 //	                     ▲  │ briefs                      ▲
 //	                     │  ▼                             │ Turn: budget, journal, memory of programs
 //	              evolve.Breeder ──── Turn.Ask, Turn.Evaluate
@@ -36,8 +36,8 @@
 //
 // Package task says what there is to improve: an initial program, a prompt, a parser for replies, and
 // an evaluator. task.New makes one of a Spec; task/geometry has circle packing, min/max distance and
-// the Heilbronn triangle, task/packing has online bin packing, and task/folder loads folders with an initial program
-// and an evaluator.py.
+// the Heilbronn triangle, task/packing has online bin packing, task/text has prompts as programs, and task/folder
+// loads folders with an initial program and an evaluator.py.
 //
 // Package eval scores programs. Candidates are hostile until shown otherwise: a Runner returns data,
 // and eval.Scored computes the score where the program cannot reach. eval/js runs JavaScript in this
@@ -59,6 +59,11 @@
 // asks goes through its Turn, so that no call is missing in the account. A search of one's own embeds a
 // Breeder, which keeps every rule that a search has to keep. evolve/journal makes a run durable: killed at any
 // instant it goes on, and pays for nothing twice. evolve/report writes results as JSON.
+//
+// evolve/population has searches that keep many programs, of parts that are values: archives, selectors, operators,
+// gates, memories. evolve/sweep makes grids of runs, evolve/analysis turns runs into comparisons and fits with
+// intervals, evolve/analysis/plot draws them, and evolve/advise looks for the best split of a budget while it is spent.
+// evolve/compare plays searches against each other without a model.
 //
 // Package flops charges attempts: 2 · active parameters · (prompt − cached + completion), and a rule
 // for those that timed out without saying what they used.
