@@ -28,6 +28,9 @@ func summary(p sweep.Plan, r *sweep.Result, dir string) {
 		cli.Printf("%d runs are left: the same command goes on\n", r.Left)
 	}
 	cli.Printf("every generation of %d runs: %s\n", r.Finished, filepath.Join(dir, "runs.csv"))
+	if r.Finished > 0 {
+		cli.Printf("what they say, in tables and figures: go run ./examples/analyze --results %s\n", cli.Quote(dir))
+	}
 }
 
 // A spot is a place of the table: a method and a budget.

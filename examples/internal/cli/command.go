@@ -19,13 +19,13 @@ func command(example string, args []string, flag string) string {
 		if strings.HasPrefix(a, "-") && (name == "resume" || name == "anew") {
 			continue
 		}
-		words = append(words, quote(a))
+		words = append(words, Quote(a))
 	}
 	return strings.Join(append(words, "--"+flag), " ")
 }
 
-// quote returns arg as a POSIX shell reads it as one word.
-func quote(arg string) string {
+// Quote returns arg as a POSIX shell reads it as one word.
+func Quote(arg string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=./:,@%+", r)
 	}
