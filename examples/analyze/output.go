@@ -47,6 +47,7 @@ func (p *problem) words() []string {
 func (s *study) print(w io.Writer) {
 	fmt.Fprintf(w, "\n%s: %s, N = %s, at least %s of each\n", s.Method, count(s.Runs, "run"), numbers(s.Breadths), count(s.Seeds, "seed"))
 	s.table(w)
+	s.surfaceTable(w)
 	s.envelopeTable(w)
 	list(w, "found", s.Found)
 	list(w, "cannot be said yet", s.Open)
