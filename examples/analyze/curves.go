@@ -44,11 +44,11 @@ func answered(f file) []float64 {
 }
 
 // curves returns a figure for each thing that all runs of a method and breadth say they spent, with a line for each of
-// these.
+// these that is shown.
 func (p *problem) curves(o options) (map[string]plot.Curves, error) {
 	figures := map[string]plot.Curves{}
 	for _, s := range p.Studies {
-		for _, n := range s.Breadths {
+		for _, n := range s.shown() {
 			best, depths, err := rise(o, s.deepest[n])
 			if err != nil {
 				return nil, err
@@ -62,7 +62,7 @@ func (p *problem) curves(o options) (map[string]plot.Curves, error) {
 				c, begun := figures["best_by_"+a.name]
 				if !begun {
 					c = plot.Curves{Title: p.title() + "best score by " + a.title, X: a.label, Scale: a.scale, Panels: make([]plot.Panel, 1),
-						Interval: "Mean; band: " + bootstrapped + fmt.Sprintf(", from %d of them on.", fewSeeds)}
+						Interval: "Mean; band: " + bootstrapped + fmt.Sprintf(", from %d of them on.", fewSeeds) + p.omitted()}
 				}
 				c.Panels[0].Lines = append(c.Panels[0].Lines, line)
 				figures["best_by_"+a.name] = c
