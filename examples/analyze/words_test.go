@@ -19,19 +19,27 @@ func TestWords(t *testing.T) {
 		c           analysis.Interval
 		splits      []analysis.SplitInterval
 		found, open []string
+		cells       []analysis.Cell
 	}{
 		{"both are known", at(-0.046, -0.057, -0.035), split(4096, 12, 7, 24, 1),
-			[]string{"c = −0.046 ± 0.011: depth and breadth complement each other", "for C = 4096 the optimum is N ≈ 12 [7, 24], T ≈ 341; 30 more seeds of each breadth would halve the interval"}, nil},
-		{"a lopsided interval has both ends", at(-0.046, -0.09, -0.035), nil, []string{"c = −0.046 [−0.09, −0.035]: depth"}, nil},
+			[]string{"c = −0.046 ± 0.011: depth and breadth complement each other", "for C = 4096 the optimum is N ≈ 12 [7, 24], T ≈ 341; 30 more seeds of each breadth would halve the interval"}, nil, nil},
+		{"the best mean is where the fit says", at(-0.046, -0.057, -0.035), split(64, 4, 2, 8, 1), []string{"c = ", "for C = 64 the optimum is"}, nil,
+			[]analysis.Cell{{T: 8, N: 8, Mean: 0.7}, {T: 64, N: 1, Mean: 0.6}, {T: 128, N: 1, Mean: 0.9}}},
+		{"no breadth is nearer to the fit's", at(-0.046, -0.057, -0.035), split(64, 1.5, 1.2, 1.9, 1), []string{"c = ", "for C = 64 the optimum is"}, nil,
+			[]analysis.Cell{{T: 32, N: 2, Mean: 0.7}, {T: 16, N: 4, Mean: 0.6}}},
+		{"the best mean is elsewhere", at(-0.046, -0.057, -0.035), split(64, 4, 2, 8, 1), []string{"c = ", "for C = 64 the optimum is"},
+			[]string{"for C = 64: whether the surface fits near its optimum; the best mean is at N = 1, outside [2, 8]"},
+			[]analysis.Cell{{T: 8, N: 8, Mean: 0.6}, {T: 64, N: 1, Mean: 0.7}}},
+		{"a lopsided interval has both ends", at(-0.046, -0.09, -0.035), nil, []string{"c = −0.046 [−0.09, −0.035]: depth"}, nil, nil},
 		{"they stand in for each other", at(0.02, 0.01, 0.03), split(64, 1, 1, 1, 0),
-			[]string{"c = 0.02 ± 0.01: depth and breadth stand in", "for C = 64 an extreme is best: N = 1 [1, 1]"}, nil},
-		{"the sign is open", at(-0.01, -0.03, 0.01), nil, nil, []string{"c = −0.01 ± 0.02 spans 0"}},
+			[]string{"c = 0.02 ± 0.01: depth and breadth stand in", "for C = 64 an extreme is best: N = 1 [1, 1]"}, nil, nil},
+		{"the sign is open", at(-0.01, -0.03, 0.01), nil, nil, []string{"c = −0.01 ± 0.02 spans 0"}, nil},
 		{"the split is open", at(-0.046, -0.057, -0.035), split(64, 8, 1, 64, 1),
-			[]string{"c = "}, []string{"for C = 64: the best split; its interval holds every N from 1 to 64"}},
+			[]string{"c = "}, []string{"for C = 64: the best split; its interval holds every N from 1 to 64"}, nil},
 		{"whether it is inside is open", at(-0.046, -0.057, -0.035), split(64, 4, 1, 20, 0.6),
-			[]string{"c = "}, []string{"for C = 64: whether the best split is inside, which it is in 60 % of samples; N ≈ 4 [1, 20]"}},
+			[]string{"c = "}, []string{"for C = 64: whether the best split is inside, which it is in 60 % of samples; N ≈ 4 [1, 20]"}, nil},
 	} {
-		s := &study{Seeds: 10, Intervals: &analysis.SurfaceIntervals{C: c.c, Splits: c.splits}}
+		s := &study{Seeds: 10, Intervals: &analysis.SurfaceIntervals{C: c.c, Splits: c.splits}, Cells: c.cells}
 		s.say()
 		if !begin(s.Found, c.found) || !begin(s.Open, c.open) {
 			t.Errorf("%s: found %q, open %q", c.why, s.Found, s.Open)
