@@ -11,15 +11,14 @@ import (
 // first served. An evaluation calls the Queued of its context's [llm.Trace] when it begins to wait, and the
 // function that this returns when it has its place or gives up. A limit on its time then need not count the
 // wait. Of a [Composite] it limits the parts. Limit panics if n < 1.
+//
+// The Evaluator has a method Around(Evaluator) Evaluator, which returns another one behind the same limit: of all of them
+// together at most n evaluations are under way.
 func Limit(e Evaluator, n int) Evaluator {
 	if n < 1 {
 		panic(fmt.Sprintf("eval: Limit of %d evaluations at once: need at least 1", n))
 	}
-	l := &limited{e, n, semaphore.NewWeighted(int64(n))}
-	if c, ok := e.(Composite); ok {
-		return limitedComposite{l, c}
-	}
-	return l
+	return (&limited{n: n, sem: semaphore.NewWeighted(int64(n))}).Around(e)
 }
 
 type limited struct {
@@ -30,6 +29,15 @@ type limited struct {
 
 func (s *limited) Evaluate(ctx context.Context, program string) (Result, error) {
 	return within(ctx, s.sem, s.n, s.e, program)
+}
+
+// Around returns e behind the same limit.
+func (s *limited) Around(e Evaluator) Evaluator {
+	l := &limited{e, s.n, s.sem}
+	if c, ok := e.(Composite); ok {
+		return limitedComposite{l, c}
+	}
+	return l
 }
 
 func (s *limited) String() string { return fmt.Sprintf("Limit(%v, %d)", s.e, s.n) }

@@ -40,6 +40,35 @@ func TestLimit(t *testing.T) {
 	})
 }
 
+// Evaluators behind one limit share its places, and each scores its own programs.
+func TestLimitAroundSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int64
+		scoring := func(score float64) Evaluator {
+			return Func(func(context.Context, string) (Result, error) {
+				most.Store(max(most.Load(), now.Add(1)))
+				time.Sleep(time.Second)
+				now.Add(-1)
+				return Result{Valid: true, Score: score}, nil
+			})
+		}
+		one := Limit(scoring(0), 3)
+		both := []Evaluator{one, one.(interface{ Around(Evaluator) Evaluator }).Around(scoring(1))}
+		var wg sync.WaitGroup
+		for i := range 9 {
+			wg.Go(func() {
+				if r, err := both[i%2].Evaluate(t.Context(), ""); err != nil || r.Score != float64(i%2) {
+					t.Errorf("%+v, %v, want the score %d", r, err, i%2)
+				}
+			})
+		}
+		wg.Wait()
+		if most.Load() != 3 {
+			t.Errorf("%d at once, want 3", most.Load())
+		}
+	})
+}
+
 func TestLimitWaiterGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := Limit(&slow{}, 1)

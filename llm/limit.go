@@ -11,19 +11,27 @@ import (
 // Limit returns an LLM that has at most n requests in flight at l; further ones wait their turn,
 // first come first served. A request whose context ends while it waits, or whose [Trace] drains, was
 // never sent and makes no attempt. It panics if n < 1.
+//
+// The LLM has a method Around(LLM) LLM, which returns another model behind the same limit: of all of them together
+// at most n requests are in flight.
 func Limit(l LLM, n int) LLM {
 	if n < 1 {
 		panic(fmt.Sprintf("llm: Limit of %d requests in flight: need at least 1", n))
 	}
-	return &limited{l: l, n: n, free: n}
+	return &limited{l, &places{n: n, free: n}}
 }
 
 type limited struct {
 	l LLM
+	*places
+}
+
+// places are what the calls of one limit share.
+type places struct {
 	n int
 
 	mu      sync.Mutex
-	free    int       // places; 0 while calls wait
+	free    int       // 0 while calls wait
 	waiting list.List // of chan struct{}, each closed when its call is given a place
 }
 
@@ -41,7 +49,7 @@ func (s *limited) Generate(ctx context.Context, req Request) (Reply, error) {
 }
 
 // acquire waits for a place. The call has none if it returns an error.
-func (s *limited) acquire(ctx context.Context, t *Trace) error {
+func (s *places) acquire(ctx context.Context, t *Trace) error {
 	defer t.Queued()()
 	ready, turn := s.enqueue()
 	select {
@@ -57,7 +65,7 @@ func (s *limited) acquire(ctx context.Context, t *Trace) error {
 }
 
 // enqueue takes a free place, or waits behind all that came before. ready is closed when there is a place.
-func (s *limited) enqueue() (ready chan struct{}, turn *list.Element) {
+func (s *places) enqueue() (ready chan struct{}, turn *list.Element) {
 	ready = make(chan struct{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +78,7 @@ func (s *limited) enqueue() (ready chan struct{}, turn *list.Element) {
 }
 
 // leave gives up waiting. A place that the call was given meanwhile goes to the next.
-func (s *limited) leave(ready chan struct{}, turn *list.Element) {
+func (s *places) leave(ready chan struct{}, turn *list.Element) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
@@ -82,14 +90,14 @@ func (s *limited) leave(ready chan struct{}, turn *list.Element) {
 }
 
 // release gives a place back, and reports whether it is free because no call waits for one.
-func (s *limited) release() (idle bool) {
+func (s *places) release() (idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pass()
 }
 
 // pass gives a place to the first that waits, if any. The caller holds mu.
-func (s *limited) pass() (idle bool) {
+func (s *places) pass() (idle bool) {
 	next := s.waiting.Front()
 	if next == nil {
 		s.free++
@@ -101,6 +109,9 @@ func (s *limited) pass() (idle bool) {
 
 // Announces returns true, see the function [Announces].
 func (s *limited) Announces() bool { return true }
+
+// Around returns l behind the same limit.
+func (s *limited) Around(l LLM) LLM { return &limited{l, s.places} }
 
 // Unwrap returns the LLM behind the limit.
 func (s *limited) Unwrap() LLM { return s.l }

@@ -41,6 +41,37 @@ func TestLimitHoldsRequestsBack(t *testing.T) {
 	})
 }
 
+// Models behind one limit share its places, and each is asked for its own calls.
+func TestLimitAroundSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int64
+		var asked [2]atomic.Int64
+		model := func(i int) llm.LLM {
+			return llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+				asked[i].Add(1)
+				most.Store(max(most.Load(), now.Add(1)))
+				time.Sleep(time.Second)
+				now.Add(-1)
+				return llm.Reply{}, nil
+			})
+		}
+		one := llm.Limit(model(0), 3)
+		both := []llm.LLM{one, one.(interface{ Around(llm.LLM) llm.LLM }).Around(model(1))}
+		var wg sync.WaitGroup
+		for i := range 9 {
+			wg.Go(func() {
+				if _, err := both[i%2].Generate(t.Context(), llm.Request{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if most.Load() != 3 || asked[0].Load() != 5 || asked[1].Load() != 4 {
+			t.Errorf("%d in flight at most, want 3; %d and %d calls, want 5 and 4", most.Load(), asked[0].Load(), asked[1].Load())
+		}
+	})
+}
+
 func TestLimitWaiterThatGivesUpWasNeverSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
