@@ -145,7 +145,7 @@ func (h halves) loss(scores [][]float64, choose, on []float64) float64 {
 		}
 	}
 	top, bottom := at(scores[best], on), at(scores[worst], on)
-	if top <= bottom { // the choice was luck, and there is no range to speak of
+	if top <= bottom { // the choice was luck, and the range means nothing
 		return 0
 	}
 	return (top - at(scores[h.search], on)) / (top - bottom)

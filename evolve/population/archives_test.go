@@ -291,7 +291,7 @@ func TestMigrantsAreCopies(t *testing.T) {
 	}
 }
 
-// The nearest member is found whether it is very like the new one or hardly, and one that is no better replaces none.
+// The nearest member is found whether it is very like the new one or hardly, and one that is not better replaces none.
 func TestCrowding(t *testing.T) {
 	c := &population.Crowding{Size: 3}
 	c.Add(member(0, "a b c d e f g h i j k l m n o p", 1))

@@ -33,7 +33,7 @@ func (e *elders) add(m *Member) {
 // memberBytes is about how much memory a member takes.
 func memberBytes(m *Member) int { return 256 + len(m.Program) + m.Result.Size() }
 
-// ancestor returns the youngest common ancestor of a and b that is no better than either, and none if one of them
+// ancestor returns the youngest common ancestor of a and b that is not better than either, and none if one of them
 // descends from the other.
 //
 // A child is born after its parents, so the youngest member that was not looked at yet has no descendant among those

@@ -11,7 +11,7 @@ import (
 
 // Merge combines two members that descend from a common ancestor, without a model (GEPA). Of each part of the program
 // the child has what a member has made of the ancestor's, and what the better one has made of it where both have
-// changed it. The ancestor is the youngest that is no better than either; each must have changed a part that the
+// changed it. The ancestor is the youngest that is not better than either; each must have changed a part that the
 // other has not changed in the same way.
 //
 // A pair is merged once, and a program that was made before is not made again. A child of it costs its evaluation and no

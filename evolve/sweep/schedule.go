@@ -30,7 +30,7 @@ type Score struct {
 }
 
 // Run makes the runs of the plan that are not finished yet, and writes runs.csv. When ctx ends, nothing more is sent, the
-// calls under way have the grace period to finish, and the sweep can go on later; that is no error.
+// calls under way have the grace period to finish, and the sweep can go on later; that is not an error.
 //
 // An error is a run's, or the plan's or the configuration's. The other runs are stopped then, and can go on. The result
 // that comes with it has what was finished; it is nil if nothing was begun.
