@@ -139,8 +139,8 @@ func (p limitedPart) Evaluate(ctx context.Context, program string) (Result, erro
 	return within(ctx, p.sem, p.n, p.Evaluator, program)
 }
 
-// Unwrap returns the part without the limit, which does not change its results. A run therefore remembers it as one.
-func (p limitedPart) Unwrap() Evaluator { return p.Evaluator }
+// Unlimited returns the part without the limit, which does not change its results. A run therefore remembers it as one.
+func (p limitedPart) Unlimited() Evaluator { return p.Evaluator }
 
 // String names the part.
 func (p limitedPart) String() string { return fmt.Sprint(p.Evaluator) }

@@ -128,8 +128,8 @@ func newPrograms() *programs {
 // first asked. A part of a composite behind an [eval.Limit] is the part itself. It reports false for an evaluator that
 // cannot be compared, such as a func: its results cannot be remembered.
 func (p *programs) name(e eval.Evaluator) (name string, known bool) {
-	for w, ok := e.(unwrapper); ok; w, ok = e.(unwrapper) {
-		e = w.Unwrap()
+	for l, ok := e.(limited); ok; l, ok = e.(limited) {
+		e = l.Unlimited()
 	}
 	name = printed(e)
 	if !reflect.ValueOf(e).Comparable() {
@@ -149,8 +149,8 @@ func (p *programs) name(e eval.Evaluator) (name string, known bool) {
 	return name, true
 }
 
-// An unwrapper is an evaluator with the results of another one.
-type unwrapper interface{ Unwrap() eval.Evaluator }
+// A limited is an evaluator behind a limit, with the results that it has without.
+type limited interface{ Unlimited() eval.Evaluator }
 
 // printed returns the name of an evaluator in a journal: a task's name, or what the String method of another
 // evaluator returns, or its type. It never prints a struct's fields. They may hold addresses, which differ from
