@@ -55,7 +55,10 @@ func run(ctx context.Context, args []string) error {
 		Observer:    progress.observe,
 	})
 	progress.close()
-	if result == nil || errors.Is(err, sweep.ErrOther) { // nothing was begun, or the flags are those of another sweep
+	switch {
+	case result == nil && ctx.Err() != nil: // stopped while it looked for what is finished
+		return cli.ErrCanceled
+	case result == nil || errors.Is(err, sweep.ErrOther): // nothing was begun, or the flags are those of another sweep
 		return &cli.UsageError{Err: err}
 	}
 	summary(plan, result, o.Output)

@@ -130,3 +130,14 @@ func TestStoppedAndGoneOnWith(t *testing.T) {
 		t.Errorf("with another limit: %v", err)
 	}
 }
+
+// A sweep that is stopped while it looks for what is finished was stopped, and its flags are not at fault.
+func TestStoppedBeforeItBegins(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	err := run(ctx, []string{"--methods", "greedy", "--budgets", "2", "--seeds", "1", "--output", t.TempDir()})
+	var usage *cli.UsageError
+	if !errors.Is(err, cli.ErrCanceled) || errors.As(err, &usage) {
+		t.Errorf("%v, want that it was stopped", err)
+	}
+}
