@@ -105,8 +105,8 @@ func newSearch(h HillClimb, o objective, a Address) *search {
 // Best implements [Search].
 func (s *search) Best() float64 { return min(s.best, 1) }
 
-// next makes a child, and reports whether it has a score. One that this parent had before has none, as it is no better
-// than then.
+// next makes a child, and reports whether it has a score. A child that this parent had before has none, because its
+// score is known.
 func (s *search) next() bool {
 	seed := s.rand.Uint64()
 	if s.few != nil {

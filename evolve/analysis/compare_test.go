@@ -163,7 +163,7 @@ func TestSignFlipAgainstAllSigns(t *testing.T) {
 	}
 }
 
-// Where there is no difference, at most a share p of p-values is at most p.
+// If both methods are the same, a p-value of at most p comes in at most a share p of tests.
 func TestSignFlipIsValid(t *testing.T) {
 	const tests = 400
 	small := 0

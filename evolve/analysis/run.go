@@ -15,7 +15,7 @@ type Run struct {
 	// T and N are the plan: T generations of N children, a budget of T·N calls.
 	T, N int
 	Seed int64
-	// Arms is how many searches share the budget of a bandit; 0 means that there is no bandit.
+	// Arms is how many searches share the budget of a bandit; 0 for a run of one search.
 	Arms int
 	Best []float64 // the best score after generation 0, 1, ...; 0 is the initial program. Of a bandit: after each round
 	// Answered is how many model calls brought an answer in generation 0, 1, ... In generation 0 those that were made

@@ -12,8 +12,8 @@ type Difference struct {
 	Family, Search string
 	// Interval is the mean of the paired differences, with a 95 % bootstrap interval.
 	analysis.Interval
-	// P is the p-value of the sign-flip test that there is no difference, corrected by Holm's method for testing the
-	// search in all families. [analysis.SignFlip] says how small it can be.
+	// P is the p-value of the sign-flip test, whose hypothesis is a difference of 0. It is corrected by Holm's method,
+	// because the search is tested in all families. [analysis.SignFlip] says how small it can be.
 	P float64
 }
 

@@ -64,6 +64,6 @@ func (c *chooser) report(p pull, reward float64) (err error) {
 // cancel ends a choice of which nothing can be learned. The policy does not hear of it.
 func (c *chooser) cancel(p pull) {
 	if c != nil && p.drawn {
-		_ = c.player.Cancel(p.id) // it is pending, so there is no error
+		_ = c.player.Cancel(p.id) // cannot fail: the pull is pending
 	}
 }

@@ -60,7 +60,7 @@ type Config struct {
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(evolve.Child)
 
-	plain bool // there is no operator but the default one
+	plain bool // Operators was left out, so the default one is alone
 }
 
 func (c Config) withDefaults() Config {

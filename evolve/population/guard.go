@@ -23,8 +23,8 @@ func guard(what string, f func()) (err error) {
 // named returns what a part is and how it prints.
 func named(what string, part any) string { return what + " " + nameOf(part) }
 
-// nameOf returns a part as it prints itself, an operator by its name, and anything else as its type: fields may print
-// otherwise in every process.
+// nameOf returns what a part's String method returns. Of a part without one it returns the operator's name, or else the
+// type. It never prints fields, because they may hold addresses, which differ in every process.
 func nameOf(part any) string {
 	switch p := part.(type) {
 	case fmt.Stringer:
