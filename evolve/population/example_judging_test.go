@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -37,13 +38,13 @@ func ExampleGateFunc() {
 
 // Of two programs that look alike a model says whether they do the same. The gate asks it only about those.
 func ExampleJudge() {
-	asked := 0
+	var asked atomic.Int64 // gates are asked about several children at a time
 	strict := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		asked++
+		asked.Add(1)
 		return ok("The second one appends a number.\nVERDICT: SAME"), nil
 	})
 	res := search(population.Config{N: 4, Gates: []population.Gate{&population.Unlike{Most: 0.1, Judge: &population.Judge{LLM: strict}}}}, 24)
-	fmt.Println(asked > 0, "best", res.Best.Program)
+	fmt.Println(asked.Load() > 0, "best", res.Best.Program)
 	// Output:
 	// true best 1 2 3 9 9
 }
