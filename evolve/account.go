@@ -121,7 +121,7 @@ func (a *account) better(arm int) {
 	}
 }
 
-// mark marks the children whose program came before, in the order of outcomes and of children in them. That
+// mark names the children's programs, and marks those whose program came before, in the order of outcomes and of children in them. That
 // order is the same in replay. The order of evaluations is not: which of two equal programs in flight is
 // evaluated first is chance.
 func (a *account) mark(g Generation) {
@@ -129,6 +129,7 @@ func (a *account) mark(g Generation) {
 	for i := range g.Children {
 		if c := &g.Children[i]; c.HasProgram() {
 			c.Duplicate = a.repeated(c.Program)
+			c.Hash = journal.KeyOf(c.Program).String()
 		}
 	}
 }

@@ -136,7 +136,7 @@ func (al *Allocator) ready(ctx context.Context, turn *Turn) error {
 // stepArm steps the drawn arm and takes the outcome in.
 func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocation.Decision) (Generation, error) {
 	p := decision.Pull
-	in := turn.inner(decision.Most)
+	in := turn.inner(p.Arm, decision.Most)
 	gen, err := al.cfg.Arms[p.Arm].Step(ctx, in)
 	var scored []scoring
 	if in.recording() { // an allocator stepped by hand has nobody to correct what its arm returns

@@ -45,8 +45,9 @@ type batch struct {
 type made struct {
 	child    Child
 	brief    Brief
-	recalled bool  // its reply comes from a journal
-	err      error // more than the failure of one child
+	call     journal.ID // of its call in a journal
+	recalled bool       // its reply comes from there
+	err      error      // more than the failure of one child
 }
 
 func newBatch(b *Breeder, turn *Turn, n int) *batch {
@@ -165,7 +166,7 @@ func (l *batch) begin(ctx context.Context) {
 	if brief.Seed == 0 { // else equal prompts would be equal requests, and many replies alike
 		brief.Seed = ChildSeed(0, l.n, l.steps-1, i)
 	}
-	m := made{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator, Seed: brief.Seed}}
+	m := made{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator, Labels: brief.Labels, Seed: brief.Seed}}
 	l.running++
 	go func() {
 		defer func() { l.ended <- m }() // always, as breed waits for every child that runs
@@ -263,8 +264,11 @@ func (l *batch) takeRest() {
 func (l *batch) takeIn(m made) {
 	delete(l.waiting, m.child.Index)
 	l.turnOf++
-	if !m.made() {
-		return // it was never sent
+	if !m.made() { // it was never sent
+		if limit, _ := Refused(m.err); limit != "" {
+			l.tell(m)
+		}
+		return
 	}
 	l.taken = append(l.taken, m)
 	l.Breeder.takeIn(m.child) // first, so that take and the next brief see the best that includes it
@@ -273,8 +277,19 @@ func (l *batch) takeIn(m made) {
 			l.fail(bad)
 		}
 	}
+	l.tell(m) // last, so that what the search says of where the child stands is told too
 	if l.Order == AsTheyEnd {
 		l.teach(m)
+	}
+}
+
+// tell tells the journal's readers and the observer what became of a child.
+func (l *batch) tell(m made) {
+	if !l.turn.recording() {
+		return
+	}
+	if err := l.turn.tell(birth{m.child, l.steps, m.call, m.err}); err != nil {
+		l.fail(err)
 	}
 }
 
@@ -408,8 +423,8 @@ func (l *batch) propose(ctx context.Context, m *made) (program string, err error
 	if messages == nil {
 		messages = l.Task.Prompt(m.brief.Ask)
 	}
-	var reply llm.Reply
-	reply, m.recalled, err = l.turn.ask(ctx, purpose{kind: KindChild, bred: true}, m.model(l.Breeder), llm.Request{Messages: messages, Seed: c.Seed})
+	reply, err := l.turn.ask(ctx, purpose{kind: KindChild, bred: true}, m.model(l.Breeder), llm.Request{Messages: messages, Seed: c.Seed})
+	m.call, m.recalled = reply.id, reply.recalled
 	c.Attempts = reply.Attempts // of a failed call too: they were paid for
 	if err != nil {
 		c.Err = err.Error()

@@ -280,3 +280,21 @@ func BenchmarkInFlight(b *testing.B) {
 	b.ReportMetric(float64(peak-before)/calls/1000, "kB/call")
 	b.ReportMetric(float64(maxInFlight(b, url)), "most-in-flight")
 }
+
+// BenchmarkJournaledChildren measures what a run costs beside its calls and evaluations, which take no time here: time
+// and bytes of the journal for each child.
+func BenchmarkJournaledChildren(b *testing.B) {
+	const calls = 10_000
+	var bytes int64
+	for b.Loop() {
+		path := filepath.Join(b.TempDir(), "run.journal")
+		journaledRun(b, path, llm.Limit(long, 64), 10, 64, calls)
+		info, err := os.Stat(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		bytes = info.Size()
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/calls, "µs/child")
+	b.ReportMetric(float64(bytes)/calls, "journal-B/child")
+}

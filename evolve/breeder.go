@@ -35,6 +35,9 @@ type Brief struct {
 	Seed     uint32
 	Parents  []int  // IDs, with the one that the child is made from first; the programs are in Ask.Parents
 	Operator string // what makes the child, for the record; "" for a plain rewrite
+	// Labels say how else the child is made, by kind, for the record: "island", "selector". A search may add to them
+	// where the child stands ("cell"), until it has taken the child in. nil means none.
+	Labels map[string]string
 }
 
 // Of returns b for a child of parents, the one to be changed first: their programs for the prompt, and their IDs

@@ -62,6 +62,7 @@ func newDriver(cfg Config) *driver {
 		ended:   make(chan outcome),
 		idle:    make(chan struct{}, 1),
 	}
+	d.shared.births, d.shared.gone = make(chan Event), make(chan struct{})
 	d.queue.idle = d.idle
 	d.shared.queued = d.queue.queued
 	if err := d.open(); err != nil {
@@ -82,7 +83,9 @@ func (d *driver) open() error {
 	if err := j.Raise(now, func(limit string, then journal.Fingerprint) bool { return raises(limit, then, now) }); err != nil {
 		return err
 	}
-	if err := j.Decide(journal.Record{Kind: journal.Run, Fingerprint: now}); err != nil {
+	run := journal.Record{Kind: journal.Run, Fingerprint: now}
+	run.Models, run.Arms, run.Ledger = d.cfg.ranBy()
+	if err := j.Decide(run); err != nil {
 		return err
 	}
 	// Calls that were given up are made again and paid for twice. Unless both count, a run that is interrupted
@@ -151,6 +154,7 @@ func (d *driver) start(ctx, steps context.Context) {
 		d.notStarted(ctx, begin, spent.Limit, err)
 		if why, _ := d.core.Ended(); why == "" {
 			d.account.begin(i, arm.Best())
+			d.notStarted(ctx, begin, "", d.tellStart(i, arm.Best()))
 		}
 	}
 	d.valid()
@@ -303,7 +307,7 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 	o := outcome{pull: p, err: fmt.Errorf("evolve: Step of arm %d ended its goroutine", p.Arm)}
 	defer func() {
 		o.gen, o.err = s.close(o.gen, o.err)
-		o.scored, o.took = s.scored, s.took
+		s.into(&o)
 		d.ended <- o
 	}()
 	turn := &Turn{step: s, calls: calls}
@@ -349,6 +353,8 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 				// reads the stop before that too.
 				d.stop(allocation.Budget, wallTime, nil)
 			}
+		case e := <-d.shared.births:
+			d.born(e)
 		case <-idle:
 			return outcome{}, false
 		}
@@ -365,6 +371,7 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	round.Generation = d.add(p.Arm, &o.gen, o.scored)
 	round.Best = d.res.Best.Result.Score
 	whole := o.err == nil
+	d.fail(ctx, d.untold(o))
 	report, err := d.core.Take(d.outcomeOf(o, whole))
 	if !report {
 		// Also if the step was whole and the run stopped before: whether the step ended just before the stop or
@@ -417,9 +424,6 @@ func (d *driver) report(p pull, round *Round, o outcome) {
 	round.Partial = false
 	err := d.reward(p, round, o.gen)
 	if err == nil {
-		err = d.children(p, o.gen)
-	}
-	if err == nil {
 		err = d.decide(journal.Record{Kind: journal.Report, Pull: &p.ID, Reward: round.Reward, Bred: o.took})
 	}
 	if err != nil {
@@ -444,31 +448,14 @@ func (d *driver) reward(p pull, round *Round, gen Generation) (err error) {
 	return nil
 }
 
-// children records where the children of a pull come from, for readers of the journal. Replay does not compare
-// these records, so fields can be added to them and older journals still fit.
-func (d *driver) children(p pull, gen Generation) error {
-	if d.cfg.Journal == nil || p.past.Ended {
-		return nil
-	}
-	for _, c := range gen.Children {
-		r := journal.Record{Pull: &p.ID, Child: &c.Index, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Valid: c.Result.Valid, Score: c.Result.Score}
-		if c.HasProgram() {
-			r.Program = journal.KeyOf(c.Program).String()
-		}
-		if err := d.cfg.Journal.WriteChild(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // fail ends the run because a step failed. If the step failed only because the run was coming to an end, the
 // reason is that end and not the step's error. A panic is a mistake in somebody's code, so it is reported even
-// then.
+// then. It does nothing without an error.
 func (d *driver) fail(ctx context.Context, err error) {
 	why, _ := d.core.Ended()
 	var panicked *PanicError
 	switch {
+	case err == nil:
 	case errors.As(err, &panicked), journalFailed(err): // reported even if something else ends the run
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err)
@@ -516,6 +503,8 @@ func (d *driver) decide(r journal.Record) error {
 	if d.cfg.Journal == nil {
 		return nil
 	}
+	spent := d.shared.ledger.told()
+	r.Ledger = &spent
 	return d.cfg.Journal.Decide(r)
 }
 
@@ -532,7 +521,7 @@ func (d *driver) elapsed() time.Duration {
 
 // observe calls the observer, and ends the run with an error if it panics.
 func (d *driver) observe(e Event) {
-	e.Best, e.Calls, e.Elapsed = d.res.Best, d.res.Calls, d.elapsed()
+	e.Best, e.Calls, e.Elapsed, e.Ledger = d.res.Best, d.res.Calls, d.elapsed(), d.shared.ledger.observed()
 	if err := guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err) // stop does nothing once the run is over, and the panic must not be lost
@@ -541,6 +530,7 @@ func (d *driver) observe(e Event) {
 
 // finish completes the result.
 func (d *driver) finish() (*Result, error) {
+	close(d.shared.gone)
 	paused := d.res.Stop == StopCanceled || d.res.Stop == StopError
 	if j := d.cfg.Journal; j != nil {
 		// The first error stands: one of the journal here may follow from it.
@@ -558,7 +548,8 @@ func (d *driver) finish() (*Result, error) {
 // them yet.
 func (d *driver) closeJournal(j *journal.Journal, paused bool) (err error) {
 	if paused {
-		err = j.Pause(string(d.res.Stop), d.err)
+		spent := d.shared.ledger.told()
+		err = j.Pause(string(d.res.Stop), d.err, &spent)
 	}
 	d.res.Behind = paused && j.Behind()
 	var bad error

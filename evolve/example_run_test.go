@@ -90,14 +90,14 @@ func ExampleEvent() {
 
 func ExampleEventKind() {
 	_, err := evolve.Run(context.Background(), evolve.Config{
-		Arms:     []evolve.Arm{search(4)},
+		Arms:     []evolve.Arm{search(2)},
 		Budget:   evolve.Budget{Rounds: 2},
 		Observer: func(e evolve.Event) { fmt.Print(e.Kind, " ") },
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Output: draw generation draw generation stop
+	// Output: draw child child generation draw child child generation stop
 }
 
 func ExampleRound() {

@@ -47,11 +47,14 @@ func breadths(arms []Arm) string {
 
 // policy returns what the policy's String method does, or else its type. Without that method its fields would be
 // printed, among them pointers, which differ from process to process, so no run with it could be resumed.
-func (c Config) policy() string {
-	if s, ok := c.Policy.(fmt.Stringer); ok {
+func (c Config) policy() string { return nameOf(c.Policy) }
+
+// nameOf returns what the String method of a policy or an arm does, or else its type.
+func nameOf(v any) string {
+	if s, ok := v.(fmt.Stringer); ok {
 		return s.String()
 	}
-	return fmt.Sprintf("%T", c.Policy)
+	return fmt.Sprintf("%T", v)
 }
 
 // raisable are the limits that end a run from without and decide nothing before they do. A run that one of them

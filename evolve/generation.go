@@ -35,13 +35,17 @@ type Call struct {
 // A Child is one proposal and what became of it: no program, an invalid one, or a score.
 type Child struct {
 	eval.Candidate
-	Index    int           // in its step, from 0
-	ID       int           // its order of birth in its arm, from 1; 0 is the initial program
-	Parents  []int         // IDs, the one it was made from first
-	Operator string        // what made it; "" for a plain rewrite
-	Seed     uint32        // of its request
-	Attempts []llm.Attempt // oldest first; what it cost; none if no model was asked
-	Err      string        // why there is no program or no score; "" otherwise
+	Index    int               // in its step, from 0
+	ID       int               // its order of birth in its arm, from 1; 0 is the initial program
+	Parents  []int             // IDs, the one it was made from first
+	Operator string            // what made it; "" for a plain rewrite
+	Labels   map[string]string // how else it was made and where it stands, as of its Brief; not to be changed
+	Seed     uint32            // of its request
+	Attempts []llm.Attempt     // oldest first; what it cost; none if no model was asked
+	Err      string            // why there is no program or no score; "" otherwise
+	// Hash names the program, which a Result does not keep, as journals do: the key of its record. [Run] sets it. ""
+	// without a program.
+	Hash string
 	// Duplicate says that an earlier child of the run, or the initial program, is the same program. [Run] sets
 	// it. The program was evaluated only once, unless the search is Noisy.
 	Duplicate bool

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -30,8 +31,9 @@ type ledger struct {
 	spent, reserved amounts
 	// blocked is the part of reserved for calls whose model waits for another one that is not sent yet. It cannot be
 	// given back before that one is sent.
-	blocked amounts
-	stalls  int // attempts; nothing can be set aside for a stall
+	blocked  amounts
+	stalls   int            // attempts; nothing can be set aside for a stall
+	stallsAt map[string]int // the same by endpoint
 }
 
 // amounts are what the limits count.
@@ -53,7 +55,7 @@ func (a amounts) minus(b amounts) amounts {
 }
 
 func newLedger(b Budget) *ledger {
-	l := &ledger{b: b}
+	l := &ledger{b: b, stallsAt: make(map[string]int)}
 	l.freed = sync.NewCond(&l.mu)
 	return l
 }
@@ -163,15 +165,48 @@ func (l *ledger) stalled() bool {
 	return limited && l.stalls > most
 }
 
-// settle gives back what was set aside and books what was used. It does both under one lock. Between the two,
-// another attempt would find room that is already spent.
-func (l *ledger) settle(set, used amounts, stalls int) {
+// settle gives back what was set aside and books what was used, and the endpoints of attempts that stalled. It does
+// both under one lock. Between the two, another attempt would find room that is already spent.
+func (l *ledger) settle(set, used amounts, stalls []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reserved = l.reserved.minus(set)
 	l.spent = l.spent.plus(used)
-	l.stalls += stalls
+	l.stalls += len(stalls)
+	for _, endpoint := range stalls {
+		l.stallsAt[endpoint]++
+	}
 	l.freed.Broadcast()
+}
+
+// told returns the ledger for a record of the journal.
+func (l *ledger) told() journal.Ledger {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := journal.Ledger{Spent: l.spent.told(), Reserved: l.reserved.told()}
+	t.Spent.Stalls = l.stalls
+	return t
+}
+
+// observed returns the ledger for an observer.
+func (l *ledger) observed() journal.Ledger {
+	t := l.told()
+	t.Limit = l.b.limit()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.StallsAt = maps.Clone(l.stallsAt) // the observer's goroutine may not be the one that settles
+	return t
+}
+
+// told returns a as readers of a journal have it.
+func (a amounts) told() journal.Amounts {
+	return journal.Amounts{Calls: a.calls, Evaluations: a.evaluations, Tokens: a.tokens, FLOPs: a.flops, Money: a.money, EvalTime: a.eval}
+}
+
+// limit returns the limits that a ledger keeps.
+func (b Budget) limit() journal.Amounts {
+	stalls, _ := b.stalls()
+	return journal.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: stalls, Tokens: b.Tokens, FLOPs: b.FLOPs, Money: b.Money, EvalTime: b.EvalTime}
 }
 
 // worst returns the most that one attempt at req can cost: a token for every byte of the prompt and
@@ -213,13 +248,13 @@ type size struct {
 
 func sizeOf(req llm.Request) size { return size{promptBound(req), req.MaxTokens} }
 
-// used returns what attempts at a request cost, and how many of them stalled. That is their usage where the
+// used returns what attempts at a request cost, and the endpoints of those that stalled. That is their usage where the
 // server sent it. An attempt that was sent, did not fail, and came without usage is taken to have cost the most
 // it can: a server that keeps usage to itself would otherwise run for ever.
-func (b Budget) used(req size, attempts []llm.Attempt) (sum amounts, stalls int) {
+func (b Budget) used(req size, attempts []llm.Attempt) (sum amounts, stalls []string) {
 	for _, a := range attempts {
 		if a.Status.Class() == llm.Stall {
-			stalls++
+			stalls = append(stalls, a.Endpoint)
 		}
 		sum = sum.plus(b.usedBy(req, a))
 	}

@@ -212,12 +212,12 @@ func TestUnsentCostsNothing(t *testing.T) {
 	for _, status := range []llm.Status{llm.Timeout, llm.Stalled, llm.Canceled} {
 		a := llm.Attempt{Status: status, MaxTokens: 1000}
 		sent, stalls := b.used(req, []llm.Attempt{a})
-		if want := status.Class() == llm.Stall; sent.tokens != 1100 || sent.flops == 0 || (stalls == 1) != want {
-			t.Errorf("%s: %+v, %d stalls", status, sent, stalls)
+		if want := status.Class() == llm.Stall; sent.tokens != 1100 || sent.flops == 0 || (len(stalls) == 1) != want {
+			t.Errorf("%s: %+v, %q stalled", status, sent, stalls)
 		}
 		a.Unsent = true
-		if unsent, again := b.used(req, []llm.Attempt{a}); unsent != (amounts{}) || again != stalls {
-			t.Errorf("%s and not sent: %+v, %d stalls", status, unsent, again)
+		if unsent, again := b.used(req, []llm.Attempt{a}); unsent != (amounts{}) || len(again) != len(stalls) {
+			t.Errorf("%s and not sent: %+v, %q stalled", status, unsent, again)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -16,8 +17,9 @@ type outcome struct {
 	pull   pull
 	gen    Generation
 	err    error
-	scored []scoring       // evaluations that brought a result
-	took   []time.Duration // how long each Breed took
+	scored []scoring        // evaluations that brought a result
+	took   []time.Duration  // how long each Breed took
+	told   map[address]bool // children that readers of the journal and the observer were told of
 }
 
 // close corrects what an arm returned by what happened in its step. Calls that the arm left out are added to the
@@ -44,6 +46,13 @@ func (s *step) close(gen Generation, err error) (Generation, error) {
 	}
 	gen.Partial = gen.Partial || err != nil
 	return gen, err
+}
+
+// into copies what happened in the step into its outcome. A goroutine that the arm left behind may go on with the step.
+func (s *step) into(o *outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o.scored, o.took, o.told = s.scored, s.took, maps.Clone(s.told)
 }
 
 // started returns what an arm asked for in its Start, and the limit that left no room for more. Nothing of it is

@@ -76,7 +76,7 @@ func TestPanics(t *testing.T) {
 		{"Learn", 9, "Learn", 12, nil},
 		{"OnChild", 10, "OnChild", 10, nil},
 		{"Reward", 2, "Config.Reward", 8, nil},
-		{"Observer", 4, "Config.Observer", 8, nil}, // draw, generation, draw, generation
+		{"Observer", 12, "Config.Observer", 8, nil}, // draw, 4 children, generation, and again
 		{"the last event", 1, "Config.Observer", 40, nil},
 	} {
 		b := &broken{Policy: &bandit.UCB1{}, Task: newNumbers(t, "0"), LLM: climber, what: tt.what, by: tt.by}

@@ -268,13 +268,13 @@ func (t *Turn) record(a *asked, program string, r eval.Result, took time.Duratio
 
 // bookEvaluation books an evaluation that took this long, for which set was set aside.
 func (s *shared) bookEvaluation(set amounts, took time.Duration) {
-	used := amounts{evaluations: 1}
+	used := amounts{evaluations: 1, eval: took}
 	if s.ledger.b.EvalTime > 0 {
 		// No more than was set aside, though an evaluator may take its time to notice that it is cut off. With
 		// more the limit would be passed.
 		used.eval = min(took, s.ledger.b.EvalWorst)
 	}
-	s.ledger.settle(set, used, 0)
+	s.ledger.settle(set, used, nil)
 }
 
 // meter scores program within the budget and returns how long that took. If the budget limits evaluators' time,
@@ -310,7 +310,7 @@ func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, a *a
 		}
 	}
 	if err != nil {
-		t.ledger.settle(set, amounts{}, 0)
+		t.ledger.settle(set, amounts{}, nil)
 		return eval.Result{}, took, err
 	}
 	t.bookEvaluation(set, took)

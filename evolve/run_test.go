@@ -303,7 +303,7 @@ func TestRunEvents(t *testing.T) {
 			}
 		}
 	}})
-	if got := strings.Join(kinds, " "); got != "draw generation draw generation draw generation stop" {
+	if got := strings.Join(kinds, " "); got != strings.Repeat("draw child child child generation ", 3)+"stop" {
 		t.Errorf("events: %s", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ type step struct {
 	past    journal.Past
 	over    func() bool // reports whether the run has given its steps up: the grace period or the wall time is over
 	parent  *step       // the allocator's, nil for none
+	search  string      // which of the allocator's arms it is of, by place; "" for none
 	failing *streak     // of the arm
 
 	mu     sync.Mutex // an arm may ask from several goroutines
@@ -55,6 +57,7 @@ type step struct {
 	// took holds how long each Breed of the step took, in order. A [Breadth] decides by these times, so the journal
 	// keeps them as they were measured.
 	took []time.Duration
+	told map[address]bool // children that readers of the journal and the observer were told of
 }
 
 // shared is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the
@@ -65,6 +68,8 @@ type shared struct {
 	programs *programs
 	owed     owed
 	queued   func() (served func()) // is called when a call begins to wait for a place
+	births   chan Event             // of children that were taken in, for the goroutine of Run
+	gone     chan struct{}          // closed when nobody receives births: an arm's goroutine may outlive its step, and the run
 }
 
 // Calls returns how many model calls the step may make. It is at least 1, and [math.MaxInt] without a limit.
@@ -96,11 +101,12 @@ func (t *Turn) granted(n int) *Turn {
 
 // inner returns a turn for one of the arms of an arm that consists of several. It keeps accounts of its own
 // beside those of t, because the inner allocation has to know the calls of that arm alone.
-func (t *Turn) inner(n int) *Turn {
+func (t *Turn) inner(arm, n int) *Turn {
 	in := t.granted(n)
 	if in.step != nil {
 		s := in.step
-		in.step = &step{shared: s.shared, pull: s.pull, past: s.past, over: s.over, parent: s, failing: s.failing}
+		search := strings.TrimPrefix(fmt.Sprintf("%s.%d", s.search, arm), ".")
+		in.step = &step{shared: s.shared, pull: s.pull, past: s.past, over: s.over, parent: s, search: search, failing: s.failing}
 	}
 	return in
 }
@@ -121,15 +127,15 @@ func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request)
 
 // askOnce is ask, and ends the run after too many failures in a row.
 func (t *Turn) askOnce(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	reply, recalled, err := t.ask(ctx, p, l, req)
-	if t.recording() && !recalled {
-		if bad := t.failing.note(reply, err, mostFailures); bad != nil {
+	reply, err := t.ask(ctx, p, l, req)
+	if t.recording() && !reply.recalled {
+		if bad := t.failing.note(reply.Reply, err, mostFailures); bad != nil {
 			// Noted in the step as well as returned: a search that ignores errors is the one that this is for.
 			t.end(bad)
-			return reply, bad
+			return reply.Reply, bad
 		}
 	}
-	return reply, err
+	return reply.Reply, err
 }
 
 // mostFailures is how many calls in a row may fail in a search that does not count its failures itself, as a
@@ -144,12 +150,20 @@ type purpose struct {
 	within *asked // the evaluation that asks, or the call whose model does; nil for none
 }
 
-// ask is Ask without the count of failures in a row, which a Breeder keeps itself. It also says whether the
-// reply came from the journal: a failure that is recalled must not count against an endpoint that may be back.
-func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (reply llm.Reply, recalled bool, err error) {
+// An answer is how a call ended.
+type answer struct {
+	llm.Reply
+	id journal.ID // of the call in the journal, if there is one
+	// recalled says that it came from the journal: a failure that is recalled must not count against an endpoint that
+	// may be back.
+	recalled bool
+}
+
+// ask is Ask without the count of failures in a row, which a Breeder keeps itself.
+func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (a answer, err error) {
 	if !t.recording() {
-		reply, err = l.Generate(ctx, req)
-		return reply, false, err
+		a.Reply, err = l.Generate(ctx, req)
+		return a, err
 	}
 	l, outer := outerOf(l)
 	if outer != nil {
@@ -160,7 +174,7 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	// call ended, which is why settle stands behind no condition.
 	c := t.newCall(p, req)
 	c.outer = outer
-	reply, recalled, err = c.recall(ctx)
+	reply, recalled, err := c.recall(ctx)
 	if err == nil && !recalled {
 		reply, err = c.send(ctx, l)
 		reply, err = c.keep(ctx, reply, err)
@@ -176,7 +190,7 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 		t.noteCalls(calls)
 	}
 	t.noteError(err)
-	return reply, recalled, err
+	return answer{reply, c.id, recalled}, err
 }
 
 // Evaluate scores program with e. Sample numbers independent evaluations of one program. The same program and

@@ -294,7 +294,7 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
 	if c.journal == nil {
 		return nil
 	}
-	r := journal.Record{Kind: journal.Begin}
+	r := journal.Record{Kind: journal.Begin, Pull: &c.pull}
 	if c.kind != KindChild {
 		r.For = c.kind
 	}
@@ -398,7 +398,7 @@ func (c *call) settle(reply llm.Reply, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var used amounts
-	var stalls int
+	var stalls []string
 	if !c.booked {
 		used, stalls = c.ledger.b.used(sizeOf(c.req), reply.Attempts[min(len(c.tried), len(reply.Attempts)):])
 	}

@@ -179,13 +179,13 @@ func (j *Journal) Behind() bool {
 	return j.next < len(j.made) || slices.ContainsFunc(j.unasked(Completion, Failure), j.own)
 }
 
-// Pause records that a run ended and can go on, and why. After a pause by an error, calls that had failed may be
-// made again (see [Journal.Recall]).
-func (j *Journal) Pause(stop string, why error) error {
+// Pause records that a run ended and can go on, why, and what it had spent by then. After a pause by an error, calls
+// that had failed may be made again (see [Journal.Recall]).
+func (j *Journal) Pause(stop string, why error, spent *Ledger) error {
 	if j.Err() != nil {
 		return nil // the run ended because of the journal, and its error says so
 	}
-	r := Record{Kind: Pause, Stop: stop}
+	r := Record{Kind: Pause, Stop: stop, Ledger: spent}
 	if why != nil {
 		r.Error = llm.NewErrorRecord(why)
 	}

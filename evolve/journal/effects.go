@@ -204,9 +204,12 @@ func (j *Journal) WriteProgram(text string) (key string, err error) {
 	return k.String(), err
 }
 
-// WriteChild records a child of a pull, for readers of the file. Replay does not use it.
-func (j *Journal) WriteChild(r Record) error {
-	r.Kind = Child
+// Tell records a [Child] or a [Start], for readers of the file. Replay does not use it. If a run that was cut short makes
+// a child again, there are two records of it, and the last one tells how the run went on.
+func (j *Journal) Tell(r Record) error {
+	if err := j.Err(); err != nil {
+		return err
+	}
 	_, err := j.append(&r)
 	return err
 }

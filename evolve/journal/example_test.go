@@ -229,6 +229,63 @@ func ExampleRecord_child() {
 	// pull 1: child 5 of [1] scores -87
 }
 
+// What became of the children, and what the run had spent when the last one was taken in. Equal programs are evaluated
+// once.
+func ExampleLedger() {
+	path, remove := scratch()
+	defer remove()
+	if _, _, err := durable(path, 9, nil); err != nil {
+		log.Fatal(err)
+	}
+	states := map[journal.State]int{}
+	var spent journal.Amounts
+	for r, err := range journal.Read(path) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if r.Kind == journal.Child {
+			states[r.State]++
+			spent = r.Ledger.Spent
+		}
+	}
+	fmt.Println(states[journal.StateValid], "valid,", spent.Calls, "calls,", spent.Evaluations, "evaluations")
+	// Output: 20 valid, 20 calls, 16 evaluations
+}
+
+// The record of a run names its searches and its models.
+func ExampleArm() {
+	path, remove := scratch()
+	defer remove()
+	j, err := journal.Open(path, journal.Config{Command: "sum --rounds 1"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	budget := evolve.Budget{Rounds: 1, Models: []llm.Model{{Key: "small", ActiveParams: 8e9, Price: &llm.Price{Prompt: 0.1, Cached: 0.02, Completion: 0.4}}}}
+	_, err = evolve.Run(context.Background(), evolve.Config{Arms: search(sum(), adder), Budget: budget, Journal: j})
+	if err := errors.Join(err, j.Close()); err != nil {
+		log.Fatal(err)
+	}
+	for r, err := range journal.Read(path) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch r.Kind {
+		case journal.Incarnation:
+			fmt.Println(r.Command)
+		case journal.Run:
+			fmt.Println(r.Arms[0].Name, "with seed", *r.Arms[0].Seed)
+			fmt.Printf("%s, %d parameters, %v for a million new tokens\n", r.Models[0].Key, r.Models[0].ActiveParams, r.Models[0].Price.Completion)
+		case journal.Start:
+			fmt.Println("begins with a score of", r.Score)
+		}
+	}
+	// Output:
+	// sum --rounds 1
+	// Greedy(sum, N=4, seed=40) with seed 40
+	// small, 8000000000 parameters, 0.4 for a million new tokens
+	// begins with a score of -94
+}
+
 func ExampleKind() {
 	path, remove := scratch()
 	defer remove()
@@ -418,4 +475,45 @@ func ExampleAsked() {
 	}
 	fmt.Println(calls == evaluations, calls > 0)
 	// Output: true true
+}
+
+// A page that shows a run reads its journal while it is written, draws when it has caught up, and waits for more.
+func ExampleFollow() {
+	path, remove := scratch()
+	defer remove()
+	if _, _, err := durable(path, 5, nil); err != nil {
+		log.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	children := 0
+	for r, err := range journal.Follow(ctx, path) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch r.Kind {
+		case journal.Child:
+			children++
+		case journal.CaughtUp:
+			fmt.Println(children, "children so far")
+			stop() // or wait for the next record, which another process may write
+		}
+	}
+	// Output:
+	// 20 children so far
+}
+
+func ExampleInUse() {
+	path, remove := scratch()
+	defer remove()
+	j, err := journal.Open(path, journal.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(journal.InUse(path))
+	j.Close()
+	fmt.Println(journal.InUse(path))
+	// Output:
+	// true <nil>
+	// false <nil>
 }

@@ -21,6 +21,12 @@ import (
 
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil))) // torn ends are what is tested here
+	if path := os.Getenv(followedPath); path != "" {
+		if err := followedRun(path); err != nil {
+			log.Fatal(err)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

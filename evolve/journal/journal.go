@@ -30,6 +30,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -80,6 +81,8 @@ type Config struct {
 	// Resume goes on with the file if there is one. Without it an existing file is an error. What was paid for
 	// is never overwritten, and a run is not resumed by accident.
 	Resume bool
+	// Command is how to make the run again, for readers of the file; "" if that is not known. It must hold no secret.
+	Command string
 }
 
 // Open makes the file, or goes on with it. It fails
@@ -120,12 +123,27 @@ func (j *Journal) open(cfg Config) (err error) {
 		err = header.Fingerprint.compare(header.Index, cfg.Fingerprint)
 	}
 	if err == nil {
-		_, err = j.append(&Record{Kind: Incarnation})
+		_, err = j.append(&Record{Kind: Incarnation, Command: cfg.Command, Library: library()})
 	}
 	if err != nil {
 		return errors.Join(err, j.log.Close())
 	}
 	return nil
+}
+
+// library returns the version of this module as the build knows it, "" if it does not.
+func library() string {
+	const path = "github.com/evoalloc/evoalloc"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == path {
+			return m.Version
+		}
+	}
+	return ""
 }
 
 // reopen reads what earlier incarnations left and returns the header, or nil if the file has no sound line.

@@ -25,10 +25,11 @@ const (
 	Refusal    Kind = "refusal"    // the budget had no room for a call or an evaluation
 	Program    Kind = "program"    // the text of a program, once
 	Evaluation Kind = "evaluation" // what a program scored
-	Child      Kind = "child"      // a child and where it comes from; replay does not read it
+	Child      Kind = "child"      // a child and what became of it; replay does not read it
 	Taken      Kind = "taken"      // which child of a pull was taken in next, where that is not by index
 
 	Run    Kind = "run"    // what the run was given
+	Start  Kind = "start"  // what an arm begins with; replay does not read it
 	Draw   Kind = "draw"   // a pull was drawn
 	Report Kind = "report" // its reward was reported
 	Stop   Kind = "stop"   // the run is over
@@ -61,11 +62,13 @@ func (k Kind) effect() bool {
 type Record struct {
 	Index int    `json:"-"` // the line's number, from 0
 	Kind  Kind   `json:"kind"`
-	Key   string `json:"key,omitempty"` // of what was asked, in hexadecimal; program: SHA-256 of the text
+	Key   string `json:"key,omitempty"` // of what was asked, in hexadecimal; program: SHA-256 of the text; child: with N, of its call
 	N     int    `json:"n,omitempty"`   // how often it was asked before
 	Time  int64  `json:"t"`             // milliseconds since 1970
 
 	Version     int              `json:"version,omitempty"`     // header
+	Command     string           `json:"command,omitempty"`     // incarnation: Config.Command
+	Library     string           `json:"library,omitempty"`     // incarnation: the version of this module that wrote it
 	Fingerprint Fingerprint      `json:"fingerprint,omitempty"` // header, run, raise
 	For         string           `json:"for,omitempty"`         // begin: what the call is for, if not a child
 	Reply       *llm.Reply       `json:"reply,omitempty"`       // completion; tried, failure, abandoned: its attempts
@@ -74,26 +77,33 @@ type Record struct {
 	Prompt      int              `json:"prompt,omitempty"`      // tried, failure, abandoned, completion without usage: the most tokens that the prompt has
 	MaxTokens   int              `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
 	Text        string           `json:"text,omitempty"`        // program
-	Program     string           `json:"program,omitempty"`     // evaluation, child: the program's key
+	Program     string           `json:"program,omitempty"`     // evaluation, child, start: the program's key
 	Result      *eval.Result     `json:"result,omitempty"`      // evaluation
 	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation
 	Asked       []Asked          `json:"asked,omitempty"`       // the calls that the evaluation made, or the model of the call
 
-	Pull   *int            `json:"pull,omitempty"`    // draw, report, child, taken
-	Arm    *int            `json:"arm,omitempty"`     // draw
+	Models []Model         `json:"models,omitempty"`  // run: those that its budget names
+	Arms   []Arm           `json:"arms,omitempty"`    // run
+	Pull   *int            `json:"pull,omitempty"`    // draw, report, child, taken; begin: the one that sends it, -1 before the first
+	Arm    *int            `json:"arm,omitempty"`     // draw, start
 	Prob   float64         `json:"prob,omitempty"`    // draw: the propensity
 	Calls  int             `json:"calls,omitempty"`   // draw: how many it was granted
 	Reward float64         `json:"reward,omitempty"`  // report
 	Bred   []time.Duration `json:"bred_ns,omitempty"` // report: how long each step of the pull's search took; a search may decide by it
 	Stop   string          `json:"stop,omitempty"`    // stop, pause
-	Limit  string          `json:"limit,omitempty"`   // stop, raise, refusal, failure: what bound
+	Limit  string          `json:"limit,omitempty"`   // stop, raise, refusal, failure, child: what bound
+	Ledger *Ledger         `json:"ledger,omitempty"`  // run: the limits; draw, report, child, stop, pause: what is spent and reserved
 
-	Child    *int    `json:"child,omitempty"`    // child, taken: its index in the step
-	ID       int     `json:"id,omitempty"`       // child: its order of birth in its arm
-	Parents  []int   `json:"parents,omitempty"`  // child: their IDs
-	Operator string  `json:"operator,omitempty"` // child: what made it
-	Valid    bool    `json:"valid,omitempty"`    // child
-	Score    float64 `json:"score,omitempty"`    // child
+	Child    *int              `json:"child,omitempty"`    // child, taken: its index in the step
+	Step     int               `json:"step,omitempty"`     // child: the step of its arm, from 1
+	ID       int               `json:"id,omitempty"`       // child: its order of birth in its arm
+	Parents  []int             `json:"parents,omitempty"`  // child: their IDs
+	Operator string            `json:"operator,omitempty"` // child: what made it
+	Labels   map[string]string `json:"labels,omitempty"`   // child: how else it was made and where it stands, by kind: "island", "cell"
+	State    State             `json:"state,omitempty"`    // child: what became of it
+	Valid    bool              `json:"valid,omitempty"`    // child, start
+	Score    float64           `json:"score,omitempty"`    // child, start
+	Reason   string            `json:"reason,omitempty"`   // child, start: why there is no program or no score
 }
 
 // Asked is a call that an evaluation made, or the model of a call that asks others. Replay makes neither again, and
@@ -156,6 +166,8 @@ func (r Record) complete() error {
 		missing = r.Pull == nil || r.Arm == nil
 	case Report:
 		missing = r.Pull == nil
+	case Start:
+		missing = r.Arm == nil
 	case Child, Taken:
 		missing = r.Pull == nil || r.Child == nil
 	case Raise:

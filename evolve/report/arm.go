@@ -27,9 +27,10 @@ func newSetting(h Header, t int) Setting {
 // A Search is what one search found and cost.
 type Search struct {
 	Seed         int64               `json:"seed"`
-	FinalFitness float64             `json:"final_fitness"` // of the best program
-	FinalMetrics map[string]float64  `json:"final_metrics"` // of the best program; {} if it has none
-	Trajectory   []Generation        `json:"trajectory"`    // by generation, from 0
+	FinalFitness float64             `json:"final_fitness"`           // of the best program
+	FinalMetrics map[string]float64  `json:"final_metrics"`           // of the best program; {} if it has none
+	FinalProgram string              `json:"final_program,omitempty"` // its hash
+	Trajectory   []Generation        `json:"trajectory"`              // by generation, from 0
 	FLOPs        Cost                `json:"flops"`
 	PerGen       []float64           `json:"flops_per_generation"`     // by generation from 1, in the worst case
 	Operators    map[string]Operator `json:"operators,omitempty"`      // by what made the children; nil if nothing is named
@@ -42,6 +43,7 @@ func newSearch(arm evolve.ArmResult, seed int64, m llm.Model) Search {
 		Seed:         seed,
 		FinalFitness: arm.Best.Result.Score,
 		FinalMetrics: arm.Best.Result.Metrics,
+		FinalProgram: hash(arm.Best.Program),
 		Trajectory:   []Generation{startRow(arm)},
 		FLOPs:        newCost(arm.Attempts, m.ActiveParams),
 		PerGen:       []float64{},

@@ -8,13 +8,14 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// A Child is an [evolve.Child] under the paper's names. It has no program, because a
+// A Child is an [evolve.Child] under the paper's names. It has the hash of its program and not the text, because a
 // result does not keep the programs of all children.
 type Child struct {
 	Index       int       `json:"idx"`
 	ID          int       `json:"id,omitempty"`      // its order of birth in its arm, from 1
 	Parents     []int     `json:"parents,omitempty"` // their IDs, the one it was made from first; 0 is the initial program
 	Operator    string    `json:"operator,omitempty"`
+	Program     string    `json:"program,omitempty"` // its hash, by which a journal has the text
 	Seed        uint32    `json:"seed"`
 	Fitness     *float64  `json:"fitness"` // null without a program, 0 for an invalid one
 	Valid       bool      `json:"valid"`
@@ -25,7 +26,7 @@ type Child struct {
 }
 
 func newChild(c evolve.Child) Child {
-	row := Child{Index: c.Index, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Seed: c.Seed, Valid: c.Result.Valid, Reason: c.Err, Duplicate: c.Duplicate,
+	row := Child{Index: c.Index, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Program: c.Hash, Seed: c.Seed, Valid: c.Result.Valid, Reason: c.Err, Duplicate: c.Duplicate,
 		Attempts: make([]Attempt, len(c.Attempts))}
 	if c.Scored() {
 		row.Fitness, row.Reason = &c.Result.Score, c.Result.Reason

@@ -1,6 +1,9 @@
 package report
 
-import "github.com/evoalloc/evoalloc/evolve"
+import (
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+)
 
 // A Generation is one row of a trajectory. Row 0 is the initial program and has no parent. A fitness is a
 // score, and 0 for a program that is invalid.
@@ -18,18 +21,27 @@ type Generation struct {
 	Seconds       float64  `json:"gen_time_s"`            // how long it took
 	Partial       bool     `json:"partial,omitempty"`     // cut short
 	Reason        string   `json:"reason,omitempty"`      // in row 0: why the initial program has no score
+	Program       string   `json:"program,omitempty"`     // in row 0: the hash of the initial program
 }
 
 // startRow returns row 0 of a trajectory. It has one for an arm that was never drawn too, so that a reader can
 // always compare with the beginning.
 func startRow(arm evolve.ArmResult) Generation {
-	row := Generation{BestFitness: arm.Start.Result.Score, Asides: newAsides(arm.Asides)}
+	row := Generation{BestFitness: arm.Start.Result.Score, Asides: newAsides(arm.Asides), Program: hash(arm.Start.Program)}
 	if arm.Start.Result.Valid {
 		row.Valid = 1
 	} else {
 		row.Reason = arm.Start.Result.Reason
 	}
 	return row
+}
+
+// hash names a program as journals do, "" for none.
+func hash(program string) string {
+	if program == "" {
+		return ""
+	}
+	return journal.KeyOf(program).String()
 }
 
 func newGeneration(g evolve.Generation) Generation {

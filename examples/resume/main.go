@@ -54,7 +54,7 @@ func (a *annealing) take(c evolve.Child) {
 
 // work makes the run, or goes on with it, and says what it came to.
 func work(ctx context.Context, path string) error {
-	j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": "annealing"}})
+	j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": "annealing"}, Command: "go run ./examples/resume"})
 	if err != nil {
 		return err
 	}

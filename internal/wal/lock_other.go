@@ -22,5 +22,14 @@ func lock(_ *os.File, path string) (unlock func() error, err error) {
 	return func() error { return os.Remove(name) }, l.Close()
 }
 
+// held reports whether the second file is there. It is also after a kill.
+func held(_ *os.File, path string) (bool, error) {
+	_, err := os.Stat(path + ".lock")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // syncDir does nothing. Whether names are durable is up to this system.
 func syncDir(string) error { return nil }

@@ -34,9 +34,12 @@ func (e *DamageError) Error() string {
 // Scan reads lines in order. It ends without an error at a torn tail: bad lines that no sound one
 // follows. Bad lines before a sound one, and sound lines that are missing or stand twice, are a
 // [*DamageError].
-func Scan(r io.Reader) iter.Seq2[Entry, error] {
+func Scan(r io.Reader) iter.Seq2[Entry, error] { return ScanFrom(r, 0, 0) }
+
+// ScanFrom is Scan of a log from the line with the number index on, which begins at offset and is the first of r.
+func ScanFrom(r io.Reader, index int, offset int64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		s := scanner{r: bufio.NewReaderSize(r, 1<<18)}
+		s := scanner{r: bufio.NewReaderSize(r, BufferSize), number: index, offset: offset}
 		for s.next() {
 			switch e, ok := parse(s.line); {
 			case !ok && s.bad == nil:
@@ -60,6 +63,9 @@ func Scan(r io.Reader) iter.Seq2[Entry, error] {
 		}
 	}
 }
+
+// BufferSize is the size of the buffer through which a log is read. A [bufio.Reader] of that size is used as it is.
+const BufferSize = 1 << 18
 
 // A scanner cuts a stream into lines, without bounds on their length.
 type scanner struct {

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -92,6 +93,20 @@ func Open(path string, each func(Entry) error) (l *Log, cut int64, err error) {
 	return l, cut, nil
 }
 
+// InUse reports whether a process, this one or another, has the log at path open for appending. A file that does not
+// exist is not in use. It never keeps another process from opening the log.
+func InUse(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return held(f, path)
+}
+
 func newLog(f *os.File, path string) (*Log, error) {
 	unlock, err := lock(f, path)
 	if err != nil {
@@ -121,7 +136,7 @@ func (l *Log) recover(each func(Entry) error) (cut int64, err error) {
 		l.next, l.end = e.Index+1, e.Place.Offset+int64(e.Place.Length)
 	}
 	if l.end == 0 {
-		if err := l.firstLine(size); err != nil {
+		if err := CheckBeginning(l.f, size); err != nil {
 			return 0, err
 		}
 	}
@@ -137,10 +152,10 @@ func (l *Log) recover(each func(Entry) error) (cut int64, err error) {
 	return size - l.end, nil
 }
 
-// firstLine checks that a file without a sound line can be what a kill leaves of a new log: the beginning
-// of the first line, or zeros where the machine died before its content was on disk.
-func (l *Log) firstLine(size int64) error {
-	r := bufio.NewReader(io.NewSectionReader(l.f, 0, size))
+// CheckBeginning returns [ErrNotLog] if f, of so many bytes and without a sound line, cannot be what a kill leaves of
+// a new log: the beginning of the first line, or zeros where the machine died before its content was on disk.
+func CheckBeginning(f io.ReaderAt, size int64) error {
+	r := bufio.NewReader(io.NewSectionReader(f, 0, size))
 	start, err := r.Peek(int(min(size, int64(len(first)))))
 	if err != nil {
 		return err
