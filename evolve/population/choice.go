@@ -13,7 +13,21 @@ type Choice struct {
 	Or     Selector
 }
 
-var _ Selector = Choice{}
+var _ choosing = Choice{}
+
+// A choosing selector has several, and tells which of them it used.
+type choosing interface {
+	Selector
+	choose(from []*Member, r *rand.Rand) (m *Member, by Selector)
+}
+
+// selectBy selects with s, and returns the selector within s that chose, or s itself.
+func selectBy(s Selector, from []*Member, r *rand.Rand) (m *Member, by Selector) {
+	if c, ok := s.(choosing); ok {
+		return c.choose(from, r)
+	}
+	return s.Select(from, r), s
+}
 
 func (c Choice) validate() error {
 	switch {
@@ -27,10 +41,15 @@ func (c Choice) validate() error {
 
 // Select returns one of from.
 func (c Choice) Select(from []*Member, r *rand.Rand) *Member {
+	m, _ := c.choose(from, r)
+	return m
+}
+
+func (c Choice) choose(from []*Member, r *rand.Rand) (*Member, Selector) {
 	if r.Float64() < c.P {
-		return c.Either.Select(from, r)
+		return selectBy(c.Either, from, r)
 	}
-	return c.Or.Select(from, r)
+	return selectBy(c.Or, from, r)
 }
 
 // String names the selectors and the probability.
@@ -42,7 +61,7 @@ func (c Choice) String() string {
 // archive, and the baseline for the others.
 type EpsilonGreedy float64
 
-var _ Selector = EpsilonGreedy(0)
+var _ choosing = EpsilonGreedy(0)
 
 func (e EpsilonGreedy) validate() error {
 	if !(e >= 0 && e <= 1) {
@@ -53,7 +72,12 @@ func (e EpsilonGreedy) validate() error {
 
 // Select returns one of from.
 func (e EpsilonGreedy) Select(from []*Member, r *rand.Rand) *Member {
-	return Choice{float64(e), Uniform{}, Best{}}.Select(from, r)
+	m, _ := e.choose(from, r)
+	return m
+}
+
+func (e EpsilonGreedy) choose(from []*Member, r *rand.Rand) (*Member, Selector) {
+	return Choice{float64(e), Uniform{}, Best{}}.choose(from, r)
 }
 
 // String names the selector.

@@ -39,7 +39,10 @@ func (o Explore) Brief(v *View) evolve.Brief {
 	if len(list) == 0 {
 		list = Directions()
 	}
-	return Rewrite{Instruction: list[v.Rand.IntN(len(list))], Show: o.Show, NoNotes: !o.Notes}.Brief(v)
+	direction := list[v.Rand.IntN(len(list))]
+	b := Rewrite{Instruction: direction, Show: o.Show, NoNotes: !o.Notes}.Brief(v)
+	b.Labels = map[string]string{"instruction": direction}
+	return b
 }
 
 // Micro returns operators that each ask for one narrow change, so that the bandit over operators finds out which

@@ -35,9 +35,13 @@ type Grid struct {
 	seen  [][]float64           // by feature, of all that were offered
 	edges [][]float64           // by feature: the quantiles between bins
 	next  int                   // how many are to be offered before the quantiles are taken anew
+	last  struct {              // what was put in last, whether it stayed or not
+		member *Member
+		cell   string
+	}
 }
 
-var _ Archive = (*Grid)(nil)
+var _ Placed = (*Grid)(nil)
 
 func (g *Grid) validate() error {
 	switch {
@@ -72,6 +76,7 @@ func (g *Grid) Add(m *Member) bool {
 
 // put puts m into a cell, unless the one that is there is at least as good.
 func (g *Grid) put(cell string, m *Member) bool {
+	g.last.member, g.last.cell = m, cell
 	old, taken := g.cells[cell]
 	if taken && !m.Better(old.Candidate) {
 		return false
@@ -83,6 +88,20 @@ func (g *Grid) put(cell string, m *Member) bool {
 	g.cells[cell] = m
 	g.add(m)
 	return true
+}
+
+// Place returns the cell of m. With Features it is the number of the bin of each, as the bins were when m was added or
+// moved last; later ones may be others.
+func (g *Grid) Place(m *Member) string {
+	if m == g.last.member {
+		return strings.TrimSpace(g.last.cell)
+	}
+	for cell, in := range g.cells {
+		if in == m {
+			return strings.TrimSpace(cell)
+		}
+	}
+	return ""
 }
 
 // note takes in the features of a candidate, and bins anew when their number has doubled.

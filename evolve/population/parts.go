@@ -26,6 +26,14 @@ type Parted interface {
 	AddTo(part int, m *Member) (kept bool)
 }
 
+// A Placed archive tells where its members stand. It is asked about each valid child that it was offered, and what it
+// returns is the child's label "cell" in journals and events.
+type Placed interface {
+	Archive
+	// Place returns where m stands, or would stand if it had been kept; "" if that is not known.
+	Place(m *Member) string
+}
+
 // A Selector chooses a member: a parent, a partner, an inspiration.
 type Selector interface {
 	// Select returns one of from, which has at least one member. It draws from r alone, and must not change or keep

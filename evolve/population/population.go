@@ -14,8 +14,10 @@ package population
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -63,7 +65,8 @@ type Population struct {
 type expected struct {
 	view             *View
 	operator, island pull
-	notes            []string // that the model is shown
+	notes            []string          // that the model is shown
+	labels           map[string]string // of the brief, to which the child's place is added
 }
 
 // decided is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each
@@ -171,7 +174,7 @@ func (p *Population) brief(turn *evolve.Turn, i int) evolve.Brief {
 		p.Fail(err)
 		return evolve.Brief{}
 	}
-	x := &expected{view: p.view(turn, i)}
+	x := &expected{view: p.view(turn, i), labels: make(map[string]string)}
 	b, err := p.plan(x)
 	if err != nil {
 		p.Fail(err)
@@ -187,7 +190,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	if err := p.drawIsland(x); err != nil {
 		return b, err
 	}
-	if err := p.selectParent(v); err != nil {
+	if err := p.selectParent(x); err != nil {
 		return b, err
 	}
 	if err := p.takeNotes(v); err != nil {
@@ -209,7 +212,12 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	if b.Make == nil {
 		x.notes = b.Notes
 	}
-	return p.complete(b, v, o), nil
+	b = p.complete(b, v, o)
+	maps.Copy(x.labels, b.Labels)
+	if _, placed := v.Part.(Placed); placed || len(x.labels) > 0 { // a result keeps them
+		b.Labels = x.labels
+	}
+	return b, nil
 }
 
 // complete fills in what an operator leaves out.
@@ -273,7 +281,7 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 			return err
 		}
 		var err error
-		if b.Kept, err = p.keep(m, x.island.arm); err != nil {
+		if b.Kept, err = p.keep(m, x); err != nil {
 			return err
 		}
 	}
@@ -298,8 +306,8 @@ func (p *Population) reward(x *expected, b Birth) error {
 	)
 }
 
-// keep offers a member to the archive, or to the part of it that its parent is from.
-func (p *Population) keep(m *Member, island int) (kept bool, err error) {
+// keep offers a member to the archive, or to the part of it that its parent is from, and notes where it stands there.
+func (p *Population) keep(m *Member, x *expected) (kept bool, err error) {
 	if !m.Result.Valid {
 		if p.invalid = append(p.invalid, m); len(p.invalid) > maxInvalid {
 			p.invalid = slices.Delete(p.invalid, 0, 1)
@@ -308,9 +316,14 @@ func (p *Population) keep(m *Member, island int) (kept bool, err error) {
 	}
 	err = guard(named("Archive", p.cfg.Archive), func() {
 		if parted, ok := p.cfg.Archive.(Parted); ok {
-			kept = parted.AddTo(island, m)
+			kept = parted.AddTo(x.island.arm, m)
 		} else {
 			kept = p.cfg.Archive.Add(m)
+		}
+		if a, ok := x.view.Part.(Placed); ok {
+			if cell := a.Place(m); cell != "" {
+				x.labels["cell"] = cell
+			}
 		}
 	})
 	return kept, err
@@ -352,12 +365,14 @@ func (p *Population) drawIsland(x *expected) (err error) {
 	parts := parted.Parts()
 	if x.island, err = p.islands.draw(allOf(len(parts)), uint64(p.born)); err == nil {
 		x.view.Part = parts[x.island.arm]
+		x.labels["island"] = strconv.Itoa(x.island.arm)
 	}
 	return err
 }
 
 // selectParent chooses the parent among the members of the island that are valid, or among all of them if none is.
-func (p *Population) selectParent(v *View) error {
+func (p *Population) selectParent(x *expected) error {
+	v := x.view
 	var from []*Member
 	if err := guard(named("Archive", v.Part), func() { from = field(v.Part.Members()) }); err != nil {
 		return err
@@ -365,8 +380,12 @@ func (p *Population) selectParent(v *View) error {
 	if len(from) == 0 {
 		return fmt.Errorf("population: Archive %s has no member to select a parent from: its Add has to keep at least the initial program", nameOf(v.Part))
 	}
-	if err := guard(named("Selector", p.cfg.Select), func() { v.Parent = p.cfg.Select.Select(from, v.Rand) }); err != nil {
+	var by Selector
+	if err := guard(named("Selector", p.cfg.Select), func() { v.Parent, by = selectBy(p.cfg.Select, from, v.Rand) }); err != nil {
 		return err
+	}
+	if _, chose := p.cfg.Select.(choosing); chose {
+		x.labels["selector"] = nameOf(by)
 	}
 	if v.Parent == nil {
 		return fmt.Errorf("population: Selector %s returns nil for a choice of %d members: need one of them", nameOf(p.cfg.Select), len(from))
