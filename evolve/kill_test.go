@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
@@ -303,6 +305,39 @@ func compareRuns(t *testing.T, kind killedKind, undisturbed, dir string, start f
 		t.Errorf("%d calls in the result, want %d (%v)", r.FLOPs.WorstCase.OK, killCalls, err)
 	}
 	checkLives(t, r, lostCalls(t, dir))
+	checkHistory(t, r, dir)
+}
+
+// checkHistory checks that readers of the journal in dir find one history, however often the run was killed: the children
+// of the result, each once.
+func checkHistory(t *testing.T, r report.Bandit, dir string) {
+	t.Helper()
+	runs, err := lineage.Read(filepath.Join(dir, "run.journal"))
+	if err != nil || len(runs) != 1 {
+		t.Fatal(len(runs), err)
+	}
+	found := map[string]lineage.Candidate{}
+	for _, c := range runs[0].Candidates {
+		if !c.Initial() && c.State != journal.StateRefused {
+			found[fmt.Sprint(c.Arm, c.Step, c.Index, c.ID)] = c
+		}
+	}
+	children := 0
+	for arm, search := range r.ArmResults {
+		for _, g := range search.Trajectory[1:] {
+			for row := range g.Children.All() {
+				children++
+				c, ok := found[fmt.Sprint(arm, g.Generation, row.Index, row.ID)]
+				parents := slices.Compact(slices.Sorted(slices.Values(row.Parents))) // a program may be crossed with itself
+				if !ok || c.Key != row.Program || c.Valid != row.Valid || c.Valid && c.Score != *row.Fitness || len(c.Parents) != len(parents) {
+					t.Errorf("child %d of step %d of arm %d is %.300s in the result, and %.300s in the journal", row.Index, g.Generation, arm, fmt.Sprintf("%+v", row), fmt.Sprintf("%+v", c))
+				}
+			}
+		}
+	}
+	if len(found) != children {
+		t.Errorf("the journal has %d children, the result %d", len(found), children)
+	}
 }
 
 // lostCalls returns how many calls the journal in dir has that began and did not end.

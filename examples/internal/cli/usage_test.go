@@ -32,3 +32,27 @@ func TestInFlags(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// A program with one argument says which one is missing or too many.
+func TestParseOne(t *testing.T) {
+	for _, tt := range []struct {
+		reason, want, err string
+		args              []string
+	}{
+		{"flags, then the argument", "a.journal", "", []string{"--n", "1", "a.journal"}},
+		{"an argument that looks like a flag", "-a", "", []string{"--", "-a"}},
+		{"none", "", "x: a journal is missing (see --help)", []string{"--n", "1"}},
+		{"flags after it are not read", "", "x: unexpected argument \"--n\": need a journal alone, after the flags (see --help)", []string{"a.journal", "--n", "1"}},
+		{"a wrong flag", "", "x: flag provided but not defined: -m (see --help)", []string{"-m"}},
+	} {
+		fs := flag.NewFlagSet("x", flag.ContinueOnError)
+		fs.Int("n", 0, "")
+		got, err := ParseOne(fs, tt.args, "a journal")
+		if said := fmt.Sprint(err); got != tt.want || tt.err != "" && said != tt.err || tt.err == "" && err != nil {
+			t.Errorf("%s: %q, %v, want %q, %q", tt.reason, got, err, tt.want, tt.err)
+		}
+		if usage := (*UsageError)(nil); err != nil && !errors.As(err, &usage) {
+			t.Errorf("%s: %v is not a UsageError", tt.reason, err)
+		}
+	}
+}

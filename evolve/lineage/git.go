@@ -1,0 +1,164 @@
+package lineage
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// GitConfig says how a run is written as a git repository.
+type GitConfig struct {
+	// File is the name of the file that has the program, such as "program.js"; "" means "program". It is a plain
+	// name of letters, digits and "._-" that does not begin with a dot.
+	File string
+}
+
+// plainName is a name that no system and no version of git takes for something else.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$`)
+
+// WriteGit writes the run as a stream for git fast-import. Each candidate is a commit, its parents are the commit's
+// parents, and its program is a file. An initial program is a root commit.
+//
+// The commit of a candidate is the ref refs/candidates/NAME, where NAME is [Candidate.Name]. The branch best is the best
+// candidate, and arm/K that of arm K. Score, operator and address are in the message, as trailers, too.
+//
+// The same run gives the same commits, with the same hashes. So does the journal of a run that goes on, for all
+// candidates that it has so far. Children without a program are left out.
+func (r *Run) WriteGit(w io.Writer, cfg GitConfig) error {
+	if cfg.File == "" {
+		cfg.File = "program"
+	}
+	if !plainName.MatchString(cfg.File) {
+		return fmt.Errorf("lineage: GitConfig.File is %q: need a name of letters, digits, \".\", \"_\" and \"-\" that does not begin with a dot", cfg.File)
+	}
+	r = r.Without(func(c Candidate) bool { return !c.HasProgram() })
+	if len(r.Candidates) == 0 {
+		return ErrNoProgram
+	}
+	s := stream{w: bufio.NewWriterSize(w, 1<<16), run: r, file: cfg.File, blobs: make(map[string]int), marks: len(r.Candidates)}
+	fmt.Fprint(s.w, "feature done\n") // without the done below, git takes a stream that broke off for a bad one
+	for i := range r.Candidates {
+		s.commit(i)
+	}
+	s.branch("best", r.Best())
+	for _, arm := range r.Arms() {
+		s.branch("arm/"+strconv.Itoa(arm), r.BestOf(arm))
+	}
+	fmt.Fprint(s.w, "done\n")
+	return flush(s.w)
+}
+
+// ErrNoProgram says that no candidate of a run has a program, so that there is nothing to commit.
+var ErrNoProgram = errors.New("lineage: no candidate has a program yet")
+
+// A stream is a run that is being written. The mark of a commit is its candidate's position, counted from 1.
+type stream struct {
+	w     *bufio.Writer
+	run   *Run
+	file  string
+	blobs map[string]int // marks of programs, by text
+	marks int            // handed out
+}
+
+// blob writes a program, unless it is in the stream, and returns its mark.
+func (s *stream) blob(program string) int {
+	mark, ok := s.blobs[program]
+	if !ok {
+		s.marks++
+		mark = s.marks
+		s.blobs[program] = mark
+		fmt.Fprintf(s.w, "blob\nmark :%d\n", mark)
+		s.data(program)
+	}
+	return mark
+}
+
+// data writes text by its length, so that nothing in it is taken for a command.
+func (s *stream) data(text string) {
+	fmt.Fprintf(s.w, "data %d\n", len(text))
+	s.w.WriteString(text)
+	s.w.WriteByte('\n')
+}
+
+// commit writes the commit of the candidate at position i.
+func (s *stream) commit(i int) {
+	c := s.run.Candidates[i]
+	program := s.blob(c.Program)
+	// Whoever exports a run and whenever they do, the commits are the same ones: nothing of this process is in them.
+	by := fmt.Sprintf("evoalloc <evoalloc@localhost> %d +0000", max(c.Time.Unix(), 0))
+	fmt.Fprintf(s.w, "commit refs/candidates/%s\nmark :%d\nauthor %s\ncommitter %s\n", c.Name(), i+1, by, by)
+	s.data(s.run.message(c))
+	for k, p := range c.Parents {
+		verb := "merge"
+		if k == 0 {
+			verb = "from"
+		}
+		fmt.Fprintf(s.w, "%s :%d\n", verb, p+1)
+	}
+	// The other files of the first parent are kept, and there are none.
+	fmt.Fprintf(s.w, "M 100644 :%d %s\n\n", program, s.file)
+}
+
+// branch writes a branch that points to the candidate at position i. There is none for -1.
+func (s *stream) branch(name string, i int) {
+	if i >= 0 {
+		fmt.Fprintf(s.w, "reset refs/heads/%s\nfrom :%d\n\n", name, i+1)
+	}
+}
+
+// message returns the message of a candidate's commit. Its first line begins with the score, which is what a reader of
+// git log looks for. Only what is known when the candidate is made is in it: a later child must not change the hash of
+// an earlier one.
+func (r *Run) message(c Candidate) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", c.score(), c.Name())
+	if by := c.operator(); by != "" {
+		fmt.Fprintf(&b, " %s", by)
+	}
+	b.WriteString("\n\n")
+	if c.Initial() {
+		for _, name := range slices.Sorted(maps.Keys(r.Fingerprint)) {
+			fmt.Fprintf(&b, "    %s = %s\n", line(name), line(r.Fingerprint[name]))
+		}
+		b.WriteString("\n")
+	}
+	if reason := line(c.Reason); reason != "" {
+		fmt.Fprintf(&b, "Reason: %s\n\n", reason)
+	}
+	for _, t := range c.trailers() {
+		fmt.Fprintf(&b, "%s: %s\n", t[0], t[1])
+	}
+	return b.String()
+}
+
+// trailers returns the names and values of a commit's trailers. Those that a candidate does not have are left out.
+func (c Candidate) trailers() [][2]string {
+	out := [][2]string{{"Candidate", c.Name()}}
+	if c.Arm >= 0 {
+		out = append(out, [2]string{"Arm", strconv.Itoa(c.Arm)})
+	}
+	if !c.Initial() {
+		out = append(out, [2]string{"Pull", strconv.Itoa(c.Pull)}, [2]string{"Step", strconv.Itoa(c.Step)},
+			[2]string{"Index", strconv.Itoa(c.Index)}, [2]string{"ID", strconv.Itoa(c.ID)}, [2]string{"Operator", c.operator()})
+	}
+	for _, kind := range slices.Sorted(maps.Keys(c.Labels)) {
+		out = append(out, [2]string{"Label", line(kind) + "=" + line(c.Labels[kind])})
+	}
+	for _, id := range c.Unknown {
+		out = append(out, [2]string{"Unknown-Parent", strconv.Itoa(id)})
+	}
+	out = append(out, [2]string{"Valid", strconv.FormatBool(c.Valid)})
+	if c.Valid {
+		out = append(out, [2]string{"Score", strconv.FormatFloat(c.Score, 'g', -1, 64)})
+	}
+	if c.Key != "" {
+		out = append(out, [2]string{"Program", line(c.Key)})
+	}
+	return out
+}

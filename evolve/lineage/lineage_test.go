@@ -1,0 +1,85 @@
+package lineage_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/evolve/lineage"
+)
+
+// small is a run of two arms that begin with one program: a crosses in arm 0, and a repair in arm 1.
+func small() *lineage.Run {
+	valid := func(arm, step, index, id int, score float64, parents ...int) lineage.Candidate {
+		return lineage.Candidate{Arm: arm, Pull: step, Step: step, Index: index, ID: id, Parents: parents, Program: fmt.Sprint(arm, id), Valid: true, Score: score}
+	}
+	broken := valid(1, 1, 0, 1, 0, 0)
+	broken.Valid, broken.Reason = false, "line 3: y is not defined"
+	return &lineage.Run{Candidates: []lineage.Candidate{
+		{Arm: -1, Pull: -1, Program: "start", Valid: true, Score: 0.25},
+		valid(0, 1, 0, 1, 0.5, 0),
+		valid(0, 1, 1, 2, 0.75, 0),
+		broken,
+		{Arm: 0, Pull: 2, Step: 2, Index: 0, ID: 3, Parents: []int{2}},
+		valid(0, 2, 1, 4, 0.875, 2, 1),
+		valid(1, 2, 0, 2, 0.875, 3),
+	}}
+}
+
+func TestBest(t *testing.T) {
+	r := small()
+	for _, tt := range []struct {
+		reason string
+		got    int
+		want   string
+	}{
+		{"the first of equal ones", r.Best(), "0/2.1"},
+		{"of an arm", r.BestOf(1), "1/2.0"},
+		{"the initial program is that of an arm without any", r.BestOf(5), "start"},
+	} {
+		if got := r.Candidates[tt.got].Name(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
+		}
+	}
+	if got := new(lineage.Run).Best(); got != -1 {
+		t.Errorf("of no candidate: %d, want -1", got)
+	}
+}
+
+func TestLine(t *testing.T) {
+	r := small()
+	if got := names(r, r.Line(r.Best())); got != "start 0/1.1 0/2.1" {
+		t.Errorf("the champion's line is %s", got)
+	}
+	if got := r.Line(-1); got != nil {
+		t.Errorf("the line of nothing is %v", got)
+	}
+}
+
+func TestWithout(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		drop   func(lineage.Candidate) bool
+		want   string // name and parents of those that are left
+	}{
+		{"none", func(lineage.Candidate) bool { return false }, "start[] 0/1.0[start] 0/1.1[start] 1/1.0[start] 0/2.0[0/1.1] 0/2.1[0/1.1 0/1.0] 1/2.0[1/1.0]"},
+		{"a grandparent takes the place of a parent", func(c lineage.Candidate) bool { return !c.Valid }, "start[] 0/1.0[start] 0/1.1[start] 0/2.1[0/1.1 0/1.0] 1/2.0[start]"},
+		{"once, though two parents are gone", func(c lineage.Candidate) bool { return c.Step == 1 }, "start[] 0/2.0[start] 0/2.1[start] 1/2.0[start]"},
+		{"all before", func(c lineage.Candidate) bool { return c.Step < 2 }, "0/2.0[] 0/2.1[] 1/2.0[]"},
+	} {
+		r := small()
+		out := r.Without(tt.drop)
+		got := ""
+		for i, c := range out.Candidates {
+			if i > 0 {
+				got += " "
+			}
+			got += fmt.Sprintf("%s[%s]", c.Name(), names(out, c.Parents))
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
+		}
+		if fmt.Sprint(r) != fmt.Sprint(small()) {
+			t.Errorf("%s: the run itself has changed", tt.reason)
+		}
+	}
+}
