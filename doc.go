@@ -58,7 +58,8 @@
 // Package evolve has the searches and the allocator, which is itself an Arm, so allocators nest. What a step
 // asks goes through its Turn, so that no call is missing in the account. A search of one's own embeds a
 // Breeder, which keeps every rule that a search has to keep. evolve/journal makes a run durable: killed at any
-// instant it goes on, and pays for nothing twice. evolve/report writes results as JSON.
+// instant it goes on, and pays for nothing twice. evolve/report writes results as JSON. evolve/lineage writes which
+// programs came from which, as a git repository or a graph.
 //
 // evolve/population has searches that keep many programs, of parts that are values: archives, selectors, operators,
 // gates, memories. evolve/sweep makes grids of runs, evolve/analysis turns runs into comparisons and fits with

@@ -23,9 +23,12 @@ var core = map[string][]string{
 	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/journal"},
 	"evolve/advise":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/analysis", "/evolve/internal/", "/evolve/journal"},
 	"evolve/analysis":   {"gonum.org/v1/gonum", "/internal/"},
+	"evolve/lineage":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/evolve/journal"},
 	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/report":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
-	"evolve/sweep":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
+	"evolve/view": {"golang.org/x/sync", "gonum.org/v1/gonum", "github.com/alecthomas/chroma/v2", "github.com/dlclark/regexp2/v2", "github.com/aymanbagabas/go-udiff",
+		"/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/", "/third_party/"},
+	"evolve/sweep": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 }
 
 func TestCoreStaysLight(t *testing.T) {
@@ -44,6 +47,7 @@ func TestAdaptersAreSeen(t *testing.T) {
 		"llm/openai":           "github.com/openai/openai-go/v3",
 		"eval/js":              "modernc.org/libquickjs",
 		"evolve/analysis/plot": "gonum.org/v1/plot",
+		"evolve/view":          "github.com/alecthomas/chroma/v2",
 	} {
 		if !slices.Contains(deps(t, "./"+pkg), heavy) {
 			t.Errorf("%s is not seen to import %s", pkg, heavy)
@@ -51,23 +55,39 @@ func TestAdaptersAreSeen(t *testing.T) {
 	}
 }
 
-// testOnly are the packages that are for tests. What is not a test may not import them, or a user would
-// compile checks and fixtures into a program.
-var testOnly = []string{module + "/bandit/bandittest"}
+// testOnly are the packages that are for tests, each with one whose tests import it. What is not a test may not
+// import them, or a user would compile checks, fixtures and what drives a browser into a program.
+var testOnly = map[string]string{
+	module + "/bandit/bandittest":    module + "/bandit",
+	module + "/internal/browsertest": module + "/evolve/view",
+}
 
 func TestNoProductionCodeImportsTestHelpers(t *testing.T) {
-	for _, pkg := range testOnly {
+	for pkg := range testOnly {
 		for _, importer := range importers(t, "Imports", pkg) {
 			t.Errorf("%s imports %s outside its tests", importer, pkg)
 		}
 	}
 }
 
-// The test above would see an import if there was one: the policies' own tests have it.
+// The test above would see an import if there was one: tests have it.
 func TestTestHelpersAreSeen(t *testing.T) {
-	for _, pkg := range testOnly {
-		if !slices.Contains(importers(t, "XTestImports", pkg), module+"/bandit") {
-			t.Errorf("the tests of bandit are not seen to import %s", pkg)
+	for pkg, user := range testOnly {
+		if !slices.Contains(append(importers(t, "XTestImports", pkg), importers(t, "TestImports", pkg)...), user) {
+			t.Errorf("the tests of %s are not seen to import %s", user, pkg)
+		}
+	}
+}
+
+// A browser is driven from one place.
+func TestOnlyBrowsertestDrivesABrowser(t *testing.T) {
+	const leaf, driver = module + "/internal/browsertest", "github.com/chromedp/chromedp"
+	if got := importers(t, "Imports", driver); !slices.Equal(got, []string{leaf}) {
+		t.Errorf("%s is imported by %v, want by %s alone", driver, got, leaf)
+	}
+	for _, kind := range []string{"TestImports", "XTestImports"} {
+		if got := importers(t, kind, driver); len(got) > 0 {
+			t.Errorf("tests of %v import %s, want it behind %s", got, driver, leaf)
 		}
 	}
 }

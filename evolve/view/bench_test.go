@@ -1,0 +1,113 @@
+package view_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/view"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// programLines are the lines of a program of two kilobytes.
+const programLines = 60
+
+// history gives the records of a run of so many children, eight to a pull, each with a program of so many lines.
+func history(children, lines int, yield func(journal.Record)) {
+	n := int64(0)
+	add := func(r journal.Record) {
+		r.Time = 1_700_000_000_000 + n*10
+		n++
+		yield(r)
+	}
+	arm, body := 0, strings.Repeat("x = x + 1  # a line of a program\n", lines)
+	add(journal.Record{Kind: journal.Header, Fingerprint: journal.Fingerprint{"task": "made"}})
+	add(journal.Record{Kind: journal.Incarnation})
+	add(journal.Record{Kind: journal.Run, Fingerprint: journal.Fingerprint{"arms": "1"}, Models: []journal.Model{{Key: "m", ActiveParams: 1e9}}})
+	for pull := range children / 8 {
+		add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm, Prob: 1, Calls: 8})
+		for i := range 8 {
+			id := pull*8 + i + 1
+			text := fmt.Sprintf("# %d\n%s", id, body)
+			key, call := journal.KeyOf(text).String(), fmt.Sprintf("%064x", id)
+			add(journal.Record{Kind: journal.Begin, Key: call, Pull: &pull})
+			reply := &llm.Reply{Text: "Here it is.\n```python\n" + text + "```", Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 900, CompletionTokens: 700}, Model: "m"}}}
+			add(journal.Record{Kind: journal.Completion, Key: call, Reply: reply})
+			add(journal.Record{Kind: journal.Program, Key: key, Text: text})
+			score := float64(id * 7919 % 10_007)
+			add(journal.Record{Kind: journal.Evaluation, Key: call, Program: key, Result: &eval.Result{Valid: true, Score: score}})
+			add(journal.Record{Kind: journal.Child, Key: call, Pull: &pull, Child: &i, Step: pull + 1, ID: id, Parents: []int{max(0, id-9)}, Operator: "rewrite",
+				Program: key, State: journal.StateValid, Valid: true, Score: score})
+		}
+		add(journal.Record{Kind: journal.Report, Pull: &pull, Reward: 1})
+	}
+}
+
+// listed returns a history as a list, so that making it is not measured.
+func listed(children int) (records []journal.Record) {
+	history(children, programLines, func(r journal.Record) { records = append(records, r) })
+	return records
+}
+
+const manyChildren = 40_000
+
+func filled(records []journal.Record) *view.Log {
+	l := view.NewLog("1", "made")
+	for _, r := range records {
+		l.Add(r)
+	}
+	return l
+}
+
+// BenchmarkAdd takes in a run of 40,000 children. It reports the time of one record.
+func BenchmarkAdd(b *testing.B) {
+	records := listed(manyChildren)
+	for b.Loop() {
+		filled(records)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(records)), "ns/record")
+}
+
+// BenchmarkStateWhole returns all of a run of 40,000 children, and BenchmarkStateNews what came since the last time.
+func BenchmarkStateWhole(b *testing.B) {
+	l := filled(listed(manyChildren))
+	for b.Loop() {
+		if s := l.State(view.Cursor{}); len(s.Children.ID) != manyChildren {
+			b.Fatal(len(s.Children.ID))
+		}
+	}
+}
+
+func BenchmarkStateNews(b *testing.B) {
+	l := filled(listed(manyChildren))
+	next := l.State(view.Cursor{}).Next
+	for b.Loop() {
+		if s := l.State(next); len(s.Children.ID) != 0 {
+			b.Fatal(len(s.Children.ID))
+		}
+	}
+}
+
+// BenchmarkKept reports how many megabytes a Log of 40,000 children keeps.
+func BenchmarkKept(b *testing.B) {
+	kept := 0.0
+	for b.Loop() {
+		before := heap()
+		l := view.NewLog("1", "made")
+		history(manyChildren, programLines, l.Add)
+		kept = heap() - before
+		runtime.KeepAlive(l)
+	}
+	b.ReportMetric(kept/1e6, "MB-kept")
+}
+
+// heap returns how many bytes are in use.
+func heap() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}

@@ -1,0 +1,50 @@
+package view_test
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evoalloc/evoalloc/evolve/view"
+)
+
+// Pages are read while records come in. It is for the race detector, and checks that no page sees a column that is longer
+// than another.
+func TestStateWhileRecordsComeIn(t *testing.T) {
+	l := view.NewLog("1", "made")
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			var from view.Cursor
+			for {
+				s := l.State(from)
+				lengths := []int{len(s.Children.Arm), len(s.Children.Score), len(s.Children.Program), len(s.Children.Money), len(s.Children.Parents)}
+				if slices.Min(lengths) != slices.Max(lengths) {
+					t.Errorf("columns of %v rows", lengths)
+				}
+				if n := len(s.Line); n > 1 {
+					l.Diff(s.Line[0].Program, s.Line[n-1].Program)
+				}
+				from = s.Next
+				select {
+				case <-done:
+					return
+				case <-time.After(time.Millisecond): // no page asks without a pause
+				}
+			}
+		})
+	}
+	history(400, programLines, l.Add)
+	var page bytes.Buffer
+	if err := view.Report(&page, view.Page{Runs: []view.State{l.State(view.Cursor{})}}); err != nil {
+		t.Error(err)
+	}
+	close(done)
+	readers.Wait()
+	if n := len(l.State(view.Cursor{}).Children.ID); n != 400 {
+		t.Errorf("%d children, want 400", n)
+	}
+}

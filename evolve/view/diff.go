@@ -1,0 +1,141 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+)
+
+// Bounds of a diff. A text of more bytes or lines is not compared. Of a long line its beginning is shown, and of a long
+// diff its beginning.
+const (
+	mostCompared  = 2 << 20
+	mostLines     = 50_000
+	longestChange = 2 << 10  // of a line
+	mostDiff      = 64 << 10 // of all
+	diffContext   = 3        // lines around a change
+	mostDiffs     = 512      // that are kept: more than two lines of a run have
+)
+
+// diff returns the changes between two of the texts, nil if one of them is not there. It computes them once.
+func (s *shown) diff(from, to string, texts map[string]string) []Change {
+	before, ok := texts[from]
+	after, found := texts[to]
+	if !ok || !found {
+		return nil
+	}
+	key := [2]string{from, to}
+	s.mu.Lock()
+	changes, ok := s.diffs[key]
+	s.mu.Unlock()
+	if ok {
+		return changes
+	}
+	changes = diff(before, after)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.diffs) >= mostDiffs {
+		clear(s.diffs)
+	}
+	s.diffs[key] = changes
+	return changes
+}
+
+// diff returns how after differs from before, by line. It is never nil, so that "they are equal" is told from "it is
+// not known".
+func diff(before, after string) []Change {
+	if len(before)+len(after) > mostCompared || strings.Count(before, "\n")+strings.Count(after, "\n") > mostLines {
+		return []Change{leftOut("%d and %d bytes are too many to be compared by line", len(before), len(after))}
+	}
+	before, after = endLine(before), endLine(after)
+	unified, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, after), diffContext)
+	if err != nil {
+		return []Change{leftOut("they cannot be compared: %v", err)}
+	}
+	d := differ{changes: []Change{}}
+	for _, h := range unified.Hunks {
+		d.hunk(h)
+	}
+	if d.before > 0 {
+		d.skip(strings.Count(before, "\n") + 1 - d.before)
+	}
+	return d.changes
+}
+
+// leftOut is a Change that stands for lines that are not shown.
+func leftOut(format string, args ...any) Change {
+	return Change{Op: "@", Text: fmt.Sprintf(format, args...)}
+}
+
+// endLine ends the last line of a text. Whether it was ended makes no difference to a program, and would be a change.
+func endLine(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}
+
+// A differ collects the changes of a diff.
+type differ struct {
+	changes       []Change
+	before, after int // the numbers of the next lines; 0 at the beginning
+	size          int // of the texts so far
+	full          bool
+}
+
+// hunk adds one hunk, and before it how many lines stand between it and the one before.
+func (d *differ) hunk(h *udiff.Hunk) {
+	if d.before == 0 {
+		d.before, d.after = 1, 1
+	}
+	d.skip(h.FromLine - d.before)
+	for _, line := range h.Lines {
+		op := map[udiff.OpKind]string{udiff.Delete: "-", udiff.Insert: "+", udiff.Equal: " "}[line.Kind]
+		d.line(op, line.Content)
+	}
+}
+
+// skip adds that n equal lines are left out.
+func (d *differ) skip(n int) {
+	if n <= 0 || d.full {
+		return
+	}
+	c := leftOut("%d equal lines", n)
+	c.Old, c.New = d.before, d.after
+	d.changes = append(d.changes, c)
+	d.before += n
+	d.after += n
+}
+
+// line adds one line to the last change, or begins another with it.
+func (d *differ) line(op, text string) {
+	if !d.full && d.size > mostDiff {
+		d.full = true
+		d.changes = append(d.changes, leftOut("the rest of the changes"))
+	}
+	if !d.full {
+		text = cutLine(text)
+		d.size += len(text)
+		if last := len(d.changes) - 1; last >= 0 && d.changes[last].Op == op {
+			d.changes[last].Text += text
+		} else {
+			d.changes = append(d.changes, Change{Op: op, Text: text, Old: d.before, New: d.after})
+		}
+	}
+	if op != "+" {
+		d.before++
+	}
+	if op != "-" {
+		d.after++
+	}
+}
+
+// cutLine cuts a long line and says how much of it is left out.
+func cutLine(text string) string {
+	if len(text) <= longestChange {
+		return text
+	}
+	cut := strings.ToValidUTF8(text[:longestChange], "")
+	return fmt.Sprintf("%s … %d bytes more\n", cut, len(text)-len(cut))
+}

@@ -1,0 +1,36 @@
+package view_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/view"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// What a run was given is told in words: hashes are short and apart from names, and long numbers are grouped.
+func TestFactsAreReadable(t *testing.T) {
+	digest := strings.Repeat("e527", 16)
+	l := view.NewLog("1", "run")
+	for _, r := range []journal.Record{
+		{Kind: journal.Header, Fingerprint: journal.Fingerprint{"task": "cp, programs and prompt " + digest, "model": "a, b", "search": digest, "seeds": "40, " + digest[:16], "flops": "1000000000000000000"}},
+		{Kind: journal.Completion, Key: "1", Reply: &llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 956_000, CompletionTokens: 507}}}}},
+	} {
+		l.Add(r)
+	}
+	s := l.State(view.Cursor{})
+	for _, want := range []view.Fact{
+		{Name: "Task", Value: "cp", Note: "programs and prompt e527e527e527"},
+		{Name: "Model", Value: "a, b"},
+		{Name: "Search", Value: "e527e527e527"},
+		{Name: "Settings", Value: "flops 1000000000000000000, seeds 40, e527e527e527"},
+		{Name: "Tokens", Value: "956,507", Note: "956,507 answered"},
+	} {
+		if diff := cmp.Diff(want, fact(t, s, want.Name)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package view
+
+// labels number the names that columns hold, because a number is shorter than a name in each of 40,000 rows.
+type labels struct {
+	names []string
+	index map[string]int
+}
+
+// mostLabels is how many names have numbers of their own. A search that names each child's operator anew must not fill
+// what every page is sent.
+const mostLabels = 10_000
+
+// otherLabels is the name of all others.
+const otherLabels = "others"
+
+func newLabels() labels { return labels{index: map[string]int{}} }
+
+// of returns the number of a name.
+func (l *labels) of(name string) int {
+	i, ok := l.index[name]
+	if !ok && len(l.names) >= mostLabels {
+		name = otherLabels
+		i, ok = l.index[name]
+	}
+	if !ok {
+		i = len(l.names)
+		l.names = append(l.names, name)
+		l.index[name] = i
+	}
+	return i
+}
+
+// list returns the names by number. They do not change any more, so the caller shares them.
+func (l *labels) list() []string { return l.names[:len(l.names):len(l.names)] }

@@ -1,0 +1,136 @@
+package view
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
+	"github.com/evoalloc/evoalloc/third_party/uplot"
+)
+
+//go:embed page.html.tmpl page.css script/*.js
+var files embed.FS
+
+// parts are the files of the page's script, in the order in which they are joined. Each is one idea. They share one
+// scope, so a part uses what any other defines, but only main runs anything.
+var parts = []string{
+	"text", "element", "format", "colour", "data", "run", "pen", "save", "table", "program", "diff",
+	"answer", "meters", "best", "curves", "allocation", "generations", "layout", "lineage", "explore", "stepper",
+	"candidate", "ledgers", "places", "faults", "studies", "help", "live", "main",
+}
+
+// script returns the page's one script: uPlot, and then the parts in a scope of their own.
+var script = sync.OnceValue(func() string {
+	var b strings.Builder
+	b.WriteString(uplot.Script)
+	b.WriteString("\n(function () {\n'use strict';\n")
+	for _, part := range parts {
+		b.Write(file("script/" + part + ".js"))
+	}
+	b.WriteString("})();\n")
+	return b.String()
+})
+
+// file returns an embedded file. A file that is missing is a mistake in this package, which the first test to make
+// a page finds.
+func file(name string) []byte {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// policy returns the page's Content-Security-Policy. The one script runs by its hash. Nothing is loaded but images that
+// are part of the page, and only a live page asks its own server for anything.
+func policy(live bool) string {
+	sum := sha256.Sum256([]byte(script()))
+	connect := "'none'"
+	if live {
+		connect = "'self'"
+	}
+	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; connect-src %s; "+
+		"base-uri 'none'; form-action 'none'", base64.StdEncoding.EncodeToString(sum[:]), connect)
+}
+
+// sheet is what the template shows. Its methods are for readers without JavaScript.
+type sheet struct {
+	Page
+	Policy string
+	Style  template.CSS
+	Script template.JS
+	// Data are gzip and base64. They are HTML to the template, because it would escape the plus signs of a block of
+	// data in a script element, where a browser does not undo that.
+	Data template.HTML
+}
+
+var layout = sync.OnceValue(func() *template.Template {
+	t := template.New("page.html.tmpl").Funcs(template.FuncMap{"line": shortLine, "text": printable.Text, "program": bestProgram})
+	return template.Must(t.Parse(string(file("page.html.tmpl"))))
+})
+
+// render writes the page with its data to w. A live page asks its server for the data, so it has none of its own and
+// needs no secret to be sent.
+func render(w io.Writer, p Page) error {
+	s := sheet{Page: p, Policy: policy(p.Live), Script: template.JS(script()), Style: template.CSS(uplot.Style + string(file("page.css")))}
+	if !p.Live {
+		data, err := pack(p)
+		if err != nil {
+			return fmt.Errorf("view: the page's data: %w", err)
+		}
+		s.Data = template.HTML(data)
+	}
+	if err := layout().Execute(w, s); err != nil {
+		return fmt.Errorf("view: writing the page: %w", err)
+	}
+	return nil
+}
+
+// pack returns p as JSON, compressed, in base64. The same page makes the same bytes. The best compression was tried and
+// dropped: it takes five times as long and saves less than 2 %.
+func pack(p Page) (string, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if err := json.NewEncoder(z).Encode(p); err != nil {
+		return "", err
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}
+
+// mostLine is the most of a name or a value that is shown without JavaScript, in bytes.
+const mostLine = 1000
+
+func shortLine(s string) string {
+	s = printable.Line(s[:min(len(s), 4*mostLine)])
+	if len(s) <= mostLine {
+		return s
+	}
+	return strings.ToValidUTF8(s[:mostLine], "") + " …"
+}
+
+// plainProgram is the most of a program that is shown without JavaScript, in bytes.
+const plainProgram = 64 << 10
+
+// bestProgram returns the text of the run's best program, cut to [plainProgram], and "" if the page does not have it.
+func bestProgram(s State) string {
+	if len(s.Best) == 0 || s.Best[0] >= len(s.Children.Program) {
+		return ""
+	}
+	text := s.Programs[s.Children.Program[s.Best[0]]].Text
+	if len(text) > plainProgram {
+		text = text[:plainProgram] + "\n(cut here)"
+	}
+	return printable.Text(text)
+}

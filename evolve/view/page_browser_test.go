@@ -1,0 +1,54 @@
+package view
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/internal/browsertest"
+)
+
+// reported opens a saved report in a browser and waits until its script has shown it.
+func reported(t testing.TB, p Page) *browsertest.Tab {
+	t.Helper()
+	tab := browsertest.Open(t)
+	tab.Go(saved(t, p))
+	tab.Wait("document.body.dataset.ready")
+	return tab
+}
+
+// saved writes a report to a file and returns its address.
+func saved(t testing.TB, p Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := render(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + path
+}
+
+// unharmed fails the test if the page asked a network for anything, logged an error, or opened a dialog.
+func unharmed(t testing.TB, tab *browsertest.Tab) {
+	t.Helper()
+	if asked, faults, dialogs := tab.Requests(), tab.Faults(), tab.Dialogs(); len(asked)+len(faults)+len(dialogs) > 0 {
+		t.Errorf("the page asked for %q, logged %q, and opened %q", asked, faults, dialogs)
+	}
+}
+
+func TestReportShowsARun(t *testing.T) {
+	tab := reported(t, Page{Title: "A run", Runs: []State{synthetic(400, 4, 1)}})
+	unharmed(t, tab)
+	for what, script := range map[string]string{
+		"the best score":        "document.querySelector('#answer dd').textContent !== ''",
+		"all parts of the page": "[...document.querySelectorAll('.card')].filter(c => !c.hidden).length >= 10",
+	} {
+		if !browsertest.Eval[bool](tab, script) {
+			t.Errorf("%s is not shown: %s", what, browsertest.Eval[string](tab, "document.body.innerText"))
+		}
+	}
+}

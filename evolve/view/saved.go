@@ -1,0 +1,95 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+)
+
+// SavedText is how many bytes of programs a saved report has: those of the champion's line, then the best, then others
+// by score, as many as fit. [State.Omitted] says how many do not.
+const SavedText = 4 << 20
+
+// mostSavedColours is how many bytes of them are coloured. The rest are shown plain, as a lexer takes
+// microseconds for a byte.
+const mostSavedColours = 128 << 10
+
+// Saved returns the whole State for a report, with programs.
+func (l *Log) Saved() State {
+	s := l.State(Cursor{})
+	keys, omitted := l.fitting(savedOrder(s))
+	s.Omitted = omitted
+	texts, colours := l.texts(keys), 0
+	for _, key := range keys {
+		text, ok := texts[key]
+		switch {
+		case !ok:
+			s.Omitted++
+		case colours+len(text) > mostSavedColours:
+			s.Programs[key] = Code{Text: text}
+		default:
+			colours += len(text)
+			s.Programs[key] = l.coloured(key, text)
+		}
+	}
+	return s
+}
+
+// fitting returns those of the keys, each once, whose texts fit into a report, and how many do not or have none.
+func (l *Log) fitting(keys []string) (fit []string, omitted int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seen, room := map[string]bool{"": true}, SavedText
+	for _, key := range keys {
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		p := l.programs.all[key]
+		if !p.told || p.size > room {
+			omitted++
+			continue
+		}
+		room -= p.size
+		fit = append(fit, key)
+	}
+	return fit, omitted
+}
+
+// savedOrder returns the keys of a State's programs, the most wanted first. A key may stand there twice.
+func savedOrder(s State) (keys []string) {
+	for _, step := range s.Line {
+		keys = append(keys, step.Program)
+	}
+	for _, row := range s.Best {
+		keys = append(keys, s.Children.Program[row])
+	}
+	for _, a := range s.Arms {
+		keys = append(keys, a.Program)
+	}
+	rest := make([]int, len(s.Children.Program))
+	for i := range rest {
+		rest[i] = i
+	}
+	slices.SortStableFunc(rest, func(a, b int) int { return compareScores(s.Children.Score[b], s.Children.Score[a]) })
+	for _, row := range rest {
+		keys = append(keys, s.Children.Program[row])
+	}
+	return keys
+}
+
+// compareScores orders scores, and what has none before all.
+func compareScores(a, b *float64) int {
+	switch {
+	case a == nil || b == nil:
+		return cmp.Compare(presence(a), presence(b))
+	default:
+		return cmp.Compare(*a, *b)
+	}
+}
+
+func presence(score *float64) int {
+	if score == nil {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,64 @@
+// The page's data: JSON, compressed, in base64, in a block of the page.
+
+// unpack returns what a block holds.
+async function unpack(block) {
+  const bytes = Uint8Array.from(atob(block.textContent.trim()), c => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return JSON.parse(await new Response(stream).text());
+}
+
+// CHILD_STATES name what became of a child, in the order of its numbers.
+const CHILD_STATES = ['valid', 'invalid', 'no program', 'failed', 'abandoned', 'refused'];
+
+const CHILD_COLUMNS = ['arm', 'pull', 'step', 'index', 'born', 'parents', 'score', 'state', 'operator', 'model', 'cell', 'island',
+  'program', 'reason', 'time', 'calls', 'tokens', 'flops', 'money'];
+const ROUND_COLUMNS = ['arm', 'prob', 'calls', 'reward', 'over', 'best', 'begin', 'end'];
+
+// whole fills in what the data leave out where there is nothing, so that no part of the page has to ask.
+function whole(state) {
+  for (const list of ['facts', 'meters', 'arms', 'labels', 'best', 'line', 'ledgers', 'endpoints', 'places', 'messages']) {
+    state[list] = state[list] || [];
+  }
+  state.children = columns(state.children, CHILD_COLUMNS);
+  state.rounds = columns(state.rounds, ROUND_COLUMNS);
+  state.programs = state.programs || {};
+  state.from = state.from || { children: 0, rounds: 0 };
+  state.next = state.next || { children: 0, rounds: 0 };
+  return state;
+}
+
+// join finds the rows of parents, which the data name by their order of birth in their search. -1 is the initial program.
+function join(run) {
+  const c = run.children;
+  const key = (arm, born) => arm * 2 ** 30 + born;
+  const rows = new Map();
+  for (let row = 0; row < c.arm.length; row++) rows.set(key(c.arm[row], c.born[row]), row);
+  c.kin = c.arm.map((arm, row) => (c.parents[row] || []).map(id => id === 0 ? -1 : rows.get(key(arm, id))).filter(p => p !== undefined));
+  return run;
+}
+
+function columns(table, names) {
+  const all = table || {};
+  for (const name of names) all[name] = all[name] || [];
+  return all;
+}
+
+// merge returns next with the rows that the page has already put before those that came.
+function merge(old, next) {
+  whole(next);
+  if (!old) return join(next);
+  next.children = joined(old.children, next.children, next.from.children, CHILD_COLUMNS);
+  next.rounds = joined(old.rounds, next.rounds, next.from.rounds, ROUND_COLUMNS);
+  next.programs = Object.assign(old.programs, next.programs);
+  return join(next);
+}
+
+// joined keeps the first rows of old and appends those of next. The page's rows are changed in place: 40,000 are not
+// copied for one that is new.
+function joined(old, next, from, names) {
+  for (const name of names) {
+    old[name].length = Math.min(old[name].length, from);
+    for (const value of next[name]) old[name].push(value);
+  }
+  return old;
+}

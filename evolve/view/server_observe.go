@@ -1,0 +1,113 @@
+package view
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+)
+
+// Observe returns an observer of a run of this process that has no journal, for evolve.Config.Observer. The run is a tab
+// of its own, called name. It shows the children and rounds that the observer is told of, but not single calls, endpoints
+// and evaluations, which only a journal has. For a run with a journal use [Server.Follow].
+//
+// The observer only appends to a list. It must be used for one run.
+func (s *Server) Observe(name string) func(evolve.Event) {
+	now := time.Now().UnixMilli()
+	s.mu.Lock()
+	t := &tab{id: address(fmt.Sprint(len(s.tabs), " ", name), now), begun: now, name: name, used: true}
+	t.told = &telling{records: []journal.Record{{Kind: journal.Header, Time: now}, {Kind: journal.Incarnation, Time: now}}}
+	s.tabs = append(s.tabs, t)
+	s.mu.Unlock()
+	s.news()
+	return func(e evolve.Event) {
+		select {
+		case <-s.done: // nobody takes it any more
+		default:
+			t.told.add(e)
+			s.news()
+		}
+	}
+}
+
+// A telling is what an observer was told and no log has yet.
+type telling struct {
+	mu      sync.Mutex
+	begun   bool
+	records []journal.Record
+}
+
+// add appends what a journal would have of an event.
+func (t *telling) add(e evolve.Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.begun {
+		t.begun = true
+		t.append(e, journal.Record{Kind: journal.Run})
+	}
+	c, pull := e.Child, e.Pull
+	switch e.Kind {
+	case evolve.EventDraw:
+		t.append(e, journal.Record{Kind: journal.Draw, Pull: &pull.ID, Arm: &pull.Arm, Prob: pull.Prob, Calls: pull.Calls})
+	case evolve.EventChild:
+		if c.HasProgram() {
+			t.append(e, journal.Record{Kind: journal.Program, Key: c.Hash, Text: c.Program})
+		}
+		t.append(e, journal.Record{Kind: journal.Child, Pull: &pull.ID, Child: &c.Index, Step: e.Generation.Index, ID: c.ID, Parents: c.Parents,
+			Operator: c.Operator, Labels: c.Labels, Program: c.Hash, State: became(c), Valid: c.Result.Valid, Score: c.Result.Score,
+			Reason: reason(c)})
+	case evolve.EventGeneration:
+		if !e.Generation.Partial {
+			t.append(e, journal.Record{Kind: journal.Report, Pull: &pull.ID, Reward: e.Reward})
+		}
+	case evolve.EventStop:
+		kind := journal.Stop
+		if e.Stop == evolve.StopCanceled || e.Stop == evolve.StopError {
+			kind = journal.Pause
+		}
+		t.append(e, journal.Record{Kind: kind, Stop: string(e.Stop)})
+	}
+}
+
+// append appends a record of now, with what is spent.
+func (t *telling) append(e evolve.Event, r journal.Record) {
+	ledger := e.Ledger
+	r.Time, r.Ledger = time.Now().UnixMilli(), &ledger
+	t.records = append(t.records, r)
+}
+
+// became returns what became of a child.
+func became(c evolve.Child) journal.State {
+	switch {
+	case c.Scored() && c.Result.Valid:
+		return journal.StateValid
+	case c.Scored():
+		return journal.StateInvalid
+	case c.HasProgram():
+		return journal.StateRefused
+	case c.Answered():
+		return journal.StateUnparsed
+	}
+	return journal.StateFailed
+}
+
+// reason returns why a child has no program or no score.
+func reason(c evolve.Child) string {
+	if c.Err != "" {
+		return c.Err
+	}
+	return c.Result.Reason
+}
+
+// take adds to log what was told since.
+func (t *telling) take(log *Log) {
+	t.mu.Lock()
+	records := t.records
+	t.records = nil
+	t.mu.Unlock()
+	for _, r := range records {
+		log.Add(r)
+	}
+}
