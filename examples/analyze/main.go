@@ -10,40 +10,12 @@ package main
 
 import (
 	"context"
-	"flag"
-	"fmt"
-	"io"
 	"os"
 
+	"github.com/evoalloc/evoalloc/examples/internal/analyze"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
 func main() {
-	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, cli.Stdout()) }))
-}
-
-func run(ctx context.Context, args []string, stdout io.Writer) error {
-	var o options
-	fs := flag.NewFlagSet("analyze", flag.ContinueOnError)
-	o.register(fs)
-	if err := cli.Parse(fs, args); err != nil {
-		return err
-	}
-	if err := o.validate(); err != nil {
-		return err
-	}
-	files, skipped, err := readFolder(ctx, o.results)
-	if err != nil {
-		return err
-	}
-	r, err := newReport(ctx, o, files, skipped)
-	if err != nil {
-		return err
-	}
-	r.print(stdout)
-	if err := r.save(ctx, o.out); err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "\n%s has analysis.json, cells.csv, runs.csv and %s\n", o.out, count(len(r.figures), "figure"))
-	return nil
+	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return analyze.Run(ctx, args, cli.Stdout()) }))
 }

@@ -1,4 +1,4 @@
-package main
+package analyze
 
 import (
 	"errors"
@@ -11,8 +11,9 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
 )
 
-// A figure is a drawing and the name of its files, without an ending.
+// A figure is a drawing, what it shows, and the name of its files, without an ending.
 type figure struct {
+	what string
 	name string
 	*plot.Figure
 	png bool
@@ -71,7 +72,7 @@ func draw(o options, p *problem) ([]figure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s of %s: %w", name, p.Task, err)
 		}
-		figures = append(figures, figure{fileName(p.Task + "_" + p.Model + "_" + name), f, o.png})
+		figures = append(figures, figure{name, fileName(p.Task + "_" + p.Model + "_" + name), f, o.png})
 	}
 	return figures, nil
 }

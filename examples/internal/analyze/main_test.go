@@ -1,4 +1,4 @@
-package main
+package analyze
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ func try(t *testing.T, results string, args ...string) (printed, out string, err
 	t.Helper()
 	out = t.TempDir()
 	var b bytes.Buffer
-	err = run(t.Context(), append([]string{"--results", results, "--out", out, "--samples", "300"}, args...), &b)
+	err = Run(t.Context(), append([]string{"--results", results, "--out", out, "--samples", "300"}, args...), &b)
 	return strings.NewReplacer(out, "OUT", results, "RESULTS").Replace(b.String()), out, err
 }
 

@@ -1,4 +1,4 @@
-package main
+package analyze
 
 import (
 	"context"
@@ -24,6 +24,8 @@ type problem struct {
 	Model       string       `json:"model"`
 	Studies     []*study     `json:"methods"`
 	Comparisons []comparison `json:"comparisons,omitempty"`
+
+	figures []figure
 }
 
 // newReport works out what the files say. Runs that stopped early, and seeds that are there twice, are errors.
@@ -56,6 +58,7 @@ func newReport(ctx context.Context, o options, files []file, skipped []string) (
 		if err != nil {
 			return nil, err
 		}
+		p.figures = drawn
 		r.figures = append(r.figures, drawn...)
 	}
 	distinct(r.figures)

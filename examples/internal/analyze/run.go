@@ -1,0 +1,39 @@
+// Package analyze reads a folder of results and says what they say of depth against breadth and of one method against
+// another, with tables and figures. It is what examples/analyze runs, and where examples/report has its studies from.
+package analyze
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// Run is the program: it parses args, prints what the results say to stdout and writes the files.
+func Run(ctx context.Context, args []string, stdout io.Writer) error {
+	var o options
+	fs := flag.NewFlagSet("analyze", flag.ContinueOnError)
+	o.register(fs)
+	if err := cli.Parse(fs, args); err != nil {
+		return err
+	}
+	if err := o.validate(); err != nil {
+		return err
+	}
+	files, skipped, err := readFolder(ctx, o.results)
+	if err != nil {
+		return err
+	}
+	r, err := newReport(ctx, o, files, skipped)
+	if err != nil {
+		return err
+	}
+	r.print(stdout)
+	if err := r.save(ctx, o.out); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "\n%s has analysis.json, cells.csv, runs.csv and %s\n", o.out, count(len(r.figures), "figure"))
+	return nil
+}
