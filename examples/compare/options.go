@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/duel"
 )
 
 // options are the flags.
@@ -56,7 +57,7 @@ func (o *options) study() (compare.Config, error) {
 }
 
 // budget names what is held equal, so that a file's runs of another budget are not mixed with these.
-func (o *options) budget() budget { return budget{o.calls, o.flops} }
+func (o *options) budget() duel.Budget { return duel.Budget{Calls: o.calls, FLOPs: o.flops} }
 
 // chosen returns the items of a list of names and groups, each once.
 func chosen[T interface{ String() string }](flag, list string, groups map[string][]T, all []T) ([]T, error) {
