@@ -38,6 +38,8 @@ type Config struct {
 	// Read names result files, of this library or of the BaSE paper's code, whose runs join the result and runs.csv. Each
 	// counts for the plan's budgets that it contains. nil means none.
 	Read []string
+	// Command is how to make the sweep again, for readers of its journals, as in journal.Config.
+	Command string
 	// Observer is called with every event, by one goroutine at a time. The sweep waits until it returns. nil means
 	// nobody.
 	Observer func(Event)

@@ -22,7 +22,7 @@ func (s *sweep) complete(ctx context.Context, r Run) (f *finished, err error) {
 		return nil, fmt.Errorf("sweep: run %s: %w", r, err)
 	}
 	fingerprint := s.plan.fingerprint(r)
-	j, err := journal.Open(path, journal.Config{Fingerprint: fingerprint, Resume: true})
+	j, err := journal.Open(path, journal.Config{Fingerprint: fingerprint, Resume: true, Command: s.cfg.Command})
 	if err != nil {
 		return nil, failed(r, err)
 	}

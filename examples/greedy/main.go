@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string) error {
 	file := report.NewGreedy(result, header, o.Seed)
 	o.Summary(model, result, file)
 	file.HeldOut = o.HeldOut(ctx, t, result.Best, spec)
-	return files.Finish(file, result, err)
+	return files.Finish(ctx, file, result, err)
 }
 
 // search makes the run: what the arm asks is limited by the budget and kept in the journal.

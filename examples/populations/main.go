@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	file, searches, cost := f.report(result)
 	o.Summary(model, result, searches, cost)
-	return files.Finish(with(file, o.HeldOut(ctx, t, result.Best, spec)), result, err)
+	return files.Finish(ctx, with(file, o.HeldOut(ctx, t, result.Best, spec)), result, err)
 }
 
 // newArms returns the searches, each with the seed after that of the one before.

@@ -42,6 +42,11 @@ func run(ctx context.Context, args []string) error {
 	}
 	cli.Printf("%d runs of %d calls have %d cells, which would take %d calls as runs of their own\n", cost.Runs, cost.Calls, cost.Cells, cost.Naive)
 
+	page, err := o.watch()
+	if err != nil {
+		return err
+	}
+	defer page.Close()
 	progress := newProgress(ctx, plan, cost.Calls)
 	result, err := plan.Run(ctx, sweep.Config{
 		Dir:         o.Output,
@@ -52,6 +57,7 @@ func run(ctx context.Context, args []string) error {
 		Grace:       o.Grace,
 		StopWhen:    o.stopWhen,
 		Read:        o.read,
+		Command:     o.Recorded(),
 		Observer:    progress.observe,
 	})
 	progress.close()
@@ -65,7 +71,10 @@ func run(ctx context.Context, args []string) error {
 	if err == nil && ctx.Err() != nil {
 		err = cli.ErrCanceled
 	}
-	return err
+	if o.Watch.On {
+		err = errors.Join(err, saveStudies(ctx, o.Output))
+	}
+	return page.Stay(ctx, err)
 }
 
 // newPlan returns the grid that the flags name, and what ends the processes that run its programs.

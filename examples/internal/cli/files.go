@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -15,6 +17,7 @@ import (
 // Files are those of a run: its journal, its result and its best program.
 type Files struct {
 	Journal *journal.Journal
+	Page    *Page // on which the run is watched; nil without --watch
 
 	saver saver
 	o     *Options
@@ -32,6 +35,9 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 		return nil, err
 	}
 	f := &Files{saver: s, o: o, task: t}
+	if f.Page, err = o.Watch.Begin(strings.TrimSuffix(path, ".json")); err != nil {
+		return nil, err
+	}
 	name := o.Journal
 	if name == "" {
 		name = s.base() + ".journal"
@@ -40,18 +46,21 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 		f.Journal, err = o.openJournal(name, o.fingerprint(t, decides))
 	}
 	if err != nil {
-		return nil, errors.Join(err, restore(f.moved))
+		return nil, errors.Join(err, restore(f.moved), f.Page.Close())
 	}
 	o.sayGoingOn(f.Journal)
+	if err := f.Page.Follow(name); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	return f, nil
 }
 
-// Close closes the journal.
-func (f *Files) Close() error { return f.Journal.Close() }
+// Close ends the page and closes the journal.
+func (f *Files) Close() error { return errors.Join(f.Page.Close(), f.Journal.Close()) }
 
 // openJournal opens the journal. What the flags can mend is a [UsageError].
 func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Journal, error) {
-	j, err := journal.Open(path, journal.Config{Fingerprint: fp, Resume: o.Resume})
+	j, err := journal.Open(path, journal.Config{Fingerprint: fp, Resume: o.Resume, Command: o.Recorded()})
 	if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
 		return nil, &UsageError{err}
 	}
@@ -138,9 +147,10 @@ func reason(r *evolve.Result) string {
 	return ""
 }
 
-// Finish saves the result r and file, its report. It says how to go on with a run that is not over, and returns
-// what the program's main should: runErr if the run failed, ErrCanceled if it was stopped.
-func (f *Files) Finish(file any, r *evolve.Result, runErr error) error {
+// Finish saves the result r and file, its report, and the page of a run that is watched, which then stays until ctx ends.
+// It says how to go on with a run that is not over, and returns what the program's main should: runErr if the run failed,
+// ErrCanceled if it was stopped.
+func (f *Files) Finish(ctx context.Context, file any, r *evolve.Result, runErr error) error {
 	if errors.Is(runErr, journal.ErrDiverged) { // the same command would fail again, and its result is not the journal's run
 		Printf("this is not the run of the journal; %s\n", f.o.otherFlags())
 		return runErr
@@ -148,16 +158,16 @@ func (f *Files) Finish(file any, r *evolve.Result, runErr error) error {
 	if err := f.saver.save(file, r); err != nil {
 		return err
 	}
+	if err := f.Page.save(f.saver.name(r)+pageEnding, f.Journal.Path()); err != nil {
+		return errors.Join(runErr, err)
+	}
 	if unfinished(r) {
 		Printf("the budget is not spent; this goes on where it stopped:\n\n  %s\n", f.o.again("resume"))
 	}
-	switch {
-	case runErr != nil:
-		return runErr
-	case r.Stop == evolve.StopCanceled:
-		return ErrCanceled
+	if runErr == nil && r.Stop == evolve.StopCanceled {
+		runErr = ErrCanceled
 	}
-	return nil
+	return f.Page.Stay(ctx, runErr)
 }
 
 // unfinished reports whether a run can go on.

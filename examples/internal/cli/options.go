@@ -50,6 +50,7 @@ type Options struct {
 	Resume       bool
 	Anew         bool
 	Grace        time.Duration
+	Watch        Watch
 
 	given   map[string]bool // the flags that were given, by name
 	example string          // the program's name
@@ -92,6 +93,7 @@ func (o *Options) RegisterShared(fs *flag.FlagSet) {
 	fs.DurationVar(&o.EvalTimeout, "eval-timeout", 10*time.Second, "limit for one evaluation; a folder's own counts if this is not given")
 	fs.StringVar(&o.Output, "output", "results", "folder for results")
 	fs.DurationVar(&o.Grace, "grace", 30*time.Second, "how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")
+	o.Watch.register(fs)
 }
 
 // Parse reads args into fs, fills in the default number of rounds and checks it.
@@ -146,6 +148,9 @@ func (o *Options) check() error {
 		return Usagef("--eval-timeout is %v: need more than 0", o.EvalTimeout)
 	}
 	if err := o.checkText(); err != nil {
+		return err
+	}
+	if err := o.Watch.check(); err != nil {
 		return err
 	}
 	return o.checkModel()

@@ -40,13 +40,20 @@ func (s saver) base() string { return strings.TrimSuffix(s.path, ".json") }
 // partial is the same for a run that is not over.
 func (s saver) partial() string { return s.base() + ".partial" }
 
+// name is the name of the files of a run that ended with r, without their endings.
+func (s saver) name(r *evolve.Result) string {
+	if unfinished(r) {
+		return s.partial()
+	}
+	return s.base()
+}
+
 // save writes file, a report, as JSON, and the best program under the same name with the task's ending. What a
 // run left unfinished goes to a name of its own, NAME.partial.json, so that nothing takes it for whole, and
 // does not replace one that says more.
 func (s saver) save(file any, r *evolve.Result) error {
-	base := s.base()
+	base := s.name(r)
 	if unfinished(r) {
-		base = s.partial()
 		if _, err := os.Stat(base + ".json"); r.Behind && err == nil {
 			Printf("stopped before the journal was read to its end: %s says more, and is left as it is\n", base+".json")
 			return nil
@@ -54,6 +61,7 @@ func (s saver) save(file any, r *evolve.Result) error {
 	} else { // what an earlier incarnation left unfinished is whole now
 		os.Remove(s.partial() + ".json")
 		os.Remove(s.partial() + s.ext)
+		os.Remove(s.partial() + pageEnding)
 	}
 	if err := report.Save(base+".json", file); err != nil {
 		return err

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/view"
+)
+
+// Watch are the flags of a page on which runs are watched.
+type Watch struct {
+	On      bool   // there is a page
+	Browser bool   // it is opened in a browser
+	Addr    string // where it is served
+}
+
+// register adds the flags to fs.
+func (w *Watch) register(fs *flag.FlagSet) {
+	fs.BoolVar(&w.On, "watch", false, "show the run on a page while it goes on; the link is printed, and the page stays afterwards until Ctrl-C")
+	w.RegisterPage(fs)
+}
+
+// RegisterPage adds the flags to fs that say how a page is shown.
+func (w *Watch) RegisterPage(fs *flag.FlagSet) {
+	fs.BoolVar(&w.Browser, "open", false, "open the page in a browser")
+	fs.StringVar(&w.Addr, "watch-addr", "", "where the page is served, such as 127.0.0.1:8000 (default: a free port of 127.0.0.1)")
+}
+
+// check finds flags that have no effect.
+func (w *Watch) check() error {
+	switch {
+	case w.Browser && !w.On:
+		return Usagef("--open has no effect without --watch")
+	case w.Addr != "" && !w.On:
+		return Usagef("--watch-addr has no effect without --watch")
+	}
+	return nil
+}
+
+// A Page shows runs in a browser. A nil *Page shows nothing.
+type Page struct {
+	server  *view.Server
+	title   string
+	browser bool   // it is opened in a browser
+	opener  string // a file that leads a browser to the link; "" if there is none
+}
+
+// Begin serves a page. It returns nil if the flags ask for none.
+func (w *Watch) Begin(title string) (*Page, error) {
+	if !w.On {
+		return nil, nil
+	}
+	server, err := view.NewServer(view.ServerConfig{Title: title})
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{server: server, title: title, browser: w.Browser}
+	if _, err := server.Listen(w.Addr); err != nil {
+		p.Close()
+		return nil, Usagef("--watch-addr %s: %w", cmp.Or(w.Addr, view.DefaultAddr), err)
+	}
+	return p, nil
+}
+
+// Follow shows the run of a journal, or the runs of a folder. It prints the link, and opens a browser if the flags say so.
+func (p *Page) Follow(path string) error {
+	if p == nil {
+		return nil
+	}
+	if err := p.server.Follow(path); err != nil {
+		return err
+	}
+	Printf("the page is at %s\n", p.server.URL())
+	if p.browser {
+		var err error
+		if p.opener, err = openBrowser(p.server.URL()); err != nil {
+			fmt.Fprintf(Stderr(), "--open: no browser can be opened: %v\n", err)
+		}
+	}
+	return nil
+}
+
+// pageEnding is that of the name of a run's saved page.
+const pageEnding = ".report.html"
+
+// save writes what the page shows of the run of a journal to a file at path. The journal is read for it, as the page may
+// be some records behind.
+func (p *Page) save(path, from string) error {
+	if p == nil {
+		return nil
+	}
+	log := view.NewLog("run", p.title)
+	log.SetSource(view.Texts(from))
+	for r, err := range journal.Read(from) {
+		if err != nil {
+			return err
+		}
+		log.Add(r)
+	}
+	return SaveReport(path, view.Page{Title: p.title, Runs: []view.State{log.Saved()}})
+}
+
+// SaveReport writes a page to a file that needs no server, and prints its name.
+func SaveReport(path string, page view.Page) error {
+	var b bytes.Buffer
+	if err := view.Report(&b, page); err != nil {
+		return err
+	}
+	if err := report.SaveFile(path, b.Bytes()); err != nil {
+		return err
+	}
+	Printf("report       %s\n", path)
+	return nil
+}
+
+// Stay keeps the page until ctx ends, and returns err, what the run ended in.
+func (p *Page) Stay(ctx context.Context, err error) error {
+	if p == nil || ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		fmt.Fprintf(Stderr(), "%v\n", err)
+	}
+	Printf("the page stays until Ctrl-C\n")
+	<-ctx.Done()
+	return err
+}
+
+// Close ends the page.
+func (p *Page) Close() error {
+	if p == nil {
+		return nil
+	}
+	if p.opener != "" {
+		os.Remove(p.opener)
+	}
+	return p.server.Close()
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evoalloc/evoalloc/evolve/view"
+)
+
+// The variable with the arguments of the example that a process of the tests is.
+const watchArgs = "WATCH_TEST_ARGS"
+
+// banditArgs are those of examples/bandit, which is built once.
+const banditArgs = "the bandit's"
+
+// bandit is the path of examples/bandit's program.
+var bandit string
+
+func TestMain(m *testing.M) {
+	if args, given := os.LookupEnv(watchArgs); given {
+		os.Args = append(os.Args[:1], strings.Fields(args)...)
+		main()
+	}
+	os.Exit(tests(m))
+}
+
+func tests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "watch-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	bandit = filepath.Join(dir, "bandit")
+	if out, err := exec.Command("go", "build", "-o", bandit, "../bandit").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v: %s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// generous is how long a test waits for what must happen, on a machine that does much else.
+const generous = time.Minute
+
+// process returns an example that runs in a process of its own.
+func process(t *testing.T, program, args string) *exec.Cmd {
+	t.Helper()
+	if program == banditArgs {
+		return exec.CommandContext(t.Context(), bandit, strings.Fields(args)...)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), program+"="+args)
+	return cmd
+}
+
+// A served page is what a process serves.
+type served struct {
+	cmd            *exec.Cmd
+	address, token string
+	out            *bufio.Scanner
+	stopped        bool
+}
+
+// begun starts a process and waits for its link.
+func begun(t *testing.T, cmd *exec.Cmd) *served {
+	t.Helper()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &served{cmd: cmd, out: bufio.NewScanner(out)}
+	t.Cleanup(func() {
+		if !p.stopped {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	})
+	for p.out.Scan() {
+		if _, link, found := strings.Cut(p.out.Text(), "http://"); found {
+			p.address, p.token, _ = strings.Cut("http://"+link, "/#token=")
+			return p
+		}
+	}
+	t.Fatal("no link is printed")
+	return nil
+}
+
+// watching starts examples/watch.
+func watching(t *testing.T, args string) *served { return begun(t, process(t, watchArgs, args)) }
+
+// interrupt is Ctrl-C. It returns the exit status.
+func (p *served) interrupt(t *testing.T) int {
+	t.Helper()
+	p.stopped = true
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for p.out.Scan() { // so that it can print
+	}
+	var failed *exec.ExitError
+	if err := p.cmd.Wait(); err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// stop ends a page that stays, once the process has said that it stays.
+func (p *served) stop(t *testing.T) {
+	t.Helper()
+	for p.out.Scan() {
+		if strings.Contains(p.out.Text(), "stays until Ctrl-C") {
+			break
+		}
+	}
+	if status := p.interrupt(t); status != 0 {
+		t.Errorf("the status after Ctrl-C is %d, want 0", status)
+	}
+}
+
+// ask reads what the page asks for.
+func (p *served) ask(t *testing.T, path string, to any) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.address+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil || a.StatusCode != http.StatusOK {
+		t.Fatalf("%s is answered %s %s: %v", path, a.Status, text, err)
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// only waits until there is one run, and returns its ID.
+func (p *served) only(t *testing.T) (id string) {
+	t.Helper()
+	wait(t, "there is one run", func() error {
+		var list struct{ Runs []struct{ ID string } }
+		if p.ask(t, "/api/runs", &list); len(list.Runs) != 1 {
+			return fmt.Errorf("there are %d", len(list.Runs))
+		}
+		id = list.Runs[0].ID
+		return nil
+	})
+	return id
+}
+
+// until waits until a run is as it should be.
+func (p *served) until(t *testing.T, run, what string, holds func(view.State) bool) {
+	t.Helper()
+	wait(t, what, func() error {
+		var s view.State
+		if p.ask(t, "/api/state?run="+run, &s); !holds(s) {
+			return fmt.Errorf("it is %s with %d children", s.Status, len(s.Children.Arm))
+		}
+		return nil
+	})
+}
+
+// wait waits until check returns nil.
+func wait(t *testing.T, what string, check func() error) {
+	t.Helper()
+	end := time.Now().Add(generous)
+	for err := check(); err != nil; err = check() {
+		if time.Now().After(end) {
+			t.Fatalf("after %v still not: %s: %v", generous, what, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
