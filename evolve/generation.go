@@ -42,7 +42,7 @@ type Child struct {
 	Labels   map[string]string // how else it was made and where it stands, as of its Brief; not to be changed
 	Seed     uint32            // of its request
 	Attempts []llm.Attempt     // oldest first; what it cost; none if no model was asked
-	Err      string            // why there is no program or no score; "" otherwise
+	Err      string            // why it has no program or score; "" otherwise
 	// Hash names the program, which a Result does not keep, as journals do: the key of its record. [Run] sets it. ""
 	// without a program.
 	Hash string

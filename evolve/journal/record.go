@@ -103,7 +103,7 @@ type Record struct {
 	State    State             `json:"state,omitempty"`    // child: what became of it
 	Valid    bool              `json:"valid,omitempty"`    // child, start
 	Score    float64           `json:"score,omitempty"`    // child, start
-	Reason   string            `json:"reason,omitempty"`   // child, start: why there is no program or no score
+	Reason   string            `json:"reason,omitempty"`   // child, start: why it has no program or score
 }
 
 // Asked is a call that an evaluation made, or the model of a call that asks others. Replay makes neither again, and

@@ -28,8 +28,8 @@ import (
 // patience is how long a test waits for what must happen, on a machine that does much else.
 const patience = time.Minute
 
-// Main runs a package's tests, for its TestMain, and ends the browser after them. Where there is no browser it says so,
-// and [Open] skips.
+// Main runs a package's tests, for its TestMain, and ends the browser after them. Without a browser it says so, and [Open]
+// skips.
 func Main(m *testing.M, pkg string) int {
 	if _, err := find(); err != nil {
 		notrun.Say(pkg, "what a browser is needed for", err, "install chromium")
@@ -106,8 +106,8 @@ type Tab struct {
 	dialogs  []string
 }
 
-// Open opens an empty tab, which is closed after the test. It skips the test where there is no browser, and fails it
-// there if CI is true.
+// Open opens an empty tab, which is closed after the test. Without a browser it skips the test, or fails it if CI is
+// true.
 func Open(t testing.TB) *Tab {
 	t.Helper()
 	tab := &Tab{t: t}
