@@ -80,6 +80,27 @@ func TestStoppedRunLeavesAReport(t *testing.T) {
 	}
 }
 
+// A report that cannot be written is an error, but the user is told how the run goes on all the same.
+func TestReportThatCannotBeSaved(t *testing.T) {
+	dir := t.TempDir()
+	page := begun(t, process(t, banditArgs, "--watch --T 10000000 --N 8 --n-arms 2 --grace 0s --output "+dir))
+	page.until(t, page.only(t), "it has begun", func(s view.State) bool { return len(s.Children.Arm) > 0 })
+	journals, err := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*.journal"))
+	if err != nil || len(journals) != 1 {
+		t.Fatalf("the run has the journals %q: %v", journals, err)
+	}
+	taken := strings.TrimSuffix(journals[0], ".journal") + ".partial.report.html"
+	if err := os.MkdirAll(filepath.Join(taken, "something"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if status := page.interrupt(t); status != 1 {
+		t.Errorf("the status is %d, want 1", status)
+	}
+	if said := strings.Join(page.last, "\n"); !strings.Contains(said, "--resume") {
+		t.Errorf("it does not say how the run goes on: %s", said)
+	}
+}
+
 // --open hands the browser a file that only the user may read, and not the link, which every user could read then.
 func TestOpen(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()

@@ -69,6 +69,7 @@ type served struct {
 	address, token string
 	out            *bufio.Scanner
 	stopped        bool
+	last           []string // lines after the interrupt
 }
 
 // begun starts a process and waits for its link.
@@ -109,7 +110,8 @@ func (p *served) interrupt(t *testing.T) int {
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	for p.out.Scan() { // so that it can print
+	for p.out.Scan() {
+		p.last = append(p.last, p.out.Text())
 	}
 	var failed *exec.ExitError
 	if err := p.cmd.Wait(); err != nil && !errors.As(err, &failed) {

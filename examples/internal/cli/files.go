@@ -158,11 +158,11 @@ func (f *Files) Finish(ctx context.Context, file any, r *evolve.Result, runErr e
 	if err := f.saver.save(file, r); err != nil {
 		return err
 	}
-	if err := f.Page.save(f.saver.name(r)+pageEnding, f.Journal.Path()); err != nil {
-		return errors.Join(runErr, err)
-	}
 	if unfinished(r) {
 		Printf("the budget is not spent; this goes on where it stopped:\n\n  %s\n", f.o.again("resume"))
+	}
+	if err := f.Page.save(f.saver.name(r)+pageEnding, f.Journal.Path()); err != nil {
+		return errors.Join(runErr, err)
 	}
 	if runErr == nil && r.Stop == evolve.StopCanceled {
 		runErr = ErrCanceled
