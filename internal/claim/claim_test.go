@@ -24,9 +24,10 @@ const holdEnv = "EVOALLOC_TEST_CLAIM"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(holdEnv); path != "" {
-		_, err := claim.Take(path)
+		release, err := claim.Take(path)
 		fmt.Println(err)
-		select {}
+		time.Sleep(time.Hour) // a select without cases is a deadlock, which ends the process
+		release()
 	}
 	os.Exit(m.Run())
 }

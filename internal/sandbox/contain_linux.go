@@ -21,12 +21,17 @@ import (
 // ones.
 const gate = `read -r line <&3 || exit 126; exec 3<&-; cd "$PWD" && unset OLDPWD || exit 126; "$@"; exit $?`
 
+// become is the gate of a command that takes the place of the shell, and is not its child.
+const become = `read -r line <&3 || exit 126; exec 3<&-; cd "$PWD" && unset OLDPWD || exit 126; exec "$@"`
+
 // Contain starts cmd, any program, under the plan, able to write only to folders. Namespaces come with
 // the start. Landlock and seccomp bind the thread that sets them and what it starts, so a thread is
 // spent on it. Limits, and who the user is in the new namespace, are set by others: see gate.
 // Private mounts are made by yet another process, under a plan made for commands: see furnish.
 //
-// The exit status of a command that a signal ended is 128 more than the signal.
+// Descriptor 3 is the gate's, so the first of cmd.ExtraFiles is 4 in the command.
+//
+// The exit status of a command that a signal ended is 128 more than the signal, unless b.Itself is set.
 func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, error) {
 	inside, outside, err := os.Pipe()
 	if err != nil {
@@ -34,8 +39,12 @@ func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, er
 	}
 	defer inside.Close()
 	defer outside.Close()
-	cmd.Args = append([]string{"sh", "-c", gate, "sh", cmd.Path}, cmd.Args[1:]...)
-	cmd.Path, cmd.ExtraFiles = "/bin/sh", []*os.File{inside}
+	script := gate
+	if b.Itself {
+		script = become
+	}
+	cmd.Args = append([]string{"sh", "-c", script, "sh", cmd.Path}, cmd.Args[1:]...)
+	cmd.Path, cmd.ExtraFiles = "/bin/sh", append([]*os.File{inside}, cmd.ExtraFiles...)
 	if err := CloseInherited(cmd); err != nil {
 		return nil, err
 	}

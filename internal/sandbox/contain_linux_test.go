@@ -236,3 +236,43 @@ func TestPlanReports(t *testing.T) {
 		t.Errorf("seccomp %v, a filter for those alone of %d bytes, report %v", all.has(Seccomp), len(o.Alone), all.Report(o, nil))
 	}
 }
+
+// A command that is the process itself has the id that is known, the files that it is given, and by Alone's filter no
+// other processes.
+func TestItself(t *testing.T) {
+	for family, ms := range families {
+		t.Run("without "+family, func(t *testing.T) {
+			p := planWithout(t, ms)
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			cmd := exec.Command("/bin/sleep", "1000")
+			cmd.Dir, cmd.Env, cmd.ExtraFiles = t.TempDir(), []string{}, []*os.File{w}
+			b := bounds
+			b.Itself = true
+			process, err := p.Contain(cmd, b, cmd.Dir)
+			w.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer process.Wait()
+			defer process.Kill()
+			var name []byte
+			for begin := time.Now(); string(name) != "sleep\n" && time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
+				name, _ = os.ReadFile(fmt.Sprintf("/proc/%d/comm", process.Pid()))
+			}
+			if string(name) != "sleep\n" {
+				t.Errorf("the process is %q", name)
+			}
+			process.Kill()
+			if n, err := r.Read(make([]byte, 1)); n != 0 || err == nil { // at its end only when the command has ended, who holds it
+				t.Errorf("read %d, %v", n, err)
+			}
+			if got := p.Alone() == nil; got != slices.Contains(ms, Seccomp) {
+				t.Errorf("a filter is missing: %v", got)
+			}
+		})
+	}
+}

@@ -131,6 +131,7 @@ func aloneFilter(s setting) []unix.SockFilter {
 	p.begin()
 	p.denyIf(fail(unix.EPERM), unix.SYS_CLONE, 0, hasNot(unix.CLONE_THREAD))
 	p.deny(fail(unix.EPERM), forks...)
+	p.denyIf(fail(unix.EPERM), unix.SYS_PRCTL, 0, is(unix.PR_SET_PDEATHSIG)) // by which it ends with who started it
 	if !s.pidns {
 		p.deny(fail(unix.EPERM), unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO,
 			unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL)

@@ -14,6 +14,7 @@ type Bounds struct {
 	OpenFiles    int           // open files of one process
 	Processes    int           // processes at once; 0 means none but its own
 	Threads      int           // threads at once where there are no other processes; 0 means no limit
+	Itself       bool          // on Linux, the process that Contain starts becomes the command, whose id is then known
 }
 
 // tasks returns how many processes and threads there may be at once; 0 means no limit. Threads have to be

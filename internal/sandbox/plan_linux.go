@@ -113,6 +113,15 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 // once. The namespace is set as if they had been used, so that they are not.
 const firstPID = 300
 
+// Alone returns the filter that a contained process installs to have threads but no other processes from then on,
+// as struct sock_filter one after another; nil if there are no filters here.
+func (p *Plan) Alone() []byte {
+	if !p.has(Seccomp) {
+		return nil
+	}
+	return encode(aloneFilter(p.setting(nil)))
+}
+
 func (p *Plan) setting(guarded []int) setting {
 	return setting{pidns: p.has(PIDNS), truncate: p.abi >= 3, guarded: guarded}
 }

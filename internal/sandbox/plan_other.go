@@ -38,6 +38,9 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 	return o
 }
 
+// Alone returns nil: this system has no such filter.
+func (p *Plan) Alone() []byte { return nil }
+
 // StartZygote starts cmd.
 func (p *Plan) StartZygote(cmd *exec.Cmd, b Bounds) (*Process, error) { return Start(cmd) }
 

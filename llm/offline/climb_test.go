@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/internal/fence"
+	"github.com/evoalloc/evoalloc/internal/numbers"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -67,8 +68,8 @@ func heilbronn(program string) float64 {
 // radii shrunk pairwise.
 func rings(src string) float64 {
 	var v []float64
-	for _, l := range literals(src, javascript) {
-		v = append(v, l.value)
+	for _, l := range numbers.Find(src, numbers.JavaScript) {
+		v = append(v, l.Value)
 	}
 	if len(v) != 10 || v[2] < 0 || v[4] < 0 || v[2]+v[4] > 25 {
 		return -1

@@ -4,32 +4,34 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/evoalloc/evoalloc/internal/numbers"
 )
 
 // edit returns program with some of its numbers changed; all else is as it was, to the byte.
-func edit(program string, syn syntax, d draw) string {
-	before := literals(program, syn)
+func edit(program string, syn numbers.Syntax, d draw) string {
+	before := numbers.Find(program, syn)
 	if len(before) == 0 {
 		return program
 	}
 	e := newEditor(slices.Clone(before), d)
 	e.change()
-	return rewrite(program, before, e.now)
+	return numbers.Rewrite(program, before, e.now)
 }
 
 // An editor changes the numbers of one program.
 type editor struct {
 	draw
-	now    []literal
+	now    []numbers.Literal
 	free   []int   // those that are quantities or elements, or all if none is
 	unit   float64 // the median size of those that are not zero; 1 if all are
 	lo, hi float64 // the range of those
 }
 
-func newEditor(now []literal, d draw) *editor {
+func newEditor(now []numbers.Literal, d draw) *editor {
 	e := &editor{draw: d, now: now, unit: 1}
 	for i, l := range now {
-		if l.role == quantity || l.role == element {
+		if l.Role == numbers.Quantity || l.Role == numbers.Element {
 			e.free = append(e.free, i)
 		}
 	}
@@ -39,9 +41,9 @@ func newEditor(now []literal, d draw) *editor {
 		}
 	}
 	var sizes []float64
-	e.lo, e.hi = now[e.free[0]].value, now[e.free[0]].value
+	e.lo, e.hi = now[e.free[0]].Value, now[e.free[0]].Value
 	for _, i := range e.free {
-		v := now[i].value
+		v := now[i].Value
 		e.lo, e.hi = min(e.lo, v), max(e.hi, v)
 		if v != 0 {
 			sizes = append(sizes, math.Abs(v))
@@ -70,7 +72,7 @@ func (e *editor) change() {
 func (e *editor) blank() bool {
 	n := 0
 	for _, i := range e.free {
-		if l := e.now[i]; l.column >= 0 && l.role != count {
+		if l := e.now[i]; l.Column >= 0 && l.Role != numbers.Count {
 			n++
 		}
 	}
@@ -85,19 +87,19 @@ func (e *editor) spread() {
 	ranges := map[int]float64{}
 	for _, i := range e.free {
 		l := &e.now[i]
-		if l.column < 0 || !l.mayBeReal() {
+		if l.Column < 0 || !mayBeReal(*l) {
 			continue
 		}
-		s, ok := ranges[l.column]
+		s, ok := ranges[l.Column]
 		if !ok {
 			s = e.unit * e.scale(1)
-			ranges[l.column] = s
+			ranges[l.Column] = s
 		}
 		step := s * e.Float64()
 		if !positive {
 			step *= e.sign()
 		}
-		l.value, l.integer = l.value+step, false
+		l.Value, l.Integer = l.Value+step, false
 	}
 }
 
@@ -108,36 +110,36 @@ func (e *editor) rearrange() {
 	b := &e.now[e.free[e.IntN(len(e.free))]]
 	switch e.IntN(4) {
 	case 0:
-		if a.mayBeReal() && b.mayBeReal() {
-			a.value, b.value = b.value, a.value
-			a.integer, b.integer = b.integer, a.integer
+		if mayBeReal(*a) && mayBeReal(*b) {
+			a.Value, b.Value = b.Value, a.Value
+			a.Integer, b.Integer = b.Integer, a.Integer
 		}
 	case 1:
-		if b.mayBeReal() {
-			b.value, b.integer = a.value, a.integer
+		if mayBeReal(*b) {
+			b.Value, b.Integer = a.Value, a.Integer
 		}
 	case 2:
 		factor := math.Exp(e.NormFloat64() * e.scale(3))
 		for _, i := range e.free {
-			if !e.now[i].integer {
-				e.set(i, e.now[i].value*factor)
+			if !e.now[i].Integer {
+				e.set(i, e.now[i].Value*factor)
 			}
 		}
 	case 3:
-		a.value = -a.value
+		a.Value = -a.Value
 	}
 }
 
 // mayBeReal reports whether l may be written with a decimal point.
-func (l literal) mayBeReal() bool { return !l.integer || l.suffix == "" }
+func mayBeReal(l numbers.Literal) bool { return !l.Integer || l.Suffix == "" }
 
 // move changes one, several or all numbers by steps of one scale and shape.
 func (e *editor) move() {
 	step := e.stepper()
 	for _, i := range e.pick() {
-		if l := e.now[i]; !l.integer || e.turnsReal(l) {
-			e.now[i].integer = false
-			e.set(i, step(l.value))
+		if l := e.now[i]; !l.Integer || e.turnsReal(l) {
+			e.now[i].Integer = false
+			e.set(i, step(l.Value))
 			continue
 		}
 		e.set(i, e.stepInteger(e.now[i]))
@@ -147,26 +149,26 @@ func (e *editor) move() {
 // set gives the i-th number the value v, unless v is beyond what makes sense.
 func (e *editor) set(i int, v float64) {
 	if math.Abs(v) <= 1<<53 { // false for NaN
-		e.now[i].value = v
+		e.now[i].Value = v
 	}
 }
 
 // turnsReal says whether the integer l becomes a real number: hardly ever, but a zero among the
 // elements of a list often stands where no number is chosen yet.
-func (e *editor) turnsReal(l literal) bool {
+func (e *editor) turnsReal(l numbers.Literal) bool {
 	switch {
-	case !l.mayBeReal() || l.role == index:
+	case !mayBeReal(l) || l.Role == numbers.Index:
 		return false
-	case l.role == element && l.value == 0:
+	case l.Role == numbers.Element && l.Value == 0:
 		return e.chance(0.5)
-	case l.role == element:
+	case l.Role == numbers.Element:
 		return e.chance(0.1)
 	}
 	return e.chance(0.01)
 }
 
 // weights say how likely a number of each role is picked.
-var weights = [...]float64{quantity: 1, element: 0.5, count: 0.08, index: 0.01}
+var weights = [...]float64{numbers.Quantity: 1, numbers.Element: 0.5, numbers.Count: 0.08, numbers.Index: 0.01}
 
 // pick returns the numbers to change, in no order. All means all of e.free; several are any, by
 // weight, or neighbours.
@@ -192,7 +194,7 @@ func (e *editor) weighted(k int) []int {
 	}
 	all := make([]keyed, len(e.now))
 	for i, l := range e.now {
-		all[i] = keyed{i, e.ExpFloat64() / weights[l.role]}
+		all[i] = keyed{i, e.ExpFloat64() / weights[l.Role]}
 	}
 	slices.SortFunc(all, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 	picked := make([]int, 0, k)
@@ -226,23 +228,23 @@ func (e *editor) stepper() func(float64) float64 {
 
 // stepInteger returns the integer l moved: mostly by one or two, sometimes doubled or halved, a large
 // one by some part of it. Only an element of a list changes sign.
-func (e *editor) stepInteger(l literal) float64 {
+func (e *editor) stepInteger(l numbers.Literal) float64 {
 	step := e.jump() * e.sign()
-	if big := math.Abs(l.value); big > 20 && e.chance(0.5) {
+	if big := math.Abs(l.Value); big > 20 && e.chance(0.5) {
 		step = math.Round(big*e.NormFloat64()*e.scale(2)) + e.sign()
 	}
-	v := l.value + step
+	v := l.Value + step
 	switch u := e.Float64(); {
 	case u < 0.06:
-		v = 2 * l.value
+		v = 2 * l.Value
 	case u < 0.12:
-		v = math.Trunc(l.value / 2)
+		v = math.Trunc(l.Value / 2)
 	}
-	if l.role != element && (v < 0) != (l.value < 0) {
-		v = l.value - step
+	if l.Role != numbers.Element && (v < 0) != (l.Value < 0) {
+		v = l.Value - step
 	}
-	if l.role != element && (v < 0) != (l.value < 0) {
-		return l.value
+	if l.Role != numbers.Element && (v < 0) != (l.Value < 0) {
+		return l.Value
 	}
 	return v
 }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/evoalloc/evoalloc/internal/numbers"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -128,7 +129,7 @@ func TestPromptDecides(t *testing.T) {
 // the one asked for, within four standard deviations of a binomial.
 func TestBrokenShare(t *testing.T) {
 	const n = 2000
-	whole := regexp.MustCompile(pattern(code, literals(code, javascript)))
+	whole := regexp.MustCompile(pattern(code, numbers.Find(code, numbers.JavaScript)))
 	tests := []struct {
 		broken, want float64
 		reason       string

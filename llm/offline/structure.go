@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/evoalloc/evoalloc/internal/numbers"
 )
 
 // restructure returns a JavaScript program that does something else: expressions or statements are replaced,
@@ -97,8 +99,8 @@ func (o *outline) text() string { return o.ast.JSString() }
 // numbersOf returns the numbers of a program that may be changed, as they are written.
 func numbersOf(program string) []string {
 	var all []string
-	for _, l := range literals(program, javascript) {
-		all = append(all, strings.TrimPrefix(program[l.begin:l.end], "-"))
+	for _, l := range numbers.Find(program, numbers.JavaScript) {
+		all = append(all, strings.TrimPrefix(program[l.Begin:l.End], "-"))
 	}
 	return all
 }
@@ -361,7 +363,7 @@ func (s sculptor) repeat() bool {
 	if _, declares := (*list.at)[i].(*js.VarDecl); declares {
 		return false
 	}
-	text := edit(textOfStatement((*list.at)[i]), javascript, s.draw)
+	text := edit(textOfStatement((*list.at)[i]), numbers.JavaScript, s.draw)
 	*list.at = slices.Insert(*list.at, i, statement(text))
 	return true
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/internal/numbers"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -212,7 +213,7 @@ func TestRestructureKeepsToMarkers(t *testing.T) {
 func TestStructureShare(t *testing.T) {
 	const n = 600
 	canonical := func(program string) string { o, _ := outlineOf(program); return o.text() }
-	whole := regexp.MustCompile(pattern(canonical(code), literals(canonical(code), javascript)))
+	whole := regexp.MustCompile(pattern(canonical(code), numbers.Find(canonical(code), numbers.JavaScript)))
 	for _, share := range []float64{0.25, 1} {
 		m := newModel(t, Config{Broken: -1, Structure: share})
 		other := 0
@@ -233,7 +234,7 @@ func TestStructureShare(t *testing.T) {
 	}
 	m := newModel(t, Config{Broken: -1, Structure: 1})
 	const python = "def f(x):\n    return 0.5 * x if x > 3 else -x\n"
-	same := regexp.MustCompile(pattern(python[:len(python)-1], literals(python, syntaxOf("python", ""))))
+	same := regexp.MustCompile(pattern(python[:len(python)-1], numbers.Find(python, numbers.SyntaxOf("python", ""))))
 	for seed := range uint32(100) {
 		program, err := task.ParseProgram(generate(t, m, request(seed, "", "python", python)).Text, "python")
 		if err != nil || !same.MatchString(strings.TrimRight(program, "\n")) {

@@ -1,4 +1,4 @@
-package offline
+package numbers
 
 import (
 	"slices"
@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// A role is what a literal seems to be for.
-type role int
+// A Role is what a literal seems to be for.
+type Role int
 
 const (
-	quantity role = iota // a real number
-	element              // an integer in a list of numbers
-	count                // an integer elsewhere: a size, a bound, a factor
-	index                // an integer in a subscript
+	Quantity Role = iota // a real number
+	Element              // an integer in a list of numbers
+	Count                // an integer elsewhere: a size, a bound, a factor
+	Index                // an integer in a subscript
 )
 
-// A literal is one number in a program.
-type literal struct {
-	begin, end int // its bytes, with the minus before it if that is its sign
-	value      float64
-	integer    bool
-	suffix     string // what marks its type: the "n" of "10n"
-	role       role
-	column     int  // its place in the innermost list, -1 outside lists
-	bare       bool // whether a minus may stand before it without parentheses
-	glued      bool // whether a letter or digit stands right before it, so that its sign must stay
+// A Literal is one number in a program.
+type Literal struct {
+	Begin, End int // its bytes, with the minus before it if that is its sign
+	Value      float64
+	Integer    bool
+	Suffix     string // what marks its type: the "n" of "10n"
+	Role       Role
+	Column     int  // its place in the innermost list, -1 outside lists
+	Bare       bool // whether a minus may stand before it without parentheses
+	Glued      bool // whether a letter or digit stands right before it, so that its sign must stay
 
 	in         bracket // the bracket it stands in
 	prev, next byte    // the tokens around it, as scanner.prev has them
@@ -39,21 +39,36 @@ type bracket struct {
 	column int  // commas so far
 }
 
-// literals returns the numbers in program that may be changed, in order. It takes time linear in the
+// Find returns the numbers in program that may be changed, in order. It takes time linear in the
 // length of program, whatever that is.
-func literals(program string, syn syntax) []literal {
+func Find(program string, syn Syntax) []Literal {
 	s := scanner{src: program, syn: syn, minus: -1}
 	for s.pos < len(s.src) {
 		s.token()
 	}
 	for i := range s.found {
-		s.found[i].role = roleOf(s.found[i], syn)
+		s.found[i].Role = roleOf(s.found[i], syn)
 	}
 	return s.found
 }
 
-// openers returns where brackets open in program's code.
-func openers(program string, syn syntax) []int {
+// Comments returns the comments in program that their line ends, in order, without what begins them.
+func Comments(program string, syn Syntax) []Comment {
+	s := scanner{src: program, syn: syn, minus: -1}
+	for s.pos < len(s.src) {
+		s.token()
+	}
+	return s.comments
+}
+
+// A Comment is one that its line ends.
+type Comment struct {
+	Begin int // of what begins it
+	Text  string
+}
+
+// Openers returns where brackets open in program's code.
+func Openers(program string, syn Syntax) []int {
 	s := scanner{src: program, syn: syn, minus: -1}
 	for s.pos < len(s.src) {
 		s.token()
@@ -61,26 +76,26 @@ func openers(program string, syn syntax) []int {
 	return s.openers
 }
 
-func roleOf(l literal, syn syntax) role {
+func roleOf(l Literal, syn Syntax) Role {
 	switch {
-	case !l.integer:
-		return quantity
+	case !l.Integer:
+		return Quantity
 	case l.in.kind == '[' && l.in.call:
-		return index
+		return Index
 	case syn.types && l.prev == '[' && l.next == ']':
-		return count
+		return Count
 	case l.prev == '(' && l.next == ')':
-		return count
+		return Count
 	case l.in.list && strings.IndexByte("[{(,", l.prev) >= 0 && strings.IndexByte(",]})", l.next) >= 0:
-		return element
+		return Element
 	}
-	return count
+	return Count
 }
 
 // A scanner goes through a program token by token, as far as tokens matter to finding numbers.
 type scanner struct {
 	src     string
-	syn     syntax
+	syn     Syntax
 	pos     int
 	prev    byte // the last token: its byte, 'a' for a name, 'k' for a keyword, '0' for a number, '"' for a string
 	minus   int  // where the last token is, if it is a minus that may be a number's sign, else -1
@@ -88,9 +103,11 @@ type scanner struct {
 	open    []bracket
 	quoted  int // templates that are open
 	plain   int // where regular expressions may stand again
-	found   []literal
+	found   []Literal
 	waiting bool  // the last of found wants its next token
 	openers []int // where brackets open, outside templates
+
+	comments []Comment
 }
 
 // token reads one token, or white space or a comment.
@@ -101,7 +118,9 @@ func (s *scanner) token() {
 		s.pos++
 		s.minus = -1
 	case strings.HasPrefix(rest, s.syn.comment):
+		begin, from := s.pos, s.pos+len(s.syn.comment)
 		s.skipTo("\n", len(s.syn.comment))
+		s.comments = append(s.comments, Comment{begin, strings.TrimSuffix(s.src[from:s.pos], "\n")})
 	case s.syn.block && strings.HasPrefix(rest, "/*"):
 		s.skipTo("*/", 2)
 	case c == '"' || c == '\'':
@@ -206,15 +225,15 @@ func (s *scanner) template() {
 
 // name goes behind a name or a keyword.
 func (s *scanner) name() {
-	if isKeyword(s.word()) {
+	if IsKeyword(s.word()) {
 		s.took('k')
 		return
 	}
 	s.took('a')
 }
 
-// isKeyword reports whether an operand follows name.
-func isKeyword(name string) bool {
+// IsKeyword reports whether an operand follows name.
+func IsKeyword(name string) bool {
 	switch name {
 	case "return", "case", "in", "of", "and", "or", "not", "if", "elif", "else", "while", "yield", "await",
 		"typeof", "delete", "void", "throw", "assert", "const", "let", "var", "do":
@@ -317,22 +336,22 @@ var opening = [256]byte{']': '[', ')': '(', '}': '{'}
 
 // number reads a number.
 func (s *scanner) number() {
-	l := literal{begin: s.pos, prev: s.prev, column: -1}
+	l := Literal{Begin: s.pos, prev: s.prev, Column: -1}
 	signed := s.minus >= 0 && s.minus == s.pos-1
 	if signed {
-		l.begin, l.prev = s.minus, s.unsaid
+		l.Begin, l.prev = s.minus, s.unsaid
 	}
-	l.bare = signed || strings.IndexByte("([{,=:;k\x00", l.prev) >= 0
-	l.glued = l.begin > 0 && (isName(s.src[l.begin-1]) || isDigit(s.src[l.begin-1]))
+	l.Bare = signed || strings.IndexByte("([{,=:;k\x00", l.prev) >= 0
+	l.Glued = l.Begin > 0 && (isName(s.src[l.Begin-1]) || isDigit(s.src[l.Begin-1]))
 	if n := len(s.open); n > 0 {
 		if l.in = s.open[n-1]; l.in.list {
-			l.column = l.in.column
+			l.Column = l.in.column
 		}
 	}
-	usable := s.digits(&l) && (signed || !l.glued) && s.quoted == 0
-	l.end = s.pos
+	usable := s.digits(&l) && (signed || !l.Glued) && s.quoted == 0
+	l.End = s.pos
 	if signed {
-		l.value = -l.value
+		l.Value = -l.Value
 	}
 	s.took('0')
 	if usable {
@@ -341,32 +360,32 @@ func (s *scanner) number() {
 	}
 }
 
-// digits goes behind a number and fills in l's value; it reports whether l may be changed.
-func (s *scanner) digits(l *literal) bool {
+// digits goes behind a number and fills in l's Value; it reports whether l may be changed.
+func (s *scanner) digits(l *Literal) bool {
 	begin := s.pos
 	if s.src[begin] == '0' && begin+1 < len(s.src) && strings.IndexByte("xXbBoO", s.src[begin+1]) >= 0 {
 		s.radix()
 		return false
 	}
 	s.decimals()
-	l.integer = true
+	l.Integer = true
 	if s.point() {
 		s.pos++
 		s.decimals()
-		l.integer = false
+		l.Integer = false
 	}
 	if n := s.exponent(); n > 0 {
 		s.pos += n
 		s.decimals()
-		l.integer = false
+		l.Integer = false
 	}
 	text := s.src[begin:s.pos]
-	l.suffix = s.word()
+	l.Suffix = s.word()
 	var err error
-	l.value, err = strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
-	octal := l.integer && len(text) > 1 && text[0] == '0'
-	big := l.integer && l.value >= 1<<53
-	return err == nil && !octal && !big && slices.Contains(suffixes, l.suffix)
+	l.Value, err = strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	octal := l.Integer && len(text) > 1 && text[0] == '0'
+	big := l.Integer && l.Value >= 1<<53
+	return err == nil && !octal && !big && slices.Contains(suffixes, l.Suffix)
 }
 
 // suffixes are what may follow a number to mark its type, in one language or another.

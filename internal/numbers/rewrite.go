@@ -1,4 +1,4 @@
-package offline
+package numbers
 
 import (
 	"math"
@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// rewrite returns program with the literals of before written as those of after where they differ.
-func rewrite(program string, before, after []literal) string {
+// Rewrite returns program with the literals of before written as those of after where they differ.
+func Rewrite(program string, before, after []Literal) string {
 	var b strings.Builder
 	b.Grow(len(program) + 8*len(before))
 	at := 0
 	for i, l := range after {
-		if l.value == before[i].value && l.integer == before[i].integer {
+		if l.Value == before[i].Value && l.Integer == before[i].Integer {
 			continue
 		}
-		b.WriteString(program[at:l.begin])
-		b.WriteString(l.text(program[l.begin] == '-'))
-		at = l.end
+		b.WriteString(program[at:l.Begin])
+		b.WriteString(l.Text(program[l.Begin] == '-'))
+		at = l.End
 	}
 	b.WriteString(program[at:])
 	return b.String()
 }
 
-// text writes l where a number stood, which had a minus of its own if signed. A negative number goes
+// Text writes l where a number stood, which had a minus of its own if signed. A negative number goes
 // into parentheses where a minus before it could be taken for an operator, and the sign stays, as a
 // plus, where the number would run into the word before it ("return-1").
-func (l literal) text(signed bool) string {
-	s := magnitude(math.Abs(l.value), l.integer) + l.suffix
+func (l Literal) Text(signed bool) string {
+	s := magnitude(math.Abs(l.Value), l.Integer) + l.Suffix
 	switch {
-	case l.value < 0 && l.bare:
+	case l.Value < 0 && l.Bare:
 		return "-" + s
-	case l.value < 0:
+	case l.Value < 0:
 		return "(-" + s + ")"
-	case signed && l.glued:
+	case signed && l.Glued:
 		return "+" + s
 	}
 	return s

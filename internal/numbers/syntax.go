@@ -1,12 +1,12 @@
-package offline
+package numbers
 
 import (
 	"regexp"
 	"strings"
 )
 
-// A syntax says what in a program's text is not code.
-type syntax struct {
+// A Syntax says what in a program's text is not code.
+type Syntax struct {
 	comment  string // what begins a comment that the line ends
 	block    bool   // whether /* */ is a comment
 	triple   bool   // whether three quotes begin a string of several lines
@@ -16,24 +16,24 @@ type syntax struct {
 }
 
 var (
-	javascript = syntax{comment: "//", block: true, backtick: 't', regexp: true}
-	golang     = syntax{comment: "//", block: true, backtick: 'r', types: true}
-	python     = syntax{comment: "#", triple: true}
-	cLike      = syntax{comment: "//", block: true}
-	dashes     = syntax{comment: "--"}
+	JavaScript = Syntax{comment: "//", block: true, backtick: 't', regexp: true}
+	Go         = Syntax{comment: "//", block: true, backtick: 'r', types: true}
+	Python     = Syntax{comment: "#", triple: true}
+	cLike      = Syntax{comment: "//", block: true}
+	dashes     = Syntax{comment: "--"}
 )
 
-// syntaxOf returns the syntax of the language that goes by tag, or the one that program looks to have
+// SyntaxOf returns the syntax of the language that goes by tag, or the one that program looks to have
 // if there is no tag. A language that is not known is taken for one like C.
-func syntaxOf(tag, program string) syntax {
+func SyntaxOf(tag, program string) Syntax {
 	switch strings.ToLower(tag) {
 	case "javascript", "js", "node", "nodejs", "mjs", "cjs", "typescript", "ts":
-		return javascript
+		return JavaScript
 	case "go", "golang":
-		return golang
+		return Go
 	case "python", "py", "python3", "py3", "julia", "jl", "r", "ruby", "rb", "perl", "pl",
 		"shell", "sh", "bash", "yaml", "yml", "toml":
-		return python
+		return Python
 	case "lua", "sql", "haskell", "hs":
 		return dashes
 	case "", "text", "txt", "plaintext":
@@ -48,12 +48,12 @@ var (
 )
 
 // guess returns the syntax that program looks to have.
-func guess(program string) syntax {
+func guess(program string) Syntax {
 	switch {
 	case goLine.MatchString(program):
-		return golang
+		return Go
 	case pythonLine.MatchString(program):
-		return python
+		return Python
 	}
-	return javascript
+	return JavaScript
 }
