@@ -101,7 +101,12 @@ var _ Composite = limitedComposite{}
 
 // Evaluate takes a place for each part, and none for the whole: the parts would wait for it.
 func (l limitedComposite) Evaluate(ctx context.Context, program string) (Result, error) {
-	return Compose(ctx, l, program)
+	return l.EvaluateSample(ctx, program, 0)
+}
+
+// EvaluateSample evaluates the parts of that sample.
+func (l limitedComposite) EvaluateSample(ctx context.Context, program string, sample int) (Result, error) {
+	return ComposeBy(l, program, sample, func(part Evaluator) (Result, error) { return part.Evaluate(ctx, program) }, nil)
 }
 
 // Parts returns the parts behind the limit.
@@ -136,7 +141,12 @@ type limitedPart struct {
 
 // Evaluate waits for a place.
 func (p limitedPart) Evaluate(ctx context.Context, program string) (Result, error) {
-	return within(ctx, p.sem, p.n, p.Evaluator, program)
+	return p.EvaluateSample(ctx, program, 0)
+}
+
+// EvaluateSample waits for a place.
+func (p limitedPart) EvaluateSample(ctx context.Context, program string, sample int) (Result, error) {
+	return within(ctx, p.sem, p.n, p.Evaluator, program, sample)
 }
 
 // Unlimited returns the part without the limit, which does not change its results. A run therefore remembers it as one.
@@ -146,7 +156,7 @@ func (p limitedPart) Unlimited() Evaluator { return p.Evaluator }
 func (p limitedPart) String() string { return fmt.Sprint(p.Evaluator) }
 
 // within evaluates program with e when there is a place.
-func within(ctx context.Context, sem *semaphore.Weighted, n int, e Evaluator, program string) (Result, error) {
+func within(ctx context.Context, sem *semaphore.Weighted, n int, e Evaluator, program string, sample int) (Result, error) {
 	served := llm.TraceOf(ctx).Queued()
 	err := sem.Acquire(ctx, 1)
 	served()
@@ -154,5 +164,5 @@ func within(ctx context.Context, sem *semaphore.Weighted, n int, e Evaluator, pr
 		return Result{}, fmt.Errorf("eval: waiting for one of %d places: %w", n, err)
 	}
 	defer sem.Release(1)
-	return e.Evaluate(ctx, program)
+	return EvaluateSample(ctx, e, program, sample)
 }

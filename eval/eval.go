@@ -42,6 +42,8 @@ type Result struct {
 	// Cases has the score of each instance of an evaluator with many, higher is better, in an order that is the same
 	// for every program. It is for searches that select by instance. Score stays what the search is after.
 	Cases []float64 `json:"cases,omitempty"`
+	// Samples says of how many evaluations Score is the mean, and how they spread; nil for one evaluation. See [Pool].
+	Samples *Samples `json:"samples,omitempty"`
 }
 
 // Invalid returns the result of a bad program. The reason is formatted as by [fmt.Sprintf].
@@ -57,7 +59,7 @@ func Invalid(format string, args ...any) Result {
 // What is larger than a journal should keep is cut. A reason is cut after [MaxReason] bytes, and an artifact in
 // the middle to [MaxArtifact] bytes. The first [MaxMetrics] metrics by name are kept, and the first
 // [MaxArtifacts] artifacts that fit into [MaxArtifactBytes]. A name has at most [MaxName] bytes. The first
-// [MaxCases] cases are kept.
+// [MaxCases] cases are kept, and as many scores of Samples.
 func (r Result) Clean() Result {
 	if r.Valid && notFinite(r.Score) {
 		r.Valid, r.Reason = false, fmt.Sprintf("score is %v, not a finite number", r.Score)
@@ -70,8 +72,9 @@ func (r Result) Clean() Result {
 	}
 	r.Cases = boundedCases(r.Cases)
 	r.Reason = boundedReason(r.Reason)
+	r.Samples = r.Samples.clean()
 	if !r.Valid {
-		r.Score = 0
+		r.Score, r.Samples = 0, nil
 		if r.Reason == "" {
 			r.Reason = "invalid, for no stated reason"
 		}

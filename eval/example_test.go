@@ -175,7 +175,7 @@ func ExampleCandidate_Better() {
 func ExampleInvalid() {
 	fmt.Printf("%+v\n", eval.Invalid("circle %d overlaps", 3))
 	// Output:
-	// {Score:0 Valid:false Reason:circle 3 overlaps Metrics:map[] Artifacts:map[] Cases:[]}
+	// {Score:0 Valid:false Reason:circle 3 overlaps Metrics:map[] Artifacts:map[] Cases:[] Samples:<nil>}
 }
 
 func ExamplePrintable() {

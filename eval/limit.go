@@ -28,7 +28,12 @@ type limited struct {
 }
 
 func (s *limited) Evaluate(ctx context.Context, program string) (Result, error) {
-	return within(ctx, s.sem, s.n, s.e, program)
+	return s.EvaluateSample(ctx, program, 0)
+}
+
+// EvaluateSample waits for a place.
+func (s *limited) EvaluateSample(ctx context.Context, program string, sample int) (Result, error) {
+	return within(ctx, s.sem, s.n, s.e, program, sample)
 }
 
 // Around returns e behind the same limit.

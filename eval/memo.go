@@ -45,6 +45,9 @@ func (m *remembering) String() string { return fmt.Sprintf("Memo(%v)", m.e) }
 // Size returns about how many bytes it takes to keep r in memory.
 func (r Result) Size() int {
 	n := 256 + len(r.Reason) + 8*len(r.Cases)
+	if r.Samples != nil {
+		n += 64 + 8*len(r.Samples.Scores)
+	}
 	for k := range r.Metrics {
 		n += 64 + len(k)
 	}
@@ -57,5 +60,6 @@ func (r Result) Size() int {
 // Clone returns a copy of r that shares nothing with it.
 func (r Result) Clone() Result {
 	r.Metrics, r.Artifacts, r.Cases = maps.Clone(r.Metrics), maps.Clone(r.Artifacts), slices.Clone(r.Cases)
+	r.Samples = r.Samples.clone()
 	return r
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 // score to six decimals, or in one line of at most 500 bytes the reason why it is invalid; its program in a block made
 // by [Fence], without line ends at its end; and
 // Feedback's metrics and artifacts, sorted by name, in quoted lines ("> "), so that nothing but
-// programs stands in blocks. Without parents it shows the initial program. The parser is
+// programs stands in blocks; then its hints in quoted lines too ([WithHints]). Without parents it shows the initial program. The parser is
 // [ParseProgram], or [ParseDiff] if Diffs is set. If Initial has lines with EVOLVE-BLOCK-START and
 // EVOLVE-BLOCK-END, only what stands between them is the model's to change: the prompt says so, and
 // [RestoreOutside] sees to it; a reply that changes nothing else is [ErrUnchanged].
@@ -151,7 +152,13 @@ var (
 	_ Task         = (*spec)(nil)
 	_ ParentParser = (*spec)(nil)
 	_ FormParser   = (*spec)(nil)
+	_ eval.Sampler = (*spec)(nil)
 )
+
+// EvaluateSample makes an evaluation with the evaluator, which may have to know its number.
+func (t *spec) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
+	return eval.EvaluateSample(ctx, t.Evaluator, program, sample)
+}
 
 func (t *spec) Name() string                       { return t.s.Name }
 func (t *spec) Initial() string                    { return t.s.Initial }

@@ -74,6 +74,11 @@ type withEvaluator struct {
 	eval.Evaluator
 }
 
+// EvaluateSample makes an evaluation with the evaluator, which may have to know its number.
+func (t *withEvaluator) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
+	return eval.EvaluateSample(ctx, t.Evaluator, program, sample)
+}
+
 // withComposite is a withEvaluator whose evaluator has parts, which a run evaluates by themselves.
 type withComposite struct {
 	withEvaluator
@@ -82,6 +87,7 @@ type withComposite struct {
 
 var (
 	_ Task           = (*withEvaluator)(nil)
+	_ eval.Sampler   = (*withEvaluator)(nil)
 	_ eval.Composite = (*withComposite)(nil)
 )
 

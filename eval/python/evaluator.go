@@ -22,6 +22,9 @@ type EvaluatorConfig struct {
 	Thresholds []float64
 	// NoCascade has evaluate called even if there is an evaluate_stage1.
 	NoCascade bool
+	// Tune has evaluate_tune called, which is cheap, or if there is none evaluate_stage1 alone. It makes an evaluator for a
+	// tuner, which tries many values for the numbers of a program.
+	Tune bool
 	// Suffix is the ending of the candidate's file; "" means ".py".
 	Suffix string
 }
@@ -70,7 +73,7 @@ func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig, mechanis
 	if err != nil {
 		return nil, err
 	}
-	k.orders.Suffix, k.orders.Cascade, k.orders.Thresholds = cfg.Suffix, !cfg.NoCascade, cfg.Thresholds
+	k.orders.Suffix, k.orders.Cascade, k.orders.Thresholds, k.orders.Tune = cfg.Suffix, !cfg.NoCascade, cfg.Thresholds, cfg.Tune
 	p, report, err := open(ctx, cfg.Config, k)
 	if err != nil {
 		return nil, err
@@ -110,7 +113,7 @@ func (cfg EvaluatorConfig) filled(dir string) (EvaluatorConfig, string, error) {
 }
 
 func (cfg EvaluatorConfig) maxStages() int {
-	if cfg.NoCascade {
+	if cfg.NoCascade || cfg.Tune {
 		return 1
 	}
 	return min(len(cfg.Thresholds), 2) + 1
@@ -128,6 +131,9 @@ func (e *Evaluator) inspect(ctx context.Context, dir string) error {
 	}
 	if err := json.Unmarshal(o.body, &e.stages); err != nil {
 		return fmt.Errorf("python: importing %s: %w", file, err)
+	}
+	if len(e.stages) == 0 && e.cfg.Tune {
+		return fmt.Errorf("python: %s defines neither evaluate_tune nor evaluate_stage1", file)
 	}
 	if len(e.stages) == 0 {
 		return fmt.Errorf("python: %s defines neither evaluate nor evaluate_stage1", file)
@@ -188,5 +194,8 @@ func (e *Evaluator) Close() error { return e.pool.close() }
 
 // String returns a description for people.
 func (e *Evaluator) String() string {
+	if e.cfg.Tune {
+		return fmt.Sprintf("python.Evaluator(%s, %s, %d at once)", e.pool.kind.orders.Folder, e.stages[0], e.pool.size)
+	}
 	return fmt.Sprintf("python.Evaluator(%s, %d at once)", e.pool.kind.orders.Folder, e.pool.size)
 }

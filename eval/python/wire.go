@@ -61,6 +61,7 @@ type orders struct {
 	Folder      string    `json:"folder"` // of evaluator.py; "" if there is none
 	Suffix      string    `json:"suffix"`
 	Cascade     bool      `json:"cascade"`
+	Tune        bool      `json:"tune"`
 	Thresholds  []float64 `json:"thresholds"`
 }
 

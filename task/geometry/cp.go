@@ -28,7 +28,8 @@ const (
 // radius below 0: that is a packing, so a tolerance never pays.
 //
 // The metrics are sum_radii, the sum that is scored; worst_violation, by how much the radii were shrunk; and
-// paper_score, the score by the rule of the papers: the sum as it was returned / 2.635.
+// paper_score, the score by the rule of the papers: the sum as it was returned / 2.635. If radii were shrunk by more than
+// rounding explains, 1e-12, exact_paper_score is sum_radii / 2.635: what is left of paper_score without the tolerance.
 func CirclePacking() Problem {
 	return Problem{
 		Key:   "cp",
@@ -70,9 +71,9 @@ func scoreCircles(data json.RawMessage) eval.Result {
 		// radius 0 fits into a corner, wherever it lies.
 		sum += max(0, c.r-worst)
 	}
-	return eval.Result{Valid: true, Score: sum / cpBest, Metrics: map[string]float64{
+	return eval.Result{Valid: true, Score: sum / cpBest, Metrics: withExact(map[string]float64{
 		"sum_radii": sum, "worst_violation": worst, "paper_score": returned / cpPaper,
-	}}
+	}, sum/cpPaper)}
 }
 
 // violation returns by how much circles miss being a packing of the unit square, 0 if they are one, and an

@@ -6,10 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/evoalloc/evoalloc/eval"
 )
 
 // tolerance is by how much coordinates may miss a constraint.
 const tolerance = 1e-6
+
+// rounding is by how much coordinates may miss a constraint for being rounded: no use is made of the tolerance then.
+const rounding = 1e-12
+
+// withExact adds to metrics what their paper_score is without the tolerance, if use was made of it.
+func withExact(metrics map[string]float64, exact float64) map[string]float64 {
+	if metrics["worst_violation"] > rounding {
+		metrics[eval.ExactPrefix+"paper_score"] = exact
+	}
+	return metrics
+}
 
 // A point lies in the plane.
 type point struct{ x, y float64 }

@@ -22,7 +22,8 @@ const (
 // 1 + 4v/√3. So a tolerance never pays.
 //
 // The metrics are min_area_ratio, the area that is scored / (√3/4); worst_violation, which is v; and
-// paper_score, the score by the rule of the papers, which do not look at v.
+// paper_score, the score by the rule of the papers, which do not look at v. If v is more than rounding explains, 1e-12,
+// exact_paper_score is what is left of paper_score without the tolerance.
 func Heilbronn() Problem {
 	return Problem{
 		Key:   "ht",
@@ -58,9 +59,9 @@ func scoreTriangles(data json.RawMessage) eval.Result {
 	returned := smallestTriangle(points) / (math.Sqrt(3) / 4)
 	side := 1 + 4*worst/math.Sqrt(3)
 	ratio := returned / product(side, side)
-	return eval.Result{Valid: true, Score: ratio / htBest, Metrics: map[string]float64{
+	return eval.Result{Valid: true, Score: ratio / htBest, Metrics: withExact(map[string]float64{
 		"min_area_ratio": ratio, "worst_violation": worst, "paper_score": returned / htBest,
-	}}
+	}, ratio/htBest)}
 }
 
 // outsideTriangle returns by how much p misses the worst of the three inequalities of the triangle with the

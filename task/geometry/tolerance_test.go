@@ -67,6 +67,29 @@ func TestToleranceNeverPays(t *testing.T) {
 	}
 }
 
+// What the tolerance is worth by the papers' rule is told beside it: at 26 circles up to 1.3e-5 of the
+// sum of radii. The exact figure is not above that of the packing itself.
+func TestToleranceIsTold(t *testing.T) {
+	p := geometry.CirclePacking()
+	best := p.Score(bestPacking)
+	if exact, told := best.Metrics["exact_paper_score"]; told {
+		t.Errorf("the best packing is said to use the tolerance: exact_paper_score %v", exact)
+	}
+	var known packing
+	if err := json.Unmarshal(bestPacking, &known); err != nil {
+		t.Fatal(err)
+	}
+	same := func(x float64) float64 { return x }
+	r := p.Score([]byte(encode(t, moved(known, same, func(r float64) float64 { return r + 0.499e-6 }))))
+	exact, told := r.Metrics["exact_paper_score"]
+	gain := (r.Metrics["paper_score"] - best.Metrics["paper_score"]) * 2.635
+	if !told || gain < 1.29e-5 || exact > best.Metrics["paper_score"]+1e-12 {
+		t.Errorf("paper_score %.9f, exact %.9f: the tolerance is worth %g of the sum, want 1.3e-5", r.Metrics["paper_score"], exact, gain)
+	}
+	t.Logf("sum of radii by the papers' rule %.9f, without the tolerance %.9f, of the packing itself %.9f",
+		r.Metrics["paper_score"]*2.635, exact*2.635, best.Metrics["sum_radii"])
+}
+
 // moved returns p with each coordinate and each radius changed.
 func moved(p packing, coordinate, radius func(float64) float64) (out packing) {
 	for i, c := range p.Centers {

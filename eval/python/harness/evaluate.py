@@ -177,7 +177,10 @@ def evaluator(orders):
     return module
 
 
-def stages(module, cascade):
+def stages(module, cascade, tune):
+    if tune:
+        names = [n for n in ("evaluate_tune", "evaluate_stage1") if hasattr(module, n)]
+        return names[:1]
     if cascade and hasattr(module, "evaluate_stage1"):
         names = ["evaluate_stage1", "evaluate_stage2", "evaluate_stage3"]
         while not hasattr(module, names[-1]):
@@ -192,7 +195,7 @@ def evaluate(program, entry, orders, next_stage):
     with open(path, "w", encoding="utf-8", newline="") as f:
         f.write(program)
     module, found = evaluator(orders), Findings()
-    for i, name in enumerate(stages(module, orders["cascade"])):
+    for i, name in enumerate(stages(module, orders["cascade"], orders["tune"])):
         if i > 0:
             if i > len(orders["thresholds"]) or not reached(found, orders["thresholds"][i - 1]):
                 break
@@ -212,7 +215,7 @@ def reached(found, threshold):
 
 def inspect_evaluator(program, entry, orders, next_stage):
     """Say what stages the folder's evaluator has, to find out early if it does not load."""
-    return json.dumps(stages(evaluator(orders), orders["cascade"])).encode()
+    return json.dumps(stages(evaluator(orders), orders["cascade"], orders["tune"])).encode()
 
 
 TASKS = {b"R": run, b"E": evaluate, b"I": inspect_evaluator}

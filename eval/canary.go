@@ -1,0 +1,283 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Canary is a program whose score is known. It is scored between the evaluations of a search. If its score changes, the
+// evaluator has changed: another version of a library, a machine under load, a file that a candidate overwrote.
+type Canary struct {
+	Program string  // required
+	Score   float64 // what it is worth; finite
+	// Tolerance is by how much a score may differ from Score, in units of the score; 0 means not at all. Of a noisy
+	// evaluator it is a few of its standard deviations: with 4 of them about one canary in 16,000 stops a run by chance.
+	Tolerance float64
+	Every     int // evaluations between two of its own; 0 means 100
+}
+
+// canaryEvery is how many evaluations come between two of a canary's, unless it says otherwise: it then costs a hundredth.
+const canaryEvery = 100
+
+func (c Canary) check() error {
+	switch {
+	case c.Program == "":
+		return errors.New("its Program is empty")
+	case notFinite(c.Score):
+		return fmt.Errorf("its Score is %v: need what the program is worth, a finite number", c.Score)
+	case !(c.Tolerance >= 0) || math.IsInf(c.Tolerance, 1):
+		return fmt.Errorf("its Tolerance is %v: need 0 for an exact score, or more", c.Tolerance)
+	case c.Every < 0:
+		return fmt.Errorf("its Every is %d: need 0 for %d evaluations, or more", c.Every, canaryEvery)
+	}
+	return nil
+}
+
+// ErrDrift says that a canary did not score what it is worth.
+var ErrDrift = errors.New("eval: the evaluator has drifted")
+
+// WithCanaries returns an Evaluator that scores canaries with e between the evaluations of programs: each before the first
+// evaluation, and again whenever Every others have begun since. Evaluations that come meanwhile wait.
+//
+// If a canary is invalid or misses its score by more than its tolerance, this evaluation and all later ones return an
+// error that is [ErrDrift]. It names the canary, what was wanted and what came, and ends a run. An error of e itself is
+// returned as it is, and the canary is due again.
+//
+// A canary's evaluation is not one of the run's: it is in no result and no journal, and not in Budget.Evaluations. The
+// evaluation that waits for it calls the Queued of its context's [llm.Trace], so it takes none of Budget.EvalTime either.
+// What it asks of models through [llm.Ask] counts as asked by the evaluation that waits. Evaluations that a resumed run
+// recalls are not counted, and its first new one waits for the canaries.
+//
+// The Evaluator prints as e does, and a journal takes its results for those of e. Canaries may therefore be added to a
+// run that goes on, or left out. Of a [Composite] the parts are counted, and a canary's own parts are evaluated one at a
+// time, so that a [Limit] around it all holds.
+//
+// The Evaluator has a method Check(context.Context) error, which scores all canaries now. Call it before a run is
+// resumed: its first call of a model may come before its first evaluation.
+//
+// WithCanaries panics without a canary, or if a field of one is wrong.
+func WithCanaries(e Evaluator, canaries ...Canary) Evaluator {
+	if len(canaries) == 0 {
+		panic("eval: WithCanaries without a canary")
+	}
+	w := &watch{e: e, canaries: slices.Clone(canaries), left: make([]int, len(canaries)), turn: make(chan struct{}, 1)}
+	for i, c := range canaries {
+		if err := c.check(); err != nil {
+			panic(fmt.Sprintf("eval: WithCanaries: canary %d: %v", i, err))
+		}
+		w.canaries[i].Every = cmp.Or(c.Every, canaryEvery)
+	}
+	g := &guarded{watch: w, Evaluator: e}
+	if c, ok := e.(Composite); ok {
+		return &guardedComposite{g, c}
+	}
+	return g
+}
+
+// A watch knows which canaries are due. The fields after turn belong to who holds it.
+type watch struct {
+	e        Evaluator
+	canaries []Canary
+	turn     chan struct{} // holds one value while somebody counts or scores
+	left     []int         // evaluations until a canary is due
+	begun    int           // evaluations of programs
+	sound    int           // of these, the ones before the last time that all canaries that were due passed
+	drift    error         // for good
+}
+
+// admit waits for the canaries that are due, and counts an evaluation.
+func (w *watch) admit(ctx context.Context) error {
+	return w.hold(ctx, func() error {
+		if err := w.score(ctx, func(i int) bool { return w.left[i] == 0 }); err != nil {
+			return err
+		}
+		for i := range w.left {
+			w.left[i]--
+		}
+		w.begun++
+		return nil
+	})
+}
+
+// Check scores all canaries now.
+func (w *watch) Check(ctx context.Context) error {
+	return w.hold(ctx, func() error { return w.score(ctx, func(int) bool { return true }) })
+}
+
+// hold calls f while nobody else does.
+func (w *watch) hold(ctx context.Context, f func() error) error {
+	served := llm.TraceOf(ctx).Queued()
+	defer served()
+	select {
+	case w.turn <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("eval: waiting for a canary: %w", context.Cause(ctx))
+	}
+	defer func() { <-w.turn }()
+	if w.drift != nil {
+		return w.drift
+	}
+	return f()
+}
+
+// score scores the canaries that are due.
+func (w *watch) score(ctx context.Context, due func(i int) bool) error {
+	scored := false
+	for i, c := range w.canaries {
+		if !due(i) {
+			continue
+		}
+		r, err := w.alone(ctx, c.Program)
+		switch {
+		case err != nil:
+			return fmt.Errorf("eval: scoring a canary: %w", err)
+		case !r.Valid || math.Abs(r.Score-c.Score) > c.Tolerance:
+			w.drift = w.drifted(c, r)
+			return w.drift
+		}
+		w.left[i], scored = c.Every, true
+	}
+	if scored {
+		w.sound = w.begun
+	}
+	return nil
+}
+
+// alone evaluates program, its parts one at a time: who waits may hold one place of a limit, and no more.
+func (w *watch) alone(ctx context.Context, program string) (Result, error) {
+	c, ok := w.e.(Composite)
+	if !ok {
+		r, err := w.e.Evaluate(ctx, program)
+		return r.Clean(), err
+	}
+	one := make(chan struct{}, 1)
+	return ComposeBy(c, program, 0, func(part Evaluator) (Result, error) {
+		one <- struct{}{}
+		defer func() { <-one }()
+		if part, ok := part.(Composite); ok {
+			return (&watch{e: part}).alone(ctx, program)
+		}
+		return part.Evaluate(ctx, program)
+	}, nil)
+}
+
+// drifted says how a canary came to another score.
+func (w *watch) drifted(c Canary, r Result) error {
+	got := fmt.Sprintf("scored %v", r.Score)
+	if !r.Valid {
+		got = fmt.Sprintf("is invalid (%s)", r.Reason)
+	}
+	when := "before the first evaluation"
+	if w.begun > 0 {
+		when = fmt.Sprintf("after %d evaluations, of which the last %d were made since it was right, so that their scores may be wrong", w.begun, w.begun-w.sound)
+	}
+	return fmt.Errorf("%w: the canary %q (%d bytes) is worth %v within %v, and %s %s: mend the evaluator and go on, or correct the canary if its score is wrong",
+		ErrDrift, firstLine(c.Program), len(c.Program), c.Score, c.Tolerance, got, when)
+}
+
+// firstLine returns the first line of a program with something in it, so much as names it.
+func firstLine(program string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(program), "\n")
+	if r := []rune(line); len(r) > 60 {
+		line = string(r[:60]) + "…"
+	}
+	return Printable(line)
+}
+
+// guarded is an Evaluator that waits for canaries.
+type guarded struct {
+	*watch
+	Evaluator
+}
+
+// Evaluate waits for canaries that are due.
+func (g *guarded) Evaluate(ctx context.Context, program string) (Result, error) {
+	return g.EvaluateSample(ctx, program, 0)
+}
+
+// EvaluateSample waits for canaries that are due.
+func (g *guarded) EvaluateSample(ctx context.Context, program string, sample int) (Result, error) {
+	if err := g.admit(ctx); err != nil {
+		return Result{}, err
+	}
+	return EvaluateSample(ctx, g.Evaluator, program, sample)
+}
+
+// Unlimited returns the evaluator without canaries, which do not change its results. A run therefore remembers it as one.
+func (g *guarded) Unlimited() Evaluator { return g.Evaluator }
+
+// String names the evaluator as it is without canaries.
+func (g *guarded) String() string { return nameOf(g.Evaluator) }
+
+// guardedComposite is a Composite whose parts wait for canaries.
+type guardedComposite struct {
+	*guarded
+	c Composite
+}
+
+var _ Composite = (*guardedComposite)(nil)
+
+// Evaluate waits with each part, and not with the whole.
+func (g *guardedComposite) Evaluate(ctx context.Context, program string) (Result, error) {
+	return g.EvaluateSample(ctx, program, 0)
+}
+
+// EvaluateSample waits with each part of that sample.
+func (g *guardedComposite) EvaluateSample(ctx context.Context, program string, sample int) (Result, error) {
+	return ComposeBy(g, program, sample, func(part Evaluator) (Result, error) { return part.Evaluate(ctx, program) }, nil)
+}
+
+// Parts returns parts that wait for canaries.
+func (g *guardedComposite) Parts(program string, sample int) ([]Evaluator, error) {
+	parts, err := g.c.Parts(program, sample)
+	waiting := make([]Evaluator, len(parts))
+	for i, p := range parts {
+		waiting[i] = g.watch.around(p)
+	}
+	return waiting, err
+}
+
+// around returns a part that waits for canaries. If it has parts itself, these wait.
+func (w *watch) around(part Evaluator) Evaluator {
+	if c, ok := part.(Composite); ok {
+		return &guardedComposite{&guarded{w, part}, c}
+	}
+	return guardedPart{w, part}
+}
+
+// Join joins as the composite does.
+func (g *guardedComposite) Join(program string, parts []Result) (Result, error) {
+	return g.c.Join(program, parts)
+}
+
+// A guardedPart is equal to another of the same part that waits for the same canaries.
+type guardedPart struct {
+	w *watch
+	Evaluator
+}
+
+// Evaluate waits for canaries that are due.
+func (p guardedPart) Evaluate(ctx context.Context, program string) (Result, error) {
+	return p.EvaluateSample(ctx, program, 0)
+}
+
+// EvaluateSample waits for canaries that are due.
+func (p guardedPart) EvaluateSample(ctx context.Context, program string, sample int) (Result, error) {
+	if err := p.w.admit(ctx); err != nil {
+		return Result{}, err
+	}
+	return EvaluateSample(ctx, p.Evaluator, program, sample)
+}
+
+// Unlimited returns the part without canaries.
+func (p guardedPart) Unlimited() Evaluator { return p.Evaluator }
+
+// String names the part.
+func (p guardedPart) String() string { return nameOf(p.Evaluator) }
