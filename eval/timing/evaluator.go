@@ -1,0 +1,215 @@
+package timing
+
+import (
+	"bytes"
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/eval"
+)
+
+// An evaluator times programs; see [Machine.Evaluator].
+type evaluator struct {
+	machine  *Machine
+	cfg      Config
+	baseline Image
+}
+
+var _ eval.Evaluator = (*evaluator)(nil)
+
+// String describes the evaluator for people and journals.
+func (e *evaluator) String() string {
+	return fmt.Sprintf("timing.Evaluator(%d pairs, %d warm-ups)", e.cfg.Pairs, e.cfg.WarmUps)
+}
+
+// Evaluate times program beside the baseline. A program that fails as a machine in need could have made it fail is timed
+// once more.
+func (e *evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	image, err := e.cfg.Build(ctx, program)
+	if err != nil {
+		return blame(err, fmt.Errorf("timing: building a candidate: %w", err))
+	}
+	all, err := e.once(ctx, image)
+	if _, again := errors.AsType[*hiccup](err); again {
+		all, err = e.once(ctx, image)
+	}
+	if err != nil {
+		return blame(err, err)
+	}
+	return all.result(e.cfg.Clock).Clean(), nil
+}
+
+// once times a candidate beside a baseline, both started anew.
+func (e *evaluator) once(ctx context.Context, image Image) (times, error) {
+	baseline, err := e.start(ctx, e.baseline)
+	if err != nil {
+		return nil, notBlamed(err)
+	}
+	all, err := e.beside(ctx, baseline, image)
+	if closed := baseline.close(); closed != nil {
+		return nil, failed(err, closed)
+	}
+	return all, err
+}
+
+// beside times a candidate beside a baseline that has been started.
+func (e *evaluator) beside(ctx context.Context, baseline *side, image Image) (times, error) {
+	candidate, err := e.start(ctx, image)
+	if err != nil {
+		return nil, err
+	}
+	all, err := e.play(ctx, baseline, candidate)
+	err = candidate.explain(err)
+	if closed := candidate.close(); closed != nil {
+		return nil, failed(err, closed)
+	}
+	return all, err
+}
+
+// failed returns the error of an evaluation that could not be closed. What the program did wrong is told in it, and no
+// longer makes it the program's fault.
+func failed(err, closed error) error {
+	if err == nil {
+		return closed
+	}
+	return fmt.Errorf("timing: %w (after: %v)", closed, err)
+}
+
+// blame returns the result of a program that is at fault, or an error otherwise.
+func blame(err, otherwise error) (eval.Result, error) {
+	if bad, ok := errors.AsType[*eval.ProgramError](err); ok {
+		return eval.Result{Reason: bad.Reason, Artifacts: bad.Artifacts}.Clean(), nil
+	}
+	return eval.Result{}, otherwise
+}
+
+// notBlamed makes the baseline's fault an error of the evaluation: no candidate can be at fault for it.
+func notBlamed(err error) error {
+	bad, ok := errors.AsType[*eval.ProgramError](err)
+	if !ok {
+		return err
+	}
+	own := fmt.Errorf("timing: the baseline %s %s", bad.Reason, bad.Artifacts["stderr"])
+	if _, ok := errors.AsType[*hiccup](err); ok {
+		return &hiccup{own}
+	}
+	return own
+}
+
+// try builds the baseline and calls it once on each kind of input.
+func (e *evaluator) try(ctx context.Context) (err error) {
+	if e.baseline, err = e.cfg.Build(ctx, e.cfg.Baseline); err != nil {
+		return fmt.Errorf("timing: building the baseline: %w", err)
+	}
+	s, err := e.start(ctx, e.baseline)
+	if err != nil {
+		return notBlamed(err)
+	}
+	r := fresh()
+	for _, in := range append(e.cfg.Others(r), e.cfg.Input(r)) {
+		if err == nil {
+			_, err = e.call(ctx, s, in)
+		}
+	}
+	return errors.Join(notBlamed(s.explain(err)), s.close())
+}
+
+// fresh returns a generator that nobody can foresee.
+func fresh() *rand.Rand {
+	var seed [32]byte
+	_, _ = crand.Read(seed[:]) // which never fails
+	return rand.New(rand.NewChaCha8(seed))
+}
+
+// A round is one input for both sides.
+type round struct {
+	in    []byte // of one of Others, which may be nil
+	drawn bool   // the input is drawn when its turn comes
+	timed bool
+}
+
+// rounds returns the warm-ups, and then the timed rounds with others strewn among them.
+func (e *evaluator) rounds(r *rand.Rand) []round {
+	rest := make([]round, 0, e.cfg.Pairs)
+	for range e.cfg.Pairs {
+		rest = append(rest, round{drawn: true, timed: true})
+	}
+	for _, in := range e.cfg.Others(r) {
+		rest = append(rest, round{in: in})
+	}
+	r.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	return append(slices.Repeat([]round{{drawn: true}}, e.cfg.WarmUps), rest...)
+}
+
+// play calls both sides in turn, with inputs drawn by a seed that is made now that the candidate is loaded.
+func (e *evaluator) play(ctx context.Context, baseline, candidate *side) (times, error) {
+	r := fresh()
+	var all times
+	for _, round := range e.rounds(r) {
+		if round.drawn {
+			round.in = e.cfg.Input(r)
+		}
+		p, err := e.pair(ctx, baseline, candidate, round.in, r.IntN(2) == 0)
+		if err != nil {
+			return all, err
+		}
+		if round.timed {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// pair calls both sides with an input, in either order, and compares what they answer while both stand still.
+func (e *evaluator) pair(ctx context.Context, baseline, candidate *side, in []byte, first bool) (p pair, err error) {
+	if first {
+		p.candidate, err = e.call(ctx, candidate, in)
+	}
+	if err == nil {
+		if p.baseline, err = e.call(ctx, baseline, in); err != nil {
+			return p, notBlamed(baseline.explain(err))
+		}
+	}
+	if err == nil && !first {
+		p.candidate, err = e.call(ctx, candidate, in)
+	}
+	if err != nil {
+		return p, err
+	}
+	if wrong := e.cfg.Check(in, baseline.copied(), candidate.copied()); wrong != nil {
+		return p, fault("answered wrongly: %v", wrong)
+	}
+	return p, errors.Join(notBlamed(baseline.settle(&p.baseline)), candidate.settle(&p.candidate))
+}
+
+// call calls one side, and looks at its input afterwards.
+func (e *evaluator) call(ctx context.Context, s *side, in []byte) (duration, error) {
+	out := e.cfg.Output(in)
+	if len(in) > e.cfg.Bytes || out < 0 || out > e.cfg.Bytes {
+		return duration{}, fmt.Errorf("timing: an input has %d bytes and its output %d: Config.Bytes allows %d", len(in), out, e.cfg.Bytes)
+	}
+	took, err := s.call(ctx, in, out, e.cfg.Timeout)
+	if err == nil && !e.cfg.InputChanges && !bytes.Equal(s.input(), in) {
+		err = fault("changed its input")
+	}
+	return took, err
+}
+
+// A hiccup is what went wrong without the program being known to be guilty: a machine that lacks memory ends good programs
+// too, and one that is busy does not stop them in time.
+type hiccup struct{ error }
+
+// Unwrap returns what went wrong.
+func (h *hiccup) Unwrap() error { return h.error }
+
+// perhaps returns a fault that may be the machine's.
+func perhaps(format string, args ...any) error { return &hiccup{fault(format, args...)} }
+
+// fault returns what a program did wrong.
+func fault(format string, args ...any) error {
+	return &eval.ProgramError{Reason: fmt.Sprintf(format, args...)}
+}

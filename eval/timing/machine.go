@@ -1,0 +1,104 @@
+package timing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// Isolation says what is required of containment: [BestEffort], [Strict] or [None].
+type Isolation = sandbox.Isolation
+
+// The levels of isolation.
+const (
+	// BestEffort uses every mechanism that this machine has, and is the default. As in package command, it can make this
+	// process not dumpable. It needs seccomp, without which candidates could leave work to processes that are not timed.
+	BestEffort = sandbox.BestEffort
+	// Strict uses every mechanism, and is an error at start where one is missing.
+	Strict = sandbox.Strict
+	// None trusts candidates: they can do what this process's user can, and start processes that are not timed.
+	None = sandbox.None
+)
+
+// A Report says which mechanisms of containment are in force, and why others are not.
+type Report = sandbox.Report
+
+// MachineConfig says how a machine is used.
+type MachineConfig struct {
+	// Isolation is what is required of containment.
+	Isolation Isolation
+	// Logger gets a line at start with the mechanisms that are in force; nil means [slog.Default].
+	Logger *slog.Logger
+}
+
+// A Machine times one candidate at a time, whichever of its evaluators is asked, on one processor. Make one in a
+// process: those of two Machines disturb each other. It is safe for concurrent use.
+type Machine struct {
+	plan   *sandbox.Plan
+	report Report
+	cpu    int // on which both sides run; -1 if they cannot be kept on one
+	limit  interface {
+		Around(eval.Evaluator) eval.Evaluator
+	}
+}
+
+// NewMachine finds the mechanisms of containment, so that what is missing is known before anything is paid for.
+func NewMachine(cfg MachineConfig) (*Machine, error) {
+	if runtime.GOOS != "linux" {
+		return nil, fmt.Errorf("timing: not on %s: stopping a process and reading its clock need Linux", runtime.GOOS)
+	}
+	if err := cfg.Isolation.Check(); err != nil {
+		return nil, fmt.Errorf("timing: MachineConfig.Isolation: %w", err)
+	}
+	plan, err := sandbox.NewCommandPlan(cfg.Isolation, sandbox.Mechanisms())
+	if err != nil {
+		return nil, fmt.Errorf("timing: %w", err)
+	}
+	m := &Machine{plan: plan, report: plan.ContainReport(), cpu: lastCPU()}
+	if err := m.report.Err(); err != nil && cfg.Isolation == Strict {
+		return nil, fmt.Errorf("timing: %w", err)
+	}
+	if cfg.Isolation != None && plan.Alone() == nil {
+		return nil, fmt.Errorf("timing: needs seccomp, or work done by other processes would not be timed: %s", m.report.Reasons())
+	}
+	args := []any{"isolation", cfg.Isolation.String(), "inForce", m.report.InForce(), "missing", m.report.Reasons(), "cpu", m.cpu}
+	cmp.Or(cfg.Logger, slog.Default()).Info("timing: how candidates are contained", args...)
+	refuse := eval.Func(func(context.Context, string) (eval.Result, error) {
+		return eval.Result{}, errors.New("timing: nothing to time")
+	})
+	m.limit = eval.Limit(refuse, 1).(interface {
+		Around(eval.Evaluator) eval.Evaluator
+	})
+	return m, nil
+}
+
+// Isolation says which mechanisms of containment are in force.
+func (m *Machine) Isolation() Report { return m.report }
+
+// Evaluator returns what scores programs by their speed: the median, over pairs of calls with the same input, of the
+// baseline's time divided by the candidate's. It builds the baseline and calls it once, so that what is missing is
+// known before anything is paid for.
+//
+// The metrics of a result are "speedup", which is the score; "seconds" and "baseline_seconds", the medians of both
+// times; "sd" of the ratios; "wall_speedup", the median ratio of the times that passed; and "pairs". The result of a
+// second evaluation differs, as times do.
+//
+// All evaluators of a Machine are behind one [eval.Limit] of 1.
+func (m *Machine) Evaluator(ctx context.Context, cfg Config) (eval.Evaluator, error) {
+	cfg, err := cfg.filled()
+	if err != nil {
+		return nil, err
+	}
+	e := &evaluator{machine: m, cfg: cfg}
+	trial := eval.Func(func(ctx context.Context, _ string) (eval.Result, error) { return eval.Result{}, e.try(ctx) })
+	if _, err := m.limit.Around(trial).Evaluate(ctx, cfg.Baseline); err != nil {
+		return nil, err
+	}
+	return m.limit.Around(e), nil
+}

@@ -1,0 +1,28 @@
+//go:build !linux
+
+package timing
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// A side is a contained process, which is not made on this system: NewMachine fails.
+type side struct{}
+
+var errSystem = errors.New("timing: needs Linux")
+
+func lastCPU() int { return -1 }
+
+func (e *evaluator) start(context.Context, Image) (*side, error) { return nil, errSystem }
+
+func (s *side) call(context.Context, []byte, int, time.Duration) (duration, error) {
+	return duration{}, errSystem
+}
+
+func (s *side) input() []byte           { return nil }
+func (s *side) copied() []byte          { return nil }
+func (s *side) settle(*duration) error  { return errSystem }
+func (s *side) explain(err error) error { return err }
+func (s *side) close() error            { return nil }
