@@ -31,11 +31,13 @@ func prompt(s Spec, ask Ask) []llm.Message {
 	var b strings.Builder
 	if len(ask.Parents) == 0 {
 		fmt.Fprintf(&b, "Current program:\n\n%s\n\n", shown(s, s.Initial))
+		b.WriteString(hintsOf(ask, 0))
 	}
 	for i, p := range ask.Parents {
 		r := p.Result.Clean()
 		fmt.Fprintf(&b, "%s %s:\n\n%s\n\n", title(i, len(ask.Parents)), verdict(r), shown(s, p.Program))
 		b.WriteString(feedback(r, s.Feedback))
+		b.WriteString(hintsOf(ask, i))
 	}
 	for i, p := range ask.Inspirations {
 		fmt.Fprintf(&b, "Inspiration %d of %d, not to be changed, %s:\n\n%s\n\n", i+1, len(ask.Inspirations), verdict(p.Result.Clean()), shown(s, p.Program))
@@ -66,6 +68,14 @@ func messages(s Spec, text string) []llm.Message {
 		return []llm.Message{user}
 	}
 	return []llm.Message{{Role: llm.System, Content: s.System}, user}
+}
+
+// hintsOf returns the hints of the i-th program.
+func hintsOf(ask Ask, i int) string {
+	if i >= len(ask.Hints) {
+		return ""
+	}
+	return hintLines(ask.Hints[i])
 }
 
 // notes returns notes in quoted lines, so that none of them opens a block. A model or a program may have written them,

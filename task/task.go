@@ -28,8 +28,11 @@ type Ask struct {
 	// Inspirations are shown beside the parents, in this order, and are not to be changed. Each takes as many
 	// tokens of the prompt as a parent does.
 	Inspirations []eval.Candidate
-	Notes        []string // on what earlier attempts have shown, one thought each
-	Instruction  string   // "" means: rewrite the program to raise its score
+	// Hints[i] is what was seen in the text of Parents[i], or where there are no parents in that of the initial program;
+	// nil means nothing. See [WithHints].
+	Hints       [][]Hint
+	Notes       []string // on what earlier attempts have shown, one thought each
+	Instruction string   // "" means: rewrite the program to raise its score
 	// Form is how the reply has to give the program; 0 means as the task does by itself. It is to be read by [ParseAs]
 	// then.
 	Form Form
