@@ -9,6 +9,9 @@
 // [Load] makes the task, [Read] only says what the folder holds. The initial program and the config.yaml are
 // shown to the model, so they may not be links that lead out of the folder.
 //
+// evaluator.py may define evaluate_tune(program_path) beside evaluate: a cheaper score, on part of the cases or with fewer
+// repeats, for a tuner that tries many values for the numbers of a program ([Task.TuneEvaluator]).
+//
 // # What config.yaml says
 //
 // These keys are used, with OpenEvolve's meanings, and what a config.yaml leaves out has OpenEvolve's

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/python"
@@ -20,9 +21,16 @@ type Task struct {
 	task.Task
 	folder *Folder
 	closer io.Closer // nil if there is nothing to close
+	cfg    Config
+
+	mu   sync.Mutex
+	tune *python.Evaluator // nil before it is asked for
 }
 
-var _ task.Task = (*Task)(nil)
+var (
+	_ task.Task    = (*Task)(nil)
+	_ eval.Sampler = (*Task)(nil)
+)
 
 // Load reads the folder dir as [Read] does, starts its evaluator, so that what is missing is known
 // before anything is paid for, and logs each of the folder's warnings once. ctx is for starting only.
@@ -40,7 +48,7 @@ func Load(ctx context.Context, dir string, cfg Config) (*Task, error) {
 		return nil, fmt.Errorf("folder: %s: %w", dir, err)
 	}
 	closer, _ := f.Spec.Evaluator.(io.Closer)
-	t := &Task{folder: f, closer: closer}
+	t := &Task{folder: f, closer: closer, cfg: cfg}
 	if t.Task, err = task.New(f.Spec); err != nil {
 		return nil, fmt.Errorf("folder: %s: %w", dir, errors.Join(err, t.Close()))
 	}
@@ -55,17 +63,38 @@ func (cfg Config) start(ctx context.Context, e Evaluation) (eval.Evaluator, erro
 	if cfg.Evaluator != nil {
 		return cfg.Evaluator(ctx, e)
 	}
-	p := cfg.Python
-	p.Timeout = cmp.Or(p.Timeout, e.Timeout)
-	p.Memory = cmp.Or(p.Memory, e.Memory)
-	p.Logger = cmp.Or(p.Logger, cfg.Logger)
-	out, err := python.NewEvaluator(ctx, e.Dir, python.EvaluatorConfig{
-		Config: p, Thresholds: e.Thresholds, NoCascade: e.NoCascade, Suffix: e.Suffix,
-	})
+	out, err := cfg.python(ctx, e, false)
 	if err != nil {
 		return nil, err // and not a nil *python.Evaluator as an eval.Evaluator that is not nil
 	}
 	return out, nil
+}
+
+// python starts an interpreter for evaluator.py, for a tuner or for what scores programs.
+func (cfg Config) python(ctx context.Context, e Evaluation, tune bool) (*python.Evaluator, error) {
+	p := cfg.Python
+	p.Timeout = cmp.Or(p.Timeout, e.Timeout)
+	p.Memory = cmp.Or(p.Memory, e.Memory)
+	p.Logger = cmp.Or(p.Logger, cfg.Logger)
+	return python.NewEvaluator(ctx, e.Dir, python.EvaluatorConfig{
+		Config: p, Thresholds: e.Thresholds, NoCascade: e.NoCascade, Tune: tune, Suffix: e.Suffix,
+	})
+}
+
+// TuneEvaluator returns a cheaper evaluator of the folder for a tuner (package tune): evaluate_tune of its evaluator.py,
+// or if there is none evaluate_stage1 alone. It returns an error if there is neither. The first call starts an
+// interpreter, which Close ends.
+func (t *Task) TuneEvaluator(ctx context.Context) (eval.Evaluator, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tune == nil {
+		e, err := t.cfg.python(ctx, t.folder.Evaluation, true)
+		if err != nil {
+			return nil, fmt.Errorf("folder: %w", err)
+		}
+		t.tune = e
+	}
+	return t.tune, nil
 }
 
 // Folder returns what was read.
@@ -74,15 +103,34 @@ func (t *Task) Folder() *Folder { return t.folder }
 // Fingerprint returns the folder's.
 func (t *Task) Fingerprint() string { return t.folder.Fingerprint }
 
+// Interpreter returns the path of the Python that runs evaluator.py, or "" if something else does.
+func (t *Task) Interpreter() string {
+	if p, ok := t.closer.(interface{ Interpreter() string }); ok {
+		return p.Interpreter()
+	}
+	return ""
+}
+
+// EvaluateSample makes an evaluation with the evaluator, which may have to know its number.
+func (t *Task) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
+	return eval.EvaluateSample(ctx, t.Task, program, sample)
+}
+
 // Unwrap returns the task that was made of what was read, whose optional methods hold.
 func (t *Task) Unwrap() task.Task { return t.Task }
 
 // Close ends the evaluator, if it has a Close method. Evaluations that are running fail.
 func (t *Task) Close() error {
-	if t.closer == nil {
-		return nil
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var err error
+	if t.tune != nil {
+		err = t.tune.Close()
 	}
-	return t.closer.Close()
+	if t.closer != nil {
+		err = errors.Join(err, t.closer.Close())
+	}
+	return err
 }
 
 // String names the task and the folder.

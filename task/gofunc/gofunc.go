@@ -1,0 +1,194 @@
+// Package gofunc has tasks in which a Go function is to be made faster: it has to pass a test, to answer as a baseline
+// does, and is scored by its speed beside that baseline (package timing).
+//
+// A candidate is one file of a package. It may import little (see [Imports]), and is compiled contained, without a
+// network and with a module and build cache that it cannot write to. What it answers is compared outside its process,
+// on inputs that are drawn after it was loaded. The test, which runs in its process, is for cases that the inputs do not
+// have, and for races.
+package gofunc
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/command"
+	"github.com/evoalloc/evoalloc/eval/timing"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+//go:embed around
+var around embed.FS
+
+// Config says what is to be made faster.
+type Config struct {
+	Name    string // what the task is called, see [task.Spec]; required
+	System  string // the system message, which says what the function must do
+	Initial string // the file that every search starts from; required
+	// Driver is a Go file of package driver with a function Drive(in, out []byte), which calls the candidate's package,
+	// imported as "zz/candidate", with what in holds, and leaves its answer in out. Both are memory that the check looks
+	// at, and in may not be changed. It is timed too, for the baseline as for candidates. Required.
+	Driver string
+	// Test is a Go file of tests beside the candidate's; "" means none.
+	Test string
+	// Race runs the test under the race detector, which needs a C compiler, and cannot have its address space limited.
+	Race bool
+	// Imports are the packages that a candidate may import; nil means those of the function Imports.
+	Imports []string
+	// Machine times candidates; required.
+	Machine *timing.Machine
+	// Timing says how. Input is required. Build is made here, and Baseline is Initial if it is "".
+	Timing timing.Config
+	// Folder is where the module around the function is put; whoever made it removes it afterwards. Required.
+	Folder string
+	// Build is the wall time that test and compilation may take; 0 means 60 s.
+	Build time.Duration
+	// Feedback is how many bytes of metrics and artifacts the prompt shows; 0 means none.
+	Feedback int
+	// Logger gets a line at start with the mechanisms that contain compilations; nil means [slog.Default].
+	Logger *slog.Logger
+}
+
+func (c Config) validate() error {
+	for _, v := range []struct{ name, value, what string }{
+		{"Initial", c.Initial, "a Go file to start from"},
+		{"Driver", c.Driver, "a Go file that calls the function"},
+		{"Folder", c.Folder, "a folder for the module"},
+	} {
+		if v.value == "" {
+			return fmt.Errorf("gofunc: Config.%s is empty: need %s", v.name, v.what)
+		}
+	}
+	switch {
+	case c.Machine == nil:
+		return errors.New("gofunc: Config.Machine is nil: need one of timing.NewMachine")
+	case c.Race && c.Test == "":
+		return errors.New("gofunc: Config.Race without a Test: the detector sees only what a test runs")
+	}
+	return nil
+}
+
+// New returns the task. It tests, compiles and calls the initial program, so that what is missing is known before
+// anything is paid for: a go command, for Race a C compiler.
+func New(ctx context.Context, cfg Config) (task.Task, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	b := &builder{imports: cfg.Imports}
+	if b.imports == nil {
+		b.imports = Imports()
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "", cfg.Initial, parser.PackageClauseOnly)
+	if err != nil {
+		return nil, fmt.Errorf("gofunc: Config.Initial: %w", err)
+	}
+	b.pkg = file.Name.Name
+	if b.runner, err = prepare(ctx, cfg); err != nil {
+		return nil, err
+	}
+	timed := cfg.Timing
+	timed.Build, timed.Baseline = b.build, cmp.Or(timed.Baseline, cfg.Initial)
+	evaluator, err := cfg.Machine.Evaluator(ctx, timed)
+	if err != nil {
+		return nil, fmt.Errorf("gofunc: %w", err)
+	}
+	return task.New(task.Spec{Name: cfg.Name, Language: "go", System: cfg.System, Initial: cfg.Initial, Evaluator: evaluator, Feedback: cfg.Feedback})
+}
+
+// A builder compiles candidates.
+type builder struct {
+	runner  eval.Runner
+	pkg     string
+	imports []string
+}
+
+// build checks, tests and compiles a program.
+func (b *builder) build(ctx context.Context, program string) (timing.Image, error) {
+	if err := Check(program, b.pkg, b.imports); err != nil {
+		return timing.Image{}, &eval.ProgramError{Reason: err.Error()}
+	}
+	text, err := b.runner.Run(ctx, program, "")
+	if err != nil {
+		return timing.Image{}, err
+	}
+	var binary []byte // base 64 in JSON
+	if err := json.Unmarshal(text, &binary); err != nil {
+		return timing.Image{}, fmt.Errorf("gofunc: reading what was compiled: %w", err)
+	}
+	return timing.Image{Args: []string{"./timed"}, Files: map[string][]byte{"timed": binary}, Env: []string{"GOMAXPROCS=1"}}, nil
+}
+
+// fixed is the environment of the go command. Without goindex=0 it writes an index of the module into its cache, and ends
+// where it cannot.
+func fixed(race bool) []string {
+	env := []string{"GOTOOLCHAIN=local", "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=readonly", "GODEBUG=goindex=0", "CGO_ENABLED=0", "RACE="}
+	if race {
+		env = append(env, "CGO_ENABLED=1", "RACE=-race")
+	}
+	return env
+}
+
+// prepare writes the module, fills the go command's cache, and returns what builds candidates. They can read that cache,
+// and not spoil it.
+func prepare(ctx context.Context, cfg Config) (*command.Runner, error) {
+	template, trial := filepath.Join(cfg.Folder, "template"), filepath.Join(cfg.Folder, "trial")
+	if err := errors.Join(furnish(template, cfg), furnish(trial, cfg)); err != nil {
+		return nil, fmt.Errorf("gofunc: writing the module: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(trial, "candidate.txt"), []byte(cfg.Initial), 0o600); err != nil {
+		return nil, fmt.Errorf("gofunc: writing the initial program: %w", err)
+	}
+	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
+	if err != nil {
+		return nil, fmt.Errorf("gofunc: asking the go command, which has to be on the PATH, where it caches: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "sh", "build.sh")
+	var said strings.Builder
+	cmd.Dir, cmd.Env, cmd.Stderr = trial, append(os.Environ(), fixed(cfg.Race)...), &said
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("gofunc: trying the initial program: %w: %s", err, said.String())
+	}
+	memory := int64(4 << 30)
+	if cfg.Race {
+		memory = 1 << 50 // the detector maps most of the address space
+	}
+	return command.NewRunner(command.Config{
+		Args: []string{"sh", "build.sh"}, File: "candidate.txt", Template: template, Timeout: cfg.Build, Memory: memory,
+		Env:         slices.Concat([]string{"PATH", "GOCACHE=" + strings.TrimSpace(string(cache))}, fixed(cfg.Race)),
+		ResultBytes: 15 << 20, Logger: cfg.Logger,
+	})
+}
+
+// furnish writes the module without the candidate.
+func furnish(dir string, cfg Config) error {
+	files := map[string]string{"go.mod": "module zz\n\ngo 1.26\n", "driver/driver.go": cfg.Driver}
+	for name, from := range map[string]string{"main.go": "main.go.txt", "alone/alone.go": "alone.go.txt", "build.sh": "build.sh"} {
+		text, err := around.ReadFile("around/" + from)
+		if err != nil {
+			return err
+		}
+		files[name] = string(text)
+	}
+	if cfg.Test != "" {
+		files["candidate/candidate_test.go"] = cfg.Test
+	}
+	err := os.MkdirAll(filepath.Join(dir, "candidate"), 0o700)
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
+	}
+	return err
+}

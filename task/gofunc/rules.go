@@ -1,0 +1,61 @@
+package gofunc
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Imports are the packages that a candidate may import if nothing else is said: none of them leads to memory that is not
+// the candidate's, to the system, or to a clock.
+func Imports() []string {
+	return []string{"bytes", "cmp", "container/heap", "container/list", "container/ring", "encoding/binary", "errors", "iter",
+		"maps", "math", "math/big", "math/bits", "math/cmplx", "math/rand/v2", "slices", "sort", "strconv", "strings",
+		"unicode", "unicode/utf16", "unicode/utf8"}
+}
+
+// Check returns why a program is refused before it is compiled: it does not parse, is of another package, imports what it
+// may not, has a directive for the compiler (but //go:noinline), or declares a function without a body.
+func Check(program, pkg string, imports []string) error {
+	file, err := parser.ParseFile(token.NewFileSet(), "", program, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return fmt.Errorf("does not parse: %w", err)
+	}
+	if file.Name.Name != pkg {
+		return fmt.Errorf("is package %s: want %s", file.Name.Name, pkg)
+	}
+	for _, i := range file.Imports {
+		path, err := strconv.Unquote(i.Path.Value)
+		if err != nil || !slices.Contains(imports, path) {
+			return fmt.Errorf("imports %s, which it may not: allowed are %s", i.Path.Value, strings.Join(imports, ", "))
+		}
+	}
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			if directive(c.Text) {
+				return fmt.Errorf("has the directive %.60q: want none but //go:noinline", c.Text)
+			}
+		}
+	}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Body == nil {
+			return fmt.Errorf("declares %s without a body", f.Name.Name)
+		}
+	}
+	return nil
+}
+
+// directive reports whether a comment tells the compiler or the go command something.
+func directive(comment string) bool {
+	for _, prefix := range []string{"//go:", "//line ", "/*line ", "//export ", "//extern ", "//cgo_"} {
+		if strings.HasPrefix(comment, prefix) {
+			return strings.TrimSpace(comment) != "//go:noinline"
+		}
+	}
+	constraint, ok := strings.CutPrefix(comment, "//")
+	return ok && strings.HasPrefix(strings.TrimSpace(constraint), "+build")
+}
