@@ -69,12 +69,16 @@ func (a *account) add(arm int, gen *Generation, scored []scoring) (place int) {
 
 // count adds those evaluations to the generation and the result that are new, and the calls that they made.
 func (a *account) count(gen *Generation, scored []scoring) {
-	gen.Evaluations = 0
+	gen.Evaluations, gen.TuneEvaluations = 0, 0
 	slices.SortFunc(scored, func(x, y scoring) int { return bytes.Compare(x.key[:], y.key[:]) }) // asides must stand in one order, and they ended in any
 	for _, s := range scored {
 		if !a.evaluated[s.key] {
 			a.evaluated[s.key] = true
-			gen.Evaluations++
+			if s.tuned {
+				gen.TuneEvaluations++
+			} else {
+				gen.Evaluations++
+			}
 		}
 		if s.asked != nil && !a.asked[s.asked] {
 			a.asked[s.asked] = true
@@ -82,6 +86,7 @@ func (a *account) count(gen *Generation, scored []scoring) {
 		}
 	}
 	a.res.Evaluations += gen.Evaluations
+	a.res.TuneEvaluations += gen.TuneEvaluations
 }
 
 // counted returns how many calls of the generation brought an answer, and how many attempts stalled. It counts

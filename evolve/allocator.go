@@ -32,7 +32,7 @@ var (
 // NewAllocator returns an allocator that has not begun. It fails unless cfg fits an arm of another run:
 //
 //   - cfg.Budget may be empty, because the run around it has one. It must not limit tokens, FLOPs, money,
-//     evaluator time or wall time, which only that run can keep. Such a limit would be passed in silence.
+//     evaluator time, wall time or tune evaluations, which only that run can keep. Such a limit would be passed in silence.
 //   - cfg.InFlight must be 0 or 1, because an arm is stepped by one goroutine at a time.
 //   - cfg.Journal must be nil. The journal of the run around it has everything.
 //
@@ -52,8 +52,15 @@ func NewAllocator(cfg Config) (*Allocator, error) {
 	}
 	return &Allocator{
 		account: newAccount(cfg.Arms), cfg: cfg,
-		core: allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: cfg.Budget.limits()}),
+		core: allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: innerLimits(cfg)}),
 	}, nil
+}
+
+// innerLimits returns those of the core of an allocator. Fresh samples are the business of the run around it.
+func innerLimits(cfg Config) allocation.Limits {
+	m := marginOf(cfg.Arms, cfg.Budget)
+	m.fresh = 0
+	return m.limits(cfg.Budget)
 }
 
 // Calls returns the most calls that a Step would make: those of its largest arm. Which arm it will be is drawn

@@ -103,8 +103,15 @@ type Breeder struct {
 	Window int
 	Order  Order // ByIndex is the default
 	// Noisy says that the evaluator may score the same program differently. Every child is evaluated then.
-	// Otherwise equal programs (but for white space at their end) are evaluated once in a run.
+	// Otherwise equal programs (but for white space at their end) are evaluated once in a run. When the run is over its
+	// best program is scored on Fresh samples.
 	Noisy bool
+	// Fresh is how many fresh samples the best program of a Noisy search is scored on once the run is over, within its
+	// budget; 0 means 8, negative none. See [Result].
+	Fresh int
+	// Rescore is how many programs the search that embeds the Breeder scores again for each child; 0 means none. The
+	// Breeder does not score them, and the run sets evaluations aside for them.
+	Rescore float64
 	// MaxFailures is how many calls in a row may fail (not time out) before the search ends; 0 means twice the
 	// children of a step, at least 32. Failed calls do not use up Budget.Calls, so an endpoint that fails every
 	// call would keep the run busy for ever. Calls that a journal recalls do not count.
@@ -117,12 +124,16 @@ type Breeder struct {
 	initial eval.Candidate
 	best    eval.Candidate
 	bestID  int    // its order of birth
+	prior   Child  // the best when the last step began
 	steps   int    // begun
 	past    []Made // steps that ended whole
 	born    int    // children briefed
-	failing streak // over steps, as a step may be shorter than a streak
-	failed  error  // what a brief or a take ended the search with
-	err     error  // what ended the search
+	widest  int    // the most children that were under way at once
+	// resampled is how many samples Resample has numbered.
+	resampled int
+	failing   streak // over steps, as a step may be shorter than a streak
+	failed    error  // what a brief or a take ended the search with
+	err       error  // what ended the search
 }
 
 var _ interface {
@@ -206,7 +217,7 @@ func (b *Breeder) Initial() Child {
 // is plain sequential code however many calls are in flight.
 //
 // The Generation has the children, and says why there are no more. Its Best is the best child so far by a
-// single score. A search of a noisy task, which scores its best again, sets Best itself.
+// single score, or the one that [Breeder.Lead] was called with last.
 //
 // An error is a fault of the infrastructure and ends the search: later calls return it again. To try again in
 // the next step would ask an endpoint that is gone once a step until the budget ends.
@@ -216,7 +227,9 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	}
 	b.steps++
 	begin, before := time.Now(), b.best
+	b.prior = Child{Candidate: b.best, ID: b.bestID}
 	l := newBatch(b, turn, min(n, turn.Calls()))
+	b.widest = max(b.widest, min(l.window(), l.n))
 	l.brief, l.take = brief, take
 	l.breed(ctx)
 	b.err = l.err
@@ -244,6 +257,14 @@ func madeOf(gen Generation, elapsed time.Duration) Made {
 func (b *Breeder) takeIn(c Child) {
 	if c.Scored() && c.Better(b.best) {
 		b.best, b.bestID = c.Candidate, c.ID
+	}
+}
+
+// Demote takes back the best that the last step found: the best is again what it was when that step began. It is for what
+// scores the best of a step again, between two steps (package evolve/audit).
+func (b *Breeder) Demote() {
+	if b.steps > 0 {
+		b.best, b.bestID = b.prior.Candidate, b.prior.ID
 	}
 }
 

@@ -38,6 +38,10 @@ type Budget struct {
 	// more children are asked for than can be evaluated: a child without a score is a call that was paid for
 	// nothing. 0 means no limit.
 	Evaluations int
+	// TuneEvaluations is the number of evaluations that [Turn.Tune] makes, as a tuner asks for to choose the numbers of
+	// a program. They are apart from all that the other limits count but WallTime. A tuner goes on for as long as it is
+	// let, so 0 means none, and not that they are unlimited. A run whose tune evaluations are used up goes on without.
+	TuneEvaluations int
 	// Stalls is the number of attempts that may time out or stall. They are paid for, and are not in Calls.
 	// Without this limit an endpoint that hangs would be asked until the wall time is over.
 	//
@@ -96,7 +100,7 @@ func (b Budget) validate() error {
 		name  string
 		value float64
 	}{
-		{"Calls", float64(b.Calls)}, {"Evaluations", float64(b.Evaluations)}, {"Rounds", float64(b.Rounds)}, {"RoundsPerArm", float64(b.RoundsPerArm)},
+		{"Calls", float64(b.Calls)}, {"Evaluations", float64(b.Evaluations)}, {"TuneEvaluations", float64(b.TuneEvaluations)}, {"Rounds", float64(b.Rounds)}, {"RoundsPerArm", float64(b.RoundsPerArm)},
 		{"Tokens", float64(b.Tokens)}, {"FLOPs", b.FLOPs}, {"Money", b.Money}, {"EvalTime", b.EvalTime.Seconds()},
 		{"EvalWorst", b.EvalWorst.Seconds()}, {"WallTime", b.WallTime.Seconds()}, {"Patience", float64(b.Patience)},
 	} {
@@ -131,6 +135,8 @@ func (b Budget) shared() string {
 		return "EvalTime"
 	case b.WallTime > 0:
 		return "WallTime"
+	case b.TuneEvaluations > 0:
+		return "TuneEvaluations"
 	}
 	return ""
 }
@@ -146,6 +152,9 @@ func (b Budget) fingerprint() journal.Fingerprint {
 	}
 	if most, limited := b.stalls(); limited {
 		f["Budget.Stalls"] = fmt.Sprint(most)
+	}
+	if b.TuneEvaluations > 0 { // journals of runs that tune nothing are as they were before
+		f["Budget.TuneEvaluations"] = fmt.Sprint(b.TuneEvaluations)
 	}
 	if b.Target != nil {
 		f["Budget.Target"] = fmt.Sprint(*b.Target)

@@ -36,6 +36,8 @@ type driver struct {
 	pending map[int]pull // pulls whose outcome is not in, by arm
 	streaks []streak     // calls in a row that failed, by arm
 	err     error        // with which the run ends
+	margin  margin       // of the budget, for noisy arms
+	wasOver bool         // an earlier incarnation ended it
 
 	ended chan outcome
 	early []outcome     // outcomes that wait for their turn in replay
@@ -51,11 +53,13 @@ type pull struct {
 }
 
 func newDriver(cfg Config) *driver {
+	margin := marginOf(cfg.Arms, cfg.Budget)
 	d := &driver{
 		account: newAccount(cfg.Arms),
+		margin:  margin,
 		cfg:     cfg,
-		core:    allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: cfg.Budget.limits()}),
-		shared:  &shared{ledger: newLedger(cfg.Budget), journal: cfg.Journal, programs: newPrograms()},
+		core:    allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: margin.limits(cfg.Budget)}),
+		shared:  &shared{ledger: newLedger(cfg.Budget, margin.amounts(cfg.Budget)), journal: cfg.Journal, programs: newPrograms()},
 		begun:   time.Now(),
 		pending: make(map[int]pull),
 		streaks: make([]streak, len(cfg.Arms)),
@@ -88,6 +92,7 @@ func (d *driver) open() error {
 	if err := j.Decide(run); err != nil {
 		return err
 	}
+	d.wasOver = d.over()
 	// Calls that were given up are made again and paid for twice. Unless both count, a run that is interrupted
 	// often would pass its budget. They are those of the run just begun, which the journal knows only now.
 	spent, err := j.Abandoned()
@@ -105,7 +110,7 @@ func (d *driver) run(ctx context.Context) (*Result, error) {
 		// As long as the run goes on, fill leaves at least one pull pending.
 		d.fill(ctx, steps)
 		if len(d.pending) == 0 {
-			return d.finish()
+			return d.finish(ctx, steps)
 		}
 		if d.unwanted() {
 			end()
@@ -529,8 +534,11 @@ func (d *driver) observe(e Event) {
 }
 
 // finish completes the result.
-func (d *driver) finish() (*Result, error) {
+func (d *driver) finish(ctx, steps context.Context) (*Result, error) {
 	close(d.shared.gone)
+	if err := d.claim(ctx, steps); err != nil && d.err == nil {
+		d.res.Stop, d.err = StopError, err
+	}
 	paused := d.res.Stop == StopCanceled || d.res.Stop == StopError
 	if j := d.cfg.Journal; j != nil {
 		// The first error stands: one of the journal here may follow from it.
@@ -539,7 +547,7 @@ func (d *driver) finish() (*Result, error) {
 		}
 	}
 	d.res.Elapsed = d.elapsed()
-	d.observe(Event{Kind: EventStop, Stop: d.res.Stop})
+	d.observe(Event{Kind: EventStop, Stop: d.res.Stop, Fresh: d.res.Fresh})
 	return d.res, d.err
 }
 

@@ -32,5 +32,6 @@ type Event struct {
 	Calls      int            // model calls that brought an answer so far, in generations that ended
 	Ledger     journal.Ledger // what is spent and set aside now, and the limits
 	Stop       Stop           // stop
+	Fresh      *eval.Result   // stop: as in Result
 	Elapsed    time.Duration  // as in Result
 }

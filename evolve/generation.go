@@ -19,11 +19,15 @@ type Generation struct {
 	Width int
 	// Asides are the calls that the step made beside its children: a judge's, a summary's, an evaluator's.
 	// [Run] adds those that the arm left out, so that every call that was paid for is counted.
-	Asides      []Call
+	Asides []Call
+	// Audits are what a second evaluator says of bests of the search, of a search that is audited (package evolve/audit).
+	Audits      []eval.Audit
 	Evaluations int           // evaluations made, without those that were remembered; set by [Run]
 	Elapsed     time.Duration // from the start of the step to its end, in the incarnation that saw its end
 	Partial     bool          // an error, or the end of the run, cut it short, or it ended after the run had stopped
 	Limit       string        // the field of the run's Budget that left no room for more; "" if none did
+	// TuneEvaluations are those of [Turn.Tune], in the same way. They are not among Evaluations.
+	TuneEvaluations int
 }
 
 // A Call is one call that a step made beside its children.

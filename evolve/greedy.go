@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/noise"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -45,13 +46,39 @@ type GreedyConfig struct {
 	MaxFailures int
 	// Noisy says that the evaluator may score the same program differently. Every child is evaluated then.
 	// Otherwise equal programs (but for white space at their end) are evaluated once in a run.
+	//
+	// A program is then the mean of its samples. The Keep best ones are kept, for each child Rescore of them are scored
+	// again, and the parent is the best mean. Once the run is over, its best is scored on Fresh samples that the search
+	// has not seen. All this is within Budget.Evaluations. See docs/noise.md.
 	Noisy bool
+	// Rescore is how many programs a Noisy search scores again for each child; 0 means 0.25, negative none. Where scores
+	// that are taken again turn out to agree, it is one for 32 children.
+	Rescore float64
+	// Keep is how many programs a Noisy search keeps, to be scored again; 0 means 4.
+	Keep int
+	// Fresh is how many fresh samples the best program of a Noisy search is scored on once the run is over; 0 means 8,
+	// negative none.
+	Fresh int
+	// Race is a confidence in [0.5, 1) with which a child of a Noisy search has to be better than the best program to
+	// replace it; 0 means none. A child that looks better and the best program are then scored again in turn until one is
+	// better with this confidence, by a test whose error holds although it is looked at after each pair. Until that is so
+	// the best program stays. Nothing else is scored again: Rescore and Keep are to be 0. See docs/noise.md.
+	Race float64
+	// RaceSamples is the most new samples that each of the two has in a race, at most 64; 0 means 16. Twice as many
+	// evaluations are set aside for each child of a step.
+	RaceSamples int
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(Child)
 }
 
 func (c GreedyConfig) withDefaults() GreedyConfig {
 	c.MaxFailures = cmp.Or(c.MaxFailures, max(2*cmp.Or(c.N, DefaultN), 32))
+	switch {
+	case c.Race > 0:
+		c.Rescore, c.RaceSamples = max(c.Rescore, 0), cmp.Or(c.RaceSamples, noise.RaceSamples)
+	case c.Noisy:
+		c.Rescore, c.Keep = noise.Or(c.Rescore, noise.Rescore), cmp.Or(c.Keep, noise.Keep)
+	}
 	switch {
 	case c.N == 0 && c.Breadth == nil:
 		c.N = DefaultN
@@ -76,6 +103,18 @@ func (c GreedyConfig) validate() error {
 		return fmt.Errorf("evolve: GreedyConfig.MaxGenerations is %d: need 0 for no limit, or more", c.MaxGenerations)
 	case c.MaxFailures < 0:
 		return fmt.Errorf("evolve: GreedyConfig.MaxFailures is %d: need 0 for the default, or more", c.MaxFailures)
+	case c.Race != 0 && !(c.Noisy && c.Race >= 0.5 && c.Race < 1):
+		return fmt.Errorf("evolve: GreedyConfig.Race is %v: need 0 for none, or a confidence in [0.5, 1) for a task that is Noisy", c.Race)
+	case c.Race > 0 && (c.Rescore > 0 || c.Keep != 0 || c.Neutral):
+		return fmt.Errorf("evolve: GreedyConfig has a Race with Rescore %v, Keep %d and Neutral %t: a race decides who leads, so leave them 0", c.Rescore, c.Keep, c.Neutral)
+	case c.RaceSamples < 0 || c.RaceSamples > noise.MaxRaceSamples || c.RaceSamples > 0 && c.Race == 0:
+		return fmt.Errorf("evolve: GreedyConfig.RaceSamples is %d: need 0 for %d, or at most %d with a Race", c.RaceSamples, noise.RaceSamples, noise.MaxRaceSamples)
+	case !c.Noisy && (c.Rescore > 0 || c.Keep != 0 || c.Fresh > 0):
+		return fmt.Errorf("evolve: GreedyConfig has Rescore %v, Keep %d and Fresh %d for a task that is not Noisy: its scores would all be the first one", c.Rescore, c.Keep, c.Fresh)
+	case !(c.Rescore <= maxRescore): // NaN too
+		return fmt.Errorf("evolve: GreedyConfig.Rescore is %v: need at most %d for each child", c.Rescore, maxRescore)
+	case c.Keep < 0:
+		return fmt.Errorf("evolve: GreedyConfig.Keep is %d: need 0 for %d, or more", c.Keep, noise.Keep)
 	case c.Window < 0:
 		return fmt.Errorf("evolve: GreedyConfig.Window is %d: need 0 for all children of a generation, or more", c.Window)
 	case c.Order != ByIndex && c.Order != AsTheyEnd:
@@ -97,7 +136,10 @@ type Greedy struct {
 	prompt []llm.Message // for the program whose ID is in of
 	of     int           // -1 before there is a prompt, since 0 is the initial program's ID
 	width  decided
-	equal  Child // in a Neutral search the last child that scored the same as the best, and 0 before there is one
+	again  *incumbents // nil unless programs are scored again
+	equal  Child       // in a Neutral search the last child that scored the same as the best, and 0 before there is one
+
+	incumbent *Child // in a search that races the best, with all of its samples; nil before the first child
 }
 
 // decided is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each
@@ -119,8 +161,15 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Greedy{cfg: cfg, of: -1, width: decided{steps: -1}, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window,
-		Order: cfg.Order, Noisy: cfg.Noisy, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}, nil
+	g := &Greedy{cfg: cfg, of: -1, width: decided{steps: -1}, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window,
+		Order: cfg.Order, Noisy: cfg.Noisy, Rescore: cfg.Rescore, Fresh: cfg.Fresh, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
+	switch {
+	case cfg.Race > 0:
+		g.Breeder.Rescore = 2 * float64(cfg.RaceSamples)
+	case cfg.Noisy && cfg.Rescore > 0:
+		g.again = &incumbents{Tally: noise.Tally{Rate: cfg.Rescore}, keep: cfg.Keep, neutral: cfg.Neutral}
+	}
+	return g, nil
 }
 
 // GreedyArms returns k searches that differ only in their seeds: cfg.Seed + i for the i-th. It fails if k is not
@@ -181,7 +230,27 @@ func (g *Greedy) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	if err != nil {
 		g.err = cmp.Or(g.err, err)
 	}
-	return g.Breed(ctx, turn, n, g.brief, g.drift)
+	if g.cfg.Race > 0 {
+		return g.Breed(ctx, turn, n, g.brief, func(c Child) { g.race(ctx, turn, c) })
+	}
+	if g.again == nil {
+		return g.Breed(ctx, turn, n, g.brief, g.drift)
+	}
+	g.again.left = noise.Most(g.cfg.Rescore, min(n, turn.Calls()))
+	return g.Breed(ctx, turn, n, func(i int) Brief { return g.briefAgain(ctx, turn, i) }, g.scored)
+}
+
+// briefAgain briefs a child of a noisy task, once programs are scored again that are due. It is called before each child
+// and not once a step, as a steady-state search is one step.
+func (g *Greedy) briefAgain(ctx context.Context, turn *Turn, i int) Brief {
+	if len(g.again.list) == 0 {
+		g.again.add(g.Initial())
+	}
+	if err := g.rescore(ctx, turn); err != nil {
+		g.Fail(err)
+		return Brief{}
+	}
+	return g.brief(i)
 }
 
 // drift makes a valid child the parent that no program so far is better than, if the search is Neutral. The best is
@@ -189,6 +258,21 @@ func (g *Greedy) Step(ctx context.Context, turn *Turn) (Generation, error) {
 func (g *Greedy) drift(c Child) {
 	if g.cfg.Neutral && c.Scored() && c.Result.Valid && !g.best.Better(c.Candidate) {
 		g.equal = c
+	}
+}
+
+// Demote takes back the best that the last step found, and what a Neutral search has drifted to. In a Noisy search the best
+// before it keeps the samples that it has by now.
+func (g *Greedy) Demote() {
+	demoted := g.bestID
+	g.Breeder.Demote()
+	g.equal = Child{}
+	if g.incumbent != nil {
+		*g.incumbent = Child{Candidate: g.best, ID: g.bestID}
+	}
+	if g.again != nil && demoted != g.bestID {
+		g.Lead(g.again.replace(demoted, Child{Candidate: g.best, ID: g.bestID}))
+		g.of = -1 // the prompt shows the score
 	}
 }
 
@@ -226,6 +310,12 @@ func (g *Greedy) String() string {
 	}
 	if g.cfg.Neutral {
 		s += ", neutral"
+	}
+	if g.again != nil {
+		s += fmt.Sprintf(", keep %d, rescore %v", g.cfg.Keep, g.cfg.Rescore)
+	}
+	if g.cfg.Race > 0 {
+		s += fmt.Sprintf(", race %v, %d samples", g.cfg.Race, g.cfg.RaceSamples)
 	}
 	if g.cfg.Window > 0 {
 		s += fmt.Sprintf(", window %d, %v", g.cfg.Window, g.cfg.Order)

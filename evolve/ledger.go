@@ -25,6 +25,7 @@ import (
 // It is safe for concurrent use.
 type ledger struct {
 	b     Budget
+	kept  amounts // of the limits, for what comes when the run is over
 	mu    sync.Mutex
 	freed *sync.Cond // signaled when something is settled
 	// spent is used up for good. reserved is set aside for what is under way, and is 0 when nothing is.
@@ -44,18 +45,19 @@ type amounts struct {
 	flops       float64
 	money       float64
 	eval        time.Duration
+	tunings     int // evaluations of a tuner
 }
 
 func (a amounts) plus(b amounts) amounts {
-	return amounts{a.calls + b.calls, a.evaluations + b.evaluations, a.tokens + b.tokens, a.flops + b.flops, a.money + b.money, a.eval + b.eval}
+	return amounts{a.calls + b.calls, a.evaluations + b.evaluations, a.tokens + b.tokens, a.flops + b.flops, a.money + b.money, a.eval + b.eval, a.tunings + b.tunings}
 }
 
 func (a amounts) minus(b amounts) amounts {
-	return amounts{a.calls - b.calls, a.evaluations - b.evaluations, a.tokens - b.tokens, a.flops - b.flops, a.money - b.money, a.eval - b.eval}
+	return amounts{a.calls - b.calls, a.evaluations - b.evaluations, a.tokens - b.tokens, a.flops - b.flops, a.money - b.money, a.eval - b.eval, a.tunings - b.tunings}
 }
 
-func newLedger(b Budget) *ledger {
-	l := &ledger{b: b, stallsAt: make(map[string]int)}
+func newLedger(b Budget, kept amounts) *ledger {
+	l := &ledger{b: b, kept: kept, stallsAt: make(map[string]int)}
 	l.freed = sync.NewCond(&l.mu)
 	return l
 }
@@ -63,6 +65,7 @@ func newLedger(b Budget) *ledger {
 // over returns the limit that a would pass, or "". Of several it returns the first in this order, so that replay
 // names the same one.
 func (l *ledger) over(a amounts) string {
+	a = a.plus(l.kept)
 	switch b := l.b; {
 	case b.Calls > 0 && a.calls > b.Calls:
 		return "Calls"
@@ -76,8 +79,17 @@ func (l *ledger) over(a amounts) string {
 		return "Money"
 	case b.EvalTime > 0 && a.eval > b.EvalTime:
 		return "EvalTime"
+	case a.tunings > max(b.TuneEvaluations, 0):
+		return "TuneEvaluations"
 	}
 	return ""
+}
+
+// release gives back what was kept.
+func (l *ledger) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = amounts{}
 }
 
 // slack is the rounding error allowed to sums of floating-point numbers, relative to their limit. The sum depends
@@ -200,13 +212,13 @@ func (l *ledger) observed() journal.Ledger {
 
 // told returns a as readers of a journal have it.
 func (a amounts) told() journal.Amounts {
-	return journal.Amounts{Calls: a.calls, Evaluations: a.evaluations, Tokens: a.tokens, FLOPs: a.flops, Money: a.money, EvalTime: a.eval}
+	return journal.Amounts{Calls: a.calls, Evaluations: a.evaluations, Tokens: a.tokens, FLOPs: a.flops, Money: a.money, EvalTime: a.eval, TuneEvaluations: a.tunings}
 }
 
 // limit returns the limits that a ledger keeps.
 func (b Budget) limit() journal.Amounts {
 	stalls, _ := b.stalls()
-	return journal.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: stalls, Tokens: b.Tokens, FLOPs: b.FLOPs, Money: b.Money, EvalTime: b.EvalTime}
+	return journal.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: stalls, Tokens: b.Tokens, FLOPs: b.FLOPs, Money: b.Money, EvalTime: b.EvalTime, TuneEvaluations: b.TuneEvaluations}
 }
 
 // worst returns the most that one attempt at req can cost: a token for every byte of the prompt and

@@ -25,7 +25,7 @@ func (s *step) awaitLive(ctx context.Context) error {
 	select {
 	case <-s.journal.Live():
 		switch {
-		case s.journal.Finished():
+		case s.journal.Finished() && !s.claiming:
 			return fmt.Errorf("evolve: journal %s tells of a run that is over: %w", s.journal.Path(), llm.ErrDraining)
 		case s.journal.Err() != nil:
 			return s.journal.Err()
@@ -35,6 +35,9 @@ func (s *step) awaitLive(ctx context.Context) error {
 		return fmt.Errorf("evolve: %w", context.Cause(ctx))
 	}
 }
+
+// claimed is what the journal says a fresh sample is for.
+const claimed = "claim"
 
 // countOwed books what the journal holds and no step has asked for yet. Only the first call does anything: the
 // file gets no more of it.
@@ -49,9 +52,13 @@ func (s *shared) countOwed() error {
 		return err
 	}
 	for _, r := range records {
-		if r.Kind == journal.Evaluation {
-			s.bookEvaluation(amounts{}, r.Took)
-		} else {
+		if r.For == claimed { // of an earlier stop; the run that goes on has not spent them
+			continue
+		}
+		switch r.Kind {
+		case journal.Evaluation, journal.Tuning:
+			s.bookScored(r)
+		default:
 			s.bookCall(size{prompt: r.Prompt}, r.Reply.Attempts)
 		}
 	}

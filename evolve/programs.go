@@ -114,6 +114,7 @@ func (a *asked) any() *asked {
 type scoring struct {
 	key   journal.Key
 	asked *asked // nil if it asked no model
+	tuned bool   // it was made by Tune
 }
 
 func newPrograms() *programs {
@@ -165,12 +166,12 @@ func printed(e eval.Evaluator) string {
 	return fmt.Sprintf("%T", e)
 }
 
-// next returns a new number for an evaluation that cannot be remembered, so that each counts.
-func (p *programs) next() int {
+// unique returns a key for an evaluation that cannot be remembered, so that each counts.
+func (p *programs) unique(key journal.Key) journal.Key {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count++
-	return p.count
+	return journal.KeyOf(key.String(), fmt.Sprint(p.count))
 }
 
 // evaluate scores program, unless it is remembered.
@@ -178,22 +179,22 @@ func (p *programs) evaluate(ctx context.Context, t *Turn, e eval.Evaluator, prog
 	name, known := p.name(e)
 	key := journal.KeyOf(name, strings.TrimRight(program, space), fmt.Sprint(sample))
 	if !known {
-		v, err := t.evaluate(ctx, key, e, program)
+		v, err := t.evaluate(ctx, key, e, program, sample)
 		if err == nil {
-			t.noteScored(scoring{journal.KeyOf(key.String(), fmt.Sprint(p.next())), v.asked}) // one by itself each time
+			t.noteScored(scoring{key: p.unique(key), asked: v.asked}) // one by itself each time
 		}
 		return v.Result, err
 	}
 	// If an equal program is being evaluated already, Do waits for its result instead of paying for another.
-	v, err := p.table.Do(ctx, memo.Key(key), func() (verdict, error) { return t.evaluate(ctx, key, e, program) })
+	v, err := p.table.Do(ctx, memo.Key(key), func() (verdict, error) { return t.evaluate(ctx, key, e, program, sample) })
 	if err == nil {
-		t.noteScored(scoring{key, v.asked})
+		t.noteScored(scoring{key: key, asked: v.asked})
 	}
 	return v.Clone(), err // a search may change the maps of its result, and the memory must not
 }
 
 // evaluate scores program. The result is recalled from the journal, or else made within the budget and recorded.
-func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, program string) (verdict, error) {
+func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, program string, sample int) (verdict, error) {
 	a := &asked{}
 	if t.journal != nil {
 		if v, found, err := t.recallEvaluation(a, key); found || err != nil {
@@ -207,7 +208,7 @@ func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, 
 			}
 		}
 	}
-	r, took, err := t.meter(ctx, e, program, a)
+	r, took, err := t.meter(ctx, e, program, sample, a)
 	if err == nil {
 		return verdict{r, a.any()}, t.record(a, program, r, took)
 	}
@@ -248,7 +249,7 @@ func (t *Turn) recallEvaluation(a *asked, key journal.Key) (v verdict, found boo
 		return verdict{}, false, &refusedError{r.Limit}
 	}
 	if !t.owed.counted {
-		t.bookEvaluation(amounts{}, r.Took)
+		t.bookScored(*r)
 	}
 	return verdict{*r.Result, a.any()}, true, nil
 }
@@ -263,7 +264,20 @@ func (t *Turn) record(a *asked, program string, r eval.Result, took time.Duratio
 	if err != nil {
 		return err
 	}
-	return t.journal.Write(a.id, journal.Record{Kind: journal.Evaluation, Program: name, Result: &r, Took: took, Asked: a.list()})
+	rec := journal.Record{Kind: journal.Evaluation, Program: name, Result: &r, Took: took, Asked: a.list()}
+	if t.claiming {
+		rec.For = claimed
+	}
+	return t.journal.Write(a.id, rec)
+}
+
+// bookScored books an evaluation that comes from the journal.
+func (s *shared) bookScored(r journal.Record) {
+	if r.Kind == journal.Tuning {
+		s.ledger.settle(amounts{}, amounts{tunings: 1}, nil)
+		return
+	}
+	s.bookEvaluation(amounts{}, r.Took)
 }
 
 // bookEvaluation books an evaluation that took this long, for which set was set aside.
@@ -279,7 +293,7 @@ func (s *shared) bookEvaluation(set amounts, took time.Duration) {
 
 // meter scores program within the budget and returns how long that took. If the budget limits evaluators' time,
 // the most that an evaluation may take is set aside, and an evaluation that takes longer is cut off.
-func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, a *asked) (r eval.Result, took time.Duration, err error) {
+func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, sample int, a *asked) (r eval.Result, took time.Duration, err error) {
 	worst := t.ledger.b.EvalWorst
 	limits := t.ledger.b.EvalTime > 0
 	set := amounts{evaluations: 1}
@@ -292,11 +306,26 @@ func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, a *a
 	if err := t.ledger.reserve(ctx, nil, set, false); err != nil {
 		return eval.Result{}, 0, err
 	}
+	r, took, err = clocked(ctx, e, program, sample, worst, limits, t.asEvaluator(a))
+	if err != nil {
+		t.ledger.settle(set, amounts{}, nil)
+		return eval.Result{}, took, err
+	}
+	t.bookEvaluation(set, took)
+	return r.Clean(), took, nil
+}
+
+// asking is what llm.Ask calls in an evaluator.
+type asking func(context.Context, llm.LLM, llm.Request) (llm.Reply, error)
+
+// clocked scores program and returns how long that took. With limits, an evaluation that takes longer than worst is cut
+// off, and its program is invalid.
+func clocked(ctx context.Context, e eval.Evaluator, program string, sample int, worst time.Duration, limits bool, ask asking) (r eval.Result, took time.Duration, err error) {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := startWatch(cancel, worst, limits)
-	inner := llm.WithTrace(limited, &llm.Trace{Queued: w.queued, Ask: t.asEvaluator(a)})
-	bad := guard("the evaluator's Evaluate", func() { r, err = e.Evaluate(inner, program) })
+	inner := llm.WithTrace(limited, &llm.Trace{Queued: w.queued, Ask: ask})
+	bad := guard("the evaluator's Evaluate", func() { r, err = eval.EvaluateSample(inner, e, program, sample) })
 	took = w.stop()
 	cutOff := limits && ctx.Err() == nil && limited.Err() != nil
 	switch {
@@ -309,17 +338,12 @@ func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, a *a
 			err = &evaluationError{err}
 		}
 	}
-	if err != nil {
-		t.ledger.settle(set, amounts{}, nil)
-		return eval.Result{}, took, err
-	}
-	t.bookEvaluation(set, took)
-	return r.Clean(), took, nil
+	return r, took, err
 }
 
 // asEvaluator returns what llm.Ask calls in an evaluator. The calls use the budget of the run, and are noted with the
 // evaluation, as all who share its result share them.
-func (t *Turn) asEvaluator(a *asked) func(context.Context, llm.LLM, llm.Request) (llm.Reply, error) {
+func (t *Turn) asEvaluator(a *asked) asking {
 	return func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 		return t.askOnce(ctx, purpose{kind: "evaluation", within: a}, l, req)
 	}

@@ -13,16 +13,24 @@ import (
 // parents or best. The texts of other children would fill the memory in a long run, so they are dropped once the
 // observer has seen them.
 type Result struct {
-	Stop    Stop           // why it stopped; StopError comes with the error that Run returns
-	Limit   string         // the field of Budget that bound if Stop is StopBudget
-	Best    eval.Candidate // of all arms; on ties the one found first
-	BestArm int            // the arm that found Best; the first of those that hold it from the start
-	Rounds  []Round        // in the order of draws
-	Arms    []ArmResult    // in the order of Config.Arms
-	Calls   int            // model calls that brought an answer, as Budget.Calls counts them
-	Elapsed time.Duration  // wall time, of all incarnations if the run has a journal
+	Stop  Stop           // why it stopped; StopError comes with the error that Run returns
+	Limit string         // the field of Budget that bound if Stop is StopBudget
+	Best  eval.Candidate // of all arms; on ties the one found first
+	// Fresh is what the best program of a noisy search scores on samples that no search has seen: Score is their mean, and
+	// Samples has their standard deviation and number. It is what may be claimed. The score of Best was chosen for being
+	// high, and claims too much. nil if the search is not noisy, or if Unconfirmed says why there is none.
+	Fresh *eval.Result
+	// Unconfirmed says why Fresh has no samples, or fewer than it should; "" otherwise.
+	Unconfirmed string
+	BestArm     int           // the arm that found Best; the first of those that hold it from the start
+	Rounds      []Round       // in the order of draws
+	Arms        []ArmResult   // in the order of Config.Arms
+	Calls       int           // model calls that brought an answer, as Budget.Calls counts them
+	Elapsed     time.Duration // wall time, of all incarnations if the run has a journal
 	// Evaluations is how many evaluations were made, as Budget.Evaluations counts them.
 	Evaluations int
+	// TuneEvaluations is how many were made to tune, as Budget.TuneEvaluations counts them. They are not in Evaluations.
+	TuneEvaluations int
 	// Earlier is what earlier incarnations of a run with a journal paid for and no generation holds. It is apart
 	// from Arms, so that but for it a run that was stopped and resumed has the result of an undisturbed one.
 	Earlier journal.Earlier
@@ -43,9 +51,11 @@ type Round struct {
 
 // An ArmResult is what one arm began with, found and made.
 type ArmResult struct {
-	Start       eval.Candidate // what it began with
-	Best        eval.Candidate
-	Asides      []Call // made before its first step, as by an evaluator that asks a model to score Start
+	Start eval.Candidate // what it began with
+	Best  eval.Candidate
+	// Asides are the calls made before its first step, as by an evaluator that asks a model to score Start, and those for
+	// fresh samples after its last.
+	Asides      []Call
 	Generations []Generation
 }
 

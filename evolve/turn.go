@@ -57,7 +57,9 @@ type step struct {
 	// took holds how long each Breed of the step took, in order. A [Breadth] decides by these times, so the journal
 	// keeps them as they were measured.
 	took []time.Duration
-	told map[address]bool // children that readers of the journal and the observer were told of
+	// claiming says that it takes fresh samples of a run that is over.
+	claiming bool
+	told     map[address]bool // children that readers of the journal and the observer were told of
 }
 
 // shared is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the
@@ -206,13 +208,15 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 //
 // The parts of an [eval.Composite] are evaluated instead of the whole, each as an evaluation of its own.
 //
+// An [eval.Sampler] is told the sample.
+//
 // What e asks of a model through [llm.Ask] is an aside of the kind "evaluation".
 func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
 	if c, ok := e.(eval.Composite); ok {
 		return t.evaluateParts(ctx, c, program, sample)
 	}
 	if !t.recording() {
-		r, err := e.Evaluate(ctx, program)
+		r, err := eval.EvaluateSample(ctx, e, program, sample)
 		return r.Clean(), err
 	}
 	r, err := t.programs.evaluate(ctx, t, e, program, sample)

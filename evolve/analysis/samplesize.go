@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// mostRuns is the most that SampleSize and RunsFor return.
+// mostRuns is the most that SampleSize, RunsFor and RunsToDecide return.
 const mostRuns = 1 << 40
 
 // SampleSize returns how many runs give the mean an interval of at most the given width: the least n ≥ 2 with
@@ -26,20 +26,11 @@ func SampleSize(sd, width, level float64) (int, error) {
 		t := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + level) / 2)
 		return 2*t*sd <= width*math.Sqrt(float64(n))
 	}
-	low, high := 1, 2 // low is not enough
-	for !enough(high) {
-		if low, high = high, 2*high; high > mostRuns {
-			return 0, fmt.Errorf("analysis: an interval of width %v with sd %v takes more than %d runs", width, sd, mostRuns)
-		}
+	n, ok := leastRuns(enough)
+	if !ok {
+		return 0, fmt.Errorf("analysis: an interval of width %v with sd %v takes more than %d runs", width, sd, mostRuns)
 	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; enough(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high, nil
+	return n, nil
 }
 
 // RunsFor returns how many runs in all an interval that n runs made needs to get from a width to another. Widths fall

@@ -97,7 +97,7 @@ func (j *Journal) Abandoned() ([]Record, error) {
 // short, or nobody asks for them.
 func (j *Journal) Owed() ([]Record, error) {
 	j.mu.Lock()
-	places := j.ofRun(j.unasked(Completion, Failure, Evaluation))
+	places := j.ofRun(j.unasked(Completion, Failure, Evaluation, Tuning))
 	j.mu.Unlock()
 	return j.records(places)
 }

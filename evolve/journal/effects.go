@@ -44,7 +44,7 @@ type effect struct {
 // the file and not replies, because the replies of a long run need not fit in memory.
 type effects struct {
 	answers  map[ID]effect     // those of calls are dropped when they are recalled, and what is left is unclaimed
-	last     map[Key]wal.Place // of evaluations and refusals, the last of each key
+	last     map[Key]wal.Place // of evaluations, tunings and refusals, the last of each key
 	failures map[ID]bool       // answers that are failures
 	recent   []ID              // those that cost a child alone, and after which no call was answered
 	again    map[ID]bool       // failures that are to be made again, after a pause by an error
@@ -145,7 +145,7 @@ func (j *Journal) RecallAsked(a Asked) (*Record, error) {
 	return r, err
 }
 
-// RecallEvaluation returns the [Evaluation] or the [Refusal] of id, or nil if the file does not say. A program
+// RecallEvaluation returns the [Evaluation], the [Tuning] or the [Refusal] of id, or nil if the file does not say. A program
 // may be asked for more often than before, because the caller's memory of results forgot it. Then the last
 // record of its key is returned, so that it is not evaluated again. It can be recalled any number of times.
 func (j *Journal) RecallEvaluation(id ID) (*Record, error) {
@@ -182,7 +182,7 @@ func (j *Journal) Write(id ID, r Record) error {
 	switch r.Kind {
 	case Completion, Failure, Abandoned:
 		return j.sync(p)
-	case Evaluation, Refusal:
+	case Evaluation, Tuning, Refusal:
 		j.mu.Lock()
 		j.last[id.Key] = p
 		j.mu.Unlock()
@@ -232,7 +232,7 @@ func (j *Journal) readEffect(id ID, e effect, alone bool) {
 		}
 	case Completion:
 		j.recent = j.recent[:0] // what is asked for from now on may follow from them
-	case Evaluation, Refusal:
+	case Evaluation, Tuning, Refusal:
 		j.last[id.Key] = e.Place
 	}
 }
@@ -254,7 +254,7 @@ func (f *effects) paused() {
 func (f *effects) unasked(kinds ...Kind) (places []wal.Place) {
 	for id, a := range f.answers {
 		// An evaluation stays among the answers when it is recalled, as it may be asked for again.
-		if slices.Contains(kinds, a.kind) && (a.kind != Evaluation || id.N >= f.claimed[id.Key]) {
+		if slices.Contains(kinds, a.kind) && (a.kind != Evaluation && a.kind != Tuning || id.N >= f.claimed[id.Key]) {
 			places = append(places, a.Place)
 		}
 	}

@@ -23,6 +23,8 @@ type Amounts struct {
 	FLOPs       float64       `json:"flops,omitempty"`   // 0 for models whose size is not known
 	Money       float64       `json:"money,omitempty"`   // 0 for models whose price is not known
 	EvalTime    time.Duration `json:"eval_ns,omitempty"` // that evaluations took
+	// TuneEvaluations are apart from Evaluations, and their time is not in EvalTime.
+	TuneEvaluations int `json:"tune_evaluations,omitempty"`
 }
 
 // A Model is a model that a run may ask.

@@ -25,6 +25,7 @@ const (
 	Refusal    Kind = "refusal"    // the budget had no room for a call or an evaluation
 	Program    Kind = "program"    // the text of a program, once
 	Evaluation Kind = "evaluation" // what a program scored
+	Tuning     Kind = "tuning"     // what a program scored for a tuner; the file does not have its text
 	Child      Kind = "child"      // a child and what became of it; replay does not read it
 	Taken      Kind = "taken"      // which child of a pull was taken in next, where that is not by index
 
@@ -50,7 +51,7 @@ func (k Kind) decision() bool {
 // effect reports whether records of this kind say how a call or an evaluation ended.
 func (k Kind) effect() bool {
 	switch k {
-	case Completion, Failure, Refusal, Evaluation:
+	case Completion, Failure, Refusal, Evaluation, Tuning:
 		return true
 	}
 	return false
@@ -70,7 +71,7 @@ type Record struct {
 	Command     string           `json:"command,omitempty"`     // incarnation: Config.Command
 	Library     string           `json:"library,omitempty"`     // incarnation: the version of this module that wrote it
 	Fingerprint Fingerprint      `json:"fingerprint,omitempty"` // header, run, raise
-	For         string           `json:"for,omitempty"`         // begin: what the call is for, if not a child
+	For         string           `json:"for,omitempty"`         // begin: what the call is for, if not a child; evaluation: "claim" for a fresh sample of the best
 	Reply       *llm.Reply       `json:"reply,omitempty"`       // completion; tried, failure, abandoned: its attempts
 	Error       *llm.ErrorRecord `json:"error,omitempty"`       // failure, abandoned, pause
 	Alone       bool             `json:"alone,omitempty"`       // failure: it cost one child, and the search went on
@@ -78,8 +79,8 @@ type Record struct {
 	MaxTokens   int              `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
 	Text        string           `json:"text,omitempty"`        // program
 	Program     string           `json:"program,omitempty"`     // evaluation, child, start: the program's key
-	Result      *eval.Result     `json:"result,omitempty"`      // evaluation
-	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation
+	Result      *eval.Result     `json:"result,omitempty"`      // evaluation, tuning
+	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation, tuning
 	Asked       []Asked          `json:"asked,omitempty"`       // the calls that the evaluation made, or the model of the call
 
 	Models []Model         `json:"models,omitempty"`  // run: those that its budget names
@@ -103,6 +104,8 @@ type Record struct {
 	State    State             `json:"state,omitempty"`    // child: what became of it
 	Valid    bool              `json:"valid,omitempty"`    // child, start
 	Score    float64           `json:"score,omitempty"`    // child, start
+	SD       float64           `json:"sd,omitempty"`       // child: of the samples that Score is the mean of
+	Samples  int               `json:"samples,omitempty"`  // child: how many they are; 0 for one
 	Reason   string            `json:"reason,omitempty"`   // child, start: why it has no program or score
 }
 
@@ -172,7 +175,7 @@ func (r Record) complete() error {
 		missing = r.Pull == nil || r.Child == nil
 	case Raise:
 		missing = r.Fingerprint == nil
-	case Evaluation:
+	case Evaluation, Tuning:
 		missing = r.Result == nil
 	case Completion, Failure, Abandoned, Tried:
 		missing = r.Reply == nil

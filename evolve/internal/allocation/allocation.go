@@ -19,6 +19,7 @@ import (
 type Limits struct {
 	Calls        int      // that brought an answer; 0: no limit
 	Evaluations  int      // 0: no limit
+	Rescore      float64  // evaluations that a pull makes for each call beside the one of its child
 	Stalls       int      // attempts that may stall; negative: no limit
 	Rounds       int      // pulls; 0: no limit
 	RoundsPerArm int      // pulls after which an arm is closed; 0: never
@@ -204,10 +205,28 @@ func (c *Core) room() int {
 	if l := c.cfg.Limits.Calls; l > 0 {
 		room = min(room, l-c.calls-c.reserved)
 	}
-	if l := c.cfg.Limits.Evaluations; l > 0 {
-		room = min(room, l-c.evaluations-c.reserved)
+	if c.cfg.Limits.Evaluations > 0 {
+		room = min(room, c.scorable())
 	}
 	return room
+}
+
+// scorable returns how many more children can be scored beside those of the pulls that are pending. A pull of n calls makes n
+// evaluations and ⌈Rescore·n⌉ more.
+func (c *Core) scorable() int {
+	l := c.cfg.Limits
+	left := l.Evaluations - c.evaluations - c.reserved
+	if l.Rescore == 0 {
+		return left
+	}
+	for _, d := range c.pending {
+		left -= int(math.Ceil(l.Rescore * float64(d.Calls)))
+	}
+	n := int(float64(left) / (1 + l.Rescore))
+	for n > 0 && n+int(math.Ceil(l.Rescore*float64(n))) > left {
+		n--
+	}
+	return n
 }
 
 // bound returns the limit that leaves no room for another pull, or "".
@@ -218,7 +237,7 @@ func (c *Core) bound() string {
 		return "Rounds"
 	case l.Calls > 0 && c.calls+c.reserved >= l.Calls:
 		return "Calls"
-	case l.Evaluations > 0 && c.evaluations+c.reserved >= l.Evaluations:
+	case l.Evaluations > 0 && c.scorable() <= 0:
 		return "Evaluations"
 	case c.weary:
 		return "Patience"
