@@ -43,7 +43,7 @@ func crowd(tb testing.TB, cfg Config, n int) (*Population, []string) {
 
 // bear takes a program through all that a Population does to a child, but for the call and the evaluation.
 func bear(tb testing.TB, p *Population, program string, i int) (why string) {
-	b := p.brief(nil, i)
+	b := p.brief(tb.Context(), nil, i)
 	if b.Parents == nil {
 		tb.Fatal("the search has failed")
 	}

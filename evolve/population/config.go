@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/noise"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -38,6 +39,9 @@ type Config struct {
 	Credit Credit
 	// Islands chooses the part of a [Parted] archive that breeds; nil means [bandit.Random].
 	Islands bandit.Policy
+	// Meta chooses the weights of operators, the selector and the like anew for each generation, by what came of them:
+	// [MetaBandit] or [MetaGradient]. nil means that they stay as they are here.
+	Meta Meta
 	// Gates judge a program before its evaluation is paid for, in this order. The first that refuses it decides.
 	Gates  []Gate
 	Memory []Memory // what earlier attempts have shown; nil means nothing
@@ -51,12 +55,20 @@ type Config struct {
 	Order  evolve.Order
 	// MaxFailures is how many calls in a row may fail before the search ends; 0 means 2·N, at least 32.
 	MaxFailures int
-	// Noisy says that the evaluator may score the same program differently, so that every child is evaluated.
+	// Noisy says that the evaluator may score the same program differently, so that every child is evaluated. A member is
+	// then the mean of its samples: for each child Rescore of the Keep best members are scored again, and Best is the best
+	// member of now. Otherwise a lucky score stays for ever, as the parent and as the result. Once the run is over, its
+	// best is scored on Fresh samples that the search has not seen. Without an Archive it has Top(Keep). All this is
+	// within Budget.Evaluations. See docs/noise.md.
 	Noisy bool
-	// Rescore is how many members are scored again at the beginning of each step, the best first; 0 means none. It is
-	// for a Noisy task, in which a lucky score otherwise stays for ever, as the parent and as the result: a member's
-	// score becomes the mean of its samples, and Best is the best member of now. Each is an evaluation, and no call.
-	Rescore int
+	// Rescore, Keep and Fresh are those of [evolve.GreedyConfig].
+	Rescore float64
+	Keep    int
+	Fresh   int
+	// Race and RaceSamples are those of [evolve.GreedyConfig]. A child that looks better than the best member is offered to
+	// the archive only if it wins. Use Top(1) or another archive that keeps its best.
+	Race        float64
+	RaceSamples int
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(evolve.Child)
 
@@ -71,8 +83,17 @@ func (c Config) withDefaults() Config {
 	case c.N == 0:
 		c.N = evolve.MaxN
 	}
+	switch {
+	case c.Race > 0:
+		c.Rescore, c.RaceSamples = max(c.Rescore, 0), cmp.Or(c.RaceSamples, noise.RaceSamples)
+	case c.Noisy:
+		c.Rescore, c.Keep = noise.Or(c.Rescore, noise.Rescore), cmp.Or(c.Keep, noise.Keep)
+	}
 	if c.Archive == nil {
 		c.Archive = Top(1)
+		if c.Rescore > 0 && c.Keep > 0 {
+			c.Archive = Top(c.Keep)
+		}
 	}
 	if c.Select == nil {
 		c.Select = Best{}
@@ -106,17 +127,37 @@ func (c Config) validate() error {
 		return fmt.Errorf("population: Config.MaxFailures is %d: need 0 for the default, or more", c.MaxFailures)
 	case c.Window < 0:
 		return fmt.Errorf("population: Config.Window is %d: need 0 for all children of a step, or more", c.Window)
-	case c.Rescore < 0:
-		return fmt.Errorf("population: Config.Rescore is %d: need 0 for none, or more", c.Rescore)
-	case c.Rescore > 0 && !c.Noisy:
-		return fmt.Errorf("population: Config.Rescore is %d in a task that is not Noisy: its scores would all be the first one", c.Rescore)
+	case !c.Noisy && (c.Rescore > 0 || c.Keep != 0 || c.Fresh > 0):
+		return fmt.Errorf("population: Config has Rescore %v, Keep %d and Fresh %d for a task that is not Noisy: its scores would all be the first one", c.Rescore, c.Keep, c.Fresh)
+	case !(c.Rescore <= maxRescore): // NaN too
+		return fmt.Errorf("population: Config.Rescore is %v: need at most %d for each child", c.Rescore, maxRescore)
+	case c.Keep < 0:
+		return fmt.Errorf("population: Config.Keep is %d: need 0 for %d, or more", c.Keep, noise.Keep)
 	case c.Order != evolve.ByIndex && c.Order != evolve.AsTheyEnd:
 		return fmt.Errorf("population: Config.Order is %d: need ByIndex or AsTheyEnd", c.Order)
+	}
+	if err := c.validateRace(); err != nil {
+		return err
 	}
 	if err := c.validateIslands(); err != nil {
 		return err
 	}
-	return c.validateParts()
+	if err := c.validateParts(); err != nil {
+		return err
+	}
+	return c.validateMeta()
+}
+
+func (c Config) validateRace() error {
+	switch {
+	case c.Race != 0 && !(c.Noisy && c.Race >= 0.5 && c.Race < 1):
+		return fmt.Errorf("population: Config.Race is %v: need 0 for none, or a confidence in [0.5, 1) for a task that is Noisy", c.Race)
+	case c.Race > 0 && (c.Rescore > 0 || c.Keep != 0):
+		return fmt.Errorf("population: Config has a Race with Rescore %v and Keep %d: a race decides who leads, so leave them 0", c.Rescore, c.Keep)
+	case c.RaceSamples < 0 || c.RaceSamples > noise.MaxRaceSamples || c.RaceSamples > 0 && c.Race == 0:
+		return fmt.Errorf("population: Config.RaceSamples is %d: need 0 for %d, or at most %d with a Race", c.RaceSamples, noise.RaceSamples, noise.MaxRaceSamples)
+	}
+	return nil
 }
 
 func (c Config) validateIslands() error {
@@ -128,6 +169,15 @@ func (c Config) validateIslands() error {
 		return fmt.Errorf("population: the archive %s has no parts", nameOf(c.Archive))
 	}
 	return nil
+}
+
+// validateMeta checks the settings that a Meta of this package has, before anything is paid for.
+func (c Config) validateMeta() error {
+	m, ok := c.Meta.(interface{ check(c Config) error })
+	if !ok {
+		return nil
+	}
+	return m.check(c)
 }
 
 // validateParts asks the parts of this package whether their fields are right, and looks for parts that are nil.
@@ -185,6 +235,9 @@ func (c Config) parts() string {
 	if c.Islands != nil {
 		list = append(list, "islands by "+nameOf(c.Islands))
 	}
+	if c.Meta != nil {
+		list = append(list, "settings by "+nameOf(c.Meta))
+	}
 	for _, g := range c.Gates {
 		list = append(list, nameOf(g))
 	}
@@ -192,7 +245,10 @@ func (c Config) parts() string {
 		list = append(list, nameOf(m))
 	}
 	if c.Rescore > 0 {
-		list = append(list, fmt.Sprintf("rescore %d", c.Rescore))
+		list = append(list, fmt.Sprintf("keep %d, rescore %v", c.Keep, c.Rescore))
+	}
+	if c.Race > 0 {
+		list = append(list, fmt.Sprintf("race %v, %d samples", c.Race, c.RaceSamples))
 	}
 	if c.Window > 0 {
 		list = append(list, fmt.Sprintf("window %d, %v", c.Window, c.Order))

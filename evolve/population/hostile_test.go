@@ -14,6 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/audit"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -114,6 +115,23 @@ func TestPanics(t *testing.T) {
 		}
 		if made < tt.made || made > 20 || f.left > 0 {
 			t.Errorf("%s: %d calls in the result, want %d at least", tt.what, made, tt.made)
+		}
+	}
+}
+
+// In a search of a noisy task too, in whichever place the archive is asked for its members, the error names it.
+func TestPanicsOfANoisySearch(t *testing.T) {
+	for left := 1; left < 40; left++ {
+		f := &faulty{what: "Members", left: left, do: func() { panic("boom") }}
+		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 4, Window: 1, Seed: 3, Noisy: true, Rescore: 0.5, Archive: faultyArchive{f, population.Top(3)}})
+		arm, err := audit.New(p, audit.Config{By: numbers(t, "1"), Demote: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 40}})
+		var bad *evolve.PanicError
+		if !errors.As(err, &bad) || bad.What != "Archive population_test.faultyArchive" {
+			t.Errorf("asked %d times: error %v, want a panic that names the archive", left, err)
 		}
 	}
 }
@@ -257,8 +275,6 @@ func TestNewFails(t *testing.T) {
 		{population.Config{Order: 7}, "Config.Order is"},
 		{population.Config{MaxGenerations: -1}, "Config.MaxGenerations is -1"},
 		{population.Config{MaxFailures: -1}, "Config.MaxFailures is -1"},
-		{population.Config{Rescore: -1}, "Config.Rescore is -1"},
-		{population.Config{Rescore: 1}, "that is not Noisy"},
 		{population.Config{Islands: bandit.Random{}}, "the archive Top(1) has no parts"},
 		{population.Config{Archive: nowhere{}}, "the archive nobody() has no parts"},
 		{population.Config{Archive: &population.Islands{}}, "the archive Islands() has no parts"},

@@ -56,6 +56,14 @@ func shingles(program, language string, k int) []uint64 {
 	return slices.Compact(set)
 }
 
+// Alike returns how alike two programs of a language are, from 0 to 1: |A ∩ B|/|A ∪ B| of their sets of runs of 5 tokens,
+// as [Unlike] compares them by default. Comments and layout do not count in a language that is known, such as
+// "javascript" or "python".
+func Alike(a, b, language string) float64 {
+	like, _ := jaccard(shingles(a, language, 5), shingles(b, language, 5), 0)
+	return like
+}
+
 // add adds a document.
 func (l *likeness) add(d document) {
 	n := int32(len(l.docs))

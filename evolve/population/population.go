@@ -12,6 +12,7 @@
 package population
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -21,6 +22,8 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledgers"
+	"github.com/evoalloc/evoalloc/evolve/internal/noise"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -31,11 +34,8 @@ type Member struct {
 	Generation int    // the step that made it, from 1; 0 for the initial program
 	Parents    []int  // IDs, the one it was made from first
 	Operator   string // what made it; "" for a plain rewrite
-	// Samples are the scores of its evaluations in a search that scores members again ([Config.Rescore]); Result.Score is
-	// their mean then.
-	Samples  []float64
-	Asked    int // children that it was chosen to be the parent of, whether they have ended or not
-	Improved int // of those that have ended, the ones that are strictly better than it
+	Asked      int    // children that it was chosen to be the parent of, whether they have ended or not
+	Improved   int    // of those that have ended, the ones that are strictly better than it
 
 	migrant bool // a copy of a member of another island
 }
@@ -59,6 +59,13 @@ type Population struct {
 	elders    *elders
 	taken     int // members that gates were told of
 	width     decided
+	leader    *Member       // the best member so far; nil before there is one
+	prior     *Member       // the leader when the last step began
+	held      *Member       // the best after a Demote, until the next step; nil unless members are scored again
+	reign     reign         // the settings in force
+	lifts     ledgers.Lifts // of all children; kept for a Meta
+	tally     noise.Tally
+	left      int // how many members may still be scored again in this step
 }
 
 // expected is a child that was briefed and is not taken in yet.
@@ -88,10 +95,17 @@ func New(cfg Config) (*Population, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	p := &Population{cfg: cfg, pending: make(map[int]*expected), elders: newElders(), width: decided{steps: -1}, Breeder: evolve.Breeder{
+	p := &Population{cfg: cfg, pending: make(map[int]*expected), elders: newElders(), width: decided{steps: -1}, reign: reign{steps: -1}, Breeder: evolve.Breeder{
 		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noisy: cfg.Noisy,
-		MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
-	p.operators = newChooser("operator", cfg.Policy, len(cfg.Operators), cfg.Seed)
+		Rescore: cfg.Rescore, Fresh: cfg.Fresh, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
+	p.tally.Rate = max(cfg.Rescore, 0)
+	if cfg.Race > 0 {
+		p.Breeder.Rescore = 2 * float64(cfg.RaceSamples)
+	}
+	if cfg.Meta != nil {
+		p.cfg.Policy = tilted{cfg.Policy, &p.reign.now}
+	}
+	p.operators = newChooser("operator", p.cfg.Policy, len(cfg.Operators), cfg.Seed)
 	if parted, ok := cfg.Archive.(Parted); ok {
 		p.islands = newChooser("island", cfg.Islands, len(parted.Parts()), cfg.Seed)
 	}
@@ -103,8 +117,8 @@ func (p *Population) Done() bool {
 	return p.Breeder.Done() || p.cfg.MaxGenerations > 0 && p.Steps() >= p.cfg.MaxGenerations
 }
 
-// Calls returns how many children the next step makes: N, or what Breadth decides. If Breadth fails it returns 1, and
-// the next Step returns the error.
+// Calls returns how many children the next step makes: N, or what Breadth or Meta decides. If these fail it returns 1,
+// and the next Step returns the error.
 func (p *Population) Calls() int {
 	n, err := p.next()
 	if err != nil {
@@ -115,8 +129,11 @@ func (p *Population) Calls() int {
 
 // next returns how many children the next step makes.
 func (p *Population) next() (int, error) {
+	if err := p.govern(); err != nil {
+		return 0, err
+	}
 	if p.cfg.Breadth == nil {
-		return p.cfg.N, nil
+		return cmp.Or(p.reign.now.N, p.cfg.N), nil
 	}
 	if p.width.steps != p.Steps() {
 		n, err := p.Width(p.cfg.Breadth)
@@ -132,7 +149,7 @@ func (p *Population) Breadth() evolve.Breadth { return p.cfg.Breadth }
 // Seed returns the search's seed.
 func (p *Population) Seed() uint32 { return p.cfg.Seed }
 
-// Step makes one generation of N children, or as many as Breadth decides, or of fewer if turn grants fewer calls.
+// Step makes one generation of N children, or as many as Breadth or Meta decides, or of fewer if turn grants fewer calls.
 //
 // It returns an error for which a search of package evolve would, and if a part panics or returns what cannot be used:
 // an archive that has no member, a selector that returns none, an operator policy whose chances do not sum to 1. The
@@ -142,35 +159,58 @@ func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Genera
 	if err != nil {
 		p.Fail(err)
 	}
-	if err := p.rescore(ctx, turn); err != nil {
-		p.Fail(err)
-	}
 	before := p.Best()
-	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(turn, i) }, func(c evolve.Child) { p.take(ctx, turn, c) })
-	p.forget()
-	if p.cfg.Rescore > 0 {
-		gen.Before, gen.Best = before, p.Best()
+	p.prior, p.held = p.leader, nil
+	if p.rescores() {
+		if err := p.ask(func() { p.prior = cmp.Or(p.member(before.Program), p.leader) }); err != nil {
+			p.Fail(err)
+		}
 	}
+	p.left = noise.Most(p.tally.Rate, min(max(n, 1), turn.Calls()))
+	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(ctx, turn, i) }, func(c evolve.Child) { p.take(ctx, turn, c) })
+	p.forget()
+	if p.rescores() && p.seeded {
+		if gen.Best = p.Best(); p.Steps() > 1 { // else the initial program was not evaluated before
+			gen.Before = before
+		}
+	}
+	p.conclude(gen)
 	return gen, err
 }
 
 // Best returns the best candidate so far, by a single score, or with Rescore the best member of the archive by the mean
 // of its samples.
 func (p *Population) Best() eval.Candidate {
-	if p.cfg.Rescore == 0 || !p.seeded || p.Breeder.Done() {
+	if !p.rescores() || !p.seeded || p.Breeder.Done() {
 		return p.Breeder.Best()
 	}
-	members := byRank(p.cfg.Archive.Members())
+	if p.held != nil {
+		return p.held.Candidate
+	}
+	members, err := p.ranked()
+	if err != nil {
+		p.Fail(err)
+	}
 	if len(members) == 0 {
 		return p.Breeder.Best()
 	}
 	return members[0].Candidate
 }
 
+// ranked returns the members of the archive, best first.
+func (p *Population) ranked() (members []*Member, err error) {
+	err = p.ask(func() { members = byRank(p.cfg.Archive.Members()) })
+	return members, err
+}
+
+// ask calls f, which asks the archive for something. What that panics with is an error that names it.
+func (p *Population) ask(f func()) error { return guard(named("Archive", p.cfg.Archive), f) }
+
 // brief says how the next child is made. What goes wrong ends the search, with an error that names the part.
-func (p *Population) brief(turn *evolve.Turn, i int) evolve.Brief {
+func (p *Population) brief(ctx context.Context, turn *evolve.Turn, i int) evolve.Brief {
 	p.born++
-	if err := p.seedArchive(); err != nil { // before the view, which knows what was taken in
+	// Before the view, which knows what was taken in, and before each child, as a steady-state search is one step.
+	if err := firstOf(p.seedArchive, func() error { return p.rescore(ctx, turn) }); err != nil {
 		p.Fail(err)
 		return evolve.Brief{}
 	}
@@ -211,6 +251,9 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	p.elders.add(v.Parent)
 	if b.Make == nil {
 		x.notes = b.Notes
+		if err := p.hint(&b, v); err != nil {
+			return b, err
+		}
 	}
 	b = p.complete(b, v, o)
 	maps.Copy(x.labels, b.Labels)
@@ -248,9 +291,10 @@ func (p *Population) seedArchive() error {
 	p.seeded = true
 	m := &Member{Candidate: p.Initial().Candidate}
 	p.elders.add(m)
+	p.leader = m
 	return firstOf(
 		func() error { return p.tell(m) },
-		func() error { return guard(named("Archive", p.cfg.Archive), func() { p.cfg.Archive.Add(m) }) },
+		func() error { return p.ask(func() { p.cfg.Archive.Add(m) }) },
 	)
 }
 
@@ -268,7 +312,15 @@ func (p *Population) take(ctx context.Context, turn *evolve.Turn, c evolve.Child
 }
 
 func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected, c evolve.Child) error {
+	lost, err := p.race(ctx, turn, &c)
+	if err != nil {
+		return err
+	}
 	b := Birth{Child: c, Parent: x.view.Parent, Notes: x.notes, among: x.view.Part}
+	if err := p.followed(x, b); err != nil {
+		return err
+	}
+	p.count(c)
 	if err := p.reward(x, b); err != nil {
 		return err
 	}
@@ -276,14 +328,22 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 		b.Parent.Improved++
 	}
 	if c.Scored() {
+		p.addLift(b)
 		m := &Member{Candidate: c.Candidate, ID: c.ID, Generation: p.Steps(), Parents: c.Parents, Operator: c.Operator}
 		if err := p.tell(m); err != nil {
 			return err
 		}
-		var err error
-		if b.Kept, err = p.keep(m, x); err != nil {
-			return err
+		if !lost {
+			if b.Kept, err = p.keep(m, x); err != nil {
+				return err
+			}
+			if m.Better(p.leader.Candidate) {
+				p.leader = m
+			}
 		}
+	}
+	if p.cfg.Race > 0 {
+		p.Lead(evolve.Child{Candidate: p.leader.Candidate, ID: p.leader.ID})
 	}
 	return p.learn(ctx, turn, b)
 }
@@ -314,7 +374,7 @@ func (p *Population) keep(m *Member, x *expected) (kept bool, err error) {
 		}
 		return false, nil
 	}
-	err = guard(named("Archive", p.cfg.Archive), func() {
+	err = p.ask(func() {
 		if parted, ok := p.cfg.Archive.(Parted); ok {
 			kept = parted.AddTo(x.island.arm, m)
 		} else {
@@ -381,14 +441,18 @@ func (p *Population) selectParent(x *expected) error {
 		return fmt.Errorf("population: Archive %s has no member to select a parent from: its Add has to keep at least the initial program", nameOf(v.Part))
 	}
 	var by Selector
-	if err := guard(named("Selector", p.cfg.Select), func() { v.Parent, by = selectBy(p.cfg.Select, from, v.Rand) }); err != nil {
+	selector := p.reign.now.selector(p.cfg.Select)
+	if err := guard(named("Selector", selector), func() { v.Parent, by = selectBy(selector, from, v.Rand) }); err != nil {
 		return err
 	}
-	if _, chose := p.cfg.Select.(choosing); chose {
+	if _, chose := selector.(choosing); chose || p.reign.now.Select != nil {
 		x.labels["selector"] = nameOf(by)
 	}
+	if p.cfg.Meta != nil {
+		x.labels["settings"] = p.reign.now.label()
+	}
 	if v.Parent == nil {
-		return fmt.Errorf("population: Selector %s returns nil for a choice of %d members: need one of them", nameOf(p.cfg.Select), len(from))
+		return fmt.Errorf("population: Selector %s returns nil for a choice of %d members: need one of them", nameOf(selector), len(from))
 	}
 	return nil
 }

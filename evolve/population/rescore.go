@@ -3,13 +3,11 @@ package population
 import (
 	"context"
 	"fmt"
-	"maps"
-	"sync"
-
-	"gonum.org/v1/gonum/stat"
+	"math"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/noise"
 )
 
 // A Reranker is an archive that is told when scores of its members have changed. Those of this package are.
@@ -18,36 +16,77 @@ type Reranker interface {
 	Rerank()
 }
 
-// rescore scores the best members again. Samples are taken in by rank, whichever ends first.
+// maxRescore is the most members that may be scored again for each child.
+const maxRescore = 64
+
+// rescores reports whether members are scored again.
+func (p *Population) rescores() bool { return p.cfg.Noisy && p.cfg.Rescore > 0 }
+
+// count notes a child for the number of members that are due.
+func (p *Population) count(c evolve.Child) {
+	if !p.rescores() {
+		return
+	}
+	distance := math.NaN()
+	if c.Scored() && c.Result.Valid {
+		distance = c.Result.Score - p.Best().Result.Score
+	}
+	p.tally.Child(distance)
+}
+
+// rescore scores those of the best members again that are due. Samples are taken in by rank, whichever ends first.
 //
 // Children are not scored several times: there are many, and what does the harm is a parent with a lucky score.
 func (p *Population) rescore(ctx context.Context, turn *evolve.Turn) error {
-	if p.cfg.Rescore == 0 || !p.seeded || p.Breeder.Done() {
+	if !p.rescores() {
 		return nil
 	}
-	members := byRank(field(p.cfg.Archive.Members()))
-	members = members[:min(p.cfg.Rescore, len(members))]
-	results, errs := make([]eval.Result, len(members)), make([]error, len(members))
-	var wg sync.WaitGroup
-	for i, m := range members {
-		sample := 1 + int(p.stream("rescore", p.Steps()*p.cfg.Rescore+i).Uint32())
-		wg.Go(func() { results[i], errs[i] = turn.Evaluate(ctx, p.cfg.Task, m.Program, sample) })
+	members, err := p.ranked()
+	if err != nil {
+		return err
 	}
-	wg.Wait()
+	members = field(members)
+	members = members[:min(p.cfg.Keep, len(members))]
+	stats := make([]noise.Stat, len(members))
 	for i, m := range members {
-		if _, refused := evolve.Refused(errs[i]); refused {
-			continue // the turn has noted it, and Breed ends the step
-		}
-		if errs[i] != nil {
-			return fmt.Errorf("population: scoring program %d again: %w", m.ID, errs[i])
-		}
-		p.sampled(m.ID, results[i])
+		stats[i] = noise.Stat{Mean: m.Result.Score, N: m.Result.N()}
 	}
-	rerank(p.cfg.Archive)
-	return nil
+	due := p.tally.Due(stats, p.left)
+	if len(due) == 0 {
+		return nil
+	}
+	p.left -= len(due)
+	programs := make([]string, len(due))
+	for i, at := range due {
+		programs[i] = members[at].Program
+	}
+	results, err := p.Resample(ctx, turn, programs)
+	if err != nil {
+		return fmt.Errorf("population: %w", err)
+	}
+	return p.ask(func() {
+		for i, at := range due {
+			if r, m := results[i], members[at]; r != nil {
+				if r.Valid && m.Result.Valid {
+					p.tally.Sample(noise.Stat{Mean: m.Result.Score, N: m.Result.N()}, r.Score, r.N())
+				}
+				p.sampled(m.ID, eval.Pool(m.Result, *r))
+			}
+		}
+		rerank(p.cfg.Archive)
+		p.lead()
+	})
 }
 
-// sampled takes in another sample of the member with an ID, and of its copies on other islands.
+// lead makes the best member of now the best so far.
+func (p *Population) lead() {
+	if members := byRank(p.cfg.Archive.Members()); len(members) > 0 {
+		p.leader = members[0]
+		p.Lead(evolve.Child{Candidate: members[0].Candidate, ID: members[0].ID})
+	}
+}
+
+// sampled gives the member with an ID, and its copies on other islands, the result of all of its samples.
 func (p *Population) sampled(id int, r eval.Result) {
 	parts := []Archive{p.cfg.Archive}
 	if parted, ok := p.cfg.Archive.(Parted); ok {
@@ -56,31 +95,10 @@ func (p *Population) sampled(id int, r eval.Result) {
 	for _, a := range parts {
 		for _, m := range a.Members() {
 			if m.ID == id {
-				m.sample(r)
+				m.Result = r
 			}
 		}
 	}
-}
-
-// sample makes m's score the mean of its samples. The metrics score_sd and score_n are their standard deviation and
-// their number. A program that is invalid once is a bad one.
-func (m *Member) sample(r eval.Result) {
-	if len(m.Samples) == 0 {
-		m.Samples = []float64{m.Result.Score}
-	}
-	if !r.Valid {
-		m.Result = r
-		return
-	}
-	m.Samples = append(m.Samples, r.Score)
-	mean, sd := stat.MeanStdDev(m.Samples, nil)
-	metrics := maps.Clone(m.Result.Metrics)
-	if metrics == nil {
-		metrics = make(map[string]float64)
-	}
-	metrics["score_sd"], metrics["score_n"] = sd, float64(len(m.Samples))
-	m.Result.Score, m.Result.Metrics = mean, metrics
-	m.Result = m.Result.Clean()
 }
 
 // rerank tells an archive that scores have changed.

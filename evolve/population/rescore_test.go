@@ -52,9 +52,9 @@ func TestRescoreKeepsTheClaimHonest(t *testing.T) {
 	} {
 		var too [2][]float64 // claimed − true, without and with
 		for seed := range 100 {
-			for i, again := range []int{0, 2} {
+			for i, again := range []float64{-1, 0.25} {
 				p := newPopulation(t, population.Config{Task: noisy(t, 0.05, uint64(seed)), LLM: climber, N: 8, Window: 1, Seed: uint32(seed), Noisy: true,
-					Archive: archive(), Rescore: again})
+					Archive: archive(), Rescore: again, Fresh: -1})
 				res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 30}})
 				if err != nil {
 					t.Fatal(err)
@@ -82,7 +82,7 @@ func TestRescoreIsRepeated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newPopulation(t, population.Config{Task: noisy(t, 0.05, seed), LLM: climber, N: 8, Seed: 1, Noisy: true, Archive: population.Top(8), Rescore: 3})
+		p := newPopulation(t, population.Config{Task: noisy(t, 0.05, seed), LLM: climber, N: 8, Seed: 1, Noisy: true, Archive: population.Top(8), Rescore: 0.5, Fresh: -1})
 		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 10}, Journal: j})
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestRescoreIsRepeated(t *testing.T) {
 	if diff := cmp.Diff(claims[0], claims[1]); diff != "" {
 		t.Errorf("read again, the best is another one: %s", diff)
 	}
-	if claims[0].Result.Metrics["score_n"] < 2 {
+	if claims[0].Result.N() < 2 {
 		t.Errorf("the best was not scored again, so the test sees nothing: %+v", claims[0])
 	}
 }

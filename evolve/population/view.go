@@ -125,3 +125,12 @@ func (a aside) Ask(ctx context.Context, kind string, l llm.LLM, messages []llm.M
 func (a aside) Evaluate(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
 	return a.turn.Evaluate(ctx, e, program, 0)
 }
+
+// Tune scores program with e for an operator that chooses numbers, as [evolve.Turn.Tune] does: within Budget.TuneEvaluations
+// and no other limit.
+func (a aside) Tune(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
+	return a.turn.Tune(ctx, e, program)
+}
+
+// TuneBudget returns the Budget.TuneEvaluations of the run.
+func (a aside) TuneBudget() int { return a.turn.TuneBudget() }

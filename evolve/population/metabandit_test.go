@@ -1,0 +1,376 @@
+package population_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// heedful is a model that raises the number of the first program if it is asked to climb, and lowers it if it is not.
+var heedful = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+	var v float64
+	if _, err := fmt.Sscan(shown(req), &v); err != nil {
+		return llm.Reply{}, err
+	}
+	step := float64(req.Seed%1000)/1000 - 1
+	if strings.Contains(req.Messages[len(req.Messages)-1].Content, "Climb.") && req.Seed%4 == 0 {
+		step += 1.5
+	}
+	return ok(fmt.Sprintf("```text\n%v\n```", v+step)), nil
+})
+
+var rigged = []population.Operator{population.Rewrite{Label: "climb", Instruction: "Climb."}, population.Rewrite{Label: "fall", Instruction: "Fall."}}
+
+// bySettings counts the children of a run by their label.
+func bySettings(res *evolve.Result) map[string]int {
+	n := map[string]int{}
+	for _, g := range res.Arms[0].Generations {
+		for _, c := range g.Children {
+			n[c.Labels["settings"]]++
+		}
+	}
+	return n
+}
+
+// Where one operator never helps, the bandit comes to pull the settings that do without it, and its placebo does not.
+func TestMetaBanditFindsTheGoodSettings(t *testing.T) {
+	share := func(reward func(population.Trial) float64) float64 {
+		good := 0
+		for seed := range uint32(4) {
+			m := &population.MetaBandit{Reward: reward, Settings: []population.Settings{
+				{Name: "half"}, {Name: "good", Weights: []float64{1, 0}}, {Name: "bad", Weights: []float64{0, 1}}}}
+			p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Seed: seed, Operators: rigged,
+				Policy: population.Shares{1, 1}, Meta: m})
+			good += bySettings(run(t, p, 400))["good"]
+		}
+		return float64(good) / 1600
+	}
+	if s := share(nil); s < 0.5 {
+		t.Errorf("%.2f of children have the good settings, want more than half", s)
+	}
+	// 800 pulls in thirds: four standard deviations are 0.067.
+	if s := share(population.Still); math.Abs(s-1.0/3) > 0.067 {
+		t.Errorf("with nothing learned, %.2f of children have the good settings, want a third", s)
+	}
+}
+
+// The gradient raises the weight of the operator that helps.
+func TestMetaGradientFindsTheGoodOperator(t *testing.T) {
+	made := map[string]int{}
+	for seed := range uint32(4) {
+		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Seed: seed, Operators: rigged,
+			Policy: population.Shares{1, 1}, Meta: &population.MetaGradient{From: population.Settings{Weights: []float64{1, 1}}}})
+		res := run(t, p, 800)
+		for _, g := range res.Arms[0].Generations[200:] {
+			for _, c := range g.Children {
+				made[c.Operator]++
+			}
+		}
+	}
+	if made["climb"] < 3*made["fall"] {
+		t.Errorf("the second halves of runs have children %v, want at least three times as many by climb", made)
+	}
+}
+
+// A step has the settings' number of children, their selector and their weights, and its children say so.
+func TestSettingsAreInForce(t *testing.T) {
+	m := &population.MetaBandit{Policy: &inOrder{}, Settings: []population.Settings{
+		{}, {N: 5, Select: population.PowerLaw(2)}, {Name: "fall alone", Weights: []float64{0, 3}, Temperature: 0.5}, {Explore: 1}}}
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Seed: 1, Operators: rigged,
+		Archive: population.Top(5), Policy: population.Shares{1, 1}, Meta: m})
+	res := run(t, p, 110)
+	names := []string{"as configured", "N 5, PowerLaw(2)", "fall alone", "explore 1"}
+	selectors := []string{"", "PowerLaw(2)", "", "Uniform"}
+	for i, g := range res.Arms[0].Generations[:40] {
+		if want := []int{2, 5, 2, 2}[i%4]; len(g.Children) != want {
+			t.Errorf("generation %d has %d children, want %d", g.Index, len(g.Children), want)
+		}
+		for _, c := range g.Children {
+			if c.Labels["settings"] != names[i%4] || c.Labels["selector"] != selectors[i%4] {
+				t.Errorf("child %d of generation %d has labels %v, want %q and %q", c.Index, g.Index, c.Labels, names[i%4], selectors[i%4])
+			}
+			if i%4 == 2 && c.Operator != "fall" {
+				t.Errorf("child %d is by %s, which has weight 0", c.ID, c.Operator)
+			}
+		}
+	}
+}
+
+// inOrder pulls one arm after the other.
+type inOrder struct{}
+
+func (*inOrder) Probs(p []float64, r bandit.Round) { p[r.T%len(p)] = 1 }
+func (*inOrder) Update(bandit.Pull, float64)       {}
+func (*inOrder) String() string                    { return "inOrder" }
+
+// Weights and a temperature change the chances as the comment says.
+func TestTiltedChances(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		s      population.Settings
+		want   float64 // the share of the first of two operators, whose chances are 0.8 and 0.2
+	}{
+		{"nothing is set", population.Settings{}, 0.8},
+		{"weights multiply", population.Settings{Weights: []float64{1, 4}}, 0.5},
+		{"weights whose sum is infinite", population.Settings{Weights: []float64{math.MaxFloat64, math.MaxFloat64}}, 0.8},
+		{"a low temperature sharpens", population.Settings{Temperature: 0.5}, 16.0 / 17},
+		{"a high one flattens", population.Settings{Temperature: 1e9}, 0.5},
+		{"next to none takes the likeliest", population.Settings{Temperature: 1e-9}, 1},
+		{"the likeliest of those with a weight", population.Settings{Temperature: 1e-9, Weights: []float64{0, 1}}, 0},
+	} {
+		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 1000, Seed: 3, Operators: rigged,
+			Policy: population.Shares{0.8, 0.2}, Meta: &population.MetaBandit{Settings: []population.Settings{tt.s}}})
+		climb := 0
+		for _, c := range run(t, p, 1000).Arms[0].Generations[0].Children {
+			if c.Operator == "climb" {
+				climb++
+			}
+		}
+		if share := float64(climb) / 1000; math.Abs(share-tt.want) > 4*math.Sqrt(tt.want*(1-tt.want)/1000) {
+			t.Errorf("%s: the share is %.3f, want %.3f", tt.reason, share, tt.want)
+		}
+	}
+}
+
+// What is wrong with settings is said before anything is paid for.
+func TestWrongSettings(t *testing.T) {
+	nan := math.NaN()
+	one := func(s population.Settings) population.Meta {
+		return &population.MetaBandit{Settings: []population.Settings{{}, s}}
+	}
+	from := func(m population.MetaGradient) population.Meta { return &m }
+	for _, tt := range []struct {
+		meta population.Meta
+		want string
+	}{
+		{&population.MetaBandit{}, "MetaBandit.Settings is empty"},
+		{one(population.Settings{}), `two of MetaBandit.Settings are named "as configured"`},
+		{one(population.Settings{Weights: []float64{1, nan}}), "Settings.Weights[1] is NaN: need a finite number, at least 0 (MetaBandit.Settings[1])"},
+		{one(population.Settings{Weights: []float64{-1, 2}}), "Settings.Weights[0] is -1"},
+		{one(population.Settings{Weights: []float64{math.Inf(1), 2}}), "Settings.Weights[0] is +Inf"},
+		{one(population.Settings{Weights: []float64{0, 0}}), "at least one has to be above 0"},
+		{one(population.Settings{Weights: []float64{1}}), "one for each of 2 operators"},
+		{one(population.Settings{Weights: []float64{}}), "one for each of 2 operators"},
+		{one(population.Settings{Explore: nan}), "Settings.Explore is NaN"},
+		{one(population.Settings{Explore: 1.5}), "Settings.Explore is 1.5"},
+		{one(population.Settings{Temperature: -1}), "Settings.Temperature is -1"},
+		{one(population.Settings{Temperature: math.Inf(1)}), "Settings.Temperature is +Inf"},
+		{one(population.Settings{N: -1}), "Settings.N is -1"},
+		{one(population.Settings{N: evolve.MaxN + 1}), "Settings.N is"},
+		{one(population.Settings{Select: population.PowerLaw(-1)}), "PowerLaw(-1)"},
+		{from(population.MetaGradient{}), "nothing to adapt"},
+		{from(population.MetaGradient{From: population.Settings{Explore: 1}}), "Explore is 1"},
+		{from(population.MetaGradient{From: population.Settings{Weights: []float64{nan, 1}}}), "Settings.Weights[0] is NaN"},
+		{from(population.MetaGradient{From: population.Settings{Explore: 0.1}, Sigma: nan}), "Sigma is NaN"},
+		{from(population.MetaGradient{From: population.Settings{Explore: 0.1}, Batch: 1}), "Batch is 1"},
+		{from(population.MetaGradient{From: population.Settings{Explore: 0.1}, RateMean: -1}), "rates are -1"},
+	} {
+		_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Meta: tt.meta})
+		if err == nil || !strings.HasPrefix(err.Error(), "population: ") || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v: %v, want %q", tt.meta, err, tt.want)
+		}
+	}
+	_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Breadth: &evolve.Doubling{}, Meta: one(population.Settings{N: 3})})
+	if err == nil || !strings.Contains(err.Error(), "Breadth") {
+		t.Errorf("N beside a Breadth: %v", err)
+	}
+}
+
+// A Meta of a user's own that panics, returns wrong settings or fails to learn ends the search with an error that names it.
+func TestMetaThatIsWrong(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		meta   population.Meta
+		want   string
+	}{
+		{"it panics", &ownMeta{next: func(*rand.Rand) population.Settings { panic("no idea") }}, "no idea"},
+		{"its settings are wrong", &ownMeta{next: func(*rand.Rand) population.Settings { return population.Settings{Explore: 2} }}, "Settings.Explore is 2"},
+		{"it does not learn", &ownMeta{learn: fmt.Errorf("too hard")}, "too hard"},
+		{"its reward is NaN", &population.MetaBandit{Settings: []population.Settings{{}}, Reward: func(population.Trial) float64 { return math.NaN() }}, "NaN"},
+	} {
+		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Operators: rigged, Meta: tt.meta})
+		_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Calls: 20}})
+		if err == nil || !strings.Contains(err.Error(), "Meta") || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want an error with Meta and %q", tt.reason, err, tt.want)
+		}
+		if !p.Done() {
+			t.Errorf("%s: the search is not over", tt.reason)
+		}
+	}
+}
+
+type ownMeta struct {
+	next  func(*rand.Rand) population.Settings
+	learn error
+}
+
+func (m *ownMeta) Next(r *rand.Rand) population.Settings {
+	if m.next == nil {
+		return population.Settings{}
+	}
+	return m.next(r)
+}
+func (m *ownMeta) Learn(population.Trial) error { return m.learn }
+
+// A generation that brings no answer teaches nothing, and the next one has settings all the same.
+func TestNothingIsLearnedWithoutAnswers(t *testing.T) {
+	failing := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		late := llm.Attempt{Status: llm.Timeout}
+		return llm.Reply{Attempts: []llm.Attempt{late}}, &llm.Error{Status: llm.Timeout, Err: context.DeadlineExceeded}
+	})
+	learned := 0
+	m := &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5}}, Reward: func(population.Trial) float64 { learned++; return 0 }}
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: failing, N: 2, Operators: rigged, Meta: m, MaxGenerations: 5})
+	for range 5 {
+		if _, err := p.Step(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if learned != 0 {
+		t.Errorf("%d generations without an answer are learned from", learned)
+	}
+}
+
+// Gained by hand: of 4 calls one is 0.5 sd above the best, one more than an sd, one below it, and one invalid.
+func TestGained(t *testing.T) {
+	child := func(score float64, valid bool) evolve.Child {
+		return evolve.Child{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: valid, Score: score}}}
+	}
+	g := evolve.Generation{Before: eval.Candidate{Result: eval.Result{Valid: true, Score: 10}},
+		Children: []evolve.Child{child(11, true), child(19, true), child(9, true), child(99, false)}}
+	for _, tt := range []struct {
+		reason string
+		trial  population.Trial
+		want   float64
+	}{
+		{"in standard deviations", population.Trial{Generation: g, Calls: 4, SD: 2}, (0.5 + 1) / 4.0},
+		{"before there is one", population.Trial{Generation: g, Calls: 4}, 2 / 4.0},
+		{"without calls", population.Trial{Generation: g, SD: 2}, 1.5 / 4},
+		{"nothing was made", population.Trial{}, 0},
+	} {
+		if got := population.Gained(tt.trial); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.reason, got, tt.want)
+		}
+	}
+}
+
+// metas returns a fresh Meta of each kind.
+func metas() map[string]func() population.Meta {
+	return map[string]func() population.Meta{
+		"bandit": func() population.Meta {
+			return &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5, N: 5}, {Weights: []float64{1, 3, 1}, Select: population.Uniform{}}}}
+		},
+		"gradient": func() population.Meta {
+			return &population.MetaGradient{From: population.Settings{Weights: []float64{1, 1, 1}, Explore: 0.2, Temperature: 1}, Batch: 2}
+		},
+	}
+}
+
+// metaRun makes or resumes a run, and returns its children with their labels, and what was sent.
+func metaRun(t *testing.T, path string, meta population.Meta) (rows []string, sent int) {
+	t.Helper()
+	counted := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		sent++
+		return climber(ctx, req)
+	})
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: llm.Limit(counted, 1), N: 3, Seed: 9, Archive: population.Top(4), Meta: meta,
+		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{}}})
+	j, err := journal.Open(path, journal.Config{Resume: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 12}, Journal: j})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range res.Arms[0].Generations {
+		for _, c := range g.Children {
+			rows = append(rows, fmt.Sprint(g.Index, c.Index, c.ID, c.Parents, c.Operator, c.Labels, c.Seed, c.Result.Score))
+		}
+	}
+	return rows, sent
+}
+
+// A run with a Meta that is killed after any record of its journal comes to the same children under the same settings.
+func TestMetaAfterAKill(t *testing.T) {
+	for kind, meta := range metas() {
+		synctest.Test(t, func(t *testing.T) {
+			dir := t.TempDir()
+			whole := filepath.Join(dir, "whole")
+			want, all := metaRun(t, whole, meta())
+			if settings := bySettingsOf(want); settings < 3 {
+				t.Errorf("%s: %d different settings, so the test does not see them change", kind, settings)
+			}
+			data, err := os.ReadFile(whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := bytes.SplitAfter(data, []byte("\n"))
+			for n := 1; n < len(lines); n += 7 {
+				path := filepath.Join(dir, fmt.Sprint(n))
+				if err := os.WriteFile(path, bytes.Join(lines[:n], nil), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				got, sent := metaRun(t, path, meta())
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("%s: killed after record %d, it comes to another result (-want +got):\n%s", kind, n, diff)
+				}
+				if n > len(lines)/2 && sent >= all {
+					t.Errorf("%s: killed after record %d of %d, all %d calls are sent again", kind, n, len(lines), all)
+				}
+			}
+		})
+	}
+}
+
+// bySettingsOf counts the different labels of rows.
+func bySettingsOf(rows []string) int {
+	var seen []string
+	for _, row := range rows {
+		_, label, _ := strings.Cut(row, "settings:")
+		if label, _, _ = strings.Cut(label, "]"); !slices.Contains(seen, label) {
+			seen = append(seen, label)
+		}
+	}
+	return len(seen)
+}
+
+// Settings, and those who choose them, are in what a journal recognizes a search by, and print alike in every process.
+func TestMetaPrintsItself(t *testing.T) {
+	for kind, meta := range metas() {
+		config := population.Config{Task: numbers(t, "0"), LLM: heedful, Seed: 2, Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{}}}
+		plain := newPopulation(t, config).String()
+		config.Meta = meta()
+		p := newPopulation(t, config)
+		before := p.String()
+		if before == plain || !strings.Contains(before, "settings by Meta") || strings.Contains(before, "0x") {
+			t.Errorf("%s: the search prints as %s", kind, before)
+		}
+		run(t, p, 30)
+		if after := p.String(); after != before {
+			t.Errorf("%s: the search prints as %s when it begins and as %s when it ends", kind, before, after)
+		}
+	}
+	a, b := population.MetaBandit{Settings: []population.Settings{{Name: "x", Explore: 0.1234567}}}, population.MetaBandit{Settings: []population.Settings{{Name: "x", Explore: 0.1234568}}}
+	if a.String() == b.String() {
+		t.Error("settings that differ in a late digit print alike")
+	}
+}

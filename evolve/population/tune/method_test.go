@@ -1,0 +1,78 @@
+package tune_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/evolve/population/tune"
+)
+
+// spent calls m on f with at most n points, and returns the lowest value.
+func lowest(m tune.Method, dim, n int, f func(x []float64) float64) float64 {
+	best := math.Inf(1)
+	m.Minimize(dim, rand.New(rand.NewPCG(1, 2)), func(points [][]float64) ([]float64, bool) {
+		if n -= len(points); n < 0 {
+			return nil, false
+		}
+		costs := make([]float64, len(points))
+		for i, p := range points {
+			costs[i] = f(p)
+			best = min(best, costs[i])
+		}
+		return costs, true
+	})
+	return best
+}
+
+func TestMethods(t *testing.T) {
+	shifted := func(x []float64) (sum float64) {
+		for i, v := range x {
+			d := v - 0.7*float64(i%3)
+			sum += float64(1+i) * d * d
+		}
+		return sum
+	}
+	cliff := func(x []float64) float64 {
+		if x[0] > 0.8 {
+			return math.Inf(1)
+		}
+		return shifted(x)
+	}
+	for _, tt := range []struct {
+		m      tune.Method
+		dim, n int
+		f      func([]float64) float64
+		most   float64
+		reason string
+	}{
+		{tune.CMAES{}, 1, 100, shifted, 1e-3, "one number"},
+		{tune.CMAES{}, 4, 600, shifted, 1e-6, "a few"},
+		{tune.CMAES{}, 4, 600, cliff, 1e-6, "points that are not allowed"},
+		{tune.CMAES{}, 30, 8000, shifted, 1e-2, "many"},
+		{tune.CMAES{Step: 0.3, Population: 20}, 4, 1500, shifted, 1e-6, "with settings"},
+		{tune.NelderMead{}, 1, 100, shifted, 1e-3, "one number"},
+		{tune.NelderMead{}, 4, 600, shifted, 1e-6, "a few"},
+		{tune.NelderMead{}, 4, 600, cliff, 1e-2, "points that are not allowed"},
+		{tune.Random{}, 2, 600, shifted, 0.05, "placebo"},
+	} {
+		if got := lowest(tt.m, tt.dim, tt.n, tt.f); !(got <= tt.most) {
+			t.Errorf("%v in %d dimensions, %d points: %v, want at most %v: %s", tt.m, tt.dim, tt.n, got, tt.most, tt.reason)
+		}
+	}
+}
+
+// A cost that is the same everywhere, or allowed nowhere, ends with the budget and not before a loop without end.
+func TestMethodsOnFlatGround(t *testing.T) {
+	for _, m := range []tune.Method{tune.CMAES{}, tune.NelderMead{}, tune.Random{}} {
+		for _, f := range []float64{0, math.Inf(1)} {
+			for _, dim := range []int{1, 3, 64} {
+				asked := 0
+				lowest(m, dim, 2000, func([]float64) float64 { asked++; return f })
+				if asked < 20 {
+					t.Errorf("%v in %d dimensions, at %v everywhere: ends after %d of 2000 points", m, dim, f, asked)
+				}
+			}
+		}
+	}
+}
