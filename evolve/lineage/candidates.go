@@ -63,7 +63,7 @@ func (f *file) initial(rs *records) []Candidate {
 func (f *file) describe(c *Candidate, r journal.Record) {
 	c.Key, c.Program, c.Time = r.Program, f.texts[r.Program], time.UnixMilli(r.Time).UTC()
 	if r.Valid {
-		c.Valid, c.Score = true, r.Score
+		c.Valid, c.Score, c.SD, c.Samples = true, r.Score, r.SD, r.Samples
 	} else {
 		c.Reason = cmp.Or(r.Reason, f.reasons[r.Program])
 	}

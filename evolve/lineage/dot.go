@@ -58,7 +58,7 @@ func (g *graph) nodes(arm int, indent string) {
 		if c.Arm != arm {
 			continue
 		}
-		label := c.Name() + "\n" + c.score()
+		label := c.Name() + "\n" + c.score() + c.spread()
 		if by := c.operator(); by != "" {
 			label += "\n" + by
 		}

@@ -2,6 +2,7 @@ package lineage_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html"
 	"os/exec"
@@ -172,6 +173,27 @@ func TestDOTIsTheRun(t *testing.T) {
 		if len(g.edges) != edges {
 			t.Errorf("%s: %d edges, want %d", reason, len(g.edges), edges)
 		}
+	}
+}
+
+// A score that is the mean of samples shows how many and how they spread, in a label and in a row.
+func TestSamplesAreShown(t *testing.T) {
+	c := child(0, 0, 1, "2", 0.75, 0)
+	c.SD, c.Samples = 0.125, 4
+	r := one(t, write(t, 1, program("1"), start(0, "1", 0.5), draw(0, 0), program("2"), c, program("3"), child(0, 1, 2, "3", 0.25, 0)))
+	var dot, rows bytes.Buffer
+	if err := errors.Join(r.WriteDOT(&dot), r.WriteJSONL(&rows)); err != nil {
+		t.Fatal(err)
+	}
+	g := (&dotReader{t, dot.String()}).graph()
+	if got := g.nodes["0/1.0"]["label"]; got != "0/1.0\n0.75 (sd 0.125, n 4)\nrewrite" {
+		t.Errorf("the label is %q", got)
+	}
+	if got := g.nodes["0/1.1"]["label"]; got != "0/1.1\n0.25\nrewrite" {
+		t.Errorf("the label of one sample is %q", got)
+	}
+	if got := rows.String(); strings.Count(got, `"score":0.75,"sd":0.125,"samples":4,`) != 1 || strings.Count(got, "samples") != 1 {
+		t.Errorf("rows:\n%s", got)
 	}
 }
 

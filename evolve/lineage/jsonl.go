@@ -26,6 +26,8 @@ type row struct {
 	State    journal.State     `json:"state,omitempty"`
 	Valid    bool              `json:"valid"`
 	Score    *float64          `json:"score"`
+	SD       float64           `json:"sd,omitempty"`
+	Samples  int               `json:"samples,omitempty"`
 	Reason   string            `json:"reason,omitempty"`
 	Time     string            `json:"time"`
 	Line     bool              `json:"line"`
@@ -87,7 +89,7 @@ func (r *Run) row(c Candidate) row {
 		out.Pull = &c.Pull
 	}
 	if c.Valid {
-		out.Score = &c.Score
+		out.Score, out.SD, out.Samples = &c.Score, c.SD, c.Samples
 	}
 	if c.HasProgram() {
 		out.Program = &c.Program

@@ -49,6 +49,14 @@ func (c Candidate) score() string {
 	return "invalid"
 }
 
+// spread returns how many samples the score is the mean of, and how they spread; "" for one.
+func (c Candidate) spread() string {
+	if !c.Valid || c.Samples < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (sd %.3g, n %d)", c.SD, c.Samples)
+}
+
 // flush ends what was written to w, and returns the first error of all of it.
 func flush(w *bufio.Writer) error {
 	if err := w.Flush(); err != nil {

@@ -52,6 +52,8 @@ type Candidate struct {
 	Program, Key string
 	Valid        bool
 	Score        float64   // 0 if it is not valid
+	SD           float64   // of the samples that Score is the mean of
+	Samples      int       // how many they are; 0 for one
 	Reason       string    // why it is not valid; "" if the journal does not tell
 	Time         time.Time // of its record in the journal, which a child has when its search has taken it in
 

@@ -28,13 +28,17 @@ func newSetting(h Header, t int) Setting {
 type Search struct {
 	Seed         int64               `json:"seed"`
 	FinalFitness float64             `json:"final_fitness"`           // of the best program
+	FinalSD      float64             `json:"final_sd,omitempty"`      // of the samples that it is the mean of
+	FinalN       int                 `json:"final_n,omitempty"`       // how many they are; 0 for one
 	FinalMetrics map[string]float64  `json:"final_metrics"`           // of the best program; {} if it has none
 	FinalProgram string              `json:"final_program,omitempty"` // its hash
 	Trajectory   []Generation        `json:"trajectory"`              // by generation, from 0
 	FLOPs        Cost                `json:"flops"`
+	Audit        *Audited            `json:"audit,omitempty"`          // nil if the search is not audited
 	PerGen       []float64           `json:"flops_per_generation"`     // by generation from 1, in the worst case
 	Operators    map[string]Operator `json:"operators,omitempty"`      // by what made the children; nil if nothing is named
 	Uses         map[string]Use      `json:"asides_by_kind,omitempty"` // calls beside the children
+	Ledgers      Ledgers             `json:"ledgers,omitempty"`        // by what made the children; nil if nothing is named
 	Counts
 }
 
@@ -46,15 +50,18 @@ func newSearch(arm evolve.ArmResult, seed int64, m llm.Model) Search {
 		FinalProgram: hash(arm.Best.Program),
 		Trajectory:   []Generation{startRow(arm)},
 		FLOPs:        newCost(arm.Attempts, m.ActiveParams),
+		Audit:        newAudited(arm),
 		PerGen:       []float64{},
 		Operators:    byOperator(arm),
 		Uses:         byKind(arm),
+		Ledgers:      ledgersOf(arm, m.ActiveParams),
 		Counts:       Count(arm.EachCall),
 	}
 	// An object even if it is empty: a script that looks for a metric in null fails.
 	if r.FinalMetrics == nil {
 		r.FinalMetrics = map[string]float64{}
 	}
+	r.FinalSD, r.FinalN = samplesOf(arm.Best.Result)
 	for _, g := range arm.Generations {
 		r.Trajectory = append(r.Trajectory, newGeneration(g))
 		r.PerGen = append(r.PerGen, worstCase(g, m.ActiveParams))

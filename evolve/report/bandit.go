@@ -38,13 +38,17 @@ type Bandit struct {
 	ArmPulls       []int     `json:"arm_pulls"`
 	ArmFitness     []float64 `json:"arm_final_fitness"`
 	ArmResults     []Arm     `json:"arm_results"`
+	Ledgers        Ledgers   `json:"ledgers,omitempty"` // of all arms together; nil if nothing is named
 	Counts
 	Total       *Total      `json:"all_lives,omitempty"`
-	Evaluations int         `json:"evaluations"` // that were made, not those remembered
+	Evaluations int         `json:"evaluations"`                // that were made, not those remembered
+	Tuned       int         `json:"tune_evaluations,omitempty"` // that tuners made; they are not in Evaluations
 	Stop        evolve.Stop `json:"stop"`
 	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
 	WallSeconds float64     `json:"wall_time_seconds"`
-	HeldOut     *HeldOut    `json:"held_out,omitempty"` // of the best program; nil unless [ScoreHeldOut] set it
+	// Fresh is what the best program scores on fresh samples, beside final_best_fitness; nil if the search is not noisy.
+	Fresh   *Fresh   `json:"fresh,omitempty"`
+	HeldOut *HeldOut `json:"held_out,omitempty"` // of the best program; nil unless [ScoreHeldOut] set it
 }
 
 // A BanditHeader is what the file of a bandit says of its run that an [evolve.Result] does not know.
@@ -82,9 +86,11 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 		FLOPs:        newCost(r.Attempts, h.Model.ActiveParams),
 		FinalFitness: r.Best.Result.Score, BestArmSeed: h.ArmSeeds[r.BestArm],
 		ArmPulls: make([]int, len(r.Arms)), Counts: Count(r.EachCall),
+		Ledgers:     ledgersOfRun(r, h.Model.ActiveParams),
 		Total:       newTotal(r, h.Model),
 		Evaluations: r.Evaluations,
-		Stop:        r.Stop, Limit: r.Limit, WallSeconds: r.Elapsed.Seconds(),
+		Tuned:       r.TuneEvaluations,
+		Stop:        r.Stop, Limit: r.Limit, WallSeconds: r.Elapsed.Seconds(), Fresh: newFresh(r),
 	}
 	b.addRounds(r)
 	for i, arm := range r.Arms {

@@ -17,7 +17,9 @@ type Child struct {
 	Operator    string    `json:"operator,omitempty"`
 	Program     string    `json:"program,omitempty"` // its hash, by which a journal has the text
 	Seed        uint32    `json:"seed"`
-	Fitness     *float64  `json:"fitness"` // null without a program, 0 for an invalid one
+	Fitness     *float64  `json:"fitness"`              // null without a program, 0 for an invalid one
+	SD          float64   `json:"fitness_sd,omitempty"` // of the samples that Fitness is the mean of
+	N           int       `json:"fitness_n,omitempty"`  // how many they are; 0 for one
 	Valid       bool      `json:"valid"`
 	Reason      string    `json:"reason,omitempty"` // why there is no program, or no score
 	Attempts    []Attempt `json:"attempts"`
@@ -30,6 +32,7 @@ func newChild(c evolve.Child) Child {
 		Attempts: make([]Attempt, len(c.Attempts))}
 	if c.Scored() {
 		row.Fitness, row.Reason = &c.Result.Score, c.Result.Reason
+		row.SD, row.N = samplesOf(c.Result)
 	}
 	for i, a := range c.Attempts {
 		row.Attempts[i] = newAttempt(i, a)

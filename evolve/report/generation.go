@@ -10,18 +10,23 @@ import (
 type Generation struct {
 	Generation    int      `json:"generation"`
 	BestFitness   float64  `json:"best_fitness"`
+	BestSD        float64  `json:"best_sd,omitempty"` // of the samples that it is the mean of
+	BestN         int      `json:"best_n,omitempty"`  // how many they are; 0 for one
 	ParentFitness *float64 `json:"parent_fitness,omitempty"`
 	Width         int      `json:"width,omitempty"` // children it was to make: as many calls were granted; in row 0, and if the search does not say, 0
 	Count         int      `json:"n_children"`      // that came to be
 	Valid         int      `json:"n_valid"`         // children that are valid; in row 0: 1 if the initial program is
 	Improved      int      `json:"n_improved"`      // children strictly better than the parent
 	Children      Children `json:"children"`
-	Asides        []Aside  `json:"asides,omitempty"`      // calls beside the children; in row 0 those before the first generation
-	Evaluations   int      `json:"evaluations,omitempty"` // that were made, not those remembered
-	Seconds       float64  `json:"gen_time_s"`            // how long it took
-	Partial       bool     `json:"partial,omitempty"`     // cut short
-	Reason        string   `json:"reason,omitempty"`      // in row 0: why the initial program has no score
-	Program       string   `json:"program,omitempty"`     // in row 0: the hash of the initial program
+	Asides        []Aside  `json:"asides,omitempty"`           // calls beside the children; in row 0 those before the first generation
+	Evaluations   int      `json:"evaluations,omitempty"`      // that were made, not those remembered
+	Tuned         int      `json:"tune_evaluations,omitempty"` // that a tuner made
+	Seconds       float64  `json:"gen_time_s"`                 // how long it took
+	Audits        []Audit  `json:"audits,omitempty"`           // of bests by a second evaluator; left out if the search is not audited
+	Lenient       bool     `json:"lenient_win,omitempty"`      // its best is better than the one before it by a tolerance alone
+	Partial       bool     `json:"partial,omitempty"`          // cut short
+	Reason        string   `json:"reason,omitempty"`           // in row 0: why the initial program has no score
+	Program       string   `json:"program,omitempty"`          // in row 0: the hash of the initial program
 }
 
 // startRow returns row 0 of a trajectory. It has one for an arm that was never drawn too, so that a reader can
@@ -55,9 +60,13 @@ func newGeneration(g evolve.Generation) Generation {
 		Children:      Children{of: g.Children},
 		Asides:        newAsides(g.Asides),
 		Evaluations:   g.Evaluations,
+		Audits:        newAudits(g.Audits),
+		Lenient:       lenient(g),
+		Tuned:         g.TuneEvaluations,
 		Seconds:       g.Elapsed.Seconds(),
 		Partial:       g.Partial,
 	}
+	row.BestSD, row.BestN = samplesOf(g.Best.Result)
 	for _, c := range g.Children {
 		if c.Scored() && c.Result.Valid {
 			row.Valid++

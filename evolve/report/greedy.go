@@ -12,12 +12,15 @@ import (
 type Greedy struct {
 	Setting // of the budget
 	Search
-	Total       *Total      `json:"all_lives,omitempty"` // nil if the result holds every call
-	Evaluations int         `json:"evaluations"`         // that were made, not those remembered
+	Total       *Total      `json:"all_lives,omitempty"`        // nil if the result holds every call
+	Evaluations int         `json:"evaluations"`                // that were made, not those remembered
+	Tuned       int         `json:"tune_evaluations,omitempty"` // that a tuner made; they are not in Evaluations
 	Stop        evolve.Stop `json:"stop"`
 	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
 	WallSeconds float64     `json:"wall_time_seconds"`
-	HeldOut     *HeldOut    `json:"held_out,omitempty"` // of the best program; nil unless [ScoreHeldOut] set it
+	// Fresh is what the best program scores on fresh samples, beside final_fitness; nil if the search is not noisy.
+	Fresh   *Fresh   `json:"fresh,omitempty"`
+	HeldOut *HeldOut `json:"held_out,omitempty"` // of the best program; nil unless [ScoreHeldOut] set it
 }
 
 // NewGreedy returns the report of a run of one search with the given seed. It panics unless r has one arm.
@@ -31,8 +34,10 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 		Search:      newSearch(r.Arms[0], int64(seed), h.Model),
 		Total:       newTotal(r, h.Model),
 		Evaluations: r.Evaluations,
+		Tuned:       r.TuneEvaluations,
 		Stop:        r.Stop,
 		Limit:       r.Limit,
+		Fresh:       newFresh(r),
 		WallSeconds: r.Elapsed.Seconds(),
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	shared "github.com/evoalloc/evoalloc/evolve/internal/ledgers"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
 // plainRewrite is what made a child that names no operator.
@@ -42,7 +42,9 @@ func (l *Log) child(r journal.Record) {
 	}
 	a := &l.arms[p.arm]
 	a.born[r.ID] = at
-	p.entries[at] = l.entry(p, a, c, at, from.spent)
+	e := l.entry(p, a, c, at, from.spent)
+	e.labels = l.labeled(r.Labels)
+	p.entries[at] = e
 	l.programs.say(c.program, at, from.text)
 	if is := scoreOf(c); is.better(a.best) {
 		a.best = is
@@ -83,7 +85,7 @@ func (l *Log) row(p *pull, r journal.Record, from ended, known bool) row {
 	}
 	if r.Valid {
 		score := r.Score
-		c.score = &score
+		c.score, c.sd, c.samples = &score, r.SD, r.Samples
 	}
 	c.state, c.reason = l.became(r, from, known)
 	return c
@@ -171,6 +173,16 @@ func (l *Log) entry(p *pull, a *arm, c row, at int, spent cost) entry {
 	return e
 }
 
+// labeled returns the labels that have ledgers.
+func (l *Log) labeled(labels map[string]string) (list []labeled) {
+	for _, kind := range shared.Labels() {
+		if name := shared.Label(labels[kind]); name != "" {
+			list = append(list, labeled{kind, l.labels.of(name)})
+		}
+	}
+	return list
+}
+
 // parentOf returns what the program scored that a child was made from first, as far as that is known.
 func (l *Log) parentOf(a *arm, c row) scored {
 	if len(c.parents) == 0 {
@@ -197,10 +209,4 @@ func (l *Log) settled() int {
 
 // short returns text that somebody else wrote in one line that is fit to be shown, cut to a length that a table and
 // the memory can hold.
-func short(s string) string {
-	const most = 300
-	if len(s) > 4*most {
-		s = s[:4*most]
-	}
-	return cutText(printable.Line(s), most)
-}
+func short(s string) string { return shared.Name(s) }

@@ -18,6 +18,9 @@ func (l *Log) facts() []Fact {
 	facts = append(facts, l.bestFact(), l.endFact())
 	facts = append(facts, l.costFacts()...)
 	facts = append(facts, Fact{Name: "Evaluations", Value: count(l.meters.evaluations), Note: "made, without those that were remembered"})
+	if n := l.meters.tuned; n > 0 {
+		facts = append(facts, Fact{Name: "Tune evaluations", Value: count(n), Note: "made to choose numbers without a model; they are not among the evaluations"})
+	}
 	return append(facts, l.timeFact())
 }
 

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	shared "github.com/evoalloc/evoalloc/evolve/internal/ledgers"
 )
 
 // ledgers sum what children brought and cost, by kind and name.
@@ -18,14 +20,15 @@ type ledgerKey struct {
 }
 
 // ledgerKinds are the kinds, in the order in which the page shows them.
-var ledgerKinds = [...]string{"operator", "model", "search"}
+var ledgerKinds = [...]string{"operator", "selector", "instruction", "settings", "model", "search"}
 
-// A tally is one row of a ledger while it grows. The mean of the lifts and the sum of their squared distances from it
-// are kept as by Welford, which loses no digits where lifts are small and alike.
+// everything is the kind of the row that all children are in. It is not shown.
+const everything = "everything"
+
+// A tally is one row of a ledger while it grows.
 type tally struct {
 	LedgerRow
-	lifts       int
-	mean, about float64
+	lifts shared.Lifts
 }
 
 // An entry is a child as ledgers see it.
@@ -33,7 +36,14 @@ type entry struct {
 	row, operator, model, arm int
 	valid, improved, lifted   bool
 	lift                      float64
+	labels                    []labeled
 	spent                     cost // of its own calls
+}
+
+// labeled is a label of a child that has a ledger.
+type labeled struct {
+	kind   string
+	number int
 }
 
 func newLedgers() ledgers { return ledgers{map[ledgerKey]tally{}} }
@@ -44,7 +54,11 @@ func (l *ledgers) add(e entry) {
 	if e.model >= 0 {
 		l.with("model", e.model, func(t *tally) { t.add(e); t.spend(e.spent) })
 	}
+	for _, label := range e.labels {
+		l.with(label.kind, label.number, func(t *tally) { t.add(e); t.spend(e.spent) })
+	}
 	l.with("search", e.arm, func(t *tally) { t.add(e) })
+	l.with(everything, 0, func(t *tally) { t.add(e) })
 }
 
 // spend books what a call of a search cost.
@@ -73,10 +87,7 @@ func (t *tally) add(e entry) {
 		t.Last = max(t.Last, e.row)
 	}
 	if e.lifted {
-		t.lifts++
-		d := e.lift - t.mean
-		t.mean += d / float64(t.lifts)
-		t.about += d * (e.lift - t.mean)
+		t.lifts.Add(e.lift)
 	}
 }
 
@@ -87,14 +98,10 @@ func (t *tally) spend(c cost) {
 	t.Money = finite(t.Money + c.money)
 }
 
-// row returns the row as the page shows it.
-func (t *tally) row(name string) LedgerRow {
+// row returns the row as the page shows it, with its lift also in standard deviations of all lifts.
+func (t *tally) row(name string, all shared.Lifts) LedgerRow {
 	r := t.LedgerRow
-	r.Name, r.Lift = name, finite(t.mean)
-	if t.lifts > 1 {
-		n := float64(t.lifts)
-		r.LiftSE = finite(math.Sqrt(t.about / (n - 1) / n))
-	}
+	r.Name, r.Lift, r.LiftSE, r.LiftSD = name, t.lifts.Mean(), t.lifts.SE(), t.lifts.In(all)
 	return r
 }
 
@@ -122,7 +129,7 @@ func (l *Log) ledgerList() []Ledger {
 		ledger := Ledger{Kind: kind}
 		for _, number := range now.numbers(kind) {
 			t := now.kinds[ledgerKey{kind, number}]
-			ledger.Rows = append(ledger.Rows, t.row(l.ledgerName(kind, number)))
+			ledger.Rows = append(ledger.Rows, t.row(l.ledgerName(kind, number), now.kinds[ledgerKey{everything, 0}].lifts))
 		}
 		if len(ledger.Rows) > 0 {
 			list = append(list, ledger)

@@ -88,6 +88,8 @@ func (l *Log) Add(r journal.Record) {
 		l.programs.add(r.Key, r.Text)
 	case journal.Evaluation:
 		l.evaluation(r)
+	case journal.Tuning:
+		l.meters.tuned++
 	case journal.Begin, journal.Tried, journal.Completion, journal.Failure, journal.Abandoned, journal.Refusal:
 		l.call(r)
 	case journal.Start:

@@ -9,6 +9,7 @@ import (
 // meters measure what is spent, and how fast.
 type meters struct {
 	evaluations int
+	tuned       int // tune evaluations
 	evalTime    time.Duration
 	told        *journal.Ledger // the last that the journal holds; nil for none
 	samples     []sample        // of the last minute, at most one a second
@@ -21,25 +22,25 @@ type sample struct {
 }
 
 // amounts are what meters show, in the order of meterNames.
-type amounts [9]float64
+type amounts [10]float64
 
 // meterNames say of each amount its name, its unit and the field of the budget that limits it.
 var meterNames = [len(amounts{})]struct{ name, unit, limit string }{
 	{"Calls", "calls", "Calls"}, {"Tokens", "tokens", "Tokens"}, {"FLOPs", "FLOPs", "FLOPs"}, {"Money", "", "Money"},
 	{"Evaluations", "evaluations", "Evaluations"}, {"Evaluators' time", "s", "EvalTime"}, {"Stalls", "attempts", "Stalls"},
-	{"Rounds", "rounds", "Rounds"}, {"Time", "s", "WallTime"},
+	{"Rounds", "rounds", "Rounds"}, {"Time", "s", "WallTime"}, {"Tune evaluations", "evaluations", "TuneEvaluations"},
 }
 
 // amountsOf returns amounts of a journal in the order of meterNames.
 func amountsOf(a journal.Amounts) amounts {
-	return amounts{float64(a.Calls), float64(a.Tokens), a.FLOPs, a.Money, float64(a.Evaluations), a.EvalTime.Seconds(), float64(a.Stalls)}
+	return amounts{float64(a.Calls), float64(a.Tokens), a.FLOPs, a.Money, float64(a.Evaluations), a.EvalTime.Seconds(), float64(a.Stalls), 0, 0, float64(a.TuneEvaluations)}
 }
 
 // spent returns what the run has spent.
 func (l *Log) spent() amounts {
 	c := l.calls.spent
 	return amounts{float64(c.calls), float64(c.tokens), c.flops, c.money, float64(l.meters.evaluations), l.meters.evalTime.Seconds(),
-		float64(l.calls.stalls), float64(len(l.rounds.Arm)), float64(l.clock.now()) / 1000}
+		float64(l.calls.stalls), float64(len(l.rounds.Arm)), float64(l.clock.now()) / 1000, float64(l.meters.tuned)}
 }
 
 // rateTime is over how long rates are taken, in milliseconds.

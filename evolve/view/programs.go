@@ -2,6 +2,8 @@ package view
 
 import (
 	"strings"
+
+	shared "github.com/evoalloc/evoalloc/evolve/internal/ledgers"
 )
 
 // KeptText is how many bytes of programs a [Log] keeps. The initial programs and those that were the best of their
@@ -131,13 +133,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // cutText returns the beginning of s, at most so many bytes with the mark that it is cut.
-func cutText(s string, most int) string {
-	const mark = " …"
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most-len(mark)], "") + mark
-}
+func cutText(s string, most int) string { return shared.Cut(s, most) }
 
 // learn looks for the language that a reply names at its program. The first that is known is the run's.
 func (p *programs) learn(reply string) {

@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/evoalloc/evoalloc/eval"
+	shared "github.com/evoalloc/evoalloc/evolve/internal/ledgers"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
@@ -26,10 +30,32 @@ func FromResult(id, name string, data []byte) (State, error) {
 	t := teller{log: NewLog(id, name)}
 	t.result(b)
 	s := t.log.State(Cursor{})
+	s.Facts = append(s.Facts, auditFacts(b)...)
+	s.Ledgers = append(s.Ledgers, fileLedgers(b.Ledgers)...)
+	if b.Fresh != nil {
+		s.Facts = append(s.Facts, freshFact(b))
+	}
 	if b.HeldOut != nil {
 		s.Facts = append(s.Facts, heldOutFact(b.HeldOut))
 	}
 	return s, nil
+}
+
+// fileLedgers returns the ledgers of labels, which the rows of children in a file do not have. By which call the last
+// improvement came is not in them.
+func fileLedgers(of report.Ledgers) (list []Ledger) {
+	for _, kind := range shared.Labels() {
+		l := Ledger{Kind: kind}
+		for _, name := range slices.Sorted(maps.Keys(of[kind])) {
+			r := of[kind][name]
+			l.Rows = append(l.Rows, LedgerRow{Name: short(name), Children: r.Children, Valid: r.Valid, Improved: r.Improved,
+				LiftSD: r.Lift, Last: -1, Calls: r.Calls, FLOPs: finite(r.FLOPs)})
+		}
+		if len(l.Rows) > 0 {
+			list = append(list, l)
+		}
+	}
+	return list
 }
 
 // parseResult reads a result. One search is a bandit's result with one arm.
@@ -43,7 +69,8 @@ func parseResult(data []byte) (b report.Bandit, err error) {
 			return b, fmt.Errorf("it is no result file: %w", err)
 		}
 		b = report.Bandit{Task: g.Task, Model: g.Model, Algo: g.Kind, C: g.C, ArmResults: []report.Arm{{Setting: g.Setting, Search: g.Search}},
-			FLOPs: g.FLOPs, Total: g.Total, Stop: g.Stop, Limit: g.Limit, HeldOut: g.HeldOut, Evaluations: g.Evaluations}
+			FLOPs: g.FLOPs, Total: g.Total, Stop: g.Stop, Limit: g.Limit, HeldOut: g.HeldOut, Evaluations: g.Evaluations, Tuned: g.Tuned,
+			Ledgers: g.Ledgers, FinalFitness: g.FinalFitness, Fresh: g.Fresh}
 		for range g.Trajectory[min(1, len(g.Trajectory)):] {
 			b.Selections = append(b.Selections, 0)
 		}
@@ -66,6 +93,38 @@ func check(b report.Bandit) error {
 		}
 	}
 	return nil
+}
+
+// auditFacts says what a second evaluator says of each search's best, and what is left of it without a tolerance.
+func auditFacts(b report.Bandit) (facts []Fact) {
+	best := b.ArmResults[0]
+	for i, arm := range b.ArmResults {
+		if arm.Audit != nil {
+			facts = append(facts, Fact{Name: "Audit", Value: fmt.Sprintf("%d of %d demoted", arm.Audit.Demoted, arm.Audit.Audits),
+				Note: fmt.Sprintf("search %d: %s", i, short(arm.Audit.String()))})
+		}
+		if arm.FinalFitness > best.FinalFitness {
+			best = arm
+		}
+	}
+	r := eval.Result{Valid: true, Score: best.FinalFitness, Metrics: best.FinalMetrics}
+	for _, line := range report.WithoutTolerance(r) {
+		facts = append(facts, Fact{Name: "Tolerance", Value: "used", Note: short(line)})
+	}
+	return facts
+}
+
+// freshFact says what the best program of a noisy search scored on fresh samples, beside its search's own score.
+func freshFact(b report.Bandit) Fact {
+	f := Fact{Name: "Fresh samples", Value: fmt.Sprintf("%s (sd %s, n %d)", number(b.Fresh.Score), number(b.Fresh.SD), b.Fresh.N),
+		Note: "the search's own score is " + number(b.FinalFitness)}
+	if b.Fresh.N == 0 {
+		f.Value = "none"
+	}
+	if b.Fresh.Reason != "" {
+		f.Note += ". " + short(b.Fresh.Reason)
+	}
+	return f
 }
 
 // heldOutFact says what the best program scored on data that the search did not see.
@@ -118,7 +177,7 @@ func (t *teller) result(b report.Bandit) {
 		made[arm]++
 		t.round(b, round, arm, b.ArmResults[arm].Trajectory[made[arm]])
 	}
-	t.log.meters.evaluations = b.Evaluations
+	t.log.meters.evaluations, t.log.meters.tuned = b.Evaluations, b.Tuned
 	if b.Total != nil {
 		t.log.calls.lost = b.Total.Lost
 	}

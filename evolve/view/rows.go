@@ -35,6 +35,8 @@ type row struct {
 	program, reason string
 	time            int64
 	spent           cost // of the run, by then
+	sd              float64
+	samples         int
 }
 
 func (r *rows) len() int { return len(r.Arm) }
@@ -67,13 +69,15 @@ func (r *rows) set(at int, c row) {
 	r.Score[at], r.State[at], r.Operator[at], r.Model[at] = c.score, c.state, c.operator, c.model
 	r.Cell[at], r.Island[at] = c.cell, c.island
 	r.Program[at], r.Reason[at], r.Time[at] = c.program, c.reason, c.time
+	r.SD[at], r.Samples[at] = c.sd, c.samples
 	r.Calls[at], r.Tokens[at], r.FLOPs[at], r.Money[at] = c.spent.calls, c.spent.tokens, c.spent.flops, c.spent.money
 }
 
 // at returns a row.
 func (r *rows) at(i int) row {
 	return row{r.Arm[i], r.Pull[i], r.Step[i], r.Index[i], r.ID[i], r.Parents[i], r.Score[i], r.State[i], r.Operator[i], r.Model[i],
-		stand{r.Cell[i], r.Island[i]}, r.Program[i], r.Reason[i], r.Time[i], cost{r.Calls[i], r.Tokens[i], r.FLOPs[i], r.Money[i]}}
+		stand{r.Cell[i], r.Island[i]}, r.Program[i], r.Reason[i], r.Time[i], cost{r.Calls[i], r.Tokens[i], r.FLOPs[i], r.Money[i]},
+		r.SD[i], r.Samples[i]}
 }
 
 // rank puts a row among the best, if it is one of them. Of equal ones the first stays before the others, and of
@@ -109,6 +113,9 @@ func (r *rows) since(from int) Children {
 	r.shared = true
 	part := rows{Children: r.Children}
 	part.each(func(c column) { c.cut(from) })
+	if !slices.ContainsFunc(part.Samples, func(n int) bool { return n > 1 }) {
+		part.SD, part.Samples = nil, nil
+	}
 	return part.Children
 }
 
@@ -125,7 +132,7 @@ type column interface {
 // each calls do for every column, so that none is forgotten where all are treated alike.
 func (r *rows) each(do func(column)) {
 	c := &r.Children
-	for _, ints := range []*[]int{&c.Arm, &c.Pull, &c.Step, &c.Index, &c.ID, &c.State, &c.Operator, &c.Model, &c.Cell, &c.Island, &c.Calls} {
+	for _, ints := range []*[]int{&c.Arm, &c.Pull, &c.Step, &c.Index, &c.ID, &c.State, &c.Operator, &c.Model, &c.Cell, &c.Island, &c.Calls, &c.Samples} {
 		do((*list[int])(ints))
 	}
 	do((*list[[]int])(&c.Parents))
@@ -136,6 +143,7 @@ func (r *rows) each(do func(column)) {
 	do((*list[int64])(&c.Tokens))
 	do((*list[float64])(&c.FLOPs))
 	do((*list[float64])(&c.Money))
+	do((*list[float64])(&c.SD))
 }
 
 // A list is a column of one type.

@@ -97,6 +97,9 @@ type Children struct {
 	Tokens   []int64    `json:"tokens"`
 	FLOPs    []float64  `json:"flops"`
 	Money    []float64  `json:"money"`
+	// SD and Samples are those that scores are means of. They are nil if all scores are of one evaluation.
+	SD      []float64 `json:"sd,omitempty"`
+	Samples []int     `json:"samples,omitempty"` // 0 for one
 }
 
 // What became of a child.
@@ -175,6 +178,7 @@ type LedgerRow struct {
 	Improved int     `json:"improved"` // better than the best of its search before its step
 	Lift     float64 `json:"lift"`     // mean of score - parent's score, of valid children with a valid parent
 	LiftSE   float64 `json:"lift_se"`  // its standard error; 0 of fewer than two
+	LiftSD   float64 `json:"lift_sd"`  // the mean in standard deviations of all lifts of the page's run
 	Last     int     `json:"last"`     // row of the last improvement; -1 for none
 	Calls    int     `json:"calls"`
 	Tokens   int64   `json:"tokens"`

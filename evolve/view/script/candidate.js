@@ -35,10 +35,15 @@ function candidateFacts(app, run, row) {
   const texts = [['Search', armName(run, c.arm[row])], ['Step', grouped(c.step[row])], ['Child', '#' + c.born[row]], ['Operator', label(run, c.operator[row])],
     ['Model', label(run, c.model[row])], ['Cell', bare(run, c.cell[row])], ['Island', bare(run, c.island[row])], ['After', plural(c.calls[row] || 0, 'call')]];
   return [el('dl', { class: 'facts' },
-    fact('Score', isValid(run, row) ? score(c.score[row]) : CHILD_STATES[c.state[row]]),
+    fact('Score', isValid(run, row) ? score(c.score[row]) + sampled(c, row) : CHILD_STATES[c.state[row]]),
     ...texts.filter(([, v]) => v && v !== '\u2013').map(([n, v]) => fact(n, oneLine(v, 60))),
     parents.length ? fact(parents.length > 1 ? 'Parents' : 'Parent', ...parents.flatMap((p, i) => i ? [' ', p] : [p])) : null),
   c.reason[row] ? el('p', { class: 'bad' }, oneLine(c.reason[row], 1000)) : null];
+}
+
+// sampled tells how many samples a score is the mean of.
+function sampled(c, row) {
+  return c.samples[row] > 1 ? ' (sd ' + +c.sd[row].toPrecision(3) + ', n ' + c.samples[row] + ')' : '';
 }
 
 // programNodes shows a program and, where the page can ask for it, what it changed of its first parent.

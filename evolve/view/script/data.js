@@ -11,7 +11,7 @@ async function unpack(block) {
 const CHILD_STATES = ['valid', 'invalid', 'no program', 'failed', 'abandoned', 'refused'];
 
 const CHILD_COLUMNS = ['arm', 'pull', 'step', 'index', 'born', 'parents', 'score', 'state', 'operator', 'model', 'cell', 'island',
-  'program', 'reason', 'time', 'calls', 'tokens', 'flops', 'money'];
+  'program', 'reason', 'time', 'calls', 'tokens', 'flops', 'money', 'sd', 'samples'];
 const ROUND_COLUMNS = ['arm', 'prob', 'calls', 'reward', 'over', 'best', 'begin', 'end'];
 
 // whole fills in what the data leave out where there is nothing, so that no part of the page has to ask.
@@ -20,6 +20,9 @@ function whole(state) {
     state[list] = state[list] || [];
   }
   state.children = columns(state.children, CHILD_COLUMNS);
+  for (const name of ['sd', 'samples']) { // left out where all scores are of one evaluation
+    if (!state.children[name].length) state.children[name] = state.children.arm.map(() => 0);
+  }
   state.rounds = columns(state.rounds, ROUND_COLUMNS);
   state.programs = state.programs || {};
   state.from = state.from || { children: 0, rounds: 0 };

@@ -3,7 +3,7 @@
 function ledgersPart(app) {
   const part = { name: 'Ledgers', tables: new Map() };
   const body = el('div', {});
-  part.node = card('ledgers', 'Operators, models and searches', [], body);
+  part.node = card('ledgers', 'Operators, settings, models and searches', [], body);
   part.update = run => {
     const kinds = run.ledgers.filter(l => (l.rows || []).length);
     for (const ledger of kinds) {
@@ -31,6 +31,7 @@ function ledgerTable(app, kind) {
     number('Improved', r => r.improved, null, 'better than the best of its search before its step'),
     { head: 'Mean lift', numeric: true, note: 'mean of score minus parent\u2019s score, with its standard error', value: i => rows()[i].lift,
       get: i => score(+rows()[i].lift.toPrecision(3)) + (rows()[i].lift_se > 0 ? ' \u00b1 ' + score(+rows()[i].lift_se.toPrecision(2)) : '') },
+    { head: 'Lift in sd', numeric: true, optional: true, note: 'mean lift in standard deviations of all lifts', value: i => rows()[i].lift_sd, get: i => score(+rows()[i].lift_sd.toPrecision(2)) },
     { head: 'Last improved', numeric: true, note: 'by which model call', get: i => lastCall(i) === null ? '\u2013' : 'call ' + grouped(lastCall(i)), value: lastCall },
     number('Calls', r => r.calls),
     number('Tokens', r => r.tokens, compact),
