@@ -1,0 +1,4 @@
+
+;function evoalloc_base() {
+  return (typeof ENTRY === 'function' ? ENTRY : module.exports.ENTRY || module.exports)(...JSON.parse(ARGS));
+}

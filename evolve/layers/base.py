@@ -1,0 +1,4 @@
+
+
+def evoalloc_base():
+    return ENTRY(*__import__("json").loads(ARGS))
