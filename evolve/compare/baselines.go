@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/evolve"
@@ -31,11 +32,13 @@ func Baselines() []Search {
 	}
 }
 
-// Greedy returns a greedy search. Task, LLM, Seed and Noisy of cfg are filled in.
+// Greedy returns a greedy search. Task, LLM, Seed and Noisy of cfg are filled in. Where scores are noisy every program is
+// scored once, unless Rescore or Fresh says otherwise.
 func Greedy(name string, cfg evolve.GreedyConfig) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
 		cfg := cfg
 		cfg.Task, cfg.LLM, cfg.Seed, cfg.Noisy, cfg.Start = s.Task, s.LLM, s.Seed, s.Noisy, s.Start
+		cfg.Rescore, cfg.Fresh = cmp.Or(cfg.Rescore, -1), cmp.Or(cfg.Fresh, -1)
 		g, err := evolve.NewGreedy(cfg)
 		if err != nil {
 			return evolve.Config{}, fmt.Errorf("compare: search %s: %w", name, err)
@@ -47,7 +50,7 @@ func Greedy(name string, cfg evolve.GreedyConfig) Search {
 // arms returns ten greedy searches of one child a step under a policy.
 func arms(name string, policy PolicyMaker) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
-		all, err := evolve.GreedyArms(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1, Noisy: s.Noisy}, 10)
+		all, err := evolve.GreedyArms(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1, Noisy: s.Noisy, Rescore: -1, Fresh: -1}, 10)
 		if err != nil {
 			return evolve.Config{}, fmt.Errorf("compare: search %s: %w", name, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/internal/stream"
@@ -49,6 +48,7 @@ type landscape struct {
 	initial sheet
 	judge   func(s sheet) eval.Result // of a sheet in the form of initial; its score is without noise
 	truth   func(s sheet) float64     // nil: judge's score
+	noisy   bool                      // an evaluation may differ from another although noise is 0
 	noise   float64                   // the standard deviation of what is added to each evaluation's score
 	model   Model
 }
@@ -61,36 +61,41 @@ func family(name string, build func(r *rand.Rand) landscape) Family {
 }
 
 func (l landscape) problem(name string, seed uint64) (Problem, error) {
-	s := &scorer{landscape: l, seed: seed, times: map[string]uint64{}}
-	t, err := task.New(task.Spec{Name: name, Initial: l.initial.String(), Evaluator: eval.Func(s.Evaluate)})
+	s := &scorer{landscape: l, seed: seed}
+	t, err := task.New(task.Spec{Name: name, Initial: l.initial.String(), Evaluator: s})
 	if err != nil {
 		return Problem{}, fmt.Errorf("compare: family %s: %w", name, err)
 	}
-	l.model.Signed = l.noise > 0
-	return Problem{Task: t, LLM: l.model, Noisy: l.noise > 0, True: s.true}, nil
+	l.model.Signed = l.noisy || l.noise > 0
+	return Problem{Task: t, LLM: l.model, Noisy: l.model.Signed, True: s.true}, nil
 }
 
 // A scorer is the evaluator of a landscape.
 type scorer struct {
 	landscape
-	seed  uint64
-	mu    sync.Mutex
-	times map[string]uint64 // how often a program was evaluated, where there is noise
+	seed uint64
 }
 
+var _ eval.Sampler = (*scorer)(nil)
+
+// String returns "scorer": the task's name tells landscapes apart.
+func (s *scorer) String() string { return "scorer" }
+
 // Evaluate scores a program.
-func (s *scorer) Evaluate(_ context.Context, program string) (eval.Result, error) {
+func (s *scorer) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	return s.EvaluateSample(ctx, program, 0)
+}
+
+// EvaluateSample scores a program with the noise of a sample. It does not depend on what else was evaluated before, so runs
+// repeat where two evaluations of one program are under way at once.
+func (s *scorer) EvaluateSample(_ context.Context, program string, sample int) (eval.Result, error) {
 	sheet := read(program)
 	if form := sheet.unlike(s.initial); !form.Valid {
 		return form, nil
 	}
 	r := s.judge(sheet)
 	if s.noise > 0 {
-		s.mu.Lock()
-		k := s.times[program]
-		s.times[program]++
-		s.mu.Unlock()
-		r.Score += s.noise * stream.New(s.seed, "noise "+program, k).NormFloat64()
+		r.Score += s.noise * stream.New(s.seed, "noise "+program, uint64(sample)).NormFloat64()
 	}
 	return r, nil
 }

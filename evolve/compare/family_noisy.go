@@ -6,10 +6,16 @@ import "math/rand/v2"
 // 0.05, where a right word is worth 0.042. The true score is without it.
 func Noisy() Family {
 	return family("noisy", func(r *rand.Rand) landscape {
-		right := randomWords(6, 4, 6, r).flat()
-		return landscape{
-			initial: randomWords(6, 4, 6, r), model: able(6), noise: 0.05,
-			judge: scored(func(s sheet) float64 { return float64(agreeing(s.flat(), right)) / float64(len(right)) }),
-		}
+		l := words(r)
+		l.noise = 0.05
+		return l
 	})
+}
+
+func words(r *rand.Rand) landscape {
+	right := randomWords(6, 4, 6, r).flat()
+	return landscape{
+		initial: randomWords(6, 4, 6, r), model: able(6),
+		judge: scored(func(s sheet) float64 { return float64(agreeing(s.flat(), right)) / float64(len(right)) }),
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/compare"
 )
 
@@ -150,8 +151,8 @@ func TestNoise(t *testing.T) {
 	}
 	const n = 4000
 	sum, squares := 0.0, 0.0
-	for range n {
-		r, err := p.Task.Evaluate(context.Background(), program)
+	for sample := range n {
+		r, err := eval.EvaluateSample(context.Background(), p.Task, program, sample)
 		if err != nil {
 			t.Fatal(err)
 		}

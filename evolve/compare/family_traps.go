@@ -9,14 +9,14 @@ import "math/rand/v2"
 //
 // and the score is the mean of the lines (K. Deb and D. Goldberg, "Analyzing Deception in Trap Functions", 1993). Each
 // single change leads away from the right line, which only a line written anew or taken over can be.
-func Traps() Family {
-	return family("traps", func(r *rand.Rand) landscape {
-		right := randomWords(12, 5, 2, r)
-		return landscape{
-			initial: randomWords(12, 5, 2, r), model: able(2),
-			judge: scored(func(s sheet) float64 { return trapped(s, right) }),
-		}
-	})
+func Traps() Family { return family("traps", traps) }
+
+func traps(r *rand.Rand) landscape {
+	right := randomWords(12, 5, 2, r)
+	return landscape{
+		initial: randomWords(12, 5, 2, r), model: able(2),
+		judge: scored(func(s sheet) float64 { return trapped(s, right) }),
+	}
 }
 
 func trapped(s, right sheet) float64 {

@@ -19,7 +19,7 @@ import (
 //   - fronts: the best programs of each case, parents by how many cases they lead, merges besides (GEPA)
 //   - shown: softmax with the three best programs shown beside the parent
 //   - scratchpad: softmax with notes on what has worked
-//   - rescore: softmax, with the best two of eight programs scored again before each step where scores are noisy
+//   - rescore: softmax, with two of the best eight programs scored again for each child where scores are noisy
 func Populations() []Search {
 	return []Search{
 		Of("history", func(Setting) population.Config {
@@ -42,8 +42,8 @@ func Populations() []Search {
 	}
 }
 
-// Rescored returns the search that is one population, and that scores its two best programs again before each step where
-// scores are noisy. Without an archive of its own it then keeps the best eight programs, because one that turns out to have been
+// Rescored returns the search that is one population, and that scores two of its best eight programs again for each child
+// where scores are noisy. Without an archive of its own it then keeps the best eight programs, because one that turns out to have been
 // lucky has to give way to one that is still there.
 func Rescored(name string, configure func(s Setting) population.Config) Search {
 	return Of(name, func(s Setting) population.Config {
@@ -54,7 +54,7 @@ func Rescored(name string, configure func(s Setting) population.Config) Search {
 		if c.Archive == nil {
 			c.Archive = population.Top(8)
 		}
-		c.Rescore = 2
+		c.Rescore, c.Keep = 2, 8
 		return c
 	})
 }

@@ -64,7 +64,7 @@ func (b *baton) best() (best eval.Candidate, ok bool) {
 }
 
 // sure reports whether a score is more than one lucky evaluation's.
-func (b *baton) sure(c eval.Candidate) bool { return !b.noisy || c.Result.Metrics["score_n"] >= 3 }
+func (b *baton) sure(c eval.Candidate) bool { return !b.noisy || c.Result.N() >= 3 }
 
 // A runner is a member of a relay.
 type runner struct {
@@ -86,6 +86,9 @@ func (r *runner) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation
 	r.stepped = true
 	return r.arm.Step(ctx, turn)
 }
+
+// Unwrap returns the member as it is now, so that a run knows whether its task is noisy.
+func (r *runner) Unwrap() evolve.Arm { return r.arm }
 
 // Best returns the member's.
 func (r *runner) Best() eval.Candidate { return r.arm.Best() }

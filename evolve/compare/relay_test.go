@@ -84,8 +84,8 @@ func TestRelayIsNotLedByLuck(t *testing.T) {
 			return population.Config{Operators: []population.Operator{population.Explore{}}}
 		}),
 	}
-	race(t, compare.Relay("relay", compare.Even, members...), compare.Noisy(), 200, func(e evolve.Event) {
-		if e.Generation.Best.Result.Metrics["score_n"] >= 3 {
+	race(t, compare.Relay("relay", compare.Even, members...), compare.Noisy(), 600, func(e evolve.Event) {
+		if e.Generation.Best.Result.N() >= 3 {
 			again++
 		}
 		if was, ok := last[e.Pull.Arm]; ok && e.Generation.Before.Result.Score > was {

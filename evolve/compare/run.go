@@ -21,6 +21,9 @@ type Run struct {
 	FLOPs          float64 // of all calls
 	Score          float64 // the true score of the program that it ends with
 	Claimed        float64 // the score that it ends with by itself; above Score where noise or few cases flatter it
+	// Fresh is what it scores on fresh samples, if the search takes them: their mean, with their standard deviation and number.
+	Fresh, FreshSD float64
+	FreshN         int
 	// Points are where the true score of the best program changed, from the initial program's on.
 	Points []Point
 }
@@ -50,6 +53,9 @@ func (j job) run(ctx context.Context, cfg Config) (Run, error) {
 	if cfg.FLOPs {
 		run.Budget = evolve.Budget{FLOPs: float64(cfg.Calls) * rewriteCost(p.Task, model), Stalls: -1, Models: []llm.Model{model}}
 	}
+	if cfg.Evaluations > 0 {
+		run.Budget = evolve.Budget{Evaluations: cfg.Evaluations, Stalls: -1}
+	}
 	t := tracker{run: &r, problem: p, model: model}
 	run.Observer = t.observe
 	result, err := evolve.Run(ctx, run)
@@ -62,6 +68,9 @@ func (j job) run(ctx context.Context, cfg Config) (Run, error) {
 	r.Calls, r.Evaluations = result.Calls, result.Evaluations
 	r.FLOPs = flops.Sum(result.Attempts, model.ActiveParams, flops.WorstCase).TotalFLOPs
 	r.Score, r.Claimed = p.True(result.Best.Program), result.Best.Result.Score
+	if f := result.Fresh; f != nil && f.Samples != nil {
+		r.Fresh, r.FreshSD, r.FreshN = f.Score, f.Samples.SD, f.Samples.N
+	}
 	return r, nil
 }
 

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/bandit"
@@ -44,11 +45,12 @@ func (s Setting) Fork(index int) Setting {
 const Width = 1
 
 // Of returns the search that is one population. Task, LLM, Seed, Noisy and Start of what configure returns are filled in,
-// and N with Width if it is 0. Parts that keep anything have to be made anew in each call.
+// and N with Width if it is 0. Where scores are noisy every program is scored once, unless Rescore or Fresh says otherwise. Parts that keep anything have to be made anew in each call.
 func Of(name string, configure func(s Setting) population.Config) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
 		c := configure(s)
 		c.Task, c.LLM, c.Seed, c.Noisy, c.Start = s.Task, s.LLM, s.Seed, s.Noisy, s.Start
+		c.Rescore, c.Fresh = cmp.Or(c.Rescore, -1), cmp.Or(c.Fresh, -1)
 		if c.N == 0 {
 			c.N = Width
 		}

@@ -19,8 +19,11 @@ type Config struct {
 	// FLOPs compares at equal FLOPs and not at equal calls: a search that shows more, or writes more, makes fewer calls.
 	// A call is only made if the most that it can cost is left, so runs end a little below the budget.
 	FLOPs bool
-	Seed  uint64 // of the first run of each family; the others have the seeds after it
-	Runs  int    // of each search in each family; 0 means 30
+	// Evaluations is the budget of every run in evaluations, in place of Calls; 0 means Calls. Searches of noisy families
+	// differ in how many calls they leave for it.
+	Evaluations int
+	Seed        uint64 // of the first run of each family; the others have the seeds after it
+	Runs        int    // of each search in each family; 0 means 30
 	// Parallel is how many runs are made at once; 0 means one a processor.
 	Parallel int
 	// Skip reports whether a run was made before and is not to be made again; nil means that none was.
@@ -44,6 +47,8 @@ func (c Config) validate() error {
 		return errors.New("compare: Config.Searches is empty: need at least one")
 	case c.Calls < 1:
 		return fmt.Errorf("compare: Config.Calls is %d: need at least 1", c.Calls)
+	case c.Evaluations < 0 || c.Evaluations > 0 && c.FLOPs:
+		return fmt.Errorf("compare: Config.Evaluations is %d: need 0 for a budget of calls, or more and no FLOPs", c.Evaluations)
 	case c.Runs < 1:
 		return fmt.Errorf("compare: Config.Runs is %d: need 0 for 30, or more", c.Runs)
 	case c.Parallel < 1:
