@@ -23,9 +23,13 @@ var core = map[string][]string{
 	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/journal"},
 	"evolve/advise":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/analysis", "/evolve/internal/", "/evolve/journal"},
 	"evolve/analysis":   {"gonum.org/v1/gonum", "/internal/"},
+	"evolve/audit":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
 	"evolve/lineage":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/evolve/journal"},
+	"evolve/layers":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/report":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
+	"evolve/population/tune": {"golang.org/x/sync", "golang.org/x/tools/container/intsets", "gonum.org/v1/gonum",
+		"/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/view": {"golang.org/x/sync", "gonum.org/v1/gonum", "github.com/alecthomas/chroma/v2", "github.com/dlclark/regexp2/v2", "github.com/aymanbagabas/go-udiff",
 		"/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/", "/third_party/"},
 	"evolve/sweep": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
@@ -105,6 +109,27 @@ func TestOnlyProgramsImportPlotting(t *testing.T) {
 	for _, importer := range programs {
 		if !strings.HasPrefix(importer, module+"/examples/") {
 			t.Errorf("%s imports %s, which is for programs", importer, leaf)
+		}
+	}
+}
+
+// Who evaluates on one machine does not compile a message broker: only the adapter and programs import NATS, and its
+// server is behind one package.
+func TestOnlyTheAdapterImportsNATS(t *testing.T) {
+	const adapter, broker = module + "/eval/nats", module + "/eval/nats/embedded"
+	for pkg, want := range map[string]string{
+		"github.com/nats-io/nats.go": adapter, "github.com/nats-io/nats.go/jetstream": adapter,
+		"github.com/nats-io/nats-server/v2/server": broker,
+	} {
+		if got := importers(t, "Imports", pkg); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s is imported by %v, want by %s alone", pkg, got, want)
+		}
+	}
+	for _, pkg := range []string{adapter, broker} {
+		for _, importer := range importers(t, "Imports", pkg) {
+			if !strings.HasPrefix(importer, module+"/examples/") {
+				t.Errorf("%s imports %s, which is for programs", importer, pkg)
+			}
 		}
 	}
 }

@@ -1,0 +1,106 @@
+//go:build unix
+
+package nats_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/nats"
+	"github.com/evoalloc/evoalloc/eval/nats/embedded"
+)
+
+// trivial scores at once.
+var trivial = eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Score: 1, Valid: true}, nil })
+
+// quantiles reports what a share of durations stays below.
+func quantiles(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(len(took))/b.Elapsed().Seconds(), "jobs/s")
+}
+
+// processor returns the processor time of this process so far.
+func processor(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// measure has jobs done by so many goroutines, and reports how long each took. All of the server, the workers and the run
+// is in this process, so the processor time is that of all three.
+func measure(b *testing.B, atOnce int, do func(i int)) {
+	took := make([]time.Duration, b.N)
+	var next atomic.Int64
+	var all sync.WaitGroup
+	before := processor(b)
+	b.ResetTimer()
+	for range atOnce {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < b.N; i = int(next.Add(1)) - 1 {
+				began := time.Now()
+				do(i)
+				took[i] = time.Since(began)
+			}
+		})
+	}
+	all.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64((processor(b)-before).Microseconds())/float64(b.N), "cpu-µs/job")
+	quantiles(b, took)
+}
+
+// BenchmarkQueue scores trivial programs through the queue, with 16 workers, one job at a time and 64 at once, beside
+// plain requests of NATS.
+func BenchmarkQueue(b *testing.B) {
+	for _, atOnce := range []int{1, 64} {
+		b.Run(fmt.Sprintf("queue/%d", atOnce), func(b *testing.B) {
+			s := start(b, embedded.Config{})
+			server := nats.Server{URL: s.URL()}
+			for range 16 {
+				work(b, nats.WorkerConfig{Server: server, Evaluator: trivial})
+			}
+			e := run(b, nats.Config{Server: server})
+			until(b, "the workers are there", func() bool { return e.Stats().Workers == 16 })
+			measure(b, atOnce, func(i int) {
+				if _, err := e.Evaluate(b.Context(), fmt.Sprint("program ", i)); err != nil {
+					b.Error(err)
+				}
+			})
+		})
+		b.Run(fmt.Sprintf("request-reply/%d", atOnce), func(b *testing.B) {
+			s := start(b, embedded.Config{})
+			nc, err := natsgo.Connect(s.URL())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer nc.Close()
+			for range 16 {
+				wc, err := natsgo.Connect(s.URL())
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer wc.Close()
+				wc.QueueSubscribe("plain", "workers", func(m *natsgo.Msg) { m.Respond([]byte("1")) })
+				wc.Flush()
+			}
+			measure(b, atOnce, func(i int) {
+				if _, err := nc.Request("plain", fmt.Append(nil, "program ", i), time.Minute); err != nil {
+					b.Error(err)
+				}
+			})
+		})
+	}
+}

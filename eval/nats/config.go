@@ -1,0 +1,83 @@
+package nats
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+)
+
+// Config says what an [Evaluator] asks of whom. Server and Task are needed, and the rest has defaults.
+type Config struct {
+	Server Server
+	// Task is what programs are scored on. Workers that have another digest do not get them.
+	Task Task
+	// InFlight is how many jobs are queued or under way at once. Further evaluations wait in this process. 0 means 256.
+	InFlight int
+	// Lost is how long a worker may be silent before its job goes to another, at least 1 s. 0 means 15 s.
+	Lost time.Duration
+	// Timeout is the most that a worker spends on one job: a net below the evaluator's own limits. The job of a worker
+	// that reaches it goes to another, as if the worker had died. 0 means an hour.
+	Timeout time.Duration
+	// Deaths is how many workers in a row may end or hang with a program before it is invalid for that. 0 means 5.
+	Deaths int
+	// Apart names results that are kept apart: a run with a new name pays for evaluations that others have paid for.
+	// With "" it shares theirs.
+	Apart string
+	// Unserved is how long the first job may wait for a worker of the task before its evaluation fails. 0 means 5 s.
+	Unserved time.Duration
+	// Gone is how long jobs may wait, once there were workers, while all of them are gone or out of reach. 0 means 10
+	// minutes, and less than 0 forever.
+	Gone time.Duration
+	// Limits bound what the server keeps.
+	Limits Limits
+	// Logger is told of workers that come and go, and of what is refused. nil means slog.Default.
+	Logger *slog.Logger
+}
+
+// minLost is the least Lost: a heartbeat every third of it has to get through.
+const minLost = time.Second
+
+func (c Config) filled() (Config, error) {
+	var err error
+	if c.Server, err = c.Server.filled(); err != nil {
+		return c, err
+	}
+	if err := c.Task.validate(); err != nil {
+		return c, err
+	}
+	c.InFlight, c.Deaths = or(c.InFlight, 256), or(c.Deaths, 5)
+	c.Lost, c.Timeout = or(c.Lost, 15*time.Second), or(c.Timeout, time.Hour)
+	c.Unserved, c.Gone = or(c.Unserved, 5*time.Second), or(c.Gone, 10*time.Minute)
+	c.Limits, c.Logger = c.Limits.filled(), or(c.Logger, slog.Default())
+	switch {
+	case c.InFlight < 1:
+		return c, fmt.Errorf("nats: Config.InFlight is %d: need at least 1", c.InFlight)
+	case c.Lost < minLost:
+		return c, fmt.Errorf("nats: Config.Lost is %v: need at least %v", c.Lost, minLost)
+	case c.Timeout < 0 || c.Unserved < 0:
+		return c, fmt.Errorf("nats: Config.Timeout is %v and Unserved %v: need more than 0", c.Timeout, c.Unserved)
+	case c.Deaths < 1:
+		return c, fmt.Errorf("nats: Config.Deaths is %d: need at least 1", c.Deaths)
+	}
+	return c, nil
+}
+
+// WorkerConfig says what a [Worker] serves. Server, Task and Evaluator are needed, and the rest has defaults.
+type WorkerConfig struct {
+	Server Server
+	// Task is what Evaluator scores programs on.
+	Task Task
+	// Evaluator scores the programs. It contains them as on one machine: the worker adds nothing.
+	Evaluator eval.Evaluator
+	// Slots is how many programs are evaluated at once. 0 means 1.
+	Slots int
+	// Name is what the worker is called: 1 to 100 printable characters. "" means the host's name and the process's number.
+	Name string
+	// Grace is how long evaluations under way may go on when the worker is ended. After that they are given back. 0 means
+	// 10 s, and less than 0 not at all.
+	Grace time.Duration
+	// Logger is told of runs that come and go, and of what is refused. nil means slog.Default.
+	Logger *slog.Logger
+}

@@ -1,0 +1,51 @@
+// Package nats evaluates programs on other machines, over NATS JetStream. An [Evaluator] sends each program to a queue
+// and waits for its result. A [Worker] takes programs from it and scores them with an evaluator of its own machine.
+// Workers come and go as they like.
+//
+// # What is promised
+//
+// A task is addressed by its name and a digest of all that decides its scores ([Digest]). A worker never gets a program
+// of a task whose digest is another. A run whose task nobody serves ends within seconds, with an error that names both
+// digests.
+//
+// A worker takes a job only when it has a free slot. While it evaluates it says so every third of [Config.Lost]; a job
+// whose worker was silent for longer goes to another. A job is acknowledged after its result is stored. A program whose
+// evaluation ended [Config.Deaths] workers in a row is invalid, for that reason. An evaluator's own error is not the
+// program's, nor is it that a worker was told to end: the job goes to another worker, and no death is counted. The run
+// ends if the evaluator failed on three workers.
+//
+// Results are kept by task, digest, program and sample, whoever asked. A program that has a result is not evaluated
+// again, and one that is queued or under way for another run is not queued twice. A worker that is killed between the
+// end of an evaluation and the storing of its result leaves the evaluation to another: that one is made twice, and its
+// result counts once.
+//
+// An evaluation that its run gives up is cancelled at the worker. Each run has a queue of its own, and workers take from
+// the queues in turn, so a run with many jobs does not hold up one with few.
+//
+// # Subjects, streams and permissions
+//
+// All names begin with [Server.Prefix], here evoalloc. A stream's name has it in upper case.
+//
+//	evoalloc.jobs.TASK.DIGEST.KEY.RUN      jobs, in the stream EVOALLOC_JOBS; one consumer a run, named RUN
+//	evoalloc.results.TASK.DIGEST.KEY       results, in the stream EVOALLOC_RESULTS
+//	evoalloc.results.TASK.DIGEST.KEY.back  how often workers gave a job back, in the same stream
+//	evoalloc.call.TASK                     runs say each second which queues they have
+//	evoalloc.cancel.TASK                   runs say which jobs they gave up
+//	evoalloc.told.RUN                      workers tell a run that they are there, and what they began
+//	evoalloc.inbox.ROLE.>                  answers of the server to a worker or a run
+//	EVOALLOC_LARGE                         the object store of results beyond the message limit
+//
+// A KEY is a hash of program and sample. What a role has to be allowed is what [WorkerPermissions] and [RunPermissions]
+// return. A worker can read jobs and write results, and nothing else: it cannot queue, remove or list jobs. Workers of
+// one prefix trust each other: one that lies can store false results for any task of the prefix. Give tasks whose
+// workers are not to be trusted alike prefixes of their own.
+//
+// What a worker says is checked: a result has to be of the task, the digest and the key of its subject, and of a
+// job that waits. A job whose key is not that of its program is refused by the worker. Both are counted, in [Stats] and
+// [WorkerStats].
+//
+// # What is evaluated
+//
+// An [eval.Composite] is one job: the worker evaluates its parts. An evaluator that asks a model does not belong behind
+// a queue, as its calls would be outside of the run's budget, and the model's key on every worker.
+package nats

@@ -1,0 +1,288 @@
+package nats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/printable"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// An Evaluator scores programs by workers. It prints as its task's name, as a task does, so a journal that was
+// begun without workers goes on with them, and the other way round. It is safe for concurrent use. Close it when all its
+// evaluations have ended.
+type Evaluator struct {
+	cfg    Config
+	nc     *nats.Conn
+	run    string
+	places *semaphore.Weighted
+	// posting bounds how many ask the server at once. The answer to one of many thousands would come too late.
+	posting *semaphore.Weighted
+	end     context.CancelFunc
+	ended   sync.WaitGroup
+
+	mu      sync.Mutex
+	jobs    map[string]*waiting
+	began   time.Time            // when the first of jobs was asked for
+	workers map[string]here      // by name
+	others  map[string]time.Time // digests that workers of the task serve and this run does not ask for, when last heard
+	served  time.Time            // when a worker of the digest was last heard; zero before
+	warned  bool                 // that none is left
+	adopted map[string]bool      // other runs that are listened to, and whether their queues are sure to be there
+	stats   Stats
+	failed  error // the server refuses what this needs
+}
+
+var _ eval.Sampler = (*Evaluator)(nil)
+
+const postingAtOnce = 256
+
+// here is a worker.
+type here struct {
+	slots, busy int
+	heard       time.Time
+}
+
+// Stats tell how a run's evaluations go.
+type Stats struct {
+	Workers     int // that were heard of in the last seconds
+	Slots       int // of these workers
+	Busy        int // of the slots, for whichever run
+	Waiting     int // jobs of this run that are queued or under way
+	Done        int // evaluations that brought a result
+	Recalled    int // of these, results that were there already
+	Redelivered int // deliveries of these after the first, because a worker ended, hung or failed
+	Refused     int // results that were not what their subject says
+}
+
+// New connects, makes the streams that are not there and a queue for this run. ctx is for that only.
+func New(ctx context.Context, cfg Config) (*Evaluator, error) {
+	cfg, err := cfg.filled()
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluator{
+		cfg: cfg, run: random(), places: semaphore.NewWeighted(int64(cfg.InFlight)), posting: semaphore.NewWeighted(postingAtOnce),
+		jobs: map[string]*waiting{}, workers: map[string]here{}, others: map[string]time.Time{}, adopted: map[string]bool{},
+	}
+	opening, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
+	if e.nc, err = cfg.Server.connect(ctx, asRun, "evoalloc run "+e.run, func(err error) {
+		refuse(err) // what the server refuses it does not answer
+		e.refused(err)
+	}); err != nil {
+		return nil, err
+	}
+	if err := e.open(opening); err != nil {
+		e.nc.Close()
+		if opening.Err() != nil {
+			err = context.Cause(opening)
+		}
+		return nil, err
+	}
+	e.nc.SetReconnectHandler(func(*nats.Conn) { e.askAll() })
+	keeping, end := context.WithCancel(context.Background())
+	e.end = end
+	e.ended.Go(func() { e.keep(keeping) })
+	return e, nil
+}
+
+// open makes what the server has to have, and listens.
+func (e *Evaluator) open(ctx context.Context) error {
+	s, t := e.cfg.Server, e.cfg.Task
+	if err := s.setUp(ctx, e.nc, e.cfg.Limits); err != nil {
+		return err
+	}
+	if err := s.queue(ctx, e.nc, t, e.run, e.cfg.Lost); err != nil {
+		return err
+	}
+	if _, err := e.nc.Subscribe(s.subject("results", t.token(), t.Digest, "*"), e.arrived); err != nil {
+		return err
+	}
+	if _, err := e.nc.Subscribe(s.subject("told", e.run), e.told); err != nil {
+		return err
+	}
+	return e.nc.FlushTimeout(asking)
+}
+
+// String returns the task's name.
+func (e *Evaluator) String() string { return e.cfg.Task.Name }
+
+// Evaluate scores program by a worker. It returns when the worker's result is there, ctx ends, or no worker serves the
+// task. While it waits for a worker, the Queued of ctx's [llm.Trace] has been called.
+func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	return e.EvaluateSample(ctx, program, 0)
+}
+
+// EvaluateSample scores program as the sample-th independent evaluation, whose result is kept by that number.
+func (e *Evaluator) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
+	if len(program) > MaxProgram {
+		return eval.Invalid("the program has %d bytes, more than the %d that are sent to a worker", len(program), MaxProgram), nil
+	}
+	served := sync.OnceFunc(llm.TraceOf(ctx).Queued())
+	defer served()
+	if err := e.places.Acquire(ctx, 1); err != nil {
+		return eval.Result{}, fmt.Errorf("nats: waiting for one of %d jobs in flight: %w", e.cfg.InFlight, context.Cause(ctx))
+	}
+	defer e.places.Release(1)
+	w, first, err := e.join(program, sample)
+	if err != nil {
+		return eval.Result{}, err
+	}
+	defer e.leave(w)
+	if first && e.posting.Acquire(ctx, 1) == nil {
+		posted := make(chan struct{}) // by a goroutine that ends: this one's stack stays as small as waiting needs
+		go func() {
+			defer close(posted)
+			e.post(ctx, w)
+		}()
+		<-posted
+		e.posting.Release(1)
+	}
+	select {
+	case <-w.began:
+		served()
+	case <-w.done:
+	case <-ctx.Done():
+	}
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+		return eval.Result{}, fmt.Errorf("nats: waiting for a worker's result: %w", context.Cause(ctx))
+	}
+	if w.err != nil {
+		return eval.Result{}, w.err
+	}
+	return e.whole(ctx, w.record)
+}
+
+// whole returns the result of a record, which may be in the object store.
+func (e *Evaluator) whole(ctx context.Context, r record) (eval.Result, error) {
+	if !r.Large {
+		return r.Result.Clone().Clean(), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin) // or a part that is late for 5 s ends the run
+	defer cancel()
+	js, err := api(e.nc)
+	if err != nil {
+		return eval.Result{}, err
+	}
+	store, err := js.ObjectStore(ctx, e.cfg.Server.large())
+	if err != nil {
+		return eval.Result{}, fmt.Errorf("nats: opening the object store: %w", err)
+	}
+	object, err := store.Get(ctx, largeName(e.cfg.Task, r.Key))
+	if err != nil {
+		return eval.Result{}, fmt.Errorf("nats: reading the large result %s: %w", r.Key, err)
+	}
+	defer object.Close()
+	text, err := io.ReadAll(io.LimitReader(object, maxLarge))
+	if err == nil {
+		err = object.Error()
+	}
+	var result eval.Result
+	if err == nil {
+		err = json.Unmarshal(text, &result)
+	}
+	if err != nil {
+		return eval.Result{}, fmt.Errorf("nats: reading the large result %s: %w", r.Key, err)
+	}
+	return result.Clean(), nil
+}
+
+// Stats returns how it goes.
+func (e *Evaluator) Stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.stats
+	s.Waiting = len(e.jobs)
+	for _, w := range e.workers {
+		s.Workers, s.Slots, s.Busy = s.Workers+1, s.Slots+w.slots, s.Busy+w.busy
+	}
+	return s
+}
+
+// Close removes the run's queue and disconnects. Results stay for others.
+func (e *Evaluator) Close() error {
+	e.end()
+	e.ended.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if js, err := api(e.nc); err == nil && e.nc.IsConnected() {
+		js.DeleteConsumer(ctx, e.cfg.Server.jobs(), e.run) // or it goes when nobody has asked for it in an hour
+	}
+	e.nc.Close()
+	e.fail(errors.New("nats: the evaluator is closed"))
+	return nil
+}
+
+// refused ends all evaluations, because the server does not allow what they need.
+func (e *Evaluator) refused(err error) {
+	e.mu.Lock()
+	e.failed = err
+	e.mu.Unlock()
+	e.fail(err)
+}
+
+// told takes in what a worker says, to this run or to one whose job this run waits for, too.
+func (e *Evaluator) told(m *nats.Msg) {
+	var n notice
+	if json.Unmarshal(m.Data, &n) != nil || n.Worker == "" || len(n.Worker) > 200 {
+		return
+	}
+	n.Worker, n.Error = printable.Line(n.Worker), printable.Line(n.Error)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch n.Kind {
+	case "here":
+		if m.Subject == e.cfg.Server.subject("told", e.run) {
+			e.heard(n)
+		}
+	case "began":
+		if w, ok := e.jobs[n.Key]; ok {
+			w.begin()
+		}
+	case "failed":
+		if w, ok := e.jobs[n.Key]; ok {
+			w.failedOn(n, len(e.workers))
+		}
+	}
+}
+
+// heard notes a worker. The caller holds the lock.
+func (e *Evaluator) heard(n notice) {
+	now := time.Now()
+	if n.Digest != e.cfg.Task.Digest {
+		if digests.MatchString(n.Digest) && len(e.others) < 100 {
+			e.others[n.Digest] = now
+		}
+		return
+	}
+	if _, known := e.workers[n.Worker]; !known {
+		e.cfg.Logger.Debug("nats: a worker serves the run", "worker", printable.Line(n.Worker), "slots", n.Slots)
+	}
+	e.workers[n.Worker] = here{max(n.Slots, 0), max(n.Busy, 0), now}
+	e.served, e.warned = now, false
+}
+
+// unserved returns the error of a run whose task nobody serves. The caller holds the lock.
+func (e *Evaluator) unserved() error {
+	t := e.cfg.Task
+	if len(e.others) == 0 {
+		return fmt.Errorf("nats: no worker of the task %q answers at %s, of any version; this run's digest is %s: start workers with the same task, or look at their subjects' permissions",
+			t.Name, e.cfg.Server.URL, t.Digest)
+	}
+	return fmt.Errorf("nats: no worker serves the task %q with this run's digest %s; those that answer at %s have %v: give both the same folder, evaluator, runtime and flags",
+		t.Name, t.Digest, e.cfg.Server.URL, slices.Sorted(maps.Keys(e.others)))
+}

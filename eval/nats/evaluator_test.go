@@ -1,0 +1,291 @@
+package nats_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/nats"
+	"github.com/evoalloc/evoalloc/eval/nats/embedded"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+func TestWorkersScorePrograms(t *testing.T) {
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: length, Slots: 4})
+	e := run(t, nats.Config{Server: server, InFlight: 10, Lost: time.Minute}) // so that a busy machine loses none
+	each(t, e, 100, "program")
+	r, err := e.Evaluate(t.Context(), "bad one")
+	if err != nil || r.Valid || r.Reason != "it is bad" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := e.Stats(); got.Done != 101 || got.Waiting != 0 || got.Redelivered != 0 || got.Refused != 0 {
+		t.Errorf("run: %+v", got)
+	}
+	until(t, "the worker has acknowledged all", func() bool { return w.Stats().Done == 101 })
+	if got := w.Stats(); got.Invalid != 1 || got.Failed+got.Refused+got.Unlike+got.Poisoned != 0 {
+		t.Errorf("worker: %+v", got)
+	}
+	if e.String() != "cp" {
+		t.Errorf("it prints as %v, and a journal has the task's name", e)
+	}
+}
+
+// Runs that begin at once on a server without streams make them together.
+func TestRunsBeginAtOnce(t *testing.T) {
+	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			e, err := nats.New(t.Context(), nats.Config{Server: server, Task: cp})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			e.Close()
+		})
+	}
+	all.Wait()
+}
+
+// What was paid for is not paid for again: by another run, by one that runs at the same time, by one that goes on. A
+// sample or a run that is kept apart is another evaluation.
+func TestNothingIsPaidForTwice(t *testing.T) {
+	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
+	var made atomic.Int64
+	slow := eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+		made.Add(1)
+		time.Sleep(20 * time.Millisecond)
+		return length(ctx, program)
+	})
+	work(t, nats.WorkerConfig{Server: server, Evaluator: slow, Slots: 4})
+	work(t, nats.WorkerConfig{Server: server, Evaluator: slow, Slots: 4})
+	a, b := run(t, nats.Config{Server: server}), run(t, nats.Config{Server: server})
+	var both sync.WaitGroup
+	for _, e := range []*nats.Evaluator{a, b, a} {
+		both.Go(func() { each(t, e, 50, "program") })
+	}
+	both.Wait()
+	if got := made.Load(); got != 50 {
+		t.Errorf("%d evaluations of 50 programs by two runs at once", got)
+	}
+	a.Close()
+	c := run(t, nats.Config{Server: server})
+	each(t, c, 50, "program")
+	if got := c.Stats(); made.Load() != 50 || got.Recalled != 50 {
+		t.Errorf("%d evaluations after a third run: %+v", made.Load(), got)
+	}
+	if _, err := c.EvaluateSample(t.Context(), "program 1", 1); err != nil || made.Load() != 51 {
+		t.Errorf("another sample: %v, %d evaluations", err, made.Load())
+	}
+	each(t, run(t, nats.Config{Server: server, Apart: "again"}), 50, "program")
+	if got := made.Load(); got != 101 {
+		t.Errorf("%d evaluations after a run that is kept apart", got)
+	}
+}
+
+// A run that waits for what a run that was killed had queued is served.
+func TestTheQueueOfADeadRunIsServed(t *testing.T) {
+	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
+	queuedByAnother(t, nats.Config{Server: server}, "program 0", "program 1")
+	work(t, nats.WorkerConfig{Server: server, Evaluator: length})
+	e := run(t, nats.Config{Server: server})
+	each(t, e, 3, "program")
+	if got := e.Stats(); got.Done != 3 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A run whose task nobody serves says so within seconds, with both digests.
+func TestNobodyServes(t *testing.T) {
+	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
+	other := nats.Task{Name: "cp", Digest: "fedcba9876543210"}
+	e := run(t, nats.Config{Server: server, Unserved: 100 * time.Millisecond})
+	_, err := e.Evaluate(t.Context(), "program")
+	if err == nil || !strings.Contains(err.Error(), cp.Digest) || !strings.Contains(err.Error(), "no worker of the task") {
+		t.Errorf("without workers: %v", err)
+	}
+	w, _ := work(t, nats.WorkerConfig{Server: server, Task: other, Evaluator: length})
+	work(t, nats.WorkerConfig{Server: server, Task: nats.Task{Name: "ht", Digest: cp.Digest}, Evaluator: length})
+	until(t, "the worker of another version has heard of the run", func() bool { return w.Stats().Unlike == 1 })
+	e = run(t, nats.Config{Server: server, Unserved: 100 * time.Millisecond})
+	until(t, "the run has heard of the worker", func() bool { return nats.Others(e) == 1 })
+	_, err = e.Evaluate(t.Context(), "program")
+	if err == nil || !strings.Contains(err.Error(), cp.Digest) || !strings.Contains(err.Error(), other.Digest) {
+		t.Errorf("with a worker of another version: %v", err)
+	}
+	if got := w.Stats(); got.Done != 0 || got.Unlike != 2 {
+		t.Errorf("the worker of another version: %+v", got)
+	}
+	work(t, nats.WorkerConfig{Server: server, Evaluator: length})
+	e = run(t, nats.Config{Server: server})
+	each(t, e, 1, "program")
+}
+
+// An evaluation that its run gives up ends at the worker, and one that is queued is gone.
+func TestACancelledEvaluationEndsAtTheWorker(t *testing.T) {
+	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
+	begun, ended := make(chan string, 10), make(chan error, 10)
+	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+		begun <- program
+		if program != "under way" {
+			return length(ctx, program)
+		}
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return eval.Result{}, ctx.Err()
+	})})
+	e := run(t, nats.Config{Server: server})
+	back := make(chan string, 2)
+	var cancels []context.CancelCauseFunc
+	var both sync.WaitGroup
+	enough := errors.New("enough")
+	for i, program := range []string{"under way", "queued"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancels = append(cancels, cancel)
+		both.Go(func() {
+			if _, err := e.Evaluate(ctx, program); !errors.Is(err, enough) {
+				t.Errorf("%s: %v", program, err)
+			}
+			back <- program
+		})
+		until(t, "it is queued", func() bool { return nats.Queued(e) == i+1 })
+		if program == "under way" {
+			<-begun
+		}
+	}
+	cancels[1](enough) // first, or the worker might take it
+	<-back
+	until(t, "it is not in the queue", func() bool { return nats.Stored(t, e) == 1 })
+	cancels[0](enough)
+	both.Wait()
+	<-ended
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if r, err := e.Evaluate(ctx, "quick"); err != nil || r.Score != 5 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := <-begun; got != "quick" {
+		t.Errorf("%q was evaluated after it was given up", got)
+	}
+	if got := w.Stats(); got.GivenUp != 1 || got.Failed != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Time in the queue is told as waiting, so that a budget of evaluators' time does not count it.
+func TestWaitingIsTold(t *testing.T) {
+	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
+	begun, goOn := make(chan bool), make(chan bool)
+	e := run(t, nats.Config{Server: server})
+	var waits atomic.Int64
+	ctx := llm.WithTrace(t.Context(), &llm.Trace{Queued: func() func() {
+		waits.Add(1)
+		return func() { waits.Add(-1) }
+	}})
+	var one sync.WaitGroup
+	one.Go(func() { e.Evaluate(ctx, "program") })
+	until(t, "it waits", func() bool { return waits.Load() == 1 })
+	work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+		begun <- true
+		<-goOn
+		return length(ctx, program)
+	})})
+	<-begun
+	until(t, "it waits no more", func() bool { return waits.Load() == 0 })
+	close(goOn)
+	one.Wait()
+}
+
+// What is beyond the message limit goes through the object store; eval's bounds have cut it before.
+func TestALargeResult(t *testing.T) {
+	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
+	work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+		r := eval.Result{Score: 1, Valid: true, Artifacts: map[string]string{}, Cases: make([]float64, 2*eval.MaxCases)}
+		for i := range 20 {
+			r.Artifacts[fmt.Sprint(i)] = strings.Repeat("\x01", 100<<10) // six bytes each as JSON
+		}
+		return r, nil
+	})})
+	first := run(t, nats.Config{Server: server})
+	for _, e := range []*nats.Evaluator{first, run(t, nats.Config{Server: server})} {
+		r, err := e.Evaluate(t.Context(), "large")
+		size := 0
+		for _, text := range r.Artifacts {
+			size += len(text)
+		}
+		if err != nil || !r.Valid || size < eval.MaxArtifactBytes/2 || size > eval.MaxArtifactBytes || len(r.Cases) != eval.MaxCases {
+			t.Errorf("%v with %d bytes of artifacts, %d cases: %v", r.Valid, size, len(r.Cases), err)
+		}
+	}
+	if r, err := first.Evaluate(t.Context(), strings.Repeat("x", nats.MaxProgram+1)); err != nil || r.Valid || !strings.Contains(r.Reason, "bytes") {
+		t.Errorf("a program that is too long: %+v, %v", r, err)
+	}
+	if r, err := first.Evaluate(t.Context(), strings.Repeat("x", nats.MaxProgram)); err != nil || !r.Valid {
+		t.Errorf("a program of the most bytes: %v, %v", r.Valid, err)
+	}
+}
+
+// A run with many jobs does not hold up one with few.
+func TestRunsAreServedInTurn(t *testing.T) {
+	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
+	var order []string
+	many, few := run(t, nats.Config{Server: server}), run(t, nats.Config{Server: server})
+	var all sync.WaitGroup
+	all.Go(func() { each(t, many, 200, "many") })
+	until(t, "the many are queued", func() bool { return nats.Queued(many) == 200 })
+	all.Go(func() { each(t, few, 5, "few") })
+	until(t, "the few are queued", func() bool { return nats.Queued(few) == 5 })
+	hold := make(chan bool)
+	work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+		<-hold
+		order = append(order, program) // one slot
+		return length(ctx, program)
+	})})
+	until(t, "both runs have heard of the worker", func() bool { return many.Stats().Workers+few.Stats().Workers == 2 })
+	close(hold)
+	all.Wait()
+	last := 0
+	for i, program := range order {
+		if strings.HasPrefix(program, "few") {
+			last = i
+		}
+	}
+	if last > 20 {
+		t.Errorf("the last of the few was evaluated at place %d of %d", last, len(order))
+	}
+}
+
+// A server that takes the connection and never answers holds neither up for longer than its context.
+func TestConnectingEndsWithTheContext(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	server := nats.Server{URL: "nats://" + l.Addr().String()}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := nats.New(ctx, nats.Config{Server: server, Task: cp}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a run: %v", err)
+	}
+	w, err := nats.NewWorker(nats.WorkerConfig{Server: server, Task: cp, Evaluator: length})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(ctx); err != nil {
+		t.Errorf("a worker: %v", err)
+	}
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("they gave up after %v", took)
+	}
+}

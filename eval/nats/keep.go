@@ -1,0 +1,160 @@
+package nats
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
+)
+
+const (
+	calling      = time.Second      // between calls
+	review       = 10 * time.Second // after which the server is asked about a job again
+	reviewAtOnce = 100              // jobs that it is asked about between two calls
+	answering    = 5 * time.Second  // between the answers of a worker to one run
+	silence      = 3 * answering    // after which a worker is gone
+	requeue      = time.Minute      // between makings of the queue, which is there unless nobody asked for it for long
+)
+
+// keep calls for workers, and sees to jobs whose result or place in the queue may have got lost.
+func (e *Evaluator) keep(ctx context.Context) {
+	tick := time.NewTicker(calling)
+	defer tick.Stop()
+	made := time.Now()
+	for {
+		e.call()
+		if e.nc.IsConnected() {
+			if time.Since(made) > requeue && e.remake(ctx) == nil {
+				made = time.Now()
+				e.forgetAdopted()
+			}
+			e.review(ctx)
+		}
+		e.look(time.Now())
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// remake makes the queue if it is not there. The calls do not wait long for that.
+func (e *Evaluator) remake(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	return e.cfg.Server.queue(ctx, e.nc, e.cfg.Task, e.run, e.cfg.Lost)
+}
+
+func (e *Evaluator) forgetAdopted() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for run := range e.adopted {
+		e.adopted[run] = false
+	}
+}
+
+// call tells workers of the queues that this run's jobs are in: its own, and those of runs that queued the same.
+func (e *Evaluator) call() {
+	c := call{Run: e.run, Task: e.cfg.Task.Name, Digest: e.cfg.Task.Digest, Queues: []string{e.run}}
+	e.mu.Lock()
+	others := map[string]bool{}
+	for _, w := range e.jobs {
+		if w.queue != "" && w.queue != e.run && !others[w.queue] && len(others) < maxQueues-1 {
+			others[w.queue] = true
+			c.Queues = append(c.Queues, w.queue)
+		}
+	}
+	e.mu.Unlock()
+	text, _ := json.Marshal(c)
+	e.nc.Publish(e.cfg.Server.subject("call", e.cfg.Task.token()), text) // or the next time
+}
+
+// maxQueues is how many queues a call names.
+const maxQueues = 100
+
+// review asks the server about jobs that it was not asked about for a while.
+func (e *Evaluator) review(ctx context.Context) {
+	e.mu.Lock()
+	var due []*waiting
+	now := time.Now()
+	for _, w := range e.jobs {
+		if now.Sub(w.checked) > review && len(due) < reviewAtOnce {
+			w.checked = now
+			due = append(due, w)
+		}
+	}
+	e.mu.Unlock()
+	for _, w := range due {
+		if ctx.Err() != nil || !e.nc.IsConnected() {
+			return
+		}
+		e.post(ctx, w)
+	}
+}
+
+// askAll has the server asked about all jobs at the next call: what it said meanwhile did not get here.
+func (e *Evaluator) askAll() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, w := range e.jobs {
+		w.checked = time.Time{}
+	}
+}
+
+// look forgets workers that are silent, and gives up where nobody is left to serve.
+func (e *Evaluator) look(now time.Time) {
+	if err := e.hopeless(now); err != nil {
+		e.fail(err)
+	}
+}
+
+// hopeless returns an error if waiting cannot help any more.
+func (e *Evaluator) hopeless(now time.Time) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for name, w := range e.workers {
+		if now.Sub(w.heard) > silence {
+			delete(e.workers, name)
+		}
+	}
+	for digest, heard := range e.others {
+		if now.Sub(heard) > silence {
+			delete(e.others, digest)
+		}
+	}
+	if len(e.workers) > 0 || len(e.jobs) == 0 {
+		return nil
+	}
+	if e.served.IsZero() {
+		if now.Sub(e.began) > e.cfg.Unserved {
+			return e.unserved()
+		}
+		return nil
+	}
+	if !e.warned {
+		e.warned = true
+		e.cfg.Logger.Warn("nats: no worker is left: the run waits", "task", printable.Line(e.cfg.Task.Name), "digest", printable.Line(e.cfg.Task.Digest), "jobs", len(e.jobs), "for", e.cfg.Gone)
+	}
+	if since := later(e.served, e.began); e.cfg.Gone >= 0 && now.Sub(since) > e.cfg.Gone {
+		return e.unserved()
+	}
+	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// random returns 16 random hexadecimal digits.
+func random() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,113 @@
+package nats_test
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/nats"
+	"github.com/evoalloc/evoalloc/eval/nats/embedded"
+)
+
+var long = flag.Bool("long", false, "have the tests of failures last a minute each, in place of seconds")
+
+// The processes of the tests are this binary again.
+const (
+	asWorkerOf = "EVOALLOC_TEST_WORKER_OF" // URL of the server
+	logsTo     = "EVOALLOC_TEST_LOG"       // file with a line for each evaluation that ended
+	serverIn   = "EVOALLOC_TEST_SERVER_IN" // folder of the streams
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv(asWorkerOf) != "":
+		os.Exit(beWorker(os.Getenv(asWorkerOf), os.Getenv(logsTo)))
+	case os.Getenv(serverIn) != "":
+		os.Exit(beServer(os.Getenv(serverIn)))
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+func beServer(dir string) int {
+	s, err := embedded.Start(embedded.Config{Dir: dir})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println(s.URL())
+	io.Copy(io.Discard, os.Stdin) // until the test has ended, or it is killed
+	return 0
+}
+
+// beWorker scores programs by their length, in 10 ms, writes each to a file then, and dies of "die".
+func beWorker(url, path string) int {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return 1
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	for ctx.Err() == nil {
+		w, err := nats.NewWorker(nats.WorkerConfig{
+			Server: nats.Server{URL: url}, Task: cp, Slots: 2, Grace: -1, Logger: slog.New(slog.DiscardHandler),
+			Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+				if program == "die" {
+					os.Exit(3)
+				}
+				time.Sleep(10 * time.Millisecond)
+				fmt.Fprintln(f, program)
+				return length(ctx, program)
+			}),
+		})
+		if err == nil {
+			err = w.Run(ctx)
+		}
+		if err != nil { // the server is down, perhaps
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	return 0
+}
+
+// serverProcess starts a server with its streams in dir, and returns its URL.
+func serverProcess(t *testing.T, dir string) (url string, kill func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), serverIn+"="+dir)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill = sync.OnceFunc(func() {
+		cmd.Process.Kill()
+		in.Close()
+		cmd.Wait()
+	})
+	t.Cleanup(kill)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the server did not start: %v", err)
+	}
+	return strings.TrimSpace(line), kill
+}

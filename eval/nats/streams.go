@@ -1,0 +1,150 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Limits bound what the server keeps on its disk. They hold for the streams that a run makes. Streams that are there
+// stay as they are.
+type Limits struct {
+	JobsAge     time.Duration // after which a job that nobody took is dropped; 0 means 24 hours
+	JobsBytes   int64         // of all queued jobs: further ones wait at their runs; 0 means 256 MiB
+	ResultsAge  time.Duration // after which a result is forgotten; 0 means 30 days
+	ResultsSize int64         // bytes of all results: the oldest are forgotten; 0 means 1 GiB
+	LargeSize   int64         // bytes of results beyond the message limit; 0 means 256 MiB
+	Replicas    int           // in a cluster, how many servers keep each; 0 means 1
+}
+
+func (l Limits) filled() Limits {
+	l.JobsAge, l.ResultsAge = or(l.JobsAge, 24*time.Hour), or(l.ResultsAge, 30*24*time.Hour)
+	l.JobsBytes, l.ResultsSize, l.LargeSize = or(l.JobsBytes, 256<<20), or(l.ResultsSize, 1<<30), or(l.LargeSize, 256<<20)
+	l.Replicas = or(l.Replicas, 1)
+	return l
+}
+
+// or returns v, or what stands for it if it is 0.
+func or[T comparable](v, instead T) T {
+	var none T
+	if v == none {
+		return instead
+	}
+	return v
+}
+
+// api returns the client of JetStream's API. A busy server may take long to answer what changes its disk.
+func api(nc *nats.Conn) (jetstream.JetStream, error) {
+	return jetstream.New(nc, jetstream.WithDefaultTimeout(answerWithin))
+}
+
+// answerWithin is how long an answer of JetStream's API may take, where it is not asked again.
+const answerWithin = 30 * time.Second
+
+// setUp makes the streams that are not there.
+func (s Server) setUp(ctx context.Context, nc *nats.Conn, l Limits) error {
+	js, err := api(nc)
+	if err != nil {
+		return err
+	}
+	for _, c := range []jetstream.StreamConfig{{
+		Name: s.jobs(), Subjects: []string{s.subject("jobs", ">")}, Retention: jetstream.WorkQueuePolicy,
+		Discard: jetstream.DiscardNew, MaxAge: l.JobsAge, MaxBytes: l.JobsBytes,
+	}, {
+		Name: s.results(), Subjects: []string{s.subject("results", ">")}, MaxMsgsPerSubject: 1,
+		Discard: jetstream.DiscardOld, MaxAge: l.ResultsAge, MaxBytes: l.ResultsSize,
+	}} {
+		c.Storage, c.Replicas, c.AllowDirect = jetstream.FileStorage, l.Replicas, true
+		err := patiently(ctx, func() error {
+			_, err := js.Stream(ctx, c.Name)
+			return err
+		})
+		if err == nil {
+			continue
+		} else if !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return fmt.Errorf("nats: looking for the stream %s: %w", c.Name, err)
+		}
+		err = patiently(ctx, func() error {
+			_, err := js.CreateStream(ctx, c)
+			return err
+		})
+		if err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return fmt.Errorf("nats: making the stream %s: %w", c.Name, err)
+		}
+	}
+	err = patiently(ctx, func() error {
+		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: s.large(), TTL: l.ResultsAge, MaxBytes: l.LargeSize, Storage: jetstream.FileStorage, Replicas: l.Replicas,
+		})
+		return err
+	})
+	if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
+		return fmt.Errorf("nats: making the object store %s: %w", s.large(), err)
+	}
+	return nil
+}
+
+// What JetStream's API says if it cannot look for a stream or make one for now: two make one at once, the server has
+// just begun, it still loads the account, or a cluster has not found a leader.
+const (
+	storeFailed          = 10077
+	createFailed         = 10049
+	noLeader             = 10008
+	notEnabled           = 10076
+	notEnabledForAccount = 10039
+)
+
+// patience is for how long such an attempt is made again. A server without JetStream says the same for good.
+const patience = 5 * time.Second
+
+// patiently calls attempt until it succeeds, fails for good, or patience ends. It returns the last error. An attempt that
+// got no answer has waited long enough.
+func patiently(ctx context.Context, attempt func() error) error {
+	for end := time.Now().Add(patience); ; sleep(ctx, 100*time.Millisecond) {
+		err := attempt()
+		if err == nil || !passing(err) || ctx.Err() != nil || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// passing reports whether err is one that may pass. The first, that nobody listens to the API, is a server's that has not
+// started JetStream yet.
+func passing(err error) bool {
+	if errors.Is(err, nats.ErrNoResponders) {
+		return true
+	}
+	var api *jetstream.APIError
+	if !errors.As(err, &api) {
+		return false
+	}
+	switch api.ErrorCode {
+	case storeFailed, createFailed, noLeader, notEnabled, notEnabledForAccount:
+		return true
+	}
+	return false
+}
+
+// queue makes the queue of a run, if it is not there.
+func (s Server) queue(ctx context.Context, nc *nats.Conn, t Task, run string, lost time.Duration) error {
+	js, err := api(nc)
+	if err != nil {
+		return err
+	}
+	_, err = js.CreateOrUpdateConsumer(ctx, s.jobs(), jetstream.ConsumerConfig{
+		Durable: run, FilterSubject: s.subject("jobs", t.token(), t.Digest, "*", run),
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: lost, MaxDeliver: -1, MaxAckPending: -1, MaxWaiting: 1 << 16,
+		InactiveThreshold: queueIdle,
+	})
+	if err != nil {
+		return fmt.Errorf("nats: making the queue %s: %w", run, err)
+	}
+	return nil
+}
+
+// queueIdle is how long a queue stays that no worker asks for.
+const queueIdle = time.Hour

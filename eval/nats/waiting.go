@@ -1,0 +1,222 @@
+package nats
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
+)
+
+// A waiting is a job that evaluations of this run wait for. Its Evaluator's lock guards what changes.
+type waiting struct {
+	job
+	waiters  int
+	queue    string    // the run whose queue has it; "" as long as that is not known
+	checked  time.Time // when the server was last asked about it
+	began    chan struct{}
+	done     chan struct{}
+	record   record // once done
+	err      error  // once done
+	over     bool
+	failures int
+	failed   map[string]string // what workers' evaluators said, by worker
+}
+
+// join returns the job of a sample of program. first is whether this is the first that waits for it.
+func (e *Evaluator) join(program string, sample int) (w *waiting, first bool, err error) {
+	key := keyOf(e.cfg.Apart, program, sample)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.failed != nil {
+		return nil, false, e.failed
+	}
+	if w, ok := e.jobs[key]; ok {
+		w.waiters++
+		return w, false, nil
+	}
+	if len(e.jobs) == 0 {
+		e.began = time.Now()
+	}
+	w = &waiting{
+		job: job{
+			Task: e.cfg.Task, Key: key, Apart: e.cfg.Apart, Sample: sample, Run: e.run, Program: program,
+			Deaths: e.cfg.Deaths, Lost: e.cfg.Lost, Timeout: e.cfg.Timeout,
+		},
+		waiters: 1, checked: time.Now(), began: make(chan struct{}), done: make(chan struct{}),
+	}
+	e.jobs[key] = w
+	return w, true, nil
+}
+
+// leave is called by each that joined. The last takes a job without a result back.
+func (e *Evaluator) leave(w *waiting) {
+	e.mu.Lock()
+	w.waiters--
+	last := w.waiters == 0
+	if last && e.jobs[w.Key] == w {
+		delete(e.jobs, w.Key)
+	}
+	takeBack, own := last && (!w.over || w.err != nil), w.queue == e.run
+	e.mu.Unlock()
+	if takeBack && e.nc.IsConnected() {
+		e.takeBack(w, own)
+	}
+}
+
+// takeBack removes a job of this run's queue and has its worker, if it has one, give it up. It does not return before
+// the server has answered, so that a run that ends leaves nothing. Should that fail, the evaluation is made in vain.
+func (e *Evaluator) takeBack(w *waiting, own bool) {
+	s := e.cfg.Server
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	filter, _ := json.Marshal(map[string]string{"filter": s.subject("jobs", w.token(), w.Digest, w.Key, e.run)})
+	e.nc.RequestWithContext(ctx, "$JS.API.STREAM.PURGE."+s.jobs(), filter)
+	if own {
+		e.nc.Publish(s.subject("cancel", w.token()), []byte(w.Digest+" "+w.Key))
+	}
+}
+
+// begin notes that a worker evaluates it.
+func (w *waiting) begin() {
+	select {
+	case <-w.began:
+	default:
+		close(w.began)
+	}
+}
+
+// failuresAllowed is how many workers' evaluators may fail with a job.
+const failuresAllowed = 3
+
+// failedOn notes that a worker's evaluator failed, of so many workers.
+func (w *waiting) failedOn(n notice, workers int) {
+	if w.failed == nil {
+		w.failed = map[string]string{}
+	}
+	w.failed[n.Worker] = n.Error
+	w.failures++
+	if w.failures >= failuresAllowed && len(w.failed) >= min(failuresAllowed, workers) {
+		w.finish(record{}, fmt.Errorf("nats: the evaluator failed on %d workers, last on %s: %s", len(w.failed), n.Worker, n.Error))
+	}
+}
+
+// finish ends it, once.
+func (w *waiting) finish(r record, err error) {
+	if !w.over {
+		w.over, w.record, w.err = true, r, err
+		close(w.done)
+	}
+}
+
+// fail ends all jobs with an error.
+func (e *Evaluator) fail(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, w := range e.jobs {
+		w.finish(record{}, err)
+	}
+}
+
+// arrived takes in a result. Those that nobody waits for are other runs'.
+func (e *Evaluator) arrived(m *nats.Msg) {
+	key := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+	e.mu.Lock()
+	w, ok := e.jobs[key]
+	e.mu.Unlock()
+	if ok {
+		e.take(w, m, false)
+	}
+}
+
+// take takes in the result of a job.
+func (e *Evaluator) take(w *waiting, m *nats.Msg, recalled bool) {
+	r, err := readRecord(e.cfg.Server, e.cfg.Task, m.Subject, m.Data)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case err != nil:
+		e.stats.Refused++
+		e.cfg.Logger.Warn("nats: a result is refused", "subject", printable.Line(m.Subject), "why", printable.Line(err.Error()))
+		if recalled { // so that no other can be stored
+			w.finish(record{}, fmt.Errorf("nats: the result that is stored as %s is refused: %w", m.Subject, err))
+		}
+		return
+	case w.over:
+		return
+	}
+	e.stats.Done++
+	if recalled && w.queue == "" {
+		e.stats.Recalled++
+	} else {
+		e.stats.Redelivered += max(r.Tries, 1) - 1
+	}
+	delete(e.jobs, w.Key)
+	w.finish(r, nil)
+}
+
+// post looks the result of a job up, and queues the job if there is none. What fails is tried again by keep.
+func (e *Evaluator) post(ctx context.Context, w *waiting) {
+	s := e.cfg.Server
+	m, err := lastOf(ctx, e.nc, s.results(), s.subject("results", w.token(), w.Digest, w.Key))
+	if err == nil && m != nil {
+		e.take(w, m, true)
+		return
+	}
+	if err == nil {
+		err = storeNew(ctx, e.nc, w.message(s), s.subject("jobs", w.token(), w.Digest, w.Key, "*"))
+	}
+	queue := e.run
+	if present(err) {
+		queue, err = e.holder(ctx, w)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w.checked = time.Now()
+	if err != nil {
+		w.checked = time.Time{}
+		e.cfg.Logger.Debug("nats: queuing a job failed for now", "error", printable.Line(err.Error()))
+		return
+	}
+	w.queue = queue
+}
+
+// holder returns the run in whose queue a job is, and sees to it that its queue is there: that run may be long gone. What
+// workers tell that run of the job is for this one, too.
+func (e *Evaluator) holder(ctx context.Context, w *waiting) (string, error) {
+	s := e.cfg.Server
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	last, _ := json.Marshal(map[string]string{"last_by_subj": s.subject("jobs", w.token(), w.Digest, w.Key, "*")})
+	m, err := e.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+s.jobs(), last)
+	if err != nil {
+		return "", err
+	}
+	subject := m.Header.Get("Nats-Subject")
+	run := subject[strings.LastIndexByte(subject, '.')+1:]
+	if run == "" {
+		return "", fmt.Errorf("nats: a job that was queued is gone: %s", m.Header.Get("Status"))
+	}
+	e.mu.Lock()
+	known := run == e.run || e.adopted[run]
+	e.mu.Unlock()
+	if known {
+		return run, nil
+	}
+	if err := s.queue(ctx, e.nc, w.Task, run, e.cfg.Lost); err != nil {
+		return "", err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, listened := e.adopted[run]; !listened {
+		if _, err := e.nc.Subscribe(s.subject("told", run), e.told); err != nil {
+			return "", err
+		}
+	}
+	e.adopted[run] = true
+	return run, nil
+}

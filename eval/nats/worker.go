@@ -1,0 +1,277 @@
+package nats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
+)
+
+// A Worker takes the jobs of a task and scores them with an evaluator of its own machine. Its methods are safe for
+// concurrent use.
+type Worker struct {
+	cfg WorkerConfig
+
+	nc     *nats.Conn
+	queues *queues
+
+	mu       sync.Mutex
+	running  map[string]*running // by key
+	runs     map[string]time.Time
+	busy     int
+	inARow   int // evaluations whose evaluator failed
+	stats    WorkerStats
+	stopping bool
+	fatal    context.CancelCauseFunc
+}
+
+// running is a job under way.
+type running struct {
+	cancel  context.CancelFunc
+	givenUp bool // by its run
+}
+
+// WorkerStats count what a worker did.
+type WorkerStats struct {
+	Done     int // jobs scored, their results stored
+	Invalid  int // of these, the programs that are invalid
+	Known    int // jobs that had a result already
+	Poisoned int // jobs that had ended too many workers, found invalid without an evaluation
+	GivenUp  int // jobs that their runs gave up
+	Failed   int // jobs whose evaluator failed
+	Refused  int // jobs that are not what they say
+	Unlike   int // runs of the task with another digest, which were not served
+}
+
+// errorsInARow is after how many errors of its evaluator a worker ends: it would have all jobs of the others.
+const errorsInARow = 3
+
+// NewWorker returns a Worker of which Run is to be called.
+func NewWorker(cfg WorkerConfig) (*Worker, error) {
+	var err error
+	if cfg.Server, err = cfg.Server.filled(); err != nil {
+		return nil, err
+	}
+	if err := cfg.Task.validate(); err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	cfg.Slots, cfg.Grace, cfg.Logger = or(cfg.Slots, 1), or(cfg.Grace, 10*time.Second), or(cfg.Logger, slog.Default())
+	cfg.Name = printable.Line(or(cfg.Name, fmt.Sprintf("%s-%d-%s", host, os.Getpid(), random()[:4])))
+	switch {
+	case cfg.Evaluator == nil:
+		return nil, errors.New("nats: WorkerConfig.Evaluator is nil")
+	case cfg.Slots < 1:
+		return nil, fmt.Errorf("nats: WorkerConfig.Slots is %d: need at least 1", cfg.Slots)
+	case len(cfg.Name) > 100:
+		return nil, fmt.Errorf("nats: WorkerConfig.Name has %d bytes: need at most 100", len(cfg.Name))
+	}
+	return &Worker{cfg: cfg, queues: newQueues(), running: map[string]*running{}, runs: map[string]time.Time{}}, nil
+}
+
+// Stats returns what the worker did so far.
+func (w *Worker) Stats() WorkerStats {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stats
+}
+
+// Run serves until ctx ends, which is not an error. It is to be called once. It returns an error if the server cannot be
+// reached in the beginning or refuses what the worker needs, and if the evaluator fails three times in a row: such a
+// worker would take the others' jobs for nothing. When ctx ends, evaluations under way may go on for the grace
+// period.
+func (w *Worker) Run(ctx context.Context) error {
+	taking, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	w.fatal = stop
+	nc, err := w.cfg.Server.connect(ctx, asWorker, "evoalloc worker "+w.cfg.Name, stop)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return err
+	}
+	defer nc.Close()
+	w.nc = nc
+	if err := w.listen(); err != nil {
+		return err
+	}
+	working, end := w.graceful(taking)
+	defer end()
+	var slots sync.WaitGroup
+	for range w.cfg.Slots {
+		slots.Go(func() { w.serve(taking, working) })
+	}
+	slots.Wait()
+	nc.FlushTimeout(time.Second)
+	if ctx.Err() == nil {
+		return context.Cause(taking)
+	}
+	return nil
+}
+
+// graceful returns a context that ends the grace period after taking does.
+func (w *Worker) graceful(taking context.Context) (working context.Context, end func()) {
+	working, cancel := context.WithCancel(context.WithoutCancel(taking))
+	var mu sync.Mutex
+	var timer *time.Timer
+	off := context.AfterFunc(taking, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		w.mu.Lock()
+		w.stopping = true
+		w.mu.Unlock()
+		timer = time.AfterFunc(max(w.cfg.Grace, 0), cancel)
+	})
+	return working, func() {
+		off()
+		cancel()
+		mu.Lock()
+		defer mu.Unlock()
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+}
+
+// listen hears of runs and of jobs that they give up.
+func (w *Worker) listen() error {
+	s, t := w.cfg.Server, w.cfg.Task
+	if _, err := w.nc.Subscribe(s.subject("call", t.token()), w.called); err != nil {
+		return err
+	}
+	if _, err := w.nc.Subscribe(s.subject("cancel", t.token()), w.canceled); err != nil {
+		return err
+	}
+	return w.nc.FlushTimeout(asking)
+}
+
+// called answers a run, and takes note of its queues if it wants this digest.
+func (w *Worker) called(m *nats.Msg) {
+	var c call
+	if json.Unmarshal(m.Data, &c) != nil || c.Task != w.cfg.Task.Name || !names.MatchString(c.Run) || len(c.Queues) > maxQueues {
+		return
+	}
+	alike := c.Digest == w.cfg.Task.Digest
+	if alike {
+		for _, q := range c.Queues {
+			if names.MatchString(q) {
+				w.queues.heard(q, time.Now())
+			}
+		}
+	}
+	w.mu.Lock()
+	answered, known := w.runs[c.Run]
+	due := time.Since(answered) > answering && !w.stopping
+	if due {
+		w.forgetRuns()
+		w.runs[c.Run] = time.Now()
+	}
+	if !known && !alike {
+		w.stats.Unlike++
+	}
+	n := notice{Kind: "here", Worker: w.cfg.Name, Digest: w.cfg.Task.Digest, Slots: w.cfg.Slots, Busy: w.busy}
+	w.mu.Unlock()
+	if !known && !alike {
+		w.cfg.Logger.Warn("nats: a run is not served: its version of the task is another", "task", printable.Line(w.cfg.Task.Name), "its digest", printable.Line(c.Digest), "own digest", printable.Line(w.cfg.Task.Digest))
+	}
+	if due {
+		w.tell(c.Run, n)
+	}
+}
+
+// forgetRuns drops runs that have not called for long. The caller holds the lock.
+func (w *Worker) forgetRuns() {
+	for run, at := range w.runs {
+		if time.Since(at) > time.Hour {
+			delete(w.runs, run)
+		}
+	}
+}
+
+// tell tells a run something. What gets lost is said again, or done without.
+func (w *Worker) tell(run string, n notice) {
+	text, _ := json.Marshal(n)
+	w.nc.Publish(w.cfg.Server.subject("told", run), text)
+}
+
+// canceled ends a job that its run gave up.
+func (w *Worker) canceled(m *nats.Msg) {
+	digest, key, _ := strings.Cut(string(m.Data), " ")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r, ok := w.running[key]; ok && digest == w.cfg.Task.Digest {
+		r.givenUp = true
+		r.cancel()
+	}
+}
+
+// serve is one slot: it takes a job, scores it, and takes the next. Jobs are taken as long as taking lasts, and worked
+// on as long as working does.
+func (w *Worker) serve(taking, working context.Context) {
+	inbox, err := w.nc.SubscribeSync(w.nc.NewInbox())
+	if err != nil {
+		w.fatal(err)
+		return
+	}
+	for taking.Err() == nil {
+		if m := w.next(taking, inbox); m != nil {
+			w.work(taking, working, m)
+		}
+	}
+}
+
+// How long a slot waits for a job. With one queue it is asked at its end again, so that a call is heard soon that names
+// another. With several a slot that waits at one does not see the others.
+const (
+	waitAtOne  = time.Second
+	waitAtMany = 200 * time.Millisecond
+)
+
+// next takes a job, from each queue in turn. It returns nil if there is none for now.
+func (w *Worker) next(ctx context.Context, inbox *nats.Subscription) *nats.Msg {
+	n := w.queues.wait(ctx)
+	for i := range n {
+		name, ok := w.queues.next()
+		if !ok {
+			return nil
+		}
+		wait := time.Duration(0)
+		if n == 1 {
+			wait = waitAtOne
+		} else if i == n-1 {
+			wait = waitAtMany
+		}
+		// Not ended with ctx: a job that came after would be lost to all for as long as Lost.
+		m, err := pull(w.nc, inbox, w.cfg.Server.jobs(), name, wait)
+		switch {
+		case m != nil:
+			return m
+		case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrTimeout): // the queue is gone, or for a moment the server
+			w.queues.drop(name)
+		case err != nil:
+			sleep(ctx, 100*time.Millisecond)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// sleep waits, but not longer than ctx.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
