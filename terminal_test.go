@@ -27,6 +27,9 @@ var around = map[string]map[string]string{
 	"eval/python": {
 		"args": "names of mechanisms", `append(args, "missing", missing)`: "and what the kernel says, before there is a candidate",
 	},
+	"eval/timing": {
+		"args": "of what this machine can contain, known before any candidate",
+	},
 	"eval/command": {
 		"args": "names of mechanisms", `append(args, "missing", missing)`: "and what the kernel says, before there is a candidate",
 	},

@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/remote"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -39,7 +41,12 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer end()
-	t = task.WithEvaluator(t, eval.Limit(t, o.ParallelEval))
+	scorer, leave, err := remote.Evaluator(ctx, &o.Options, t) // the task itself, unless --nats says that workers score
+	if err != nil {
+		return err
+	}
+	defer leave()
+	t = task.WithEvaluator(t, eval.Limit(scorer, o.ParallelEval))
 	spec, model, err := newModel(&o.Options)
 	if err != nil {
 		return err
@@ -107,21 +114,25 @@ func newTask(ctx context.Context, o *cli.Options) (t task.Task, end func() error
 		if err != nil {
 			return nil, nil, &cli.UsageError{Err: err}
 		}
-		return f, f.Close, nil
+		return o.WithHints(ctx, f, f.Close)
 	case o.Runtime == "python":
 		runner, err := python.NewRunner(ctx, python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
 		if err != nil {
 			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
 		}
-		t, err = problem.Task(runner, "python")
-		return t, runner.Close, err
+		if t, err = problem.Task(runner, "python"); err != nil {
+			return nil, nil, errors.Join(err, runner.Close())
+		}
+		return o.WithHints(ctx, t, runner.Close)
 	}
 	runner, err := js.New(js.Config{Timeout: o.EvalTimeout})
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err = problem.Task(runner, "javascript")
-	return t, func() error { return nil }, err
+	if t, err = problem.Task(runner, "javascript"); err != nil {
+		return nil, nil, err
+	}
+	return o.WithHints(ctx, t, func() error { return nil })
 }
 
 // newModel returns who proposes, and what its calls are charged as.

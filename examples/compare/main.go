@@ -5,6 +5,9 @@
 //	go run ./examples/compare --seeds 40 --out runs.csv
 //	go run ./examples/compare --flops --searches baselines,peers,portfolios --out flops.csv
 //	go run ./examples/compare --calls 2048 --baseline softmax
+//	go run ./examples/compare --ab softmax operators=rewrite+explore,weights=1:1 --calls 512 --runs 30
+//	go run ./examples/compare --noise --seeds 100
+//	go run ./examples/compare --noise --timing --calls 256 --seeds 24
 //
 // With --out, runs that are in the file are not made again: a study that was stopped goes on, and more seeds or searches
 // can be added. Delete the file when a search or a family has changed.
@@ -29,6 +32,10 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	var o options
+	var err error
+	if o.pair, args, err = takePair(args); err != nil {
+		return err
+	}
 	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
 	o.register(fs)
 	if err := cli.Parse(fs, args); err != nil {
@@ -37,6 +44,15 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	cfg, err := o.study()
 	if err != nil {
 		return err
+	}
+	if o.timing && !o.noise {
+		return cli.Usagef("--timing needs --noise")
+	}
+	if o.timing {
+		return studyTimes(ctx, o, stdout)
+	}
+	if o.noise {
+		return studyNoise(ctx, o, stdout)
 	}
 	file, err := openRuns(o.out, o.budget(), cfg)
 	if err != nil {
@@ -48,7 +64,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := report(stdout, runs, o, cfg); err != nil {
+	show := report
+	if o.pair != nil {
+		show = judge
+	}
+	if err := show(stdout, runs, o, cfg); err != nil {
 		return err
 	}
 	if stopped {

@@ -119,6 +119,29 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"--calls", "0"}, "--calls is 0"},
 		{[]string{"--seeds", "-1"}, "--seeds is -1"},
 		{[]string{"--parallel", "0"}, "--parallel is 0"},
+		{[]string{"--ab", "softmax"}, "--ab: need two"},
+		{[]string{"--ab"}, "--ab: need two"},
+		{[]string{"--ab", "softmax", "--calls", "8"}, "--ab: need two"},
+		{[]string{"--ab", "softmax", "halves", "more"}, `unexpected argument "more"`},
+		{[]string{"--ab", "softmax", "halves", "--ab", "a", "b"}, "give it once"},
+		{[]string{"--ab=softmax", "halves"}, "give it once"},
+		{[]string{"--ab", "softmax", "luck"}, `"luck" is neither a search nor key=value`},
+		{[]string{"--ab", "softmax", "luck=1"}, `"luck=1" is neither`},
+		{[]string{"--ab", "softmax", "n=1,n=2"}, "n is there twice"},
+		{[]string{"--ab", "softmax", "n=0"}, "n=0: need a whole number"},
+		{[]string{"--ab", "softmax", "operators=rewrite+luck"}, `unknown operator "luck"`},
+		{[]string{"--ab", "softmax", "weights=1:x"}, `"x" is no weight`},
+		{[]string{"--ab", "softmax", "weights=1:NaN"}, `"NaN" is no weight`},
+		{[]string{"--ab", "softmax", "weights=1:-1"}, `"-1" is no weight`},
+		{[]string{"--ab", "softmax", "weights=1:1:1"}, "one for each of 2 operators"},
+		{[]string{"--ab", "softmax", "weights=0:0"}, "not all 0"},
+		{[]string{"--ab", "softmax", "weights=1:1,policy=ucb1"}, "leave one out"},
+		{[]string{"--ab", "softmax", "policy=luck"}, "unknown policy"},
+		{[]string{"--ab", "softmax", "credit=lift"}, "lift:SCALE"},
+		{[]string{"--ab", "softmax", "archive=top:0"}, "need top:N"},
+		{[]string{"--ab", "softmax", "archive=top:1e300"}, "is no number"},
+		{[]string{"--ab", "softmax", "select=epsilon:2"}, "EpsilonGreedy(2)"},
+		{[]string{"--ab", "softmax", "meta=luck"}, "need none, bandit"},
 		{[]string{"--out", folder}, "--out: "},
 		{[]string{"--out", other}, `it begins with "a,b"`},
 	} {
@@ -148,5 +171,75 @@ func TestSearchesAreListedOnce(t *testing.T) {
 	twice, err := chosen("searches", "baselines,greedy,all", of, all)
 	if err != nil || len(twice) != len(all) {
 		t.Errorf("%d searches of %d: %v", len(twice), len(all), err)
+	}
+}
+
+// --ab plays two searches, by name or by configuration, and says which is better; two that are the same do not tie by
+// sharing their luck.
+// A study of noise in which a search gains nothing somewhere shows what was made nevertheless.
+func TestStudyOfNoise(t *testing.T) {
+	out, err := command(t, t.Context(), "--noise", "--seeds", "2", "--calls", "8")
+	if err != nil || strings.Count(out, "words-1 ")+strings.Count(out, "in words-1:") != 4 || !strings.Contains(out, "Without a ratio:") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	for _, wrong := range [][]string{{"--noise", "--seeds", "1"}, {"--noise", "--ab", "softmax", "halves"}} {
+		if _, err := command(t, t.Context(), wrong...); err == nil || !strings.Contains(err.Error(), "--noise: need --seeds of at least 2") {
+			t.Errorf("%v: %v", wrong, err)
+		}
+	}
+}
+
+func TestPair(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want []string
+	}{
+		{"greedy-1", "best-of-n", []string{"A: greedy-1\nB: best-of-n\n", "A − B over 2 families at equal calls (64)", "A is better, by 0."}},
+		{"best-of-n", "archive=drift,meta=gradient", []string{"B is better, by 0."}},
+		{"n=2,meta=bandit-still", "n=2,meta=bandit-still", []string{"B: n=2,meta=bandit-still (again)", "do not decide", "seeds for each family"}},
+	} {
+		out, err := command(t, t.Context(), "--ab", tt.a, tt.b, "--families", "additive,traps", "--calls", "64", "--runs", "8")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s against %s lacks %q:\n%s", tt.a, tt.b, want, out)
+			}
+		}
+	}
+}
+
+// Every key has a value that can be played, and each is in the help.
+func TestConfigurations(t *testing.T) {
+	for _, list := range []string{"operators=narrow", "operators=rewrite+explore+cross+self-cross+merge,archive=fronts", "weights=6:1", "policy=ucb1", "policy=thompson,credit=rank",
+		"policy=random", "credit=lift:0.1,archive=all:50,select=uniform", "archive=top:9,select=power-law:2", "archive=top:9,select=weighted:5", "archive=top:9,select=tournament:3,n=4",
+		"archive=top:9,select=epsilon:0.2,meta=gradient-still", "meta=bandit", "select=best,meta=none,credit=improved,policy=softmax"} {
+		if out, err := command(t, t.Context(), "--ab", "greedy-1", list, "--families", "regress", "--calls", "12", "--runs", "2"); err != nil || !strings.Contains(out, "B: "+list) {
+			t.Errorf("%s: %v\n%s", list, err, out)
+		}
+	}
+	for _, key := range inOrder {
+		if !strings.Contains(keysHelp, "\n"+key+"=") || settings()[key] == nil {
+			t.Errorf("key %s is not in the help, or does nothing", key)
+		}
+	}
+}
+
+// Ctrl-C leaves what there is: the runs that both have, or that there are none.
+func TestCancelOfAPair(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out, err := command(t, ctx, "--ab", "greedy-1", "softmax", "--families", "additive", "--calls", "8", "--runs", "2")
+	if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out, "no comparison: ") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	path := filepath.Join(t.TempDir(), "runs.csv")
+	if _, err := command(t, t.Context(), "--ab", "greedy-1", "softmax", "--families", "additive", "--calls", "8", "--runs", "2", "--out", path); err != nil {
+		t.Fatal(err)
+	}
+	out, err = command(t, ctx, "--ab", "greedy-1", "softmax", "--families", "additive", "--calls", "8", "--runs", "3", "--out", path)
+	if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out, "stopped") || !strings.Contains(out, "A − B over 1 families") {
+		t.Errorf("%v:\n%s", err, out)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"runtime"
 	"slices"
@@ -20,6 +21,8 @@ type options struct {
 	seed               uint64
 	out, baseline      string
 	parallel           int
+	pair               []string // the two searches of --ab; nil without it
+	noise, timing      bool
 }
 
 func (o *options) register(fs *flag.FlagSet) {
@@ -28,9 +31,15 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.IntVar(&o.calls, "calls", 512, "budget of each run in model calls")
 	fs.BoolVar(&o.flops, "flops", false, "compare at equal FLOPs: those that --calls rewrites of the initial program cost")
 	fs.IntVar(&o.seeds, "seeds", 10, "runs of each search in each family, on seeds that all searches have")
+	fs.IntVar(&o.seeds, "runs", 10, "the same as --seeds")
+	fs.Func("ab", "play two searches against each other, and say which is better: --ab A B, each a name or a configuration. "+keysHelp, func(string) error {
+		return errors.New("give it once, as --ab A B")
+	})
 	fs.Uint64Var(&o.seed, "seed", 0, "the first seed; the others are those after it")
 	fs.StringVar(&o.out, "out", "", "file with a row for each run (CSV); runs that it has already are not made again")
 	fs.StringVar(&o.baseline, "baseline", "greedy-1", "search that the others are compared with; left out if it is not played")
+	fs.BoolVar(&o.noise, "noise", false, "compare ways to deal with noisy scores, at --calls evaluations; --families, --searches and --out are not used")
+	fs.BoolVar(&o.timing, "timing", false, "with --noise: on a program that is really timed, one run at a time")
 	fs.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "runs made at once")
 }
 
@@ -47,6 +56,10 @@ func (o *options) study() (compare.Config, error) {
 		return cfg, err
 	}
 	all, of := groups()
+	if o.pair != nil {
+		cfg.Searches, err = versus(o.pair, all)
+		return cfg, err
+	}
 	if cfg.Searches, err = chosen("searches", o.searches, of, all); err != nil {
 		return cfg, err
 	}
@@ -54,6 +67,14 @@ func (o *options) study() (compare.Config, error) {
 		return cfg, cli.Usagef("--baseline: there is no search %q: it is one of %s", o.baseline, strings.Join(names(all), ", "))
 	}
 	return cfg, nil
+}
+
+// held says what is held equal.
+func (o *options) held() string {
+	if o.flops {
+		return "FLOPs"
+	}
+	return "calls"
 }
 
 // budget names what is held equal, so that a file's runs of another budget are not mixed with these.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/eval/timing"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -14,10 +15,10 @@ import (
 // measure.
 func TestRun(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), strings.Fields("--T 1 --N 3 --seed 1"), &out); err != nil {
+	if err := run(t.Context(), strings.Fields("--T 1 --N 2 --seed 1 --hints"), &out); err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`speed times ([0-9.]+), at first ([0-9.]+):\n(?s:.*)package throwaway`).FindStringSubmatch(out.String())
+	found := regexp.MustCompile(`speed times ([0-9.]+), which by itself has ([0-9.]+):\n(?s:.*)package sorting`).FindStringSubmatch(out.String())
 	if found == nil {
 		t.Fatalf("printed %s", &out)
 	}
@@ -30,18 +31,42 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestEvaluator has functions scored that are not to be.
-func TestEvaluator(t *testing.T) {
-	e, err := newEvaluator(t.Context(), t.TempDir())
+// TestTune finds a speed-up without a model. The ratio is that of two functions which are called in turn, so it does not
+// depend on how busy the machine is.
+func TestTune(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), strings.Fields("--tune 16 --seed 1"), &out); err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?s)speed times ([0-9.]+), which .*on 8 fresh samples: ([0-9.]+), .*\n([0-9]+) programs were timed .* called 0 times`).FindStringSubmatch(out.String())
+	if found == nil {
+		t.Fatalf("printed %s", &out)
+	}
+	best, err := strconv.ParseFloat(found[1], 64)
+	fresh, err2 := strconv.ParseFloat(found[2], 64)
+	tried, err3 := strconv.Atoi(found[3])
+	if err := errors.Join(err, err2, err3); err != nil || best < 1.3 || fresh < 1.3 || tried < 9 || tried > 16 {
+		t.Errorf("the best is %v, fresh %v, after %d tune evaluations, %v, in %s", best, fresh, tried, err, &out)
+	}
+}
+
+// TestTask has functions scored: those that are wrong, and the first one with a threshold that suits it, which is much
+// faster.
+func TestTask(t *testing.T) {
+	machine, err := timing.NewMachine(timing.MachineConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sorting, err := newTask(t.Context(), machine, t.TempDir(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ why, program, said string }{
-		{"it does not sort", "package throwaway\nfunc Sort(xs []int) {}", "numbers are not sorted"},
-		{"it does not compile", "package throwaway\nfunc Sort(xs []int) { return 1 }", "too many return values"},
-		{"it panics", "package throwaway\nfunc Sort(xs []int) { panic(\"score 1e9\") }", "panic: score 1e9"},
+		{"it does not sort", "package sorting\nfunc Sort(xs []int) {}", "numbers are not sorted"},
+		{"it does not compile", "package sorting\nfunc Sort(xs []int) { return 1 }", "too many return values"},
+		{"it panics", "package sorting\nfunc Sort(xs []int) { panic(\"score 1e9\") }", "panic: score 1e9"},
 	} {
-		res, err := e.Evaluate(t.Context(), tt.program)
+		res, err := sorting.Evaluate(t.Context(), tt.program)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,14 +74,15 @@ func TestEvaluator(t *testing.T) {
 			t.Errorf("%s: %+.500v, want it invalid, and told of %q", tt.why, res, tt.said)
 		}
 	}
-	if res, err := e.Evaluate(t.Context(), initial); err != nil || !res.Valid || res.Score <= 0 || res.Metrics["microseconds"] <= 0 {
-		t.Errorf("the initial function has %+.500v, %v", res, err)
+	better := strings.Replace(initial, "threshold = 3000", "threshold = 20", 1)
+	if res, err := sorting.Evaluate(t.Context(), better); err != nil || !res.Valid || res.Score < 2 {
+		t.Errorf("with a threshold of 20 the function has %+.500v, %v", res, err)
 	}
 }
 
 func TestBadInput(t *testing.T) {
 	t.Setenv("LLM_API_BASE", "nowhere")
-	for _, args := range []string{"--T 0", "--N -1", "--seed 4294967296", "--model m", "--model m --api-base http://a/v1,", "--api-base http://a/v1", "--seed x", "more"} {
+	for _, args := range []string{"--T 0", "--N -1", "--tune 9", "--tune -1", "--seed 4294967296", "--model m", "--model m --api-base http://a/v1,", "--api-base http://a/v1", "--seed x", "more"} {
 		var usage *cli.UsageError
 		if err := run(t.Context(), strings.Fields(args), &strings.Builder{}); !errors.As(err, &usage) {
 			t.Errorf("%s: %v, want a usage error", args, err)

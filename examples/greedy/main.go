@@ -18,6 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/open"
+	"github.com/evoalloc/evoalloc/examples/internal/remote"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
@@ -35,17 +36,22 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer end()
-	t = task.WithEvaluator(t, eval.Limit(t, o.ParallelEval))
+	scorer, leave, err := remote.Evaluator(ctx, &o.Options, t) // the task itself, unless --nats says that workers score
+	if err != nil {
+		return err
+	}
+	defer leave()
+	t = task.WithEvaluator(t, o.Guarded(t, eval.Limit(scorer, o.ParallelEval)))
 	spec, model, err := open.Model(&o.Options, offline.Config{Structure: o.Structure, Prose: 1})
 	if err != nil {
 		return err
 	}
 	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
 	header := report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N, Breadth: o.Children()}
-	files, err := o.Open(header.GreedyPath(o.Seed), t, journal.Fingerprint{ // what decides the run, beside the task and T and N
+	files, err := o.Open(header.GreedyPath(o.Seed), t, o.Decides(o.Fingerprint(journal.Fingerprint{ // what decides the run, beside the task and T and N
 		"model": spec.String(), "seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(),
 		"offline structure": fmt.Sprint(o.Structure),
-	})
+	})))
 	if err != nil {
 		return err
 	}
@@ -65,9 +71,13 @@ func run(ctx context.Context, args []string) error {
 func search(ctx context.Context, o *cli.Greedy, t task.Task, model llm.LLM, j *journal.Journal) (*evolve.Result, error) {
 	progress := o.Progress(ctx)
 	defer progress.Close()
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{
-		Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: o.Seed, Window: o.Window, Order: o.Order, OnChild: progress.Child,
+	greedy, err := evolve.NewGreedy(evolve.GreedyConfig{
+		Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: o.Seed, Window: o.Window, Order: o.Order, Noisy: o.Noisy, OnChild: progress.Child,
 	})
+	if err != nil {
+		return nil, err
+	}
+	arm, err := o.Audited(t, greedy)
 	if err != nil {
 		return nil, err
 	}

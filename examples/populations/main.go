@@ -1,6 +1,7 @@
 // Populations evolves one program in T·N model calls with a search that keeps many: by default with two operators under
 // a bandit, with --like NAME as another system does, and with --portfolio with several such searches as the arms of a
-// bandit, which finds out which one to go on with. --list prints their names. With no flags it runs for about ten seconds on a
+// bandit, which finds out which one to go on with. --tune N also tunes the numbers of programs without a model. --list prints
+// their names. With no flags it runs for about ten seconds on a
 // stand-in model that needs no network; with --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the same
 // with a real one.
 //
@@ -12,16 +13,19 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/evolve/population/tune"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/open"
 	"github.com/evoalloc/evoalloc/examples/internal/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/remote"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -42,7 +46,12 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer end()
-	t = task.WithEvaluator(t, eval.Limit(t, o.ParallelEval))
+	scorer, leave, err := remote.Evaluator(ctx, &o.Options, t) // the task itself, unless --nats says that workers score
+	if err != nil {
+		return err
+	}
+	defer leave()
+	t = task.WithEvaluator(t, o.Guarded(t, eval.Limit(scorer, o.ParallelEval)))
 	standIn := peers.Offline(o.Structure)
 	spec, model, err := open.Model(&o.Options, standIn)
 	if err != nil {
@@ -82,15 +91,35 @@ func run(ctx context.Context, args []string) error {
 // newArms returns the searches, each with the seed after that of the one before.
 func newArms(o *cli.Populations, t task.Task, model llm.LLM, onChild func(evolve.Child)) (arms []evolve.Arm, err error) {
 	for i, seed := range o.Seeds() {
-		p, err := population.New(o.Like[i].Config(peers.Setting{
-			Task: t, LLM: model, N: o.N, Seed: seed, Breadth: o.Children(), Window: o.Window, Order: o.Order, OnChild: onChild,
-		}))
+		cfg := o.Like[i].Config(peers.Setting{
+			Task: t, LLM: model, N: o.N, Seed: seed, Breadth: o.Children(), Window: o.Window, Order: o.Order, Noisy: o.Noisy, OnChild: onChild,
+		})
+		if o.Tune > 0 {
+			cfg = tuned(cfg)
+		}
+		p, err := population.New(cfg)
 		if err != nil {
 			return nil, err
 		}
-		arms = append(arms, p)
+		arm, err := o.Audited(t, p)
+		if err != nil {
+			return nil, err
+		}
+		arms = append(arms, arm)
 	}
 	return arms, nil
+}
+
+// tuned returns a search that tunes the numbers of its programs as well.
+func tuned(cfg population.Config) population.Config {
+	if len(cfg.Operators) == 0 {
+		cfg.Operators = []population.Operator{population.Rewrite{}}
+	}
+	cfg.Operators = append(cfg.Operators, &tune.Tuner{})
+	if shares, ok := cfg.Policy.(population.Shares); ok {
+		cfg.Policy = append(shares, slices.Max(shares)) // drawn as often as what is drawn most
+	}
+	return cfg
 }
 
 // search makes the run: what arms ask is limited by the budget and kept in the journal.
@@ -98,7 +127,7 @@ func search(ctx context.Context, o *cli.Populations, arms []evolve.Arm, policy b
 	return evolve.Run(ctx, evolve.Config{
 		Arms:       arms,
 		Policy:     policy, // of one arm it has nothing to decide
-		Budget:     evolve.Budget{Calls: o.T * o.N, Stalls: o.MaxStalls},
+		Budget:     evolve.Budget{Calls: o.T * o.N, TuneEvaluations: o.Tune, Stalls: o.MaxStalls},
 		Seed:       o.BanditSeed,
 		Grace:      o.Grace,
 		ValidStart: true,

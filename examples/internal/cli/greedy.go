@@ -48,4 +48,5 @@ func (o *Options) generations(ctx context.Context) *Progress {
 // Summary prints how the run ended and what it cost.
 func (g *Greedy) Summary(model llm.LLM, r *evolve.Result, file report.Greedy) {
 	g.summary(model, r, file.Trajectory[0].BestFitness, file.FLOPs)
+	printAudits(file.Search)
 }

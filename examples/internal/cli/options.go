@@ -29,6 +29,7 @@ type Options struct {
 	Prompt       string
 	Scorer       string
 	Runtime      string
+	Hints        bool
 	Model        string
 	ModelName    string
 	ActiveParams int64
@@ -51,6 +52,7 @@ type Options struct {
 	Anew         bool
 	Grace        time.Duration
 	Watch        Watch
+	NATS         NATS // only of the examples that Register its flags
 
 	given   map[string]bool // the flags that were given, by name
 	example string          // the program's name
@@ -65,6 +67,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	o.registerBreadth(fs)
 	fs.StringVar(&o.Journal, "journal", "", "file that makes the run durable (default: beside the result)")
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
+	o.NATS.register(fs, "score programs by workers (examples/worker) through the NATS server of this URL; \"embedded\" starts a server and a worker in this process")
 	fs.BoolVar(&o.Anew, "anew", false, "begin anew though there is a journal; what the earlier run left is kept under other names")
 }
 
@@ -75,6 +78,7 @@ func (o *Options) RegisterShared(fs *flag.FlagSet) {
 	fs.StringVar(&o.Cases, "cases", "", "with --task text: a file of cases, a JSON object a line with input, want, id and set (default: the built-in ones)")
 	fs.StringVar(&o.Prompt, "prompt", "", "with --task text: a file with the prompt to begin with")
 	fs.StringVar(&o.Scorer, "scorer", "", "with --cases: a folder with an evaluator.py that scores a JSON file of input, want and reply, and the prompt to begin with as initial_program.txt (default: 1 for a reply that is what the case wants, else 0)")
+	fs.BoolVar(&o.Hints, "hints", false, "show in prompts what can be seen in the text of a Python or Go program: temporaries, allocations in loops, ...")
 	fs.StringVar(&o.Runtime, "runtime", "js", "what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
 	fs.StringVar(&o.Model, "model", offline.Nominal().Key, "the model: "+strings.Join(modelKeys(), ", ")+"; or any other key with --model-name and --params-active")
 	fs.StringVar(&o.ModelName, "model-name", "", "what the endpoint calls the model (default: by --model)")
@@ -148,6 +152,9 @@ func (o *Options) check() error {
 		return Usagef("--eval-timeout is %v: need more than 0", o.EvalTimeout)
 	}
 	if err := o.checkText(); err != nil {
+		return err
+	}
+	if err := o.checkNATS(); err != nil {
 		return err
 	}
 	if err := o.Watch.check(); err != nil {

@@ -30,6 +30,7 @@ type Populations struct {
 	List       bool
 	Policy     string
 	BanditSeed uint64
+	Tune       int // tune evaluations; 0: nothing is tuned
 }
 
 // ParsePopulations reads the flags of the populations example.
@@ -42,6 +43,7 @@ func ParsePopulations(args []string) (*Populations, error) {
 	fs.BoolVar(&p.Portfolio, "portfolio", false, "run several searches as the arms of a bandit, which finds out which to go on with; each has the seed after that of the one before")
 	fs.BoolVar(&p.List, "list", false, "print what searches there are")
 	fs.StringVar(&p.Policy, "policy", "ei", "with --portfolio: the bandit's policy: "+strings.Join(PolicyKeys(), ", "))
+	fs.IntVar(&p.Tune, "tune", 0, "tune the numbers of programs without a model, in this many tune evaluations beside the calls")
 	fs.Uint64Var(&p.BanditSeed, "bandit-seed", 0, "with --portfolio: seed of the policy's draws")
 	if err := p.Parse(fs, args); err != nil {
 		return nil, err
@@ -71,6 +73,9 @@ func (p *Populations) checkPortfolio() error {
 	}
 	if !slices.Contains(PolicyKeys(), p.Policy) {
 		return unknownPolicy(p.Policy)
+	}
+	if p.Tune < 0 {
+		return Usagef("--tune is %d: need 0 for none, or more", p.Tune)
 	}
 	return nil
 }
@@ -138,6 +143,7 @@ func (p *Populations) Summary(model llm.LLM, r *evolve.Result, searches []report
 	}
 	p.printOperators(searches)
 	p.summary(model, r, searches[0].Trajectory[0].BestFitness, cost)
+	printAudits(searches...)
 }
 
 // printArms prints what each search got and found.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // Search are the flags of one search.
@@ -12,6 +13,8 @@ type Search struct {
 	Seed   uint32
 	Window int
 	Order  evolve.Order
+	Distrust
+	Noisy bool
 
 	seed  uint64 // as given
 	order string
@@ -27,13 +30,18 @@ const (
 func (s *Search) register(fs *flag.FlagSet) {
 	fs.Uint64Var(&s.seed, "seed", 40, "seed of the search, up to 2^32-1")
 	fs.IntVar(&s.Window, "window", 0, "children under way at once; with fewer than --N a better child is the parent of those begun after it, so --T 1 --N 512 --window 64 is a steady-state search (default: all of a generation)")
+	fs.BoolVar(&s.Noisy, "noisy", false, "the task may score a program differently each time: programs are scored again, and the best is claimed on fresh samples (docs/noise.md)")
 	fs.StringVar(&s.order, "order", byIndex, "with --window: in which order children are taken in: by-index, so that the run can be repeated; or as-they-end, so that none waits for a slow one")
+	s.Distrust.register(fs)
 }
 
 // check checks the flags, and those of the breadth, whose default depends on them. last is the highest seed that --seed
 // may be.
 func (s *Search) check(o *Options, last uint32) error {
 	if err := o.checkBreadth(s.Window > 0); err != nil {
+		return err
+	}
+	if err := s.Distrust.check(); err != nil {
 		return err
 	}
 	s.Seed = uint32(s.seed)
@@ -50,6 +58,15 @@ func (s *Search) check(o *Options, last uint32) error {
 		s.Order = evolve.AsTheyEnd
 	}
 	return nil
+}
+
+// Fingerprint returns f with what the flags add to what decides a run. Without --noisy that is nothing, so that journals
+// from before the flag still fit.
+func (s *Search) Fingerprint(f journal.Fingerprint) journal.Fingerprint {
+	if s.Noisy {
+		f["noisy"] = "true"
+	}
+	return f
 }
 
 // maxSeed is the highest seed of a search.

@@ -20,6 +20,12 @@ import (
 func (o *Options) summary(model llm.LLM, r *evolve.Result, start float64, f report.Cost) {
 	Printf("\nended (%s) after %d calls in %.1f s: best %.6f, from %.6f\n",
 		stopText(r), r.Calls, r.Elapsed.Seconds(), r.Best.Result.Score, start)
+	if r.TuneEvaluations > 0 {
+		Printf("tuned: %d tune evaluations, beside %d evaluations and the calls\n", r.TuneEvaluations, r.Evaluations)
+	}
+	if line := freshText(r); line != "" {
+		Printf("%s\n", line)
+	}
 	Printf("%s\n", o.breadthOf(r))
 	w := f.WorstCase // the rules differ in what they charge, not in what they count
 	Printf("attempts: %d ok, %d timeout, %d error, %d canceled\n", w.OK, w.Timeout, w.Error, w.Canceled)
@@ -30,12 +36,28 @@ func (o *Options) summary(model llm.LLM, r *evolve.Result, start float64, f repo
 	}
 	Table([]string{"rule", "FLOPs", "without usage"}, rows)
 	Printf("\n")
+	for _, line := range report.WithoutTolerance(r.Best.Result) {
+		Printf("tolerance: %s\n\n", line)
+	}
 	for _, line := range o.remarks(r) {
 		Printf("%s\n\n", line)
 	}
 	if replicas, ok := llm.As[*pool.Pool](model); ok {
 		Printf("%v\n", replicas.Report())
 	}
+}
+
+// freshText says what the best program of a noisy search scored on fresh samples, "" for a search that is not noisy.
+func freshText(r *evolve.Result) string {
+	switch {
+	case r.Fresh != nil && r.Fresh.Samples != nil:
+		return fmt.Sprintf("on %d fresh samples: %.6f, sd %.6f", r.Fresh.N(), r.Fresh.Score, r.Fresh.Samples.SD)
+	case r.Fresh != nil && !r.Fresh.Valid:
+		return "on fresh samples: invalid: " + r.Fresh.Reason
+	case r.Unconfirmed != "":
+		return "not scored on fresh samples: " + r.Unconfirmed
+	}
+	return ""
 }
 
 // HeldOut scores the best program on cases that the task kept from the search, if it has any, prints that, and returns it

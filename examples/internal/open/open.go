@@ -4,6 +4,7 @@ package open
 
 import (
 	"context"
+	"errors"
 
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/eval/python"
@@ -26,21 +27,25 @@ func Task(ctx context.Context, o *cli.Options) (t task.Task, end func() error, e
 		if err != nil {
 			return nil, nil, &cli.UsageError{Err: err}
 		}
-		return f, f.Close, nil
+		return o.WithHints(ctx, f, f.Close)
 	case o.Runtime == "python":
 		runner, err := python.NewRunner(ctx, python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
 		if err != nil {
 			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
 		}
-		t, err = problem.Task(runner, "python")
-		return t, runner.Close, err
+		if t, err = problem.Task(runner, "python"); err != nil {
+			return nil, nil, errors.Join(err, runner.Close())
+		}
+		return o.WithHints(ctx, t, runner.Close)
 	}
 	runner, err := js.New(js.Config{Timeout: o.EvalTimeout})
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err = problem.Task(runner, "javascript")
-	return t, func() error { return nil }, err
+	if t, err = problem.Task(runner, "javascript"); err != nil {
+		return nil, nil, err
+	}
+	return o.WithHints(ctx, t, func() error { return nil })
 }
 
 // Model returns who proposes, and what its calls are charged as. standIn says what the offline model can do, if it is

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/evoalloc/evoalloc/evolve/compare"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// levels are how noisy the families of the study of noise are, in typical gains.
+var levels = []float64{0, 0.5, 1, 2}
+
+// studyNoise plays ways to deal with noise against each other at equal evaluations, and prints what they gain.
+func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
+	if o.seeds < 2 || o.pair != nil {
+		return cli.Usagef("--noise: need --seeds of at least 2, and no --ab")
+	}
+	cfg := compare.Config{Searches: compare.NoisySearches(), Calls: o.calls, Evaluations: o.calls, Seed: o.seed, Runs: o.seeds, Parallel: o.parallel}
+	for _, level := range levels {
+		cfg.Families = append(cfg.Families, compare.WithNoise(level)...)
+	}
+	var runs []compare.Run
+	p := cli.NewCounter(stdout, len(cfg.Families)*len(cfg.Searches)*cfg.Runs, "runs")
+	err := compare.Study(ctx, cfg, func(r compare.Run) {
+		runs = append(runs, r)
+		p.Step()
+	})
+	p.Close()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return cli.ErrCanceled
+	case err != nil:
+		return err
+	}
+	fmt.Fprintf(stdout, "True gain at %d evaluations, %d seeds; claimed less true, by the search's own score and by fresh samples\n\n", o.calls, o.seeds)
+	var all []compare.Gain
+	var without error // a ratio: what was made is shown nevertheless
+	for _, f := range cfg.Families {
+		for _, s := range cfg.Searches {
+			g, err := compare.Gains(runs, f.Name, s.Name, "once")
+			if err != nil {
+				without = errors.Join(without, err)
+				continue
+			}
+			all = append(all, g)
+		}
+	}
+	if err := compare.WriteGains(stdout, all); err != nil || without == nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "\nWithout a ratio:\n%v\n", without)
+	return err
+}

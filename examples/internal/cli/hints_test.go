@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+func TestWithHints(t *testing.T) {
+	for _, tt := range []struct{ language, program, shown string }{
+		{"python", "def f(q):\n    q = [1]\n    while q:\n        q.pop(0)\n", "> line 4: q.pop(0) moves all other elements of the list, in a loop"},
+		{"go", "package p\n\nfunc F(xs []int) {\n\tfor range xs {\n\t\tdefer F(nil)\n\t}\n}\n", "> line 5: defer in a loop"},
+		{"javascript", "let x = 1", ""},
+	} {
+		bare, err := task.New(task.Spec{Name: "t", Language: tt.language, Initial: tt.program, Evaluator: eval.Func(
+			func(context.Context, string) (eval.Result, error) { return eval.Result{}, nil })})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := 0
+		end := func() error { ended++; return nil }
+		if off, _, err := (&Options{}).WithHints(t.Context(), bare, end); err != nil || off != bare {
+			t.Errorf("%s: without the flag the task is %v, %v", tt.language, off, err)
+		}
+		hinted, stop, err := (&Options{Hints: true}).WithHints(t.Context(), bare, end)
+		var usage *UsageError
+		if tt.shown == "" {
+			if !errors.As(err, &usage) || ended != 1 {
+				t.Errorf("%s: %v, ended %d times, want a usage error, and once", tt.language, err, ended)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := hinted.Prompt(task.Ask{})[0].Content; !strings.Contains(got, tt.shown) {
+			t.Errorf("%s: the prompt is\n%s", tt.language, got)
+		}
+		if err := stop(); err != nil || ended != 1 {
+			t.Errorf("%s: %v, ended %d times", tt.language, err, ended)
+		}
+	}
+}

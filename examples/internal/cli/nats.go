@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"flag"
+	"runtime"
+	"time"
+)
+
+// NATS is what the flags say of the server through which programs are scored on other machines.
+type NATS struct {
+	URL, Prefix, Creds, NKey, CA, Cert, Key string
+}
+
+// Embedded is the URL of a server in the process.
+const Embedded = "embedded"
+
+// jobsInFlight is how many programs are queued or under way where --parallel-eval does not say it.
+const jobsInFlight = 256
+
+func (n *NATS) register(fs *flag.FlagSet, url string) {
+	fs.StringVar(&n.URL, "nats", "", url)
+	fs.StringVar(&n.Prefix, "nats-prefix", "", "what the names of subjects and streams begin with (default evoalloc)")
+	fs.StringVar(&n.Creds, "nats-creds", "", "credentials file")
+	fs.StringVar(&n.NKey, "nats-nkey", "", "file with the seed of an NKey")
+	fs.StringVar(&n.CA, "nats-ca", "", "certificates that the server's is checked by")
+	fs.StringVar(&n.Cert, "nats-cert", "", "certificate to show the server")
+	fs.StringVar(&n.Key, "nats-key", "", "its key")
+}
+
+// checkNATS finds what workers cannot do.
+func (o *Options) checkNATS() error {
+	if o.NATS.URL == "" {
+		return nil
+	}
+	if o.Task == textKey {
+		return Usagef("--nats has no use for --task %s: its evaluations ask the model, whose key stays on this machine", textKey)
+	}
+	if !o.given["parallel-eval"] {
+		o.ParallelEval = jobsInFlight
+	}
+	return nil
+}
+
+// Worker is what the flags of the worker example say.
+type Worker struct {
+	Options
+	Slots int
+	Name  string
+	Every time.Duration
+}
+
+// ParseWorker reads the flags of the worker example.
+func ParseWorker(args []string) (*Worker, error) {
+	var w Worker
+	fs := flag.NewFlagSet("worker", flag.ContinueOnError)
+	w.NATS.register(fs, "URL of the server, such as nats://10.0.0.1:4222, or of several of a cluster, separated by commas")
+	fs.StringVar(&w.Task, "task", "cp", "what is improved, as for the run: a built-in task or a folder")
+	fs.StringVar(&w.Runtime, "runtime", "js", "what runs the programs of the built-in tasks, as for the run: js or python")
+	fs.DurationVar(&w.EvalTimeout, "eval-timeout", 10*time.Second, "limit for one evaluation, as for the run; a folder's own counts if this is not given")
+	fs.IntVar(&w.Slots, "slots", runtime.NumCPU(), "evaluations at once")
+	fs.StringVar(&w.Name, "name", "", "what the worker is called (default: the host's name and the process's number)")
+	fs.DurationVar(&w.Grace, "grace", 30*time.Second, "how long evaluations under way may go on after Ctrl-C")
+	fs.DurationVar(&w.Every, "every", time.Minute, "time between lines that say how it goes")
+	if err := Parse(fs, args); err != nil {
+		return nil, err
+	}
+	w.given = map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { w.given[f.Name] = true })
+	w.ParallelEval = w.Slots
+	switch {
+	case w.NATS.URL == "" || w.NATS.URL == Embedded:
+		return nil, Usagef("--nats is %q: a worker needs the URL of a server", w.NATS.URL)
+	case w.Slots < 1:
+		return nil, Usagef("--slots is %d: need at least 1", w.Slots)
+	case w.EvalTimeout <= 0 || w.Every <= 0:
+		return nil, Usagef("--eval-timeout is %v and --every %v: need more than 0", w.EvalTimeout, w.Every)
+	}
+	return &w, w.checkNATS()
+}

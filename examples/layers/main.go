@@ -1,0 +1,99 @@
+// Layers finds rules for scheduling jobs in shops of four kinds, and then a router that says which rule to use in which
+// shop, with a model that needs no network.
+//
+//	go run ./examples/layers                            # one run, with the router that it finds
+//	go run ./examples/layers --journal run.journal      # killed at any instant, the same command goes on
+//	go run ./examples/layers --runs 20                  # against flat searches, on paired seeds
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/js"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/llm/offline"
+)
+
+func main() {
+	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, cli.Stdout()) }))
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	fs := flag.NewFlagSet("layers", flag.ContinueOnError)
+	calls := fs.Int("calls", 600, "model calls of both stages")
+	seed := fs.Uint("seed", 1, "seed of the searches")
+	first := fs.Uint("from", 0, "first seed of a comparison")
+	runs := fs.Int("runs", 0, "compare with flat searches over so many seeds; 0 means one layered run")
+	path := fs.String("journal", "", "file that one run is kept in and goes on from")
+	if err := cli.Parse(fs, args); err != nil {
+		return err
+	}
+	b, err := newBench(*calls)
+	switch {
+	case err != nil:
+		return err
+	case *runs < 0 || *runs == 1:
+		return fmt.Errorf("layers: --runs is %d: need 2 or more for a comparison", *runs)
+	case *runs > 0:
+		return study(ctx, b, uint32(*first), *runs, stdout)
+	}
+	return b.one(ctx, uint32(*seed), *path, stdout)
+}
+
+func newBench(calls int) (b bench, err error) {
+	b.calls = calls
+	if b.runner, err = js.New(js.Config{}); err != nil {
+		return b, err
+	}
+	if b.model, err = offline.New(offline.Config{Structure: 0.7, Heed: 1}); err != nil {
+		return b, err
+	}
+	if b.flat, err = newRulesTask(b.runner, plain); err != nil {
+		return b, err
+	}
+	b.hinted, err = newRulesTask(b.runner, told)
+	return b, err
+}
+
+// one makes one layered run, and says what came of it.
+func (b bench) one(ctx context.Context, seed uint32, path string, out io.Writer) (err error) {
+	l, err := b.layered(seed, half)
+	if err != nil {
+		return err
+	}
+	cfg := evolve.Config{Arms: []evolve.Arm{l}, Policy: bandit.Random{}, Budget: evolve.Budget{Calls: b.calls}}
+	if path != "" {
+		j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": l.String(), "seed": fmt.Sprint(seed)}})
+		if err != nil {
+			return err
+		}
+		cfg.Journal = j
+		defer func() { err = errors.Join(err, j.Close()) }()
+	}
+	res, err := evolve.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	held, err := b.flat.HeldOut(ctx, res.Best.Program)
+	if err != nil {
+		return err
+	}
+	base := l.Result().Arms[0].Best
+	fmt.Fprintf(out, "%d calls; the best rule alone scores %.3f, ", res.Calls, base.Result.Score)
+	if !l.Promoted() {
+		fmt.Fprintf(out, "and no router over %d rules more\n", len(l.Pool()))
+		return nil
+	}
+	fmt.Fprintf(out, "routed over %d rules %.3f, and %.3f in shops that the search never saw:\n%s",
+		len(l.Pool()), res.Best.Result.Score, held.Score, eval.Printable(res.Best.Program))
+	return nil
+}

@@ -1,0 +1,81 @@
+// Worker scores programs for runs on other machines: those whose --nats names the same server, and whose task is the
+// same in all that decides scores. It goes on until it is told to stop.
+//
+//	go run ./examples/worker --nats nats://10.0.0.1:4222 --task my/folder --slots 8
+//
+// docs/scale.md says how a hundred of them are started.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval/nats"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/open"
+	"github.com/evoalloc/evoalloc/examples/internal/remote"
+)
+
+func main() { os.Exit(cli.Main(run)) }
+
+func run(ctx context.Context, args []string) error {
+	o, err := cli.ParseWorker(args)
+	if err != nil {
+		return err
+	}
+	t, end, err := open.Task(ctx, &o.Options)
+	if err != nil {
+		return err
+	}
+	defer end()
+	id, err := remote.Task(ctx, &o.Options, t)
+	if err != nil {
+		return err
+	}
+	w, err := nats.NewWorker(nats.WorkerConfig{
+		Server: remote.Server(&o.Options), Task: id, Evaluator: t, Slots: o.Slots, Name: o.Name, Grace: o.Grace,
+	})
+	if err != nil {
+		return err
+	}
+	cli.Printf("serves the task %v with %d slots at %s\n", id, o.Slots, o.NATS.URL)
+	saying, stop := context.WithCancel(ctx)
+	said := make(chan bool)
+	go func() {
+		defer close(said)
+		say(saying, w, o.Every)
+	}()
+	err = w.Run(ctx)
+	stop()
+	<-said
+	cli.Printf("%s\n", line(w.Stats(), 0, 0))
+	return err
+}
+
+// say prints how it goes, again and again.
+func say(ctx context.Context, w *nats.Worker, every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for before := 0; ; {
+		select {
+		case <-tick.C:
+			s := w.Stats()
+			cli.Printf("%s\n", line(s, s.Done-before, every))
+			before = s.Done
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// line says what the worker did, and so many jobs of it in the last time.
+func line(s nats.WorkerStats, lately int, every time.Duration) string {
+	rate := ""
+	if every > 0 {
+		rate = fmt.Sprintf(", %.2f a second", float64(lately)/every.Seconds())
+	}
+	return fmt.Sprintf("%d scored%s, %d of them invalid; %d known, %d given up, %d failed; refused: %d jobs, %d runs of another version",
+		s.Done, rate, s.Invalid, s.Known, s.GivenUp, s.Failed, s.Refused, s.Unlike)
+}
