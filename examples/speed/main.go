@@ -124,6 +124,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return o.play(ctx, model, timed, stdout)
+}
+
+// play scales the scores of an evaluator, searches by them, and says what was found.
+func (o *options) play(ctx context.Context, model llm.LLM, timed eval.Evaluator, stdout io.Writer) error {
 	if o.replay {
 		fmt.Fprintf(stdout, "The replies are read from a recording. They were written by hand; no model wrote them.\n\n")
 	}

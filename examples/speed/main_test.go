@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/notrun"
@@ -27,6 +29,65 @@ func TestReplay(t *testing.T) {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("%q is missing in %s", want, &out)
 		}
+	}
+}
+
+// What is said of the recording by scores that no clock decides: the scale, each child, the best function, its fresh samples
+// and how far its scores lie apart. A function that is invalid when it is scored again says why.
+func TestWhatIsSaid(t *testing.T) {
+	var o options
+	if err := o.parse(strings.Fields("--replay --copies 2 --again 3")); err != nil {
+		t.Fatal(err)
+	}
+	model, err := o.ask()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies, blocks := 0, 0
+	timed := eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+		score := 1.0
+		switch {
+		case program == initial:
+			copies++
+			score = 1 + float64(copies%2)/10
+		case strings.Contains(program, "float32"):
+			return eval.Invalid("answered wrongly"), nil
+		case strings.Contains(program, "np.multiply(o, o, out=t)"):
+			if blocks++; blocks > 10 { // the search's, 8 fresh samples, and the first of those scored again
+				return eval.Invalid("gone"), nil
+			}
+			score = 3
+		}
+		return eval.Result{Valid: true, Score: score, Metrics: map[string]float64{"speedup": score}}, nil
+	})
+	var out strings.Builder
+	if err := o.play(t.Context(), model, eval.Limit(timed, 1), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 copies of the first function: speed-up 1.0500, sd 0.0707\n", "the same scale again: --scale 1.05,0.0707", "invalid: answered wrongly\n",
+		"z =   27.6, 3.000 times as fast\n", "the best function, z = 27.6, 3.00 times as fast:\n", "np.multiply(o, o, out=t)", "on 8 fresh samples: z = 27.6, sd 0.0\n",
+		"again 1: 3.000 times as fast; z = 27.6, by the sd 0.0707 of 2 other copies 27.6\n", "again 2: invalid: gone\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in %s", want, &out)
+		}
+	}
+}
+
+// The scores of a function that is scored again lie as far apart as is said.
+func TestRepeat(t *testing.T) {
+	o := options{copies: 2, again: 2}
+	var n float64
+	timed := eval.Func(func(context.Context, string) (eval.Result, error) {
+		n++
+		return eval.Result{Valid: true, Score: n}, nil
+	})
+	var out strings.Builder
+	// Copies score 1 and 2, and the function 3; then 4 and 5, and 6.
+	if err := o.repeat(t.Context(), eval.Limit(timed, 1), "f", &eval.Scale{Of: timed, Mean: 1, SD: 1}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "from the lowest to the highest: 86 % on one scale, 0 % with a scale each\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("%s, want %s at its end", &out, want)
 	}
 }
 
