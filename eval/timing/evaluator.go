@@ -26,8 +26,7 @@ func (e *evaluator) String() string {
 	return fmt.Sprintf("timing.Evaluator(%d pairs, %d warm-ups)", e.cfg.Pairs, e.cfg.WarmUps)
 }
 
-// Evaluate times program beside the baseline. A program that fails as a machine in need could have made it fail is timed
-// once more.
+// Evaluate times program beside the baseline. After a failure that the machine may have caused it does so once more.
 func (e *evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	image, err := e.cfg.Build(ctx, program)
 	if err != nil {
