@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer page.Close()
-	progress := newProgress(ctx, plan, cost.Calls)
+	progress := newProgress(ctx, plan, cost.Calls, o.Workers)
 	result, err := plan.Run(ctx, sweep.Config{
 		Dir:         o.Output,
 		Calls:       o.ParallelLLM,

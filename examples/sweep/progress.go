@@ -46,8 +46,8 @@ func groupOf(r sweep.Run) group { return group{r.Task, r.Model, r.Method, r.N} }
 
 func (g group) String() string { return fmt.Sprintf("%s %s %s N=%d", g.task, g.model, g.method, g.n) }
 
-// newProgress begins to show a plan of so many calls.
-func newProgress(ctx context.Context, p sweep.Plan, calls int) *progress {
+// newProgress begins to show a plan of so many calls. workers returns those that score programs, if it is not nil.
+func newProgress(ctx context.Context, p sweep.Plan, calls int, workers func() cli.Workers) *progress {
 	pr := &progress{row: map[group]int{}, runs: map[string]spent{}, began: time.Now()}
 	var rows []cli.BoardRow
 	for _, r := range p.Runs() {
@@ -68,7 +68,7 @@ func newProgress(ctx context.Context, p sweep.Plan, calls int) *progress {
 		all.runs += s.runs
 	}
 	pr.rows = append(pr.rows, all)
-	pr.board = cli.NewBoard(ctx, append(rows, cli.BoardRow{Name: "all", Total: calls}))
+	pr.board = cli.NewBoard(ctx, append(rows, cli.BoardRow{Name: "all", Total: calls}), workers)
 	return pr
 }
 

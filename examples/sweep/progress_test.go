@@ -24,7 +24,7 @@ func TestProgress(t *testing.T) {
 	plan := sweep.Plan{Tasks: []task.Task{tk}, Models: []sweep.Model{{Spec: llm.Model{Key: "m"}, LLM: llm.Func(nil)}},
 		Methods: o.newMethods(), Budgets: o.budgets, Seeds: o.newSeeds()}
 	runs := plan.Runs() // C = 32 and 16 of the first seed, then of the second
-	p := newProgress(t.Context(), plan, 96)
+	p := newProgress(t.Context(), plan, 96, nil)
 	defer p.close()
 	for _, e := range []sweep.Event{
 		{Kind: sweep.EventKnown, Run: runs[0], Calls: 32, Cost: 3, Best: 0.5},

@@ -75,7 +75,7 @@ func (b *Bandit) Progress(ctx context.Context) *Progress {
 		g := e.Generation
 		return fmt.Sprintf("%5d  %3d  %6.2f  %4d  %11.6f  %11.6f  %s",
 			e.Pull.ID+1, e.Pull.Arm, e.Pull.Prob, g.Index, g.Best.Result.Score, e.Best.Result.Score, Counts(g))
-	})
+	}, b.Workers)
 }
 
 // Summary prints what each search got and found, how the run ended, and what it cost.

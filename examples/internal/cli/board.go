@@ -23,6 +23,7 @@ type Board struct {
 	mu   sync.Mutex
 	text []string // behind each bar
 	deaf func() bool
+	more workersRow
 }
 
 // A BoardRow is a row of a [Board].
@@ -31,14 +32,16 @@ type BoardRow struct {
 	Total int // what its bar counts to
 }
 
-// NewBoard returns a Board on standard output. When ctx ends it says that the program is stopping.
-func NewBoard(ctx context.Context, rows []BoardRow) *Board {
+// NewBoard returns a Board on standard output. workers, unless it is nil, returns those that score programs, which are
+// shown as well. When ctx ends it says that the program is stopping.
+func NewBoard(ctx context.Context, rows []BoardRow, workers func() Workers) *Board {
 	b := &Board{out: Stdout(), text: make([]string, len(rows))}
 	notices, start := Stderr(), ""
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		b.draw(rows)
 		notices, start = b.out, "\r" // the terminal shows ^C where the cursor was
 	}
+	b.more.begin(b.bars, b.out, workers)
 	b.deaf = context.AfterFunc(ctx, func() {
 		fmt.Fprintln(notices, start+"stopping: calls under way may finish (--grace); Ctrl-C again ends at once")
 	})
@@ -82,6 +85,7 @@ func (b *Board) Printf(format string, args ...any) { fmt.Fprintf(b.out, format+"
 // Close leaves the table as it is. Every line printed stands by then.
 func (b *Board) Close() {
 	b.deaf()
+	b.more.close()
 	if b.bars == nil {
 		return
 	}

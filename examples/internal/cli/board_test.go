@@ -10,7 +10,7 @@ import (
 func TestBoardWithoutATerminal(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	text := printed(t, func() {
-		b := NewBoard(ctx, []BoardRow{{Name: "row", Total: 4}})
+		b := NewBoard(ctx, []BoardRow{{Name: "row", Total: 4}}, nil)
 		b.Set(0, 2, "half")
 		b.Printf("%d of 4\x1b[2J", 2)
 		if b.Live() {

@@ -42,7 +42,7 @@ func (o *Options) generations(ctx context.Context) *Progress {
 	return NewProgress(ctx, o.T*o.N, head, func(e evolve.Event) string {
 		gen := e.Generation
 		return fmt.Sprintf("%10d  %11.6f  %11.6f  %s", gen.Index, gen.Before.Result.Score, gen.Best.Result.Score, Counts(gen))
-	})
+	}, o.Workers)
 }
 
 // Summary prints how the run ended and what it cost.

@@ -17,6 +17,11 @@ const Embedded = "embedded"
 // jobsInFlight is how many programs are queued or under way where --parallel-eval does not say it.
 const jobsInFlight = 256
 
+// Register adds the flags of a run to fs.
+func (n *NATS) Register(fs *flag.FlagSet) {
+	n.register(fs, "score programs by workers (examples/worker) through the NATS server of this URL; \"embedded\" starts a server and a worker in this process")
+}
+
 func (n *NATS) register(fs *flag.FlagSet, url string) {
 	fs.StringVar(&n.URL, "nats", "", url)
 	fs.StringVar(&n.Prefix, "nats-prefix", "", "what the names of subjects and streams begin with (default evoalloc)")
@@ -32,11 +37,16 @@ func (o *Options) checkNATS() error {
 	if o.NATS.URL == "" {
 		return nil
 	}
-	if o.Task == textKey {
-		return Usagef("--nats has no use for --task %s: its evaluations ask the model, whose key stays on this machine", textKey)
-	}
 	if !o.given["parallel-eval"] {
 		o.ParallelEval = jobsInFlight
+	}
+	return o.NATS.Check(o.Task)
+}
+
+// Check finds a task that workers cannot score.
+func (n *NATS) Check(task string) error {
+	if n.URL != "" && task == textKey {
+		return Usagef("--nats has no use for --task %s: its evaluations ask the model, whose key stays on this machine", textKey)
 	}
 	return nil
 }

@@ -52,7 +52,8 @@ type Options struct {
 	Anew         bool
 	Grace        time.Duration
 	Watch        Watch
-	NATS         NATS // only of the examples that Register its flags
+	NATS         NATS           // only of the examples that register its flags
+	Workers      func() Workers // those that score programs by now; nil if this process does. Package remote sets it.
 
 	given   map[string]bool // the flags that were given, by name
 	example string          // the program's name
@@ -67,7 +68,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	o.registerBreadth(fs)
 	fs.StringVar(&o.Journal, "journal", "", "file that makes the run durable (default: beside the result)")
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
-	o.NATS.register(fs, "score programs by workers (examples/worker) through the NATS server of this URL; \"embedded\" starts a server and a worker in this process")
+	o.NATS.Register(fs)
 	fs.BoolVar(&o.Anew, "anew", false, "begin anew though there is a journal; what the earlier run left is kept under other names")
 }
 

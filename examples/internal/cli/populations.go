@@ -133,7 +133,7 @@ func (p *Populations) Progress(ctx context.Context) *Progress {
 		g := e.Generation
 		return fmt.Sprintf("%5d  %-12s  %6.2f  %4d  %11.6f  %11.6f  %s",
 			e.Pull.ID+1, p.Like[e.Pull.Arm].Name, e.Pull.Prob, g.Index, g.Best.Result.Score, e.Best.Result.Score, Counts(g))
-	})
+	}, p.Workers)
 }
 
 // Summary prints what the operators of each search made, how the run ended, and what it cost.

@@ -28,11 +28,13 @@ type Progress struct {
 	bad  complaint   // of the generations in a row in which no child has a score
 	said string      // the reason complained of last
 	deaf func() bool // no longer waits for ctx to end
+	more workersRow
 }
 
 // NewProgress returns a Progress on standard output, of the given number of calls: line is what is printed of a
-// generation that ended, under the line head. When ctx ends it says that the run is stopping.
-func NewProgress(ctx context.Context, calls int, head string, line func(evolve.Event) string) *Progress {
+// generation that ended, under the line head. workers, unless it is nil, returns those that score programs, which are
+// shown as well. When ctx ends it says that the run is stopping.
+func NewProgress(ctx context.Context, calls int, head string, line func(evolve.Event) string, workers func() Workers) *Progress {
 	p := &Progress{head: head, line: line, out: Stdout()}
 	notices, start := Stderr(), ""
 	if term.IsTerminal(int(os.Stdout.Fd())) {
@@ -40,6 +42,7 @@ func NewProgress(ctx context.Context, calls int, head string, line func(evolve.E
 		notices = p.bars // it would paint over what came by another way
 		start = "\r"     // the terminal shows ^C where the cursor was
 	}
+	p.more.begin(p.bars, p.out, workers)
 	p.deaf = context.AfterFunc(ctx, func() {
 		fmt.Fprintln(notices, start+"stopping: calls under way may finish (--grace); Ctrl-C again ends at once")
 	})
@@ -132,6 +135,7 @@ func (p *Progress) bestText() string {
 // Close takes the bar away. Every line printed stands by then.
 func (p *Progress) Close() {
 	p.deaf()
+	p.more.close()
 	if p.bars == nil {
 		return
 	}

@@ -45,7 +45,7 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		{"an error", func() { status(errors.New(hostile)) }},
 		{"wrong usage", func() { status(Usagef("the initial program is invalid: %s", hostile)) }},
 		{"why children have no score", func() {
-			p := NewProgress(t.Context(), 1, "", nil)
+			p := NewProgress(t.Context(), 1, "", nil, nil)
 			defer p.Close()
 			p.complain(evolve.Generation{Children: slices.Repeat([]evolve.Child{{Err: hostile}}, telling)})
 		}},
@@ -55,7 +55,7 @@ func TestHostileTextOnATerminal(t *testing.T) {
 			(&Options{T: 1, N: 1}).summary(nil, r, 0, report.Cost{})
 		}},
 		{"a line of progress", func() {
-			p := NewProgress(context.Background(), 1, "", nil)
+			p := NewProgress(context.Background(), 1, "", nil, nil)
 			defer p.Close()
 			p.printf("%s", hostile)
 		}},

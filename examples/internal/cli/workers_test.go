@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/evoalloc/evoalloc/evolve"
+)
+
+func TestWorkersText(t *testing.T) {
+	for _, tt := range []struct {
+		reason, want string
+		of           Workers
+	}{
+		{"before one was heard of", "no worker answers, 16 jobs queued or under way", Workers{Jobs: 16}},
+		{"one of each", "1 worker, 1 of 1 slot busy, 1 job queued or under way", Workers{1, 1, 1, 1, 0}},
+		{"many", "3 workers, 20 of 24 slots busy, 256 jobs queued or under way", Workers{3, 24, 20, 256, 0}},
+		{"after one was lost", "2 workers, 0 of 16 slots busy, 0 jobs queued or under way, 7 went to another worker", Workers{2, 16, 0, 0, 7}},
+	} {
+		if got := tt.of.String(); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.reason, got, tt.want)
+		}
+	}
+	if got, want := (Workers{1, 2, 3, 4, 5}).Plus(Workers{10, 20, 30, 40, 50}), (Workers{11, 22, 33, 44, 55}); got != want {
+		t.Errorf("the sum is %+v, want %+v", got, want)
+	}
+}
+
+// A line is printed when workers come or go or lose jobs, at most one in sayEvery, and the last change is told of.
+func TestWorkersLog(t *testing.T) {
+	var l workersLog
+	begin := time.Unix(1e9, 0)
+	for _, tt := range []struct {
+		reason string
+		after  time.Duration
+		now    Workers
+		said   bool
+	}{
+		{"none has come yet", 0, Workers{Jobs: 16}, false},
+		{"the first", 3 * time.Second, Workers{1, 8, 0, 16, 0}, true},
+		{"jobs and busy slots change all the time", 4 * time.Second, Workers{1, 8, 8, 20, 0}, false},
+		{"more, but soon after", 5 * time.Second, Workers{9, 72, 8, 20, 0}, false},
+		{"still too soon", 62 * time.Second, Workers{10, 80, 8, 20, 0}, false},
+		{"the latest of these", 63 * time.Second, Workers{10, 80, 8, 20, 0}, true},
+		{"hours without a change", 5 * time.Hour, Workers{10, 80, 70, 256, 0}, false},
+		{"a job went to another worker", 5*time.Hour + time.Second, Workers{10, 80, 70, 256, 1}, true},
+		{"one that goes and comes back within the time", 5*time.Hour + 20*time.Second, Workers{9, 72, 70, 256, 1}, false},
+		{"is back", 5*time.Hour + 2*time.Minute, Workers{10, 80, 70, 256, 1}, false},
+		{"all gone", 6 * time.Hour, Workers{0, 0, 0, 256, 1}, true},
+	} {
+		got := l.line(begin.Add(tt.after), tt.now)
+		if tt.said && got != tt.now.String() || !tt.said && got != "" {
+			t.Errorf("%s: after %v of %+v it says %q", tt.reason, tt.after, tt.now, got)
+		}
+	}
+}
+
+// Where standard output is no terminal, a Progress and a Board print such lines between the others, and none after they
+// are closed. Without workers they print none.
+func TestWorkersWithoutATerminal(t *testing.T) {
+	for name, begin := range map[string]func(of func() Workers) (end func()){
+		"a Progress": func(of func() Workers) func() {
+			return NewProgress(context.Background(), 1, "", func(evolve.Event) string { return "" }, of).Close
+		},
+		"a Board": func(of func() Workers) func() { return NewBoard(context.Background(), nil, of).Close },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			text := printed(t, func() {
+				end := begin(func() Workers { return Workers{Workers: 1 + int(time.Since(start)/time.Hour), Slots: 8} })
+				time.Sleep(2*time.Hour + time.Minute)
+				end()
+				time.Sleep(2 * time.Hour)
+			})
+			if lines := strings.Split(text, "\n"); len(lines) != 4 || !strings.HasPrefix(lines[0], "1 worker,") || !strings.HasPrefix(lines[2], "3 workers,") {
+				t.Errorf("%s prints %q in two hours in which two workers come", name, text)
+			}
+			if text := printed(t, func() {
+				end := begin(nil)
+				time.Sleep(time.Hour)
+				end()
+			}); text != "" {
+				t.Errorf("%s of a run without workers prints %q", name, text)
+			}
+		})
+	}
+}
