@@ -33,8 +33,9 @@ var around = map[string]map[string]string{
 	"eval/command": {
 		"args": "names of mechanisms", `append(args, "missing", missing)`: "and what the kernel says, before there is a candidate",
 	},
-	"internal/notrun": {"line": "what a test says of the machine"},
-	"examples/resume": {"os.Stdout": "of a child that is this program", "os.Stderr": "of a child that is this program"},
+	"internal/notrun":            {"line": "what a test says of the machine"},
+	"examples/resume":            {"os.Stdout": "of a child that is this program", "os.Stderr": "of a child that is this program"},
+	"examples/internal/captured": {"os.Stdout": "replaced in tests, so that they see it", "os.Stderr": "replaced in tests, so that they see it"},
 	"examples/internal/cli": {
 		"os.Stdout": "in terminal.go, which cleans, and for the bar, which draws with escape sequences",
 		"os.Stderr": "in terminal.go, which cleans",

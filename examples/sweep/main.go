@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -22,6 +23,8 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/open"
 	"github.com/evoalloc/evoalloc/examples/internal/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/remote"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 func main() { os.Exit(cli.Main(run)) }
@@ -81,21 +84,15 @@ func run(ctx context.Context, args []string) error {
 func newPlan(ctx context.Context, o *options) (p sweep.Plan, end func(), err error) {
 	var ends []func() error
 	end = func() {
-		for _, e := range ends {
+		for _, e := range slices.Backward(ends) {
 			e()
 		}
 	}
 	p = sweep.Plan{Methods: o.newMethods(), Budgets: o.budgets, Seeds: o.newSeeds(), Fingerprint: journal.Fingerprint{
 		"runtime": o.Runtime, "limit of an evaluation": o.EvalTimeout.String(),
 	}}
-	for _, key := range o.tasks {
-		one := o.Options
-		one.Task = key
-		t, e, err := open.Task(ctx, &one)
-		if err != nil {
-			return p, end, err
-		}
-		p.Tasks, ends = append(p.Tasks, t), append(ends, e)
+	if p.Tasks, ends, err = newTasks(ctx, o); err != nil {
+		return p, end, err
 	}
 	for _, key := range o.models {
 		one := o.Options
@@ -111,6 +108,38 @@ func newPlan(ctx context.Context, o *options) (p sweep.Plan, end func(), err err
 		p.Models = append(p.Models, sweep.Model{Spec: spec, LLM: model})
 	}
 	return p, end, nil
+}
+
+// newTasks returns the tasks that the flags name, which score their programs unless --nats says that workers do, and what
+// ends them, last to first.
+func newTasks(ctx context.Context, o *options) (tasks []task.Task, ends []func() error, err error) {
+	for _, key := range o.tasks {
+		t, end, err := open.Task(ctx, o.of(key))
+		if err != nil {
+			return nil, ends, err
+		}
+		tasks, ends = append(tasks, t), append(ends, end)
+	}
+	queue, err := remote.Open(&o.Options)
+	if err != nil {
+		return nil, ends, err
+	}
+	ends = append(ends, func() error { queue.Leave(); return nil })
+	for i, t := range tasks {
+		scorer, err := queue.Evaluator(ctx, o.of(o.tasks[i]), t)
+		if err != nil {
+			return nil, ends, err
+		}
+		tasks[i] = task.WithEvaluator(t, scorer)
+	}
+	return tasks, ends, nil
+}
+
+// of returns the flags of one of the tasks.
+func (o *options) of(key string) *cli.Options {
+	one := o.Options
+	one.Task = key
+	return &one
 }
 
 // newMethods returns what the budgets are spent by.

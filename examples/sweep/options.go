@@ -42,6 +42,11 @@ func parse(args []string) (*options, error) {
 		return nil, err
 	}
 	o.tasks, o.models, o.methods, o.read = words(o.Task), words(o.Model), words(o.list.methods), words(o.list.read)
+	for _, key := range o.tasks {
+		if err := o.NATS.Check(key); err != nil {
+			return nil, err
+		}
+	}
 	for _, f := range []func() error{o.parseNumbers, o.parseMethods, o.parseStopWhen, o.parsePrice} {
 		if err := f(); err != nil {
 			return nil, err
@@ -52,6 +57,7 @@ func parse(args []string) (*options, error) {
 
 func (o *options) register(fs *flag.FlagSet) {
 	o.RegisterShared(fs)
+	o.NATS.Register(fs)
 	for name, more := range map[string]string{"task": "; several separated by commas", "model": "; several separated by commas"} {
 		fs.Lookup(name).Usage += more
 	}

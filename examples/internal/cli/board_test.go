@@ -4,12 +4,14 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
 )
 
 // Where there is no terminal, a Board prints its lines, cleaned, and no table. It says when the program is stopping.
 func TestBoardWithoutATerminal(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	text := printed(t, func() {
+	text := captured.Output(t, func() {
 		b := NewBoard(ctx, []BoardRow{{Name: "row", Total: 4}}, nil)
 		b.Set(0, 2, "half")
 		b.Printf("%d of 4\x1b[2J", 2)

@@ -9,6 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -30,7 +31,7 @@ func TestSummaryOfReplicas(t *testing.T) {
 		if _, err := model.Generate(t.Context(), llm.Request{}); err != nil {
 			t.Fatal(err)
 		}
-		got := printed(t, func() { (&Options{T: 1, N: 1}).summary(model, &evolve.Result{}, 0, report.Cost{}) })
+		got := captured.Output(t, func() { (&Options{T: 1, N: 1}).summary(model, &evolve.Result{}, 0, report.Cost{}) })
 		for _, base := range strings.Split(tt.bases, ",") {
 			if said, several := strings.Contains(got, base), strings.Contains(tt.bases, ","); said != several {
 				t.Errorf("%s: %s told of %v: %s", tt.reason, base, said, got)
@@ -76,7 +77,7 @@ func TestHeldOut(t *testing.T) {
 		{ended, keeper{plain, eval.Result{Valid: true}, nil}, best, "", "the run was canceled"},
 		{t.Context(), keeper{plain, eval.Result{Valid: true}, nil}, eval.Candidate{}, "", "there is no valid program"},
 	} {
-		if got := printed(t, func() { new(Options).HeldOut(tt.ctx, tt.of, tt.best, llm.Model{}) }); got != tt.want {
+		if got := captured.Output(t, func() { new(Options).HeldOut(tt.ctx, tt.of, tt.best, llm.Model{}) }); got != tt.want {
 			t.Errorf("printed %q, want %q: %s", got, tt.want, tt.reason)
 		}
 	}

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,28 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
 )
-
-// printed returns what f writes to standard output and standard error.
-func printed(t *testing.T, f func()) string {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr := os.Stdout, os.Stderr
-	os.Stdout, os.Stderr = w, w
-	defer func() { os.Stdout, os.Stderr = stdout, stderr }()
-	f()
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 // What a candidate or a model says is shown without what a terminal would obey, whichever way it takes.
 func TestHostileTextOnATerminal(t *testing.T) {
@@ -62,7 +40,7 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		{"a table", func() { Table([]string{"what"}, [][]string{{hostile}}) }},
 		{"anything else", func() { Printf("%s\n", hostile) }},
 	} {
-		got := printed(t, tt.print)
+		got := captured.Output(t, tt.print)
 		if !strings.Contains(got, "why") || strings.ContainsAny(got, "\x1b\x07\r\u009b\u202e\u200b") || strings.Contains(got, "cm0gLXJm") {
 			t.Errorf("%s: prints %q", tt.reason, got)
 		}

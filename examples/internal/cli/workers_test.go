@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
 )
 
 func TestWorkersText(t *testing.T) {
@@ -69,7 +70,7 @@ func TestWorkersWithoutATerminal(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			text := printed(t, func() {
+			text := captured.Output(t, func() {
 				end := begin(func() Workers { return Workers{Workers: 1 + int(time.Since(start)/time.Hour), Slots: 8} })
 				time.Sleep(2*time.Hour + time.Minute)
 				end()
@@ -78,7 +79,7 @@ func TestWorkersWithoutATerminal(t *testing.T) {
 			if lines := strings.Split(text, "\n"); len(lines) != 4 || !strings.HasPrefix(lines[0], "1 worker,") || !strings.HasPrefix(lines[2], "3 workers,") {
 				t.Errorf("%s prints %q in two hours in which two workers come", name, text)
 			}
-			if text := printed(t, func() {
+			if text := captured.Output(t, func() {
 				end := begin(nil)
 				time.Sleep(time.Hour)
 				end()

@@ -8,14 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"runtime"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/nats"
-	"github.com/evoalloc/evoalloc/eval/nats/embedded"
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/task"
@@ -23,66 +20,22 @@ import (
 )
 
 // Evaluator returns what scores the programs of t: t itself, or workers where --nats is given. leave is to be called when
-// the run is over.
+// the run is over. A run of several tasks uses a [Queue].
 func Evaluator(ctx context.Context, o *cli.Options, t task.Task) (e eval.Evaluator, leave func(), err error) {
-	if o.NATS.URL == "" {
-		return t, func() {}, nil
-	}
-	id, err := Task(ctx, o, t)
+	q, err := Open(o)
 	if err != nil {
 		return nil, nil, err
 	}
-	server, end := Server(o), func() error { return nil }
-	var unserved time.Duration
-	if o.NATS.URL == cli.Embedded {
-		unserved = time.Minute // its worker is on its way, however busy the machine
-		if server, end, err = here(id, t); err != nil {
-			return nil, nil, err
-		}
+	if e, err = q.Evaluator(ctx, o, t); err != nil {
+		return nil, nil, errors.Join(err, q.close())
 	}
-	scorer, err := nats.New(ctx, nats.Config{Server: server, Task: id, InFlight: o.ParallelEval, Unserved: unserved})
-	if err != nil {
-		return nil, nil, errors.Join(&cli.UsageError{Err: err}, end())
-	}
-	cli.Printf("programs are scored by workers of the task %v at %s\n", id, server.URL)
-	return scorer, func() {
-		s := scorer.Stats()
-		cli.Printf("workers: %d with %d slots at the end; %d evaluations, of them %d known before; %d jobs went to another worker\n",
-			s.Workers, s.Slots, s.Done, s.Recalled, s.Redelivered)
-		if err := errors.Join(scorer.Close(), end()); err != nil {
-			cli.Printf("leaving the workers: %v\n", err)
-		}
-	}, nil
+	return e, q.Leave, nil
 }
 
 // Server returns the server that the flags name.
 func Server(o *cli.Options) nats.Server {
 	n := o.NATS
 	return nats.Server{URL: n.URL, Prefix: n.Prefix, Credentials: n.Creds, NKey: n.NKey, CA: n.CA, Cert: n.Cert, Key: n.Key}
-}
-
-// here starts a server and a worker in this process. Its streams go with it: a run's journal has what was paid for.
-func here(id nats.Task, t task.Task) (server nats.Server, end func() error, err error) {
-	dir, err := os.MkdirTemp("", "evoalloc-nats-")
-	if err != nil {
-		return server, nil, err
-	}
-	s, err := embedded.Start(embedded.Config{Dir: dir})
-	if err != nil {
-		return server, nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	server.URL = s.URL()
-	w, err := nats.NewWorker(nats.WorkerConfig{Server: server, Task: id, Evaluator: t, Slots: runtime.NumCPU()})
-	if err != nil {
-		return server, nil, errors.Join(err, s.Close(), os.RemoveAll(dir))
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- w.Run(ctx) }()
-	return server, func() error {
-		cancel()
-		return errors.Join(<-ended, s.Close(), os.RemoveAll(dir))
-	}, nil
 }
 
 // Task returns the name and the digest of t, for runs and workers alike: of the folder's files, of the versions of what
