@@ -351,25 +351,3 @@ func TestDeadEndpointSavesWhatThereIs(t *testing.T) {
 		t.Errorf("stopped by %s at %v", r.Stop, r.FinalFitness)
 	}
 }
-
-// Scored through a queue, a run is the one that it is without.
-func TestRunThroughAQueue(t *testing.T) {
-	var scores [2][]float64
-	for i, args := range []string{"", " --nats embedded"} {
-		dir := t.TempDir()
-		if err := run(t.Context(), strings.Fields("--T 4 --N 8 --n-arms 3 --breadth fixed --offline-latency 0s --output "+dir+args)); err != nil {
-			t.Fatal(err)
-		}
-		for _, arm := range saved(t, dir, "*.json").ArmResults {
-			for _, row := range arm.Trajectory {
-				scores[i] = append(scores[i], row.BestFitness)
-			}
-		}
-	}
-	if len(scores[0]) < 5 || !slices.Equal(scores[0], scores[1]) {
-		t.Errorf("best scores %v through a queue, %v without", scores[1], scores[0])
-	}
-	if err := run(t.Context(), strings.Fields("--nats embedded --task text --output "+t.TempDir())); err == nil || !strings.Contains(err.Error(), "key stays") {
-		t.Errorf("a task that asks a model: %v", err)
-	}
-}
