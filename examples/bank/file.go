@@ -19,10 +19,10 @@ type file struct {
 	bank sim.Bank
 }
 
-// open reads the file that the flags name, if there is one, so that its searches are not made again. One that
+// openFile reads the file that the flags name, if there is one, so that its searches are not made again. One that
 // holds other searches than the flags ask for is left as it is, and that is a [cli.UsageError]. So is a path that
 // cannot be written to.
-func open(o *options) (*file, error) {
+func openFile(o *options) (*file, error) {
 	f := &file{o: o, bank: sim.Bank{Task: o.task, N: o.n, Made: o.made()}}
 	old, err := sim.ReadBankFile(o.path)
 	switch {

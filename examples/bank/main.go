@@ -40,15 +40,16 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := o.parse(args); err != nil {
 		return err
 	}
-	t, standIn, err := o.newTask()
+	t, standIn, end, err := o.newTask(ctx)
 	if err != nil {
 		return err
 	}
+	defer end()
 	model, err := o.newModel(standIn)
 	if err != nil {
 		return err
 	}
-	f, err := open(&o)
+	f, err := openFile(&o)
 	if err != nil {
 		return err
 	}

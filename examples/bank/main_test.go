@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/tasks"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
@@ -75,6 +77,23 @@ func TestRunAgain(t *testing.T) {
 	}
 }
 
+// Scored by workers, the searches are those that they are without.
+func TestRunThroughAQueue(t *testing.T) {
+	dir := t.TempDir()
+	const flags = "--task cp --N 2 --T 10 --searches 3 --seed 7"
+	_, want := record(t, filepath.Join(dir, "alone.json"), flags)
+	var text string
+	says := captured.Output(t, func() { _, text = record(t, filepath.Join(dir, "queued.json"), flags+" --nats embedded") })
+	if text != want {
+		t.Errorf("scored by workers %s\nwithout %s", text, want)
+	}
+	_, line, _ := strings.Cut(says, " slots at the end; ")
+	made := 0
+	if _, err := fmt.Sscanf(line, "%d evaluations", &made); err != nil || made < 40 {
+		t.Errorf("workers made %d evaluations, %v: %s", made, err, says)
+	}
+}
+
 // stopping is a writer that ends a context once something is written, as Ctrl-C would.
 type stopping struct {
 	bytes.Buffer
@@ -133,6 +152,8 @@ func TestBadInput(t *testing.T) {
 		{"--seed 4294967295 --searches 2", "need at most 4294967295 for all of 2"},
 		{"--api-base http://a/v1", "no effect without --model"},
 		{"--model m", "nowhere"},
+		{"--task nk --nats embedded", "serves cp, mmd, ht"},
+		{"--nats nats://127.0.0.1:1", "127.0.0.1:1"},
 		{"more", `"more"`},
 		{"--out " + dir, dir},
 		{"--task cp --N 2 --T 5 --out bank.json", "searches of nk with N=2, not of cp"},

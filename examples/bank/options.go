@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -13,10 +15,13 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/open"
+	"github.com/evoalloc/evoalloc/examples/internal/remote"
 	"github.com/evoalloc/evoalloc/examples/internal/tasks"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
 const usage = `Bank records greedy searches of one task, for "policies --bank". The tasks are
@@ -31,6 +36,7 @@ type options struct {
 	path                string
 	model, base         string
 	parallel, inFlight  int
+	nats                cli.NATS
 }
 
 func (o *options) parse(args []string) error {
@@ -43,8 +49,9 @@ func (o *options) parse(args []string) error {
 	fs.StringVar(&o.path, "out", "", "file for the bank (default: results/banks/TASK-N1.json, with the task and N)")
 	fs.StringVar(&o.model, "model", "", "what the endpoint calls the model (default: a stand-in without a network, which changes programs at random)")
 	fs.StringVar(&o.base, "api-base", "", "URL of the endpoint, or of several replicas of the model, separated by commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
-	fs.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "searches, and evaluations, under way at once")
+	fs.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "searches, and without --nats evaluations, under way at once")
 	fs.IntVar(&o.inFlight, "parallel-llm", 16, "model calls in flight")
+	o.nats.Register(fs)
 	fs.Usage = func() {
 		fmt.Fprint(fs.Output(), usage)
 		for _, k := range tasks.All() {
@@ -77,20 +84,47 @@ func (o *options) check() error {
 		return cli.Usagef("bank: --N is %d: need at most %d", o.n, evolve.MaxN)
 	case o.seed > math.MaxUint32 || uint64(o.searches)-1 > math.MaxUint32-o.seed:
 		return cli.Usagef("bank: --seed is %d: need at most %d for all of %d searches", o.seed, uint32(math.MaxUint32), o.searches)
+	case o.nats.URL != "" && !slices.Contains(served(), o.task):
+		return cli.Usagef("bank: --nats has no use for --task %s: examples/worker serves %s", o.task, strings.Join(served(), ", "))
 	case o.model == "" && o.base != "":
 		return cli.Usagef("bank: --api-base has no effect without --model")
 	}
 	return nil
 }
 
-// newTask returns the task, and the model that stands in where none is named.
-func (o *options) newTask() (task.Task, llm.LLM, error) {
+// served returns the tasks that examples/worker has too. The others are of these examples, and scored in microseconds.
+func served() (keys []string) {
+	for _, p := range geometry.Problems() {
+		keys = append(keys, p.Key)
+	}
+	return keys
+}
+
+// newTask returns the task, the model that stands in where none is named, and what ends the task.
+func (o *options) newTask(ctx context.Context) (t task.Task, standIn llm.LLM, end func(), err error) {
 	k := tasks.All()[slices.Index(tasks.Keys(), o.task)]
-	t, standIn, err := k.Make()
+	if t, standIn, err = k.Make(); err != nil {
+		return nil, nil, nil, err
+	}
+	if o.nats.URL == "" {
+		return task.WithEvaluator(t, eval.Limit(t, o.parallel)), standIn, func() {}, nil
+	}
+	t, end, err = o.queued(ctx)
+	return t, standIn, end, err
+}
+
+// queued returns the task as examples/worker opens it without other flags. Such workers score its programs.
+func (o *options) queued(ctx context.Context) (task.Task, func(), error) {
+	as := cli.Options{Task: o.task, Runtime: "js", EvalTimeout: cli.DefaultEvalTimeout, NATS: o.nats}
+	t, end, err := open.Task(ctx, &as)
 	if err != nil {
 		return nil, nil, err
 	}
-	return task.WithEvaluator(t, eval.Limit(t, o.parallel)), standIn, nil
+	scorer, leave, err := remote.Evaluator(ctx, &as, t)
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	return task.WithEvaluator(t, scorer), func() { leave(); end() }, nil
 }
 
 // newModel returns the model that the flags name, or the stand-in.

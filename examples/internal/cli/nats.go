@@ -66,7 +66,7 @@ func ParseWorker(args []string) (*Worker, error) {
 	w.NATS.register(fs, "URL of the server, such as nats://10.0.0.1:4222, or of several of a cluster, separated by commas")
 	fs.StringVar(&w.Task, "task", "cp", "what is improved, as for the run: a built-in task or a folder")
 	fs.StringVar(&w.Runtime, "runtime", "js", "what runs the programs of the built-in tasks, as for the run: js or python")
-	fs.DurationVar(&w.EvalTimeout, "eval-timeout", 10*time.Second, "limit for one evaluation, as for the run; a folder's own counts if this is not given")
+	fs.DurationVar(&w.EvalTimeout, "eval-timeout", DefaultEvalTimeout, "limit for one evaluation, as for the run; a folder's own counts if this is not given")
 	fs.IntVar(&w.Slots, "slots", runtime.NumCPU(), "evaluations at once")
 	fs.StringVar(&w.Name, "name", "", "what the worker is called (default: the host's name and the process's number)")
 	fs.DurationVar(&w.Grace, "grace", 30*time.Second, "how long evaluations under way may go on after Ctrl-C")

@@ -22,6 +22,9 @@ const (
 	offlineLatency = 8 * time.Millisecond
 )
 
+// DefaultEvalTimeout is the limit for one evaluation where --eval-timeout does not say it, of runs and workers alike.
+const DefaultEvalTimeout = 10 * time.Second
+
 // Options are the flags that the greedy and the bandit example share.
 type Options struct {
 	Task         string
@@ -95,7 +98,7 @@ func (o *Options) RegisterShared(fs *flag.FlagSet) {
 	fs.IntVar(&o.MaxStalls, "max-stalls", 0, fmt.Sprintf("attempts that may time out or stall: more end the run (default: a tenth of the calls, at least %d); negative means no limit", evolve.DefaultStalls))
 	fs.IntVar(&o.ParallelLLM, "parallel-llm", 16, "model calls in flight")
 	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(), "evaluations at once (default for --task text: as many as model calls)")
-	fs.DurationVar(&o.EvalTimeout, "eval-timeout", 10*time.Second, "limit for one evaluation; a folder's own counts if this is not given")
+	fs.DurationVar(&o.EvalTimeout, "eval-timeout", DefaultEvalTimeout, "limit for one evaluation; a folder's own counts if this is not given")
 	fs.StringVar(&o.Output, "output", "results", "folder for results")
 	fs.DurationVar(&o.Grace, "grace", 30*time.Second, "how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")
 	o.Watch.register(fs)
