@@ -38,20 +38,25 @@ func (w Workers) String() string {
 // A workersLog says what is worth a line in a log that is kept for days: that workers came or went, and that jobs went
 // to another one.
 type workersLog struct {
-	said Workers
-	when time.Time // of the last line; zero before the first
+	said  Workers
+	when  time.Time     // of the last line
+	pause time.Duration // the least time between that and the next; 0 before the first
 }
 
-// sayEvery is the least time between two lines.
-const sayEvery = time.Minute
+// The pauses between lines double from the first to the longest: workers start one after the other, and the user waits
+// for them, but a log of days in which they come and go all the time is to stay short.
+const (
+	firstPause   = 5 * time.Second
+	longestPause = 10 * time.Minute
+)
 
 // line returns what is worth a line at the time now, or "". What happens too soon after a line is told of later.
 func (l *workersLog) line(now time.Time, w Workers) string {
 	same := w.Workers == l.said.Workers && w.Slots == l.said.Slots && w.Redelivered == l.said.Redelivered
-	if same || !l.when.IsZero() && now.Sub(l.when) < sayEvery {
+	if same || now.Sub(l.when) < l.pause {
 		return ""
 	}
-	l.said, l.when = w, now
+	l.said, l.when, l.pause = w, now, min(max(2*l.pause, firstPause), longestPause)
 	return w.String()
 }
 

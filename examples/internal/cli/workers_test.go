@@ -30,7 +30,7 @@ func TestWorkersText(t *testing.T) {
 	}
 }
 
-// A line is printed when workers come or go or lose jobs, at most one in sayEvery, and the last change is told of.
+// A line is printed when workers come or go or lose jobs. What changes in the pause after it is told of at its end.
 func TestWorkersLog(t *testing.T) {
 	var l workersLog
 	begin := time.Unix(1e9, 0)
@@ -43,13 +43,15 @@ func TestWorkersLog(t *testing.T) {
 		{"none has come yet", 0, Workers{Jobs: 16}, false},
 		{"the first", 3 * time.Second, Workers{1, 8, 0, 16, 0}, true},
 		{"jobs and busy slots change all the time", 4 * time.Second, Workers{1, 8, 8, 20, 0}, false},
-		{"more, but soon after", 5 * time.Second, Workers{9, 72, 8, 20, 0}, false},
-		{"still too soon", 62 * time.Second, Workers{10, 80, 8, 20, 0}, false},
-		{"the latest of these", 63 * time.Second, Workers{10, 80, 8, 20, 0}, true},
+		{"more, but soon after", 5 * time.Second, Workers{8, 64, 8, 20, 0}, false},
+		{"still too soon", 7 * time.Second, Workers{9, 72, 8, 20, 0}, false},
+		{"the latest of these", 8 * time.Second, Workers{9, 72, 8, 20, 0}, true},
+		{"the next pause is longer", 17 * time.Second, Workers{10, 80, 8, 20, 0}, false},
+		{"and over", 18 * time.Second, Workers{10, 80, 8, 20, 0}, true},
 		{"hours without a change", 5 * time.Hour, Workers{10, 80, 70, 256, 0}, false},
 		{"a job went to another worker", 5*time.Hour + time.Second, Workers{10, 80, 70, 256, 1}, true},
 		{"one that goes and comes back within the time", 5*time.Hour + 20*time.Second, Workers{9, 72, 70, 256, 1}, false},
-		{"is back", 5*time.Hour + 2*time.Minute, Workers{10, 80, 70, 256, 1}, false},
+		{"is back", 5*time.Hour + 10*time.Minute, Workers{10, 80, 70, 256, 1}, false},
 		{"all gone", 6 * time.Hour, Workers{0, 0, 0, 256, 1}, true},
 	} {
 		got := l.line(begin.Add(tt.after), tt.now)
@@ -59,12 +61,41 @@ func TestWorkersLog(t *testing.T) {
 	}
 }
 
+// Workers that come and go all day long are worth 150 lines.
+func TestWorkersLogOfADay(t *testing.T) {
+	var l workersLog
+	begin, lines := time.Unix(1e9, 0), 0
+	for second := range 24 * 60 * 60 {
+		if l.line(begin.Add(time.Duration(second)*time.Second), Workers{Workers: 1 + second}) != "" {
+			lines++
+		}
+	}
+	if lines < 140 || lines > 160 {
+		t.Errorf("%d lines", lines)
+	}
+}
+
 // Where standard output is no terminal, a Progress and a Board print such lines between the others, and none after they
-// are closed. Without workers they print none.
+// are closed, and so do the examples. Without workers they print none.
 func TestWorkersWithoutATerminal(t *testing.T) {
 	for name, begin := range map[string]func(of func() Workers) (end func()){
 		"a Progress": func(of func() Workers) func() {
 			return NewProgress(context.Background(), 1, "", func(evolve.Event) string { return "" }, of).Close
+		},
+		"examples/greedy": func(of func() Workers) func() {
+			g := &Greedy{}
+			g.Workers = of
+			return g.Progress(context.Background()).Close
+		},
+		"examples/bandit": func(of func() Workers) func() {
+			b := &Bandit{}
+			b.Workers = of
+			return b.Progress(context.Background()).Close
+		},
+		"examples/populations": func(of func() Workers) func() {
+			p := &Populations{Portfolio: true}
+			p.Workers = of
+			return p.Progress(context.Background()).Close
 		},
 		"a Board": func(of func() Workers) func() { return NewBoard(context.Background(), nil, of).Close },
 	} {
