@@ -5,6 +5,7 @@ package nats_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -39,8 +40,7 @@ func processor(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// measure has jobs done by so many goroutines, and reports how long each took. All of the server, the workers and the run
-// is in this process, so the processor time is that of all three.
+// measure has jobs done by so many goroutines, and reports how long each took, and what processor time of this process.
 func measure(b *testing.B, atOnce int, do func(i int)) {
 	took := make([]time.Duration, b.N)
 	var next atomic.Int64
@@ -103,4 +103,19 @@ func BenchmarkQueue(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkRun is as BenchmarkQueue at 64 at once, with the server and the workers in processes of their own: the processor
+// time is that of the run alone.
+func BenchmarkRun(b *testing.B) {
+	s := serverProcess(b, b.TempDir())
+	child(b, manyFor+"="+s.line, manyAre+"="+crew{workers: 16}.String(), logsTo+"="+filepath.Join(b.TempDir(), "log"))
+	e := run(b, nats.Config{Server: nats.Server{URL: s.line}})
+	until(b, "the workers are there", func() bool { return e.Stats().Workers == 16 })
+	var programs atomic.Int64 // as a benchmark is called again with a larger N
+	measure(b, 64, func(int) {
+		if _, err := e.Evaluate(b.Context(), fmt.Sprint("program ", programs.Add(1))); err != nil {
+			b.Error(err)
+		}
+	})
 }

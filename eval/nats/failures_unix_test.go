@@ -269,16 +269,15 @@ func TestTheRunIsKilledAndGoesOn(t *testing.T) {
 // waits at its worker.
 func TestTheServerIsKilledAndComesBack(t *testing.T) {
 	dir := t.TempDir()
-	url, kill := serverProcess(t, dir)
-	c := newCut(t, url) // which keeps its port
+	s := serverProcess(t, dir)
+	c := newCut(t, s.line) // which keeps its port
 	f := newFleet(t, c.url(), 4)
 	e := run(t, quick(c.url()))
 	n := f.during(e, func() {
 		time.Sleep(1500 * time.Millisecond)
-		kill()
+		s.kill()
 		time.Sleep(span(time.Second))
-		url, _ = serverProcess(t, dir)
-		c.lead(url)
+		c.lead(serverProcess(t, dir).line)
 		time.Sleep(2 * time.Second)
 	})
 	f.checkAll(n, 32) // of those under way, taken from workers that were silent, and from those told twice

@@ -26,12 +26,16 @@ const (
 	asWorkerOf = "EVOALLOC_TEST_WORKER_OF" // URL of the server
 	logsTo     = "EVOALLOC_TEST_LOG"       // file with a line for each evaluation that ended
 	serverIn   = "EVOALLOC_TEST_SERVER_IN" // folder of the streams
+	manyFor    = "EVOALLOC_TEST_MANY_FOR"  // URL of the server, for a process of many workers
+	manyAre    = "EVOALLOC_TEST_MANY_ARE"  // how many, and the median of what their evaluations take
 )
 
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(asWorkerOf) != "":
 		os.Exit(beWorker(os.Getenv(asWorkerOf), os.Getenv(logsTo)))
+	case os.Getenv(manyFor) != "":
+		os.Exit(beMany(os.Getenv(manyFor), os.Getenv(manyAre), os.Getenv(logsTo)))
 	case os.Getenv(serverIn) != "":
 		os.Exit(beServer(os.Getenv(serverIn)))
 	}
@@ -83,11 +87,18 @@ func beWorker(url, path string) int {
 	return 0
 }
 
-// serverProcess starts a server with its streams in dir, and returns its URL.
-func serverProcess(t *testing.T, dir string) (url string, kill func()) {
+// A process is this binary as a server or as workers.
+type process struct {
+	pid  int
+	line string // the first that it prints
+	kill func()
+}
+
+// child starts this binary with more in its environment, and waits for its first line. It ends with the test.
+func child(t testing.TB, env ...string) process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), serverIn+"="+dir)
+	cmd.Env = append(os.Environ(), env...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +110,7 @@ func serverProcess(t *testing.T, dir string) (url string, kill func()) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	kill = sync.OnceFunc(func() {
+	kill := sync.OnceFunc(func() {
 		cmd.Process.Kill()
 		in.Close()
 		cmd.Wait()
@@ -107,7 +118,13 @@ func serverProcess(t *testing.T, dir string) (url string, kill func()) {
 	t.Cleanup(kill)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatalf("the server did not start: %v", err)
+		t.Fatalf("a process with %v did not start: %v", env, err)
 	}
-	return strings.TrimSpace(line), kill
+	return process{cmd.Process.Pid, strings.TrimSpace(line), kill}
+}
+
+// serverProcess starts a server with its streams in dir. Its line is the URL.
+func serverProcess(t testing.TB, dir string) process {
+	t.Helper()
+	return child(t, serverIn+"="+dir)
 }
