@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -53,7 +54,8 @@ var ErrDrift = errors.New("eval: the evaluator has drifted")
 // A canary's evaluation is not one of the run's: it is in no result and no journal, and not in Budget.Evaluations. The
 // evaluation that waits for it calls the Queued of its context's [llm.Trace], so it takes none of Budget.EvalTime either.
 // What it asks of models through [llm.Ask] counts as asked by the evaluation that waits. Evaluations that a resumed run
-// recalls are not counted, and its first new one waits for the canaries.
+// recalls are not counted, and its first new one waits for the canaries. A [Sampler] is asked for a sample of a canary that
+// nobody has asked for, from half of the largest int on, so that it does not answer with a result that it keeps.
 //
 // The Evaluator prints as e does, and a journal takes its results for those of e. Canaries may therefore be added to a
 // run that goes on, or left out. Of a [Composite] the parts are counted, and a canary's own parts are evaluated one at a
@@ -150,15 +152,17 @@ func (w *watch) score(ctx context.Context, due func(i int) bool) error {
 	return nil
 }
 
-// alone evaluates program, its parts one at a time: who waits may hold one place of a limit, and no more.
+// alone evaluates program, its parts one at a time: who waits may hold one place of a limit, and no more. The sample is
+// one that no evaluation has had, so that a [Sampler] that keeps results has none for it.
 func (w *watch) alone(ctx context.Context, program string) (Result, error) {
+	sample := math.MaxInt/2 + rand.IntN(math.MaxInt/2)
 	c, ok := w.e.(Composite)
 	if !ok {
-		r, err := w.e.Evaluate(ctx, program)
+		r, err := EvaluateSample(ctx, w.e, program, sample)
 		return r.Clean(), err
 	}
 	one := make(chan struct{}, 1)
-	return ComposeBy(c, program, 0, func(part Evaluator) (Result, error) {
+	return ComposeBy(c, program, sample, func(part Evaluator) (Result, error) {
 		one <- struct{}{}
 		defer func() { <-one }()
 		if part, ok := part.(Composite); ok {

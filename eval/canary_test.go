@@ -310,3 +310,29 @@ func ExampleWithCanaries() {
 	// Output:
 	// 4 evaluations: eval: the evaluator has drifted: the canary "known" (5 bytes) is worth 5 within 0, and scored 6 after 4 evaluations, of which the last 4 were made since it was right, so that their scores may be wrong: mend the evaluator and go on, or correct the canary if its score is wrong
 }
+
+// keeping returns a result that it keeps of a sample.
+type keeping struct {
+	*drifting
+	kept map[string]Result
+}
+
+func (k keeping) EvaluateSample(ctx context.Context, program string, sample int) (r Result, err error) {
+	key := fmt.Sprint(sample, " ", program)
+	r, ok := k.kept[key]
+	if !ok {
+		r, err = k.drifting.Evaluate(ctx, program)
+		k.kept[key] = r
+	}
+	return r, err
+}
+
+// An evaluator that keeps results, also of other runs, is asked for a canary anew each time.
+func TestCanaryIsEvaluatedAnew(t *testing.T) {
+	k := keeping{&drifting{by: 1}, map[string]Result{"0 x": {Valid: true, Score: 1}}}
+	k.from.Store(15)
+	e := WithCanaries(k, Canary{Program: "x", Score: 1, Every: 10})
+	if n, err := evaluations(t, e, 50); n != 20 || !errors.Is(err, ErrDrift) {
+		t.Errorf("%v after %d evaluations, want a drift after 20", err, n)
+	}
+}

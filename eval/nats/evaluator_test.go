@@ -289,3 +289,23 @@ func TestConnectingEndsWithTheContext(t *testing.T) {
 		t.Errorf("they gave up after %v", took)
 	}
 }
+
+// The canaries of a run are scored by workers each time, although results are kept.
+func TestCanariesSeeWorkersThatDrift(t *testing.T) {
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	var drifted atomic.Bool
+	work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+		r, err := length(ctx, program)
+		if drifted.Load() {
+			r.Score++
+		}
+		return r, err
+	})})
+	e := eval.WithCanaries(run(t, nats.Config{Server: server}), eval.Canary{Program: "canary", Score: 6, Every: 2})
+	each(t, e, 2, "program")
+	drifted.Store(true)
+	if _, err := e.Evaluate(t.Context(), "another"); !errors.Is(err, eval.ErrDrift) {
+		t.Errorf("%v, want a drift", err)
+	}
+}

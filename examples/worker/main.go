@@ -34,8 +34,14 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	scorer := o.Guarded(t, t)
+	if canary, ok := scorer.(interface{ Check(context.Context) error }); ok { // before it takes the first job
+		if err := canary.Check(ctx); err != nil {
+			return err
+		}
+	}
 	w, err := nats.NewWorker(nats.WorkerConfig{
-		Server: remote.Server(&o.Options), Task: id, Evaluator: t, Slots: o.Slots, Name: o.Name, Grace: o.Grace,
+		Server: remote.Server(&o.Options), Task: id, Evaluator: scorer, Slots: o.Slots, Name: o.Name, Grace: o.Grace,
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/nats"
 	"github.com/evoalloc/evoalloc/eval/nats/embedded"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
@@ -72,6 +73,7 @@ func TestBadInput(t *testing.T) {
 		{"--nats nats://127.0.0.1:1 --task text", "key stays"},
 		{"--nats nats://127.0.0.1:1 --task nowhere", "nowhere"},
 		{"--nats nats://127.0.0.1:1 --every 0s", "--every"},
+		{"--nats nats://127.0.0.1:1 --canary high", "--canary"},
 	} {
 		err := run(t.Context(), strings.Fields(tt.args))
 		var usage *cli.UsageError
@@ -88,5 +90,13 @@ func TestLine(t *testing.T) {
 	s := nats.WorkerStats{Done: 30, Invalid: 2, Unlike: 1}
 	if got := line(s, 15, 60e9); !strings.HasPrefix(got, "30 scored, 0.25 a second, 2 of them invalid") || !strings.HasSuffix(got, "1 runs of another version") {
 		t.Error(got)
+	}
+}
+
+// A worker whose evaluator does not come to the known score takes no job.
+func TestAWorkerWithAWrongCanaryEnds(t *testing.T) {
+	err := run(t.Context(), strings.Fields("--nats nats://127.0.0.1:1 --canary 123"))
+	if !errors.Is(err, eval.ErrDrift) {
+		t.Errorf("%v, want a drift", err)
 	}
 }

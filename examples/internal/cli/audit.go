@@ -15,8 +15,8 @@ import (
 
 // Distrust are the flags of what checks an evaluator.
 type Distrust struct {
-	audit, canary string
-	score         float64 // of the canary
+	audit string
+	Canary
 }
 
 // The values of --audit.
@@ -27,18 +27,32 @@ const (
 
 func (d *Distrust) register(fs *flag.FlagSet) {
 	fs.StringVar(&d.audit, "audit", "", "score the best of each generation on the cases that the task keeps from the search: report says what they score; demote takes back a best that is not better there, so that the held-out score is one that was selected by")
-	fs.StringVar(&d.canary, "canary", "", "`score` of the initial program: it is scored before the run and every 100 evaluations, and the run stops if it comes to another score")
+	d.Canary.register(fs, "the run stops")
 }
 
-func (d *Distrust) check() (err error) {
+func (d *Distrust) check() error {
 	if d.audit != "" && d.audit != auditReports && d.audit != auditDemotes {
 		return Usagef("--audit is %q: it is %s or %s", d.audit, auditReports, auditDemotes)
 	}
-	if d.canary == "" {
+	return d.Canary.check()
+}
+
+// Canary is the flag of a program whose score is known.
+type Canary struct {
+	canary string
+	score  float64
+}
+
+func (c *Canary) register(fs *flag.FlagSet, what string) {
+	fs.StringVar(&c.canary, "canary", "", "`score` of the initial program: it is scored at the start and every 100 evaluations, and "+what+" if it comes to another score")
+}
+
+func (c *Canary) check() (err error) {
+	if c.canary == "" {
 		return nil
 	}
-	if d.score, err = strconv.ParseFloat(d.canary, 64); err != nil || math.IsNaN(d.score) || math.IsInf(d.score, 0) {
-		return Usagef("--canary is %q: need the initial program's score", d.canary)
+	if c.score, err = strconv.ParseFloat(c.canary, 64); err != nil || math.IsNaN(c.score) || math.IsInf(c.score, 0) {
+		return Usagef("--canary is %q: need the initial program's score", c.canary)
 	}
 	return nil
 }
@@ -48,11 +62,11 @@ func (d *Distrust) check() (err error) {
 const canaryDigits = 1e-6
 
 // Guarded returns e with the initial program of t as a canary, if --canary is given.
-func (d *Distrust) Guarded(t task.Task, e eval.Evaluator) eval.Evaluator {
-	if d.canary == "" {
+func (c *Canary) Guarded(t task.Task, e eval.Evaluator) eval.Evaluator {
+	if c.canary == "" {
 		return e
 	}
-	return eval.WithCanaries(e, eval.Canary{Program: t.Initial(), Score: d.score, Tolerance: canaryDigits * max(1, math.Abs(d.score))})
+	return eval.WithCanaries(e, eval.Canary{Program: t.Initial(), Score: c.score, Tolerance: canaryDigits * max(1, math.Abs(c.score))})
 }
 
 // Audited returns arm as --audit wants it.

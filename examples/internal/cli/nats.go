@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"flag"
 	"runtime"
 	"time"
@@ -54,6 +55,7 @@ func (n *NATS) Check(task string) error {
 // Worker is what the flags of the worker example say.
 type Worker struct {
 	Options
+	Canary
 	Slots int
 	Name  string
 	Every time.Duration
@@ -70,6 +72,7 @@ func ParseWorker(args []string) (*Worker, error) {
 	fs.IntVar(&w.Slots, "slots", runtime.NumCPU(), "evaluations at once")
 	fs.StringVar(&w.Name, "name", "", "what the worker is called (default: the host's name and the process's number)")
 	fs.DurationVar(&w.Grace, "grace", 30*time.Second, "how long evaluations under way may go on after Ctrl-C")
+	w.Canary.register(fs, "the worker ends")
 	fs.DurationVar(&w.Every, "every", time.Minute, "time between lines that say how it goes")
 	if err := Parse(fs, args); err != nil {
 		return nil, err
@@ -85,5 +88,5 @@ func ParseWorker(args []string) (*Worker, error) {
 	case w.EvalTimeout <= 0 || w.Every <= 0:
 		return nil, Usagef("--eval-timeout is %v and --every %v: need more than 0", w.EvalTimeout, w.Every)
 	}
-	return &w, w.checkNATS()
+	return &w, errors.Join(w.checkNATS(), w.Canary.check())
 }
