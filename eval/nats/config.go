@@ -13,7 +13,8 @@ type Config struct {
 	Server Server
 	// Task is what programs are scored on. Workers that have another digest do not get them.
 	Task Task
-	// InFlight is how many jobs are queued or under way at once. Further evaluations wait in this process. 0 means 256.
+	// InFlight is how many jobs are queued or under way at once. Further evaluations wait in this process. An eighth more
+	// than the workers have slots keeps these busy. 0 means 256.
 	InFlight int
 	// Lost is how long a worker may be silent before its job goes to another, at least 1 s. 0 means 15 s.
 	Lost time.Duration

@@ -39,6 +39,7 @@ type Evaluator struct {
 	others  map[string]time.Time // digests that workers of the task serve and this run does not ask for, when last heard
 	served  time.Time            // when a worker of the digest was last heard; zero before
 	warned  bool                 // that none is left
+	advised bool                 // that more could be in flight
 	adopted map[string]bool      // other runs that are listened to, and whether their queues are sure to be there
 	stats   Stats
 	failed  error // the server refuses what this needs

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -307,5 +308,50 @@ func TestCanariesSeeWorkersThatDrift(t *testing.T) {
 	drifted.Store(true)
 	if _, err := e.Evaluate(t.Context(), "another"); !errors.Is(err, eval.ErrDrift) {
 		t.Errorf("%v, want a drift", err)
+	}
+}
+
+// A lines is where a logger writes.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), what)
+}
+
+// A run that could have more slots work says so, once, and one that has nothing more to queue does not.
+func TestARunIsToldOfIdleSlots(t *testing.T) {
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	work(t, nats.WorkerConfig{Server: server, Evaluator: large, Slots: 4})
+	for _, inFlight := range []int{2, 3} {
+		var log lines
+		e := run(t, nats.Config{Server: server, InFlight: inFlight, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		until(t, "the worker is there", func() bool { return e.Stats().Slots == 4 })
+		ctx, cancel := contextWithCancel(t)
+		var all sync.WaitGroup
+		for i := range 2 {
+			all.Go(func() { eval.EvaluateSample(ctx, e, "wait", i) })
+		}
+		until(t, "both are under way", func() bool { return e.Stats().Waiting == 2 })
+		if inFlight == 2 {
+			until(t, "the run is told", func() bool { return log.count("idle") > 0 })
+		}
+		time.Sleep(2500 * time.Millisecond) // in which it could be told twice more
+		if got, want := log.count("slots=4"), 3-inFlight; got != want {
+			t.Errorf("with %d in flight it is told %d times, want %d", inFlight, got, want)
+		}
+		cancel()
+		all.Wait()
 	}
 }

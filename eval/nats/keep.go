@@ -34,6 +34,7 @@ func (e *Evaluator) keep(ctx context.Context) {
 			e.review(ctx)
 		}
 		e.look(time.Now())
+		e.adviseMore()
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -143,6 +144,21 @@ func (e *Evaluator) hopeless(now time.Time) error {
 		return e.unserved()
 	}
 	return nil
+}
+
+// adviseMore says once if slots stay idle because the run may not queue more.
+func (e *Evaluator) adviseMore() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	slots := 0
+	for _, w := range e.workers {
+		slots += w.slots
+	}
+	if e.advised || len(e.jobs) < e.cfg.InFlight || slots <= e.cfg.InFlight {
+		return
+	}
+	e.advised = true
+	e.cfg.Logger.Warn("nats: slots stay idle: raise Config.InFlight (--parallel-eval of the examples) above the number of slots", "slots", slots, "in flight", e.cfg.InFlight)
 }
 
 func later(a, b time.Time) time.Time {
