@@ -87,8 +87,7 @@ func lastOf(ctx context.Context, nc *nats.Conn, stream, subject string) (*nats.M
 }
 
 // pull takes the next message of a consumer, waiting for it up to wait. It returns nil if there was none. What comes goes
-// to inbox, which belongs to one slot: a job that was late for one pull is the next one's. A delivery has the subject of
-// its job, so an answer to a request of the connection it cannot be.
+// to inbox, which belongs to one slot.
 func pull(nc *nats.Conn, inbox *nats.Subscription, stream, consumer string, wait time.Duration) (*nats.Msg, error) {
 	ask := fmt.Sprintf(`{"batch":1,"expires":%d}`, wait)
 	if wait == 0 {

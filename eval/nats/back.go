@@ -33,6 +33,9 @@ func backs(m *nats.Msg, sequence string) (n int) {
 // giveBack has the job delivered to another worker, at once or later. Where the count cannot be kept, the delivery counts
 // as if it had ended this worker.
 func (w *Worker) giveBack(m *nats.Msg, j job, what string) {
+	if !w.nc.IsConnected() {
+		return // nobody to tell
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), asking) // also when this worker is ending
 	defer cancel()
 	_, sequence := delivery(m.Reply)

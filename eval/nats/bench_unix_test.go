@@ -62,10 +62,10 @@ func measure(b *testing.B, atOnce int, do func(i int)) {
 	quantiles(b, took)
 }
 
-// BenchmarkQueue scores trivial programs through the queue, with 16 workers, one job at a time and 64 at once, beside
+// BenchmarkQueue scores trivial programs through the queue, with 16 workers, 1, 16 and 64 jobs at once, beside
 // plain requests of NATS.
 func BenchmarkQueue(b *testing.B) {
-	for _, atOnce := range []int{1, 64} {
+	for _, atOnce := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("queue/%d", atOnce), func(b *testing.B) {
 			s := start(b, embedded.Config{})
 			server := nats.Server{URL: s.URL()}

@@ -16,12 +16,13 @@ type Config struct {
 	// InFlight is how many jobs are queued or under way at once. Further evaluations wait in this process. An eighth more
 	// than the workers have slots keeps these busy. 0 means 256.
 	InFlight int
-	// Lost is how long a worker may be silent before its job goes to another, at least 1 s. 0 means 15 s.
+	// Lost is how long a worker may be silent before its job goes to another, at least 1 s. It should be half as much
+	// again as the cuts of the network that are to cost nothing. 0 means 15 s.
 	Lost time.Duration
 	// Timeout is the most that a worker spends on one job: a net below the evaluator's own limits. The job of a worker
 	// that reaches it goes to another, as if the worker had died. 0 means an hour.
 	Timeout time.Duration
-	// Deaths is how many workers in a row may end or hang with a program before it is invalid for that. 0 means 5.
+	// Deaths is how many workers may end, hang or be cut off with a program before it is invalid for that. 0 means 5.
 	Deaths int
 	// Apart names results that are kept apart: a run with a new name pays for evaluations that others have paid for.
 	// With "" it shares theirs.

@@ -8,18 +8,22 @@
 // of a task whose digest is another. A run whose task nobody serves ends within seconds, with an error that names both
 // digests.
 //
-// A worker takes a job only when it has a free slot. While it evaluates it says so every third of [Config.Lost]; a job
-// whose worker was silent for longer goes to another. A job is acknowledged after its result is stored. A program whose
-// evaluation ended [Config.Deaths] workers in a row is invalid, for that reason. An evaluator's own error is not the
-// program's, nor is it that a worker was told to end: the job goes to another worker, and no death is counted. The run
-// ends if the evaluator failed on three workers.
+// A worker takes a job only when it has a free slot. While it evaluates it says so every fifth of [Config.Lost]; a job
+// whose worker was silent for Lost goes to another, and counts as a death. So does a worker that is cut off for longer: it
+// cannot be told from one that the program ended. A job is acknowledged after its result is stored. A program with
+// [Config.Deaths] deaths is invalid, for that reason. An evaluator's own error is not the program's, nor is it that a
+// worker was told to end: the job goes to another worker, and no death is counted. The run ends if a job failed three
+// times, on three workers or on all that there are.
 //
 // Results are kept by task, digest, program and sample, whoever asked. A program that has a result is not evaluated
 // again, and one that is queued or under way for another run is not queued twice. A worker that is killed between the
 // end of an evaluation and the storing of its result leaves the evaluation to another: that one is made twice, and its
 // result counts once.
 //
-// An evaluation that its run gives up is cancelled at the worker. Each run has a queue of its own, and workers take from
+// A result beyond the message limit of 1 MiB goes through the object store. If that is full, the score is kept, and the
+// artifacts are cut until the result fits into a message.
+//
+// An evaluation that its run gives up is cancelled at the worker, unless another run waits for it, too. Each run has a queue of its own, and workers take from
 // the queues in turn, so a run with many jobs does not hold up one with few.
 //
 // # Subjects, streams and permissions
@@ -31,14 +35,15 @@
 //	evoalloc.results.TASK.DIGEST.KEY.back  how often workers gave a job back, in the same stream
 //	evoalloc.call.TASK                     runs say each second which queues they have
 //	evoalloc.cancel.TASK                   runs say which jobs they gave up
-//	evoalloc.told.RUN                      workers tell a run that they are there, and what they began
+//	evoalloc.told.RUN                      workers tell a run that they are there, and what they began; runs, what they share
 //	evoalloc.inbox.ROLE.>                  answers of the server to a worker or a run
 //	EVOALLOC_LARGE                         the object store of results beyond the message limit
 //
 // A KEY is a hash of program and sample. What a role has to be allowed is what [WorkerPermissions] and [RunPermissions]
-// return. A worker can read jobs and write results, and nothing else: it cannot queue, remove or list jobs. Workers of
-// one prefix trust each other: one that lies can store false results for any task of the prefix. Give tasks whose
-// workers are not to be trusted alike prefixes of their own.
+// return. A worker can read jobs and end them, read and write results, and remove large ones, as the object store needs it.
+// It cannot queue or list jobs. Workers of one prefix trust each other: one that lies can store false results for any
+// task of the prefix, or end jobs so that they are queued again and again. Give tasks whose workers are not to be
+// trusted alike prefixes of their own.
 //
 // What a worker says is checked: a result has to be of the task, the digest and the key of its subject, and of a
 // job that waits. A job whose key is not that of its program is refused by the worker. Both are counted, in [Stats] and

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -40,9 +39,20 @@ type Evaluator struct {
 	served  time.Time            // when a worker of the digest was last heard; zero before
 	warned  bool                 // that none is left
 	advised bool                 // that more could be in flight
-	adopted map[string]bool      // other runs that are listened to, and whether their queues are sure to be there
+	adopted map[string]*adoption // by run
+	inQueue bool                 // whether a job stays in this run's queue for another run when this one ends
+	full    bool                 // whether the server said something against a job since the stream was last cleared
+	leaving int                  // evaluations that take their job back
 	stats   Stats
-	failed  error // the server refuses what this needs
+	failed  error // the server refuses what this needs, or this is closed
+
+	said complaints
+}
+
+// An adoption is another run whose queue has jobs that this run waits for, too.
+type adoption struct {
+	told *nats.Subscription // what workers tell that run
+	sure bool               // that its queue is there
 }
 
 var _ eval.Sampler = (*Evaluator)(nil)
@@ -75,7 +85,7 @@ func New(ctx context.Context, cfg Config) (*Evaluator, error) {
 	}
 	e := &Evaluator{
 		cfg: cfg, run: random(), places: semaphore.NewWeighted(int64(cfg.InFlight)), posting: semaphore.NewWeighted(postingAtOnce),
-		jobs: map[string]*waiting{}, workers: map[string]here{}, others: map[string]time.Time{}, adopted: map[string]bool{},
+		jobs: map[string]*waiting{}, workers: map[string]here{}, others: map[string]time.Time{}, adopted: map[string]*adoption{},
 	}
 	opening, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
@@ -85,7 +95,7 @@ func New(ctx context.Context, cfg Config) (*Evaluator, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if err := e.open(opening); err != nil {
+	if err := e.setUp(opening); err != nil {
 		e.nc.Close()
 		if opening.Err() != nil {
 			err = context.Cause(opening)
@@ -95,12 +105,13 @@ func New(ctx context.Context, cfg Config) (*Evaluator, error) {
 	e.nc.SetReconnectHandler(func(*nats.Conn) { e.askAll() })
 	keeping, end := context.WithCancel(context.Background())
 	e.end = end
-	e.ended.Go(func() { e.keep(keeping) })
+	e.ended.Go(func() { e.keepCalling(keeping) })
+	e.ended.Go(func() { e.keepReviewing(keeping) })
 	return e, nil
 }
 
-// open makes what the server has to have, and listens.
-func (e *Evaluator) open(ctx context.Context) error {
+// setUp makes what the server has to have, and listens.
+func (e *Evaluator) setUp(ctx context.Context) error {
 	s, t := e.cfg.Server, e.cfg.Task
 	if err := s.setUp(ctx, e.nc, e.cfg.Limits); err != nil {
 		return err
@@ -137,9 +148,26 @@ func (e *Evaluator) EvaluateSample(ctx context.Context, program string, sample i
 		return eval.Result{}, fmt.Errorf("nats: waiting for one of %d jobs in flight: %w", e.cfg.InFlight, context.Cause(ctx))
 	}
 	defer e.places.Release(1)
+	for tries := 1; ; tries++ {
+		r, err := e.wait(ctx, program, sample, served)
+		if err != nil {
+			return eval.Result{}, err
+		}
+		result, err := e.whole(ctx, r)
+		if !errors.Is(err, errNoObject) || tries == 3 {
+			return result, err
+		}
+		if err := e.forget(ctx, r.Key); err != nil { // it is evaluated again, as if it never was
+			return eval.Result{}, err
+		}
+	}
+}
+
+// wait returns what a worker, or the server, has of a sample of program. It calls served when a worker begins.
+func (e *Evaluator) wait(ctx context.Context, program string, sample int, served func()) (record, error) {
 	w, first, err := e.join(program, sample)
 	if err != nil {
-		return eval.Result{}, err
+		return record{}, err
 	}
 	defer e.leave(w)
 	if first && e.posting.Acquire(ctx, 1) == nil {
@@ -160,46 +188,9 @@ func (e *Evaluator) EvaluateSample(ctx context.Context, program string, sample i
 	select {
 	case <-w.done:
 	case <-ctx.Done():
-		return eval.Result{}, fmt.Errorf("nats: waiting for a worker's result: %w", context.Cause(ctx))
+		return record{}, fmt.Errorf("nats: waiting for a worker's result: %w", context.Cause(ctx))
 	}
-	if w.err != nil {
-		return eval.Result{}, w.err
-	}
-	return e.whole(ctx, w.record)
-}
-
-// whole returns the result of a record, which may be in the object store.
-func (e *Evaluator) whole(ctx context.Context, r record) (eval.Result, error) {
-	if !r.Large {
-		return r.Result.Clone().Clean(), nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin) // or a part that is late for 5 s ends the run
-	defer cancel()
-	js, err := api(e.nc)
-	if err != nil {
-		return eval.Result{}, err
-	}
-	store, err := js.ObjectStore(ctx, e.cfg.Server.large())
-	if err != nil {
-		return eval.Result{}, fmt.Errorf("nats: opening the object store: %w", err)
-	}
-	object, err := store.Get(ctx, largeName(e.cfg.Task, r.Key))
-	if err != nil {
-		return eval.Result{}, fmt.Errorf("nats: reading the large result %s: %w", r.Key, err)
-	}
-	defer object.Close()
-	text, err := io.ReadAll(io.LimitReader(object, maxLarge))
-	if err == nil {
-		err = object.Error()
-	}
-	var result eval.Result
-	if err == nil {
-		err = json.Unmarshal(text, &result)
-	}
-	if err != nil {
-		return eval.Result{}, fmt.Errorf("nats: reading the large result %s: %w", r.Key, err)
-	}
-	return result.Clean(), nil
+	return w.record, w.err
 }
 
 // Stats returns how it goes.
@@ -214,21 +205,37 @@ func (e *Evaluator) Stats() Stats {
 	return s
 }
 
-// Close removes the run's queue and disconnects. Results stay for others.
+// Close removes the run's queue and disconnects. Results stay for others. Evaluations that have not ended fail.
 func (e *Evaluator) Close() error {
 	e.end()
 	e.ended.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	e.refused(errors.New("nats: the evaluator is closed"))
+	ctx, cancel := context.WithTimeout(context.Background(), closingWithin)
 	defer cancel()
-	if js, err := api(e.nc); err == nil && e.nc.IsConnected() {
+	for e.open() && ctx.Err() == nil {
+		sleep(ctx, 10*time.Millisecond)
+	}
+	e.mu.Lock()
+	keep := e.inQueue
+	e.mu.Unlock()
+	if js, err := api(e.nc); err == nil && e.nc.IsConnected() && !keep {
 		js.DeleteConsumer(ctx, e.cfg.Server.jobs(), e.run) // or it goes when nobody has asked for it in an hour
 	}
 	e.nc.Close()
-	e.fail(errors.New("nats: the evaluator is closed"))
 	return nil
 }
 
-// refused ends all evaluations, because the server does not allow what they need.
+// closingWithin bounds what Close waits for the server.
+const closingWithin = 2 * time.Second
+
+// open reports whether evaluations have not returned, or take their jobs back.
+func (e *Evaluator) open() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.jobs) > 0 || e.leaving > 0
+}
+
+// refused ends all evaluations, for good: the server does not allow what they need, say.
 func (e *Evaluator) refused(err error) {
 	e.mu.Lock()
 	e.failed = err
@@ -239,7 +246,7 @@ func (e *Evaluator) refused(err error) {
 // told takes in what a worker says, to this run or to one whose job this run waits for, too.
 func (e *Evaluator) told(m *nats.Msg) {
 	var n notice
-	if json.Unmarshal(m.Data, &n) != nil || n.Worker == "" || len(n.Worker) > 200 {
+	if json.Unmarshal(m.Data, &n) != nil || n.Worker == "" || len(n.Worker) > 200 { // of a run, Worker is its name
 		return
 	}
 	n.Worker, n.Error = printable.Line(n.Worker), printable.Line(n.Error)
@@ -257,6 +264,10 @@ func (e *Evaluator) told(m *nats.Msg) {
 	case "failed":
 		if w, ok := e.jobs[n.Key]; ok {
 			w.failedOn(n, len(e.workers))
+		}
+	case "wanted":
+		if w, ok := e.jobs[n.Key]; ok {
+			w.wanted = true
 		}
 	}
 }
@@ -280,6 +291,9 @@ func (e *Evaluator) heard(n notice) {
 // unserved returns the error of a run whose task nobody serves. The caller holds the lock.
 func (e *Evaluator) unserved() error {
 	t := e.cfg.Task
+	if !e.nc.IsConnected() {
+		return fmt.Errorf("nats: the server at %s has been out of reach for too long: start it again and resume the run", e.cfg.Server.URL)
+	}
 	if len(e.others) == 0 {
 		return fmt.Errorf("nats: no worker of the task %q answers at %s, of any version; this run's digest is %s: start workers with the same task, or look at their subjects' permissions",
 			t.Name, e.cfg.Server.URL, t.Digest)

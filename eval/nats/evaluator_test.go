@@ -107,6 +107,7 @@ func TestTheQueueOfADeadRunIsServed(t *testing.T) {
 
 // A run whose task nobody serves says so within seconds, with both digests.
 func TestNobodyServes(t *testing.T) {
+	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	other := nats.Task{Name: "cp", Digest: "fedcba9876543210"}
 	e := run(t, nats.Config{Server: server, Unserved: 100 * time.Millisecond})
@@ -331,6 +332,7 @@ func (l *lines) count(what string) int {
 
 // A run that could have more slots work says so, once, and one that has nothing more to queue does not.
 func TestARunIsToldOfIdleSlots(t *testing.T) {
+	t.Parallel()
 	s := start(t, embedded.Config{})
 	server := nats.Server{URL: s.URL()}
 	work(t, nats.WorkerConfig{Server: server, Evaluator: large, Slots: 4})

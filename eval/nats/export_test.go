@@ -1,8 +1,14 @@
 package nats
 
 import (
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/evoalloc/evoalloc/eval"
 )
 
 // Stopping reports whether w takes no more jobs.
@@ -94,4 +100,106 @@ func ForgeJob(t *testing.T, e *Evaluator, program, key string) {
 	if err := storeNew(t.Context(), e.nc, j.message(e.cfg.Server), ""); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Unacknowledged returns how many jobs of the run's queue workers have, and how long each may be silent.
+func Unacknowledged(t *testing.T, e *Evaluator) (jobs int, lost time.Duration) {
+	t.Helper()
+	js, err := api(e.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := js.Consumer(t.Context(), e.cfg.Server.jobs(), e.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.CachedInfo().NumAckPending, c.CachedInfo().Config.AckWait
+}
+
+// DropQueue removes the run's queue, as the server does when nobody has asked for it for long.
+func DropQueue(t *testing.T, e *Evaluator) {
+	t.Helper()
+	js, err := api(e.nc)
+	if err == nil {
+		err = js.DeleteConsumer(t.Context(), e.cfg.Server.jobs(), e.run)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Objects returns the names of the results in the object store.
+func Objects(t *testing.T, e *Evaluator) (names []string) {
+	t.Helper()
+	store, err := e.cfg.Server.objects(t.Context(), e.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := store.List(t.Context())
+	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+		t.Fatal(err)
+	}
+	for _, o := range all {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// DropObject removes a result from the object store.
+func DropObject(t *testing.T, e *Evaluator, name string) {
+	t.Helper()
+	store, err := e.cfg.Server.objects(t.Context(), e.nc)
+	if err == nil {
+		err = store.Delete(t.Context(), name)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// StoreLate has a worker store a result of a program as if it had been silent and came back.
+func StoreLate(t *testing.T, w *Worker, program string, r eval.Result) {
+	t.Helper()
+	j := job{Task: w.cfg.Task, Key: keyOf("", program, 0)}
+	rec := w.record(j, 2, 0, r)
+	if err := w.store(t.Context(), j, &rec); !present(err) {
+		t.Fatalf("a second result is stored: %v", err)
+	}
+}
+
+// Calls returns a channel of the calls of a run, as they are heard by whom they are for.
+func Calls(t *testing.T, url string, e *Evaluator) <-chan time.Time {
+	t.Helper()
+	s, err := Server{URL: url}.filled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc, err := s.connect(t.Context(), asWorker, "ear", func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	heard := make(chan time.Time, 1000)
+	if _, err := nc.Subscribe(s.subject("call", e.cfg.Task.token()), func(*nats.Msg) { heard <- time.Now() }); err != nil {
+		t.Fatal(err)
+	}
+	return heard
+}
+
+// AskAll has the server asked about all jobs soon, as after a cut.
+func AskAll(e *Evaluator) { e.askAll() }
+
+// Sent returns how many messages a worker sent.
+func Sent(w *Worker) uint64 { return w.nc.Stats().OutMsgs }
+
+// Wanted returns how many jobs other runs wait for in the run's queue.
+func Wanted(e *Evaluator) (n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, w := range e.jobs {
+		if w.wanted {
+			n++
+		}
+	}
+	return n
 }

@@ -98,12 +98,9 @@ type record struct {
 	Tries  int         `json:"tries"`
 	Took   float64     `json:"took_s"`
 	Result eval.Result `json:"result"`
-	// Large says that the result is in the object store, under the key.
-	Large bool `json:"large,omitempty"`
+	// Large is the name of the object that the result is in, or "" if it is in Result.
+	Large string `json:"large,omitempty"`
 }
-
-// maxLarge bounds what is read from the object store. What Clean leaves of a result is far below it.
-const maxLarge = 8 << 20
 
 // readRecord returns the record of a result of the task that came on a subject, or an error if it says that it is
 // another's.
@@ -119,6 +116,9 @@ func readRecord(s Server, t Task, subject string, data []byte) (r record, err er
 	if r.Key != key || r.Digest != t.Digest || r.Task != t.Name {
 		return r, fmt.Errorf("it came as %s and says that it is %s of the task %q, digest %s", key, r.Key, r.Task, r.Digest)
 	}
+	if r.Large != "" && !strings.HasPrefix(r.Large, largePrefix(t, key)) {
+		return r, fmt.Errorf("its object is %q, which is another's", r.Large)
+	}
 	return r, nil
 }
 
@@ -132,7 +132,7 @@ type call struct {
 
 // A notice is what a worker tells a run.
 type notice struct {
-	Kind   string `json:"kind"` // here, began or failed
+	Kind   string `json:"kind"` // here, began or failed; of another run, wanted
 	Worker string `json:"worker"`
 	Digest string `json:"digest,omitempty"`
 	Slots  int    `json:"slots,omitempty"`

@@ -7,40 +7,60 @@ import (
 	"encoding/json"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
 const (
+	reviewTogether = 16 // jobs that it is asked about at a time
+
 	calling      = time.Second      // between calls
 	review       = 10 * time.Second // after which the server is asked about a job again
-	reviewAtOnce = 100              // jobs that it is asked about between two calls
+	reviewAtOnce = 100              // jobs that it is asked about in one pass
+	reviewWithin = 10 * time.Second // for a pass
 	answering    = 5 * time.Second  // between the answers of a worker to one run
 	silence      = 3 * answering    // after which a worker is gone
 	requeue      = time.Minute      // between makings of the queue, which is there unless nobody asked for it for long
 )
 
-// keep calls for workers, and sees to jobs whose result or place in the queue may have got lost.
-func (e *Evaluator) keep(ctx context.Context) {
+// each calls do now and each second until ctx ends.
+func each(ctx context.Context, do func()) {
 	tick := time.NewTicker(calling)
 	defer tick.Stop()
-	made := time.Now()
 	for {
-		e.call()
-		if e.nc.IsConnected() {
-			if time.Since(made) > requeue && e.remake(ctx) == nil {
-				made = time.Now()
-				e.forgetAdopted()
-			}
-			e.review(ctx)
-		}
-		e.look(time.Now())
-		e.adviseMore()
+		do()
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// keepCalling calls for workers, and sees to it that there are some.
+func (e *Evaluator) keepCalling(ctx context.Context) {
+	each(ctx, func() {
+		e.call()
+		e.look(time.Now())
+		e.adviseMore()
+	})
+}
+
+// keepReviewing sees to jobs whose result or place in the queue may have got lost. It waits for the server.
+func (e *Evaluator) keepReviewing(ctx context.Context) {
+	made := time.Now()
+	each(ctx, func() {
+		if !e.nc.IsConnected() {
+			return
+		}
+		if time.Since(made) > requeue && e.remake(ctx) == nil {
+			made = time.Now()
+			e.forgetAdopted()
+		}
+		e.review(ctx)
+		e.clear(ctx)
+	})
 }
 
 // remake makes the queue if it is not there. The calls do not wait long for that.
@@ -50,11 +70,21 @@ func (e *Evaluator) remake(ctx context.Context) error {
 	return e.cfg.Server.queue(ctx, e.nc, e.cfg.Task, e.run, e.cfg.Lost)
 }
 
+// forgetAdopted has the queues of other runs made again when they are next seen, and leaves runs whose queues have no job
+// that this one waits for.
 func (e *Evaluator) forgetAdopted() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for run := range e.adopted {
-		e.adopted[run] = false
+	needed := map[string]bool{}
+	for _, w := range e.jobs {
+		needed[w.queue] = true
+	}
+	for run, a := range e.adopted {
+		a.sure = false
+		if !needed[run] {
+			a.told.Unsubscribe()
+			delete(e.adopted, run)
+		}
 	}
 }
 
@@ -89,15 +119,22 @@ func (e *Evaluator) review(ctx context.Context) {
 		}
 	}
 	e.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, reviewWithin)
+	defer cancel()
+	var all errgroup.Group
+	all.SetLimit(reviewTogether)
 	for _, w := range due {
-		if ctx.Err() != nil || !e.nc.IsConnected() {
-			return
-		}
-		e.post(ctx, w)
+		all.Go(func() error {
+			if e.nc.IsConnected() {
+				e.post(ctx, w)
+			}
+			return nil
+		})
 	}
+	all.Wait()
 }
 
-// askAll has the server asked about all jobs at the next call: what it said meanwhile did not get here.
+// askAll has the server asked about all jobs soon: what it said meanwhile did not get here.
 func (e *Evaluator) askAll() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

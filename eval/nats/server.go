@@ -19,7 +19,7 @@ type Server struct {
 	// URL is that of the server, or of several of a cluster, separated by commas: "nats://10.0.0.1:4222", or tls:// to
 	// insist on TLS. "" means nats://127.0.0.1:4222.
 	URL string
-	// Prefix begins the names of all subjects and streams: letters, digits, - and _. "" means evoalloc.
+	// Prefix begins the names of all subjects and streams: small letters, digits, - and _. "" means evoalloc.
 	Prefix string
 	// Credentials is the path of a credentials file, with a JWT and the seed of an NKey. "" means none.
 	Credentials string
@@ -42,14 +42,17 @@ const (
 	asWorker = "worker"
 )
 
-var names = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var (
+	names    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	prefixes = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`) // which streams have in upper case
+)
 
 // filled returns s with its defaults, or an error that names what is wrong.
 func (s Server) filled() (Server, error) {
 	s.URL, s.Prefix = cmp.Or(s.URL, nats.DefaultURL), cmp.Or(s.Prefix, DefaultPrefix)
 	switch {
-	case !names.MatchString(s.Prefix):
-		return s, fmt.Errorf("nats: Server.Prefix is %q: want up to 64 letters, digits, - and _", s.Prefix)
+	case !prefixes.MatchString(s.Prefix):
+		return s, fmt.Errorf("nats: Server.Prefix is %q: want up to 64 small letters, digits, - and _", s.Prefix)
 	case s.Credentials != "" && s.NKey != "":
 		return s, errors.New("nats: Server has both Credentials and NKey: give one of them")
 	case (s.Cert == "") != (s.Key == ""):
@@ -174,7 +177,7 @@ func WorkerPermissions(prefix string) Permissions {
 func RunPermissions(prefix string) Permissions {
 	s := Server{Prefix: cmp.Or(prefix, DefaultPrefix)}
 	return Permissions{
-		Publish:   []string{"$JS.API.>", "$JS.FC.>", s.subject("jobs", ">"), s.subject("call", "*"), s.subject("cancel", "*")},
+		Publish:   []string{"$JS.API.>", "$JS.FC.>", s.subject("jobs", ">"), s.subject("call", "*"), s.subject("cancel", "*"), s.subject("told", "*")},
 		Subscribe: []string{s.subject("inbox", asRun, ">"), s.subject("results", ">"), s.subject("told", "*")},
 	}
 }

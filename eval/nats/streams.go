@@ -78,7 +78,7 @@ func (s Server) setUp(ctx context.Context, nc *nats.Conn, l Limits) error {
 	}
 	err = patiently(ctx, func() error {
 		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: s.large(), TTL: l.ResultsAge, MaxBytes: l.LargeSize, Storage: jetstream.FileStorage, Replicas: l.Replicas,
+			Bucket: s.large(), TTL: l.ResultsAge + time.Hour, MaxBytes: l.LargeSize, Storage: jetstream.FileStorage, Replicas: l.Replicas,
 		})
 		return err
 	})
@@ -129,18 +129,19 @@ func passing(err error) bool {
 	return false
 }
 
-// queue makes the queue of a run, if it is not there.
+// queue makes the queue of a run, if it is not there. One that is there stays as its run wants it.
 func (s Server) queue(ctx context.Context, nc *nats.Conn, t Task, run string, lost time.Duration) error {
 	js, err := api(nc)
 	if err != nil {
 		return err
 	}
-	_, err = js.CreateOrUpdateConsumer(ctx, s.jobs(), jetstream.ConsumerConfig{
+	c := jetstream.ConsumerConfig{
 		Durable: run, FilterSubject: s.subject("jobs", t.token(), t.Digest, "*", run),
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: lost, MaxDeliver: -1, MaxAckPending: -1, MaxWaiting: 1 << 16,
 		InactiveThreshold: queueIdle,
-	})
-	if err != nil {
+	}
+	_, err = js.CreateConsumer(ctx, s.jobs(), c)
+	if err != nil && !errors.Is(err, jetstream.ErrConsumerExists) {
 		return fmt.Errorf("nats: making the queue %s: %w", run, err)
 	}
 	return nil

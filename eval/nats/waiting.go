@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ type waiting struct {
 	record   record // once done
 	err      error  // once done
 	over     bool
+	wanted   bool // by another run, which waits for it in this run's queue
 	failures int
 	failed   map[string]string // what workers' evaluators said, by worker
 }
@@ -62,10 +64,22 @@ func (e *Evaluator) leave(w *waiting) {
 		delete(e.jobs, w.Key)
 	}
 	takeBack, own := last && (!w.over || w.err != nil), w.queue == e.run
+	if takeBack && w.wanted && own {
+		takeBack, e.inQueue = false, true
+	}
+	if takeBack {
+		e.leaving++
+	}
 	e.mu.Unlock()
-	if takeBack && e.nc.IsConnected() {
+	if !takeBack {
+		return
+	}
+	if e.nc.IsConnected() {
 		e.takeBack(w, own)
 	}
+	e.mu.Lock()
+	e.leaving--
+	e.mu.Unlock()
 }
 
 // takeBack removes a job of this run's queue and has its worker, if it has one, give it up. It does not return before
@@ -101,7 +115,7 @@ func (w *waiting) failedOn(n notice, workers int) {
 	w.failed[n.Worker] = n.Error
 	w.failures++
 	if w.failures >= failuresAllowed && len(w.failed) >= min(failuresAllowed, workers) {
-		w.finish(record{}, fmt.Errorf("nats: the evaluator failed on %d workers, last on %s: %s", len(w.failed), n.Worker, n.Error))
+		w.finish(record{}, fmt.Errorf("nats: a job failed %d times, on %d workers, last on %s: %s", w.failures, len(w.failed), n.Worker, n.Error))
 	}
 }
 
@@ -155,7 +169,9 @@ func (e *Evaluator) take(w *waiting, m *nats.Msg, recalled bool) {
 	} else {
 		e.stats.Redelivered += max(r.Tries, 1) - 1
 	}
-	delete(e.jobs, w.Key)
+	if e.jobs[w.Key] == w { // and not another's that was asked for since
+		delete(e.jobs, w.Key)
+	}
 	w.finish(r, nil)
 }
 
@@ -168,21 +184,48 @@ func (e *Evaluator) post(ctx context.Context, w *waiting) {
 		return
 	}
 	if err == nil {
+		if e.waits(w) != w {
+			return
+		}
 		err = storeNew(ctx, e.nc, w.message(s), s.subject("jobs", w.token(), w.Digest, w.Key, "*"))
 	}
 	queue := e.run
 	if present(err) {
 		queue, err = e.holder(ctx, w)
+	} else if err == nil && e.waits(w) == nil { // all left while it was queued
+		e.takeBack(w, true)
+		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	w.checked = time.Now()
 	if err != nil {
 		w.checked = time.Time{}
-		e.cfg.Logger.Debug("nats: queuing a job failed for now", "error", printable.Line(err.Error()))
+		e.queuingFailed(err)
 		return
 	}
 	w.queue = queue
+}
+
+// waits returns what evaluations of w's program wait for now: w, another that was asked for since, or nil.
+func (e *Evaluator) waits(w *waiting) *waiting {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.jobs[w.Key]
+}
+
+// queuingFailed logs that a job is not queued yet. What the server itself says against it may stay so for long.
+func (e *Evaluator) queuingFailed(err error) {
+	log := e.cfg.Logger.Debug
+	var api *apiError
+	if errors.As(err, &api) {
+		e.full = true
+		if e.said.due(api.Description) {
+			log = e.cfg.Logger.Warn
+		}
+	}
+	log("nats: queuing a job failed for now: if the stream is full, its bytes or those of the disk are to be raised, or it waits for others' jobs",
+		"stream", e.cfg.Server.jobs(), "error", printable.Line(err.Error()))
 }
 
 // holder returns the run in whose queue a job is, and sees to it that its queue is there: that run may be long gone. What
@@ -201,22 +244,40 @@ func (e *Evaluator) holder(ctx context.Context, w *waiting) (string, error) {
 	if run == "" {
 		return "", fmt.Errorf("nats: a job that was queued is gone: %s", m.Header.Get("Status"))
 	}
-	e.mu.Lock()
-	known := run == e.run || e.adopted[run]
-	e.mu.Unlock()
-	if known {
+	if run == e.run {
 		return run, nil
 	}
-	if err := s.queue(ctx, e.nc, w.Task, run, e.cfg.Lost); err != nil {
-		return "", err
-	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if _, listened := e.adopted[run]; !listened {
-		if _, err := e.nc.Subscribe(s.subject("told", run), e.told); err != nil {
+	a := e.adopted[run]
+	sure := a != nil && a.sure
+	e.mu.Unlock()
+	if !sure {
+		lost, err := time.ParseDuration(m.Header.Get(hLost))
+		if err != nil || lost < minLost {
+			lost = e.cfg.Lost
+		}
+		if err := s.queue(ctx, e.nc, w.Task, run, lost); err != nil {
+			return "", err
+		}
+		if err := e.adopt(run); err != nil {
 			return "", err
 		}
 	}
-	e.adopted[run] = true
-	return run, nil
+	wanted, _ := json.Marshal(notice{Kind: "wanted", Worker: e.run, Key: w.Key})
+	return run, e.nc.Publish(s.subject("told", run), wanted) // so that it does not take the job back
+}
+
+// adopt has this run hear what workers tell another.
+func (e *Evaluator) adopt(run string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if a, listened := e.adopted[run]; listened {
+		a.sure = true
+		return nil
+	}
+	told, err := e.nc.Subscribe(e.cfg.Server.subject("told", run), e.told)
+	if err == nil {
+		e.adopted[run] = &adoption{told, true}
+	}
+	return err
 }

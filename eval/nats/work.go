@@ -1,15 +1,12 @@
 package nats
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/internal/printable"
@@ -41,6 +38,9 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) {
 	if err != nil {
 		w.count(func(s *WorkerStats) { s.Refused++ })
 		w.cfg.Logger.Warn("nats: a job is refused", "why", printable.Line(err.Error()))
+		if names.MatchString(j.Run) {
+			w.tell(j.Run, notice{Kind: "failed", Worker: w.cfg.Name, Key: j.Key, Error: cut("refuses the job: " + err.Error())})
+		}
 		w.answer(m, terminate)
 		return
 	}
@@ -48,25 +48,66 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) {
 		w.giveBack(m, j, nak)
 		return
 	}
-	beat := w.keepAlive(m, j.Lost/3, j.Timeout+j.Lost)
-	defer beat()
+	ours, r := w.begin(ctx, m, j)
+	defer w.end(r)
+	defer w.keepAlive(m, j.Lost/5, j.Timeout+j.Lost)()
 	tries, _ := delivery(m.Reply)
-	known, err := w.last(ctx, w.cfg.Server.subject("results", j.token(), j.Digest, j.Key))
+	known, err := w.last(ours, w.cfg.Server.subject("results", j.token(), j.Digest, j.Key))
 	deaths := 0
 	if err == nil && known == nil {
-		deaths, err = w.deaths(ctx, m, j)
+		deaths, err = w.deaths(ours, m, j)
 	}
 	switch {
-	case err != nil: // no server, so nobody to tell
-		return
 	case known != nil:
 		w.count(func(s *WorkerStats) { s.Known++ })
 		w.answer(m, ack)
+	case w.givenUp(r):
+		w.drop(m)
+	case err != nil: // the worker is ending
+		w.giveBack(m, j, nak)
 	case deaths >= j.Deaths:
 		w.count(func(s *WorkerStats) { s.Poisoned++ })
 		w.finish(ctx, m, j, w.record(j, tries, 0, eval.Invalid("its evaluation ended or hung %d workers in a row", deaths)))
 	default:
-		w.evaluate(ctx, m, j, tries)
+		w.evaluate(ctx, ours, m, j, r, tries)
+	}
+}
+
+// begin notes that the job is under way, and returns a context that ends with ctx or when its run gives it up.
+func (w *Worker) begin(ctx context.Context, m *nats.Msg, j job) (context.Context, *running) {
+	ours, cancel := context.WithCancel(ctx)
+	r := &running{key: j.Key, reply: m.Reply, cancel: cancel}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running[r] = true
+	return ours, r
+}
+
+func (w *Worker) end(r *running) {
+	r.cancel()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.running, r)
+}
+
+func (w *Worker) givenUp(r *running) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return r.givenUp
+}
+
+// drop ends a job that its run gave up.
+func (w *Worker) drop(m *nats.Msg) {
+	w.count(func(s *WorkerStats) { s.GivenUp++ })
+	w.answer(m, terminate)
+}
+
+// beat tells the server that the jobs under way are worked on, after it could not be told for a while.
+func (w *Worker) beat() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for r := range w.running {
+		w.nc.Publish(r.reply, []byte(inProgress))
 	}
 }
 
@@ -89,38 +130,30 @@ func (w *Worker) keepAlive(m *nats.Msg, every, most time.Duration) (end func()) 
 	return func() { close(stop); timer.Stop() }
 }
 
-// evaluate scores the job.
-func (w *Worker) evaluate(ctx context.Context, m *nats.Msg, j job, tries int) {
-	limited, cancel := context.WithTimeout(ctx, j.Timeout)
+// evaluate scores the job, as long as ours lasts, which ends with ctx or before.
+func (w *Worker) evaluate(ctx, ours context.Context, m *nats.Msg, j job, r *running, tries int) {
+	limited, cancel := context.WithTimeout(ours, j.Timeout)
 	defer cancel()
-	r := &running{cancel: cancel}
-	w.mu.Lock()
-	w.running[j.Key] = r
-	w.busy++
-	w.mu.Unlock()
 	w.tell(j.Run, notice{Kind: "began", Worker: w.cfg.Name, Key: j.Key})
 	begun := time.Now()
 	result, err := w.guarded(limited, j)
 	took := time.Since(begun)
-	w.mu.Lock()
-	givenUp := r.givenUp
-	delete(w.running, j.Key)
-	w.busy--
-	w.mu.Unlock()
+	if err == nil && !result.Valid && limited.Err() != nil {
+		err = context.Cause(limited) // it may be invalid because it was ended
+	}
 	switch {
-	case givenUp:
-		w.count(func(s *WorkerStats) { s.GivenUp++ })
-		w.answer(m, terminate)
-	case ctx.Err() != nil && err != nil: // the worker is ending
-		w.giveBack(m, j, nak)
-	case limited.Err() != nil && err != nil: // as if it had ended this worker
-		w.cfg.Logger.Warn("nats: an evaluation did not end in time", "after", j.Timeout)
-		w.answer(m, nakLater)
-	case err != nil:
-		w.evaluatorFailed(ctx, m, j, err)
-	default:
+	case err == nil:
 		w.count(func(*WorkerStats) { w.inARow = 0 })
 		w.finish(ctx, m, j, w.record(j, tries, took, result.Clean()))
+	case w.givenUp(r):
+		w.drop(m)
+	case ctx.Err() != nil: // the worker is ending
+		w.giveBack(m, j, nak)
+	case limited.Err() != nil: // as if it had ended this worker
+		w.cfg.Logger.Warn("nats: an evaluation did not end in time", "after", j.Timeout)
+		w.answer(m, nakLater)
+	default:
+		w.evaluatorFailed(ctx, m, j, err)
 	}
 }
 
@@ -141,9 +174,8 @@ func (w *Worker) evaluatorFailed(ctx context.Context, m *nats.Msg, j job, err er
 	w.inARow++
 	row := w.inARow
 	w.mu.Unlock()
-	says := printable.Line(err.Error())
-	w.cfg.Logger.Error("nats: the evaluator failed", "error", printable.Line(says))
-	w.tell(j.Run, notice{Kind: "failed", Worker: w.cfg.Name, Key: j.Key, Error: says[:min(len(says), eval.MaxReason)]})
+	w.cfg.Logger.Error("nats: the evaluator failed", "error", printable.Line(err.Error()))
+	w.tell(j.Run, notice{Kind: "failed", Worker: w.cfg.Name, Key: j.Key, Error: cut(err.Error())})
 	w.giveBack(m, j, nakLater)
 	if row >= errorsInARow {
 		w.fatal(fmt.Errorf("nats: the evaluator failed %d times in a row: %w", row, err))
@@ -152,23 +184,36 @@ func (w *Worker) evaluatorFailed(ctx context.Context, m *nats.Msg, j job, err er
 	sleep(ctx, time.Second)
 }
 
+// cut returns a line that is short enough to be told.
+func cut(text string) string {
+	line := printable.Line(text)
+	return line[:min(len(line), eval.MaxReason)]
+}
+
 func (w *Worker) record(j job, tries int, took time.Duration, r eval.Result) record {
 	return record{Task: j.Name, Digest: j.Digest, Key: j.Key, Worker: w.cfg.Name, Tries: tries, Took: took.Seconds(), Result: r}
 }
 
-// finish stores a result and acknowledges the job then. Another worker's that is there already stays.
+// storingWithin is for how much longer than the worker's end a result is tried to be stored.
+const storingWithin = 5 * time.Second
+
+// finish stores a result and acknowledges the job then. Another worker's that is there already stays. Should the worker
+// end meanwhile, and storing fail for some seconds more, the job is given back.
 func (w *Worker) finish(ctx context.Context, m *nats.Msg, j job, r record) {
 	invalid := !r.Result.Valid
+	longer, cancel := lasting(ctx, storingWithin)
+	defer cancel()
 	for {
-		err := w.store(ctx, j, r)
+		err := w.store(longer, j, &r)
 		if err == nil || present(err) {
 			break
 		}
-		if ctx.Err() != nil {
+		if longer.Err() != nil {
+			w.giveBack(m, j, nak)
 			return
 		}
-		w.cfg.Logger.Debug("nats: storing a result failed for now", "error", printable.Line(err.Error()))
-		sleep(ctx, 200*time.Millisecond)
+		w.storingFailed(err)
+		sleep(longer, 200*time.Millisecond)
 	}
 	w.answer(m, ack)
 	w.count(func(s *WorkerStats) {
@@ -179,49 +224,38 @@ func (w *Worker) finish(ctx context.Context, m *nats.Msg, j job, r record) {
 	})
 }
 
-// store stores a result, in the object store if it is beyond the message limit.
-func (w *Worker) store(ctx context.Context, j job, r record) error {
-	text, err := json.Marshal(r)
+// lasting returns a context that ends some time after ctx does.
+func lasting(ctx context.Context, more time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	off := context.AfterFunc(ctx, func() { time.AfterFunc(more, cancel) })
+	return longer, func() {
+		off()
+		cancel()
+	}
+}
+
+// storingFailed logs that a result is not stored yet. What the server itself says against it may stay so for long.
+func (w *Worker) storingFailed(err error) {
+	log := w.cfg.Logger.Debug
+	var api *apiError
+	if errors.As(err, &api) && w.said.due(api.Description) {
+		log = w.cfg.Logger.Warn
+	}
+	log("nats: storing a result failed for now", "error", printable.Line(err.Error()))
+}
+
+// store stores a record.
+func (w *Worker) store(ctx context.Context, j job, r *record) error {
+	text, err := w.pack(ctx, j, r)
 	if err != nil {
 		return err
-	}
-	if len(text) > largeRecord {
-		if err := w.storeLarge(ctx, j, r.Result); err != nil {
-			return err
-		}
-		r.Large, r.Result = true, eval.Result{}
-		if text, err = json.Marshal(r); err != nil {
-			return err
-		}
 	}
 	m := nats.NewMsg(w.cfg.Server.subject("results", j.token(), j.Digest, j.Key))
 	m.Data = text
-	return storeNew(ctx, w.nc, m, "")
-}
-
-// largeRecord is how large a message is that holds a result.
-const largeRecord = minPayload - 16<<10
-
-func largeName(t Task, key string) string { return t.token() + "." + t.Digest + "." + key }
-
-func (w *Worker) storeLarge(ctx context.Context, j job, r eval.Result) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
+	if err = storeNew(ctx, w.nc, m, ""); present(err) && r.Large != "" {
+		w.dropLarge(ctx, r.Large)
 	}
-	js, err := api(w.nc)
-	if err != nil {
-		return err
-	}
-	store, err := js.ObjectStore(ctx, w.cfg.Server.large())
-	if err != nil {
-		return err
-	}
-	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: largeName(j.Task, j.Key)}, bytes.NewReader(text))
-	if err != nil {
-		return errors.Join(errors.New("nats: storing a large result"), err)
-	}
-	return nil
+	return err
 }
 
 // count changes the statistics.

@@ -25,19 +25,22 @@ type Worker struct {
 	queues *queues
 
 	mu       sync.Mutex
-	running  map[string]*running // by key
+	running  map[*running]bool
 	runs     map[string]time.Time
-	busy     int
 	inARow   int // evaluations whose evaluator failed
 	stats    WorkerStats
 	stopping bool
 	fatal    context.CancelCauseFunc
+
+	waiting chan bool // holds one value while a slot waits for a job
+	said    complaints
 }
 
 // running is a job under way.
 type running struct {
-	cancel  context.CancelFunc
-	givenUp bool // by its run
+	key, reply string
+	cancel     context.CancelFunc
+	givenUp    bool // by its run
 }
 
 // WorkerStats count what a worker did.
@@ -75,7 +78,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 	case len(cfg.Name) > 100:
 		return nil, fmt.Errorf("nats: WorkerConfig.Name has %d bytes: need at most 100", len(cfg.Name))
 	}
-	return &Worker{cfg: cfg, queues: newQueues(), running: map[string]*running{}, runs: map[string]time.Time{}}, nil
+	return &Worker{cfg: cfg, queues: newQueues(), running: map[*running]bool{}, runs: map[string]time.Time{}, waiting: make(chan bool, 1)}, nil
 }
 
 // Stats returns what the worker did so far.
@@ -102,6 +105,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	defer nc.Close()
 	w.nc = nc
+	nc.SetReconnectHandler(func(*nats.Conn) { w.beat() })
 	if err := w.listen(); err != nil {
 		return err
 	}
@@ -179,7 +183,7 @@ func (w *Worker) called(m *nats.Msg) {
 	if !known && !alike {
 		w.stats.Unlike++
 	}
-	n := notice{Kind: "here", Worker: w.cfg.Name, Digest: w.cfg.Task.Digest, Slots: w.cfg.Slots, Busy: w.busy}
+	n := notice{Kind: "here", Worker: w.cfg.Name, Digest: w.cfg.Task.Digest, Slots: w.cfg.Slots, Busy: len(w.running)}
 	w.mu.Unlock()
 	if !known && !alike {
 		w.cfg.Logger.Warn("nats: a run is not served: its version of the task is another", "task", printable.Line(w.cfg.Task.Name), "its digest", printable.Line(c.Digest), "own digest", printable.Line(w.cfg.Task.Digest))
@@ -209,63 +213,12 @@ func (w *Worker) canceled(m *nats.Msg) {
 	digest, key, _ := strings.Cut(string(m.Data), " ")
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r, ok := w.running[key]; ok && digest == w.cfg.Task.Digest {
-		r.givenUp = true
-		r.cancel()
-	}
-}
-
-// serve is one slot: it takes a job, scores it, and takes the next. Jobs are taken as long as taking lasts, and worked
-// on as long as working does.
-func (w *Worker) serve(taking, working context.Context) {
-	inbox, err := w.nc.SubscribeSync(w.nc.NewInbox())
-	if err != nil {
-		w.fatal(err)
-		return
-	}
-	for taking.Err() == nil {
-		if m := w.next(taking, inbox); m != nil {
-			w.work(taking, working, m)
+	for r := range w.running {
+		if r.key == key && digest == w.cfg.Task.Digest {
+			r.givenUp = true
+			r.cancel()
 		}
 	}
-}
-
-// How long a slot waits for a job. With one queue it is asked at its end again, so that a call is heard soon that names
-// another. With several a slot that waits at one does not see the others.
-const (
-	waitAtOne  = time.Second
-	waitAtMany = 200 * time.Millisecond
-)
-
-// next takes a job, from each queue in turn. It returns nil if there is none for now.
-func (w *Worker) next(ctx context.Context, inbox *nats.Subscription) *nats.Msg {
-	n := w.queues.wait(ctx)
-	for i := range n {
-		name, ok := w.queues.next()
-		if !ok {
-			return nil
-		}
-		wait := time.Duration(0)
-		if n == 1 {
-			wait = waitAtOne
-		} else if i == n-1 {
-			wait = waitAtMany
-		}
-		// Not ended with ctx: a job that came after would be lost to all for as long as Lost.
-		m, err := pull(w.nc, inbox, w.cfg.Server.jobs(), name, wait)
-		switch {
-		case m != nil:
-			return m
-		case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrTimeout): // the queue is gone, or for a moment the server
-			w.queues.drop(name)
-		case err != nil:
-			sleep(ctx, 100*time.Millisecond)
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-	}
-	return nil
 }
 
 // sleep waits, but not longer than ctx.

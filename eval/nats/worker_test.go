@@ -18,6 +18,7 @@ import (
 // An evaluator that fails is not the program's fault: another worker scores it, and the one with the evaluator ends, as it
 // would have the others' jobs for nothing.
 func TestAWorkerWhoseEvaluatorFailsEnds(t *testing.T) {
+	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	var begun atomic.Int64
 	three := make(chan bool)
@@ -50,6 +51,7 @@ func TestAWorkerWhoseEvaluatorFailsEnds(t *testing.T) {
 
 // If it fails on every worker, the run ends, and says why.
 func TestAnEvaluatorThatFailsEverywhereEndsTheRun(t *testing.T) {
+	t.Parallel()
 	for _, queued := range []string{"by the run", "by another"} {
 		t.Run(queued, func(t *testing.T) {
 			server := nats.Server{URL: start(t, embedded.Config{}).URL()}
@@ -78,6 +80,7 @@ func TestAnEvaluatorThatFailsEverywhereEndsTheRun(t *testing.T) {
 // A job that workers give back has ended none of them: those whose evaluator failed, and those that were told to end. That
 // is so also with the permissions that workers have, and for a run that waits for another's job.
 func TestAJobThatIsGivenBackIsNoDeath(t *testing.T) {
+	t.Parallel()
 	asRun, asWorker := roles(t)
 	queuedByAnother(t, nats.Config{Server: asRun, Deaths: 1, Lost: time.Minute}, "program")
 	e := run(t, nats.Config{Server: asRun, Deaths: 1, Lost: time.Minute})

@@ -1,0 +1,166 @@
+package nats
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/printable"
+)
+
+// A result beyond the message limit is an object in the object store, and its record has the object's name. Each worker
+// that stores one gives it a name of its own, so what is read is never written again.
+
+// maxRecord is how large a message is that holds a result.
+const maxRecord = minPayload - 16<<10
+
+// maxLarge bounds what is read from the object store. What Clean leaves of a result is far below it.
+const maxLarge = 8 << 20
+
+// largePrefix begins the names of the objects of a key.
+func largePrefix(t Task, key string) string { return t.token() + "." + t.Digest + "." + key + "." }
+
+// objects returns the object store.
+func (s Server) objects(ctx context.Context, nc *nats.Conn) (jetstream.ObjectStore, error) {
+	js, err := api(nc)
+	if err != nil {
+		return nil, err
+	}
+	return js.ObjectStore(ctx, s.large())
+}
+
+// pack returns the text of a record as it fits into a message. A larger result goes into the object store. If that does
+// not take it, because it is full say, the score is kept and the artifacts are cut. An error may pass.
+func (w *Worker) pack(ctx context.Context, j job, r *record) ([]byte, error) {
+	text, err := json.Marshal(r)
+	if err != nil || len(text) <= maxRecord {
+		return text, err
+	}
+	name := largePrefix(j.Task, j.Key) + random()
+	switch err := w.storeLarge(ctx, name, r.Result); {
+	case err == nil:
+		r.Large, r.Result = name, eval.Result{}
+	case ctx.Err() != nil || !w.nc.IsConnected():
+		return nil, err
+	default:
+		r.Result = fitting(r.Result, maxRecord-1<<10)
+		if w.said.due("cut") {
+			w.cfg.Logger.Warn("nats: results are cut to fit into a message: the object store does not take them",
+				"store", w.cfg.Server.large(), "bytes", len(text), "error", printable.Line(err.Error()))
+		}
+	}
+	return json.Marshal(r)
+}
+
+func (w *Worker) storeLarge(ctx context.Context, name string, r eval.Result) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	store, err := w.cfg.Server.objects(ctx, w.nc)
+	if err != nil {
+		return err
+	}
+	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: name}, bytes.NewReader(text))
+	return err
+}
+
+// dropLarge removes an object whose record was not stored.
+func (w *Worker) dropLarge(ctx context.Context, name string) {
+	if store, err := w.cfg.Server.objects(ctx, w.nc); err == nil {
+		store.Delete(ctx, name) // or it goes when it is old
+	}
+}
+
+// fitting returns r with its artifacts cut to half as often as it takes for r to have at most so many bytes as JSON. If
+// they are not what it takes, the metrics and cases go.
+func fitting(r eval.Result, most int) eval.Result {
+	r = r.Clone()
+	for limit := eval.MaxArtifact; !fits(r, most); limit /= 2 {
+		if limit == 0 {
+			return eval.Result{Score: r.Score, Valid: r.Valid, Reason: r.Reason}
+		}
+		for name, text := range r.Artifacts {
+			if len(text) > limit {
+				r.Artifacts[name] = strings.ToValidUTF8(text[:limit/2], "") + "..."
+			}
+		}
+	}
+	return r
+}
+
+func fits(r eval.Result, most int) bool {
+	text, err := json.Marshal(r)
+	return err == nil && len(text) <= most
+}
+
+// whole returns the result of a record, which may be in the object store. It tries again what may pass, for as long as a
+// run waits for workers that are gone. errNoObject does not pass.
+func (e *Evaluator) whole(ctx context.Context, r record) (eval.Result, error) {
+	if r.Large == "" {
+		return r.Result.Clone().Clean(), nil
+	}
+	for began := time.Now(); ; sleep(ctx, 200*time.Millisecond) {
+		result, err := e.readLarge(ctx, r.Large)
+		late := e.cfg.Gone >= 0 && time.Since(began) > e.cfg.Gone
+		if err == nil || late || ctx.Err() != nil || errors.Is(err, errNoObject) {
+			return result, err
+		}
+		if e.said.due("large") {
+			e.cfg.Logger.Warn("nats: a large result cannot be read for now", "object", r.Large, "error", printable.Line(err.Error()))
+		}
+	}
+}
+
+// errNoObject is the error of an object that is gone or that is not a result.
+var errNoObject = errors.New("its object is gone or cannot be read")
+
+func (e *Evaluator) readLarge(ctx context.Context, name string) (result eval.Result, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("nats: reading the large result %s: %w", name, err)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	store, err := e.cfg.Server.objects(ctx, e.nc)
+	if err != nil {
+		return result, err
+	}
+	object, err := store.Get(ctx, name)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return result, errNoObject
+	} else if err != nil {
+		return result, err
+	}
+	defer object.Close()
+	text, err := io.ReadAll(io.LimitReader(object, maxLarge))
+	if err = errors.Join(err, object.Error()); err != nil {
+		return result, err
+	}
+	if json.Unmarshal(text, &result) != nil {
+		return result, errNoObject
+	}
+	return result.Clean(), nil
+}
+
+// forget removes the record of a result whose object is gone.
+func (e *Evaluator) forget(ctx context.Context, key string) error {
+	s, t := e.cfg.Server, e.cfg.Task
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	filter, _ := json.Marshal(map[string]string{"filter": s.subject("results", t.token(), t.Digest, key)})
+	if _, err := e.nc.RequestWithContext(ctx, "$JS.API.STREAM.PURGE."+s.results(), filter); err != nil {
+		return fmt.Errorf("nats: forgetting a result whose object is gone: %w", err)
+	}
+	return nil
+}

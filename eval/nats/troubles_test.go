@@ -1,0 +1,352 @@
+package nats_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/nats"
+	"github.com/evoalloc/evoalloc/eval/nats/embedded"
+)
+
+// held is an evaluator whose evaluations end when they are let go, with a score of 1, or with their contexts.
+type held struct {
+	begun, ended atomic.Int64
+	letGo        chan bool
+}
+
+func newHeld() *held { return &held{letGo: make(chan bool)} }
+
+func (h *held) Evaluate(ctx context.Context, _ string) (eval.Result, error) {
+	h.begun.Add(1)
+	defer h.ended.Add(1)
+	select {
+	case <-h.letGo:
+		return eval.Result{Score: 1, Valid: true}, nil
+	case <-ctx.Done():
+		return eval.Result{}, ctx.Err()
+	}
+}
+
+// A full object store costs a result its artifacts, and not its score. The worker goes on.
+func TestTheObjectStoreIsFull(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	var log lines
+	e := run(t, nats.Config{Server: server, Lost: time.Second, Limits: nats.Limits{LargeSize: 2 << 20}})
+	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+		return large(ctx, strings.Trim(program, "0123456789"))
+	}), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	for i := range 4 {
+		r, err := e.Evaluate(t.Context(), fmt.Sprint("large", i))
+		if err != nil || !r.Valid || r.Score != 1 || len(r.Artifacts) != 4 {
+			t.Fatalf("%d: %+v, %v", i, r, err)
+		}
+		if cut := len(r.Artifacts["0"]) < 60<<10; cut != (i > 0) {
+			t.Errorf("%d: its artifacts have %d bytes each", i, len(r.Artifacts["0"]))
+		}
+	}
+	until(t, "the worker has done four", func() bool { return w.Stats().Done == 4 })
+	if log.count("results are cut") != 1 {
+		t.Errorf("the worker says:\n%s", log.text.String())
+	}
+}
+
+// What a worker stores that was taken for dead changes nothing, also of a large result.
+func TestALateLargeResultChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: large})
+	e := run(t, nats.Config{Server: server})
+	want, err := e.Evaluate(t.Context(), "large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := want.Clone()
+	late.Score = 99
+	nats.StoreLate(t, w, "large", late)
+	got, err := run(t, nats.Config{Server: server}).Evaluate(t.Context(), "large")
+	if err != nil || got.Score != want.Score || len(nats.Objects(t, e)) != 1 || w.Stats().Done != 1 {
+		t.Errorf("score %v, %v, objects %v after %d evaluations", got.Score, err, nats.Objects(t, e), w.Stats().Done)
+	}
+}
+
+// A large result whose object is gone is evaluated again.
+func TestAnObjectIsGone(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: large})
+	e := run(t, nats.Config{Server: server})
+	for range 2 {
+		if r, err := e.Evaluate(t.Context(), "large"); err != nil || len(r.Artifacts) != 4 {
+			t.Fatalf("%d artifacts, %v", len(r.Artifacts), err)
+		}
+		for _, name := range nats.Objects(t, e) {
+			nats.DropObject(t, e, name)
+		}
+	}
+	if got := w.Stats().Done; got != 2 {
+		t.Errorf("%d evaluations, want 2", got)
+	}
+}
+
+// A run that waits for a job of another does not change after what time that one's workers are taken for dead.
+func TestRunsKeepTheirOwnLost(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	patient := nats.Config{Server: nats.Server{URL: s.URL()}, Lost: time.Minute}
+	hasty := patient
+	hasty.Lost = time.Second
+	a, b := run(t, patient), run(t, hasty)
+	ctx, cancel := contextWithCancel(t)
+	var all sync.WaitGroup
+	all.Go(func() { a.Evaluate(ctx, "shared") })
+	until(t, "a has queued it", func() bool { return nats.Queued(a) == 1 })
+	all.Go(func() { b.Evaluate(ctx, "shared") })
+	until(t, "b waits for it", func() bool { return nats.Queued(b) == 1 })
+	if _, lost := nats.Unacknowledged(t, a); lost != time.Minute {
+		t.Errorf("a's workers are lost after %v", lost)
+	}
+	nats.DropQueue(t, a)
+	c := run(t, hasty)
+	all.Go(func() { c.Evaluate(ctx, "shared") })
+	until(t, "c has made a's queue again", func() bool { return nats.Queued(c) == 1 })
+	if _, lost := nats.Unacknowledged(t, a); lost != time.Minute {
+		t.Errorf("made again, a's workers are lost after %v", lost)
+	}
+	cancel()
+	all.Wait()
+}
+
+// A result that is there when the worker ends is stored.
+func TestAWorkerThatEndsStoresItsResult(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	e := run(t, nats.Config{Server: server, Deaths: 1})
+	begun, goOn := make(chan bool), make(chan bool)
+	w, end := work(t, nats.WorkerConfig{Server: server, Grace: -1, Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+		close(begun)
+		<-goOn
+		return eval.Result{Score: 1, Valid: true}, nil
+	})})
+	var all sync.WaitGroup
+	all.Go(func() {
+		if r, err := e.Evaluate(t.Context(), "program"); err != nil || r.Score != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+	<-begun
+	all.Go(func() { end() })
+	until(t, "the worker is ending", func() bool { return nats.Stopping(w) })
+	time.Sleep(100 * time.Millisecond) // for the grace period, which is none
+	close(goOn)
+	all.Wait()
+}
+
+// An evaluation that another run waits for goes on when the run that queued it gives it up, and when that one ends.
+func TestASharedEvaluationGoesOn(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	for _, how := range []string{"gives up", "ends"} {
+		t.Run(how, func(t *testing.T) {
+			a, b, h := run(t, nats.Config{Server: server}), run(t, nats.Config{Server: server}), newHeld()
+			ctx, cancel := contextWithCancel(t)
+			left := make(chan bool)
+			go func() {
+				defer close(left)
+				a.Evaluate(ctx, how)
+			}()
+			until(t, "a has queued it", func() bool { return nats.Queued(a) == 1 })
+			var all sync.WaitGroup
+			all.Go(func() {
+				if r, err := b.Evaluate(t.Context(), how); err != nil || r.Score != 1 {
+					t.Errorf("%+v, %v", r, err)
+				}
+			})
+			until(t, "a knows that b wants it", func() bool { return nats.Wanted(a) == 1 })
+			_, end := work(t, nats.WorkerConfig{Server: server, Evaluator: h})
+			until(t, "it is under way", func() bool { return h.begun.Load() == 1 })
+			cancel()
+			<-left
+			if how == "ends" {
+				a.Close()
+			}
+			time.Sleep(300 * time.Millisecond) // in which it could be cancelled
+			close(h.letGo)
+			all.Wait()
+			if n := h.begun.Load(); n != 1 {
+				t.Errorf("%d evaluations", n)
+			}
+			end()
+		})
+	}
+}
+
+// A job that is given up while its worker looks whether there is a result is not evaluated.
+func TestAJobIsGivenUpBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	h := newHeld()
+	e := run(t, nats.Config{Server: nats.Server{URL: s.URL()}})
+	w, _ := work(t, nats.WorkerConfig{Server: nats.Server{URL: newSlow(t, s.URL(), 100*time.Millisecond).url()}, Evaluator: h})
+	until(t, "the worker is there", func() bool { return e.Stats().Workers == 1 })
+	for i := range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() { e.Evaluate(ctx, fmt.Sprint("program ", i)) })
+		until(t, "the worker has it", func() bool { n, _ := nats.Unacknowledged(t, e); return n == 1 })
+		cancel()
+		all.Wait()
+		until(t, "the worker has given it up", func() bool { return w.Stats().GivenUp == i+1 })
+	}
+	if h.begun.Load() != h.ended.Load() {
+		t.Errorf("%d evaluations began and %d ended", h.begun.Load(), h.ended.Load())
+	}
+}
+
+// Evaluations fail when the evaluator is closed, also those that wait for a place.
+func TestCloseEndsEvaluations(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	e := run(t, nats.Config{Server: nats.Server{URL: s.URL()}, InFlight: 1, Unserved: time.Hour})
+	ended := make(chan error, 2)
+	for i := range 2 {
+		go func() {
+			_, err := e.Evaluate(t.Context(), fmt.Sprint("program ", i))
+			ended <- err
+		}()
+	}
+	until(t, "one is queued", func() bool { return nats.Queued(e) == 1 })
+	e.Close()
+	for range 2 {
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Error(err)
+		}
+	}
+}
+
+// A stream that is full of a dead run's jobs is told of, and cleared once that run's queue is gone.
+func TestTheJobStreamIsFull(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	cfg := nats.Config{Server: nats.Server{URL: s.URL()}, Limits: nats.Limits{JobsBytes: 50 << 10}}
+	dead := run(t, cfg)
+	var programs []string
+	for i := range 30 {
+		programs = append(programs, fmt.Sprint(i, strings.Repeat("x", 1000)))
+	}
+	nats.Queue(t, dead, programs...)
+	work(t, nats.WorkerConfig{Server: cfg.Server, Evaluator: trivialScore})
+	var log lines
+	cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	nats.DropQueue(t, dead)
+	nats.Kill(dead)
+	e := run(t, cfg)
+	if r, err := e.Evaluate(t.Context(), strings.Repeat("y", 30_000)); err != nil || r.Score != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if log.count("the stream is full") == 0 || log.count("is gone are removed") == 0 {
+		t.Errorf("the run says:\n%s", log.text.String())
+	}
+}
+
+var trivialScore = eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Score: 1, Valid: true}, nil })
+
+// A slot takes no job while it works on one, also after answers of the server were late.
+func TestLateAnswersAreNotTakenForOthers(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	h, slow := newHeld(), newSlow(t, s.URL(), 0)
+	e := run(t, nats.Config{Server: nats.Server{URL: s.URL()}})
+	work(t, nats.WorkerConfig{Server: nats.Server{URL: slow.url()}, Evaluator: h, Grace: -1})
+	until(t, "the worker is there", func() bool { return e.Stats().Workers == 1 })
+	slow.hold(5500 * time.Millisecond) // longer than a pull waits for its answer
+	ctx, cancel := contextWithCancel(t)
+	var all sync.WaitGroup
+	for i := range 3 {
+		all.Go(func() { e.Evaluate(ctx, fmt.Sprint("program ", i)) })
+	}
+	until(t, "one is under way", func() bool { return h.begun.Load() == 1 })
+	time.Sleep(time.Second) // in which a pull of before could be answered
+	if n, _ := nats.Unacknowledged(t, e); n != 1 {
+		t.Errorf("the worker's one slot has %d jobs", n)
+	}
+	cancel()
+	all.Wait()
+}
+
+// A run calls each second, however long the server takes to answer.
+func TestARunCallsWhileItReviews(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	e := run(t, nats.Config{Server: nats.Server{URL: newSlow(t, s.URL(), 40*time.Millisecond).url()}, Unserved: time.Hour})
+	calls := nats.Calls(t, s.URL(), e)
+	ctx, cancel := contextWithCancel(t)
+	var all sync.WaitGroup
+	for i := range 100 {
+		all.Go(func() { e.Evaluate(ctx, fmt.Sprint("program ", i)) })
+	}
+	until(t, "all are queued", func() bool { return nats.Queued(e) == 100 })
+	nats.AskAll(e) // which takes 100 times 160 ms, one after the other
+	<-calls
+	last := <-calls
+	for range 4 {
+		next := <-calls
+		if gap := next.Sub(last); gap > 4*time.Second {
+			t.Errorf("%v between two calls", gap)
+		}
+		last = next
+	}
+	nats.Kill(e) // quicker than taking each back
+	cancel()
+	all.Wait()
+}
+
+// Slots with nothing to do ask for jobs a few times a second, however many they are and of however many runs.
+func TestIdleSlotsAskSeldom(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: length, Slots: 8})
+	for _, runs := range []int{1, 9} {
+		var last *nats.Evaluator
+		for range runs {
+			last = run(t, nats.Config{Server: server})
+		}
+		until(t, "the worker has heard of the last", func() bool { return last.Stats().Workers == 1 })
+		time.Sleep(1500 * time.Millisecond) // until all slots wait
+		before, began := nats.Sent(w), time.Now()
+		time.Sleep(2 * time.Second)
+		if rate := float64(nats.Sent(w)-before) / time.Since(began).Seconds(); rate > 60 {
+			t.Errorf("%.0f messages a second of 8 idle slots, with %d more runs", rate, runs)
+		}
+	}
+	each(t, run(t, nats.Config{Server: server}), 50, "program") // and yet they are quick
+}
+
+// A run that waits for a server that is gone says that, and not that workers are missing.
+func TestTheServerStaysAway(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	work(t, nats.WorkerConfig{Server: server, Evaluator: length})
+	e := run(t, nats.Config{Server: server, Gone: time.Second})
+	each(t, e, 1, "program")
+	s.Close()
+	_, err := e.Evaluate(t.Context(), "another")
+	if err == nil || !strings.Contains(err.Error(), "out of reach") || errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
