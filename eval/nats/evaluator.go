@@ -71,6 +71,7 @@ type Stats struct {
 	Slots       int // of these workers
 	Busy        int // of the slots, for whichever run
 	Waiting     int // jobs of this run that are queued or under way
+	Begun       int // of these, the ones that a worker has begun
 	Done        int // evaluations that brought a result
 	Recalled    int // of these, results that were there already
 	Redelivered int // deliveries of these after the first, because a worker ended, hung or failed
@@ -199,6 +200,13 @@ func (e *Evaluator) Stats() Stats {
 	defer e.mu.Unlock()
 	s := e.stats
 	s.Waiting = len(e.jobs)
+	for _, w := range e.jobs {
+		select {
+		case <-w.began:
+			s.Begun++
+		default:
+		}
+	}
 	for _, w := range e.workers {
 		s.Workers, s.Slots, s.Busy = s.Workers+1, s.Slots+w.slots, s.Busy+w.busy
 	}

@@ -357,3 +357,26 @@ func TestARunIsToldOfIdleSlots(t *testing.T) {
 		all.Wait()
 	}
 }
+
+// A run sees soon which slots are busy, and which of its jobs wait for one.
+func TestStatsOfAJobThatBegins(t *testing.T) {
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	h := newHeld()
+	work(t, nats.WorkerConfig{Server: server, Evaluator: h})
+	e := run(t, nats.Config{Server: server})
+	until(t, "the worker is there", func() bool { return e.Stats().Workers == 1 })
+	ctx, cancel := contextWithCancel(t)
+	var all sync.WaitGroup
+	for i := range 3 {
+		all.Go(func() { e.Evaluate(ctx, fmt.Sprint("program ", i)) })
+	}
+	began := time.Now()
+	until(t, "a slot is busy and two jobs wait", func() bool {
+		got := e.Stats()
+		return got.Busy == 1 && got.Waiting == 3 && got.Begun == 1
+	})
+	t.Logf("after %v", time.Since(began))
+	cancel()
+	all.Wait()
+}

@@ -19,7 +19,7 @@ const (
 	review       = 10 * time.Second // after which the server is asked about a job again
 	reviewAtOnce = 100              // jobs that it is asked about in one pass
 	reviewWithin = 10 * time.Second // for a pass
-	answering    = 5 * time.Second  // between the answers of a worker to one run
+	answering    = 5 * time.Second  // between the answers of a worker to one run; it answers sooner if other slots are busy
 	silence      = 3 * answering    // after which a worker is gone
 	requeue      = time.Minute      // between makings of the queue, which is there unless nobody asked for it for long
 )

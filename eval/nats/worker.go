@@ -26,7 +26,7 @@ type Worker struct {
 
 	mu       sync.Mutex
 	running  map[*running]bool
-	runs     map[string]time.Time
+	runs     map[string]told
 	inARow   int // evaluations whose evaluator failed
 	stats    WorkerStats
 	stopping bool
@@ -34,6 +34,12 @@ type Worker struct {
 
 	waiting chan bool // holds one value while a slot waits for a job
 	said    complaints
+}
+
+// told is what a run was told last.
+type told struct {
+	at   time.Time
+	busy int
 }
 
 // running is a job under way.
@@ -78,7 +84,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 	case len(cfg.Name) > 100:
 		return nil, fmt.Errorf("nats: WorkerConfig.Name has %d bytes: need at most 100", len(cfg.Name))
 	}
-	return &Worker{cfg: cfg, queues: newQueues(), running: map[*running]bool{}, runs: map[string]time.Time{}, waiting: make(chan bool, 1)}, nil
+	return &Worker{cfg: cfg, queues: newQueues(), running: map[*running]bool{}, runs: map[string]told{}, waiting: make(chan bool, 1)}, nil
 }
 
 // Stats returns what the worker did so far.
@@ -174,11 +180,11 @@ func (w *Worker) called(m *nats.Msg) {
 		}
 	}
 	w.mu.Lock()
-	answered, known := w.runs[c.Run]
-	due := time.Since(answered) > answering && !w.stopping
+	before, known := w.runs[c.Run]
+	due := (time.Since(before.at) > answering || before.busy != len(w.running)) && !w.stopping
 	if due {
 		w.forgetRuns()
-		w.runs[c.Run] = time.Now()
+		w.runs[c.Run] = told{time.Now(), len(w.running)}
 	}
 	if !known && !alike {
 		w.stats.Unlike++
@@ -195,8 +201,8 @@ func (w *Worker) called(m *nats.Msg) {
 
 // forgetRuns drops runs that have not called for long. The caller holds the lock.
 func (w *Worker) forgetRuns() {
-	for run, at := range w.runs {
-		if time.Since(at) > time.Hour {
+	for run, last := range w.runs {
+		if time.Since(last.at) > time.Hour {
 			delete(w.runs, run)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type Workers struct {
 	Workers     int // that were heard of lately
 	Slots, Busy int // of these workers; they may be busy for other runs too
-	Jobs        int // of this run that are queued or under way
+	Jobs        int // of this run that wait for a slot
 	Redelivered int // jobs that went to another worker
 }
 
@@ -28,7 +28,7 @@ func (w Workers) String() string {
 	if w.Workers > 0 {
 		text = fmt.Sprintf("%s, %d of %s busy", count(w.Workers, "worker", "workers"), w.Busy, count(w.Slots, "slot", "slots"))
 	}
-	text += fmt.Sprintf(", %s queued or under way", count(w.Jobs, "job", "jobs"))
+	text += fmt.Sprintf(", %s queued", count(w.Jobs, "job", "jobs"))
 	if w.Redelivered > 0 {
 		text += fmt.Sprintf(", %d went to another worker", w.Redelivered)
 	}

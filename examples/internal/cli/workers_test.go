@@ -16,10 +16,10 @@ func TestWorkersText(t *testing.T) {
 		reason, want string
 		of           Workers
 	}{
-		{"before one was heard of", "no worker answers, 16 jobs queued or under way", Workers{Jobs: 16}},
-		{"one of each", "1 worker, 1 of 1 slot busy, 1 job queued or under way", Workers{1, 1, 1, 1, 0}},
-		{"many", "3 workers, 20 of 24 slots busy, 256 jobs queued or under way", Workers{3, 24, 20, 256, 0}},
-		{"after one was lost", "2 workers, 0 of 16 slots busy, 0 jobs queued or under way, 7 went to another worker", Workers{2, 16, 0, 0, 7}},
+		{"before one was heard of", "no worker answers, 16 jobs queued", Workers{Jobs: 16}},
+		{"one of each", "1 worker, 1 of 1 slot busy, 1 job queued", Workers{1, 1, 1, 1, 0}},
+		{"many", "3 workers, 20 of 24 slots busy, 256 jobs queued", Workers{3, 24, 20, 256, 0}},
+		{"after one was lost", "2 workers, 0 of 16 slots busy, 0 jobs queued, 7 went to another worker", Workers{2, 16, 0, 0, 7}},
 	} {
 		if got := tt.of.String(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.reason, got, tt.want)

@@ -65,7 +65,7 @@ func (q *Queue) Evaluator(ctx context.Context, o *cli.Options, t task.Task) (eva
 func (q *Queue) workers() (all cli.Workers) {
 	for _, e := range q.scorers {
 		s := e.Stats()
-		all = all.Plus(cli.Workers{Workers: s.Workers, Slots: s.Slots, Busy: s.Busy, Jobs: s.Waiting, Redelivered: s.Redelivered})
+		all = all.Plus(cli.Workers{Workers: s.Workers, Slots: s.Slots, Busy: s.Busy, Jobs: s.Waiting - s.Begun, Redelivered: s.Redelivered})
 	}
 	return all
 }
