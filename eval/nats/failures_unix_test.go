@@ -3,6 +3,7 @@
 package nats_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -426,5 +427,43 @@ func TestTheNetworkIsCut(t *testing.T) {
 			})
 			f.checkAll(n, 16)
 		})
+	}
+}
+
+// A cut that is shorter than Lost costs no evaluation that goes on meanwhile, also if another worker is free.
+func TestALongEvaluationOutlastsACut(t *testing.T) {
+	t.Parallel()
+	lost, cutFor, takes := 5*time.Second, 2*time.Second, 7*time.Second
+	if *long {
+		lost, cutFor, takes = 0, 10*time.Second, 20*time.Second // 0 is the default of 15 s
+	}
+	s := start(t, embedded.Config{})
+	c := newCut(t, s.URL())
+	e := run(t, nats.Config{Server: nats.Server{URL: s.URL()}, Lost: lost})
+	var begun atomic.Int64
+	scorer := eval.Func(func(ctx context.Context, _ string) (eval.Result, error) {
+		begun.Add(1)
+		select {
+		case <-time.After(takes):
+		case <-ctx.Done():
+		}
+		return eval.Result{Score: 1, Valid: true}, ctx.Err()
+	})
+	work(t, nats.WorkerConfig{Server: nats.Server{URL: c.url()}, Evaluator: scorer})
+	var all sync.WaitGroup
+	all.Go(func() {
+		if r, err := e.Evaluate(t.Context(), "program"); err != nil || r.Score != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+	until(t, "it is under way", func() bool { return begun.Load() == 1 })
+	work(t, nats.WorkerConfig{Server: nats.Server{URL: s.URL()}, Evaluator: scorer})
+	time.Sleep(takes / 10)
+	c.drop()
+	time.Sleep(cutFor)
+	c.lose()
+	all.Wait()
+	if n := begun.Load(); n != 1 {
+		t.Errorf("%d evaluations", n)
 	}
 }

@@ -55,7 +55,7 @@ func (w *Worker) pack(ctx context.Context, j job, r *record) ([]byte, error) {
 		r.Result = fitting(r.Result, maxRecord-1<<10)
 		if w.said.due("cut") {
 			w.cfg.Logger.Warn("nats: results are cut to fit into a message: the object store does not take them",
-				"store", w.cfg.Server.large(), "bytes", len(text), "error", printable.Line(err.Error()))
+				"bytes", len(text), "error", printable.Line(err.Error()))
 		}
 	}
 	return json.Marshal(r)
@@ -116,7 +116,7 @@ func (e *Evaluator) whole(ctx context.Context, r record) (eval.Result, error) {
 			return result, err
 		}
 		if e.said.due("large") {
-			e.cfg.Logger.Warn("nats: a large result cannot be read for now", "object", r.Large, "error", printable.Line(err.Error()))
+			e.cfg.Logger.Warn("nats: a large result cannot be read for now", "object", printable.Line(r.Large), "error", printable.Line(err.Error()))
 		}
 	}
 }
