@@ -140,6 +140,8 @@ func (w *watch) score(ctx context.Context, due func(i int) bool) error {
 		switch {
 		case err != nil:
 			return fmt.Errorf("eval: scoring a canary: %w", err)
+		case !r.Valid && ctx.Err() != nil: // it may be invalid because it was ended
+			return fmt.Errorf("eval: scoring a canary: %w", context.Cause(ctx))
 		case !r.Valid || math.Abs(r.Score-c.Score) > c.Tolerance:
 			w.drift = w.drifted(c, r)
 			return w.drift

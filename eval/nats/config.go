@@ -16,8 +16,8 @@ type Config struct {
 	// InFlight is how many jobs are queued or under way at once. Further evaluations wait in this process. An eighth more
 	// than the workers have slots keeps these busy. 0 means 256.
 	InFlight int
-	// Lost is how long a worker may be silent before its job goes to another, at least 1 s. It should be half as much
-	// again as the cuts of the network that are to cost nothing. 0 means 15 s.
+	// Lost is how long a worker may be silent before its job goes to another, at least 1 s. Take one and a
+	// half times the longest cut of the network that is to cost nothing. 0 means 15 s.
 	Lost time.Duration
 	// Timeout is the most that a worker spends on one job: a net below the evaluator's own limits. The job of a worker
 	// that reaches it goes to another, as if the worker had died. 0 means an hour.
@@ -38,7 +38,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// minLost is the least Lost: a heartbeat every third of it has to get through.
+// minLost is the least Lost: a heartbeat every fifth of it has to get through.
 const minLost = time.Second
 
 func (c Config) filled() (Config, error) {

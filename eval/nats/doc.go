@@ -23,8 +23,8 @@
 // A result beyond the message limit of 1 MiB goes through the object store. If that is full, the score is kept, and the
 // artifacts are cut until the result fits into a message.
 //
-// An evaluation that its run gives up is cancelled at the worker, unless another run waits for it, too. Each run has a queue of its own, and workers take from
-// the queues in turn, so a run with many jobs does not hold up one with few.
+// An evaluation that its run gives up is cancelled at the worker, unless another run has asked for it, too. Each run has
+// a queue of its own, and workers take from the queues in turn, so a run with many jobs does not hold up one with few.
 //
 // # Subjects, streams and permissions
 //
@@ -35,7 +35,8 @@
 //	evoalloc.results.TASK.DIGEST.KEY.back  how often workers gave a job back, in the same stream
 //	evoalloc.call.TASK                     runs say each second which queues they have
 //	evoalloc.cancel.TASK                   runs say which jobs they gave up
-//	evoalloc.told.RUN                      workers tell a run that they are there, and what they began; runs, what they share
+//	evoalloc.told.RUN                      workers tell a run that they are there and what they began, and runs
+//	                                       that they wait for a job of its queue, too
 //	evoalloc.inbox.ROLE.>                  answers of the server to a worker or a run
 //	EVOALLOC_LARGE                         the object store of results beyond the message limit
 //

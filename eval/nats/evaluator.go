@@ -41,7 +41,8 @@ type Evaluator struct {
 	advised bool                 // that more could be in flight
 	adopted map[string]*adoption // by run
 	inQueue bool                 // whether a job stays in this run's queue for another run when this one ends
-	full    bool                 // whether the server said something against a job since the stream was last cleared
+	full    bool                 // whether the server said something against a job since the last review
+	made    time.Time            // when what the server has to have was last seen to be there
 	leaving int                  // evaluations that take their job back
 	stats   Stats
 	failed  error // the server refuses what this needs, or this is closed
@@ -103,6 +104,7 @@ func New(ctx context.Context, cfg Config) (*Evaluator, error) {
 		}
 		return nil, err
 	}
+	e.made = time.Now()
 	e.nc.SetReconnectHandler(func(*nats.Conn) { e.askAll() })
 	keeping, end := context.WithCancel(context.Background())
 	e.end = end
@@ -171,7 +173,11 @@ func (e *Evaluator) wait(ctx context.Context, program string, sample int, served
 		return record{}, err
 	}
 	defer e.leave(w)
-	if first && e.posting.Acquire(ctx, 1) == nil {
+	if first && e.posting.Acquire(ctx, 1) != nil {
+		e.mu.Lock()
+		w.checked = time.Time{} // others may wait for it by now
+		e.mu.Unlock()
+	} else if first {
 		posted := make(chan struct{}) // by a goroutine that ends: this one's stack stays as small as waiting needs
 		go func() {
 			defer close(posted)
@@ -213,19 +219,20 @@ func (e *Evaluator) Stats() Stats {
 	return s
 }
 
-// Close removes the run's queue and disconnects. Results stay for others. Evaluations that have not ended fail.
+// Close removes the run's queue, unless another run waits for a job in it, and disconnects. Results stay for others.
+// Evaluations that have not ended fail.
 func (e *Evaluator) Close() error {
 	e.end()
 	e.ended.Wait()
 	e.refused(errors.New("nats: the evaluator is closed"))
-	ctx, cancel := context.WithTimeout(context.Background(), closingWithin)
-	defer cancel()
-	for e.open() && ctx.Err() == nil {
-		sleep(ctx, 10*time.Millisecond)
+	for end := time.Now().Add(closingWithin); e.open() && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
 	}
 	e.mu.Lock()
 	keep := e.inQueue
 	e.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), closingWithin)
+	defer cancel()
 	if js, err := api(e.nc); err == nil && e.nc.IsConnected() && !keep {
 		js.DeleteConsumer(ctx, e.cfg.Server.jobs(), e.run) // or it goes when nobody has asked for it in an hour
 	}
@@ -233,7 +240,7 @@ func (e *Evaluator) Close() error {
 	return nil
 }
 
-// closingWithin bounds what Close waits for the server.
+// closingWithin bounds what Close waits for evaluations, and for the server.
 const closingWithin = 2 * time.Second
 
 // open reports whether evaluations have not returned, or take their jobs back.
@@ -251,6 +258,13 @@ func (e *Evaluator) refused(err error) {
 	e.fail(err)
 }
 
+// refusal returns the error that ended all evaluations for good, or nil.
+func (e *Evaluator) refusal() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.failed
+}
+
 // told takes in what a worker says, to this run or to one whose job this run waits for, too.
 func (e *Evaluator) told(m *nats.Msg) {
 	var n notice
@@ -258,13 +272,13 @@ func (e *Evaluator) told(m *nats.Msg) {
 		return
 	}
 	n.Worker, n.Error = printable.Line(n.Worker), printable.Line(n.Error)
+	own := m.Subject == e.cfg.Server.subject("told", e.run)
+	if n.Kind == "here" && own && e.heard(n) {
+		e.cfg.Logger.Debug("nats: a worker serves the run", "worker", printable.Line(n.Worker), "slots", n.Slots)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch n.Kind {
-	case "here":
-		if m.Subject == e.cfg.Server.subject("told", e.run) {
-			e.heard(n)
-		}
 	case "began":
 		if w, ok := e.jobs[n.Key]; ok {
 			w.begin()
@@ -274,26 +288,27 @@ func (e *Evaluator) told(m *nats.Msg) {
 			w.failedOn(n, len(e.workers))
 		}
 	case "wanted":
-		if w, ok := e.jobs[n.Key]; ok {
+		if w, ok := e.jobs[n.Key]; ok && own {
 			w.wanted = true
 		}
 	}
 }
 
-// heard notes a worker. The caller holds the lock.
-func (e *Evaluator) heard(n notice) {
+// heard notes a worker, and reports whether it is a new one that serves the run.
+func (e *Evaluator) heard(n notice) bool {
 	now := time.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if n.Digest != e.cfg.Task.Digest {
 		if digests.MatchString(n.Digest) && len(e.others) < 100 {
 			e.others[n.Digest] = now
 		}
-		return
+		return false
 	}
-	if _, known := e.workers[n.Worker]; !known {
-		e.cfg.Logger.Debug("nats: a worker serves the run", "worker", printable.Line(n.Worker), "slots", n.Slots)
-	}
+	_, known := e.workers[n.Worker]
 	e.workers[n.Worker] = here{max(n.Slots, 0), max(n.Busy, 0), now}
 	e.served, e.warned = now, false
+	return !known
 }
 
 // unserved returns the error of a run whose task nobody serves. The caller holds the lock.

@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -202,4 +203,9 @@ func Wanted(e *Evaluator) (n int) {
 		}
 	}
 	return n
+}
+
+// Whole reads the object of a program whose record is there.
+func Whole(ctx context.Context, e *Evaluator, program string) (eval.Result, error) {
+	return e.whole(ctx, record{Key: KeyOf(program), Large: largePrefix(e.cfg.Task, KeyOf(program)) + "0"})
 }

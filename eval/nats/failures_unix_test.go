@@ -433,7 +433,7 @@ func TestTheNetworkIsCut(t *testing.T) {
 // A cut that is shorter than Lost costs no evaluation that goes on meanwhile, also if another worker is free.
 func TestALongEvaluationOutlastsACut(t *testing.T) {
 	t.Parallel()
-	lost, cutFor, takes := 5*time.Second, 2*time.Second, 7*time.Second
+	lost, cutFor, takes := 8*time.Second, 2*time.Second, 11*time.Second
 	if *long {
 		lost, cutFor, takes = 0, 10*time.Second, 20*time.Second // 0 is the default of 15 s
 	}

@@ -19,7 +19,7 @@ const (
 	review       = 10 * time.Second // after which the server is asked about a job again
 	reviewAtOnce = 100              // jobs that it is asked about in one pass
 	reviewWithin = 10 * time.Second // for a pass
-	answering    = 5 * time.Second  // between the answers of a worker to one run; it answers sooner if other slots are busy
+	answering    = 5 * time.Second  // between the answers of a worker to one run; it answers sooner if more or fewer slots are busy
 	silence      = 3 * answering    // after which a worker is gone
 	requeue      = time.Minute      // between makings of the queue, which is there unless nobody asked for it for long
 )
@@ -43,31 +43,43 @@ func (e *Evaluator) keepCalling(ctx context.Context) {
 	each(ctx, func() {
 		e.call()
 		e.look(time.Now())
-		e.adviseMore()
 	})
 }
 
 // keepReviewing sees to jobs whose result or place in the queue may have got lost. It waits for the server.
 func (e *Evaluator) keepReviewing(ctx context.Context) {
-	made := time.Now()
 	each(ctx, func() {
 		if !e.nc.IsConnected() {
 			return
 		}
-		if time.Since(made) > requeue && e.remake(ctx) == nil {
-			made = time.Now()
-			e.forgetAdopted()
-		}
+		e.remake(ctx)
 		e.review(ctx)
 		e.clear(ctx)
 	})
 }
 
-// remake makes the queue if it is not there. The calls do not wait long for that.
-func (e *Evaluator) remake(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, asking)
-	defer cancel()
-	return e.cfg.Server.queue(ctx, e.nc, e.cfg.Task, e.run, e.cfg.Lost)
+// remake makes what the server has to have, now and then and after each connection: it may have come back without.
+func (e *Evaluator) remake(ctx context.Context) {
+	e.mu.Lock()
+	due := time.Since(e.made) > requeue
+	e.mu.Unlock()
+	if !due {
+		return
+	}
+	err := e.cfg.Server.setUp(ctx, e.nc, e.cfg.Limits)
+	if err == nil {
+		err = e.cfg.Server.queue(ctx, e.nc, e.cfg.Task, e.run, e.cfg.Lost)
+	}
+	if err != nil {
+		if ctx.Err() == nil && e.said.due("remake") {
+			e.cfg.Logger.Warn("nats: the run's queue may be gone, and is not made again for now", "error", printable.Line(err.Error()))
+		}
+		return
+	}
+	e.mu.Lock()
+	e.made = time.Now()
+	e.mu.Unlock()
+	e.forgetAdopted()
 }
 
 // forgetAdopted has the queues of other runs made again when they are next seen, and leaves runs whose queues have no job
@@ -134,24 +146,33 @@ func (e *Evaluator) review(ctx context.Context) {
 	all.Wait()
 }
 
-// askAll has the server asked about all jobs soon: what it said meanwhile did not get here.
+// askAll has the server asked about all jobs soon, and about the queue: what it said meanwhile did not get here.
 func (e *Evaluator) askAll() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.made = time.Time{}
 	for _, w := range e.jobs {
 		w.checked = time.Time{}
 	}
 }
 
-// look forgets workers that are silent, and gives up where nobody is left to serve.
+// look forgets workers that are silent, gives up where nobody is left to serve, and says what is to be known. It logs
+// without the lock, as a logger may ask for Stats.
 func (e *Evaluator) look(now time.Time) {
-	if err := e.hopeless(now); err != nil {
+	jobs, err := e.hopeless(now)
+	if err != nil {
 		e.fail(err)
+	}
+	if jobs > 0 {
+		e.cfg.Logger.Warn("nats: no worker is left: the run waits", "task", printable.Line(e.cfg.Task.Name), "digest", printable.Line(e.cfg.Task.Digest), "jobs", jobs, "for", e.cfg.Gone)
+	}
+	if slots := e.idle(); slots > 0 {
+		e.cfg.Logger.Warn("nats: slots stay idle: raise Config.InFlight (--parallel-eval of the examples) above the number of slots", "slots", slots, "in flight", e.cfg.InFlight)
 	}
 }
 
-// hopeless returns an error if waiting cannot help any more.
-func (e *Evaluator) hopeless(now time.Time) error {
+// hopeless returns an error if waiting cannot help any more. jobs is how many wait though nobody is left, told once.
+func (e *Evaluator) hopeless(now time.Time) (jobs int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for name, w := range e.workers {
@@ -165,26 +186,25 @@ func (e *Evaluator) hopeless(now time.Time) error {
 		}
 	}
 	if len(e.workers) > 0 || len(e.jobs) == 0 {
-		return nil
+		return 0, nil
 	}
 	if e.served.IsZero() {
 		if now.Sub(e.began) > e.cfg.Unserved {
-			return e.unserved()
+			return 0, e.unserved()
 		}
-		return nil
+		return 0, nil
 	}
 	if !e.warned {
-		e.warned = true
-		e.cfg.Logger.Warn("nats: no worker is left: the run waits", "task", printable.Line(e.cfg.Task.Name), "digest", printable.Line(e.cfg.Task.Digest), "jobs", len(e.jobs), "for", e.cfg.Gone)
+		e.warned, jobs = true, len(e.jobs)
 	}
 	if since := later(e.served, e.began); e.cfg.Gone >= 0 && now.Sub(since) > e.cfg.Gone {
-		return e.unserved()
+		return jobs, e.unserved()
 	}
-	return nil
+	return jobs, nil
 }
 
-// adviseMore says once if slots stay idle because the run may not queue more.
-func (e *Evaluator) adviseMore() {
+// idle returns the number of slots if some stay idle because the run may not queue more, once, and otherwise 0.
+func (e *Evaluator) idle() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	slots := 0
@@ -192,10 +212,10 @@ func (e *Evaluator) adviseMore() {
 		slots += w.slots
 	}
 	if e.advised || len(e.jobs) < e.cfg.InFlight || slots <= e.cfg.InFlight {
-		return
+		return 0
 	}
 	e.advised = true
-	e.cfg.Logger.Warn("nats: slots stay idle: raise Config.InFlight (--parallel-eval of the examples) above the number of slots", "slots", slots, "in flight", e.cfg.InFlight)
+	return slots
 }
 
 func later(a, b time.Time) time.Time {

@@ -49,7 +49,7 @@ func (w *Worker) pack(ctx context.Context, j job, r *record) ([]byte, error) {
 	switch err := w.storeLarge(ctx, name, r.Result); {
 	case err == nil:
 		r.Large, r.Result = name, eval.Result{}
-	case ctx.Err() != nil || !w.nc.IsConnected():
+	case !refusedObject(err):
 		return nil, err
 	default:
 		r.Result = fitting(r.Result, maxRecord-1<<10)
@@ -59,6 +59,12 @@ func (w *Worker) pack(ctx context.Context, j job, r *record) ([]byte, error) {
 		}
 	}
 	return json.Marshal(r)
+}
+
+// refusedObject reports whether err says that the server does not take an object. Other errors pass.
+func refusedObject(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) || errors.Is(err, jetstream.ErrBucketNotFound)
 }
 
 func (w *Worker) storeLarge(ctx context.Context, name string, r eval.Result) error {
@@ -111,6 +117,9 @@ func (e *Evaluator) whole(ctx context.Context, r record) (eval.Result, error) {
 	}
 	for began := time.Now(); ; sleep(ctx, 200*time.Millisecond) {
 		result, err := e.readLarge(ctx, r.Large)
+		if over := e.refusal(); err != nil && over != nil {
+			return result, over
+		}
 		late := e.cfg.Gone >= 0 && time.Since(began) > e.cfg.Gone
 		if err == nil || late || ctx.Err() != nil || errors.Is(err, errNoObject) {
 			return result, err
@@ -133,7 +142,9 @@ func (e *Evaluator) readLarge(ctx context.Context, name string) (result eval.Res
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	store, err := e.cfg.Server.objects(ctx, e.nc)
-	if err != nil {
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return result, errNoObject
+	} else if err != nil {
 		return result, err
 	}
 	object, err := store.Get(ctx, name)
@@ -144,10 +155,11 @@ func (e *Evaluator) readLarge(ctx context.Context, name string) (result eval.Res
 	}
 	defer object.Close()
 	text, err := io.ReadAll(io.LimitReader(object, maxLarge))
-	if err = errors.Join(err, object.Error()); err != nil {
+	err = errors.Join(err, object.Error())
+	if err != nil && !errors.Is(err, jetstream.ErrDigestMismatch) {
 		return result, err
 	}
-	if json.Unmarshal(text, &result) != nil {
+	if err != nil || json.Unmarshal(text, &result) != nil {
 		return result, errNoObject
 	}
 	return result.Clean(), nil

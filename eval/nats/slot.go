@@ -18,62 +18,54 @@ type slot struct {
 func (w *Worker) serve(taking, working context.Context) {
 	s := slot{Worker: w}
 	for taking.Err() == nil {
-		if m := s.next(taking); m != nil {
-			w.work(taking, working, m)
+		if m := s.next(taking); m != nil && w.work(taking, working, m) {
+			sleep(taking, afterFailure)
 		}
 	}
 }
 
-// How long the slot that waits does so at one queue. With one queue it asks again at the end, so that a call is heard soon
-// that names another. With several it does not see the others meanwhile; the more there are, the longer it waits, so that
-// workers who have nothing to do do not ask more often.
+// afterFailure is how long a slot does nothing after its evaluator failed, so that another worker takes the job.
+const afterFailure = time.Second
+
+// How long a slot waits at a queue. If the worker has fewer free slots than queues, one that waits does not see the others.
+// The more there are the longer it waits, so that workers who have nothing to do do not ask more often: a job then
+// waits for up to a second.
 const (
 	waitAtOne  = time.Second
 	waitAtMany = 100 * time.Millisecond // for each
 )
 
-// next takes a job, from each queue in turn. It returns nil if there is none for now. Of the slots that find none, one
-// waits for the next.
+// next takes a job, from each queue in turn. It returns nil if there was none for a while.
 func (s *slot) next(ctx context.Context) *nats.Msg {
-	n := s.queues.wait(ctx)
-	if m := s.round(ctx, n, 0); m != nil || ctx.Err() != nil {
-		return m
+	for _, name := range s.queues.free(time.Now()) {
+		if m := s.take(ctx, name, 0); m != nil || ctx.Err() != nil {
+			return m
+		}
 	}
-	select {
-	case s.waiting <- true:
-	case <-ctx.Done():
+	name, unseen := s.queues.hold(ctx)
+	if name == "" {
 		return nil
 	}
-	defer func() { <-s.waiting }()
-	if n == 1 {
-		return s.round(ctx, n, waitAtOne)
+	defer s.queues.letGo(name)
+	wait := waitAtOne
+	if unseen > 0 {
+		wait = min(waitAtOne, waitAtMany*time.Duration(unseen))
 	}
-	return s.round(ctx, n, min(waitAtMany*time.Duration(n), waitAtOne))
+	return s.take(ctx, name, wait)
 }
 
-// round asks so many queues for a job, and waits at the last.
-func (s *slot) round(ctx context.Context, n int, wait time.Duration) *nats.Msg {
-	for i := range n {
-		name, ok := s.queues.next()
-		if !ok || ctx.Err() != nil {
-			return nil
-		}
-		at := time.Duration(0)
-		if i == n-1 {
-			at = wait
-		}
-		// Not ended with ctx: a job that came after would be lost to all for as long as Lost.
-		m, err := s.pull(name, at)
-		switch {
-		case m != nil:
-			return m
-		case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrTimeout): // the queue is gone, or for a moment the server
-			s.queues.drop(name)
-		case err != nil:
-			sleep(ctx, 100*time.Millisecond)
-		}
+// take takes the next job of a queue, or returns nil.
+func (s *slot) take(ctx context.Context, name string, wait time.Duration) *nats.Msg {
+	m, err := s.pull(name, wait) // not ended with ctx: a job that came after would be lost to all for as long as Lost
+	switch {
+	case m != nil:
+		s.queues.took(name)
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrTimeout): // the queue is gone, or for a moment the server
+		s.queues.drop(name)
+	case err != nil:
+		sleep(ctx, 100*time.Millisecond)
 	}
-	return nil
+	return m
 }
 
 // pull takes the next job of a queue, waiting for it up to wait. It returns nil if there was none. An answer that is late

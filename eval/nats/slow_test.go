@@ -4,6 +4,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -11,7 +12,7 @@ import (
 // A slow is a proxy whose bytes come late. It can hold them for a while, and then passes all of them on.
 type slow struct {
 	l     net.Listener
-	late  time.Duration
+	late  atomic.Int64 // nanoseconds
 	gate  sync.RWMutex // who has it holds what comes
 	conns sync.WaitGroup
 }
@@ -21,7 +22,8 @@ func newSlow(t *testing.T, url string, late time.Duration) *slow {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &slow{l: l, late: late}
+	s := &slow{l: l}
+	s.late.Store(int64(late))
 	var mu sync.Mutex
 	var all []net.Conn
 	s.conns.Go(func() {
@@ -71,7 +73,7 @@ func (s *slow) pass(from, to net.Conn) {
 			if err != nil {
 				return
 			}
-			pieces <- piece{b[:n], time.Now().Add(s.late)}
+			pieces <- piece{b[:n], time.Now().Add(time.Duration(s.late.Load()))}
 		}
 	})
 	s.conns.Go(func() {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -248,11 +250,11 @@ func TestTheJobStreamIsFull(t *testing.T) {
 		programs = append(programs, fmt.Sprint(i, strings.Repeat("x", 1000)))
 	}
 	nats.Queue(t, dead, programs...)
-	work(t, nats.WorkerConfig{Server: cfg.Server, Evaluator: trivialScore})
 	var log lines
 	cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	nats.DropQueue(t, dead)
 	nats.Kill(dead)
+	work(t, nats.WorkerConfig{Server: cfg.Server, Evaluator: trivialScore}) // not before, or it takes the dead run's jobs
 	e := run(t, cfg)
 	if r, err := e.Evaluate(t.Context(), strings.Repeat("y", 30_000)); err != nil || r.Score != 1 {
 		t.Errorf("%+v, %v", r, err)
@@ -273,6 +275,7 @@ func TestLateAnswersAreNotTakenForOthers(t *testing.T) {
 	work(t, nats.WorkerConfig{Server: nats.Server{URL: slow.url()}, Evaluator: h, Grace: -1})
 	until(t, "the worker is there", func() bool { return e.Stats().Workers == 1 })
 	slow.hold(5500 * time.Millisecond) // longer than a pull waits for its answer
+	time.Sleep(200 * time.Millisecond) // until the server knows that the slot has another inbox
 	ctx, cancel := contextWithCancel(t)
 	var all sync.WaitGroup
 	for i := range 3 {
@@ -291,7 +294,8 @@ func TestLateAnswersAreNotTakenForOthers(t *testing.T) {
 func TestARunCallsWhileItReviews(t *testing.T) {
 	t.Parallel()
 	s := start(t, embedded.Config{})
-	e := run(t, nats.Config{Server: nats.Server{URL: newSlow(t, s.URL(), 40*time.Millisecond).url()}, Unserved: time.Hour})
+	slow := newSlow(t, s.URL(), 0)
+	e := run(t, nats.Config{Server: nats.Server{URL: slow.url()}, Unserved: time.Hour})
 	calls := nats.Calls(t, s.URL(), e)
 	ctx, cancel := contextWithCancel(t)
 	var all sync.WaitGroup
@@ -299,12 +303,13 @@ func TestARunCallsWhileItReviews(t *testing.T) {
 		all.Go(func() { e.Evaluate(ctx, fmt.Sprint("program ", i)) })
 	}
 	until(t, "all are queued", func() bool { return nats.Queued(e) == 100 })
-	nats.AskAll(e) // which takes 100 times 160 ms, one after the other
+	slow.late.Store(int64(time.Second))
+	nats.AskAll(e) // which takes more than ten seconds now
 	<-calls
 	last := <-calls
-	for range 4 {
+	for range 7 {
 		next := <-calls
-		if gap := next.Sub(last); gap > 4*time.Second {
+		if gap := next.Sub(last); gap > 6*time.Second {
 			t.Errorf("%v between two calls", gap)
 		}
 		last = next
@@ -333,7 +338,88 @@ func TestIdleSlotsAskSeldom(t *testing.T) {
 			t.Errorf("%.0f messages a second of 8 idle slots, with %d more runs", rate, runs)
 		}
 	}
-	each(t, run(t, nats.Config{Server: server}), 50, "program") // and yet they are quick
+}
+
+// A worker with as many free slots as runs begins a job at once, whichever run's it is.
+func TestFreeSlotsBeginAtOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	var runs []*nats.Evaluator
+	for range 4 {
+		runs = append(runs, run(t, nats.Config{Server: server}))
+	}
+	work(t, nats.WorkerConfig{Server: server, Evaluator: length, Slots: 5})
+	for _, e := range runs {
+		until(t, "the worker has heard of all", func() bool { return e.Stats().Workers == 1 })
+	}
+	time.Sleep(1500 * time.Millisecond) // until all slots wait
+	var took []time.Duration
+	for i := range 16 {
+		began := time.Now()
+		if _, err := runs[i%len(runs)].Evaluate(t.Context(), fmt.Sprint("program ", i)); err != nil {
+			t.Error(err)
+		}
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	if got := took[len(took)/2]; got > 100*time.Millisecond {
+		t.Errorf("half of the jobs took longer than %v: %v", got, took)
+	}
+}
+
+// A job whose evaluator failed is another worker's a second later.
+func TestAFailedJobIsTakenSoon(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	var n atomic.Int64
+	fails := nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+		if n.Add(1) == 1 {
+			return eval.Result{}, errors.New("the disk is full")
+		}
+		return eval.Result{Score: 1, Valid: true}, nil
+	})}
+	work(t, fails)
+	work(t, fails)
+	e := run(t, nats.Config{Server: server, Lost: time.Minute})
+	began := time.Now()
+	if r, err := e.Evaluate(t.Context(), "program"); err != nil || r.Score != 1 || time.Since(began) > 20*time.Second {
+		t.Errorf("%+v, %v after %v", r, err, time.Since(began))
+	}
+}
+
+// A run goes on with a server that came back without its streams.
+func TestAServerForgets(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	work(t, nats.WorkerConfig{Server: server, Evaluator: length})
+	e := run(t, nats.Config{Server: server})
+	each(t, e, 1, "program")
+	port := s.Addr().(*net.TCPAddr).Port
+	s.Close()
+	start(t, embedded.Config{Port: port})
+	each(t, e, 3, "another")
+}
+
+// An evaluation whose result cannot be read ends with the evaluator.
+func TestCloseEndsReading(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	e := run(t, nats.Config{Server: server})
+	s.Close()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := nats.Whole(t.Context(), e, "large")
+		ended <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	e.Close()
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Error(err)
+	}
 }
 
 // A run that waits for a server that is gone says that, and not that workers are missing.

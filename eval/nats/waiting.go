@@ -78,8 +78,11 @@ func (e *Evaluator) leave(w *waiting) {
 		e.takeBack(w, own)
 	}
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.leaving--
-	e.mu.Unlock()
+	if since, ok := e.jobs[w.Key]; ok { // asked for again, it may have found the job that is gone now
+		since.checked = time.Time{}
+	}
 }
 
 // takeBack removes a job of this run's queue and has its worker, if it has one, give it up. It does not return before
@@ -150,12 +153,14 @@ func (e *Evaluator) arrived(m *nats.Msg) {
 // take takes in the result of a job.
 func (e *Evaluator) take(w *waiting, m *nats.Msg, recalled bool) {
 	r, err := readRecord(e.cfg.Server, e.cfg.Task, m.Subject, m.Data)
+	if err != nil {
+		e.cfg.Logger.Warn("nats: a result is refused", "subject", printable.Line(m.Subject), "why", printable.Line(err.Error()))
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
 	case err != nil:
 		e.stats.Refused++
-		e.cfg.Logger.Warn("nats: a result is refused", "subject", printable.Line(m.Subject), "why", printable.Line(err.Error()))
 		if recalled { // so that no other can be stored
 			w.finish(record{}, fmt.Errorf("nats: the result that is stored as %s is refused: %w", m.Subject, err))
 		}
@@ -196,22 +201,26 @@ func (e *Evaluator) post(ctx context.Context, w *waiting) {
 		e.takeBack(w, true)
 		return
 	}
+	if err != nil {
+		e.queuingFailed(err)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	w.checked = time.Now()
 	if err != nil {
 		w.checked = time.Time{}
-		e.queuingFailed(err)
 		return
 	}
-	w.queue = queue
+	w.checked, w.queue = time.Now(), queue
 }
 
 // waits returns what evaluations of w's program wait for now: w, another that was asked for since, or nil.
 func (e *Evaluator) waits(w *waiting) *waiting {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.jobs[w.Key]
+	if now := e.jobs[w.Key]; now != nil && !now.over {
+		return now
+	}
+	return nil
 }
 
 // queuingFailed logs that a job is not queued yet. What the server itself says against it may stay so for long.
@@ -219,7 +228,9 @@ func (e *Evaluator) queuingFailed(err error) {
 	log := e.cfg.Logger.Debug
 	var api *apiError
 	if errors.As(err, &api) {
+		e.mu.Lock()
 		e.full = true
+		e.mu.Unlock()
 		if e.said.due(api.Description) {
 			log = e.cfg.Logger.Warn
 		}

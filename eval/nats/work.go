@@ -32,8 +32,9 @@ func (w *Worker) answer(m *nats.Msg, what string) {
 	}
 }
 
-// work brings a job to its end, as long as ctx lasts. It does not begin it once taking has ended.
-func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) {
+// work brings a job to its end, as long as ctx lasts. It does not begin it once taking has ended. failed is whether the
+// evaluator failed.
+func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) (failed bool) {
 	j, err := readJob(w.cfg.Server, w.cfg.Task, m)
 	if err != nil {
 		w.count(func(s *WorkerStats) { s.Refused++ })
@@ -42,11 +43,11 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) {
 			w.tell(j.Run, notice{Kind: "failed", Worker: w.cfg.Name, Key: j.Key, Error: cut("refuses the job: " + err.Error())})
 		}
 		w.answer(m, terminate)
-		return
+		return false
 	}
 	if taking.Err() != nil {
 		w.giveBack(m, j, nak)
-		return
+		return false
 	}
 	ours, r := w.begin(ctx, m, j)
 	defer w.end(r)
@@ -69,8 +70,9 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) {
 		w.count(func(s *WorkerStats) { s.Poisoned++ })
 		w.finish(ctx, m, j, w.record(j, tries, 0, eval.Invalid("its evaluation ended or hung %d workers in a row", deaths)))
 	default:
-		w.evaluate(ctx, ours, m, j, r, tries)
+		return w.evaluate(ctx, ours, m, j, r, tries)
 	}
+	return false
 }
 
 // begin notes that the job is under way, and returns a context that ends with ctx or when its run gives it up.
@@ -130,8 +132,8 @@ func (w *Worker) keepAlive(m *nats.Msg, every, most time.Duration) (end func()) 
 	return func() { close(stop); timer.Stop() }
 }
 
-// evaluate scores the job, as long as ours lasts, which ends with ctx or before.
-func (w *Worker) evaluate(ctx, ours context.Context, m *nats.Msg, j job, r *running, tries int) {
+// evaluate scores the job, as long as ours lasts, which ends with ctx or before. failed is whether the evaluator did.
+func (w *Worker) evaluate(ctx, ours context.Context, m *nats.Msg, j job, r *running, tries int) (failed bool) {
 	limited, cancel := context.WithTimeout(ours, j.Timeout)
 	defer cancel()
 	w.tell(j.Run, notice{Kind: "began", Worker: w.cfg.Name, Key: j.Key})
@@ -153,8 +155,10 @@ func (w *Worker) evaluate(ctx, ours context.Context, m *nats.Msg, j job, r *runn
 		w.cfg.Logger.Warn("nats: an evaluation did not end in time", "after", j.Timeout)
 		w.answer(m, nakLater)
 	default:
-		w.evaluatorFailed(ctx, m, j, err)
+		w.evaluatorFailed(m, j, err)
+		return true
 	}
+	return false
 }
 
 // guarded evaluates, and returns a panic as an error.
@@ -168,7 +172,7 @@ func (w *Worker) guarded(ctx context.Context, j job) (r eval.Result, err error) 
 }
 
 // evaluatorFailed gives a job to another worker. If evaluations go on failing here, the worker ends.
-func (w *Worker) evaluatorFailed(ctx context.Context, m *nats.Msg, j job, err error) {
+func (w *Worker) evaluatorFailed(m *nats.Msg, j job, err error) {
 	w.mu.Lock()
 	w.stats.Failed++
 	w.inARow++
@@ -179,9 +183,7 @@ func (w *Worker) evaluatorFailed(ctx context.Context, m *nats.Msg, j job, err er
 	w.giveBack(m, j, nakLater)
 	if row >= errorsInARow {
 		w.fatal(fmt.Errorf("nats: the evaluator failed %d times in a row: %w", row, err))
-		return
 	}
-	sleep(ctx, time.Second)
 }
 
 // cut returns a line that is short enough to be told.

@@ -32,8 +32,7 @@ type Worker struct {
 	stopping bool
 	fatal    context.CancelCauseFunc
 
-	waiting chan bool // holds one value while a slot waits for a job
-	said    complaints
+	said complaints
 }
 
 // told is what a run was told last.
@@ -84,7 +83,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 	case len(cfg.Name) > 100:
 		return nil, fmt.Errorf("nats: WorkerConfig.Name has %d bytes: need at most 100", len(cfg.Name))
 	}
-	return &Worker{cfg: cfg, queues: newQueues(), running: map[*running]bool{}, runs: map[string]told{}, waiting: make(chan bool, 1)}, nil
+	return &Worker{cfg: cfg, queues: newQueues(), running: map[*running]bool{}, runs: map[string]told{}}, nil
 }
 
 // Stats returns what the worker did so far.
@@ -175,7 +174,7 @@ func (w *Worker) called(m *nats.Msg) {
 	if alike {
 		for _, q := range c.Queues {
 			if names.MatchString(q) {
-				w.queues.heard(q, time.Now())
+				w.queues.name(q, time.Now())
 			}
 		}
 	}

@@ -37,6 +37,9 @@ func run(ctx context.Context, args []string) error {
 	scorer := o.Guarded(t, t)
 	if canary, ok := scorer.(interface{ Check(context.Context) error }); ok { // before it takes the first job
 		if err := canary.Check(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
 			return err
 		}
 	}

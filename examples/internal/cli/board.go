@@ -24,6 +24,7 @@ type Board struct {
 	text []string // behind each bar
 	deaf func() bool
 	more workersRow
+	logs func() // ends logAbove
 }
 
 // A BoardRow is a row of a [Board].
@@ -52,6 +53,7 @@ func NewBoard(ctx context.Context, rows []BoardRow, workers func() Workers) *Boa
 func (b *Board) draw(rows []BoardRow) {
 	b.bars = mpb.New(mpb.WithOutput(os.Stdout), mpb.WithWidth(24))
 	b.out = clean{b.bars}
+	b.logs = logAbove(b.bars)
 	for i, row := range rows {
 		b.rows = append(b.rows, b.bars.AddBar(int64(row.Total),
 			mpb.PrependDecorators(decor.Name(printable.Line(row.Name), decor.WCSyncSpaceR), decor.CountersNoUnit("%d/%d", decor.WCSyncSpace)),
@@ -89,6 +91,7 @@ func (b *Board) Close() {
 	if b.bars == nil {
 		return
 	}
+	b.logs()
 	for _, row := range b.rows {
 		row.Abort(false)
 	}

@@ -29,6 +29,7 @@ type Progress struct {
 	said string      // the reason complained of last
 	deaf func() bool // no longer waits for ctx to end
 	more workersRow
+	logs func() // ends logAbove
 }
 
 // NewProgress returns a Progress on standard output, of the given number of calls: line is what is printed of a
@@ -58,6 +59,7 @@ func (p *Progress) draw(calls int) {
 			decor.Any(func(decor.Statistics) string { return p.bestText() }),
 			decor.AverageETA(decor.ET_STYLE_GO)))
 	p.out = clean{p.bars}
+	p.logs = logAbove(p.bars)
 }
 
 // Observe prints what is to be said of an event. It fits evolve.Config.Observer. Nothing is printed before the
@@ -139,6 +141,7 @@ func (p *Progress) Close() {
 	if p.bars == nil {
 		return
 	}
+	p.logs()
 	p.bar.Abort(true)
 	p.bars.Wait()
 }
