@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 		os.Exit(beServer(os.Getenv(serverIn)))
 	}
 	flag.Parse()
+	flag.Set("test.parallel", "6") // those that run in parallel mostly wait
 	os.Exit(m.Run())
 }
 
