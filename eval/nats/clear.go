@@ -59,5 +59,8 @@ func (e *Evaluator) deadRuns(ctx context.Context) ([]string, error) {
 	for run := range queues.Name() {
 		delete(runs, run)
 	}
-	return slices.Collect(maps.Keys(runs)), queues.Err()
+	if err := queues.Err(); err != nil { // those that were not listed may live
+		return nil, err
+	}
+	return slices.Collect(maps.Keys(runs)), nil
 }

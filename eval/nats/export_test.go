@@ -168,6 +168,17 @@ func StoreLate(t *testing.T, w *Worker, program string, r eval.Result) {
 	}
 }
 
+// StoreTwice has a worker store a large result of a program, and once more, as if the server's answer had got lost.
+func StoreTwice(t *testing.T, w *Worker, program string, r eval.Result) {
+	t.Helper()
+	j := job{Task: w.cfg.Task, Key: keyOf("", program, 0)}
+	rec := w.record(j, 1, 0, r)
+	first := w.store(t.Context(), j, &rec)
+	if second := w.store(t.Context(), j, &rec); first != nil || !present(second) {
+		t.Fatalf("stored: %v, and once more: %v", first, second)
+	}
+}
+
 // Calls returns a channel of the calls of a run, as they are heard by whom they are for.
 func Calls(t *testing.T, url string, e *Evaluator) <-chan time.Time {
 	t.Helper()

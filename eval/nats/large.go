@@ -80,8 +80,16 @@ func (w *Worker) storeLarge(ctx context.Context, name string, r eval.Result) err
 	return err
 }
 
-// dropLarge removes an object whose record was not stored.
-func (w *Worker) dropLarge(ctx context.Context, name string) {
+// dropLarge removes an object, unless the record of the subject names it: that was stored then, and the answer got lost.
+func (w *Worker) dropLarge(ctx context.Context, subject, name string) {
+	m, err := lastOf(ctx, w.nc, w.cfg.Server.results(), subject)
+	if err != nil || m == nil {
+		return // it goes when it is old
+	}
+	var stored record
+	if json.Unmarshal(m.Data, &stored) != nil || stored.Large == name {
+		return
+	}
 	if store, err := w.cfg.Server.objects(ctx, w.nc); err == nil {
 		store.Delete(ctx, name) // or it goes when it is old
 	}

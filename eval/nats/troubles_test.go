@@ -82,6 +82,22 @@ func TestALateLargeResultChangesNothing(t *testing.T) {
 	}
 }
 
+// A worker that does not hear that its large result was stored leaves it as it is.
+func TestALargeResultIsStoredTwice(t *testing.T) {
+	t.Parallel()
+	s := start(t, embedded.Config{})
+	server := nats.Server{URL: s.URL()}
+	e := run(t, nats.Config{Server: server})
+	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: large})
+	until(t, "the worker is there", func() bool { return e.Stats().Workers == 1 })
+	r, _ := large(t.Context(), "large")
+	nats.StoreTwice(t, w, "large", r)
+	got, err := e.Evaluate(t.Context(), "large")
+	if err != nil || len(got.Artifacts) != 4 || w.Stats().Done != 0 {
+		t.Errorf("%d artifacts, %v, after %d evaluations", len(got.Artifacts), err, w.Stats().Done)
+	}
+}
+
 // A large result whose object is gone is evaluated again.
 func TestAnObjectIsGone(t *testing.T) {
 	t.Parallel()

@@ -255,7 +255,7 @@ func (w *Worker) store(ctx context.Context, j job, r *record) error {
 	m := nats.NewMsg(w.cfg.Server.subject("results", j.token(), j.Digest, j.Key))
 	m.Data = text
 	if err = storeNew(ctx, w.nc, m, ""); present(err) && r.Large != "" {
-		w.dropLarge(ctx, r.Large)
+		w.dropLarge(ctx, m.Subject, r.Large)
 	}
 	return err
 }
