@@ -31,9 +31,9 @@ func present(err error) bool {
 	return errors.As(err, &api) && (api.ErrCode == wrongLast || api.ErrCode == wrongLastConstant)
 }
 
-// storeNew has the server store m unless it has a message of the subject already, and returns after it has. subject may
-// have wildcards; "" means that of m.
-func storeNew(ctx context.Context, nc *nats.Conn, m *nats.Msg, subject string) error {
+// storeNew has the server store m unless it has a message of the subject already, and returns its sequence in the stream
+// after it has. subject may have wildcards; "" means that of m.
+func storeNew(ctx context.Context, nc *nats.Conn, m *nats.Msg, subject string) (sequence uint64, err error) {
 	m.Header.Set("Nats-Expected-Last-Subject-Sequence", "0")
 	if subject != "" {
 		m.Header.Set("Nats-Expected-Last-Subject-Sequence-Subject", subject)
@@ -41,27 +41,28 @@ func storeNew(ctx context.Context, nc *nats.Conn, m *nats.Msg, subject string) e
 	return store(ctx, nc, m)
 }
 
-// store has the server store m, and returns after it has.
-func store(ctx context.Context, nc *nats.Conn, m *nats.Msg) error {
+// store has the server store m, and returns its sequence in the stream after it has.
+func store(ctx context.Context, nc *nats.Conn, m *nats.Msg) (sequence uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
 	reply, err := nc.RequestMsgWithContext(ctx, m)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var ack struct {
-		Stream string    `json:"stream"`
-		Error  *apiError `json:"error"`
+		Stream   string    `json:"stream"`
+		Sequence uint64    `json:"seq"`
+		Error    *apiError `json:"error"`
 	}
 	switch err := json.Unmarshal(reply.Data, &ack); {
 	case err != nil:
-		return err
+		return 0, err
 	case ack.Error != nil:
-		return ack.Error
+		return 0, ack.Error
 	case ack.Stream == "":
-		return fmt.Errorf("nats: storing %s: the server's answer names no stream", m.Subject)
+		return 0, fmt.Errorf("nats: storing %s: the server's answer names no stream", m.Subject)
 	}
-	return nil
+	return ack.Sequence, nil
 }
 
 // asking is how long an answer of the server may take before it is asked again.

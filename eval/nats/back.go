@@ -19,11 +19,11 @@ func (w *Worker) backSubject(j job) string {
 }
 
 // backs returns how many of the deliveries of the job with this sequence were given back.
-func backs(m *nats.Msg, sequence string) (n int) {
+func backs(m *nats.Msg, sequence uint64) (n int) {
 	if m == nil {
 		return 0
 	}
-	var of string
+	var of uint64
 	if _, err := fmt.Sscan(string(m.Data), &of, &n); err != nil || of != sequence {
 		return 0
 	}
@@ -43,7 +43,7 @@ func (w *Worker) giveBack(m *nats.Msg, j job, what string) {
 	if err == nil {
 		count := nats.NewMsg(w.backSubject(j))
 		count.Data = fmt.Append(nil, sequence, " ", backs(before, sequence)+1)
-		err = store(ctx, w.nc, count)
+		_, err = store(ctx, w.nc, count)
 	}
 	if err != nil {
 		w.cfg.Logger.Debug("nats: that a job is given back is not counted", "error", printable.Line(err.Error()))

@@ -98,7 +98,7 @@ func Forge(t *testing.T, e *Evaluator, subject, text string) {
 func ForgeJob(t *testing.T, e *Evaluator, program, key string) {
 	t.Helper()
 	j := job{Task: e.cfg.Task, Key: key, Run: e.run, Program: program, Deaths: 1, Lost: minLost, Timeout: minLost}
-	if err := storeNew(t.Context(), e.nc, j.message(e.cfg.Server), ""); err != nil {
+	if _, err := storeNew(t.Context(), e.nc, j.message(e.cfg.Server), ""); err != nil {
 		t.Fatal(err)
 	}
 }

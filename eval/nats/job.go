@@ -76,17 +76,18 @@ func readJob(s Server, t Task, m *nats.Msg) (j job, err error) {
 // delivery returns how often a message with this reply subject was delivered, this time included, and its sequence in the
 // stream: the fifth and sixth token of $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE..., or the seventh and eighth where the
 // server puts its domain and account before the stream.
-func delivery(reply string) (times int, sequence string) {
+func delivery(reply string) (times int, sequence uint64) {
 	tokens := strings.Split(reply, ".")
 	at := 4
 	if len(tokens) > 9 {
 		at = 6
 	}
 	if len(tokens) <= at+1 {
-		return 1, ""
+		return 1, 0
 	}
 	n, _ := strconv.Atoi(tokens[at])
-	return max(n, 1), tokens[at+1]
+	sequence, _ = strconv.ParseUint(tokens[at+1], 10, 64)
+	return max(n, 1), sequence
 }
 
 // A record is what is stored of an evaluation.
@@ -128,6 +129,15 @@ type call struct {
 	Task   string   `json:"task"`
 	Digest string   `json:"digest"`
 	Queues []string `json:"queues"`
+}
+
+// A canceled says that a run gave up a job of its queue.
+type canceled struct {
+	Digest string `json:"digest"`
+	Key    string `json:"key"`
+	Run    string `json:"run"`
+	// Sequence is the job's in the stream, or 0 if the run does not know it. One that is queued again has a higher one.
+	Sequence uint64 `json:"sequence,omitempty"`
 }
 
 // A notice is what a worker tells a run.

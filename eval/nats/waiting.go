@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ type waiting struct {
 	job
 	waiters  int
 	queue    string    // the run whose queue has it; "" as long as that is not known
+	sequence uint64    // of it in the stream; 0 as long as that is not known
 	checked  time.Time // when the server was last asked about it
 	began    chan struct{}
 	done     chan struct{}
@@ -63,19 +65,20 @@ func (e *Evaluator) leave(w *waiting) {
 	if last && e.jobs[w.Key] == w {
 		delete(e.jobs, w.Key)
 	}
-	takeBack, own := last && (!w.over || w.err != nil), w.queue == e.run
-	if takeBack && w.wanted && own {
+	takeBack := last && (!w.over || w.err != nil) && (w.queue == e.run || w.queue == "")
+	if takeBack && w.wanted {
 		takeBack, e.inQueue = false, true
 	}
 	if takeBack {
 		e.leaving++
 	}
+	gone := canceled{Digest: w.Digest, Key: w.Key, Run: e.run, Sequence: w.sequence}
 	e.mu.Unlock()
 	if !takeBack {
 		return
 	}
 	if e.nc.IsConnected() {
-		e.takeBack(w, own)
+		e.takeBack(w, gone)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -87,15 +90,14 @@ func (e *Evaluator) leave(w *waiting) {
 
 // takeBack removes a job of this run's queue and has its worker, if it has one, give it up. It does not return before
 // the server has answered, so that a run that ends leaves nothing. Should that fail, the evaluation is made in vain.
-func (e *Evaluator) takeBack(w *waiting, own bool) {
+func (e *Evaluator) takeBack(w *waiting, gone canceled) {
 	s := e.cfg.Server
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	filter, _ := json.Marshal(map[string]string{"filter": s.subject("jobs", w.token(), w.Digest, w.Key, e.run)})
 	e.nc.RequestWithContext(ctx, "$JS.API.STREAM.PURGE."+s.jobs(), filter)
-	if own {
-		e.nc.Publish(s.subject("cancel", w.token()), []byte(w.Digest+" "+w.Key))
-	}
+	text, _ := json.Marshal(gone)
+	e.nc.Publish(s.subject("cancel", w.token()), text)
 }
 
 // begin notes that a worker evaluates it.
@@ -188,17 +190,18 @@ func (e *Evaluator) post(ctx context.Context, w *waiting) {
 		e.take(w, m, true)
 		return
 	}
+	var sequence uint64
 	if err == nil {
 		if e.waits(w) != w {
 			return
 		}
-		err = storeNew(ctx, e.nc, w.message(s), s.subject("jobs", w.token(), w.Digest, w.Key, "*"))
+		sequence, err = storeNew(ctx, e.nc, w.message(s), s.subject("jobs", w.token(), w.Digest, w.Key, "*"))
 	}
 	queue := e.run
 	if present(err) {
-		queue, err = e.holder(ctx, w)
+		queue, sequence, err = e.holder(ctx, w)
 	} else if err == nil && e.waits(w) == nil { // all left while it was queued
-		e.takeBack(w, true)
+		e.takeBack(w, canceled{Digest: w.Digest, Key: w.Key, Run: e.run, Sequence: sequence})
 		return
 	}
 	if err != nil {
@@ -210,7 +213,7 @@ func (e *Evaluator) post(ctx context.Context, w *waiting) {
 		w.checked = time.Time{}
 		return
 	}
-	w.checked, w.queue = time.Now(), queue
+	w.checked, w.queue, w.sequence = time.Now(), queue, sequence
 }
 
 // waits returns what evaluations of w's program wait for now: w, another that was asked for since, or nil.
@@ -239,24 +242,25 @@ func (e *Evaluator) queuingFailed(err error) {
 		"stream", e.cfg.Server.jobs(), "error", printable.Line(err.Error()))
 }
 
-// holder returns the run in whose queue a job is, and sees to it that its queue is there: that run may be long gone. What
-// workers tell that run of the job is for this one, too.
-func (e *Evaluator) holder(ctx context.Context, w *waiting) (string, error) {
+// holder returns the run in whose queue a job is and the job's sequence in the stream. It sees to it that this queue is
+// there, as that run may be long gone. What workers tell that run of the job is for this one, too.
+func (e *Evaluator) holder(ctx context.Context, w *waiting) (run string, sequence uint64, err error) {
 	s := e.cfg.Server
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
 	last, _ := json.Marshal(map[string]string{"last_by_subj": s.subject("jobs", w.token(), w.Digest, w.Key, "*")})
 	m, err := e.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+s.jobs(), last)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	subject := m.Header.Get("Nats-Subject")
-	run := subject[strings.LastIndexByte(subject, '.')+1:]
+	run = subject[strings.LastIndexByte(subject, '.')+1:]
 	if run == "" {
-		return "", fmt.Errorf("nats: a job that was queued is gone: %s", m.Header.Get("Status"))
+		return "", 0, fmt.Errorf("nats: a job that was queued is gone: %s", m.Header.Get("Status"))
 	}
+	sequence, _ = strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if run == e.run {
-		return run, nil
+		return run, sequence, nil
 	}
 	e.mu.Lock()
 	a := e.adopted[run]
@@ -268,14 +272,14 @@ func (e *Evaluator) holder(ctx context.Context, w *waiting) (string, error) {
 			lost = e.cfg.Lost
 		}
 		if err := s.queue(ctx, e.nc, w.Task, run, lost); err != nil {
-			return "", err
+			return "", 0, err
 		}
 		if err := e.adopt(run); err != nil {
-			return "", err
+			return "", 0, err
 		}
 	}
 	wanted, _ := json.Marshal(notice{Kind: "wanted", Worker: e.run, Key: w.Key})
-	return run, e.nc.Publish(s.subject("told", run), wanted) // so that it does not take the job back
+	return run, sequence, e.nc.Publish(s.subject("told", run), wanted) // so that it does not take the job back
 }
 
 // adopt has this run hear what workers tell another.

@@ -62,7 +62,7 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) (failed bool) {
 	case known != nil:
 		w.count(func(s *WorkerStats) { s.Known++ })
 		w.answer(m, ack)
-	case w.givenUp(r):
+	case w.isGivenUp(r):
 		w.drop(m)
 	case err != nil: // the worker is ending
 		w.giveBack(m, j, nak)
@@ -78,9 +78,14 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) (failed bool) {
 // begin notes that the job is under way, and returns a context that ends with ctx or when its run gives it up.
 func (w *Worker) begin(ctx context.Context, m *nats.Msg, j job) (context.Context, *running) {
 	ours, cancel := context.WithCancel(ctx)
-	r := &running{key: j.Key, reply: m.Reply, cancel: cancel}
+	r := &running{job: j, reply: m.Reply, cancel: cancel}
+	_, r.sequence = delivery(m.Reply)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.givenUp.has(j, r.sequence) {
+		r.givenUp = true
+		cancel()
+	}
 	w.running[r] = true
 	return ours, r
 }
@@ -92,7 +97,7 @@ func (w *Worker) end(r *running) {
 	delete(w.running, r)
 }
 
-func (w *Worker) givenUp(r *running) bool {
+func (w *Worker) isGivenUp(r *running) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return r.givenUp
@@ -147,7 +152,7 @@ func (w *Worker) evaluate(ctx, ours context.Context, m *nats.Msg, j job, r *runn
 	case err == nil:
 		w.count(func(*WorkerStats) { w.inARow = 0 })
 		w.finish(ctx, m, j, w.record(j, tries, took, result.Clean()))
-	case w.givenUp(r):
+	case w.isGivenUp(r):
 		w.drop(m)
 	case ctx.Err() != nil: // the worker is ending
 		w.giveBack(m, j, nak)
@@ -254,7 +259,7 @@ func (w *Worker) store(ctx context.Context, j job, r *record) error {
 	}
 	m := nats.NewMsg(w.cfg.Server.subject("results", j.token(), j.Digest, j.Key))
 	m.Data = text
-	if err = storeNew(ctx, w.nc, m, ""); present(err) && r.Large != "" {
+	if _, err = storeNew(ctx, w.nc, m, ""); present(err) && r.Large != "" {
 		w.dropLarge(ctx, m.Subject, r.Large)
 	}
 	return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +25,7 @@ type Worker struct {
 
 	mu       sync.Mutex
 	running  map[*running]bool
+	givenUp  cancellations // that came before their jobs were begun
 	runs     map[string]told
 	inARow   int // evaluations whose evaluator failed
 	stats    WorkerStats
@@ -43,9 +43,11 @@ type told struct {
 
 // running is a job under way.
 type running struct {
-	key, reply string
-	cancel     context.CancelFunc
-	givenUp    bool // by its run
+	job      job
+	sequence uint64 // of the job in the stream
+	reply    string
+	cancel   context.CancelFunc
+	givenUp  bool // by its run
 }
 
 // WorkerStats count what a worker did.
@@ -158,7 +160,7 @@ func (w *Worker) listen() error {
 	if _, err := w.nc.Subscribe(s.subject("call", t.token()), w.called); err != nil {
 		return err
 	}
-	if _, err := w.nc.Subscribe(s.subject("cancel", t.token()), w.canceled); err != nil {
+	if _, err := w.nc.Subscribe(s.subject("cancel", t.token()), w.cancel); err != nil {
 		return err
 	}
 	return w.nc.FlushTimeout(asking)
@@ -211,19 +213,6 @@ func (w *Worker) forgetRuns() {
 func (w *Worker) tell(run string, n notice) {
 	text, _ := json.Marshal(n)
 	w.nc.Publish(w.cfg.Server.subject("told", run), text)
-}
-
-// canceled ends a job that its run gave up.
-func (w *Worker) canceled(m *nats.Msg) {
-	digest, key, _ := strings.Cut(string(m.Data), " ")
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for r := range w.running {
-		if r.key == key && digest == w.cfg.Task.Digest {
-			r.givenUp = true
-			r.cancel()
-		}
-	}
 }
 
 // sleep waits, but not longer than ctx.

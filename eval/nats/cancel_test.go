@@ -1,0 +1,53 @@
+package nats
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/evoalloc/evoalloc/eval"
+)
+
+// A job is not begun if its cancellation is read before it. One that was queued again since, or by another run, is.
+func TestACancellationIsReadBeforeItsJob(t *testing.T) {
+	task := Task{Name: "cp", Digest: "0123456789abcdef"}
+	w, err := NewWorker(WorkerConfig{Task: task, Evaluator: eval.Func(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begins := func(run string, sequence int) bool {
+		m := &nats.Msg{Reply: fmt.Sprintf("$JS.ACK.JOBS.%s.1.%d.1.0.0", run, sequence)}
+		ctx, r := w.begin(t.Context(), m, job{Task: task, Key: "key", Run: run})
+		defer w.end(r)
+		return ctx.Err() == nil && !w.isGivenUp(r)
+	}
+	cancel := func(gone canceled) {
+		text, _ := json.Marshal(gone)
+		w.cancel(&nats.Msg{Data: text})
+	}
+	gone := canceled{Digest: task.Digest, Key: "key", Run: "a", Sequence: 7}
+	if !begins("a", 7) {
+		t.Error("it is given up before it was cancelled")
+	}
+	cancel(gone)
+	if begins("a", 7) {
+		t.Error("it is begun")
+	}
+	if !begins("a", 8) || !begins("b", 7) {
+		t.Error("one that was queued again, or by another run, is not begun")
+	}
+	for i := range rememberAll {
+		gone.Key = fmt.Sprint(i)
+		cancel(gone)
+	}
+	if n := len(w.givenUp.latest); n != rememberAll {
+		t.Errorf("%d are remembered", n)
+	}
+	gone.Sequence, gone.Key = 0, "key" // as where the run does not know it
+	cancel(gone)
+	if !begins("a", 9) {
+		t.Error("it may have been queued again")
+	}
+}
