@@ -7,20 +7,20 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// cancellations are what runs gave up lately. One may come after the server delivered its job and before the slot begins
-// it, since the two are received by different goroutines.
+// cancellations are what runs gave up lately. A cancellation may come after the server delivered its job and before the
+// slot begins it, since the two are received by different goroutines.
 type cancellations struct {
 	latest  []canceled // the oldest first
 	arrived []time.Time
 }
 
 const (
-	rememberFor = 10 * time.Second // by then the slot has begun the job
-	rememberAll = 1000             // at most
+	rememberFor = 10 * time.Second // by then a slot has begun the job
+	rememberAll = 1000             // the latest of them
 )
 
-// add remembers one whose sequence is known, and forgets those that are old. Without it, one would be taken for the same
-// job queued again.
+// add remembers a cancellation. It does not if the run does not know the job's sequence, since the same job queued again
+// is not meant.
 func (c *cancellations) add(gone canceled, now time.Time) {
 	if gone.Sequence == 0 {
 		return
@@ -32,31 +32,30 @@ func (c *cancellations) add(gone canceled, now time.Time) {
 	c.latest, c.arrived = append(c.latest[old:], gone), append(c.arrived[old:], now)
 }
 
-// has reports whether a job with this sequence in the stream was given up.
-func (c *cancellations) has(j job, sequence uint64) bool {
-	for _, gone := range c.latest {
-		if gone.of(j, sequence) {
+// has reports whether the job with this sequence in the stream was given up lately. A server that lost its streams gives
+// the sequences once more.
+func (c *cancellations) has(j job, sequence uint64, now time.Time) bool {
+	for i, gone := range c.latest {
+		if gone.Sequence == sequence && gone.of(j) && now.Sub(c.arrived[i]) <= rememberFor {
 			return true
 		}
 	}
 	return false
 }
 
-// of reports whether it is a job with this sequence in the stream that was given up.
-func (c canceled) of(j job, sequence uint64) bool {
-	return c.Key == j.Key && c.Digest == j.Digest && c.Run == j.Run && (c.Sequence == 0 || sequence <= c.Sequence)
-}
+// of reports whether it is this job that was given up, whenever it was queued.
+func (c canceled) of(j job) bool { return c.Key == j.Key && c.Digest == j.Digest && c.Run == j.Run }
 
 // cancel ends a job that its run gave up, or has it not begun.
 func (w *Worker) cancel(m *nats.Msg) {
 	var gone canceled
-	if json.Unmarshal(m.Data, &gone) != nil || gone.Digest != w.cfg.Task.Digest {
+	if json.Unmarshal(m.Data, &gone) != nil || gone.Digest != w.cfg.Task.Digest || !names.MatchString(gone.Key) || !names.MatchString(gone.Run) {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for r := range w.running {
-		if gone.of(r.job, r.sequence) {
+		if gone.of(r.job) && (gone.Sequence == 0 || r.sequence <= gone.Sequence) {
 			r.givenUp = true
 			r.cancel()
 		}

@@ -40,7 +40,7 @@ type Evaluator struct {
 	warned  bool                 // that none is left
 	advised bool                 // that more could be in flight
 	adopted map[string]*adoption // by run
-	inQueue bool                 // whether a job stays in this run's queue for another run when this one ends
+	kept    map[string]bool      // keys of jobs that stay in this run's queue for another run, as far as they have no result
 	full    bool                 // whether the server said something against a job since the last review
 	made    time.Time            // when what the server has to have was last seen to be there
 	leaving int                  // evaluations that take their job back
@@ -87,7 +87,7 @@ func New(ctx context.Context, cfg Config) (*Evaluator, error) {
 	}
 	e := &Evaluator{
 		cfg: cfg, run: random(), places: semaphore.NewWeighted(int64(cfg.InFlight)), posting: semaphore.NewWeighted(postingAtOnce),
-		jobs: map[string]*waiting{}, workers: map[string]here{}, others: map[string]time.Time{}, adopted: map[string]*adoption{},
+		jobs: map[string]*waiting{}, workers: map[string]here{}, others: map[string]time.Time{}, adopted: map[string]*adoption{}, kept: map[string]bool{},
 	}
 	opening, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
@@ -174,9 +174,7 @@ func (e *Evaluator) wait(ctx context.Context, program string, sample int, served
 	}
 	defer e.leave(w)
 	if first && e.posting.Acquire(ctx, 1) != nil {
-		e.mu.Lock()
-		w.checked = time.Time{} // others may wait for it by now
-		e.mu.Unlock()
+		e.soon(w) // others may wait for it by now
 	} else if first {
 		posted := make(chan struct{}) // by a goroutine that ends: this one's stack stays as small as waiting needs
 		go func() {
@@ -229,7 +227,7 @@ func (e *Evaluator) Close() error {
 		time.Sleep(10 * time.Millisecond)
 	}
 	e.mu.Lock()
-	keep := e.inQueue
+	keep := len(e.kept) > 0
 	e.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), closingWithin)
 	defer cancel()

@@ -220,3 +220,13 @@ func Wanted(e *Evaluator) (n int) {
 func Whole(ctx context.Context, e *Evaluator, program string) (eval.Result, error) {
 	return e.whole(ctx, record{Key: KeyOf(program), Large: largePrefix(e.cfg.Task, KeyOf(program)) + "0"})
 }
+
+// AskAndLeave is an evaluation that is given up before the server is asked.
+func AskAndLeave(t *testing.T, e *Evaluator, program string) {
+	t.Helper()
+	w, _, err := e.join(program, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.leave(w)
+}

@@ -136,7 +136,8 @@ type canceled struct {
 	Digest string `json:"digest"`
 	Key    string `json:"key"`
 	Run    string `json:"run"`
-	// Sequence is the job's in the stream, or 0 if the run does not know it. One that is queued again has a higher one.
+	// Sequence is the job's in the stream, or 0 if the run does not know it. The same job queued again has a higher one, if
+	// the server still has its streams.
 	Sequence uint64 `json:"sequence,omitempty"`
 }
 

@@ -172,7 +172,8 @@ func TestAWorkerThatEndsStoresItsResult(t *testing.T) {
 	all.Wait()
 }
 
-// An evaluation that another run waits for goes on when the run that queued it gives it up, and when that one ends.
+// An evaluation that another run waits for goes on when the run that queued it gives it up, once or twice, and when that
+// one ends.
 func TestASharedEvaluationGoesOn(t *testing.T) {
 	t.Parallel()
 	s := start(t, embedded.Config{})
@@ -200,6 +201,8 @@ func TestASharedEvaluationGoesOn(t *testing.T) {
 			<-left
 			if how == "ends" {
 				a.Close()
+			} else {
+				nats.AskAndLeave(t, a, how)
 			}
 			time.Sleep(300 * time.Millisecond) // in which it could be cancelled
 			close(h.letGo)

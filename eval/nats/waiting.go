@@ -21,6 +21,7 @@ type waiting struct {
 	queue    string    // the run whose queue has it; "" as long as that is not known
 	sequence uint64    // of it in the stream; 0 as long as that is not known
 	checked  time.Time // when the server was last asked about it
+	again    bool      // what the server says of it now may be over soon: it is to be asked once more
 	began    chan struct{}
 	done     chan struct{}
 	record   record // once done
@@ -51,7 +52,7 @@ func (e *Evaluator) join(program string, sample int) (w *waiting, first bool, er
 			Task: e.cfg.Task, Key: key, Apart: e.cfg.Apart, Sample: sample, Run: e.run, Program: program,
 			Deaths: e.cfg.Deaths, Lost: e.cfg.Lost, Timeout: e.cfg.Timeout,
 		},
-		waiters: 1, checked: time.Now(), began: make(chan struct{}), done: make(chan struct{}),
+		waiters: 1, checked: time.Now(), wanted: e.kept[key], began: make(chan struct{}), done: make(chan struct{}),
 	}
 	e.jobs[key] = w
 	return w, true, nil
@@ -65,37 +66,49 @@ func (e *Evaluator) leave(w *waiting) {
 	if last && e.jobs[w.Key] == w {
 		delete(e.jobs, w.Key)
 	}
-	takeBack := last && (!w.over || w.err != nil) && (w.queue == e.run || w.queue == "")
-	if takeBack && w.wanted {
-		takeBack, e.inQueue = false, true
-	}
-	if takeBack {
-		e.leaving++
-	}
-	gone := canceled{Digest: w.Digest, Key: w.Key, Run: e.run, Sequence: w.sequence}
 	e.mu.Unlock()
-	if !takeBack {
+	if last && (!w.over || w.err != nil) {
+		e.takeBack(w)
+	}
+}
+
+// takeBack takes a job for which no evaluation waits out of this run's queue, unless another run waits for it.
+func (e *Evaluator) takeBack(w *waiting) {
+	e.mu.Lock()
+	switch {
+	case w.queue != "" && w.queue != e.run: // it is another run's
+		e.mu.Unlock()
+		return
+	case w.wanted:
+		e.kept[w.Key] = true
+		e.mu.Unlock()
 		return
 	}
+	e.leaving++
+	gone := canceled{Digest: w.Digest, Key: w.Key, Run: e.run, Sequence: w.sequence}
+	e.mu.Unlock()
 	if e.nc.IsConnected() {
-		e.takeBack(w, gone)
+		e.remove(w, gone)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.leaving--
 	if since, ok := e.jobs[w.Key]; ok { // asked for again, it may have found the job that is gone now
-		since.checked = time.Time{}
+		since.checked, since.again = time.Time{}, true
 	}
 }
 
-// takeBack removes a job of this run's queue and has its worker, if it has one, give it up. It does not return before
+// remove removes a job of this run's queue and has its worker, if it has one, give it up. It does not return before
 // the server has answered, so that a run that ends leaves nothing. Should that fail, the evaluation is made in vain.
-func (e *Evaluator) takeBack(w *waiting, gone canceled) {
+func (e *Evaluator) remove(w *waiting, gone canceled) {
 	s := e.cfg.Server
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	filter, _ := json.Marshal(map[string]string{"filter": s.subject("jobs", w.token(), w.Digest, w.Key, e.run)})
 	e.nc.RequestWithContext(ctx, "$JS.API.STREAM.PURGE."+s.jobs(), filter)
+	if gone.Sequence == 0 && e.waits(w) != nil {
+		return // asked for again, it may be queued again: that one is not meant
+	}
 	text, _ := json.Marshal(gone)
 	e.nc.Publish(s.subject("cancel", w.token()), text)
 }
@@ -146,6 +159,7 @@ func (e *Evaluator) arrived(m *nats.Msg) {
 	key := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
 	e.mu.Lock()
 	w, ok := e.jobs[key]
+	delete(e.kept, key)
 	e.mu.Unlock()
 	if ok {
 		e.take(w, m, false)
@@ -186,34 +200,44 @@ func (e *Evaluator) take(w *waiting, m *nats.Msg, recalled bool) {
 func (e *Evaluator) post(ctx context.Context, w *waiting) {
 	s := e.cfg.Server
 	m, err := lastOf(ctx, e.nc, s.results(), s.subject("results", w.token(), w.Digest, w.Key))
-	if err == nil && m != nil {
+	switch {
+	case err != nil:
+		e.queuingFailed(err)
+		e.soon(w)
+	case m != nil:
 		e.take(w, m, true)
-		return
+	case e.waits(w) == w:
+		e.enqueue(ctx, w)
 	}
-	var sequence uint64
-	if err == nil {
-		if e.waits(w) != w {
-			return
-		}
-		sequence, err = storeNew(ctx, e.nc, w.message(s), s.subject("jobs", w.token(), w.Digest, w.Key, "*"))
-	}
-	queue := e.run
+}
+
+// enqueue queues a job, unless it is queued already, and notes where it is.
+func (e *Evaluator) enqueue(ctx context.Context, w *waiting) {
+	s, queue := e.cfg.Server, e.run
+	sequence, err := storeNew(ctx, e.nc, w.message(s), s.subject("jobs", w.token(), w.Digest, w.Key, "*"))
 	if present(err) {
 		queue, sequence, err = e.holder(ctx, w)
-	} else if err == nil && e.waits(w) == nil { // all left while it was queued
-		e.takeBack(w, canceled{Digest: w.Digest, Key: w.Key, Run: e.run, Sequence: sequence})
-		return
 	}
 	if err != nil {
 		e.queuingFailed(err)
+		queue, sequence = "", 0 // it may be stored, and the server's answer lost
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err != nil {
-		w.checked = time.Time{}
-		return
+	w.queue, w.sequence, w.checked = queue, sequence, time.Now()
+	if err != nil || w.again {
+		w.checked, w.again = time.Time{}, false
 	}
-	w.checked, w.queue, w.sequence = time.Now(), queue, sequence
+	e.mu.Unlock()
+	if e.waits(w) == nil { // all left meanwhile
+		e.takeBack(w)
+	}
+}
+
+// soon has the server asked about a job soon.
+func (e *Evaluator) soon(w *waiting) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w.checked = time.Time{}
 }
 
 // waits returns what evaluations of w's program wait for now: w, another that was asked for since, or nil.

@@ -82,7 +82,7 @@ func (w *Worker) begin(ctx context.Context, m *nats.Msg, j job) (context.Context
 	_, r.sequence = delivery(m.Reply)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.givenUp.has(j, r.sequence) {
+	if w.givenUp.has(j, r.sequence, time.Now()) {
 		r.givenUp = true
 		cancel()
 	}

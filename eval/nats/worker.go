@@ -25,7 +25,7 @@ type Worker struct {
 
 	mu       sync.Mutex
 	running  map[*running]bool
-	givenUp  cancellations // that came before their jobs were begun
+	givenUp  cancellations // of which some came before their jobs were begun
 	runs     map[string]told
 	inARow   int // evaluations whose evaluator failed
 	stats    WorkerStats

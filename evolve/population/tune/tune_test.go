@@ -271,7 +271,7 @@ func TestCanceledTuning(t *testing.T) {
 	}
 }
 
-// canceling cancels the run at a tune evaluation.
+// canceling cancels the run at a tune evaluation, and waits until the run has noticed.
 type canceling struct {
 	waves
 	at     int64
@@ -282,6 +282,7 @@ func (c canceling) Evaluate(ctx context.Context, program string) (eval.Result, e
 	r, err := c.waves.Evaluate(ctx, program)
 	if c.made.Load() >= c.at {
 		c.cancel()
+		<-ctx.Done()
 	}
 	return r, err
 }
