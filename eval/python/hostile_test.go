@@ -354,7 +354,7 @@ func testAttacks(t *testing.T, v victim, dir string, missing []sandbox.Mechanism
 // testNetwork offers a server on loopback and on a path, and wants nobody to come.
 func testNetwork(t *testing.T, v victim) {
 	path := filepath.Join(t.TempDir(), "s")
-	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unix", "@evoalloc-test" + strings.ReplaceAll(t.Name(), "/", "-")}} {
+	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unix", fmt.Sprintf("@evoalloc-%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}} {
 		l, err := net.Listen(address[0], address[1])
 		if err != nil {
 			t.Fatal(err)
