@@ -66,29 +66,38 @@ func (e *Evaluator) leave(w *waiting) {
 	if last && e.jobs[w.Key] == w {
 		delete(e.jobs, w.Key)
 	}
-	e.mu.Unlock()
-	if last && (!w.over || w.err != nil) {
-		e.takeBack(w)
+	var gone *canceled
+	if last && !w.scored() {
+		gone = e.left(w)
 	}
+	e.mu.Unlock()
+	e.takeBack(w, gone)
 }
 
-// takeBack takes a job for which no evaluation waits out of this run's queue, unless another run waits for it.
-func (e *Evaluator) takeBack(w *waiting) {
-	e.mu.Lock()
+// scored reports whether it has a result. The caller holds the lock.
+func (w *waiting) scored() bool { return w.over && w.err == nil }
+
+// left returns what is to be said of a job for which no evaluation waits, or nil if it stays: it is in another run's queue,
+// or another run waits for it. The caller holds the lock, and calls takeBack without it.
+func (e *Evaluator) left(w *waiting) *canceled {
 	switch {
-	case w.queue != "" && w.queue != e.run: // it is another run's
-		e.mu.Unlock()
-		return
-	case w.wanted:
+	case w.queue != "" && w.queue != e.run:
+		return nil
+	case w.wanted && !w.scored():
 		e.kept[w.Key] = true
-		e.mu.Unlock()
-		return
+		return nil
 	}
 	e.leaving++
-	gone := canceled{Digest: w.Digest, Key: w.Key, Run: e.run, Sequence: w.sequence}
-	e.mu.Unlock()
+	return &canceled{Digest: w.Digest, Key: w.Key, Run: e.run, Sequence: w.sequence}
+}
+
+// takeBack takes a job out of this run's queue, unless gone is nil.
+func (e *Evaluator) takeBack(w *waiting, gone *canceled) {
+	if gone == nil {
+		return
+	}
 	if e.nc.IsConnected() {
-		e.remove(w, gone)
+		e.remove(w, *gone)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -222,15 +231,20 @@ func (e *Evaluator) enqueue(ctx context.Context, w *waiting) {
 		e.queuingFailed(err)
 		queue, sequence = "", 0 // it may be stored, and the server's answer lost
 	}
+	var api *apiError
+	var gone *canceled
 	e.mu.Lock()
-	w.queue, w.sequence, w.checked = queue, sequence, time.Now()
-	if err != nil || w.again {
+	if w.checked = time.Now(); err != nil || w.again {
 		w.checked, w.again = time.Time{}, false
 	}
-	e.mu.Unlock()
-	if e.waits(w) == nil { // all left meanwhile
-		e.takeBack(w)
+	if !errors.As(err, &api) { // which changes nothing
+		w.queue, w.sequence = queue, sequence
 	}
+	if now := e.jobs[w.Key]; now == nil || now.over { // all left meanwhile
+		gone = e.left(w)
+	}
+	e.mu.Unlock()
+	e.takeBack(w, gone)
 }
 
 // soon has the server asked about a job soon.
