@@ -46,7 +46,7 @@ func (c *cancellations) has(j job, sequence uint64, now time.Time) bool {
 // of reports whether it is this job that was given up, whenever it was queued.
 func (c canceled) of(j job) bool { return c.Key == j.Key && c.Digest == j.Digest && c.Run == j.Run }
 
-// cancel ends a job that its run gave up, or has it not begun.
+// cancel ends a job that its run gave up. If no slot has begun it yet, none will.
 func (w *Worker) cancel(m *nats.Msg) {
 	var gone canceled
 	if json.Unmarshal(m.Data, &gone) != nil || gone.Digest != w.cfg.Task.Digest || !names.MatchString(gone.Key) || !names.MatchString(gone.Run) {

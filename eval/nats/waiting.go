@@ -77,8 +77,8 @@ func (e *Evaluator) leave(w *waiting) {
 // scored reports whether it has a result. The caller holds the lock.
 func (w *waiting) scored() bool { return w.over && w.err == nil }
 
-// left returns what is to be said of a job for which no evaluation waits, or nil if it stays: it is in another run's queue,
-// or another run waits for it. The caller holds the lock, and calls takeBack without it.
+// left returns what workers are told of a job for which no evaluation waits. It returns nil if the job stays, because it is
+// in another run's queue or another run waits for it. The caller holds the lock, and calls takeBack without it.
 func (e *Evaluator) left(w *waiting) *canceled {
 	switch {
 	case w.queue != "" && w.queue != e.run:
@@ -237,7 +237,7 @@ func (e *Evaluator) enqueue(ctx context.Context, w *waiting) {
 	if w.checked = time.Now(); err != nil || w.again {
 		w.checked, w.again = time.Time{}, false
 	}
-	if !errors.As(err, &api) { // which changes nothing
+	if !errors.As(err, &api) { // what the server refuses is where it was
 		w.queue, w.sequence = queue, sequence
 	}
 	if now := e.jobs[w.Key]; now == nil || now.over { // all left meanwhile
