@@ -15,6 +15,10 @@ type Key [sha256.Size]byte
 // A Table remembers values by key, as many as fit in its room, and forgets the oldest first. It is safe for
 // concurrent use. [New] makes it.
 type Table[V any] struct {
+	// Keep returns what stays of a value that no longer fits, for which no room is counted; nil: nothing stays. Set Keep
+	// before the first Do.
+	Keep func(V) V
+
 	size func(V) int
 
 	mu     sync.Mutex
@@ -103,6 +107,10 @@ func (t *Table[V]) remember(key Key, v V) {
 		oldest := t.order[0]
 		t.order = t.order[1:]
 		t.room += t.size(t.values[oldest])
-		delete(t.values, oldest)
+		if t.Keep != nil {
+			t.values[oldest] = t.Keep(t.values[oldest])
+		} else {
+			delete(t.values, oldest)
+		}
 	}
 }

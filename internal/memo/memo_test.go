@@ -37,6 +37,27 @@ func TestTableIsBounded(t *testing.T) {
 	}
 }
 
+// With Keep something of every value stays, and nothing is computed twice.
+func TestKeep(t *testing.T) {
+	table := New(1000, func(int) int { return 100 })
+	table.Keep = func(v int) int { return -v }
+	computed := 0
+	for round := range 2 {
+		for i := 1; i <= 25; i++ {
+			want := i
+			if round == 1 && i <= 15 {
+				want = -i
+			}
+			if v, err := table.Do(t.Context(), key(i), func() (int, error) { computed++; return i, nil }); v != want || err != nil {
+				t.Errorf("round %d: key %d gave %d, %v, want %d", round, i, v, err, want)
+			}
+		}
+	}
+	if computed != 25 || len(table.values) != 25 || len(table.order) != 10 {
+		t.Errorf("%d computations, %d values, %d of them whole, want 25, 25 and 10", computed, len(table.values), len(table.order))
+	}
+}
+
 func TestErrorsAreNotRemembered(t *testing.T) {
 	table := New(1000, func(int) int { return 1 })
 	broken := errors.New("broken")

@@ -51,6 +51,8 @@ type Log struct {
 	synced  int64 // everything before is on disk
 	syncErr error
 	syncs   int
+
+	block block
 }
 
 // A Place is where a line stands, to read it again.
@@ -269,8 +271,13 @@ func (l *Log) flush() (int64, error) {
 // Read returns the object at p, as it was appended but for its number.
 func (l *Log) Read(p Place) ([]byte, error) {
 	line := make([]byte, p.Length)
-	if _, err := l.f.ReadAt(line, p.Offset); err != nil {
-		return nil, err
+	l.mu.Lock()
+	end := l.end
+	l.mu.Unlock()
+	if !l.block.holds(l.f, end, line, p.Offset) {
+		if _, err := l.f.ReadAt(line, p.Offset); err != nil {
+			return nil, err
+		}
 	}
 	e, ok := parse(line)
 	if !ok {
