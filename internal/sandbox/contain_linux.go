@@ -149,7 +149,7 @@ func (p *Plan) confineThread(folders []string, group int) error {
 		if p.furnishes {
 			rules.fs &^= readFile // /proc and /dev are yet to be mounted, and no rule could be about them
 		}
-		rules.allow(folders...)
+		rules.allow(p.hidden, folders...)
 		if err := rules.enforce(); err != nil {
 			return err
 		}

@@ -237,7 +237,7 @@ func TestPlanReports(t *testing.T) {
 	}
 }
 
-// A command that is the process itself has the id that is known, the files that it is given, and by Alone's filter no
+// A command that is the process itself has the id that is known, the files that it is given, and by Timed's filter no
 // other processes.
 func TestItself(t *testing.T) {
 	for family, ms := range families {
@@ -270,7 +270,7 @@ func TestItself(t *testing.T) {
 			if n, err := r.Read(make([]byte, 1)); n != 0 || err == nil { // at its end only when the command has ended, who holds it
 				t.Errorf("read %d, %v", n, err)
 			}
-			if got := p.Alone() == nil; got != slices.Contains(ms, Seccomp) {
+			if got := p.Timed() == nil; got != slices.Contains(ms, Seccomp) {
 				t.Errorf("a filter is missing: %v", got)
 			}
 		})

@@ -129,6 +129,21 @@ func (p *program) files(s setting) {
 func aloneFilter(s setting) []unix.SockFilter {
 	p := new(program)
 	p.begin()
+	p.alone(s)
+	return p.end()
+}
+
+// timedFilter is aloneFilter for a process whose calls are timed: a timer that it sets in a call that is not timed
+// would disturb one that is, and it computes on the processors that it is kept to.
+func timedFilter(s setting) []unix.SockFilter {
+	p := new(program)
+	p.begin()
+	p.alone(s)
+	p.deny(fail(unix.EPERM), append(alarm, unix.SYS_TIMER_CREATE, unix.SYS_SETITIMER, unix.SYS_SCHED_SETAFFINITY)...)
+	return p.end()
+}
+
+func (p *program) alone(s setting) {
 	p.denyIf(fail(unix.EPERM), unix.SYS_CLONE, 0, hasNot(unix.CLONE_THREAD))
 	p.deny(fail(unix.EPERM), forks...)
 	p.denyIf(fail(unix.EPERM), unix.SYS_PRCTL, 0, is(unix.PR_SET_PDEATHSIG)) // by which it ends with who started it
@@ -136,7 +151,6 @@ func aloneFilter(s setting) []unix.SockFilter {
 		p.deny(fail(unix.EPERM), unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO,
 			unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL)
 	}
-	return p.end()
 }
 
 // groupFilter is what a tree of processes gets on top of baseFilter if it can be ended only as a

@@ -13,4 +13,5 @@ var (
 	owners = []uint32{unix.SYS_CHOWN, unix.SYS_LCHOWN}
 	open   = []uint32{unix.SYS_OPEN}
 	forks  = []uint32{unix.SYS_FORK, unix.SYS_VFORK}
+	alarm  = []uint32{unix.SYS_ALARM}
 )

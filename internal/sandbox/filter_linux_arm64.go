@@ -8,4 +8,4 @@ const (
 )
 
 // Syscalls that this architecture does without.
-var modes, owners, open, forks []uint32
+var modes, owners, open, forks, alarm []uint32

@@ -18,5 +18,6 @@ type setting struct {
 // No filter is written for this architecture.
 func baseFilter(setting) []unix.SockFilter  { return nil }
 func aloneFilter(setting) []unix.SockFilter { return nil }
+func timedFilter(setting) []unix.SockFilter { return nil }
 func groupFilter(int) []unix.SockFilter     { return nil }
 func askFilter(uint32) []unix.SockFilter    { return nil }

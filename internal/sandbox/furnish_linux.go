@@ -51,6 +51,7 @@ func (p *Plan) furnish(pid int, folders []string) error {
 		// Where parts of /proc are hidden, as in some containers, the kernel does not allow another.
 		s.inner[len(s.inner)-1].optional = true
 	}
+	s.hide(p.hidden)
 	s.devices()
 	s.readOnly(folders)
 	if err := s.run(); err != nil {
@@ -122,6 +123,19 @@ func (s *script) devices() {
 	}
 	s.inner = append(s.inner, newCall("making /dev/shm", unix.SYS_MKDIRAT, here, s.text(staging+"/shm"), 0o755))
 	s.mount("mounting /dev", staging, "/dev", "", unix.MS_MOVE, "")
+}
+
+// hide puts an empty folder or file in the place of each path that is there.
+func (s *script) hide(paths []string) {
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err != nil {
+			continue
+		} else if info.IsDir() {
+			s.mount("hiding "+path, "tmpfs", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0,size=4k,nr_inodes=1")
+		} else {
+			s.mount("hiding "+path, os.DevNull, path, "", unix.MS_BIND, "")
+		}
+	}
 }
 
 // readOnly makes every mount read-only, and nothing of them setuid, but for the folders that are there.

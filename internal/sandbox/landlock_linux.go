@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -75,8 +74,8 @@ var (
 	readable = []string{"/dev/random", "/dev/urandom"}
 )
 
-// allow lets folders be written to, and the devices.
-func (s *ruleset) allow(folders ...string) {
+// allow lets folders be written to, and the devices, and all be read but what is hidden.
+func (s *ruleset) allow(hidden []string, folders ...string) {
 	for _, path := range folders {
 		s.rules = append(s.rules, rule{path, s.fs &^ makeDevices})
 	}
@@ -86,22 +85,30 @@ func (s *ruleset) allow(folders ...string) {
 	if s.fs&readFile == 0 {
 		return
 	}
-	for _, path := range readables() {
+	for _, path := range readables(hidden) {
 		s.rules = append(s.rules, rule{path, readFile})
 	}
 }
 
-// readables returns what may be read: everything but devices, as a program needs its interpreter and
-// libraries wherever they are. Landlock only knows what is allowed, so that is every folder beside /dev.
-func readables() []string {
-	paths := slices.Clone(readable)
-	entries, _ := os.ReadDir("/") // without which nothing can be read, which a program finds out
+// readables returns what may be read: everything but devices and what is hidden, as a program needs its interpreter
+// and libraries wherever they are. Landlock only knows what is allowed, so that is every folder beside /dev, and
+// beside each folder on the way to what is hidden.
+func readables(hidden []string) []string {
+	return append(slices.Clone(readable), beside("/", append([]string{"/dev"}, hidden...))...)
+}
+
+// beside returns what is in dir, but not what is hidden, nor links: what they lead to is returned where it is.
+func beside(dir string, hidden []string) (paths []string) {
+	entries, _ := os.ReadDir(dir) // without which nothing can be read, which a program finds out
 	for _, e := range entries {
-		path, err := filepath.EvalSymlinks("/" + e.Name())
-		if err != nil || path == "/" || path == "/dev" || strings.HasPrefix(path, "/dev/") {
-			continue
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case e.Type()&os.ModeSymlink != 0, slices.Contains(hidden, path):
+		case slices.ContainsFunc(hidden, func(h string) bool { return within(h, path) }):
+			paths = append(paths, beside(path, hidden)...)
+		default:
+			paths = append(paths, path)
 		}
-		paths = append(paths, path)
 	}
 	return paths
 }

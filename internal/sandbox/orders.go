@@ -40,6 +40,7 @@ type Orders struct {
 	Scratch      string            `json:"scratch"`  // the folder that may be written to
 	ScratchBytes int64             `json:"scratch_bytes"`
 	ScratchFiles int               `json:"scratch_files"`
+	Hidden       []string          `json:"hidden"`     // what cannot be read
 	Shm          bool              `json:"shm"`        // give it a /dev/shm of its own
 	Devices      []string          `json:"devices"`    // what /dev is to hold, with private mounts
 	ProcLimit    int               `json:"proc_limit"` // 0: none

@@ -19,6 +19,7 @@ type Plan struct {
 	asks      bool // a keeper can limit the number of processes
 	furnishes bool // Contain makes private mounts
 	missing   map[Mechanism]string
+	hidden    []string // what cannot be read
 }
 
 // leftOut is the reason for a mechanism that was not wanted. Reports leave such a mechanism out.
@@ -38,7 +39,7 @@ func NewPlan(level Isolation, want []Mechanism) (*Plan, error) {
 	if level == None {
 		for _, m := range want {
 			if m != Group && m != Limits {
-				p.missing[m] = "not wanted"
+				p.missing[m] = notWanted
 			}
 		}
 		return p, nil
@@ -87,8 +88,9 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 	if !o.Isolate {
 		return o
 	}
+	o.Hidden = p.hidden
 	if p.has(Landlock) {
-		o.Landlock = landlockOrders(p.abi)
+		o.Landlock = landlockOrders(p.abi, p.hidden)
 	}
 	if p.has(MountNS) {
 		o.Devices = kept()
@@ -113,13 +115,14 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 // once. The namespace is set as if they had been used, so that they are not.
 const firstPID = 300
 
-// Alone returns the filter that a contained process installs to have threads but no other processes from then on,
-// as struct sock_filter one after another; nil if there are no filters here.
-func (p *Plan) Alone() []byte {
+// Timed returns the filter that a contained process installs before its calls are timed: from then on it has threads but
+// no other processes, no timers, and the processors that it is kept to. It is struct sock_filter one after another; nil
+// if there are no filters here.
+func (p *Plan) Timed() []byte {
 	if !p.has(Seccomp) {
 		return nil
 	}
-	return encode(aloneFilter(p.setting(nil)))
+	return encode(timedFilter(p.setting(nil)))
 }
 
 func (p *Plan) setting(guarded []int) setting {
@@ -133,11 +136,11 @@ var numbers = map[string]int{
 	"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,
 }
 
-func landlockOrders(abi int) *LandlockOrders {
+func landlockOrders(abi int, hidden []string) *LandlockOrders {
 	s := handled(abi)
 	o := &LandlockOrders{FS: s.fs, Net: s.net, Scoped: s.scoped, Size: uint64(attrSize(s)),
 		Folder: s.fs &^ makeDevices, Device: s.fs & useDevice, Devices: devices,
-		Read: readFile, Readable: readables()}
+		Read: readFile, Readable: readables(hidden)}
 	return o
 }
 

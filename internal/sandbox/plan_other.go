@@ -12,6 +12,7 @@ import (
 type Plan struct {
 	want    []Mechanism
 	missing map[Mechanism]string
+	hidden  []string // which nothing here hides
 }
 
 // NewPlan says that of the wanted mechanisms only groups and limits are there.
@@ -38,8 +39,8 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 	return o
 }
 
-// Alone returns nil: this system has no such filter.
-func (p *Plan) Alone() []byte { return nil }
+// Timed returns nil: this system has no such filter.
+func (p *Plan) Timed() []byte { return nil }
 
 // StartZygote starts cmd.
 func (p *Plan) StartZygote(cmd *exec.Cmd, b Bounds) (*Process, error) { return Start(cmd) }

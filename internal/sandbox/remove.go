@@ -7,13 +7,25 @@ import (
 	"os"
 )
 
+// ErrStopped says that a removal was stopped before its end.
+var ErrStopped = errors.New("stopped before its end")
+
 // Remove removes a folder that a candidate may have made hard to remove: by modes that let nobody in, or
 // by nesting folders deeper than files can be open and paths can be long.
 func Remove(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}
-	err := empty(dir)
+	return RemoveUntil(nil, dir)
+}
+
+// RemoveUntil is Remove, and gives up with [ErrStopped] once stop is closed: a candidate can nest so many folders in
+// seconds that removing them takes minutes.
+func RemoveUntil(stop <-chan struct{}, dir string) error {
+	err := empty(stop, dir)
+	if errors.Is(err, ErrStopped) {
+		return fmt.Errorf("sandbox: removing a candidate's folder %s: %w", dir, err)
+	}
 	if gone := os.Remove(dir); gone == nil || errors.Is(gone, fs.ErrNotExist) {
 		return nil
 	} else if err == nil {

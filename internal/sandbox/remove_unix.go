@@ -20,15 +20,20 @@ type descent struct {
 	left   [][]string // folders that are still to be removed: in the first, in those on the way, in this one
 }
 
-// empty removes what is in a folder.
-func empty(dir string) error {
+// empty removes what is in a folder, until stop is closed. stop may be nil.
+func empty(stop <-chan struct{}, dir string) error {
 	var d descent
 	err := d.open(unix.AT_FDCWD, dir)
 	if err == nil {
 		err = d.removeFiles()
 	}
 	for err == nil {
-		err = d.step()
+		select {
+		case <-stop:
+			err = ErrStopped
+		default:
+			err = d.step()
+		}
 	}
 	if d.folder != nil {
 		_ = d.folder.Close() // it was read

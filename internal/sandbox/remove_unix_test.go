@@ -70,3 +70,23 @@ func nest(t *testing.T, dir string, depth int) {
 	}
 	must(unix.Close(at))
 }
+
+// A removal ends when it is stopped, and another one removes the rest.
+func TestRemoveUntil(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	nest(t, dir, 1500)
+	stop := make(chan struct{})
+	close(stop)
+	if err := RemoveUntil(stop, dir); !errors.Is(err, ErrStopped) {
+		t.Errorf("stopped: %v", err)
+	}
+	if _, err := os.Lstat(dir); err != nil {
+		t.Errorf("the folder: %v", err)
+	}
+	if err := RemoveUntil(make(chan struct{}), dir); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is there: %v", err)
+	}
+}

@@ -9,6 +9,7 @@ package sandbox
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 )
@@ -144,6 +145,20 @@ func (r Report) Reasons() string {
 		parts = append(parts, fmt.Sprintf("%s (%s)", s.Mechanism, s.Missing))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Announce logs how package of contains candidates at this level, with more of slog's arguments. A line that a user sees
+// by default says what is not in force. If everything is, the line is one for debugging.
+func (r Report) Announce(log *slog.Logger, of string, level Isolation, more ...any) {
+	args := append([]any{"in", of, "isolation", level.String(), "inForce", r.InForce()}, more...)
+	switch missing := r.Reasons(); {
+	case level == None:
+		log.Info("candidates are not contained, as the configuration says", args...)
+	case missing != "":
+		log.Warn("candidates are not fully contained", append(args, "missing", missing)...)
+	default:
+		log.Debug("how candidates are contained", args...)
+	}
 }
 
 func join(ms []Mechanism) string {

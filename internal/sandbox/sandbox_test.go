@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding"
 	"flag"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,5 +106,29 @@ func TestRemove(t *testing.T) {
 	}
 	if _, err := os.Lstat(dir); !os.IsNotExist(err) {
 		t.Errorf("the folder is there: %v", err)
+	}
+}
+
+// A user sees what is not in force, by name, and no line if everything is.
+func TestAnnounce(t *testing.T) {
+	some := NewReport(Mechanisms()[:3], map[Mechanism]string{Limits: "not here"})
+	all := NewReport(Mechanisms()[:3], nil)
+	for _, tt := range []struct {
+		reason string
+		report Report
+		level  Isolation
+		want   string // the line's level; "" for none
+	}{
+		{"a mechanism is missing", some, BestEffort, "level=WARN"},
+		{"nothing was wanted", all, None, "level=INFO"},
+		{"everything is in force", all, BestEffort, ""},
+		{"everything is in force, as it must be", all, Strict, ""},
+	} {
+		var log bytes.Buffer
+		tt.report.Announce(slog.New(slog.NewTextHandler(&log, nil)), "python", tt.level)
+		got := log.String()
+		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) || tt.want == "level=WARN" && !strings.Contains(got, `missing="resource limits (not here)"`) {
+			t.Errorf("%s: logged %q, want %q", tt.reason, got, tt.want)
+		}
 	}
 }

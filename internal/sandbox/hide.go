@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Hiding returns a plan like p whose processes cannot read the files at paths, nor what is in the folders there.
+// A file is hidden by the names in paths: its other hard links and mounts have to be in paths too. Private mounts
+// put an empty file or folder in its place; without them Landlock allows reading everything but paths, and not
+// what others put beside a path later. On Linux it is an error if both are missing. [None] hides nothing, nor
+// does another system.
+func (p *Plan) Hiding(paths []string) (*Plan, error) {
+	hidden, err := resolveHidden(paths)
+	if err != nil || len(hidden) == 0 || p.missing[MountNS] == notWanted {
+		return p, err
+	}
+	if runtime.GOOS == "linux" && p.missing[MountNS] != "" && p.missing[Landlock] != "" {
+		return nil, fmt.Errorf("sandbox: nothing here keeps candidates from reading %s, which must be hidden: "+
+			"private mounts are missing (%s), and landlock (%s); run the search as a user who cannot read it, "+
+			"or choose isolation %v, which runs candidates all the same",
+			hidden[0], p.missing[MountNS], p.missing[Landlock], None)
+	}
+	q := *p
+	q.hidden = append(slices.Clone(p.hidden), hidden...)
+	return &q, nil
+}
+
+// notWanted is the reason for the mechanisms that [None] does without.
+const notWanted = "not wanted"
+
+// resolveHidden returns where paths lead. One that holds the folder for temporary files cannot be hidden, as
+// candidates run in there.
+func resolveHidden(paths []string) ([]string, error) {
+	tmp, err := filepath.EvalSymlinks(os.TempDir())
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: finding the folder for temporary files: %w", err)
+	}
+	var out []string
+	for _, path := range paths {
+		real, err := filepath.Abs(path)
+		if err == nil {
+			real, err = filepath.EvalSymlinks(real)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("sandbox: looking for %s, which must be hidden: %w", path, err)
+		}
+		if within(tmp, real) {
+			return nil, fmt.Errorf("sandbox: %s cannot be hidden: it holds %s, the folder for temporary files, "+
+				"where candidates run; hide what is in it, or set TMPDIR", path, tmp)
+		}
+		out = append(out, real)
+	}
+	return out, nil
+}
+
+// within reports whether path is dir or in it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(os.PathSeparator))+string(os.PathSeparator))
+}
