@@ -143,9 +143,11 @@ func ExampleRetry() {
 }
 
 func ExampleRetryConfig() {
-	fmt.Println(llm.RetryConfig{}) // the paper's
+	fmt.Println(llm.RetryConfig{})
+	fmt.Println(llm.PaperRetry())
 	fmt.Println(llm.RetryConfig{Max: 6, MaxStalls: 1, Wait: time.Second, Factor: 2, Jitter: 0.5})
 	// Output:
+	// max 2, 500ms apart, times 2 up to 1m0s, jitter 1
 	// max 2, 5s apart
 	// max 6, 1s apart, max 1 stalls, times 2 up to 1m0s, jitter 0.5
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -18,9 +19,14 @@ func Key(req Request) string {
 
 // Digest is the SHA-256 of [Canonical].
 func Digest(req Request) [sha256.Size]byte {
-	var buf [8 << 10]byte // most prompts fit, and then nothing is allocated
-	return sha256.Sum256(appendCanonical(buf[:0], req))
+	b := buffers.Get().(*[]byte)
+	defer buffers.Put(b)
+	*b = appendCanonical((*b)[:0], req)
+	return sha256.Sum256(*b)
 }
+
+// buffers are for canonical requests. On the stack, each goroutine's would have to grow for them.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Canonical returns req as canonical JSON in the sense of RFC 8785: names in order, no white
 // space, only those characters escaped that must be, numbers in their shortest form. Programs in other

@@ -12,26 +12,27 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// The defaults of a [RetryConfig]. The first two are the BaSE paper's.
+// The defaults of a [RetryConfig]. Two retries are the BaSE paper's.
 const (
 	DefaultRetries       = 2
-	DefaultRetryWait     = 5 * time.Second
+	DefaultRetryWait     = 500 * time.Millisecond
 	DefaultMaxWait       = time.Minute
 	DefaultMaxRetryAfter = 5 * time.Minute
 )
 
-// A RetryConfig says how often and how soon [Retry] tries again. The zero value is the BaSE
-// paper's: up to two retries, five seconds apart, timeouts and failures counted together. It differs in
-// that there is no pause after a stall.
+// A RetryConfig says how often and how soon [Retry] tries again. The zero value retries twice, timeouts and
+// failures counted together, the first time after half a second to one and then after one to two.
 //
 // Before retry k (counted from 0) it pauses for
 //
-//	max(min(Wait·Factorᵏ, MaxWait), min(Retry-After, MaxRetryAfter)) · (1 + Jitter·u)
+//	min(Retry-After, MaxRetryAfter)             if the server asked for a pause
+//	min(Wait·Factorᵏ, MaxWait) · (1 + Jitter·u) if it did not
 //
 // where u is uniform in [0, 1) and derived from the request's seed and k, so that a rerun waits
-// as long. Retry-After is what the server asked for, if it did. Wait is 0 after an attempt that timed out or
-// stalled, or whose connection was cut: such an attempt waited long enough already, and the server did not
-// say that it is busy.
+// as long. Wait is 0 after an attempt that timed out or stalled, or whose connection was cut: such an attempt
+// waited long enough already, and the server did not say that it is busy.
+//
+// The BaSE paper pauses for five seconds before each retry, whatever the server asks for. [PaperRetry] does so too.
 type RetryConfig struct {
 	// Max is how many retries one request gets after failures. 0 means DefaultRetries;
 	// negative means none.
@@ -39,27 +40,34 @@ type RetryConfig struct {
 	// MaxStalls is how many retries it gets after attempts that timed out or stalled. 0 means
 	// that these have no limit of their own and count among Max; negative means none.
 	MaxStalls int
-	// Wait is the pause before the first retry, if there is one (see above). 0 means DefaultRetryWait;
-	// negative means none.
+	// Wait is the pause before the first retry without Jitter, if there is one (see above). 0 means
+	// DefaultRetryWait; negative means none.
 	Wait time.Duration
-	// Factor multiplies the pause from one retry to the next. 0 means 1: all pauses alike.
-	// Below 1 is a mistake.
+	// Factor multiplies Wait from one retry to the next. 0 means 2; 1 keeps all pauses alike. Below 1 is a
+	// mistake.
 	Factor float64
 	// MaxWait bounds Wait·Factorᵏ. 0 means DefaultMaxWait, or Wait if that is longer.
 	MaxWait time.Duration
-	// Jitter lengthens each pause by up to this share of it, between 0 and 1, so that requests
-	// that failed together do not come back together. 0 means none.
+	// Jitter lengthens each pause that the server did not ask for by up to this share of it, at most 1, so that
+	// requests that failed together do not come back together. 0 means 1; negative means none.
 	Jitter float64
 	// MaxRetryAfter bounds what a server's Retry-After can ask for. 0 means
 	// DefaultMaxRetryAfter; negative means that Retry-After is not heeded.
 	MaxRetryAfter time.Duration
 }
 
+// PaperRetry returns the configuration of the BaSE paper: up to two retries, five seconds apart. There is no pause
+// after an attempt that timed out or stalled, which is the one difference.
+func PaperRetry() RetryConfig {
+	return RetryConfig{Wait: 5 * time.Second, Factor: 1, Jitter: -1, MaxRetryAfter: -1}
+}
+
 func (c RetryConfig) withDefaults() RetryConfig {
 	c.Max = cmp.Or(c.Max, DefaultRetries)
 	c.Wait = cmp.Or(c.Wait, DefaultRetryWait)
-	c.Factor = cmp.Or(c.Factor, 1)
+	c.Factor = cmp.Or(c.Factor, 2)
 	c.MaxWait = cmp.Or(c.MaxWait, max(DefaultMaxWait, c.Wait))
+	c.Jitter = cmp.Or(c.Jitter, 1)
 	c.MaxRetryAfter = cmp.Or(c.MaxRetryAfter, DefaultMaxRetryAfter)
 	return c
 }
@@ -68,8 +76,8 @@ func (c RetryConfig) validate() error {
 	switch {
 	case !(c.Factor >= 1) || math.IsInf(c.Factor, 0):
 		return fmt.Errorf("llm: RetryConfig.Factor is %v: need a finite number of at least 1", c.Factor)
-	case !(c.Jitter >= 0 && c.Jitter <= 1):
-		return fmt.Errorf("llm: RetryConfig.Jitter is %v: need a number between 0 and 1", c.Jitter)
+	case !(c.Jitter <= 1):
+		return fmt.Errorf("llm: RetryConfig.Jitter is %v: need a number of at most 1", c.Jitter)
 	case c.MaxWait < 0:
 		return fmt.Errorf("llm: RetryConfig.MaxWait is %v: need a positive duration", c.MaxWait)
 	}
@@ -78,13 +86,13 @@ func (c RetryConfig) validate() error {
 
 // pause is how long to wait before retry k of a request with this seed, after err.
 func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
-	var wait float64
-	if c.Wait > 0 && !unanswered(err) { // apart, since 0 times a power that overflowed is not a number
-		wait = min(float64(c.Wait)*math.Pow(c.Factor, float64(k)), float64(c.MaxWait))
+	if e, ok := errors.AsType[*Error](err); ok && e.RetryAfter > 0 && c.MaxRetryAfter > 0 {
+		return min(e.RetryAfter, c.MaxRetryAfter)
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		wait = max(wait, float64(min(e.RetryAfter, c.MaxRetryAfter)))
+	if c.Wait < 0 || unanswered(err) {
+		return 0
 	}
+	wait := min(float64(c.Wait)*math.Pow(c.Factor, float64(k)), float64(c.MaxWait))
 	if c.Jitter > 0 {
 		wait *= 1 + c.Jitter*stream.New(uint64(seed), "llm.Retry", uint64(k)).Float64()
 	}
@@ -196,10 +204,10 @@ func (c RetryConfig) String() string {
 	if c.MaxStalls != 0 {
 		s += fmt.Sprintf(", max %d stalls", max(c.MaxStalls, 0))
 	}
-	if c.Factor != 1 {
+	if c.Factor != 1 && c.Wait > 0 {
 		s += fmt.Sprintf(", times %g up to %v", c.Factor, c.MaxWait)
 	}
-	if c.Jitter != 0 {
+	if c.Jitter > 0 && c.Wait > 0 {
 		s += fmt.Sprintf(", jitter %g", c.Jitter)
 	}
 	return s
@@ -238,6 +246,7 @@ func notAgain(last error, n int, why error) error {
 func sleep(ctx context.Context, d time.Duration) error {
 	trace := TraceOf(ctx)
 	if d > 0 {
+		defer trace.Paused()()
 		t := time.NewTimer(d)
 		defer t.Stop()
 		select {

@@ -24,6 +24,8 @@ type Trace struct {
 	// Queued is called when a call, or an evaluation, begins to wait for a place, and served when it
 	// has one or gives up.
 	Queued func() (served func())
+	// Paused is called when a call begins to pause before a retry, and resumed when the pause is over.
+	Paused func() (resumed func())
 	// Idle is called by a queue that has a free place for which no call waits there. Other queues may
 	// have calls that wait. It must not block, and may be called after the call has ended.
 	Idle func()
@@ -53,6 +55,9 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 	if set.Queued != nil {
 		all.Queued = set.Queued
 	}
+	if set.Paused != nil {
+		all.Paused = set.Paused
+	}
 	if set.Idle != nil {
 		all.Idle = set.Idle
 	}
@@ -74,6 +79,7 @@ func TraceOf(ctx context.Context) *Trace {
 		Send:   func() error { return nil },
 		Ended:  func([]Attempt) {},
 		Queued: func() func() { return func() {} },
+		Paused: func() func() { return func() {} },
 		Idle:   func() {},
 		Ask:    func(ctx context.Context, l LLM, req Request) (Reply, error) { return l.Generate(ctx, req) },
 	}

@@ -9,19 +9,30 @@ import (
 
 // A chunk is the part of a chunk of a stream that is read here.
 type chunk struct {
-	Choices []struct {
-		Index        int         `json:"index"`
-		FinishReason looseString `json:"finish_reason"`
-		Delta        delta       `json:"delta"`
-	} `json:"choices"`
-	Usage json.RawMessage `json:"usage"`
-	Error json.RawMessage `json:"error"`
+	Choices []choice        `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+type choice struct {
+	Index        int         `json:"index"`
+	FinishReason looseString `json:"finish_reason"`
+	Delta        delta       `json:"delta"`
 }
 
 type delta struct {
 	Content          jsonText    `json:"content"`
 	ReasoningContent looseString `json:"reasoning_content"`
 	Reasoning        looseString `json:"reasoning"`
+}
+
+// parse reads the data of an event, which Usage may stay a part of.
+func (c *chunk) parse(data []byte) error {
+	if (&scan{b: data}).chunk(c) {
+		return nil
+	}
+	*c = chunk{}
+	return json.Unmarshal(data, c)
 }
 
 // failed reports whether the chunk is an error object.

@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -57,7 +56,7 @@ func (t *transcript) streamed() int {
 // used, if so.
 func (t *transcript) add(data, kind []byte) (tokens int, broken *brokenReply) {
 	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
+	if err := c.parse(data); err != nil {
 		return 0, notJSON(bytes.Clone(data), err)
 	}
 	if c.failed() || string(kind) == "error" {

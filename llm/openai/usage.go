@@ -13,6 +13,14 @@ const maxTokensCounted = 1e9
 // parseUsage reads a usage object by the rules of the package comment. It returns nil for one
 // that is absent or cannot be true.
 func parseUsage(raw json.RawMessage) *llm.Usage {
+	if u, ok := (&scan{b: raw}).usage(); ok {
+		return u
+	}
+	return decodeUsage(raw)
+}
+
+// decodeUsage is parseUsage for a usage object of any form.
+func decodeUsage(raw json.RawMessage) *llm.Usage {
 	var u struct {
 		Prompt     *float64 `json:"prompt_tokens"`
 		Completion *float64 `json:"completion_tokens"`
