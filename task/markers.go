@@ -18,9 +18,18 @@ import (
 // "REM EVOLVE-BLOCK-START". There may be several pairs; they do not nest.
 //
 // Whatever program has outside is dropped, also if it differs. It is rejected, with an error, if it
-// has no markers or another number of blocks than parent, or if they nest or do not pair up. It is not known
-// then what should go where. The inside of a block alone, without markers, is such a program. It is an error too
-// if parent has no blocks.
+// has another number of blocks than parent, or if they nest or do not pair up. It is not known
+// then what should go where. It is an error too if parent has no blocks.
+//
+// A program without any marker, as models write that leave comments out, is one of two things:
+//
+//   - The whole of it: it has all lines of code that parent has outside, in order, the first and the last ones at its
+//     ends. What stands between them goes into the blocks. There must be one way only to cut it.
+//   - The inside alone, if parent has one block: it has at least one line of the parent's block, and none of the lines
+//     that parent has only outside.
+//
+// Lines are compared without regard to white space, and blank ones are passed over. In the second case lines without a
+// letter or digit do not count. Any other program without markers is rejected.
 //
 // What is kept is text. A block can still change what the text after it means, for instance by
 // opening a comment. Only the evaluator can notice that.
@@ -33,11 +42,14 @@ func RestoreOutside(parent, program string) (string, error) {
 		return "", errors.New("task: the parent has no EVOLVE-BLOCK markers")
 	}
 	made, err := splitMarked(program)
+	if err == nil && len(made.inside) == 0 {
+		if made.inside, err = old.unmarked(made.outside[0]); err != nil {
+			return "", fmt.Errorf("task: the program has lost the EVOLVE-BLOCK markers: need %d of each kind: %w", len(old.inside), err)
+		}
+	}
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("task: the program's EVOLVE-BLOCK markers: %w", err)
-	case len(made.inside) == 0:
-		return "", fmt.Errorf("task: the program has lost the EVOLVE-BLOCK markers: need %d of each kind", len(old.inside))
 	case len(made.inside) != len(old.inside):
 		return "", fmt.Errorf("task: the program has %d blocks between EVOLVE-BLOCK markers: need %d", len(made.inside), len(old.inside))
 	}
@@ -115,7 +127,10 @@ func markerOf(line string) marker {
 	if r, _ := utf8.DecodeRuneInString(rest); wordRune(r) {
 		return noMarker
 	}
-	if beginsComment(before) || endsInSign(before) && closesComment(rest) {
+	if beginsComment(before) {
+		return kind
+	}
+	if _, ok := beforeSign(before); ok && closesComment(rest) {
 		return kind
 	}
 	return noMarker
@@ -132,11 +147,15 @@ func beginsComment(s string) bool {
 	return s == "" || slices.Contains([]string{"rem", "c", "dnl"}, strings.ToLower(s))
 }
 
-// endsInSign reports whether s is code and the sign that begins a comment.
-func endsInSign(s string) bool {
+// beforeSign returns the code before the sign that begins a comment at the end of s, and whether there is a sign.
+func beforeSign(s string) (code string, found bool) {
 	s = strings.TrimRight(s, " \t")
-	return slices.ContainsFunc([]string{"#", "//", "--", ";", "%", "/*", "(*", "<!--", "{-"},
-		func(sign string) bool { return strings.HasSuffix(s, sign) })
+	for _, sign := range []string{"#", "//", "--", ";", "%", "/*", "(*", "<!--", "{-"} {
+		if code, found = strings.CutSuffix(s, sign); found && (sign != "--" || !strings.HasSuffix(code, "<!")) {
+			return code, true
+		}
+	}
+	return s, false
 }
 
 // closesComment reports whether nothing follows the marker but the end of its comment.

@@ -50,7 +50,7 @@ func TestRestoreOutside(t *testing.T) {
 func TestRestoreOutsideErrors(t *testing.T) {
 	const start, end = "# EVOLVE-BLOCK-START\n", "# EVOLVE-BLOCK-END\n"
 	tests := []struct{ parent, program, want, reason string }{
-		{marked1, "x = 1\n", "task: the program has lost the EVOLVE-BLOCK markers: need 1 of each kind", "an inside alone could go anywhere"},
+		{marked1, "x = 9\n", "task: the program has lost the EVOLVE-BLOCK markers: need 1 of each kind: it holds neither what stands outside of the block nor a line of the block", "it could be anything"},
 		{marked2, start + "x\n" + end, "task: the program has 1 blocks between EVOLVE-BLOCK markers: need 2", "which of two is it?"},
 		{marked1, marked1 + marked1, "task: the program has 2 blocks between EVOLVE-BLOCK markers: need 1", "which of two is it?"},
 		{marked1, start + start + "x\n" + end, "task: the program's EVOLVE-BLOCK markers: line 2 begins a block inside the one that line 1 begins", "nested"},
@@ -111,6 +111,9 @@ func TestMarkerOf(t *testing.T) {
 func FuzzRestoreOutside(f *testing.F) {
 	f.Add(marked1, strings.ReplaceAll(marked1, "1", "2"))
 	f.Add(marked2, marked2)
+	f.Add(marked1, "import math\nx = 7\nprint(x)\n")
+	f.Add(marked1, "x = 1\ny = 7\n")
+	f.Add(marked2, unmark(marked2))
 	f.Add("a # EVOLVE-BLOCK-START\r\n# EVOLVE-BLOCK-END", "EVOLVE-BLOCK-START\nx\r\nEVOLVE-BLOCK-END")
 	f.Fuzz(func(t *testing.T, parent, program string) {
 		got, err := RestoreOutside(parent, program)

@@ -24,3 +24,16 @@ func ParseFrom(t Task, parent, reply string) (string, error) {
 	}
 	return t.Parse(reply)
 }
+
+// Mended says what a reply in a form left out and [ParseAs] put back to read a program out of it, such as the
+// EVOLVE-BLOCK markers of parent. It is "" where the reply needed nothing, has no program, or t does not say. It calls
+// the method Mended of t, or of the first task that t wraps, that has one ([As]). So a wrapper that changes ParseFrom
+// needs a Mended too.
+func Mended(t Task, form Form, parent, reply string) string {
+	if m, ok := As[interface {
+		Mended(form Form, parent, reply string) string
+	}](t); ok {
+		return m.Mended(form, parent, reply)
+	}
+	return ""
+}

@@ -24,7 +24,7 @@ import (
 // programs stands in blocks; then its hints in quoted lines too ([WithHints]). Without parents it shows the initial program. The parser is
 // [ParseProgram], or [ParseDiff] if Diffs is set. If Initial has lines with EVOLVE-BLOCK-START and
 // EVOLVE-BLOCK-END, only what stands between them is the model's to change: the prompt says so, and
-// [RestoreOutside] sees to it; a reply that changes nothing else is [ErrUnchanged].
+// [RestoreOutside] sees to it, also where a reply leaves the markers out ([Mended]); a reply that changes nothing else is [ErrUnchanged].
 //
 // The task is a [ParentParser]; its Parse takes the initial program for the parent.
 type Spec struct {
@@ -185,6 +185,22 @@ func (t *spec) ParseAs(form Form, parent, reply string) (string, error) {
 		return "", fmt.Errorf("%w: its program is the one it was shown", ErrUnchanged)
 	}
 	return kept, nil
+}
+
+// Mended says whether the reply has a program without the markers, which ParseAs put back.
+func (t *spec) Mended(form Form, parent, reply string) string {
+	program, err := t.read(form, parent, reply)
+	if err != nil || !t.marked {
+		return ""
+	}
+	made, err := splitMarked(program)
+	if err != nil || len(made.inside) > 0 {
+		return ""
+	}
+	if _, err := RestoreOutside(parent, program); err != nil {
+		return ""
+	}
+	return "the EVOLVE-BLOCK markers"
 }
 
 func (t *spec) read(form Form, parent, reply string) (string, error) {

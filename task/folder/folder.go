@@ -36,8 +36,8 @@
 // enforced unless enforce_evolve_blocks is there and false; OpenEvolve enforces them only if it is
 // true. And nothing is read from the environment: "${NAME}" stays as it is. Models, keys, databases
 // and the like are this library's user's to choose, so all other keys
-// are listed in one warning, and one that is nearly the name of a setting has a warning of its own. No warning
-// shows a value, as that may be a secret.
+// are listed in one warning, and one that is nearly the name of a setting has a warning of its own. So has another
+// file of settings than the one that is read. No warning shows a value, as that may be a secret.
 package folder
 
 import (
@@ -156,6 +156,9 @@ func read(dir string, cfg Config) (*Folder, error) {
 		},
 		Evaluation: Evaluation{Dir: abs, Timeout: s.timeout, Memory: s.memory, NoCascade: s.noCascade, Thresholds: s.thresholds},
 		Warnings:   s.warnings,
+	}
+	if cfg.Settings == "" {
+		f.Warnings = append(f.Warnings, unread(abs, files)...)
 	}
 	f.setSuffix(s.suffix)
 	if s.ignoreMarkers && strings.Contains(initial, "EVOLVE-BLOCK-START") {

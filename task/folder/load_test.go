@@ -297,7 +297,11 @@ func TestLoadWithOwnEvaluator(t *testing.T) {
 // The testdata's own numbers, from Python alone.
 func TestScoresAgreeWithPlainPython(t *testing.T) {
 	bins := loaded(t, "testdata/bins", Config{})
-	cmd := exec.CommandContext(t.Context(), "python3", "-B", "-c", "import evaluator; print(repr(evaluator.evaluate('initial_program.py')['combined_score']))")
+	interpreter, err := python.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), interpreter, "-B", "-c", "import evaluator; print(repr(evaluator.evaluate('initial_program.py')['combined_score']))")
 	cmd.Dir = "testdata/bins"
 	out, err := cmd.Output()
 	if err != nil {

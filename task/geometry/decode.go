@@ -37,6 +37,21 @@ func distance(p, q point) float64 {
 // added to something, on some machines; scores are the same on all.
 func product(a, b float64) float64 { return float64(a * b) }
 
+// numpySum returns the sum of 8 to 128 numbers as NumPy adds them: eight sums side by side, which are added in pairs, and
+// then the numbers that are left over.
+func numpySum(xs []float64) float64 {
+	var s [8]float64
+	whole := len(xs) / 8 * 8
+	for i, x := range xs[:whole] {
+		s[i%8] += x
+	}
+	sum := ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+	for _, x := range xs[whole:] {
+		sum += x
+	}
+	return sum
+}
+
 // decodePoints reads n pairs of numbers.
 func decodePoints(data json.RawMessage, n int) ([]point, error) {
 	rows, err := decodeRows(data, n, 2)

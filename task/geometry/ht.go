@@ -22,7 +22,7 @@ const (
 // 1 + 4v/√3. So a tolerance never pays.
 //
 // The metrics are min_area_ratio, the area that is scored / (√3/4); worst_violation, which is v; and
-// paper_score, the score by the rule of the papers, which do not look at v. If v is more than rounding explains, 1e-12,
+// paper_score, the score by the rule of the papers, which do not look at v, rounded as theirs. If v is more than rounding explains, 1e-12,
 // exact_paper_score is what is left of paper_score without the tolerance.
 func Heilbronn() Problem {
 	return Problem{
@@ -60,7 +60,7 @@ func scoreTriangles(data json.RawMessage) eval.Result {
 	side := 1 + 4*worst/math.Sqrt(3)
 	ratio := returned / product(side, side)
 	return eval.Result{Valid: true, Score: ratio / htBest, Metrics: withExact(map[string]float64{
-		"min_area_ratio": ratio, "worst_violation": worst, "paper_score": returned / htBest,
+		"min_area_ratio": ratio, "worst_violation": worst, "paper_score": paperTriangle(points) / (math.Sqrt(3) / 4) / htBest,
 	}, ratio/htBest)}
 }
 
@@ -69,6 +69,19 @@ func scoreTriangles(data json.RawMessage) eval.Result {
 func outsideTriangle(p point) float64 {
 	s := math.Sqrt(3)
 	return max(-p.y, p.y-product(s, p.x), p.y-product(s, 1-p.x))
+}
+
+// paperTriangle returns the same area as smallestTriangle, by the formula of the papers' evaluators, whose last bits differ.
+func paperTriangle(points []point) float64 {
+	least := math.Inf(1)
+	for i, a := range points {
+		for j, b := range points[i+1:] {
+			for _, c := range points[i+1+j+1:] {
+				least = min(least, math.Abs(product(a.x, b.y-c.y)+product(b.x, c.y-a.y)+product(c.x, a.y-b.y))/2)
+			}
+		}
+	}
+	return least
 }
 
 // smallestTriangle returns the area of the smallest triangle with vertices among points.

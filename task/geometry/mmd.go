@@ -10,7 +10,7 @@ import (
 
 const (
 	mmdPoints = 16
-	mmdBest   = 12.889266112 // (d_max/d_min)², the smallest known
+	mmdBest   = float64(12.889266112) // (d_max/d_min)², the smallest known
 )
 
 // MinMaxDistance is to place 16 points in the plane so that the least distance between two of them is
@@ -18,6 +18,8 @@ const (
 //
 // A program returns 16 pairs (x, y). It is invalid if two points are the same. Size and place do not
 // matter.
+//
+// The metrics are min_max_ratio, d_min/d_max, and paper_score, the score as the papers' evaluators round it.
 func MinMaxDistance() Problem {
 	return Problem{
 		Key:   "mmd",
@@ -48,7 +50,7 @@ func scoreDistances(data json.RawMessage) eval.Result {
 	return eval.Result{
 		Valid:   true,
 		Score:   ratio * ratio * mmdBest,
-		Metrics: map[string]float64{"min_max_ratio": ratio},
+		Metrics: map[string]float64{"min_max_ratio": ratio, "paper_score": ratio * ratio / (1 / mmdBest)},
 	}
 }
 

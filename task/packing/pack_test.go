@@ -12,6 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/eval/python"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -298,6 +299,10 @@ function priority(item, room) { calls++; return calls }`
 }
 
 func TestPython(t *testing.T) {
+	if _, err := python.Find(t.Context()); err != nil {
+		notrun.Say("task/packing", "rules in Python", err, "install python3")
+		notrun.Skip(t)
+	}
 	r, err := python.NewRunner(t.Context(), python.Config{Workers: 1})
 	if err != nil {
 		t.Fatal(err)

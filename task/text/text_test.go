@@ -272,7 +272,7 @@ func TestRunStopsWithItsTarget(t *testing.T) {
 			score, _ := text.Exact(in, reply)
 			return score, "Write it in capital letters."
 		}
-		arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: newTask(t, c), LLM: reflective, N: 2})
+		arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: newTask(t, c), LLM: reflective, N: 40}) // of which 32 failures end a run
 		if err != nil {
 			t.Fatal(err)
 		}
