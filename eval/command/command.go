@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
@@ -21,11 +19,13 @@ import (
 // A command that does not end with status 0 makes the program invalid. So does one that takes too
 // much of anything.
 //
-// A candidate that the command runs with its own standard output can print any score. Give it another
-// output, as in sh -c 'candidate > file; score file', or use a [Runner]. The command's standard output is
-// a socket, so that a candidate cannot open it by its name in /proc. Nor can the command: it prints to
-// the descriptor it has, not to /dev/stdout. Keep what the command consists of out of Config.Template and
-// Config.Writable, as a candidate can write there.
+// Where one command runs the candidate and scores it, the candidate can print any score, and whatever the
+// command reads in its working directory or at HOME may be the candidate's: a module, a setting of a tool. Use
+// Config.Run and Config.Score, or a [Runner]. Keep what the scorer consists of out of Config.Template and
+// Config.Writable, as a candidate can write there, and do not have it execute anything in {run} or {build}.
+//
+// A command's standard output is a socket, so that a candidate cannot open it by its name in /proc. Nor can the
+// command: it prints to the descriptor it has, not to /dev/stdout.
 //
 // It is safe for concurrent use, and has as many commands running as there are calls; see
 // [eval.Limit].
@@ -57,8 +57,10 @@ func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, 
 		return eval.Result{Reason: err.Error(), Artifacts: o.artifacts()}.Clean(), nil
 	}
 	r := read(value)
-	if o.stderr.Size() > 0 {
-		r.Artifacts["stderr"] = o.relative(o.stderr.String())
+	for name, text := range o.artifacts() {
+		if name != "stdout" { // which was read
+			r.Artifacts[name] = text
+		}
 	}
 	return r.Clean(), nil
 }
@@ -109,7 +111,7 @@ func (r *Runner) String() string { return "command.Runner" + r.describe() }
 // A command is what an [Evaluator] and a [Runner] have in common.
 type command struct {
 	cfg    Config
-	plan   *sandbox.Plan
+	steps  []step
 	report Report
 }
 
@@ -119,26 +121,22 @@ func newCommand(cfg Config, ms []sandbox.Mechanism) (command, error) {
 		return command{}, err
 	}
 	plan, err := sandbox.NewCommandPlan(cfg.Isolation, ms)
+	if err == nil {
+		plan, err = plan.Hiding(cfg.Hide)
+	}
 	if err != nil {
 		return command{}, fmt.Errorf("command: %w", err)
 	}
-	c := command{cfg: cfg, plan: plan}
-	c.report = c.plan.ContainReport()
+	c := command{cfg: cfg, report: plan.ContainReport()}
+	if c.steps, err = cfg.steps(plan); err != nil {
+		return command{}, err
+	}
 	if err := c.report.Err(); err != nil && cfg.Isolation == Strict {
 		return command{}, fmt.Errorf("command: %w", err)
 	}
-	args := []any{"isolation", cfg.Isolation.String(), "inForce", c.report.InForce()}
-	if missing := c.report.Reasons(); missing != "" && cfg.Isolation != None {
-		cfg.Logger.Warn("command: candidates are not fully contained", append(args, "missing", missing)...)
-	} else {
-		cfg.Logger.Info("command: how candidates are contained", args...)
-	}
+	c.report.Announce(cfg.Logger, "command", cfg.Isolation)
 	return c, nil
 }
 
 // Isolation says which mechanisms of containment are in force.
 func (c *command) Isolation() Report { return c.report }
-
-func (c *command) describe() string {
-	return fmt.Sprintf("(%s %s)", filepath.Base(c.cfg.Args[0]), strings.Join(c.cfg.Args[1:], " "))
-}

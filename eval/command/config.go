@@ -41,21 +41,37 @@ type Report = sandbox.Report
 // Config says how candidates are run. Limits of too little are errors: Timeout and CPU are at least 1 ms,
 // Memory 1 MiB, OpenFiles 16, OutputBytes 2, the others 1.
 type Config struct {
-	// Args are the command and its arguments. In each, {program} stands for the path of the
-	// candidate's file, {entry} for the name of the function that a [Runner] is asked to run, and
-	// {folder} for the working directory, which is a temporary folder. Required; {program} may be
-	// missing only if there is a Template.
+	// Args are the command and its arguments, where one command is all. It means the same as Run.
 	Args []string
+	// Build, Run and Score are the commands of up to three steps; a nil one is left out. Run is required, here or in
+	// Args. Each step is contained by itself, and begins when every process of the one before
+	// it is dead, with an empty working directory and an empty HOME of its own. So a scorer finds nothing of a
+	// candidate but what it looks for in {run} and {build}:
+	//
+	//	Build: []string{"cc", "-O2", "-o", "a.out", "{program}"},
+	//	Run:   []string{"{build}/a.out"},
+	//	Score: []string{"python3", "/opt/task/score.py", "{run}/answer.txt"},
+	//
+	// In each argument {program} stands for the path of the candidate's file, {entry} for the name of the function
+	// that a [Runner] is asked to run, {folder} for the step's working directory, and {build} and {run} for those
+	// of earlier steps, which a later step can only read. The first step finds Template in its working directory,
+	// and the candidate's file. Later steps get a fresh copy of the file elsewhere.
+	//
+	// What Build makes can be executed in later steps. Score reads what Run printed, at most ResultBytes, on its standard
+	// input. It finds no links and pipes in {run} and {build}, and sees nothing of Writable. The last
+	// step prints the result. A step that fails makes the program invalid, and those after it are left out.
+	//
+	// {program} may be missing in all only if there is a Template.
+	Build, Run, Score []string
 	// File is the name of the candidate's file; "" means "program". A compiler may insist on an
 	// ending.
 	File string
-	// Template is a folder that is copied into the working directory for each candidate, before the
+	// Template is a folder that is copied into the working directory of the first step for each candidate, before the
 	// candidate's file is put there; "" means that it holds nothing else. Files keep their modes, which
-	// candidates cannot change where they are contained: a compiler's output can be executed only if it is
-	// written into a file of the template that can.
+	// candidates cannot change where they are contained: see Build.
 	Template string
 
-	// Timeout is the wall time of one candidate; 0 means 60 s.
+	// Timeout is the wall time of each step; 0 means 60 s.
 	Timeout time.Duration
 	// CPU is the processor time of one process; 0 means a second more than Timeout, so that it is
 	// always Timeout that a program reaches which loops in one thread.
@@ -74,16 +90,22 @@ type Config struct {
 	// ResultBytes is the size of the JSON on standard output; 0 means 4 MiB.
 	ResultBytes int
 
-	// Writable are folders, besides the temporary one, that candidates may write to. What one leaves
-	// there the next one finds, so a hostile one can spoil them: use them for caches.
+	// Writable are folders, besides the temporary one, that candidates may write to, but Score may not. What one
+	// leaves there the next one finds, so a hostile one can spoil them: use them for caches.
 	Writable []string
+	// Hide names files and folders that no step may read: credentials. They must be there. A file that another takes
+	// the place of while a step runs, as rotated credentials do, is hidden only by the folder that it is in.
+	// On Linux it is an error at start if neither private mounts nor Landlock can hide them. [None] hides
+	// nothing, nor does another system.
+	Hide []string
 	// Isolation is what is required of containment.
 	Isolation Isolation
 	// Env holds what candidates see of the environment, NAME=value, or NAME for the value that
 	// this process has. Besides, PATH is a fixed list of folders, HOME and TMPDIR are a folder for
 	// temporary files, and LANG is C.UTF-8.
 	Env []string
-	// Logger gets a line at start with the mechanisms that are in force; nil means [slog.Default].
+	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are not;
+	// nil means [slog.Default].
 	Logger *slog.Logger
 }
 
@@ -101,22 +123,22 @@ func (c Config) filled() (Config, error) {
 	c.FileBytes = cmp.Or(c.FileBytes, 64<<20)
 	c.OutputBytes = cmp.Or(c.OutputBytes, 32<<10)
 	c.ResultBytes = cmp.Or(c.ResultBytes, 4<<20)
-	c.Args, c.Env, c.Writable = slices.Clone(c.Args), slices.Clone(c.Env), slices.Clone(c.Writable)
+	c.Env, c.Writable, c.Hide = slices.Clone(c.Env), slices.Clone(c.Writable), slices.Clone(c.Hide)
+	c.Args, c.Build = slices.Clone(c.Args), slices.Clone(c.Build)
+	c.Run, c.Score = slices.Clone(c.Run), slices.Clone(c.Score)
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
 	if err := c.validate(); err != nil {
 		return c, err
 	}
+	c = c.command()
 	return c, c.resolve()
 }
 
 func (c Config) validate() error {
-	if len(c.Args) == 0 || c.Args[0] == "" {
-		return fmt.Errorf("command: Config.Args is %q: need a command", c.Args)
-	}
-	if !slices.ContainsFunc(c.Args, func(a string) bool { return strings.Contains(a, "{program}") }) && c.Template == "" {
-		return fmt.Errorf("command: Config.Args is %q: need {program}, where the path of the candidate's file goes", c.Args)
+	if err := c.validateSteps(); err != nil {
+		return err
 	}
 	if c.File != filepath.Base(c.File) || strings.HasPrefix(c.File, ".") {
 		return fmt.Errorf("command: Config.File is %q: want a name without folders", c.File)
@@ -144,17 +166,22 @@ func (c Config) validate() error {
 	return nil
 }
 
-// resolve finds the command and the folders, so that what is missing is known before anything is
+// resolve finds the commands and the folders, so that what is missing is known before anything is
 // paid for.
 func (c *Config) resolve() error {
-	path, err := exec.LookPath(c.Args[0])
-	if err == nil {
-		path, err = filepath.Abs(path)
+	for _, s := range c.commands() {
+		if strings.HasPrefix(s.args[0], "{build}") || strings.HasPrefix(s.args[0], "{folder}") {
+			continue // it is not there yet
+		}
+		path, err := exec.LookPath(s.args[0])
+		if err == nil {
+			path, err = filepath.Abs(path)
+		}
+		if err != nil {
+			return fmt.Errorf("command: looking for %s: %w", s.args[0], err)
+		}
+		s.args[0] = path
 	}
-	if err != nil {
-		return fmt.Errorf("command: looking for %s: %w", c.Args[0], err)
-	}
-	c.Args[0] = path
 	folders := []*string{}
 	if c.Template != "" {
 		folders = append(folders, &c.Template)
@@ -163,6 +190,7 @@ func (c *Config) resolve() error {
 		folders = append(folders, &c.Writable[i])
 	}
 	for _, f := range folders {
+		var err error
 		if *f, err = filepath.Abs(*f); err != nil {
 			return fmt.Errorf("command: looking for a folder: %w", err)
 		}

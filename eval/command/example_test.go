@@ -61,24 +61,43 @@ func ExampleConfig() {
 	// command: Config.Args is ["sh" "evaluate.sh"]: need {program}, where the path of the candidate's file goes
 }
 
-// Candidates in C, each compiled and run in a folder of its own. As files cannot be made executable there,
-// what the compiler makes is written into run, an empty file of the template that is.
+// Candidates in C, each compiled in one step and run in another.
 func ExampleConfig_compiled() {
 	r, err := command.NewRunner(command.Config{
-		Args:      []string{"sh", "-c", "cc -O2 -o {folder}/a.out {program} -lm && cat {folder}/a.out > {folder}/run && {folder}/run {entry}"},
+		Build:     []string{"cc", "-O2", "-o", "a.out", "{program}", "-lm"},
+		Run:       []string{"{build}/a.out", "{entry}"},
 		File:      "candidate.c",
-		Template:  "template",
-		Timeout:   30 * time.Second, // with compiling
+		Timeout:   30 * time.Second, // of each step
 		Memory:    1 << 30,          // of one process
 		Processes: 16,               // the compiler has some
 		Env:       []string{"OMP_NUM_THREADS=1", "LD_LIBRARY_PATH"},
 		Isolation: command.Strict,
 	})
 	if err != nil {
-		log.Fatal(err) // which names what is missing: the command, the template, a mechanism
+		log.Fatal(err) // which names what is missing: the command, a folder, a mechanism
 	}
 	out, err := r.Run(context.Background(), "#include <stdio.h>\nint main() { puts(\"[1, 2]\"); }", "points")
 	fmt.Printf("%s %v\n", out, err)
+}
+
+// A scorer reads what the candidate printed, and the files that it left in {run}. It runs when every process of the
+// candidate is dead, in a folder and with a HOME that the candidate never had.
+func ExampleConfig_scored() {
+	e, err := command.NewEvaluator(command.Config{
+		Run:    []string{"awk", "-f", "{program}", "/dev/null"},
+		Score:  []string{"awk", "{ sum += $1 } END { print sum }", "/dev/stdin", "{run}/more"},
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := e.Evaluate(context.Background(), `BEGIN { print 40; print 2 > "more"; print 1e9 > "other" }`)
+	fmt.Println(res.Score, res.Valid, err)
+	res, err = e.Evaluate(context.Background(), `BEGIN { print 1e9; exit 3 }`)
+	fmt.Println(res.Score, res.Valid, res.Reason, err)
+	// Output:
+	// 42 true <nil>
+	// 0 false Run exited with status 3 <nil>
 }
 
 // A flag for the level of isolation.

@@ -264,3 +264,5 @@ func TestCancel(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"syscall"
@@ -30,7 +31,25 @@ type outcome struct {
 	state          *os.ProcessState
 	stdout, stderr sandbox.Capture
 	text           []byte // the start of standard output, as much as may be JSON
-	scratch, work  string // its temporary folder, whose name differs each time, and the folder in it where it was started
+	place                 // where it was started, whose name differs each time
+
+	step    string            // its name; "" for a command without steps
+	earlier []place           // of the steps before it
+	said    map[string]string // what these printed on standard error
+	gone    bool              // nothing of it runs any more
+	lacks   string            // why the next step is not begun
+	stuck   []string          // files that it could not make executable
+}
+
+// takeOver notes what the step before printed.
+func (o *outcome) takeOver(before *outcome) {
+	if o.said = make(map[string]string); before == nil {
+		return
+	}
+	maps.Copy(o.said, before.said)
+	if before.stderr.Size() > 0 {
+		o.said[strings.ToLower(before.step)+" stderr"] = before.relative(before.stderr.String())
+	}
 }
 
 // fault returns what the candidate did wrong, nil if the command ended well.
@@ -44,10 +63,15 @@ func (o *outcome) fault(c Config) *eval.ProgramError {
 	case crowded:
 		reason = fmt.Sprintf("had more than %d processes and threads", c.Processes)
 	default:
-		if o.state.Success() {
+		if o.state.Success() && o.lacks == "" {
 			return nil
 		}
-		reason = o.ending(c)
+		if reason = o.lacks; reason == "" {
+			reason = o.ending(c)
+		}
+	}
+	if o.step != "" {
+		reason = o.step + " " + reason
 	}
 	return &eval.ProgramError{Reason: reason, Artifacts: o.artifacts()}
 }
@@ -65,13 +89,28 @@ func (o *outcome) ending(c Config) string {
 	case number == 0:
 		reason := fmt.Sprintf("exited with status %d", code)
 		if line := lastLine(o.stderr.String()); line != "" {
-			reason += ": " + o.relative(line)
+			reason += ": " + o.relative(line) + o.cure(line)
 		}
 		return reason
 	case code >= 0:
 		return fmt.Sprintf("exited with status %d, as after signal %d (%v)", code, number, syscall.Signal(number))
 	}
 	return fmt.Sprintf("was ended by signal %d (%v)", number, syscall.Signal(number))
+}
+
+// cure returns what to do if a command failed because it tried to execute a file that it had made.
+func (o *outcome) cure(line string) string {
+	at, name := -1, ""
+	for _, n := range o.stuck { // the one that is named last, as a shell names its script first
+		if i := strings.LastIndex(line, n); i > at {
+			at, name = i, n
+		}
+	}
+	if at < 0 || !strings.Contains(line, "ermission denied") {
+		return ""
+	}
+	return fmt.Sprintf(" (a command cannot make files executable here: "+
+		"make %s in Config.Build, and execute it as {build}/%s in Config.Run)", name, name)
 }
 
 // Signals, by their numbers on every system that has them, and how a shell reports them.
@@ -122,7 +161,7 @@ func countJSON(out []byte) (n int) {
 
 // artifacts returns what was printed.
 func (o *outcome) artifacts() map[string]string {
-	m := make(map[string]string)
+	m := maps.Clone(o.said)
 	if o.stdout.Size() > 0 {
 		m["stdout"] = o.relative(o.stdout.String())
 	}
@@ -133,5 +172,8 @@ func (o *outcome) artifacts() map[string]string {
 }
 
 func (o *outcome) relative(text string) string {
+	for _, p := range o.earlier {
+		text = strings.ReplaceAll(text, p.work, p.placeholder())
+	}
 	return sandbox.Relative(sandbox.Relative(text, o.work), o.scratch)
 }

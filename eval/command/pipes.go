@@ -13,12 +13,8 @@ import (
 // carries a result is a socket: scripts write to /dev/stderr, which has to be opened by its name.
 type pipes struct{ theirs, ours []*os.File }
 
-func openPipes() (p pipes, err error) {
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return p, fmt.Errorf("command: opening an input: %w", err)
-	}
-	p.theirs = append(p.theirs, null)
+func openPipes(input *os.File) (p pipes, err error) {
+	p.theirs = append(p.theirs, input)
 	for _, open := range []func() (ours, theirs *os.File, err error){resultPair, os.Pipe} {
 		r, w, err := open()
 		if err != nil {

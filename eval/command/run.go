@@ -13,67 +13,185 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// run runs the command on program in a temporary folder, and removes the folder. The working directory
-// is in it, beside one for temporary files: some tools mistrust what lies right among those.
-func (c *command) run(ctx context.Context, program, entry string) (o *outcome, err error) {
-	scratch, err := os.MkdirTemp("", "evoalloc-command-")
-	if err != nil {
-		return o, fmt.Errorf("command: making a temporary folder: %w", err)
-	}
-	made := scratch
-	defer func() { err = errors.Join(err, sandbox.Remove(made)) }()
-	if scratch, err = filepath.EvalSymlinks(made); err != nil {
-		return o, fmt.Errorf("command: finding the temporary folder: %w", err)
-	}
-	work, tmp := filepath.Join(scratch, "work"), filepath.Join(scratch, "tmp")
-	if err := errors.Join(os.Mkdir(work, 0o700), os.Mkdir(tmp, 0o700)); err != nil {
-		return o, fmt.Errorf("command: making a temporary folder: %w", err)
-	}
-	if c.cfg.Template != "" {
-		if err := os.CopyFS(work, os.DirFS(c.cfg.Template)); err != nil {
-			return o, fmt.Errorf("command: copying %s: %w", c.cfg.Template, err)
-		}
-	}
-	file := filepath.Join(work, c.cfg.File)
-	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
-		return o, fmt.Errorf("command: writing the candidate: %w", err)
-	}
-	args := make([]string, len(c.cfg.Args))
-	fill := strings.NewReplacer("{program}", file, "{entry}", entry, "{folder}", work)
-	for i, a := range c.cfg.Args {
-		args[i] = fill.Replace(a)
-	}
-	return c.start(ctx, args, scratch)
+// An evaluation is the way of one candidate through the steps.
+type evaluation struct {
+	*command
+	program, entry string
+	places         []place // of the steps so far, the last of them first
 }
 
-// start starts the command, and follows it to its end.
-func (c *command) start(ctx context.Context, args []string, scratch string) (*outcome, error) {
-	work := filepath.Join(scratch, "work")
-	o := &outcome{scratch: scratch, work: work}
-	o.stdout.Keep, o.stderr.Keep = c.cfg.OutputBytes/2, c.cfg.OutputBytes/2
-	stop := make(stopper, 1)
-	pipes, err := openPipes()
+// A place is where a step runs. The working directory is in its folder, beside one for temporary files: some tools
+// mistrust what lies right among those. Each step's folder is made when nothing of the steps before it runs, so
+// nothing in it is theirs.
+type place struct {
+	step                string
+	made, scratch, work string // the folder, without links in its path, and the working directory in it
+}
+
+// placeholder is what stands for the working directory in a later step, and in what a later step prints.
+func (p place) placeholder() string { return "{" + strings.ToLower(p.step) + "}" }
+
+// run runs the steps on program until one fails, each in a temporary folder, and removes the folders.
+func (c *command) run(ctx context.Context, program, entry string) (o *outcome, err error) {
+	e := evaluation{command: c, program: program, entry: entry}
+	defer func() { err = errors.Join(err, e.remove()) }()
+	for i := range c.steps {
+		s := &c.steps[i]
+		if o, err = e.step(ctx, s, o); err != nil || i+1 == len(c.steps) || o.fault(c.cfg) != nil {
+			return o, err
+		}
+		if o.lacks = e.handOver(o, c.steps[i+1].name); o.lacks != "" {
+			return o, nil
+		}
+	}
+	return o, nil
+}
+
+// handOver makes what the steps so far left fit for the next one, and returns what their last did wrong.
+func (e *evaluation) handOver(o *outcome, next string) string {
+	if !o.gone {
+		return "left processes that could not be ended"
+	}
+	if n := o.stdout.Size(); next == stepScore && n > e.cfg.ResultBytes {
+		return fmt.Sprintf("printed %d bytes on standard output, more than the %d allowed", n, e.cfg.ResultBytes)
+	}
+	settled := e.places[:1]
+	if next == stepScore {
+		settled = e.places // links are taken out of all
+	}
+	for _, p := range settled {
+		s := settling{execute: p.step == stepBuild, plain: next == stepScore}
+		s.inside = e.report.Has(sandbox.MountNS) || e.report.Has(sandbox.Landlock)
+		if err := s.settle(p.scratch, filepath.Base(p.work)); err != nil {
+			return sandbox.Relative(err.Error(), p.scratch)
+		}
+	}
+	return ""
+}
+
+// remove removes the folders.
+func (e *evaluation) remove() (err error) {
+	for _, p := range e.places {
+		err = errors.Join(err, sandbox.Remove(p.made))
+	}
+	return err
+}
+
+// step runs one step after the one that ended as before, nil if it is the first.
+func (e *evaluation) step(ctx context.Context, s *step, before *outcome) (*outcome, error) {
+	p, err := e.place(s.name)
 	if err != nil {
 		return nil, err
 	}
+	file := filepath.Join(p.work, e.cfg.File)
+	if before != nil {
+		file = filepath.Join(p.scratch, "program", e.cfg.File)
+		err = os.Mkdir(filepath.Dir(file), 0o700)
+	} else if e.cfg.Template != "" {
+		if err := os.CopyFS(p.work, os.DirFS(e.cfg.Template)); err != nil {
+			return nil, fmt.Errorf("command: copying %s: %w", e.cfg.Template, err)
+		}
+	}
+	if err = errors.Join(err, os.WriteFile(file, []byte(e.program), 0o600)); err != nil {
+		return nil, fmt.Errorf("command: writing the candidate: %w", err)
+	}
+	words := []string{"{program}", file, "{entry}", e.entry, "{folder}", p.work}
+	o := &outcome{place: p, earlier: e.places[1:]}
+	for _, q := range o.earlier {
+		words = append(words, q.placeholder(), q.work)
+	}
+	if len(e.steps) > 1 {
+		o.step = s.name
+	}
+	args := make([]string, len(s.args))
+	for i, a := range s.args {
+		args[i] = strings.NewReplacer(words...).Replace(a)
+	}
+	input, err := e.input(s, before, p)
+	if err != nil {
+		return nil, err
+	}
+	o.takeOver(before)
+	return o, e.start(ctx, s, args, input, o)
+}
+
+// place makes a place for a step.
+func (e *evaluation) place(name string) (p place, err error) {
+	p.step = name
+	if p.made, err = os.MkdirTemp("", "evoalloc-command-"); err != nil {
+		return p, fmt.Errorf("command: making a temporary folder: %w", err)
+	}
+	e.places = append([]place{p}, e.places...)
+	if p.scratch, err = filepath.EvalSymlinks(p.made); err != nil {
+		return p, fmt.Errorf("command: finding the temporary folder: %w", err)
+	}
+	p.work = filepath.Join(p.scratch, "work")
+	if err := errors.Join(os.Mkdir(p.work, 0o700), os.Mkdir(p.tmp(), 0o700)); err != nil {
+		return p, fmt.Errorf("command: making a temporary folder: %w", err)
+	}
+	e.places[0] = p
+	return p, nil
+}
+
+// tmp is the folder for temporary files, which is HOME as well.
+func (p place) tmp() string { return filepath.Join(p.scratch, "tmp") }
+
+// input opens what a step reads on standard input: for Score what Run printed, for others nothing.
+func (e *evaluation) input(s *step, before *outcome, p place) (*os.File, error) {
+	path := os.DevNull
+	if s.name == stepScore {
+		path = filepath.Join(p.scratch, "printed")
+		if err := os.WriteFile(path, before.text, 0o400); err != nil {
+			return nil, fmt.Errorf("command: writing what the candidate printed: %w", err)
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("command: opening an input: %w", err)
+	}
+	return f, nil
+}
+
+// start starts a command, and follows it to its end.
+func (e *evaluation) start(ctx context.Context, s *step, args []string, input *os.File, o *outcome) error {
+	o.stdout.Keep, o.stderr.Keep = e.cfg.OutputBytes/2, e.cfg.OutputBytes/2
+	stop := make(stopper, 1)
+	pipes, err := openPipes(input)
+	if err != nil {
+		return err
+	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Env = work, c.cfg.environ(filepath.Join(scratch, "tmp"))
+	cmd.Dir, cmd.Env = o.work, e.cfg.environ(o.tmp())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes.theirs[0], pipes.theirs[1], pipes.theirs[2]
-	process, err := c.plan.Contain(cmd, c.cfg.bounds(), append([]string{scratch}, c.cfg.Writable...)...)
+	process, err := s.plan.Contain(cmd, e.cfg.bounds(), append([]string{o.scratch}, s.writable...)...)
 	closeAll(pipes.theirs)
 	if err != nil {
 		closeAll(pipes.ours)
-		return nil, fmt.Errorf("command: starting %s: %w", args[0], err)
+		return fmt.Errorf("command: starting %s: %w", args[0], err)
 	}
-	readers := pipes.read(o, c.cfg.ResultBytes, stop)
-	o.how = follow(ctx, process, stop, c.cfg.Timeout)
+	readers := pipes.read(o, e.cfg.ResultBytes, stop)
+	o.how = follow(ctx, process, stop, e.cfg.Timeout)
+	o.gone = len(e.steps) == 1 || process.Gone(endTime)
 	pipes.hurry()
 	readers.Wait()
 	if err := ctx.Err(); err != nil && o.how == canceled {
-		return nil, fmt.Errorf("command: running a candidate: %w", err)
+		return fmt.Errorf("command: running a candidate: %w", err)
 	}
-	o.state = cmd.ProcessState
-	return o, nil
+	if o.state = cmd.ProcessState; !o.state.Success() && e.report.Has(sandbox.Seccomp) {
+		o.stuck = stuck(o.work)
+	}
+	return nil
+}
+
+// stuck returns the files in a command's folder that it could not make executable, as modes cannot be changed there.
+func stuck(dir string) (names []string) {
+	entries, _ := os.ReadDir(dir) // of a folder that cannot be read nothing is known
+	for _, e := range entries[:min(len(entries), 1000)] {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Mode()&0o100 == 0 {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
 
 // follow waits for the end of the process, and kills it when its time is up or it is stopped.

@@ -7,6 +7,14 @@ import (
 	"syscall"
 )
 
+// hardLinks returns how many names a file has.
+func hardLinks(info os.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink)
+	}
+	return 1
+}
+
 // signal returns the signal that ended a process, 0 if none did.
 func signal(state *os.ProcessState) int {
 	if s, ok := state.Sys().(syscall.WaitStatus); ok && s.Signaled() {

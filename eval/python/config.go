@@ -75,6 +75,11 @@ type Config struct {
 	// ResultBytes is the size of a result as JSON; 0 means 4 MiB.
 	ResultBytes int
 
+	// Hide names files and folders that candidates must not read: credentials. Evaluators do not see them either.
+	// They must be there. A file that another takes the place of, as rotated credentials do, is hidden only by the
+	// folder that it is in. On Linux it is an error at start if neither private mounts nor Landlock can hide
+	// them. [None] hides nothing, nor does another system.
+	Hide []string
 	// Isolation is what is required of containment.
 	Isolation Isolation
 	// Env holds what candidates see of the environment, NAME=value, or NAME for the value that
@@ -82,7 +87,8 @@ type Config struct {
 	// need are set to fixed values; PYTHONPATH, PYTHONHOME, PYTHONUSERBASE, LD_LIBRARY_PATH
 	// and DYLD_LIBRARY_PATH are passed on, as an interpreter may not start without.
 	Env []string
-	// Logger gets a line at start with the mechanisms that are in force; nil means [slog.Default].
+	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are not;
+	// nil means [slog.Default].
 	Logger *slog.Logger
 }
 
@@ -102,7 +108,7 @@ func (c Config) filled(processes int) (Config, error) {
 	c.ScratchBytes = cmp.Or(c.ScratchBytes, 256<<20)
 	c.OutputBytes = cmp.Or(c.OutputBytes, 32<<10)
 	c.ResultBytes = cmp.Or(c.ResultBytes, 4<<20)
-	c.Imports, c.Env = slices.Clone(c.Imports), slices.Clone(c.Env)
+	c.Imports, c.Env, c.Hide = slices.Clone(c.Imports), slices.Clone(c.Env), slices.Clone(c.Hide)
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}

@@ -39,7 +39,8 @@ type EvaluatorConfig struct {
 //
 // The evaluator is imported afresh for every program, in a contained process forked for it, with its
 // folder as working directory, which like everything but the temporary folder it cannot write to;
-// what it imports from outside its folder is imported once, beforehand.
+// what it imports from outside its folder is imported once, beforehand. On Linux that holds for the programs
+// that it runs by subprocess and sys.executable as well; see docs/security.md.
 //
 // An evaluator that runs the program in its own process can be made to return any score, by a
 // program that means to; see docs/security.md. One that runs it in another process cannot.

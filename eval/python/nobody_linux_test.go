@@ -13,7 +13,7 @@ import (
 // asNobody are the tests that are run as an ordinary user as well where the tests run as root: what is
 // stopped for one need not be for the other.
 var asNobody = []string{"TestHostile", "TestHostileInEvaluator", "TestRunnerProcesses", "TestAttacks", "TestSiblings", "TestOwnProcess",
-	"TestForgery", "TestUnclean", "TestCancel", "TestHonestNeeds"}
+	"TestForgery", "TestHostilePrograms", "TestUnclean", "TestCancel", "TestHonestNeeds", "TestHide"}
 
 // TestAsNobody runs this test's own program as the user nobody.
 func TestAsNobody(t *testing.T) {

@@ -26,6 +26,10 @@ type pool struct {
 	closed bool
 	idle   []*zygote
 	busy   map[*zygote]bool
+
+	removals chan struct{}  // has room for as many removals as may go on beside evaluations
+	removing sync.WaitGroup // for these
+	stop     chan struct{}  // closed when they end at once
 }
 
 // newPool starts the first zygote, and returns what it found.
@@ -34,7 +38,8 @@ func newPool(ctx context.Context, k *kind, size int) (*pool, hello, error) {
 	if err != nil {
 		return nil, h, err
 	}
-	p := &pool{kind: k, size: int64(size), sem: semaphore.NewWeighted(int64(size)), idle: []*zygote{z}, busy: make(map[*zygote]bool)}
+	p := &pool{kind: k, size: int64(size), sem: semaphore.NewWeighted(int64(size)), idle: []*zygote{z}, busy: make(map[*zygote]bool),
+		removals: make(chan struct{}, size), stop: make(chan struct{})}
 	return p, h, nil
 }
 
@@ -150,11 +155,34 @@ func (p *pool) put(z *zygote, fit bool) bool {
 		return true
 	}
 	p.mu.Unlock()
-	err := z.close()
-	if err != nil {
-		p.kind.log.Warn("python: a candidate's folder is left behind", "folder", printable.Line(z.scratch), "why", printable.Line(short(err.Error())))
+	z.end()
+	return p.remove(z)
+}
+
+// removeTime is how long an evaluation waits for the removal of what its candidate left.
+const removeTime = time.Second
+
+// remove removes what an ended zygote leaves. Where that takes long it goes on beside other evaluations, and counts as
+// done. Not more removals go on at once than evaluations, so candidates cannot leave folders faster than they are removed.
+func (p *pool) remove(z *zygote) bool {
+	p.removals <- struct{}{}
+	done := make(chan error, 1)
+	p.removing.Go(func() {
+		err := z.removeScratch(p.stop)
+		<-p.removals
+		if err != nil {
+			p.kind.log.Warn("python: a candidate's folder is left behind", "folder", printable.Line(z.scratch), "why", printable.Line(short(err.Error())))
+		}
+		done <- err
+	})
+	timer := time.NewTimer(removeTime)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err == nil
+	case <-timer.C:
+		return true
 	}
-	return err == nil
 }
 
 func (p *pool) isClosed() bool {
@@ -163,9 +191,13 @@ func (p *pool) isClosed() bool {
 	return p.closed
 }
 
-// close ends all zygotes, even those that run a candidate, and waits until they are gone.
+// close ends all zygotes, even those that run a candidate, and waits until they are gone. What takes long to remove is
+// left to the next process that makes such folders.
 func (p *pool) close() error {
 	p.mu.Lock()
+	if !p.closed {
+		time.AfterFunc(endTime, func() { close(p.stop) })
+	}
 	p.closed = true
 	idle := p.idle
 	p.idle = nil
@@ -179,5 +211,6 @@ func (p *pool) close() error {
 	}
 	_ = p.sem.Acquire(context.Background(), p.size) // no deadline, so no error
 	p.sem.Release(p.size)
+	p.removing.Wait()
 	return errors.Join(errs...)
 }

@@ -59,6 +59,9 @@ func newKind(ctx context.Context, cfg Config, mechanisms []sandbox.Mechanism, st
 		return nil, err
 	}
 	plan, err := sandbox.NewPlan(cfg.Isolation, mechanisms)
+	if err == nil {
+		plan, err = plan.Hiding(cfg.Hide)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("python: %w", err)
 	}
@@ -85,7 +88,7 @@ func open(ctx context.Context, cfg Config, k *kind) (*pool, Report, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, p.close())
 	}
-	announce(cfg.Logger, cfg.Isolation, report)
+	report.Announce(cfg.Logger, "python", cfg.Isolation)
 	return p, report, nil
 }
 

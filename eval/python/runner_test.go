@@ -299,18 +299,6 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestAnnounce warns of what is missing, by name, unless nothing was wanted.
-func TestAnnounce(t *testing.T) {
-	var log bytes.Buffer
-	r := sandbox.NewReport(sandbox.Mechanisms()[:3], map[sandbox.Mechanism]string{sandbox.Limits: "not here"})
-	announce(slog.New(slog.NewTextHandler(&log, nil)), BestEffort, r)
-	announce(slog.New(slog.NewTextHandler(&log, nil)), None, r)
-	lines := strings.Split(log.String(), "\n")
-	if !strings.Contains(lines[0], "level=WARN") || !strings.HasSuffix(lines[0], `missing="resource limits (not here)"`) || !strings.Contains(lines[1], "level=INFO") {
-		t.Errorf("logged %q", lines)
-	}
-}
-
 func TestConfigErrors(t *testing.T) {
 	needPython(t)
 	for _, c := range []struct {

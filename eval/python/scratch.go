@@ -36,8 +36,9 @@ func newScratch() (dir string, release func(), err error) {
 	return real, release, nil
 }
 
-// removeScratch removes the folder, whatever is in it.
-func (z *zygote) removeScratch() error {
+// removeScratch removes the folder, whatever is in it, unless stop is closed before. Then the next process that makes
+// such folders removes it.
+func (z *zygote) removeScratch(stop <-chan struct{}) error {
 	defer z.release()
-	return sandbox.Remove(z.scratch)
+	return sandbox.RemoveUntil(stop, z.scratch)
 }

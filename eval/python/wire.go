@@ -16,7 +16,7 @@ import (
 var harness embed.FS
 
 var (
-	serving = []string{"hooks", "confine", "child", "evaluate", "tidy", "serve"}
+	serving = []string{"hooks", "confine", "child", "evaluate", "tidy", "programs", "serve"}
 	probing = []string{"hooks", "child", "evaluate", "probe"}
 )
 

@@ -47,7 +47,7 @@ func startZygote(ctx context.Context, k *kind) (z *zygote, h hello, err error) {
 	}
 	z = &zygote{scratch: scratch, release: release, stderr: new(tail), kind: k}
 	if err := z.start(k); err != nil {
-		return nil, h, errors.Join(fmt.Errorf("python: starting %s: %w", k.interpreter, err), z.removeScratch())
+		return nil, h, errors.Join(fmt.Errorf("python: starting %s: %w", k.interpreter, err), z.removeScratch(nil))
 	}
 	if h, err = z.greet(ctx, k); err != nil {
 		if said := z.complaint(); said != "" && errors.Is(err, io.ErrUnexpectedEOF) {
@@ -162,10 +162,15 @@ const endTime = 5 * time.Second
 
 // close ends the interpreter and removes what it leaves.
 func (z *zygote) close() error {
+	z.end()
+	return z.removeScratch(nil)
+}
+
+// end ends the interpreter.
+func (z *zygote) end() {
 	z.kill()
 	_ = z.process.Wait()  // its error is that it was killed
 	_ = z.control.close() // nothing was written
-	return z.removeScratch()
 }
 
 // complaint ends the interpreter and returns what it last said on standard error.
@@ -205,14 +210,4 @@ func (k *kind) check(h hello, level Isolation) (Report, error) {
 		}
 	}
 	return r, nil
-}
-
-// announce logs what is in force, and louder what is not.
-func announce(log *slog.Logger, level Isolation, r Report) {
-	args := []any{"isolation", level.String(), "inForce", r.InForce()}
-	if missing := r.Reasons(); missing != "" && level != None {
-		log.Warn("python: candidates are not fully contained", append(args, "missing", missing)...)
-		return
-	}
-	log.Info("python: how candidates are contained", args...)
 }

@@ -27,9 +27,13 @@ type Clock int
 const (
 	// CPU is the processor time that all threads of the process used. What else the machine does hardly disturbs it.
 	CPU Clock = iota
-	// Wall is the time that passed, or the processor time if that is longer, as with several threads. It is for
-	// functions that wait.
-	Wall
+	// Elapsed is the time that passed. It is for functions that wait, and for those that compute on several processors
+	// at once (Config.Cores). Processor time used outside of a call counts as if it had passed.
+	//
+	// What else the machine does lengthens it. So the processors are watched: a pair during which other processes used
+	// more than a twentieth of one of its calls is timed again, up to Pairs times in all, and the pairs that were least
+	// disturbed count. The metric "strangers" of a result is the share that others used of the pairs that count.
+	Elapsed
 )
 
 // Config says what is timed. Its functions are called by one evaluation at a time.
@@ -57,11 +61,17 @@ type Config struct {
 	WarmUps int
 	// Clock is what the time of a call is; 0 means CPU.
 	Clock Clock
+	// Cores is how many processors both sides keep to; 0 means 1. A program gains by using several of them if the clock
+	// is Elapsed. Libraries that read OMP_NUM_THREADS and the like, and Go's runtime, start as many threads.
+	Cores int
 
 	// Timeout is the wall time of one call; 0 means 10 s.
 	Timeout time.Duration
 	// Load is the wall time that a process may take to start and to load its program; 0 means 60 s.
 	Load time.Duration
+	// Total is the wall time that a candidate may take for all of its calls, timed or not. 0 means Timeout, and 20 times
+	// what the baseline takes for its own calls: a program whose score is above 0.05 is not cut short.
+	Total time.Duration
 	// Memory is the address space of a process in bytes; 0 means 4 GiB.
 	Memory int64
 	// Bytes is the most that an input may have, and likewise an output; 0 means 64 MiB.
@@ -71,6 +81,7 @@ type Config struct {
 func (c Config) filled() (Config, error) {
 	c.Pairs = cmp.Or(c.Pairs, 15)
 	c.WarmUps = max(cmp.Or(c.WarmUps, 2), 0)
+	c.Cores = cmp.Or(c.Cores, 1)
 	c.Timeout = cmp.Or(c.Timeout, 10*time.Second)
 	c.Load = cmp.Or(c.Load, time.Minute)
 	c.Memory = cmp.Or(c.Memory, 4<<30)
@@ -95,16 +106,18 @@ func (c Config) validate() error {
 		return errors.New("timing: Config.Baseline is empty: need a program to compare with")
 	case c.Input == nil:
 		return errors.New("timing: Config.Input is nil: need what draws the input of a call")
-	case c.Clock != CPU && c.Clock != Wall:
-		return fmt.Errorf("timing: Config.Clock is %d: want CPU or Wall", c.Clock)
+	case c.Clock != CPU && c.Clock != Elapsed:
+		return fmt.Errorf("timing: Config.Clock is %d: want CPU or Elapsed", c.Clock)
 	}
 	for _, v := range []struct {
 		name         string
 		value, least int64
 	}{
 		{"Pairs", int64(c.Pairs), 1},
+		{"Cores", int64(c.Cores), 1},
 		{"Timeout", int64(c.Timeout), int64(time.Millisecond)},
 		{"Load", int64(c.Load), int64(time.Millisecond)},
+		{"Total", int64(cmp.Or(c.Total, time.Second)), int64(time.Millisecond)},
 		{"Memory", c.Memory, 1 << 20},
 		{"Bytes", int64(c.Bytes), 1},
 	} {

@@ -6,8 +6,10 @@ import (
 	crand "crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
 )
@@ -23,7 +25,14 @@ var _ eval.Evaluator = (*evaluator)(nil)
 
 // String describes the evaluator for people and journals.
 func (e *evaluator) String() string {
-	return fmt.Sprintf("timing.Evaluator(%d pairs, %d warm-ups)", e.cfg.Pairs, e.cfg.WarmUps)
+	text := fmt.Sprintf("timing.Evaluator(%d pairs, %d warm-ups", e.cfg.Pairs, e.cfg.WarmUps)
+	if e.cfg.Clock == Elapsed {
+		text += ", time that passed"
+	}
+	if e.cfg.Cores > 1 {
+		text += fmt.Sprintf(", %d processors", e.cfg.Cores)
+	}
+	return text + ")"
 }
 
 // Evaluate times program beside the baseline. After a failure that the machine may have caused it does so once more.
@@ -39,7 +48,7 @@ func (e *evaluator) Evaluate(ctx context.Context, program string) (eval.Result, 
 	if err != nil {
 		return blame(err, err)
 	}
-	return all.result(e.cfg.Clock).Clean(), nil
+	return all.result(e.cfg).Clean(), nil
 }
 
 // once times a candidate beside a baseline, both started anew.
@@ -111,7 +120,7 @@ func (e *evaluator) try(ctx context.Context) (err error) {
 	r := fresh()
 	for _, in := range append(e.cfg.Others(r), e.cfg.Input(r)) {
 		if err == nil {
-			_, err = e.call(ctx, s, in)
+			_, err = e.call(ctx, s, nil, in)
 		}
 	}
 	return errors.Join(notBlamed(s.explain(err)), s.close())
@@ -160,21 +169,33 @@ func (e *evaluator) play(ctx context.Context, baseline, candidate *side) (times,
 			all = append(all, p)
 		}
 	}
-	return all, nil
+	for again := 0; again < e.cfg.Pairs && all.disturbed(e.cfg) > again; again++ {
+		p, err := e.pair(ctx, baseline, candidate, e.cfg.Input(r), r.IntN(2) == 0)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, p)
+	}
+	return all.calmest(e.cfg), nil
+}
+
+// cpus returns the processors that both sides keep to.
+func (e *evaluator) cpus() []int {
+	return e.machine.cpus[:min(e.cfg.Cores, len(e.machine.cpus))]
 }
 
 // pair calls both sides with an input, in either order, and compares what they answer while both stand still.
 func (e *evaluator) pair(ctx context.Context, baseline, candidate *side, in []byte, first bool) (p pair, err error) {
 	if first {
-		p.candidate, err = e.call(ctx, candidate, in)
+		p.candidate, err = e.call(ctx, candidate, baseline, in)
 	}
 	if err == nil {
-		if p.baseline, err = e.call(ctx, baseline, in); err != nil {
+		if p.baseline, err = e.call(ctx, baseline, nil, in); err != nil {
 			return p, notBlamed(baseline.explain(err))
 		}
 	}
 	if err == nil && !first {
-		p.candidate, err = e.call(ctx, candidate, in)
+		p.candidate, err = e.call(ctx, candidate, baseline, in)
 	}
 	if err != nil {
 		return p, err
@@ -185,17 +206,33 @@ func (e *evaluator) pair(ctx context.Context, baseline, candidate *side, in []by
 	return p, errors.Join(notBlamed(baseline.settle(&p.baseline)), candidate.settle(&p.candidate))
 }
 
-// call calls one side, and looks at its input afterwards.
-func (e *evaluator) call(ctx context.Context, s *side, in []byte) (duration, error) {
+// call calls one side, and looks at its input afterwards. A candidate is beside the baseline; for that, beside is nil.
+func (e *evaluator) call(ctx context.Context, s, beside *side, in []byte) (duration, error) {
 	out := e.cfg.Output(in)
 	if len(in) > e.cfg.Bytes || out < 0 || out > e.cfg.Bytes {
 		return duration{}, fmt.Errorf("timing: an input has %d bytes and its output %d: Config.Bytes allows %d", len(in), out, e.cfg.Bytes)
 	}
-	took, err := s.call(ctx, in, out, e.cfg.Timeout)
+	limit, total := e.cfg.Timeout, e.total(beside)
+	took, err := s.call(ctx, in, out, min(limit, max(total-s.called, time.Millisecond)))
+	if err != nil && ctx.Err() == nil && s.called >= total {
+		err = fault("took longer than %v for all of its calls", total.Round(time.Millisecond))
+	}
 	if err == nil && !e.cfg.InputChanges && !bytes.Equal(s.input(), in) {
 		err = fault("changed its input")
 	}
 	return took, err
+}
+
+// total returns how long the calls of a candidate may take that is timed beside a baseline, which is nil for the baseline
+// itself.
+func (e *evaluator) total(beside *side) time.Duration {
+	switch {
+	case beside == nil:
+		return math.MaxInt64
+	case e.cfg.Total > 0:
+		return e.cfg.Total
+	}
+	return e.cfg.Timeout + 20*beside.called
 }
 
 // A hiccup is what went wrong without the program being known to be guilty: a machine that lacks memory ends good programs

@@ -31,18 +31,22 @@ type Report = sandbox.Report
 
 // MachineConfig says how a machine is used.
 type MachineConfig struct {
+	// Hide names files and folders that candidates must not read: credentials. They must be there. It is an error at
+	// start if neither private mounts nor Landlock can hide them. None hides nothing.
+	Hide []string
 	// Isolation is what is required of containment.
 	Isolation Isolation
-	// Logger gets a line at start with the mechanisms that are in force; nil means [slog.Default].
+	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are not;
+	// nil means [slog.Default].
 	Logger *slog.Logger
 }
 
-// A Machine times one candidate at a time, whichever of its evaluators is asked, on one processor. Make one in a
-// process: those of two Machines disturb each other. It is safe for concurrent use.
+// A Machine times one candidate at a time, whichever of its evaluators is asked, on one processor or on as many as
+// Config.Cores says. Make one in a process: those of two Machines disturb each other. It is safe for concurrent use.
 type Machine struct {
 	plan   *sandbox.Plan
 	report Report
-	cpu    int // on which both sides run; -1 if they cannot be kept on one
+	cpus   []int // that both sides may be kept to; the first ones are taken
 	limit  interface {
 		Around(eval.Evaluator) eval.Evaluator
 	}
@@ -57,18 +61,20 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 		return nil, fmt.Errorf("timing: MachineConfig.Isolation: %w", err)
 	}
 	plan, err := sandbox.NewCommandPlan(cfg.Isolation, sandbox.Mechanisms())
+	if err == nil {
+		plan, err = plan.Hiding(cfg.Hide)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("timing: %w", err)
 	}
-	m := &Machine{plan: plan, report: plan.ContainReport(), cpu: lastCPU()}
+	m := &Machine{plan: plan, report: plan.ContainReport(), cpus: allowedCPUs()}
 	if err := m.report.Err(); err != nil && cfg.Isolation == Strict {
 		return nil, fmt.Errorf("timing: %w", err)
 	}
-	if cfg.Isolation != None && plan.Alone() == nil {
+	if cfg.Isolation != None && plan.Timed() == nil {
 		return nil, fmt.Errorf("timing: needs seccomp, or work done by other processes would not be timed: %s", m.report.Reasons())
 	}
-	args := []any{"isolation", cfg.Isolation.String(), "inForce", m.report.InForce(), "missing", m.report.Reasons(), "cpu", m.cpu}
-	cmp.Or(cfg.Logger, slog.Default()).Info("timing: how candidates are contained", args...)
+	m.report.Announce(cmp.Or(cfg.Logger, slog.Default()), "timing", cfg.Isolation, "cpus", m.cpus)
 	refuse := eval.Func(func(context.Context, string) (eval.Result, error) {
 		return eval.Result{}, errors.New("timing: nothing to time")
 	})
@@ -86,13 +92,17 @@ func (m *Machine) Isolation() Report { return m.report }
 // known before anything is paid for.
 //
 // The metrics of a result are "speedup", which is the score; "seconds" and "baseline_seconds", the medians of both
-// times; "sd" of the ratios; "wall_speedup", the median ratio of the times that passed; and "pairs". The result of a
-// second evaluation differs, as times do.
+// times; "sd" of the ratios; "elapsed_speedup", the median ratio of the times that passed; "pairs"; and with the clock
+// Elapsed "strangers", the share of the processors' time that other processes used during the pairs that count, from 0
+// to 1. The result of a second evaluation differs, as times do.
 //
 // All evaluators of a Machine are behind one [eval.Limit] of 1.
 func (m *Machine) Evaluator(ctx context.Context, cfg Config) (eval.Evaluator, error) {
 	cfg, err := cfg.filled()
 	if err != nil {
+		return nil, err
+	}
+	if err := m.room(cfg); err != nil {
 		return nil, err
 	}
 	e := &evaluator{machine: m, cfg: cfg}
@@ -101,4 +111,16 @@ func (m *Machine) Evaluator(ctx context.Context, cfg Config) (eval.Evaluator, er
 		return nil, err
 	}
 	return m.limit.Around(e), nil
+}
+
+// room returns an error if the processors that cfg asks for are not there.
+func (m *Machine) room(cfg Config) error {
+	switch n := len(m.cpus); {
+	case cfg.Clock == Elapsed && n == 0:
+		return errors.New("timing: Config.Clock is Elapsed: this system does not say which processors a process may use, so both " +
+			"sides cannot be kept to the same ones; use CPU")
+	case cfg.Cores > max(n, 1):
+		return fmt.Errorf("timing: Config.Cores is %d: this process may use %d processors", cfg.Cores, n)
+	}
+	return nil
 }

@@ -19,8 +19,7 @@ func Python(interpreter, entry string) Build {
 		return Image{
 			Args:  []string{interpreter, "-I", "harness.py", "program.py", entry},
 			Files: map[string][]byte{"harness.py": harness, "program.py": []byte(program)},
-			Env: []string{"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",
-				"MKL_NUM_THREADS=1", "BLIS_NUM_THREADS=1"},
+			Env:   []string{"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"},
 		}, nil
 	}
 }

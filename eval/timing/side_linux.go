@@ -27,6 +27,8 @@ type side struct {
 	half    int
 	in, out int           // bytes of the last input and output
 	answer  []byte        // a copy of the last output
+	called  time.Duration // that passed during its calls
+	watched []int         // processors that are watched for other processes; nil for none
 	used    time.Duration // processor time when it was last stopped
 	stopped time.Time     // when that was
 	scratch string
@@ -51,8 +53,14 @@ func (e *evaluator) start(ctx context.Context, image Image) (*side, error) {
 	if err == nil {
 		err = s.launch(e, image)
 	}
+	if err == nil && len(e.cpus()) > 0 {
+		_ = s.pin(e.cpus()) // so that a program sees them while it is loaded; what counts is done by greet
+	}
 	if err == nil {
-		err = s.greet(ctx, e.machine.cpu, e.cfg.Load)
+		err = s.greet(ctx, e.cpus(), e.cfg.Load)
+	}
+	if e.cfg.Clock == Elapsed {
+		s.watched = e.cpus()
 	}
 	if err != nil {
 		return nil, errors.Join(s.explain(err), s.close())
@@ -98,10 +106,10 @@ func (s *side) launch(e *evaluator, image Image) error {
 	defer w.Close()
 	s.printed.Go(func() { s.read(r) })
 	cmd := exec.Command(image.Args[0], image.Args[1:]...)
-	cmd.Dir, cmd.Env = s.work(), s.environ(e.machine.plan, image)
+	cmd.Dir, cmd.Env = s.work(), s.environ(e, image)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = theirs, w, w, []*os.File{memory}
-	calls := e.cfg.Pairs + e.cfg.WarmUps + maxOthers
-	bounds := sandbox.Bounds{CPU: e.cfg.Load + time.Duration(calls)*e.cfg.Timeout, Memory: e.cfg.Memory, FileBytes: 16 << 20,
+	calls := 2*e.cfg.Pairs + e.cfg.WarmUps + maxOthers
+	bounds := sandbox.Bounds{CPU: e.cfg.Load + time.Duration(calls*e.cfg.Cores)*e.cfg.Timeout, Memory: e.cfg.Memory, FileBytes: 16 << 20,
 		OpenFiles: 256, Processes: 128, Itself: true}
 	if s.process, err = e.machine.plan.Contain(cmd, bounds, s.scratch); err != nil {
 		return fmt.Errorf("timing: starting %s: %w", image.Args[0], err)
@@ -112,12 +120,17 @@ func (s *side) launch(e *evaluator, image Image) error {
 // maxOthers is for how many calls that are not timed there is processor time.
 const maxOthers = 1000
 
-// environ tells the process of its memory, and by which filter it is to give up having other processes.
-func (s *side) environ(plan *sandbox.Plan, image Image) []string {
+// environ tells the process of its memory, of the filter by which it gives up having other processes, and how many
+// threads libraries start.
+func (s *side) environ(e *evaluator, image Image) []string {
 	tmp := filepath.Join(s.scratch, "tmp")
-	return append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" + tmp, "TMPDIR=" + tmp,
+	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" + tmp, "TMPDIR=" + tmp,
 		fmt.Sprintf("TIMING_SHARED=%d", descriptor), fmt.Sprintf("TIMING_HALF=%d", s.half),
-		"TIMING_ALONE=" + hex.EncodeToString(plan.Alone())}, image.Env...)
+		"TIMING_ALONE=" + hex.EncodeToString(e.machine.plan.Timed())}
+	for _, library := range []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOMAXPROCS"} {
+		env = append(env, fmt.Sprintf("%s=%d", library, e.cfg.Cores))
+	}
+	return append(env, image.Env...)
 }
 
 // share makes the memory. Its size is sealed: a process that cut it off would have us end at our next look.
@@ -170,8 +183,9 @@ func (s *side) read(r *os.File) {
 	}
 }
 
-// greet waits for the word that the program is loaded, stops the process, and has it keep to a processor.
-func (s *side) greet(ctx context.Context, cpu int, limit time.Duration) error {
+// greet waits for the word that the program is loaded, stops the process, and has it keep to the processors cpus. For
+// the clock CPU they are for the quality of measurements only, so a machine that knows none has none.
+func (s *side) greet(ctx context.Context, cpus []int, limit time.Duration) error {
 	if err := s.listen(ctx, limit); err != nil {
 		return err
 	}
@@ -181,12 +195,15 @@ func (s *side) greet(ctx context.Context, cpu int, limit time.Duration) error {
 	if err := s.quiet(); err != nil {
 		return err
 	}
-	s.pin(cpu)
-	return nil
+	if len(cpus) == 0 {
+		return nil
+	}
+	return s.pin(cpus)
 }
 
 // call has the process answer an input, and stops it when it says that it has. Its time is all that it used since
-// it was last settled: what it does before it is asked, or after its word, counts too.
+// it was last settled: what it does before it is asked, or after its word, counts too. On several processors it may
+// use more time than passes, so what it uses then is an upper bound of the time for which it computed.
 func (s *side) call(ctx context.Context, in []byte, out int, limit time.Duration) (duration, error) {
 	s.in, s.out = len(in), out
 	copy(s.shared, in)
@@ -197,19 +214,29 @@ func (s *side) call(ctx context.Context, in []byte, out int, limit time.Duration
 	if err := s.ask(uint64(len(in)), uint64(out)); err != nil {
 		return duration{}, err
 	}
-	before, begin := s.used, time.Now()
-	if err := unix.Kill(s.process.Pid(), unix.SIGCONT); err != nil {
-		return duration{}, s.ended()
-	}
-	err := s.listen(ctx, limit)
-	wall := time.Since(begin)
+	before, busy := s.used, atWork(s.watched)
+	asked, err := processorTime(s.process.Pid())
 	if err != nil {
 		return duration{}, err
 	}
-	if err := s.stop(); err != nil {
+	begin := time.Now()
+	if err := unix.Kill(s.process.Pid(), unix.SIGCONT); err != nil {
+		return duration{}, s.ended()
+	}
+	heard := s.listen(ctx, limit)
+	if s.called += time.Since(begin); heard != nil {
+		return duration{}, heard
+	}
+	answered, err := processorTime(s.process.Pid())
+	took := duration{elapsed: asked - before + time.Since(begin), strangers: atWork(s.watched) - busy - (answered - asked)}
+	if err == nil {
+		err = s.stop()
+	}
+	if err != nil {
 		return duration{}, err
 	}
-	return duration{cpu: s.used - before, wall: wall}, s.quiet()
+	took.cpu, took.elapsed = s.used-before, took.elapsed+s.used-answered
+	return took, s.quiet()
 }
 
 // askTime is how long there may be no room for what a process is asked.

@@ -2,9 +2,12 @@ package timing
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -48,7 +51,7 @@ func (s *side) settle(took *duration) error {
 	after := now - s.used
 	took.cpu, s.used = took.cpu+after, now
 	if after > 0 {
-		took.wall += time.Since(s.stopped)
+		took.elapsed += time.Since(s.stopped)
 	}
 	if after > mostAfter {
 		return perhaps("ran on for %v after it was stopped", after)
@@ -86,33 +89,66 @@ func processorTime(pid int) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// lastCPU returns the last processor that this process may use, as the first tends to be the system's own; -1 if it
-// is not known.
-func lastCPU() int {
+// allowedCPUs returns the processors that this process may use, the last one first, as the first tends to be the
+// system's own. It returns nil if they are not known.
+func allowedCPUs() (cpus []int) {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {
-		return -1
+		return nil
 	}
 	for cpu := len(set)*64 - 1; cpu >= 0; cpu-- {
 		if set.IsSet(cpu) {
-			return cpu
+			cpus = append(cpus, cpu)
 		}
 	}
-	return -1
+	return cpus
 }
 
-// pin has all threads of the process, and those that they start, keep to a processor. It is for the quality of
-// measurements and not against hostile programs, so it may fail: the clock counts all processors.
-func (s *side) pin(cpu int) {
-	if cpu < 0 {
-		return
-	}
+// pin has all threads of the stopped process, and those that they start, keep to some processors. The filter keeps the
+// program from changing that. A thread that has ended needs no processor.
+func (s *side) pin(cpus []int) error {
 	var set unix.CPUSet
-	set.Set(cpu)
-	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", s.process.Pid()))
+	for _, cpu := range cpus {
+		set.Set(cpu)
+	}
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", s.process.Pid()))
+	if err != nil {
+		return s.ended()
+	}
 	for _, e := range entries {
-		if tid, err := strconv.Atoi(e.Name()); err == nil {
-			_ = unix.SchedSetaffinity(tid, &set)
+		tid, err := strconv.Atoi(e.Name())
+		if err == nil {
+			err = unix.SchedSetaffinity(tid, &set)
+		}
+		if err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("timing: keeping a process to the processors %v: %w", cpus, err)
 		}
 	}
+	return nil
+}
+
+// atWork returns how long some processors have worked since the system was started, whoever had them: the machine under
+// this virtual one too. It returns 0 for none, and where the system does not tell.
+func atWork(cpus []int) (sum time.Duration) {
+	if len(cpus) == 0 {
+		return 0
+	}
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(stat)) {
+		fields := strings.Fields(line)
+		if len(fields) < 9 || !strings.HasPrefix(fields[0], "cpu") {
+			continue
+		}
+		if cpu, err := strconv.Atoi(fields[0][len("cpu"):]); err != nil || !slices.Contains(cpus, cpu) {
+			continue
+		}
+		for _, i := range []int{1, 2, 3, 6, 7, 8} { // user, nice, system, interrupts (6, 7), stolen; 4 and 5 are idle
+			n, _ := strconv.ParseInt(fields[i], 10, 64)
+			sum += time.Duration(n) * tick
+		}
+	}
+	return sum
 }

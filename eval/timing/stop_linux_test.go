@@ -42,7 +42,7 @@ func TestWoken(t *testing.T) {
 	if err := s.settle(&took); err != nil {
 		t.Errorf("while it stood still: %v", err)
 	}
-	kept, wall := s.copied(), took.wall
+	kept, elapsed := s.copied(), took.elapsed
 	if s.output()[0]++; kept[0] == s.output()[0] {
 		t.Error("what is checked changes with the process's memory")
 	}
@@ -55,8 +55,8 @@ func TestWoken(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "ran on for ") {
 		t.Errorf("when it was woken: %v after %v", err, took.cpu)
 	}
-	if took.wall < wall+50*time.Millisecond {
-		t.Errorf("when it was woken, the time that passed went from %v to %v", wall, took.wall)
+	if took.elapsed < elapsed+50*time.Millisecond {
+		t.Errorf("when it was woken, the time that passed went from %v to %v", elapsed, took.elapsed)
 	}
 }
 

@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -9,13 +10,16 @@ import (
 )
 
 // A duration is how long a call took.
-type duration struct{ cpu, wall time.Duration }
+type duration struct {
+	cpu, elapsed time.Duration
+	strangers    time.Duration // of the processors that are watched, used by other processes; it is exact to hundredths of a second
+}
 
 // by returns what a clock says, at least a nanosecond.
 func (d duration) by(c Clock) float64 {
 	took := d.cpu
-	if c == Wall {
-		took = max(d.cpu, d.wall)
+	if c == Elapsed {
+		took = d.elapsed
 	}
 	return max(took, 1).Seconds()
 }
@@ -23,10 +27,50 @@ func (d duration) by(c Clock) float64 {
 // A pair is how long both sides took for an input.
 type pair struct{ baseline, candidate duration }
 
+// tick is the unit of the kernel's clocks of processors.
+const tick = 10 * time.Millisecond
+
+// excess returns for how long other processes used the processors during a pair beyond what does no harm: a twentieth of
+// a call, and what the kernel's clock of hundredths of a second cannot tell.
+func (p pair) excess(cfg Config) time.Duration {
+	if cfg.Clock != Elapsed {
+		return 0
+	}
+	of := func(d duration) time.Duration { return d.strangers - time.Duration(cfg.Cores)*(d.elapsed/20+tick) }
+	return max(of(p.baseline), of(p.candidate), 0)
+}
+
 type times []pair
 
-// result returns the score of what was timed, by a clock.
-func (t times) result(c Clock) eval.Result {
+// disturbed returns during how many pairs other processes used the processors.
+func (t times) disturbed(cfg Config) (n int) {
+	for _, p := range t {
+		if p.excess(cfg) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// calmest returns the pairs that count: those during which other processes used the processors least, the first of equals.
+func (t times) calmest(cfg Config) times {
+	slices.SortStableFunc(t, func(a, b pair) int { return cmp.Compare(a.excess(cfg), b.excess(cfg)) })
+	return t[:min(cfg.Pairs, len(t))]
+}
+
+// strangers returns the share of the processors' time that other processes used, from 0 to 1.
+func (t times) strangers(cfg Config) float64 {
+	var used, all time.Duration
+	for _, p := range t {
+		used += p.baseline.strangers + p.candidate.strangers
+		all += time.Duration(cfg.Cores) * (p.baseline.elapsed + p.candidate.elapsed)
+	}
+	return min(max(used.Seconds()/max(all, 1).Seconds(), 0), 1)
+}
+
+// result returns the score of what was timed, by the clock of cfg.
+func (t times) result(cfg Config) eval.Result {
+	c := cfg.Clock
 	of := func(f func(pair) float64) []float64 {
 		xs := make([]float64, len(t))
 		for i, p := range t {
@@ -38,14 +82,18 @@ func (t times) result(c Clock) eval.Result {
 		return of(func(p pair) float64 { return p.baseline.by(c) / p.candidate.by(c) })
 	}
 	score := median(ratio(c))
-	return eval.Result{Valid: true, Score: score, Metrics: map[string]float64{
+	r := eval.Result{Valid: true, Score: score, Metrics: map[string]float64{
 		"speedup":          score,
 		"seconds":          median(of(func(p pair) float64 { return p.candidate.by(c) })),
 		"baseline_seconds": median(of(func(p pair) float64 { return p.baseline.by(c) })),
 		"sd":               deviation(ratio(c)),
-		"wall_speedup":     median(ratio(Wall)),
+		"elapsed_speedup":  median(ratio(Elapsed)),
 		"pairs":            float64(len(t)),
 	}}
+	if c == Elapsed {
+		r.Metrics["strangers"] = t.strangers(cfg)
+	}
+	return r
 }
 
 // median returns the middle of xs, which it sorts, or the mean of the two in the middle.

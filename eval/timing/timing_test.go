@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,7 +32,7 @@ func TestFaster(t *testing.T) {
 	if err != nil || !r.Valid || r.Score != r.Metrics["speedup"] || r.Score <= 1.1 {
 		t.Errorf("in blocks: %+v, %v", r, err)
 	}
-	if m := r.Metrics; m["pairs"] != 11 || m["seconds"] <= 0 || m["baseline_seconds"] <= m["seconds"] || m["wall_speedup"] <= 0 || m["sd"] < 0 {
+	if m := r.Metrics; m["pairs"] != 11 || m["seconds"] <= 0 || m["baseline_seconds"] <= m["seconds"] || m["elapsed_speedup"] <= 0 || m["sd"] < 0 {
 		t.Errorf("metrics %v", m)
 	}
 }
@@ -133,8 +134,10 @@ func TestConfig(t *testing.T) {
 		"Input":    func(c *Config) { c.Input = nil },
 		"Pairs":    func(c *Config) { c.Pairs = -1 },
 		"Clock":    func(c *Config) { c.Clock = 2 },
+		"Cores":    func(c *Config) { c.Cores = -1 },
 		"Timeout":  func(c *Config) { c.Timeout = 1 },
 		"Load":     func(c *Config) { c.Load = -1 },
+		"Total":    func(c *Config) { c.Total = -1 },
 		"Memory":   func(c *Config) { c.Memory = 1 },
 		"Bytes":    func(c *Config) { c.Bytes = -1 },
 	} {
@@ -173,20 +176,46 @@ func TestChecks(t *testing.T) {
 
 // The score is the median ratio, and the sd theirs; worked out by hand.
 func TestTimes(t *testing.T) {
-	ms := func(b, c, wall int) pair {
-		return pair{baseline: duration{time.Duration(b) * time.Millisecond, time.Duration(b) * time.Millisecond},
-			candidate: duration{time.Duration(c) * time.Millisecond, time.Duration(wall) * time.Millisecond}}
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	pairOf := func(b, c, elapsed, strangers int) pair {
+		return pair{duration{ms(b), ms(b), 0}, duration{ms(c), ms(elapsed), ms(strangers)}}
 	}
-	all := times{ms(10, 5, 10), ms(20, 20, 5), ms(30, 10, 20)}
-	r := all.result(CPU)
-	if r.Score != 2 || r.Metrics["sd"] != 1 || r.Metrics["seconds"] != 0.01 || r.Metrics["baseline_seconds"] != 0.02 {
+	all := times{pairOf(10, 5, 10, 0), pairOf(20, 20, 5, 4), pairOf(30, 10, 20, 5)}
+	r := all.result(Config{})
+	if r.Score != 2 || r.Metrics["sd"] != 1 || r.Metrics["seconds"] != 0.01 || r.Metrics["baseline_seconds"] != 0.02 || r.Metrics["elapsed_speedup"] != 1.5 {
 		t.Errorf("%+v", r)
 	}
-	if r := all.result(Wall); r.Score != 1 { // 1, 1, 1.5: the longer of both clocks counts
+	if _, ok := r.Metrics["strangers"]; ok {
+		t.Errorf("strangers by processor time: %+v", r)
+	}
+	if r := all.result(Config{Clock: Elapsed, Cores: 2}); r.Score != 1.5 || math.Abs(r.Metrics["strangers"]-9./190) > 1e-12 { // 1, 4, 1.5
 		t.Errorf("%+v", r)
 	}
-	if r := (times{pair{}}).result(CPU).Clean(); !r.Valid || r.Score != 1 || r.Metrics["sd"] != 0 {
+	if r := (times{pair{}}).result(Config{Clock: Elapsed, Cores: 1}).Clean(); !r.Valid || r.Score != 1 || r.Metrics["sd"] != 0 || r.Metrics["strangers"] != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Of the pairs, those count during which other processes used the processors least. A call of 400 ms on two processors
+// bears 40 ms of them, and 20 ms that the kernel's clock cannot tell.
+func TestCalmest(t *testing.T) {
+	used := func(baseline, candidate int) pair {
+		d := func(n int) duration {
+			return duration{0, 400 * time.Millisecond, time.Duration(n) * time.Millisecond}
+		}
+		return pair{d(baseline), d(candidate)}
+	}
+	all := times{used(0, 61), used(0, 60), used(100, 0), used(60, 60), used(0, 0), used(80, 62)}
+	cfg := Config{Clock: Elapsed, Cores: 2, Pairs: 4}
+	if n := all.disturbed(cfg); n != 3 {
+		t.Errorf("%d disturbed pairs, want 3", n)
+	}
+	if got, want := slices.Clone(all).calmest(cfg), (times{all[1], all[3], all[4], all[0]}); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	cfg.Clock = CPU
+	if got := slices.Clone(all).calmest(cfg); all.disturbed(cfg) != 0 || !slices.Equal(got, all[:4]) {
+		t.Errorf("by processor time: %v", got)
 	}
 }
 
@@ -239,6 +268,38 @@ func TestHiccup(t *testing.T) {
 	}
 	if r, err := e.Evaluate(t.Context(), "import os\nos._exit(0)\n"); err != nil || r.Valid || r.Reason != "ended before it had answered" {
 		t.Errorf("always ends: %+v, %v", r, err)
+	}
+}
+
+// A program whose calls are each within their limit is decided when their sum passes another, by default one that follows
+// the baseline. The baseline itself is within it.
+func TestTotal(t *testing.T) {
+	cfg := config()
+	cfg.Input, cfg.Others, cfg.Timeout = draw(1000), nil, time.Second
+	slow := func(seconds float64) string {
+		return fmt.Sprintf("import time\n%sg = f\ndef f(x, out):\n    time.sleep(%v)\n    g(x, out)\n", seed, seconds)
+	}
+	for _, tt := range []struct {
+		baseline, candidate string
+		total               time.Duration
+		reason              string
+	}{
+		{seed, slow(0.5), 2 * time.Second, "took longer than 2s for all of its calls"},
+		{seed, slow(0.4), 0, "took longer than "},
+		{slow(0.15), slow(0.15), 0, ""},
+	} {
+		cfg.Baseline, cfg.Total, cfg.Pairs = tt.baseline, tt.total, 7
+		if tt.reason != "" {
+			cfg.Pairs = 100_000
+		}
+		e, err := machine(t).Evaluator(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := e.Evaluate(t.Context(), tt.candidate)
+		if err != nil || r.Valid != (tt.reason == "") || !strings.HasPrefix(r.Reason, tt.reason) {
+			t.Errorf("%+v, %v, want %q", r, err, tt.reason)
+		}
 	}
 }
 

@@ -42,7 +42,9 @@ type Config struct {
 	// imported as "zz/candidate", with what in holds, and leaves its answer in out. Both are memory that the check looks
 	// at, and in may not be changed. It is timed too, for the baseline as for candidates. Required.
 	Driver string
-	// Test is a Go file of tests beside the candidate's; "" means none.
+	// Test is a Go file of tests; "" means none. Its package is the candidate's with _test after its name, and imports the
+	// candidate's as "zz/candidate": a test in the candidate's own package would see whatever that declares, a len of its
+	// own for one.
 	Test string
 	// Race runs the test under the race detector, which needs a C compiler, and cannot have its address space limited.
 	Race bool
@@ -56,6 +58,9 @@ type Config struct {
 	Folder string
 	// Build is the wall time that test and compilation may take; 0 means 60 s.
 	Build time.Duration
+	// Hide names files and folders that test and compilation must not read: credentials. They must be there. Give the
+	// same to the Machine, for timed programs.
+	Hide []string
 	// Feedback is how many bytes of metrics and artifacts the prompt shows; 0 means none.
 	Feedback int
 	// Logger gets a line at start with the mechanisms that contain compilations; nil means [slog.Default].
@@ -96,6 +101,9 @@ func New(ctx context.Context, cfg Config) (task.Task, error) {
 		return nil, fmt.Errorf("gofunc: Config.Initial: %w", err)
 	}
 	b.pkg = file.Name.Name
+	if err := external(cfg.Test, b.pkg); err != nil {
+		return nil, err
+	}
 	if b.runner, err = prepare(ctx, cfg); err != nil {
 		return nil, err
 	}
@@ -106,6 +114,21 @@ func New(ctx context.Context, cfg Config) (task.Task, error) {
 		return nil, fmt.Errorf("gofunc: %w", err)
 	}
 	return task.New(task.Spec{Name: cfg.Name, Language: "go", System: cfg.System, Initial: cfg.Initial, Evaluator: evaluator, Feedback: cfg.Feedback})
+}
+
+// external returns an error if test is in the package of the candidates.
+func external(test, pkg string) error {
+	if test == "" {
+		return nil
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "", test, parser.PackageClauseOnly)
+	if err != nil {
+		return fmt.Errorf("gofunc: Config.Test: %w", err)
+	}
+	if name := file.Name.Name; name != pkg+"_test" {
+		return fmt.Errorf("gofunc: Config.Test is of package %s: need %s_test, which imports the candidate's as \"zz/candidate\"", name, pkg)
+	}
+	return nil
 }
 
 // A builder compiles candidates.
@@ -128,7 +151,7 @@ func (b *builder) build(ctx context.Context, program string) (timing.Image, erro
 	if err := json.Unmarshal(text, &binary); err != nil {
 		return timing.Image{}, fmt.Errorf("gofunc: reading what was compiled: %w", err)
 	}
-	return timing.Image{Args: []string{"./timed"}, Files: map[string][]byte{"timed": binary}, Env: []string{"GOMAXPROCS=1"}}, nil
+	return timing.Image{Args: []string{"./timed"}, Files: map[string][]byte{"timed": binary}}, nil
 }
 
 // fixed is the environment of the go command. Without goindex=0 it writes an index of the module into its cache, and ends
@@ -168,7 +191,7 @@ func prepare(ctx context.Context, cfg Config) (*command.Runner, error) {
 	return command.NewRunner(command.Config{
 		Args: []string{"sh", "build.sh"}, File: "candidate.txt", Template: template, Timeout: cfg.Build, Memory: memory,
 		Env:         slices.Concat([]string{"PATH", "GOCACHE=" + strings.TrimSpace(string(cache))}, fixed(cfg.Race)),
-		ResultBytes: 15 << 20, Logger: cfg.Logger,
+		ResultBytes: 15 << 20, Hide: cfg.Hide, Logger: cfg.Logger,
 	})
 }
 

@@ -37,16 +37,18 @@ func Drive(in, out []byte) {
 	sorting.Sort(unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(out))), len(out)/8))
 }
 `
-	test = `package sorting
+	test = `package sorting_test
 
 import (
 	"slices"
 	"testing"
+
+	sorting "zz/candidate"
 )
 
 func TestSort(t *testing.T) {
 	xs := []int{3, 1, 2}
-	if Sort(xs); !slices.IsSorted(xs) {
+	if sorting.Sort(xs); !slices.IsSorted(xs) {
 		t.Error("not sorted")
 	}
 }
@@ -112,7 +114,7 @@ func TestScores(t *testing.T) {
 	for _, tt := range []struct{ why, program, said string }{
 		{"the test fails", "package sorting\nfunc Sort(xs []int) {}", "not sorted"},
 		{"it does not compile", "package sorting\nfunc Sort(xs []int) { return 1 }", "too many return values"},
-		{"another name", "package sorting\nfunc Sorted(xs []int) {}", "undefined: Sort"},
+		{"another name", "package sorting\nfunc Sorted(xs []int) {}", "undefined: sorting.Sort"},
 	} {
 		if r := evaluate(t, s, tt.program); r.Valid || !strings.Contains(r.Artifacts["stderr"], tt.said) {
 			t.Errorf("%s: %+.500v, want it told of %q", tt.why, r, tt.said)
@@ -210,13 +212,18 @@ func TestRefused(t *testing.T) {
 		{"// +build ignore\n\npackage sorting", "directive"},
 		{"package sorting\n/*line main.go:1*/", "directive"},
 		{"package main", "is package main: want sorting"},
+		{"package sorting\nfunc len(any) int { return 0 }", "declares len for the whole package"},
+		{"package sorting\nvar a, true = 1, false", "declares true for"},
+		{"package sorting\nconst nil = 0", "declares nil for"},
+		{"package sorting\ntype (\nT int\nint64 int8\n)", "declares int64 for"},
+		{"package sorting\nimport cap \"slices\"", "declares cap for"},
 		{"package sorting\nfunc", "does not parse"},
 	} {
 		if err := Check(tt.program, "sorting", Imports()); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %q", tt.program, err, tt.want)
 		}
 	}
-	if err := Check("package sorting\n\nimport \"slices\"\n\n//go:noinline\nfunc Sort(xs []int) { slices.Sort(xs) }", "sorting", Imports()); err != nil {
+	if err := Check("package sorting\n\nimport \"slices\"\n\ntype list []int\n\nfunc (l list) len() int { return len(l) }\n\n//go:noinline\nfunc Sort(xs []int) { max := 1; _ = max; slices.Sort(xs) }", "sorting", Imports()); err != nil {
 		t.Error(err)
 	}
 }
@@ -255,14 +262,16 @@ func Sort(xs []int) {
 
 func TestConfig(t *testing.T) {
 	for want, set := range map[string]func(*Config){
-		"Config.Initial is empty":    func(c *Config) { c.Initial = "" },
-		"Config.Driver is empty":     func(c *Config) { c.Driver = "" },
-		"Config.Folder is empty":     func(c *Config) { c.Folder = "" },
-		"Config.Machine is nil":      func(c *Config) { c.Machine = nil },
-		"Config.Race without a Test": func(c *Config) { c.Race = true },
-		"trying the initial program": func(c *Config) { c.Initial = "package sorting\nfunc Sort(xs []string) {}" },
-		"Config.Initial: ":           func(c *Config) { c.Initial = "no Go" },
-		"Config.Input is nil":        func(c *Config) { c.Timing.Input = nil },
+		"Config.Initial is empty":                              func(c *Config) { c.Initial = "" },
+		"Config.Driver is empty":                               func(c *Config) { c.Driver = "" },
+		"Config.Folder is empty":                               func(c *Config) { c.Folder = "" },
+		"Config.Machine is nil":                                func(c *Config) { c.Machine = nil },
+		"Config.Race without a Test":                           func(c *Config) { c.Race = true },
+		"trying the initial program":                           func(c *Config) { c.Initial = "package sorting\nfunc Sort(xs []string) {}" },
+		"Config.Initial: ":                                     func(c *Config) { c.Initial = "no Go" },
+		"Config.Input is nil":                                  func(c *Config) { c.Timing.Input = nil },
+		"Config.Test is of package sorting: need sorting_test": func(c *Config) { c.Test = "package sorting" },
+		"Config.Test: ":                                        func(c *Config) { c.Test = "no Go" },
 	} {
 		cfg := config(t)
 		set(&cfg)

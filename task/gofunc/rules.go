@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,8 @@ func Imports() []string {
 }
 
 // Check returns why a program is refused before it is compiled: it does not parse, is of another package, imports what it
-// may not, has a directive for the compiler (but //go:noinline), or declares a function without a body.
+// may not, has a directive for the compiler (but //go:noinline), declares a function without a body, or gives a name that
+// the language predeclares, such as len, to something of the package.
 func Check(program, pkg string, imports []string) error {
 	file, err := parser.ParseFile(token.NewFileSet(), "", program, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -45,8 +47,37 @@ func Check(program, pkg string, imports []string) error {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Body == nil {
 			return fmt.Errorf("declares %s without a body", f.Name.Name)
 		}
+		for _, name := range declared(d) {
+			if types.Universe.Lookup(name.Name) != nil {
+				return fmt.Errorf("declares %s for the whole package: want another name than one that the language predeclares", name.Name)
+			}
+		}
 	}
 	return nil
+}
+
+// declared returns the names that a declaration gives to things of the package.
+func declared(d ast.Decl) (names []*ast.Ident) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			names = append(names, d.Name)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.ImportSpec:
+				if s.Name != nil {
+					names = append(names, s.Name)
+				}
+			case *ast.TypeSpec:
+				names = append(names, s.Name)
+			case *ast.ValueSpec:
+				names = append(names, s.Names...)
+			}
+		}
+	}
+	return names
 }
 
 // directive reports whether a comment tells the compiler or the go command something.

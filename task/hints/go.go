@@ -22,7 +22,8 @@ type GoConfig struct {
 	SyntaxOnly bool
 	// Isolation is what is required of the compiler's containment.
 	Isolation command.Isolation
-	// Logger gets a line at start with the mechanisms that are in force; nil means [slog.Default].
+	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are not;
+	// nil means [slog.Default].
 	Logger *slog.Logger
 }
 

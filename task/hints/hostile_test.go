@@ -134,18 +134,21 @@ func TestHintsAreTheSameEachTime(t *testing.T) {
 	for _, tt := range []struct {
 		file, comment string
 		frame         func(string) string
-		one, other    task.Hints
+		new           func(testing.TB) task.Hints
 	}{
-		{"testdata/labelled.go.txt", "//", goFile, newGo(t, false), newGo(t, false)},
-		{"testdata/labelled.py.txt", "#", func(s string) string { return s }, newPython(t, nil), newPython(t, nil)},
+		{"testdata/labelled.go.txt", "//", goFile, func(t testing.TB) task.Hints { return newGo(t, false) }},
+		{"testdata/labelled.py.txt", "#", func(s string) string { return s }, func(t testing.TB) task.Hints { return newPython(t, nil) }},
 	} {
-		for _, p := range readLabelled(t, tt.file, tt.comment, tt.frame) {
-			a, errA := task.Remembered(tt.one).Hints(p.text)
-			b, errB := task.Remembered(tt.other).Hints(p.text)
-			if errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
-				t.Errorf("%s: %v, %v and then %v, %v", p.name, a, errA, b, errB)
+		t.Run(filepath.Base(tt.file), func(t *testing.T) {
+			one, other := tt.new(t), tt.new(t)
+			for _, p := range readLabelled(t, tt.file, tt.comment, tt.frame) {
+				a, errA := task.Remembered(one).Hints(p.text)
+				b, errB := task.Remembered(other).Hints(p.text)
+				if errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
+					t.Errorf("%s: %v, %v and then %v, %v", p.name, a, errA, b, errB)
+				}
 			}
-		}
+		})
 	}
 }
 

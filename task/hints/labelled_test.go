@@ -98,31 +98,34 @@ func TestLabelled(t *testing.T) {
 	for _, tt := range []struct {
 		name, file, comment string
 		frame               func(string) string
-		hints               task.Hints
+		hints               func(testing.TB) task.Hints
 		right               tally
 	}{
-		{"Go, with the compiler", "testdata/labelled.go.txt", "//", goFile, newGo(t, false), tally{12, 13, 14}},
-		{"Go, by syntax alone", "testdata/labelled.go.txt", "//", goFile, newGo(t, true), tally{7, 9, 14}},
-		{"Python", "testdata/labelled.py.txt", "#", func(s string) string { return s }, newPython(t, nil), tally{13, 13, 16}},
+		{"Go, with the compiler", "testdata/labelled.go.txt", "//", goFile, func(t testing.TB) task.Hints { return newGo(t, false) }, tally{12, 13, 14}},
+		{"Go, by syntax alone", "testdata/labelled.go.txt", "//", goFile, func(t testing.TB) task.Hints { return newGo(t, true) }, tally{7, 9, 14}},
+		{"Python", "testdata/labelled.py.txt", "#", func(s string) string { return s }, func(t testing.TB) task.Hints { return newPython(t, nil) }, tally{13, 13, 16}},
 	} {
-		programs := readLabelled(t, tt.file, tt.comment, tt.frame)
-		var all tally
-		by := map[string]tally{}
-		for _, p := range programs {
-			if tt.comment == "//" {
-				if _, err := parser.ParseFile(token.NewFileSet(), "", p.text, 0); err != nil {
-					t.Fatalf("%s: %v", p.name, err)
+		t.Run(tt.name, func(t *testing.T) {
+			reader := tt.hints(t)
+			programs := readLabelled(t, tt.file, tt.comment, tt.frame)
+			var all tally
+			by := map[string]tally{}
+			for _, p := range programs {
+				if tt.comment == "//" {
+					if _, err := parser.ParseFile(token.NewFileSet(), "", p.text, 0); err != nil {
+						t.Fatalf("%s: %v", p.name, err)
+					}
 				}
+				judge(t, reader, p, by)
 			}
-			judge(t, tt.hints, p, by)
-		}
-		for _, c := range by {
-			all = tally{all.right + c.right, all.found + c.found, all.wanted + c.wanted}
-		}
-		t.Logf("%s, %d programs: %d of %d findings are right, %d of %d labels are found; by kind %v",
-			tt.name, len(programs), all.right, all.found, all.right, all.wanted, by)
-		if all != tt.right {
-			t.Errorf("%s: %+v, want %+v", tt.name, all, tt.right)
-		}
+			for _, c := range by {
+				all = tally{all.right + c.right, all.found + c.found, all.wanted + c.wanted}
+			}
+			t.Logf("%s, %d programs: %d of %d findings are right, %d of %d labels are found; by kind %v",
+				tt.name, len(programs), all.right, all.found, all.right, all.wanted, by)
+			if all != tt.right {
+				t.Errorf("%s: %+v, want %+v", tt.name, all, tt.right)
+			}
+		})
 	}
 }

@@ -101,13 +101,19 @@ def fault(e, program, orders):
     return json.dumps(body).encode()
 
 
-def settle(orders, alone):
+def own_session(orders):
     """Make this fork a session of its own, with its own limits."""
     os.setsid()
     if orders["isolate"] and not orders["pidns"]:
         prctl(PR_SET_PDEATHSIG, 9)
     if orders["cpu_seconds"]:
         resource.setrlimit(resource.RLIMIT_CPU, (orders["cpu_seconds"], orders["cpu_seconds"] + 1))
+
+
+def settle(orders, alone):
+    """Make this fork a candidate's, unless it has been one since it began."""
+    if not orders["programs"]:
+        own_session(orders)
     if alone is not None:
         alone()
     else:

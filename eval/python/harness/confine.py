@@ -77,6 +77,8 @@ def mounts(orders, folders, missing):
             pass  # parts of it are hidden here; the old one shows others' processes, which is all
     if orders["pid_max"]:
         attempt(missing, "process limit", lower_pid_max, orders["pid_max"])
+    for path in orders["hidden"] or []:
+        hide(path)
     small_dev(orders["devices"])
     attr = struct.pack("=QQQQ", 1 | 2, 0, 0, 0)  # read-only, no setuid
     at_recursive = 0x8000
@@ -86,6 +88,29 @@ def mounts(orders, folders, missing):
     if orders["shm"]:
         mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options)
         folders.append("/dev/shm")
+
+
+def hide(path):
+    """Put an empty folder or file in the place of what is there."""
+    ms_bind = 4096
+    if os.path.isdir(path):
+        mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0,size=4k,nr_inodes=1")
+    elif os.path.exists(path):
+        mount("/dev/null", path, None, ms_bind)
+
+
+def found(hidden):
+    """Return a file that should be hidden and can be read all the same; None if there is none."""
+    for path in hidden or []:
+        inside = [os.path.join(d, name) for d, _, names in os.walk(path) for name in names]
+        for file in inside or [path]:
+            try:
+                with open(file, "rb") as f:
+                    if f.read(1):
+                        return file
+            except OSError:
+                pass
+    return None
 
 
 def small_dev(devices):

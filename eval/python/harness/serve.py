@@ -103,6 +103,10 @@ class Zygote:
             os.dup2(home, self.home, False)  # in place of our control
             for fd in (null, out, err, home):
                 os.close(fd)
+            if self.orders["programs"]:
+                self.orders["home"] = self.home
+                own_session(self.orders)
+                Programs(self.orders)
             candidate(frame(self.home), self.orders, self.alone, self.home)
         finally:
             os._exit(0)
@@ -248,7 +252,11 @@ def surroundings(orders):
 def prepare(orders):
     """Get ready to fork candidates; return the folders to clean and what to tell the other side."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    orders["path"], orders["programs"] = list(sys.path), False
+    orders["streams"] = [(s.encoding, s.errors) for s in (sys.stdin, sys.stdout, sys.stderr)]
     missing, folders = confine(orders)
+    if sys.platform == "linux" and found(orders["hidden"]):
+        raise PermissionError("candidates can read %s, which must be hidden: %s" % (found(orders["hidden"]), missing))
     surroundings(orders)
     if libc is not None:
         libc.prctl(*number(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
@@ -277,6 +285,9 @@ def prepare_evaluator(orders):
     with open(path, "rb") as f:
         source = f.read()
     orders["code"] = compile(source, path, "exec", dont_inherit=True)
+    orders["programs"] = libc is not None and not orders["alone"] and runs_programs(source)
+    if orders["programs"]:
+        preload(["subprocess"])
     return preload(wanted(orders["folder"]))
 
 

@@ -11,6 +11,7 @@ import time
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_NOATIME", 0)
 FS_IOC_GETFLAGS, FS_IOC_SETFLAGS = 0x80086601, 0x40086602
 TICKS = 20_000_000  # ns, twice the longest step of the clock that file systems go by
+LONGEST = 1  # s that cleaning may take: beyond it a fresh interpreter costs less, and the other side waits
 
 
 class Folder:
@@ -44,7 +45,7 @@ class Folder:
         try:
             if self.untouched(began):
                 return True
-            same = self.reset() == self.state
+            same = self.reset(time.monotonic() + LONGEST) == self.state
             self.begin()
             return same
         except (OSError, MemoryError):
@@ -57,7 +58,7 @@ class Folder:
             os.chmod(self.path, 0o700)
             return os.open(self.path, DIRECTORY)
 
-    def reset(self):
+    def reset(self, until=float("inf")):
         """Undo what can be undone. Return what a candidate can have changed: the folder itself by
         another in its place, and its size, which grows with its entries on some file systems. What need
         not be set is not, so that the time of the last change is past soon."""
@@ -65,7 +66,7 @@ class Folder:
         try:
             if stat.S_IMODE(os.fstat(fd).st_mode) != 0o700:
                 os.fchmod(fd, 0o700)
-            empty(fd)
+            empty(fd, until)
             for name in attributes(fd):
                 if name not in self.attributes:
                     os.removexattr(fd, name)
@@ -99,13 +100,16 @@ def set_flags(fd, value):
     fcntl.ioctl(fd, FS_IOC_SETFLAGS, struct.pack("l", value))
 
 
-def empty(top):
+def empty(top, until):
     """Remove what is in the folder open as top. However deep it is, two folders are open at once, and
-    no path is longer than a name."""
+    no path is longer than a name. A candidate can nest folders in seconds whose removal takes minutes, so
+    an error ends it at the time until, by the monotonic clock."""
     fd, names, left = os.dup(top), [], []
     try:
         left.append(remove_files(fd))
         while left:
+            if time.monotonic() > until:
+                raise TimeoutError("cleaning takes too long")
             if left[-1]:
                 names.append(left[-1].pop())
                 fd = moved(fd, enter(fd, names[-1]))
