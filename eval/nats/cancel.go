@@ -49,7 +49,8 @@ func (c canceled) of(j job) bool { return c.Key == j.Key && c.Digest == j.Digest
 // cancel ends a job that its run gave up. If no slot has begun it yet, none will.
 func (w *Worker) cancel(m *nats.Msg) {
 	var gone canceled
-	if json.Unmarshal(m.Data, &gone) != nil || gone.Digest != w.cfg.Task.Digest || !names.MatchString(gone.Key) || !names.MatchString(gone.Run) {
+	if reflected(m) || json.Unmarshal(m.Data, &gone) != nil ||
+		gone.Digest != w.cfg.Task.Digest || !names.MatchString(gone.Key) || !names.MatchString(gone.Run) {
 		return
 	}
 	w.mu.Lock()

@@ -22,7 +22,8 @@ type Config struct {
 	// Timeout is the most that a worker spends on one job: a net below the evaluator's own limits. The job of a worker
 	// that reaches it goes to another, as if the worker had died. 0 means an hour.
 	Timeout time.Duration
-	// Deaths is how many workers may end, hang or be cut off with a program before it is invalid for that. 0 means 5.
+	// Deaths is how many workers may end, hang or be cut off with a program, and nothing beside it, before it is invalid
+	// for that. The first time, when others may be the cause, does not count. 0 means 5.
 	Deaths int
 	// Apart names results that are kept apart: a run with a new name pays for evaluations that others have paid for.
 	// With "" it shares theirs.

@@ -9,10 +9,14 @@
 // digests.
 //
 // A worker takes a job only when it has a free slot. While it evaluates it says so every fifth of [Config.Lost]; a job
-// whose worker was silent for Lost goes to another, and counts as a death. So does a worker that is cut off for longer: it
-// cannot be told from one that the program ended. A job is acknowledged after its result is stored. A program with
-// [Config.Deaths] deaths is invalid, for that reason. An evaluator's own error is not the program's, nor is it that a
-// worker was told to end: the job goes to another worker, and no death is counted. The run ends if a job failed three
+// whose worker was silent for Lost goes to another. So does the job of a worker that is cut off for longer: that worker
+// cannot be told from one that the program ended. A job is acknowledged after its result is stored.
+//
+// A job that came back like this is a suspect, as are those that the same worker had beside it: one of these programs may
+// have ended the worker. A worker evaluates a suspect once all its slots are free, and nothing beside it. If that worker
+// is silent, too, it counts as a death of the program, and a program with [Config.Deaths] deaths is invalid, for that
+// reason. A job that a worker held and had not begun does not count. An evaluator's own error is not the program's, nor is it that
+// a worker was told to end: the job goes to another worker, and no death is counted. The run ends if a job failed three
 // times, on three workers or on all that there are.
 //
 // Results are kept by task, digest, program and sample, whoever asked. A program that has a result is not evaluated
@@ -35,16 +39,19 @@
 //	evoalloc.results.TASK.DIGEST.KEY.back  how often workers gave a job back, in the same stream
 //	evoalloc.call.TASK                     runs say each second which queues they have
 //	evoalloc.cancel.TASK                   runs say which jobs they gave up
-//	evoalloc.told.RUN                      workers tell a run that they are there and what they began, and runs
+//	evoalloc.told.RUN.FROM                 workers tell a run that they are there and what they began, and runs
 //	                                       that they wait for a job of its queue, too
-//	evoalloc.inbox.ROLE.>                  answers of the server to a worker or a run
+//	evoalloc.inbox.run.>                   answers of the server to a run
+//	evoalloc.inbox.worker.FROM.>           answers of the server to a worker
 //	EVOALLOC_LARGE                         the object store of results beyond the message limit
 //
-// A KEY is a hash of program and sample. What a role has to be allowed is what [WorkerPermissions] and [RunPermissions]
+// A KEY is a hash of program and sample. FROM is the public key of the worker's NKey, "any" for workers without one, and
+// "run" for a run. What a role has to be allowed is what [WorkerPermissions] and [RunPermissions]
 // return. A worker can read jobs and end them, read and write results, and remove large ones, as the object store needs it.
-// It cannot queue or list jobs. Workers of one prefix trust each other: one that lies can store false results for any
-// task of the prefix, or end jobs so that they are queued again and again. Give tasks whose workers are not to be
-// trusted alike prefixes of their own.
+// It cannot queue or list jobs, nor speak for a worker of another key or read the jobs that the server sends to it.
+// Workers of one prefix trust each other in what is left: one that lies can store false results for any task of the
+// prefix, or end jobs so that they are queued again and again. Give tasks whose workers are not to be trusted alike
+// prefixes of their own. docs/security.md has what one that lies can and cannot do.
 //
 // What a worker says is checked: a result has to be of the task, the digest and the key of its subject, and of a
 // job that waits. A job whose key is not that of its program is refused by the worker. Both are counted, in [Stats] and

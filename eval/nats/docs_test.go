@@ -42,7 +42,7 @@ func TestTheDocumentedConfiguration(t *testing.T) {
 	if !o.JetStream || len(o.Nkeys) != 2 {
 		t.Fatalf("JetStream %v, %d users", o.JetStream, len(o.Nkeys))
 	}
-	for i, want := range []nats.Permissions{nats.RunPermissions(""), nats.WorkerPermissions("")} {
+	for i, want := range []nats.Permissions{nats.RunPermissions(""), nats.WorkerPermissions("", o.Nkeys[1].Nkey)} {
 		got := o.Nkeys[i].Permissions
 		if !slices.Equal(got.Publish.Allow, want.Publish) || !slices.Equal(got.Subscribe.Allow, want.Subscribe) {
 			t.Errorf("user %d: may publish %v and subscribe %v, want %v", i, got.Publish.Allow, got.Subscribe.Allow, want)

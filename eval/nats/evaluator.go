@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,8 +34,8 @@ type Evaluator struct {
 
 	mu      sync.Mutex
 	jobs    map[string]*waiting
-	began   time.Time            // when the first of jobs was asked for
-	workers map[string]here      // by name
+	began   time.Time // when the first of jobs was asked for
+	workers workers
 	others  map[string]time.Time // digests that workers of the task serve and this run does not ask for, when last heard
 	served  time.Time            // when a worker of the digest was last heard; zero before
 	warned  bool                 // that none is left
@@ -60,12 +61,6 @@ var _ eval.Sampler = (*Evaluator)(nil)
 
 const postingAtOnce = 256
 
-// here is a worker.
-type here struct {
-	slots, busy int
-	heard       time.Time
-}
-
 // Stats tell how a run's evaluations go.
 type Stats struct {
 	Workers     int // that were heard of in the last seconds
@@ -75,7 +70,7 @@ type Stats struct {
 	Begun       int // of these, the ones that a worker has begun
 	Done        int // evaluations that brought a result
 	Recalled    int // of these, results that were there already
-	Redelivered int // deliveries of these after the first, because a worker ended, hung or failed
+	Redelivered int // deliveries of these after the first, because a worker ended, hung, failed or had another suspect
 	Refused     int // results that were not what their subject says
 }
 
@@ -87,7 +82,7 @@ func New(ctx context.Context, cfg Config) (*Evaluator, error) {
 	}
 	e := &Evaluator{
 		cfg: cfg, run: random(), places: semaphore.NewWeighted(int64(cfg.InFlight)), posting: semaphore.NewWeighted(postingAtOnce),
-		jobs: map[string]*waiting{}, workers: map[string]here{}, others: map[string]time.Time{}, adopted: map[string]*adoption{}, kept: map[string]bool{},
+		jobs: map[string]*waiting{}, workers: newWorkers(), others: map[string]time.Time{}, adopted: map[string]*adoption{}, kept: map[string]bool{},
 	}
 	opening, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
@@ -125,7 +120,7 @@ func (e *Evaluator) setUp(ctx context.Context) error {
 	if _, err := e.nc.Subscribe(s.subject("results", t.token(), t.Digest, "*"), e.arrived); err != nil {
 		return err
 	}
-	if _, err := e.nc.Subscribe(s.subject("told", e.run), e.told); err != nil {
+	if _, err := e.nc.Subscribe(s.subject("told", e.run, "*"), e.told); err != nil {
 		return err
 	}
 	return e.nc.FlushTimeout(asking)
@@ -211,7 +206,7 @@ func (e *Evaluator) Stats() Stats {
 		default:
 		}
 	}
-	for _, w := range e.workers {
+	for _, w := range e.workers.here {
 		s.Workers, s.Slots, s.Busy = s.Workers+1, s.Slots+w.slots, s.Busy+w.busy
 	}
 	return s
@@ -263,37 +258,36 @@ func (e *Evaluator) refusal() error {
 	return e.failed
 }
 
-// told takes in what a worker says, to this run or to one whose job this run waits for, too.
+// told takes in what a worker says, to this run or to one whose job this run waits for, too. Of a job that another run
+// wants, that run says so itself.
 func (e *Evaluator) told(m *nats.Msg) {
 	var n notice
-	if json.Unmarshal(m.Data, &n) != nil || n.Worker == "" || len(n.Worker) > 200 { // of a run, Worker is its name
+	run, key, _ := strings.Cut(strings.TrimPrefix(m.Subject, e.cfg.Server.subject("told")+"."), ".")
+	if reflected(m) || json.Unmarshal(m.Data, &n) != nil ||
+		n.Worker == "" || len(n.Worker) > maxName || (n.Kind == "wanted") != (key == asRun) {
 		return
 	}
-	n.Worker, n.Error = printable.Line(n.Worker), printable.Line(n.Error)
-	own := m.Subject == e.cfg.Server.subject("told", e.run)
-	if n.Kind == "here" && own && e.heard(n) {
+	from := sender{key, printable.Line(n.Worker)}
+	own := run == e.run
+	if n.Kind == "here" && own && e.heard(from, n) {
 		e.cfg.Logger.Debug("nats: a worker serves the run", "worker", printable.Line(n.Worker), "slots", n.Slots)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch n.Kind {
-	case "began":
-		if w, ok := e.jobs[n.Key]; ok {
-			w.begin()
-		}
-	case "failed":
-		if w, ok := e.jobs[n.Key]; ok {
-			w.failedOn(n, len(e.workers))
-		}
-	case "wanted":
-		if w, ok := e.jobs[n.Key]; ok && own {
-			w.wanted = true
-		}
+	w, ok := e.jobs[n.Key]
+	switch {
+	case !ok:
+	case n.Kind == "began":
+		w.begin()
+	case n.Kind == "failed":
+		w.failedOn(from, printable.Line(cut(n.Error)), &e.workers)
+	case n.Kind == "wanted" && own:
+		w.wanted = true
 	}
 }
 
 // heard notes a worker, and reports whether it is a new one that serves the run.
-func (e *Evaluator) heard(n notice) bool {
+func (e *Evaluator) heard(from sender, n notice) (added bool) {
 	now := time.Now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -303,22 +297,20 @@ func (e *Evaluator) heard(n notice) bool {
 		}
 		return false
 	}
-	_, known := e.workers[n.Worker]
-	e.workers[n.Worker] = here{max(n.Slots, 0), max(n.Busy, 0), now}
 	e.served, e.warned = now, false
-	return !known
+	return e.workers.heard(from, here{min(max(n.Slots, 0), maxSlots), min(max(n.Busy, 0), maxSlots), now})
 }
 
 // unserved returns the error of a run whose task nobody serves. The caller holds the lock.
 func (e *Evaluator) unserved() error {
 	t := e.cfg.Task
 	if !e.nc.IsConnected() {
-		return fmt.Errorf("nats: the server at %s has been out of reach for too long: start it again and resume the run", e.cfg.Server.URL)
+		return fmt.Errorf("nats: the server at %v has been out of reach for too long: start it again and resume the run", e.cfg.Server)
 	}
 	if len(e.others) == 0 {
-		return fmt.Errorf("nats: no worker of the task %q answers at %s, of any version; this run's digest is %s: start workers with the same task, or look at their subjects' permissions",
-			t.Name, e.cfg.Server.URL, t.Digest)
+		return fmt.Errorf("nats: no worker of the task %q answers at %v, of any version; this run's digest is %s: start workers with the same task, or look at their subjects' permissions",
+			t.Name, e.cfg.Server, t.Digest)
 	}
-	return fmt.Errorf("nats: no worker serves the task %q with this run's digest %s; those that answer at %s have %v: give both the same folder, evaluator, runtime and flags",
-		t.Name, t.Digest, e.cfg.Server.URL, slices.Sorted(maps.Keys(e.others)))
+	return fmt.Errorf("nats: no worker serves the task %q with this run's digest %s; those that answer at %v have %v: give both the same folder, evaluator, runtime and flags",
+		t.Name, t.Digest, e.cfg.Server, slices.Sorted(maps.Keys(e.others)))
 }

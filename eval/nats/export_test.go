@@ -162,7 +162,7 @@ func DropObject(t *testing.T, e *Evaluator, name string) {
 func StoreLate(t *testing.T, w *Worker, program string, r eval.Result) {
 	t.Helper()
 	j := job{Task: w.cfg.Task, Key: keyOf("", program, 0)}
-	rec := w.record(j, 2, 0, r)
+	rec := w.record(&running{job: j, tries: 2}, 0, r)
 	if err := w.store(t.Context(), j, &rec); !present(err) {
 		t.Fatalf("a second result is stored: %v", err)
 	}
@@ -172,7 +172,7 @@ func StoreLate(t *testing.T, w *Worker, program string, r eval.Result) {
 func StoreTwice(t *testing.T, w *Worker, program string, r eval.Result) {
 	t.Helper()
 	j := job{Task: w.cfg.Task, Key: keyOf("", program, 0)}
-	rec := w.record(j, 1, 0, r)
+	rec := w.record(&running{job: j, tries: 1}, 0, r)
 	first := w.store(t.Context(), j, &rec)
 	if second := w.store(t.Context(), j, &rec); first != nil || !present(second) {
 		t.Fatalf("stored: %v, and once more: %v", first, second)
@@ -230,3 +230,19 @@ func AskAndLeave(t *testing.T, e *Evaluator, program string) {
 	}
 	e.leave(w)
 }
+
+// CutOff has a worker lose its connection for good.
+func CutOff(w *Worker) { w.nc.Close() }
+
+// Running returns how many jobs a worker has, begun or not.
+func Running(w *Worker) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.running)
+}
+
+// RunOf returns the name of the run's queue.
+func RunOf(e *Evaluator) string { return e.run }
+
+// Told returns the subject of what a key tells the run.
+func Told(e *Evaluator, key string) string { return e.cfg.Server.subject("told", e.run, key) }

@@ -244,6 +244,43 @@ func TestAProgramEndsWorkers(t *testing.T) {
 	each(t, e, 10, "program")
 }
 
+// Programs that end their workers take nobody with them: those that were evaluated beside them have their scores, however
+// few deaths make a program invalid.
+func TestProgramsBesideOneThatEndsWorkers(t *testing.T) {
+	t.Parallel()
+	killers, innocents := 1, 6
+	if *long {
+		killers, innocents = 7, 160
+	}
+	s := start(t, embedded.Config{})
+	newFleet(t, s.URL(), 2)
+	cfg := quick(s.URL())
+	cfg.Deaths = 1
+	e := run(t, cfg)
+	var condemned atomic.Int64
+	var all sync.WaitGroup
+	for i := range killers {
+		all.Go(func() {
+			r, err := e.Evaluate(t.Context(), fmt.Sprint("die late ", i))
+			if err != nil || r.Valid || !strings.Contains(r.Reason, "workers in a row") {
+				t.Errorf("one that ends workers: %+v, %v", r, err)
+			}
+		})
+	}
+	for i := range innocents {
+		all.Go(func() {
+			program := fmt.Sprint("slow ", i)
+			r, err := e.Evaluate(t.Context(), program)
+			if err != nil || !r.Valid {
+				condemned.Add(1)
+				t.Errorf("%s: %+v, %v", program, r, err)
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("%d of %d innocent programs are invalid beside %d that end their workers", condemned.Load(), innocents, killers)
+}
+
 // A run that is killed and goes on pays for nothing twice.
 func TestTheRunIsKilledAndGoesOn(t *testing.T) {
 	s := start(t, embedded.Config{})
@@ -288,7 +325,7 @@ func TestTheServerIsKilledAndComesBack(t *testing.T) {
 type cut struct {
 	l    net.Listener
 	mu   sync.Mutex
-	to   string        // address of the server
+	to   string        // URL of the server
 	dead chan struct{} // closed when the connections of before are lost
 	open chan struct{} // closed while it passes on
 }
@@ -321,13 +358,16 @@ func newCut(t *testing.T, to string) *cut {
 	return c
 }
 
-func (c *cut) url() string { return "nats://" + c.l.Addr().String() }
+func (c *cut) url() string {
+	to, _, _ := c.state()
+	return through(to, c.l)
+}
 
 // lead has new connections lead to the server at url.
 func (c *cut) lead(url string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.to = strings.TrimPrefix(url, "nats://")
+	c.to = url
 }
 
 func (c *cut) state() (to string, dead, open chan struct{}) {
@@ -345,7 +385,7 @@ func (c *cut) pass(in net.Conn) {
 		in.Close()
 		return
 	}
-	out, err := net.Dial("tcp", to)
+	out, err := net.Dial("tcp", address(to))
 	if err != nil {
 		in.Close()
 		return

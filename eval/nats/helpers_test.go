@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -138,3 +140,17 @@ var large = eval.Func(func(ctx context.Context, program string) (eval.Result, er
 	}
 	return r, nil
 })
+
+// address returns the host and port of a URL.
+func address(of string) string {
+	u, err := url.Parse(of)
+	if err != nil {
+		panic(err)
+	}
+	return u.Host
+}
+
+// through returns the URL of a server by way of a proxy that listens on l.
+func through(server string, l net.Listener) string {
+	return strings.Replace(server, address(server), l.Addr().String(), 1)
+}

@@ -31,6 +31,14 @@ const (
 	hDeaths, hLost, hTimeout, hName = "Evo-Deaths", "Evo-Lost", "Evo-Timeout", "Evo-Task"
 )
 
+// hReflected is a header of what the server answers of its streams.
+const hReflected = "Nats-Stream"
+
+// reflected reports whether a message that comes without headers was not sent by who may send to its subject. Whoever
+// asks the server for a stored message names the subject that the answer goes to, and the server sends to any: a worker
+// could speak as a run with what it stored as a result.
+func reflected(m *nats.Msg) bool { return len(m.Header) > 0 || m.Reply != "" }
+
 // message returns the job as a message.
 func (j job) message(s Server) *nats.Msg {
 	m := nats.NewMsg(s.subject("jobs", j.token(), j.Digest, j.Key, j.Run))
@@ -50,6 +58,9 @@ func readJob(s Server, t Task, m *nats.Msg) (j job, err error) {
 	tokens := strings.Split(strings.TrimPrefix(m.Subject, s.subject("jobs")+"."), ".")
 	if len(tokens) != 4 || tokens[0] != t.token() || tokens[1] != t.Digest {
 		return j, fmt.Errorf("its subject %q is not of the task %v", m.Subject, t)
+	}
+	if m.Header.Get(hReflected) != "" {
+		return j, errors.New("the server sent it for somebody else")
 	}
 	j = job{Key: tokens[2], Run: tokens[3], Program: string(m.Data)}
 	j.Digest = t.Digest

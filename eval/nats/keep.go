@@ -175,17 +175,13 @@ func (e *Evaluator) look(now time.Time) {
 func (e *Evaluator) hopeless(now time.Time) (jobs int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for name, w := range e.workers {
-		if now.Sub(w.heard) > silence {
-			delete(e.workers, name)
-		}
-	}
+	e.workers.forget(now)
 	for digest, heard := range e.others {
 		if now.Sub(heard) > silence {
 			delete(e.others, digest)
 		}
 	}
-	if len(e.workers) > 0 || len(e.jobs) == 0 {
+	if e.workers.len() > 0 || len(e.jobs) == 0 {
 		return 0, nil
 	}
 	if e.served.IsZero() {
@@ -208,7 +204,7 @@ func (e *Evaluator) idle() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	slots := 0
-	for _, w := range e.workers {
+	for _, w := range e.workers.here {
 		slots += w.slots
 	}
 	if e.advised || len(e.jobs) < e.cfg.InFlight || slots <= e.cfg.InFlight {

@@ -55,7 +55,8 @@ func beServer(dir string) int {
 	return 0
 }
 
-// beWorker scores programs by their length, in 10 ms, writes each to a file then, and dies of "die".
+// beWorker scores programs by their length, in 10 ms, or 200 ms for one that begins with "slow", and writes each to a file
+// then. It dies of "die", and 100 ms after it began a program that begins with "die late".
 func beWorker(url, path string) int {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -70,10 +71,17 @@ func beWorker(url, path string) int {
 		w, err := nats.NewWorker(nats.WorkerConfig{
 			Server: nats.Server{URL: url}, Task: cp, Slots: 2, Grace: -1, Logger: slog.New(slog.DiscardHandler),
 			Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-				if program == "die" {
+				if after, dies := strings.CutPrefix(program, "die"); dies {
+					if strings.HasPrefix(after, " late") {
+						time.Sleep(100 * time.Millisecond)
+					}
 					os.Exit(3)
 				}
-				time.Sleep(10 * time.Millisecond)
+				takes := 10 * time.Millisecond
+				if strings.HasPrefix(program, "slow") {
+					takes = 200 * time.Millisecond
+				}
+				time.Sleep(takes)
 				fmt.Fprintln(f, program)
 				return length(ctx, program)
 			}),

@@ -56,16 +56,25 @@ func user(t *testing.T) (public, seed string) {
 
 // roles starts a server with a run's and a worker's NKey and the documented permissions.
 func roles(t *testing.T) (asRun, asWorker nats.Server) {
+	asRun, asWorker, _, _ = rolesAndLiar(t)
+	return asRun, asWorker
+}
+
+// rolesAndLiar is roles with the NKey of another worker, and the public key of the first.
+func rolesAndLiar(t *testing.T) (asRun, asWorker, asLiar nats.Server, workerPublic string) {
 	t.Helper()
+	liarKey, liarSeed := user(t)
 	runKey, runSeed := user(t)
 	workerKey, workerSeed := user(t)
 	s := start(t, embedded.Config{Configure: func(o *server.Options) {
 		o.Nkeys = []*server.NkeyUser{
 			{Nkey: runKey, Permissions: allow(nats.RunPermissions(""))},
-			{Nkey: workerKey, Permissions: allow(nats.WorkerPermissions(""))},
+			{Nkey: workerKey, Permissions: allow(nats.WorkerPermissions("", workerKey))},
+			{Nkey: liarKey, Permissions: allow(nats.WorkerPermissions("", liarKey))},
 		}
 	}})
-	return nats.Server{URL: s.URL(), NKey: runSeed}, nats.Server{URL: s.URL(), NKey: workerSeed}
+	as := func(seed string) nats.Server { return nats.Server{URL: s.URL(), NKey: seed} }
+	return as(runSeed), as(workerSeed), as(liarSeed), workerKey
 }
 
 // The documented permissions are enough for both, also for a result in the object store and one given up.
@@ -113,23 +122,35 @@ func TestWhoIsRefused(t *testing.T) {
 	run(t, nats.Config{Server: asRun}) // who may
 }
 
-// A worker may read jobs and write results: the server refuses all else.
+// client connects with the NKey of a worker, and nothing of this package. What the server refuses comes to refused.
+func client(t *testing.T, as nats.Server) (nc *natsgo.Conn, refused <-chan error) {
+	t.Helper()
+	key, err := natsgo.NkeyOptionFromSeed(as.NKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var own natsgo.Options
+	if err := key(&own); err != nil {
+		t.Fatal(err)
+	}
+	errs := make(chan error, 10)
+	nc, err = natsgo.Connect(as.URL, key, natsgo.CustomInboxPrefix("evoalloc.inbox.worker."+own.Nkey),
+		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { errs <- err }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc, errs
+}
+
+// A worker may read jobs and write results, and speak for itself: the server refuses all else.
 func TestWhatAWorkerMayNotDo(t *testing.T) {
-	asRun, asWorker := roles(t)
+	asRun, _, asLiar, other := rolesAndLiar(t)
 	run(t, nats.Config{Server: asRun}) // which makes the streams
-	key, err := natsgo.NkeyOptionFromSeed(asWorker.NKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := make(chan error, 10)
-	nc, err := natsgo.Connect(asWorker.URL, key, natsgo.CustomInboxPrefix("evoalloc.inbox.worker"),
-		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { refused <- err }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
+	nc, refused := client(t, asLiar)
 	for _, subject := range []string{
 		"evoalloc.jobs.cp.0123456789abcdef.00.run", "evoalloc.call.cp", "evoalloc.cancel.cp", "evoalloc.inbox.run.x",
+		"evoalloc.told.run." + other, "evoalloc.told.run.run", "evoalloc.told.run", "evoalloc.inbox.worker." + other + ".x",
 		"other.results.cp.0123456789abcdef.00", "$JS.API.STREAM.PURGE.EVOALLOC_JOBS", "$JS.API.STREAM.DELETE.EVOALLOC_RESULTS",
 		"$JS.API.STREAM.MSG.DELETE.EVOALLOC_RESULTS", "$JS.API.STREAM.UPDATE.EVOALLOC_JOBS", "$JS.API.CONSUMER.DELETE.EVOALLOC_JOBS.run",
 		"$JS.API.CONSUMER.CREATE.EVOALLOC_JOBS", "$JS.API.DIRECT.GET.EVOALLOC_JOBS", "$JS.API.STREAM.LIST",
@@ -146,7 +167,8 @@ func TestWhatAWorkerMayNotDo(t *testing.T) {
 			t.Errorf("%s is not refused", subject)
 		}
 	}
-	for _, subject := range []string{">", "evoalloc.jobs.>", "evoalloc.results.>", "evoalloc.inbox.run.>", "evoalloc.told.*"} {
+	for _, subject := range []string{">", "evoalloc.jobs.>", "evoalloc.results.>", "evoalloc.inbox.run.>", "evoalloc.told.*.*",
+		"evoalloc.inbox.worker.>", "evoalloc.inbox.worker." + other + ".>"} {
 		if _, err := nc.SubscribeSync(subject); err != nil {
 			t.Fatal(err)
 		}
@@ -291,12 +313,12 @@ func TestCredentials(t *testing.T) {
 	s := start(t, embedded.Config{Configure: func(o *server.Options) {
 		o.TrustedKeys, o.AccountResolver, o.SystemAccount = []string{operatorKey}, resolver, systemKey
 	}})
-	creds := func(signer nkeys.KeyPair, p nats.Permissions) string {
+	creds := func(signer nkeys.KeyPair, may func(key string) nats.Permissions) string {
 		key, _ := nkeys.CreateUser()
 		public, _ := key.PublicKey()
 		seed, _ := key.Seed()
 		u := jwt.NewUserClaims(public)
-		u.Pub.Allow, u.Sub.Allow = p.Publish, p.Subscribe
+		u.Pub.Allow, u.Sub.Allow = may(public).Publish, may(public).Subscribe
 		token, err := u.Encode(signer)
 		if err != nil {
 			t.Fatal(err)
@@ -307,15 +329,17 @@ func TestCredentials(t *testing.T) {
 		}
 		return file(t, "user.creds", text)
 	}
+	runs := func(string) nats.Permissions { return nats.RunPermissions("") }
+	workers := func(key string) nats.Permissions { return nats.WorkerPermissions("", key) }
 	strangers, _ := nkeys.CreateAccount()
-	for _, path := range []string{"", creds(strangers, nats.RunPermissions(""))} {
+	for _, path := range []string{"", creds(strangers, runs)} {
 		if _, err := nats.New(t.Context(), nats.Config{Server: nats.Server{URL: s.URL(), Credentials: path}, Task: cp}); err == nil {
 			t.Errorf("a run is let in with credentials %q", path)
 		}
 	}
 	// One after the other: a second that connects while the server loads the account for the first may be refused.
-	e := run(t, nats.Config{Server: nats.Server{URL: s.URL(), Credentials: creds(account, nats.RunPermissions(""))}})
-	work(t, nats.WorkerConfig{Server: nats.Server{URL: s.URL(), Credentials: creds(account, nats.WorkerPermissions(""))}, Evaluator: length})
+	e := run(t, nats.Config{Server: nats.Server{URL: s.URL(), Credentials: creds(account, runs)}})
+	work(t, nats.WorkerConfig{Server: nats.Server{URL: s.URL(), Credentials: creds(account, workers)}, Evaluator: length})
 	each(t, e, 3, "program")
 }
 

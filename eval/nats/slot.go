@@ -18,6 +18,7 @@ type slot struct {
 func (w *Worker) serve(taking, working context.Context) {
 	s := slot{Worker: w}
 	for taking.Err() == nil {
+		w.room.open(taking)
 		if m := s.next(taking); m != nil && w.work(taking, working, m) {
 			sleep(taking, afterFailure)
 		}
@@ -54,8 +55,11 @@ func (s *slot) next(ctx context.Context) *nats.Msg {
 	return s.take(ctx, name, wait)
 }
 
-// take takes the next job of a queue, or returns nil.
+// take takes the next job of a queue, or returns nil. It takes none while a suspect is here.
 func (s *slot) take(ctx context.Context, name string, wait time.Duration) *nats.Msg {
+	if !s.room.isOpen() {
+		return nil
+	}
 	m, err := s.pull(name, wait) // not ended with ctx: a job that came after would be lost to all for as long as Lost
 	switch {
 	case m != nil:

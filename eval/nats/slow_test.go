@@ -2,7 +2,6 @@ package nats_test
 
 import (
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 // A slow is a proxy whose bytes come late. It can hold them for a while, and then passes all of them on.
 type slow struct {
+	to    string // URL of the server
 	l     net.Listener
 	late  atomic.Int64 // nanoseconds
 	gate  sync.RWMutex // who has it holds what comes
@@ -22,7 +22,7 @@ func newSlow(t *testing.T, url string, late time.Duration) *slow {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &slow{l: l}
+	s := &slow{to: url, l: l}
 	s.late.Store(int64(late))
 	var mu sync.Mutex
 	var all []net.Conn
@@ -32,7 +32,7 @@ func newSlow(t *testing.T, url string, late time.Duration) *slow {
 			if err != nil {
 				return
 			}
-			out, err := net.Dial("tcp", strings.TrimPrefix(url, "nats://"))
+			out, err := net.Dial("tcp", address(url))
 			if err != nil {
 				in.Close()
 				continue
@@ -56,7 +56,7 @@ func newSlow(t *testing.T, url string, late time.Duration) *slow {
 	return s
 }
 
-func (s *slow) url() string { return "nats://" + s.l.Addr().String() }
+func (s *slow) url() string { return through(s.to, s.l) }
 
 // pass passes on one way.
 func (s *slow) pass(from, to net.Conn) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/nats"
 	"github.com/evoalloc/evoalloc/eval/nats/embedded"
@@ -411,14 +413,15 @@ func TestAFailedJobIsTakenSoon(t *testing.T) {
 // A run goes on with a server that came back without its streams.
 func TestAServerForgets(t *testing.T) {
 	t.Parallel()
-	s := start(t, embedded.Config{})
+	token := func(o *server.Options) { o.Authorization = "secret" }
+	s := start(t, embedded.Config{Configure: token})
 	server := nats.Server{URL: s.URL()}
 	work(t, nats.WorkerConfig{Server: server, Evaluator: length})
 	e := run(t, nats.Config{Server: server})
 	each(t, e, 1, "program")
 	port := s.Addr().(*net.TCPAddr).Port
 	s.Close()
-	start(t, embedded.Config{Port: port})
+	start(t, embedded.Config{Port: port, Configure: token})
 	each(t, e, 3, "another")
 }
 

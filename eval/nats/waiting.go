@@ -29,7 +29,7 @@ type waiting struct {
 	over     bool
 	wanted   bool // by another run, which waits for it in this run's queue
 	failures int
-	failed   map[string]string // what workers' evaluators said, by worker
+	failed   map[sender]bool // workers whose evaluators failed
 }
 
 // join returns the job of a sample of program. first is whether this is the first that waits for it.
@@ -134,15 +134,31 @@ func (w *waiting) begin() {
 // failuresAllowed is how many workers' evaluators may fail with a job.
 const failuresAllowed = 3
 
-// failedOn notes that a worker's evaluator failed, of so many workers.
-func (w *waiting) failedOn(n notice, workers int) {
+// failedOn notes that a worker's evaluator failed. The job ends with it if it failed often enough, on workers of enough
+// keys: one that lies can invent workers, but no keys.
+func (w *waiting) failedOn(from sender, text string, all *workers) {
 	if w.failed == nil {
-		w.failed = map[string]string{}
+		w.failed = map[sender]bool{}
 	}
-	w.failed[n.Worker] = n.Error
+	keys := map[string]int{}
+	for known := range w.failed {
+		keys[known.key]++
+	}
+	if keys[from.key] < failuresAllowed { // more from one key tell nothing new
+		w.failed[from] = true
+		keys[from.key]++
+	}
+	others := 0
+	for key := range all.keys {
+		if keys[key] == 0 {
+			others++
+		}
+	}
 	w.failures++
-	if w.failures >= failuresAllowed && len(w.failed) >= min(failuresAllowed, workers) {
-		w.finish(record{}, fmt.Errorf("nats: a job failed %d times, on %d workers, last on %s: %s", w.failures, len(w.failed), n.Worker, n.Error))
+	enough := w.failures >= failuresAllowed && len(w.failed) >= min(failuresAllowed, all.len())
+	if enough && len(keys) >= min(failuresAllowed, len(keys)+others) {
+		w.finish(record{}, fmt.Errorf("nats: a job failed %d times, on %d workers, last on %s: %s",
+			w.failures, len(w.failed), from.name, text))
 	}
 }
 
@@ -175,8 +191,8 @@ func (e *Evaluator) arrived(m *nats.Msg) {
 	}
 }
 
-// take takes in the result of a job.
-func (e *Evaluator) take(w *waiting, m *nats.Msg, recalled bool) {
+// take takes in the result of a job. It reports whether it is one.
+func (e *Evaluator) take(w *waiting, m *nats.Msg, recalled bool) bool {
 	r, err := readRecord(e.cfg.Server, e.cfg.Task, m.Subject, m.Data)
 	if err != nil {
 		e.cfg.Logger.Warn("nats: a result is refused", "subject", printable.Line(m.Subject), "why", printable.Line(err.Error()))
@@ -186,12 +202,9 @@ func (e *Evaluator) take(w *waiting, m *nats.Msg, recalled bool) {
 	switch {
 	case err != nil:
 		e.stats.Refused++
-		if recalled { // so that no other can be stored
-			w.finish(record{}, fmt.Errorf("nats: the result that is stored as %s is refused: %w", m.Subject, err))
-		}
-		return
+		return false
 	case w.over:
-		return
+		return true
 	}
 	e.stats.Done++
 	if recalled && w.queue == "" {
@@ -203,6 +216,7 @@ func (e *Evaluator) take(w *waiting, m *nats.Msg, recalled bool) {
 		delete(e.jobs, w.Key)
 	}
 	w.finish(r, nil)
+	return true
 }
 
 // post looks the result of a job up, and queues the job if there is none. What fails is tried again by keep.
@@ -214,7 +228,10 @@ func (e *Evaluator) post(ctx context.Context, w *waiting) {
 		e.queuingFailed(err)
 		e.soon(w)
 	case m != nil:
-		e.take(w, m, true)
+		if !e.take(w, m, true) { // as long as it is stored, no other can be
+			e.forget(ctx, w.Key)
+			e.soon(w)
+		}
 	case e.waits(w) == w:
 		e.enqueue(ctx, w)
 	}
@@ -317,7 +334,7 @@ func (e *Evaluator) holder(ctx context.Context, w *waiting) (run string, sequenc
 		}
 	}
 	wanted, _ := json.Marshal(notice{Kind: "wanted", Worker: e.run, Key: w.Key})
-	return run, sequence, e.nc.Publish(s.subject("told", run), wanted) // so that it does not take the job back
+	return run, sequence, e.nc.Publish(s.subject("told", run, asRun), wanted) // so that it does not take the job back
 }
 
 // adopt has this run hear what workers tell another.
@@ -328,7 +345,7 @@ func (e *Evaluator) adopt(run string) error {
 		a.sure = true
 		return nil
 	}
-	told, err := e.nc.Subscribe(e.cfg.Server.subject("told", run), e.told)
+	told, err := e.nc.Subscribe(e.cfg.Server.subject("told", run, "*"), e.told)
 	if err == nil {
 		e.adopted[run] = &adoption{told, true}
 	}

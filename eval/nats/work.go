@@ -45,32 +45,35 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) (failed bool) {
 		w.answer(m, terminate)
 		return false
 	}
-	if taking.Err() != nil {
-		w.giveBack(m, j, nak)
-		return false
-	}
 	ours, r := w.begin(ctx, m, j)
 	defer w.end(r)
-	defer w.keepAlive(m, j.Lost/5, j.Timeout+j.Lost)()
-	tries, _ := delivery(m.Reply)
-	known, err := w.last(ours, w.cfg.Server.subject("results", j.token(), j.Digest, j.Key))
-	deaths := 0
+	if taking.Err() != nil {
+		w.giveBack(r, nak)
+		return false
+	}
+	defer w.keepAlive(r)()
+	known, err := w.last(ours, w.resultSubject(j))
+	var h history
 	if err == nil && known == nil {
-		deaths, err = w.deaths(ours, m, j)
+		h, err = w.history(ours, r)
 	}
 	switch {
 	case known != nil:
-		w.count(func(s *WorkerStats) { s.Known++ })
-		w.answer(m, ack)
+		w.known(r)
 	case w.isGivenUp(r):
-		w.drop(m)
+		w.drop(r)
 	case err != nil: // the worker is ending
-		w.giveBack(m, j, nak)
-	case deaths >= j.Deaths:
+		w.giveBack(r, nak)
+	case h.deaths >= j.Deaths:
 		w.count(func(s *WorkerStats) { s.Poisoned++ })
-		w.finish(ctx, m, j, w.record(j, tries, 0, eval.Invalid("its evaluation ended or hung %d workers in a row", deaths)))
+		w.finish(ctx, r, w.record(r, 0, eval.Invalid("its evaluation ended or hung %d workers in a row", h.deaths)))
+	case h.suspect(r.tries):
+		return w.alone(taking, ctx, ours, r)
+	case !w.room.enter(): // taken while a suspect came
+		w.giveBack(r, nak)
 	default:
-		return w.evaluate(ctx, ours, m, j, r, tries)
+		defer w.room.leave()
+		return w.evaluate(ctx, ours, r)
 	}
 	return false
 }
@@ -78,8 +81,8 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) (failed bool) {
 // begin notes that the job is under way, and returns a context that ends with ctx or when its run gives it up.
 func (w *Worker) begin(ctx context.Context, m *nats.Msg, j job) (context.Context, *running) {
 	ours, cancel := context.WithCancel(ctx)
-	r := &running{job: j, reply: m.Reply, cancel: cancel}
-	_, r.sequence = delivery(m.Reply)
+	r := &running{job: j, m: m, cancel: cancel}
+	r.tries, r.sequence = delivery(m.Reply)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.givenUp.has(j, r.sequence, time.Now()) {
@@ -103,10 +106,16 @@ func (w *Worker) isGivenUp(r *running) bool {
 	return r.givenUp
 }
 
+// known ends a job that has a result already.
+func (w *Worker) known(r *running) {
+	w.count(func(s *WorkerStats) { s.Known++ })
+	w.answer(r.m, ack)
+}
+
 // drop ends a job that its run gave up.
-func (w *Worker) drop(m *nats.Msg) {
+func (w *Worker) drop(r *running) {
 	w.count(func(s *WorkerStats) { s.GivenUp++ })
-	w.answer(m, terminate)
+	w.answer(r.m, terminate)
 }
 
 // beat tells the server that the jobs under way are worked on, after it could not be told for a while.
@@ -114,12 +123,14 @@ func (w *Worker) beat() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for r := range w.running {
-		w.nc.Publish(r.reply, []byte(inProgress))
+		w.nc.Publish(r.m.Reply, []byte(inProgress))
 	}
 }
 
-// keepAlive tells the server that the job is worked on, at most for a time. The function that it returns ends that.
-func (w *Worker) keepAlive(m *nats.Msg, every, most time.Duration) (end func()) {
+// keepAlive tells the server that the job is worked on, at most for as long as an evaluation may take. The function that
+// it returns ends that.
+func (w *Worker) keepAlive(r *running) (end func()) {
+	every, most := r.Lost/5, r.Timeout+r.Lost
 	begun, stop := time.Now(), make(chan struct{})
 	var timer *time.Timer
 	timer = time.AfterFunc(time.Hour, func() {
@@ -129,7 +140,7 @@ func (w *Worker) keepAlive(m *nats.Msg, every, most time.Duration) (end func()) 
 		default:
 		}
 		if time.Since(begun) < most {
-			w.nc.Publish(m.Reply, []byte(inProgress))
+			w.nc.Publish(r.m.Reply, []byte(inProgress))
 			timer.Reset(every)
 		}
 	})
@@ -138,12 +149,12 @@ func (w *Worker) keepAlive(m *nats.Msg, every, most time.Duration) (end func()) 
 }
 
 // evaluate scores the job, as long as ours lasts, which ends with ctx or before. failed is whether the evaluator did.
-func (w *Worker) evaluate(ctx, ours context.Context, m *nats.Msg, j job, r *running, tries int) (failed bool) {
-	limited, cancel := context.WithTimeout(ours, j.Timeout)
+func (w *Worker) evaluate(ctx, ours context.Context, r *running) (failed bool) {
+	limited, cancel := context.WithTimeout(ours, r.Timeout)
 	defer cancel()
-	w.tell(j.Run, notice{Kind: "began", Worker: w.cfg.Name, Key: j.Key})
+	w.tell(r.Run, notice{Kind: "began", Worker: w.cfg.Name, Key: r.Key})
 	begun := time.Now()
-	result, err := w.guarded(limited, j)
+	result, err := w.guarded(limited, r.job)
 	took := time.Since(begun)
 	if err == nil && !result.Valid && limited.Err() != nil {
 		err = context.Cause(limited) // it may be invalid because it was ended
@@ -151,16 +162,16 @@ func (w *Worker) evaluate(ctx, ours context.Context, m *nats.Msg, j job, r *runn
 	switch {
 	case err == nil:
 		w.count(func(*WorkerStats) { w.inARow = 0 })
-		w.finish(ctx, m, j, w.record(j, tries, took, result.Clean()))
+		w.finish(ctx, r, w.record(r, took, result.Clean()))
 	case w.isGivenUp(r):
-		w.drop(m)
+		w.drop(r)
 	case ctx.Err() != nil: // the worker is ending
-		w.giveBack(m, j, nak)
+		w.giveBack(r, nak)
 	case limited.Err() != nil: // as if it had ended this worker
-		w.cfg.Logger.Warn("nats: an evaluation did not end in time", "after", j.Timeout)
-		w.answer(m, nakLater)
+		w.cfg.Logger.Warn("nats: an evaluation did not end in time", "after", r.Timeout)
+		w.answer(r.m, nakLater)
 	default:
-		w.evaluatorFailed(m, j, err)
+		w.evaluatorFailed(r, err)
 		return true
 	}
 	return false
@@ -177,15 +188,15 @@ func (w *Worker) guarded(ctx context.Context, j job) (r eval.Result, err error) 
 }
 
 // evaluatorFailed gives a job to another worker. If evaluations go on failing here, the worker ends.
-func (w *Worker) evaluatorFailed(m *nats.Msg, j job, err error) {
+func (w *Worker) evaluatorFailed(r *running, err error) {
 	w.mu.Lock()
 	w.stats.Failed++
 	w.inARow++
 	row := w.inARow
 	w.mu.Unlock()
 	w.cfg.Logger.Error("nats: the evaluator failed", "error", printable.Line(err.Error()))
-	w.tell(j.Run, notice{Kind: "failed", Worker: w.cfg.Name, Key: j.Key, Error: cut(err.Error())})
-	w.giveBack(m, j, nakLater)
+	w.tell(r.Run, notice{Kind: "failed", Worker: w.cfg.Name, Key: r.Key, Error: cut(err.Error())})
+	w.giveBack(r, nakLater)
 	if row >= errorsInARow {
 		w.fatal(fmt.Errorf("nats: the evaluator failed %d times in a row: %w", row, err))
 	}
@@ -197,8 +208,10 @@ func cut(text string) string {
 	return line[:min(len(line), eval.MaxReason)]
 }
 
-func (w *Worker) record(j job, tries int, took time.Duration, r eval.Result) record {
-	return record{Task: j.Name, Digest: j.Digest, Key: j.Key, Worker: w.cfg.Name, Tries: tries, Took: took.Seconds(), Result: r}
+func (w *Worker) record(r *running, took time.Duration, result eval.Result) record {
+	return record{
+		Task: r.Name, Digest: r.Digest, Key: r.Key, Worker: w.cfg.Name, Tries: r.tries, Took: took.Seconds(), Result: result,
+	}
 }
 
 // storingWithin is for how much longer than the worker's end a result is tried to be stored.
@@ -206,23 +219,23 @@ const storingWithin = 5 * time.Second
 
 // finish stores a result and acknowledges the job then. Another worker's that is there already stays. Should the worker
 // end meanwhile, and storing fail for some seconds more, the job is given back.
-func (w *Worker) finish(ctx context.Context, m *nats.Msg, j job, r record) {
-	invalid := !r.Result.Valid
+func (w *Worker) finish(ctx context.Context, r *running, result record) {
+	invalid := !result.Result.Valid
 	longer, cancel := lasting(ctx, storingWithin)
 	defer cancel()
 	for {
-		err := w.store(longer, j, &r)
+		err := w.store(longer, r.job, &result)
 		if err == nil || present(err) {
 			break
 		}
 		if longer.Err() != nil {
-			w.giveBack(m, j, nak)
+			w.giveBack(r, nak)
 			return
 		}
 		w.storingFailed(err)
 		sleep(longer, 200*time.Millisecond)
 	}
-	w.answer(m, ack)
+	w.answer(r.m, ack)
 	w.count(func(s *WorkerStats) {
 		s.Done++
 		if invalid {
@@ -251,13 +264,17 @@ func (w *Worker) storingFailed(err error) {
 	log("nats: storing a result failed for now", "error", printable.Line(err.Error()))
 }
 
+func (w *Worker) resultSubject(j job) string {
+	return w.cfg.Server.subject("results", j.token(), j.Digest, j.Key)
+}
+
 // store stores a record.
 func (w *Worker) store(ctx context.Context, j job, r *record) error {
 	text, err := w.pack(ctx, j, r)
 	if err != nil {
 		return err
 	}
-	m := nats.NewMsg(w.cfg.Server.subject("results", j.token(), j.Digest, j.Key))
+	m := nats.NewMsg(w.resultSubject(j))
 	m.Data = text
 	if _, err = storeNew(ctx, w.nc, m, ""); present(err) && r.Large != "" {
 		w.dropLarge(ctx, m.Subject, r.Large)

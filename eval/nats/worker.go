@@ -21,7 +21,9 @@ type Worker struct {
 	cfg WorkerConfig
 
 	nc     *nats.Conn
+	key    string // public key of what it shows the server
 	queues *queues
+	room   *room
 
 	mu       sync.Mutex
 	running  map[*running]bool
@@ -43,11 +45,13 @@ type told struct {
 
 // running is a job under way.
 type running struct {
-	job      job
+	job
+	m        *nats.Msg
+	tries    int    // deliveries, this one included
 	sequence uint64 // of the job in the stream
-	reply    string
 	cancel   context.CancelFunc
 	givenUp  bool // by its run
+	counted  bool // whether the job's history has this delivery as a death until it is given back
 }
 
 // WorkerStats count what a worker did.
@@ -82,10 +86,12 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		return nil, errors.New("nats: WorkerConfig.Evaluator is nil")
 	case cfg.Slots < 1:
 		return nil, fmt.Errorf("nats: WorkerConfig.Slots is %d: need at least 1", cfg.Slots)
-	case len(cfg.Name) > 100:
-		return nil, fmt.Errorf("nats: WorkerConfig.Name has %d bytes: need at most 100", len(cfg.Name))
+	case len(cfg.Name) > maxName:
+		return nil, fmt.Errorf("nats: WorkerConfig.Name has %d bytes: need at most %d", len(cfg.Name), maxName)
 	}
-	return &Worker{cfg: cfg, queues: newQueues(), running: map[*running]bool{}, runs: map[string]told{}}, nil
+	return &Worker{
+		cfg: cfg, queues: newQueues(), room: newRoom(cfg.Slots), running: map[*running]bool{}, runs: map[string]told{},
+	}, nil
 }
 
 // Stats returns what the worker did so far.
@@ -103,6 +109,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	taking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	w.fatal = stop
+	var err error
+	if w.key, err = w.cfg.Server.publicKey(); err != nil {
+		return err
+	}
 	nc, err := w.cfg.Server.connect(ctx, asWorker, "evoalloc worker "+w.cfg.Name, stop)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -169,7 +179,8 @@ func (w *Worker) listen() error {
 // called answers a run, and takes note of its queues if it wants this digest.
 func (w *Worker) called(m *nats.Msg) {
 	var c call
-	if json.Unmarshal(m.Data, &c) != nil || c.Task != w.cfg.Task.Name || !names.MatchString(c.Run) || len(c.Queues) > maxQueues {
+	if reflected(m) || json.Unmarshal(m.Data, &c) != nil ||
+		c.Task != w.cfg.Task.Name || !names.MatchString(c.Run) || len(c.Queues) > maxQueues {
 		return
 	}
 	alike := c.Digest == w.cfg.Task.Digest
@@ -212,7 +223,7 @@ func (w *Worker) forgetRuns() {
 // tell tells a run something. What gets lost is said again, or done without.
 func (w *Worker) tell(run string, n notice) {
 	text, _ := json.Marshal(n)
-	w.nc.Publish(w.cfg.Server.subject("told", run), text)
+	w.nc.Publish(w.cfg.Server.subject("told", run, w.key), text)
 }
 
 // sleep waits, but not longer than ctx.

@@ -43,13 +43,14 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
+	server := remote.Server(&o.Options)
 	w, err := nats.NewWorker(nats.WorkerConfig{
-		Server: remote.Server(&o.Options), Task: id, Evaluator: scorer, Slots: o.Slots, Name: o.Name, Grace: o.Grace,
+		Server: server, Task: id, Evaluator: scorer, Slots: o.Slots, Name: o.Name, Grace: o.Grace,
 	})
 	if err != nil {
 		return err
 	}
-	cli.Printf("serves the task %v with %d slots at %s\n", id, o.Slots, o.NATS.URL)
+	cli.Printf("serves the task %v with %d slots at %v\n", id, o.Slots, server)
 	saying, stop := context.WithCancel(ctx)
 	said := make(chan bool)
 	go func() {

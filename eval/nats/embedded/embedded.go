@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -13,18 +14,23 @@ import (
 
 // Config says how the server runs. Dir is needed.
 type Config struct {
-	// Dir is the folder of the streams. A server that is started with it again has them again.
+	// Dir is the folder of the streams and of the server's secret. A server that is started with it again has them again.
+	// Other users must not be able to write there.
 	Dir string
 	// Host is the address that the server listens on. "" means 127.0.0.1: it is not to be reached from other machines.
 	Host string
-	// Port is its port. 0 means any that is free.
+	// Port is its port. 0 means any that is free, and less than 0 none: only this process connects, by InProcessConn.
 	Port int
-	// Configure changes the options before the server starts: users, permissions, TLS. nil changes nothing.
+	// Configure changes the options before the server starts: users, permissions, TLS. nil changes nothing. A port whose
+	// options ask clients neither for who they are nor for a certificate asks them for the server's secret.
 	Configure func(*server.Options)
 }
 
 // A Server is a NATS server in this process. Close it.
-type Server struct{ s *server.Server }
+type Server struct {
+	s      *server.Server
+	secret string // that clients show, or "" if the options ask them for something else
+}
 
 // ready is how long a server may take to start. It reads its streams from the disk.
 const ready = 30 * time.Second
@@ -38,8 +44,8 @@ func Start(cfg Config) (*Server, error) {
 	if cfg.Dir == "" {
 		return nil, errors.New("embedded: Config.Dir is empty: name a folder for the streams")
 	}
-	if cfg.Port < 0 || cfg.Port > 65535 {
-		return nil, fmt.Errorf("embedded: Config.Port is %d: need 0 to 65535", cfg.Port)
+	if cfg.Port > 65535 {
+		return nil, fmt.Errorf("embedded: Config.Port is %d: need at most 65535", cfg.Port)
 	}
 	port := cfg.Port
 	if port == 0 {
@@ -47,10 +53,16 @@ func Start(cfg Config) (*Server, error) {
 	}
 	o := &server.Options{
 		Host: cmp.Or(cfg.Host, "127.0.0.1"), Port: port, StoreDir: cfg.Dir, JetStream: true,
-		JetStreamMaxStore: maxStore, NoLog: true, NoSigs: true, DisableJetStreamBanner: true,
+		JetStreamMaxStore: maxStore, NoLog: true, NoSigs: true, DisableJetStreamBanner: true, DontListen: cfg.Port < 0,
 	}
 	if cfg.Configure != nil {
 		cfg.Configure(o)
+	}
+	if !o.DontListen && open(o) {
+		var err error
+		if o.Authorization, err = secret(cfg.Dir); err != nil {
+			return nil, err
+		}
 	}
 	s, err := server.NewServer(o)
 	if err != nil {
@@ -63,14 +75,27 @@ func Start(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("embedded: no server at %s after %v: is the port in use, or %s by another server?",
 			net.JoinHostPort(o.Host, fmt.Sprint(max(cfg.Port, 0))), ready, cfg.Dir)
 	}
-	return &Server{s}, nil
+	return &Server{s, o.Authorization}, nil
 }
 
-// URL returns where clients connect.
-func (s *Server) URL() string { return s.s.ClientURL() }
+// URL returns where clients connect, with the server's secret: do not print it, nor give it to a process as an argument,
+// as all users of the machine can read those. It is "" if the server has no port.
+func (s *Server) URL() string {
+	u, err := url.Parse(s.s.ClientURL())
+	if err != nil || s.Addr() == nil {
+		return ""
+	}
+	if s.secret != "" {
+		u.User = url.User(s.secret)
+	}
+	return u.String()
+}
 
-// Addr returns the address that the server listens on.
+// Addr returns the address that the server listens on, or nil if it has no port.
 func (s *Server) Addr() net.Addr { return s.s.Addr() }
+
+// InProcessConn returns a connection from this process to the server.
+func (s *Server) InProcessConn() (net.Conn, error) { return s.s.InProcessConn() }
 
 // Close ends the server. The streams stay on the disk.
 func (s *Server) Close() error {

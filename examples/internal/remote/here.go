@@ -14,7 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// here is a server in this process, with a worker for each task. Its streams go with it: a run's journal has what was
+// here is a server in this process, without a port, with a worker for each task. Its streams go with it: a run's journal has what was
 // paid for.
 type here struct {
 	server *embedded.Server
@@ -31,7 +31,7 @@ func start() (*here, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := embedded.Start(embedded.Config{Dir: dir})
+	s, err := embedded.Start(embedded.Config{Dir: dir, Port: -1})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

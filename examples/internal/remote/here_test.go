@@ -46,7 +46,7 @@ func TestWorkersOfOneProcessShareItsProcessors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, server := nats.Task{Name: name, Digest: digest}, nats.Server{URL: h.server.URL()}
+		id, server := nats.Task{Name: name, Digest: digest}, nats.Server{InProcess: h.server}
 		if err := h.work(server, id, tk); err != nil {
 			t.Fatal(err)
 		}

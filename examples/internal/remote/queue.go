@@ -30,7 +30,7 @@ func Open(o *cli.Options) (*Queue, error) {
 		if q.here, err = start(); err != nil {
 			return nil, err
 		}
-		q.server = nats.Server{URL: q.here.server.URL()}
+		q.server = nats.Server{InProcess: q.here.server}
 	}
 	o.Workers = q.workers
 	return q, nil
@@ -38,7 +38,7 @@ func Open(o *cli.Options) (*Queue, error) {
 
 // Evaluator returns what scores the programs of t: t itself, or workers where --nats is given. The flags are those of t.
 func (q *Queue) Evaluator(ctx context.Context, o *cli.Options, t task.Task) (eval.Evaluator, error) {
-	if q.server.URL == "" {
+	if q.server.URL == "" && q.here == nil {
 		return t, nil
 	}
 	id, err := Task(ctx, o, t)
@@ -57,7 +57,7 @@ func (q *Queue) Evaluator(ctx context.Context, o *cli.Options, t task.Task) (eva
 		return nil, &cli.UsageError{Err: err}
 	}
 	q.scorers = append(q.scorers, e)
-	cli.Printf("programs are scored by workers of the task %v at %s\n", id, q.server.URL)
+	cli.Printf("programs are scored by workers of the task %v at %v\n", id, q.server)
 	return e, nil
 }
 
