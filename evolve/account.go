@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -22,10 +23,14 @@ type account struct {
 	// in flight was faster.
 	evaluated map[journal.Key]bool
 	asked     map[*asked]bool
+	evalTime  time.Duration // that the evaluations took that were counted
+	judged    int           // calls that these made of models, as far as they were answered
+	tuned     []int         // tune evaluations, by arm
 }
 
 func newAccount(arms []Arm) account {
-	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool), evaluated: make(map[journal.Key]bool), asked: make(map[*asked]bool)}
+	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool), evaluated: make(map[journal.Key]bool), asked: make(map[*asked]bool),
+		tuned: make([]int, len(arms))}
 	for i, arm := range arms {
 		a.begin(i, arm.Best())
 	}
@@ -54,6 +59,7 @@ func (a *account) start(arm int, spent Generation, scored []scoring) (calls, sta
 // before. place is the index of the generation among the arm's.
 func (a *account) add(arm int, gen *Generation, scored []scoring) (place int) {
 	a.count(gen, scored)
+	a.tuned[arm] += gen.TuneEvaluations
 	a.mark(*gen)
 	r := &a.res.Arms[arm]
 	if len(r.Generations) == 0 {
@@ -78,15 +84,31 @@ func (a *account) count(gen *Generation, scored []scoring) {
 				gen.TuneEvaluations++
 			} else {
 				gen.Evaluations++
+				a.evalTime += s.took
 			}
 		}
 		if s.asked != nil && !a.asked[s.asked] {
 			a.asked[s.asked] = true
 			gen.Asides = append(gen.Asides, s.asked.calls...)
+			for _, c := range s.asked.calls {
+				if answered(c.Attempts) {
+					a.judged++
+				}
+			}
 		}
 	}
 	a.res.Evaluations += gen.Evaluations
 	a.res.TuneEvaluations += gen.TuneEvaluations
+}
+
+// tunedBeside returns how many tune evaluations the other arms have made.
+func (a *account) tunedBeside(arm int) (n int) {
+	for i, of := range a.tuned {
+		if i != arm {
+			n += of
+		}
+	}
+	return n
 }
 
 // counted returns how many calls of the generation brought an answer, and how many attempts stalled. It counts

@@ -144,6 +144,9 @@ func (al *Allocator) ready(ctx context.Context, turn *Turn) error {
 func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocation.Decision) (Generation, error) {
 	p := decision.Pull
 	in := turn.inner(p.Arm, decision.Most)
+	if in.recording() {
+		in.beside += al.tunedBeside(p.Arm)
+	}
 	gen, err := al.cfg.Arms[p.Arm].Step(ctx, in)
 	var scored []scoring
 	if in.recording() { // an allocator stepped by hand has nobody to correct what its arm returns

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -30,10 +31,11 @@ type batch struct {
 	stop    chan struct{} // closed when nothing more is to be sent
 	stopped bool          // stop is closed
 	running int           // children under way
+	pauses  pauses        // of those under way
 	next    int           // index of the child to be briefed next
 	waiting map[int]made  // children that have ended and wait to be taken in
 	turnOf  int           // index of the child to be taken in next, with ByIndex
-	repeat  []int         // indices of those to be taken in next, as the journal has them
+	repeat  []int         // indices of those to be taken in next, as the journal has them, and journal.Beyond
 	taken   []made        // in the order in which they were
 	err     error         // what ends the search
 	limit   string        // the field of the budget that left no room for more
@@ -47,11 +49,13 @@ type made struct {
 	brief    Brief
 	call     journal.ID // of its call in a journal
 	recalled bool       // its reply comes from there
+	lost     bool       // a failed call cost it its evaluation
 	err      error      // more than the failure of one child
 }
 
 func newBatch(b *Breeder, turn *Turn, n int) *batch {
-	l := &batch{Breeder: b, turn: turn, n: n, ended: make(chan made), stop: make(chan struct{}), waiting: make(map[int]made)}
+	l := &batch{Breeder: b, turn: turn, n: n, ended: make(chan made), stop: make(chan struct{}), waiting: make(map[int]made), taken: make([]made, 0, n)}
+	l.pauses.begun = make(chan struct{}, 1)
 	if b.Order == AsTheyEnd && turn.recording() {
 		l.repeat = turn.past.Taken
 	}
@@ -78,9 +82,12 @@ func (l *batch) breed(ctx context.Context) {
 			l.stuck(ctx)
 			break
 		}
-		m := <-l.ended
-		l.running--
-		l.end(m)
+		select {
+		case m := <-l.ended:
+			l.running--
+			l.end(m)
+		case <-l.pauses.begun:
+		}
 	}
 	l.takeRest()
 	// The end of the context is the cause of the children's errors, so it is what the step returns. If every
@@ -109,11 +116,33 @@ func (l *batch) stuck(ctx context.Context) {
 // fill begins children until the window is full, unless the search or the run is coming to an end. It asks the
 // run's own trace, outer, as that of ctx drains only once a goroutine has seen that the run does.
 func (l *batch) fill(ctx context.Context, outer *llm.Trace) {
-	for l.running+len(l.waiting) < l.window() && l.next < l.n && l.err == nil && l.why == nil && ctx.Err() == nil {
+	for l.next < l.n && l.err == nil && l.why == nil && ctx.Err() == nil && (l.running+len(l.waiting) < l.window() || l.beyond()) {
 		if l.why = outer.Draining(); l.why == nil {
 			l.begin(ctx)
 		}
 	}
+}
+
+// beyond reports whether a child is begun although the window is full, because one within it pauses before a retry. A
+// window never doubles by that: where an endpoint turns every call away, more of them do not help.
+//
+// With ByIndex none is. What a brief knows would depend on which calls were turned away.
+func (l *batch) beyond() bool {
+	if len(l.repeat) > 0 {
+		begun := l.repeat[0] == journal.Beyond
+		if begun {
+			l.repeat = l.repeat[1:]
+		}
+		return begun
+	}
+	under := l.running + len(l.waiting)
+	if l.Order == ByIndex || under >= l.window()+min(l.pauses.count(), l.window()-1) {
+		return false
+	}
+	if err := l.recordTaken(journal.Beyond); err != nil {
+		l.fail(err)
+	}
+	return l.err == nil
 }
 
 // window returns how many children may be under way or wait for their turn at once.
@@ -169,6 +198,7 @@ func (l *batch) begin(ctx context.Context) {
 	m := made{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator, Labels: brief.Labels, Seed: brief.Seed}}
 	l.running++
 	go func() {
+		enlarge()
 		defer func() { l.ended <- m }() // always, as breed waits for every child that runs
 		// This error stands only if runtime.Goexit, which guard cannot recover, ends the goroutine.
 		m.err = fmt.Errorf("evolve: making child %d of step %d ended its goroutine", i, l.steps)
@@ -177,6 +207,15 @@ func (l *batch) begin(ctx context.Context) {
 			m.child.Err = bad.Error()
 		}
 	}()
+}
+
+// enlarge makes room on the stack of a new goroutine for what making a child needs. Where the stack grows bit by bit
+// under deep calls, copying it takes more time than all else of a child that is recalled from a journal.
+//
+//go:noinline
+func enlarge() {
+	var room [6 << 10]byte
+	runtime.KeepAlive(&room)
 }
 
 // end takes note of a child as soon as it has ended. An error that ends the search must not wait until it is
@@ -228,6 +267,9 @@ func (l *batch) call(what string, f func()) error {
 func (l *batch) fail(err error) {
 	if l.err == nil {
 		l.err = err
+	}
+	if l.turn.recording() {
+		l.turn.drain(err)
 	}
 	l.halt()
 }
@@ -288,7 +330,7 @@ func (l *batch) tell(m made) {
 	if !l.turn.recording() {
 		return
 	}
-	if err := l.turn.tell(birth{m.child, l.steps, m.call, m.err}); err != nil {
+	if err := l.turn.tell(birth{child: m.child, step: l.steps, call: m.call, err: m.err, lost: m.lost}); err != nil {
 		l.fail(err)
 	}
 }
@@ -299,14 +341,14 @@ func (l *batch) record(m made) {
 		l.repeat = l.repeat[1:]
 		return
 	}
-	if err := l.recordTaken(m); err != nil {
+	if err := l.recordTaken(m.child.Index); err != nil {
 		l.fail(err)
 	}
 }
 
-// recordTaken records that the child is taken in next, before the search acts on it. The order of indices needs
-// no record. The child's answer is on disk already, and stands before this record.
-func (l *batch) recordTaken(m made) error {
+// recordTaken records that the child is taken in next, or journal.Beyond, before the search acts on it. The order of
+// indices needs no record. The child's answer is on disk already, and stands before this record.
+func (l *batch) recordTaken(child int) error {
 	if l.Order == ByIndex || !l.turn.recording() || l.turn.journal == nil || l.turn.past.Ended {
 		return nil
 	}
@@ -315,7 +357,7 @@ func (l *batch) recordTaken(m made) error {
 		// are taken in, so the order from here on is not the step's.
 		return nil
 	}
-	return l.turn.journal.Take(l.turn.pull, m.child.Index)
+	return l.turn.journal.Take(l.turn.pull, child)
 }
 
 // teachAll tells a model that learns of the step's children, in the order of indices and at the step's end.
@@ -379,9 +421,16 @@ func (l *batch) make(ctx context.Context, m *made) error {
 	c.Program = program
 	if m.brief.Admit != nil {
 		// It may ask a model through ctx. That call is an aside, and counted even if it refuses the program.
-		why, err := m.brief.Admit(ctx, program)
+		admitting := ctx
+		if l.turn.recording() {
+			admitting = llm.WithTrace(ctx, &llm.Trace{Ended: l.turn.noteJudged})
+		}
+		why, err := m.brief.Admit(admitting, program)
 		if err != nil {
 			c.Err = err.Error()
+			if m.lost = Lost(err); m.lost {
+				return nil
+			}
 			return err
 		}
 		if why != "" {
@@ -395,10 +444,13 @@ func (l *batch) make(ctx context.Context, m *made) error {
 		// evaluated first is chance, and a resumed run has to find the score of each.
 		sample = 1 + int(c.Seed)
 	}
-	if c.Result, err = l.turn.Evaluate(ctx, l.Task, program, sample); err == nil {
+	if c.Result, err = l.turn.score(ctx, l.Task, program, sample); err == nil {
 		return nil
 	}
 	c.Err = err.Error()
+	if m.lost = Lost(err); m.lost {
+		return nil
+	}
 	if _, refused := Refused(err); refused || ctx.Err() != nil {
 		// One text for every way in which a run ends, because replay gives the evaluation up for another reason.
 		c.Err = "its evaluation was given up: the run came to an end"
@@ -423,6 +475,7 @@ func (l *batch) propose(ctx context.Context, m *made) (program string, err error
 	if messages == nil {
 		messages = l.Task.Prompt(m.brief.Ask)
 	}
+	ctx = llm.WithTrace(ctx, &llm.Trace{Paused: both(l.pauses.begin, llm.TraceOf(ctx).Paused)})
 	reply, err := l.turn.ask(ctx, purpose{kind: KindChild, bred: true}, m.model(l.Breeder), llm.Request{Messages: messages, Seed: c.Seed})
 	m.call, m.recalled = reply.id, reply.recalled
 	c.Attempts = reply.Attempts // of a failed call too: they were paid for
@@ -430,30 +483,28 @@ func (l *batch) propose(ctx context.Context, m *made) (program string, err error
 		c.Err = err.Error()
 		return "", lasting(ctx, err)
 	}
-	if program, err = l.parse(m.brief, reply.Text); err != nil {
+	if program, c.Mended, err = l.parse(m.brief, reply.Text); err != nil {
 		c.Err = err.Error() // a bad reply is data, and costs this child alone
 		return "", nil
 	}
 	return program, nil
 }
 
-// parse reads the program out of a reply.
-func (l *batch) parse(b Brief, text string) (string, error) {
+// parse reads the program out of a reply, and says what it mended in the reply.
+func (l *batch) parse(b Brief, text string) (program, mended string, err error) {
 	var parent eval.Candidate
 	if len(b.Ask.Parents) > 0 {
 		parent = b.Ask.Parents[0]
 	}
-	var program string
-	var err error
 	if b.Parse != nil {
 		program, err = b.Parse(text)
-	} else {
-		program, err = task.ParseFrom(l.Task, parent.Program, text)
+	} else if program, err = task.ParseAs(l.Task, b.Form, parent.Program, text); err == nil {
+		mended = task.Mended(l.Task, b.Form, parent.Program, text)
 	}
 	if err == nil && program == "" {
 		err = errors.New("the reply holds no program")
 	}
-	return program, err
+	return program, mended, err
 }
 
 // lasting returns err if it ends the search, and nil if it is the failure of one call, which costs one child.

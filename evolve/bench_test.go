@@ -88,33 +88,6 @@ func journaledRun(b testing.TB, path string, l llm.LLM, k, n, calls int) *evolve
 	return mustRun(b, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Journal: j, Budget: evolve.Budget{Calls: calls}})
 }
 
-// BenchmarkResume measures how long a run of 100,000 children takes to be made again from its journal,
-// and the memory that it has from the system at the end.
-func BenchmarkResume(b *testing.B) {
-	const calls = 100_000
-	path := journalPath(b)
-	journaledRun(b, path, llm.Limit(long, 64), 10, 64, calls)
-	info, err := os.Stat(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	never := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		b.Error("a call was made")
-		return llm.Reply{}, io.EOF
-	})
-	var peak uint64
-	for b.Loop() {
-		runtime.GC()
-		stop := watchHeap(&peak, false)
-		if res := journaledRun(b, path, never, 10, 64, calls); res.Calls != calls {
-			b.Fatalf("%d calls", res.Calls)
-		}
-		stop()
-	}
-	b.ReportMetric(float64(info.Size())/1e6, "journal-MB")
-	b.ReportMetric(float64(peak)/1e6, "peak-heap-MB")
-}
-
 // watchHeap keeps the largest heap that it sees until stop is called; live means without garbage.
 func watchHeap(peak *uint64, live bool) (stop func()) {
 	done := make(chan struct{})

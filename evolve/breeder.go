@@ -19,7 +19,8 @@ type Brief struct {
 	task.Ask
 	// Messages are sent in place of Task.Prompt(Ask); nil means Task.Prompt(Ask).
 	Messages []llm.Message
-	// Parse reads the program out of a reply; nil means the task's own, which may take a diff of the first parent.
+	// Parse reads the program out of a reply; nil means the task's own in Ask's Form, which may take a diff of the first
+	// parent.
 	Parse func(reply string) (string, error)
 	// Make makes the child without a model, in place of a call: a merge, a tuning. nil means a call. It is
 	// called on a goroutine of the child's own.
@@ -99,7 +100,8 @@ type Breeder struct {
 	From *eval.Candidate
 	// Window is how many children are under way at once; 0 means all of the step. One step of many children
 	// with a window is a steady-state search, because each child is briefed when another was taken in. With
-	// ByIndex one slow child holds the window back until it ends.
+	// ByIndex one slow child holds the window back until it ends. With AsTheyEnd a child whose call pauses before a
+	// retry does not count, but never are as many as two windows under way.
 	Window int
 	Order  Order // ByIndex is the default
 	// Noisy says that the evaluator may score the same program differently. Every child is evaluated then.
@@ -114,7 +116,8 @@ type Breeder struct {
 	Rescore float64
 	// MaxFailures is how many calls in a row may fail (not time out) before the search ends; 0 means twice the
 	// children of a step, at least 32. Failed calls do not use up Budget.Calls, so an endpoint that fails every
-	// call would keep the run busy for ever. Calls that a journal recalls do not count.
+	// call would keep the run busy for ever. Calls that a journal recalls do not count. A run of which no call was ever
+	// answered ends sooner: after 6 failed attempts, once the calls under way have failed too.
 	MaxFailures int
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine that calls
 	// Breed.

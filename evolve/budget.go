@@ -24,7 +24,7 @@ import (
 // Calls that earlier incarnations of the run gave up were paid for, and count. What calls cost that were lost
 // when a process was killed is not known, and is not counted (see [Result.Earlier]).
 //
-// A run with a journal that Stalls, Tokens, FLOPs, Money or WallTime ended can go on: give [Run] the same
+// A run with a journal that Stalls, Tokens, FLOPs, Money, EvalTime or WallTime ended can go on: give [Run] the same
 // configuration with that one limit larger. One hour in which an endpoint hung then does not end a long run for
 // good. What was left out for want of room is not made up for: a last generation with fewer children stays so.
 // The other limits decide what is searched, or its scores, so a run that they ended is over.
@@ -32,7 +32,9 @@ type Budget struct {
 	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child, however many
 	// attempts it took, and one for each call beside the children ([Generation.Asides]). Calls that end
 	// without an answer (timed out, failed) do not count. A generation that does not fit whole is made with
-	// as many children as there is room for. 0 means no limit.
+	// as many children as there is room for, with the calls that evaluators and gates are expected to make for each: as
+	// many as for a program so far, rounded up. A run ends when no such child fits, and then a few calls may be left.
+	// 0 means no limit.
 	Calls int
 	// Evaluations is the number of evaluations made. A program that is scored from memory takes none. No
 	// more children are asked for than can be evaluated: a child without a score is a call that was paid for
@@ -70,6 +72,10 @@ type Budget struct {
 	// EvalTime limits the sum of the time that evaluations take, without the time in which they wait for a
 	// place of an [eval.Limit]; 0 means no limit. EvalWorst is needed with EvalTime, as it is what each
 	// evaluation sets aside. An evaluation that takes longer is cut off, and its program is invalid.
+	//
+	// A step is granted no more children than can probably be evaluated: 1 + (left − EvalWorst)/e, with
+	// e = (sum + EvalWorst)/(n + 1) for n children so far whose evaluations took a sum. The run ends when less
+	// than EvalWorst is left.
 	EvalTime, EvalWorst time.Duration
 	// WallTime limits the time of the run, over all its incarnations if it has a journal. What is under way
 	// when it is over is given up. 0 means no limit.

@@ -11,6 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // A margin is what a run sets aside of its budget for noisy arms.
@@ -50,6 +51,24 @@ func (m margin) limits(b Budget) allocation.Limits {
 // amounts are what the ledger keeps for fresh samples.
 func (m margin) amounts(b Budget) amounts {
 	return amounts{evaluations: m.fresh, eval: time.Duration(m.fresh) * b.EvalWorst}
+}
+
+// keepsMargin returns an error if the limit on evaluators' time that the journal tells of left room for fewer fresh samples
+// than the limit now. These come off Budget.Evaluations, so the steps in the journal would have another number of children.
+func (d *driver) keepsMargin(then journal.Fingerprint) error {
+	b := d.cfg.Budget
+	was, err := time.ParseDuration(then["Budget.EvalTime"])
+	if err != nil || b.Evaluations == 0 { // not limited
+		return nil
+	}
+	b.EvalTime = was
+	fresh := marginOf(d.cfg.Arms, b).fresh
+	if fresh == d.margin.fresh {
+		return nil
+	}
+	return fmt.Errorf("evolve: journal %s: %w: Budget.EvalTime was %v, which left %d of %d Evaluations for fresh samples of the best, and %s leaves %d: "+
+		"raise it to less than %v, or begin anew with another journal", d.cfg.Journal.Path(), journal.ErrDiverged, was, fresh, b.Evaluations,
+		orNone(d.cfg.Budget.EvalTime), d.margin.fresh, 4*time.Duration(fresh+1)*b.EvalWorst)
 }
 
 // claim scores the run's best on fresh samples, if its arm is noisy. It is called when no pull is pending. The samples that

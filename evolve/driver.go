@@ -37,7 +37,12 @@ type driver struct {
 	streaks []streak     // calls in a row that failed, by arm
 	err     error        // with which the run ends
 	margin  margin       // of the budget, for noisy arms
-	wasOver bool         // an earlier incarnation ended it
+	scored  int          // children that were scored or failed, and the programs that arms begin with
+	// programs are those that were scored or refused, without duplicates, and gated the calls that gates made for them. The
+	// account has those of evaluators.
+	programs, gated int
+	asides          int  // calls that the score of a child was last expected to take beside its own
+	wasOver         bool // an earlier incarnation ended it
 
 	ended chan outcome
 	early []outcome     // outcomes that wait for their turn in replay
@@ -49,7 +54,10 @@ type driver struct {
 type pull struct {
 	bandit.Pull
 	round int // its place in Result.Rounds
+	most  int // children that it was granted
 	past  journal.Past
+	// beside is how many tune evaluations the other arms have made.
+	beside int
 }
 
 func newDriver(cfg Config) *driver {
@@ -84,7 +92,15 @@ func (d *driver) open() error {
 	}
 	now := d.cfg.fingerprint()
 	// A raise comes before the comparison: the fingerprint with the larger limit is then the run's own.
-	if err := j.Raise(now, func(limit string, then journal.Fingerprint) bool { return raises(limit, then, now) }); err != nil {
+	var moved error
+	err := j.Raise(now, func(limit string, then journal.Fingerprint) bool {
+		if !raises(limit, then, now) {
+			return false
+		}
+		moved = d.keepsMargin(then)
+		return moved == nil
+	})
+	if err := cmp.Or(moved, err); err != nil {
 		return err
 	}
 	run := journal.Record{Kind: journal.Run, Fingerprint: now}
@@ -156,6 +172,8 @@ func (d *driver) start(ctx, steps context.Context) {
 		}
 		spent, err := st.started(err)
 		d.core.Spent(d.account.start(i, spent, st.scored))
+		d.scored = d.res.Evaluations
+		d.programs = d.res.Evaluations
 		d.notStarted(ctx, begin, spent.Limit, err)
 		if why, _ := d.core.Ended(); why == "" {
 			d.account.begin(i, arm.Best())
@@ -210,7 +228,7 @@ func (d *driver) valid() {
 // step returns the account of what a step of p does. What happens in it is noted there even if the arm returns
 // nothing of it.
 func (d *driver) step(p pull, steps context.Context) *step {
-	return &step{shared: d.shared, pull: p.ID, past: p.past, failing: &d.streaks[p.Arm], over: func() bool { return steps.Err() != nil }}
+	return &step{shared: d.shared, pull: p.ID, past: p.past, beside: p.beside, failing: &d.streaks[p.Arm], over: func() bool { return steps.Err() != nil }}
 }
 
 // fill begins pulls until InFlight are under way or none can be drawn now. In replay it begins the pulls that an
@@ -246,7 +264,8 @@ func (d *driver) draw(ctx, steps context.Context) bool {
 	}
 	var decision allocation.Decision
 	var err error
-	if bad := guard("Policy.Probs, or an arm's Done or Calls,", func() { decision, err = d.core.Next(d.arms(), 0) }); bad != nil {
+	most, limited := d.scorable()
+	if bad := guard("Policy.Probs, or an arm's Done or Calls,", func() { decision, err = d.next(most, limited) }); bad != nil {
 		err = bad
 	}
 	switch {
@@ -255,7 +274,7 @@ func (d *driver) draw(ctx, steps context.Context) bool {
 	case decision.Kind == allocation.Stop:
 		d.stop(decision.Why, decision.Limit, nil)
 	case decision.Kind == allocation.Draw:
-		return d.pull(decision, steps)
+		return d.pull(decision, most, steps)
 	}
 	return false
 }
@@ -286,15 +305,19 @@ func about(arm Arm) (a allocation.Arm) {
 
 // pull makes a draw durable and begins its step. If the draw cannot be made durable, the step is not begun:
 // nobody could say later which pull its calls belonged to.
-func (d *driver) pull(decision allocation.Decision, steps context.Context) bool {
-	p := pull{Pull: decision.Pull, round: len(d.res.Rounds)}
+func (d *driver) pull(decision allocation.Decision, most int, steps context.Context) bool {
+	p := pull{Pull: decision.Pull, round: len(d.res.Rounds), most: decision.Most}
+	p.beside = d.tunedBeside(p.Arm)
 	if d.cfg.Journal != nil {
 		p.past = d.cfg.Journal.Past()
+		if next, replaying := d.replaying(); replaying {
+			p.beside = next.Beside
+		}
 	}
 	d.pending[p.Arm] = p
 	// Rounds are in the order of draws and outcomes come in any order, so the round has its place from now on.
 	d.res.Rounds = append(d.res.Rounds, Round{Pull: p.Pull, Partial: true}) // until its outcome is in
-	if err := d.decide(journal.Record{Kind: journal.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls}); err != nil {
+	if err := d.decide(journal.Record{Kind: journal.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls, Most: most, Asides: d.asides, Beside: p.beside}); err != nil {
 		delete(d.pending, p.Arm)
 		d.res.Rounds = d.res.Rounds[:p.round]
 		d.stop(allocation.Error, "", err)
@@ -376,8 +399,11 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	round.Generation = d.add(p.Arm, &o.gen, o.scored)
 	round.Best = d.res.Best.Result.Score
 	whole := o.err == nil
+	out := d.outcomeOf(o, whole)
+	d.scored += max(len(o.gen.Children), out.Calls)
+	d.judge(&o)
 	d.fail(ctx, d.untold(o))
-	report, err := d.core.Take(d.outcomeOf(o, whole))
+	report, err := d.core.Take(out)
 	if !report {
 		// Also if the step was whole and the run stopped before: whether the step ended just before the stop or
 		// just after is chance, and a journal does not tell.
@@ -498,7 +524,7 @@ func (d *driver) stop(why allocation.Why, limit string, err error) {
 		return
 	}
 	// A stop that is not on disk is none: resumed, the run would go on although its caller had a final result.
-	if err := d.decide(journal.Record{Kind: journal.Stop, Stop: string(why), Limit: limit}); err != nil {
+	if err := d.decide(journal.Record{Kind: journal.Stop, Stop: string(why), Limit: limit, Asides: d.asides}); err != nil {
 		d.res.Stop, d.res.Limit, d.err = StopError, "", err
 	}
 }

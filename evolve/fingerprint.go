@@ -61,9 +61,8 @@ func nameOf(v any) string {
 // ended goes on with a larger one as if it had only paused.
 //
 // The others cannot be raised. Calls and Evaluations decide how many children the last generations have.
-// Rounds, RoundsPerArm, Patience and Target decide what is searched. A program that EvalTime left no room for
-// stays without a score.
-var raisable = [...]string{"Stalls", "Tokens", "FLOPs", "Money", wallTime}
+// Rounds, RoundsPerArm, Patience and Target decide what is searched.
+var raisable = [...]string{"Stalls", "Tokens", "FLOPs", "Money", "EvalTime", wallTime}
 
 // raises reports whether now differs from then in one field alone: the limit of the given name, which can be
 // raised and is larger.

@@ -399,7 +399,7 @@ func TestSalvage(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, _ := os.ReadFile(path)
-	data[len(data)/2] ^= 0x20
+	data[bytes.LastIndexByte(data[:len(data)/2], '\n')+3] ^= 0x20 // in a line's first key: a checksum is the same in capitals
 	bad := filepath.Join(t.TempDir(), "bad")
 	if err := os.WriteFile(bad, data, 0o644); err != nil {
 		t.Fatal(err)

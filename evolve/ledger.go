@@ -85,6 +85,13 @@ func (l *ledger) over(a amounts) string {
 	return ""
 }
 
+// keptEvalTime returns the time of evaluations that is kept for what comes when the run is over.
+func (l *ledger) keptEvalTime() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.kept.eval
+}
+
 // release gives back what was kept.
 func (l *ledger) release() {
 	l.mu.Lock()
@@ -197,6 +204,10 @@ func (l *ledger) told() journal.Ledger {
 	defer l.mu.Unlock()
 	t := journal.Ledger{Spent: l.spent.told(), Reserved: l.reserved.told()}
 	t.Spent.Stalls = l.stalls
+	if l.reserved.calls == 0 { // what sums of fractions leave
+		t.Reserved.FLOPs, t.Reserved.Money = 0, 0
+	}
+	t.Reserved.FLOPs, t.Reserved.Money = max(0, t.Reserved.FLOPs), max(0, t.Reserved.Money)
 	return t
 }
 

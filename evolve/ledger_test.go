@@ -254,3 +254,26 @@ func TestPatience(t *testing.T) {
 		t.Errorf("stopped by %s after %d rounds: %v", res.Limit, len(res.Rounds), err)
 	}
 }
+
+// What is set aside is 0 when nothing is under way, and never less, whatever fractions add up to.
+func TestReservedIsNotNegative(t *testing.T) {
+	l := newLedger(Budget{Money: 1}, amounts{})
+	a := []float64{0.1, 0.2, 0.3, 1e-7}
+	for _, m := range a {
+		if err := l.reserve(t.Context(), nil, amounts{calls: 1, money: m}, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range []float64{0.3, 0.2, 1e-7, 0.1} {
+		l.settle(amounts{calls: 1, money: m}, amounts{}, nil)
+		if got := l.told().Reserved.Money; got < 0 {
+			t.Errorf("%v is set aside", got)
+		}
+	}
+	if l.reserved.money == 0 {
+		t.Error("the fractions add up to 0, so the test sees nothing")
+	}
+	if got := l.told().Reserved; got.Money != 0 || got.Calls != 0 {
+		t.Errorf("%+v is set aside when nothing is under way", got)
+	}
+}

@@ -94,7 +94,7 @@ func (b *Breeder) samples(ctx context.Context, turn *Turn, programs []string, nu
 }
 
 // Resample scores programs again, for a search of a noisy task. The samples have numbers that no other sample of the
-// search has, in the order of programs. A result is nil where the budget had no room, which the turn has noted.
+// search has, in the order of programs. A result is nil where the budget had no room, which the turn has noted, or where a failed call cost the sample.
 func (b *Breeder) Resample(ctx context.Context, turn *Turn, programs []string) ([]*eval.Result, error) {
 	numbers := make([]int, len(programs))
 	for i := range numbers {
@@ -104,7 +104,7 @@ func (b *Breeder) Resample(ctx context.Context, turn *Turn, programs []string) (
 	results, errs := b.samples(ctx, turn, programs, numbers)
 	list := make([]*eval.Result, len(programs))
 	for i, err := range errs {
-		if _, refused := Refused(err); refused {
+		if _, refused := Refused(err); refused || Lost(err) {
 			continue
 		}
 		if err != nil {

@@ -20,6 +20,7 @@ type outcome struct {
 	scored []scoring        // evaluations that brought a result
 	took   []time.Duration  // how long each Breed took
 	told   map[address]bool // children that readers of the journal and the observer were told of
+	judged int              // calls that were answered while programs waited for their evaluation
 }
 
 // close corrects what an arm returned by what happened in its step. Calls that the arm left out are added to the
@@ -52,7 +53,7 @@ func (s *step) close(gen Generation, err error) (Generation, error) {
 func (s *step) into(o *outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o.scored, o.took, o.told = s.scored, s.took, maps.Clone(s.told)
+	o.scored, o.took, o.told, o.judged = s.scored, s.took, maps.Clone(s.told), s.judged
 }
 
 // started returns what an arm asked for in its Start, and the limit that left no room for more. Nothing of it is
@@ -69,9 +70,11 @@ func (s *step) started(err error) (Generation, error) {
 }
 
 // ended returns the error with which the step ended: its arm's, or one that the arm kept to itself. That the
-// journal failed counts before what the arm made of it, which may look like the end of the run.
+// journal failed counts before what the arm made of it, which may look like the end of the run. So does a fault before
+// what was refused because of it.
 func (s *step) ended(err error) error {
-	if err == nil || journalFailed(s.fatal) {
+	var doomed *doomedError
+	if err == nil || journalFailed(s.fatal) || errors.As(err, &doomed) {
 		return cmp.Or(s.fatal, err)
 	}
 	return err

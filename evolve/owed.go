@@ -57,7 +57,7 @@ func (s *shared) countOwed() error {
 		}
 		switch r.Kind {
 		case journal.Evaluation, journal.Tuning:
-			s.bookScored(r)
+			s.bookScored(&r)
 		default:
 			s.bookCall(size{prompt: r.Prompt}, r.Reply.Attempts)
 		}

@@ -2,6 +2,7 @@ package evolve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,8 +17,9 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// programs is a run's memory of what programs scored, up to 64 MiB of it. If the run has a journal, what the
-// memory forgot is read from there.
+// programs is a run's memory of what programs scored. It forgets artifacts alone, the oldest first, when the results
+// that have them take more than 64 MiB. If the run has a journal, a result with its artifacts is read from there. So no
+// program is evaluated again because the memory is full, and a run makes as many evaluations with a journal as without.
 //
 // It belongs to the run and not to a search, because the arms of a run work on one task and models repeat
 // themselves: in some runs more than half of the programs are equal to an earlier one. With a memory for each
@@ -31,16 +33,25 @@ type programs struct {
 	names map[eval.Evaluator]string // how keys tell evaluators apart
 	alike map[string]int            // how many print alike
 	count int                       // of evaluations that cannot be remembered
+	lost  int                       // evaluations in a row that a failed call cost
 }
 
-// programsBytes is the room of the memory. With artifacts a result can have 256 KiB, so it is bounded in bytes and
-// not in programs.
+// programsBytes is the room for results with artifacts. Such a result can have 256 KiB, so the room is in bytes and not
+// in programs. What stays of a result without its artifacts is as much as the Result of the run keeps of a child.
 const programsBytes = 64 << 20
 
 // A verdict is what an evaluation brought.
 type verdict struct {
 	eval.Result
-	asked *asked // nil if it asked no model
+	asked *asked        // nil if it asked no model
+	took  time.Duration // as Budget.EvalTime counts it
+	cut   bool          // its artifacts are forgotten
+}
+
+// withoutArtifacts returns what the memory keeps of a verdict for good.
+func (v verdict) withoutArtifacts() verdict {
+	v.cut, v.Artifacts = len(v.Artifacts) > 0, nil
+	return v
 }
 
 // asked is what one evaluation asks of models, or the model of one call. All who share an evaluation's result share
@@ -50,6 +61,21 @@ type asked struct {
 	mu    sync.Mutex
 	calls []Call
 	told  []journal.Asked // the same for the journal, which has to give them back with the result
+	lost  bool            // a call of an evaluation failed, by itself
+}
+
+// fail notes that a call of the evaluation failed.
+func (a *asked) fail() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lost = true
+}
+
+// failed reports whether a call of the evaluation failed.
+func (a *asked) failed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.lost
 }
 
 // add takes in a call that has ended, and those that its model made.
@@ -113,15 +139,15 @@ func (a *asked) any() *asked {
 // A scoring is an evaluation that brought a result, made or remembered.
 type scoring struct {
 	key   journal.Key
-	asked *asked // nil if it asked no model
-	tuned bool   // it was made by Tune
+	asked *asked        // nil if it asked no model
+	took  time.Duration // as Budget.EvalTime counts it
+	tuned bool          // it was made by Tune
 }
 
 func newPrograms() *programs {
-	return &programs{
-		table: memo.New(programsBytes, func(v verdict) int { return v.Result.Size() }),
-		names: make(map[eval.Evaluator]string), alike: make(map[string]int),
-	}
+	table := memo.New(programsBytes, func(v verdict) int { return v.Result.Size() })
+	table.Keep = verdict.withoutArtifacts
+	return &programs{table: table, names: make(map[eval.Evaluator]string), alike: make(map[string]int)}
 }
 
 // name returns a name that tells evaluators apart. In this process they are told apart by identity. In the
@@ -171,7 +197,7 @@ func (p *programs) unique(key journal.Key) journal.Key {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count++
-	return journal.KeyOf(key.String(), fmt.Sprint(p.count))
+	return journal.KeyOf(hexadecimal(key), fmt.Sprint(p.count))
 }
 
 // evaluate scores program, unless it is remembered.
@@ -181,14 +207,17 @@ func (p *programs) evaluate(ctx context.Context, t *Turn, e eval.Evaluator, prog
 	if !known {
 		v, err := t.evaluate(ctx, key, e, program, sample)
 		if err == nil {
-			t.noteScored(scoring{key: p.unique(key), asked: v.asked}) // one by itself each time
+			t.noteScored(scoring{key: p.unique(key), asked: v.asked, took: v.took}) // one by itself each time
 		}
 		return v.Result, err
 	}
 	// If an equal program is being evaluated already, Do waits for its result instead of paying for another.
 	v, err := p.table.Do(ctx, memo.Key(key), func() (verdict, error) { return t.evaluate(ctx, key, e, program, sample) })
+	if err == nil && v.cut && t.journal != nil {
+		v, err = t.evaluate(ctx, key, e, program, sample) // recalls it
+	}
 	if err == nil {
-		t.noteScored(scoring{key: key, asked: v.asked})
+		t.noteScored(scoring{key: key, asked: v.asked, took: v.took})
 	}
 	return v.Clone(), err // a search may change the maps of its result, and the memory must not
 }
@@ -209,19 +238,23 @@ func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, 
 		}
 	}
 	r, took, err := t.meter(ctx, e, program, sample, a)
+	err = t.programs.bear(ctx, a, err)
 	if err == nil {
-		return verdict{r, a.any()}, t.record(a, program, r, took)
+		return verdict{Result: r, asked: a.any(), took: t.evalTime(took)}, t.record(a, program, r, took)
 	}
 	t.noteCalls(a.made()) // paid for, though they brought no result to share
 	limit, _ := Refused(err)
-	if limit == "" {
+	if limit == "" && !Lost(err) {
 		return verdict{}, err
 	}
 	// Recorded, because the search goes on without the score. With room for it a resumed run would not.
 	if t.journal != nil {
-		if bad := t.journal.Write(a.id, journal.Record{Kind: journal.Refusal, Limit: limit, Asked: a.list()}); bad != nil {
+		if bad := t.recordUnscored(a, limit, err); bad != nil {
 			return verdict{}, bad
 		}
+	}
+	if limit == "" {
+		return verdict{}, err
 	}
 	return verdict{}, &refusedError{limit} // without the evaluator's words, which a run made again does not have
 }
@@ -232,26 +265,28 @@ func (t *Turn) recallEvaluation(a *asked, key journal.Key) (v verdict, found boo
 	t.owed.RLock()
 	defer t.owed.RUnlock()
 	a.id = t.journal.Claim(key)
-	r, err := t.journal.RecallEvaluation(a.id)
+	r, err := t.journal.RecallEvaluation(a.id, t.past.Ended)
 	switch {
 	case err != nil || r == nil:
 		return verdict{}, false, err
-	case r.N != a.id.N && r.Kind == journal.Refusal:
-		return verdict{}, false, &refusedError{r.Limit}
+	case r.N != a.id.N && r.Kind == journal.Refusal && (t.past.Ended || t.journal.Finished()):
+		return verdict{}, false, notScored(r)
+	case r.N != a.id.N && r.Kind == journal.Refusal: // the budget may have room now, and the failed call may be answered
+		return verdict{}, false, nil
 	case r.N != a.id.N: // an earlier occurrence, booked then: the memory has only forgotten it
-		return verdict{*r.Result, nil}, true, nil
+		return verdict{Result: *r.Result, took: t.evalTime(r.Took)}, true, nil
 	}
 	if err := t.recallAsked(a, r.Asked); err != nil {
 		return verdict{}, false, err
 	}
 	if r.Kind == journal.Refusal {
 		t.noteCalls(a.calls)
-		return verdict{}, false, &refusedError{r.Limit}
+		return verdict{}, false, notScored(r)
 	}
 	if !t.owed.counted {
-		t.bookScored(*r)
+		t.bookScored(r)
 	}
-	return verdict{*r.Result, a.any()}, true, nil
+	return verdict{Result: *r.Result, asked: a.any(), took: t.evalTime(r.Took)}, true, nil
 }
 
 // record writes a result to the journal. It need not be on disk at once: to make it again costs no call, and a
@@ -271,8 +306,13 @@ func (t *Turn) record(a *asked, program string, r eval.Result, took time.Duratio
 	return t.journal.Write(a.id, rec)
 }
 
+// recordUnscored writes that an evaluation brought no result, and why, to the journal.
+func (t *Turn) recordUnscored(a *asked, limit string, err error) error {
+	return t.journal.Write(a.id, journal.Record{Kind: journal.Refusal, Limit: limit, Asked: a.list(), Error: lostRecord(err)})
+}
+
 // bookScored books an evaluation that comes from the journal.
-func (s *shared) bookScored(r journal.Record) {
+func (s *shared) bookScored(r *journal.Record) {
 	if r.Kind == journal.Tuning {
 		s.ledger.settle(amounts{}, amounts{tunings: 1}, nil)
 		return
@@ -282,13 +322,16 @@ func (s *shared) bookScored(r journal.Record) {
 
 // bookEvaluation books an evaluation that took this long, for which set was set aside.
 func (s *shared) bookEvaluation(set amounts, took time.Duration) {
-	used := amounts{evaluations: 1, eval: took}
+	s.ledger.settle(set, amounts{evaluations: 1, eval: s.evalTime(took)}, nil)
+}
+
+// evalTime returns what an evaluation that took this long counts in the budget: no more than was set aside, though an
+// evaluator may take its time to notice that it is cut off. With more the limit would be passed.
+func (s *shared) evalTime(took time.Duration) time.Duration {
 	if s.ledger.b.EvalTime > 0 {
-		// No more than was set aside, though an evaluator may take its time to notice that it is cut off. With
-		// more the limit would be passed.
-		used.eval = min(took, s.ledger.b.EvalWorst)
+		return min(took, s.ledger.b.EvalWorst)
 	}
-	s.ledger.settle(set, used, nil)
+	return took
 }
 
 // meter scores program within the budget and returns how long that took. If the budget limits evaluators' time,
@@ -345,7 +388,11 @@ func clocked(ctx context.Context, e eval.Evaluator, program string, sample int, 
 // evaluation, as all who share its result share them.
 func (t *Turn) asEvaluator(a *asked) asking {
 	return func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
-		return t.askOnce(ctx, purpose{kind: "evaluation", within: a}, l, req)
+		reply, err := t.askOnce(ctx, purpose{kind: "evaluation", within: a}, l, req)
+		if err != nil && lasting(ctx, err) == nil {
+			a.fail()
+		}
+		return reply, err
 	}
 }
 
@@ -364,3 +411,56 @@ type evaluationError struct{ why error }
 
 func (e *evaluationError) Error() string { return e.why.Error() }
 func (e *evaluationError) Unwrap() error { return e.why }
+
+// mostLost is how many evaluations in a row a failed call may cost before the run ends. Each costs a child that is paid for.
+const mostLost = 32
+
+// bear returns what err means for the run. An evaluator that fails after a call of it has failed costs one evaluation, as a
+// failed call costs one child, unless too many in a row are lost.
+func (p *programs) bear(ctx context.Context, a *asked, err error) error {
+	var failed *evaluationError
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case err == nil:
+		p.lost = 0
+	case errors.As(err, &failed) && a.failed() && ctx.Err() == nil:
+		if p.lost++; p.lost < mostLost {
+			return &lostError{failed.why}
+		}
+		return &evaluationError{fmt.Errorf("evolve: %d evaluations in a row were lost to failed calls, the last with: %w", p.lost, failed.why)}
+	}
+	return err
+}
+
+// A lostError says that an evaluation was lost because a call of its evaluator failed. It costs one child.
+type lostError struct{ why error }
+
+func (e *lostError) Error() string {
+	return "its evaluation is lost, as a call of the evaluator failed: " + e.why.Error()
+}
+func (e *lostError) Unwrap() error { return e.why }
+
+// Lost reports whether err says that an evaluation was lost because a call of its evaluator failed. It cost one program, and
+// the search can go on.
+func Lost(err error) bool {
+	var l *lostError
+	return errors.As(err, &l)
+}
+
+// lostRecord returns why an evaluation was lost for its record, nil if the budget refused it.
+func lostRecord(err error) *llm.ErrorRecord {
+	var l *lostError
+	if !errors.As(err, &l) {
+		return nil
+	}
+	return llm.NewErrorRecord(l.why)
+}
+
+// notScored returns the error of an evaluation that has no result in the journal.
+func notScored(r *journal.Record) error {
+	if r.Error != nil {
+		return &lostError{r.Error.Err()}
+	}
+	return &refusedError{r.Limit}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
@@ -16,6 +17,7 @@ type birth struct {
 	step  int        // of its search, from 1
 	call  journal.ID // of the call that made it; zero if there was none, or it is not known
 	err   error      // what more than its own failure ended it
+	lost  bool       // a failed call cost it its evaluation
 }
 
 // tell tells what became of a child of the step, once. A Breeder does so when it has taken the child in, and the run
@@ -78,9 +80,8 @@ func (s *shared) record(pull int, past journal.Past, b birth) error {
 	}
 	b.child.Result = kept(b.child.Result)
 	c := b.child
-	spent := s.ledger.told()
 	r := journal.Record{Kind: journal.Child, Pull: &pull, Child: &c.Index, Step: b.step, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Labels: bounded(c.Labels),
-		State: b.state(), Valid: c.Result.Valid, Score: c.Result.Score, SD: sd, Samples: samples, Reason: reason(c), Ledger: &spent}
+		State: b.state(), Valid: c.Result.Valid, Score: c.Result.Score, SD: sd, Samples: samples, Reason: reason(c), Ledger: s.spentNow()}
 	r.Limit, _ = Refused(b.err)
 	if b.call != (journal.ID{}) {
 		r.Key, r.N = b.call.String(), b.call.N
@@ -92,6 +93,17 @@ func (s *shared) record(pull int, past journal.Past, b birth) error {
 		}
 	}
 	return s.journal.Tell(r)
+}
+
+// spentNow returns the ledger for a child's record, and nil if a child had one in the last second: readers add calls and
+// evaluations up themselves, and see what is set aside often enough.
+func (s *shared) spentNow() *journal.Ledger {
+	now := time.Now().UnixMilli()
+	if last := s.ledgerAt.Load(); now-last < 1000 || !s.ledgerAt.CompareAndSwap(last, now) {
+		return nil
+	}
+	l := s.ledger.told()
+	return &l
 }
 
 // kept returns a result as a record holds it. One that an arm made up itself may have a score that is not finite, which
@@ -137,6 +149,8 @@ func (b birth) state() journal.State {
 		return journal.StateRefused
 	case b.err != nil:
 		return journal.StateAbandoned
+	case b.lost:
+		return journal.StateFailed
 	case c.HasProgram():
 		return journal.StateRefused // by its brief's Admit
 	case c.Answered():

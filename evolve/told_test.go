@@ -145,7 +145,7 @@ func TestStatesOfChildren(t *testing.T) {
 			t.Errorf("event %d: %+v", 1+i, e)
 		}
 	}
-	if got := f.children[5].Ledger.Spent; got.Calls != 5 || got.Evaluations != 3 || got.Tokens == 0 {
+	if got := f.one(t, journal.Report).Ledger.Spent; got.Calls != 5 || got.Evaluations != 3 || got.Tokens == 0 {
 		t.Errorf("by the last child %+v is spent", got)
 	}
 	last := events[len(events)-1].Ledger

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -54,9 +55,14 @@ type step struct {
 	limit string
 	cut   bool  // something in it was given up
 	fatal error // after which the run cannot go on
+	// doom is the fault after which the step asks for nothing new, because it is made again as a whole: fatal, or what
+	// ended a Breeder's search.
+	doom error
 	// took holds how long each Breed of the step took, in order. A [Breadth] decides by these times, so the journal
 	// keeps them as they were measured.
-	took []time.Duration
+	took   []time.Duration
+	beside int // tune evaluations that other arms of the run had made when the step began
+	judged int // calls that were answered while programs waited for their evaluation
 	// claiming says that it takes fresh samples of a run that is over.
 	claiming bool
 	told     map[address]bool // children that readers of the journal and the observer were told of
@@ -66,9 +72,11 @@ type step struct {
 // whole run: several steps are made at once, and together they must stay within one budget.
 type shared struct {
 	ledger   *ledger
+	ledgerAt atomic.Int64     // when a child's record had the ledger last, in milliseconds since 1970
 	journal  *journal.Journal // nil for none
 	programs *programs
 	owed     owed
+	unheard  unheard
 	queued   func() (served func()) // is called when a call begins to wait for a place
 	births   chan Event             // of children that were taken in, for the goroutine of Run
 	gone     chan struct{}          // closed when nobody receives births: an arm's goroutine may outlive its step, and the run
@@ -108,7 +116,7 @@ func (t *Turn) inner(arm, n int) *Turn {
 	if in.step != nil {
 		s := in.step
 		search := strings.TrimPrefix(fmt.Sprintf("%s.%d", s.search, arm), ".")
-		in.step = &step{shared: s.shared, pull: s.pull, past: s.past, over: s.over, parent: s, search: search, failing: s.failing}
+		in.step = &step{shared: s.shared, pull: s.pull, past: s.past, over: s.over, parent: s, search: search, failing: s.failing, beside: s.beside}
 	}
 	return in
 }
@@ -123,6 +131,9 @@ func (t *Turn) recording() bool { return t != nil && t.step != nil }
 // An error for which [Refused] is true means that the call was not made. Any other error costs this call
 // alone, unless it says that the model is [llm.Unavailable] or that the journal failed. The run then ends
 // after the step, whatever Step returns.
+//
+// A step that has seen a fault which ends the run drains: what it asks for from then on is refused, with an error that
+// wraps the fault. A resumed run makes the step again as a whole, and would ask for something else.
 func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	return t.askOnce(ctx, purpose{kind: kind}, l, req)
 }
@@ -167,6 +178,10 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 		a.Reply, err = l.Generate(ctx, req)
 		return a, err
 	}
+	if err := t.doomed(); err != nil {
+		t.noteError(err)
+		return a, err
+	}
 	l, outer := outerOf(l)
 	if outer != nil {
 		p.within = &outer.asks
@@ -178,8 +193,11 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	c.outer = outer
 	reply, recalled, err := c.recall(ctx)
 	if err == nil && !recalled {
+		end := t.unheard.begin(p)
 		reply, err = c.send(ctx, l)
-		reply, err = c.keep(ctx, reply, err)
+		reply, err = c.keep(ctx, reply, end(reply, err))
+	} else {
+		t.unheard.hear(reply)
 	}
 	c.settle(reply, err)
 	calls := c.asks.made()
@@ -192,6 +210,9 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 		t.noteCalls(calls)
 	}
 	t.noteError(err)
+	if p.within == nil { // of a recalled call too, as whoever counts has to count the same when a run is resumed
+		llm.TraceOf(ctx).Ended(reply.Attempts)
+	}
 	return answer{reply, c.id, recalled}, err
 }
 
@@ -200,8 +221,9 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 // for 0, 1, 2, ... Programs are the same if their texts are, up to white space at the end.
 //
 // A bad program is a result that is not valid. An error for which [Refused] is true means that the budget has
-// no room. Any other error means that the evaluation was given up, or that evaluation itself failed, which
-// ends the run after the step.
+// no room, or that the step drains (see [Turn.Ask]). Where e fails because a call that it makes through [llm.Ask] failed,
+// the error costs this evaluation alone, and [Lost] is true for it; after 32 in a row the run ends. Any other error means that the evaluation was given up, or that
+// evaluation itself failed, which ends the run after the step.
 //
 // Evaluators are told apart by their values, and across processes by how they print. One whose value cannot be
 // compared, such as a func or a struct that holds a slice, is asked again each time.
@@ -212,6 +234,18 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 //
 // What e asks of a model through [llm.Ask] is an aside of the kind "evaluation".
 func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
+	if t.recording() {
+		if err := t.doomed(); err != nil {
+			t.noteError(err)
+			return eval.Result{}, err
+		}
+	}
+	return t.score(ctx, e, program, sample)
+}
+
+// score is Evaluate, also for a reply that was on its way when a fault of a model or of the search ended the run: a
+// Breeder scores it, because it is paid for and may be the best.
+func (t *Turn) score(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
 	if c, ok := e.(eval.Composite); ok {
 		return t.evaluateParts(ctx, c, program, sample)
 	}
@@ -219,7 +253,11 @@ func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, s
 		r, err := eval.EvaluateSample(ctx, e, program, sample)
 		return r.Clean(), err
 	}
-	r, err := t.programs.evaluate(ctx, t, e, program, sample)
+	var r eval.Result
+	err := t.doomed()
+	if err == nil || !unscorable(err) {
+		r, err = t.programs.evaluate(ctx, t, e, program, sample)
+	}
 	t.noteError(err)
 	return r, err
 }
@@ -230,7 +268,7 @@ func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, s
 // refusal, and a run that is made again must not ask for a part that was not begun then. After any other error the run
 // ends, and what was not begun is made when it goes on.
 func (t *Turn) evaluateParts(ctx context.Context, c eval.Composite, program string, sample int) (r eval.Result, err error) {
-	part := func(e eval.Evaluator) (eval.Result, error) { return t.Evaluate(ctx, e, program, 0) }
+	part := func(e eval.Evaluator) (eval.Result, error) { return t.score(ctx, e, program, 0) }
 	refused := func(err error) bool {
 		limit, refused := Refused(err)
 		return refused && limit != ""
@@ -239,7 +277,7 @@ func (t *Turn) evaluateParts(ctx context.Context, c eval.Composite, program stri
 		err = bad
 	}
 	var evaluation *evaluationError
-	if err != nil && ctx.Err() == nil && !errors.As(err, &evaluation) && !fatal(err) {
+	if err != nil && ctx.Err() == nil && !errors.As(err, &evaluation) && !fatal(err) && !Lost(err) {
 		if _, refused := Refused(err); !refused {
 			err = &evaluationError{err} // of Parts or Join
 		}
@@ -294,6 +332,15 @@ func (s *step) noteCalls(calls []Call) {
 	}
 }
 
+// noteJudged counts a call that a program waits for on its way to its evaluation, if it was answered.
+func (s *step) noteJudged(attempts []llm.Attempt) {
+	for p := s; p != nil && answered(attempts); p = p.parent {
+		p.mu.Lock()
+		p.judged++
+		p.mu.Unlock()
+	}
+}
+
 // noteScored notes that an evaluation brought a result. Two steps that are made at once may ask for the same
 // evaluation, and which of them makes it is chance. So both note it, and the account counts it for the one
 // whose outcome is taken in first.
@@ -330,8 +377,50 @@ func (s *step) noteError(err error) {
 		case fatal(err) && p.fatal == nil:
 			p.fatal = err
 		}
+		p.doom = cmp.Or(p.doom, p.fatal)
 		p.mu.Unlock()
 	}
+}
+
+// drain makes the step ask for nothing new because of err. Unlike end it leaves to the arm whether the run ends.
+func (s *step) drain(err error) {
+	for p := s; p != nil; p = p.parent {
+		p.mu.Lock()
+		p.doom = cmp.Or(p.doom, err)
+		p.mu.Unlock()
+	}
+}
+
+// doomed returns the error of what a step asks for once it has seen a fault, or nil. A step whose end is in the journal
+// went on, and fresh samples are taken of a run that is over: neither is made again.
+func (s *step) doomed() error {
+	if s.past.Ended || s.claiming {
+		return nil
+	}
+	for p := s; p != nil; p = p.parent {
+		p.mu.Lock()
+		doom := p.doom
+		p.mu.Unlock()
+		if doom != nil {
+			return &doomedError{doom}
+		}
+	}
+	return nil
+}
+
+// A doomedError refuses what a step asks for after a fault. It unwraps to the fault, and counts as llm.ErrDraining.
+type doomedError struct{ fault error }
+
+func (e *doomedError) Error() string {
+	return fmt.Sprintf("evolve: the step asks for nothing more, because it is made again as a whole after: %v", e.fault)
+}
+func (e *doomedError) Unwrap() error        { return e.fault }
+func (e *doomedError) Is(target error) bool { return target == llm.ErrDraining }
+
+// unscorable reports whether err says that no program can be scored any more, or no score kept.
+func unscorable(err error) bool {
+	var evaluation *evaluationError
+	return journalFailed(err) || errors.As(err, &evaluation)
 }
 
 // end makes the run end after the step. It does not cancel the calls that are under way, because they are paid
@@ -339,20 +428,21 @@ func (s *step) noteError(err error) {
 func (s *step) end(err error) {
 	for p := s; p != nil; p = p.parent {
 		p.mu.Lock()
-		if p.fatal == nil {
-			p.fatal = err
-		}
+		p.fatal = cmp.Or(p.fatal, err)
+		p.doom = cmp.Or(p.doom, err)
 		p.mu.Unlock()
 	}
 }
 
 // fatal reports whether err is more than the failure of one call, so that the run cannot go on: the model or
-// the evaluator is gone, the journal cannot be written or tells of another run, or code panicked. To go on
-// would spend the budget on nothing, or on what cannot be kept.
+// the evaluator is gone, no call was ever answered, the journal cannot be written or tells of another run, or
+// code panicked. To go on would spend the budget on nothing, or on what cannot be kept.
 func fatal(err error) bool {
 	var panicked *PanicError
 	var evaluation *evaluationError
-	return llm.Unavailable(err) || journalFailed(err) || errors.As(err, &panicked) || errors.As(err, &evaluation)
+	var unheard *unheardError
+	return llm.Unavailable(err) || journalFailed(err) || errors.As(err, &panicked) ||
+		errors.As(err, &evaluation) || errors.As(err, &unheard)
 }
 
 // journalFailed reports whether err says that the journal cannot be written or tells of another run.
@@ -364,7 +454,8 @@ func journalFailed(err error) bool {
 // that has no room for it, or "" if the run is coming to an end.
 func Refused(err error) (limit string, refused bool) {
 	var r *refusedError
-	if errors.As(err, &r) {
+	var doomed *doomedError // whatever the fault was, what it keeps back is asked for when the run goes on
+	if !errors.As(err, &doomed) && errors.As(err, &r) {
 		return r.limit, true
 	}
 	return "", errors.Is(err, llm.ErrDraining)

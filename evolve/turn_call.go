@@ -2,6 +2,7 @@ package evolve
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,9 +92,9 @@ func (c *call) block(held amounts) {
 func (t *Turn) newCall(p purpose, req llm.Request) *call {
 	c := &call{step: t.step, purpose: p, req: req}
 	if t.journal != nil {
-		digest := journal.Key(llm.Digest(req)).String()
+		digest := hexadecimal(llm.Digest(req))
 		if p.within != nil {
-			c.id = t.journal.Claim(journal.KeyOf("evaluation", p.within.id.String(), fmt.Sprint(p.within.id.N), digest))
+			c.id = t.journal.Claim(journal.KeyOf("evaluation", hexadecimal(p.within.id.Key), fmt.Sprint(p.within.id.N), digest))
 		} else {
 			c.id = t.journal.Claim(journal.KeyOf("pull", fmt.Sprint(t.pull), digest))
 		}
@@ -101,6 +102,9 @@ func (t *Turn) newCall(p purpose, req llm.Request) *call {
 	}
 	return c
 }
+
+// hexadecimal returns all digits of a key, of which keys of other things are made.
+func hexadecimal(key [32]byte) string { return hex.EncodeToString(key[:]) }
 
 // recall returns how the call ended in an earlier incarnation. If the journal does not say, it waits until the
 // call may be made: until every decision of earlier incarnations is made again.
@@ -274,6 +278,9 @@ func (c *call) again(drain <-chan struct{}) error {
 	if closed(drain) {
 		return llm.ErrDraining
 	}
+	if err := c.doomed(); err != nil {
+		return err
+	}
 	if limit := c.ledger.full(c.ledger.b.worst(c.req)); limit != "" {
 		return fmt.Errorf("evolve: the budget's %s has no room for another attempt", limit)
 	}
@@ -287,6 +294,9 @@ func (c *call) again(drain <-chan struct{}) error {
 // Room comes first and the record after it: an attempt that is refused must not stand in the file as begun, or
 // the next incarnation would count it as lost.
 func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
+	if err := c.doomed(); err != nil { // it waited in a queue when the fault came
+		return err
+	}
 	if err := c.reserve(ctx, drain); err != nil {
 		return err
 	}

@@ -32,6 +32,10 @@ func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 		r, err := e.Evaluate(ctx, program)
 		return tuneResult(r), err
 	}
+	if err := t.doomed(); err != nil {
+		t.noteError(err)
+		return eval.Result{}, err
+	}
 	name, known := t.programs.name(e)
 	key := journal.KeyOf("tuning", name, strings.TrimRight(program, space))
 	var v verdict
@@ -50,14 +54,14 @@ func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 	return v.Result, err
 }
 
-// TuneBudget returns the run's Budget.TuneEvaluations, and [math.MaxInt] for an arm stepped by hand. How many are left is
-// not told: it depends on what else is under way, and a search that decides by it would decide otherwise when it is made
-// again.
+// TuneBudget returns how many tune evaluations the arm may make in the whole run: Budget.TuneEvaluations less those that the
+// other arms had made when the step began. It is [math.MaxInt] for an arm stepped by hand. Those that other arms under way
+// make meanwhile are not known: what a search decides by it would be another when it is made again.
 func (t *Turn) TuneBudget() int {
 	if !t.recording() {
 		return math.MaxInt
 	}
-	return t.ledger.b.TuneEvaluations
+	return max(0, t.ledger.b.TuneEvaluations-t.beside)
 }
 
 // tuneResult returns what Tune keeps of a result.

@@ -65,7 +65,8 @@ func LogGap(score, ceiling, epsilon float64) float64 { return math.Log(max(ceili
 
 // NewGrid makes the grid of runs of one task, model and method. Runs of one breadth and seed are one search; a cell
 // takes the shallowest of them that is deep enough. NewGrid returns an error if runs are of different tasks, models
-// or methods, if one seed is there twice, if a run is wrong or stopped early, if the ceiling is not finite or epsilon
+// or methods, if they have a Breadth, whose generations are no depth, if one seed is there twice, if a run is wrong or
+// stopped early, if the ceiling is not finite or epsilon
 // below 0, or if no cell is left.
 func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 	config.Epsilon = cmp.Or(config.Epsilon, 1e-4)
@@ -74,6 +75,9 @@ func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 	}
 	if err := validateRuns(runs, config.Early); err != nil {
 		return nil, err
+	}
+	if runs[0].Breadth != "" {
+		return nil, fmt.Errorf("analysis: %v: %s decides how many children a generation has, so T and N are no split of the budget: compare the run with others by Run.BestBy", runs[0], runs[0].Breadth)
 	}
 	g := &Grid{Task: runs[0].Task, Model: runs[0].Model, Method: runs[0].Method, Ceiling: 1, Epsilon: config.Epsilon}
 	if config.Ceiling != nil {

@@ -118,7 +118,7 @@ func (f resultJSON) method(name string) string {
 
 // greedy returns the run of a file of one search.
 func (f resultJSON) greedy() (Run, error) {
-	r := Run{Task: f.Task, Model: f.Model, Method: f.method(cmp.Or(f.Search, "greedy")), T: f.T, N: f.N, Seed: f.Seed, Stop: f.Stop}
+	r := Run{Task: f.Task, Model: f.Model, Method: f.method(cmp.Or(f.Search, "greedy")), T: f.T, N: f.N, Breadth: f.Breadth, Seed: f.Seed, Stop: f.Stop}
 	for i, row := range f.Trajectory {
 		switch {
 		case row.Generation != i:
@@ -139,7 +139,8 @@ func (f resultJSON) greedy() (Run, error) {
 
 // bandit returns the run of a file of several searches.
 func (f resultJSON) bandit() (Run, error) {
-	r := Run{Task: f.Task, Model: f.Model, Method: f.method(fmt.Sprintf("%s K=%d", f.Algo, len(f.Arms))), T: f.Total, N: f.N, Arms: len(f.Arms), Stop: f.Stop}
+	r := Run{Task: f.Task, Model: f.Model, Method: f.method(fmt.Sprintf("%s K=%d", f.Algo, len(f.Arms))), T: f.Total, N: f.N, Breadth: f.Breadth,
+		Arms: len(f.Arms), Stop: f.Stop}
 	seed, err := f.BanditSeed.Int64()
 	if err != nil {
 		return r, fmt.Errorf("analysis: bandit_seed %q: need a whole number", f.BanditSeed)

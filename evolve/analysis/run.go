@@ -14,7 +14,10 @@ type Run struct {
 	Method string
 	// T and N are the plan: T generations of N children, a budget of T·N calls.
 	T, N int
-	Seed int64
+	// Breadth is what decided how many children each generation had, at most N; "" if N in each. T and N are then a
+	// budget of T·N calls and no more: a run of 64·64 calls may have 800 generations.
+	Breadth string
+	Seed    int64
 	// Arms is how many searches share the budget of a bandit; 0 for a run of one search.
 	Arms int
 	Best []float64 // the best score after generation 0, 1, ...; 0 is the initial program. Of a bandit: after each round
@@ -55,15 +58,47 @@ func (r Run) AnsweredBy(t int) int {
 	return sum
 }
 
-// Early reports whether the run ended before its T generations, and before its T·N calls were answered. Its score is
-// that of a smaller budget. If it ended because it reached a target, leaving it out would leave out the best runs, and
+// BestBy returns the best score when so many calls had been answered: that at the end of the last generation by whose
+// end no more had been. It is that of the initial program if there is none.
+func (r Run) BestBy(calls int) float64 {
+	best, sum := r.Best[0], 0
+	for t, score := range r.Best {
+		if sum += r.answered(t); sum > calls {
+			break
+		}
+		best = score
+	}
+	return best
+}
+
+// answered returns how many calls were answered in generation t.
+func (r Run) answered(t int) int {
+	switch {
+	case r.Answered != nil:
+		return r.Answered[t]
+	case t == 0:
+		return 0
+	}
+	return r.N
+}
+
+// Early reports whether the run ended before its T generations, and before its T·N calls were answered; with a Breadth
+// the calls alone tell. Its score is that of a smaller budget. If it ended because it reached a target, leaving it out would leave out the best runs, and
 // keeping its score would leave out what it might have found.
 func (r Run) Early() bool {
 	whole := r.Generations()
 	if r.Partial {
 		whole--
 	}
-	return whole < r.T && r.AnsweredBy(r.Generations()) < r.Calls()
+	return (r.Breadth != "" || whole < r.T) && r.AnsweredBy(r.Generations()) < r.Calls()
+}
+
+// Reached says how much of its plan the run has: "3 of 8 generations", and with a Breadth "300 of 4096 calls".
+func (r Run) Reached() string {
+	if r.Breadth != "" {
+		return fmt.Sprintf("%d of %d calls", r.AnsweredBy(r.Generations()), r.Calls())
+	}
+	return fmt.Sprintf("%d of %d generations", r.Generations(), r.T)
 }
 
 // String names the run: "cp/offline/greedy T=8 N=16 seed 40".
@@ -83,6 +118,8 @@ func (r Run) validate() error {
 	switch {
 	case r.T < 1 || r.N < 1 || r.T > mostPlanned || r.N > mostPlanned:
 		return fmt.Errorf("analysis: %v: need T and N of at least 1, and at most %d", r, mostPlanned)
+	case r.Breadth != "" && r.Answered == nil:
+		return fmt.Errorf("analysis: %v has the breadth %s and no answered calls: Answered must have those of each generation", r, r.Breadth)
 	case r.Answered != nil && len(r.Answered) != len(r.Best):
 		return fmt.Errorf("analysis: %v has scores of %d generations and answered calls of %d", r, len(r.Best), len(r.Answered))
 	}
@@ -134,12 +171,15 @@ func validateRuns(runs []Run, early bool) error {
 			return fmt.Errorf("analysis: %v and %v are of different tasks, models or methods: their scores are not comparable, see Groups", runs[0], r)
 		}
 		p := plan{r.T, r.N, r.Seed}
+		if r.Breadth != "" {
+			p = plan{r.Calls(), 0, r.Seed}
+		}
 		if other, twice := seen[p]; twice {
 			return fmt.Errorf("analysis: %v and %v are one seed: counted twice it would seem surer than it is, so leave one out", other, r)
 		}
 		seen[p] = r
 		if r.Early() && !early {
-			return fmt.Errorf("analysis: %v stopped early, with %d of %d generations%s: resume it, or ask for early runs", r, r.Generations(), r.T, stopped(r.Stop))
+			return fmt.Errorf("analysis: %v stopped early, with %s%s: resume it, or ask for early runs", r, r.Reached(), stopped(r.Stop))
 		}
 	}
 	return nil

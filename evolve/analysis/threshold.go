@@ -53,19 +53,25 @@ type Threshold struct {
 
 // A Reach is when a score was reached.
 type Reach struct {
-	Generation int     `json:"generation"` // [NotReached] if it was not
+	Generation int     `json:"generation"` // [NotReached] if it was not. Of runs with a Breadth it is Calls
 	Calls      float64 `json:"calls"`      // answered calls up to then: by runs their own order statistic, by mean the runs' mean; NotReached
 }
 
 // Threshold returns how long runs need to a score, for the given share of them. Calls are answered ones, not rows. It
-// returns an error unless the runs are of one task, model and method with the same T and N, none stopped early, and
-// share is in (0, 1]. Draws have one stratum: the runs in their order.
+// returns an error unless the runs are of one task, model and method with the same T and N, or with a Breadth the same
+// T·N, none stopped early, and share is in (0, 1]. Draws have one stratum: the runs in their order.
 func (b Bootstrap) Threshold(runs []Run, score, share float64) (Threshold, error) {
 	if err := validateRuns(runs, false); err != nil {
 		return Threshold{}, err
 	}
 	if !(share > 0 && share <= 1) || !finite(score) {
 		return Threshold{}, fmt.Errorf("analysis: Threshold of score %v and share %v: need a number, and a share above 0, at most 1", score, share)
+	}
+	if runs[0].Breadth != "" {
+		if most := runs[0].Calls(); most > mostByCall {
+			return Threshold{}, fmt.Errorf("analysis: %v has a budget of %d calls: a threshold of runs with a Breadth takes at most %d", runs[0], most, mostByCall)
+		}
+		runs = byCall(runs)
 	}
 	for _, r := range runs {
 		if r.T != runs[0].T || r.N != runs[0].N || len(r.Best) != len(runs[0].Best) {
@@ -90,6 +96,31 @@ func (b Bootstrap) Threshold(runs []Run, score, share float64) (Threshold, error
 		t.ByMean.Calls = sum / float64(len(runs))
 	}
 	return t, nil
+}
+
+// mostByCall bounds the memory that byCall takes: a file may name any budget.
+const mostByCall = 1 << 24
+
+// byCall returns runs with a Breadth as runs of T·N generations of one answered call, so that what is compared at equal
+// generations is compared at equal calls. Calls beyond the budget are left out, and those before the first generation
+// are its first.
+func byCall(runs []Run) []Run {
+	all := make([]Run, len(runs))
+	for i, r := range runs {
+		best, sum := []float64{r.Best[0]}, 0
+		for t, score := range r.Best {
+			sum += r.answered(t)
+			for len(best) <= min(sum, r.Calls()) {
+				best = append(best, best[len(best)-1])
+			}
+			if sum < len(best) {
+				best[sum] = score
+			}
+		}
+		r.T, r.N, r.Breadth, r.Best, r.Answered = r.Calls(), 1, "", best, nil
+		all[i] = r
+	}
+	return all
 }
 
 // byRuns counts the runs that reached the score, and returns when the share of them had.

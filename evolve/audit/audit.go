@@ -144,6 +144,9 @@ func (s *search) audit(ctx context.Context, turn *evolve.Turn, c eval.Candidate)
 	if limit, refused := evolve.Refused(err); refused && limit != "" {
 		r, err = eval.Invalid("not audited: Budget.%s has no room", limit), nil
 	}
+	if evolve.Lost(err) {
+		r, err = eval.Invalid("not audited: %v", err), nil
+	}
 	if err != nil {
 		return eval.Audit{Candidate: c, Second: eval.Invalid("not audited: %v", err)}, fmt.Errorf("audit: %v: %w", s.by, err)
 	}

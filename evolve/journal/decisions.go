@@ -85,7 +85,7 @@ type Past struct {
 	Ended bool            // its reward was reported, so the file holds everything that it asked for
 	Took  time.Duration   // how long it took, if it ended
 	Bred  []time.Duration // how long each step of its search took, as that measured it, if it ended
-	Taken []int           // indices of its children in the order in which they were taken in; nil if that is by index
+	Taken []int           // indices of its children in the order in which they were taken in, and Beyond; nil if that is by index
 }
 
 // Past returns what the file holds of the pull that is to be drawn now. It is to be called before the draw is
@@ -152,7 +152,11 @@ func (j *Journal) repeat(r Record) error {
 	return nil
 }
 
-// Take records that a child of a pull is taken in next. It is called before the search acts on the child, so
+// Beyond stands in place of a child's index where no child was taken in: one more was begun, beyond the search's
+// window, because the call of another paused before a retry.
+const Beyond = -1
+
+// Take records that a child of a pull is taken in next, or [Beyond]. It is called before the search acts on that, so
 // that what the search asks for next stands after the reason for it.
 func (j *Journal) Take(pull, child int) error {
 	_, err := j.append(&Record{Kind: Taken, Pull: &pull, Child: &child})

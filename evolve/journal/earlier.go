@@ -2,6 +2,7 @@ package journal
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/evoalloc/evoalloc/internal/wal"
@@ -37,6 +38,8 @@ type earlier struct {
 	latest    time.Time          // of the last record read
 	spent     time.Duration      // time of all earlier incarnations
 	now       time.Time          // when this one began
+	wrote     atomic.Bool        // this one appended a record
+	peeked    Record             // kind and time of the record that is read, if the rest is not decoded
 }
 
 func newEarlier() earlier {
@@ -76,10 +79,14 @@ func (e *earlier) close() {
 // it sends (llm.Announces).
 func (j *Journal) Lost() int { return len(j.lost) }
 
-// Elapsed returns the time of all incarnations until now.
+// Elapsed returns the time of all incarnations until now. An incarnation that only reads a run that is over adds nothing.
 func (j *Journal) Elapsed() time.Duration {
+	over := j.Finished() && !j.wrote.Load()
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if over {
+		return j.spent
+	}
 	return j.spent + time.Since(j.now)
 }
 
@@ -137,7 +144,7 @@ func (j *Journal) records(places []wal.Place) (records []Record, err error) {
 		if err != nil {
 			return nil, err
 		}
-		records = append(records, r)
+		records = append(records, *r)
 	}
 	return records, nil
 }

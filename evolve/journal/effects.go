@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
@@ -17,14 +18,27 @@ type Key [sha256.Size]byte
 // KeyOf returns the key of parts. The length of each part is hashed with it. Otherwise the parts "ab", "c" and
 // "a", "bc" would have one key.
 func KeyOf(parts ...string) Key {
-	h := sha256.New()
+	var room [256]byte
+	b := room[:0]
 	for _, p := range parts {
-		fmt.Fprintf(h, "%d:%s", len(p), p)
+		b = append(strconv.AppendInt(b, int64(len(p)), 10), ':')
+		b = append(b, p...)
 	}
-	return Key(h.Sum(nil))
+	return sha256.Sum256(b)
 }
 
-func (k Key) String() string { return hex.EncodeToString(k[:]) }
+// String returns the first 16 bytes of k in hexadecimal, as files name what has the key.
+func (k Key) String() string { return hex.EncodeToString(k[:named]) }
+
+// named is how many bytes of a key stand in a file. 128 bits do not meet by chance, and most of a record would be keys
+// with all 256. Journals of earlier versions have these.
+const named = 16
+
+// short returns id as a file tells it from others.
+func (id ID) short() ID {
+	clear(id.Key[named:])
+	return id
+}
 
 // An ID identifies one effect: what was asked, and how often the same was asked before. Calls that are made at once
 // begin in any order, so their order is not part of it. Equal requests of one pull are told apart by N alone. If
@@ -46,8 +60,8 @@ type effects struct {
 	answers  map[ID]effect     // those of calls are dropped when they are recalled, and what is left is unclaimed
 	last     map[Key]wal.Place // of evaluations, tunings and refusals, the last of each key
 	failures map[ID]bool       // answers that are failures
-	recent   []ID              // those that cost a child alone, and after which no call was answered
-	again    map[ID]bool       // failures that are to be made again, after a pause by an error
+	recent   []ID              // those that cost a child alone or an evaluation, and after which no call was answered
+	again    map[ID]bool       // failures and lost evaluations to be made again, after a pause by an error
 	given    map[ID]wal.Place  // calls that were abandoned, and not answered later
 	claimed  map[Key]int       // occurrences handed out in this incarnation
 	programs map[Key]bool      // whose text is in the file
@@ -70,8 +84,9 @@ func newEffects() effects {
 func (j *Journal) Claim(key Key) ID {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	n := j.claimed[key]
-	j.claimed[key] = n + 1
+	short := ID{key, 0}.short().Key
+	n := j.claimed[short]
+	j.claimed[short] = n + 1
 	return ID{key, n}
 }
 
@@ -83,6 +98,7 @@ func (j *Journal) Claim(key Key) ID {
 // pull of the call came to its end all the same, which ended says. The other is that the failure cost one child
 // ([Record.Alone]) and another call was answered since.
 func (j *Journal) Recall(id ID, ended bool) (*Record, error) {
+	id = id.short()
 	j.mu.Lock()
 	a, found := j.answers[id]
 	found = found && (ended || !j.again[id])
@@ -95,12 +111,13 @@ func (j *Journal) Recall(id ID, ended bool) (*Record, error) {
 	if !found {
 		return nil, nil
 	}
-	return j.record(a.Place)
+	return j.at(a.Place)
 }
 
 // MadeAgain returns the failure of call id that is not recalled, or nil if there is none. From then on
 // [Journal.Earlier] returns what it cost: it was paid for, and the result holds only the call that is made now.
 func (j *Journal) MadeAgain(id ID) (*Record, error) {
+	id = id.short()
 	j.mu.Lock()
 	a, found := j.answers[id]
 	if found = found && j.again[id]; found {
@@ -113,12 +130,13 @@ func (j *Journal) MadeAgain(id ID) (*Record, error) {
 	if !found {
 		return nil, nil
 	}
-	return j.record(a.Place)
+	return j.at(a.Place)
 }
 
 // RecallAbandoned returns what call id cost when it was abandoned, or nil if it was not. The caller's result
 // holds it from then on. So [Journal.Earlier] no longer returns it, or it would count twice.
 func (j *Journal) RecallAbandoned(id ID) (*Record, error) {
+	id = id.short()
 	j.mu.Lock()
 	p, found := j.given[id]
 	if found {
@@ -128,14 +146,14 @@ func (j *Journal) RecallAbandoned(id ID) (*Record, error) {
 	if !found {
 		return nil, nil
 	}
-	return j.record(p)
+	return j.at(p)
 }
 
 // RecallAsked returns how a call ended that was made by an evaluation whose record was recalled. It is what
 // [Journal.Recall] or [Journal.RecallAbandoned] returns, and nil if the call was recalled before.
 func (j *Journal) RecallAsked(a Asked) (*Record, error) {
 	id := ID{N: a.N}
-	if n, err := hex.Decode(id.Key[:], []byte(a.Key[:min(len(a.Key), 2*len(id.Key))])); err != nil || n < len(id.Key) {
+	if n, err := hex.Decode(id.Key[:named], []byte(a.Key[:min(len(a.Key), 2*named)])); err != nil || n < named {
 		return nil, fmt.Errorf("journal: %s: an evaluation asked for %q, which is not a key", j.path, a.Key)
 	}
 	r, err := j.Recall(id, true)
@@ -148,25 +166,21 @@ func (j *Journal) RecallAsked(a Asked) (*Record, error) {
 // RecallEvaluation returns the [Evaluation], the [Tuning] or the [Refusal] of id, or nil if the file does not say. A program
 // may be asked for more often than before, because the caller's memory of results forgot it. Then the last
 // record of its key is returned, so that it is not evaluated again. It can be recalled any number of times.
-func (j *Journal) RecallEvaluation(id ID) (*Record, error) {
+//
+// An evaluation that a failed call cost is made again after a pause by an error, under the same conditions as the failure
+// of a child's own call (see [Journal.Recall]): it may be what the run ended by.
+func (j *Journal) RecallEvaluation(id ID, ended bool) (*Record, error) {
+	id = id.short()
 	j.mu.Lock()
 	p, found := j.last[id.Key]
 	if a, exact := j.answers[id]; exact {
-		p, found = a.Place, true
+		p, found = a.Place, ended || !j.again[id]
 	}
 	j.mu.Unlock()
 	if !found {
 		return nil, nil
 	}
-	return j.record(p)
-}
-
-func (j *Journal) record(p wal.Place) (*Record, error) {
-	r, err := j.at(p)
-	if err != nil {
-		return nil, err
-	}
-	return &r, nil
+	return j.at(p)
 }
 
 // Write records something that happened to id. r has the fields of its kind but Key and N. What was paid for
@@ -184,7 +198,7 @@ func (j *Journal) Write(id ID, r Record) error {
 		return j.sync(p)
 	case Evaluation, Tuning, Refusal:
 		j.mu.Lock()
-		j.last[id.Key] = p
+		j.last[id.short().Key] = p
 		j.mu.Unlock()
 	}
 	return nil
@@ -193,7 +207,7 @@ func (j *Journal) Write(id ID, r Record) error {
 // WriteProgram records the text of a program, unless the file has it, and returns its key. Models repeat
 // themselves, and with a text in each evaluation those repeats would be much of the file.
 func (j *Journal) WriteProgram(text string) (key string, err error) {
-	k := KeyOf(text)
+	k := ID{KeyOf(text), 0}.short().Key
 	j.mu.Lock()
 	known := j.programs[k]
 	j.programs[k] = true
@@ -215,6 +229,7 @@ func (j *Journal) Tell(r Record) error {
 }
 
 // readEffect takes in an effect of an earlier incarnation. A later one of the same identity replaces it.
+// alone says of a failure that it cost one child, and of a refusal that a failed call did.
 func (j *Journal) readEffect(id ID, e effect, alone bool) {
 	if old, found := j.answers[id]; found && old.kind == Failure {
 		j.abandoned = append(j.abandoned, old.Place) // it was made again, and both were paid for
@@ -234,6 +249,9 @@ func (j *Journal) readEffect(id ID, e effect, alone bool) {
 		j.recent = j.recent[:0] // what is asked for from now on may follow from them
 	case Evaluation, Tuning, Refusal:
 		j.last[id.Key] = e.Place
+		if alone {
+			j.recent = append(j.recent, id)
+		}
 	}
 }
 
@@ -245,7 +263,9 @@ func (f *effects) paused() {
 		f.again[id] = true
 	}
 	for _, id := range f.recent {
-		f.again[id] = true
+		if kind := f.answers[id].kind; kind == Failure || kind == Refusal { // and was not made again since
+			f.again[id] = true
+		}
 	}
 }
 

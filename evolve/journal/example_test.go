@@ -229,7 +229,7 @@ func ExampleRecord_child() {
 	// pull 1: child 5 of [1] scores -87
 }
 
-// What became of the children, and what the run had spent when the last one was taken in. Equal programs are evaluated
+// What became of the children, and what the run had spent by its end. Equal programs are evaluated
 // once.
 func ExampleLedger() {
 	path, remove := scratch()
@@ -245,6 +245,8 @@ func ExampleLedger() {
 		}
 		if r.Kind == journal.Child {
 			states[r.State]++
+		}
+		if r.Ledger != nil {
 			spent = r.Ledger.Spent
 		}
 	}

@@ -156,7 +156,7 @@ func (f *follower) read(yield func(Record, error) bool) (ok bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		if !yield(r, nil) {
+		if !yield(*r, nil) {
 			return false, nil
 		}
 	}

@@ -155,7 +155,7 @@ func (j *Journal) reopen() (header *Record, err error) {
 			if err == nil {
 				err = r.begins()
 			}
-			header = &r
+			header = r
 		}
 		return err
 	})
@@ -173,7 +173,7 @@ func (j *Journal) reopen() (header *Record, err error) {
 
 // begins returns an error if r cannot be the first record. It is called before the second record is read, which may
 // be of a kind that this version does not know: the error should name the version, and not that kind.
-func (r Record) begins() error {
+func (r *Record) begins() error {
 	switch {
 	case r.Kind != Header:
 		return fmt.Errorf("its first record is a %q: it is not a journal", r.Kind)
@@ -225,6 +225,7 @@ func (j *Journal) Use() (release func(), err error) {
 // operating system: it survives a kill of the process, but not a loss of power.
 func (j *Journal) append(r *Record) (wal.Place, error) {
 	r.Time = time.Now().UnixMilli()
+	j.wrote.Store(true)
 	p, err := j.log.Append(r)
 	if err != nil {
 		return p, j.unwritten(err)
@@ -246,10 +247,10 @@ func (j *Journal) unwritten(err error) error {
 }
 
 // at returns the record at p.
-func (j *Journal) at(p wal.Place) (Record, error) {
+func (j *Journal) at(p wal.Place) (*Record, error) {
 	object, err := j.log.Read(p)
 	if err != nil {
-		return Record{}, fmt.Errorf("journal: %s: %w", j.path, err)
+		return nil, fmt.Errorf("journal: %s: %w", j.path, err)
 	}
 	return decode(object)
 }

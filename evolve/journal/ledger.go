@@ -56,7 +56,7 @@ const (
 	StateValid     State = "valid"
 	StateInvalid   State = "invalid"   // it was evaluated, and has no score
 	StateUnparsed  State = "unparsed"  // the reply held no program
-	StateFailed    State = "failed"    // its call brought no answer, or what makes it without a call failed
+	StateFailed    State = "failed"    // its call brought no answer, or what makes it without a call failed, or a call of its evaluator did
 	StateRefused   State = "refused"   // the budget had no room for it, or a gate did not admit it
 	StateAbandoned State = "abandoned" // its call or its evaluation was given up as the run ended
 )

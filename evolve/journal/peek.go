@@ -26,20 +26,31 @@ func peek(object []byte) (p peeked, ok bool) {
 	if !ok {
 		return p, false
 	}
-	p.kind = Kind(kind)
+	p.kind = kindOf(kind)
 	if after, found := bytes.CutPrefix(rest, []byte(`,"key":"`)); found {
-		if len(after) < 65 || after[64] != '"' {
+		end := bytes.IndexByte(after, '"')
+		if end < 2*named {
 			return p, false
 		}
-		if _, err := hex.Decode(p.key[:], after[:64]); err != nil {
+		if _, err := hex.Decode(p.key[:named], after[:2*named]); err != nil {
 			return p, false
 		}
-		rest = after[65:]
+		rest = after[end+1:]
 	}
 	n, rest, _ := number(rest, `,"n":`)
 	t, _, ok := number(rest, `,"t":`)
 	p.n, p.time = int(n), t
 	return p, ok
+}
+
+// kindOf allocates nothing for the kinds of which there are many.
+func kindOf(name []byte) Kind {
+	for _, k := range []Kind{Begin, Completion, Program, Evaluation, Child} {
+		if string(name) == string(k) {
+			return k
+		}
+	}
+	return Kind(name)
 }
 
 // number reads a field that holds an integer, if b begins with its name.

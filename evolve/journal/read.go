@@ -16,7 +16,7 @@ import (
 func Read(path string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for e, err := range entries(path) {
-			var r Record
+			var r *Record
 			if err == nil {
 				r, err = decode(e.Object)
 			}
@@ -24,7 +24,7 @@ func Read(path string) iter.Seq2[Record, error] {
 				yield(Record{}, fmt.Errorf("journal: %s: %w", path, err))
 				return
 			}
-			if !yield(r, nil) {
+			if !yield(*r, nil) {
 				return
 			}
 		}

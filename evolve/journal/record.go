@@ -63,7 +63,7 @@ func (k Kind) effect() bool {
 type Record struct {
 	Index int    `json:"-"` // the line's number, from 0
 	Kind  Kind   `json:"kind"`
-	Key   string `json:"key,omitempty"` // of what was asked, in hexadecimal; program: SHA-256 of the text; child: with N, of its call
+	Key   string `json:"key,omitempty"` // of what was asked, in hexadecimal; program: of the text; child: with N, of its call
 	N     int    `json:"n,omitempty"`   // how often it was asked before
 	Time  int64  `json:"t"`             // milliseconds since 1970
 
@@ -73,7 +73,7 @@ type Record struct {
 	Fingerprint Fingerprint      `json:"fingerprint,omitempty"` // header, run, raise
 	For         string           `json:"for,omitempty"`         // begin: what the call is for, if not a child; evaluation: "claim" for a fresh sample of the best
 	Reply       *llm.Reply       `json:"reply,omitempty"`       // completion; tried, failure, abandoned: its attempts
-	Error       *llm.ErrorRecord `json:"error,omitempty"`       // failure, abandoned, pause
+	Error       *llm.ErrorRecord `json:"error,omitempty"`       // failure, abandoned, pause; refusal: what the evaluation was lost to, if not to a limit
 	Alone       bool             `json:"alone,omitempty"`       // failure: it cost one child, and the search went on
 	Prompt      int              `json:"prompt,omitempty"`      // tried, failure, abandoned, completion without usage: the most tokens that the prompt has
 	MaxTokens   int              `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
@@ -89,13 +89,16 @@ type Record struct {
 	Arm    *int            `json:"arm,omitempty"`     // draw, start
 	Prob   float64         `json:"prob,omitempty"`    // draw: the propensity
 	Calls  int             `json:"calls,omitempty"`   // draw: how many it was granted
+	Most   int             `json:"most,omitempty"`    // draw: how many children the time for evaluations had room for; 0: any number
+	Asides int             `json:"asides,omitempty"`  // draw, stop: how many calls the score of a child was expected to take beside its own
+	Beside int             `json:"beside,omitempty"`  // draw: how many tune evaluations the other arms had made
 	Reward float64         `json:"reward,omitempty"`  // report
 	Bred   []time.Duration `json:"bred_ns,omitempty"` // report: how long each step of the pull's search took; a search may decide by it
 	Stop   string          `json:"stop,omitempty"`    // stop, pause
 	Limit  string          `json:"limit,omitempty"`   // stop, raise, refusal, failure, child: what bound
 	Ledger *Ledger         `json:"ledger,omitempty"`  // run: the limits; draw, report, child, stop, pause: what is spent and reserved
 
-	Child    *int              `json:"child,omitempty"`    // child, taken: its index in the step
+	Child    *int              `json:"child,omitempty"`    // child, taken: its index in the step; taken: or Beyond
 	Step     int               `json:"step,omitempty"`     // child: the step of its arm, from 1
 	ID       int               `json:"id,omitempty"`       // child: its order of birth in its arm
 	Parents  []int             `json:"parents,omitempty"`  // child: their IDs
@@ -145,24 +148,44 @@ func (r Record) what() string {
 }
 
 // decode reads a record's object.
-func decode(object []byte) (Record, error) {
+func decode(object []byte) (*Record, error) {
+	r := new(Record)
+	if s := (scan{b: object}); !s.record(r) {
+		var err error
+		if r, err = unmarshal(object); err != nil {
+			return r, err
+		}
+	}
+	r.shorten()
+	return r, r.complete()
+}
+
+// unmarshal reads a record in any form.
+func unmarshal(object []byte) (*Record, error) {
 	var r struct {
 		I int `json:"i"`
 		Record
 	}
 	if err := json.Unmarshal(object, &r); err != nil {
-		return Record{}, fmt.Errorf("journal: a record: %w", err)
+		return new(Record), fmt.Errorf("journal: a record: %w", err)
 	}
 	r.Index = r.I
-	if err := r.complete(); err != nil {
-		return Record{}, err
+	return &r.Record, nil
+}
+
+// shorten cuts keys to the length that they have in a file of now, so that those of all files compare.
+func (r *Record) shorten() {
+	cut := func(key *string) { *key = (*key)[:min(len(*key), 2*named)] }
+	cut(&r.Key)
+	cut(&r.Program)
+	for i := range r.Asked {
+		cut(&r.Asked[i].Key)
 	}
-	return r.Record, nil
 }
 
 // complete returns an error if the record lacks a field that its kind needs. The checksum of a line does not
 // exclude that: a journal may have been written by another version, or by hand.
-func (r Record) complete() error {
+func (r *Record) complete() error {
 	var missing bool
 	switch r.Kind {
 	case Draw:

@@ -8,9 +8,10 @@ import (
 )
 
 // read takes in a record of an earlier incarnation.
-func (j *Journal) read(e wal.Entry) (Record, error) {
+func (j *Journal) read(e wal.Entry) (*Record, error) {
 	p, ok := peek(e.Object)
-	r := Record{Kind: p.kind, Time: p.time}
+	r := &j.peeked
+	r.Kind, r.Time = p.kind, p.time
 	if !ok || p.kind.whole() {
 		var err error
 		if r, err = decode(e.Object); err != nil {
@@ -20,7 +21,7 @@ func (j *Journal) read(e wal.Entry) (Record, error) {
 	id := ID{p.key, p.n}
 	switch {
 	case r.Kind.effect():
-		j.readEffect(id, effect{e.Place, r.Kind}, r.Alone)
+		j.readEffect(id, effect{e.Place, r.Kind}, r.Alone || r.Kind == Refusal && r.Error != nil)
 		j.ended(id)
 	case r.Kind.decision():
 		j.readDecision(r, e.Place)
@@ -37,14 +38,14 @@ func (j *Journal) read(e wal.Entry) (Record, error) {
 // of the bytes, and are decoded when they are asked for.
 func (k Kind) whole() bool {
 	switch k {
-	case Header, Raise, Pause, Taken, Failure:
+	case Header, Raise, Pause, Taken, Failure, Refusal:
 		return true
 	}
 	return k.decision()
 }
 
 // readOther takes in a record that is neither an effect nor a decision.
-func (j *Journal) readOther(id ID, e wal.Entry, r Record) error {
+func (j *Journal) readOther(id ID, e wal.Entry, r *Record) error {
 	switch r.Kind {
 	case Header, Child, Start:
 	case Incarnation:
@@ -81,7 +82,7 @@ func (j *Journal) readOther(id ID, e wal.Entry, r Record) error {
 }
 
 // readDecision takes in a decision, in the order in which it was made.
-func (j *Journal) readDecision(r Record, at wal.Place) {
+func (j *Journal) readDecision(r *Record, at wal.Place) {
 	switch r.Kind {
 	case Run:
 		clear(j.drawn)
@@ -97,7 +98,7 @@ func (j *Journal) readDecision(r Record, at wal.Place) {
 			j.ends[at] = ending{max(0, time.Duration(r.Time-begin)*time.Millisecond), r.Bred}
 		}
 	}
-	j.made = append(j.made, r)
+	j.made = append(j.made, *r)
 	j.final = r.Kind == Stop
 }
 
@@ -105,6 +106,7 @@ func (j *Journal) readDecision(r Record, at wal.Place) {
 func (j *Journal) begin() {
 	j.close()
 	j.now = time.Now()
+	j.wrote.Store(false) // but for the record that this one begins
 	if len(j.made) == 0 {
 		close(j.live)
 	}

@@ -40,7 +40,7 @@ func (c *Crowding) Add(m *Member) bool {
 	}
 	if len(c.list) >= c.Size {
 		near := c.nearest(m, set)
-		if !m.Better(near.Candidate) {
+		if !outranks(m, near) {
 			return false
 		}
 		c.remove(near)

@@ -1,9 +1,6 @@
 package population
 
-import (
-	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve"
-)
+import "github.com/evoalloc/evoalloc/eval"
 
 // Demote takes back the best that the last step found: the best is again what it was when that step began, with the
 // samples that it has by now. The program stays in the archive as an invalid one, which breeds no more and gives way to
@@ -13,9 +10,9 @@ func (p *Population) Demote() {
 	p.Breeder.Demote()
 	to := p.prior
 	if to == nil {
-		to = &Member{Candidate: p.Initial().Candidate}
+		to = member(p.Initial().Candidate, 0)
 	}
-	if best == to.Program {
+	if best == to.known().Program {
 		return
 	}
 	p.leader = to
@@ -23,7 +20,7 @@ func (p *Population) Demote() {
 		for _, a := range p.parts() {
 			p.demote(a, best, to)
 		}
-		if p.member(to.Program) == nil {
+		if p.member(to.known().Program) == nil {
 			p.cfg.Archive.Add(to)
 		}
 		rerank(p.cfg.Archive)
@@ -40,20 +37,21 @@ func (p *Population) hold(to *Member) {
 	if !p.rescores() {
 		return
 	}
-	if m := p.member(to.Program); m != nil {
+	if m := p.member(to.known().Program); m != nil {
 		to = m
 	}
 	p.leader, p.held = to, to
-	p.Lead(evolve.Child{Candidate: to.Candidate, ID: to.ID})
+	p.Lead(to.known().child())
 }
 
 // demote makes program invalid in a part of the archive, and puts the best before it back there.
 func (p *Population) demote(a Archive, program string, to *Member) {
+	restore(a.Members())
 	found := false
 	for _, m := range a.Members() {
 		if m.Program == program {
 			found = true
-			m.Result = eval.Invalid("demoted: a second evaluator does not find it better than the best before it")
+			m.score(eval.Invalid("demoted: a second evaluator does not find it better than the best before it"))
 		}
 	}
 	if !found {
@@ -61,7 +59,7 @@ func (p *Population) demote(a Archive, program string, to *Member) {
 	}
 	rerank(a)
 	for _, m := range a.Members() {
-		if m.Program == to.Program {
+		if m.Program == to.known().Program {
 			return
 		}
 	}
@@ -72,7 +70,7 @@ func (p *Population) demote(a Archive, program string, to *Member) {
 func (p *Population) member(program string) *Member {
 	for _, a := range p.parts() {
 		for _, m := range a.Members() {
-			if m.Program == program {
+			if m.known().Program == program {
 				return m
 			}
 		}

@@ -11,7 +11,7 @@ var _ Archive = (*drift)(nil)
 
 // Add keeps m unless the program that is kept is better.
 func (d *drift) Add(m *Member) bool {
-	if len(d.members) > 0 && d.members[0].Better(m.Candidate) {
+	if len(d.members) > 0 && outranks(d.members[0], m) {
 		return false
 	}
 	d.members = []*Member{m}

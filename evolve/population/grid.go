@@ -78,7 +78,7 @@ func (g *Grid) Add(m *Member) bool {
 func (g *Grid) put(cell string, m *Member) bool {
 	g.last.member, g.last.cell = m, cell
 	old, taken := g.cells[cell]
-	if taken && !m.Better(old.Candidate) {
+	if taken && !outranks(m, old) {
 		return false
 	}
 	if taken {

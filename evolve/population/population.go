@@ -29,6 +29,8 @@ import (
 
 // A Member is a program that was scored, and where it comes from.
 type Member struct {
+	rank rank // first, as archives of many members are looked through for each child
+
 	eval.Candidate
 	ID         int    // as in [evolve.Child]: its order of birth, 0 for the initial program
 	Generation int    // the step that made it, from 1; 0 for the initial program
@@ -38,6 +40,7 @@ type Member struct {
 	Improved   int    // of those that have ended, the ones that are strictly better than it
 
 	migrant bool // a copy of a member of another island
+	own     *own // nil for a member that an archive made itself
 }
 
 // A Population is a search that keeps an [Archive] of programs. Each child has a parent that a [Selector] takes out of
@@ -71,6 +74,8 @@ type Population struct {
 // expected is a child that was briefed and is not taken in yet.
 type expected struct {
 	view             *View
+	shown            *Member // the copy of the selected parent that the view has
+	parent           *Member // the archive's member that the child is made of
 	operator, island pull
 	notes            []string          // that the model is shown
 	labels           map[string]string // of the brief, to which the child's place is added
@@ -185,7 +190,7 @@ func (p *Population) Best() eval.Candidate {
 		return p.Breeder.Best()
 	}
 	if p.held != nil {
-		return p.held.Candidate
+		return p.held.known().Candidate
 	}
 	members, err := p.ranked()
 	if err != nil {
@@ -194,13 +199,21 @@ func (p *Population) Best() eval.Candidate {
 	if len(members) == 0 {
 		return p.Breeder.Best()
 	}
-	return members[0].Candidate
+	return members[0].known().Candidate
 }
 
 // ranked returns the members of the archive, best first.
 func (p *Population) ranked() (members []*Member, err error) {
-	err = p.ask(func() { members = byRank(p.cfg.Archive.Members()) })
+	err = p.ask(func() { members = p.order() })
 	return members, err
+}
+
+// order is ranked for callers that guard the archive themselves.
+func (p *Population) order() []*Member {
+	if restore(p.cfg.Archive.Members()) {
+		rerank(p.cfg.Archive)
+	}
+	return byRank(p.cfg.Archive.Members())
 }
 
 // ask calls f, which asks the archive for something. What that panics with is an error that names it.
@@ -247,8 +260,9 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	if err := guard(named("Operator", o), func() { b = o.Brief(v) }); err != nil {
 		return b, err
 	}
-	v.Parent.Asked++
-	p.elders.add(v.Parent)
+	x.parent = x.chosen()
+	x.parent.Asked++
+	p.elders.add(x.parent)
 	if b.Make == nil {
 		x.notes = b.Notes
 		if err := p.hint(&b, v); err != nil {
@@ -289,7 +303,7 @@ func (p *Population) seedArchive() error {
 		return nil
 	}
 	p.seeded = true
-	m := &Member{Candidate: p.Initial().Candidate}
+	m := member(p.Initial().Candidate, 0)
 	p.elders.add(m)
 	p.leader = m
 	return firstOf(
@@ -316,7 +330,10 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 	if err != nil {
 		return err
 	}
-	b := Birth{Child: c, Parent: x.view.Parent, Notes: x.notes, among: x.view.Part}
+	m := member(c.Candidate, c.ID)
+	m.Generation, m.Parents, m.Operator = p.Steps(), c.Parents, c.Operator
+	b := Birth{Child: c, Parent: x.parent.shown(), Notes: x.notes, among: x.view.Part}
+	b.Result = m.Result.Clone()
 	if err := p.followed(x, b); err != nil {
 		return err
 	}
@@ -325,11 +342,11 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 		return err
 	}
 	if b.Improved() {
+		x.parent.Improved++
 		b.Parent.Improved++
 	}
 	if c.Scored() {
 		p.addLift(b)
-		m := &Member{Candidate: c.Candidate, ID: c.ID, Generation: p.Steps(), Parents: c.Parents, Operator: c.Operator}
 		if err := p.tell(m); err != nil {
 			return err
 		}
@@ -337,13 +354,13 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 			if b.Kept, err = p.keep(m, x); err != nil {
 				return err
 			}
-			if m.Better(p.leader.Candidate) {
+			if c.Better(p.leader.known().Candidate) {
 				p.leader = m
 			}
 		}
 	}
 	if p.cfg.Race > 0 {
-		p.Lead(evolve.Child{Candidate: p.leader.Candidate, ID: p.leader.ID})
+		p.Lead(p.leader.known().child())
 	}
 	return p.learn(ctx, turn, b)
 }
@@ -454,6 +471,8 @@ func (p *Population) selectParent(x *expected) error {
 	if v.Parent == nil {
 		return fmt.Errorf("population: Selector %s returns nil for a choice of %d members: need one of them", nameOf(selector), len(from))
 	}
+	v.parent, x.shown = v.Parent, v.Parent.shown()
+	v.Parent = x.shown
 	return nil
 }
 
@@ -484,7 +503,9 @@ func (p *Population) able(v *View) (open []bool, err error) {
 // turn, and costs the memory alone.
 func (p *Population) learn(ctx context.Context, turn *evolve.Turn, b Birth) error {
 	for _, m := range p.cfg.Memory {
-		s := &Season{Task: p.cfg.Task, Births: []Birth{b}, Best: p.Best(), aside: aside{turn, p.cfg.LLM, p.stream, b.ID}}
+		best := p.Best()
+		best.Result = best.Result.Clone()
+		s := &Season{Task: p.cfg.Task, Births: []Birth{b}, Best: best, aside: aside{turn, p.cfg.LLM, p.stream, b.ID}}
 		var err error
 		if bad := guard(named("Memory", m), func() { err = m.Learn(ctx, s) }); bad != nil {
 			return bad

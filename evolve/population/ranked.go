@@ -60,10 +60,11 @@ func byRank(members []*Member) []*Member {
 	return sorted
 }
 
-// outranks is a.Better(b.Candidate) without a copy of b, as archives of many members are looked through for each child.
+// outranks reports whether a scored more than b, whatever parts wrote to them. It copies neither, as archives of many
+// members are looked through for each child.
 func outranks(a, b *Member) bool {
-	if a.Result.Valid != b.Result.Valid {
-		return a.Result.Valid
+	if !a.rank.known || !b.rank.known {
+		return a.Better(b.Candidate)
 	}
-	return a.Result.Valid && a.Result.Score > b.Result.Score
+	return a.rank.above(&b.rank)
 }

@@ -80,9 +80,9 @@ func (p *Population) rescore(ctx context.Context, turn *evolve.Turn) error {
 
 // lead makes the best member of now the best so far.
 func (p *Population) lead() {
-	if members := byRank(p.cfg.Archive.Members()); len(members) > 0 {
+	if members := p.order(); len(members) > 0 {
 		p.leader = members[0]
-		p.Lead(evolve.Child{Candidate: members[0].Candidate, ID: members[0].ID})
+		p.Lead(p.leader.known().child())
 	}
 }
 
@@ -94,8 +94,8 @@ func (p *Population) sampled(id int, r eval.Result) {
 	}
 	for _, a := range parts {
 		for _, m := range a.Members() {
-			if m.ID == id {
-				m.Result = r
+			if m.known().id == id {
+				m.score(r)
 			}
 		}
 	}

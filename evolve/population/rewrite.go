@@ -36,10 +36,7 @@ func (o Rewrite) Brief(v *View) evolve.Brief {
 	if o.Show != nil {
 		b.Inspirations = candidates(o.Show(v))
 	}
-	if o.Form != task.AsTask {
-		parent := v.Parent.Program
-		b.Form, b.Parse = o.Form, func(reply string) (string, error) { return task.ParseAs(v.Task, o.Form, parent, reply) }
-	}
+	b.Form = o.Form
 	return b
 }
 

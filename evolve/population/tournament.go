@@ -25,7 +25,7 @@ func (k Tournament) validate() error {
 func (k Tournament) Select(from []*Member, r *rand.Rand) *Member {
 	var best *Member
 	for range cmp.Or(int(k), 2) {
-		if m := from[r.IntN(len(from))]; best == nil || m.Better(best.Candidate) {
+		if m := from[r.IntN(len(from))]; best == nil || outranks(m, best) {
 			best = m
 		}
 	}

@@ -12,7 +12,9 @@ import (
 )
 
 // A View is what stands around one child when it is briefed: what an [Operator] makes it of, and what a [Gate] knows
-// of it later. Nothing in it may be changed but Parent, by an operator that makes the child of another member.
+// of it later. Nothing in it may be changed but Parent, by an operator that makes the child of another member. Parent is
+// a copy. What a part writes to other members changes no score that the search claims, and no rank in an archive of this
+// package.
 //
 // A gate judges while the search goes on. It may use Task, the Candidate and the ID of Parent, the numbers, Ask and
 // Evaluate. All, Part, Invalid and Rand are for the goroutine of the brief.
@@ -30,6 +32,7 @@ type View struct {
 	Step, Index, Birth, Taken int
 	Seed                      uint32 // of the child's request
 
+	parent *Member // the archive's member of which Parent is a copy
 	elders *elders
 	aside
 }
@@ -39,7 +42,11 @@ type View struct {
 func (v *View) Brief(partners ...*Member) evolve.Brief {
 	var b evolve.Brief
 	for _, m := range append([]*Member{v.Parent}, partners...) {
-		v.elders.add(m)
+		if v.parent != nil && m.ID == v.parent.ID {
+			v.elders.add(v.parent)
+		} else {
+			v.elders.add(m)
+		}
 		b.Ask.Parents = append(b.Ask.Parents, m.Candidate)
 		b.Parents = append(b.Parents, m.ID)
 	}

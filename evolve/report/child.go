@@ -22,13 +22,14 @@ type Child struct {
 	N           int       `json:"fitness_n,omitempty"`  // how many they are; 0 for one
 	Valid       bool      `json:"valid"`
 	Reason      string    `json:"reason,omitempty"` // why there is no program, or no score
+	Mended      string    `json:"mended,omitempty"` // what its reply left out and the task put back
 	Attempts    []Attempt `json:"attempts"`
 	FinalStatus string    `json:"final_status"`        // the last attempt's; "" without attempts
 	Duplicate   bool      `json:"duplicate,omitempty"` // an earlier child, or the initial program, is the same
 }
 
 func newChild(c evolve.Child) Child {
-	row := Child{Index: c.Index, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Program: c.Hash, Seed: c.Seed, Valid: c.Result.Valid, Reason: c.Err, Duplicate: c.Duplicate,
+	row := Child{Index: c.Index, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Program: c.Hash, Seed: c.Seed, Valid: c.Result.Valid, Reason: c.Err, Mended: c.Mended, Duplicate: c.Duplicate,
 		Attempts: make([]Attempt, len(c.Attempts))}
 	if c.Scored() {
 		row.Fitness, row.Reason = &c.Result.Score, c.Result.Reason

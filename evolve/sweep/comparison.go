@@ -23,6 +23,9 @@ func (s Side) String() string { return fmt.Sprintf("%s:%d", s.Method, s.N) }
 // ([Sequence]) excludes ½. So it may be looked at after every seed, and the chance of a wrong decision is still at most
 // Alpha.
 //
+// Each pair is compared at equal answered calls. Where calls of a greedy run failed, which it does not make up for, what the
+// other side found with more calls than that does not count.
+//
 // Scores are compared by rank and not by their difference, because what a score can be at most is not known of every
 // task, and a sequence needs bounds.
 //
@@ -86,7 +89,7 @@ type board struct {
 type duel struct {
 	Verdict
 	sequence *Sequence
-	scores   map[Cell]float64 // of seeds that are not in the sequence yet
+	courses  map[Cell][]row // of seeds that are not in the sequence yet
 }
 
 func newBoard(p Plan, list []Comparison) *board {
@@ -95,27 +98,27 @@ func newBoard(p Plan, list []Comparison) *board {
 		alpha := cmp.Or(c.Alpha, DefaultAlpha) / float64(len(p.Tasks)*len(p.Models))
 		for _, t := range p.Tasks {
 			for _, m := range p.Models {
-				b.duels = append(b.duels, &duel{Verdict{Comparison: c, Task: t.Name(), Model: m.Spec.Key, High: 1}, NewSequence(alpha), map[Cell]float64{}})
+				b.duels = append(b.duels, &duel{Verdict{Comparison: c, Task: t.Name(), Model: m.Spec.Key, High: 1}, NewSequence(alpha), map[Cell][]row{}})
 			}
 		}
 	}
 	return b
 }
 
-// add takes in the score of a cell.
-func (b *board) add(c Cell, score float64) {
+// add takes in the rows of a cell.
+func (b *board) add(c Cell, rows []row) {
 	for _, d := range b.duels {
 		side := Side{c.Method, c.N}
 		if c.Task != d.Task || c.Model != d.Model || c.Calls() != d.Calls || side != d.A && side != d.B {
 			continue
 		}
-		d.scores[c] = score
+		d.courses[c] = rows
 		for d.next(b.seeds) {
 		}
 	}
 }
 
-// next moves the next pair into the sequence, if both of its scores are there.
+// next moves the next pair into the sequence, if both of its courses are there.
 func (d *duel) next(seeds []uint32) bool {
 	if d.Decided || d.Pairs == len(seeds) {
 		return false
@@ -123,19 +126,32 @@ func (d *duel) next(seeds []uint32) bool {
 	of := func(s Side) Cell {
 		return Cell{Task: d.Task, Model: d.Model, Method: s.Method, N: s.N, T: d.Calls / s.N, Seed: seeds[d.Pairs]}
 	}
-	a, haveA := d.scores[of(d.A)]
-	b, haveB := d.scores[of(d.B)]
+	a, haveA := d.courses[of(d.A)]
+	b, haveB := d.courses[of(d.B)]
 	if !haveA || !haveB {
 		return false
 	}
-	delete(d.scores, of(d.A))
-	delete(d.scores, of(d.B))
-	d.sequence.Add(float64(cmp.Compare(a, b)+1) / 2)
+	delete(d.courses, of(d.A))
+	delete(d.courses, of(d.B))
+	calls := min(a[len(a)-1].Calls, b[len(b)-1].Calls)
+	d.sequence.Add(float64(cmp.Compare(bestBy(a, calls), bestBy(b, calls))+1) / 2)
 	d.Pairs++
 	d.Wins = d.sequence.Mean()
 	d.Low, d.High = d.sequence.Interval()
 	d.Decided = d.sequence.Excludes(0.5)
 	return true
+}
+
+// bestBy returns the best score when so many calls had been answered: that of the last row that has no more.
+func bestBy(rows []row, calls int) float64 {
+	best := rows[0].Best
+	for _, r := range rows[1:] {
+		if r.Calls > calls {
+			break
+		}
+		best = r.Best
+	}
+	return best
 }
 
 // decided reports whether all comparisons are decided. Without one, nothing is.

@@ -2,10 +2,14 @@ package sweep_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/sweep"
+	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -109,5 +113,44 @@ func TestVerdictsByTask(t *testing.T) {
 	}
 	if v := alone.Verdicts[0]; v.Pairs != both[0].Pairs || v.Low != both[0].Low {
 		t.Errorf("alone with half of Alpha %+v, one of two %+v", v, both[0])
+	}
+}
+
+// Where calls of one side failed and are not made up for, the other's best after as many answered calls counts. Here every
+// answer is better than all before, so with equal calls each pair is a tie of two runs of one search.
+func TestComparedAtEqualAnsweredCalls(t *testing.T) {
+	p := grid(6, []int{12}, sweep.Greedy(1))
+	patient := sweep.Greedy(1) // the same search, which makes up for calls that failed
+	patient.Name, patient.Contains = "patient", false
+	patient.New = func(s sweep.Setup) (sweep.Searches, error) {
+		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed})
+		return sweep.Searches{Arms: []evolve.Arm{g}}, err
+	}
+	p.Methods = append(p.Methods, patient)
+	longer, err := task.New(task.Spec{Name: "longer", Language: "text", Initial: "x", Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+		return eval.Result{Valid: true, Score: float64(len(program))}, nil
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Tasks = []task.Task{longer}
+	p.Models[0].LLM = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+		if req.Seed%3 == 0 {
+			err := errors.New("bad request")
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindOther, Err: err.Error()}}}, &llm.Error{Status: llm.Failed, Kind: llm.KindOther, Err: err}
+		}
+		asked := req.Messages[len(req.Messages)-1].Content
+		return llm.Reply{Text: "```\n" + strings.Repeat("x", 1+strings.Count(asked, "x")) + "\n```", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+	})
+	r := made(t, p, sweep.Config{Dir: t.TempDir(), Retry: llm.RetryConfig{Max: -1},
+		StopWhen: []sweep.Comparison{{A: sweep.Side{Method: "patient", N: 1}, B: sweep.Side{Method: "greedy", N: 1}, Calls: 12}}})
+	fewer := 0
+	for _, s := range r.Scores {
+		if s.Answered < 12 {
+			fewer++
+		}
+	}
+	if v := r.Verdicts[0]; v.Pairs != 6 || v.Wins != 0.5 || fewer == 0 {
+		t.Errorf("%+v, with %d cells of fewer than 12 answered calls: want ties", v, fewer)
 	}
 }

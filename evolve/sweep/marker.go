@@ -25,17 +25,17 @@ type finished struct {
 	Rows  []row `json:"rows"`
 }
 
-// score returns the best score after t generations, and reports whether the run has it. In a run that contains shorter
-// ones it is the row's; another is one cell, whose score is the last row's.
-func (f *finished) score(c Cell, contains bool) (best float64, ok bool) {
-	row := len(f.Rows) - 1
+// course returns the rows of a cell, whose score is the last one's, and reports whether the run has them. In a run that
+// contains shorter ones they are those of T generations; another is one cell.
+func (f *finished) course(c Cell, contains bool) (rows []row, ok bool) {
+	n := len(f.Rows)
 	if contains {
-		row = c.T
+		n = c.T + 1
 	}
-	if row < 0 || row >= len(f.Rows) {
-		return 0, false
+	if n < 1 || n > len(f.Rows) {
+		return nil, false
 	}
-	return f.Rows[row].Best, true
+	return f.Rows[:n], true
 }
 
 // ErrOther says that the folder holds a run of the same name with other settings. To guess which is meant would mix two

@@ -66,11 +66,11 @@ func (p Plan) foreign(r analysis.Run) foreign {
 func (f foreign) scores() []Score {
 	var list []Score
 	for _, c := range f.Cells() {
-		best := f.of.Final()
+		t := f.of.Generations()
 		if f.Method == greedy && c.T < f.T {
-			best = f.of.Best[c.T]
+			t = c.T
 		}
-		list = append(list, Score{c, best})
+		list = append(list, Score{c, f.of.Best[t], f.of.AnsweredBy(t)})
 	}
 	return list
 }

@@ -26,7 +26,8 @@ type Result struct {
 // A Score is the best score of a cell.
 type Score struct {
 	Cell
-	Best float64
+	Best     float64
+	Answered int // calls by then; fewer than the budget where some failed and were not made up for
 }
 
 // Run makes the runs of the plan that are not finished yet, and writes runs.csv. When ctx ends, nothing more is sent, the
@@ -125,9 +126,10 @@ func (s *sweep) known(ctx context.Context) (left []Run, err error) {
 func (s *sweep) take(r Run, f *finished, kind EventKind) {
 	s.out.Finished++
 	for _, c := range r.Cells() {
-		if best, ok := f.score(c, s.plan.Methods[r.of.method].Contains); ok {
-			s.out.Scores = append(s.out.Scores, Score{c, best})
-			s.board.add(c, best)
+		if rows, ok := f.course(c, s.plan.Methods[r.of.method].Contains); ok {
+			last := rows[len(rows)-1]
+			s.out.Scores = append(s.out.Scores, Score{c, last.Best, last.Calls})
+			s.board.add(c, rows)
 		}
 	}
 	last := f.Rows[len(f.Rows)-1]

@@ -18,7 +18,8 @@ import (
 )
 
 // FromResult returns what a page shows of a result file of evolve/report, of one search or of a bandit over several. Such
-// a file has no programs, so the page has neither their texts nor their diffs. It fails if data is something else.
+// a file has no programs, so the page has neither their texts nor their diffs, and says that name with the ending .journal
+// has them. It fails if data is something else.
 //
 // The file does not say when what ended, only how long each generation took. Those of searches that were in flight at
 // once are shown one after the other.
@@ -30,6 +31,12 @@ func FromResult(id, name string, data []byte) (State, error) {
 	t := teller{log: NewLog(id, name)}
 	t.result(b)
 	s := t.log.State(Cursor{})
+	s.Texts = strings.TrimSuffix(short(name), ".json") + ".journal"
+	if len(s.Line) > 0 { // it begins with the initial program, of which the file has the score alone
+		arm := s.Line[0].Arm
+		first := Step{Row: -1, Arm: arm, Score: t.log.arms[arm].start.score, Operator: "initial", Diff: []Change{}}
+		s.Line = append([]Step{first}, s.Line...)
+	}
 	s.Facts = append(s.Facts, auditFacts(b)...)
 	s.Ledgers = append(s.Ledgers, fileLedgers(b.Ledgers)...)
 	if b.Fresh != nil {

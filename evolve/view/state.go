@@ -41,6 +41,8 @@ type State struct {
 	// as many others as fit into the stated size.
 	Programs map[string]Code `json:"programs"`
 	Omitted  int             `json:"omitted"` // programs that did not fit
+	// Texts names the file that has the programs' texts where what the page shows has none; "" if it has them.
+	Texts string `json:"texts,omitempty"`
 }
 
 // A Cursor says which rows of the columns a page has: all before these.
@@ -133,7 +135,7 @@ type Step struct {
 	Model    string   `json:"model"`
 	Said     string   `json:"said"` // the model's words beside the program, cut to 4 KiB
 	Program  string   `json:"program"`
-	Diff     []Change `json:"diff"` // to the step before; of the first, nothing
+	Diff     []Change `json:"diff"` // to the step before; of the first, nothing. nil: it is not known
 }
 
 // The classes of Code.Runs, which the style sheet colours.

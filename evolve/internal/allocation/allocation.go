@@ -68,12 +68,13 @@ const (
 
 // A Decision is what the core wants done.
 type Decision struct {
-	Kind  Kind
-	Pull  bandit.Pull // draw
-	Calls int         // draw: set aside for it; 0 if its arm does not say how many it makes
-	Most  int         // draw: the most calls that its step may make
-	Why   Why         // stop
-	Limit string      // stop, if Why is Budget: the field of the budget that bound
+	Kind   Kind
+	Pull   bandit.Pull // draw
+	Calls  int         // draw: set aside for it; 0 if its arm does not say how many it makes
+	Asides int         // draw: set aside beside those, for what scores its children
+	Most   int         // draw: the most calls that its step may make for children
+	Why    Why         // stop
+	Limit  string      // stop, if Why is Budget: the field of the budget that bound
 }
 
 // A Why says why a run stops.
@@ -107,7 +108,9 @@ type Core struct {
 	pulls   []int            // by arm
 
 	rounds, calls, stalls, evaluations int
-	reserved                           int    // calls set aside for what is pending; 0 when nothing is
+	reserved                           int    // children that calls are set aside for in what is pending; 0 when nothing is
+	beside                             int    // calls set aside beside those
+	asides                             int    // calls that a child's score is expected to take beside its own
 	full                               string // the limit that left no room in an outcome
 	idle                               int    // outcomes in a row without a better best
 	weary                              bool   // idle has reached Patience once; a later gain does not undo it
@@ -140,6 +143,10 @@ func (c *Core) Spent(calls, stalls, evaluations int) {
 	c.stalls += stalls
 	c.evaluations += evaluations
 }
+
+// Expect tells the core how many calls the score of a child is expected to take beside the child's own, from the next draw
+// on: those of judges.
+func (c *Core) Expect(asides int) { c.asides = asides }
 
 // Next decides what to do: draw a pull of at most most calls (0: as many as there is room for), stop, or
 // wait for an outcome. arms has one entry for each arm. The error is the policy's.
@@ -190,20 +197,22 @@ func (c *Core) grant(pull bandit.Pull, room int) Decision {
 	if d.Calls > 0 {
 		d.Most = d.Calls
 	}
+	d.Asides = d.Calls * c.asides
 	c.pending[pull.Arm] = d
 	c.reserved += d.Calls
+	c.beside += d.Asides
 	c.pulls[pull.Arm]++
 	c.rounds++
 	return d
 }
 
-// room returns how many calls, each with at most one evaluation, can still be made beside what is set aside.
+// room returns how many calls for children, each with at most one evaluation, can still be made beside what is set aside.
 // Evaluations need no reserve of their own, because a call brings at most one child and a child at most one
 // evaluation.
 func (c *Core) room() int {
 	room := math.MaxInt
 	if l := c.cfg.Limits.Calls; l > 0 {
-		room = min(room, l-c.calls-c.reserved)
+		room = min(room, max(0, l-c.calls-c.reserved-c.beside)/(1+c.asides))
 	}
 	if c.cfg.Limits.Evaluations > 0 {
 		room = min(room, c.scorable())
@@ -235,7 +244,7 @@ func (c *Core) bound() string {
 	switch {
 	case l.Rounds > 0 && c.rounds >= l.Rounds:
 		return "Rounds"
-	case l.Calls > 0 && c.calls+c.reserved >= l.Calls:
+	case l.Calls > 0 && c.calls+c.reserved+c.beside+c.asides >= l.Calls:
 		return "Calls"
 	case l.Evaluations > 0 && c.scorable() <= 0:
 		return "Evaluations"
@@ -272,6 +281,7 @@ func (c *Core) Take(o Outcome) (report bool, err error) {
 	}
 	// Counted also if the run has stopped, or the step was cut short: it was paid for.
 	c.reserved -= d.Calls
+	c.beside -= d.Asides
 	c.calls += o.Calls
 	c.stalls += o.Stalls
 	c.evaluations += o.Evaluations

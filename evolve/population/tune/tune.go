@@ -32,9 +32,10 @@ import (
 // scored once. The best is the child if its tune score passes the promotion rule. If it does not, the child has no
 // program and costs nothing but tune evaluations.
 //
-// A program is tuned once. What came of it is another program, and may be tuned in turn. In one search with ByIndex the
-// result depends on no scheduling: what a tuning may use is set aside for it when it is briefed. Where several searches of a
-// run come to the end of the budget together, which of them is cut short is chance; a journal records it.
+// A program is tuned once. What came of it is another program, and may be tuned in turn. With ByIndex the result depends on
+// no scheduling as long as one arm is in flight: what a tuning may use is set aside for it when it is briefed, of what the
+// other arms have left. Where several searches come to the end of the budget together, which of them is cut short is chance;
+// a journal records it.
 //
 // Give each Population a Tuner of its own.
 type Tuner struct {

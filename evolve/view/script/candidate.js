@@ -50,8 +50,7 @@ function sampled(c, row) {
 function programNodes(app, run, row, code) {
   const c = run.children;
   if (!c.program[row]) return [el('p', { class: 'soft' }, 'It has no program.')];
-  const nodes = [code ? codeNode(code) : el('p', { class: 'soft' }, app.page.live ? 'The server does not have its text now.'
-    : 'Its text is not in this file, which holds the best ones and as many others as fit.')];
+  const nodes = [code ? codeNode(code) : el('p', { class: 'soft' }, noText(app, run))];
   if (!app.page.live) return nodes;
   const parent = c.kin[row][0];
   const from = parent >= 0 ? c.program[parent] : (run.arms[c.arm[row]] || {}).program;

@@ -8,6 +8,12 @@ function shortened(line) {
   return line.length <= LONGEST_LINE ? line : line.slice(0, LONGEST_LINE) + ' \u2026 ' + grouped(line.length - LONGEST_LINE) + ' more characters';
 }
 
+// noText says why the text of a program is not shown, and which file has it.
+function noText(app, run) {
+  if (run.texts) return 'This page was made of a result, which has no programs: a report of the run\u2019s journal, ' + oneLine(run.texts, 200) + ', shows them.';
+  return app.page.live ? 'The server does not have its text now.' : 'Its text is not in this file, which holds the best ones and as many others as fit.';
+}
+
 // codeNode returns an element that shows a program. Runs are pairs of a length and a class.
 function codeNode(code) {
   const pre = el('pre', { class: 'code', tabindex: 0 });

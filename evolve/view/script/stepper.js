@@ -40,7 +40,7 @@ function stepShown(app, run, at) {
     el('div', { class: 'tools' }, step.row >= 0 ? button('Show the whole program', () => app.select(step.row, true)) : null));
   const by = [step.operator, step.model].filter(Boolean).map(s => oneLine(s, 80)).join(' \u00b7 ');
   const holder = el('div', {});
-  if (at === 0) app.program(step.program).then(code => fill(holder, code ? codeNode(code) : 'Its text is not in this file.'));
+  if (at === 0) app.program(step.program).then(code => fill(holder, code ? codeNode(code) : el('p', { class: 'soft' }, noText(app, run))));
   return [tools, at > 0 && by ? el('p', { class: 'soft' }, by) : null,
-    step.said ? el('blockquote', {}, step.said) : null, at === 0 ? holder : diffNode(step.diff || [])];
+    step.said ? el('blockquote', {}, step.said) : null, at === 0 ? holder : step.diff ? diffNode(step.diff) : el('p', { class: 'soft' }, 'What changed is not known. ' + noText(app, run))];
 }

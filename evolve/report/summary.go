@@ -1,0 +1,221 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/flops"
+	"github.com/evoalloc/evoalloc/internal/printable"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// Bounds of a [Summary].
+const (
+	mostReasons = 4   // that are shown
+	mostReason  = 200 // runes of one
+)
+
+// Summary returns in about ten lines why a run stopped, what the best program scores, what was spent, and what became of
+// the children: how many are valid, and of the others the most frequent reasons, counted. What earlier incarnations of
+// the run paid for is in what was spent. The text ends with a newline, and what models and programs wrote in it cannot
+// steer a terminal.
+//
+// models are those that may have been asked, as in [evolve.Budget]. An attempt that names none of them is charged as the
+// first. FLOPs are those of the worst case (package flops). Money is what the reported tokens cost. A line leaves out
+// what cannot be known: FLOPs without active parameters, money if one of the models has no price.
+func Summary(r *evolve.Result, models ...llm.Model) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "stopped   %s after %.1f s\n", stopped(r), r.Elapsed.Seconds())
+	fmt.Fprintf(&b, "best      %s\n", best(r))
+	if s := fresh(r); s != "" {
+		fmt.Fprintf(&b, "fresh     %s\n", s)
+	}
+	calls := chain(r.EachCall, slices.Values(r.Earlier.Abandoned), slices.Values(r.Earlier.Unclaimed))
+	c := Count(calls)
+	lost := len(r.Earlier.Lost)
+	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d given up or lost, in %d attempts\n",
+		c.Calls[llm.Real], c.Calls[llm.Errored], c.Calls[llm.Stall], c.Calls[llm.GivenUp]+lost, sum(c.Attempts)+lost)
+	fmt.Fprintf(&b, "spent     %s\n", spent(c, attempts(calls), models))
+	fmt.Fprintf(&b, "scored    %d evaluations", r.Evaluations)
+	if r.TuneEvaluations > 0 {
+		fmt.Fprintf(&b, ", and %d to tune", r.TuneEvaluations)
+	}
+	b.WriteString("\n")
+	childrenOf(r).write(&b)
+	return b.String()
+}
+
+// sum returns the number of all classes together.
+func sum(byClass map[llm.Class]int) (n int) {
+	for _, k := range byClass {
+		n += k
+	}
+	return n
+}
+
+// stopped says why a run stopped.
+func stopped(r *evolve.Result) string {
+	switch {
+	case r.Stop == evolve.StopError:
+		return "error, which Run returned,"
+	case r.Limit != "":
+		return fmt.Sprintf("%s (%s)", r.Stop, r.Limit)
+	}
+	return string(r.Stop)
+}
+
+// best says what the best program scores, and the first one.
+func best(r *evolve.Result) string {
+	var start evolve.ArmResult
+	if len(r.Arms) > 0 {
+		start = r.Arms[0]
+	}
+	first := fmt.Sprintf("%.6f", start.Start.Result.Score)
+	if !start.Start.Result.Valid {
+		first = "an invalid program: " + shortened(start.Start.Result.Reason)
+	}
+	switch {
+	case !r.Best.Result.Valid:
+		return "no valid program; the search began with " + first
+	case r.Best.Program == start.Start.Program:
+		return fmt.Sprintf("%.6f, of the initial program: no child is better", r.Best.Result.Score)
+	}
+	return fmt.Sprintf("%.6f, from %s", r.Best.Result.Score, first)
+}
+
+// fresh says what the best program of a noisy search scored on fresh samples, "" for a search that is not noisy.
+func fresh(r *evolve.Result) string {
+	switch {
+	case r.Fresh != nil && r.Fresh.Samples != nil:
+		return fmt.Sprintf("%.6f, sd %.6f, on %d fresh samples", r.Fresh.Score, r.Fresh.Samples.SD, r.Fresh.N())
+	case r.Fresh != nil && !r.Fresh.Valid:
+		return "invalid on fresh samples: " + shortened(r.Fresh.Reason)
+	case r.Unconfirmed != "":
+		return "not scored on fresh samples: " + shortened(r.Unconfirmed)
+	}
+	return ""
+}
+
+// spent says what attempts cost.
+func spent(c Counts, all iter.Seq[llm.Attempt], models []llm.Model) string {
+	var t Tokens
+	for _, tokens := range c.Tokens {
+		t = Tokens{t.Prompt + tokens.Prompt, t.Cached + tokens.Cached, t.Completion + tokens.Completion}
+	}
+	text := fmt.Sprintf("%d prompt tokens (%d cached), %d completion tokens", t.Prompt, t.Cached, t.Completion)
+	var first llm.Model
+	byKey := make(map[string]llm.Model)
+	for _, m := range slices.Backward(models) {
+		first, byKey[m.Key] = m, m
+	}
+	if f := flops.Sum(all, first.ActiveParams, flops.WorstCase).TotalFLOPs; f > 0 {
+		text += fmt.Sprintf(", %.4g FLOPs", f)
+	}
+	if len(models) == 0 || slices.ContainsFunc(models, func(m llm.Model) bool { return m.Price == nil }) {
+		return text
+	}
+	money := 0.0
+	for a := range all {
+		if a.Usage != nil {
+			m, known := byKey[a.Model]
+			if !known {
+				m = first
+			}
+			money += m.Price.Cost(*a.Usage)
+		}
+	}
+	return text + fmt.Sprintf(", money %.4g", money)
+}
+
+// fates counts children by what became of them, and those without a score by the reason too.
+type fates struct {
+	of      int
+	states  map[string]int
+	reasons map[string]int // by state and reason
+}
+
+// childStates are what may become of a child, in the order in which they are told.
+func childStates() []string {
+	return []string{"valid", "invalid", "refused", "without a program", "failed", "timed out", "given up"}
+}
+
+// childrenOf counts the children of a run.
+func childrenOf(r *evolve.Result) fates {
+	n := fates{states: make(map[string]int), reasons: make(map[string]int)}
+	for _, arm := range r.Arms {
+		for _, g := range arm.Generations {
+			for _, c := range g.Children {
+				n.add(c)
+			}
+		}
+	}
+	return n
+}
+
+func (n *fates) add(c evolve.Child) {
+	state := stateOf(c)
+	n.of++
+	n.states[state]++
+	if state != "valid" {
+		n.reasons[state+": "+shortened(cmp.Or(c.Err, c.Result.Reason, "no reason is known"))]++
+	}
+}
+
+// stateOf returns what became of a child.
+func stateOf(c evolve.Child) string {
+	switch class := c.Class(); {
+	case c.Scored() && c.Result.Valid:
+		return "valid"
+	case c.Scored():
+		return "invalid"
+	case c.HasProgram():
+		return "refused"
+	case class == llm.Errored:
+		return "failed"
+	case class == llm.Stall:
+		return "timed out"
+	case class == llm.GivenUp:
+		return "given up"
+	}
+	return "without a program"
+}
+
+// write writes the counts, and the most frequent reasons.
+func (n fates) write(b *strings.Builder) {
+	fmt.Fprintf(b, "children  %d", n.of)
+	sep := ": "
+	for _, state := range childStates() {
+		if k := n.states[state]; k > 0 {
+			fmt.Fprintf(b, "%s%d %s", sep, k, state)
+			sep = ", "
+		}
+	}
+	b.WriteString("\n")
+	reasons := slices.SortedFunc(maps.Keys(n.reasons), func(x, y string) int {
+		return cmp.Or(cmp.Compare(n.reasons[y], n.reasons[x]), cmp.Compare(x, y))
+	})
+	for _, why := range reasons[:min(len(reasons), mostReasons)] {
+		fmt.Fprintf(b, "%9d %s\n", n.reasons[why], why)
+	}
+	rest := 0
+	for _, why := range reasons[min(len(reasons), mostReasons):] {
+		rest += n.reasons[why]
+	}
+	if rest > 0 {
+		fmt.Fprintf(b, "%9d for other reasons\n", rest)
+	}
+}
+
+// shortened returns a reason in one line, and cut if it is long.
+func shortened(why string) string {
+	line := []rune(printable.Line(why))
+	if len(line) > mostReason {
+		line = append(line[:mostReason], []rune(" ...")...)
+	}
+	return string(line)
+}
