@@ -18,7 +18,7 @@ func TestShownProgramsCompile(t *testing.T) {
 	}
 	_, program, _ := strings.Cut(string(readme), "```go\n")
 	program, _, _ = strings.Cut(program, "```")
-	compiles(t, "README.md", program, "openai", "llm", "journal")
+	compiles(t, "README.md", program, "openai", "llm", "journal", "report")
 
 	page, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -44,7 +44,7 @@ func compiles(t *testing.T, where, program string, imports ...string) {
 	paths := map[string]string{
 		"fmt": "fmt", "js": module + "/eval/js", "geometry": module + "/task/geometry", "evolve": module + "/evolve", "bandit": module + "/bandit",
 		"openai": module + "/llm/openai", "llm": module + "/llm", "offline": module + "/llm/offline",
-		"journal": module + "/evolve/journal",
+		"journal": module + "/evolve/journal", "report": module + "/evolve/report",
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "package shown\n\nimport \"context\"\n")

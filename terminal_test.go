@@ -24,14 +24,8 @@ var around = map[string]map[string]string{
 	"evolve":         {"j.Path()": "the user's own name of the journal"},
 	"evolve/journal": {"j.path": "the user's own name of the journal"},
 	"task/folder":    {"dir": "the user's own name of the folder"},
-	"eval/python": {
-		"args": "names of mechanisms", `append(args, "missing", missing)`: "and what the kernel says, before there is a candidate",
-	},
-	"eval/timing": {
-		"args": "of what this machine can contain, known before any candidate",
-	},
-	"eval/command": {
-		"args": "names of mechanisms", `append(args, "missing", missing)`: "and what the kernel says, before there is a candidate",
+	"internal/sandbox": {
+		"args": "names of mechanisms, known before there is a candidate", `append(args, "missing", missing)`: "and what the kernel says",
 	},
 	"internal/notrun":            {"line": "what a test says of the machine"},
 	"examples/resume":            {"os.Stdout": "of a child that is this program", "os.Stderr": "of a child that is this program"},

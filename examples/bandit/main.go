@@ -36,6 +36,12 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	// First, as a plain mistake in its flags is cheap to find.
+	spec, model, err := newModel(&o.Options)
+	if err != nil {
+		return err
+	}
+	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
 	t, end, err := newTask(ctx, &o.Options)
 	if err != nil {
 		return err
@@ -47,11 +53,6 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer leave()
 	t = task.WithEvaluator(t, eval.Limit(scorer, o.ParallelEval))
-	spec, model, err := newModel(&o.Options)
-	if err != nil {
-		return err
-	}
-	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
 	policy, err := cli.Policy(o.Algo, o.Game()) // &bandit.ExpectedImprovement{T: 4096}, say
 	if err != nil {
 		return err
@@ -110,13 +111,17 @@ func newTask(ctx context.Context, o *cli.Options) (t task.Task, end func() error
 	case err != nil:
 		return nil, nil, err
 	case !builtIn: // a folder with an initial_program and an evaluator.py
-		f, err := folder.Load(ctx, o.Task, folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout()}})
+		f, err := folder.Load(ctx, o.Task, folder.Config{Python: python.Config{
+			Workers: o.ParallelEval, Timeout: o.FolderTimeout(), Hide: o.NATS.Secrets(),
+		}})
 		if err != nil {
 			return nil, nil, &cli.UsageError{Err: err}
 		}
 		return o.WithHints(ctx, f, f.Close)
 	case o.Runtime == "python":
-		runner, err := python.NewRunner(ctx, python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
+		runner, err := python.NewRunner(ctx, python.Config{
+			Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}, Hide: o.NATS.Secrets(),
+		})
 		if err != nil {
 			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
 		}

@@ -167,18 +167,23 @@ func TestBreadths(t *testing.T) {
 // begin another run beside it.
 func TestResumeOfARunWithoutABreadth(t *testing.T) {
 	dir := t.TempDir()
-	args := "--T 3 --N 4 --n-arms 2 --offline-latency 0 --resume --output " + dir
-	if err := run(t.Context(), strings.Fields(args+" --breadth fixed")); err != nil {
+	began := "--T 3 --N 4 --n-arms 2 --offline-latency 0 --output " + dir
+	if err := run(t.Context(), strings.Fields(began+" --breadth fixed")); err != nil {
 		t.Fatal(err)
 	}
+	args := began + " --resume"
 	var usage *cli.UsageError
 	if err := run(t.Context(), strings.Fields(args)); !errors.As(err, &usage) || !strings.Contains(err.Error(), "ei_C12_T3_K2_seed0.journal: give --breadth fixed") {
 		t.Errorf("its command begins another run: %v", err)
 	}
-	for _, breadth := range []string{"fixed", "adaptive"} {
-		if err := run(t.Context(), strings.Fields(args+" --breadth "+breadth)); err != nil {
-			t.Errorf("--breadth %s: %v", breadth, err)
-		}
+	if err := run(t.Context(), strings.Fields(args+" --breadth fixed")); err != nil {
+		t.Errorf("it does not go on: %v", err)
+	}
+	if err := run(t.Context(), strings.Fields(args+" --breadth adaptive")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "ei_C12_T3_K2_seed0.journal (") {
+		t.Errorf("with another breadth it goes on, or the error does not name the journal that is there: %v", err)
+	}
+	if err := run(t.Context(), strings.Fields(began)); err != nil {
+		t.Errorf("without --resume no other run begins: %v", err)
 	}
 	if err := run(t.Context(), strings.Fields(args)); err != nil {
 		t.Errorf("there is one with the default now: %v", err)

@@ -1,6 +1,8 @@
 // Compare plays searches against each other on families of landscapes whose true scores are known, at equal calls or at
-// equal FLOPs, on paired seeds and without a model. It takes seconds for a few families and minutes for all.
+// equal FLOPs, on paired seeds and without a model. Without flags it plays a few searches on two families, in seconds. All
+// searches on all families take hours.
 //
+//	go run ./examples/compare
 //	go run ./examples/compare --families additive,few --searches baselines,power-law
 //	go run ./examples/compare --seeds 40 --out runs.csv
 //	go run ./examples/compare --flops --searches baselines,peers,portfolios --out flops.csv
@@ -20,6 +22,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
@@ -30,7 +33,14 @@ func main() {
 	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, cli.Stdout()) }))
 }
 
+// quickFlags are the flags where none is given, and wholeFlags those of all searches and families.
+const (
+	quickFlags = "--families additive,few --searches baselines,power-law --seeds 4"
+	wholeFlags = "--families all --searches all --seeds 10"
+)
+
 func run(ctx context.Context, args []string, stdout io.Writer) error {
+	args = cli.Quick(stdout, "compare", args, quickFlags, wholeFlags)
 	var o options
 	var err error
 	if o.pair, args, err = takePair(args); err != nil {
@@ -93,8 +103,28 @@ func play(ctx context.Context, cfg compare.Config, file *runsFile, stdout io.Wri
 	p.Close()
 	if stopped = errors.Is(err, context.Canceled); stopped {
 		err = nil
-		fmt.Fprintln(stdout, "stopped; the tables are of the seeds that all searches have run on")
+		fmt.Fprintln(stdout, "stopped; the tables are incomplete, of the families and seeds that all searches have run on")
+		runs = wholeFamilies(runs, len(cfg.Searches))
 	}
 	fmt.Fprintf(stdout, "%d runs made in %.0f s, %d read\n\n", made, time.Since(begun).Seconds(), len(runs)-made)
 	return runs, stopped, errors.Join(err, writing)
+}
+
+// wholeFamilies returns the runs of the families in which n searches have run on a seed. Without one it returns all runs.
+func wholeFamilies(runs []compare.Run, n int) []compare.Run {
+	type key struct {
+		family string
+		seed   uint64
+	}
+	on, families := map[key]int{}, map[string]bool{}
+	for _, r := range runs {
+		k := key{r.Family, r.Seed}
+		if on[k]++; on[k] == n {
+			families[r.Family] = true
+		}
+	}
+	if len(families) == 0 {
+		return runs
+	}
+	return slices.DeleteFunc(slices.Clone(runs), func(r compare.Run) bool { return !families[r.Family] })
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -100,6 +102,44 @@ func TestCancelKeepsRuns(t *testing.T) {
 	}
 	if data, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(data), "family,search,seed,") {
 		t.Errorf("the file: %v, %q", err, data)
+	}
+}
+
+// A family that not all searches have run on does not keep the table of the others from being shown.
+func TestCancelLeavesFamiliesOut(t *testing.T) {
+	runs := []compare.Run{
+		{Family: "additive", Search: "a"}, {Family: "additive", Search: "b"}, {Family: "additive", Search: "a", Seed: 1},
+		{Family: "few", Search: "a"}, {Family: "few", Search: "b", Seed: 1},
+	}
+	if got := wholeFamilies(runs, 2); !slices.EqualFunc(got, runs[:3], func(a, b compare.Run) bool {
+		return a.Family == b.Family && a.Search == b.Search && a.Seed == b.Seed
+	}) {
+		t.Errorf("got %+v", got)
+	}
+	if got := wholeFamilies(runs, 3); len(got) != len(runs) {
+		t.Errorf("of no whole family: %d runs, want all %d", len(got), len(runs))
+	}
+}
+
+// Also a study of noise.
+func TestCancelOfNoise(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out, err := command(t, ctx, "--noise", "--calls", "8", "--seeds", "2")
+	if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out, "stopped; the table is incomplete, of 0 of ") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// Without flags a short study is played, which says so and how to play the whole one.
+func TestWithoutFlags(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out, err := command(t, ctx)
+	for _, want := range []string{"short study: compare " + quickFlags + "\n", "whole study: compare " + wholeFlags, "stopped"} {
+		if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out, want) {
+			t.Errorf("%v, want %q in\n%s", err, want, out)
+		}
 	}
 }
 

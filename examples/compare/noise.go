@@ -29,12 +29,26 @@ func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
 		p.Step()
 	})
 	p.Close()
-	switch {
-	case errors.Is(err, context.Canceled):
-		return cli.ErrCanceled
-	case err != nil:
+	stopped := errors.Is(err, context.Canceled)
+	if err != nil && !stopped {
 		return err
 	}
+	if stopped {
+		fmt.Fprintf(stdout, "stopped; the table is incomplete, of %d of %d runs\n", len(runs), len(cfg.Families)*len(cfg.Searches)*cfg.Runs)
+	}
+	if len(runs) > 0 {
+		if err := writeNoise(stdout, runs, o, cfg); err != nil {
+			return err
+		}
+	}
+	if stopped {
+		return cli.ErrCanceled
+	}
+	return nil
+}
+
+// writeNoise prints what the searches gain in the runs.
+func writeNoise(stdout io.Writer, runs []compare.Run, o options, cfg compare.Config) error {
 	fmt.Fprintf(stdout, "True gain at %d evaluations, %d seeds; claimed less true, by the search's own score and by fresh samples\n\n", o.calls, o.seeds)
 	var all []compare.Gain
 	var without error // a ratio: what was made is shown nevertheless
@@ -51,6 +65,6 @@ func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
 	if err := compare.WriteGains(stdout, all); err != nil || without == nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "\nWithout a ratio:\n%v\n", without)
+	_, err := fmt.Fprintf(stdout, "\nWithout a ratio:\n%v\n", without)
 	return err
 }

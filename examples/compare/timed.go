@@ -155,14 +155,15 @@ func studyTimes(ctx context.Context, o options, stdout io.Writer) error {
 	if s.model, err = offline.New(offline.Config{}); err != nil {
 		return err
 	}
+	stopped := false
 	var typical, noise, ends []float64
 	var runs []compare.Run
 	p := cli.NewCounter(stdout, o.seeds, "seeds")
 	defer p.Close()
 	for i := range o.seeds {
 		more, sds, err := s.seed(ctx, o.seed+uint64(i))
-		if errors.Is(err, context.Canceled) && i > 1 {
-			fmt.Fprintf(stdout, "stopped; the table is of the first %d seeds\n", i)
+		if stopped = errors.Is(err, context.Canceled) && i > 1; stopped {
+			fmt.Fprintf(stdout, "stopped; the table is incomplete, of the first %d seeds\n", i)
 			break
 		}
 		if err != nil {
@@ -183,7 +184,10 @@ func studyTimes(ctx context.Context, o options, stdout io.Writer) error {
 	fmt.Fprintf(stdout, "Gain in log speed-up at %d evaluations, %d seeds. A typical gain is %.3f.\n", o.calls, len(noise), gain)
 	fmt.Fprintf(stdout, "The noise of one score is %.2f typical gains for the initial program, and %.2f for those that searches end with.\n\n",
 		rootMeanSquare(noise)/gain, rootMeanSquare(ends)/gain)
-	return s.write(stdout, runs)
+	if err := s.write(stdout, runs); err != nil || !stopped {
+		return err
+	}
+	return cli.ErrCanceled
 }
 
 func rootMeanSquare(x []float64) float64 {

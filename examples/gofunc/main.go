@@ -1,7 +1,8 @@
 // Gofunc evolves a Go function: whether it is right is decided by a test and by a comparison with the first function, and
 // how good it is by its speed beside that one.
 //
-//	go run ./examples/gofunc
+//	go run ./examples/gofunc            # one generation of four children
+//	go run ./examples/gofunc --T 4      # four of eight
 //	go run ./examples/gofunc --tune 60
 //	LLM_API_BASE=http://localhost:8000/v1 go run ./examples/gofunc --model Qwen/Qwen3-8B
 //
@@ -38,7 +39,8 @@ const system = `Write a Go file of package sorting with a function Sort(xs []int
 every input; the faster it sorts 40000 random numbers on one processor, the better. Use no other packages.`
 
 const usage = `Gofunc evolves a Go function that sorts, by its speed beside the function that it starts from. One is timed at a time: a
-generation of eight children takes about half a minute on two cores, the four by default about two minutes.
+generation of eight children takes about half a minute on two cores, four of them about two minutes. Without flags it makes
+one of four children.
 
 `
 
@@ -68,6 +70,12 @@ type options struct {
 	tune             int
 	hints            bool
 }
+
+// quickFlags are the flags where none is given, and wholeFlags those of a longer search.
+const (
+	quickFlags = "--T 1 --N 4"
+	wholeFlags = "--T 4 --N 8"
+)
 
 func (o *options) parse(args []string) error {
 	fs := flag.NewFlagSet("gofunc", flag.ContinueOnError)
@@ -101,7 +109,7 @@ func (o *options) parse(args []string) error {
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	var o options
-	if err := o.parse(args); err != nil {
+	if err := o.parse(cli.Quick(stdout, "gofunc", args, quickFlags, wholeFlags)); err != nil {
 		return err
 	}
 	model, err := newModel(o.model, o.base)
@@ -129,17 +137,20 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		defer reader.Close()
 		sorting = task.WithHints(sorting, reader)
 	}
-	arm, err := o.arm(ctx, machine, sorting, model, dir)
+	var progress *cli.Counter // begins with the search
+	arm, err := o.arm(ctx, machine, sorting, model, dir, func(evolve.Child) { progress.Step() })
 	if err != nil {
 		return err
 	}
-	return o.search(ctx, arm, stdout)
+	progress = cli.NewCounter(stdout, o.rounds*o.children, "children")
+	defer progress.Close()
+	return o.search(ctx, arm, progress, stdout)
 }
 
 // arm returns the search: greedy, and one with a tuner if numbers are tuned.
-func (o *options) arm(ctx context.Context, machine *timing.Machine, sorting task.Task, model llm.LLM, dir string) (evolve.Arm, error) {
+func (o *options) arm(ctx context.Context, machine *timing.Machine, sorting task.Task, model llm.LLM, dir string, onChild func(evolve.Child)) (evolve.Arm, error) {
 	if o.tune == 0 {
-		return evolve.NewGreedy(evolve.GreedyConfig{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Noisy: true})
+		return evolve.NewGreedy(evolve.GreedyConfig{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Noisy: true, OnChild: onChild})
 	}
 	on, err := tuneOn(ctx, machine, filepath.Join(dir, "tune"))
 	if err != nil {
@@ -153,21 +164,25 @@ func (o *options) arm(ctx context.Context, machine *timing.Machine, sorting task
 		tuner.Evaluations, operators = o.tune, operators[1:]
 		o.rounds, o.children = 1, 1
 	}
-	return population.New(population.Config{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Operators: operators, Noisy: true})
+	return population.New(population.Config{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Operators: operators, Noisy: true, OnChild: onChild})
 }
 
 // search advances the arm and prints what comes of it.
-func (o *options) search(ctx context.Context, arm evolve.Arm, stdout io.Writer) error {
-	fmt.Fprintln(stdout, "generation         best  "+cli.CountsHead)
+func (o *options) search(ctx context.Context, arm evolve.Arm, progress *cli.Counter, stdout io.Writer) error {
+	progress.Print("generation         best  " + cli.CountsHead)
 	result, err := evolve.Run(ctx, evolve.Config{
 		Arms:   []evolve.Arm{arm},
 		Budget: evolve.Budget{Rounds: o.rounds, TuneEvaluations: o.tune},
 		Observer: func(e evolve.Event) {
 			if g := e.Generation; e.Kind == evolve.EventGeneration {
-				fmt.Fprintf(stdout, "%10d  %11.3f  %s\n", g.Index, g.Best.Result.Score, cli.Counts(g))
+				progress.Print(fmt.Sprintf("%10d  %11.3f  %s", g.Index, g.Best.Result.Score, cli.Counts(g)))
 			}
 		},
 	})
+	progress.Close()
+	if result != nil && result.Stop == evolve.StopCanceled {
+		fmt.Fprintf(stdout, "stopped; the search is incomplete, after %d of %d calls\n", result.Calls, o.rounds*o.children)
+	}
 	if result != nil && len(result.Arms) > 0 && result.Best.Program != "" {
 		fmt.Fprintf(stdout, "\nthe first function's speed times %.3f, which by itself has %.3f:\n%s\n",
 			result.Best.Result.Score, result.Arms[0].Start.Result.Score, result.Best.Program)

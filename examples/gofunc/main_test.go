@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"regexp"
 	"strconv"
@@ -77,6 +78,33 @@ func TestTask(t *testing.T) {
 	better := strings.Replace(initial, "threshold = 3000", "threshold = 20", 1)
 	if res, err := sorting.Evaluate(t.Context(), better); err != nil || !res.Valid || res.Score < 2 {
 		t.Errorf("with a threshold of 20 the function has %+.500v, %v", res, err)
+	}
+}
+
+// A stopper is a writer that stops the program once it has written some text.
+type stopper struct {
+	strings.Builder
+	at   string
+	stop func()
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	n, err := s.Builder.Write(p)
+	if strings.Contains(s.String(), s.at) {
+		s.stop()
+	}
+	return n, err
+}
+
+// Without flags a short search is made, which says so. Stopped, it says that it is incomplete.
+func TestWithoutFlags(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &stopper{at: "generation ", stop: cancel}
+	err := run(ctx, nil, out)
+	for _, want := range []string{"short study: gofunc " + quickFlags + "\n", "whole study: gofunc " + wholeFlags, "stopped; the search is incomplete, after 0 of 4 calls"} {
+		if !errors.Is(err, cli.ErrCanceled) && !errors.Is(err, context.Canceled) || !strings.Contains(out.String(), want) {
+			t.Errorf("%v, want %q in\n%s", err, want, out)
+		}
 	}
 }
 

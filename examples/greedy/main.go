@@ -31,6 +31,12 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	// First, as a plain mistake in its flags is cheap to find.
+	spec, model, err := open.Model(&o.Options, offline.Config{Structure: o.Structure, Prose: 1})
+	if err != nil {
+		return err
+	}
+	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
 	t, end, err := open.Task(ctx, &o.Options)
 	if err != nil {
 		return err
@@ -42,11 +48,6 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer leave()
 	t = task.WithEvaluator(t, o.Guarded(t, eval.Limit(scorer, o.ParallelEval)))
-	spec, model, err := open.Model(&o.Options, offline.Config{Structure: o.Structure, Prose: 1})
-	if err != nil {
-		return err
-	}
-	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
 	header := report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N, Breadth: o.Children()}
 	files, err := o.Open(header.GreedyPath(o.Seed), t, o.Decides(o.Fingerprint(journal.Fingerprint{ // what decides the run, beside the task and T and N
 		"model": spec.String(), "seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -150,5 +151,61 @@ func TestPacking(t *testing.T) {
 	more := "--task packing --offline-structure 0.6 --T 16 --N 16 --breadth fixed --offline-latency 0 --resume --output " + dir
 	if err := run(t.Context(), strings.Fields(more)); err == nil || !strings.Contains(err.Error(), "offline structure") {
 		t.Errorf("going on with another offline model: error %v, want one that names what differs", err)
+	}
+}
+
+// A plain mistake in what names the model is refused before anything is started, here an evaluator that cannot be.
+func TestPlainMistakesComeFirst(t *testing.T) {
+	t.Setenv("LLM_API_BASE", "")
+	broken := t.TempDir()
+	for name, text := range map[string]string{"initial_program.py": "x = 1\n", "evaluator.py": "raise SystemExit('it was started')\n"} {
+		if err := os.WriteFile(filepath.Join(broken, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct{ args, says string }{
+		{"--model qwen3-8b", "no endpoint"},
+		{"--model qwen3-8b --api-base localhost:8000/v1", "does not start with http://"},
+		{"--model qwen3 --api-base http://localhost:8000/v1", "unknown model"},
+	} {
+		var usage *cli.UsageError
+		err := run(t.Context(), append(strings.Fields(tt.args), "--task", broken, "--output", t.TempDir()))
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %q", tt.args, err, tt.says)
+		}
+	}
+}
+
+// A run with --journal "" keeps no journal and refuses --resume and --watch. It leaves an unfinished run's journal alone.
+func TestNoJournal(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"--T", "1", "--N", "4", "--offline-latency", "0", "--output", dir}
+	none := append(slices.Clip(args), "--journal", "")
+	journals := func() []string {
+		found, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.journal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if err := run(t.Context(), none); err != nil || len(journals()) > 0 {
+		t.Errorf("journals %v, error %v", journals(), err)
+	}
+	if results, _ := filepath.Glob(filepath.Join(dir, "*", "*", "*.json")); len(results) != 1 {
+		t.Errorf("results %v", results)
+	}
+	var usage *cli.UsageError
+	for _, more := range []string{"--resume", "--watch"} {
+		if err := run(t.Context(), append(slices.Clip(none), more)); !errors.As(err, &usage) || !strings.Contains(err.Error(), "says that there is none") {
+			t.Errorf("%s: %v", more, err)
+		}
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := run(stopped, none); !errors.Is(err, cli.ErrCanceled) || len(journals()) > 0 {
+		t.Errorf("stopped: journals %v, error %v", journals(), err)
+	}
+	if err := run(t.Context(), args); err != nil || len(journals()) != 1 {
+		t.Errorf("journals %v, error %v", journals(), err)
 	}
 }

@@ -1,8 +1,10 @@
 // Policies measures allocation policies on simulated searches, without a model. It plays each of them over
 // families of arms, on paired seeds, and prints how well they do, how soon they reach a score reliably, and
-// where each does worst.
+// where each does worst. Without flags it plays a few of them in a short study. All policies over all families take
+// minutes.
 //
 //	go run ./examples/policies
+//	go run ./examples/policies --policies all --families all --runs 100
 //	go run ./examples/policies --policies ucb,thompson --families synthetic --K 10,100 --runs 500
 //	go run ./examples/policies --policies one,ei,ei@adaptive --families unlike --T 16 --N 64 --slots 16
 //	go run ./examples/policies --policies one@1,one@64,one@1024 --than one@1 --families deciding --T 16 --N 64 --slots 16 --window 16
@@ -31,7 +33,14 @@ func main() {
 	os.Exit(cli.Main(func(ctx context.Context, args []string) error { return run(ctx, args, cli.Stdout()) }))
 }
 
+// quickFlags are the flags where none is given, and wholeFlags those of all policies and families.
+const (
+	quickFlags = "--policies ei,one,ucb,thompson,exp3p,halving,random --families synthetic --runs 20"
+	wholeFlags = "--policies all --families all --runs 100"
+)
+
 func run(ctx context.Context, args []string, stdout io.Writer) error {
+	args = cli.Quick(stdout, "policies", args, quickFlags, wholeFlags)
 	var o options
 	fs := flag.NewFlagSet("policies", flag.ContinueOnError)
 	o.register(fs)
@@ -96,6 +105,10 @@ func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *c
 		for _, s := range group {
 			cfg.Settings = []sim.Setting{s}
 			cell, err := sim.Study(ctx, cfg)
+			if errors.Is(err, context.Canceled) && len(cells) > 0 {
+				p.Print(fmt.Sprintf("stopped; the tables below are incomplete, of %d of %d families\n", len(cells), len(group)))
+				p.Print(overallTable(cells) + gainTable(cells, than, baselines) + comparisons(cells, baselines))
+			}
 			if err != nil {
 				return err
 			}

@@ -237,6 +237,46 @@ func TestCanceled(t *testing.T) {
 }
 
 // Delays let outcomes come late, which changes what is drawn; the arms stay the same.
+// A stopper is a writer that stops the program once it has written some text.
+type stopper struct {
+	strings.Builder
+	at   string
+	stop func()
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	n, err := s.Builder.Write(p)
+	if strings.Contains(s.String(), s.at) {
+		s.stop()
+	}
+	return n, err
+}
+
+// Stopped, a study shows the tables over the families that it has played, and says of how many.
+func TestCanceledBetweenFamilies(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &stopper{at: "heavy-tail K=10", stop: cancel}
+	err := run(ctx, strings.Fields("--families heavy-tail,plateaus,draws --policies ei,random --runs 3 --T 20"), out)
+	for _, want := range []string{"stopped; the tables below are incomplete, of 1 of 3 families", "all 1 families"} {
+		if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), want) {
+			t.Errorf("%v, want %q in\n%s", err, want, out)
+		}
+	}
+}
+
+// Without flags a short study is played, which says so and how to play the whole one.
+func TestWithoutFlags(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out strings.Builder
+	err := run(ctx, nil, &out)
+	for _, want := range []string{"short study: policies " + quickFlags + "\n", "whole study: policies " + wholeFlags, "stopped"} {
+		if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), want) {
+			t.Errorf("%v, want %q in\n%s", err, want, &out)
+		}
+	}
+}
+
 func TestDelays(t *testing.T) {
 	tables := make(map[string]bool)
 	for _, args := range []string{"", "--in-flight 3", "--in-flight 3 --delay-sigma 2"} {

@@ -57,7 +57,11 @@ func TestSIGKILL(t *testing.T) {
 		dir, kills := t.TempDir(), 0
 		for kills < 4 {
 			mu.Lock()
-			cmd = process(args+" --resume", srv, dir)
+			life := args
+			if kills > 0 {
+				life += " --resume"
+			}
+			cmd = process(life, srv, dir)
 			err := cmd.Start()
 			mu.Unlock()
 			if err != nil {

@@ -41,6 +41,13 @@ func run(ctx context.Context, args []string) error {
 		o.PrintList()
 		return nil
 	}
+	standIn := peers.Offline(o.Structure)
+	// First, as a plain mistake in its flags is cheap to find.
+	spec, model, err := open.Model(&o.Options, standIn)
+	if err != nil {
+		return err
+	}
+	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
 	t, end, err := open.Task(ctx, &o.Options)
 	if err != nil {
 		return err
@@ -52,12 +59,6 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer leave()
 	t = task.WithEvaluator(t, o.Guarded(t, eval.Limit(scorer, o.ParallelEval)))
-	standIn := peers.Offline(o.Structure)
-	spec, model, err := open.Model(&o.Options, standIn)
-	if err != nil {
-		return err
-	}
-	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
 	policy, err := cli.Policy(o.Policy, o.Game())
 	if err != nil {
 		return err

@@ -184,8 +184,17 @@ func (b *builder) result(path string) error {
 	if err != nil {
 		return fmt.Errorf("report: %s: %w", path, err)
 	}
+	if journal := strings.TrimSuffix(path, resultEnd) + journalEnd; exists(journal) {
+		b.words = append(b.words, fmt.Sprintf("%s has no programs: a report of %s shows them, and what each step changed", path, journal))
+	}
 	b.page.Runs = append(b.page.Runs, s)
 	return nil
+}
+
+// exists reports whether there is a file at path.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // comparison adds the runs of examples/compare.

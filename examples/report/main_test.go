@@ -152,3 +152,23 @@ func TestWrongInput(t *testing.T) {
 		t.Error("a file was written although there was nothing to show")
 	}
 }
+
+// A result that is shown alone has no programs: the page names the journal that has them, and the terminal does if it is there.
+func TestResultNamesItsJournal(t *testing.T) {
+	dir := t.TempDir()
+	data, err := os.ReadFile(filepath.Join(results, "cp/offline/greedy_C64_T8_N8_seed1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"alone.json": data, "run.json": data, "run.journal": nil} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, said := range map[string]int{"alone": 0, "run": 1} {
+		b := build(t, filepath.Join(dir, name+".json"))
+		if got := b.page.Runs[0].Texts; got != name+".journal" || len(b.words) != said {
+			t.Errorf("%s: the page names %q, and it is said %q", name, got, b.words)
+		}
+	}
+}

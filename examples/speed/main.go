@@ -2,6 +2,7 @@
 // that it starts from, in standard deviations of 20 copies of that one.
 //
 //	go run ./examples/speed --replay
+//	go run ./examples/speed --replay --cores 2 --tune 40
 //	LLM_API_BASE=http://localhost:8000/v1 go run ./examples/speed --model Qwen/Qwen3-8B
 //
 // It needs Python with NumPy, and Linux. docs/timing.md says how programs are timed that mean to deceive.
@@ -26,6 +27,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/eval/timing"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/evolve/population/tune"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -36,7 +39,10 @@ import (
 const (
 	system = `Write a Python program that defines f(x, out). Both are NumPy arrays of float64, equally long. f puts
 exp(sin x + cos² x) into out for every number of x, to a relative error of 1e-12, and leaves x as it is. The faster it is for
-some million numbers on one processor, the better. Use nothing but NumPy.`
+some million numbers on `
+
+	onOne     = "one processor, the better. Use nothing but NumPy."
+	onSeveral = "%d processors, the better, by the time that passes. Use nothing but NumPy and threads."
 
 	initial = `import numpy as np
 
@@ -68,6 +74,7 @@ type options struct {
 	mean, sd         float64 // of scale
 	seed             uint64
 	hints            bool
+	cores, tune      int
 }
 
 func (o *options) parse(args []string) error {
@@ -83,6 +90,8 @@ func (o *options) parse(args []string) error {
 	fs.StringVar(&o.scale, "scale", "", "mean and sd of copies that an earlier run has printed, with a comma between; then no copies are scored")
 	fs.IntVar(&o.again, "again", 0, "how often the best function is scored once more, each time with another scale")
 	fs.Uint64Var(&o.seed, "seed", 1, "seed of the search, up to 2^32-1")
+	fs.IntVar(&o.cores, "cores", 1, "processors that the function may use; with several, what counts is the time that passes")
+	fs.IntVar(&o.tune, "tune", 0, "programs that are timed at last to choose the numbers of the best function, such as its block size, without a model")
 	fs.BoolVar(&o.hints, "hints", false, "show the model what can be seen in a program's text, such as temporary arrays")
 	fs.Usage = func() {
 		fmt.Fprint(fs.Output(), usage)
@@ -103,6 +112,10 @@ func (o *options) parse(args []string) error {
 		return cli.Usagef("speed: --T is %d and --N is %d: need at least 1", o.rounds, o.children)
 	case o.size < 1 || o.pairs < 1 || o.copies < 2 || o.again < 0:
 		return cli.Usagef("speed: --size is %d, --pairs %d, --copies %d, --again %d: need at least 1, 1, 2, 0", o.size, o.pairs, o.copies, o.again)
+	case o.cores < 1:
+		return cli.Usagef("speed: --cores is %d: need at least 1", o.cores)
+	case o.tune < 0 || o.tune > 0 && o.tune < leastTune:
+		return cli.Usagef("speed: --tune is %d: need 0, or at least %d", o.tune, leastTune)
 	case o.seed > math.MaxUint32:
 		return cli.Usagef("speed: --seed is %d: need at most %d", o.seed, uint32(math.MaxUint32))
 	case o.replay && o.base != "":
@@ -120,15 +133,25 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	timed, err := o.evaluator(ctx)
+	machine, err := timing.NewMachine(timing.MachineConfig{})
 	if err != nil {
 		return err
 	}
-	return o.play(ctx, model, timed, stdout)
+	timed, err := o.evaluator(ctx, machine, o.pairs)
+	if err != nil {
+		return err
+	}
+	var quick eval.Evaluator
+	if o.tune > 0 {
+		if quick, err = o.evaluator(ctx, machine, 3); err != nil {
+			return err
+		}
+	}
+	return o.play(ctx, model, timed, quick, stdout)
 }
 
-// play scales the scores of an evaluator, searches by them, and says what was found.
-func (o *options) play(ctx context.Context, model llm.LLM, timed eval.Evaluator, stdout io.Writer) error {
+// play scales the scores of an evaluator, searches by them, and says what was found. Numbers are tuned on quick.
+func (o *options) play(ctx context.Context, model llm.LLM, timed, quick eval.Evaluator, stdout io.Writer) error {
 	if o.replay {
 		fmt.Fprintf(stdout, "The replies are read from a recording. They were written by hand; no model wrote them.\n\n")
 	}
@@ -140,8 +163,22 @@ func (o *options) play(ctx context.Context, model llm.LLM, timed eval.Evaluator,
 	if result == nil || result.Best.Program == "" || err != nil {
 		return err
 	}
+	o.found(result, stdout)
+	if o.tune > 0 {
+		if result, err = o.tuned(ctx, model, s, quick, result, stdout); err != nil {
+			return err
+		}
+	}
+	return o.repeat(ctx, timed, result.Best.Program, s, stdout)
+}
+
+// found says what a search found.
+func (o *options) found(result *evolve.Result, stdout io.Writer) {
 	best := result.Best
 	fmt.Fprintf(stdout, "\nthe best function, z = %.1f, %.2f times as fast:\n\n%s\n", best.Result.Score, best.Result.Metrics["speedup"], best.Program)
+	if s := best.Result.Metrics["strangers"]; s > 0.1 {
+		fmt.Fprintf(stdout, "other processes used %.0f %% of the processors while it was timed: this figure needs a quiet machine\n", 100*s)
+	}
 	switch f := result.Fresh; {
 	case f == nil:
 	case !f.Valid:
@@ -149,7 +186,6 @@ func (o *options) play(ctx context.Context, model llm.LLM, timed eval.Evaluator,
 	case f.Samples != nil:
 		fmt.Fprintf(stdout, "on %d fresh samples: z = %.1f, sd %.1f\n", f.N(), f.Score, f.Samples.SD)
 	}
-	return o.repeat(ctx, timed, best.Program, s, stdout)
 }
 
 // scaled returns the evaluator with z-scores, by a scale of another run or by copies of the first function.
@@ -166,7 +202,7 @@ func (o *options) scaled(ctx context.Context, timed eval.Evaluator, stdout io.Wr
 
 // search makes the function faster.
 func (o *options) search(ctx context.Context, model llm.LLM, e eval.Evaluator, stdout io.Writer) (*evolve.Result, error) {
-	numpy, err := task.New(task.Spec{Name: "speed", Language: "python", System: system, Initial: initial, Evaluator: e, Feedback: 1000})
+	numpy, err := o.task(initial, e)
 	if err != nil {
 		return nil, err
 	}
@@ -183,13 +219,57 @@ func (o *options) search(ctx context.Context, model llm.LLM, e eval.Evaluator, s
 	if err != nil {
 		return nil, err
 	}
-	result, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: o.rounds}})
+	return advance(ctx, arm, evolve.Budget{Rounds: o.rounds})
+}
+
+// advance runs a search.
+func advance(ctx context.Context, arm evolve.Arm, budget evolve.Budget) (*evolve.Result, error) {
+	result, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{arm}, Budget: budget})
 	switch {
 	case err != nil:
 		return nil, err
 	case result.Stop == evolve.StopCanceled:
 		return nil, cli.ErrCanceled
 	}
+	return result, nil
+}
+
+// task is to make a function faster.
+func (o *options) task(initial string, e eval.Evaluator) (task.Task, error) {
+	text := system + onOne
+	if o.cores > 1 {
+		text = system + fmt.Sprintf(onSeveral, o.cores)
+	}
+	return task.New(task.Spec{Name: "speed", Language: "python", System: text, Initial: initial, Evaluator: e, Feedback: 1000})
+}
+
+// leastTune is the fewest programs that a tuning is begun with.
+const leastTune = 10
+
+// tuned tunes the numbers of the best function on quick, times what that finds like any other function, and says what
+// it was. It returns the result to go on with: that of the tuning if it gained.
+func (o *options) tuned(ctx context.Context, model llm.LLM, e *eval.Scale, quick eval.Evaluator, found *evolve.Result,
+	stdout io.Writer) (*evolve.Result, error) {
+	numpy, err := o.task(found.Best.Program, e)
+	if err != nil {
+		return nil, err
+	}
+	// A function has a few integers, for which small steps are none. So no evaluations go into finding the first step.
+	tuner := &tune.Tuner{On: quick, Method: tune.CMAES{Step: 1}, Margin: 0.02, Evaluations: o.tune, Parallel: 1}
+	arm, err := population.New(population.Config{Task: numpy, LLM: model, N: 1, Seed: uint32(o.seed), Operators: []population.Operator{tuner}, Noisy: true})
+	if err != nil {
+		return nil, err
+	}
+	result, err := advance(ctx, arm, evolve.Budget{Rounds: 1, TuneEvaluations: o.tune})
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(stdout, "\n%d functions were timed to tune numbers\n", result.TuneEvaluations)
+	if result.Best.Program == found.Best.Program {
+		fmt.Fprintln(stdout, "none is faster")
+		return found, nil
+	}
+	o.found(result, stdout)
 	return result, nil
 }
 
@@ -238,18 +318,19 @@ func spread(xs []float64) float64 {
 	return 200 * (high - low) / (high + low)
 }
 
-// evaluator returns what times a function beside the first one.
-func (o *options) evaluator(ctx context.Context) (eval.Evaluator, error) {
+// evaluator returns what times a function beside the first one, in this many pairs of calls.
+func (o *options) evaluator(ctx context.Context, machine *timing.Machine, pairs int) (eval.Evaluator, error) {
 	interpreter, err := python.Find(ctx, "numpy")
 	if err != nil {
 		return nil, cli.Usagef("speed: needs Python with NumPy (on Debian: apt-get install python3-numpy): %w", err)
 	}
-	machine, err := timing.NewMachine(timing.MachineConfig{})
-	if err != nil {
-		return nil, err
+	clock := timing.CPU
+	if o.cores > 1 {
+		clock = timing.Elapsed
 	}
 	return machine.Evaluator(ctx, timing.Config{
-		Build: timing.Python(interpreter, "f"), Baseline: initial, Pairs: o.pairs, Check: timing.Close(1e-12, 0),
+		Build: timing.Python(interpreter, "f"), Baseline: initial, Pairs: pairs, Check: timing.Close(1e-12, 0),
+		Clock: clock, Cores: o.cores,
 		Input:   numbers(o.size),
 		Others:  func(r *rand.Rand) [][]byte { return [][]byte{nil, numbers(1)(r), numbers(10_007)(r)} },
 		Bytes:   max(8*o.size, 1<<20),
@@ -274,7 +355,11 @@ const inFlight = 16
 // ask returns the model, or the recording, which has one reply for each generation of one child.
 func (o *options) ask() (llm.LLM, error) {
 	if o.replay {
-		texts := strings.Split(recording, "\n--- reply\n")[1:]
+		one, several, _ := strings.Cut(recording, "\n--- for several processors\n")
+		if o.cores > 1 {
+			one += several
+		}
+		texts := strings.Split(one, "\n--- reply\n")[1:]
 		o.rounds, o.children = len(texts), 1
 		return &replies{texts: texts}, nil
 	}

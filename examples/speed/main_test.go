@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/notrun"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // TestReplay goes through the recording with small arrays: says who wrote it, catches the step that is wrong, and ends
@@ -61,7 +64,7 @@ func TestWhatIsSaid(t *testing.T) {
 		return eval.Result{Valid: true, Score: score, Metrics: map[string]float64{"speedup": score}}, nil
 	})
 	var out strings.Builder
-	if err := o.play(t.Context(), model, eval.Limit(timed, 1), &out); err != nil {
+	if err := o.play(t.Context(), model, eval.Limit(timed, 1), nil, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"2 copies of the first function: speed-up 1.0500, sd 0.0707\n", "the same scale again: --scale 1.05,0.0707", "invalid: answered wrongly\n",
@@ -94,7 +97,7 @@ func TestRepeat(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	t.Setenv("LLM_API_BASE", "nowhere")
 	for _, args := range []string{"", "--replay --model m", "--replay --api-base http://a/v1", "--replay --copies 1", "--replay --size 0",
-		"--replay --seed 4294967296", "--replay --T 0", "--replay --scale 1", "--replay --scale 1,0", "--replay --scale NaN,1", "--model m", "--replay more"} {
+		"--replay --seed 4294967296", "--replay --cores 0", "--replay --tune 9", "--replay --tune -1", "--replay --T 0", "--replay --scale 1", "--replay --scale 1,0", "--replay --scale NaN,1", "--model m", "--replay more"} {
 		var usage *cli.UsageError
 		if err := run(t.Context(), strings.Fields(args), &strings.Builder{}); !errors.As(err, &usage) {
 			t.Errorf("%s: %v, want a usage error", args, err)
@@ -106,5 +109,81 @@ func TestBadInput(t *testing.T) {
 	}
 	if err := run(t.Context(), []string{"--replay"}, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "needs Python with NumPy") {
 		t.Errorf("without Python: %v", err)
+	}
+}
+
+// On several processors the recording ends with a function in threads, and what is tuned is the size of its blocks.
+func TestCores(t *testing.T) {
+	var o options
+	if err := o.parse(strings.Fields("--replay --cores 2 --copies 2 --tune 40")); err != nil {
+		t.Fatal(err)
+	}
+	model, err := o.ask()
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile(`BLOCK = (\d+)`)
+	copies := 0
+	timed := eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+		copies++
+		score := 1 + float64(copies%2)/100
+		if m := block.FindStringSubmatch(program); m != nil {
+			n, err := strconv.Atoi(m[1])
+			if err != nil || n < 1 {
+				return eval.Invalid("no such block"), nil
+			}
+			score += 1 / (1 + math.Abs(math.Log(float64(n)/65536))) // the best block has 65536 numbers
+		}
+		if strings.Contains(program, "ThreadPoolExecutor") {
+			score *= 2
+		}
+		return eval.Result{Valid: true, Score: score, Metrics: map[string]float64{"speedup": score, "strangers": 0.25}}, nil
+	})
+	var out strings.Builder
+	if err := o.play(t.Context(), model, eval.Limit(timed, 1), eval.Limit(timed, 1), &out); err != nil {
+		t.Fatal(err)
+	}
+	found, tuned, ok := strings.Cut(out.String(), "functions were timed to tune numbers\n")
+	if !ok || !strings.Contains(found, "ThreadPoolExecutor(CORES)") || !strings.Contains(found, "BLOCK = 8192") {
+		t.Fatalf("the search found %s", found)
+	}
+	if !strings.Contains(found, "other processes used 25 % of the processors") {
+		t.Errorf("other processes are not mentioned in %s", found)
+	}
+	m := block.FindStringSubmatch(tuned)
+	if m == nil {
+		t.Fatalf("tuning found %s", tuned)
+	}
+	if n, err := strconv.Atoi(m[1]); err != nil || n <= 8192 || !strings.Contains(tuned, "ThreadPoolExecutor(CORES)") {
+		t.Errorf("tuning found %s", tuned)
+	}
+}
+
+// On one processor the recording ends without threads, and the model is told of one processor.
+func TestOneCore(t *testing.T) {
+	for cores, want := range map[string][2]string{
+		"1": {"some million numbers on one processor, the better. Use nothing but NumPy.", "no"},
+		"3": {"some million numbers on 3 processors, the better, by the time that passes. Use nothing but NumPy and threads.", "threads"},
+	} {
+		var o options
+		if err := o.parse([]string{"--replay", "--cores", cores}); err != nil {
+			t.Fatal(err)
+		}
+		numpy, err := o.task(initial, eval.Func(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompt := numpy.Prompt(task.Ask{Parents: []eval.Candidate{{Program: initial}}})
+		if text := prompt[0].Content; !strings.Contains(text, want[0]) {
+			t.Errorf("with %s processors the prompt says %s", cores, text)
+		}
+		model, err := o.ask()
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := model.(*replies).texts
+		if last := strings.Contains(texts[len(texts)-1], "ThreadPoolExecutor"); last != (want[1] == "threads") || len(texts) != o.rounds {
+			t.Errorf("with %s processors the last of %d replies is %s", cores, len(texts), texts[len(texts)-1])
+		}
 	}
 }

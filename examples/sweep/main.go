@@ -54,6 +54,7 @@ func run(ctx context.Context, args []string) error {
 	result, err := plan.Run(ctx, sweep.Config{
 		Dir:         o.Output,
 		Calls:       o.ParallelLLM,
+		Retry:       o.retry(),
 		Evaluations: o.ParallelEval,
 		AtOnce:      o.atOnce,
 		Stalls:      o.MaxStalls,

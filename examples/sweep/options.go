@@ -28,6 +28,7 @@ type options struct {
 
 	list  lists
 	peers bool // a method is another system's search
+	paper bool // failed calls are repeated as the paper does
 }
 
 // lists are flags as they were given.
@@ -74,7 +75,16 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.IntVar(&o.atOnce, "at-once", 0, fmt.Sprintf("the most runs under way at once (default %d; fewer are where they keep --parallel-llm and --parallel-eval busy)", sweep.DefaultAtOnce))
 	fs.StringVar(&o.list.stopWhen, "stop-when", "", "end the sweep when it is decided which of two methods wins more often: METHOD:N,METHOD:N,CALLS such as greedy:4,greedy:64,128; several separated by blanks")
 	fs.StringVar(&o.list.price, "price", "", "what a million tokens cost: of prompts, of their cached part, and of answers, such as 0.2,0.05,0.8; shown as money spent and left")
+	fs.BoolVar(&o.paper, "paper-retries", false, "repeat failed calls as the paper does: 5 s before each retry, whatever the endpoint asks for (default: what it asks for in Retry-After, else 0.5 to 1 s, then twice that)")
 	fs.StringVar(&o.list.read, "read", "", "result files, of this library or the paper's, whose runs are shown and written to runs.csv too; separated by commas")
+}
+
+// retry says how failed calls are repeated.
+func (o *options) retry() llm.RetryConfig {
+	if o.paper {
+		return llm.PaperRetry()
+	}
+	return llm.RetryConfig{}
 }
 
 // populations returns the methods that are populations: the peers but for the one that --methods greedy is.

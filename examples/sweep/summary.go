@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -42,18 +43,19 @@ type spot struct {
 
 // table prints the cells of one task and model: a row for each method and breadth, a column for each budget.
 func table(task, model string, scores []sweep.Score) {
-	at := map[spot][]float64{}
+	at, fewer := map[spot][]float64{}, map[int]int{} // by budget, the fewest answered calls of a cell
 	rows, budgets := map[spot]bool{}, map[int]bool{}
 	for _, s := range scores {
 		if s.Task == task && s.Model == model {
 			at[spot{s.Method, s.N, s.Calls()}] = append(at[spot{s.Method, s.N, s.Calls()}], s.Best)
+			fewer[s.Calls()] = min(cmp.Or(fewer[s.Calls()], s.Calls()), s.Answered)
 			rows[spot{method: s.Method, n: s.N}], budgets[s.Calls()] = true, true
 		}
 	}
 	if len(rows) == 0 {
 		return
 	}
-	head := []string{"method", "N"}
+	head := []string{"method", "N at most"}
 	columns := slices.Sorted(maps.Keys(budgets))
 	for _, c := range columns {
 		head = append(head, fmt.Sprintf("C=%d", c))
@@ -68,6 +70,11 @@ func table(task, model string, scores []sweep.Score) {
 	}
 	cli.Printf("\n%s, %s: mean best score, standard error, number of seeds\n", task, model)
 	cli.Table(head, lines)
+	for _, c := range columns {
+		if fewer[c] < c {
+			cli.Printf("C=%d: some runs have no more than %d answered calls, as calls failed; --stop-when and examples/analyze compare at equal ones\n", c, fewer[c])
+		}
+	}
 	cli.Printf("\n")
 }
 

@@ -11,41 +11,74 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// compare makes the runs of a task and prints a line.
-func (o options) compare(ctx context.Context, k kind) error {
-	var share, without, tuned, random, more []float64
+// A row is what came of the runs of a task: one value for each.
+type row struct{ share, without, tuned, random, more []float64 }
+
+// compare makes the runs of a task and prints a line. Stopped before the last, it prints the line of those that are complete,
+// and says so.
+func (o options) compare(ctx context.Context, k kind, p *cli.Counter) error {
+	var r row
 	for i := range o.runs {
-		seed := uint32(o.seed) + uint32(i)
-		plain, err := search(ctx, k, seed, nil, evolve.Budget{Calls: o.calls})
-		if err != nil {
-			return err
-		}
-		with, err := search(ctx, k, seed, &tune.Tuner{}, evolve.Budget{Calls: o.calls, TuneEvaluations: o.evaluations})
-		if err != nil {
-			return err
-		}
-		placebo, err := search(ctx, k, seed, &tune.Tuner{Method: tune.Random{}}, evolve.Budget{Calls: o.calls, TuneEvaluations: o.evaluations})
-		if err != nil {
-			return err
-		}
+		err := o.add(ctx, k, uint32(o.seed)+uint32(i), &r)
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			break
 		}
-		longer, err := search(ctx, k, seed, nil, evolve.Budget{Calls: o.calls + with.TuneEvaluations})
 		if err != nil {
 			return err
 		}
-		if plain.Calls > o.calls || with.Calls > o.calls || with.TuneEvaluations == 0 || plain.TuneEvaluations > 0 {
-			return fmt.Errorf("calls %d and %d, tune evaluations %d and %d: the accounts are wrong", plain.Calls, with.Calls, plain.TuneEvaluations, with.TuneEvaluations)
-		}
-		share = append(share, float64(callsTo(with, plain.Best.Result.Score))/float64(o.calls))
-		without, tuned = append(without, plain.Best.Result.Score), append(tuned, with.Best.Result.Score)
-		random, more = append(random, placebo.Best.Result.Score), append(more, longer.Best.Result.Score)
+		p.Step()
 	}
-	low, high := interval(share)
-	cli.Printf("%-12s  %-24s  %-10s  %-10s  %-10s  %-10s\n", k.name, fmt.Sprintf("%s [%s, %s]", text(median(share)), text(low), text(high)),
-		score(without), score(tuned), score(random), score(more))
+	if len(r.share) > 0 {
+		p.Print(r.line(k.name))
+	}
+	if len(r.share) < o.runs {
+		p.Print(fmt.Sprintf("stopped; %s is incomplete, after %d of %d runs of each search", k.name, len(r.share), o.runs))
+		return cli.ErrCanceled
+	}
 	return nil
+}
+
+// add makes the runs of a seed.
+func (o options) add(ctx context.Context, k kind, seed uint32, r *row) error {
+	plain, err := search(ctx, k, seed, nil, evolve.Budget{Calls: o.calls})
+	if err != nil {
+		return err
+	}
+	with, err := search(ctx, k, seed, &tune.Tuner{}, evolve.Budget{Calls: o.calls, TuneEvaluations: o.evaluations})
+	if err != nil {
+		return err
+	}
+	placebo, err := search(ctx, k, seed, &tune.Tuner{Method: tune.Random{}}, evolve.Budget{Calls: o.calls, TuneEvaluations: o.evaluations})
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	longer, err := search(ctx, k, seed, nil, evolve.Budget{Calls: o.calls + with.TuneEvaluations})
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if plain.Calls > o.calls || with.Calls > o.calls || with.TuneEvaluations == 0 || plain.TuneEvaluations > 0 {
+		return fmt.Errorf("calls %d and %d, tune evaluations %d and %d: the accounts are wrong", plain.Calls, with.Calls, plain.TuneEvaluations, with.TuneEvaluations)
+	}
+	r.share = append(r.share, float64(callsTo(with, plain.Best.Result.Score))/float64(o.calls))
+	r.without, r.tuned = append(r.without, plain.Best.Result.Score), append(r.tuned, with.Best.Result.Score)
+	r.random, r.more = append(r.random, placebo.Best.Result.Score), append(r.more, longer.Best.Result.Score)
+	return nil
+}
+
+// line returns the medians, with the interval of the share where there are runs enough for one.
+func (r row) line(name string) string {
+	share := text(median(r.share))
+	if len(r.share) >= least {
+		low, high := interval(r.share)
+		share += fmt.Sprintf(" [%s, %s]", text(low), text(high))
+	}
+	return fmt.Sprintf("%-12s  %-24s  %-10s  %-10s  %-10s  %-10s", name, share, score(r.without), score(r.tuned), score(r.random), score(r.more))
 }
 
 // callsTo returns after how many model calls a run had the score, or what amounts to infinity.

@@ -32,7 +32,7 @@ func TestBadInput(t *testing.T) {
 // A run of another process is watched while that is killed, and goes on, and is over.
 func TestRunOfAnotherProcess(t *testing.T) {
 	dir := t.TempDir()
-	bandit := "--T 40 --N 8 --n-arms 2 --breadth fixed --offline-latency 30ms --resume --output " + dir
+	bandit := "--T 40 --N 8 --n-arms 2 --breadth fixed --offline-latency 30ms --output " + dir
 	first := process(t, banditArgs, bandit)
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestRunOfAnotherProcess(t *testing.T) {
 	}
 	first.Wait()
 	page.until(t, run, "it was killed", func(s view.State) bool { return s.Status == "stopped" })
-	if err := process(t, banditArgs, strings.Replace(bandit, "30ms", "0", 1)).Run(); err != nil {
+	if err := process(t, banditArgs, strings.Replace(bandit, "30ms", "0", 1)+" --resume").Run(); err != nil {
 		t.Fatal(err)
 	}
 	page.until(t, run, "it is over, and one history", func(s view.State) bool { return s.Status == "over" && len(s.Children.Arm) == 320 })

@@ -8,10 +8,10 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
 )
 
-// allocate works out what the runs of a bandit did with their pulls. A study of one search a run has none.
+// allocate works out what the runs of a bandit did with their calls. A study of one search a run has none.
 func (s *study) allocate() {
 	for _, f := range s.longest() {
-		a, err := analysis.Allocate(f.spent.pulls, f.arms)
+		a, err := f.allocation()
 		if err != nil {
 			s.Open = append(s.Open, fmt.Sprintf("what %s did with its pulls: %s", f.From, plain(err)))
 			continue
@@ -34,8 +34,38 @@ func (s *study) allocate() {
 		effective += a.Effective / float64(len(s.allocations))
 		best += a.Share[0] / float64(len(s.allocations))
 	}
-	s.Found = append(s.Found, fmt.Sprintf("pulls were spread over %.1f arms of %d (the effective number, mean of %s); the best arm of a run got %.0f %% of them",
+	s.Found = append(s.Found, fmt.Sprintf("calls were spread over %.1f arms of %d (the effective number, mean of %s); the best arm of a run got %.0f %% of them",
 		effective, len(s.allocations[0].Share), count(len(s.allocations), "run"), 100*best))
+}
+
+// mostByCall is the most calls of a run whose arms are compared call by call. A file may name any number.
+const mostByCall = 1 << 22
+
+// allocation returns what the run did with its answered calls. Arms are compared call by call: a round of one may have 64 of
+// them, and one of another a single one.
+func (f file) allocation() (analysis.Allocation, error) {
+	if calls := f.AnsweredBy(f.Generations()); calls > mostByCall {
+		return analysis.Allocation{}, fmt.Errorf("%d calls are more than %d", calls, mostByCall)
+	}
+	var pulls []int
+	best, pulled := make([][]float64, len(f.arms)), make([]int, len(f.arms))
+	for k, scores := range f.arms {
+		if len(scores) == 0 {
+			return analysis.Allocation{}, fmt.Errorf("search %d has no score to start from", k)
+		}
+		best[k] = []float64{scores[0]}
+	}
+	for round, arm := range f.spent.pulls {
+		if pulled[arm]++; pulled[arm] >= len(f.arms[arm]) {
+			return analysis.Allocation{}, fmt.Errorf("round %d is pull %d of search %d, which is known for %d", round, pulled[arm], arm, len(f.arms[arm])-1)
+		}
+		for range f.Answered[round+1] {
+			pulls = append(pulls, arm)
+			best[arm] = append(best[arm], best[arm][len(best[arm])-1])
+		}
+		best[arm][len(best[arm])-1] = f.arms[arm][pulled[arm]]
+	}
+	return analysis.Allocate(pulls, best)
 }
 
 // longest returns the runs that tell their pulls and are not the beginning of another with the same seed.
@@ -64,19 +94,19 @@ func (s *study) pulls(p *problem) (plot.Pulls, bool) {
 
 // regret returns the figure of the regret of all bandits of a problem, as far as all runs of each go.
 func (p *problem) regret(o options) (plot.Regret, bool, error) {
-	d := plot.Regret{Title: p.title() + "regret against the best search alone", Panels: make([]plot.Panel, 1),
+	d := plot.Regret{Title: p.title() + "regret against the best search alone", X: "answered calls", Panels: make([]plot.Panel, 1),
 		Interval: "Mean; band: " + bootstrapped + ". A search counts as staying where its log ends, so this is a lower bound."}
 	for _, s := range p.Studies {
 		if len(s.allocations) == 0 {
 			continue
 		}
-		rounds := math.MaxInt
+		calls := math.MaxInt
 		for _, a := range s.allocations {
-			rounds = min(rounds, len(a.Regret))
+			calls = min(calls, len(a.Regret))
 		}
 		var xs []float64
 		var regrets [][]float64
-		for _, t := range depths(rounds) {
+		for _, t := range depths(calls) {
 			var regret []float64
 			for _, a := range s.allocations {
 				regret = append(regret, a.Regret[t-1])

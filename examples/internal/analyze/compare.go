@@ -6,10 +6,12 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
-// A comparison is how a method does against another with the same T and N.
+// A comparison is how a method does against another when as many calls were answered.
 type comparison struct {
-	T          int                  `json:"T"`
-	N          int                  `json:"N"`
+	T          int                  `json:"T,omitempty"` // of both; 0 if they split the budget in other ways
+	N          int                  `json:"N,omitempty"`
+	Calls      int                  `json:"C"`
+	Answered   int                  `json:"answered"` // less than C if no more calls of some run were answered
 	First      string               `json:"first"`
 	Second     string               `json:"second"`
 	FirstRuns  int                  `json:"first_runs"`
@@ -18,8 +20,9 @@ type comparison struct {
 	Words      string               `json:"words"`
 }
 
-// compare compares each method with the first, which is greedy if it is there, wherever both have scores for the same T and N.
-// Seeds of two methods have nothing in common, so runs are not paired.
+// compare compares each method with the first, which is greedy if it is there, at as many answered calls of the same T and
+// N, or of the same budget where one of them decides its breadth. Seeds of two methods have nothing in common, so runs are
+// not paired.
 func compare(o options, studies []*study) ([]comparison, error) {
 	first := 0
 	for i, s := range studies {
@@ -33,24 +36,34 @@ func compare(o options, studies []*study) ([]comparison, error) {
 		if i == first {
 			continue
 		}
-		for _, c := range s.Cells {
-			x, y := s.scores(c.T, c.N), studies[first].scores(c.T, c.N)
-			if len(x) == 0 || len(y) == 0 {
-				continue
+		for _, x := range s.budgets() {
+			for _, y := range studies[first].budgets() {
+				if x.calls != y.calls || x.N > 0 && y.N > 0 && x.N != y.N {
+					continue
+				}
+				got, err := newComparison(o, s.Method, studies[first].Method, x, y)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, got)
 			}
-			got, err := newComparison(o, comparison{T: c.T, N: c.N, First: s.Method, Second: studies[first].Method}, x, y)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, got)
 		}
 	}
 	return all, nil
 }
 
-func newComparison(o options, c comparison, x, y []float64) (comparison, error) {
+func newComparison(o options, first, second string, a, b budget) (comparison, error) {
+	c := comparison{First: a.of(first), Second: b.of(second), Calls: a.calls, Answered: equal(a, b)}
+	where := fmt.Sprintf("C=%d", c.Calls)
+	if a.N == b.N && a.N > 0 {
+		c.T, c.N, c.First, c.Second, where = a.T, a.N, first, second, a.name()
+	}
+	if c.Answered < c.Calls {
+		where += fmt.Sprintf(" at %d answered calls", c.Answered)
+	}
+	x, y := a.scores(c.Answered), b.scores(c.Answered)
 	c.FirstRuns, c.SecondRuns = len(x), len(y)
-	head := fmt.Sprintf("T=%d N=%d: %s (n = %d) against %s (n = %d): ", c.T, c.N, c.First, len(x), c.Second, len(y))
+	head := fmt.Sprintf("%s: %s (n = %d) against %s (n = %d): ", where, c.First, len(x), c.Second, len(y))
 	if min(len(x), len(y)) < fewSeeds {
 		c.Words = head + fmt.Sprintf("nothing can be said; it takes %d runs of each at least, better ten", fewSeeds)
 		return c, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
@@ -49,15 +50,16 @@ func (p *problem) curves(o options) (map[string]plot.Curves, error) {
 	figures := map[string]plot.Curves{}
 	for _, s := range p.Studies {
 		for _, n := range s.shown() {
-			best, depths, err := rise(o, s.deepest[n])
-			if err != nil {
-				return nil, err
-			}
-			best.Name = fmt.Sprintf("%s N=%d", s.Method, n)
 			for _, a := range o.axes() {
-				line := over(best, spentBy(s.deepest[n], depths, a.by))
+				line, err := rise(o, s.deepest[n], a.by)
+				if err != nil {
+					return nil, err
+				}
 				if len(line.X) == 0 {
 					continue
+				}
+				if line.Name = s.Method; n > 0 {
+					line.Name = fmt.Sprintf("%s N=%d", s.Method, n)
 				}
 				c, begun := figures["best_by_"+a.name]
 				if !begun {
@@ -75,22 +77,65 @@ func (p *problem) curves(o options) (map[string]plot.Curves, error) {
 // mostPoints is how many points a line has, about: an interval is worked out for each.
 const mostPoints = 48
 
-// rise returns how the best score of runs rose, as far as all of them go, at generations that lie evenly on a
-// logarithmic axis. The line has no X yet.
-func rise(o options, files []file) (plot.Line, []int, error) {
-	last := math.MaxInt
-	for _, f := range files {
-		last = min(last, f.Generations())
+// rise returns how the best score of runs rose with what they spent, as far as all of them go. Each point has the mean of
+// what the runs had when they had spent as much, at the last end of a generation by then. The line has no points if a run
+// does not say what it spent.
+func rise(o options, files []file, by func(file) []float64) (plot.Line, error) {
+	sums := make([][]float64, len(files))
+	last := math.Inf(1)
+	var ends []float64
+	for i, f := range files {
+		if sums[i] = summed(by(f), f.Generations()); len(sums[i]) == 0 {
+			return plot.Line{}, nil
+		}
+		last = min(last, sums[i][len(sums[i])-1])
+		ends = append(ends, sums[i]...)
 	}
-	at := depths(last)
-	points := make([][]float64, len(at))
-	for i, t := range at {
-		for _, f := range files {
+	xs := evenly(ends, last)
+	points := make([][]float64, len(xs))
+	for i, x := range xs {
+		for k, f := range files {
+			t := sort.Search(len(sums[k]), func(t int) bool { return sums[k][t] > x }) // generations that ended by then
 			points[i] = append(points[i], f.Best[t])
 		}
 	}
 	l, err := banded(o, points)
-	return l, at, err
+	l.X = xs
+	return l, err
+}
+
+// summed returns what was spent up to the end of each generation from 1 on; nil if the list is not of all of them, or says
+// what cannot be: less than 0, or more than a float64 holds.
+func summed(spent []float64, generations int) []float64 {
+	if len(spent) < generations {
+		return nil
+	}
+	sums, sum := make([]float64, generations), 0.0
+	for i := range sums {
+		if sum += spent[i]; spent[i] < 0 || math.IsInf(sum, 0) {
+			return nil
+		}
+		sums[i] = sum
+	}
+	return sums
+}
+
+// evenly returns about mostPoints of the values above 0 up to last, both ends among them, evenly on a logarithmic axis,
+// which has no 0.
+func evenly(values []float64, last float64) []float64 {
+	slices.Sort(values)
+	values = slices.Compact(slices.DeleteFunc(values, func(v float64) bool { return v <= 0 || v > last }))
+	if len(values) <= mostPoints {
+		return values
+	}
+	var some []float64
+	first := values[0]
+	for i := range mostPoints + 1 {
+		at, _ := slices.BinarySearch(values, first*math.Pow(last/first, float64(i)/mostPoints))
+		some = append(some, values[min(at, len(values)-1)])
+	}
+	some[mostPoints] = last
+	return slices.Compact(some)
 }
 
 // banded returns a line through the means of the runs' values at each point, with a band if there are runs enough.
@@ -111,48 +156,7 @@ func banded(o options, points [][]float64) (plot.Line, error) {
 	return l, nil
 }
 
-// spentBy returns what was spent up to each of some depths, in the mean over runs; nil if a run does not say, or says
-// what cannot be: less than 0, or more than a float64 holds.
-func spentBy(files []file, depths []int, by func(file) []float64) []float64 {
-	sums := make([]float64, len(depths))
-	for _, f := range files {
-		spent, sum, at := by(f), 0.0, 0
-		for i, t := range depths {
-			if t > len(spent) {
-				return nil
-			}
-			for ; at < t; at++ {
-				if spent[at] < 0 {
-					return nil
-				}
-				sum += spent[at]
-			}
-			if math.IsInf(sum, 0) {
-				return nil
-			}
-			sums[i] += sum / float64(len(files))
-		}
-	}
-	return sums
-}
-
-// over returns the line by what was spent. A logarithmic axis has no 0, so points before anything was spent are left out.
-func over(l plot.Line, spent []float64) plot.Line {
-	first := 0
-	for first < len(spent) && spent[first] <= 0 {
-		first++
-	}
-	if first == len(spent) {
-		return plot.Line{}
-	}
-	l.X, l.Y = spent[first:], l.Y[first:]
-	if l.Low != nil {
-		l.Low, l.High = l.Low[first:], l.High[first:]
-	}
-	return l
-}
-
-// depths returns about mostPoints of the generations from 1 to last, both among them.
+// depths returns about mostPoints of the numbers from 1 to last, both among them.
 func depths(last int) []int {
 	var all []int
 	for i := range mostPoints + 1 {

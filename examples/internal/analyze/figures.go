@@ -113,7 +113,7 @@ const bootstrapped = "95 % bootstrap interval over runs"
 
 // surface returns the figure of a greedy study. Best splits that are not known to be inside have no mark.
 func (s *study) surface(p *problem) (plot.Surface, bool) {
-	if !s.greedy() {
+	if !s.greedy() || s.sized() {
 		return plot.Surface{}, false
 	}
 	d := plot.Surface{Title: p.title() + s.Method + " by depth and breadth", Interval: "95 % bootstrap interval over searches"}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,7 @@ func (r *report) print(w io.Writer) {
 		for _, s := range p.Studies {
 			s.print(w)
 		}
-		list(w, "compared with the same T and N", p.words())
+		list(w, "compared at equal answered calls", p.words())
 	}
 	list(w, "not read", r.Skipped)
 }
@@ -45,12 +46,46 @@ func (p *problem) words() []string {
 }
 
 func (s *study) print(w io.Writer) {
-	fmt.Fprintf(w, "\n%s: %s, N = %s, at least %s of each\n", s.Method, count(s.Runs, "run"), numbers(s.Breadths), count(s.Seeds, "seed"))
-	s.table(w)
+	fmt.Fprintf(w, "\n%s: %s, %s\n", s.Method, count(s.Runs, "run"), s.sizes())
+	if s.sized() {
+		s.pointsTable(w)
+	} else {
+		s.table(w)
+	}
 	s.surfaceTable(w)
 	s.envelopeTable(w)
 	list(w, "found", s.Found)
 	list(w, "cannot be said yet", s.Open)
+}
+
+// sizes says how many calls generations have, and how many seeds there are.
+func (s *study) sizes() string {
+	if !s.sized() {
+		return fmt.Sprintf("N = %s, at least %s of each", numbers(s.Breadths), count(s.Seeds, "seed"))
+	}
+	least, most, generations := math.MaxInt, 0, 0
+	for _, f := range s.files {
+		for _, n := range f.Answered[1:] {
+			least, most = min(least, n), max(most, n)
+			generations++
+		}
+	}
+	return fmt.Sprintf("%s of %d to %d answered calls, %s", count(generations, "generation"), least, most, count(s.Seeds, "seed"))
+}
+
+// pointsTable writes the mean best scores by calls, where the search decides the breadth.
+func (s *study) pointsTable(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "answered calls\t")
+	for _, p := range s.Points {
+		fmt.Fprintf(t, "%d\t", p.Calls)
+	}
+	fmt.Fprint(t, "\nmean best\t")
+	for _, p := range s.Points {
+		fmt.Fprintf(t, "%.4f\t", p.Mean)
+	}
+	fmt.Fprintln(t)
+	t.Flush()
 }
 
 // table writes the mean best scores by depth and breadth.
@@ -145,7 +180,7 @@ func writeCSV(path string, rows [][]string) error {
 	return errors.Join(csv.NewWriter(f).WriteAll(rows), f.Close())
 }
 
-// cells returns a row for each cell of each method.
+// cells returns a row for each cell of each method, and for each budget of one that decides its breadth, without T and N.
 func (r *report) cells() [][]string {
 	rows := [][]string{{"task", "model", "method", "T", "N", "C", "searches", "answered", "mean", "log_gap", "floored", "above_ceiling"}}
 	for _, p := range r.Problems {
@@ -153,6 +188,9 @@ func (r *report) cells() [][]string {
 			for _, c := range s.Cells {
 				rows = append(rows, []string{name(p.Task), name(p.Model), name(s.Method), text(c.T), text(c.N), text(c.Calls()), text(c.Searches),
 					text(c.Answered), text(c.Mean), text(c.Gap), text(c.Floored), text(c.Above)})
+			}
+			for _, at := range s.Points {
+				rows = append(rows, []string{name(p.Task), name(p.Model), name(s.Method), "", "", text(at.Calls), text(at.Runs), text(at.Calls), text(at.Mean), "", "", ""})
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func (p *problem) page() (view.Study, error) {
 	s := view.Study{Name: printable.Line(p.Task + ", " + p.Model), Figures: []view.Figure{}, Tables: []view.Table{}, Warnings: []string{}}
 	for _, m := range p.Studies {
 		s.Facts = append(s.Facts, view.Fact{Name: printable.Line(m.Method), Value: count(m.Runs, "run"),
-			Note: fmt.Sprintf("N = %s, at least %s of each", numbers(m.Breadths), count(m.Seeds, "seed"))})
+			Note: m.sizes()})
 		for _, found := range m.Found {
 			s.Facts = append(s.Facts, view.Fact{Name: printable.Line(m.Method), Value: printable.Line(found)})
 		}
@@ -105,10 +105,23 @@ func (s *study) pageTables() []view.Table {
 
 // meansTable has the mean best score of each cell.
 func (s *study) meansTable() view.Table {
+	if s.sized() {
+		return s.meansByCalls()
+	}
 	t := view.Table{Name: printable.Line(s.Method) + ": mean best score by depth and breadth", Head: []string{"T", "N", "calls", "searches", "mean best"},
 		Numeric: []bool{true, true, true, true, true}}
 	for _, c := range s.Cells {
 		t.Rows = append(t.Rows, []string{text(c.T), text(c.N), text(c.Calls()), text(c.Searches), strconv.FormatFloat(c.Mean, 'f', 4, 64)})
+	}
+	return t
+}
+
+// meansByCalls has the mean best score after each number of calls.
+func (s *study) meansByCalls() view.Table {
+	t := view.Table{Name: printable.Line(s.Method) + ": mean best score by answered calls", Head: []string{"answered calls", "searches", "mean best"},
+		Numeric: []bool{true, true, true}}
+	for _, p := range s.Points {
+		t.Rows = append(t.Rows, []string{text(p.Calls), text(p.Runs), four(p.Mean)})
 	}
 	return t
 }
@@ -148,12 +161,15 @@ func (s *study) splitsTable() view.Table {
 
 // comparisonTable has the differences between methods with their intervals.
 func (p *problem) comparisonTable() view.Table {
-	t := view.Table{Name: "Methods compared with the same T and N, " + bootstrapped,
-		Head: []string{"T", "N", "method", "runs", "against", "runs", "difference of means", "chance to be better"}, Numeric: []bool{true, true, false, true, false, true, true, true}}
+	t := view.Table{Name: "Methods compared at equal answered calls, " + bootstrapped,
+		Head: []string{"T", "N", "answered calls", "method", "runs", "against", "runs", "difference of means", "chance to be better"}, Numeric: []bool{true, true, true, false, true, false, true, true, true}}
 	for _, c := range p.Comparisons {
-		row := []string{text(c.T), text(c.N), printable.Line(c.First), text(c.FirstRuns), printable.Line(c.Second), text(c.SecondRuns), "too few runs", ""}
+		row := []string{text(c.T), text(c.N), text(c.Answered), printable.Line(c.First), text(c.FirstRuns), printable.Line(c.Second), text(c.SecondRuns), "too few runs", ""}
+		if c.N == 0 {
+			row[0], row[1] = "", ""
+		}
 		if c.Result != nil {
-			row[6], row[7] = interval(c.Result.Difference), interval(c.Result.Improvement)
+			row[7], row[8] = interval(c.Result.Difference), interval(c.Result.Improvement)
 		}
 		t.Rows = append(t.Rows, row)
 	}

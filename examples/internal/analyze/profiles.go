@@ -13,6 +13,7 @@ import (
 // A split is the scores of one method that spent one budget in one way.
 type split struct {
 	name   string
+	of     budget
 	scores []float64
 }
 
@@ -22,16 +23,13 @@ const (
 	thresholds = 60
 )
 
-// profiles returns the profiles of the largest budget that was split in at least two ways, or of the largest if none was.
+// profiles returns the profiles of the largest budget that was split in at least two ways, or of the largest if none was,
+// at as many answered calls of each.
 func (p *problem) profiles(o options) (profiles plot.Profiles, ok bool, err error) {
 	byCalls := map[int][]split{}
 	for _, s := range p.Studies {
-		for _, c := range s.Cells {
-			scores := s.scores(c.T, c.N)
-			if len(scores) == 0 {
-				continue
-			}
-			byCalls[c.Calls()] = append(byCalls[c.Calls()], split{fmt.Sprintf("%s T=%d N=%d", s.Method, c.T, c.N), scores})
+		for _, b := range s.budgets() {
+			byCalls[b.calls] = append(byCalls[b.calls], split{name: b.of(s.Method), of: b})
 		}
 	}
 	if len(byCalls) == 0 {
@@ -45,7 +43,13 @@ func (p *problem) profiles(o options) (profiles plot.Profiles, ok bool, err erro
 		}
 	}
 	splits := byCalls[calls]
-	d := plot.Profiles{Title: fmt.Sprintf("%sruns that pass a score with C = %d calls", p.title(), calls), Score: "best score", Interval: profiled(len(splits))}
+	for _, s := range splits {
+		calls = min(calls, s.of.answered())
+	}
+	for i, s := range splits {
+		splits[i].scores = s.of.scores(calls)
+	}
+	d := plot.Profiles{Title: fmt.Sprintf("%sruns that pass a score with %d answered calls", p.title(), calls), Score: "best score", Interval: profiled(len(splits))}
 	slices.SortStableFunc(splits, func(a, b split) int { return cmp.Compare(mean(b.scores), mean(a.scores)) })
 	splits = splits[:min(len(splits), mostLines)]
 	at := thresholdsOf(splits)

@@ -69,7 +69,7 @@ func newReport(ctx context.Context, o options, files []file, skipped []string) (
 func ended(o options, files []file) error {
 	for _, f := range files {
 		if f.Early() && !o.early {
-			return cli.Usagef("%v stopped early, after %d of %d generations: resume it, move it away, or take such runs for the depths that they reached with --early", f.Run, f.Generations(), f.T)
+			return cli.Usagef("%v stopped early, after %s: resume it, move it away, or take such runs as far as they go with --early", f.Run, f.Reached())
 		}
 	}
 	return nil

@@ -13,10 +13,12 @@ import (
 type study struct {
 	Method   string            `json:"method"`
 	Runs     int               `json:"runs"`
-	Breadths []int             `json:"breadths"`
-	Seeds    int               `json:"seeds"` // of the breadth that has the fewest
+	Breadths []int             `json:"breadths"` // 0: the search decides how many calls a generation has
+	Seeds    int               `json:"seeds"`    // of the breadth that has the fewest
 	Cells    []analysis.Cell   `json:"cells"`
 	Short    []analysis.Cell   `json:"cells_left_out,omitempty"` // that not all searches of their breadth reach
+	Points   []point           `json:"points,omitempty"`         // instead of cells, where the search decides the breadth
+	Missed   int               `json:"points_left_out,omitempty"`
 	Surface  *analysis.Surface `json:"surface,omitempty"`
 	// Intervals are those of the surface and of the best splits; nil if they cannot be had, and Open says why.
 	Intervals *analysis.SurfaceIntervals `json:"intervals,omitempty"`
@@ -49,19 +51,26 @@ func newStudy(o options, files []file) (*study, error) {
 	for i, f := range files {
 		runs[i] = f.Run
 	}
-	var err error
-	if s.grid, err = analysis.NewGrid(runs, o.grid()); err != nil {
-		return nil, err
+	if s.sized() {
+		if s.byCalls(o); len(s.Points) == 0 {
+			return nil, fmt.Errorf("analysis: %s: no budget of at least %d calls is left that all %s have", s.Method, o.minCalls, count(s.Seeds, "seed"))
+		}
+	} else {
+		var err error
+		if s.grid, err = analysis.NewGrid(runs, o.grid()); err != nil {
+			return nil, err
+		}
+		s.Cells, s.Short = s.grid.Cells, s.grid.Short
+		s.fit(o)
 	}
-	s.Cells, s.Short = s.grid.Cells, s.grid.Short
-	s.fit(o)
 	s.allocate()
 	s.sayShared()
 	s.say()
 	return s, s.reach(o)
 }
 
-// deepest returns the files by breadth, of each seed the one that goes deepest: the others are its beginning.
+// deepest returns the files by breadth, of each seed the one that goes deepest: the others are its beginning. All files of
+// a method that decides its breadth are under 0.
 func deepest(files []file) map[int][]file {
 	type search struct {
 		n    int
@@ -69,37 +78,40 @@ func deepest(files []file) map[int][]file {
 	}
 	at, all := map[search]int{}, map[int][]file{}
 	for _, f := range files {
-		key := search{f.N, f.Run.Seed}
+		n := f.N
+		if f.Breadth != "" {
+			n = 0
+		}
+		key := search{n, f.Run.Seed}
 		switch i, known := at[key]; {
 		case !known:
-			at[key] = len(all[f.N])
-			all[f.N] = append(all[f.N], f)
-		case all[f.N][i].Generations() < f.Generations():
-			all[f.N][i] = f
+			at[key] = len(all[n])
+			all[n] = append(all[n], f)
+		case all[n][i].goes() < f.goes():
+			all[n][i] = f
 		}
 	}
 	return all
+}
+
+// goes returns how far the run goes: its generations, or its calls where these are of any size.
+func (f file) goes() int {
+	if f.Breadth != "" {
+		return f.AnsweredBy(f.Generations())
+	}
+	return f.Generations()
 }
 
 // greedy reports whether the method is one greedy search, with any breadth: a search of T generations is then that of
 // every smaller T, too.
 func (s *study) greedy() bool { return strings.HasPrefix(s.Method, "greedy") }
 
-// scores returns the best scores of T generations of N. A bandit may play otherwise with more rounds ahead, so of other
-// methods only runs that were planned so count.
+// scores returns the best scores of the searches that have T generations of N.
 func (s *study) scores(t, n int) []float64 {
 	var scores []float64
-	if s.greedy() {
-		for _, f := range s.deepest[n] {
-			if f.Generations() >= t {
-				scores = append(scores, f.Best[t])
-			}
-		}
-		return scores
-	}
-	for _, f := range s.files {
-		if f.T == t && f.N == n {
-			scores = append(scores, f.Final())
+	for _, f := range s.deepest[n] {
+		if f.Generations() >= t {
+			scores = append(scores, f.Best[t])
 		}
 	}
 	return scores
@@ -124,7 +136,7 @@ func (s *study) fit(o options) {
 		s.Open = append(s.Open, fmt.Sprintf("whether depth and breadth complement each other, and which split is best: some breadth has %s, and an interval takes %d at least, better ten", count(s.Seeds, "seed"), fewSeeds))
 		return
 	}
-	intervals, err := s.grid.Intervals(o.bootstrap(), analysis.BySearch, s.budgets()...)
+	intervals, err := s.grid.Intervals(o.bootstrap(), analysis.BySearch, s.splitBudgets()...)
 	if err != nil {
 		s.Open = append(s.Open, "how sure the surface is: "+plain(err))
 		return
@@ -145,8 +157,8 @@ func (s *study) fit(o options) {
 // budgets, too, but there it is a guess from afar.
 const fewSplits = 3
 
-// budgets returns the budgets that have splits enough, or the largest if none has.
-func (s *study) budgets() []float64 {
+// splitBudgets returns the budgets that have splits enough, or the largest if none has.
+func (s *study) splitBudgets() []float64 {
 	splits := map[int]int{}
 	for _, c := range s.Cells {
 		splits[c.Calls()]++

@@ -21,11 +21,12 @@ func TestScores(t *testing.T) {
 		files := []file{
 			courseOf(2, 4, 1, c.method, 0.1, 0.2, 0.5), courseOf(2, 4, 2, c.method, 0.1, 0.3, 0.6), courseOf(1, 4, 1, c.method, 0.1, 0.4),
 		}
-		s := &study{Method: c.method, files: files, deepest: deepest(files)}
-		if got := s.scores(1, 4); !slices.Equal(got, c.want) {
+		s := &study{Method: c.method, files: files, deepest: deepest(files), Cells: []analysis.Cell{{T: 1, N: 4}, {T: 2, N: 4}}}
+		b := s.budgets()
+		if got := b[0].scores(4); !slices.Equal(got, c.want) {
 			t.Errorf("%s, T = 1: %v, want %v", c.method, got, c.want)
 		}
-		if got := s.scores(2, 4); !slices.Equal(got, []float64{0.5, 0.6}) {
+		if got := b[1].scores(8); !slices.Equal(got, []float64{0.5, 0.6}) {
 			t.Errorf("%s, T = 2: %v", c.method, got)
 		}
 	}
@@ -45,13 +46,13 @@ func TestBudgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.budgets(); !slices.Equal(got, []float64{4, 8}) {
+	if got := s.splitBudgets(); !slices.Equal(got, []float64{4, 8}) {
 		t.Errorf("three breadths: %v", got)
 	}
 	if s, err = newStudy(options{epsilon: 1e-4, ceiling: 1, samples: 100}, files[:2]); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.budgets(); !slices.Equal(got, []float64{8}) {
+	if got := s.splitBudgets(); !slices.Equal(got, []float64{8}) {
 		t.Errorf("two breadths: %v", got)
 	}
 }

@@ -44,7 +44,7 @@ func (s *study) reach(o options) error {
 				runs = append(runs, f.Run)
 			}
 			if len(runs) < fewSeeds || !alike(runs) {
-				s.Open = append(s.Open, fmt.Sprintf("how soon N = %d reaches %s: it takes %d seeds of one T", n, short(score), fewSeeds))
+				s.Open = append(s.Open, fmt.Sprintf("how soon %s reaches %s: it takes %d seeds of one %s", s.breadth(n), short(score), fewSeeds, s.plan()))
 				continue
 			}
 			t, err := o.bootstrap().Threshold(runs, score, reliably)
@@ -52,15 +52,37 @@ func (s *study) reach(o options) error {
 				return err
 			}
 			s.Reached = append(s.Reached, reached{runs[0].T, n, t})
-			s.Found = append(s.Found, sayReached(n, t))
+			s.Found = append(s.Found, sayReached(s.breadth(n), t))
 		}
 	}
 	return nil
 }
 
-// alike reports whether the runs have one T and as many generations.
+// breadth names a breadth of the method: "N = 4", or the method where it decides by itself.
+func (s *study) breadth(n int) string {
+	if n == 0 {
+		return s.Method
+	}
+	return fmt.Sprintf("N = %d", n)
+}
+
+// plan is what runs must have in common for a score to be reached after a number of calls.
+func (s *study) plan() string {
+	if s.sized() {
+		return "budget"
+	}
+	return "T"
+}
+
+// alike reports whether the runs have one T and as many generations, or one budget that they spent whole.
 func alike(runs []analysis.Run) bool {
 	for _, r := range runs {
+		if r.Breadth != "" {
+			if r.Calls() != runs[0].Calls() || r.Early() {
+				return false
+			}
+			continue
+		}
 		if r.T != runs[0].T || r.Generations() != runs[0].Generations() {
 			return false
 		}
@@ -69,8 +91,8 @@ func alike(runs []analysis.Run) bool {
 }
 
 // sayReached has both readings of "reached in 90 %": of runs, and of means over bootstrap samples.
-func sayReached(n int, t analysis.Threshold) string {
-	head := fmt.Sprintf("N = %d reaches %s in %d of %s", n, strconv.FormatFloat(t.Score, 'g', -1, 64), t.Reached, count(t.Runs, "run"))
+func sayReached(breadth string, t analysis.Threshold) string {
+	head := fmt.Sprintf("%s reaches %s in %d of %s", breadth, strconv.FormatFloat(t.Score, 'g', -1, 64), t.Reached, count(t.Runs, "run"))
 	if t.AtStart == t.Runs {
 		return head + ", all of them before the first call: no search is needed"
 	}

@@ -38,6 +38,9 @@ func (s *study) sayCells() {
 	if floored > 0 {
 		s.Open = append(s.Open, fmt.Sprintf("how splits differ near the ceiling: %d of %s are at it, and flatten the surface", floored, count(len(s.Cells), "cell")))
 	}
+	if s.Missed > 0 {
+		s.Open = append(s.Open, fmt.Sprintf("%s that not every seed reached: means over other seeds would not compare", count(s.Missed, "budget")))
+	}
 	if len(s.Short) > 0 {
 		s.Open = append(s.Open, fmt.Sprintf("%s that not every seed of their breadth reached: means over other seeds would not compare", count(len(s.Short), "cell")))
 	}

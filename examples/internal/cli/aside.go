@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/wal"
@@ -17,13 +18,16 @@ import (
 // makeRoom gives the files that an earlier run left under the names of this one other names, where a new run is
 // to begin: nothing that was paid for is written over. begins is false where this run goes on with the earlier
 // one. An earlier run is left as it is, and that is a [UsageError], unless it is over and its result saved, or
-// --anew says to begin anew all the same.
+// --anew says to begin anew all the same. It is one as well if --resume finds nothing to go on with.
 func (o *Options) makeRoom(path string, s saver) (moved []renamed, begins bool, err error) {
 	_, err = os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := o.begunFixed(path); err != nil {
 			return nil, false, err
+		}
+		if o.Resume {
+			return nil, false, o.nothingAt(path)
 		}
 		moved, err = s.aside("")
 		return moved, true, err
@@ -46,6 +50,70 @@ func (o *Options) makeRoom(path string, s saver) (moved []renamed, begins bool, 
 	}
 	moved, err = s.aside(path)
 	return moved, true, err
+}
+
+// mostNamed is how many journals an error names.
+const mostNamed = 5
+
+// nothingAt returns the error of --resume without a journal at path. It names other journals there, with their commands.
+func (o *Options) nothingAt(path string) error {
+	found := journalsIn(filepath.Dir(path), false)
+	if len(found) == 0 && o.Journal == "" {
+		found = journalsIn(o.Output, true)
+	}
+	there := "there is none beside it"
+	if o.Journal == "" {
+		there = fmt.Sprintf("there is none below %s", o.Output)
+	}
+	if n := len(found); n > 0 {
+		var list []string
+		for _, name := range found[:min(n, mostNamed)] {
+			list = append(list, name+begunBy(name))
+		}
+		there = "there is " + strings.Join(list, ", and ")
+		if n > mostNamed {
+			there += fmt.Sprintf(", and %d more", n-mostNamed)
+		}
+	}
+	return Usagef("--resume: no run with these flags was begun, as there is no journal %s; %s; to begin the run: %s", path, there, o.again(""))
+}
+
+// journalsIn returns the journals in a folder, if deep also those in folders below it, the latest first.
+func journalsIn(dir string, deep bool) (paths []string) {
+	changed := map[string]time.Time{}
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // a folder that cannot be read holds none that could be gone on with
+		case d.IsDir() && path != dir && !deep:
+			return fs.SkipDir
+		case !d.Type().IsRegular() || filepath.Ext(path) != ".journal":
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			paths = append(paths, path)
+			changed[path] = info.ModTime()
+		}
+		return nil
+	})
+	slices.SortStableFunc(paths, func(a, b string) int { return changed[b].Compare(changed[a]) })
+	return paths
+}
+
+// begunBy returns in brackets the command of the run in a journal, "" if the journal does not say.
+func begunBy(path string) string {
+	for r, err := range journal.Read(path) {
+		if err != nil {
+			break
+		}
+		if r.Kind == journal.Incarnation && r.Command != "" {
+			return " (" + r.Command + ")"
+		}
+		if r.Kind != journal.Header {
+			break
+		}
+	}
+	return ""
 }
 
 // over returns nil if journal, which no flag names, tells of a run that is over and has its result saved,

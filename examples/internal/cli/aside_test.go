@@ -134,6 +134,44 @@ func TestMakeRoom(t *testing.T) {
 	}
 }
 
+// Where there is nothing to go on with, --resume begins no run that is paid for: it says what there is.
+func TestResumeOfNothing(t *testing.T) {
+	out := t.TempDir()
+	s := saver{path: filepath.Join(out, "cp", "r.json"), ext: ".js"}
+	path := filepath.Join(out, "cp", "r.journal")
+	o := Options{Resume: true, Output: out, example: "bandit", args: []string{"--T", "8", "--resume"}}
+	refused := func(says ...string) {
+		t.Helper()
+		var usage *UsageError
+		err := makeRoom(&o, path, s)
+		if !errors.As(err, &usage) {
+			t.Fatalf("error %v", err)
+		}
+		for _, want := range append(says, path, "bandit --T 8") {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: want %q in it", err, want)
+			}
+		}
+		if strings.HasSuffix(err.Error(), "--resume") {
+			t.Errorf("%v: the command to begin the run has --resume", err)
+		}
+	}
+	refused("there is none below " + out)
+	another := filepath.Join(out, "tsp", "s.journal")
+	if err := os.MkdirAll(filepath.Dir(another), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(another, journal.Config{Command: "greedy --task tsp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	refused(another + " (greedy --task tsp)")
+	o.Journal, path = filepath.Join(out, "mine.journal"), filepath.Join(out, "mine.journal")
+	journalOf(t, filepath.Join(out, "mine.1.journal"), "stop")
+	refused("mine.1.journal")
+}
+
 // makeRoom makes room for a run.
 func makeRoom(o *Options, path string, s saver) error {
 	_, _, err := o.makeRoom(path, s)

@@ -59,14 +59,14 @@ func (o *Options) Children() evolve.Breadth {
 
 // begunFixed returns an error if --resume finds no journal at path, but one of a run with N children in each
 // generation, and no flag says which of the two is meant. All runs were so once, and the command that goes on with such
-// a run has no --breadth. It would begin another run, and pay for it.
+// a run has no --breadth.
 func (o *Options) begunFixed(path string) error {
 	dir, name := filepath.Split(path)
 	older := filepath.Join(dir, strings.Replace(name, "_"+adaptive, "", 1))
 	if !o.Resume || o.Journal != "" || o.given["breadth"] || older == path || !exists(older) {
 		return nil
 	}
-	return Usagef("--resume: there is no journal %s, but there is %s: give --breadth fixed to go on with that run, or --breadth %s to begin another", path, older, adaptive)
+	return Usagef("--resume: there is no journal %s, but there is %s: give --breadth fixed to go on with that run, or leave --resume out to begin another", path, older)
 }
 
 // breadthOf says in one line how many children the generations of a run had, and what decided that.

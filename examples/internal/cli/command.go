@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 )
 
@@ -10,12 +13,66 @@ func (o *Options) otherFlags() string {
 	return "put the flags back as they were to go on with it, or begin anew and keep its files under other names: " + o.again("anew")
 }
 
-// again returns the command of this run with one of the flags resume and anew.
-func (o *Options) again(flag string) string { return command(o.example, o.args, flag) }
+// again returns the command of this run with one of the flags resume and anew, and with *** for secrets, as it is printed.
+func (o *Options) again(flag string) string {
+	args := o.args
+	if flag == "resume" {
+		args = withJournal(args)
+	}
+	text := command(typed(o.example), withoutSecrets(args), flag)
+	if strings.Contains(text, "***") {
+		text += "   (with what *** stands for)"
+	}
+	return text
+}
 
-// Recorded returns the command of this run for its journal, which others may read: without secrets, and with neither
-// resume nor anew.
-func (o *Options) Recorded() string { return command(o.example, withoutSecrets(o.args), "") }
+// withJournal returns args without --journal "", as a run is gone on with by its journal.
+func withJournal(args []string) (kept []string) {
+	for i := 0; i < len(args); i++ {
+		switch name := strings.TrimPrefix(args[i], "-"); {
+		case name == "-journal=" || name == "journal=":
+		case (name == "-journal" || name == "journal") && i+1 < len(args) && args[i+1] == "":
+			i++
+		default:
+			kept = append(kept, args[i])
+		}
+	}
+	return kept
+}
+
+// Recorded returns the command of this run for its journal, which others may read elsewhere: with the folder where it
+// works, without secrets, and with neither resume nor anew.
+func (o *Options) Recorded() string {
+	words := command(typed(o.example), withoutSecrets(o.args), "")
+	if dir, err := os.Getwd(); err == nil {
+		words = "cd " + Quote(dir) + " && " + words
+	}
+	return words
+}
+
+// built is where "go run" puts the program that it runs: in a folder that it removes, or in its cache.
+var built = regexp.MustCompile(`(^|/)go-build[^/]*/|/[0-9a-f]{2}/[0-9a-f]{64}-d/`)
+
+// typed returns how this program was run, without its arguments: the name that was typed; or after "go run" that and the
+// example's package, which works in the folder where it was typed.
+func typed(example string) string {
+	if !built.MatchString(filepath.ToSlash(os.Args[0])) {
+		return Quote(os.Args[0])
+	}
+	folder := "./examples/" + example
+	if info, err := os.Stat(folder); err == nil && info.IsDir() { // in the repository's own folder
+		return "go run " + folder
+	}
+	return "go run " + module() + "/examples/" + example // below it
+}
+
+// module returns the path of the module that this program is of.
+func module() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != "" {
+		return info.Main.Path
+	}
+	return "github.com/evoalloc/evoalloc"
+}
 
 var (
 	secretFlag = regexp.MustCompile(`^--?([a-z0-9]+-)*(key|secret|password)(=|$)`)
@@ -24,12 +81,19 @@ var (
 )
 
 // withoutSecrets returns args with *** for the value of a flag that names a key or the like, and in URLs for the user
-// with the password and for what follows the path, as some services take their key there.
+// with the password and for what follows the path, as some services take their key there. That of --nats-key is a path.
 func withoutSecrets(args []string) (shown []string) {
-	hide := false // the next one is the value of such a flag
+	hide, servers := false, false // the next one is the value of such a flag, or of --nats
 	for _, a := range args {
 		flag := secretFlag.FindString(a)
-		switch {
+		if strings.HasSuffix(strings.TrimSuffix(flag, "="), "-nats-key") {
+			flag = ""
+		}
+		switch name, value, given := strings.Cut(a, "="); {
+		case servers:
+			a = withoutUsers(a)
+		case given && strings.HasSuffix(name, "-nats"):
+			a = name + "=" + withoutUsers(value)
 		case hide:
 			a = "***"
 		case strings.HasSuffix(flag, "="):
@@ -38,16 +102,32 @@ func withoutSecrets(args []string) (shown []string) {
 			a = secretUser.ReplaceAllString(a, "://***@")
 			a = secretPart.ReplaceAllString(a, "$1?***")
 		}
+		servers = !hide && (a == "-nats" || a == "--nats")
 		hide = !hide && flag != "" && !strings.HasSuffix(flag, "=")
 		shown = append(shown, a)
 	}
 	return shown
 }
 
-// command returns the command that runs the example with args, and of the flags resume and anew with the
+// withoutUsers returns URLs of NATS servers, which may have no scheme, with *** for all that stands before the host.
+func withoutUsers(servers string) string {
+	all := strings.Split(servers, ",")
+	for i, one := range all {
+		if at := strings.LastIndexByte(one, '@'); at >= 0 {
+			scheme := one[:strings.Index(one, "://")+1]
+			if scheme != "" {
+				scheme += "//"
+			}
+			all[i] = scheme + "***" + one[at:]
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+// command returns the command that runs the program with args, and of the flags resume and anew with the
 // one that is given, or neither if that is "".
-func command(example string, args []string, flag string) string {
-	words := []string{"go run ./examples/" + example}
+func command(program string, args []string, flag string) string {
+	words := []string{program}
 	for _, a := range args {
 		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
 		if strings.HasPrefix(a, "-") && (name == "resume" || name == "anew") {

@@ -16,8 +16,8 @@ import (
 
 // Files are those of a run: its journal, its result and its best program.
 type Files struct {
-	Journal *journal.Journal
-	Page    *Page // on which the run is watched; nil without --watch
+	Journal *journal.Journal // nil if the flags say that there is none
+	Page    *Page            // on which the run is watched; nil without --watch
 
 	saver saver
 	o     *Options
@@ -42,11 +42,15 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 	if name == "" {
 		name = s.base() + ".journal"
 	}
-	if f.moved, f.begun, err = o.makeRoom(name, s); err == nil {
+	f.moved, f.begun, err = o.makeRoom(name, s)
+	if err == nil && !o.noJournal() {
 		f.Journal, err = o.openJournal(name, o.fingerprint(t, decides))
 	}
 	if err != nil {
 		return nil, errors.Join(err, restore(f.moved), f.Page.Close())
+	}
+	if f.Journal == nil {
+		return f, nil // and no page, which reads a journal
 	}
 	o.sayGoingOn(f.Journal)
 	if err := f.Page.Follow(name); err != nil {
@@ -56,7 +60,16 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 }
 
 // Close ends the page and closes the journal.
-func (f *Files) Close() error { return errors.Join(f.Page.Close(), f.Journal.Close()) }
+func (f *Files) Close() error {
+	err := f.Page.Close()
+	if f.Journal != nil {
+		err = errors.Join(err, f.Journal.Close())
+	}
+	return err
+}
+
+// noJournal reports whether --journal "" says that the run has no journal.
+func (o *Options) noJournal() bool { return o.given["journal"] && o.Journal == "" }
 
 // openJournal opens the journal. What the flags can mend is a [UsageError].
 func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Journal, error) {
@@ -134,7 +147,11 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 	if !f.begun {
 		return err
 	}
-	return errors.Join(err, f.Close(), os.Remove(f.Journal.Path()), restore(f.moved))
+	err = errors.Join(err, f.Close())
+	if f.Journal != nil {
+		err = errors.Join(err, os.Remove(f.Journal.Path()))
+	}
+	return errors.Join(err, restore(f.moved))
 }
 
 // reason says why an initial program is invalid.
@@ -158,11 +175,16 @@ func (f *Files) Finish(ctx context.Context, file any, r *evolve.Result, runErr e
 	if err := f.saver.save(file, r); err != nil {
 		return err
 	}
-	if unfinished(r) {
+	switch {
+	case unfinished(r) && f.Journal == nil:
+		Printf("the budget is not spent, and without a journal the run cannot go on\n")
+	case unfinished(r):
 		Printf("the budget is not spent; this goes on where it stopped:\n\n  %s\n", f.o.again("resume"))
 	}
-	if err := f.Page.save(f.saver.name(r)+pageEnding, f.Journal.Path()); err != nil {
-		return errors.Join(runErr, err)
+	if f.Journal != nil {
+		if err := f.Page.save(f.saver.name(r)+pageEnding, f.Journal.Path()); err != nil {
+			return errors.Join(runErr, err)
+		}
 	}
 	if runErr == nil && r.Stop == evolve.StopCanceled {
 		runErr = ErrCanceled

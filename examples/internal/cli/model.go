@@ -56,8 +56,8 @@ func (o *Options) checkModel() error {
 }
 
 // Endpoints returns what connect makes of the URL bases, a value of --api-base, or of the environment's if that
-// is empty; or a pool of what it makes of several, separated by commas, each with so many places. What is wrong
-// with the URLs is a [UsageError].
+// is empty; or a pool of what it makes of several, separated by commas, each with so many places. The first failure of
+// each kind is printed. What is wrong with the URLs is a [UsageError].
 func Endpoints(bases string, places int, connect func(base string) (llm.LLM, error)) (llm.LLM, error) {
 	from := "--api-base"
 	if bases == "" {
@@ -73,12 +73,13 @@ func Endpoints(bases string, places int, connect func(base string) (llm.LLM, err
 		return nil, err
 	}
 	var endpoints []pool.Endpoint
+	told := new(failures)
 	for _, base := range urls {
 		client, err := connect(base)
 		if err != nil {
 			return nil, Usagef("%s", strings.ReplaceAll(err.Error(), "Config.BaseURL", from))
 		}
-		endpoints = append(endpoints, pool.Endpoint{Name: base, LLM: client})
+		endpoints = append(endpoints, pool.Endpoint{Name: base, LLM: overheard{client, told}})
 	}
 	if len(endpoints) == 1 {
 		return endpoints[0].LLM, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -31,6 +32,11 @@ func (n *NATS) register(fs *flag.FlagSet, url string) {
 	fs.StringVar(&n.CA, "nats-ca", "", "certificates that the server's is checked by")
 	fs.StringVar(&n.Cert, "nats-cert", "", "certificate to show the server")
 	fs.StringVar(&n.Key, "nats-key", "", "its key")
+}
+
+// Secrets returns the files that hold credentials of the queue, which candidates must not read.
+func (n *NATS) Secrets() []string {
+	return slices.DeleteFunc([]string{n.Creds, n.NKey, n.Key}, func(path string) bool { return path == "" })
 }
 
 // checkNATS finds what workers cannot do.

@@ -69,7 +69,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("the budget is T·N answers of the model: with --breadth fixed T rounds, if every call is answered, and a call that brings none is made up for in another round; with another breadth more and narrower rounds, as many as T·N answers last for (default 8; %d with the offline model)", offlineT))
 	fs.IntVar(&o.N, "N", evolve.DefaultN, "most children in a generation; with --breadth fixed the children in each")
 	o.registerBreadth(fs)
-	fs.StringVar(&o.Journal, "journal", "", "file that makes the run durable (default: beside the result)")
+	fs.StringVar(&o.Journal, "journal", "", `file that makes the run durable; "" means none, so that a run that is stopped or killed is lost (default: beside the result)`)
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
 	o.NATS.Register(fs)
 	fs.BoolVar(&o.Anew, "anew", false, "begin anew though there is a journal; what the earlier run left is kept under other names")
@@ -117,6 +117,10 @@ func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 		return Usagef("--T is %d: need at least 1", o.T)
 	case o.given["max-stalls"] && o.MaxStalls == 0:
 		return Usagef("--max-stalls is 0: need at least 1, or less than 0 for no limit")
+	case o.noJournal() && o.Resume:
+		return Usagef(`--resume goes on with a journal, and --journal "" says that there is none`)
+	case o.noJournal() && o.Watch.On:
+		return Usagef(`--watch shows what a journal holds, and --journal "" says that there is none`)
 	case o.Resume && o.Anew:
 		return Usagef("--resume goes on with a run and --anew begins another: give one of them")
 	case o.Offline():

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
@@ -39,9 +40,7 @@ func (o *Options) remarks(r *evolve.Result) (lines []string) {
 			c.add(g)
 		}
 	}
-	if 2*c.bad >= c.of && c.bad > 0 && r.Stop != evolve.StopError && r.Stop != evolve.StopCanceled { // those say why themselves
-		lines = append(lines, c.String())
-	}
+	lines = append(lines, c.replies()...)
 	return lines
 }
 
@@ -78,12 +77,19 @@ func (o *Options) maxStalls() int {
 type complaint struct {
 	of, bad int
 	reasons map[string]int
-	most    string // the most frequent reason, the first of equals
+	most    string         // the most frequent reason, the first of equals
+	mended  map[string]int // children by what their replies left out
 }
 
 func (c *complaint) add(g evolve.Generation) {
 	c.of += len(g.Children)
 	for _, child := range g.Children {
+		if child.Mended != "" {
+			if c.mended == nil {
+				c.mended = make(map[string]int)
+			}
+			c.mended[child.Mended]++
+		}
 		if child.Result.Valid {
 			continue
 		}
@@ -108,4 +114,18 @@ func (c *complaint) String() string {
 		why = append(why[:shown], []rune(" ...")...)
 	}
 	return fmt.Sprintf("%d of %s without a score, %d for this reason: %s", c.bad, count(c.of, "child is", "children are"), c.reasons[c.most], string(why))
+}
+
+// replies returns a line for each thing that replies left out and that was put back, and for each reason why replies
+// without their EVOLVE-BLOCK markers, or with other ones, were refused.
+func (c *complaint) replies() (lines []string) {
+	for _, what := range slices.Sorted(maps.Keys(c.mended)) {
+		lines = append(lines, fmt.Sprintf("%d of %s left out %s, which were put back", c.mended[what], count(c.of, "reply", "replies"), what))
+	}
+	for _, why := range slices.Sorted(maps.Keys(c.reasons)) {
+		if strings.HasPrefix(why, "task: ") && strings.Contains(why, "EVOLVE-BLOCK") {
+			lines = append(lines, fmt.Sprintf("%d of %s refused: %s", c.reasons[why], count(c.of, "reply was", "replies were"), printable.Line(why)))
+		}
+	}
+	return lines
 }

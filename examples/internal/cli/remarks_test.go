@@ -51,13 +51,6 @@ func TestRemarks(t *testing.T) {
 			[]string{"2 calls were answered in an earlier incarnation of the run, and not asked for again", "all_lives"}},
 		{"an endpoint that does not keep to the cap", Options{}, evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{talked}}}},
 			[]string{"http://a/v1 reported more tokens than the request allows in 1 of 2 attempts"}},
-		{"half of all children, over arms", Options{}, evolve.Result{Arms: []evolve.ArmResult{
-			{Generations: []evolve.Generation{generation("ok", "a\n  b", "ok")}},
-			{Generations: []evolve.Generation{generation("ok", "c"), generation("!a\n  b")}}}},
-			[]string{"3 of 6 children are without a score, 2 for this reason: a b"}},
-		{"an error, which says enough", Options{}, evolve.Result{Stop: evolve.StopError, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation("bad")}}}}, nil},
-		{"a long reason", Options{}, evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation(strings.Repeat("ä", 301))}}}},
-			[]string{"1 of 1 child is without a score, 1 for this reason: " + strings.Repeat("ä", 300) + " ..."}},
 	} {
 		lines := tt.opts.remarks(&tt.result)
 		if len(lines) != min(len(tt.want), 1) || strings.Contains(strings.Join(lines, ""), "\n") {
@@ -69,6 +62,21 @@ func TestRemarks(t *testing.T) {
 				t.Errorf("%s: %q, want it to say %q", tt.reason, lines[0], want)
 			}
 		}
+	}
+}
+
+// Replies without their markers are counted, those that were put right and those that were refused, by the reason.
+func TestRemarksOnMarkers(t *testing.T) {
+	g := generation("ok", "bad", "!task: the program has lost the EVOLVE-BLOCK markers: need 1", "!task: no program in the reply", "ok", "ok")
+	g.Children[0].Mended, g.Children[1].Mended = "the EVOLVE-BLOCK markers", "the EVOLVE-BLOCK markers"
+	var o Options
+	lines := o.remarks(&evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{g}}, {Generations: []evolve.Generation{g}}}})
+	want := []string{
+		"4 of 12 replies left out the EVOLVE-BLOCK markers, which were put back",
+		"2 of 12 replies were refused: task: the program has lost the EVOLVE-BLOCK markers: need 1",
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("got %q, want %q", lines, want)
 	}
 }
 
@@ -87,9 +95,11 @@ func TestComplain(t *testing.T) {
 	} {
 		p.complain(g)
 	}
+	p.complain(generation(strings.Fields(strings.Repeat(strings.Repeat("ä", 301)+" ", 8))...))
 	want := []string{
 		"8 of 8 children are without a score, 5 for this reason: worse",
-		"9 of 9 children are without a score, 9 for this reason: bad", "",
+		"9 of 9 children are without a score, 9 for this reason: bad",
+		"8 of 8 children are without a score, 8 for this reason: " + strings.Repeat("ä", 300) + " ...", "",
 	}
 	if got := strings.Split(out.String(), "\n"); !slices.Equal(got, want) {
 		t.Errorf("%q", got)

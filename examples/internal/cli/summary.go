@@ -17,19 +17,9 @@ import (
 )
 
 // summary prints how the run ended and what it cost: f, and if model is a pool, which replica answered how much.
-func (o *Options) summary(model llm.LLM, r *evolve.Result, start float64, f report.Cost) {
-	Printf("\nended (%s) after %d calls in %.1f s: best %.6f, from %.6f\n",
-		stopText(r), r.Calls, r.Elapsed.Seconds(), r.Best.Result.Score, start)
-	if r.TuneEvaluations > 0 {
-		Printf("tuned: %d tune evaluations, beside %d evaluations and the calls\n", r.TuneEvaluations, r.Evaluations)
-	}
-	if line := freshText(r); line != "" {
-		Printf("%s\n", line)
-	}
-	Printf("%s\n", o.breadthOf(r))
-	w := f.WorstCase // the rules differ in what they charge, not in what they count
-	Printf("attempts: %d ok, %d timeout, %d error, %d canceled\n", w.OK, w.Timeout, w.Error, w.Canceled)
-	Printf("tokens: %d prompt (%.1f %% cached), %d completion\n\n", w.PromptTokens, 100*w.CacheHitRate, w.CompletionTokens)
+func (o *Options) summary(model llm.LLM, r *evolve.Result, f report.Cost) {
+	Printf("\n%s", inFlags(report.Summary(r, llm.Model{ActiveParams: f.Active})))
+	Printf("%s\n\n", o.breadthOf(r))
 	var rows [][]string
 	for _, s := range f.Summaries() {
 		rows = append(rows, []string{string(s.Rule), fmt.Sprintf("%.4g", s.TotalFLOPs), fmt.Sprintf("%.4g", s.TimeoutFLOPs)})
@@ -45,19 +35,6 @@ func (o *Options) summary(model llm.LLM, r *evolve.Result, start float64, f repo
 	if replicas, ok := llm.As[*pool.Pool](model); ok {
 		Printf("%v\n", replicas.Report())
 	}
-}
-
-// freshText says what the best program of a noisy search scored on fresh samples, "" for a search that is not noisy.
-func freshText(r *evolve.Result) string {
-	switch {
-	case r.Fresh != nil && r.Fresh.Samples != nil:
-		return fmt.Sprintf("on %d fresh samples: %.6f, sd %.6f", r.Fresh.N(), r.Fresh.Score, r.Fresh.Samples.SD)
-	case r.Fresh != nil && !r.Fresh.Valid:
-		return "on fresh samples: invalid: " + r.Fresh.Reason
-	case r.Unconfirmed != "":
-		return "not scored on fresh samples: " + r.Unconfirmed
-	}
-	return ""
 }
 
 // HeldOut scores the best program on cases that the task kept from the search, if it has any, prints that, and returns it
@@ -76,6 +53,10 @@ func (o *Options) HeldOut(ctx context.Context, t task.Task, best eval.Candidate,
 		Printf("held out: invalid: %s\n\n", h.Reason)
 	default:
 		Printf("held out: %.6f%s%s\n\n", h.Score, metrics(h.Metrics), gapText(h.Gap))
+	}
+	if h.FLOPs != nil {
+		Printf("to score held-out cases asked %s, %d tokens: they are beside the budget and the figures above\n\n",
+			count(h.Use.Calls, "call", "calls"), h.Use.Tokens.Prompt+h.Use.Tokens.Completion)
 	}
 	if h.Note != "" {
 		Printf("warning: %s\n\n", h.Note)
@@ -101,13 +82,6 @@ func metrics(m map[string]float64) string {
 		return ""
 	}
 	return " (" + strings.Join(list, ", ") + ")"
-}
-
-func stopText(r *evolve.Result) string {
-	if r.Limit != "" {
-		return fmt.Sprintf("%s: %s", r.Stop, r.Limit)
-	}
-	return string(r.Stop)
 }
 
 // CountsHead is the head of the columns of [Counts].

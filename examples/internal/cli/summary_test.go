@@ -31,13 +31,44 @@ func TestSummaryOfReplicas(t *testing.T) {
 		if _, err := model.Generate(t.Context(), llm.Request{}); err != nil {
 			t.Fatal(err)
 		}
-		got := captured.Output(t, func() { (&Options{T: 1, N: 1}).summary(model, &evolve.Result{}, 0, report.Cost{}) })
+		got := captured.Output(t, func() { (&Options{T: 1, N: 1}).summary(model, &evolve.Result{}, report.Cost{}) })
 		for _, base := range strings.Split(tt.bases, ",") {
 			if said, several := strings.Contains(got, base), strings.Contains(tt.bases, ","); said != several {
 				t.Errorf("%s: %s told of %v: %s", tt.reason, base, said, got)
 			}
 		}
 	}
+}
+
+// The calls that score held-out cases are told, as they are in no budget.
+func TestHeldOutCallsAreTold(t *testing.T) {
+	answer := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		return llm.Reply{Text: "a", Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 30, CompletionTokens: 4}}}}, nil
+	})
+	plain, err := task.New(task.Spec{Name: "t", Initial: "p", Evaluator: eval.Func(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := eval.Candidate{Program: "p", Result: eval.Result{Valid: true, Score: 1}}
+	got := captured.Output(t, func() { new(Options).HeldOut(t.Context(), asking{plain, answer}, best, llm.Model{}) })
+	if want := "to score held-out cases asked 3 calls, 102 tokens: they are beside the budget"; !strings.Contains(got, want) {
+		t.Errorf("printed %q, want %q in it", got, want)
+	}
+}
+
+// asking is a task that asks a model three times to score held-out cases.
+type asking struct {
+	task.Task
+	l llm.LLM
+}
+
+func (a asking) HeldOut(ctx context.Context, _ string) (eval.Result, error) {
+	for range 3 {
+		if _, err := llm.Ask(ctx, a.l, llm.Request{}); err != nil {
+			return eval.Result{}, err
+		}
+	}
+	return eval.Result{Valid: true, Score: 0.5}, nil
 }
 
 // keeper is a task that keeps cases from the search.

@@ -23,13 +23,17 @@ func Task(ctx context.Context, o *cli.Options) (t task.Task, end func() error, e
 	case err != nil:
 		return nil, nil, err
 	case !builtIn: // a folder with an initial_program and an evaluator.py
-		f, err := folder.Load(ctx, o.Task, folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout()}})
+		f, err := folder.Load(ctx, o.Task, folder.Config{Python: python.Config{
+			Workers: o.ParallelEval, Timeout: o.FolderTimeout(), Hide: o.NATS.Secrets(),
+		}})
 		if err != nil {
 			return nil, nil, &cli.UsageError{Err: err}
 		}
 		return o.WithHints(ctx, f, f.Close)
 	case o.Runtime == "python":
-		runner, err := python.NewRunner(ctx, python.Config{Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}})
+		runner, err := python.NewRunner(ctx, python.Config{
+			Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}, Hide: o.NATS.Secrets(),
+		})
 		if err != nil {
 			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
 		}

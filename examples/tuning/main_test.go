@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// A stopper is a writer that stops the program once it has written some text.
+type stopper struct {
+	strings.Builder
+	at   string
+	stop func()
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	n, err := s.Builder.Write(p)
+	if strings.Contains(s.String(), s.at) {
+		s.stop()
+	}
+	return n, err
+}
+
+// Stopped, the comparison keeps the lines of the tasks that it has, and says which is not complete.
+func TestCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &stopper{at: "\nsine ", stop: cancel}
+	err := run(ctx, strings.Fields("--tasks sine,rings --runs 6 --calls 8 --tune 8"), out)
+	if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), "stopped; rings is incomplete, after 0 of 6 runs of each search") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// Runs that were made before it was stopped are shown, without an interval if they are too few for one.
+func TestIncompleteRow(t *testing.T) {
+	few := []float64{0.5, 1, 0.25}
+	for _, tt := range []struct {
+		values []float64
+		want   string
+	}{{few, "0.500  "}, {append(few, 0.5, 0.5, 0.5), "0.500 [0.250, 1.000]  "}} {
+		line := row{tt.values, tt.values, tt.values, tt.values, tt.values}.line("sine")
+		if !strings.HasPrefix(line, "sine          "+tt.want) {
+			t.Errorf("%d runs: %q, want %q", len(tt.values), line, tt.want)
+		}
+	}
+}
+
+// Without flags a short study is played, which says so and how to play the whole one.
+func TestWithoutFlags(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out strings.Builder
+	err := run(ctx, nil, &out)
+	for _, want := range []string{"short study: tuning " + quickFlags + "\n", "whole study: tuning " + wholeFlags, "stopped"} {
+		if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), want) {
+			t.Errorf("%v, want %q in\n%s", err, want, &out)
+		}
+	}
+	var usage *cli.UsageError
+	for _, args := range []string{"--runs 5", "--calls 3", "--tune 0", "--tasks nope", "more", "--seed x"} {
+		if err := run(t.Context(), strings.Fields(args), &out); !errors.As(err, &usage) {
+			t.Errorf("%s: %v, want a usage error", args, err)
+		}
+	}
+}
