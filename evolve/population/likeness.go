@@ -4,6 +4,8 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
+
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // A likeness finds the program that is most like a given one. Two programs are as alike as their sets of shingles, the
@@ -40,8 +42,8 @@ var shingleSeed = maphash.MakeSeed()
 
 // shingles returns the sorted hashes of the runs of k tokens of a program. A program of fewer has one, of all.
 func shingles(program, language string, k int) []uint64 {
-	lex, _ := lexiconOf(language)
-	words := slices.DeleteFunc(lex.tokens(program), func(t string) bool { return strings.HasPrefix(t, lineEnd) })
+	lang, _ := lex.Sure(language)
+	words := slices.DeleteFunc(tokensOf(program, lang), func(t string) bool { return strings.HasPrefix(t, lineEnd) })
 	var set []uint64
 	for i := 0; i == 0 || i+k <= len(words); i++ {
 		var h maphash.Hash

@@ -3,6 +3,8 @@ package population
 import (
 	"strings"
 	"testing"
+
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 func TestEssence(t *testing.T) {
@@ -60,28 +62,9 @@ func TestEssence(t *testing.T) {
 func TestIndentationIsLinear(t *testing.T) {
 	program := strings.Repeat(" ", 1<<16) + "x"
 	for _, language := range []string{"javascript", "python", "text"} {
-		lex, _ := lexiconOf(language)
-		if n := testing.AllocsPerRun(1, func() { lex.tokens(program) }); n > 1000 {
+		lang, _ := lex.Sure(language)
+		if n := testing.AllocsPerRun(1, func() { tokensOf(program, lang) }); n > 1000 {
 			t.Errorf("%s: %v allocations, want a few", language, n)
 		}
 	}
-}
-
-// No program makes the scanner fail or stand still, and without comments nothing but white space is lost.
-func FuzzTokens(f *testing.F) {
-	for _, s := range []string{"", "a", "/", "/*", "`", "'\\", `"""`, "a /[", "\xff", "\n \n", "a//", "#'"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, program string) {
-		for _, language := range []string{"javascript", "python", "c", "r", "sql", ""} {
-			lex, _ := lexiconOf(language)
-			lex.tokens(program)
-		}
-		none := lexicon{quotes: "\""}
-		got := strings.Join(none.tokens(program), "")
-		bare := func(s string) string { return strings.Join(strings.Fields(s), "") }
-		if bare(got) != bare(program) {
-			t.Errorf("%q became %q", program, got)
-		}
-	})
 }

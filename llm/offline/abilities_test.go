@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -102,7 +102,7 @@ func TestSplice(t *testing.T) {
 
 func TestSpliceLines(t *testing.T) {
 	const a, b = "def f(x):\n    y = 1\n    return y", "def f(x):\n    z = 2\n    return z"
-	python := numbers.SyntaxOf("python", "")
+	python := lex.Likely("python", "")
 	mixed := 0
 	for i := range 100 {
 		got := splice(a, b, python, seeded(i))
@@ -170,7 +170,7 @@ func TestHeeded(t *testing.T) {
 func TestHeed(t *testing.T) {
 	const program = "function f(x) {\n    const a = 3;\n    return a * x + 7;\n}"
 	m := newModel(t, Config{Broken: -1, Structure: 0.5, Heed: 1})
-	numbers := regexp.MustCompile(pattern(program, numbers.Find(program, numbers.JavaScript)))
+	numbers := regexp.MustCompile(pattern(program, lex.JavaScript.Literals(program)))
 	const n = 200
 	for _, c := range []struct {
 		says  string
@@ -266,7 +266,7 @@ func TestFew(t *testing.T) {
 // The share of whole replies is (1 − Broken)·e^(−Long·n/1000), within four standard deviations of a binomial.
 func TestLong(t *testing.T) {
 	const n = 1000
-	whole := regexp.MustCompile(pattern(code, numbers.Find(code, numbers.JavaScript)))
+	whole := regexp.MustCompile(pattern(code, lex.JavaScript.Literals(code)))
 	for _, tokens := range []int{200, 800} {
 		m := newModel(t, Config{Broken: 0.1, Long: 0.9})
 		bad := 0

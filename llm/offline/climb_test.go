@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/internal/fence"
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -68,7 +68,7 @@ func heilbronn(program string) float64 {
 // radii shrunk pairwise.
 func rings(src string) float64 {
 	var v []float64
-	for _, l := range numbers.Find(src, numbers.JavaScript) {
+	for _, l := range lex.JavaScript.Literals(src) {
 		v = append(v, l.Value)
 	}
 	if len(v) != 10 || v[2] < 0 || v[4] < 0 || v[2]+v[4] > 25 {

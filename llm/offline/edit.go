@@ -5,33 +5,33 @@ import (
 	"math"
 	"slices"
 
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // edit returns program with some of its numbers changed; all else is as it was, to the byte.
-func edit(program string, syn numbers.Syntax, d draw) string {
-	before := numbers.Find(program, syn)
+func edit(program string, syn lex.Language, d draw) string {
+	before := syn.Literals(program)
 	if len(before) == 0 {
 		return program
 	}
 	e := newEditor(slices.Clone(before), d)
 	e.change()
-	return numbers.Rewrite(program, before, e.now)
+	return lex.Rewrite(program, before, e.now)
 }
 
 // An editor changes the numbers of one program.
 type editor struct {
 	draw
-	now    []numbers.Literal
+	now    []lex.Literal
 	free   []int   // those that are quantities or elements, or all if none is
 	unit   float64 // the median size of those that are not zero; 1 if all are
 	lo, hi float64 // the range of those
 }
 
-func newEditor(now []numbers.Literal, d draw) *editor {
+func newEditor(now []lex.Literal, d draw) *editor {
 	e := &editor{draw: d, now: now, unit: 1}
 	for i, l := range now {
-		if l.Role == numbers.Quantity || l.Role == numbers.Element {
+		if l.Role == lex.Quantity || l.Role == lex.Element {
 			e.free = append(e.free, i)
 		}
 	}
@@ -72,7 +72,7 @@ func (e *editor) change() {
 func (e *editor) blank() bool {
 	n := 0
 	for _, i := range e.free {
-		if l := e.now[i]; l.Column >= 0 && l.Role != numbers.Count {
+		if l := e.now[i]; l.Column >= 0 && l.Role != lex.Count {
 			n++
 		}
 	}
@@ -131,7 +131,7 @@ func (e *editor) rearrange() {
 }
 
 // mayBeReal reports whether l may be written with a decimal point.
-func mayBeReal(l numbers.Literal) bool { return !l.Integer || l.Suffix == "" }
+func mayBeReal(l lex.Literal) bool { return !l.Integer || l.Suffix == "" }
 
 // move changes one, several or all numbers by steps of one scale and shape.
 func (e *editor) move() {
@@ -155,20 +155,20 @@ func (e *editor) set(i int, v float64) {
 
 // turnsReal says whether the integer l becomes a real number: hardly ever, but a zero among the
 // elements of a list often stands where no number is chosen yet.
-func (e *editor) turnsReal(l numbers.Literal) bool {
+func (e *editor) turnsReal(l lex.Literal) bool {
 	switch {
-	case !mayBeReal(l) || l.Role == numbers.Index:
+	case !mayBeReal(l) || l.Role == lex.Index:
 		return false
-	case l.Role == numbers.Element && l.Value == 0:
+	case l.Role == lex.Element && l.Value == 0:
 		return e.chance(0.5)
-	case l.Role == numbers.Element:
+	case l.Role == lex.Element:
 		return e.chance(0.1)
 	}
 	return e.chance(0.01)
 }
 
 // weights say how likely a number of each role is picked.
-var weights = [...]float64{numbers.Quantity: 1, numbers.Element: 0.5, numbers.Count: 0.08, numbers.Index: 0.01}
+var weights = [...]float64{lex.Quantity: 1, lex.Element: 0.5, lex.Count: 0.08, lex.Index: 0.01}
 
 // pick returns the numbers to change, in no order. All means all of e.free; several are any, by
 // weight, or neighbours.
@@ -228,7 +228,7 @@ func (e *editor) stepper() func(float64) float64 {
 
 // stepInteger returns the integer l moved: mostly by one or two, sometimes doubled or halved, a large
 // one by some part of it. Only an element of a list changes sign.
-func (e *editor) stepInteger(l numbers.Literal) float64 {
+func (e *editor) stepInteger(l lex.Literal) float64 {
 	step := e.jump() * e.sign()
 	if big := math.Abs(l.Value); big > 20 && e.chance(0.5) {
 		step = math.Round(big*e.NormFloat64()*e.scale(2)) + e.sign()
@@ -240,10 +240,10 @@ func (e *editor) stepInteger(l numbers.Literal) float64 {
 	case u < 0.12:
 		v = math.Trunc(l.Value / 2)
 	}
-	if l.Role != numbers.Element && (v < 0) != (l.Value < 0) {
+	if l.Role != lex.Element && (v < 0) != (l.Value < 0) {
 		v = l.Value - step
 	}
-	if l.Role != numbers.Element && (v < 0) != (l.Value < 0) {
+	if l.Role != lex.Element && (v < 0) != (l.Value < 0) {
 		return l.Value
 	}
 	return v

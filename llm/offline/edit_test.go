@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 func FuzzEdit(f *testing.F) {
@@ -16,10 +16,10 @@ func FuzzEdit(f *testing.F) {
 		f.Add(s, uint8(0), uint64(1))
 	}
 	f.Add("'''1''' # 2\n3", uint8(1), uint64(2))
-	all := []numbers.Syntax{numbers.JavaScript, numbers.Python, numbers.Go, numbers.SyntaxOf("c", ""), numbers.SyntaxOf("lua", "")}
+	all := []lex.Language{lex.JavaScript, lex.Python, lex.Go, lex.Likely("c", ""), lex.Likely("lua", "")}
 	f.Fuzz(func(t *testing.T, src string, which uint8, seed uint64) {
 		syn := all[int(which)%len(all)]
-		before := numbers.Find(src, syn)
+		before := syn.Literals(src)
 		got := edit(src, syn, draw{rand.New(rand.NewPCG(seed, 1))})
 		if utf8.ValidString(src) && !regexp.MustCompile(pattern(src, before)).MatchString(got) {
 			t.Fatalf("edit of %q changed more than numbers: %q", src, got)
@@ -29,7 +29,7 @@ func FuzzEdit(f *testing.F) {
 
 // pattern matches what may become of src: each literal as it was or another number, with its suffix,
 // and all that is between them to the byte.
-func pattern(src string, ls []numbers.Literal) string {
+func pattern(src string, ls []lex.Literal) string {
 	var b strings.Builder
 	at := 0
 	for _, l := range ls {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/internal/fence"
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -96,7 +96,7 @@ func proseOf(text string) string {
 
 // editLine changes one line of a program: its numbers, or it takes the line out. It reports false if there is no
 // such line.
-func editLine(program string, n int, syn numbers.Syntax, d draw) (string, bool) {
+func editLine(program string, n int, syn lex.Language, d draw) (string, bool) {
 	lines := strings.SplitAfter(program, "\n")
 	if n < 1 || n > len(lines) || strings.TrimSpace(lines[n-1]) == "" {
 		return program, false

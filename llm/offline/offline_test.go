@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -129,7 +129,7 @@ func TestPromptDecides(t *testing.T) {
 // the one asked for, within four standard deviations of a binomial.
 func TestBrokenShare(t *testing.T) {
 	const n = 2000
-	whole := regexp.MustCompile(pattern(code, numbers.Find(code, numbers.JavaScript)))
+	whole := regexp.MustCompile(pattern(code, lex.JavaScript.Literals(code)))
 	tests := []struct {
 		broken, want float64
 		reason       string

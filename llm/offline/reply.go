@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/internal/fence"
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -55,7 +55,7 @@ func answer(req llm.Request, c Config) reply {
 		i = 0
 	}
 	p := all[i]
-	syn := numbers.SyntaxOf(p.language, p.text)
+	syn := lex.Likely(p.language, p.text)
 	defect := d.Float64() < c.defects(req)
 	if c.Splice > 0 && len(all) > 1 && spokenCross.MatchString(said) && d.chance(c.Splice) {
 		donor := all[(i+1+d.IntN(len(all)-1))%len(all)]
@@ -91,14 +91,14 @@ func (c Config) defects(req llm.Request) float64 {
 const tuned = 0.3
 
 // rewrite returns program changed, and whether more than its numbers may be.
-func (c Config) rewrite(program string, syn numbers.Syntax, want wish, d draw) (text string, altered bool) {
+func (c Config) rewrite(program string, syn lex.Language, want wish, d draw) (text string, altered bool) {
 	if want.line > 0 {
 		if text, ok := editLine(program, want.line, syn, d); ok {
 			return text, true
 		}
 	}
 	asked := want.bold || want.simpler || want.prefer != 0
-	if c.Structure > 0 && syn == numbers.JavaScript && !want.numbers && (asked || d.chance(c.Structure)) {
+	if c.Structure > 0 && syn == lex.JavaScript && !want.numbers && (asked || d.chance(c.Structure)) {
 		if text, ok := restructure(program, d, want); ok {
 			if d.chance(tuned) {
 				text = edit(text, syn, d)
@@ -213,7 +213,7 @@ func think(p program, d draw) string {
 }
 
 // spoil returns a reply to p without a whole program, in one of the ways models fail.
-func spoil(p program, syn numbers.Syntax, d draw) reply {
+func spoil(p program, syn lex.Language, d draw) reply {
 	switch d.IntN(5) {
 	case 0:
 		return truncate(p, d)
@@ -238,8 +238,8 @@ func truncate(p program, d draw) reply {
 }
 
 // unbalance takes one bracket out of text, or adds one if it has none.
-func unbalance(text string, syn numbers.Syntax, d draw) string {
-	at := numbers.Openers(text, syn)
+func unbalance(text string, syn lex.Language, d draw) string {
+	at := syn.Openers(text)
 	if len(at) == 0 {
 		return text + "\n)"
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // misspelt is the share of splices in which a name of what is taken over is not the one of its new place.
@@ -14,8 +14,8 @@ const misspelt = 0.2
 // splice returns program with a part of donor in it: a statement or an expression of the donor takes the place of one
 // of the program, or a statement is added. It is blind to merit. Parts bring names along that may mean nothing in their
 // new place. What is no JavaScript exchanges lines.
-func splice(program, donor string, syn numbers.Syntax, d draw) string {
-	if syn == numbers.JavaScript {
+func splice(program, donor string, syn lex.Language, d draw) string {
+	if syn == lex.JavaScript {
 		if spliced, ok := spliceCode(program, donor, d); ok {
 			return spliced
 		}
@@ -86,7 +86,7 @@ func misspell(code string, d draw) string {
 	}
 	var ends []int
 	for _, m := range aName.FindAllStringSubmatchIndex(code, -1) {
-		if !numbers.IsKeyword(code[m[4]:m[5]]) {
+		if !lex.IsKeyword(code[m[4]:m[5]]) {
 			ends = append(ends, m[5])
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tdewolff/parse/v2/js"
 
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // restructure returns a JavaScript program that does something else: expressions or statements are replaced,
@@ -99,7 +99,7 @@ func (o *outline) text() string { return o.ast.JSString() }
 // numbersOf returns the numbers of a program that may be changed, as they are written.
 func numbersOf(program string) []string {
 	var all []string
-	for _, l := range numbers.Find(program, numbers.JavaScript) {
+	for _, l := range lex.JavaScript.Literals(program) {
 		all = append(all, strings.TrimPrefix(program[l.Begin:l.End], "-"))
 	}
 	return all
@@ -363,7 +363,7 @@ func (s sculptor) repeat() bool {
 	if _, declares := (*list.at)[i].(*js.VarDecl); declares {
 		return false
 	}
-	text := edit(textOfStatement((*list.at)[i]), numbers.JavaScript, s.draw)
+	text := edit(textOfStatement((*list.at)[i]), lex.JavaScript, s.draw)
 	*list.at = slices.Insert(*list.at, i, statement(text))
 	return true
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -213,7 +213,7 @@ func TestRestructureKeepsToMarkers(t *testing.T) {
 func TestStructureShare(t *testing.T) {
 	const n = 600
 	canonical := func(program string) string { o, _ := outlineOf(program); return o.text() }
-	whole := regexp.MustCompile(pattern(canonical(code), numbers.Find(canonical(code), numbers.JavaScript)))
+	whole := regexp.MustCompile(pattern(canonical(code), lex.JavaScript.Literals(canonical(code))))
 	for _, share := range []float64{0.25, 1} {
 		m := newModel(t, Config{Broken: -1, Structure: share})
 		other := 0
@@ -234,7 +234,7 @@ func TestStructureShare(t *testing.T) {
 	}
 	m := newModel(t, Config{Broken: -1, Structure: 1})
 	const python = "def f(x):\n    return 0.5 * x if x > 3 else -x\n"
-	same := regexp.MustCompile(pattern(python[:len(python)-1], numbers.Find(python, numbers.SyntaxOf("python", ""))))
+	same := regexp.MustCompile(pattern(python[:len(python)-1], lex.Likely("python", "").Literals(python)))
 	for seed := range uint32(100) {
 		program, err := task.ParseProgram(generate(t, m, request(seed, "", "python", python)).Text, "python")
 		if err != nil || !same.MatchString(strings.TrimRight(program, "\n")) {

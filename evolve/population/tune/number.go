@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/internal/numbers"
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // A Number is a number in the text of a program, and how it may be changed.
@@ -23,7 +23,7 @@ type Number struct {
 	// Text writes a value; nil means in decimal, with nine digits if it is a real number.
 	Text func(v float64) string
 
-	literal numbers.Literal // where it was found by Parameters
+	literal lex.Literal // where it was found by Parameters
 }
 
 // Parameters returns the numbers of a program that may be tuned, in their order. language is a name that models tag
@@ -41,11 +41,11 @@ type Number struct {
 // in. Else all decimal numbers are parameters but for the integers 0 and 1, and the ones in subscripts. Numbers in hexadecimal,
 // in strings and in comments are left alone.
 func Parameters(program, language string) []Number {
-	syn := numbers.SyntaxOf(language, program)
-	marks := marksOf(program, syn)
+	lang := lex.Likely(language, program)
+	marks := marksOf(program, lang)
 	only := slices.ContainsFunc(marks, func(m mark) bool { return !m.off })
 	var list []Number
-	for _, l := range numbers.Find(program, syn) {
+	for _, l := range lang.Literals(program) {
 		n := Number{Begin: l.Begin, End: l.End, Value: l.Value, Integer: l.Integer, literal: l}
 		m, marked := markAt(marks, l.Begin)
 		switch {
@@ -54,7 +54,7 @@ func Parameters(program, language string) []Number {
 			n.Lo, n.Hi = m.lo, m.hi
 			list = append(list, n)
 		case only:
-		case l.Role == numbers.Index || l.Integer && math.Abs(l.Value) <= 1:
+		case l.Role == lex.Index || l.Integer && math.Abs(l.Value) <= 1:
 		default:
 			list = append(list, n)
 		}
@@ -70,13 +70,13 @@ type mark struct {
 }
 
 // marked is what a comment looks like that marks its line.
-var marked = regexp.MustCompile(`^[\s]*tune:\s*(off\b|([-+.0-9eE_]+?)\s*\.\.\s*([-+.0-9eE_]+))?`)
+var marked = regexp.MustCompile(`^(?://|#|--)\s*tune:\s*(off\b|([-+.0-9eE_]+?)\s*\.\.\s*([-+.0-9eE_]+))?`)
 
 // marksOf returns the marks of a program, in order. Bounds that make no sense are no bounds.
-func marksOf(program string, syn numbers.Syntax) (marks []mark) {
-	for _, c := range numbers.Comments(program, syn) {
-		found := marked.FindStringSubmatch(c.Text)
-		if found == nil {
+func marksOf(program string, lang lex.Language) (marks []mark) {
+	for _, c := range lang.Tokens(program) {
+		found := marked.FindStringSubmatch(c.Of(program))
+		if c.Kind != lex.Comment || found == nil {
 			continue
 		}
 		m := mark{begin: strings.LastIndexByte(program[:c.Begin], '\n') + 1, end: c.Begin, off: found[1] == "off"}
@@ -137,7 +137,7 @@ func (n Number) text(program string, v float64) string {
 	}
 	l := n.literal
 	if l.End == 0 {
-		l = numbers.Literal{Integer: n.Integer, Bare: true}
+		l = lex.Literal{Integer: n.Integer, Bare: true}
 	}
 	l.Value = v
 	return l.Text(n.Begin < len(program) && program[n.Begin] == '-')

@@ -1,4 +1,4 @@
-package numbers
+package lex
 
 import (
 	"math"

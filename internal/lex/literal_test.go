@@ -1,4 +1,4 @@
-package numbers
+package lex
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 )
 
 // found returns the literals of src as text, with a letter for the role of each.
-func found(src string, syn Syntax) string {
+func found(src string, syn Language) string {
 	var out []string
-	for _, l := range Find(src, syn) {
+	for _, l := range syn.Literals(src) {
 		out = append(out, src[l.Begin:l.End]+[]string{"", "e", "c", "i"}[l.Role])
 	}
 	return strings.Join(out, " ")
@@ -22,7 +22,7 @@ func found(src string, syn Syntax) string {
 
 func TestLiterals(t *testing.T) {
 	tests := []struct {
-		syn               Syntax
+		syn               Language
 		src, want, reason string
 	}{
 		{JavaScript, "let x1 = 0.5; y2z = x1", "0.5", "digits of a name are no number"},
@@ -51,7 +51,7 @@ func TestLiterals(t *testing.T) {
 		{Python, "np.zeros((11, 2)); x = (0, 1); range(8); [(0, 3)]", "11c 2c 0e 1e 8c 0e 3e", "a shape is no list, a tuple is"},
 		{Go, "var p = [11][2]float64{{0, 0.5}, {-1, 0}}; q := `1.5\\`; r := '\\''; s := 2.5", "11c 2i 0e 0.5 -1e 0e 2.5", "the types, raw strings and runes of Go"},
 		{Go, "0x1.8p-2 + 1.5i", "1.5i", "a hexadecimal float is one token"},
-		{cLike, "float x = 1.5f; unsigned n = 3u; for (i in 0..10)", "1.5f 3uc 0c 10c", "suffixes of C, ranges"},
+		{c, "float x = 1.5f; unsigned n = 3u; for (i in 0..10)", "1.5f 3uc 0c 10c", "suffixes of C, ranges"},
 		{JavaScript, "'1.5\n2.5 `3.5", "2.5", "a string that does not end ends with its line, a template never"},
 		{JavaScript, "1.5 /* 2.5", "1.5", "a comment that does not end"},
 		{JavaScript, ")]}` ${ }` 1.5", "1.5", "brackets that match nothing"},
@@ -65,22 +65,22 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
-func TestSyntaxOf(t *testing.T) {
+func TestLikely(t *testing.T) {
 	tests := []struct {
 		tag, program string
-		want         Syntax
+		want         Language
 		reason       string
 	}{
 		{"JS", "", JavaScript, "whatever the case"},
 		{"python", "", Python, "by name"},
-		{"rust", "", cLike, "not known: like C"},
+		{"rust", "", c, "not known: like C"},
 		{"", "def f(x):\n  return 1", Python, "by its looks"},
 		{"", "package main\n", Go, "by its looks"},
 		{"text", "x = 1 // 2.5", JavaScript, "by its looks, or the default"},
 	}
 	for _, tt := range tests {
-		if got := SyntaxOf(tt.tag, tt.program); got != tt.want {
-			t.Errorf("SyntaxOf(%q, %q) = %+v, want %+v: %s", tt.tag, tt.program, got, tt.want, tt.reason)
+		if got := Likely(tt.tag, tt.program); got != tt.want {
+			t.Errorf("Likely(%q, %q) = %+v, want %+v: %s", tt.tag, tt.program, got, tt.want, tt.reason)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestLiteralsAgreeWithGo(t *testing.T) {
 		}
 		want := goLiterals(src)
 		var got []string
-		for _, l := range Find(string(src), Go) {
+		for _, l := range Go.Literals(string(src)) {
 			text := strings.TrimPrefix(string(src[l.Begin:l.End]), "-")
 			got = append(got, fmt.Sprint(l.End-len(text), " ", text))
 		}
@@ -150,10 +150,10 @@ func FuzzFind(f *testing.F) {
 	for _, s := range []string{"", "x1 = [0.5, -1, 2e3] // 4", "`${1}` /[/]1/ 'a1' \"\n2", "a- -1.5;return-2;1.2.3", "\x00\xff1é2", "0x1p-2 1_0 # tune: 1..2"} {
 		f.Add(s, uint8(0))
 	}
-	all := []Syntax{JavaScript, Python, Go, cLike, dashes}
+	all := []Language{JavaScript, Python, Go, c, dashed}
 	f.Fuzz(func(t *testing.T, src string, which uint8) {
 		syn := all[int(which)%len(all)]
-		found := Find(src, syn)
+		found := syn.Literals(src)
 		checkSpans(t, src, found)
 		if got := Rewrite(src, found, found); got != src {
 			t.Fatalf("%q becomes %q", src, got)

@@ -1,2 +1,0 @@
-// Package numbers finds the numbers in the text of a program, and writes others in their place.
-package numbers
