@@ -22,6 +22,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/evolve/view"
+	"github.com/evoalloc/evoalloc/internal/pagetest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -204,6 +205,22 @@ func deviation(x []float64) float64 {
 	return math.Sqrt(squares / float64(len(x)-1))
 }
 
+// shownRuns is what the test below reads of a page's data.
+type shownRuns struct {
+	Runs []struct {
+		Ledgers []struct {
+			Kind string
+			Rows []struct {
+				Name                                   string
+				Children, Calls, Valid, Improved, Last int
+				FLOPs                                  float64
+				Lift                                   float64 `json:"lift_sd"`
+			}
+		}
+		Children struct{ Arm, Step, Index []int }
+	}
+}
+
 // The file of a run and the page of its journal say the same, of one search and of several.
 func TestFileAndPageAgree(t *testing.T) {
 	for _, arms := range []int{1, 3} {
@@ -211,15 +228,13 @@ func TestFileAndPageAgree(t *testing.T) {
 		res, _ := ledgerRun(t, path, arms, 0)
 		seeds := make([]uint32, arms)
 		file := report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: ledgerModel, N: 4}, ArmSeeds: seeds}).Ledgers
-		page := view.NewLog("1", "run")
-		for r, err := range journal.Read(path) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			page.Add(r)
+		run, err := view.ReadJournal(t.Context(), path, "run")
+		if err != nil {
+			t.Fatal(err)
 		}
-		kinds := 0
-		state := page.State(view.Cursor{})
+		var page shownRuns
+		pagetest.Decode(t, view.Page{Runs: []view.Run{run}}, &page)
+		kinds, state := 0, page.Runs[0]
 		for _, l := range state.Ledgers {
 			if l.Kind == "search" {
 				continue
@@ -230,7 +245,7 @@ func TestFileAndPageAgree(t *testing.T) {
 			}
 			for _, r := range l.Rows {
 				f, last := file[l.Kind][r.Name], report.Last{}
-				got := report.Ledger{Children: r.Children, Calls: r.Calls, Valid: r.Valid, FLOPs: r.FLOPs, Improved: r.Improved, Lift: r.LiftSD, Lifted: f.Lifted}
+				got := report.Ledger{Children: r.Children, Calls: r.Calls, Valid: r.Valid, FLOPs: r.FLOPs, Improved: r.Improved, Lift: r.Lift, Lifted: f.Lifted}
 				if r.Last >= 0 {
 					c := state.Children
 					last = report.Last{Arm: c.Arm[r.Last], Generation: c.Step[r.Last], Index: c.Index[r.Last]}

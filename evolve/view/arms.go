@@ -56,7 +56,7 @@ func (s scored) better(t scored) bool {
 
 // A pull is one that was drawn and whose reward is not reported yet.
 type pull struct {
-	arm     int // of the Log
+	arm     int // of the runLog
 	round   int
 	step    int            // of its search, the one under way
 	before  scored         // the best of its search when the step began
@@ -66,7 +66,7 @@ type pull struct {
 }
 
 // run begins the next run of the file. Its searches come after those of the runs before it.
-func (l *Log) run(r journal.Record) {
+func (l *runLog) run(r journal.Record) {
 	l.config.run = r.Fingerprint
 	l.calls.prices = newPrices(r.Models)
 	l.config.runs++
@@ -97,8 +97,8 @@ func (a *arm) known(told journal.Arm) {
 // mostArms bounds the searches of a run: a journal that was written by hand must not fill the memory with a number.
 const mostArms = 1 << 16
 
-// arm returns the number in the Log of the i-th search of the run, which it makes if it is not there yet.
-func (l *Log) arm(i int) int {
+// arm returns the number in the runLog of the i-th search of the run, which it makes if it is not there yet.
+func (l *runLog) arm(i int) int {
 	at := l.config.first + i
 	for len(l.arms) <= at {
 		name := fmt.Sprintf("search %d", len(l.arms)-l.config.first+1)
@@ -112,7 +112,7 @@ func (l *Log) arm(i int) int {
 
 // evaluation takes in what a program scored. Those before the first draw are of the programs that searches begin with.
 // Newer journals tell that in records of their own, after them.
-func (l *Log) evaluation(r journal.Record) {
+func (l *runLog) evaluation(r journal.Record) {
 	if r.Result == nil {
 		return
 	}
@@ -132,7 +132,7 @@ func (l *Log) evaluation(r journal.Record) {
 }
 
 // start takes in what a search begins with.
-func (l *Log) start(r journal.Record) {
+func (l *runLog) start(r journal.Record) {
 	if r.Arm != nil && *r.Arm >= 0 && *r.Arm < mostArms {
 		at := l.arm(*r.Arm)
 		l.begins(&l.arms[at], r.Program, scored{r.Score, r.Valid})
@@ -140,7 +140,7 @@ func (l *Log) start(r journal.Record) {
 }
 
 // begins notes the initial program of a search.
-func (l *Log) begins(a *arm, program string, start scored) {
+func (l *runLog) begins(a *arm, program string, start scored) {
 	if start.score != finite(start.score) {
 		start = scored{}
 	}
@@ -152,7 +152,7 @@ func (l *Log) begins(a *arm, program string, start scored) {
 }
 
 // draw takes in that a search was drawn.
-func (l *Log) draw(r journal.Record) {
+func (l *runLog) draw(r journal.Record) {
 	if r.Pull == nil || r.Arm == nil || *r.Arm < 0 || *r.Arm >= mostArms {
 		return
 	}
@@ -165,7 +165,7 @@ func (l *Log) draw(r journal.Record) {
 }
 
 // report takes in that the reward of a pull was reported. Its children stay as they are.
-func (l *Log) report(r journal.Record) {
+func (l *runLog) report(r journal.Record) {
 	if r.Pull == nil {
 		return
 	}
@@ -180,7 +180,7 @@ func (l *Log) report(r journal.Record) {
 }
 
 // settle books the children of a pull.
-func (l *Log) settle(p *pull) {
+func (l *runLog) settle(p *pull) {
 	for _, at := range slices.Sorted(maps.Keys(p.entries)) {
 		l.ledgers.add(p.entries[at])
 		l.places.settle(&l.rows, at)
@@ -188,10 +188,10 @@ func (l *Log) settle(p *pull) {
 }
 
 // armList returns what the page shows of the searches.
-func (l *Log) armList() []Arm {
-	list := make([]Arm, 0, len(l.arms))
+func (l *runLog) armList() []armState {
+	list := make([]armState, 0, len(l.arms))
 	for _, a := range l.arms {
-		list = append(list, Arm{Name: a.name, Start: a.start.score, Valid: a.start.valid, Program: a.program})
+		list = append(list, armState{Name: a.name, Start: a.start.score, Valid: a.start.valid, Program: a.program})
 	}
 	return list
 }

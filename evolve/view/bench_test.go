@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/view"
+
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -54,8 +54,8 @@ func listed(children int) (records []journal.Record) {
 
 const manyChildren = 40_000
 
-func filled(records []journal.Record) *view.Log {
-	l := view.NewLog("1", "made")
+func filled(records []journal.Record) *runLog {
+	l := newLog("1", "made")
 	for _, r := range records {
 		l.Add(r)
 	}
@@ -75,7 +75,7 @@ func BenchmarkAdd(b *testing.B) {
 func BenchmarkStateWhole(b *testing.B) {
 	l := filled(listed(manyChildren))
 	for b.Loop() {
-		if s := l.State(view.Cursor{}); len(s.Children.ID) != manyChildren {
+		if s := l.State(rowCursor{}); len(s.Children.ID) != manyChildren {
 			b.Fatal(len(s.Children.ID))
 		}
 	}
@@ -83,7 +83,7 @@ func BenchmarkStateWhole(b *testing.B) {
 
 func BenchmarkStateNews(b *testing.B) {
 	l := filled(listed(manyChildren))
-	next := l.State(view.Cursor{}).Next
+	next := l.State(rowCursor{}).Next
 	for b.Loop() {
 		if s := l.State(next); len(s.Children.ID) != 0 {
 			b.Fatal(len(s.Children.ID))
@@ -91,12 +91,12 @@ func BenchmarkStateNews(b *testing.B) {
 	}
 }
 
-// BenchmarkKept reports how many megabytes a Log of 40,000 children keeps.
+// BenchmarkKept reports how many megabytes a runLog of 40,000 children keeps.
 func BenchmarkKept(b *testing.B) {
 	kept := 0.0
 	for b.Loop() {
 		before := heap()
-		l := view.NewLog("1", "made")
+		l := newLog("1", "made")
 		history(manyChildren, programLines, l.Add)
 		kept = heap() - before
 		runtime.KeepAlive(l)

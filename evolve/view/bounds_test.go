@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/view"
+
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -32,9 +32,9 @@ var hostileTexts = map[string]string{
 	"a fence within a comment": "# ```\nx = 1\n# ```",
 }
 
-// tell returns a Log of a run in which every text is this one.
-func tell(text string) *view.Log {
-	l := view.NewLog("1", text)
+// tell returns a runLog of a run in which every text is this one.
+func tell(text string) *runLog {
+	l := newLog("1", text)
 	pull, arm := 0, 0
 	first, second := journal.KeyOf("first").String(), journal.KeyOf("second").String()
 	bad := llm.Attempt{Status: llm.Failed, Kind: text, Err: text, Endpoint: text, Model: text}
@@ -87,7 +87,7 @@ func TestHostileTexts(t *testing.T) {
 				t.Errorf("the program is shown as %.40q", code.Text)
 			}
 			var page bytes.Buffer
-			if err := view.Report(&page, view.Page{Title: text, Runs: []view.State{s}}); err != nil {
+			if err := render(&page, pageData{Title: text, Runs: []runState{s}}); err != nil {
 				t.Fatal(err)
 			}
 			if bytes.Contains(page.Bytes(), []byte("<script>canary")) {
@@ -98,7 +98,7 @@ func TestHostileTexts(t *testing.T) {
 }
 
 // checkNames checks that names, messages and facts hold nothing that a reader would not see.
-func checkNames(t *testing.T, s view.State) {
+func checkNames(t *testing.T, s runState) {
 	t.Helper()
 	names := append([]string{s.Command}, s.Labels...)
 	for _, f := range s.Facts {
@@ -124,7 +124,7 @@ func checkNames(t *testing.T, s view.State) {
 }
 
 // checkRuns checks that the runs of a program cover it.
-func checkRuns(t *testing.T, key string, c view.Code) {
+func checkRuns(t *testing.T, key string, c programText) {
 	t.Helper()
 	if c.Runs == nil {
 		return
@@ -132,7 +132,7 @@ func checkRuns(t *testing.T, key string, c view.Code) {
 	sum := 0
 	for i := 0; i < len(c.Runs); i += 2 {
 		sum += c.Runs[i]
-		if class := c.Runs[i+1]; c.Runs[i] <= 0 || class < view.Plain || class > view.Operator {
+		if class := c.Runs[i+1]; c.Runs[i] <= 0 || class < tokenPlain || class > tokenOperator {
 			t.Errorf("%s: a run of length %d and class %d", key, c.Runs[i], class)
 		}
 	}
@@ -144,7 +144,7 @@ func checkRuns(t *testing.T, key string, c view.Code) {
 // Programs of Python are coloured, and what is too long is not.
 func TestColours(t *testing.T) {
 	program := "def f(x):\n    return \"a\" + str(1)  # é\n"
-	code, ok := tell(program).Program(tell(program).State(view.Cursor{}).Line[0].Program)
+	code, ok := tell(program).Program(tell(program).State(rowCursor{}).Line[0].Program)
 	if !ok || len(code.Runs) < 10 {
 		t.Fatalf("runs %v of %q", code.Runs, code.Text)
 	}
@@ -152,14 +152,14 @@ func TestColours(t *testing.T) {
 	for i := 1; i < len(code.Runs); i += 2 {
 		classes[code.Runs[i]] = true
 	}
-	for _, want := range []int{view.Keyword, view.String, view.Comment, view.Number, view.Function} {
+	for _, want := range []int{tokenKeyword, tokenString, tokenComment, tokenNumber, tokenFunction} {
 		if !classes[want] {
 			t.Errorf("no run of class %d in %v", want, code.Runs)
 		}
 	}
 	for _, long := range []string{strings.Repeat(program, 2000), program + strings.Repeat("x", 5000)} {
 		l := tell(long)
-		if code, _ := l.Program(l.State(view.Cursor{}).Line[0].Program); code.Runs != nil {
+		if code, _ := l.Program(l.State(rowCursor{}).Line[0].Program); code.Runs != nil {
 			t.Errorf("a program of %d bytes is coloured", len(long))
 		}
 	}
@@ -188,7 +188,7 @@ func TestDiff(t *testing.T) {
 		{"more than is compared", strings.Repeat("x", 3<<20), "y", 100, "@"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
-			l := view.NewLog("1", "")
+			l := newLog("1", "")
 			for key, text := range map[string]string{"a": tt.before, "b": tt.after} {
 				l.Add(journal.Record{Kind: journal.Program, Key: key, Text: text})
 			}
@@ -202,7 +202,7 @@ func TestDiff(t *testing.T) {
 			}
 		})
 	}
-	l := view.NewLog("1", "")
+	l := newLog("1", "")
 	if l.Diff("a", "b") != nil {
 		t.Error("a diff of programs that are not there")
 	}

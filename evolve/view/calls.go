@@ -63,7 +63,7 @@ func pullOf(r journal.Record) int {
 }
 
 // call takes in a record about a call.
-func (l *Log) call(r journal.Record) {
+func (l *runLog) call(r journal.Record) {
 	id := callID{r.Key, r.N}
 	c := &l.calls
 	open := c.open[id]
@@ -89,7 +89,7 @@ func (l *Log) call(r journal.Record) {
 }
 
 // endCall takes in how a call ended. Its record has all of its attempts, those too that were noted one by one.
-func (l *Log) endCall(id callID, was *call, r journal.Record) {
+func (l *runLog) endCall(id callID, was *call, r journal.Record) {
 	if r.Reply == nil {
 		return
 	}
@@ -117,7 +117,7 @@ func (l *Log) endCall(id callID, was *call, r journal.Record) {
 }
 
 // charge adds attempts of a call that has ended to the sums.
-func (l *Log) charge(attempts []llm.Attempt, was *call) cost {
+func (l *runLog) charge(attempts []llm.Attempt, was *call) cost {
 	c := &l.calls
 	sum, class := c.prices.call(attempts)
 	c.spent = c.spent.plus(sum)
@@ -160,7 +160,7 @@ func (c *calls) take(id callID) (ended, bool) {
 
 // cut ends all calls that are under way because their process is gone. What ended of them was paid for, and what did
 // not is lost: it may have been paid for, and nobody knows.
-func (l *Log) cut() {
+func (l *runLog) cut() {
 	c := &l.calls
 	for _, open := range c.open {
 		if len(open.tried) > 0 {

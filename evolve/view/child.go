@@ -16,7 +16,7 @@ const plainRewrite = "rewrite"
 
 // child takes in a child of a pull. If a run that was cut short makes a child again, there are two records of it. The
 // last one tells how the run went on, and takes the row of the first.
-func (l *Log) child(r journal.Record) {
+func (l *runLog) child(r journal.Record) {
 	if r.Pull == nil || r.Child == nil {
 		return
 	}
@@ -53,7 +53,7 @@ func (l *Log) child(r journal.Record) {
 }
 
 // birth returns the ID of a child in its search, and those of its parents. The parents are a list of its own.
-func (l *Log) birth(p *pull, r journal.Record) (id int, parents []int) {
+func (l *runLog) birth(p *pull, r journal.Record) (id int, parents []int) {
 	a, search := &l.arms[p.arm], r.Labels["search"]
 	parents = make([]int, len(r.Parents))
 	for i, parent := range r.Parents {
@@ -64,7 +64,7 @@ func (l *Log) birth(p *pull, r journal.Record) (id int, parents []int) {
 
 // stepOf moves a pull on to the step that a child names. A pull of several steps has improved on what the search had
 // before each of them. Journals of earlier versions name no step.
-func (l *Log) stepOf(p *pull, step int) {
+func (l *runLog) stepOf(p *pull, step int) {
 	if a := &l.arms[p.arm]; step > 0 && step != p.step {
 		if p.step > 0 && len(p.rows) > 0 {
 			p.before = a.best
@@ -74,7 +74,7 @@ func (l *Log) stepOf(p *pull, step int) {
 }
 
 // row returns the row of a child.
-func (l *Log) row(p *pull, r journal.Record, from ended, known bool) row {
+func (l *runLog) row(p *pull, r journal.Record, from ended, known bool) row {
 	c := row{
 		arm: p.arm, pull: *r.Pull, step: p.step, index: *r.Child, id: r.ID, parents: r.Parents,
 		operator: l.labels.of(cmp.Or(short(r.Operator), plainRewrite)), model: -1, stand: l.stand(r.Labels),
@@ -92,7 +92,7 @@ func (l *Log) row(p *pull, r journal.Record, from ended, known bool) row {
 }
 
 // same reports whether two rows tell the same of a child.
-func (l *Log) same(a, b row) bool {
+func (l *runLog) same(a, b row) bool {
 	return a.id == b.id && a.state == b.state && a.program == b.program && a.operator == b.operator && a.stand == b.stand &&
 		scoreOf(a) == scoreOf(b) && slices.Equal(a.parents, b.parents)
 }
@@ -106,39 +106,39 @@ func scoreOf(c row) scored {
 
 // states are the numbers of what journals call the states of children.
 var states = map[journal.State]int{
-	journal.StateValid: Valid, journal.StateInvalid: Invalid, journal.StateUnparsed: Unparsed,
-	journal.StateFailed: Failed, journal.StateRefused: Refused, journal.StateAbandoned: Abandoned,
+	journal.StateValid: childValid, journal.StateInvalid: childInvalid, journal.StateUnparsed: childUnparsed,
+	journal.StateFailed: childFailed, journal.StateRefused: childRefused, journal.StateAbandoned: childAbandoned,
 }
 
 // became says what became of a child, and why it has no score. Journals of earlier versions do not tell, and then it
 // follows from what else is known of its program.
-func (l *Log) became(r journal.Record, from ended, known bool) (state int, reason string) {
+func (l *runLog) became(r journal.Record, from ended, known bool) (state int, reason string) {
 	if state, told := states[r.State]; told {
 		return state, cmp.Or(short(r.Reason), from.reason)
 	}
 	switch why, judged := l.programs.verdict(shortKey(r.Program)); {
 	case r.Valid:
-		return Valid, ""
+		return childValid, ""
 	case r.Program != "" && judged:
-		return Invalid, why
+		return childInvalid, why
 	case r.Program != "":
-		return Refused, "it was not evaluated"
+		return childRefused, "it was not evaluated"
 	case known && from.kind == journal.Failure:
-		return Failed, from.reason
+		return childFailed, from.reason
 	}
-	return Unparsed, "no program came of it"
+	return childUnparsed, "no program came of it"
 }
 
 // A stand is where a child stands: the labels of its cell and of its island, -1 for none.
 type stand struct{ cell, island int }
 
 // stand returns where a child with these labels stands.
-func (l *Log) stand(labels map[string]string) stand {
+func (l *runLog) stand(labels map[string]string) stand {
 	return stand{l.place("cell", labels), l.place("island", labels)}
 }
 
 // place returns the label of the place of a kind.
-func (l *Log) place(kind string, labels map[string]string) int {
+func (l *runLog) place(kind string, labels map[string]string) int {
 	name := short(labels[kind])
 	if name == "" {
 		return -1
@@ -164,7 +164,7 @@ func coordinates(name string) []int {
 }
 
 // entry returns what ledgers book of a child.
-func (l *Log) entry(p *pull, a *arm, c row, at int, spent cost) entry {
+func (l *runLog) entry(p *pull, a *arm, c row, at int, spent cost) entry {
 	is := scoreOf(c)
 	e := entry{row: at, operator: c.operator, model: c.model, arm: p.arm, spent: spent, valid: is.valid, improved: is.better(p.before)}
 	if parent := l.parentOf(a, c); is.valid && parent.valid {
@@ -174,7 +174,7 @@ func (l *Log) entry(p *pull, a *arm, c row, at int, spent cost) entry {
 }
 
 // labeled returns the labels that have ledgers.
-func (l *Log) labeled(labels map[string]string) (list []labeled) {
+func (l *runLog) labeled(labels map[string]string) (list []labeled) {
 	for _, kind := range shared.Labels() {
 		if name := shared.Label(labels[kind]); name != "" {
 			list = append(list, labeled{kind, l.labels.of(name)})
@@ -184,7 +184,7 @@ func (l *Log) labeled(labels map[string]string) (list []labeled) {
 }
 
 // parentOf returns what the program scored that a child was made from first, as far as that is known.
-func (l *Log) parentOf(a *arm, c row) scored {
+func (l *runLog) parentOf(a *arm, c row) scored {
 	if len(c.parents) == 0 {
 		return scored{}
 	}
@@ -199,7 +199,7 @@ func (l *Log) parentOf(a *arm, c row) scored {
 }
 
 // settled returns the row from which on children may change: the first of a pull that is not over.
-func (l *Log) settled() int {
+func (l *runLog) settled() int {
 	first := l.rows.len()
 	for p := range maps.Values(l.pulls) {
 		first = min(first, p.first)

@@ -23,23 +23,23 @@ const (
 // own.
 type shown struct {
 	mu    sync.Mutex
-	codes map[string]Code
+	codes map[string]programText
 	size  int // of codes, in bytes of text
-	diffs map[[2]string][]Change
+	diffs map[[2]string][]lineChange
 }
 
 // mostShown is how many bytes of coloured programs are kept.
 const mostShown = 4 << 20
 
 // code returns a text with its colours. Equal texts have one key, so they are coloured once.
-func (s *shown) code(key, text, language string) Code {
+func (s *shown) code(key, text, language string) programText {
 	s.mu.Lock()
 	code, ok := s.codes[key]
 	s.mu.Unlock()
 	if ok {
 		return code
 	}
-	code = Code{text, colours(text, language)}
+	code = programText{text, colours(text, language)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.size += len(text); s.size > mostShown {
@@ -50,7 +50,7 @@ func (s *shown) code(key, text, language string) Code {
 	return code
 }
 
-// colours returns the runs of a text (see [Code]), nil if it is too long to be coloured or its language is not known.
+// colours returns the runs of a text (see programText), nil if it is too long to be coloured or its language is not known.
 func colours(text, language string) []int {
 	lexer := lexerOf(language)
 	if lexer == nil {
@@ -80,7 +80,7 @@ func colours(text, language string) []int {
 		rest = rest[len(value):]
 		runs = appendRun(runs, value, class(token.Type))
 	}
-	return appendRun(runs, rest, Plain)
+	return appendRun(runs, rest, tokenPlain)
 }
 
 // appendRun adds text of a class. Neighbours of one class are one run.
@@ -112,21 +112,21 @@ func hasLongLine(text string) bool {
 func class(t chroma.TokenType) int {
 	switch {
 	case t.InCategory(chroma.Keyword):
-		return Keyword
+		return tokenKeyword
 	case t.InSubCategory(chroma.LiteralString):
-		return String
+		return tokenString
 	case t.InSubCategory(chroma.LiteralNumber):
-		return Number
+		return tokenNumber
 	case t.InCategory(chroma.Comment):
-		return Comment
+		return tokenComment
 	case t == chroma.NameFunction, t == chroma.NameClass:
-		return Function
+		return tokenFunction
 	case t.InSubCategory(chroma.NameBuiltin):
-		return Builtin
+		return tokenBuiltin
 	case t.InCategory(chroma.Operator):
-		return Operator
+		return tokenOperator
 	}
-	return Plain
+	return tokenPlain
 }
 
 // lexerOf returns the lexer of a language, nil if there is none.

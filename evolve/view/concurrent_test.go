@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"bytes"
@@ -6,19 +6,17 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/evoalloc/evoalloc/evolve/view"
 )
 
 // Pages are read while records come in. It is for the race detector, and checks that no page sees a column that is longer
 // than another.
 func TestStateWhileRecordsComeIn(t *testing.T) {
-	l := view.NewLog("1", "made")
+	l := newLog("1", "made")
 	done := make(chan struct{})
 	var readers sync.WaitGroup
 	for range 2 {
 		readers.Go(func() {
-			var from view.Cursor
+			var from rowCursor
 			for {
 				s := l.State(from)
 				lengths := []int{len(s.Children.Arm), len(s.Children.Score), len(s.Children.Program), len(s.Children.Money), len(s.Children.Parents)}
@@ -39,12 +37,12 @@ func TestStateWhileRecordsComeIn(t *testing.T) {
 	}
 	history(400, programLines, l.Add)
 	var page bytes.Buffer
-	if err := view.Report(&page, view.Page{Runs: []view.State{l.State(view.Cursor{})}}); err != nil {
+	if err := render(&page, pageData{Runs: []runState{l.State(rowCursor{})}}); err != nil {
 		t.Error(err)
 	}
 	close(done)
 	readers.Wait()
-	if n := len(l.State(view.Cursor{}).Children.ID); n != 400 {
+	if n := len(l.State(rowCursor{}).Children.ID); n != 400 {
 		t.Errorf("%d children, want 400", n)
 	}
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // diff returns the changes between two of the texts, nil if one of them is not there. It computes them once.
-func (s *shown) diff(from, to string, texts map[string]string) []Change {
+func (s *shown) diff(from, to string, texts map[string]string) []lineChange {
 	before, ok := texts[from]
 	after, found := texts[to]
 	if !ok || !found {
@@ -44,16 +44,16 @@ func (s *shown) diff(from, to string, texts map[string]string) []Change {
 
 // diff returns how after differs from before, by line. It is never nil, so that "they are equal" is told from "it is
 // not known".
-func diff(before, after string) []Change {
+func diff(before, after string) []lineChange {
 	if len(before)+len(after) > mostCompared || strings.Count(before, "\n")+strings.Count(after, "\n") > mostLines {
-		return []Change{leftOut("%d and %d bytes are too many to be compared by line", len(before), len(after))}
+		return []lineChange{leftOut("%d and %d bytes are too many to be compared by line", len(before), len(after))}
 	}
 	before, after = endLine(before), endLine(after)
 	unified, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, after), diffContext)
 	if err != nil {
-		return []Change{leftOut("they cannot be compared: %v", err)}
+		return []lineChange{leftOut("they cannot be compared: %v", err)}
 	}
-	d := differ{changes: []Change{}}
+	d := differ{changes: []lineChange{}}
 	for _, h := range unified.Hunks {
 		d.hunk(h)
 	}
@@ -64,8 +64,8 @@ func diff(before, after string) []Change {
 }
 
 // leftOut is a Change that stands for lines that are not shown.
-func leftOut(format string, args ...any) Change {
-	return Change{Op: "@", Text: fmt.Sprintf(format, args...)}
+func leftOut(format string, args ...any) lineChange {
+	return lineChange{Op: "@", Text: fmt.Sprintf(format, args...)}
 }
 
 // endLine ends the last line of a text. Whether it was ended makes no difference to a program, and would be a change.
@@ -78,7 +78,7 @@ func endLine(s string) string {
 
 // A differ collects the changes of a diff.
 type differ struct {
-	changes       []Change
+	changes       []lineChange
 	before, after int // the numbers of the next lines; 0 at the beginning
 	size          int // of the texts so far
 	full          bool
@@ -120,7 +120,7 @@ func (d *differ) line(op, text string) {
 		if last := len(d.changes) - 1; last >= 0 && d.changes[last].Op == op {
 			d.changes[last].Text += text
 		} else {
-			d.changes = append(d.changes, Change{Op: op, Text: text, Old: d.before, New: d.after})
+			d.changes = append(d.changes, lineChange{Op: op, Text: text, Old: d.before, New: d.after})
 		}
 	}
 	if op != "+" {

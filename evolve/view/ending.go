@@ -16,13 +16,13 @@ type ending struct {
 }
 
 // stop takes in that the run is over.
-func (l *Log) stop(r journal.Record) {
+func (l *runLog) stop(r journal.Record) {
 	l.end = ending{stop: evolve.Stop(r.Stop), limit: r.Limit}
 	l.notes.add(l.clock.now(), "stop", l.end.words())
 }
 
 // pause takes in that a process ended its part and the run can go on.
-func (l *Log) pause(r journal.Record) {
+func (l *runLog) pause(r journal.Record) {
 	l.end = ending{stop: evolve.Stop(r.Stop)}
 	if r.Error != nil {
 		l.end.why = short(r.Error.Text)
@@ -32,7 +32,7 @@ func (l *Log) pause(r journal.Record) {
 
 // incarnation takes in that another process goes on with the run. A run that is over stays so: to make it again only
 // reads it.
-func (l *Log) incarnation(r journal.Record) {
+func (l *runLog) incarnation(r journal.Record) {
 	l.cut()
 	l.clock.part(r.Time)
 	if r.Command != "" {
@@ -46,8 +46,8 @@ func (l *Log) incarnation(r journal.Record) {
 	}
 }
 
-// status returns the Status of a State.
-func (l *Log) status() string {
+// status returns the Status of a runState.
+func (l *runLog) status() string {
 	switch {
 	case l.end.stop == evolve.StopCanceled || l.end.stop == evolve.StopError:
 		return string(l.end.stop)

@@ -13,7 +13,7 @@ import (
 )
 
 // facts are the answer that the page begins with.
-func (l *Log) facts() []Fact {
+func (l *runLog) facts() []Fact {
 	facts := l.whatRan()
 	facts = append(facts, l.bestFact(), l.endFact())
 	facts = append(facts, l.costFacts()...)
@@ -29,7 +29,7 @@ const mostSettings = 100
 
 // whatRan says what the run was given. The header's fields are the program's own, so their names are not known here
 // but for a few that programs share.
-func (l *Log) whatRan() []Fact {
+func (l *runLog) whatRan() []Fact {
 	var facts []Fact
 	header := l.config.header
 	for _, f := range []struct{ name, field string }{{"Task", "task"}, {"Search", "search"}, {"Model", "model"}} {
@@ -95,7 +95,7 @@ func withHash(s string) (name, more string) {
 }
 
 // best returns the best score of the run, and the row that has it: -1 for an initial program.
-func (l *Log) best() (best scored, at int) {
+func (l *runLog) best() (best scored, at int) {
 	at = -1
 	for _, a := range l.arms {
 		if a.start.better(best) {
@@ -109,7 +109,7 @@ func (l *Log) best() (best scored, at int) {
 }
 
 // bestFact says what the best score is, and how much more than the initial program's.
-func (l *Log) bestFact() Fact {
+func (l *runLog) bestFact() Fact {
 	best, at := l.best()
 	f := Fact{Name: "Best score", Value: "none yet"}
 	if !best.valid {
@@ -131,7 +131,7 @@ func (l *Log) bestFact() Fact {
 }
 
 // endFact says why the run stopped.
-func (l *Log) endFact() Fact {
+func (l *runLog) endFact() Fact {
 	f := Fact{Name: "Stopped", Value: l.end.words()}
 	switch l.status() {
 	case "running":
@@ -145,7 +145,7 @@ func (l *Log) endFact() Fact {
 }
 
 // costFacts say what the run cost, by class.
-func (l *Log) costFacts() []Fact {
+func (l *runLog) costFacts() []Fact {
 	c := &l.calls
 	facts := []Fact{{Name: "Calls", Value: count(c.spent.calls) + " answered", Note: l.callNote()}}
 	for _, kind := range []struct {
@@ -167,7 +167,7 @@ func (l *Log) costFacts() []Fact {
 var classNames = map[llm.Class]string{llm.Real: "answered", llm.Stall: "stalled", llm.Errored: "failed", llm.GivenUp: "given up"}
 
 // callNote says how the calls ended that brought no answer.
-func (l *Log) callNote() string {
+func (l *runLog) callNote() string {
 	var parts []string
 	for _, class := range llm.Classes() {
 		if class != llm.Real {
@@ -195,7 +195,7 @@ func (c *calls) shares(of func(cost) string) string {
 }
 
 // timeFact says how long the run took.
-func (l *Log) timeFact() Fact {
+func (l *runLog) timeFact() Fact {
 	f := Fact{Name: "Time", Value: duration(l.clock.now())}
 	if l.clock.parts > 1 {
 		f.Note = fmt.Sprintf("in %d parts, without %s in which no process ran", l.clock.parts, duration(l.clock.idle))

@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"strings"
@@ -7,22 +7,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/view"
+
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // What a run was given is told in words: hashes are short and apart from names, and long numbers are grouped.
 func TestFactsAreReadable(t *testing.T) {
 	digest := strings.Repeat("e527", 16)
-	l := view.NewLog("1", "run")
+	l := newLog("1", "run")
 	for _, r := range []journal.Record{
 		{Kind: journal.Header, Fingerprint: journal.Fingerprint{"task": "cp, programs and prompt " + digest, "model": "a, b", "search": digest, "seeds": "40, " + digest[:16], "flops": "1000000000000000000"}},
 		{Kind: journal.Completion, Key: "1", Reply: &llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 956_000, CompletionTokens: 507}}}}},
 	} {
 		l.Add(r)
 	}
-	s := l.State(view.Cursor{})
-	for _, want := range []view.Fact{
+	s := l.State(rowCursor{})
+	for _, want := range []Fact{
 		{Name: "Task", Value: "cp", Note: "programs and prompt e527e527e527"},
 		{Name: "Model", Value: "a, b"},
 		{Name: "Search", Value: "e527e527e527"},

@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"bytes"
@@ -13,8 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/evoalloc/evoalloc/evolve/view"
 )
 
 var update = flag.Bool("update", false, "write the golden file, and the run that it shows if that is not there")
@@ -60,8 +58,8 @@ func TestReportGolden(t *testing.T) {
 	}
 	var files [2]bytes.Buffer
 	for i := range files {
-		page := view.Page{Title: "A small run", Runs: []view.State{read(t, journalPath).Saved()}}
-		if err := view.Report(&files[i], page); err != nil {
+		page := pageData{Title: "A small run", Runs: []runState{read(t, journalPath).Saved()}}
+		if err := render(&files[i], page); err != nil {
 			t.Fatal(err)
 		}
 	}

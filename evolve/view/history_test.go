@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/view"
+
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// fact returns a fact of a State.
-func fact(t *testing.T, s view.State, name string) view.Fact {
+// fact returns a fact of a runState.
+func fact(t *testing.T, s runState, name string) Fact {
 	t.Helper()
 	for _, f := range s.Facts {
 		if f.Name == name {
@@ -21,7 +21,7 @@ func fact(t *testing.T, s view.State, name string) view.Fact {
 		}
 	}
 	t.Fatalf("no fact %q in %v", name, s.Facts)
-	return view.Fact{}
+	return Fact{}
 }
 
 // A journal from before records named calls, states and what searches begin with shows what it has.
@@ -35,7 +35,7 @@ func TestEarlierJournal(t *testing.T) {
 	}
 	for i, program := range s.Children.Program {
 		scored := s.Children.Score[i] != nil
-		if scored != (s.Children.State[i] == view.Valid) || program == "" && s.Children.State[i] != view.Unparsed {
+		if scored != (s.Children.State[i] == childValid) || program == "" && s.Children.State[i] != childUnparsed {
 			t.Errorf("row %d with program %q has the state %d and the reason %q", i, program, s.Children.State[i], s.Children.Reason[i])
 		}
 	}
@@ -47,7 +47,7 @@ func TestEarlierJournal(t *testing.T) {
 // A search may allocate to searches of its own, each of which counts its children from 1. A child's parents are those of
 // its own one.
 func TestSearchesWithin(t *testing.T) {
-	l := view.NewLog("1", "within")
+	l := newLog("1", "within")
 	for pull, c := range []struct {
 		search    string
 		id        int
@@ -59,12 +59,12 @@ func TestSearchesWithin(t *testing.T) {
 		l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: new(int)})
 		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: new(int), Step: 1, ID: c.id, Parents: []int{c.parent}, Labels: map[string]string{"search": c.search},
 			Program: strings.Repeat(c.search, c.id), State: journal.StateValid, Valid: true, Score: c.score})
-		s := l.State(view.Cursor{}).Children
+		s := l.State(rowCursor{}).Children
 		if s.ID[pull] != c.wantID || s.Parents[pull][0] != c.wantKnown {
 			t.Errorf("child %d of search %s is %d with the parent %d, want %d with %d", c.id, c.search, s.ID[pull], s.Parents[pull][0], c.wantID, c.wantKnown)
 		}
 	}
-	if line := l.State(view.Cursor{}).Line; len(line) != 2 || line[0].Program != "1" || line[1].Program != "11" {
+	if line := l.State(rowCursor{}).Line; len(line) != 2 || line[0].Program != "1" || line[1].Program != "11" {
 		t.Errorf("the line is %+v, want the two programs of search 1", line)
 	}
 }
@@ -89,7 +89,7 @@ func TestTwoRunsInOneFile(t *testing.T) {
 		}
 		children, calls = children+9, calls+res.Calls
 	}
-	s := read(t, path).State(view.Cursor{})
+	s := read(t, path).State(rowCursor{})
 	if len(s.Arms) != 2 || s.Arms[1].Program != s.Arms[0].Program || !strings.Contains(s.Arms[1].Name, "run 2") {
 		t.Errorf("arms %+v", s.Arms)
 	}
@@ -113,12 +113,12 @@ func TestRaisedRun(t *testing.T) {
 	})
 	r := trial{path: path, arms: 1, n: 4, rounds: 8, model: stalling, stalls: 2}
 	r.run(t)
-	if s := read(t, path).State(view.Cursor{}); s.Status != "over" || !strings.Contains(fact(t, s, "Stopped").Value, "stalled") {
+	if s := read(t, path).State(rowCursor{}); s.Status != "over" || !strings.Contains(fact(t, s, "Stopped").Value, "stalled") {
 		t.Errorf("after the limit: status %q, stopped: %q", s.Status, fact(t, s, "Stopped").Value)
 	}
 	r.stalls = 1000
 	res := r.run(t)
-	s := read(t, path).State(view.Cursor{})
+	s := read(t, path).State(rowCursor{})
 	compareSums(t, s, res)
 	raised := 0
 	for _, n := range s.Messages {
@@ -138,7 +138,7 @@ func TestRaisedRun(t *testing.T) {
 
 // Children stand in their cells and islands, each with its best.
 func TestPlaces(t *testing.T) {
-	l := view.NewLog("1", "")
+	l := newLog("1", "")
 	pull, arm := 0, 0
 	l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
 	for i, c := range []struct {
@@ -151,7 +151,7 @@ func TestPlaces(t *testing.T) {
 	}
 	check := func() {
 		t.Helper()
-		s := l.State(view.Cursor{})
+		s := l.State(rowCursor{})
 		if len(s.Places) != 2 || s.Children.Cell[3] != -1 || s.Children.Island[3] != -1 {
 			t.Fatalf("places %+v of the children %v", s.Places, s.Children)
 		}
@@ -170,21 +170,21 @@ func TestPlaces(t *testing.T) {
 
 // A child that is made again keeps its row, and pages that have the first one keep that as it was.
 func TestChildMadeAgain(t *testing.T) {
-	l := view.NewLog("1", "")
+	l := newLog("1", "")
 	pull, arm, index := 0, 0, 0
 	l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
 	given := journal.Record{Kind: journal.Child, Pull: &pull, Child: &index, ID: 1, Step: 1, State: journal.StateAbandoned, Reason: "stopped"}
 	l.Add(given)
-	first := l.State(view.Cursor{})
+	first := l.State(rowCursor{})
 	l.Add(journal.Record{Kind: journal.Pause, Stop: "canceled"})
 	made := given
 	made.State, made.Valid, made.Score, made.Reason = journal.StateValid, true, 3, ""
 	l.Add(made)
 	s := l.State(first.Next)
-	if len(s.Children.ID) != 1 || s.Children.State[0] != view.Valid || len(s.Best) != 1 {
+	if len(s.Children.ID) != 1 || s.Children.State[0] != childValid || len(s.Best) != 1 {
 		t.Errorf("made again: %+v, best %v", s.Children, s.Best)
 	}
-	if first.Children.State[0] != view.Abandoned || first.Children.Score[0] != nil {
+	if first.Children.State[0] != childAbandoned || first.Children.Score[0] != nil {
 		t.Errorf("the page that was sent before changed: %+v", first.Children)
 	}
 	if rows := s.Ledgers[0].Rows; len(rows) != 1 || rows[0].Children != 1 || rows[0].Valid != 1 {

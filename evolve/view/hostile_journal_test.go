@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/view"
+
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -78,7 +78,7 @@ func hostileJournals() []hostileJournal {
 func TestHostileNumbers(t *testing.T) {
 	for _, tt := range hostileJournals() {
 		t.Run(tt.reason, func(t *testing.T) {
-			l := view.NewLog("1", "hostile")
+			l := newLog("1", "hostile")
 			l.Add(journal.Record{Kind: journal.Draw, Pull: ptr(0), Arm: ptr(0)})
 			for _, r := range tt.records {
 				if l.Add(r); r.Kind == journal.Run {
@@ -86,7 +86,7 @@ func TestHostileNumbers(t *testing.T) {
 				}
 			}
 			l.Saved()
-			data, err := json.Marshal(l.State(view.Cursor{Children: math.MaxInt, Rounds: math.MinInt}))
+			data, err := json.Marshal(l.State(rowCursor{Children: math.MaxInt, Rounds: math.MinInt}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/view"
+
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -73,14 +73,14 @@ func kill(t *testing.T, path string, children int) {
 func TestKilledRunIsOneHistory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.journal")
 	kill(t, path, 6)
-	if s := read(t, path).State(view.Cursor{}); s.Status != "stopped" || s.Flying == 0 {
+	if s := read(t, path).State(rowCursor{}); s.Status != "stopped" || s.Flying == 0 {
 		t.Errorf("after a kill the status is %q with %d calls under way", s.Status, s.Flying)
 	}
 	const pause = 300 // milliseconds
 	time.Sleep(pause * time.Millisecond)
 	kill(t, path, 20)
 	res := killedTrial(path).run(t)
-	s := read(t, path).State(view.Cursor{})
+	s := read(t, path).State(rowCursor{})
 	compareSums(t, s, res)
 	lost := 0
 	for _, n := range s.Messages {

@@ -27,7 +27,7 @@ const everything = "everything"
 
 // A tally is one row of a ledger while it grows.
 type tally struct {
-	LedgerRow
+	ledgerRow
 	lifts shared.Lifts
 }
 
@@ -99,8 +99,8 @@ func (t *tally) spend(c cost) {
 }
 
 // row returns the row as the page shows it, with its lift also in standard deviations of all lifts.
-func (t *tally) row(name string, all shared.Lifts) LedgerRow {
-	r := t.LedgerRow
+func (t *tally) row(name string, all shared.Lifts) ledgerRow {
+	r := t.ledgerRow
 	r.Name, r.Lift, r.LiftSE, r.LiftSD = name, t.lifts.Mean(), t.lifts.SE(), t.lifts.In(all)
 	return r
 }
@@ -116,7 +116,7 @@ func finite(v float64) float64 {
 
 // ledgerList returns the ledgers that have rows. Children of pulls that are not over may be made again, so they are
 // added to copies of the rows each time.
-func (l *Log) ledgerList() []Ledger {
+func (l *runLog) ledgerList() []ledgerTable {
 	now := ledgers{maps.Clone(l.ledgers.kinds)}
 	for _, number := range slices.Sorted(maps.Keys(l.pulls)) {
 		p := l.pulls[number]
@@ -124,9 +124,9 @@ func (l *Log) ledgerList() []Ledger {
 			now.add(p.entries[at])
 		}
 	}
-	list := []Ledger{}
+	list := []ledgerTable{}
 	for _, kind := range ledgerKinds {
-		ledger := Ledger{Kind: kind}
+		ledger := ledgerTable{Kind: kind}
 		for _, number := range now.numbers(kind) {
 			t := now.kinds[ledgerKey{kind, number}]
 			ledger.Rows = append(ledger.Rows, t.row(l.ledgerName(kind, number), now.kinds[ledgerKey{everything, 0}].lifts))
@@ -149,7 +149,7 @@ func (l *ledgers) numbers(kind string) (numbers []int) {
 	return numbers
 }
 
-func (l *Log) ledgerName(kind string, number int) string {
+func (l *runLog) ledgerName(kind string, number int) string {
 	if kind == "search" {
 		return l.arms[number].name
 	}

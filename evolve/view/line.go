@@ -6,13 +6,13 @@ import "slices"
 const mostSteps = 200
 
 // line returns the programs from the initial one to the best, without their diffs.
-func (l *Log) line() []Step {
+func (l *runLog) line() []lineStep {
 	if len(l.rows.ranking) == 0 {
-		return []Step{}
+		return []lineStep{}
 	}
 	at := l.rows.ranking[0]
 	a := &l.arms[l.rows.Arm[at]]
-	steps := []Step{}
+	steps := []lineStep{}
 	for len(steps) < mostSteps {
 		steps = append(steps, l.step(at))
 		parents := l.rows.Parents[at]
@@ -26,15 +26,15 @@ func (l *Log) line() []Step {
 		at = parent
 	}
 	if a.program != "" {
-		steps = append(steps, Step{Row: -1, Arm: l.rows.Arm[at], Score: a.start.score, Program: a.program, Operator: "initial", Diff: []Change{}})
+		steps = append(steps, lineStep{Row: -1, Arm: l.rows.Arm[at], Score: a.start.score, Program: a.program, Operator: "initial", Diff: []lineChange{}})
 	}
 	slices.Reverse(steps)
 	return steps
 }
 
 // step returns one child as a step of the line.
-func (l *Log) step(at int) Step {
-	s := Step{Row: at, Arm: l.rows.Arm[at], Operator: l.labels.names[l.rows.Operator[at]], Program: l.rows.Program[at], Said: l.programs.said[at]}
+func (l *runLog) step(at int) lineStep {
+	s := lineStep{Row: at, Arm: l.rows.Arm[at], Operator: l.labels.names[l.rows.Operator[at]], Program: l.rows.Program[at], Said: l.programs.said[at]}
 	if l.rows.Score[at] != nil {
 		s.Score = *l.rows.Score[at]
 	}
@@ -44,9 +44,9 @@ func (l *Log) step(at int) Step {
 	return s
 }
 
-// fillLine fills in the diffs. It is called without the lock of the Log, as diffs take time and a run must not wait for
+// fillLine fills in the diffs. It is called without the lock of the runLog, as diffs take time and a run must not wait for
 // them. Most of them are known from the last time, and looked up under one lock: a page asks for 200 of them.
-func (l *Log) fillLine(steps []Step) {
+func (l *runLog) fillLine(steps []lineStep) {
 	l.shown.known(steps)
 	var keys []string
 	for i := 1; i < len(steps); i++ {
@@ -63,7 +63,7 @@ func (l *Log) fillLine(steps []Step) {
 }
 
 // known fills in the diffs that are kept.
-func (s *shown) known(steps []Step) {
+func (s *shown) known(steps []lineStep) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := 1; i < len(steps); i++ {

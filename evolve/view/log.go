@@ -8,15 +8,15 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// A Log turns the records of a journal into what the page shows. It takes records one at a time, in their order, while
+// A runLog turns the records of a journal into what the page shows. It takes records one at a time, in their order, while
 // a run goes on or from a file, and keeps what the page needs and not the records: 40,000 children of 2 kB each take
-// some tens of MB, most of them programs (see [KeptText]).
+// some tens of MB, most of them programs (see keptText).
 //
 // A file with several runs is one history, in which each run's searches come after those of the runs before it. A run
 // that was killed and went on is one history as well, without the time in which no process ran.
 //
-// A Log is safe for concurrent use. Add is cheap, because it is called where a run waits for it.
-type Log struct {
+// A runLog is safe for concurrent use. Add is cheap, because it is called where a run waits for it.
+type runLog struct {
 	id, name string
 
 	mu       sync.Mutex // of all below
@@ -41,18 +41,18 @@ type Log struct {
 	shown shown // what is drawn of programs: it has a lock of its own
 }
 
-// NewLog returns an empty Log of the run that pages call id, which is part of addresses, and people call name.
-func NewLog(id, name string) *Log {
-	l := &Log{id: id, name: name, pulls: map[int]*pull{}, labels: newLabels(), calls: newCalls(), ledgers: newLedgers(),
+// newLog returns an empty runLog of the run that pages call id, which is part of addresses, and people call name.
+func newLog(id, name string) *runLog {
+	l := &runLog{id: id, name: name, pulls: map[int]*pull{}, labels: newLabels(), calls: newCalls(), ledgers: newLedgers(),
 		servers: newServers(), places: newPlaces(), notes: newNotes(), programs: newPrograms(), rows: newRows()}
-	l.shown.diffs = map[[2]string][]Change{}
-	l.shown.codes = map[string]Code{}
+	l.shown.diffs = map[[2]string][]lineChange{}
+	l.shown.codes = map[string]programText{}
 	return l
 }
 
 // SetLive says whether a process works on the run now. A journal does not tell a run that goes on from one that was
 // killed. A run that is not live and has no end counts as stopped.
-func (l *Log) SetLive(live bool) {
+func (l *runLog) SetLive(live bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.live = live
@@ -60,7 +60,7 @@ func (l *Log) SetLive(live bool) {
 
 // Add takes in the next record. Records of kinds that the page does not show are passed over, so that a page can be
 // made of a newer version's journal.
-func (l *Log) Add(r journal.Record) {
+func (l *runLog) Add(r journal.Record) {
 	if r.Kind == journal.CaughtUp { // which stands in no file
 		return
 	}
@@ -121,17 +121,17 @@ func numbers(r journal.Record) journal.Record {
 
 // State returns what the page shows, with the children and rounds from the given place on. Its cost grows with what
 // is new and not with the run.
-func (l *Log) State(from Cursor) State {
+func (l *runLog) State(from rowCursor) runState {
 	l.mu.Lock()
-	s := State{
+	s := runState{
 		ID: l.id, Name: l.name, Status: l.status(), Begun: l.clock.begun, Now: l.clock.last,
 		Facts: l.facts(), Command: l.config.repeat, Meters: l.meters.list(l), Flying: l.calls.flying(),
 		Arms: l.armList(), Labels: l.labels.list(), Best: l.rows.top(), Line: l.line(),
 		Ledgers: l.ledgerList(), Endpoints: l.servers.list(), Places: l.placeList(), Messages: l.notes.list(),
-		Programs: map[string]Code{},
+		Programs: map[string]programText{},
 	}
-	s.From = Cursor{min(max(from.Children, 0), l.rows.len()), l.rounds.from(from.Rounds)}
-	s.Next = Cursor{l.settled(), l.rounds.settled()}
+	s.From = rowCursor{min(max(from.Children, 0), l.rows.len()), l.rounds.from(from.Rounds)}
+	s.Next = rowCursor{l.settled(), l.rounds.settled()}
 	s.Children = l.rows.since(s.From.Children)
 	s.Rounds = l.rounds.since(s.From.Rounds)
 	l.mu.Unlock()
@@ -140,17 +140,17 @@ func (l *Log) State(from Cursor) State {
 }
 
 // Program returns the text of a program that the page knows by key, coloured. It returns false if no program of the
-// run has that key, or its text is neither kept (see [KeptText]) nor in the Source.
-func (l *Log) Program(key string) (Code, bool) {
+// run has that key, or its text is neither kept (see keptText) nor in the Source.
+func (l *runLog) Program(key string) (programText, bool) {
 	text, ok := l.texts([]string{key})[key]
 	if !ok {
-		return Code{}, false
+		return programText{}, false
 	}
 	return l.coloured(key, text), true
 }
 
 // coloured returns the text of a program with its colours.
-func (l *Log) coloured(key, text string) Code {
+func (l *runLog) coloured(key, text string) programText {
 	l.mu.Lock()
 	language := l.programs.language
 	l.mu.Unlock()
@@ -159,16 +159,16 @@ func (l *Log) coloured(key, text string) Code {
 
 // Diff returns how the program with key to differs from the one with key from; nil if the text of one of them is not
 // known.
-func (l *Log) Diff(from, to string) []Change {
+func (l *runLog) Diff(from, to string) []lineChange {
 	return l.shown.diff(from, to, l.texts([]string{from, to}))
 }
 
 // texts returns the texts of programs by key, as far as they are known. All that are not kept are asked of the source at
-// once, as it may read a whole journal for them, but not more than [KeptText].
-func (l *Log) texts(keys []string) map[string]string {
+// once, as it may read a whole journal for them, but not more than keptText.
+func (l *runLog) texts(keys []string) map[string]string {
 	texts := make(map[string]string, len(keys))
 	var missing []string
-	room := KeptText
+	room := keptText
 	l.mu.Lock()
 	for _, key := range keys {
 		switch p := l.programs.all[key]; {
@@ -187,16 +187,16 @@ func (l *Log) texts(keys []string) map[string]string {
 	return texts
 }
 
-// SetSource says where the texts come from that the Log does not keep (see [KeptText]), such as [Texts] of the journal: by
+// SetSource says where the texts come from that the runLog does not keep (see keptText), such as journalTexts of the journal: by
 // key, without those that are not there. It is called without a lock held, and may take its time.
-func (l *Log) SetSource(source func(keys []string) map[string]string) {
+func (l *runLog) SetSource(source func(keys []string) map[string]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.source = source
 }
 
-// Texts returns a source of the programs of the journal at path. It reads the file once each time it is called.
-func Texts(path string) func(keys []string) map[string]string {
+// journalTexts returns a source of the programs of the journal at path. It reads the file once each time it is called.
+func journalTexts(path string) func(keys []string) map[string]string {
 	return func(keys []string) map[string]string {
 		wanted := make(map[string]bool, len(keys))
 		for _, key := range keys {

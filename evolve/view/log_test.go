@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
-	"github.com/evoalloc/evoalloc/evolve/view"
+
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // meter returns what a meter has spent, 0 if it is not there.
-func meter(s view.State, name string) float64 {
+func meter(s runState, name string) float64 {
 	for _, m := range s.Meters {
 		if m.Name == name {
 			return m.Spent
@@ -27,7 +27,7 @@ func meter(s view.State, name string) float64 {
 	return 0
 }
 
-// The sums of a State are those of the Result of the same run.
+// The sums of a runState are those of the Result of the same run.
 func TestSumsAreTheResults(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -44,23 +44,23 @@ func TestSumsAreTheResults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.path = filepath.Join(t.TempDir(), "run.journal")
 			res := tt.run(t)
-			compareSums(t, read(t, tt.path).State(view.Cursor{}), res)
+			compareSums(t, read(t, tt.path).State(rowCursor{}), res)
 		})
 	}
 }
 
 // sent counts the children that were sent. One that the budget had no room for is a row of the page and not in a result.
-func sent(c view.Children) (n int) {
+func sent(c childColumns) (n int) {
 	for i, state := range c.State {
-		if state != view.Refused || c.Program[i] != "" {
+		if state != childRefused || c.Program[i] != "" {
 			n++
 		}
 	}
 	return n
 }
 
-// compareSums compares a State with the Result of the same run, and what earlier incarnations paid for.
-func compareSums(t *testing.T, s view.State, res *evolve.Result) {
+// compareSums compares a runState with the Result of the same run, and what earlier incarnations paid for.
+func compareSums(t *testing.T, s runState, res *evolve.Result) {
 	t.Helper()
 	all := func(yield func([]llm.Attempt) bool) {
 		for call := range res.EachCall {
@@ -111,7 +111,7 @@ func compareSums(t *testing.T, s view.State, res *evolve.Result) {
 func TestLedgersAddUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.journal")
 	res := trial{path: path, arms: 3, n: 4, rounds: 12}.run(t)
-	s := read(t, path).State(view.Cursor{})
+	s := read(t, path).State(rowCursor{})
 	improved := 0
 	for _, a := range res.Arms {
 		for _, g := range a.Generations {
@@ -123,11 +123,11 @@ func TestLedgersAddUp(t *testing.T) {
 		}
 	}
 	for _, l := range s.Ledgers {
-		var sum view.LedgerRow
+		var sum ledgerRow
 		for _, r := range l.Rows {
 			sum.Children, sum.Valid, sum.Improved = sum.Children+r.Children, sum.Valid+r.Valid, sum.Improved+r.Improved
 			sum.Calls, sum.Tokens, sum.FLOPs = sum.Calls+r.Calls, sum.Tokens+r.Tokens, sum.FLOPs+r.FLOPs
-			if r.Lift == 0 || r.LiftSE <= 0 || s.Children.State[r.Last] != view.Valid {
+			if r.Lift == 0 || r.LiftSE <= 0 || s.Children.State[r.Last] != childValid {
 				t.Errorf("%s: row %+v", l.Kind, r)
 			}
 		}
@@ -153,8 +153,8 @@ func TestPiecesAreTheWhole(t *testing.T) {
 	r.run(t)
 	r.observe = nil
 	r.run(t)
-	l := view.NewLog("1", "run")
-	var page view.State
+	l := newLog("1", "run")
+	var page runState
 	for rec, err := range journal.Read(path) {
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +168,7 @@ func TestPiecesAreTheWhole(t *testing.T) {
 		page.Rounds.Over = append(page.Rounds.Over[:s.From.Rounds:s.From.Rounds], s.Rounds.Over...)
 		page.Next = s.Next
 	}
-	whole := l.State(view.Cursor{})
+	whole := l.State(rowCursor{})
 	for _, diff := range []string{cmp.Diff(whole.Children.ID, page.Children.ID), cmp.Diff(whole.Children.State, page.Children.State),
 		cmp.Diff(whole.Children.Program, page.Children.Program), cmp.Diff(whole.Rounds.Reward, page.Rounds.Reward), cmp.Diff(whole.Rounds.Over, page.Rounds.Over)} {
 		if diff != "" {
@@ -192,13 +192,13 @@ func TestResumedRunIsOneHistory(t *testing.T) {
 			}
 		}
 		r.run(t)
-		if s := read(t, path).State(view.Cursor{}); s.Status != "canceled" {
+		if s := read(t, path).State(rowCursor{}); s.Status != "canceled" {
 			t.Errorf("after a cancel the status is %q", s.Status)
 		}
 	}
 	r.observe = nil
 	res := r.run(t)
-	s := read(t, path).State(view.Cursor{})
+	s := read(t, path).State(rowCursor{})
 	compareSums(t, s, res)
 	if s.Status != "over" {
 		t.Errorf("status %q, want over", s.Status)

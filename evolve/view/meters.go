@@ -37,7 +37,7 @@ func amountsOf(a journal.Amounts) amounts {
 }
 
 // spent returns what the run has spent.
-func (l *Log) spent() amounts {
+func (l *runLog) spent() amounts {
 	c := l.calls.spent
 	return amounts{float64(c.calls), float64(c.tokens), c.flops, c.money, float64(l.meters.evaluations), l.meters.evalTime.Seconds(),
 		float64(l.calls.stalls), float64(len(l.rounds.Arm)), float64(l.clock.now()) / 1000, float64(l.meters.tuned)}
@@ -67,11 +67,11 @@ func (m *meters) rate(i int, now int64, spent amounts) float64 {
 }
 
 // list returns the meters: those of limits, and those of sums that are not 0. The time is among the facts.
-func (m *meters) list(l *Log) []Meter {
-	list := []Meter{}
+func (m *meters) list(l *runLog) []meterState {
+	list := []meterState{}
 	spent, now := l.spent(), l.clock.now()
 	for i, name := range meterNames {
-		meter := Meter{Name: name.name, Unit: name.unit, Spent: spent[i], Limit: l.config.limit(name.limit), Rate: finite(m.rate(i, now, spent))}
+		meter := meterState{Name: name.name, Unit: name.unit, Spent: spent[i], Limit: l.config.limit(name.limit), Rate: finite(m.rate(i, now, spent))}
 		if m.told != nil {
 			meter.Reserved = finite(amountsOf(m.told.Reserved)[i])
 			if meter.Limit > 0 { // what the budget counts is what its limit ends, and more than was seen to be used

@@ -4,8 +4,8 @@ import "slices"
 
 // notes are what befell a run, equal ones counted and not repeated. A server that fails says the same thousands of times.
 type notes struct {
-	all   []*Note
-	index map[[2]string]*Note
+	all   []*message
+	index map[[2]string]*message
 	more  int // distinct ones that were left out
 }
 
@@ -13,7 +13,7 @@ type notes struct {
 // the request, a time) must not fill the memory.
 const mostNotes = 200
 
-func newNotes() notes { return notes{index: map[[2]string]*Note{}} }
+func newNotes() notes { return notes{index: map[[2]string]*message{}} }
 
 // add counts a message, and keeps when it came last.
 func (n *notes) add(now int64, kind, text string) {
@@ -29,32 +29,32 @@ func (n *notes) add(now int64, kind, text string) {
 		n.more++
 		return
 	}
-	note = &Note{Time: now, Kind: kind, Text: text, Count: 1}
+	note = &message{Time: now, Kind: kind, Text: text, Count: 1}
 	n.index[key] = note
 	n.all = append(n.all, note)
 }
 
 // list returns the messages by time.
-func (n *notes) list() []Note {
+func (n *notes) list() []message {
 	list := n.copied()
-	slices.SortStableFunc(list, func(a, b Note) int { return int(a.Time - b.Time) })
+	slices.SortStableFunc(list, func(a, b message) int { return int(a.Time - b.Time) })
 	return list
 }
 
 // frequent returns the messages, the most frequent first.
-func (n *notes) frequent() []Note {
+func (n *notes) frequent() []message {
 	list := n.copied()
-	slices.SortStableFunc(list, func(a, b Note) int { return b.Count - a.Count })
+	slices.SortStableFunc(list, func(a, b message) int { return b.Count - a.Count })
 	return list
 }
 
-func (n *notes) copied() []Note {
-	list := make([]Note, 0, len(n.all))
+func (n *notes) copied() []message {
+	list := make([]message, 0, len(n.all))
 	for _, note := range n.all {
 		list = append(list, *note)
 	}
 	if n.more > 0 {
-		list = append(list, Note{Kind: "more", Text: "other messages, each with words of its own", Count: n.more})
+		list = append(list, message{Kind: "more", Text: "other messages, each with words of its own", Count: n.more})
 	}
 	return list
 }

@@ -64,7 +64,7 @@ func policy(live bool) string {
 
 // sheet is what the template shows. Its methods are for readers without JavaScript.
 type sheet struct {
-	Page
+	pageData
 	Policy string
 	Style  template.CSS
 	Script template.JS
@@ -80,8 +80,8 @@ var layout = sync.OnceValue(func() *template.Template {
 
 // render writes the page with its data to w. A live page asks its server for the data, so it has none of its own and
 // needs no secret to be sent.
-func render(w io.Writer, p Page) error {
-	s := sheet{Page: p, Policy: policy(p.Live), Script: template.JS(script()), Style: template.CSS(uplot.Style + string(file("page.css")))}
+func render(w io.Writer, p pageData) error {
+	s := sheet{pageData: p, Policy: policy(p.Live), Script: template.JS(script()), Style: template.CSS(uplot.Style + string(file("page.css")))}
 	if !p.Live {
 		data, err := pack(p)
 		if err != nil {
@@ -97,7 +97,7 @@ func render(w io.Writer, p Page) error {
 
 // pack returns p as JSON, compressed, in base64. The same page makes the same bytes. The best compression was tried and
 // dropped: it takes five times as long and saves less than 2 %.
-func pack(p Page) (string, error) {
+func pack(p pageData) (string, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	if err := json.NewEncoder(z).Encode(p); err != nil {
@@ -124,7 +124,7 @@ func shortLine(s string) string {
 const plainProgram = 64 << 10
 
 // bestProgram returns the text of the run's best program, cut to [plainProgram], and "" if the page does not have it.
-func bestProgram(s State) string {
+func bestProgram(s runState) string {
 	if len(s.Best) == 0 || s.Best[0] >= len(s.Children.Program) {
 		return ""
 	}

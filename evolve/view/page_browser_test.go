@@ -10,7 +10,7 @@ import (
 )
 
 // reported opens a saved report in a browser and waits until its script has shown it.
-func reported(t testing.TB, p Page) *browsertest.Tab {
+func reported(t testing.TB, p pageData) *browsertest.Tab {
 	t.Helper()
 	tab := browsertest.Open(t)
 	tab.Go(saved(t, p))
@@ -19,7 +19,7 @@ func reported(t testing.TB, p Page) *browsertest.Tab {
 }
 
 // saved writes a report to a file and returns its address.
-func saved(t testing.TB, p Page) string {
+func saved(t testing.TB, p pageData) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := render(&b, p); err != nil {
@@ -41,7 +41,7 @@ func unharmed(t testing.TB, tab *browsertest.Tab) {
 }
 
 func TestReportShowsARun(t *testing.T) {
-	tab := reported(t, Page{Title: "A run", Runs: []State{synthetic(400, 4, 1)}})
+	tab := reported(t, pageData{Title: "A run", Runs: []runState{synthetic(400, 4, 1)}})
 	unharmed(t, tab)
 	for what, script := range map[string]string{
 		"the best score":        "document.querySelector('#answer dd').textContent !== ''",

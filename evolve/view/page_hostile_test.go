@@ -34,9 +34,9 @@ var hostile = map[string]string{
 	"the names of objects":          `__proto__`,
 }
 
-// hostileState has a text in every field that holds one. A long one is whole where a Log does not cut it, but once for each
+// hostileState has a text in every field that holds one. A long one is whole where a runLog does not cut it, but once for each
 // kind of field, as most of the test's time goes into packing and unpacking it.
-func hostileState(long string) State {
+func hostileState(long string) runState {
 	s := synthetic(60, 2, 3)
 	text := long[:min(len(long), 4<<10)]
 	s.ID, s.Name, s.Command, s.Status = text, text, text, text
@@ -52,18 +52,18 @@ func hostileState(long string) State {
 		}
 	}
 	s.Facts = append(s.Facts, Fact{text, text, text})
-	s.Meters = append(s.Meters, Meter{Name: text, Unit: text, Spent: 1, Limit: 2, Rate: 1})
+	s.Meters = append(s.Meters, meterState{Name: text, Unit: text, Spent: 1, Limit: 2, Rate: 1})
 	best := s.Children.Program[s.Best[0]]
-	s.Programs[best] = Code{Text: long, Runs: []int{1, Keyword, 1, String}}
+	s.Programs[best] = programText{Text: long, Runs: []int{1, tokenKeyword, 1, tokenString}}
 	for i := range s.Line {
 		s.Line[i].Operator, s.Line[i].Model, s.Line[i].Said = text, text, text
-		s.Line[i].Diff = []Change{{"-", text, 1, 1}, {"+", text, 1, 1}, {"@", text, 1, 1}, {text, text, 1, 1}}
+		s.Line[i].Diff = []lineChange{{"-", text, 1, 1}, {"+", text, 1, 1}, {"@", text, 1, 1}, {text, text, 1, 1}}
 	}
 	s.Line[len(s.Line)-1].Diff[0].Text = long
-	s.Ledgers = []Ledger{{text, []LedgerRow{{Name: text, Children: 1}}}}
-	s.Endpoints = []Endpoint{{Name: text, Statuses: map[string]int{text: 1}, Errors: []Note{{Text: text, Kind: text, Count: 1}}}}
-	s.Places = []Place{{Kind: "cell", Name: text, At: []int{0, 0}, Row: s.Best[0]}, {Kind: text, Name: text, Row: -1}}
-	s.Messages = []Note{{Kind: text, Text: long, Count: 1}}
+	s.Ledgers = []ledgerTable{{text, []ledgerRow{{Name: text, Children: 1}}}}
+	s.Endpoints = []endpointState{{Name: text, Statuses: map[string]int{text: 1}, Errors: []message{{Text: text, Kind: text, Count: 1}}}}
+	s.Places = []placeState{{Kind: "cell", Name: text, At: []int{0, 0}, Row: s.Best[0]}, {Kind: text, Name: text, Row: -1}}
+	s.Messages = []message{{Kind: text, Text: long, Count: 1}}
 	return s
 }
 
@@ -77,7 +77,7 @@ func hostileStudy(text string) Study {
 // Whatever a program or a message holds, it is shown as text: nothing in it runs or is loaded, and the page goes on working.
 // Each text has a run and a study of its own in one page.
 func TestHostileTextIsShownAsText(t *testing.T) {
-	p := Page{Title: strings.Join(slices.Collect(maps.Values(hostile)), " ")}
+	p := pageData{Title: strings.Join(slices.Collect(maps.Values(hostile)), " ")}
 	reasons := slices.Sorted(maps.Keys(hostile))
 	for _, reason := range reasons {
 		p.Runs = append(p.Runs, hostileState(hostile[reason]))
@@ -112,8 +112,8 @@ func looksHarmless(t *testing.T, tab *browsertest.Tab, where string) {
 func TestUnseenCharactersAreNamed(t *testing.T) {
 	s := synthetic(60, 2, 3)
 	key := s.Children.Program[s.Best[0]]
-	s.Programs[key] = Code{Text: "a\u202eb\x1bc\U000e0041d\n" + strings.Repeat("y", 1<<20)}
-	tab := reported(t, Page{Title: "t", Runs: []State{s}})
+	s.Programs[key] = programText{Text: "a\u202eb\x1bc\U000e0041d\n" + strings.Repeat("y", 1<<20)}
+	tab := reported(t, pageData{Title: "t", Runs: []runState{s}})
 	browsertest.Eval[bool](tab, "document.querySelector('#best tbody tr').click(), true")
 	tab.Wait("document.querySelector('#candidate .code')")
 	shown := browsertest.Eval[string](tab, "document.querySelector('#candidate .code').textContent")
@@ -129,7 +129,7 @@ func TestUnseenCharactersAreNamed(t *testing.T) {
 func TestHostileTextWithoutScripts(t *testing.T) {
 	for reason, text := range hostile {
 		var b bytes.Buffer
-		if err := render(&b, Page{Title: text, Runs: []State{hostileState(text)}, Studies: []Study{hostileStudy(text)}}); err != nil {
+		if err := render(&b, pageData{Title: text, Runs: []runState{hostileState(text)}, Studies: []Study{hostileStudy(text)}}); err != nil {
 			t.Fatalf("%s: %v", reason, err)
 		}
 		if n := strings.Count(b.String(), "<script"); n != 2 {

@@ -17,7 +17,7 @@ var measure = flag.Bool("measure", false, "time the page of 40,000 candidates in
 // it says little.
 func TestLargeReport(t *testing.T) {
 	const children = 40_000
-	p := Page{Title: "A large run", Runs: []State{synthetic(children, 10, 2)}}
+	p := pageData{Title: "A large run", Runs: []runState{synthetic(children, 10, 2)}}
 	address := saved(t, p)
 	tab := browsertest.Open(t)
 	begun := time.Now()
@@ -27,7 +27,7 @@ func TestLargeReport(t *testing.T) {
 	unharmed(t, tab)
 	valid := 0
 	for _, state := range p.Runs[0].Children.State {
-		if state == Valid {
+		if state == childValid {
 			valid++
 		}
 	}

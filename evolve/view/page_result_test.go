@@ -15,7 +15,7 @@ func TestUnknownChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := FromResult("1", "ei_C64.json", data)
+	s, err := fromResult("1", "ei_C64.json", data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestUnknownChanges(t *testing.T) {
 			t.Errorf("step %d: the changes are %v, and cannot be known", i+1, step.Diff)
 		}
 	}
-	tab := reported(t, Page{Title: "A result", Runs: []State{s}})
+	tab := reported(t, pageData{Title: "A result", Runs: []runState{s}})
 	for i := range s.Line {
 		tab.Click("[data-step='" + string(rune('0'+i)) + "']")
 		tab.Wait("document.querySelector('[data-step=\"" + string(rune('0'+i)) + "\"][aria-selected=true]')")

@@ -10,7 +10,7 @@ import (
 func TestAnotherRunIsShownWhole(t *testing.T) {
 	first, second := synthetic(400, 4, 1), synthetic(100, 2, 5)
 	first.ID, second.ID = "1", "2"
-	tab := reported(t, Page{Title: "Runs", Runs: []State{first, second}})
+	tab := reported(t, pageData{Title: "Runs", Runs: []runState{first, second}})
 	browsertest.Eval[bool](tab, `(['lineage', 'generations'].forEach(part => {
 		const search = [...document.querySelectorAll('#' + part + ' label')].find(l => l.textContent.startsWith('search')).querySelector('select');
 		search.value = '3';
@@ -34,7 +34,7 @@ func TestAnotherRunIsShownWhole(t *testing.T) {
 
 // A page with a study opens at it, and its tab can be seen among many.
 func TestStudyComesFirst(t *testing.T) {
-	p := Page{Title: "Many", Studies: []Study{{Name: "the study", Facts: []Fact{{Name: "Runs", Value: "24"}}}}}
+	p := pageData{Title: "Many", Studies: []Study{{Name: "the study", Facts: []Fact{{Name: "Runs", Value: "24"}}}}}
 	for range 24 {
 		p.Runs = append(p.Runs, synthetic(20, 2, 1))
 	}

@@ -24,7 +24,7 @@ func TestScreenshots(t *testing.T) {
 	if *shots == "" {
 		t.Skip("asked for with -shots")
 	}
-	p := Page{Title: "evoalloc", Runs: []State{synthetic(400, 4, 1)}}
+	p := pageData{Title: "evoalloc", Runs: []runState{synthetic(400, 4, 1)}}
 	if *journals != "" {
 		p.Runs = nil
 		for _, path := range strings.Split(*journals, ",") {
@@ -67,12 +67,12 @@ func TestScreenshots(t *testing.T) {
 }
 
 // recorded returns the state of a journal's run, as a report has it.
-func recorded(t *testing.T, path string) State {
+func recorded(t *testing.T, path string) runState {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}
-	l := NewLog(filepath.Base(path), strings.TrimSuffix(filepath.Base(path), ".journal"))
+	l := newLog(filepath.Base(path), strings.TrimSuffix(filepath.Base(path), ".journal"))
 	for r, err := range journal.Read(path) {
 		if err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ func focused(tab *browsertest.Tab) string {
 func TestKeyboardReachesAll(t *testing.T) {
 	s := synthetic(400, 4, 1)
 	s.Best = append(s.Best, s.Children.ranked(s.Best[0])...)
-	tab := reported(t, Page{Title: "Keys", Runs: []State{s, synthetic(100, 2, 5)}})
+	tab := reported(t, pageData{Title: "Keys", Runs: []runState{s, synthetic(100, 2, 5)}})
 	tab.Keys("?")
 	tab.Wait("document.querySelector('dialog').open")
 	tab.Keys(keyEscape)
@@ -67,7 +67,7 @@ func TestKeyboardReachesAll(t *testing.T) {
 }
 
 // ranked returns the next best valid rows after the best.
-func (c Children) ranked(best int) (rows []int) {
+func (c childColumns) ranked(best int) (rows []int) {
 	for row, score := range c.Score {
 		if score != nil && row != best && len(rows) < 5 {
 			rows = append(rows, row)
@@ -79,7 +79,7 @@ func (c Children) ranked(best int) (rows []int) {
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "\\'") + "'" }
 
 func TestDarkModeAndPaper(t *testing.T) {
-	tab := reported(t, Page{Title: "Looks", Runs: []State{synthetic(400, 4, 1)}})
+	tab := reported(t, pageData{Title: "Looks", Runs: []runState{synthetic(400, 4, 1)}})
 	back := "getComputedStyle(document.body).backgroundColor"
 	figure := "document.querySelector('canvas.lineage').toDataURL()"
 	looks := map[string][2]string{}
@@ -105,7 +105,7 @@ func TestDarkModeAndPaper(t *testing.T) {
 func TestNarrowWindow(t *testing.T) {
 	tab := browsertest.Open(t)
 	tab.Size(360, 740)
-	tab.Go(saved(t, Page{Title: "A narrow window", Runs: []State{synthetic(400, 12, 1)}}))
+	tab.Go(saved(t, pageData{Title: "A narrow window", Runs: []runState{synthetic(400, 12, 1)}}))
 	tab.Wait("document.body.dataset.ready")
 	tab.Settle()
 	if wide := browsertest.Eval[int](tab, "document.documentElement.scrollWidth"); wide > 360 {
@@ -120,7 +120,7 @@ func TestNarrowWindow(t *testing.T) {
 func TestWithoutScriptsTheAnswerIsThere(t *testing.T) {
 	tab := browsertest.Open(t)
 	tab.WithoutScripts()
-	tab.Go(saved(t, Page{Title: "Plain", Runs: []State{synthetic(400, 4, 1)}}))
+	tab.Go(saved(t, pageData{Title: "Plain", Runs: []runState{synthetic(400, 4, 1)}}))
 	text := browsertest.Eval[string](tab, "document.body.innerText")
 	for _, want := range []string{"the budget of calls is spent", "go run ./examples/bandit", "400 calls", "return [1, 2];"} {
 		if !strings.Contains(text, want) {
@@ -134,7 +134,7 @@ func TestWithoutScriptsTheAnswerIsThere(t *testing.T) {
 func TestSavedFiles(t *testing.T) {
 	s := synthetic(400, 4, 1)
 	s.Arms[0].Name = `=1+1,"x"`
-	tab := reported(t, Page{Title: "Files", Runs: []State{s}})
+	tab := reported(t, pageData{Title: "Files", Runs: []runState{s}})
 	browsertest.Eval[bool](tab, `(window.files = [], URL.createObjectURL = b => { window.files.push(b); return 'data:,'; },
 		HTMLAnchorElement.prototype.click = function () { this.remove(); }, true)`)
 	take := func(selector string) string {

@@ -3,15 +3,15 @@ package view
 // places are the cells and islands that children were put in, by label.
 type places struct {
 	order []int // labels, in the order in which they came
-	all   map[int]Place
+	all   map[int]placeState
 }
 
-func newPlaces() places { return places{all: map[int]Place{}} }
+func newPlaces() places { return places{all: map[int]placeState{}} }
 
 // name says what the place with a label is. A grid's cell has coordinates.
 func (p *places) name(label int, kind, name string, at []int) {
 	if _, known := p.all[label]; !known {
-		p.all[label] = Place{Kind: kind, Name: name, At: at, Row: -1}
+		p.all[label] = placeState{Kind: kind, Name: name, At: at, Row: -1}
 		p.order = append(p.order, label)
 	}
 }
@@ -26,7 +26,7 @@ func (p *places) settle(r *rows, at int) {
 }
 
 // with returns the place with one more child.
-func (p Place) with(r *rows, at int) Place {
+func (p placeState) with(r *rows, at int) placeState {
 	p.Children++
 	if s := r.Score[at]; s != nil && (p.Row < 0 || *s > p.Score) {
 		p.Row, p.Score = at, *s
@@ -35,7 +35,7 @@ func (p Place) with(r *rows, at int) Place {
 }
 
 // placeList returns the places, with the children of pulls that are not over.
-func (l *Log) placeList() []Place {
+func (l *runLog) placeList() []placeState {
 	now := newPlaces()
 	for label, place := range l.places.all {
 		now.all[label] = place
@@ -45,7 +45,7 @@ func (l *Log) placeList() []Place {
 			now.settle(&l.rows, at)
 		}
 	}
-	list := []Place{}
+	list := []placeState{}
 	for _, label := range l.places.order {
 		list = append(list, now.all[label])
 	}

@@ -6,10 +6,10 @@ import (
 	shared "github.com/evoalloc/evoalloc/evolve/internal/ledgers"
 )
 
-// KeptText is how many bytes of programs a [Log] keeps. The initial programs and those that were the best of their
+// keptText is how many bytes of programs a runLog keeps. The initial programs and those that were the best of their
 // search when they came are kept first, and others as long as there is room: the oldest are dropped. What is not kept
-// comes from the source of [Log.SetSource].
-const KeptText = 32 << 20
+// comes from the source of runLog.SetSource.
+const keptText = 32 << 20
 
 // keyLength is how much of a program's hash names it in a page. 64 bits do not meet by chance in a run, and the whole
 // would be much of a page with 40,000 children.
@@ -57,7 +57,7 @@ func (p *programs) add(key, text string) {
 
 // drop forgets the oldest texts until the others fit.
 func (p *programs) drop() {
-	for p.kept > KeptText && len(p.queue) > 0 {
+	for p.kept > keptText && len(p.queue) > 0 {
 		key := p.queue[0]
 		p.queue = p.queue[1:]
 		if e := p.all[key]; !e.pinned {

@@ -17,25 +17,21 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// FromResult returns what a page shows of a result file of evolve/report, of one search or of a bandit over several. Such
-// a file has no programs, so the page has neither their texts nor their diffs, and says that name with the ending .journal
-// has them. It fails if data is something else.
-//
-// The file does not say when what ended, only how long each generation took. Those of searches that were in flight at
-// once are shown one after the other.
-func FromResult(id, name string, data []byte) (State, error) {
+// fromResult returns what a page shows of a result file of evolve/report: see [ReadResult]. It fails if data is something
+// else.
+func fromResult(id, name string, data []byte) (runState, error) {
 	b, err := parseResult(data)
 	if err != nil {
-		return State{}, fmt.Errorf("view: %s: %w", short(name), err)
+		return runState{}, err
 	}
-	t := teller{log: NewLog(id, name)}
+	t := teller{log: newLog(id, name)}
 	t.result(b)
-	s := t.log.State(Cursor{})
+	s := t.log.State(rowCursor{})
 	s.Texts = strings.TrimSuffix(short(name), ".json") + ".journal"
 	if len(s.Line) > 0 { // it begins with the initial program, of which the file has the score alone
 		arm := s.Line[0].Arm
-		first := Step{Row: -1, Arm: arm, Score: t.log.arms[arm].start.score, Operator: "initial", Diff: []Change{}}
-		s.Line = append([]Step{first}, s.Line...)
+		first := lineStep{Row: -1, Arm: arm, Score: t.log.arms[arm].start.score, Operator: "initial", Diff: []lineChange{}}
+		s.Line = append([]lineStep{first}, s.Line...)
 	}
 	s.Facts = append(s.Facts, auditFacts(b)...)
 	s.Ledgers = append(s.Ledgers, fileLedgers(b.Ledgers)...)
@@ -50,12 +46,12 @@ func FromResult(id, name string, data []byte) (State, error) {
 
 // fileLedgers returns the ledgers of labels, which the rows of children in a file do not have. By which call the last
 // improvement came is not in them.
-func fileLedgers(of report.Ledgers) (list []Ledger) {
+func fileLedgers(of report.Ledgers) (list []ledgerTable) {
 	for _, kind := range shared.Labels() {
-		l := Ledger{Kind: kind}
+		l := ledgerTable{Kind: kind}
 		for _, name := range slices.Sorted(maps.Keys(of[kind])) {
 			r := of[kind][name]
-			l.Rows = append(l.Rows, LedgerRow{Name: short(name), Children: r.Children, Valid: r.Valid, Improved: r.Improved,
+			l.Rows = append(l.Rows, ledgerRow{Name: short(name), Children: r.Children, Valid: r.Valid, Improved: r.Improved,
 				LiftSD: r.Lift, Last: -1, Calls: r.Calls, FLOPs: finite(r.FLOPs)})
 		}
 		if len(l.Rows) > 0 {
@@ -149,9 +145,9 @@ func heldOutFact(h *report.HeldOut) Fact {
 	return f
 }
 
-// A teller tells a Log of a result as a journal would have told of its run.
+// A teller tells a runLog of a result as a journal would have told of its run.
 type teller struct {
-	log   *Log
+	log   *runLog
 	now   float64 // seconds since the run began
 	calls int     // told
 }

@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve/report"
-	"github.com/evoalloc/evoalloc/evolve/view"
+
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -24,12 +24,12 @@ func TestFromResult(t *testing.T) {
 	if err := report.Write(&file, report.NewBandit(res, report.BanditHeader{Header: header, Algo: "ucb", Policy: "UCB1", ArmSeeds: []uint32{40, 41, 42}})); err != nil {
 		t.Fatal(err)
 	}
-	s, err := view.FromResult("1", "result.json", file.Bytes())
+	s, err := fromResult("1", "result.json", file.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	compareSums(t, s, res)
-	if want := read(t, path).State(view.Cursor{}); s.Status != want.Status || len(s.Ledgers) != len(want.Ledgers) {
+	if want := read(t, path).State(rowCursor{}); s.Status != want.Status || len(s.Ledgers) != len(want.Ledgers) {
 		t.Errorf("status %q and %d ledgers, the journal's are %q and %d", s.Status, len(s.Ledgers), want.Status, len(want.Ledgers))
 	}
 	if len(s.Programs) != 0 {
@@ -45,7 +45,7 @@ func TestFromResultOfOneSearch(t *testing.T) {
 	if err := report.Write(&file, report.NewGreedy(res, report.Header{Task: "sum", Model: adderModel, T: 4, N: 5}, 40)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := view.FromResult("1", "result.json", file.Bytes())
+	s, err := fromResult("1", "result.json", file.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestFromResultHeldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	heldOut := `{"held_out": {"score": 0.5, "searched_score": 0.75, "gap": {"mean": 0.25, "low": 0.125, "high": 0.375}, "note": "lower than chance explains"},`
-	s, err := view.FromResult("1", "x", []byte(strings.Replace(string(golden), "{", heldOut, 1)))
+	s, err := fromResult("1", "x", []byte(strings.Replace(string(golden), "{", heldOut, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestFromResultRefuses(t *testing.T) {
 		{"a round of a search that is not there", strings.Replace(string(golden), `"selections": [`, `"selections": [99, `, 1), "search 99"},
 		{"a round of a search below 0", strings.Replace(string(golden), `"selections": [`, `"selections": [-1, `, 1), "search -1"},
 	} {
-		if _, err := view.FromResult("1", "x\x1b[2J.json", []byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\x1b") {
+		if _, err := fromResult("1", "x\x1b[2J.json", []byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%s: %v, want one with %q", tt.name, err, tt.want)
 		}
 	}

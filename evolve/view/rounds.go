@@ -8,7 +8,7 @@ import (
 
 // rounds are the columns of the pulls.
 type rounds struct {
-	Rounds
+	roundColumns
 	open int // the first that is not over: all before it stay as they are
 }
 
@@ -40,8 +40,8 @@ func (r *rounds) settled() int { return r.open }
 func (r *rounds) from(row int) int { return min(max(row, 0), len(r.Arm)) }
 
 // since returns the rows from one on. They are copied, because a round changes when it ends.
-func (r *rounds) since(row int) Rounds {
-	return Rounds{
+func (r *rounds) since(row int) roundColumns {
+	return roundColumns{
 		Arm: slices.Clone(r.Arm[row:]), Prob: slices.Clone(r.Prob[row:]), Calls: slices.Clone(r.Calls[row:]),
 		Reward: slices.Clone(r.Reward[row:]), Over: slices.Clone(r.Over[row:]), Best: slices.Clone(r.Best[row:]),
 		Begin: slices.Clone(r.Begin[row:]), End: slices.Clone(r.End[row:]),

@@ -7,7 +7,7 @@ import (
 // rows are the columns of the children. Pages share them and do not copy them, so a row that changes is changed in copies
 // of the columns. That is rare: only a run that was cut short and went on makes a child again.
 type rows struct {
-	Children
+	childColumns
 	ranking []int // the best rows, best first, of distinct programs
 	shared  bool  // a page has a part of the columns
 }
@@ -17,7 +17,7 @@ const mostBest = 20
 
 // newRows returns columns that are empty and not null, as the script takes their lengths.
 func newRows() rows {
-	return rows{Children: Children{
+	return rows{childColumns: childColumns{
 		Arm: []int{}, Pull: []int{}, Step: []int{}, Index: []int{}, ID: []int{}, Parents: [][]int{}, Score: []*float64{}, State: []int{},
 		Operator: []int{}, Model: []int{}, Cell: []int{}, Island: []int{}, Program: []string{}, Reason: []string{}, Time: []int64{},
 		Calls: []int{}, Tokens: []int64{}, FLOPs: []float64{}, Money: []float64{},
@@ -109,20 +109,20 @@ func (r *rows) best() scored {
 func (r *rows) top() []int { return append([]int{}, r.ranking...) }
 
 // since returns the rows from one on.
-func (r *rows) since(from int) Children {
+func (r *rows) since(from int) childColumns {
 	r.shared = true
-	part := rows{Children: r.Children}
+	part := rows{childColumns: r.childColumns}
 	part.each(func(c column) { c.cut(from) })
 	if !slices.ContainsFunc(part.Samples, func(n int) bool { return n > 1 }) {
 		part.SD, part.Samples = nil, nil
 	}
-	return part.Children
+	return part.childColumns
 }
 
 // resize makes room for n rows.
 func (r *rows) resize(n int) { r.each(func(c column) { c.grow(n) }) }
 
-// A column is one of the lists of Children, of whatever type.
+// A column is one of the lists of childColumns, of whatever type.
 type column interface {
 	grow(n int)
 	detach()
@@ -131,7 +131,7 @@ type column interface {
 
 // each calls do for every column, so that none is forgotten where all are treated alike.
 func (r *rows) each(do func(column)) {
-	c := &r.Children
+	c := &r.childColumns
 	for _, ints := range []*[]int{&c.Arm, &c.Pull, &c.Step, &c.Index, &c.ID, &c.State, &c.Operator, &c.Model, &c.Cell, &c.Island, &c.Calls, &c.Samples} {
 		do((*list[int])(ints))
 	}

@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/view"
+
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -141,10 +141,10 @@ func (r trial) run(t testing.TB) *evolve.Result {
 	return res
 }
 
-// read returns a Log of the journal at path.
-func read(t testing.TB, path string) *view.Log {
+// read returns a runLog of the journal at path.
+func read(t testing.TB, path string) *runLog {
 	t.Helper()
-	l := view.NewLog("1", filepath.Base(path))
+	l := newLog("1", filepath.Base(path))
 	for r, err := range journal.Read(path) {
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package view_test
+package view
 
 import (
 	"encoding/json"
@@ -8,24 +8,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/view"
 )
 
 // A page has the samples of scores, also of parts that are read later, and nothing of them where each is of one evaluation.
 func TestSamples(t *testing.T) {
-	l := view.NewLog("1", "")
+	l := newLog("1", "")
 	pull, arm := 0, 0
 	l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
 	add := func(i, n int, sd float64) {
 		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &i, Step: 1, ID: i + 1, Valid: true, Score: 0.5, SD: sd, Samples: n, State: journal.StateValid})
 	}
 	add(0, 0, 0)
-	first := l.State(view.Cursor{})
+	first := l.State(rowCursor{})
 	if text, err := json.Marshal(first.Children); err != nil || strings.Contains(string(text), "samples") || strings.Contains(string(text), `"sd"`) {
 		t.Errorf("one evaluation: %s, %v", text, err)
 	}
 	add(1, 4, 0.25)
-	all := l.State(view.Cursor{}).Children
+	all := l.State(rowCursor{}).Children
 	if diff := cmp.Diff([]any{[]int{0, 4}, []float64{0, 0.25}}, []any{all.Samples, all.SD}); diff != "" {
 		t.Error(diff)
 	}

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// SavedText is how many bytes of programs a saved report has: those of the champion's line, then the best, then others
-// by score, as many as fit. [State.Omitted] says how many do not.
-const SavedText = 4 << 20
+// savedText is how many bytes of programs a saved report has: those of the champion's line, then the best, then others
+// by score, as many as fit. runState.Omitted says how many do not.
+const savedText = 4 << 20
 
 // mostSavedColours is how many bytes of them are coloured. The rest are shown plain, as a lexer takes
 // microseconds for a byte.
 const mostSavedColours = 128 << 10
 
-// Saved returns the whole State for a report, with programs.
-func (l *Log) Saved() State {
-	s := l.State(Cursor{})
+// Saved returns the whole runState for a report, with programs.
+func (l *runLog) Saved() runState {
+	s := l.State(rowCursor{})
 	keys, omitted := l.fitting(savedOrder(s))
 	s.Omitted = omitted
 	texts, colours := l.texts(keys), 0
@@ -25,7 +25,7 @@ func (l *Log) Saved() State {
 		case !ok:
 			s.Omitted++
 		case colours+len(text) > mostSavedColours:
-			s.Programs[key] = Code{Text: text}
+			s.Programs[key] = programText{Text: text}
 		default:
 			colours += len(text)
 			s.Programs[key] = l.coloured(key, text)
@@ -35,10 +35,10 @@ func (l *Log) Saved() State {
 }
 
 // fitting returns those of the keys, each once, whose texts fit into a report, and how many do not or have none.
-func (l *Log) fitting(keys []string) (fit []string, omitted int) {
+func (l *runLog) fitting(keys []string) (fit []string, omitted int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	seen, room := map[string]bool{"": true}, SavedText
+	seen, room := map[string]bool{"": true}, savedText
 	for _, key := range keys {
 		if seen[key] {
 			continue
@@ -55,8 +55,8 @@ func (l *Log) fitting(keys []string) (fit []string, omitted int) {
 	return fit, omitted
 }
 
-// savedOrder returns the keys of a State's programs, the most wanted first. A key may stand there twice.
-func savedOrder(s State) (keys []string) {
+// savedOrder returns the keys of a runState's programs, the most wanted first. A key may stand there twice.
+func savedOrder(s runState) (keys []string) {
 	for _, step := range s.Line {
 		keys = append(keys, step.Program)
 	}

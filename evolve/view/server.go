@@ -13,8 +13,8 @@ import (
 
 // Defaults and bounds of a [Server].
 const (
-	// DefaultReaders is how many pages may be open at once.
-	DefaultReaders = 64
+	// defaultReaders is how many pages may be open at once.
+	defaultReaders = 64
 	// DefaultAddr is where a Server listens: at a free port of the loopback interface, which other machines do not reach.
 	DefaultAddr = "127.0.0.1:0"
 )
@@ -47,7 +47,7 @@ type pace struct {
 
 func (c ServerConfig) withDefaults() ServerConfig {
 	c.Title = cmp.Or(c.Title, "evoalloc")
-	c.Readers = cmp.Or(c.Readers, DefaultReaders)
+	c.Readers = cmp.Or(c.Readers, defaultReaders)
 	c.pace.write = cmp.Or(c.pace.write, 10*time.Second)
 	c.pace.beat = cmp.Or(c.pace.beat, 15*time.Second)
 	c.pace.between = cmp.Or(c.pace.between, time.Second)

@@ -14,7 +14,7 @@ import (
 // shell returns the page without any run.
 func shell(title string) ([]byte, error) {
 	var b bytes.Buffer
-	err := render(&b, Page{Title: title, Live: true})
+	err := render(&b, pageData{Title: title, Live: true})
 	return b.Bytes(), err
 }
 
@@ -126,7 +126,7 @@ func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
 }
 
 // cursor returns which rows a page has.
-func cursor(r *http.Request) (c Cursor, ok bool) {
+func cursor(r *http.Request) (c rowCursor, ok bool) {
 	for name, to := range map[string]*int{"children": &c.Children, "rounds": &c.Rounds} {
 		text := r.FormValue(name)
 		if text == "" {
@@ -142,7 +142,7 @@ func cursor(r *http.Request) (c Cursor, ok bool) {
 }
 
 // also returns a run's state with what the Server knows of it beside what the journal says.
-func (s *Server) also(st State, read *reading) State {
+func (s *Server) also(st runState, read *reading) runState {
 	st.Messages = append(slices.Clip(st.Messages), read.notes(st.Now)...)
 	return st
 }

@@ -99,7 +99,7 @@ func look(b *testing.B, s *Server) {
 		return
 	}
 	defer a.Body.Close()
-	next := Cursor{}
+	next := rowCursor{}
 	for lines := bufio.NewScanner(a.Body); lines.Scan(); {
 		if lines.Text() == "" {
 			continue
@@ -108,7 +108,7 @@ func look(b *testing.B, s *Server) {
 		if ask(b, s, "/api/runs", &l) != nil || len(l.Runs) == 0 {
 			continue
 		}
-		var st struct{ Next Cursor }
+		var st struct{ Next rowCursor }
 		if ask(b, s, fmt.Sprintf("/api/state?run=%s&children=%d&rounds=%d", l.Runs[0].ID, next.Children, next.Rounds), &st) != nil {
 			return
 		}
@@ -164,7 +164,7 @@ func BenchmarkWatching(b *testing.B) {
 	b.Run("follow", func(b *testing.B) {
 		used := processor(b)
 		for b.Loop() {
-			r := &reading{log: NewLog("1", "run"), whole: make(chan struct{})}
+			r := &reading{log: newLog("1", "run"), whole: make(chan struct{})}
 			ctx, cancel := context.WithCancel(b.Context())
 			r.follow(ctx, path, cancel)
 		}

@@ -245,7 +245,7 @@ func TestReadersThatNeverRead(t *testing.T) {
 // programOf returns the key of a large program of the one run of s.
 func programOf(t testing.TB, s *Server) string {
 	t.Helper()
-	var st State
+	var st runState
 	until(t, "the run has a program", func() bool { st = state(t, s, only(t, s), ""); return len(st.Best) > 0 })
 	return st.Children.Program[st.Best[0]]
 }

@@ -35,7 +35,7 @@ func names(t testing.TB, s *Server) (list []string) {
 }
 
 // state returns what a page is sent of a run that has the rows before from.
-func state(t testing.TB, s *Server, id, from string) (st State) {
+func state(t testing.TB, s *Server, id, from string) (st runState) {
 	t.Helper()
 	status, body, _ := get(t, s, "/api/state?run="+id+from)
 	if err := json.Unmarshal(body, &st); err != nil || status != 200 {
@@ -52,13 +52,13 @@ func TestStateOfAFinishedRun(t *testing.T) {
 	if len(st.Children.Arm) != 24 || st.Status != "over" || st.ID != id || st.Name != "run" {
 		t.Errorf("%d children of %s %q, %s", len(st.Children.Arm), st.ID, st.Name, st.Status)
 	}
-	if rest := state(t, s, id, "&children=20&rounds=1"); len(rest.Children.Arm) != 4 || rest.From != (Cursor{20, 1}) || rest.Next != st.Next {
+	if rest := state(t, s, id, "&children=20&rounds=1"); len(rest.Children.Arm) != 4 || rest.From != (rowCursor{20, 1}) || rest.Next != st.Next {
 		t.Errorf("from child 20 and round 1: %d children from %v to %v", len(rest.Children.Arm), rest.From, rest.Next)
 	}
 	best := st.Best[0]
 	key := st.Children.Program[best]
 	status, body, _ := get(t, s, "/api/program?run="+id+"&key="+key)
-	var code Code
+	var code programText
 	if err := json.Unmarshal(body, &code); err != nil || status != 200 || code.Text == "" {
 		t.Errorf("the best program is %d %s: %v", status, body, err)
 	}
@@ -66,7 +66,7 @@ func TestStateOfAFinishedRun(t *testing.T) {
 		t.Errorf("a program that is not there is %d %s", status, body)
 	}
 	status, body, _ = get(t, s, "/api/diff?run="+id+"&from="+st.Arms[0].Program+"&to="+key)
-	var changes []Change
+	var changes []lineChange
 	if err := json.Unmarshal(body, &changes); err != nil || status != 200 || len(changes) == 0 {
 		t.Errorf("the difference is %d %s: %v", status, body, err)
 	}

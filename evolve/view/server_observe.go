@@ -102,7 +102,7 @@ func reason(c evolve.Child) string {
 }
 
 // take adds to log what was told since.
-func (t *telling) take(log *Log) {
+func (t *telling) take(log *runLog) {
 	t.mu.Lock()
 	records := t.records
 	t.records = nil

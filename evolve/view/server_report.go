@@ -33,11 +33,11 @@ func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	var err error
 	s.room.make(func() {
-		page := Page{Title: s.cfg.Title}
+		page := pageData{Title: s.cfg.Title}
 		for _, read := range all {
 			page.Runs = append(page.Runs, s.also(read.log.Saved(), read))
 		}
-		err = Report(&b, page)
+		err = render(&b, page)
 	})
 	if err != nil {
 		refuse(w, refusal{http.StatusInternalServerError, "the report cannot be made: " + err.Error()})

@@ -35,7 +35,7 @@ type tab struct {
 
 // A reading is a run's log, and what follows its journal.
 type reading struct {
-	log   *Log
+	log   *runLog
 	stop  func()        // ends following
 	whole chan struct{} // closed once all that the file held is read, or following has ended
 
@@ -69,7 +69,7 @@ func (s *Server) read(t *tab) *reading {
 	switch {
 	case t.reading != nil:
 	case t.told != nil:
-		t.reading = &reading{log: NewLog(t.id, t.name), whole: make(chan struct{}), stop: func() {}}
+		t.reading = &reading{log: newLog(t.id, t.name), whole: make(chan struct{}), stop: func() {}}
 		close(t.reading.whole) // there is nothing to wait for
 	default:
 		t.reading = s.follow(t.id, t.name, t.path)
@@ -91,8 +91,8 @@ func (s *Server) follow(id, name, path string) *reading {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &reading{log: NewLog(id, name), whole: make(chan struct{}), stop: cancel} // called by drop, and that by Close
-	r.log.SetSource(Texts(path))
+	r := &reading{log: newLog(id, name), whole: make(chan struct{}), stop: cancel} // called by drop, and that by Close
+	r.log.SetSource(journalTexts(path))
 	go func() {
 		defer end()
 		r.follow(ctx, path, s.news)
@@ -127,13 +127,13 @@ func (r *reading) fail(err error) {
 }
 
 // notes returns what is to be said of the reading beside what the journal says.
-func (r *reading) notes(now int64) []Note {
+func (r *reading) notes(now int64) []message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.fault == nil {
 		return nil
 	}
-	return []Note{{Time: now, Kind: "error", Text: r.fault.Error(), Count: 1}}
+	return []message{{Time: now, Kind: "error", Text: r.fault.Error(), Count: 1}}
 }
 
 // complete waits until all that the file held is read, but not longer than limit or ctx.

@@ -72,11 +72,11 @@ func (v *server) answered(took time.Duration) {
 }
 
 // list returns what the page shows of the endpoints, in the order in which they were asked first.
-func (s *servers) list() []Endpoint {
-	list := []Endpoint{}
+func (s *servers) list() []endpointState {
+	list := []endpointState{}
 	for _, name := range s.names {
 		v := s.all[name]
-		list = append(list, Endpoint{Name: name, Statuses: maps.Clone(v.statuses), Latency: median(v.latencies).Seconds(), Errors: v.errors.frequent()})
+		list = append(list, endpointState{Name: name, Statuses: maps.Clone(v.statuses), Latency: median(v.latencies).Seconds(), Errors: v.errors.frequent()})
 	}
 	return list
 }

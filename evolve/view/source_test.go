@@ -1,16 +1,14 @@
-package view_test
+package view
 
 import (
 	"fmt"
 	"testing"
-
-	"github.com/evoalloc/evoalloc/evolve/view"
 )
 
-// A Log asks for texts that it does not keep all at once, as each time may be a reading of a large journal.
+// A runLog asks for texts that it does not keep all at once, as each time may be a reading of a large journal.
 func TestSourceIsAskedAllAtOnce(t *testing.T) {
 	const children, lines = 600, 2000 // of 66 kB each
-	l := view.NewLog("1", "large")
+	l := newLog("1", "large")
 	history(children, lines, l.Add)
 	var asked [][]string
 	l.SetSource(func(keys []string) map[string]string {
@@ -21,7 +19,7 @@ func TestSourceIsAskedAllAtOnce(t *testing.T) {
 		}
 		return texts
 	})
-	s := l.State(view.Cursor{})
+	s := l.State(rowCursor{})
 	if len(asked) != 1 || len(asked[0]) < 10 {
 		t.Fatalf("a line of %d programs is asked for in %d parts", len(s.Line), len(asked))
 	}
@@ -30,7 +28,7 @@ func TestSourceIsAskedAllAtOnce(t *testing.T) {
 			t.Errorf("step %d of the line has no diff", i+1)
 		}
 	}
-	if l.State(view.Cursor{}); len(asked) != 1 {
+	if l.State(rowCursor{}); len(asked) != 1 {
 		t.Errorf("a line that is known is asked for %d times more", len(asked)-1)
 	}
 	if s = l.Saved(); len(asked) != 2 {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/evolve/view"
 	"github.com/evoalloc/evoalloc/examples/internal/analyze"
@@ -145,29 +144,14 @@ func (b *builder) journal(ctx context.Context, path string) error {
 	if !b.room(path) {
 		return nil
 	}
-	log := view.NewLog(b.nextID(), name(path))
-	log.SetSource(view.Texts(path))
-	if live, err := journal.InUse(path); err == nil {
-		log.SetLive(live)
+	run, err := view.ReadJournal(ctx, path, name(path))
+	switch {
+	case err != nil && run.Name == "":
+		return fmt.Errorf("report: %w", err)
+	case err != nil:
+		b.words = append(b.words, fmt.Sprintf("shown up to the damage: %v", err))
 	}
-	records := 0
-	for r, err := range journal.Read(path) {
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil && records == 0:
-			return fmt.Errorf("report: %w", err)
-		case err != nil:
-			b.words = append(b.words, fmt.Sprintf("shown up to the damage: %v", err))
-		default:
-			log.Add(r)
-			records++
-		}
-	}
-	if records == 0 {
-		return fmt.Errorf("report: %s: it has no record", path)
-	}
-	b.page.Runs = append(b.page.Runs, log.Saved())
+	b.page.Runs = append(b.page.Runs, run)
 	return nil
 }
 
@@ -176,18 +160,14 @@ func (b *builder) result(path string) error {
 	if !b.room(path) {
 		return nil
 	}
-	data, err := os.ReadFile(path)
+	run, err := view.ReadResult(path, name(path))
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
-	}
-	s, err := view.FromResult(b.nextID(), name(path), data)
-	if err != nil {
-		return fmt.Errorf("report: %s: %w", path, err)
 	}
 	if journal := strings.TrimSuffix(path, resultEnd) + journalEnd; exists(journal) {
 		b.words = append(b.words, fmt.Sprintf("%s has no programs: a report of %s shows them, and what each step changed", path, journal))
 	}
-	b.page.Runs = append(b.page.Runs, s)
+	b.page.Runs = append(b.page.Runs, run)
 	return nil
 }
 
@@ -224,9 +204,6 @@ func (b *builder) room(path string) bool {
 	}
 	return true
 }
-
-// nextID returns the ID of the next run in the page.
-func (b *builder) nextID() string { return fmt.Sprint(len(b.page.Runs) + 1) }
 
 // name returns how the page calls a file.
 func name(path string) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/pagetest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -93,8 +94,12 @@ func TestJournalBeforeResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := build(t, dir)
-	if len(b.page.Runs) != 1 || len(b.page.Runs[0].Programs) == 0 || len(b.words) != 0 {
-		t.Errorf("%d runs, said %q", len(b.page.Runs), b.words)
+	var page struct {
+		Runs []struct{ Programs map[string]any }
+	}
+	pagetest.Decode(t, b.page, &page)
+	if len(page.Runs) != 1 || len(page.Runs[0].Programs) == 0 || len(b.words) != 0 {
+		t.Errorf("%d runs, said %q", len(page.Runs), b.words)
 	}
 }
 
@@ -167,7 +172,9 @@ func TestResultNamesItsJournal(t *testing.T) {
 	}
 	for name, said := range map[string]int{"alone": 0, "run": 1} {
 		b := build(t, filepath.Join(dir, name+".json"))
-		if got := b.page.Runs[0].Texts; got != name+".journal" || len(b.words) != said {
+		var page struct{ Runs []struct{ Texts string } }
+		pagetest.Decode(t, b.page, &page)
+		if got := page.Runs[0].Texts; got != name+".journal" || len(b.words) != said {
 			t.Errorf("%s: the page names %q, and it is said %q", name, got, b.words)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/view"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -39,23 +38,23 @@ func TestRunOfAnotherProcess(t *testing.T) {
 	}
 	page := watching(t, dir)
 	run := page.only(t)
-	page.until(t, run, "it goes on", func(s view.State) bool { return s.Status == "running" && len(s.Children.Arm) > 0 })
+	page.until(t, run, "it goes on", func(s runState) bool { return s.Status == "running" && len(s.Children.Arm) > 0 })
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	first.Wait()
-	page.until(t, run, "it was killed", func(s view.State) bool { return s.Status == "stopped" })
+	page.until(t, run, "it was killed", func(s runState) bool { return s.Status == "stopped" })
 	if err := process(t, banditArgs, strings.Replace(bandit, "30ms", "0", 1)+" --resume").Run(); err != nil {
 		t.Fatal(err)
 	}
-	page.until(t, run, "it is over, and one history", func(s view.State) bool { return s.Status == "over" && len(s.Children.Arm) == 320 })
+	page.until(t, run, "it is over, and one history", func(s runState) bool { return s.Status == "over" && len(s.Children.Arm) == 320 })
 }
 
 // A run with --watch prints the link, has its page while it goes on, and after its end until Ctrl-C, and leaves a report.
 func TestWatchFlag(t *testing.T) {
 	dir := t.TempDir()
 	page := begun(t, process(t, banditArgs, "--watch --T 8 --N 8 --n-arms 2 --output "+dir))
-	page.until(t, page.only(t), "the run is over", func(s view.State) bool { return s.Status == "over" && len(s.Children.Arm) == 64 })
+	page.until(t, page.only(t), "the run is over", func(s runState) bool { return s.Status == "over" && len(s.Children.Arm) == 64 })
 	page.stop(t)
 	if reports, err := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*_seed0.report.html")); err != nil || len(reports) != 1 {
 		t.Errorf("the run leaves the reports %q: %v", reports, err)
@@ -66,7 +65,7 @@ func TestWatchFlag(t *testing.T) {
 func TestStoppedRunLeavesAReport(t *testing.T) {
 	dir := t.TempDir()
 	page := begun(t, process(t, banditArgs, "--watch --T 10000000 --N 8 --n-arms 2 --grace 0s --output "+dir))
-	page.until(t, page.only(t), "it has begun", func(s view.State) bool { return len(s.Children.Arm) > 0 })
+	page.until(t, page.only(t), "it has begun", func(s runState) bool { return len(s.Children.Arm) > 0 })
 	if status := page.interrupt(t); status != 130 {
 		t.Errorf("the status after Ctrl-C is %d, want 130", status)
 	}
@@ -84,7 +83,7 @@ func TestStoppedRunLeavesAReport(t *testing.T) {
 func TestReportThatCannotBeSaved(t *testing.T) {
 	dir := t.TempDir()
 	page := begun(t, process(t, banditArgs, "--watch --T 10000000 --N 8 --n-arms 2 --grace 0s --output "+dir))
-	page.until(t, page.only(t), "it has begun", func(s view.State) bool { return len(s.Children.Arm) > 0 })
+	page.until(t, page.only(t), "it has begun", func(s runState) bool { return len(s.Children.Arm) > 0 })
 	journals, err := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*.journal"))
 	if err != nil || len(journals) != 1 {
 		t.Fatalf("the run has the journals %q: %v", journals, err)

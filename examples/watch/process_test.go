@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/evoalloc/evoalloc/evolve/view"
 )
 
 // The variable with the arguments of the example that a process of the tests is.
@@ -169,11 +167,17 @@ func (p *served) only(t *testing.T) (id string) {
 	return id
 }
 
+// A runState is what these tests read of a page's data.
+type runState struct {
+	Status   string
+	Children struct{ Arm []int }
+}
+
 // until waits until a run is as it should be.
-func (p *served) until(t *testing.T, run, what string, holds func(view.State) bool) {
+func (p *served) until(t *testing.T, run, what string, holds func(runState) bool) {
 	t.Helper()
 	wait(t, what, func() error {
-		var s view.State
+		var s runState
 		if p.ask(t, "/api/state?run="+run, &s); !holds(s) {
 			return fmt.Errorf("it is %s with %d children", s.Status, len(s.Children.Arm))
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/evolve/view"
 )
@@ -95,15 +94,11 @@ func (p *Page) save(path, from string) error {
 	if p == nil {
 		return nil
 	}
-	log := view.NewLog("run", p.title)
-	log.SetSource(view.Texts(from))
-	for r, err := range journal.Read(from) {
-		if err != nil {
-			return err
-		}
-		log.Add(r)
+	run, err := view.ReadJournal(context.Background(), from, p.title)
+	if err != nil {
+		return err
 	}
-	return SaveReport(path, view.Page{Title: p.title, Runs: []view.State{log.Saved()}})
+	return SaveReport(path, view.Page{Title: p.title, Runs: []view.Run{run}})
 }
 
 // SaveReport writes a page to a file that needs no server, and prints its name.
