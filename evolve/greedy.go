@@ -59,24 +59,13 @@ type GreedyConfig struct {
 	// Fresh is how many fresh samples the best program of a Noisy search is scored on once the run is over; 0 means 8,
 	// negative none.
 	Fresh int
-	// Race is a confidence in [0.5, 1) with which a child of a Noisy search has to be better than the best program to
-	// replace it; 0 means none. A child that looks better and the best program are then scored again in turn until one is
-	// better with this confidence, by a test whose error holds although it is looked at after each pair. Until that is so
-	// the best program stays. Nothing else is scored again: Rescore and Keep are to be 0. See docs/noise.md.
-	Race float64
-	// RaceSamples is the most new samples that each of the two has in a race, at most 64; 0 means 16. Twice as many
-	// evaluations are set aside for each child of a step.
-	RaceSamples int
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(Child)
 }
 
 func (c GreedyConfig) withDefaults() GreedyConfig {
 	c.MaxFailures = cmp.Or(c.MaxFailures, max(2*cmp.Or(c.N, DefaultN), 32))
-	switch {
-	case c.Race > 0:
-		c.Rescore, c.RaceSamples = max(c.Rescore, 0), cmp.Or(c.RaceSamples, noise.RaceSamples)
-	case c.Noisy:
+	if c.Noisy {
 		c.Rescore, c.Keep = noise.Or(c.Rescore, noise.Rescore), cmp.Or(c.Keep, noise.Keep)
 	}
 	switch {
@@ -103,12 +92,6 @@ func (c GreedyConfig) validate() error {
 		return fmt.Errorf("evolve: GreedyConfig.MaxGenerations is %d: need 0 for no limit, or more", c.MaxGenerations)
 	case c.MaxFailures < 0:
 		return fmt.Errorf("evolve: GreedyConfig.MaxFailures is %d: need 0 for the default, or more", c.MaxFailures)
-	case c.Race != 0 && !(c.Noisy && c.Race >= 0.5 && c.Race < 1):
-		return fmt.Errorf("evolve: GreedyConfig.Race is %v: need 0 for none, or a confidence in [0.5, 1) for a task that is Noisy", c.Race)
-	case c.Race > 0 && (c.Rescore > 0 || c.Keep != 0 || c.Neutral):
-		return fmt.Errorf("evolve: GreedyConfig has a Race with Rescore %v, Keep %d and Neutral %t: a race decides who leads, so leave them 0", c.Rescore, c.Keep, c.Neutral)
-	case c.RaceSamples < 0 || c.RaceSamples > noise.MaxRaceSamples || c.RaceSamples > 0 && c.Race == 0:
-		return fmt.Errorf("evolve: GreedyConfig.RaceSamples is %d: need 0 for %d, or at most %d with a Race", c.RaceSamples, noise.RaceSamples, noise.MaxRaceSamples)
 	case !c.Noisy && (c.Rescore > 0 || c.Keep != 0 || c.Fresh > 0):
 		return fmt.Errorf("evolve: GreedyConfig has Rescore %v, Keep %d and Fresh %d for a task that is not Noisy: its scores would all be the first one", c.Rescore, c.Keep, c.Fresh)
 	case !(c.Rescore <= maxRescore): // NaN too
@@ -138,8 +121,6 @@ type Greedy struct {
 	width  decided
 	again  *incumbents // nil unless programs are scored again
 	equal  Child       // in a Neutral search the last child that scored the same as the best, and 0 before there is one
-
-	incumbent *Child // in a search that races the best, with all of its samples; nil before the first child
 }
 
 // decided is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each
@@ -163,10 +144,7 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 	}
 	g := &Greedy{cfg: cfg, of: -1, width: decided{steps: -1}, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window,
 		Order: cfg.Order, Noisy: cfg.Noisy, Rescore: cfg.Rescore, Fresh: cfg.Fresh, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
-	switch {
-	case cfg.Race > 0:
-		g.Breeder.Rescore = 2 * float64(cfg.RaceSamples)
-	case cfg.Noisy && cfg.Rescore > 0:
+	if cfg.Noisy && cfg.Rescore > 0 {
 		g.again = &incumbents{Tally: noise.Tally{Rate: cfg.Rescore}, keep: cfg.Keep, neutral: cfg.Neutral}
 	}
 	return g, nil
@@ -230,9 +208,6 @@ func (g *Greedy) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	if err != nil {
 		g.err = cmp.Or(g.err, err)
 	}
-	if g.cfg.Race > 0 {
-		return g.Breed(ctx, turn, n, g.brief, func(c Child) { g.race(ctx, turn, c) })
-	}
 	if g.again == nil {
 		return g.Breed(ctx, turn, n, g.brief, g.drift)
 	}
@@ -267,9 +242,6 @@ func (g *Greedy) Demote() {
 	demoted := g.bestID
 	g.Breeder.Demote()
 	g.equal = Child{}
-	if g.incumbent != nil {
-		*g.incumbent = Child{Candidate: g.best, ID: g.bestID}
-	}
 	if g.again != nil && demoted != g.bestID {
 		g.Lead(g.again.replace(demoted, Child{Candidate: g.best, ID: g.bestID}))
 		g.of = -1 // the prompt shows the score
@@ -313,9 +285,6 @@ func (g *Greedy) String() string {
 	}
 	if g.again != nil {
 		s += fmt.Sprintf(", keep %d, rescore %v", g.cfg.Keep, g.cfg.Rescore)
-	}
-	if g.cfg.Race > 0 {
-		s += fmt.Sprintf(", race %v, %d samples", g.cfg.Race, g.cfg.RaceSamples)
 	}
 	if g.cfg.Window > 0 {
 		s += fmt.Sprintf(", window %d, %v", g.cfg.Window, g.cfg.Order)

@@ -40,13 +40,11 @@ func WithNoise(level float64) []Family {
 //
 //   - once: greedy search that scores every program once
 //   - default: the same with no other setting than Noisy
-//   - race: a child that looks better races the best program at a confidence of 0.8, and nothing else is scored again
 //   - every-4: once, with the mean of four evaluations for every program
 func NoisySearches() []Search {
 	return []Search{
 		Greedy("once", evolve.GreedyConfig{N: 1}),
 		Greedy("default", evolve.GreedyConfig{N: 1, Rescore: noise.Rescore, Fresh: noise.Fresh}),
-		Greedy("race", evolve.GreedyConfig{N: 1, Race: 0.8, Fresh: noise.Fresh}),
 		{"every-4", func(s Setting) (evolve.Config, error) {
 			s.Task = task.WithEvaluator(s.Task, eval.Repeat(s.Task, 4))
 			return Greedy("every-4", evolve.GreedyConfig{N: 1}).Make(s)

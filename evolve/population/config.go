@@ -65,10 +65,6 @@ type Config struct {
 	Rescore float64
 	Keep    int
 	Fresh   int
-	// Race and RaceSamples are those of [evolve.GreedyConfig]. A child that looks better than the best member is offered to
-	// the archive only if it wins. Use Top(1) or another archive that keeps its best.
-	Race        float64
-	RaceSamples int
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(evolve.Child)
 
@@ -83,10 +79,7 @@ func (c Config) withDefaults() Config {
 	case c.N == 0:
 		c.N = evolve.MaxN
 	}
-	switch {
-	case c.Race > 0:
-		c.Rescore, c.RaceSamples = max(c.Rescore, 0), cmp.Or(c.RaceSamples, noise.RaceSamples)
-	case c.Noisy:
+	if c.Noisy {
 		c.Rescore, c.Keep = noise.Or(c.Rescore, noise.Rescore), cmp.Or(c.Keep, noise.Keep)
 	}
 	if c.Archive == nil {
@@ -136,9 +129,6 @@ func (c Config) validate() error {
 	case c.Order != evolve.ByIndex && c.Order != evolve.AsTheyEnd:
 		return fmt.Errorf("population: Config.Order is %d: need ByIndex or AsTheyEnd", c.Order)
 	}
-	if err := c.validateRace(); err != nil {
-		return err
-	}
 	if err := c.validateIslands(); err != nil {
 		return err
 	}
@@ -146,18 +136,6 @@ func (c Config) validate() error {
 		return err
 	}
 	return c.validateMeta()
-}
-
-func (c Config) validateRace() error {
-	switch {
-	case c.Race != 0 && !(c.Noisy && c.Race >= 0.5 && c.Race < 1):
-		return fmt.Errorf("population: Config.Race is %v: need 0 for none, or a confidence in [0.5, 1) for a task that is Noisy", c.Race)
-	case c.Race > 0 && (c.Rescore > 0 || c.Keep != 0):
-		return fmt.Errorf("population: Config has a Race with Rescore %v and Keep %d: a race decides who leads, so leave them 0", c.Rescore, c.Keep)
-	case c.RaceSamples < 0 || c.RaceSamples > noise.MaxRaceSamples || c.RaceSamples > 0 && c.Race == 0:
-		return fmt.Errorf("population: Config.RaceSamples is %d: need 0 for %d, or at most %d with a Race", c.RaceSamples, noise.RaceSamples, noise.MaxRaceSamples)
-	}
-	return nil
 }
 
 func (c Config) validateIslands() error {
@@ -246,9 +224,6 @@ func (c Config) parts() string {
 	}
 	if c.Rescore > 0 {
 		list = append(list, fmt.Sprintf("keep %d, rescore %v", c.Keep, c.Rescore))
-	}
-	if c.Race > 0 {
-		list = append(list, fmt.Sprintf("race %v, %d samples", c.Race, c.RaceSamples))
 	}
 	if c.Window > 0 {
 		list = append(list, fmt.Sprintf("window %d, %v", c.Window, c.Order))

@@ -104,9 +104,6 @@ func New(cfg Config) (*Population, error) {
 		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noisy: cfg.Noisy,
 		Rescore: cfg.Rescore, Fresh: cfg.Fresh, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
 	p.tally.Rate = max(cfg.Rescore, 0)
-	if cfg.Race > 0 {
-		p.Breeder.Rescore = 2 * float64(cfg.RaceSamples)
-	}
 	if cfg.Meta != nil {
 		p.cfg.Policy = tilted{cfg.Policy, &p.reign.now}
 	}
@@ -326,10 +323,6 @@ func (p *Population) take(ctx context.Context, turn *evolve.Turn, c evolve.Child
 }
 
 func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected, c evolve.Child) error {
-	lost, err := p.race(ctx, turn, &c)
-	if err != nil {
-		return err
-	}
 	m := member(c.Candidate, c.ID)
 	m.Generation, m.Parents, m.Operator = p.Steps(), c.Parents, c.Operator
 	b := Birth{Child: c, Parent: x.parent.shown(), Notes: x.notes, among: x.view.Part}
@@ -350,17 +343,13 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 		if err := p.tell(m); err != nil {
 			return err
 		}
-		if !lost {
-			if b.Kept, err = p.keep(m, x); err != nil {
-				return err
-			}
-			if c.Better(p.leader.known().Candidate) {
-				p.leader = m
-			}
+		var err error
+		if b.Kept, err = p.keep(m, x); err != nil {
+			return err
 		}
-	}
-	if p.cfg.Race > 0 {
-		p.Lead(p.leader.known().child())
+		if c.Better(p.leader.known().Candidate) {
+			p.leader = m
+		}
 	}
 	return p.learn(ctx, turn, b)
 }
