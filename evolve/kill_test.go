@@ -318,7 +318,7 @@ func checkHistory(t *testing.T, r report.Bandit, dir string) {
 	}
 	found := map[string]lineage.Candidate{}
 	for _, c := range runs[0].Candidates {
-		if !c.Initial() && c.State != journal.StateRefused {
+		if c.Step > 0 && c.State != journal.StateRefused {
 			found[fmt.Sprint(c.Arm, c.Step, c.Index, c.ID)] = c
 		}
 	}

@@ -41,16 +41,6 @@ func (f HintsFunc) Hints(program string) ([]Hint, error) { return f(program) }
 // String returns "task.HintsFunc" for every f, as what a function does cannot be printed.
 func (f HintsFunc) String() string { return "task.HintsFunc" }
 
-// Penalty is how much hints speak against a program together: 1 − Π(1 − w) over their weights w, in [0, 1]. It is 0
-// without hints, and further hints count less and less.
-func Penalty(hints []Hint) float64 {
-	good := 1.0
-	for _, h := range hints {
-		good *= 1 - unit(h.Weight)
-	}
-	return 1 - good
-}
-
 // unit returns w within [0, 1], and 0 for what is not a number.
 func unit(w float64) float64 {
 	if math.IsNaN(w) {

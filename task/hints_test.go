@@ -142,28 +142,6 @@ func TestWithHintsKeepsWhatATaskCan(t *testing.T) {
 	}
 }
 
-func TestPenalty(t *testing.T) {
-	for _, tt := range []struct {
-		why     string
-		weights []float64
-		want    float64
-	}{
-		{"no hint", nil, 0},
-		{"one", []float64{0.3}, 0.3},
-		{"each further one counts of what is left", []float64{0.5, 0.5}, 0.75},
-		{"all is lost", []float64{1, 0.5}, 1},
-		{"weights out of range", []float64{-1, math.NaN(), math.Inf(-1)}, 0},
-	} {
-		var hints []task.Hint
-		for _, w := range tt.weights {
-			hints = append(hints, task.Hint{Weight: w})
-		}
-		if got := task.Penalty(hints); math.Abs(got-tt.want) > 1e-15 {
-			t.Errorf("%s: %v, want %v", tt.why, got, tt.want)
-		}
-	}
-}
-
 func ExampleWithHints() {
 	longest := task.HintsFunc(func(program string) ([]task.Hint, error) {
 		if len(program) > 10 {

@@ -48,7 +48,9 @@ func TestPromptsMakeNoDifferenceWithoutAbilities(t *testing.T) {
 			return population.Config{Memory: []population.Memory{&population.History{}}}
 		}),
 		compare.Of("narrow requests", func(compare.Setting) population.Config {
-			return population.Config{Operators: population.Micro(nil)}
+			return population.Config{Operators: []population.Operator{
+				population.Rewrite{Label: "one line", Instruction: "Change exactly one statement of the program to raise its score."},
+				population.Rewrite{Label: "delete", Instruction: "Delete what does not contribute to the program's score, or lowers it."}}}
 		}))
 	for _, f := range []compare.Family{unable(compare.Additive(), 6), unable(compare.Traps(), 2)} {
 		for _, d := range against(t, f, 12, searches...) {

@@ -75,7 +75,7 @@ type births map[[2]int][]int
 // add takes in a candidate. A search without a Breeder need not number its children, and they all have ID 0 then, which
 // is the initial program's.
 func (b births) add(c Candidate, position int) {
-	if at := [2]int{c.Arm, c.ID}; c.ID > 0 || c.Initial() {
+	if at := [2]int{c.Arm, c.ID}; c.ID > 0 || c.initial() {
 		b[at] = append(b[at], position)
 	}
 }

@@ -64,29 +64,6 @@ var crossed = &lineage.Run{
 	},
 }
 
-func ExampleRun_WriteDOT() {
-	if err := crossed.WriteDOT(os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// digraph lineage {
-	// 	label="sum: 4 candidates";
-	// 	node [shape=box, fontname="sans-serif"];
-	// 	edge [fontname="sans-serif"];
-	// 	"start" [label="start\n1", color="#D55E00", penwidth=3];
-	// 	subgraph "cluster 0" {
-	// 		label="arm 0";
-	// 		"0/1.0" [label="0/1.0\n3\nrewrite", color="#D55E00", penwidth=3];
-	// 		"0/1.1" [label="0/1.1\ninvalid\nrewrite", color="#999999", fontcolor="#999999", style=dashed];
-	// 		"0/2.0" [label="0/2.0\n6\ncross", color="#D55E00", penwidth=3, peripheries=2];
-	// 	}
-	// 	"start" -> "0/1.0" [color="#D55E00", penwidth=3];
-	// 	"start" -> "0/1.1";
-	// 	"0/1.0" -> "0/2.0" [color="#D55E00", penwidth=3];
-	// 	"0/1.1" -> "0/2.0" [style=dashed];
-	// }
-}
-
 func ExampleRun_WriteJSONL() {
 	var b bytes.Buffer
 	if err := crossed.WriteJSONL(&b); err != nil {
@@ -114,7 +91,7 @@ func ExampleRun_WriteJSONL() {
 // The last commit of the stream and the branches.
 func ExampleRun_WriteGit() {
 	var b bytes.Buffer
-	if err := crossed.WriteGit(&b, lineage.GitConfig{File: "program.txt"}); err != nil {
+	if err := crossed.WriteGit(&b, "program.txt"); err != nil {
 		log.Fatal(err)
 	}
 	_, last, _ := strings.Cut(b.String(), "commit refs/candidates/0/2.0\n")
@@ -149,14 +126,14 @@ func ExampleRun_WriteGit() {
 	// done
 }
 
-func ExampleGitConfig() {
-	err := crossed.WriteGit(io.Discard, lineage.GitConfig{File: "../program.js"})
+func ExampleRun_WriteGit_file() {
+	err := crossed.WriteGit(io.Discard, "../program.js")
 	fmt.Println(err)
-	// Output: lineage: GitConfig.File is "../program.js": need a name of letters, digits, ".", "_" and "-" that does not begin with a dot
+	// Output: lineage: the file name is "../program.js": need a name of letters, digits, ".", "_" and "-" that does not begin with a dot
 }
 
 func Example_errNoProgram() {
-	err := new(lineage.Run).WriteGit(io.Discard, lineage.GitConfig{})
+	err := new(lineage.Run).WriteGit(io.Discard, "")
 	fmt.Println(errors.Is(err, lineage.ErrNoProgram))
 	// Output: true
 }
@@ -172,20 +149,9 @@ func ExampleRun() {
 	// Output: 4 candidates, 1 with several parents
 }
 
-// Arms that no candidate beats are told by what they began with.
-func ExampleRun_BestOf() {
-	fmt.Println(crossed.Candidates[crossed.BestOf(0)].Name(), crossed.Candidates[crossed.BestOf(1)].Name())
-	// Output: 0/2.0 start
-}
-
 func ExampleRun_Best() {
 	fmt.Println(crossed.Candidates[crossed.Best()].Program)
 	// Output: 1 2 3
-}
-
-func ExampleRun_Arms() {
-	fmt.Println(crossed.Arms())
-	// Output: [0]
 }
 
 func ExampleRun_Line() {
@@ -218,17 +184,6 @@ func ExampleCandidate() {
 func ExampleCandidate_Name() {
 	fmt.Println(lineage.Candidate{Arm: 2, Step: 7, Index: 3}.Name(), lineage.Candidate{Arm: 2}.Name(), lineage.Candidate{Arm: -1}.Name())
 	// Output: 2/7.3 2/start start
-}
-
-func ExampleCandidate_Initial() {
-	fmt.Println(crossed.Candidates[0].Initial(), crossed.Candidates[1].Initial())
-	// Output: true false
-}
-
-// A reply without a program is a candidate, too.
-func ExampleCandidate_HasProgram() {
-	fmt.Println(lineage.Candidate{Step: 1, ID: 1}.HasProgram())
-	// Output: false
 }
 
 // counted makes a short run and returns its journal: children add a word to their parent, and longer is better.

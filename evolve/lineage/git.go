@@ -12,43 +12,37 @@ import (
 	"strings"
 )
 
-// GitConfig says how a run is written as a git repository.
-type GitConfig struct {
-	// File is the name of the file that has the program, such as "program.js"; "" means "program". It is a plain
-	// name of letters, digits and "._-" that does not begin with a dot.
-	File string
-}
-
 // plainName is a name that no system and no version of git takes for something else.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$`)
 
 // WriteGit writes the run as a stream for git fast-import. Each candidate is a commit, its parents are the commit's
-// parents, and its program is a file. An initial program is a root commit.
+// parents, and its program is a file of that name, "program" for "". An initial program is a root commit. The name is a
+// plain one of letters, digits and "._-" that does not begin with a dot.
 //
 // The commit of a candidate is the ref refs/candidates/NAME, where NAME is [Candidate.Name]. The branch best is the best
 // candidate, and arm/K that of arm K. Score, operator and address are in the message, as trailers, too.
 //
 // The same run gives the same commits, with the same hashes. So does the journal of a run that goes on, for all
 // candidates that it has so far. Children without a program are left out.
-func (r *Run) WriteGit(w io.Writer, cfg GitConfig) error {
-	if cfg.File == "" {
-		cfg.File = "program"
+func (r *Run) WriteGit(w io.Writer, file string) error {
+	if file == "" {
+		file = "program"
 	}
-	if !plainName.MatchString(cfg.File) {
-		return fmt.Errorf("lineage: GitConfig.File is %q: need a name of letters, digits, \".\", \"_\" and \"-\" that does not begin with a dot", cfg.File)
+	if !plainName.MatchString(file) {
+		return fmt.Errorf("lineage: the file name is %q: need a name of letters, digits, \".\", \"_\" and \"-\" that does not begin with a dot", file)
 	}
-	r = r.Without(func(c Candidate) bool { return !c.HasProgram() })
+	r = r.Without(func(c Candidate) bool { return c.Program == "" })
 	if len(r.Candidates) == 0 {
 		return ErrNoProgram
 	}
-	s := stream{w: bufio.NewWriterSize(w, 1<<16), run: r, file: cfg.File, blobs: make(map[string]int), marks: len(r.Candidates)}
+	s := stream{w: bufio.NewWriterSize(w, 1<<16), run: r, file: file, blobs: make(map[string]int), marks: len(r.Candidates)}
 	fmt.Fprint(s.w, "feature done\n") // without the done below, git takes a stream that broke off for a bad one
 	for i := range r.Candidates {
 		s.commit(i)
 	}
 	s.branch("best", r.Best())
-	for _, arm := range r.Arms() {
-		s.branch("arm/"+strconv.Itoa(arm), r.BestOf(arm))
+	for _, arm := range r.arms() {
+		s.branch("arm/"+strconv.Itoa(arm), r.bestOf(arm))
 	}
 	fmt.Fprint(s.w, "done\n")
 	return flush(s.w)
@@ -122,7 +116,7 @@ func (r *Run) message(c Candidate) string {
 		fmt.Fprintf(&b, " %s", by)
 	}
 	b.WriteString("\n\n")
-	if c.Initial() {
+	if c.initial() {
 		for _, name := range slices.Sorted(maps.Keys(r.Fingerprint)) {
 			fmt.Fprintf(&b, "    %s = %s\n", line(name), line(r.Fingerprint[name]))
 		}
@@ -143,7 +137,7 @@ func (c Candidate) trailers() [][2]string {
 	if c.Arm >= 0 {
 		out = append(out, [2]string{"Arm", strconv.Itoa(c.Arm)})
 	}
-	if !c.Initial() {
+	if !c.initial() {
 		out = append(out, [2]string{"Pull", strconv.Itoa(c.Pull)}, [2]string{"Step", strconv.Itoa(c.Step)},
 			[2]string{"Index", strconv.Itoa(c.Index)}, [2]string{"ID", strconv.Itoa(c.ID)}, [2]string{"Operator", c.operator()})
 	}

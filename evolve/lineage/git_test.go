@@ -52,7 +52,7 @@ func must(t testing.TB, dir string, args ...string) string {
 func repository(t testing.TB, r *lineage.Run) string {
 	t.Helper()
 	var stream bytes.Buffer
-	if err := r.WriteGit(&stream, lineage.GitConfig{File: "program.txt"}); err != nil {
+	if err := r.WriteGit(&stream, "program.txt"); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func repository(t testing.TB, r *lineage.Run) string {
 
 // withProgram are the candidates that a repository has.
 func withProgram(r *lineage.Run) *lineage.Run {
-	return r.Without(func(c lineage.Candidate) bool { return !c.HasProgram() })
+	return r.Without(func(c lineage.Candidate) bool { return c.Program == "" })
 }
 
 // A repository of a real run has a commit for each candidate, with its parents, its program and its score.
@@ -101,8 +101,8 @@ func TestGitIsTheRun(t *testing.T) {
 		}
 		holds(t, dir, r)
 		champions(t, dir, r)
-		for _, arm := range r.Arms() {
-			want := r.Candidates[r.BestOf(arm)].Name()
+		for arm := range 1 + slices.MaxFunc(r.Candidates, func(a, b lineage.Candidate) int { return a.Arm - b.Arm }).Arm {
+			want := r.Candidates[bestOf(r, arm)].Name()
 			if got := strings.TrimSpace(must(t, dir, "log", "-1", "--format=%(trailers:key=Candidate,valueonly)", fmt.Sprintf("arm/%d", arm))); got != want {
 				t.Errorf("%s: the branch of arm %d is %s, want %s", tt.reason, arm, got, want)
 			}
@@ -160,7 +160,7 @@ func holds(t *testing.T, dir string, r *lineage.Run) {
 		if score, err := strconv.ParseFloat(got[2], 64); c.Valid && (err != nil || score != c.Score) || !c.Valid && got[2] != "" {
 			t.Errorf("%s: the score is %q, want %v", c.Name(), got[2], c.Score)
 		}
-		if !c.Initial() && c.Operator != "" && got[3] != c.Operator {
+		if c.Step > 0 && c.Operator != "" && got[3] != c.Operator {
 			t.Errorf("%s: the operator is %q, want %q", c.Name(), got[3], c.Operator)
 		}
 	}
@@ -288,7 +288,7 @@ func TestGitOfHostileText(t *testing.T) {
 // A stream that broke off is not taken for a whole one.
 func TestGitOfHalfAStream(t *testing.T) {
 	var stream bytes.Buffer
-	if err := hostile().WriteGit(&stream, lineage.GitConfig{}); err != nil {
+	if err := hostile().WriteGit(&stream, ""); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -301,13 +301,13 @@ func TestGitOfHalfAStream(t *testing.T) {
 
 func TestWriteGitRefuses(t *testing.T) {
 	for _, file := range []string{"../program", "a/b", ".git", ".gitattributes", "a b", "a\nb", `"a"`, "é", "git~1", strings.Repeat("x", 300)} {
-		err := hostile().WriteGit(io.Discard, lineage.GitConfig{File: file})
-		if err == nil || !strings.Contains(err.Error(), "lineage: GitConfig.File") {
+		err := hostile().WriteGit(io.Discard, file)
+		if err == nil || !strings.Contains(err.Error(), "lineage: the file name") {
 			t.Errorf("%.20q: %v", file, err)
 		}
 	}
 	r := &lineage.Run{Candidates: []lineage.Candidate{{Step: 1, ID: 1}}}
-	if err := r.WriteGit(io.Discard, lineage.GitConfig{}); !errors.Is(err, lineage.ErrNoProgram) {
+	if err := r.WriteGit(io.Discard, ""); !errors.Is(err, lineage.ErrNoProgram) {
 		t.Errorf("no program: %v", err)
 	}
 }
@@ -316,8 +316,7 @@ func TestWriteGitRefuses(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	r := hostile()
 	for form, write := range map[string]func(io.Writer) error{
-		"git":   func(w io.Writer) error { return r.WriteGit(w, lineage.GitConfig{}) },
-		"dot":   r.WriteDOT,
+		"git":   func(w io.Writer) error { return r.WriteGit(w, "") },
 		"jsonl": r.WriteJSONL,
 	} {
 		if err := write(full{}); !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "lineage: ") {

@@ -194,3 +194,14 @@ func names(r *lineage.Run, positions []int) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// bestOf returns the position of the best candidate of one arm, with the program that it began with.
+func bestOf(r *lineage.Run, arm int) int {
+	best := -1
+	for i, c := range r.Candidates {
+		if c.Valid && (c.Arm == arm || c.Arm < 0) && (best < 0 || c.Score > r.Candidates[best].Score) {
+			best = i
+		}
+	}
+	return best
+}

@@ -91,7 +91,7 @@ func (r *Run) row(c Candidate) row {
 	if c.Valid {
 		out.Score, out.SD, out.Samples = &c.Score, c.SD, c.Samples
 	}
-	if c.HasProgram() {
+	if c.Program != "" {
 		out.Program = &c.Program
 	}
 	return out

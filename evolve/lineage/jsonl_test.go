@@ -114,3 +114,17 @@ func asRow(r *lineage.Run, c lineage.Candidate) string {
 	when, _ := time.Parse(time.RFC3339, c.Time.Format(time.RFC3339Nano))
 	return fmt.Sprint(c.Name(), c.Arm, c.Pull, c.Step, c.Index, c.ID, names(r, c.Parents), c.Unknown, c.Labels, c.State, c.Valid, score, when.UnixMilli(), c.Key, c.Reason, len(string([]rune(c.Operator))), program)
 }
+
+// A score that is the mean of samples shows how many and how they spread.
+func TestSamplesAreShown(t *testing.T) {
+	c := child(0, 0, 1, "2", 0.75, 0)
+	c.SD, c.Samples = 0.125, 4
+	r := one(t, write(t, 1, program("1"), start(0, "1", 0.5), draw(0, 0), program("2"), c, program("3"), child(0, 1, 2, "3", 0.25, 0)))
+	var rows bytes.Buffer
+	if err := r.WriteJSONL(&rows); err != nil {
+		t.Fatal(err)
+	}
+	if got := rows.String(); strings.Count(got, `"score":0.75,"sd":0.125,"samples":4,`) != 1 || strings.Count(got, "samples") != 1 {
+		t.Errorf("rows:\n%s", got)
+	}
+}

@@ -32,7 +32,7 @@ func line(s string) string {
 
 // operator returns the name of the operator that made the candidate, in one line.
 func (c Candidate) operator() string {
-	if c.Initial() {
+	if c.initial() {
 		return ""
 	}
 	return cmp.Or(line(c.Operator), "rewrite")
@@ -43,18 +43,10 @@ func (c Candidate) score() string {
 	switch {
 	case c.Valid:
 		return strconv.FormatFloat(c.Score, 'g', 6, 64)
-	case c.Initial() && c.Reason == "":
+	case c.initial() && c.Reason == "":
 		return "unscored"
 	}
 	return "invalid"
-}
-
-// spread returns how many samples the score is the mean of, and how they spread; "" for one.
-func (c Candidate) spread() string {
-	if !c.Valid || c.Samples < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" (sd %.3g, n %d)", c.SD, c.Samples)
 }
 
 // flush ends what was written to w, and returns the first error of all of it.

@@ -1,6 +1,6 @@
 // Package lineage reads from a journal which candidates a run made, and from which others each was made. It writes
-// that down for other tools: as a graph ([Run.WriteDOT]), as rows ([Run.WriteJSONL]) and as a git repository
-// ([Run.WriteGit]), in which a candidate is a commit and its parents are the commit's.
+// that down for other tools: as rows ([Run.WriteJSONL]) and as a git repository ([Run.WriteGit]), in which a candidate is
+// a commit and its parents are the commit's.
 //
 //	runs, err := lineage.Read("run.journal")
 //	err = runs[0].WriteJSONL(os.Stdout)
@@ -75,19 +75,16 @@ func (c Candidate) Name() string {
 	return "start"
 }
 
-// Initial reports whether the candidate is what a search began with.
-func (c Candidate) Initial() bool { return c.Step == 0 }
-
-// HasProgram reports whether the journal has the text of its program.
-func (c Candidate) HasProgram() bool { return c.Program != "" }
+// initial reports whether the candidate is what a search began with.
+func (c Candidate) initial() bool { return c.Step == 0 }
 
 // Best returns the position of the valid candidate with the highest score, the first of equal ones, or -1 if none is
 // valid. Scores are those of the journal's records: a search that scores its members again may think otherwise of them
 // later.
 func (r *Run) Best() int { return r.best(func(Candidate) bool { return true }) }
 
-// BestOf returns the same for one arm, with the program that it began with.
-func (r *Run) BestOf(arm int) int {
+// bestOf returns the same for one arm, with the program that it began with.
+func (r *Run) bestOf(arm int) int {
 	return r.best(func(c Candidate) bool { return c.Arm == arm || c.Arm < 0 })
 }
 
@@ -101,8 +98,8 @@ func (r *Run) best(of func(Candidate) bool) int {
 	return best
 }
 
-// Arms returns the arms that have candidates of their own, in order.
-func (r *Run) Arms() []int {
+// arms returns the arms that have candidates of their own, in order.
+func (r *Run) arms() []int {
 	var arms []int
 	seen := map[int]bool{-1: true}
 	for _, c := range r.Candidates {

@@ -43,7 +43,7 @@ func TestReadIsTheResult(t *testing.T) {
 		merges := false
 		for _, c := range r.Candidates {
 			merges = merges || len(c.Parents) > 1
-			if !c.Initial() {
+			if c.Step > 0 {
 				got = append(got, describe(c.Arm, c.Step, c.Index, c.ID, names(r, c.Parents), c.Operator, c.Program, c.Valid, c.Score))
 			}
 		}
@@ -65,7 +65,7 @@ func TestReadIsTheResult(t *testing.T) {
 			t.Errorf("%s: best is %+v, want %+v", tt.reason, best, result.Best)
 		}
 		for i, arm := range result.Arms {
-			if of := r.Candidates[r.BestOf(i)]; of.Score != arm.Best.Result.Score || of.Program != arm.Best.Program {
+			if of := r.Candidates[bestOf(r, i)]; of.Score != arm.Best.Result.Score || of.Program != arm.Best.Program {
 				t.Errorf("%s: best of arm %d is %+v, want %+v", tt.reason, i, of, arm.Best)
 			}
 		}
@@ -279,11 +279,11 @@ func TestReadSeveralRuns(t *testing.T) {
 		t.Errorf("the first run is\n%v\nwant\n%v", runs[0].Candidates, first.Candidates)
 	}
 	// Its initial program was evaluated in the first run, and is that of the second, too.
-	if n := len(runs[1].Candidates); n != 3*6+1 || !runs[1].Candidates[0].Initial() {
+	if n := len(runs[1].Candidates); n != 3*6+1 || runs[1].Candidates[0].Step > 0 {
 		t.Errorf("the second run has %d candidates and begins with %+v, want %d and an initial program", n, runs[1].Candidates[0], 3*6+1)
 	}
 	for _, c := range runs[1].Candidates {
-		if c.Key != "" && !c.HasProgram() {
+		if c.Key != "" && c.Program == "" {
 			t.Errorf("%s has no text", c.Name())
 		}
 	}
@@ -296,7 +296,7 @@ func TestReadEarlierJournal(t *testing.T) {
 		t.Fatalf("%d candidates, the first is %+v", len(r.Candidates), r.Candidates[0])
 	}
 	for _, c := range r.Candidates[1:] {
-		if c.HasProgram() && len(c.Parents) == 0 || c.State != "" {
+		if c.Program != "" && len(c.Parents) == 0 || c.State != "" {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -343,7 +343,7 @@ func TestRefusedProgramsAreThere(t *testing.T) {
 		t.Errorf("%d candidates, want 4", len(r.Candidates))
 	}
 	var git bytes.Buffer
-	if err := r.WriteGit(&git, lineage.GitConfig{}); err != nil || strings.Count(git.String(), ": too plain\n") != 3 {
+	if err := r.WriteGit(&git, ""); err != nil || strings.Count(git.String(), ": too plain\n") != 3 {
 		t.Errorf("the repository does not say why they were refused: %v", err)
 	}
 }

@@ -39,8 +39,8 @@ type Config struct {
 	Credit Credit
 	// Islands chooses the part of a [Parted] archive that breeds; nil means [bandit.Random].
 	Islands bandit.Policy
-	// Meta chooses the weights of operators, the selector and the like anew for each generation, by what came of them:
-	// [MetaBandit] or [MetaGradient]. nil means that they stay as they are here.
+	// Meta chooses the weights of operators, the selector and the like anew for each generation, by what came of them,
+	// such as [MetaBandit]. nil means that they stay as they are here.
 	Meta Meta
 	// Gates judge a program before its evaluation is paid for, in this order. The first that refuses it decides.
 	Gates  []Gate

@@ -48,13 +48,6 @@ func ExampleChoice() {
 	// Output: Choice(0.1: Uniform, else ByWeight)
 }
 
-// Narrow changes beside a rewrite: the bandit finds out which of them pay.
-func ExampleMicro() {
-	res := search(population.Config{N: 8, Operators: append([]population.Operator{population.Rewrite{}}, population.Micro(nil)...)}, 80)
-	fmt.Println(len(operators(res)), "operators, best", res.Best.Result.Score)
-	// Output: 7 operators, best -15
-}
-
 // Fixed shares are the baseline for a bandit over operators.
 func ExampleShares() {
 	res := search(population.Config{N: 8, Operators: []population.Operator{population.Rewrite{}, population.Explore{}}, Policy: population.Shares{0.9, 0.1}}, 80)

@@ -34,7 +34,7 @@ type Trial struct {
 	SD float64
 }
 
-// Gained is by how much a generation has raised the best, for each call, in standard deviations of a lift:
+// gained is by how much a generation has raised the best, for each call, in standard deviations of a lift:
 //
 //	(1/calls)·Σ min(1, max(0, score − best)/SD)
 //
@@ -44,7 +44,7 @@ type Trial struct {
 //
 // A child is held against the best and not against its parent, because settings choose the parents: those that choose bad
 // ones would be rewarded for it.
-func Gained(t Trial) float64 {
+func gained(t Trial) float64 {
 	before, sum := t.Generation.Before, 0.0
 	for _, c := range t.Generation.Children {
 		switch {
@@ -61,10 +61,10 @@ func Gained(t Trial) float64 {
 	return sum / float64(t.Calls)
 }
 
-// reward returns what of says of a trial, Gained if it is nil.
+// reward returns what of says of a trial, gained if it is nil.
 func reward(of func(Trial) float64, t Trial) (float64, error) {
 	if of == nil {
-		of = Gained
+		of = gained
 	}
 	r := of(t)
 	if math.IsNaN(r) || math.IsInf(r, 0) {
@@ -72,10 +72,6 @@ func reward(of func(Trial) float64, t Trial) (float64, error) {
 	}
 	return r, nil
 }
-
-// Still is a reward that is always 0. It is the placebo of a [Meta]: settings are chosen as they would be if nothing was
-// ever learned. What a Meta gains, it gains over its placebo.
-func Still(Trial) float64 { return 0 }
 
 // A reign is what a Meta has chosen for the step after so many.
 type reign struct {

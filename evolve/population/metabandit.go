@@ -21,7 +21,12 @@ type MetaBandit struct {
 	// about the last 50 generations count. It learns how far rewards scatter, which differs between tasks, and forgets,
 	// because rewards fall as a search gets on.
 	Policy bandit.Policy
-	// Reward says what a generation was worth; nil means [Gained]. [Still] is the placebo.
+	// Reward says what a generation was worth, a finite number; nil means by how much its children have raised the best,
+	// for each call, in standard deviations of a lift ([Trial].SD):
+	//
+	//	(1/calls)·Σ min(1, max(0, score − best)/SD)
+	//
+	// One that is always 0 is the placebo: nothing is ever learned, and what a Meta gains, it gains over that.
 	Reward func(Trial) float64
 
 	player  *bandit.Player

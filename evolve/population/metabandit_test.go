@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -66,26 +65,8 @@ func TestMetaBanditFindsTheGoodSettings(t *testing.T) {
 		t.Errorf("%.2f of children have the good settings, want more than half", s)
 	}
 	// 800 pulls in thirds: four standard deviations are 0.067.
-	if s := share(population.Still); math.Abs(s-1.0/3) > 0.067 {
+	if s := share(func(population.Trial) float64 { return 0 }); math.Abs(s-1.0/3) > 0.067 {
 		t.Errorf("with nothing learned, %.2f of children have the good settings, want a third", s)
-	}
-}
-
-// The gradient raises the weight of the operator that helps.
-func TestMetaGradientFindsTheGoodOperator(t *testing.T) {
-	made := map[string]int{}
-	for seed := range uint32(4) {
-		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Seed: seed, Operators: rigged,
-			Policy: population.Shares{1, 1}, Meta: &population.MetaGradient{From: population.Settings{Weights: []float64{1, 1}}}})
-		res := run(t, p, 800)
-		for _, g := range res.Arms[0].Generations[200:] {
-			for _, c := range g.Children {
-				made[c.Operator]++
-			}
-		}
-	}
-	if made["climb"] < 3*made["fall"] {
-		t.Errorf("the second halves of runs have children %v, want at least three times as many by climb", made)
 	}
 }
 
@@ -155,7 +136,6 @@ func TestWrongSettings(t *testing.T) {
 	one := func(s population.Settings) population.Meta {
 		return &population.MetaBandit{Settings: []population.Settings{{}, s}}
 	}
-	from := func(m population.MetaGradient) population.Meta { return &m }
 	for _, tt := range []struct {
 		meta population.Meta
 		want string
@@ -175,12 +155,6 @@ func TestWrongSettings(t *testing.T) {
 		{one(population.Settings{N: -1}), "Settings.N is -1"},
 		{one(population.Settings{N: evolve.MaxN + 1}), "Settings.N is"},
 		{one(population.Settings{Select: population.PowerLaw(-1)}), "PowerLaw(-1)"},
-		{from(population.MetaGradient{}), "nothing to adapt"},
-		{from(population.MetaGradient{From: population.Settings{Explore: 1}}), "Explore is 1"},
-		{from(population.MetaGradient{From: population.Settings{Weights: []float64{nan, 1}}}), "Settings.Weights[0] is NaN"},
-		{from(population.MetaGradient{From: population.Settings{Explore: 0.1}, Sigma: nan}), "Sigma is NaN"},
-		{from(population.MetaGradient{From: population.Settings{Explore: 0.1}, Batch: 1}), "Batch is 1"},
-		{from(population.MetaGradient{From: population.Settings{Explore: 0.1}, RateMean: -1}), "rates are -1"},
 	} {
 		_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Meta: tt.meta})
 		if err == nil || !strings.HasPrefix(err.Error(), "population: ") || !strings.Contains(err.Error(), tt.want) {
@@ -248,37 +222,15 @@ func TestNothingIsLearnedWithoutAnswers(t *testing.T) {
 	}
 }
 
-// Gained by hand: of 4 calls one is 0.5 sd above the best, one more than an sd, one below it, and one invalid.
-func TestGained(t *testing.T) {
-	child := func(score float64, valid bool) evolve.Child {
-		return evolve.Child{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: valid, Score: score}}}
-	}
-	g := evolve.Generation{Before: eval.Candidate{Result: eval.Result{Valid: true, Score: 10}},
-		Children: []evolve.Child{child(11, true), child(19, true), child(9, true), child(99, false)}}
-	for _, tt := range []struct {
-		reason string
-		trial  population.Trial
-		want   float64
-	}{
-		{"in standard deviations", population.Trial{Generation: g, Calls: 4, SD: 2}, (0.5 + 1) / 4.0},
-		{"before there is one", population.Trial{Generation: g, Calls: 4}, 2 / 4.0},
-		{"without calls", population.Trial{Generation: g, SD: 2}, 1.5 / 4},
-		{"nothing was made", population.Trial{}, 0},
-	} {
-		if got := population.Gained(tt.trial); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.reason, got, tt.want)
-		}
-	}
-}
-
 // metas returns a fresh Meta of each kind.
 func metas() map[string]func() population.Meta {
 	return map[string]func() population.Meta{
 		"bandit": func() population.Meta {
 			return &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5, N: 5}, {Weights: []float64{1, 3, 1}, Select: population.Uniform{}}}}
 		},
-		"gradient": func() population.Meta {
-			return &population.MetaGradient{From: population.Settings{Weights: []float64{1, 1, 1}, Explore: 0.2, Temperature: 1}, Batch: 2}
+		"bandit that forgets": func() population.Meta {
+			return &population.MetaBandit{Policy: bandit.Discounted(&bandit.UCB1{}, 0.9),
+				Settings: []population.Settings{{}, {Explore: 0.2, Temperature: 2}, {Weights: []float64{1, 3, 1}}}}
 		},
 	}
 }

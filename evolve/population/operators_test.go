@@ -42,12 +42,15 @@ func asked(t *testing.T, cfg population.Config, calls int) (prompts map[string][
 
 // askers are operators of every kind that asks a model.
 func askers() []population.Operator {
-	return append([]population.Operator{
+	return []population.Operator{
 		population.Rewrite{Label: "shown", Instruction: "Do better.", Show: func(v *population.View) []*population.Member {
 			return v.Sample(v.All.Members(), population.Uniform{}, 2)
 		}},
 		population.Explore{Directions: []string{"Go east.", "Go west."}}, population.Cross{Partners: 2},
-		population.Cross{Label: "self", Self: true}, population.Repair{}}, population.Micro(nil)[:2]...)
+		population.Cross{Label: "self", Self: true}, population.Repair{},
+		population.Rewrite{Label: "constants", Instruction: "Change only the values of numeric constants of the program to raise its score."},
+		population.Rewrite{Label: "one line", Instruction: "Change exactly one statement of the program to raise its score."},
+	}
 }
 
 // Each operator asks for what it says, of the parents that the record names.

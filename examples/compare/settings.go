@@ -13,14 +13,14 @@ import (
 
 // keysHelp says how a configuration is written.
 const keysHelp = `a configuration is a list of key=value, each with what it is when left out:
-operators=rewrite+explore (of rewrite, explore, cross, self-cross, merge, narrow),
+operators=rewrite+explore (of rewrite, explore, cross, self-cross, merge),
 weights= (of the operators: fixed shares in place of the policy, such as 6:1:3),
 policy=softmax (or ucb1, random, thompson),
 credit=improved (or rank, lift:SCALE),
 archive=top:1 (or top:N, all:N, drift, fronts),
 select=best (or uniform, power-law:A, epsilon:E, weighted:L, tournament:K),
 n=1 (children of a step),
-meta=none (or bandit, gradient, and with nothing learned bandit-still, gradient-still)`
+meta=none (or bandit, and with nothing learned bandit-still)`
 
 // A setting changes the configuration as the value of its key says.
 type setting func(c *population.Config, value string) error
@@ -89,14 +89,11 @@ func setOperators(c *population.Config, value string) error {
 	}
 	c.Operators = nil
 	for name := range strings.SplitSeq(value, "+") {
-		switch o := of[name]; {
-		case name == "narrow":
-			c.Operators = append(c.Operators, population.Micro(nil)...)
-		case o == nil:
+		o := of[name]
+		if o == nil {
 			return fmt.Errorf("unknown operator %q", name)
-		default:
-			c.Operators = append(c.Operators, o)
 		}
+		c.Operators = append(c.Operators, o)
 	}
 	return nil
 }
@@ -204,26 +201,20 @@ func setN(c *population.Config, value string) error {
 
 // setMeta sets a Meta over what every family may gain from: the share of each operator, and of parents drawn uniformly.
 func setMeta(c *population.Config, value string) error {
-	kind, still := strings.CutSuffix(value, "-still")
-	var reward func(population.Trial) float64
-	if still {
-		reward = population.Still
+	arms := []population.Settings{{}, {Explore: 0.3}}
+	for i := range c.Operators {
+		w := slices.Repeat([]float64{1}, len(c.Operators))
+		w[i] = 5
+		arms = append(arms, population.Settings{Weights: w})
 	}
-	ones := slices.Repeat([]float64{1}, len(c.Operators))
-	switch {
-	case value == "none":
-	case kind == "bandit":
-		arms := []population.Settings{{}, {Explore: 0.3}}
-		for i := range c.Operators {
-			w := slices.Clone(ones)
-			w[i] = 5
-			arms = append(arms, population.Settings{Weights: w})
-		}
-		c.Meta = &population.MetaBandit{Settings: arms, Reward: reward}
-	case kind == "gradient":
-		c.Meta = &population.MetaGradient{From: population.Settings{Weights: ones, Explore: 0.1}, Reward: reward}
+	switch value {
+	case "none":
+	case "bandit":
+		c.Meta = &population.MetaBandit{Settings: arms}
+	case "bandit-still":
+		c.Meta = &population.MetaBandit{Settings: arms, Reward: func(population.Trial) float64 { return 0 }}
 	default:
-		return fmt.Errorf("need none, bandit, gradient, bandit-still or gradient-still")
+		return fmt.Errorf("need none, bandit or bandit-still")
 	}
 	return nil
 }

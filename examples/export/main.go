@@ -1,10 +1,9 @@
 // Export writes which candidates a run made, and from which others each was made, in forms that other tools read: a git
-// repository with a commit for each candidate, a graph for Graphviz, or JSON Lines. It reads the journal that every
-// example keeps beside its result, of a run that is over, was killed, or goes on.
+// repository with a commit for each candidate, or JSON Lines. It reads the journal that every example keeps beside its
+// result, of a run that is over, was killed, or goes on.
 //
 //	go run ./examples/export --format git --into lineage results/bandit/cp/offline/NAME.journal
 //	git -C lineage log --graph --oneline best
-//	go run ./examples/export --format dot results/bandit/cp/offline/NAME.journal | dot -Tsvg -o lineage.svg
 //	go run ./examples/export --format jsonl -o lineage.jsonl results/bandit/cp/offline/NAME.journal
 //
 // What a program of your own does is here: lineage.Read, and a method for each form.
@@ -41,10 +40,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	switch o.format {
-	case asDOT:
-		return o.write(stdout, r.WriteDOT)
-	case asJSONL:
+	if o.format == asJSONL {
 		return o.write(stdout, r.WriteJSONL)
 	}
 	return o.repository(ctx, stdout, r)
@@ -68,7 +64,7 @@ func read(o options) (*lineage.Run, error) {
 	}
 	r := runs[max(o.run, 1)-1]
 	if o.valid {
-		r = r.Without(func(c lineage.Candidate) bool { return !c.Valid && !c.Initial() })
+		r = r.Without(func(c lineage.Candidate) bool { return !c.Valid && c.Step > 0 })
 	}
 	return r, nil
 }

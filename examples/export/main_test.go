@@ -165,26 +165,24 @@ func TestRepository(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	path, result := saved(t, circles)
-	for format, want := range map[string]string{"dot": "digraph lineage {\n", "jsonl": `{"name":"start","arm":null,`} {
-		printed, err := export(t, "--format", format, path)
-		if err != nil || !strings.HasPrefix(printed, want) {
-			t.Errorf("%s: %v: %.100s", format, err, printed)
-		}
-		out := filepath.Join(t.TempDir(), "out")
-		if said, err := export(t, "--format", format, "-o", out, path); err != nil || said != "" {
-			t.Errorf("%s: %v: %s", format, err, said)
-		}
-		text, err := os.ReadFile(out)
-		if err != nil || string(text) != printed {
-			t.Errorf("%s: %v: the file is not what is printed", format, err)
-		}
-		valid, err := export(t, "--format", format, "--valid", path)
-		if err != nil || strings.Contains(valid, "style=dashed") || strings.Contains(valid, `"valid":false`) || len(valid) >= len(printed) {
-			t.Errorf("%s: with --valid: %v: %d bytes of %d", format, err, len(valid), len(printed))
-		}
-		if score := fmt.Sprintf("%.6g", result.Best.Result.Score); !strings.Contains(printed, score[:6]) {
-			t.Errorf("%s: the best score %s is not in it", format, score)
-		}
+	printed, err := export(t, "--format", "jsonl", path)
+	if err != nil || !strings.HasPrefix(printed, `{"name":"start","arm":null,`) {
+		t.Errorf("%v: %.100s", err, printed)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	if said, err := export(t, "--format", "jsonl", "-o", out, path); err != nil || said != "" {
+		t.Errorf("%v: %s", err, said)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil || string(text) != printed {
+		t.Errorf("%v: the file is not what is printed", err)
+	}
+	valid, err := export(t, "--format", "jsonl", "--valid", path)
+	if err != nil || strings.Contains(valid, `"valid":false`) || len(valid) >= len(printed) {
+		t.Errorf("with --valid: %v: %d bytes of %d", err, len(valid), len(printed))
+	}
+	if score := fmt.Sprintf("%.6g", result.Best.Result.Score); !strings.Contains(printed, score[:6]) {
+		t.Errorf("the best score %s is not in it", score)
 	}
 }
 
@@ -219,13 +217,13 @@ func TestWrongInput(t *testing.T) {
 		reason, want string
 		args         []string
 	}{
-		{"no journal", "a journal is missing", []string{"--format", "dot"}},
-		{"flags after it", "unexpected argument \"--format\"", []string{path, "--format", "dot"}},
-		{"a form that there is not", "it is git, dot or jsonl", []string{"--format", "svg", path}},
+		{"no journal", "a journal is missing", []string{"--format", "jsonl"}},
+		{"flags after it", "unexpected argument \"--format\"", []string{path, "--format", "jsonl"}},
+		{"a form that there is not", "it is git or jsonl", []string{"--format", "svg", path}},
 		{"no place", "say with --into", []string{path}},
 		{"a place that is taken", "is not empty, and is left as it is", []string{"--into", full, path}},
 		{"a place that is a file", "mine", []string{"--into", filepath.Join(full, "mine"), path}},
-		{"a place for what is no repository", "--into and --file have no effect", []string{"--format", "dot", "--into", none, path}},
+		{"a place for what is no repository", "--into and --file have no effect", []string{"--format", "jsonl", "--into", none, path}},
 		{"a file for a repository", "-o has no effect", []string{"--into", none, "-o", "x", path}},
 		{"a journal that is not there", "no such file", []string{"--into", none, none}},
 		{"a journal without a run", "has no run yet", []string{"--into", none, empty}},

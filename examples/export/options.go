@@ -13,13 +13,12 @@ import (
 // The values of --format.
 const (
 	asGit   = "git"
-	asDOT   = "dot"
 	asJSONL = "jsonl"
 )
 
 const usage = `Usage of export: go run ./examples/export [flags] JOURNAL
 
-It writes the lineage of a run's candidates as a git repository, for Graphviz, or as JSON Lines (docs/lineage.md).
+It writes the lineage of a run's candidates as a git repository or as JSON Lines (docs/lineage.md).
 
 `
 
@@ -33,9 +32,9 @@ type options struct {
 
 func parse(args []string) (o options, err error) {
 	fs := flag.NewFlagSet("export", flag.ContinueOnError)
-	fs.StringVar(&o.format, "format", asGit, "git: a repository with a commit for each candidate; dot: a graph for Graphviz; jsonl: a JSON object a line for each candidate")
+	fs.StringVar(&o.format, "format", asGit, "git: a repository with a commit for each candidate; jsonl: a JSON object a line for each candidate")
 	fs.StringVar(&o.into, "into", "", "with --format git: the folder of the new repository, which must not exist or must be empty")
-	fs.StringVar(&o.out, "o", "", "with --format dot or jsonl: the file to write (default: standard output)")
+	fs.StringVar(&o.out, "o", "", "with --format jsonl: the file to write (default: standard output)")
 	fs.StringVar(&o.file, "file", "", "with --format git: the name of the file that has the program (default: program, with the ending of the best program beside the journal)")
 	fs.IntVar(&o.run, "run", 0, "which run of a journal that has several, from 1")
 	fs.BoolVar(&o.valid, "valid", false, "leave invalid candidates out; their children have their parents instead")
@@ -58,12 +57,12 @@ func (o *options) validate() error {
 		if o.out != "" {
 			return cli.Usagef("-o has no effect with --format git, which writes a repository: use --into")
 		}
-	case asDOT, asJSONL:
+	case asJSONL:
 		if o.into != "" || o.file != "" {
 			return cli.Usagef("--into and --file have no effect with --format %s: use -o, or standard output", o.format)
 		}
 	default:
-		return cli.Usagef("--format is %q: it is %s, %s or %s", o.format, asGit, asDOT, asJSONL)
+		return cli.Usagef("--format is %q: it is %s or %s", o.format, asGit, asJSONL)
 	}
 	if o.run < 0 {
 		return cli.Usagef("--run is %d: runs are counted from 1", o.run)
@@ -72,7 +71,7 @@ func (o *options) validate() error {
 		o.file = beside(o.journal)
 	}
 	// An empty run is refused for its file's name before it is refused for being empty.
-	if err := new(lineage.Run).WriteGit(io.Discard, lineage.GitConfig{File: o.file}); !errors.Is(err, lineage.ErrNoProgram) {
+	if err := new(lineage.Run).WriteGit(io.Discard, o.file); !errors.Is(err, lineage.ErrNoProgram) {
 		return cli.Usagef("--file: %w", err)
 	}
 	return nil

@@ -47,7 +47,7 @@ func (o options) repository(ctx context.Context, stdout io.Writer, r *lineage.Ru
 		return &cli.UsageError{Err: err}
 	}
 	made := filepath.Join(scratch, "repository") // made by git, with the mode that the user's folders have
-	kept := r.Without(func(c lineage.Candidate) bool { return !c.HasProgram() })
+	kept := r.Without(func(c lineage.Candidate) bool { return c.Program == "" })
 	err = fill(ctx, made, kept, o.file)
 	if err == nil {
 		err = move(made, into)
@@ -77,7 +77,7 @@ func fill(ctx context.Context, dir string, r *lineage.Run, file string) error {
 	if err := git(ctx, nil, "init", "--quiet", dir); err != nil {
 		return err
 	}
-	stream := func(w io.Writer) error { return r.WriteGit(w, lineage.GitConfig{File: file}) }
+	stream := func(w io.Writer) error { return r.WriteGit(w, file) }
 	err := git(ctx, stream, "-C", dir, "fast-import", "--quiet")
 	if errors.Is(err, lineage.ErrNoProgram) {
 		return cli.Usagef("%w", err)

@@ -88,7 +88,7 @@ func (h *honest) Evaluate(ctx context.Context, program string) (eval.Result, err
 
 func (h *honest) String() string { return "honest" }
 
-// together makes or resumes a run of a search with a Meta, a Tuner, credit by hints, a noisy task and a second evaluator
+// together makes or resumes a run of a search with a Meta, a Tuner, a noisy task and a second evaluator
 // that takes programs back.
 func together(t *testing.T, path string, meta population.Meta, archive population.Archive) (*evolve.Result, []string) {
 	t.Helper()
@@ -99,12 +99,9 @@ func together(t *testing.T, path string, meta population.Meta, archive populatio
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := task.HintsFunc(func(program string) ([]task.Hint, error) {
-		return []task.Hint{{Text: "it is long", Weight: min(1, float64(len(program))/400)}}, nil
-	})
 	p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 4, Seed: 7, Window: 1, Noisy: true, Fresh: 2, Archive: archive, Meta: meta,
 		Operators: []population.Operator{population.Rewrite{}, population.Cross{}, &tune.Tuner{On: waves{&tunings}, Evaluations: 60}},
-		Credit:    population.Hinted(population.Rank, long, 0.5)})
+		Credit:    population.Rank})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,15 +147,12 @@ func TestTogether(t *testing.T) {
 	bandit := func() population.Meta {
 		return &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5, N: 6}, {Weights: []float64{1, 1, 3}, Select: population.Uniform{}}}}
 	}
-	gradient := func() population.Meta {
-		return &population.MetaGradient{From: population.Settings{Weights: []float64{1, 1, 1}, Explore: 0.2}, Batch: 2}
-	}
 	for name, tt := range map[string]struct {
 		meta    func() population.Meta
 		archive func() population.Archive
 	}{
 		"bandit": {bandit, func() population.Archive { return nil }},
-		"gradient on islands": {gradient, func() population.Archive {
+		"bandit on islands": {bandit, func() population.Archive {
 			return &population.Islands{Of: []population.Archive{population.Top(3), population.Top(3)}, Every: 5, Rate: 0.5}
 		}},
 	} {

@@ -13,7 +13,7 @@ import (
 //   - without a Spread the reward is whether the child is better than its parent: in a task without noise there is no such
 //     deviation;
 //   - insights are notes that are kept while they help; there, a summary that is written anew;
-//   - directions are [population.Directions], which fit any task; there, they are of its one task.
+//   - directions are those of [population.Explore], which fit any task; there, they are of its one task.
 func LLMEvo(s Setting) population.Config {
 	c := s.config()
 	c.Archive, c.Select = population.Top(20), population.PowerLaw(1)

@@ -202,7 +202,7 @@ func TestExploreIsBold(t *testing.T) {
 		}
 		return n
 	}
-	explore := population.Explore{Directions: population.Directions()[:1]}
+	explore := population.Explore{Directions: []string{"Write a program that solves the task by a different method than this one."}}
 	if bold, plain := changed(explore), changed(population.Rewrite{}); bold <= plain {
 		t.Errorf("explorations change %d, rewrites %d", bold, plain)
 	}
