@@ -47,8 +47,8 @@
 //
 // Package llm is the model's side: one method, and values that limit and retry. llm/openai speaks to any
 // OpenAI-compatible endpoint, llm/pool spreads calls over replicas of a model, llm/ensemble lets a bandit
-// choose between models, llm/record writes exchanges down and answers from them, llm/offline stands in
-// without a model, llm/llmtest is a real server to test against, with faults on request.
+// choose between models, llm/offline stands in without a model, llm/llmtest is a real server to test
+// against, with faults on request.
 //
 // Package bandit has the policies. A Policy returns the chance of each arm, so that floors and
 // mixtures are one line and propensities are known; a Player draws. A type with two methods is a new

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/llm/offline"
-	"github.com/evoalloc/evoalloc/llm/record"
 )
 
 // What was paid for is its owner's to read, whatever the umask.
@@ -25,13 +23,8 @@ func TestModesOfJournals(t *testing.T) {
 		must(t, j.Close())
 		_, _, err = journal.Salvage(in("journal"), in("salvaged"))
 		must(t, err)
-		model, err := offline.New(offline.Config{})
-		must(t, err)
-		rec, err := record.File(model, in("record"))
-		must(t, err)
-		must(t, rec.Close())
 		syscall.Umask(old)
-		for _, name := range []string{"journal", "salvaged", "record"} {
+		for _, name := range []string{"journal", "salvaged"} {
 			info, err := os.Stat(in(name))
 			must(t, err)
 			if got := info.Mode().Perm(); got != 0o600 {

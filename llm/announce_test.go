@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,7 +18,6 @@ import (
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/llm/pool"
-	"github.com/evoalloc/evoalloc/llm/record"
 )
 
 // A stack is a way to put combinators around models.
@@ -111,8 +109,6 @@ func stacks(t *testing.T) []stack {
 		{"a pool of what has queues", llm.Retry(sharing(t, llm.Limit(every(), 1), every()), again), false},
 		{"an ensemble of members that announce and others", llm.Retry(mixed(t, every(), llm.Limit(every(), 2), sharing(t, every())), again), false},
 		{"an ensemble whose members try again", mixed(t, llm.Retry(every(), again), llm.Retry(llm.Limit(every(), 1), again)), false},
-		{"a recording", llm.Retry(record.New(llm.Limit(every(), 2), io.Discard), again), false},
-		{"a recording of everything", record.New(llm.Retry(every(), again), io.Discard), false},
 		{"a wrapper that shows what it wraps", llm.Limit(open{llm.Retry(llm.Limit(every(), 2), again)}, 4), false},
 		{"a wrapper that does not", llm.Limit(closed{llm.Retry(llm.Limit(every(), 2), again)}, 4), true},
 		{"the offline model", llm.Retry(llm.Limit(model, 2), again), false},

@@ -3,11 +3,9 @@ package llm_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/llm/record"
 )
 
 // pupil is a model that remembers what it was told.
@@ -26,7 +24,7 @@ func TestAs(t *testing.T) {
 		found  bool
 	}{
 		{"itself", p, true},
-		{"behind every combinator", llm.Retry(llm.Limit(record.New(p, io.Discard), 3), llm.RetryConfig{}), true},
+		{"behind every combinator", llm.Retry(llm.Limit(open{p}, 3), llm.RetryConfig{}), true},
 		{"none", llm.Retry(llm.Func(shout), llm.RetryConfig{}), false},
 		{"nothing", nil, false},
 		{"a wrapper of nothing", llm.Limit(nil, 1), false},

@@ -13,9 +13,8 @@ import (
 // concurrent use.
 //
 // Package llm/openai asks endpoints, and llm/offline stands in for one. llm/pool shares calls out over
-// several endpoints of one model, llm/ensemble lets a bandit choose between models, and llm/record writes
-// exchanges down and answers from them. In [Retry] around [Limit], a call that waits to be tried again
-// holds no place.
+// several endpoints of one model, and llm/ensemble lets a bandit choose between models. In [Retry] around
+// [Limit], a call that waits to be tried again holds no place.
 type LLM interface {
 	// Generate asks for one completion. Reply.Attempts lists every attempt made, oldest
 	// first, and is valid even if err is not nil: a failed attempt was paid for too.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/pool"
-	"github.com/evoalloc/evoalloc/llm/record"
 )
 
 // A drain gives up what waits for a place or to be tried again, and lets what was sent go on.
@@ -134,7 +132,6 @@ func TestSendIsAskedBehindTheQueues(t *testing.T) {
 		{"a limit within a pool, which has the queue", pool(llm.Limit(answer, 3)), 2, 6},
 		{"attempts again", llm.Retry(llm.Limit(answer, 2), llm.RetryConfig{Max: 1, Wait: -1}), 2, 12},
 		{"attempts again of what does not announce", llm.Retry(answer, llm.RetryConfig{Max: 1, Wait: -1}), 6, 12},
-		{"recorded", record.New(llm.Limit(answer, 2), io.Discard), 2, 6},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			if !llm.Announces(tt.l) {

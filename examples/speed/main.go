@@ -372,8 +372,8 @@ func (o *options) ask() (llm.LLM, error) {
 	return llm.Retry(llm.Limit(client, inFlight), llm.RetryConfig{}), nil
 }
 
-// A replies is an LLM that gives replies in order, whatever it is asked. Package llm/record gives a reply to the request
-// that it was recorded for, and here requests differ from run to run, as they show measured scores.
+// A replies is an LLM that gives replies in order, whatever it is asked: requests differ from run to run here, as they show
+// measured scores.
 type replies struct {
 	texts []string
 	next  atomic.Int64
