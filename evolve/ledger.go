@@ -17,7 +17,8 @@ import (
 // A ledger keeps a run within the limits of its Budget that are used up call by call and evaluation by
 // evaluation. An attempt sets aside the most it can cost when it has left every queue, and settles with what
 // it used when it ends. An attempt that does not fit beside what is set aside waits, and sets nothing aside while
-// it does. One that would not fit even if all of that were given back is refused.
+// it does. One that would not fit even if all of that were given back is refused, and so is an attempt that another
+// call waits for, if it does not fit at once.
 //
 // So spent + reserved never passes a limit, however many attempts are in flight. What waits in a queue or pauses
 // before a retry keeps no room from others.
@@ -30,11 +31,8 @@ type ledger struct {
 	freed *sync.Cond // signaled when something is settled
 	// spent is used up for good. reserved is set aside for what is under way, and is 0 when nothing is.
 	spent, reserved amounts
-	// blocked is the part of reserved for calls whose model waits for another one that is not sent yet. It cannot be
-	// given back before that one is sent.
-	blocked  amounts
-	stalls   int            // attempts; nothing can be set aside for a stall
-	stallsAt map[string]int // the same by endpoint
+	stalls          int            // attempts; nothing can be set aside for a stall
+	stallsAt        map[string]int // the same by endpoint
 }
 
 // amounts are what the limits count.
@@ -107,21 +105,14 @@ const slack = 1e-12
 // is closed, but a caller that waits learns that only when another settles. attempt says that w is for an
 // attempt at a call, which is refused once too many have stalled. Evaluations are not: what was answered before
 // is paid for, and is scored.
-//
-// An attempt does not wait for what is blocked, and is refused if only that would leave it room. The call that
-// would free it may itself wait, for the place in a queue that this attempt holds. Both would wait for ever.
 func (l *ledger) reserve(ctx context.Context, drain <-chan struct{}, w amounts, attempt bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer context.AfterFunc(ctx, l.wake)()
 	for {
-		limit := l.over(l.spent.plus(w))
-		if attempt && l.stalled() {
-			limit = "Stalls"
-		}
 		// Draining comes before the limit: a call that is not sent because the run ends must not be recorded as a
 		// refusal, which stands for good. It is made when the run goes on.
-		switch {
+		switch limit := l.exhausted(w, attempt); {
 		case closed(drain):
 			return llm.ErrDraining
 		case limit != "":
@@ -129,8 +120,6 @@ func (l *ledger) reserve(ctx context.Context, drain <-chan struct{}, w amounts, 
 		case l.over(l.spent.plus(l.reserved).plus(w)) == "":
 			l.reserved = l.reserved.plus(w)
 			return nil
-		case attempt && l.over(l.spent.plus(l.blocked).plus(w)) != "":
-			return &refusedError{l.over(l.spent.plus(l.blocked).plus(w))}
 		case ctx.Err() != nil:
 			return fmt.Errorf("evolve: waiting for the budget: %w", context.Cause(ctx))
 		}
@@ -138,18 +127,19 @@ func (l *ledger) reserve(ctx context.Context, drain <-chan struct{}, w amounts, 
 	}
 }
 
-// block notes that what is set aside is blocked, until unblock.
-func (l *ledger) block(set amounts) {
+// admit sets w aside at once for an attempt at a call, or refuses it. It is for a call that another one waits for:
+// what that one has set aside is freed only after this call has ended, so to wait for room could be to wait for ever.
+func (l *ledger) admit(drain <-chan struct{}, w amounts) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.blocked = l.blocked.plus(set)
-	l.freed.Broadcast()
-}
-
-func (l *ledger) unblock(set amounts) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.blocked = l.blocked.minus(set)
+	if closed(drain) {
+		return llm.ErrDraining
+	}
+	if limit := cmp.Or(l.exhausted(w, true), l.over(l.spent.plus(l.reserved).plus(w))); limit != "" {
+		return &refusedError{limit}
+	}
+	l.reserved = l.reserved.plus(w)
+	return nil
 }
 
 // wake makes those that wait look again.
@@ -168,11 +158,17 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// full returns the limit that leaves no room for w even if all that is set aside is given back, or "".
+// full returns the limit that leaves no room for an attempt that costs w even if all that is set aside is given back,
+// or "".
 func (l *ledger) full(w amounts) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stalled() {
+	return l.exhausted(w, true)
+}
+
+// exhausted is full for an attempt or an evaluation. l.mu is held.
+func (l *ledger) exhausted(w amounts, attempt bool) string {
+	if attempt && l.stalled() {
 		return "Stalls"
 	}
 	return l.over(l.spent.plus(w))

@@ -182,15 +182,15 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 		t.noteError(err)
 		return a, err
 	}
-	l, outer := outerOf(l)
-	if outer != nil {
-		p.within = &outer.asks
+	asker, inner := l.(innerModel)
+	if inner {
+		l, p.within = asker.LLM, asker.asks
 	}
 	// This order is the contract. A call that is in the file is not sent again. A call that the budget has no
 	// room for is not sent. No reply is acted on before it is on disk. What was spent is booked however the
 	// call ended, which is why settle stands behind no condition.
 	c := t.newCall(p, req)
-	c.outer = outer
+	c.inner = inner
 	reply, recalled, err := c.recall(ctx)
 	if err == nil && !recalled {
 		end := t.unheard.begin(p)

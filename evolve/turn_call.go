@@ -26,7 +26,7 @@ type call struct {
 	req llm.Request
 	id  journal.ID // its identity in the journal, if there is one
 
-	outer  *call // the call whose model asks this one, and that waits for it; nil for none
+	inner  bool  // the model of another call asks, and that call waits for this one
 	asks   asked // what its model asks of others
 	booked bool  // what its attempts cost is booked, so settle must not book it again
 	spent  bool  // the call itself is booked, too
@@ -38,50 +38,16 @@ type call struct {
 	sends    int           // attempts that were begun
 	open     int           // of these, those under way
 	answered bool          // one brought an answer
-	blocks   amounts       // what it has blocked in the ledger, while it waits
 	gone     bool          // the call has ended, even if attempts of it have not
 }
 
-// An inner model is asked by the model of another call, which waits for it.
-type inner struct {
+// An innerModel is asked by the model of another call, which waits for it.
+type innerModel struct {
 	llm.LLM
-	outer *call
+	asks *asked // of the other call
 }
 
-func (i inner) Unwrap() llm.LLM { return i.LLM }
-
-// outerOf unwraps l. It also returns the call whose model asks l, or nil if no model does.
-func outerOf(l llm.LLM) (llm.LLM, *call) {
-	if i, ok := l.(inner); ok {
-		return i.LLM, i.outer
-	}
-	return l, nil
-}
-
-// held returns what the call, and those that wait for it, have set aside.
-func (c *call) held() (sum amounts) {
-	for ; c != nil; c = c.outer {
-		c.mu.Lock()
-		sum = sum.plus(c.set)
-		c.mu.Unlock()
-	}
-	return sum
-}
-
-// block notes in the ledger what is set aside for the calls that wait for this one, as long as this one is not sent.
-// Without that note, this one could wait for room that only those calls can give back. A call that is on the wire
-// blocks nothing, because it ends by itself.
-func (c *call) block(held amounts) {
-	if c.outer == nil {
-		return
-	}
-	c.mu.Lock()
-	was := c.blocks
-	c.blocks = held
-	c.mu.Unlock()
-	c.ledger.unblock(was)
-	c.ledger.block(held)
-}
+func (m innerModel) Unwrap() llm.LLM { return m.LLM }
 
 // newCall gives the call its identity: what it asks, and for which pull or which evaluation. Two arms that ask
 // alike at the same time then each get their own answer back when the run is made again, whichever asks first.
@@ -210,13 +176,9 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 	if closed(trace.Drain) { // so that it need not wait in a queue to learn that it is not sent
 		return llm.Reply{}, llm.ErrDraining
 	}
-	if c.outer != nil {
-		c.block(c.outer.held())
-		defer c.block(amounts{})
-	}
 	traced := llm.WithTrace(ctx, &llm.Trace{
 		Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
-			return trace.Ask(ctx, inner{l, c}, req)
+			return trace.Ask(ctx, innerModel{l, &c.asks}, req)
 		},
 		Again:  func(context.Context, llm.Request) error { return c.again(trace.Drain) },
 		Send:   func() error { return c.begin(ctx, trace.Drain) },
@@ -300,7 +262,6 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
 	if err := c.reserve(ctx, drain); err != nil {
 		return err
 	}
-	c.block(amounts{}) // those that wait for it wait for an answer now
 	if c.journal == nil {
 		return nil
 	}
@@ -321,7 +282,13 @@ func (c *call) reserve(ctx context.Context, drain <-chan struct{}) error {
 	defer c.entry.Unlock()
 	w := c.ledger.b.worst(c.req)
 	w.calls -= c.counted()
-	if err := c.ledger.reserve(ctx, drain, w, true); err != nil {
+	var err error
+	if c.inner {
+		err = c.ledger.admit(drain, w)
+	} else {
+		err = c.ledger.reserve(ctx, drain, w, true)
+	}
+	if err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -353,12 +320,8 @@ func (c *call) ended(attempts []llm.Attempt) {
 		c.set = c.set.minus(set)
 		c.tried = append(c.tried, attempts...)
 	}
-	gone := c.gone
 	c.mu.Unlock()
 	c.ledger.settle(set, used, stalls)
-	if !gone {
-		c.block(c.outer.held())
-	}
 	if c.journal == nil || len(attempts) == 0 || answered(attempts) {
 		return // the record of the call's end has an answered attempt, and comes at once
 	}
