@@ -13,7 +13,20 @@ import (
 )
 
 // A call is one call of a step while it is made. One goroutine owns it. Its attempts may be under way at once,
-// because a model may ask again before the first answer is there.
+// because a model may ask again before the first answer is there. What becomes of it:
+//
+//	when                    set aside in the budget             booked               in the journal
+//	it waits in a queue     nothing                             nothing              nothing
+//	an attempt begins       the most that the attempt can cost  nothing              Begin
+//	an attempt failed       nothing for it                      the attempt          Tried
+//	an attempt brought an   one call, for no other to take      the attempt          nothing yet
+//	answer
+//	the call ends           nothing                             the call, if it was  Completion, Failure, Abandoned
+//	                                                            answered             or Refusal
+//	it is recalled          nothing                             what the file has    nothing new
+//
+// mu guards these. entry is beside it, because an attempt waits for room with entry held, and attempts that end
+// meanwhile need mu. The ledger has a lock of its own, as all calls of a run share it.
 //
 // Room in the budget is set aside when an attempt has left every queue (begin), and settled when that attempt
 // has ended (ended). To set it aside for the whole call was tried and dropped: a generation of 64 children
