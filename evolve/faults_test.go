@@ -88,9 +88,9 @@ func fates(res *evolve.Result) (scored, lost int) {
 func oneServerError(t *testing.T, s kindOfSearch) {
 	srv, l := connect(t, llmtest.Config{Reply: improveAlike, Fault: func(r llmtest.Request) llmtest.Fault {
 		if r.Ordinal == 5 {
-			return llmtest.ServerError
+			return "500"
 		}
-		return llmtest.None
+		return ""
 	}}, small, 8, once)
 	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)}, Budget: evolve.Budget{Calls: 24}})
 	scored, lost := fates(res)
@@ -159,9 +159,9 @@ func whenOnWire(n int, then func(llmtest.Request) llmtest.Fault) func(llmtest.Re
 func keyRejected(t *testing.T, s kindOfSearch) {
 	srv, l := connect(t, llmtest.Config{Reply: improveAlike, Latency: apart, Fault: whenOnWire(s.n, func(r llmtest.Request) llmtest.Fault {
 		if r.Ordinal == 0 {
-			return llmtest.BadKey
+			return "401"
 		}
-		return llmtest.None
+		return ""
 	})}, small, s.n, once)
 	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)}, Budget: evolve.Budget{Calls: 100}})
 	scored, lost := fates(res)
@@ -182,7 +182,7 @@ func ctrlC(inFlight int) func(*testing.T, kindOfSearch) {
 		calls := s.n * inFlight
 		srv, l := connect(t, llmtest.Config{Reply: improveAlike, Latency: apart, Fault: whenOnWire(calls, func(llmtest.Request) llmtest.Fault {
 			interrupt()
-			return llmtest.None
+			return ""
 		})}, small, calls, once)
 		var arms []evolve.Arm
 		for i := range inFlight {

@@ -45,7 +45,7 @@ func connect(t testing.TB, cfg llmtest.Config, model llm.Model, inFlight int, re
 func sometimes(n uint32, ways ...llmtest.Fault) func(llmtest.Request) llmtest.Fault {
 	return func(r llmtest.Request) llmtest.Fault {
 		if r.Seed%n != 0 {
-			return llmtest.None
+			return ""
 		}
 		return ways[int(r.Seed/n+uint32(r.Occurrence))%len(ways)]
 	}
@@ -62,13 +62,13 @@ func TestGreedyOverHTTP(t *testing.T) {
 		first[evolve.ChildSeed(40, 64, 0, i)] = true
 	}
 	var hung atomic.Int64
-	faults := sometimes(8, llmtest.None, llmtest.Overloaded, llmtest.Hang, llmtest.Length, llmtest.NoUsage, llmtest.HTMLPage)
+	faults := sometimes(8, "", "503", "hang", "length", "no usage", "html 200")
 	srv, l := connect(t, llmtest.Config{Reply: improve, Fault: func(r llmtest.Request) llmtest.Fault {
 		f := faults(r)
 		switch {
-		case f != llmtest.Hang:
+		case f != "hang":
 		case !first[r.Seed]:
-			return llmtest.None
+			return ""
 		default:
 			hung.Add(1)
 		}
@@ -196,9 +196,9 @@ func TestRunOnDeadEndpoint(t *testing.T) {
 func TestRunOnRejectedKey(t *testing.T) {
 	srv, l := connect(t, llmtest.Config{Reply: improve, Fault: func(r llmtest.Request) llmtest.Fault {
 		if r.Ordinal >= 40 {
-			return llmtest.BadKey
+			return "401"
 		}
-		return llmtest.None
+		return ""
 	}}, llm.Models()[0], 4, llm.RetryConfig{Wait: time.Millisecond})
 	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: 8}, 3)
 	if err != nil {

@@ -158,7 +158,7 @@ func (s *sends) count(r llmtest.Request) llmtest.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n[r.Seed]++
-	return llmtest.None
+	return ""
 }
 
 func (s *sends) snapshot() map[uint32]int {

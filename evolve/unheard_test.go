@@ -19,10 +19,10 @@ func TestEndpointThatNeverAnswers(t *testing.T) {
 		says   string // of what the endpoint said
 		remedy string
 	}{
-		{"an error of the server", llmtest.ServerError, "500", "log of the endpoint"},
-		{"too busy, and it does not say for how long", llmtest.RateLimit, "429", "fewer calls in flight"},
-		{"a page of a proxy", llmtest.HTMLPage, "HTML", "/chat/completions"},
-		{"a reply that ends early", llmtest.Malformed, "JSON", "/chat/completions"},
+		{"an error of the server", "500", "500", "log of the endpoint"},
+		{"too busy, and it does not say for how long", "429", "429", "fewer calls in flight"},
+		{"a page of a proxy", "html 200", "HTML", "/chat/completions"},
+		{"a reply that ends early", "malformed JSON", "JSON", "/chat/completions"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			srv, l := connect(t, llmtest.Config{Fault: func(llmtest.Request) llmtest.Fault { return tt.fault }}, llm.Models()[0], 1, llm.RetryConfig{Wait: time.Microsecond})
@@ -49,16 +49,16 @@ func TestEndpointThatAnswersLate(t *testing.T) {
 	}{
 		{"it says when to come back, to 20 attempts", 1, time.Microsecond, func(llmtest.Request) llmtest.Fault {
 			if asked.Add(1) <= 20 {
-				return llmtest.RateLimitAfter
+				return "429 retry-after"
 			}
-			return llmtest.None
+			return ""
 		}},
-		{"it comes up while the first call is tried again", 1, time.Microsecond, llmtest.First(2, llmtest.ServerError)},
+		{"it comes up while the first call is tried again", 1, time.Microsecond, llmtest.Must("500:2")},
 		{"most are refused at once while the first answers are written", 16, 500 * time.Millisecond, func(r llmtest.Request) llmtest.Fault {
 			if r.Seed%4 > 0 && r.Occurrence < 3 {
-				return llmtest.ServerError
+				return "500"
 			}
-			return llmtest.None
+			return ""
 		}},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
@@ -78,9 +78,9 @@ func TestNeverAnsweredGoesOn(t *testing.T) {
 	broken.Store(true)
 	srv, l := connect(t, llmtest.Config{Reply: improve, Fault: func(llmtest.Request) llmtest.Fault {
 		if broken.Load() {
-			return llmtest.ServerError
+			return "500"
 		}
-		return llmtest.None
+		return ""
 	}}, llm.Models()[0], 1, llm.RetryConfig{Wait: time.Microsecond})
 	path := journalPath(t)
 	for _, want := range []struct{ calls, attempts int }{{0, 6}, {0, 12}, {8, 20}} {

@@ -54,7 +54,7 @@ func (o open) Unwrap() llm.LLM { return o.LLM }
 // faulty returns a client of an endpoint that fails in every way that ends at once, and refuses a stream's
 // options until it is asked without.
 func faulty(t *testing.T, whole bool) llm.LLM {
-	faults := []llmtest.Fault{llmtest.None, llmtest.ServerError, llmtest.NoStreamOptions, llmtest.NoStreams, llmtest.Cut, llmtest.Overloaded, llmtest.NoChoices, llmtest.Reset, llmtest.BadKey}
+	faults := []llmtest.Fault{"", "500", "400 stream_options", "400 stream", "cut body", "503", "no choices", "reset", "401"}
 	srv := llmtest.NewServer(llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault { return faults[r.Seed%uint32(len(faults))] }})
 	t.Cleanup(srv.Close)
 	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: llm.Model{Key: "m"}, Whole: whole})

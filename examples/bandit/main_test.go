@@ -260,10 +260,10 @@ func editing(t *testing.T) (*llmtest.Server, *context.CancelFunc) {
 		},
 		Fault: func(req llmtest.Request) llmtest.Fault {
 			if req.Ordinal != 100 || cancel == nil {
-				return llmtest.None
+				return ""
 			}
 			cancel()
-			return llmtest.Hang
+			return "hang"
 		},
 	})
 	t.Cleanup(srv.Close)

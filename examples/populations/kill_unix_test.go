@@ -52,7 +52,7 @@ func TestSIGKILL(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			return llmtest.None
+			return ""
 		})
 		dir, kills := t.TempDir(), 0
 		for kills < 4 {

@@ -155,7 +155,7 @@ func server(t *testing.T, before func(n int64) llmtest.Fault) *llmtest.Server {
 	return srv
 }
 
-func none(int64) llmtest.Fault { return llmtest.None }
+func none(int64) llmtest.Fault { return "" }
 
 // Stopped by Ctrl-C and resumed, a run comes to the result of one that was not, and pays for nothing twice. A run of
 // other searches is not taken for it. There are no notes: near the end of a budget of calls, time decides whether they
@@ -174,10 +174,10 @@ func TestResume(t *testing.T) {
 		defer cancel()
 		srv := server(t, func(n int64) llmtest.Fault {
 			if n != 20 {
-				return llmtest.None
+				return ""
 			}
 			cancel()
-			return llmtest.Hang
+			return "hang"
 		})
 		dir := t.TempDir()
 		again := args + " --api-base " + srv.URL + " --output " + dir

@@ -116,7 +116,7 @@ func TestStoppedAndGoneOnWith(t *testing.T) {
 		if req.Ordinal == 40 {
 			cancel()
 		}
-		return llmtest.None
+		return ""
 	}})
 	defer srv.Close()
 	dir := t.TempDir()

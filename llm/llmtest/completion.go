@@ -20,13 +20,13 @@ func (s *Server) compose(req Request, f Fault) content {
 		reasoning: s.cfg.Reasoning(req), text: s.cfg.Reply(req), finish: "stop",
 	}
 	switch f {
-	case Length:
+	case length:
 		c.text, c.finish = c.text[:len(c.text)/2], "length"
-	case EmptyLength:
+	case emptyLength:
 		c.text, c.finish = "", "length"
 	}
 	c.usage = s.cfg.Usage(req, c.reasoning+c.text)
-	if f == EmptyLength { // its tokens went somewhere all the same
+	if f == emptyLength { // its tokens went somewhere all the same
 		c.usage.CompletionTokens += block
 	}
 	if s.cache != nil {
@@ -77,32 +77,32 @@ const created = 1_700_000_000
 const (
 	loginPage = "<!doctype html>\n<html><head><title>Sign in</title></head>\n" +
 		"<body>Please sign in to go on.</body></html>"
-	wrongTyped = `{"id": "chatcmpl-0", "object": "chat.completion", "choices": "none"}`
-	errorBody  = `{"error": {"message": "Upstream provider failed", "code": 502}}`
+	wrongTypedBody = `{"id": "chatcmpl-0", "object": "chat.completion", "choices": "none"}`
+	errorBody      = `{"error": {"message": "Upstream provider failed", "code": 502}}`
 )
 
 // body is the answer in one piece, spoiled by f.
 func (c content) body(f Fault) []byte {
 	switch f {
-	case WrongTyped:
-		return []byte(wrongTyped)
-	case ErrorInStream:
+	case wrongTyped:
+		return []byte(wrongTypedBody)
+	case errorInStream:
 		return []byte(errorBody)
 	}
 	m := &message{Role: "assistant", Content: &c.text, Reasoning: c.reasoning}
-	if f == NullContent {
+	if f == nullContent {
 		m.Content = nil
 	}
 	w := c.wire("chat.completion", choice{Message: m, FinishReason: &c.finish})
-	if f == NoChoices {
+	if f == noChoices {
 		w.Choices = []choice{}
 	}
 	w.Usage = wireOf(c.usage, f)
 	body := encode(w)
 	switch f {
-	case WrongUsage:
+	case wrongUsage:
 		return wrongUsageIn(body)
-	case Malformed, EndEarly:
+	case malformed, endEarly:
 		return body[:len(body)/2]
 	}
 	return body

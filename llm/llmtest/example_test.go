@@ -52,7 +52,7 @@ func ExampleServer() {
 func ExampleConfig() {
 	srv := llmtest.NewServer(llmtest.Config{
 		Reply: func(r llmtest.Request) string { return fmt.Sprintf("seed %d of %s", r.Seed, r.Model) },
-		Fault: llmtest.First(1, llmtest.RateLimitAfter),
+		Fault: llmtest.Must("429 retry-after:1"),
 	})
 	defer srv.Close()
 	status, _ := ask(srv.URL, "hello", 7)
@@ -87,13 +87,13 @@ func ExampleEcho() {
 }
 
 func ExampleFault() {
-	srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.Share(0.5, llmtest.Overloaded, llmtest.NoChoices)})
+	srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.Must("50% 503|no choices")})
 	defer srv.Close()
 	for seed := range 40 {
 		ask(srv.URL, "hello", seed)
 	}
 	f := srv.Stats().Faults
-	fmt.Println(f[llmtest.None]+f[llmtest.Overloaded]+f[llmtest.NoChoices], len(f))
+	fmt.Println(f[""]+f["503"]+f["no choices"], len(f))
 	// Output: 40 3
 }
 
@@ -156,7 +156,7 @@ func ExampleStats() {
 }
 
 func ExampleDeparture() {
-	srv := llmtest.NewServer(llmtest.Config{Fault: func(llmtest.Request) llmtest.Fault { return llmtest.Hang }})
+	srv := llmtest.NewServer(llmtest.Config{Fault: func(llmtest.Request) llmtest.Fault { return "hang" }})
 	defer srv.Close()
 	impatient := http.Client{Timeout: 300 * time.Millisecond}
 	body := strings.NewReader(`{"seed": 9, "messages": [{"role": "user", "content": "hello"}]}`)
@@ -173,9 +173,9 @@ func ExampleStreamOptions() {
 	// A server that does not know vLLM's extension.
 	srv := llmtest.NewServer(llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault {
 		if r.StreamOptions.ContinuousUsage {
-			return llmtest.NoContinuousUsage
+			return "400 continuous_usage_stats"
 		}
-		return llmtest.None
+		return ""
 	}})
 	defer srv.Close()
 	body := `{"stream": true, "stream_options": {"continuous_usage_stats": true}, "messages": [{"role": "user", "content": "hello"}]}`
@@ -190,7 +190,7 @@ func ExampleStreamOptions() {
 }
 
 func ExampleEnding() {
-	srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.First(1, llmtest.NoChoices)})
+	srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.Must("no choices:1")})
 	defer srv.Close()
 	for range 3 {
 		ask(srv.URL, "hello", 1)

@@ -32,14 +32,14 @@ func (e *exchange) answer() {
 	c := e.s.compose(e.req, e.v.Fault)
 	e.s.meter.drew(wait)
 	e.v.idle = e.v.Arrived
-	if e.v.Fault == Hang || !e.until(e.v.Arrived.Add(wait)) {
+	if e.v.Fault == hang || !e.until(e.v.Arrived.Add(wait)) {
 		e.hang()
 		return
 	}
 	switch {
-	case e.v.Fault == Reset:
+	case e.v.Fault == reset:
 		e.reset()
-	case e.v.Fault == HTMLPage:
+	case e.v.Fault == htmlPage:
 		e.deliver("text/html; charset=utf-8", []byte(loginPage))
 	case e.req.Stream:
 		e.stream(c)
@@ -54,19 +54,19 @@ func (e *exchange) deliver(contentType string, body []byte) {
 	e.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	half := len(body) / 2
 	switch e.v.Fault {
-	case HangFirst:
+	case hangFirst:
 		half = 0
 		fallthrough
-	case HangBody:
+	case hangBody:
 		e.send(body[:half])
 		e.hang()
-	case Cut:
+	case cut:
 		e.send(body[:half])
 		e.abort()
-	case ResetBody:
+	case resetBody:
 		e.send(body[:half])
 		e.reset()
-	case Drip:
+	case drip:
 		e.drip(body)
 	default:
 		e.end(e.write(body))
@@ -107,11 +107,11 @@ func (e *exchange) write(b []byte) error {
 // Whoever has the whole answer finds it counted, hence the order.
 func (e *exchange) end(err error) {
 	if err == nil && !e.v.Fault.usable() {
-		e.v.ended = Spoiled
+		e.v.ended = spoiled
 		return
 	}
 	if err == nil {
-		e.v.ended = Answered
+		e.v.ended = answered
 		e.s.meter.settle(e.v)
 		err = e.rc.Flush()
 	}
@@ -149,7 +149,7 @@ func (e *exchange) hang() {
 
 // abort closes the connection before the announced end of the body.
 func (e *exchange) abort() {
-	e.v.ended = BrokenOff
+	e.v.ended = brokenOff
 	panic(http.ErrAbortHandler)
 }
 
@@ -163,5 +163,5 @@ func (e *exchange) reset() {
 		tcp.SetLinger(0)
 	}
 	conn.Close()
-	e.v.ended = BrokenOff
+	e.v.ended = brokenOff
 }

@@ -53,8 +53,8 @@ func TestStatsAreACopy(t *testing.T) {
 	m.left(Departure{})
 	m.leave(v)
 	s := m.stats()
-	s.Faults[Hang], s.Ended[Left], s.Gone[0].Seed = 7, 7, 7
-	if s := m.stats(); s.Faults[Hang] != 0 || s.Ended[Left] != 0 || s.Gone[0].Seed != 0 {
+	s.Faults[hang], s.Ended[left], s.Gone[0].Seed = 7, 7, 7
+	if s := m.stats(); s.Faults[hang] != 0 || s.Ended[left] != 0 || s.Gone[0].Seed != 0 {
 		t.Errorf("a caller changed the counts: %+v", s)
 	}
 }

@@ -13,11 +13,11 @@ type Usage = llm.Usage
 func wireOf(u Usage, f Fault) *wireUsage {
 	w := &wireUsage{u.PromptTokens, u.CompletionTokens, u.PromptTokens + u.CompletionTokens, details{u.CachedTokens}}
 	switch f {
-	case NoUsage:
+	case noUsage:
 		return nil
-	case NegativeUsage:
+	case negativeUsage:
 		w.Prompt, w.Completion, w.Total = -w.Prompt, -w.Completion, -w.Total
-	case CachedAbove:
+	case cachedAbove:
 		w.Details.Cached = w.Prompt + 100
 	}
 	return w

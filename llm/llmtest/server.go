@@ -22,14 +22,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
-)
-
-// The defaults of a [Config].
-const (
-	DefaultRetryAfter = time.Second // how long RateLimitAfter and RateLimitDate ask to wait
-	DefaultDrip       = time.Second // from token to token under Drip
 )
 
 // A Config says how a [Server] answers. Its functions are called by many goroutines at once.
@@ -51,14 +46,14 @@ type Config struct {
 	// Rate is how many tokens of a streamed answer come in a second, each in a chunk of its own. 0
 	// means that they come as fast as they can be sent.
 	Rate float64
-	// Drip is the time between two tokens under the fault of that name; 0 means DefaultDrip.
+	// Drip is the time between two tokens under the fault of that name; 0 means a second.
 	Drip time.Duration
 	// Usage counts the tokens of a request and of its answer with what was thought before; nil
 	// means CountUsage.
 	Usage func(req Request, reply string) Usage
-	// Fault says what goes wrong with a request; nil means nothing ever does.
+	// Fault says what goes wrong with a request, see [Must]; nil means nothing ever does.
 	Fault func(Request) Fault
-	// RetryAfter is what RateLimitAfter and RateLimitDate ask for; 0 means DefaultRetryAfter.
+	// RetryAfter is what "429 retry-after" and "429 retry-after date" ask for; 0 means a second.
 	RetryAfter time.Duration
 	// PrefixCache is how many blocks of 16 tokens the server's simulated prefix cache holds: the
 	// cached tokens that it reports are then those of the prompt's leading blocks which earlier
@@ -70,7 +65,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.Addr = cmp.Or(c.Addr, "127.0.0.1:0")
-	c.RetryAfter = cmp.Or(c.RetryAfter, DefaultRetryAfter)
+	c.RetryAfter = cmp.Or(c.RetryAfter, time.Second)
 	if c.Reply == nil {
 		c.Reply = Echo(nil)
 	}
@@ -83,12 +78,12 @@ func (c Config) withDefaults() Config {
 	if c.FirstToken == nil {
 		c.FirstToken = c.Latency
 	}
-	c.Drip = cmp.Or(c.Drip, DefaultDrip)
+	c.Drip = cmp.Or(c.Drip, time.Second)
 	if c.Usage == nil {
 		c.Usage = CountUsage
 	}
 	if c.Fault == nil {
-		c.Fault = func(Request) Fault { return None }
+		c.Fault = func(Request) Fault { return none }
 	}
 	return c
 }
@@ -140,7 +135,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	v := s.meter.enter()
 	defer s.meter.leave(v)
 	if !s.authorized(r) {
-		v.Fault = BadKey
+		v.Fault = badKey
 		v.Fault.refuse(w, s.cfg)
 		return
 	}
@@ -152,11 +147,15 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		e.hang()
 		return
 	case err != nil:
-		v.Fault = BadRequest
+		v.Fault = badRequest
 		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}
 	v.Seed, v.Fault = req.Seed, s.cfg.Fault(req).of(req)
+	if v.Fault != none && !slices.Contains(Faults(), v.Fault) {
+		writeError(w, http.StatusNotImplemented, "unknown_fault", fmt.Sprintf("llmtest: no fault is called %q", v.Fault))
+		return
+	}
 	if v.Fault.refuse(w, s.cfg) {
 		return
 	}

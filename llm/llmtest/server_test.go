@@ -96,7 +96,7 @@ func TestOccurrenceCountsRetriesOfTheSameRequest(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		got = append(got, fmt.Sprintf("%d:%d", r.Ordinal, r.Occurrence))
-		return llmtest.None
+		return ""
 	}})
 	defer srv.Close()
 	for _, system := range []string{"a", "a", "b", "a"} {
@@ -109,7 +109,7 @@ func TestOccurrenceCountsRetriesOfTheSameRequest(t *testing.T) {
 
 func TestEqualRunsGetEqualBodies(t *testing.T) {
 	run := func() (bodies []string) {
-		srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.Share(0.5, llmtest.Malformed, llmtest.Overloaded, llmtest.NoChoices)})
+		srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.Must("50% malformed JSON|503|no choices")})
 		defer srv.Close()
 		for i := range 20 {
 			resp, body := post(t, srv, "", fmt.Sprintf(hello, strings.Repeat("a", i/2)))
@@ -177,7 +177,7 @@ func TestBusyOverHTTP(t *testing.T) {
 }
 
 func TestStatsFromAnotherProcess(t *testing.T) {
-	srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.First(1, llmtest.Overloaded)})
+	srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.Must("503:1")})
 	defer srv.Close()
 	ask(srv.URL, "hello", 1)
 	resp, err := http.Get(srv.URL + "/stats")
@@ -189,7 +189,7 @@ func TestStatsFromAnotherProcess(t *testing.T) {
 	if err := json.NewDecoder(resp.Body).Decode(&s); err != nil {
 		t.Fatal(err)
 	}
-	if s.Calls != 1 || s.Faults[llmtest.Overloaded] != 1 {
+	if s.Calls != 1 || s.Faults["503"] != 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -197,7 +197,7 @@ func TestStatsFromAnotherProcess(t *testing.T) {
 func TestCloseEndsEverything(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	before := runtime.NumGoroutine()
-	srv := llmtest.NewServer(llmtest.Config{Fault: func(llmtest.Request) llmtest.Fault { return llmtest.Hang }})
+	srv := llmtest.NewServer(llmtest.Config{Fault: func(llmtest.Request) llmtest.Fault { return "hang" }})
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -212,7 +212,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	srv.Close()
 	wg.Wait()
 	srv.Close()
-	if s := srv.Stats(); s.InFlight != 0 || len(s.Gone) != 0 || s.Faults[llmtest.Hang] != 8 {
+	if s := srv.Stats(); s.InFlight != 0 || len(s.Gone) != 0 || s.Faults["hang"] != 8 {
 		t.Errorf("%+v: nobody left of their own accord", s)
 	}
 	http.DefaultClient.CloseIdleConnections()

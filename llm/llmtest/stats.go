@@ -23,7 +23,7 @@ type Stats struct {
 	Sent int `json:"sent"`
 	// Unread is the sum of the departures' Unread.
 	Unread int            `json:"unread"`
-	Faults map[Fault]int  `json:"faults"` // requests by fault; None for those without
+	Faults map[Fault]int  `json:"faults"` // requests by fault; "" for those without
 	Ended  map[Ending]int `json:"ended"`  // requests by how they ended; those in flight are not in it
 	Gone   []Departure    `json:"gone"`   // clients that left before their answer was sent, in that order
 }
@@ -33,11 +33,11 @@ type Ending string
 
 // The ways a request ends.
 const (
-	Refused   Ending = "refused"    // with an error, at once
-	Answered  Ending = "answered"   // with an answer that can be used
-	Spoiled   Ending = "spoiled"    // with one that cannot
-	BrokenOff Ending = "broken off" // the server closed or reset the connection before the end
-	Left      Ending = "left"       // the client went away before the end
+	refused   Ending = "refused"    // with an error, at once
+	answered  Ending = "answered"   // with an answer that can be used
+	spoiled   Ending = "spoiled"    // with one that cannot
+	brokenOff Ending = "broken off" // the server closed or reset the connection before the end
+	left      Ending = "left"       // the client went away before the end
 )
 
 // A Departure is a client that went away before it had its answer.
@@ -114,7 +114,7 @@ func (m *meter) enter() *visit {
 	if m.s.Calls == 0 {
 		m.first = now
 	}
-	v := &visit{Ordinal: m.s.Calls, Arrived: now, ended: Refused}
+	v := &visit{Ordinal: m.s.Calls, Arrived: now, ended: refused}
 	m.sent, m.atSent = now, m.area
 	m.s.Calls++
 	m.s.InFlight++
@@ -169,7 +169,7 @@ func (m *meter) count(v *visit, n int) {
 
 // left notes that v's client went away.
 func (s *Server) left(v *visit, req Request) {
-	v.ended = Left
+	v.ended = left
 	now := time.Now()
 	d := Departure{Ordinal: v.Ordinal, Seed: v.Seed, Fault: v.Fault, At: now, After: now.Sub(v.Arrived)}
 	d.Idle, d.Streamed = now.Sub(v.idle), v.sent

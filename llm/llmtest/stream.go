@@ -58,11 +58,11 @@ func (e *exchange) stream(c content) {
 func (s *streamer) opening() bool {
 	empty := ""
 	m := &message{Role: "assistant", Content: &empty}
-	if s.v.Fault == NullContent {
+	if s.v.Fault == nullContent {
 		m.Content = nil
 	}
 	s.chunk(m, nil, 0)
-	if s.v.Fault == HangFirst {
+	if s.v.Fault == hangFirst {
 		s.flush()
 		s.hang()
 		return false
@@ -74,24 +74,24 @@ func (s *streamer) opening() bool {
 func (s *streamer) breaks() bool {
 	f := s.v.Fault
 	switch f {
-	case HangBody, Cut, ResetBody:
+	case hangBody, cut, resetBody:
 		s.flush()
-	case ErrorInStream:
+	case errorInStream:
 		s.event([]byte(errorBody))
-	case Malformed:
+	case malformed:
 		s.event([]byte(`{"id": "chatcmpl-0", "choices": [{"delta": {"cont`))
-	case WrongTyped:
-		s.event([]byte(wrongTyped))
-	case EndEarly:
+	case wrongTyped:
+		s.event([]byte(wrongTypedBody))
+	case endEarly:
 	default:
 		return false
 	}
 	switch f {
-	case HangBody:
+	case hangBody:
 		s.hang()
-	case Cut:
+	case cut:
 		s.abort()
-	case ResetBody:
+	case resetBody:
 		s.reset()
 	default:
 		s.deliver()
@@ -104,7 +104,7 @@ func (s *streamer) breaks() bool {
 func (s *streamer) await(i int) {
 	var every float64 // seconds
 	switch {
-	case s.v.Fault == Drip:
+	case s.v.Fault == drip:
 		every = s.s.cfg.Drip.Seconds()
 	case s.s.cfg.Rate > 0:
 		every = 1 / s.s.cfg.Rate
@@ -123,7 +123,7 @@ func (s *streamer) await(i int) {
 func (s *streamer) token(i, n int) {
 	m := &message{}
 	switch {
-	case s.v.Fault == NullContent:
+	case s.v.Fault == nullContent:
 	case i < len(s.thinking):
 		m.Reasoning = s.thinking[i]
 	default:
@@ -137,7 +137,7 @@ func (s *streamer) token(i, n int) {
 func (s *streamer) closing() {
 	empty := ""
 	m := &message{Content: &empty}
-	if s.v.Fault == NullContent {
+	if s.v.Fault == nullContent {
 		m.Content = nil
 	}
 	s.done = s.usage.CompletionTokens
@@ -153,7 +153,7 @@ func (s *streamer) closing() {
 // chunk sends one delta, with the usage up to there if the client wants that.
 func (s *streamer) chunk(delta *message, finish *string, completion int) {
 	c := s.wire("chat.completion.chunk", choice{Delta: delta, FinishReason: finish})
-	if s.v.Fault == NoChoices {
+	if s.v.Fault == noChoices {
 		c.Choices = []choice{}
 	}
 	if o := s.req.StreamOptions; o.IncludeUsage && o.ContinuousUsage {
@@ -172,11 +172,11 @@ func (s *streamer) count(c *completion, completion int) {
 // emit sends c, and again if the fault wants that.
 func (s *streamer) emit(c completion) {
 	body := encode(c)
-	if s.v.Fault == WrongUsage && c.Usage != nil {
+	if s.v.Fault == wrongUsage && c.Usage != nil {
 		body = wrongUsageIn(body)
 	}
 	s.event(body)
-	if s.v.Fault == Duplicate {
+	if s.v.Fault == duplicate {
 		s.event(body)
 	}
 }

@@ -152,28 +152,28 @@ func TestStreamFaults(t *testing.T) {
 		ended  llmtest.Ending
 		last   string // part of the last event
 	}{
-		{llmtest.Length, half, "length", false, llmtest.Answered, "[DONE]"},
-		{llmtest.EmptyLength, "", "length", false, llmtest.Answered, "[DONE]"},
-		{llmtest.NullContent, "", "stop", false, llmtest.Spoiled, "[DONE]"},
-		{llmtest.NoChoices, "", "", false, llmtest.Spoiled, "[DONE]"},
-		{llmtest.EndEarly, half, "", false, llmtest.Spoiled, `"6789"`},
-		{llmtest.Malformed, half, "", false, llmtest.Spoiled, `"cont`},
-		{llmtest.WrongTyped, half, "", false, llmtest.Spoiled, `"choices": "none"`},
-		{llmtest.ErrorInStream, half, "", false, llmtest.Spoiled, "Upstream provider failed"},
-		{llmtest.Duplicate, "", "stopstop", false, llmtest.Answered, "[DONE]"},
-		{llmtest.Cut, half, "", true, llmtest.BrokenOff, `"6789"`},
-		{llmtest.ResetBody, half, "", true, llmtest.BrokenOff, `"6789"`},
-		{llmtest.NoUsage, half + half, "stop", false, llmtest.Answered, "[DONE]"},
-		{llmtest.HTMLPage, "", "", false, llmtest.Spoiled, ""},
-		{llmtest.BadKey, "", "", false, llmtest.Refused, ""},
+		{"length", half, "length", false, "answered", "[DONE]"},
+		{"empty length", "", "length", false, "answered", "[DONE]"},
+		{"null content", "", "stop", false, "spoiled", "[DONE]"},
+		{"no choices", "", "", false, "spoiled", "[DONE]"},
+		{"no end", half, "", false, "spoiled", `"6789"`},
+		{"malformed JSON", half, "", false, "spoiled", `"cont`},
+		{"wrong-typed JSON", half, "", false, "spoiled", `"choices": "none"`},
+		{"error in stream", half, "", false, "spoiled", "Upstream provider failed"},
+		{"duplicate chunks", "", "stopstop", false, "answered", "[DONE]"},
+		{"cut body", half, "", true, "broken off", `"6789"`},
+		{"reset body", half, "", true, "broken off", `"6789"`},
+		{"no usage", half + half, "stop", false, "answered", "[DONE]"},
+		{"html 200", "", "", false, "spoiled", ""},
+		{"401", "", "", false, "refused", ""},
 	} {
-		if tt.fault == llmtest.EmptyLength {
-			tt.ended = llmtest.Spoiled
+		if tt.fault == "empty length" {
+			tt.ended = "spoiled"
 		}
 		srv := llmtest.NewServer(llmtest.Config{Reply: say(half + half), Fault: always(tt.fault)})
 		s := askStream(t.Context(), srv.URL, finalUse, 100)
 		srv.Close()
-		if (tt.fault != llmtest.Duplicate && s.text != tt.text) || s.finish != tt.finish || (s.err != nil) != tt.broken {
+		if (tt.fault != "duplicate chunks" && s.text != tt.text) || s.finish != tt.finish || (s.err != nil) != tt.broken {
 			t.Errorf("%s: %+v", tt.fault, s)
 		}
 		if tt.last != "" && !strings.Contains(s.events[len(s.events)-1], tt.last) {
@@ -195,16 +195,16 @@ func TestOptionsAreRefusedOnlyWhereUsed(t *testing.T) {
 		options string
 		status  int
 	}{
-		{llmtest.NoStreamOptions, continuous, 400}, {llmtest.NoStreamOptions, finalUse, 400}, {llmtest.NoStreamOptions, noOptions, 200},
-		{llmtest.NoContinuousUsage, continuous, 400}, {llmtest.NoContinuousUsage, finalUse, 200}, {llmtest.NoContinuousUsage, noOptions, 200},
-		{llmtest.NoStreams, continuous, 400}, {llmtest.NoStreams, noOptions, 400},
+		{"400 stream_options", continuous, 400}, {"400 stream_options", finalUse, 400}, {"400 stream_options", noOptions, 200},
+		{"400 continuous_usage_stats", continuous, 400}, {"400 continuous_usage_stats", finalUse, 200}, {"400 continuous_usage_stats", noOptions, 200},
+		{"400 stream", continuous, 400}, {"400 stream", noOptions, 400},
 	} {
 		srv := llmtest.NewServer(llmtest.Config{Fault: always(tt.fault)})
 		s := askStream(t.Context(), srv.URL, tt.options, 100)
 		srv.Close()
 		want := map[llmtest.Fault]int{tt.fault: 1}
 		if tt.status == 200 {
-			want = map[llmtest.Fault]int{llmtest.None: 1}
+			want = map[llmtest.Fault]int{"": 1}
 		}
 		if s.status != tt.status || !maps.Equal(srv.Stats().Faults, want) {
 			t.Errorf("%s, options %s: status %d, faults %v", tt.fault, tt.options, s.status, srv.Stats().Faults)
@@ -219,8 +219,8 @@ func TestDeparturesTellWhatWasGeneratedForNobody(t *testing.T) {
 		sent      int
 		cap       int // of Unread
 	}{
-		{llmtest.Hang, 1 << 20, 0, 1 << 20}, {llmtest.HangFirst, 1 << 20, 0, 1 << 20}, {llmtest.HangBody, 1 << 20, 5, 1 << 20},
-		{llmtest.HangBody, 100, 5, 95}, {llmtest.Hang, 100, 0, 100},
+		{"hang", 1 << 20, 0, 1 << 20}, {"hang first token", 1 << 20, 0, 1 << 20}, {"hang body", 1 << 20, 5, 1 << 20},
+		{"hang body", 100, 5, 95}, {"hang", 100, 0, 100},
 	} {
 		srv := llmtest.NewServer(llmtest.Config{Reply: say(half + half), Fault: always(tt.fault), Rate: 10_000})
 		arrived := func(s llmtest.Stats) bool { return s.InFlight == 1 && s.Sent == tt.sent }
@@ -228,7 +228,7 @@ func TestDeparturesTellWhatWasGeneratedForNobody(t *testing.T) {
 		srv.Drain(t.Context())
 		srv.Close()
 		s := srv.Stats()
-		if len(s.Gone) != 1 || s.Ended[llmtest.Left] != 1 {
+		if len(s.Gone) != 1 || s.Ended["left"] != 1 {
 			t.Fatalf("%s: %+v", tt.fault, s)
 		}
 		d := s.Gone[0]
@@ -273,7 +273,7 @@ func askAndForget(ctx context.Context, t *testing.T, url string, stream bool) {
 }
 
 func TestDripIsSlow(t *testing.T) {
-	srv := llmtest.NewServer(llmtest.Config{Reply: say(half), Fault: always(llmtest.Drip), Drip: 20 * time.Millisecond})
+	srv := llmtest.NewServer(llmtest.Config{Reply: say(half), Fault: always("drip"), Drip: 20 * time.Millisecond})
 	defer srv.Close()
 	start := time.Now()
 	if s := askStream(t.Context(), srv.URL, noOptions, 100); s.text != half || time.Since(start) < 80*time.Millisecond {
@@ -286,7 +286,7 @@ func TestDripIsSlow(t *testing.T) {
 }
 
 func TestStopBreaksOffAndStartServesAgain(t *testing.T) {
-	srv := llmtest.NewServer(llmtest.Config{Reply: say(half), Fault: llmtest.First(4, llmtest.HangBody), PrefixCache: 100})
+	srv := llmtest.NewServer(llmtest.Config{Reply: say(half), Fault: llmtest.Must("hang body:4"), PrefixCache: 100})
 	defer srv.Close()
 	var wg sync.WaitGroup
 	for range 4 {
@@ -315,7 +315,7 @@ func TestStopBreaksOffAndStartServesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := srv.Stats()
-	if want := map[llmtest.Ending]int{llmtest.BrokenOff: 4, llmtest.Answered: 1}; !maps.Equal(s.Ended, want) || len(s.Gone) != 0 {
+	if want := map[llmtest.Ending]int{"broken off": 4, "answered": 1}; !maps.Equal(s.Ended, want) || len(s.Gone) != 0 {
 		t.Errorf("ended %v, gone %v; want %v", s.Ended, s.Gone, want)
 	}
 }
@@ -337,7 +337,7 @@ func TestRestartForgetsTheCache(t *testing.T) {
 }
 
 func TestEveryFaultIsListedOnceAndHasAWayToEnd(t *testing.T) {
-	seen := map[llmtest.Fault]bool{llmtest.None: true}
+	seen := map[llmtest.Fault]bool{"": true}
 	for _, f := range llmtest.Faults() {
 		if seen[f] {
 			t.Errorf("%q is listed twice", f)

@@ -33,7 +33,7 @@ func ExampleConfig() {
 }
 
 func ExampleClient() {
-	srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.First(1, llmtest.Overloaded)})
+	srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.Must("503:1")})
 	defer srv.Close()
 	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: llm.Models()[0]})
 	if err != nil {
@@ -64,7 +64,7 @@ func ExampleStream() {
 	// A server that sends some of its answer and then nothing more.
 	srv := llmtest.NewServer(llmtest.Config{
 		Reply: func(llmtest.Request) string { return "forty bytes of answer: that is ten tokens" },
-		Fault: llmtest.First(1, llmtest.HangBody),
+		Fault: llmtest.Must("hang body:1"),
 	})
 	defer srv.Close()
 	client, err := openai.New(openai.Config{

@@ -102,37 +102,37 @@ type faultCase struct {
 var counted = &llm.Usage{PromptTokens: 9, CompletionTokens: 4}
 
 var faultCases = []faultCase{
-	{fault: llmtest.None, finish: "stop", usage: counted},
-	{fault: llmtest.NoUsage, finish: "stop"},
-	{fault: llmtest.NegativeUsage, finish: "stop"},
-	{fault: llmtest.WrongUsage, finish: "stop"},
-	{fault: llmtest.CachedAbove, finish: "stop", usage: &llm.Usage{PromptTokens: 9, CachedTokens: 9, CompletionTokens: 4}},
-	{fault: llmtest.Length, finish: "length", usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 2}},
-	{fault: llmtest.EmptyLength, kind: llm.KindBrokenReply, code: 200, finish: "length",
+	{fault: "", finish: "stop", usage: counted},
+	{fault: "no usage", finish: "stop"},
+	{fault: "negative usage", finish: "stop"},
+	{fault: "wrong-typed usage", finish: "stop"},
+	{fault: "cached above prompt", finish: "stop", usage: &llm.Usage{PromptTokens: 9, CachedTokens: 9, CompletionTokens: 4}},
+	{fault: "length", finish: "length", usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 2}},
+	{fault: "empty length", kind: llm.KindBrokenReply, code: 200, finish: "length",
 		usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 16}, says: `empty content, finish reason "length"`},
-	{fault: llmtest.NullContent, kind: llm.KindBrokenReply, code: 200, finish: "stop", usage: counted, says: `no content, finish reason "stop"`},
-	{fault: llmtest.NoChoices, kind: llm.KindBrokenReply, code: 200, usage: counted, says: `no choices: {"id":"chatcmpl-`},
-	{fault: llmtest.Malformed, kind: llm.KindBrokenReply, code: 200, says: `malformed JSON, unexpected end of JSON input: {"id":"chatcmpl-`},
-	{fault: llmtest.WrongTyped, kind: llm.KindBrokenReply, code: 200, says: `wrong-typed JSON, choices is a string`},
-	{fault: llmtest.HTMLPage, kind: llm.KindBrokenReply, code: 200, says: "an HTML page instead of JSON: Sign in Please sign in to go on."},
-	{fault: llmtest.ErrorIn200, kind: llm.KindServer, code: 200, says: "502 Bad Gateway: Upstream provider failed"},
-	{fault: llmtest.RateLimit, kind: llm.KindRateLimit, code: 429, says: "Rate limit reached"},
-	{fault: llmtest.RateLimitAfter, kind: llm.KindRateLimit, code: 429, retryAfter: 3 * time.Second},
-	{fault: llmtest.RateLimitDate, kind: llm.KindRateLimit, code: 429, retryAfter: 3 * time.Second},
-	{fault: llmtest.NoQuota, kind: llm.KindAuth, code: 429, says: "current quota", unavailable: true},
-	{fault: llmtest.BadKey, kind: llm.KindAuth, code: 401, says: "check the key in Config.APIKey", unavailable: true},
-	{fault: llmtest.Forbidden, kind: llm.KindAuth, code: 403, says: "may not use", unavailable: true},
-	{fault: llmtest.NoModel, kind: llm.KindNotFound, code: 404, says: `the model name "Qwen/Qwen3-8B"`, unavailable: true},
-	{fault: llmtest.BadRequest, kind: llm.KindBadRequest, code: 400, says: "temperature must be"},
-	{fault: llmtest.TooLong, kind: llm.KindContextLength, code: 400, says: "32768 tokens"},
-	{fault: llmtest.ServerError, kind: llm.KindServer, code: 500, says: "CUDA error"},
-	{fault: llmtest.ServerErrorText, kind: llm.KindServer, code: 500, says: "the runner has stopped"},
-	{fault: llmtest.ServerErrorHTML, kind: llm.KindServer, code: 500, says: "500 Internal Server Error: 500 Internal Server Error nginx"},
-	{fault: llmtest.Overloaded, kind: llm.KindServer, code: 503, says: "overloaded"},
-	{fault: llmtest.OverloadedText, kind: llm.KindServer, code: 503, says: "no healthy upstream"},
-	{fault: llmtest.Timeout408, kind: llm.KindServer, code: 408},
-	{fault: llmtest.Reset, kind: llm.KindConnection, says: "the connection broke: read: connection reset by peer"},
-	{fault: llmtest.Cut, kind: llm.KindConnection, says: "unexpected EOF"},
+	{fault: "null content", kind: llm.KindBrokenReply, code: 200, finish: "stop", usage: counted, says: `no content, finish reason "stop"`},
+	{fault: "no choices", kind: llm.KindBrokenReply, code: 200, usage: counted, says: `no choices: {"id":"chatcmpl-`},
+	{fault: "malformed JSON", kind: llm.KindBrokenReply, code: 200, says: `malformed JSON, unexpected end of JSON input: {"id":"chatcmpl-`},
+	{fault: "wrong-typed JSON", kind: llm.KindBrokenReply, code: 200, says: `wrong-typed JSON, choices is a string`},
+	{fault: "html 200", kind: llm.KindBrokenReply, code: 200, says: "an HTML page instead of JSON: Sign in Please sign in to go on."},
+	{fault: "200 with error object", kind: llm.KindServer, code: 200, says: "502 Bad Gateway: Upstream provider failed"},
+	{fault: "429", kind: llm.KindRateLimit, code: 429, says: "Rate limit reached"},
+	{fault: "429 retry-after", kind: llm.KindRateLimit, code: 429, retryAfter: 3 * time.Second},
+	{fault: "429 retry-after date", kind: llm.KindRateLimit, code: 429, retryAfter: 3 * time.Second},
+	{fault: "429 no quota", kind: llm.KindAuth, code: 429, says: "current quota", unavailable: true},
+	{fault: "401", kind: llm.KindAuth, code: 401, says: "check the key in Config.APIKey", unavailable: true},
+	{fault: "403", kind: llm.KindAuth, code: 403, says: "may not use", unavailable: true},
+	{fault: "404", kind: llm.KindNotFound, code: 404, says: `the model name "Qwen/Qwen3-8B"`, unavailable: true},
+	{fault: "400", kind: llm.KindBadRequest, code: 400, says: "temperature must be"},
+	{fault: "400 context length", kind: llm.KindContextLength, code: 400, says: "32768 tokens"},
+	{fault: "500", kind: llm.KindServer, code: 500, says: "CUDA error"},
+	{fault: "500 error text", kind: llm.KindServer, code: 500, says: "the runner has stopped"},
+	{fault: "500 html", kind: llm.KindServer, code: 500, says: "500 Internal Server Error: 500 Internal Server Error nginx"},
+	{fault: "503", kind: llm.KindServer, code: 503, says: "overloaded"},
+	{fault: "503 text", kind: llm.KindServer, code: 503, says: "no healthy upstream"},
+	{fault: "408", kind: llm.KindServer, code: 408},
+	{fault: "reset", kind: llm.KindConnection, says: "the connection broke: read: connection reset by peer"},
+	{fault: "cut body", kind: llm.KindConnection, says: "unexpected EOF"},
 }
 
 func TestFaults(t *testing.T) {
@@ -198,7 +198,7 @@ func checkMessage(t *testing.T, err error, url, says string) {
 }
 
 func TestTimeoutIsCancelledAtTheServer(t *testing.T) {
-	for _, fault := range []llmtest.Fault{llmtest.Hang, llmtest.HangBody} {
+	for _, fault := range []llmtest.Fault{"hang", "hang body"} {
 		t.Run(string(fault), func(t *testing.T) {
 			noLeak(t)
 			srv := serve(t, llmtest.Config{Fault: always(fault)})
@@ -256,7 +256,7 @@ func TestCancelIsNotATimeout(t *testing.T) {
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			noLeak(t)
-			srv := serve(t, llmtest.Config{Fault: always(llmtest.Hang)})
+			srv := serve(t, llmtest.Config{Fault: always("hang")})
 			ctx, cancel := tt.ctx(t.Context(), srv)
 			defer cancel()
 			reply, err := newClient(t, srv.URL, model).Generate(ctx, request)
@@ -267,7 +267,7 @@ func TestCancelIsNotATimeout(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 			checkMessage(t, err, srv.URL, tt.says)
-			wantGone(t, srv, llmtest.Hang)
+			wantGone(t, srv, "hang")
 		})
 	}
 }
@@ -329,12 +329,12 @@ func TestWrongPathSaysWhatToCheck(t *testing.T) {
 
 func TestRetryStackRecordsEveryAttempt(t *testing.T) {
 	noLeak(t)
-	faults := []llmtest.Fault{llmtest.ServerError, llmtest.Hang}
+	faults := []llmtest.Fault{"500", "hang"}
 	srv := serve(t, llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault {
 		if r.Occurrence < len(faults) {
 			return faults[r.Occurrence]
 		}
-		return llmtest.None
+		return ""
 	}})
 	m := model
 	m.Timeout = 3 * time.Second
@@ -355,10 +355,10 @@ func TestRetryStackRecordsEveryAttempt(t *testing.T) {
 func TestManyInFlightAgreeWithTheServer(t *testing.T) {
 	noLeak(t)
 	var hung atomic.Int64
-	mix := llmtest.Share(0.3, llmtest.Reset, llmtest.Cut, llmtest.ServerError, llmtest.HTMLPage, llmtest.Hang)
+	mix := llmtest.Must("30% reset|cut body|500|html 200|hang")
 	srv := serve(t, llmtest.Config{Latency: llmtest.Constant(5 * time.Millisecond), Fault: func(r llmtest.Request) llmtest.Fault {
 		f := mix(r)
-		if f == llmtest.Hang {
+		if f == "hang" {
 			hung.Add(1)
 		}
 		return f
@@ -392,8 +392,8 @@ func TestManyInFlightAgreeWithTheServer(t *testing.T) {
 	}
 	srv.Drain(t.Context())
 	s := srv.Stats()
-	failed := s.Faults[llmtest.Reset] + s.Faults[llmtest.Cut] + s.Faults[llmtest.ServerError] + s.Faults[llmtest.HTMLPage]
-	want := map[llm.Status]int{llm.OK: s.Faults[llmtest.None], llm.Failed: failed, llm.Canceled: s.Faults[llmtest.Hang]}
+	failed := s.Faults["reset"] + s.Faults["cut body"] + s.Faults["500"] + s.Faults["html 200"]
+	want := map[llm.Status]int{llm.OK: s.Faults[""], llm.Failed: failed, llm.Canceled: s.Faults["hang"]}
 	if diff := cmp.Diff(want, count); diff != "" || s.Calls != calls || len(s.Gone) != int(hung.Load()) {
 		t.Errorf("%d calls, %d clients gone; statuses (-server +client):\n%s", s.Calls, len(s.Gone), diff)
 	}
@@ -403,7 +403,7 @@ func TestManyInFlightAgreeWithTheServer(t *testing.T) {
 }
 
 func TestCallersHTTPClientIsUsed(t *testing.T) {
-	srv := serve(t, llmtest.Config{Fault: always(llmtest.Hang)})
+	srv := serve(t, llmtest.Config{Fault: always("hang")})
 	c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, Whole: true, HTTPClient: &http.Client{Timeout: 300 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func faultRows() []faultRow {
 	for _, f := range llmtest.Faults() {
 		rows = append(rows, faultRow{fault: f})
 	}
-	return append(rows, faultRow{fault: llmtest.HangBody, restart: true}, faultRow{nobody: true})
+	return append(rows, faultRow{fault: "hang body", restart: true}, faultRow{nobody: true})
 }
 
 // limits are those of the tables where the fault is one for limits, and else such that a busy
@@ -68,7 +68,7 @@ func (r faultRow) limits() (m llm.Model, s openai.Stream) {
 	m, s = tableModel, openai.Stream{FirstToken: time.Minute, Silence: time.Minute, MinRate: -1}
 	m.Timeout = time.Minute
 	switch r.fault {
-	case llmtest.Hang, llmtest.HangFirst, llmtest.HangBody, llmtest.Drip:
+	case "hang", "hang first token", "hang body", "drip":
 		if !r.restart {
 			m.Timeout, s = tableLimit, openai.Stream{FirstToken: tableLimit, Silence: tableLimit, MinRate: 10, Window: tableLimit}
 		}
@@ -88,7 +88,7 @@ type faultResult struct {
 // run makes the call over HTTP.
 func (r faultRow) run(ctx context.Context, streamed bool) (res faultResult, err error) {
 	srv := llmtest.NewServer(llmtest.Config{
-		Reply: say(reply50), Fault: llmtest.First(1, r.fault), Drip: 10 * tableLimit, RetryAfter: time.Second,
+		Reply: say(reply50), Fault: llmtest.Must(cmp.Or(string(r.fault), "none") + ":1"), Drip: 10 * tableLimit, RetryAfter: time.Second,
 	})
 	defer srv.Close()
 	m, limits := r.limits()
@@ -199,7 +199,7 @@ func (r faultResult) check(t *testing.T, streamed bool) {
 	if attempts != calls || streamed && sent != r.server.Sent {
 		t.Errorf("%v: %d attempts with %d tokens, the server saw %d with %d", r, attempts, sent, calls, r.server.Sent)
 	}
-	left := r.server.Ended[llmtest.Left]
+	left := r.server.Ended["left"]
 	if stalled := countStatus(r.reply.Attempts, llm.Stalled) + countStatus(r.reply.Attempts, llm.Timeout); stalled != left {
 		t.Errorf("%v: %d attempts ended by a limit, the server saw %d clients leave", r, stalled, left)
 	}

@@ -79,9 +79,9 @@ func runHangs(ctx context.Context, limit openai.Stream) (r hangResult, err error
 		Reply: say(strings.Repeat("f(x)", hangTokens)), Rate: hangRate / *hangScale,
 		Fault: func(req llmtest.Request) llmtest.Fault {
 			if req.Seed%hangEvery == 7 && req.Occurrence == 0 {
-				return llmtest.HangBody
+				return "hang body"
 			}
-			return llmtest.None
+			return ""
 		},
 	})
 	defer srv.Close()

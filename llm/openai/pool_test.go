@@ -29,9 +29,9 @@ func newFleet(t *testing.T) *fleet {
 			Latency: llmtest.Constant(20 * time.Millisecond),
 			Fault: func(llmtest.Request) llmtest.Fault {
 				if i == 1 && f.hanging.Load() {
-					return llmtest.Hang
+					return "hang"
 				}
-				return llmtest.None
+				return ""
 			},
 		})
 		t.Cleanup(s.Close)

@@ -13,7 +13,7 @@ import (
 func TestRetryAfterIsThePause(t *testing.T) {
 	t.Parallel()
 	const calls = 14
-	srv := serve(t, llmtest.Config{Fault: llmtest.First(1, llmtest.RateLimitAfter), RetryAfter: time.Second})
+	srv := serve(t, llmtest.Config{Fault: llmtest.Must("429 retry-after:1"), RetryAfter: time.Second})
 	l := llm.Retry(llm.Limit(newClient(t, srv.URL, model), calls), llm.RetryConfig{})
 	var mu sync.Mutex
 	var pauses []time.Duration

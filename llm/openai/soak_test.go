@@ -82,9 +82,9 @@ func (s *soak) wantTotals(t *testing.T, stats llmtest.Stats) {
 	t.Helper()
 	e := stats.Ended
 	server := map[string]int{
-		"an answer": e[llmtest.Answered],
-		"a failure": e[llmtest.Refused] + e[llmtest.Spoiled] + e[llmtest.BrokenOff],
-		"given up":  e[llmtest.Left],
+		"an answer": e["answered"],
+		"a failure": e["refused"] + e["spoiled"] + e["broken off"],
+		"given up":  e["left"],
 		"all":       stats.Calls,
 		"in flight": stats.InFlight,
 	}
@@ -121,9 +121,9 @@ func (s *soak) wantEach(t *testing.T) {
 func soakStatus(try uint32, f llmtest.Fault) llm.Status {
 	seed, _ := call(try)
 	switch f {
-	case llmtest.None, llmtest.Length, llmtest.NoUsage, llmtest.NegativeUsage, llmtest.CachedAbove, llmtest.WrongUsage, llmtest.Duplicate:
+	case "", "length", "no usage", "negative usage", "cached above prompt", "wrong-typed usage", "duplicate chunks":
 		return llm.OK
-	case llmtest.Hang, llmtest.HangFirst, llmtest.HangBody, llmtest.Drip:
+	case "hang", "hang first token", "hang body", "drip":
 		switch {
 		case seed >= soakBreak: // the restart came first
 			return llm.Failed
@@ -188,9 +188,9 @@ func newSoak(t *testing.T) *soak {
 func (s *soak) fault(r llmtest.Request) llmtest.Fault {
 	f := soakFault(r.Seed)
 	if o := r.StreamOptions; r.Model == soakRefused && o != (llmtest.StreamOptions{}) {
-		f = llmtest.NoStreamOptions
+		f = "400 stream_options"
 		if o.ContinuousUsage {
-			f = llmtest.NoContinuousUsage
+			f = "400 continuous_usage_stats"
 		}
 	}
 	s.mu.Lock()
@@ -272,7 +272,7 @@ func abandoned(seed uint32) bool {
 }
 
 // hanging are the faults that only a limit ends.
-var hanging = []llmtest.Fault{llmtest.Hang, llmtest.HangFirst, llmtest.HangBody, llmtest.Drip}
+var hanging = []llmtest.Fault{"hang", "hang first token", "hang body", "drip"}
 
 // soakFault spoils a share of the tries, in all ways there are.
 func soakFault(tagged uint32) llmtest.Fault {
@@ -281,24 +281,24 @@ func soakFault(tagged uint32) llmtest.Fault {
 	faults := soakFaults(soakKind(seed))
 	switch {
 	case seed >= soakClean || seed >= soakBreak && try > 0:
-		return llmtest.None
+		return ""
 	case seed >= soakBreak:
-		return llmtest.HangBody
+		return "hang body"
 	case abandoned(seed):
 		return hanging[rng.IntN(len(hanging))]
 	case rng.Float64() < soakShare:
 		return faults[rng.IntN(len(faults))]
 	}
-	return llmtest.None
+	return ""
 }
 
 // soakFaults are the faults that a kind of call meets, beside refusals of a stream and its options.
 func soakFaults(how string) []llmtest.Fault {
 	return slices.DeleteFunc(llmtest.Faults(), func(f llmtest.Fault) bool {
 		switch f {
-		case llmtest.NoStreamOptions, llmtest.NoContinuousUsage, llmtest.NoStreams:
+		case "400 stream_options", "400 continuous_usage_stats", "400 stream":
 			return true
-		case llmtest.Duplicate: // without usage in its chunks it is a broken reply, and not an answer
+		case "duplicate chunks": // without usage in its chunks it is a broken reply, and not an answer
 			return how == soakRefused
 		}
 		return how == soakRefused && slices.Contains(hanging, f) // likewise

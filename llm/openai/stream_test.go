@@ -58,30 +58,30 @@ func streamCases() []streamCase {
 	whole := &llm.Usage{PromptTokens: 9, CompletionTokens: 50}
 	half := &llm.Usage{PromptTokens: 9, CompletionTokens: 25}
 	return []streamCase{
-		{fault: llmtest.None, finish: "stop", usage: whole, streamed: 50, text: reply50},
-		{fault: llmtest.Duplicate, finish: "stop", usage: whole, streamed: 50, text: reply50},
-		{fault: llmtest.NoUsage, finish: "stop", streamed: 50, text: reply50},
-		{fault: llmtest.NegativeUsage, finish: "stop", streamed: 50, text: reply50},
-		{fault: llmtest.WrongUsage, finish: "stop", streamed: 50, text: reply50},
-		{fault: llmtest.CachedAbove, finish: "stop", usage: &llm.Usage{PromptTokens: 9, CachedTokens: 9, CompletionTokens: 50}, streamed: 50, text: reply50},
-		{fault: llmtest.Length, finish: "length", usage: half, streamed: 25, text: reply50[:100]},
-		{fault: llmtest.EmptyLength, kind: llm.KindBrokenReply, finish: "length", streamed: 16,
+		{fault: "", finish: "stop", usage: whole, streamed: 50, text: reply50},
+		{fault: "duplicate chunks", finish: "stop", usage: whole, streamed: 50, text: reply50},
+		{fault: "no usage", finish: "stop", streamed: 50, text: reply50},
+		{fault: "negative usage", finish: "stop", streamed: 50, text: reply50},
+		{fault: "wrong-typed usage", finish: "stop", streamed: 50, text: reply50},
+		{fault: "cached above prompt", finish: "stop", usage: &llm.Usage{PromptTokens: 9, CachedTokens: 9, CompletionTokens: 50}, streamed: 50, text: reply50},
+		{fault: "length", finish: "length", usage: half, streamed: 25, text: reply50[:100]},
+		{fault: "empty length", kind: llm.KindBrokenReply, finish: "length", streamed: 16,
 			usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 16}, says: `empty content, finish reason "length"`},
-		{fault: llmtest.NullContent, kind: llm.KindBrokenReply, finish: "stop", usage: whole, streamed: 50, says: `no content, finish reason "stop"`},
-		{fault: llmtest.NoChoices, kind: llm.KindBrokenReply, usage: whole, streamed: 50, says: "without choices"},
-		{fault: llmtest.Malformed, kind: llm.KindBrokenReply, usage: half, streamed: 25, says: "malformed JSON"},
-		{fault: llmtest.WrongTyped, kind: llm.KindBrokenReply, usage: half, streamed: 25, says: "wrong-typed JSON, choices is a string"},
-		{fault: llmtest.HTMLPage, kind: llm.KindBrokenReply, says: "an HTML page instead of JSON: Sign in"},
-		{fault: llmtest.EndEarly, kind: llm.KindBrokenReply, usage: half, streamed: 25, says: "ended without a finish reason"},
-		{fault: llmtest.ErrorInStream, kind: llm.KindServer, usage: half, streamed: 25, says: "502 Bad Gateway: Upstream provider failed"},
-		{fault: llmtest.ErrorIn200, kind: llm.KindServer, says: "502 Bad Gateway: Upstream provider failed"},
-		{fault: llmtest.Cut, kind: llm.KindConnection, usage: half, streamed: 25, says: "unexpected EOF"},
-		{fault: llmtest.Reset, kind: llm.KindConnection, says: "connection reset by peer"},
-		{fault: llmtest.ResetBody, kind: llm.KindConnection, usage: half, streamed: 25, says: "connection reset by peer"},
-		{fault: llmtest.RateLimit, kind: llm.KindRateLimit, says: "Rate limit reached"},
-		{fault: llmtest.TooLong, kind: llm.KindContextLength, says: "32768 tokens"},
-		{fault: llmtest.BadKey, kind: llm.KindAuth, says: "check the key"},
-		{fault: llmtest.ServerErrorText, kind: llm.KindServer, says: "the runner has stopped"},
+		{fault: "null content", kind: llm.KindBrokenReply, finish: "stop", usage: whole, streamed: 50, says: `no content, finish reason "stop"`},
+		{fault: "no choices", kind: llm.KindBrokenReply, usage: whole, streamed: 50, says: "without choices"},
+		{fault: "malformed JSON", kind: llm.KindBrokenReply, usage: half, streamed: 25, says: "malformed JSON"},
+		{fault: "wrong-typed JSON", kind: llm.KindBrokenReply, usage: half, streamed: 25, says: "wrong-typed JSON, choices is a string"},
+		{fault: "html 200", kind: llm.KindBrokenReply, says: "an HTML page instead of JSON: Sign in"},
+		{fault: "no end", kind: llm.KindBrokenReply, usage: half, streamed: 25, says: "ended without a finish reason"},
+		{fault: "error in stream", kind: llm.KindServer, usage: half, streamed: 25, says: "502 Bad Gateway: Upstream provider failed"},
+		{fault: "200 with error object", kind: llm.KindServer, says: "502 Bad Gateway: Upstream provider failed"},
+		{fault: "cut body", kind: llm.KindConnection, usage: half, streamed: 25, says: "unexpected EOF"},
+		{fault: "reset", kind: llm.KindConnection, says: "connection reset by peer"},
+		{fault: "reset body", kind: llm.KindConnection, usage: half, streamed: 25, says: "connection reset by peer"},
+		{fault: "429", kind: llm.KindRateLimit, says: "Rate limit reached"},
+		{fault: "400 context length", kind: llm.KindContextLength, says: "32768 tokens"},
+		{fault: "401", kind: llm.KindAuth, says: "check the key"},
+		{fault: "500 error text", kind: llm.KindServer, says: "the runner has stopped"},
 	}
 }
 
@@ -133,12 +133,12 @@ func testStreamedStalls(t *testing.T) {
 		limits openai.Stream
 		want   streamCase
 	}{
-		{llmtest.Hang, openai.Stream{FirstToken: limit}, streamCase{says: "no token within 2s"}},
-		{llmtest.HangFirst, openai.Stream{FirstToken: limit}, streamCase{says: "no token within 2s",
+		{"hang", openai.Stream{FirstToken: limit}, streamCase{says: "no token within 2s"}},
+		{"hang first token", openai.Stream{FirstToken: limit}, streamCase{says: "no token within 2s",
 			usage: &llm.Usage{PromptTokens: 9}}},
-		{llmtest.HangBody, openai.Stream{Silence: limit}, streamCase{says: "silent for 2s", usage: some, streamed: 25}},
-		{llmtest.HangBody, openai.Stream{MinRate: 100, Window: limit}, streamCase{says: "fewer than 200 tokens in 2s", usage: some, streamed: 25}},
-		{llmtest.Drip, openai.Stream{MinRate: 10, Window: limit, Silence: -1}, streamCase{says: "fewer than 20 tokens in 2s",
+		{"hang body", openai.Stream{Silence: limit}, streamCase{says: "silent for 2s", usage: some, streamed: 25}},
+		{"hang body", openai.Stream{MinRate: 100, Window: limit}, streamCase{says: "fewer than 200 tokens in 2s", usage: some, streamed: 25}},
+		{"drip", openai.Stream{MinRate: 10, Window: limit, Silence: -1}, streamCase{says: "fewer than 20 tokens in 2s",
 			usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 1}, streamed: 1}},
 	} {
 		t.Run(fmt.Sprint(tt.fault, " ", tt.want.says), func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestStreamedTimeoutAndCancelKeepWhatCame(t *testing.T) {
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			noLeak(t)
-			srv := serve(t, llmtest.Config{Fault: always(llmtest.HangBody), Reply: say(reply50)})
+			srv := serve(t, llmtest.Config{Fault: always("hang body"), Reply: say(reply50)})
 			m, ctx := model, t.Context()
 			if tt.status == llm.Timeout {
 				m.Timeout = 2 * time.Second
@@ -179,7 +179,7 @@ func TestStreamedTimeoutAndCancelKeepWhatCame(t *testing.T) {
 			streamCase{
 				status: tt.status, says: tt.says, streamed: 25, usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 25},
 			}.check(t, srv.URL, reply, err)
-			wantGone(t, srv, llmtest.HangBody)
+			wantGone(t, srv, "hang body")
 		})
 	}
 }

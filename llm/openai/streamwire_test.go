@@ -241,7 +241,7 @@ func TestRefusalsOfAProvenEndpointAreFinal(t *testing.T) {
 }
 
 func TestAgainIsAskedBeforeOptionsAreTakenBack(t *testing.T) {
-	srv := serve(t, llmtest.Config{Fault: always(llmtest.NoContinuousUsage)})
+	srv := serve(t, llmtest.Config{Fault: always("400 continuous_usage_stats")})
 	ctx := llm.WithTrace(t.Context(), &llm.Trace{Again: func(context.Context, llm.Request) error { return errors.New("no budget left") }})
 	reply, err := newStreamer(t, srv.URL, model, patient).Generate(ctx, request)
 	e, ok := errors.AsType[*llm.Error](err)

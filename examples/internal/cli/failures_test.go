@@ -12,7 +12,7 @@ import (
 
 // The first failure of each kind is printed, with the endpoint's words and in the words of flags, and no other.
 func TestFirstFailureOfEachKind(t *testing.T) {
-	faults := []llmtest.Fault{llmtest.None, llmtest.RateLimit, llmtest.RateLimit, llmtest.HTMLPage, llmtest.Overloaded, llmtest.ServerError}
+	faults := []llmtest.Fault{"", "429", "429", "html 200", "503", "500"}
 	srv := llmtest.NewServer(llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault { return faults[r.Seed] }})
 	defer srv.Close()
 	model, err := Endpoints(srv.URL, 4, func(base string) (llm.LLM, error) {
