@@ -21,7 +21,6 @@ var core = map[string][]string{
 	"bandit":            {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
 	"flops":             {"golang.org/x/sync", "/internal/", "/llm"},
 	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/journal"},
-	"evolve/advise":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/analysis", "/evolve/internal/", "/evolve/journal"},
 	"evolve/analysis":   {"gonum.org/v1/gonum", "/internal/"},
 	"evolve/audit":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
 	"evolve/lineage":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/evolve/journal"},

@@ -44,7 +44,7 @@ func newEI(ceiling *float64) func(s sim.Setting) bandit.Policy {
 }
 
 // widened returns the contender that a name with a breadth after "@" means: "ei@adaptive", "one@doubling", "ucb@16", and
-// with several "advise@1+4+16".
+// with several "ei@1+4+16".
 func widened(all []sim.Contender, name string) (c sim.Contender, err error) {
 	policy, breadth, found := strings.Cut(name, "@")
 	if strings.Contains(breadth, "+") && !strings.Contains(breadth, ":") {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
 )
@@ -15,8 +14,7 @@ import (
 func TestBetween(t *testing.T) {
 	all, s := new(options).contenders(), sim.Setting{Family: sim.Linear{}, Arms: 10, N: 1, Rounds: 640}
 	for name, want := range map[string]string{
-		"advise@1+4+16": "Advise(C=640, share=0.1, ceiling=unknown)", "advise:0.25@1+4+16": "Advise(C=640, share=0.25, ceiling=unknown)",
-		"ei@1+4+16": "ExpectedImprovement(T=640", "halves@1+4+16": "Halves([1 4 16], C=640)",
+		"ei@1+4+16": "ExpectedImprovement(T=640",
 	} {
 		c, err := widened(all, name)
 		if err != nil {
@@ -29,33 +27,11 @@ func TestBetween(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"advise@1+x": `breadths "1+x"`, "advise@1+0": `breadths "1+0"`, "advise:2@1+4": `policy "advise:2"`, "nope@1+4": `unknown policy "nope"`,
-		"advise": `unknown policy "advise"`,
+		"ei@1+x": `breadths "1+x"`, "ei@1+0": `breadths "1+0"`, "nope@1+4": `unknown policy "nope"`,
 	} {
 		if _, err := widened(all, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
-	}
-}
-
-// Three arms, 96 calls, two rungs of 48: 16 calls of each arm, then 24 more of the better two, whose best has the rest.
-func TestHalves(t *testing.T) {
-	sizes := []int{1, 4, 8}
-	h := &halves{breadths: sizes, calls: 96}
-	pl, had := bandit.NewPlayer(h, 3, 1), make([]int, 3)
-	for left := 96 + 16; left > 0; { // longer than it expects
-		pull, err := pl.DrawSized([]bool{true, true, true}, sizes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		had[pull.Arm] += pull.Calls
-		left -= pull.Calls
-		if err := pl.Report(pull.ID, []float64{0.2, 0.3, 0.1}[pull.Arm]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want := []int{40, 56, 16}; !slices.Equal(had, want) {
-		t.Errorf("calls by arm: %v, want %v", had, want)
 	}
 }
 
@@ -78,17 +54,17 @@ func TestHindsight(t *testing.T) {
 // A pilot is raced as any other policy, and the table has the best baseline of each family as its last row.
 func TestAdviseIsPlayed(t *testing.T) {
 	var out bytes.Buffer
-	args := "--policies one@1,one@4,advise@1+4,halves@1+4 --baselines one@1,one@4 --than one@1 --families knapsack,tsp --T 64 --runs 5"
+	args := "--policies one@1,one@4,ei@1+4 --baselines one@1,one@4 --than one@1 --families knapsack,tsp --T 64 --runs 5"
 	if err := run(t.Context(), strings.Fields(args), &out); err != nil {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(out.String(), "final best less that of one@1")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := strings.Split(strings.TrimSpace(table), "\n")
-	if len(rows) != 7 {
-		t.Fatalf("%d rows, want a title, a head and five:\n%s", len(rows), &out)
+	if len(rows) != 6 {
+		t.Fatalf("%d rows, want a title, a head and four:\n%s", len(rows), &out)
 	}
-	for i, want := range []string{"one@1 ", "one@4 ", "advise@1+4 ", "halves@1+4 ", hindsight + " "} {
+	for i, want := range []string{"one@1 ", "one@4 ", "ei@1+4 ", hindsight + " "} {
 		if row := strings.TrimSpace(rows[2+i]); !strings.HasPrefix(row, want) {
 			t.Errorf("row %d is %q, want %q", i, row, want)
 		}

@@ -39,7 +39,7 @@ type options struct {
 }
 
 func (o *options) register(fs *flag.FlagSet) {
-	fs.StringVar(&o.policies, "policies", "all", "policies to compare: "+strings.Join(names(new(options).contenders()), ", ")+"; ei@adaptive, ei@doubling and ei@N are ei with that breadth, within T·N calls; ei@1+4+16, advise@1+4+16 and halves@1+4+16 have a search of each of these breadths")
+	fs.StringVar(&o.policies, "policies", "all", "policies to compare: "+strings.Join(names(new(options).contenders()), ", ")+"; ei@adaptive, ei@doubling and ei@N are ei with that breadth, within T·N calls; ei@1+4+16 has a search of each of these breadths")
 	fs.StringVar(&o.baselines, "baselines", "ucb,thompson,exp3p", "policies to compare the others with; those that are not played are left out")
 	fs.StringVar(&o.than, "than", "one", "policy whose final best the others are compared with; left out if it is not played")
 	fs.StringVar(&o.families, "families", "all", "families of arms, by name; or all, synthetic, real; unlike for those unlike all, deciding for those of them that nothing was tuned on")
