@@ -1,17 +1,15 @@
-package analysis_test
+package analysis
 
 import (
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
 func TestAllocateByHand(t *testing.T) {
 	arms := [][]float64{{0, 1, 2, 2, 2}, {0, 0, 3, 5, 8}, {0, 1, 1, 1, 1}}
-	a, err := analysis.Allocate([]int{0, 1, 1, 0}, arms)
+	a, err := Allocate([]int{0, 1, 1, 0}, arms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +22,7 @@ func TestAllocateByHand(t *testing.T) {
 	}
 	// Known as far as it was pulled, arm 1 may have stayed at 3.
 	arms[1] = arms[1][:3]
-	if a, err = analysis.Allocate([]int{0, 1, 1, 0}, arms); err != nil || a.Whole {
+	if a, err = Allocate([]int{0, 1, 1, 0}, arms); err != nil || a.Whole {
 		t.Errorf("%+v, %v", a, err)
 	}
 	nearAll(t, "least regret", a.Regret, []float64{0, 2, 0, 0})
@@ -32,12 +30,12 @@ func TestAllocateByHand(t *testing.T) {
 
 // Several arms can do better than any one of them.
 func TestRegretBelowZero(t *testing.T) {
-	a, err := analysis.Allocate([]int{0, 1}, [][]float64{{0, 0, 1}, {0, 2, 2}})
+	a, err := Allocate([]int{0, 1}, [][]float64{{0, 0, 1}, {0, 2, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	nearAll(t, "regret", a.Regret, []float64{2, 0})
-	a, err = analysis.Allocate([]int{0, 1}, [][]float64{{4, 4, 4}, {0, 1, 2}})
+	a, err = Allocate([]int{0, 1}, [][]float64{{4, 4, 4}, {0, 1, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +57,7 @@ func TestAllocateRefuses(t *testing.T) {
 		{"no such arm", []int{1}, [][]float64{{0, 1}}, "pulls arm 1 of 1"},
 		{"more pulls than are known", []int{0, 0}, [][]float64{{0, 1}}, "pull 2 of arm 0, which is known for 1"},
 	} {
-		if _, err := analysis.Allocate(c.pulls, c.arms); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Allocate(c.pulls, c.arms); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}

@@ -10,8 +10,8 @@
 //
 // [Scores] hold a number a run by stratum: a task, a family, a setting. [Bootstrap.Estimate] gives a [Statistic] of
 // them with an interval, [Bootstrap.Paired] and [Bootstrap.Unpaired] compare two methods, [SignFlip] tests a paired
-// difference, and [Holm] corrects several tests. [Bootstrap.Profile] has the whole distribution. [SampleSize] and
-// [RunsFor] say how many runs an interval of a given width takes.
+// difference, and [Holm] corrects several tests. [Bootstrap.Profile] has the whole distribution. [RunsFor] says
+// how many runs an interval of a given width takes.
 //
 // # Depth and breadth
 //

@@ -1,11 +1,10 @@
-package analysis_test
+package analysis
 
 import (
 	"bytes"
 	"strconv"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -17,11 +16,11 @@ func BenchmarkTenThousandRuns(b *testing.B) {
 	k.seeds = 1000
 	runs := k.runs(stream.New(1, "bench", 0))
 	for b.Loop() {
-		g, err := analysis.NewGrid(runs, analysis.GridConfig{})
+		g, err := NewGrid(runs, GridConfig{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := g.Intervals(analysis.Bootstrap{}, analysis.BySearch, budgets(g)...); err != nil {
+		if _, err := g.Intervals(Bootstrap{}, BySearch, budgets(g)...); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := g.Rivals(); err != nil {
@@ -39,19 +38,19 @@ func BenchmarkTenThousandRuns(b *testing.B) {
 }
 
 // analyzeBreadths takes a threshold of each breadth's runs and compares the first breadth with the others.
-func analyzeBreadths(b *testing.B, runs []analysis.Run) {
+func analyzeBreadths(b *testing.B, runs []Run) {
 	b.Helper()
-	byN := map[int][]analysis.Run{}
+	byN := map[int][]Run{}
 	finals := map[int][]float64{}
 	for _, r := range runs {
 		byN[r.N] = append(byN[r.N], r)
 		finals[r.N] = append(finals[r.N], r.Final())
 	}
 	for n, same := range byN {
-		if _, err := (analysis.Bootstrap{}).Threshold(same, 0.5, 0.9); err != nil {
+		if _, err := (Bootstrap{}).Threshold(same, 0.5, 0.9); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := (analysis.Bootstrap{}).Paired(analysis.Scores{finals[n]}, analysis.Scores{finals[1]}); err != nil {
+		if _, err := (Bootstrap{}).Paired(Scores{finals[n]}, Scores{finals[1]}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -75,13 +74,13 @@ func BenchmarkRead(b *testing.B) {
 	file.WriteString(`]}`)
 	b.SetBytes(int64(file.Len()))
 	for b.Loop() {
-		if _, err := analysis.Read(bytes.NewReader(file.Bytes())); err != nil {
+		if _, err := Read(bytes.NewReader(file.Bytes())); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-func budgets(g *analysis.Grid) []float64 {
+func budgets(g *Grid) []float64 {
 	var all []float64
 	for _, c := range g.Budgets() {
 		all = append(all, float64(c))

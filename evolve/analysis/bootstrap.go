@@ -21,19 +21,19 @@ type Bootstrap struct {
 	Samples int     // how many samples are drawn; 0: 2000
 	Level   float64 // of the intervals, in (0, 1); 0: 0.95
 	Seed    uint64  // of the draws: sample i has the stream at (Seed, "bootstrap", i)
-	// Draws are the samples to take in place of random ones: by sample, by stratum, the indices of the runs drawn.
+	// draws are the samples to take in place of random ones: by sample, by stratum, the indices of the runs drawn.
 	// Methods of two Scores that draw them apart need the strata of the first, then those of the second. nil: drawn.
-	Draws [][][]int
+	draws [][][]int
 
 	fewer int // how many runs fewer than it has are drawn in each stratum
 }
 
-// filled returns b with its defaults, or an error if it has a wrong value or Draws that do not fit strata of the given
+// filled returns b with its defaults, or an error if it has a wrong value or draws that do not fit strata of the given
 // sizes.
 func (b Bootstrap) filled(sizes []int) (Bootstrap, error) {
 	b.Samples, b.Level = cmp.Or(b.Samples, 2000), cmp.Or(b.Level, 0.95)
-	if b.Draws != nil {
-		b.Samples = len(b.Draws)
+	if b.draws != nil {
+		b.Samples = len(b.draws)
 	}
 	switch {
 	case b.Samples < 1:
@@ -41,7 +41,7 @@ func (b Bootstrap) filled(sizes []int) (Bootstrap, error) {
 	case !(b.Level > 0 && b.Level < 1):
 		return b, fmt.Errorf("analysis: level %v: need more than 0, less than 1", b.Level)
 	}
-	for i, draw := range b.Draws {
+	for i, draw := range b.draws {
 		if err := fits(draw, sizes); err != nil {
 			return b, fmt.Errorf("analysis: sample %d of Draws %w", i, err)
 		}
@@ -69,8 +69,8 @@ func fits(draw [][]int, sizes []int) error {
 
 // each calls f with every sample of strata of the given sizes. f does not keep draw. b is filled.
 func (b Bootstrap) each(sizes []int, f func(i int, draw [][]int)) {
-	if b.Draws != nil {
-		for i, draw := range b.Draws {
+	if b.draws != nil {
+		for i, draw := range b.draws {
 			f(i, draw)
 		}
 		return
@@ -131,19 +131,4 @@ func (b Bootstrap) Estimate(s Scores, stat Statistic) (Interval, error) {
 	return b.intervals(s.sizes(), []float64{stat(s)}, func(draw [][]int, into []float64) {
 		into[0] = stat(sample.take(draw))
 	})[0], nil
-}
-
-// Replicates returns a statistic of each sample, in order. It returns an error as [Bootstrap.Estimate] does.
-func (b Bootstrap) Replicates(s Scores, stat Statistic) ([]float64, error) {
-	if err := s.validate("the scores"); err != nil {
-		return nil, err
-	}
-	b, err := b.filled(s.sizes())
-	if err != nil {
-		return nil, err
-	}
-	sample := newSampler(s)
-	all := make([]float64, b.Samples)
-	b.each(s.sizes(), func(i int, draw [][]int) { all[i] = stat(sample.take(draw)) })
-	return all, nil
 }

@@ -10,11 +10,8 @@ type Comparison struct {
 	Difference Interval `json:"difference"`
 	// IQM is [IQM] of the first less that of the second.
 	IQM Interval `json:"iqm_difference"`
-	// Relative is Difference over [Mean] of the second. It is only of use where scores are above 0 and 0 is no
-	// convention; with a mean of 0 it is not finite.
-	Relative Interval `json:"-"`
-	// Improvement is [Improvement] of the first over the second. It compares each run with all runs of the other
-	// method, also where runs are paired.
+	// Improvement is the chance that a run of the first is better than one of the second, ties counting half. It
+	// compares each run with all runs of the other method, also where runs are paired.
 	Improvement Interval `json:"improvement"`
 }
 
@@ -46,7 +43,7 @@ func (b Bootstrap) compare(x, y Scores, sizes []int, split func(draw [][]int) (d
 	if err != nil {
 		return Comparison{}, err
 	}
-	value := make([]float64, 4)
+	value := make([]float64, 3)
 	contrast(x, y, value)
 	ofX, ofY := newSampler(x), newSampler(y)
 	of := b.intervals(sizes, value, func(draw [][]int, into []float64) {
@@ -54,16 +51,14 @@ func (b Bootstrap) compare(x, y Scores, sizes []int, split func(draw [][]int) (d
 		contrast(ofX.take(dx), ofY.take(dy), into)
 	})
 	return Comparison{
-		Strata: len(x), Runs: x.Runs(),
-		Difference: of[0], IQM: of[1], Relative: of[2], Improvement: of[3],
+		Strata: len(x), Runs: x.runs(),
+		Difference: of[0], IQM: of[1], Improvement: of[2],
 	}, nil
 }
 
 // contrast writes what a Comparison estimates.
 func contrast(x, y Scores, into []float64) {
-	base := Mean(y)
-	into[0] = Mean(x) - base
+	into[0] = Mean(x) - Mean(y)
 	into[1] = IQM(x) - IQM(y)
-	into[2] = into[0] / base
-	into[3] = Improvement(x, y)
+	into[2] = improvement(x, y)
 }

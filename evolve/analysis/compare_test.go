@@ -1,4 +1,4 @@
-package analysis_test
+package analysis
 
 import (
 	"math"
@@ -6,28 +6,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
 func TestScoresAreRefused(t *testing.T) {
-	good := analysis.Scores{{1, 2}, {3}}
+	good := Scores{{1, 2}, {3}}
 	for _, c := range []struct {
 		reason string
-		x, y   analysis.Scores
-		b      analysis.Bootstrap
+		x, y   Scores
+		b      Bootstrap
 		want   string
 	}{
-		{"no strata", nil, good, analysis.Bootstrap{}, "no stratum"},
-		{"a stratum without runs", analysis.Scores{{1}, {}}, good, analysis.Bootstrap{}, "stratum 1 of the first scores has no runs"},
-		{"NaN", good, analysis.Scores{{1, math.NaN()}, {3}}, analysis.Bootstrap{}, "run 1 in stratum 0 of the second scores is NaN"},
-		{"another number of strata", good, analysis.Scores{{1, 2}}, analysis.Bootstrap{}, "2 strata of the first scores and 1"},
-		{"pairs of other sizes", good, analysis.Scores{{1, 2}, {3, 4}}, analysis.Bootstrap{}, "same seeds"},
-		{"no such level", good, good, analysis.Bootstrap{Level: 1}, "level 1"},
-		{"fewer than no samples", good, good, analysis.Bootstrap{Samples: -1}, "-1 bootstrap samples"},
-		{"draws of another shape", good, good, analysis.Bootstrap{Draws: [][][]int{{{0, 1}}}}, "sample 0 of Draws has 1 strata: need 2"},
-		{"a draw of a run that is not there", good, good, analysis.Bootstrap{Draws: [][][]int{{{0, 1}, {1}}}}, "draws run 1 of stratum 1, which has 1"},
-		{"a draw of nothing", good, good, analysis.Bootstrap{Draws: [][][]int{{{0, 1}, {}}}}, "no runs for stratum 1"},
+		{"no strata", nil, good, Bootstrap{}, "no stratum"},
+		{"a stratum without runs", Scores{{1}, {}}, good, Bootstrap{}, "stratum 1 of the first scores has no runs"},
+		{"NaN", good, Scores{{1, math.NaN()}, {3}}, Bootstrap{}, "run 1 in stratum 0 of the second scores is NaN"},
+		{"another number of strata", good, Scores{{1, 2}}, Bootstrap{}, "2 strata of the first scores and 1"},
+		{"pairs of other sizes", good, Scores{{1, 2}, {3, 4}}, Bootstrap{}, "same seeds"},
+		{"no such level", good, good, Bootstrap{Level: 1}, "level 1"},
+		{"fewer than no samples", good, good, Bootstrap{Samples: -1}, "-1 bootstrap samples"},
+		{"draws of another shape", good, good, Bootstrap{draws: [][][]int{{{0, 1}}}}, "sample 0 of Draws has 1 strata: need 2"},
+		{"a draw of a run that is not there", good, good, Bootstrap{draws: [][][]int{{{0, 1}, {1}}}}, "draws run 1 of stratum 1, which has 1"},
+		{"a draw of nothing", good, good, Bootstrap{draws: [][][]int{{{0, 1}, {}}}}, "no runs for stratum 1"},
 	} {
 		if _, err := c.b.Paired(c.x, c.y); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "analysis: ") {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
@@ -37,27 +36,23 @@ func TestScoresAreRefused(t *testing.T) {
 
 // Every method refuses wrong scores and wrong draws.
 func TestBootstrapRefuses(t *testing.T) {
-	good, bad := analysis.Scores{{1, 2}}, analysis.Scores{{1, math.Inf(1)}}
-	for name, f := range map[string]func(b analysis.Bootstrap, s analysis.Scores) error{
-		"Estimate": func(b analysis.Bootstrap, s analysis.Scores) error {
-			_, err := b.Estimate(s, analysis.Mean)
+	good, bad := Scores{{1, 2}}, Scores{{1, math.Inf(1)}}
+	for name, f := range map[string]func(b Bootstrap, s Scores) error{
+		"Estimate": func(b Bootstrap, s Scores) error {
+			_, err := b.Estimate(s, Mean)
 			return err
 		},
-		"Replicates": func(b analysis.Bootstrap, s analysis.Scores) error {
-			_, err := b.Replicates(s, analysis.Mean)
-			return err
-		},
-		"Profile":  func(b analysis.Bootstrap, s analysis.Scores) error { _, err := b.Profile(s, []float64{1}); return err },
-		"Unpaired": func(b analysis.Bootstrap, s analysis.Scores) error { _, err := b.Unpaired(good, s); return err },
-		"SignFlip": func(_ analysis.Bootstrap, s analysis.Scores) error {
-			_, err := analysis.SignFlip(s, s, 9, 1)
+		"Profile":  func(b Bootstrap, s Scores) error { _, err := b.Profile(s, []float64{1}); return err },
+		"Unpaired": func(b Bootstrap, s Scores) error { _, err := b.Unpaired(good, s); return err },
+		"SignFlip": func(_ Bootstrap, s Scores) error {
+			_, err := SignFlip(s, s, 9, 1)
 			return err
 		},
 	} {
-		if err := f(analysis.Bootstrap{}, bad); err == nil || !strings.Contains(err.Error(), "+Inf") {
+		if err := f(Bootstrap{}, bad); err == nil || !strings.Contains(err.Error(), "+Inf") {
 			t.Errorf("%s of +Inf: %v", name, err)
 		}
-		if err := f(analysis.Bootstrap{Level: 2}, good); name != "SignFlip" && (err == nil || !strings.Contains(err.Error(), "level 2")) {
+		if err := f(Bootstrap{Level: 2}, good); name != "SignFlip" && (err == nil || !strings.Contains(err.Error(), "level 2")) {
 			t.Errorf("%s at level 2: %v", name, err)
 		}
 	}
@@ -65,14 +60,14 @@ func TestBootstrapRefuses(t *testing.T) {
 
 // A statistic without a value has no interval, and NaN is not trimmed away.
 func TestStatisticsWithoutValue(t *testing.T) {
-	i, err := analysis.Bootstrap{Samples: 10}.Estimate(analysis.Scores{{1, 2}}, func(analysis.Scores) float64 { return math.NaN() })
+	i, err := Bootstrap{Samples: 10}.Estimate(Scores{{1, 2}}, func(Scores) float64 { return math.NaN() })
 	if err != nil || !math.IsNaN(i.Low) || !math.IsNaN(i.High) || i.Contains(0) {
 		t.Errorf("%v, %v", i, err)
 	}
-	if v := analysis.IQM(analysis.Scores{{math.NaN(), 1, 2, 3}}); !math.IsNaN(v) {
+	if v := IQM(Scores{{math.NaN(), 1, 2, 3}}); !math.IsNaN(v) {
 		t.Errorf("IQM with NaN is %v", v)
 	}
-	for name, stat := range map[string]analysis.Statistic{"Mean": analysis.Mean, "Median": analysis.Median, "IQM": analysis.IQM} {
+	for name, stat := range map[string]Statistic{"Mean": Mean, "IQM": IQM} {
 		if v := stat(nil); !math.IsNaN(v) {
 			t.Errorf("%s of nothing is %v", name, v)
 		}
@@ -81,20 +76,25 @@ func TestStatisticsWithoutValue(t *testing.T) {
 
 // Strata of other sizes are fine for methods that are not paired.
 func TestUnpairedSizes(t *testing.T) {
-	c, err := analysis.Bootstrap{Samples: 50}.Unpaired(analysis.Scores{{1, 2, 3}, {5}}, analysis.Scores{{1}, {2, 4}})
+	c, err := Bootstrap{Samples: 50}.Unpaired(Scores{{1, 2, 3}, {5}}, Scores{{1}, {2, 4}})
 	if err != nil || c.Difference.Value != 3.5-2 || c.Runs != 4 || c.Strata != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
 
+// replicates returns a statistic of each sample of a bootstrap, in order.
+func replicates(t *testing.T, b Bootstrap, s Scores, stat Statistic) (all []float64) {
+	t.Helper()
+	if _, err := b.Estimate(s, func(s Scores) float64 { all = append(all, stat(s)); return all[len(all)-1] }); err != nil {
+		t.Fatal(err)
+	}
+	return all[1:] // the first is that of s itself
+}
+
 func TestBootstrapIsAddressed(t *testing.T) {
-	x := analysis.Scores{{1, 2, 3, 5, 8}, {2, 3, 1}}
+	x := Scores{{1, 2, 3, 5, 8}, {2, 3, 1}}
 	run := func(seed uint64) []float64 {
-		r, err := analysis.Bootstrap{Samples: 20, Seed: seed}.Replicates(x, analysis.Mean)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return replicates(t, Bootstrap{Samples: 20, Seed: seed}, x, Mean)
 	}
 	if !reflect.DeepEqual(run(1), run(1)) {
 		t.Error("equal seeds give other samples")
@@ -102,21 +102,21 @@ func TestBootstrapIsAddressed(t *testing.T) {
 	if reflect.DeepEqual(run(1), run(2)) {
 		t.Error("other seeds give equal samples")
 	}
-	longer, err := analysis.Bootstrap{Samples: 30, Seed: 1}.Replicates(x, analysis.Mean)
-	if err != nil || !reflect.DeepEqual(longer[:20], run(1)) {
-		t.Errorf("the first samples depend on how many there are: %v", err)
+	longer := replicates(t, Bootstrap{Samples: 30, Seed: 1}, x, Mean)
+	if !reflect.DeepEqual(longer[:20], run(1)) {
+		t.Error("the first samples depend on how many there are")
 	}
 }
 
 // A pair that has a large part in common has a much narrower interval than two samples that do not share it.
 func TestPairsCancel(t *testing.T) {
 	r := stream.New(1, "pairs", 0)
-	x, y := analysis.Scores{nil}, analysis.Scores{nil}
+	x, y := Scores{nil}, Scores{nil}
 	for range 40 {
 		common := 10 * r.NormFloat64()
 		x[0], y[0] = append(x[0], common+1+0.1*r.NormFloat64()), append(y[0], common)
 	}
-	b := analysis.Bootstrap{}
+	b := Bootstrap{}
 	paired, err := b.Paired(x, y)
 	if err != nil {
 		t.Fatal(err)
@@ -150,15 +150,15 @@ func TestSignFlipAgainstAllSigns(t *testing.T) {
 	}
 	const flips = 20000
 	exact := float64(extreme) / float64(total)
-	p, err := analysis.SignFlip(analysis.Scores{d}, analysis.Scores{zero}, flips, 3)
+	p, err := SignFlip(Scores{d}, Scores{zero}, flips, 3)
 	// Four standard deviations of a share of 20,000.
 	if err != nil || math.Abs(p-exact) > 4*math.Sqrt(exact*(1-exact)/flips) {
 		t.Errorf("p = %v, %v, want %v", p, err, exact)
 	}
-	if p, err := analysis.SignFlip(analysis.Scores{d}, analysis.Scores{d}, 99, 3); err != nil || p != 1 {
+	if p, err := SignFlip(Scores{d}, Scores{d}, 99, 3); err != nil || p != 1 {
 		t.Errorf("of no difference p = %v, %v, want 1", p, err)
 	}
-	if _, err := analysis.SignFlip(analysis.Scores{d}, analysis.Scores{d}, 0, 3); err == nil {
+	if _, err := SignFlip(Scores{d}, Scores{d}, 0, 3); err == nil {
 		t.Error("no flips are taken")
 	}
 }
@@ -169,13 +169,13 @@ func TestSignFlipIsValid(t *testing.T) {
 	small := 0
 	for i := range uint64(tests) {
 		r := stream.New(7, "null", i)
-		x, y := analysis.Scores{make([]float64, 8), make([]float64, 8)}, analysis.Scores{make([]float64, 8), make([]float64, 8)}
+		x, y := Scores{make([]float64, 8), make([]float64, 8)}, Scores{make([]float64, 8), make([]float64, 8)}
 		for s := range x {
 			for j := range x[s] {
 				x[s][j], y[s][j] = r.ExpFloat64(), r.ExpFloat64()
 			}
 		}
-		if p, err := analysis.SignFlip(x, y, 199, i); err != nil {
+		if p, err := SignFlip(x, y, 199, i); err != nil {
 			t.Fatal(err)
 		} else if p <= 0.05 {
 			small++
@@ -197,34 +197,12 @@ func TestHolm(t *testing.T) {
 		{"one test is left alone", []float64{0.04}, []float64{0.04}},
 		{"none", nil, []float64{}},
 	} {
-		got := analysis.Holm(c.p)
+		got := Holm(c.p)
 		for i := range c.want {
 			near(t, c.reason, got[i], c.want[i])
 		}
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %v", c.reason, got)
-		}
-	}
-}
-
-func TestSampleSize(t *testing.T) {
-	for _, c := range []struct {
-		reason    string
-		sd, width float64
-		want      int
-	}{
-		{"t is 2.262 with ten runs: 2·2.262/√10 = 1.431", 1, 1.4308, 10},
-		{"a little narrower takes one more", 1, 1.43, 11},
-		{"no spread takes the fewest", 0, 1, 2},
-		{"many runs need the normal quantile alone: (2·1.96/0.1)² = 1536.58, and 2.42 more for t", 1, 0.1, 1540},
-	} {
-		if got, err := analysis.SampleSize(c.sd, c.width, 0.95); err != nil || got != c.want {
-			t.Errorf("%s: %d, %v, want %d", c.reason, got, err, c.want)
-		}
-	}
-	for _, c := range [][3]float64{{-1, 1, .95}, {1, 0, .95}, {1, 1, 1}, {math.NaN(), 1, .95}, {1, 1e-12, .95}} {
-		if n, err := analysis.SampleSize(c[0], c[1], c[2]); err == nil {
-			t.Errorf("SampleSize(%v) = %d, want an error", c, n)
 		}
 	}
 }
@@ -240,12 +218,12 @@ func TestRunsFor(t *testing.T) {
 		{"a wider one takes no fewer than there are", 10, 1, 3, 10},
 		{"rounded up", 10, 1, 0.9, 13},
 	} {
-		if got, err := analysis.RunsFor(c.n, c.now, c.want); err != nil || got != c.runs {
+		if got, err := RunsFor(c.n, c.now, c.want); err != nil || got != c.runs {
 			t.Errorf("%s: %d, %v, want %d", c.reason, got, err, c.runs)
 		}
 	}
 	for _, c := range [][3]float64{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1, 1, 1e-9}} {
-		if _, err := analysis.RunsFor(int(c[0]), c[1], c[2]); err == nil {
+		if _, err := RunsFor(int(c[0]), c[1], c[2]); err == nil {
 			t.Errorf("RunsFor(%v) has no error", c)
 		}
 	}
@@ -257,11 +235,11 @@ func TestTenRunsCoverLess(t *testing.T) {
 	covered := 0
 	for i := range uint64(sets) {
 		r := stream.New(11, "ten", i)
-		x := analysis.Scores{make([]float64, 10)}
+		x := Scores{make([]float64, 10)}
 		for j := range x[0] {
 			x[0][j] = r.NormFloat64()
 		}
-		in, err := analysis.Bootstrap{Samples: 300, Seed: i}.Estimate(x, analysis.Mean)
+		in, err := Bootstrap{Samples: 300, Seed: i}.Estimate(x, Mean)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +254,7 @@ func TestTenRunsCoverLess(t *testing.T) {
 
 func TestQuantileOfNothing(t *testing.T) {
 	for _, v := range [][]float64{nil, {1, math.NaN()}} {
-		if q := analysis.Quantile(v, 0.5); !math.IsNaN(q) {
+		if q := Quantile(v, 0.5); !math.IsNaN(q) {
 			t.Errorf("the median of %v is %v", v, q)
 		}
 	}
@@ -285,5 +263,5 @@ func TestQuantileOfNothing(t *testing.T) {
 			t.Error("a quantile of 2 is taken")
 		}
 	}()
-	analysis.Quantile([]float64{1}, 2)
+	Quantile([]float64{1}, 2)
 }

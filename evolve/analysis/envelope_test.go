@@ -1,11 +1,10 @@
-package analysis_test
+package analysis
 
 import (
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -15,14 +14,14 @@ func TestFairEnvelope(t *testing.T) {
 	best, fair := 0.0, 0.0
 	for i := range uint64(grids) {
 		r := stream.New(5, "fair", i)
-		var runs []analysis.Run
+		var runs []Run
 		for n := 1; n <= 64; n *= 2 {
 			for seed := range int64(6) {
 				v := r.NormFloat64()
-				runs = append(runs, analysis.Run{T: 64 / n, N: n, Seed: seed, Best: constant(v, 64/n+1)})
+				runs = append(runs, Run{T: 64 / n, N: n, Seed: seed, Best: constant(v, 64/n+1)})
 			}
 		}
-		points, err := gridOf(t, runs, analysis.GridConfig{MinCalls: 64}).Envelope(20, i)
+		points, err := gridOf(t, runs, GridConfig{MinCalls: 64}).Envelope(20, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,13 +43,13 @@ func constant(v float64, n int) []float64 {
 }
 
 func TestEnvelopeTiesAreShallow(t *testing.T) {
-	var runs []analysis.Run
+	var runs []Run
 	for _, n := range []int{1, 2, 4} {
 		for seed := range int64(2) {
-			runs = append(runs, analysis.Run{T: 4 / n, N: n, Seed: seed, Best: constant(0.5, 4/n+1)})
+			runs = append(runs, Run{T: 4 / n, N: n, Seed: seed, Best: constant(0.5, 4/n+1)})
 		}
 	}
-	g := gridOf(t, runs, analysis.GridConfig{})
+	g := gridOf(t, runs, GridConfig{})
 	points, err := g.Envelope(0, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +66,7 @@ func TestEnvelopeTiesAreShallow(t *testing.T) {
 	if _, err := g.Envelope(-1, 1); err == nil {
 		t.Error("−1 halves are taken")
 	}
-	one := gridOf(t, runs[:1], analysis.GridConfig{})
+	one := gridOf(t, runs[:1], GridConfig{})
 	if _, err := one.Envelope(1, 1); err == nil || !strings.Contains(err.Error(), "breadth 1 has one seed") {
 		t.Errorf("one seed: %v", err)
 	}

@@ -121,8 +121,8 @@ func ExampleGridConfig() {
 
 func ExampleGrid() {
 	g := grid()
-	fmt.Println(g.Task, g.Model, g.Method, len(g.Cells), "cells,", g.Floored(), "floored")
-	// Output: cp tiny greedy 21 cells, 0 floored
+	fmt.Println(len(g.Cells), "cells, ceiling", g.Ceiling)
+	// Output: 21 cells, ceiling 1
 }
 
 func ExampleGrid_Budgets() {
@@ -130,21 +130,11 @@ func ExampleGrid_Budgets() {
 	// Output: [1 2 4 8 16 32]
 }
 
-func ExampleGrid_Floored() {
-	fmt.Println(grid().Floored())
-	// Output: 0
-}
-
 func ExampleCell() {
 	c := grid().Cells[3]
-	fmt.Printf("T=%d N=%d, %d calls, %g children answered a generation: %.3f over %d searches\n",
-		c.T, c.N, c.Calls(), c.Breadth(), c.Mean, c.Searches)
+	fmt.Printf("T=%d N=%d, %d calls, %d children answered a generation: %.3f over %d searches\n",
+		c.T, c.N, c.Calls(), c.N, c.Mean, c.Searches)
 	// Output: T=8 N=1, 8 calls, 1 children answered a generation: 0.515 over 4 searches
-}
-
-func ExampleLogGap() {
-	fmt.Printf("%.3f %.3f\n", analysis.LogGap(0.9, 1, 1e-4), analysis.LogGap(1.2, 1, 1e-4))
-	// Output: -2.303 -9.210
 }
 
 func ExampleSurface() {
@@ -157,20 +147,6 @@ func ExampleGrid_Surface() {
 	s, err := grid().Surface()
 	fmt.Printf("%.2f %.2f %.2f, R² %.3f, %d floored, %v\n", s.A, s.B, s.C, s.Fit.R2, s.Floored, err)
 	// Output: -0.30 -0.25 -0.04, R² 1.000, 0 floored, <nil>
-}
-
-func ExampleSurface_Split() {
-	s := analysis.Surface{A: -0.2783, B: -0.1827, C: -0.0461}
-	best := s.Split(512, 0.1)
-	fmt.Printf("T=%.0f N=%.0f; within a tenth of the gap: T from %.0f to %.0f\n", best.T, best.N, best.Within[0][0], best.Within[0][1])
-	// Output: T=64 N=8; within a tenth of the gap: T from 15 to 269
-}
-
-func ExampleSplit() {
-	// With a positive product the extremes are best, and what is between them is not.
-	best := analysis.Surface{A: -0.3, B: -0.3, C: 0.04}.Split(512, 0.1)
-	fmt.Println(best.Interior, best.T, len(best.Within))
-	// Output: false 1 2
 }
 
 func ExampleGrid_Intervals() {
@@ -267,30 +243,6 @@ func ExampleEnvelopePoint() {
 	// Output: true
 }
 
-func ExampleOLS() {
-	f, err := analysis.OLS([][]float64{{0}, {1}, {2}, {3}}, []float64{1, 3, 5, 8})
-	fmt.Printf("%.1f + %.1f·x, R² %.3f, %v\n", f.Coef[0], f.Coef[1], f.R2, err)
-	// Output: 0.8 + 2.3·x, R² 0.989, <nil>
-}
-
-func ExampleFit() {
-	f, _ := analysis.OLS([][]float64{{0}, {1}, {2}, {3}}, []float64{1, 3, 5, 8})
-	fmt.Printf("%.2f, p of the slope %.3f\n", f.At(4), f.P()[1])
-	// Output: 10.00, p of the slope 0.006
-}
-
-func ExampleFirst() {
-	best := []float64{0.25, 0.25, 0.5}
-	fmt.Println(analysis.First(best, 0.4), analysis.First(best, 0.6) == analysis.NotReached)
-	// Output: 2 true
-}
-
-func ExampleReliable() {
-	first := []int{3, 5, analysis.NotReached, 4, 2, 9, 9, 1, 7, 8}
-	fmt.Println(analysis.Reliable(first, 0.9), analysis.Reliable(first, 1))
-	// Output: 9 -1
-}
-
 func ExampleBootstrap_Threshold() {
 	runs := []analysis.Run{
 		{T: 3, N: 2, Seed: 1, Best: []float64{0, 0, 9, 9}},
@@ -382,26 +334,9 @@ func ExampleCell_Calls() {
 	// Output: 32
 }
 
-func ExampleCell_Breadth() {
-	// A quarter of the calls brought no answer.
-	fmt.Println(analysis.Cell{T: 8, N: 4, Answered: 24}.Breadth())
-	// Output: 3
-}
-
 func ExampleSurface_At() {
 	fmt.Printf("%.2f\n", analysis.Surface{B0: -1, A: -0.5}.At(math.E, 1))
 	// Output: -1.50
-}
-
-func ExampleFit_At() {
-	fmt.Println(analysis.Fit{Coef: []float64{1, 2}}.At(3))
-	// Output: 7
-}
-
-func ExampleFit_P() {
-	f := analysis.Fit{Coef: []float64{0, 2}, SE: []float64{1, 1}, DoF: 10}
-	fmt.Printf("%.3f\n", f.P())
-	// Output: [1.000 0.073]
 }
 
 func ExampleOverlap_Warning() {

@@ -1,12 +1,10 @@
-package analysis_test
+package analysis
 
 import (
 	"fmt"
 	"math"
 	"strconv"
 	"testing"
-
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
 func TestGoldenEnvelope(t *testing.T) {
@@ -42,16 +40,16 @@ func TestGoldenEnvelope(t *testing.T) {
 	nearFit(t, "by budget", x, y, g.Fit)
 	for _, p := range append(g.Pooled.Model1, g.Pooled.Model2...) {
 		calls, flops = append(calls, []float64{math.Log(float64(p.C))}), append(flops, []float64{math.Log(p.FLOPs)})
-		gaps = append(gaps, analysis.LogGap(p.V, 1, grid.Epsilon))
+		gaps = append(gaps, lnGap(p.V, 1, grid.epsilon))
 	}
 	nearFit(t, "two models by calls", calls, gaps, g.Pooled.ByCalls)
 	nearFit(t, "two models by FLOPs", flops, gaps, g.Pooled.ByFLOPs)
 }
 
 // reach returns a golden generation or number of calls, null being one that was not reached.
-func reach(p *int) int {
+func wantReach(p *int) int {
 	if p == nil {
-		return analysis.NotReached
+		return NotReached
 	}
 	return *p
 }
@@ -71,7 +69,7 @@ func TestGoldenThresholds(t *testing.T) {
 	}](t, "threshold")
 	b, all, _ := goldenRuns(t)
 	for _, c := range g.Cells {
-		var runs []analysis.Run
+		var runs []Run
 		var samples [][][]int
 		for _, r := range all {
 			if r.N == c.N {
@@ -81,7 +79,7 @@ func TestGoldenThresholds(t *testing.T) {
 		for _, draw := range b.Bootstrap.Indices[strconv.Itoa(c.N)] {
 			samples = append(samples, [][]int{draw})
 		}
-		boot := analysis.Bootstrap{Draws: samples}
+		boot := Bootstrap{draws: samples}
 		nine, err := boot.Threshold(runs, c.Tau, 0.9)
 		if err != nil {
 			t.Fatal(err)
@@ -92,12 +90,12 @@ func TestGoldenThresholds(t *testing.T) {
 		}
 		what := fmt.Sprintf("N=%d, score %v: ", c.N, c.Tau)
 		for i, r := range runs {
-			near(t, what+"first", float64(analysis.First(r.Best, c.Tau)), float64(reach(c.First[i])))
+			near(t, what+"first", float64(firstReach(r.Best, c.Tau)), float64(wantReach(c.First[i])))
 		}
-		near(t, what+"nine runs in ten", float64(nine.ByRuns.Generation), float64(reach(c.ByRuns)))
-		near(t, what+"their calls", nine.ByRuns.Calls, float64(reach(c.Calls)))
-		near(t, what+"half of the runs", float64(half.ByRuns.Generation), float64(reach(c.Half)))
-		near(t, what+"the mean of nine samples in ten", float64(nine.ByMean.Generation), float64(reach(c.ByMean)))
+		near(t, what+"nine runs in ten", float64(nine.ByRuns.Generation), float64(wantReach(c.ByRuns)))
+		near(t, what+"their calls", nine.ByRuns.Calls, float64(wantReach(c.Calls)))
+		near(t, what+"half of the runs", float64(half.ByRuns.Generation), float64(wantReach(c.Half)))
+		near(t, what+"the mean of nine samples in ten", float64(nine.ByMean.Generation), float64(wantReach(c.ByMean)))
 		near(t, what+"share", float64(nine.Reached)/float64(nine.Runs), c.Reached)
 	}
 }
@@ -110,9 +108,9 @@ func TestGoldenReliable(t *testing.T) {
 	}](t, "reliable_cases") {
 		var first []int
 		for _, p := range c.First {
-			first = append(first, reach(p))
+			first = append(first, wantReach(p))
 		}
-		if got, want := analysis.Reliable(first, c.Share), reach(c.Want); got != want {
+		if got, want := reliable(first, c.Share), wantReach(c.Want); got != want {
 			t.Errorf("case %d: %d, want %d", i, got, want)
 		}
 	}

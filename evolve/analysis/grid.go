@@ -24,8 +24,8 @@ type GridConfig struct {
 // A Grid is the mean scores of searches over depth T and breadth N, for one task, model and method. A search of T
 // generations is that of every smaller T, too, so the cells of one breadth share searches.
 type Grid struct {
-	Task, Model, Method string
-	Ceiling, Epsilon    float64
+	task, model, method string
+	Ceiling, epsilon    float64
 	Cells               []Cell // by N, then by T
 	// Short are cells that not every search of their breadth has a score for, with the searches that have one. They are
 	// not in Cells: means over other searches would not be comparable.
@@ -49,8 +49,8 @@ type Cell struct {
 // Calls returns the cell's budget, T·N.
 func (c Cell) Calls() int { return c.T * c.N }
 
-// Breadth returns the answered calls of a generation in the mean: N if none failed.
-func (c Cell) Breadth() float64 { return c.Answered / float64(c.T) }
+// breadth returns the answered calls of a generation in the mean: N if none failed.
+func (c Cell) breadth() float64 { return c.Answered / float64(c.T) }
 
 // A breadth is the searches of one N: seeds[i] is that of search i, and scores[k][i] its score in cell k of the grid's
 // cells from first on.
@@ -60,8 +60,8 @@ type breadth struct {
 	scores   [][]float64
 }
 
-// LogGap returns ln(max(ceiling − score, ε)), the logarithm of what is missing to the ceiling.
-func LogGap(score, ceiling, epsilon float64) float64 { return math.Log(max(ceiling-score, epsilon)) }
+// lnGap returns ln(max(ceiling − score, ε)), the logarithm of what is missing to the ceiling.
+func lnGap(score, ceiling, epsilon float64) float64 { return math.Log(max(ceiling-score, epsilon)) }
 
 // NewGrid makes the grid of runs of one task, model and method. Runs of one breadth and seed are one search; a cell
 // takes the shallowest of them that is deep enough. NewGrid returns an error if runs are of different tasks, models
@@ -79,7 +79,7 @@ func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 	if runs[0].Breadth != "" {
 		return nil, fmt.Errorf("analysis: %v: %s decides how many children a generation has, so T and N are no split of the budget: compare the run with others by Run.BestBy", runs[0], runs[0].Breadth)
 	}
-	g := &Grid{Task: runs[0].Task, Model: runs[0].Model, Method: runs[0].Method, Ceiling: 1, Epsilon: config.Epsilon}
+	g := &Grid{task: runs[0].Task, model: runs[0].Model, method: runs[0].Method, Ceiling: 1, epsilon: config.Epsilon}
 	if config.Ceiling != nil {
 		if g.Ceiling = *config.Ceiling; !finite(g.Ceiling) {
 			return nil, fmt.Errorf("analysis: GridConfig.Ceiling is %v: need a finite number", g.Ceiling)
@@ -175,7 +175,7 @@ func (r Run) reached(t int) bool { return t < r.Generations() || t == r.Generati
 // score fills in what the scores of the cell's searches say.
 func (g *Grid) score(c *Cell, scores []float64) {
 	c.Mean = mean(scores)
-	c.Gap, c.Floored = LogGap(c.Mean, g.Ceiling, g.Epsilon), g.Ceiling-c.Mean < g.Epsilon
+	c.Gap, c.Floored = lnGap(c.Mean, g.Ceiling, g.epsilon), g.Ceiling-c.Mean < g.epsilon
 	for _, v := range scores {
 		if v > g.Ceiling {
 			c.Above++
@@ -193,8 +193,8 @@ func (g *Grid) Budgets() []int {
 	return slices.Compact(all)
 }
 
-// Floored returns how many cells are floored, see [Cell].
-func (g *Grid) Floored() int {
+// floored returns how many cells are floored, see [Cell].
+func (g *Grid) floored() int {
 	n := 0
 	for _, c := range g.Cells {
 		if c.Floored {

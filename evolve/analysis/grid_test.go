@@ -1,20 +1,18 @@
-package analysis_test
+package analysis
 
 import (
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
 // exact returns searches whose mean gaps are a surface's at every T that is a power of two, without noise.
-func exact(s analysis.Surface, most int, breadths []int, seeds int) []analysis.Run {
-	var runs []analysis.Run
+func exact(s Surface, most int, breadths []int, seeds int) []Run {
+	var runs []Run
 	for _, n := range breadths {
 		for seed := range seeds {
-			r := analysis.Run{Task: "t", Model: "m", Method: "greedy", T: most / n, N: n, Seed: int64(seed)}
+			r := Run{Task: "t", Model: "m", Method: "greedy", T: most / n, N: n, Seed: int64(seed)}
 			for t := range r.T + 1 {
 				r.Best = append(r.Best, 1-math.Exp(s.At(float64(max(t, 1)), float64(n))))
 			}
@@ -24,13 +22,13 @@ func exact(s analysis.Surface, most int, breadths []int, seeds int) []analysis.R
 	return runs
 }
 
-var wanted = analysis.Surface{B0: -0.1, A: -0.3, B: -0.2, C: -0.04}
+var wanted = Surface{B0: -0.1, A: -0.3, B: -0.2, C: -0.04}
 
 var powers = []int{1, 2, 4, 8, 16, 32, 64}
 
-func gridOf(t *testing.T, runs []analysis.Run, c analysis.GridConfig) *analysis.Grid {
+func gridOf(t *testing.T, runs []Run, c GridConfig) *Grid {
 	t.Helper()
-	g, err := analysis.NewGrid(runs, c)
+	g, err := NewGrid(runs, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +36,13 @@ func gridOf(t *testing.T, runs []analysis.Run, c analysis.GridConfig) *analysis.
 }
 
 func TestSurfaceOfExactCells(t *testing.T) {
-	g := gridOf(t, exact(wanted, 64, powers, 3), analysis.GridConfig{})
+	g := gridOf(t, exact(wanted, 64, powers, 3), GridConfig{})
 	s, err := g.Surface()
 	if err != nil {
 		t.Fatal(err)
 	}
 	nearAll(t, "coefficient", s.Fit.Coef, []float64{-0.1, -0.3, -0.2, -0.04})
-	in, err := g.Intervals(analysis.Bootstrap{Samples: 20}, analysis.BySearch, 64)
+	in, err := g.Intervals(Bootstrap{Samples: 20}, BySearch, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,39 +77,39 @@ func TestSurfaceOfExactCells(t *testing.T) {
 // The pitfalls of files, each with what is to be done about it.
 func TestGridRefuses(t *testing.T) {
 	good, nan := exact(wanted, 64, powers, 3), math.NaN()
-	change := func(f func(r []analysis.Run) []analysis.Run) []analysis.Run { return f(slices.Clone(good)) }
-	first := func(f func(r *analysis.Run)) []analysis.Run {
-		return change(func(r []analysis.Run) []analysis.Run { f(&r[0]); return r })
+	change := func(f func(r []Run) []Run) []Run { return f(slices.Clone(good)) }
+	first := func(f func(r *Run)) []Run {
+		return change(func(r []Run) []Run { f(&r[0]); return r })
 	}
 	for _, c := range []struct {
 		reason string
-		runs   []analysis.Run
-		config analysis.GridConfig
+		runs   []Run
+		config GridConfig
 		want   string
 	}{
-		{"no runs", nil, analysis.GridConfig{}, "no runs"},
-		{"files of different tasks", first(func(r *analysis.Run) { r.Task, r.From = "other", "a.json" }), analysis.GridConfig{}, "different tasks, models or methods"},
-		{"files of different models", first(func(r *analysis.Run) { r.Model = "other" }), analysis.GridConfig{}, "different tasks, models or methods"},
-		{"one seed in two files", append(slices.Clone(good), good[0]), analysis.GridConfig{}, "are one seed"},
-		{"a run that stopped early", first(func(r *analysis.Run) { r.Best, r.Stop = r.Best[:20], "canceled" }), analysis.GridConfig{}, "stopped early, with 19 of 64 generations (canceled)"},
-		{"a last generation cut short", first(func(r *analysis.Run) { r.Partial = true; r.Answered = slices.Repeat([]int{0}, len(r.Best)) }), analysis.GridConfig{}, "stopped early"},
-		{"a score that is not a number", first(func(r *analysis.Run) { r.Best = slices.Clone(r.Best); r.Best[3] = math.NaN() }), analysis.GridConfig{}, "NaN after 3 generations"},
-		{"a best score that falls", first(func(r *analysis.Run) { r.Best = slices.Clone(r.Best); r.Best[3] = -9 }), analysis.GridConfig{}, "-9 after 3 generations"},
-		{"no plan", first(func(r *analysis.Run) { r.N = 0 }), analysis.GridConfig{}, "need T and N of at least 1"},
-		{"calls below 0", first(func(r *analysis.Run) { r.Answered = slices.Repeat([]int{-1}, len(r.Best)) }), analysis.GridConfig{}, "-1 answered calls in generation 0"},
-		{"no scores", first(func(r *analysis.Run) { r.Best = nil }), analysis.GridConfig{}, "no score to start from"},
-		{"calls of other generations", first(func(r *analysis.Run) { r.Answered = []int{1} }), analysis.GridConfig{}, "answered calls of 1"},
-		{"no call answered", change(func(runs []analysis.Run) []analysis.Run {
+		{"no runs", nil, GridConfig{}, "no runs"},
+		{"files of different tasks", first(func(r *Run) { r.Task, r.From = "other", "a.json" }), GridConfig{}, "different tasks, models or methods"},
+		{"files of different models", first(func(r *Run) { r.Model = "other" }), GridConfig{}, "different tasks, models or methods"},
+		{"one seed in two files", append(slices.Clone(good), good[0]), GridConfig{}, "are one seed"},
+		{"a run that stopped early", first(func(r *Run) { r.Best, r.Stop = r.Best[:20], "canceled" }), GridConfig{}, "stopped early, with 19 of 64 generations (canceled)"},
+		{"a last generation cut short", first(func(r *Run) { r.Partial = true; r.Answered = slices.Repeat([]int{0}, len(r.Best)) }), GridConfig{}, "stopped early"},
+		{"a score that is not a number", first(func(r *Run) { r.Best = slices.Clone(r.Best); r.Best[3] = math.NaN() }), GridConfig{}, "NaN after 3 generations"},
+		{"a best score that falls", first(func(r *Run) { r.Best = slices.Clone(r.Best); r.Best[3] = -9 }), GridConfig{}, "-9 after 3 generations"},
+		{"no plan", first(func(r *Run) { r.N = 0 }), GridConfig{}, "need T and N of at least 1"},
+		{"calls below 0", first(func(r *Run) { r.Answered = slices.Repeat([]int{-1}, len(r.Best)) }), GridConfig{}, "-1 answered calls in generation 0"},
+		{"no scores", first(func(r *Run) { r.Best = nil }), GridConfig{}, "no score to start from"},
+		{"calls of other generations", first(func(r *Run) { r.Answered = []int{1} }), GridConfig{}, "answered calls of 1"},
+		{"no call answered", change(func(runs []Run) []Run {
 			for i := range runs {
 				runs[i].Answered = make([]int, len(runs[i].Best))
 			}
 			return runs
-		}), analysis.GridConfig{}, "no answered call"},
-		{"limits that leave nothing", good, analysis.GridConfig{MinCalls: 65}, "no cell is left"},
-		{"a floor below 0", good, analysis.GridConfig{Epsilon: -1}, "Epsilon is -1"},
-		{"a ceiling that is no number", good, analysis.GridConfig{Ceiling: &nan}, "Ceiling is NaN"},
+		}), GridConfig{}, "no answered call"},
+		{"limits that leave nothing", good, GridConfig{MinCalls: 65}, "no cell is left"},
+		{"a floor below 0", good, GridConfig{Epsilon: -1}, "Epsilon is -1"},
+		{"a ceiling that is no number", good, GridConfig{Ceiling: &nan}, "Ceiling is NaN"},
 	} {
-		if _, err := analysis.NewGrid(c.runs, c.config); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "analysis: ") {
+		if _, err := NewGrid(c.runs, c.config); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "analysis: ") {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}
@@ -120,18 +118,18 @@ func TestGridRefuses(t *testing.T) {
 func TestSurfaceRefuses(t *testing.T) {
 	for _, c := range []struct {
 		reason string
-		runs   []analysis.Run
-		config analysis.GridConfig
+		runs   []Run
+		config GridConfig
 		want   string
 	}{
-		{"one breadth only", exact(wanted, 64, []int{4}, 3), analysis.GridConfig{}, "all cells have the breadth 4"},
-		{"a single budget", exact(wanted, 64, powers, 3), analysis.GridConfig{MinCalls: 64}, "all cells have the budget 64"},
-		{"one depth only", exact(wanted, 64, powers, 3), analysis.GridConfig{Depths: []int{1}}, "do not tell depth, breadth and their product apart"},
-		{"three cells", exact(wanted, 4, []int{1, 2}, 3), analysis.GridConfig{Depths: []int{1, 4}}, "3 observations for 4 coefficients"},
+		{"one breadth only", exact(wanted, 64, []int{4}, 3), GridConfig{}, "all cells have the breadth 4"},
+		{"a single budget", exact(wanted, 64, powers, 3), GridConfig{MinCalls: 64}, "all cells have the budget 64"},
+		{"one depth only", exact(wanted, 64, powers, 3), GridConfig{Depths: []int{1}}, "do not tell depth, breadth and their product apart"},
+		{"three cells", exact(wanted, 4, []int{1, 2}, 3), GridConfig{Depths: []int{1, 4}}, "3 observations for 4 coefficients"},
 	} {
 		g := gridOf(t, c.runs, c.config)
 		_, err := g.Surface()
-		_, interval := g.Intervals(analysis.Bootstrap{}, analysis.BySearch)
+		_, interval := g.Intervals(Bootstrap{}, BySearch)
 		_, rivals := g.Rivals()
 		_, held := g.HeldOut()
 		for _, err := range []error{err, interval, rivals, held} {
@@ -140,7 +138,7 @@ func TestSurfaceRefuses(t *testing.T) {
 			}
 		}
 	}
-	two := gridOf(t, exact(wanted, 64, powers, 3), analysis.GridConfig{MinCalls: 32})
+	two := gridOf(t, exact(wanted, 64, powers, 3), GridConfig{MinCalls: 32})
 	if _, err := two.Surface(); err != nil {
 		t.Errorf("two budgets: %v", err)
 	}
@@ -155,18 +153,18 @@ func TestIntervalsRefuse(t *testing.T) {
 	uneven[0].Seed = 99
 	for _, c := range []struct {
 		reason  string
-		runs    []analysis.Run
-		by      analysis.Resampling
+		runs    []Run
+		by      Resampling
 		budgets []float64
 		want    string
 	}{
-		{"fewer than 3 seeds", two, analysis.BySearch, nil, "breadth 1 has 2 seeds"},
-		{"fewer than 5 units", four, analysis.BySeed, nil, "breadth 1 has 4 seeds: an interval takes at least 5"},
-		{"other seeds", uneven, analysis.BySeed, nil, "different seeds"},
+		{"fewer than 3 seeds", two, BySearch, nil, "breadth 1 has 2 seeds"},
+		{"fewer than 5 units", four, BySeed, nil, "breadth 1 has 4 seeds: an interval takes at least 5"},
+		{"other seeds", uneven, BySeed, nil, "different seeds"},
 		{"no such way", four, 7, nil, "Resampling 7"},
-		{"no such budget", four, analysis.BySearch, []float64{0.5}, "a budget of 0.5 calls"},
+		{"no such budget", four, BySearch, []float64{0.5}, "a budget of 0.5 calls"},
 	} {
-		_, err := gridOf(t, c.runs, analysis.GridConfig{}).Intervals(analysis.Bootstrap{}, c.by, c.budgets...)
+		_, err := gridOf(t, c.runs, GridConfig{}).Intervals(Bootstrap{}, c.by, c.budgets...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
@@ -177,7 +175,7 @@ func TestIntervalsRefuse(t *testing.T) {
 func TestEarlyRunsAskedFor(t *testing.T) {
 	runs := exact(wanted, 64, powers, 3)
 	runs[0].Best, runs[0].Stop = runs[0].Best[:20], "canceled" // N = 1
-	g := gridOf(t, runs, analysis.GridConfig{Early: true})
+	g := gridOf(t, runs, GridConfig{Early: true})
 	var short []int
 	for _, c := range g.Short {
 		if c.N != 1 || c.Searches != 2 {
@@ -192,7 +190,7 @@ func TestEarlyRunsAskedFor(t *testing.T) {
 		t.Errorf("the deepest cell that all reached: %+v", c)
 	}
 	runs[0].Best, runs[0].Partial = runs[0].Best[:17], true
-	if g := gridOf(t, runs, analysis.GridConfig{Early: true}); len(g.Short) != 3 {
+	if g := gridOf(t, runs, GridConfig{Early: true}); len(g.Short) != 3 {
 		t.Errorf("a generation cut short counts: %+v", g.Short)
 	}
 }
@@ -209,8 +207,8 @@ func TestCellsCountAnswers(t *testing.T) {
 			r.Best[t] = 1 - math.Exp(half.At(float64(max(t, 1)), float64(r.N)/2))
 		}
 	}
-	g := gridOf(t, runs, analysis.GridConfig{})
-	if c := g.Cells[1]; c.T != 2 || c.N != 2 || c.Answered != 2 || c.Breadth() != 1 || c.Calls() != 4 {
+	g := gridOf(t, runs, GridConfig{})
+	if c := g.Cells[1]; c.T != 2 || c.N != 2 || c.Answered != 2 || c.breadth() != 1 || c.Calls() != 4 {
 		t.Errorf("%+v", c)
 	}
 	s, err := g.Surface()
@@ -222,7 +220,7 @@ func TestCellsCountAnswers(t *testing.T) {
 		t.Error("a run with all its generations is early")
 	}
 	// A run that spent its calls in fewer generations is over, too.
-	spent := analysis.Run{T: 4, N: 2, Best: []float64{0, 1}, Answered: []int{0, 8}}
+	spent := Run{T: 4, N: 2, Best: []float64{0, 1}, Answered: []int{0, 8}}
 	if spent.Early() {
 		t.Error("a run whose calls are spent is early")
 	}
@@ -234,9 +232,9 @@ func TestScoresAboveTheCeiling(t *testing.T) {
 		runs[i].Best[64] = 1.5
 	}
 	runs[3].Best[32] = 1.01 // N = 2
-	g := gridOf(t, runs, analysis.GridConfig{})
-	if c := g.Cells[6]; !c.Floored || c.Above != 3 || c.Gap != math.Log(1e-4) || g.Floored() != 1 {
-		t.Errorf("floored: %+v, %d in all", c, g.Floored())
+	g := gridOf(t, runs, GridConfig{})
+	if c := g.Cells[6]; !c.Floored || c.Above != 3 || c.Gap != math.Log(1e-4) || g.floored() != 1 {
+		t.Errorf("floored: %+v, %d in all", c, g.floored())
 	}
 	if c := g.Cells[12]; c.Floored || c.Above != 1 {
 		t.Errorf("one search above: %+v", c)
@@ -246,20 +244,20 @@ func TestScoresAboveTheCeiling(t *testing.T) {
 		t.Errorf("the surface counts %d floored cells, %v", s.Floored, err)
 	}
 	two := 2.0
-	if g := gridOf(t, runs, analysis.GridConfig{Ceiling: &two}); g.Floored() != 0 || g.Cells[6].Above != 0 {
+	if g := gridOf(t, runs, GridConfig{Ceiling: &two}); g.floored() != 0 || g.Cells[6].Above != 0 {
 		t.Errorf("with a higher ceiling: %+v", g.Cells[6])
 	}
 }
 
 // The paper has a run for each depth: a cell is of the run made for it.
 func TestRunsOfSeveralDepths(t *testing.T) {
-	var runs []analysis.Run
+	var runs []Run
 	for seed := range int64(3) {
 		runs = append(runs,
-			analysis.Run{T: 4, N: 1, Seed: seed, Best: []float64{0, .5, .5, .5, .5}},
-			analysis.Run{T: 2, N: 1, Seed: seed, Best: []float64{0, .1, .2}})
+			Run{T: 4, N: 1, Seed: seed, Best: []float64{0, .5, .5, .5, .5}},
+			Run{T: 2, N: 1, Seed: seed, Best: []float64{0, .1, .2}})
 	}
-	g := gridOf(t, runs, analysis.GridConfig{})
+	g := gridOf(t, runs, GridConfig{})
 	var means []float64
 	for _, c := range g.Cells {
 		means = append(means, c.Mean)
@@ -271,8 +269,8 @@ func TestRunsOfSeveralDepths(t *testing.T) {
 }
 
 func TestGroups(t *testing.T) {
-	a, b, c := analysis.Run{Task: "b", Seed: 1}, analysis.Run{Task: "a", Seed: 2}, analysis.Run{Task: "b", Seed: 3}
-	groups := analysis.Groups([]analysis.Run{a, b, c})
+	a, b, c := Run{Task: "b", Seed: 1}, Run{Task: "a", Seed: 2}, Run{Task: "b", Seed: 3}
+	groups := Groups([]Run{a, b, c})
 	if len(groups) != 2 || groups[0][0].Seed != 2 || groups[1][0].Seed != 1 || groups[1][1].Seed != 3 {
 		t.Errorf("%v", groups)
 	}
@@ -293,7 +291,7 @@ func TestOLSRefuses(t *testing.T) {
 		{"fewer values", [][]float64{{1}, {2}, {3}}, []float64{1, 2}, "3 rows on 2 values"},
 		{"a value without a number", [][]float64{{1}, {2}, {3}}, []float64{1, 2, math.NaN()}, "value 2 is NaN"},
 	} {
-		if _, err := analysis.OLS(c.x, c.y); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ols(c.x, c.y); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}
@@ -301,11 +299,11 @@ func TestOLSRefuses(t *testing.T) {
 
 // Exact values give an exact fit, and an AIC that JSON has.
 func TestOLSOfALine(t *testing.T) {
-	f, err := analysis.OLS([][]float64{{0}, {1}, {2}}, []float64{0, 0, 0})
+	f, err := ols([][]float64{{0}, {1}, {2}}, []float64{0, 0, 0})
 	if err != nil || f.R2 != 1 || f.AIC != -math.MaxFloat64 || f.RSS != 0 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	f, err = analysis.OLS([][]float64{{0}, {1}, {2}, {3}}, []float64{1, 3, 5, 8})
+	f, err = ols([][]float64{{0}, {1}, {2}, {3}}, []float64{1, 3, 5, 8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,5 +311,5 @@ func TestOLSOfALine(t *testing.T) {
 	nearAll(t, "coefficient", f.Coef, []float64{0.8, 2.3})
 	near(t, "RSS", f.RSS, 0.3)
 	near(t, "AIC", f.AIC, 4*math.Log(0.3/4)+6)
-	near(t, "at 4", f.At(4), 10)
+	near(t, "at 4", f.at(4), 10)
 }

@@ -2,24 +2,24 @@ package analysis
 
 import "slices"
 
-// Improvement returns the probability of improvement: how likely a run of x is better than a run of y of the same
+// improvement returns the probability of improvement: how likely a run of x is better than a run of y of the same
 // stratum,
 //
 //	mean over strata of (1/nm) Σᵢ Σⱼ ([xᵢ > yⱼ] + ½·[xᵢ = yⱼ])
 //
 // with n runs of x and m of y in the stratum (Agarwal et al., 2021, section 4.3; the Mann–Whitney statistic). ½ means
 // that neither is better. It ignores by how much. It is NaN without strata; x and y have the same ones.
-func Improvement(x, y Scores) float64 {
+func improvement(x, y Scores) float64 {
 	sum := 0.0
 	for s := range x {
-		sum += improvement(x[s], y[s])
+		sum += shareAbove(x[s], y[s])
 	}
 	return sum / float64(len(x))
 }
 
-// improvement is Improvement in one stratum. It sorts both and goes through them side by side, so a bootstrap of many
+// shareAbove is improvement in one stratum. It sorts both and goes through them side by side, so a bootstrap of many
 // runs is quick.
-func improvement(x, y []float64) float64 {
+func shareAbove(x, y []float64) float64 {
 	x, y = ascending(x), ascending(y)
 	wins := 0.0
 	below, upTo := 0, 0 // how many of y are below v, and at most v

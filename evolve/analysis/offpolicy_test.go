@@ -1,4 +1,4 @@
-package analysis_test
+package analysis
 
 import (
 	"math"
@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit/replay"
-	"github.com/evoalloc/evoalloc/evolve/analysis"
+
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
 // play draws rounds of two arms with rewards 1 and 3 in the mean, the second with the chance p, for a target of 0.8.
-func play(r *rand.Rand, n int, p float64, model []float64) []analysis.Decision {
-	rounds := make([]analysis.Decision, n)
+func play(r *rand.Rand, n int, p float64, model []float64) []Decision {
+	rounds := make([]Decision, n)
 	for i := range rounds {
-		d := analysis.Decision{Propensity: 1 - p, Target: []float64{0.2, 0.8}, Model: model}
+		d := Decision{Propensity: 1 - p, Target: []float64{0.2, 0.8}, Model: model}
 		if r.Float64() < p {
 			d.Arm, d.Propensity = 1, p
 		}
@@ -27,7 +27,7 @@ func play(r *rand.Rand, n int, p float64, model []float64) []analysis.Decision {
 }
 
 func TestOffPolicyByHand(t *testing.T) {
-	e, err := analysis.EstimateOffPolicy([]analysis.Decision{
+	e, err := EstimateOffPolicy([]Decision{
 		{Arm: 0, Propensity: 0.5, Reward: 1, Target: []float64{1, 0}, Model: []float64{2, 0}},
 		{Arm: 1, Propensity: 0.5, Reward: 5, Target: []float64{1, 0}, Model: []float64{2, 4}},
 		{Arm: 0, Propensity: 1, Reward: 3, Target: []float64{1, 0}},
@@ -56,7 +56,7 @@ func TestOffPolicyAgainstReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := analysis.EstimateOffPolicy(rounds)
+	got, err := EstimateOffPolicy(rounds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestDoublyRobust(t *testing.T) {
 		covered, narrower := 0, 0
 		const sets = 300
 		for i := range uint64(sets) {
-			e, err := analysis.EstimateOffPolicy(play(stream.New(i, "robust", 0), 400, 0.3, c.model))
+			e, err := EstimateOffPolicy(play(stream.New(i, "robust", 0), 400, 0.3, c.model))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,15 +99,15 @@ func TestDoublyRobust(t *testing.T) {
 
 func TestOverlapWarns(t *testing.T) {
 	good := play(stream.New(1, "overlap", 0), 400, 0.5, nil)
-	forced := make([]analysis.Decision, 400)
+	forced := make([]Decision, 400)
 	for i := range forced {
-		forced[i] = analysis.Decision{Propensity: 1, Reward: 1, Target: []float64{0.2, 0.8}}
+		forced[i] = Decision{Propensity: 1, Reward: 1, Target: []float64{0.2, 0.8}}
 	}
 	rare := slices.Clone(good)
-	rare[7] = analysis.Decision{Propensity: 0.001, Reward: 1, Target: []float64{1, 0}}
+	rare[7] = Decision{Propensity: 0.001, Reward: 1, Target: []float64{1, 0}}
 	for _, c := range []struct {
 		reason string
-		rounds []analysis.Decision
+		rounds []Decision
 		want   string
 	}{
 		{"half and half", good, ""},
@@ -115,7 +115,7 @@ func TestOverlapWarns(t *testing.T) {
 		{"few rounds", good[:20], "effective rounds"},
 		{"one round has nearly all weight", rare, "effective rounds"},
 	} {
-		e, err := analysis.EstimateOffPolicy(c.rounds)
+		e, err := EstimateOffPolicy(c.rounds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,37 +123,37 @@ func TestOverlapWarns(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
 		}
 	}
-	if got := (analysis.Overlap{Effective: 40, Share: 0.12, Mean: 1}).Warning(); !strings.Contains(got, "12 % of all weight") {
+	if got := (Overlap{Effective: 40, Share: 0.12, Mean: 1}).Warning(); !strings.Contains(got, "12 % of all weight") {
 		t.Errorf("a round with much weight: %q", got)
 	}
 }
 
 func TestOffPolicyRefuses(t *testing.T) {
-	good := analysis.Decision{Arm: 0, Propensity: 0.5, Reward: 1, Target: []float64{1, 0}}
+	good := Decision{Arm: 0, Propensity: 0.5, Reward: 1, Target: []float64{1, 0}}
 	for _, c := range []struct {
 		reason string
-		change func(d *analysis.Decision)
+		change func(d *Decision)
 		want   string
 	}{
-		{"no such arm", func(d *analysis.Decision) { d.Arm = 2 }, "round 1 pulls arm 2, and Target has 2"},
-		{"a propensity of 0", func(d *analysis.Decision) { d.Propensity = 0 }, "propensity 0"},
-		{"no reward", func(d *analysis.Decision) { d.Reward = math.NaN() }, "reward NaN"},
-		{"a chance below 0", func(d *analysis.Decision) { d.Target = []float64{2, -1} }, "the chance -1 for arm 1"},
-		{"chances that do not sum to 1", func(d *analysis.Decision) { d.Target = []float64{0.5, 0.2} }, "sum to 0.7"},
-		{"a model of other arms", func(d *analysis.Decision) { d.Model = []float64{1} }, "Model of 1 arms"},
-		{"a model without a number", func(d *analysis.Decision) { d.Model = []float64{1, math.Inf(1)} }, "+Inf for arm 1"},
+		{"no such arm", func(d *Decision) { d.Arm = 2 }, "round 1 pulls arm 2, and Target has 2"},
+		{"a propensity of 0", func(d *Decision) { d.Propensity = 0 }, "propensity 0"},
+		{"no reward", func(d *Decision) { d.Reward = math.NaN() }, "reward NaN"},
+		{"a chance below 0", func(d *Decision) { d.Target = []float64{2, -1} }, "the chance -1 for arm 1"},
+		{"chances that do not sum to 1", func(d *Decision) { d.Target = []float64{0.5, 0.2} }, "sum to 0.7"},
+		{"a model of other arms", func(d *Decision) { d.Model = []float64{1} }, "Model of 1 arms"},
+		{"a model without a number", func(d *Decision) { d.Model = []float64{1, math.Inf(1)} }, "+Inf for arm 1"},
 	} {
 		bad := good
 		c.change(&bad)
-		if _, err := analysis.EstimateOffPolicy([]analysis.Decision{good, bad}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := EstimateOffPolicy([]Decision{good, bad}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}
-	if _, err := analysis.EstimateOffPolicy([]analysis.Decision{good}); err == nil {
+	if _, err := EstimateOffPolicy([]Decision{good}); err == nil {
 		t.Error("one round is taken")
 	}
 	good.Target = []float64{0, 1}
-	if _, err := analysis.EstimateOffPolicy([]analysis.Decision{good, good}); err == nil || !strings.Contains(err.Error(), "no chance") {
+	if _, err := EstimateOffPolicy([]Decision{good, good}); err == nil || !strings.Contains(err.Error(), "no chance") {
 		t.Errorf("a policy that pulls nothing of the log: %v", err)
 	}
 }

@@ -7,21 +7,19 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A Fit is a linear regression by ordinary least squares, y = β₀ + β₁x₁ + … + βₖxₖ + error.
 type Fit struct {
 	Coef []float64 `json:"coef"` // β₀, β₁, ...
-	// SE and Cov are the coefficients' standard errors and covariances if errors are independent and alike,
+	// SE are the coefficients' standard errors if errors are independent and alike: the roots of the diagonal of
 	// s²(XᵀX)⁻¹ with s² = RSS/(n−p). Cells of one search are not independent: see [Grid.Intervals].
-	SE  []float64   `json:"se"`
-	Cov [][]float64 `json:"-"`
-	N   int         `json:"n"`   // observations
-	DoF int         `json:"dof"` // n − p
-	RSS float64     `json:"rss"` // the sum of squared residuals
-	SD  float64     `json:"sd"`  // s
-	R2  float64     `json:"r2"`  // 1 − RSS/TSS; 1 if y does not vary
+	SE  []float64 `json:"se"`
+	N   int       `json:"n"`   // observations
+	DoF int       `json:"dof"` // n − p
+	RSS float64   `json:"rss"` // the sum of squared residuals
+	SD  float64   `json:"sd"`  // s
+	R2  float64   `json:"r2"`  // 1 − RSS/TSS; 1 if y does not vary
 	// AdjR2 is 1 − (1−R²)(n−1)/(n−p). Unlike R² it can fall with a further term.
 	AdjR2 float64 `json:"adj_r2"`
 	// AIC is n·ln(RSS/n) + 2(p+1), for normal errors of unknown spread; less is better, and only differences on the
@@ -30,8 +28,8 @@ type Fit struct {
 	AIC float64 `json:"aic"`
 }
 
-// At returns the fitted y for x₁, x₂, ... It panics unless there is one for each coefficient but the first.
-func (f Fit) At(x ...float64) float64 {
+// at returns the fitted y for x₁, x₂, ... It panics unless there is one for each coefficient but the first.
+func (f Fit) at(x ...float64) float64 {
 	if len(x) != len(f.Coef)-1 {
 		panic(fmt.Sprintf("analysis: Fit.At of %d values: need %d", len(x), len(f.Coef)-1))
 	}
@@ -42,23 +40,10 @@ func (f Fit) At(x ...float64) float64 {
 	return y
 }
 
-// P returns the two-sided p-value of each coefficient against 0, by Student's distribution. It rests on SE, with what
-// is said there. A coefficient of exactly 0 has 1.
-func (f Fit) P() []float64 {
-	t := distuv.StudentsT{Sigma: 1, Nu: float64(f.DoF)}
-	p := make([]float64, len(f.Coef))
-	for i, c := range f.Coef {
-		if p[i] = 1; c != 0 {
-			p[i] = 2 * t.Survival(math.Abs(c)/f.SE[i])
-		}
-	}
-	return p
-}
-
-// OLS fits y on the columns of x, x[i] being those of y[i], and a constant, by the QR decomposition (G. H. Golub, C.
+// ols fits y on the columns of x, x[i] being those of y[i], and a constant, by the QR decomposition (G. H. Golub, C.
 // F. Van Loan, "Matrix Computations", section 5.3). It returns an error if lengths differ, a number is not finite,
 // there are no more observations than coefficients, or columns depend on each other.
-func OLS(x [][]float64, y []float64) (Fit, error) {
+func ols(x [][]float64, y []float64) (Fit, error) {
 	d, err := newDesign(x)
 	if err != nil {
 		return Fit{}, err
@@ -183,13 +168,8 @@ func (d *design) fit(y []float64) Fit {
 	f.AdjR2 = 1 - (1-f.R2)*float64(n-1)/float64(f.DoF)
 	f.AIC = max(float64(n)*math.Log(f.RSS/float64(n))+2*float64(p+1), -math.MaxFloat64)
 	inverse := d.inverse()
-	f.Cov = make([][]float64, p)
 	for i := range p {
-		f.Cov[i] = make([]float64, p)
-		for j := range p {
-			f.Cov[i][j] = s2 * inverse.At(i, j)
-		}
-		f.SE[i] = math.Sqrt(f.Cov[i][i])
+		f.SE[i] = math.Sqrt(s2 * inverse.At(i, i))
 	}
 	return f
 }

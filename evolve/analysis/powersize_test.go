@@ -1,4 +1,4 @@
-package analysis_test
+package analysis
 
 import (
 	"fmt"
@@ -8,8 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
 // With so many pairs a t-test finds the difference in about 80 % of studies, and with a quarter of them in far fewer.
@@ -31,7 +29,7 @@ func TestRunsToDecideHasThePower(t *testing.T) {
 		return float64(hits) / float64(studies)
 	}
 	for _, tt := range []struct{ sd, difference float64 }{{1, 1}, {0.05, 0.01}, {2, -0.5}} {
-		n, err := analysis.RunsToDecide(tt.sd, tt.difference, 0.95, 0.8)
+		n, err := RunsToDecide(tt.sd, tt.difference, 0.95, 0.8)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,17 +53,17 @@ func TestRunsToDecideEnds(t *testing.T) {
 		{"an sd that is no number", math.NaN(), 1, 0.95, 0.8}, {"a level of 1", 1, 1, 1, 0.8}, {"a power of 0", 1, 1, 0.95, 0},
 		{"more runs than there can be", 1e9, 1e-9, 0.95, 0.8},
 	} {
-		if n, err := analysis.RunsToDecide(tt.sd, tt.difference, tt.level, tt.power); err == nil {
+		if n, err := RunsToDecide(tt.sd, tt.difference, tt.level, tt.power); err == nil {
 			t.Errorf("%s: %d runs, want an error", tt.reason, n)
 		}
 	}
-	if n, err := analysis.RunsToDecide(0, 0.1, 0.95, 0.8); n != 2 || err != nil {
+	if n, err := RunsToDecide(0, 0.1, 0.95, 0.8); n != 2 || err != nil {
 		t.Errorf("without scatter: %d runs, %v, want 2", n, err)
 	}
 }
 
 func ExampleRunsToDecide() {
-	n, err := analysis.RunsToDecide(0.05, 0.01, 0.95, 0.8)
+	n, err := RunsToDecide(0.05, 0.01, 0.95, 0.8)
 	fmt.Println(n, err)
 	// Output: 199 <nil>
 }

@@ -26,16 +26,6 @@ func profileInto(s Scores, at, into []float64) {
 	}
 }
 
-// AverageProfile returns the share of strata whose mean is strictly above each of the given scores (the average-score
-// distribution of Agarwal et al., 2021). It hides the spread of runs; [Profile] is the one to look at.
-func AverageProfile(s Scores, at []float64) []float64 {
-	means := make(Scores, len(s))
-	for i, stratum := range s {
-		means[i] = []float64{mean(stratum)}
-	}
-	return Profile(means, at)
-}
-
 // Profile returns [Profile] with pointwise intervals: each holds its own share at the level, not all of them at once.
 // It returns an error as [Bootstrap.Estimate] does.
 func (b Bootstrap) Profile(s Scores, at []float64) ([]Interval, error) {

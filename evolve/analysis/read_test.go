@@ -1,4 +1,4 @@
-package analysis_test
+package analysis
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/analysis"
+
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -35,14 +35,14 @@ const paperBandit = `{"task": "cp", "model": "qwen3-8b", "algo": "ucb", "C": 6, 
   {"seed": 41, "trajectory": [{"generation": 0, "best_fitness": 0.1}, {"generation": 1, "best_fitness": 0.2, "n_children": 1}, {"generation": 2, "best_fitness": 0.6}]}]}`
 
 func TestReadThePapersFiles(t *testing.T) {
-	g, err := analysis.Read(strings.NewReader(paperGreedy))
+	g, err := Read(strings.NewReader(paperGreedy))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if g.String() != "cp/qwen3-8b/greedy T=2 N=4 seed 41" || !slices.Equal(g.Best, []float64{0.25, 0.25, 0.5}) || !slices.Equal(g.Answered, []int{0, 2, 4}) || g.Early() {
 		t.Errorf("%+v", g)
 	}
-	b, err := analysis.Read(strings.NewReader(paperBandit))
+	b, err := Read(strings.NewReader(paperBandit))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestReadThePapersFiles(t *testing.T) {
 }
 
 func TestReadWithoutStatuses(t *testing.T) {
-	r, err := analysis.Read(strings.NewReader(`{"T": 1, "N": 2, "trajectory": [{"best_fitness": 0}, {"generation": 1, "best_fitness": 1, "children": [{"fitness": 1}, {"fitness": null}]}]}`))
+	r, err := Read(strings.NewReader(`{"T": 1, "N": 2, "trajectory": [{"best_fitness": 0}, {"generation": 1, "best_fitness": 1, "children": [{"fitness": 1}, {"fitness": null}]}]}`))
 	if err != nil || !slices.Equal(r.Answered, []int{0, 1}) {
 		t.Errorf("%+v, %v: a child with a program was answered", r, err)
 	}
@@ -75,18 +75,18 @@ func TestReadRefuses(t *testing.T) {
 		{"an arm without a start", arms(`"arm_results": [{"trajectory": []}]`), "arm 0 has no score"},
 		{"no arms", arms(`"arm_results": []`), "no score to start from"},
 	} {
-		if _, err := analysis.Read(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "analysis: ") {
+		if _, err := Read(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "analysis: ") {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}
-	if _, err := analysis.ReadFile(filepath.Join(t.TempDir(), "none.json")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadFile(filepath.Join(t.TempDir(), "none.json")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "empty.json")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := analysis.ReadFile(path); err == nil || !strings.Contains(err.Error(), "empty.json") {
+	if _, err := ReadFile(path); err == nil || !strings.Contains(err.Error(), "empty.json") {
 		t.Errorf("an empty file: %v", err)
 	}
 }
@@ -128,7 +128,7 @@ func TestReadOwnFiles(t *testing.T) {
 	if err := report.Save(path, report.NewGreedy(result, header, 40)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := analysis.ReadFile(path)
+	r, err := ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestReadOwnBandit(t *testing.T) {
 	if err := report.Save(path, report.NewBandit(result, header)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := analysis.ReadFile(path)
+	r, err := ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(paperBandit)
 	f.Add(`{"T": 1, "N": 1, "bandit_seed": 1e3, "selections": [0, -1], "running_best": [1, 2], "arm_results": [{}]}`)
 	f.Fuzz(func(t *testing.T, s string) {
-		r, err := analysis.Read(strings.NewReader(s))
+		r, err := Read(strings.NewReader(s))
 		if err != nil {
 			return
 		}
@@ -192,7 +192,7 @@ func TestReadNamesSearches(t *testing.T) {
 		{`"algo": "ucb", "T_total": 1, "bandit_seed": 1, "breadth": "Fixed(3)", "arm_searches": ["greedy", "gepa", "greedy"], "arm_results": [{"trajectory": [` +
 			row + `]}, {"trajectory": [` + row + `]}, {"trajectory": [` + row + `]}]`, "ucb K=3 Fixed(3) of gepa, greedy"},
 	} {
-		r, err := analysis.Read(strings.NewReader(`{"task": "cp", "model": "m", "T": 1, "N": 1, ` + c.file + `}`))
+		r, err := Read(strings.NewReader(`{"task": "cp", "model": "m", "T": 1, "N": 1, ` + c.file + `}`))
 		if err != nil || r.Method != c.want {
 			t.Errorf("%s: method %q, want %q; %v", c.file, r.Method, c.want, err)
 		}

@@ -27,7 +27,7 @@ func (g *Grid) Rivals() ([]Rival, error) {
 		name string
 		of   terms
 	}{{"budget", budgetTerms}, {"depth and breadth", additiveTerms}, {"depth, breadth and their product", bilinearTerms}} {
-		f, err := OLS(columns(g.Cells, m.of), g.gaps())
+		f, err := ols(columns(g.Cells, m.of), g.gaps())
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func (g *Grid) heldOutError(of terms) (float64, error) {
 			return 0, err
 		}
 		for i, x := range columns(out, of) {
-			sum += math.Pow(out[i].Gap-f.At(x...), 2)
+			sum += math.Pow(out[i].Gap-f.at(x...), 2)
 		}
 	}
 	return math.Sqrt(sum / float64(len(g.Cells))), nil
@@ -66,7 +66,7 @@ func (g *Grid) leaveOut(calls int, of terms) (Fit, []Cell, error) {
 		}
 		in, y = append(in, c), append(y, c.Gap)
 	}
-	f, err := OLS(columns(in, of), y)
+	f, err := ols(columns(in, of), y)
 	if err != nil {
 		return f, nil, fmt.Errorf("%w: without the budget %d too little is left to fit", err, calls)
 	}

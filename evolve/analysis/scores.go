@@ -11,8 +11,8 @@ import (
 // of the same strata. Strata may differ in size.
 type Scores [][]float64
 
-// Runs returns how many runs there are in all strata.
-func (s Scores) Runs() int {
+// runs returns how many runs there are in all strata.
+func (s Scores) runs() int {
 	n := 0
 	for _, stratum := range s {
 		n += len(stratum)

@@ -1,29 +1,27 @@
-package analysis_test
+package analysis
 
 import (
 	"math"
 	"testing"
-
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
 // The best split and what is within a tenth of it, against every depth of a fine grid.
 func TestSplitAgainstAllDepths(t *testing.T) {
 	for _, c := range []struct {
 		reason string
-		s      analysis.Surface
+		s      Surface
 		pieces int
 	}{
-		{"inside", analysis.Surface{A: -0.28, B: -0.18, C: -0.05}, 1},
-		{"depth alone", analysis.Surface{A: -0.5, B: -0.1, C: -0.02}, 1},
-		{"breadth alone", analysis.Surface{A: -0.1, B: -0.5, C: -0.02}, 1},
-		{"no product: a plane", analysis.Surface{A: -0.3, B: -0.1}, 1},
-		{"flat", analysis.Surface{}, 1},
-		{"the ends are best, and alike", analysis.Surface{A: -0.3, B: -0.3, C: 0.04}, 2},
-		{"the ends are best, the deep one better", analysis.Surface{A: -0.31, B: -0.3, C: 0.04}, 2},
-		{"the ends are best, the broad one better", analysis.Surface{A: -0.3, B: -0.31, C: 0.04}, 2},
-		{"the deep end is far better", analysis.Surface{A: -0.5, B: -0.3, C: 0.04}, 1},
-		{"a rise too low to leave a tenth", analysis.Surface{A: -0.3, B: -0.3, C: 0.001}, 1},
+		{"inside", Surface{A: -0.28, B: -0.18, C: -0.05}, 1},
+		{"depth alone", Surface{A: -0.5, B: -0.1, C: -0.02}, 1},
+		{"breadth alone", Surface{A: -0.1, B: -0.5, C: -0.02}, 1},
+		{"no product: a plane", Surface{A: -0.3, B: -0.1}, 1},
+		{"flat", Surface{}, 1},
+		{"the ends are best, and alike", Surface{A: -0.3, B: -0.3, C: 0.04}, 2},
+		{"the ends are best, the deep one better", Surface{A: -0.31, B: -0.3, C: 0.04}, 2},
+		{"the ends are best, the broad one better", Surface{A: -0.3, B: -0.31, C: 0.04}, 2},
+		{"the deep end is far better", Surface{A: -0.5, B: -0.3, C: 0.04}, 1},
+		{"a rise too low to leave a tenth", Surface{A: -0.3, B: -0.3, C: 0.001}, 1},
 	} {
 		const calls, delta, steps = 512.0, 0.1, 20000
 		got := c.s.Split(calls, delta)
@@ -49,7 +47,7 @@ func TestSplitAgainstAllDepths(t *testing.T) {
 }
 
 func TestSplitOfOneCall(t *testing.T) {
-	got := analysis.Surface{A: -0.3, B: -0.2, C: -0.04}.Split(1, 0.1)
+	got := Surface{A: -0.3, B: -0.2, C: -0.04}.Split(1, 0.1)
 	if got.T != 1 || got.N != 1 || got.Interior || len(got.Within) != 1 || got.Within[0] != [2]float64{1, 1} {
 		t.Errorf("%+v", got)
 	}
@@ -63,7 +61,7 @@ func TestSplitPanics(t *testing.T) {
 					t.Errorf("Split(%v) is taken", c)
 				}
 			}()
-			analysis.Surface{}.Split(c[0], c[1])
+			Surface{}.Split(c[0], c[1])
 		}()
 	}
 }

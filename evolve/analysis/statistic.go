@@ -34,16 +34,6 @@ func average(n int, value func(i int) float64) float64 {
 	return first + above/float64(n)
 }
 
-// Median returns the median over strata of the mean over their runs. It is NaN without scores. One odd stratum does
-// not move it, but nearly half of the strata may get worse unseen: see [IQM].
-func Median(s Scores) float64 {
-	means := make([]float64, len(s))
-	for i, stratum := range s {
-		means[i] = mean(stratum)
-	}
-	return Quantile(means, 0.5)
-}
-
 // IQM returns the interquartile mean: of the n runs of all strata together, the mean of those that are left without
 // the ⌊n/4⌋ smallest and the ⌊n/4⌋ largest. A few odd runs sway it less than the mean, and it uses more of the runs
 // than the median (R. Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice", 2021,
@@ -55,21 +45,4 @@ func IQM(s Scores) float64 {
 	}
 	cut := len(sorted) / 4
 	return mean(sorted[cut : len(sorted)-cut])
-}
-
-// OptimalityGap returns a statistic: by how much runs miss the score target, max(target − score, 0) a run, in the
-// mean over strata of the mean over runs (Agarwal et al., 2021, section 4.3). Less is better. Scores above the target
-// count as it.
-func OptimalityGap(target float64) Statistic {
-	return func(s Scores) float64 {
-		sum := 0.0
-		for _, stratum := range s {
-			gap := 0.0
-			for _, v := range stratum {
-				gap += max(target-v, 0)
-			}
-			sum += gap / float64(len(stratum))
-		}
-		return sum / float64(len(s))
-	}
 }

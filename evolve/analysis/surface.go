@@ -30,7 +30,7 @@ func (g *Grid) Surface() (Surface, error) {
 }
 
 func (g *Grid) surface(f Fit) Surface {
-	return Surface{B0: f.Coef[0], A: f.Coef[1], B: f.Coef[2], C: f.Coef[3], Fit: f, Floored: g.Floored()}
+	return Surface{B0: f.Coef[0], A: f.Coef[1], B: f.Coef[2], C: f.Coef[3], Fit: f, Floored: g.floored()}
 }
 
 // bilinear returns the design of the surface.
@@ -58,7 +58,7 @@ func budgetTerms(lnT, lnN float64) []float64   { return []float64{lnT + lnN} }
 func columns(cells []Cell, of terms) [][]float64 {
 	x := make([][]float64, len(cells))
 	for i, c := range cells {
-		x[i] = of(math.Log(float64(c.T)), math.Log(c.Breadth()))
+		x[i] = of(math.Log(float64(c.T)), math.Log(c.breadth()))
 	}
 	return x
 }

@@ -1,4 +1,4 @@
-package analysis_test
+package analysis
 
 import (
 	"flag"
@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -34,15 +33,15 @@ type known struct {
 // factor from a beta distribution, independent of the others, with such a mean that the mean gap is the surface's
 // exactly. So a search never loses what it has, its scores at several depths go together, and its gap spreads more
 // the longer it has run.
-func (k known) runs(r *rand.Rand) []analysis.Run {
-	var runs []analysis.Run
+func (k known) runs(r *rand.Rand) []Run {
+	var runs []Run
 	common := make([]float64, k.seeds)
 	for s := range common {
 		common[s] = math.Exp(k.shared*r.NormFloat64() - k.shared*k.shared/2)
 	}
 	for n := 1; n <= k.most; n *= 2 {
 		for seed := range k.seeds {
-			run := analysis.Run{T: k.most / n, N: n, Seed: int64(seed), Best: make([]float64, k.most/n+1)}
+			run := Run{T: k.most / n, N: n, Seed: int64(seed), Best: make([]float64, k.most/n+1)}
 			gap, from := common[seed]*k.start(r, n), 0
 			for t := 1; t <= run.T; t *= 2 {
 				if t > 1 {
@@ -87,17 +86,17 @@ type coverage struct {
 }
 
 // coverage draws surfaces and takes their intervals, with the given number of samples each.
-func (k known) coverage(t *testing.T, by analysis.Resampling, draws, samples int) (got coverage) {
+func (k known) coverage(t *testing.T, by Resampling, draws, samples int) (got coverage) {
 	t.Helper()
-	truth := analysis.Surface{B0: k.b0, A: k.a, B: k.b, C: k.c}
+	truth := Surface{B0: k.b0, A: k.a, B: k.b, C: k.c}
 	best := truth.Split(float64(k.most), 0.1)
 	one := 1 / float64(draws)
 	for i := range draws {
-		grid, err := analysis.NewGrid(k.runs(stream.New(uint64(i), "coverage", 0)), analysis.GridConfig{MinCalls: 8})
+		grid, err := NewGrid(k.runs(stream.New(uint64(i), "coverage", 0)), GridConfig{MinCalls: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := grid.Intervals(analysis.Bootstrap{Samples: samples, Seed: uint64(i)}, by, float64(k.most))
+		in, err := grid.Intervals(Bootstrap{Samples: samples, Seed: uint64(i)}, by, float64(k.most))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,18 +120,18 @@ func (k known) coverage(t *testing.T, by analysis.Resampling, draws, samples int
 // surfaces are those that coverage is measured on.
 var surfaces = []struct {
 	known
-	by          analysis.Resampling
+	by          Resampling
 	least, most float64 // share of the draws to cover
 }{
-	{known{"ten seeds", -0.1, -0.25, -0.22, -0.03, 512, 10, 10, 0}, analysis.BySearch, 0.93, 0.97},
-	{known{"five seeds", -0.1, -0.25, -0.22, -0.03, 512, 5, 10, 0}, analysis.BySearch, 0.93, 0.97},
-	{known{"a strong product", -0.1, -0.2783, -0.1827, -0.0461, 512, 10, 10, 0}, analysis.BySearch, 0.93, 0.97},
-	{known{"a weak product, less noise", -0.1, -0.1043, -0.045, -0.0179, 512, 10, 30, 0}, analysis.BySearch, 0.93, 0.97},
-	{known{"much noise", -0.1, -0.25, -0.22, -0.03, 512, 10, 3, 0}, analysis.BySearch, 0.93, 0.97},
-	{known{"three seeds", -0.1, -0.25, -0.22, -0.03, 512, 3, 10, 0}, analysis.BySearch, 0.91, 0.97},
-	{known{"seeds that decide the landscape", -0.5, -0.25, -0.22, -0.03, 512, 20, 10, 0.2}, analysis.BySeed, 0.93, 0.97},
-	{known{"five such seeds", -0.5, -0.25, -0.22, -0.03, 512, 5, 10, 0.2}, analysis.BySeed, 0.89, 0.97},
-	{known{"such seeds, drawn by search", -0.5, -0.25, -0.22, -0.03, 512, 20, 10, 0.2}, analysis.BySearch, 0.93, 0.99},
+	{known{"ten seeds", -0.1, -0.25, -0.22, -0.03, 512, 10, 10, 0}, BySearch, 0.93, 0.97},
+	{known{"five seeds", -0.1, -0.25, -0.22, -0.03, 512, 5, 10, 0}, BySearch, 0.93, 0.97},
+	{known{"a strong product", -0.1, -0.2783, -0.1827, -0.0461, 512, 10, 10, 0}, BySearch, 0.93, 0.97},
+	{known{"a weak product, less noise", -0.1, -0.1043, -0.045, -0.0179, 512, 10, 30, 0}, BySearch, 0.93, 0.97},
+	{known{"much noise", -0.1, -0.25, -0.22, -0.03, 512, 10, 3, 0}, BySearch, 0.93, 0.97},
+	{known{"three seeds", -0.1, -0.25, -0.22, -0.03, 512, 3, 10, 0}, BySearch, 0.91, 0.97},
+	{known{"seeds that decide the landscape", -0.5, -0.25, -0.22, -0.03, 512, 20, 10, 0.2}, BySeed, 0.93, 0.97},
+	{known{"five such seeds", -0.5, -0.25, -0.22, -0.03, 512, 5, 10, 0.2}, BySeed, 0.89, 0.97},
+	{known{"such seeds, drawn by search", -0.5, -0.25, -0.22, -0.03, 512, 20, 10, 0.2}, BySearch, 0.93, 0.99},
 }
 
 // Of 1000 surfaces 95 % intervals cover in 93 to 97 %, but for very few seeds, and for seeds that share luck

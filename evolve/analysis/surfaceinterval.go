@@ -55,7 +55,7 @@ const (
 // Rao, C. F. J. Wu, "Resampling Inference With Complex Survey Data", J. Am. Stat. Assoc. 83, 1988). The percentiles
 // lie further out than the level's, as Student's quantiles do (T. C. Hesterberg, "What Teachers Should Know About the
 // Bootstrap", The American Statistician 69, 2015), with the degrees of freedom that the searches leave (F. E.
-// Satterthwaite, 1946). With given b.Draws nothing of this is done: samples are as they are, with a stratum for each
+// Satterthwaite, 1946). With given b.draws nothing of this is done: samples are as they are, with a stratum for each
 // breadth or with BySeed one, and percentiles plain.
 //
 // docs/analysis.md has how often such intervals cover on simulated surfaces.
@@ -87,7 +87,7 @@ func (g *Grid) Intervals(b Bootstrap, by Resampling, budgets ...float64) (Surfac
 		describe(d, y, budgets, into)
 	}
 	levels := slices.Repeat([]float64{b.Level}, len(row))
-	if b.Draws == nil {
+	if b.draws == nil {
 		for k, df := range degrees(sizes, len(row), refit) {
 			levels[k] = expanded(b.Level, df)
 		}
@@ -139,7 +139,7 @@ func (g *Grid) resample(draw [][]int, y []float64) {
 	for i, b := range g.breadths {
 		drawn := draw[min(i, len(draw)-1)]
 		for k, scores := range b.scores {
-			y[b.first+k] = LogGap(meanOf(scores, drawn), g.Ceiling, g.Epsilon)
+			y[b.first+k] = lnGap(meanOf(scores, drawn), g.Ceiling, g.epsilon)
 		}
 	}
 }

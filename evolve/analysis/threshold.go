@@ -10,15 +10,15 @@ import (
 // NotReached stands for the generation in which a score was reached, if it was not.
 const NotReached = -1
 
-// First returns the first generation whose best score is at least score, or [NotReached]. 0 is the initial program.
-func First(best []float64, score float64) int {
+// firstReach returns the first generation whose best score is at least score, or [NotReached]. 0 is the initial program.
+func firstReach(best []float64, score float64) int {
 	return slices.IndexFunc(best, func(v float64) bool { return v >= score }) // −1 is NotReached
 }
 
-// Reliable returns the generation by which at least the given share of runs has reached a score: the ⌈share·R⌉-th
+// reliable returns the generation by which at least the given share of runs has reached a score: the ⌈share·R⌉-th
 // smallest of first, what each of the R runs needed. It is [NotReached] if fewer runs than that reached it: a run
 // that did not is censored, and only known to need more. It panics unless share is in (0, 1] and there are runs.
-func Reliable(first []int, share float64) int {
+func reliable(first []int, share float64) int {
 	if len(first) == 0 || !(share > 0 && share <= 1) {
 		panic(fmt.Sprintf("analysis: Reliable(%d runs, share %v): need runs, and a share above 0, at most 1", len(first), share))
 	}
@@ -45,7 +45,7 @@ type Threshold struct {
 	Runs    int     `json:"runs"`
 	Reached int     `json:"reached"`  // runs that reached it at all
 	AtStart int     `json:"at_start"` // runs whose initial program has it; if that is all of them, 0 generations mean nothing
-	// ByRuns is when the share of runs has reached it: see [Reliable].
+	// ByRuns is when the share of runs has reached it: see reliable.
 	ByRuns Reach `json:"by_runs"`
 	// ByMean is when the mean of the share of bootstrap samples has reached it, as the BaSE paper words it.
 	ByMean Reach `json:"by_mean"`
@@ -59,7 +59,7 @@ type Reach struct {
 
 // Threshold returns how long runs need to a score, for the given share of them. Calls are answered ones, not rows. It
 // returns an error unless the runs are of one task, model and method with the same T and N, or with a Breadth the same
-// T·N, none stopped early, and share is in (0, 1]. Draws have one stratum: the runs in their order.
+// T·N, none stopped early, and share is in (0, 1]. b.draws have one stratum: the runs in their order.
 func (b Bootstrap) Threshold(runs []Run, score, share float64) (Threshold, error) {
 	if err := validateRuns(runs, false); err != nil {
 		return Threshold{}, err
@@ -87,7 +87,7 @@ func (b Bootstrap) Threshold(runs []Run, score, share float64) (Threshold, error
 	t.ByRuns = t.byRuns(runs)
 	means := make([]int, b.Samples)
 	b.each(sizes, func(i int, draw [][]int) { means[i] = firstInMean(runs, draw[0], score) })
-	t.ByMean = Reach{Reliable(means, share), NotReached}
+	t.ByMean = Reach{reliable(means, share), NotReached}
 	if g := t.ByMean.Generation; g != NotReached {
 		sum := 0.0
 		for _, r := range runs {
@@ -127,7 +127,7 @@ func byCall(runs []Run) []Run {
 func (t *Threshold) byRuns(runs []Run) Reach {
 	first, calls := make([]int, len(runs)), make([]int, len(runs))
 	for i, r := range runs {
-		first[i], calls[i] = First(r.Best, t.Score), NotReached
+		first[i], calls[i] = firstReach(r.Best, t.Score), NotReached
 		if first[i] == NotReached {
 			continue
 		}
@@ -137,7 +137,7 @@ func (t *Threshold) byRuns(runs []Run) Reach {
 			t.AtStart++
 		}
 	}
-	return Reach{Reliable(first, t.Share), float64(Reliable(calls, t.Share))}
+	return Reach{reliable(first, t.Share), float64(reliable(calls, t.Share))}
 }
 
 // firstInMean returns the first generation in which the mean of the runs drawn is at least score. The mean does not
