@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// DefaultAlpha is the chance of a wrong decision of a [Comparison] that names none.
-const DefaultAlpha = 0.05
+// defaultAlpha is the chance of a wrong decision of a [Comparison] that names none.
+const defaultAlpha = 0.05
 
 // A Side is one side of a [Comparison]: a method with its breadth.
 type Side struct {
@@ -20,7 +20,7 @@ func (s Side) String() string { return fmt.Sprintf("%s:%d", s.Method, s.N) }
 
 // A Comparison asks which of two methods wins more often with a budget: whether the chance that A scores higher than B
 // with the same seed, ties counted half, is more than ½ or less. It is decided once a confidence sequence for that chance
-// ([Sequence]) excludes ½. So it may be looked at after every seed, and the chance of a wrong decision is still at most
+// (see confidence) excludes ½. So it may be looked at after every seed, and the chance of a wrong decision is still at most
 // Alpha.
 //
 // Each pair is compared at equal answered calls. Where calls of a greedy run failed, which it does not make up for, what the
@@ -34,7 +34,7 @@ func (s Side) String() string { return fmt.Sprintf("%s:%d", s.Method, s.N) }
 type Comparison struct {
 	A, B  Side
 	Calls int // the budget C, one of the plan's
-	// Alpha is the chance that any of the comparison's decisions is wrong; 0 means DefaultAlpha. A comparison is made for
+	// Alpha is the chance that any of the comparison's decisions is wrong; 0 means 0.05. A comparison is made for
 	// each task and model of the plan, each with an equal share of Alpha, and is decided when all are.
 	Alpha float64
 }
@@ -88,17 +88,17 @@ type board struct {
 // A duel is a comparison for one task and model.
 type duel struct {
 	Verdict
-	sequence *Sequence
+	sequence *confidence
 	courses  map[Cell][]row // of seeds that are not in the sequence yet
 }
 
 func newBoard(p Plan, list []Comparison) *board {
 	b := &board{seeds: p.Seeds}
 	for _, c := range list {
-		alpha := cmp.Or(c.Alpha, DefaultAlpha) / float64(len(p.Tasks)*len(p.Models))
+		alpha := cmp.Or(c.Alpha, defaultAlpha) / float64(len(p.Tasks)*len(p.Models))
 		for _, t := range p.Tasks {
 			for _, m := range p.Models {
-				b.duels = append(b.duels, &duel{Verdict{Comparison: c, Task: t.Name(), Model: m.Spec.Key, High: 1}, NewSequence(alpha), map[Cell][]row{}})
+				b.duels = append(b.duels, &duel{Verdict{Comparison: c, Task: t.Name(), Model: m.Spec.Key, High: 1}, newConfidence(alpha), map[Cell][]row{}})
 			}
 		}
 	}
@@ -134,11 +134,11 @@ func (d *duel) next(seeds []uint32) bool {
 	delete(d.courses, of(d.A))
 	delete(d.courses, of(d.B))
 	calls := min(a[len(a)-1].Calls, b[len(b)-1].Calls)
-	d.sequence.Add(float64(cmp.Compare(bestBy(a, calls), bestBy(b, calls))+1) / 2)
+	d.sequence.add(float64(cmp.Compare(bestBy(a, calls), bestBy(b, calls))+1) / 2)
 	d.Pairs++
-	d.Wins = d.sequence.Mean()
-	d.Low, d.High = d.sequence.Interval()
-	d.Decided = d.sequence.Excludes(0.5)
+	d.Wins = d.sequence.mean()
+	d.Low, d.High = d.sequence.interval()
+	d.Decided = d.sequence.excludes(0.5)
 	return true
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Defaults of a [Config].
 const (
-	DefaultCalls = 16
+	defaultCalls = 16
 	// DefaultAtOnce is the most runs that are under way at once. Each has a file open, and keeps its calls in memory.
 	DefaultAtOnce = 128
 )
@@ -20,7 +20,7 @@ const (
 // differ when a sweep goes on.
 type Config struct {
 	Dir   string          // the folder of journals, markers and results; required
-	Calls int             // of all models in flight at once; 0 means DefaultCalls
+	Calls int             // of all models in flight at once; 0 means 16
 	Retry llm.RetryConfig // how calls that fail are repeated; the zero value repeats them as [llm.Retry] does
 	// Evaluations is how many are under way at once, of all tasks; 0 means that the tasks limit them themselves.
 	Evaluations int
@@ -46,7 +46,7 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.Calls = cmp.Or(c.Calls, DefaultCalls)
+	c.Calls = cmp.Or(c.Calls, defaultCalls)
 	c.AtOnce = cmp.Or(c.AtOnce, DefaultAtOnce)
 	if c.Observer == nil {
 		c.Observer = func(Event) {}

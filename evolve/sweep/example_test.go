@@ -182,18 +182,3 @@ func ExampleMethod() {
 	// bandit/pi/guess/ucb_C32_T4_K4_seed40 has 1
 	// pi/guess/elders_C32_T4_N8_seed40 has 1
 }
-
-// A coin that falls heads four times in five is told from a fair one, however often one looks.
-func ExampleSequence() {
-	s, coin := sweep.NewSequence(0.05), rand.New(rand.NewPCG(1, 2))
-	for !s.Excludes(0.5) {
-		x := 0.0
-		if coin.Float64() < 0.8 {
-			x = 1
-		}
-		s.Add(x)
-	}
-	low, high := s.Interval()
-	fmt.Printf("%d throws, %.2f heads: %.2f to %.2f\n", s.Len(), s.Mean(), low, high)
-	// Output: 18 throws, 0.83 heads: 0.52 to 1.00
-}

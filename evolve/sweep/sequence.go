@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// A Sequence is a confidence sequence for the mean of values in [0, 1] that are independent, or at least have that mean
+// A confidence is a confidence sequence for the mean of values in [0, 1] that are independent, or at least have that mean
 // given those before them. It may be looked at after every value, and the looker may stop when he likes what he sees: the
-// chance that it ever excludes the true mean is at most Alpha. An interval for a fixed number of values has that chance
+// chance that it ever excludes the true mean is at most alpha. An interval for a fixed number of values has that chance
 // at each look, and whoever looks often enough sees it exclude anything.
 //
 // It is the hedged capital of Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting" (J. R.
@@ -20,7 +20,7 @@ import (
 //
 // with c = ½. If m is the mean, no bet gains in the mean, so by Ville's inequality the chance that max(½K⁺, ½K⁻) ever
 // reaches 1/α is at most α. The sequence excludes the m where it has.
-type Sequence struct {
+type confidence struct {
 	alpha  float64
 	values []float64
 	bets   []float64 // λ for each value
@@ -28,21 +28,21 @@ type Sequence struct {
 	square float64   // of their squared distances from the mean estimated after each
 }
 
-// NewSequence returns a sequence without values. It panics unless 0 < alpha < 1.
-func NewSequence(alpha float64) *Sequence {
+// newConfidence returns a sequence without values. It panics unless 0 < alpha < 1.
+func newConfidence(alpha float64) *confidence {
 	if !(alpha > 0 && alpha < 1) {
-		panic(fmt.Sprintf("sweep: NewSequence with alpha %v: need more than 0, and less than 1", alpha))
+		panic(fmt.Sprintf("sweep: a confidence sequence with alpha %v: need more than 0, and less than 1", alpha))
 	}
-	return &Sequence{alpha: alpha}
+	return &confidence{alpha: alpha}
 }
 
 // truncation is c, the share of a capital that one bet can lose.
 const truncation = 0.5
 
-// Add takes in the next value. It panics unless x is in [0, 1].
-func (s *Sequence) Add(x float64) {
+// add takes in the next value. It panics unless x is in [0, 1].
+func (s *confidence) add(x float64) {
 	if !(x >= 0 && x <= 1) {
-		panic(fmt.Sprintf("sweep: a Sequence is given %v: need 0 to 1", x))
+		panic(fmt.Sprintf("sweep: a confidence sequence is given %v: need 0 to 1", x))
 	}
 	t := float64(len(s.values) + 1)
 	variance := (0.25 + s.square) / t // after t-1 values
@@ -53,23 +53,20 @@ func (s *Sequence) Add(x float64) {
 	s.square += d * d
 }
 
-// Len returns how many values there are.
-func (s *Sequence) Len() int { return len(s.values) }
-
-// Mean returns the mean of the values, ½ if there are none.
-func (s *Sequence) Mean() float64 {
+// mean returns the mean of the values, ½ if there are none.
+func (s *confidence) mean() float64 {
 	if len(s.values) == 0 {
 		return 0.5
 	}
 	return s.sum / float64(len(s.values))
 }
 
-// Excludes reports whether the values so far exclude the mean m. What is excluded after some values may not be after
+// excludes reports whether the values so far exclude the mean m. What is excluded after some values may not be after
 // more; it counts that it was.
-func (s *Sequence) Excludes(m float64) bool { return s.logCapital(m) >= -math.Log(s.alpha) }
+func (s *confidence) excludes(m float64) bool { return s.logCapital(m) >= -math.Log(s.alpha) }
 
 // logCapital returns ln max(½K⁺(m), ½K⁻(m)).
-func (s *Sequence) logCapital(m float64) float64 {
+func (s *confidence) logCapital(m float64) float64 {
 	above, below := 0.0, 0.0
 	for i, x := range s.values {
 		above += math.Log1p(min(s.bets[i], truncation/m) * (x - m))
@@ -78,21 +75,21 @@ func (s *Sequence) logCapital(m float64) float64 {
 	return max(above, below) - math.Ln2
 }
 
-// Interval returns the smallest and the largest mean that the values so far do not exclude, to 1e-6, and [0, 1] for no
+// interval returns the smallest and the largest mean that the values so far do not exclude, to 1e-6, and [0, 1] for no
 // values.
-func (s *Sequence) Interval() (low, high float64) {
+func (s *confidence) interval() (low, high float64) {
 	return s.edge(0), s.edge(1)
 }
 
 // edge returns the end of the interval on the side of the bound, 0 or 1, by bisection: the capital falls from the bound
 // towards the mean.
-func (s *Sequence) edge(bound float64) float64 {
-	out, in := bound, s.Mean()
-	if !s.Excludes(out) {
+func (s *confidence) edge(bound float64) float64 {
+	out, in := bound, s.mean()
+	if !s.excludes(out) {
 		return out
 	}
 	for math.Abs(out-in) > 1e-7 {
-		if mid := (out + in) / 2; s.Excludes(mid) {
+		if mid := (out + in) / 2; s.excludes(mid) {
 			out = mid
 		} else {
 			in = mid

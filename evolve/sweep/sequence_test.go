@@ -1,11 +1,9 @@
-package sweep_test
+package sweep
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/evoalloc/evoalloc/evolve/sweep"
 )
 
 // The sequence is what its source's formula gives, worked out the long way for a few means.
@@ -13,25 +11,25 @@ func TestSequenceIsItsFormula(t *testing.T) {
 	const alpha, c = 0.1, 0.5
 	r := rand.New(rand.NewPCG(3, 4))
 	var xs []float64
-	s := sweep.NewSequence(alpha)
+	s := newConfidence(alpha)
 	for range 60 {
 		x := float64(r.IntN(3)) / 2
 		x = math.Sqrt(x) // not only halves
 		xs = append(xs, x)
-		s.Add(x)
+		s.add(x)
 		for _, m := range []float64{0.1, 0.4, 0.5, 0.6, 0.7, 0.95} {
-			if got, want := s.Excludes(m), wealth(xs, m, alpha, c) >= 1/alpha; got != want {
+			if got, want := s.excludes(m), wealth(xs, m, alpha, c) >= 1/alpha; got != want {
 				t.Fatalf("after %d values %v is excluded: %v, want %v", len(xs), m, got, want)
 			}
 		}
 	}
-	low, high := s.Interval()
+	low, high := s.interval()
 	for _, edge := range []float64{low, high} {
 		if w := wealth(xs, edge, alpha, c); math.Abs(w*alpha-1) > 1e-3 {
 			t.Errorf("the capital at the edge %v of the interval is %v, want %v", edge, w, 1/alpha)
 		}
 	}
-	if mean := s.Mean(); !(low < mean && mean < high) {
+	if mean := s.mean(); !(low < mean && mean < high) {
 		t.Errorf("the mean %v is not in %v to %v", mean, low, high)
 	}
 }
@@ -74,15 +72,15 @@ func TestSequenceUnderPeeking(t *testing.T) {
 		r := rand.New(rand.NewPCG(11, 12))
 		wrong, naive := 0, 0
 		for range runs {
-			s := sweep.NewSequence(alpha)
+			s := newConfidence(alpha)
 			ever, everNaive := false, false
 			sum, square := 0.0, 0.0
 			for range values {
 				x := tt.draw(r)
-				s.Add(x)
-				ever = ever || s.Excludes(0.5)
+				s.add(x)
+				ever = ever || s.excludes(0.5)
 				sum, square = sum+x, square+x*x
-				n := float64(s.Len())
+				n := float64(len(s.values))
 				sd := math.Sqrt(math.Max(square/n-sum/n*sum/n, 0))
 				everNaive = everNaive || n >= 10 && math.Abs(sum/n-0.5) > 1.96*sd/math.Sqrt(n)
 			}
@@ -113,15 +111,15 @@ func TestSequenceDecides(t *testing.T) {
 		const runs = 200
 		r, decided := rand.New(rand.NewPCG(5, 6)), 0
 		for range runs {
-			s := sweep.NewSequence(0.05)
-			for s.Len() < tt.within && !s.Excludes(0.5) {
+			s := newConfidence(0.05)
+			for len(s.values) < tt.within && !s.excludes(0.5) {
 				x := 0.0
 				if r.Float64() < tt.wins {
 					x = 1
 				}
-				s.Add(x)
+				s.add(x)
 			}
-			if low, _ := s.Interval(); s.Excludes(0.5) && low > 0.5 {
+			if low, _ := s.interval(); s.excludes(0.5) && low > 0.5 {
 				decided++
 			}
 		}
@@ -133,13 +131,13 @@ func TestSequenceDecides(t *testing.T) {
 
 func TestSequenceRefuses(t *testing.T) {
 	for name, f := range map[string]func(){
-		"alpha 0":   func() { sweep.NewSequence(0) },
-		"alpha 1":   func() { sweep.NewSequence(1) },
-		"alpha NaN": func() { sweep.NewSequence(math.NaN()) },
-		"below 0":   func() { sweep.NewSequence(0.1).Add(-0.1) },
-		"above 1":   func() { sweep.NewSequence(0.1).Add(1.1) },
+		"alpha 0":   func() { newConfidence(0) },
+		"alpha 1":   func() { newConfidence(1) },
+		"alpha NaN": func() { newConfidence(math.NaN()) },
+		"below 0":   func() { newConfidence(0.1).add(-0.1) },
+		"above 1":   func() { newConfidence(0.1).add(1.1) },
 		"not a number": func() {
-			sweep.NewSequence(0.1).Add(math.NaN())
+			newConfidence(0.1).add(math.NaN())
 		},
 	} {
 		func() {
@@ -151,7 +149,7 @@ func TestSequenceRefuses(t *testing.T) {
 			f()
 		}()
 	}
-	if low, high := sweep.NewSequence(0.05).Interval(); low != 0 || high != 1 {
+	if low, high := newConfidence(0.05).interval(); low != 0 || high != 1 {
 		t.Errorf("without values %v to %v, want 0 to 1", low, high)
 	}
 }

@@ -18,5 +18,4 @@
 //
 // In the folder, each run has three files with one name: NAME.journal, the result NAME.json in the paper's form (package
 // report), and NAME.done, the marker that says that the run is over. runs.csv has a row for each run and generation.
-// docs/sweep.md describes them.
 package sweep

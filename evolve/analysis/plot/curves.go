@@ -7,7 +7,6 @@ type Curves struct {
 	Title string
 	X     string // what is spent, with its unit: "model calls"
 	Scale Scale  // of X
-	Score string // what Y is; "" is "best score"
 	// Interval says what Low and High of the lines are, and over what they are taken: "mean; 95 % bootstrap
 	// interval over searches". It is needed if a line has them.
 	Interval string
@@ -19,9 +18,5 @@ func (c Curves) Draw() (*Figure, error) {
 	if err := checkPanels(c.Panels, c.Scale, c.Interval); err != nil {
 		return nil, fmt.Errorf("plot: curves: %w", err)
 	}
-	y := c.Score
-	if y == "" {
-		y = "best score"
-	}
-	return chart{page: page{title: c.Title, caption: c.Interval}, x: c.X, y: y, scale: c.Scale, panels: c.Panels}.figure(), nil
+	return chart{page: page{title: c.Title, caption: c.Interval}, x: c.X, y: "best score", scale: c.Scale, panels: c.Panels}.figure(), nil
 }

@@ -14,7 +14,6 @@ import (
 // splits that are chosen on half of the seeds score on the other half is drawn beside it.
 type Envelope struct {
 	Title    string
-	Score    string // "" is "mean best score"
 	Interval string // what Low and High are
 	Lines    []EnvelopeLine
 }
@@ -40,11 +39,7 @@ func (e Envelope) Draw() (*Figure, error) {
 	if err := e.check(); err != nil {
 		return nil, fmt.Errorf("plot: envelope: %w", err)
 	}
-	y := e.Score
-	if y == "" {
-		y = "mean best score"
-	}
-	p := newPlot("budget C, model calls", y)
+	p := newPlot("budget C, model calls", "mean best score")
 	e.reach(p)
 	p.Add(grid(true))
 	pg := page{title: e.Title, caption: e.caption(), w: soleW + 2*margin, h: soleH}

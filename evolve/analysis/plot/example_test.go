@@ -49,11 +49,6 @@ func ExampleFit_Score() {
 	// Output: 0.869
 }
 
-func ExampleOptimum_Open() {
-	fmt.Println(plot.Optimum{Budget: 64, N: 8, Low: 3, High: 20}.Open(), plot.Optimum{Budget: 64, N: 8, Low: 0.5, High: 90}.Open())
-	// Output: false true
-}
-
 func ExampleEnvelope() {
 	show(plot.Envelope{
 		Interval: "Bars: 95 % bootstrap interval over searches",

@@ -46,7 +46,7 @@ func (o optima) band(c draw.Canvas, p *gonum.Plot) {
 func (o optima) marks(c draw.Canvas, p *gonum.Plot) {
 	at := place(c, p)
 	for _, best := range o {
-		if to := at(best.Budget, best.N); !best.Unsure && !best.Open() && c.Contains(to) {
+		if to := at(best.Budget, best.N); !best.Unsure && !best.open() && c.Contains(to) {
 			mark(c, to)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 // budget T·N lie on a falling diagonal.
 type Surface struct {
 	Title string
-	Score string // what Mean is; "" is "mean best score"
 	Cells []Cell
 	Fit   *Fit // drawn as contours; nil: none
 	// Optima are the splits that the fit says are best, by budget, in order of budgets. One that is unsure, or whose
@@ -45,8 +44,8 @@ type Optimum struct {
 	Unsure               bool // the data leave open whether the best split is inside at all
 }
 
-// Open reports whether the interval holds every split of the budget, from N = 1 to N = Budget.
-func (o Optimum) Open() bool { return o.Low <= 1 && o.High >= o.Budget }
+// open reports whether the interval holds every split of the budget, from N = 1 to N = Budget.
+func (o Optimum) open() bool { return o.Low <= 1 && o.High >= o.Budget }
 
 // Draw returns the figure, or an error that names the cell or the optimum that cannot be drawn.
 func (s Surface) Draw() (*Figure, error) {
@@ -66,19 +65,12 @@ func (s Surface) Draw() (*Figure, error) {
 		p.Add(painter(contours{*s.Fit, g}.tags))
 	}
 	p.Add(painter(optima(s.Optima).marks))
-	bar := g.bar(s.score())
+	bar := g.bar("mean best score")
 	pg := page{title: s.Title, caption: s.caption(), keys: s.keys(), w: 460, h: 300}
 	return pg.figure(func(c draw.Canvas) {
 		p.Draw(draw.Crop(c, 0, -62, 0, 0))
 		bar.Draw(draw.Crop(c, c.Max.X-c.Min.X-56, 0, 24, -10))
 	}), nil
-}
-
-func (s Surface) score() string {
-	if s.Score == "" {
-		return "mean best score"
-	}
-	return s.Score
 }
 
 func (s Surface) check() error {
@@ -108,9 +100,9 @@ func (s Surface) caption() string {
 		low, high = min(low, c.Runs), max(high, c.Runs)
 	}
 	for _, o := range s.Optima {
-		open = open || o.Unsure || o.Open()
+		open = open || o.Unsure || o.open()
 	}
-	text := fmt.Sprintf("Tiles: %s of %s searches a cell; splits of one budget T·N lie on a falling diagonal", s.score(), many(low, high))
+	text := fmt.Sprintf("Tiles: %s of %s searches a cell; splits of one budget T·N lie on a falling diagonal", "mean best score", many(low, high))
 	if s.Fit != nil {
 		text += "; lines: contours of the fit"
 	}
