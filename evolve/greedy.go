@@ -236,16 +236,10 @@ func (g *Greedy) drift(c Child) {
 	}
 }
 
-// Demote takes back the best that the last step found, and what a Neutral search has drifted to. In a Noisy search the best
-// before it keeps the samples that it has by now.
+// Demote takes back the best that the last step found, and what a Neutral search has drifted to.
 func (g *Greedy) Demote() {
-	demoted := g.bestID
 	g.Breeder.Demote()
 	g.equal = Child{}
-	if g.again != nil && demoted != g.bestID {
-		g.Lead(g.again.replace(demoted, Child{Candidate: g.best, ID: g.bestID}))
-		g.of = -1 // the prompt shows the score
-	}
 }
 
 // parent returns the program that the next child is a rewrite of, and its ID.

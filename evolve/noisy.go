@@ -136,17 +136,6 @@ func (in *incumbents) add(c Child) {
 	in.list = in.list[:min(in.keep, len(in.list))]
 }
 
-// replace takes a program out, so that it cannot lead again, and puts another in unless it is there. It returns the other
-// with its samples.
-func (in *incumbents) replace(id int, by Child) Child {
-	in.list = slices.DeleteFunc(in.list, func(c Child) bool { return c.ID == id })
-	if i := slices.IndexFunc(in.list, func(c Child) bool { return c.ID == by.ID }); i >= 0 {
-		return in.list[i]
-	}
-	in.add(by)
-	return by
-}
-
 func (in *incumbents) sort() {
 	slices.SortStableFunc(in.list, func(a, b Child) int {
 		switch {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -21,46 +20,44 @@ type Config struct {
 	// By scores the best of each generation again; required. What it scores is an evaluation of the run: it is in the
 	// journal and in Budget.Evaluations. It should be comparable, as a pointer is, or else it is asked again each time.
 	By eval.Evaluator
-	// Demote takes a best back unless its score by By is above that of the best before it − Margin. The search then goes
-	// on from that one. A program that is invalid by By is taken back, and one that is valid after one that is not is
-	// kept. A best that could not be audited, because the budget had no room or the step was cut short, is
-	// taken back too. False means that audits are only reported.
+	// Demote reverts to the previous best unless By scores the new one more. The search then goes on from that one. A
+	// program that is invalid by By is taken back, and one that is valid after one that is not is kept. A best that could
+	// not be audited, because the budget had no room or the step was cut short, is taken back too. False means that audits
+	// are only reported.
+	//
+	// Use it with a By that is free of noise alone: noise of half of what an improvement is worth takes the gain away, and
+	// more does harm (docs/audit.md). A search that scores its programs again, as those of noisy tasks do, does not demote.
 	Demote bool
-	// Margin is by how much less a best may score by By and be kept, in units of that score; 0 means that it has to score
-	// more. Where By is noisy it is some of the standard deviations of its noise: with 0, a program that was lucky once
-	// is hardly ever followed by another.
-	Margin float64
 }
 
-// A Demoter is a search that can take its best back. evolve.Greedy, population.Population and whatever embeds
-// [evolve.Breeder] are.
-type Demoter interface {
+// A demoter is a search that can take back the best that its last step found: the best is again what it was when that
+// step began. evolve.Greedy, population.Population and whatever embeds [evolve.Breeder] are.
+type demoter interface {
 	evolve.Arm
-	// Demote takes back the best that the last step found: the best is again what it was when that step began.
 	Demote()
 }
 
 // New returns arm with the best of each generation audited. The audits are in [evolve.Generation.Audits]. The first
 // generation also has that of the program that the search began with, which is never demoted. It fails if By is nil, or
-// if arm cannot demote and is to.
+// if arm is to demote and has no method Demote or scores its programs again.
 //
 // Its arms may share one By: a program that is the best of several is audited once. It is a Sizer if arm is one. A journal
 // does not tell a run with audits from one without, unless its Fingerprint does: have it say how the arm prints.
 func New(arm evolve.Arm, cfg Config) (evolve.Arm, error) {
-	demoter, able := arm.(Demoter)
+	able, ok := arm.(demoter)
 	switch {
 	case arm == nil:
 		return nil, errors.New("audit: the arm is nil")
 	case cfg.By == nil:
 		return nil, errors.New("audit: Config.By is nil: need an evaluator that the search does not choose by")
-	case !(cfg.Margin >= 0) || math.IsInf(cfg.Margin, 1):
-		return nil, fmt.Errorf("audit: Config.Margin is %v: need 0 for none, or more", cfg.Margin)
-	case cfg.Demote && !able:
+	case cfg.Demote && rescores(arm):
+		return nil, fmt.Errorf("audit: Config.Demote of %v, whose task is noisy: luck would decide what is taken back (docs/audit.md); leave Demote out to report audits alone", nameOf(arm))
+	case cfg.Demote && !ok:
 		return nil, fmt.Errorf("audit: Config.Demote of %v, which has no method Demote: embed evolve.Breeder, or leave Demote out to report audits alone", nameOf(arm))
 	}
 	s := &search{Arm: arm, cfg: cfg, by: second(cfg.By)}
 	if cfg.Demote {
-		s.demoter = demoter
+		s.demoter = able
 	}
 	if sizer, ok := arm.(evolve.Sizer); ok {
 		return &sized{s, sizer}, nil
@@ -73,7 +70,7 @@ type search struct {
 	evolve.Arm
 	cfg     Config
 	by      eval.Evaluator
-	demoter Demoter // nil if nothing is demoted
+	demoter demoter // nil if nothing is demoted
 	last    *eval.Audit
 }
 
@@ -86,7 +83,7 @@ type sized struct {
 var (
 	_ evolve.Starter = (*search)(nil)
 	_ evolve.Sizer   = (*sized)(nil)
-	_ Demoter        = (*evolve.Greedy)(nil)
+	_ demoter        = (*evolve.Greedy)(nil)
 )
 
 // Calls returns how many calls the next step would make.
@@ -108,8 +105,19 @@ func (s *search) Breadth() evolve.Breadth {
 	return nil
 }
 
-// Step steps the arm and audits its best, if that is a new one. When a best is taken back, another may lead that was not
-// audited yet: in a noisy search the one with the next best mean. It is audited too.
+// rescores reports whether a search scores its programs again, or its best on fresh samples.
+func rescores(arm evolve.Arm) bool {
+	n, ok := arm.(interface {
+		Noise() (rescore float64, fresh int)
+	})
+	if !ok {
+		return false
+	}
+	rescore, fresh := n.Noise()
+	return rescore > 0 || fresh > 0
+}
+
+// Step steps the arm and audits its best, if that is a new one.
 func (s *search) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	gen, err := s.Arm.Step(ctx, turn)
 	if gen.Best.Program == "" {
@@ -125,7 +133,7 @@ func (s *search) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation
 	if s.demoter != nil && s.last != nil {
 		known = s.last.Candidate.Program
 	}
-	for again := true; again && gen.Best.Program != known; {
+	if gen.Best.Program != known {
 		a := eval.Audit{Candidate: gen.Best, Second: eval.Invalid("not audited: the step was cut short")}
 		if err == nil {
 			a, err = s.audit(ctx, turn, gen.Best)
@@ -133,7 +141,6 @@ func (s *search) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation
 		s.judge(&a)
 		gen.Audits = append(gen.Audits, a)
 		gen.Best = s.Arm.Best()
-		again = a.Demoted && gen.Best.Program != a.Candidate.Program
 	}
 	return gen, err
 }
@@ -155,7 +162,7 @@ func (s *search) audit(ctx context.Context, turn *evolve.Turn, c eval.Candidate)
 
 // judge demotes what is not better than the best before it, if the search demotes.
 func (s *search) judge(a *eval.Audit) {
-	if s.demoter != nil && !(s.last != nil && s.keeps(a.Second, s.last.Second)) {
+	if s.demoter != nil && !(s.last != nil && eval.Candidate{Result: a.Second}.Better(eval.Candidate{Result: s.last.Second})) {
 		a.Demoted, a.Why = true, s.why(*a)
 		s.demoter.Demote()
 		return
@@ -163,22 +170,12 @@ func (s *search) judge(a *eval.Audit) {
 	s.last = a
 }
 
-// keeps reports whether a best with the audit r is kept after one with the audit q.
-func (s *search) keeps(r, q eval.Result) bool {
-	q.Score -= s.cfg.Margin
-	return eval.Candidate{Result: r}.Better(eval.Candidate{Result: q})
-}
-
 // why says why a is demoted.
 func (s *search) why(a eval.Audit) string {
 	if !a.Second.Valid {
 		return a.Second.Reason
 	}
-	text := fmt.Sprintf("its audited score %v is not above %v, that of the best before it", a.Second.Score, s.last.Second.Score)
-	if s.cfg.Margin > 0 {
-		text += fmt.Sprintf(", less the margin of %v", s.cfg.Margin)
-	}
-	return text
+	return fmt.Sprintf("its audited score %v is not above %v, that of the best before it", a.Second.Score, s.last.Second.Score)
 }
 
 // Unwrap returns the arm that is audited, so that a run knows whether its task is noisy.
@@ -189,9 +186,6 @@ func (s *search) String() string {
 	rule := "reports"
 	if s.cfg.Demote {
 		rule = "demotes"
-	}
-	if s.cfg.Demote && s.cfg.Margin > 0 {
-		rule += fmt.Sprintf(" with a margin of %v", s.cfg.Margin)
 	}
 	return fmt.Sprintf("Audited(%v by %v, %s)", nameOf(s.Arm), s.by, rule)
 }

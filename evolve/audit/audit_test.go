@@ -382,7 +382,8 @@ func TestWrongConfig(t *testing.T) {
 	}{
 		"the arm is nil":             {nil, audit.Config{By: honest()}},
 		"Config.By is nil":           {greedy, audit.Config{}},
-		"Config.Margin is -1":        {greedy, audit.Config{By: honest(), Margin: -1}},
+		"whose task is noisy":        {noisySearches["greedy"](pairs(t, &noisy{}), 1), audit.Config{By: honest(), Demote: true}},
+		"N=4, seed=1, Top(8)":        {noisySearches["Top(8)"](pairs(t, &noisy{}), 1), audit.Config{By: honest(), Demote: true}},
 		"which has no method Demote": {lone{greedy}, audit.Config{By: honest(), Demote: true}},
 	} {
 		if _, err := audit.New(tt.arm, tt.cfg); err == nil || !strings.HasPrefix(err.Error(), "audit: ") || !strings.Contains(err.Error(), want) {

@@ -58,57 +58,6 @@ func noisyPopulationOf(archive func() population.Archive) func(tk task.Task, see
 	}
 }
 
-// A search of a noisy task that demotes never goes on from a program that no audit has kept, whatever programs are scored
-// again, and its best is claimed on fresh samples.
-func TestNoisySearchesDemote(t *testing.T) {
-	for name, newSearch := range noisySearches {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			demoted, again := 0, 0
-			for seed := range uint32(20) {
-				e := &noisy{seed: uint64(seed)}
-				arm := audited(t, newSearch(pairs(t, e), seed), audit.Config{By: honest(), Demote: true})
-				res := run(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Evaluations: 120}})
-				demoted += checkAudits(t, res)
-				if res.Evaluations > 120 || res.Fresh == nil || res.Fresh.N() != 8 {
-					t.Fatalf("seed %d: %d evaluations, fresh samples %+v: %s", seed, res.Evaluations, res.Fresh, res.Unconfirmed)
-				}
-				if res.Best.Result.N() > 1 {
-					again++
-				}
-			}
-			if demoted == 0 || again == 0 {
-				t.Errorf("%d bests demoted, %d final ones scored again", demoted, again)
-			}
-		})
-	}
-}
-
-// What a step has learned of the best before it stays when a better one is demoted: only that it is the best comes back.
-func TestDemotionKeepsSamples(t *testing.T) {
-	for name, newSearch := range noisySearches {
-		kept := 0
-		for seed := range uint32(20) {
-			arm := audited(t, newSearch(pairs(t, &noisy{seed: uint64(seed)}), seed), audit.Config{By: honest(), Demote: true})
-			res := run(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Evaluations: 120}})
-			samples := map[string]int{}
-			for _, g := range res.Arms[0].Generations {
-				before, now := max(samples[g.Best.Program], 1), g.Best.Result.N()
-				if g.Best.Program == g.Before.Program && now < before {
-					t.Fatalf("%s, seed %d: generation %d: the best has %d samples, and had %d", name, seed, g.Index, now, before)
-				}
-				if now > before && len(g.Audits) > 0 && g.Audits[len(g.Audits)-1].Demoted {
-					kept++
-				}
-				samples[g.Best.Program] = now
-			}
-		}
-		if kept == 0 {
-			t.Errorf("%s: no best was scored again in a step whose own best was demoted", name)
-		}
-	}
-}
-
 // Reports alone take nothing from what a noisy search claims.
 func TestNoisySearchIsReported(t *testing.T) {
 	for name, newSearch := range noisySearches {

@@ -51,17 +51,13 @@ func TestStudy(t *testing.T) {
 		audits       bool
 		share, noise float64
 		demote       bool
-		margin       float64
 	}{
 		{name: "no audits"},
-		{"reported only", true, 1, 0, false, 0},
-		{"demotes by the true score", true, 1, 0, true, 0},
-		{"by it with noise of 0.02", true, 1, 0.02, true, 0},
-		{"by it with noise of 0.05", true, 1, 0.05, true, 0},
-		{"the same, margin 0.05", true, 1, 0.05, true, 0.05},
-		{"the same, margin 0.1", true, 1, 0.05, true, 0.1},
-		{"by pure noise (placebo)", true, 0, 1, true, 0},
-		{"by pure noise, margin 2 (placebo)", true, 0, 1, true, 2},
+		{"reported only", true, 1, 0, false},
+		{"demotes by the true score", true, 1, 0, true},
+		{"by it with noise of 0.02", true, 1, 0.02, true},
+		{"by it with noise of 0.05", true, 1, 0.05, true},
+		{"by pure noise (placebo)", true, 0, 1, true},
 	}
 	worth, too := make([][]float64, len(ways)), make([][]float64, len(ways))
 	for seed := range uint64(*runs) {
@@ -72,7 +68,7 @@ func TestStudy(t *testing.T) {
 			}
 			arm := must(evolve.NewGreedy(evolve.GreedyConfig{Task: p.Task, LLM: p.LLM, N: 1, Seed: uint32(seed)}))
 			if w.audits {
-				arm = audited(t, arm, audit.Config{By: truth(p, w.share, w.noise, seed), Demote: w.demote, Margin: w.margin})
+				arm = audited(t, arm, audit.Config{By: truth(p, w.share, w.noise, seed), Demote: w.demote})
 			}
 			res := run(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Evaluations: *evaluations, Calls: 20 * *evaluations, Stalls: -1}})
 			worth[i] = append(worth[i], p.True(res.Best.Program))

@@ -2,8 +2,7 @@ package population
 
 import "github.com/evoalloc/evoalloc/eval"
 
-// Demote takes back the best that the last step found: the best is again what it was when that step began, with the
-// samples that it has by now. The program stays in the archive as an invalid one, which breeds no more and gives way to
+// Demote takes back the best that the last step found: the best is again what it was when that step began. The program stays in the archive as an invalid one, which breeds no more and gives way to
 // any other. If the best before it has left the archive for it, that one is offered again.
 func (p *Population) Demote() {
 	best := p.Best().Program
@@ -24,24 +23,10 @@ func (p *Population) Demote() {
 			p.cfg.Archive.Add(to)
 		}
 		rerank(p.cfg.Archive)
-		p.hold(to)
 	})
 	if err != nil {
 		p.Fail(err)
 	}
-}
-
-// hold makes to the best of a search that scores members again, until its next step: another member may score more, and
-// nobody has looked at that one yet.
-func (p *Population) hold(to *Member) {
-	if !p.rescores() {
-		return
-	}
-	if m := p.member(to.known().Program); m != nil {
-		to = m
-	}
-	p.leader, p.held = to, to
-	p.Lead(to.known().child())
 }
 
 // demote makes program invalid in a part of the archive, and puts the best before it back there.

@@ -119,12 +119,16 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// In a search of a noisy task too, in whichever place the archive is asked for its members, the error names it.
-func TestPanicsOfANoisySearch(t *testing.T) {
+// In whichever place the archive is asked for its members, by a search that demotes or by one of a noisy task, the error
+// names it.
+func TestPanicsOfAnArchive(t *testing.T) {
 	for left := 1; left < 40; left++ {
 		f := &faulty{what: "Members", left: left, do: func() { panic("boom") }}
-		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 4, Window: 1, Seed: 3, Noisy: true, Rescore: 0.5, Archive: faultyArchive{f, population.Top(3)}})
-		arm, err := audit.New(p, audit.Config{By: numbers(t, "1"), Demote: true})
+		cfg := population.Config{Task: numbers(t, "0"), LLM: climber, N: 4, Window: 1, Seed: 3, Archive: faultyArchive{f, population.Top(3)}}
+		if left%2 == 0 {
+			cfg.Noisy, cfg.Rescore = true, 0.5
+		}
+		arm, err := audit.New(newPopulation(t, cfg), audit.Config{By: numbers(t, "1"), Demote: !cfg.Noisy})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,6 @@ type Population struct {
 	width     decided
 	leader    *Member       // the best member so far; nil before there is one
 	prior     *Member       // the leader when the last step began
-	held      *Member       // the best after a Demote, until the next step; nil unless members are scored again
 	reign     reign         // the settings in force
 	lifts     ledgers.Lifts // of all children; kept for a Meta
 	tally     noise.Tally
@@ -162,12 +161,7 @@ func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Genera
 		p.Fail(err)
 	}
 	before := p.Best()
-	p.prior, p.held = p.leader, nil
-	if p.rescores() {
-		if err := p.ask(func() { p.prior = cmp.Or(p.member(before.Program), p.leader) }); err != nil {
-			p.Fail(err)
-		}
-	}
+	p.prior = p.leader
 	p.left = noise.Most(p.tally.Rate, min(max(n, 1), turn.Calls()))
 	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(ctx, turn, i) }, func(c evolve.Child) { p.take(ctx, turn, c) })
 	p.forget()
@@ -185,9 +179,6 @@ func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Genera
 func (p *Population) Best() eval.Candidate {
 	if !p.rescores() || !p.seeded || p.Breeder.Done() {
 		return p.Breeder.Best()
-	}
-	if p.held != nil {
-		return p.held.known().Candidate
 	}
 	members, err := p.ranked()
 	if err != nil {

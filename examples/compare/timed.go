@@ -18,14 +18,13 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/internal/threadclock"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
 )
 
 // A stopwatch scores programs by how long they run: log(time of the initial program / time of the program), each run
-// once, one after the other. Times are those of the processor, see threadclock.Now. A program has a line with a number for
+// once, one after the other. Times are those of the processor, see threadTime. A program has a line with a number for
 // each stage. It is safe for concurrent use, and runs one program at a time.
 type stopwatch struct {
 	mu      sync.Mutex
@@ -68,11 +67,11 @@ func (s *stopwatch) pair(numbers []float64) (initial, other float64) {
 func (s *stopwatch) time(numbers []float64) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	begun := threadclock.Now()
+	begun := threadTime()
 	for i, stage := range stages() {
 		stage.run(s.work, numbers[i])
 	}
-	return (threadclock.Now() - begun).Seconds()
+	return (threadTime() - begun).Seconds()
 }
 
 // best returns an evaluator that takes the least of n times of each, which hardly has noise.

@@ -42,13 +42,13 @@ func ExampleFolder_spec() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(f.Spec.System == folder.DefaultSystem, f.Evaluation.Timeout == folder.DefaultTimeout)
+	fmt.Println(f.Spec.System != "", f.Evaluation.Timeout)
 	f.Spec.System += " Bins are one unit wide."
 	f.Spec.Evaluator = eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Invalid("not yet"), nil })
 	t, err := task.New(f.Spec)
 	fmt.Println(t, err)
 	// Output:
-	// true true
+	// true 5m0s
 	// Task(packing, python) <nil>
 }
 

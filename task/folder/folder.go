@@ -57,11 +57,11 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// DefaultTimeout is the limit on one call of an evaluate function if config.yaml has none. It is OpenEvolve's.
-const DefaultTimeout = 300 * time.Second
+// defaultTimeout is the limit on one call of an evaluate function if config.yaml has none. It is OpenEvolve's.
+const defaultTimeout = 300 * time.Second
 
-// DefaultSystem is the system message where config.yaml has none.
-const DefaultSystem = "You improve programs. An evaluator runs each program and gives it a score; higher is better. " +
+// defaultSystem is the system message where config.yaml has none.
+const defaultSystem = "You improve programs. An evaluator runs each program and gives it a score; higher is better. " +
 	"Keep the names, arguments and results of the functions that the evaluator may call, and use only what is installed where it runs."
 
 // defaultFeedback is how many bytes of metrics and artifacts prompts show, OpenEvolve's.
@@ -149,7 +149,7 @@ func read(dir string, cfg Config) (*Folder, error) {
 		Spec: task.Spec{
 			Name:     cmp.Or(cfg.Name, nameOf(abs)),
 			Language: cmp.Or(s.language, task.LanguageOf(suffix)),
-			System:   cmp.Or(s.system, DefaultSystem),
+			System:   cmp.Or(s.system, defaultSystem),
 			Initial:  strings.TrimPrefix(initial, "\ufeff"),
 			Ext:      suffix,
 			Feedback: s.feedback, Diffs: s.diffs, IgnoreMarkers: s.ignoreMarkers,

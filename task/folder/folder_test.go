@@ -42,8 +42,8 @@ func TestReadTestdata(t *testing.T) {
 		reason     string
 	}{
 		{"bins",
-			task.Spec{Name: "bins", Language: "python", System: DefaultSystem, Ext: ".py", Feedback: 20480},
-			Evaluation{Suffix: ".py", Timeout: DefaultTimeout, Thresholds: []float64{0.5, 0.75, 0.9}},
+			task.Spec{Name: "bins", Language: "python", System: defaultSystem, Ext: ".py", Feedback: 20480},
+			Evaluation{Suffix: ".py", Timeout: defaultTimeout, Thresholds: []float64{0.5, 0.75, 0.9}},
 			nil, "without a config.yaml, replies are complete programs"},
 		{"regress",
 			task.Spec{Name: "regress", Language: "python", Ext: ".py", Feedback: 4096, Diffs: true,
@@ -62,7 +62,7 @@ func TestReadTestdata(t *testing.T) {
 			nil, "initial.py; thresholds"},
 		{"mixture",
 			task.Spec{Name: "mixture", Language: "json", System: "You mix concrete. Reply with JSON.", Ext: ".json"},
-			Evaluation{Suffix: ".json", Timeout: DefaultTimeout, Thresholds: []float64{0.5, 0.75, 0.9}},
+			Evaluation{Suffix: ".json", Timeout: defaultTimeout, Thresholds: []float64{0.5, 0.75, 0.9}},
 			[]string{"file_suffix is .py, but the initial program's is .json, which counts"},
 			"llm.system_message; no artifacts; a default that somebody copied"},
 	}

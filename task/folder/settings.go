@@ -26,7 +26,7 @@ type settings struct {
 
 // readSettings reads the config.yaml called name; "" means that there is none.
 func readSettings(dir, name string) (settings, error) {
-	s := settings{feedback: defaultFeedback, timeout: DefaultTimeout, thresholds: []float64{0.5, 0.75, 0.9}}
+	s := settings{feedback: defaultFeedback, timeout: defaultTimeout, thresholds: []float64{0.5, 0.75, 0.9}}
 	if name == "" {
 		return s, nil
 	}

@@ -19,7 +19,7 @@ func TestSettings(t *testing.T) {
 		wantWarnings []string
 	}{
 		{"", func(f *Folder) any { return f.Spec.Diffs }, true, "an empty file says what OpenEvolve's defaults say", nil},
-		{"# nothing\n", func(f *Folder) any { return f.Spec.System }, DefaultSystem, "a comment says nothing", nil},
+		{"# nothing\n", func(f *Folder) any { return f.Spec.System }, defaultSystem, "a comment says nothing", nil},
 		{"diff_based_evolution: false", func(f *Folder) any { return f.Spec.Diffs }, false, "complete programs", nil},
 		{"diff_based_evolution: off", func(f *Folder) any { return f.Spec.Diffs }, false, "YAML 1.1's words, as OpenEvolve reads them", nil},
 		{"diff_based_evolution: False", func(f *Folder) any { return f.Spec.Diffs }, false, "Python's word", nil},
@@ -31,11 +31,11 @@ func TestSettings(t *testing.T) {
 		{"prompt: {system_message: B}\nllm: {system_message: A}", func(f *Folder) any { return f.Spec.System }, "B",
 			"prompt's goes first", []string{"config.yaml: prompt.system_message and llm.system_message differ: the first counts"}},
 		{"prompt: {system_message: B}\nllm: {system_message: B}", func(f *Folder) any { return f.Spec.System }, "B", "twice the same", nil},
-		{"prompt: {system_message: ' '}", func(f *Folder) any { return f.Spec.System }, DefaultSystem, "a blank message is none", nil},
+		{"prompt: {system_message: ' '}", func(f *Folder) any { return f.Spec.System }, defaultSystem, "a blank message is none", nil},
 		{"prompt: {system_message: \"${HOME}\"}", func(f *Folder) any { return f.Spec.System }, "${HOME}", "nothing is read from the environment", nil},
 		{"prompt: {max_artifact_bytes: 10}", func(f *Folder) any { return f.Spec.Feedback }, 10, "as much as is said", nil},
 		{"evaluator: {timeout: 0.5}", func(f *Folder) any { return f.Evaluation.Timeout }, 500 * time.Millisecond, "half a second", nil},
-		{"evaluator:\n", func(f *Folder) any { return f.Evaluation.Timeout }, DefaultTimeout, "an empty section", nil},
+		{"evaluator:\n", func(f *Folder) any { return f.Evaluation.Timeout }, defaultTimeout, "an empty section", nil},
 		{"evaluator: {cascade_thresholds: []}", func(f *Folder) any { return fmt.Sprint(f.Evaluation.Thresholds) }, "[]", "no second stage", nil},
 		{"evaluator: {cascade_thresholds: [1.4, 2]}", func(f *Folder) any { return fmt.Sprint(f.Evaluation.Thresholds) }, "[1.4 2]", "beyond 1", nil},
 		{"evaluator: {cascade_evaluation: false}", func(f *Folder) any { return f.Evaluation.NoCascade }, true, "turned off", nil},
@@ -140,7 +140,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add("a: &a [*a]\nevaluator: {timeout: *a}")
 	f.Add("evaluator: &e {cascade_thresholds: [*e]}\n<<: *e")
 	f.Fuzz(func(t *testing.T, text string) {
-		s := settings{timeout: DefaultTimeout}
+		s := settings{timeout: defaultTimeout}
 		if err := s.parse(text); err != nil {
 			return
 		}

@@ -162,12 +162,12 @@ func (t *Task) ParsePart(part, parent, reply string) (string, error) {
 	return JoinParts(parts), nil
 }
 
-// Placeholder stands for a case's input in a prompt.
-const Placeholder = "{input}"
+// placeholder stands for a case's input in a prompt.
+const placeholder = "{input}"
 
-// MaxInputs is how often a prompt may have the Placeholder. A prompt of 64 KiB could have it nine thousand times, and each
+// maxInputs is how often a prompt may have the placeholder. A prompt of 64 KiB could have it nine thousand times, and each
 // input can be long.
-const MaxInputs = 16
+const maxInputs = 16
 
 // place is the default of Config.Messages.
 func place(parts []Part, input string) []llm.Message {
@@ -176,8 +176,8 @@ func place(parts []Part, input string) []llm.Message {
 		texts = append(texts, p.Text)
 	}
 	prompt := strings.Join(texts, "\n\n")
-	if strings.Contains(prompt, Placeholder) {
-		return []llm.Message{{Role: llm.User, Content: strings.ReplaceAll(prompt, Placeholder, input)}}
+	if strings.Contains(prompt, placeholder) {
+		return []llm.Message{{Role: llm.User, Content: strings.ReplaceAll(prompt, placeholder, input)}}
 	}
 	return []llm.Message{{Role: llm.System, Content: prompt}, {Role: llm.User, Content: input}}
 }

@@ -20,7 +20,7 @@
 //
 // # What the target is asked
 //
-// A prompt with "{input}" in it, at most [MaxInputs] times, is a user message in which the case's input stands in its
+// A prompt with "{input}" in it, at most 16 times, is a user message in which the case's input stands in its
 // place. Any other is the system message, and the input is the user's. Parts are put together with blank lines between them; Config.Messages
 // does it otherwise.
 //
@@ -52,11 +52,11 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// The defaults of a [Config].
+// What a [Config] leaves out.
 const (
-	DefaultReflect   = 8
-	DefaultShow      = 3
-	DefaultMaxPrompt = 64 << 10
+	defaultReflect   = 8
+	defaultShow      = 3
+	defaultMaxPrompt = 64 << 10
 )
 
 // Config describes a task.
@@ -86,15 +86,15 @@ type Config struct {
 	Scorer eval.Evaluator
 	Worst  float64 // what a case without a reply scores, the least that Score returns; 0 for scores from 0
 
-	Reflect   int // train cases that a prompt answers for feedback; 0 means DefaultReflect, or all if they are fewer
-	Show      int // of these, how many of the worst the search's model is shown; 0 means DefaultShow
-	MaxPrompt int // bytes of a prompt, more are invalid; 0 means DefaultMaxPrompt
+	Reflect   int // train cases that a prompt answers for feedback; 0 means 8, or all if they are fewer
+	Show      int // of these, how many of the worst the search's model is shown; 0 means 3
+	MaxPrompt int // bytes of a prompt, more are invalid; 0 means 64 KiB
 }
 
 func (c Config) withDefaults() Config {
-	c.Reflect = min(cmp.Or(c.Reflect, DefaultReflect), len(c.Train))
-	c.Show = min(cmp.Or(c.Show, DefaultShow), c.Reflect)
-	c.MaxPrompt = cmp.Or(c.MaxPrompt, DefaultMaxPrompt)
+	c.Reflect = min(cmp.Or(c.Reflect, defaultReflect), len(c.Train))
+	c.Show = min(cmp.Or(c.Show, defaultShow), c.Reflect)
+	c.MaxPrompt = cmp.Or(c.MaxPrompt, defaultMaxPrompt)
 	if c.Messages == nil {
 		c.Messages = place
 	}
@@ -193,7 +193,7 @@ func (t *Task) system() string {
 	var b strings.Builder
 	b.WriteString("You improve a prompt for a language model. The program that you are shown is the text of the prompt and not code. ")
 	b.WriteString("The model answers one case at a time by it, and each reply is scored; higher is better. ")
-	b.WriteString("In the prompt \"" + Placeholder + "\" stands for the case's input; without it the prompt is the system message and the input is the user's message. ")
+	b.WriteString("In the prompt \"" + placeholder + "\" stands for the case's input; without it the prompt is the system message and the input is the user's message. ")
 	b.WriteString("You are shown the cases that went worst, with what was wrong. The score is of other cases, so write rules that hold in general, and no answers to single cases.")
 	if len(t.names) > 0 {
 		b.WriteString(" The prompt has named parts, each under a line of the form \"" + header("NAME") + "\". Keep these lines and their order.")
@@ -214,8 +214,8 @@ func (t *Task) read(program string) ([]Part, error) {
 		return nil, errors.New("the prompt is empty")
 	case !utf8.ValidString(program) || strings.ContainsRune(program, 0):
 		return nil, errors.New("the prompt has a NUL or is not UTF-8")
-	case strings.Count(program, Placeholder) > MaxInputs:
-		return nil, fmt.Errorf("the prompt has %q %d times: at most %d are allowed", Placeholder, strings.Count(program, Placeholder), MaxInputs)
+	case strings.Count(program, placeholder) > maxInputs:
+		return nil, fmt.Errorf("the prompt has %q %d times: at most %d are allowed", placeholder, strings.Count(program, placeholder), maxInputs)
 	case len(t.names) == 0:
 		return []Part{{Text: program}}, nil
 	}

@@ -101,7 +101,7 @@ func TestHostilePrompts(t *testing.T) {
 		reason  string
 	}{
 		{strings.Repeat("x", 1<<20), false, "a megabyte"},
-		{strings.Repeat("x", text.DefaultMaxPrompt), true, "as much as is allowed"},
+		{strings.Repeat("x", 64<<10), true, "as much as is allowed"},
 		{"", false, "nothing"},
 		{"a\x00b", false, "NUL cannot be sent to all endpoints"},
 		{"a\xff", false, "nor can what is not UTF-8"},
@@ -109,8 +109,8 @@ func TestHostilePrompts(t *testing.T) {
 		{"--- part: role ---\nx", true, "what looks like a part is text where there are none"},
 		{"say {input} in capital letters {input}", true, "the placeholder twice"},
 		{"```\n</think>", true, "an open block"},
-		{strings.Repeat("{input}", text.MaxInputs), true, "the placeholder as often as is allowed"},
-		{strings.Repeat("{input}", text.MaxInputs+1), false, "a message many times as long as the prompt and the input"},
+		{strings.Repeat("{input}", 16), true, "the placeholder as often as is allowed"},
+		{strings.Repeat("{input}", 16+1), false, "a message many times as long as the prompt and the input"},
 	} {
 		asked = 0
 		if r := evaluate(t, tk, tt.program); r.Valid != tt.valid || (asked > 0) != tt.valid {

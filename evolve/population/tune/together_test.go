@@ -88,8 +88,7 @@ func (h *honest) Evaluate(ctx context.Context, program string) (eval.Result, err
 
 func (h *honest) String() string { return "honest" }
 
-// together makes or resumes a run of a search with a Meta, a Tuner, a noisy task and a second evaluator
-// that takes programs back.
+// together makes or resumes a run of a search with a Meta, a Tuner, a noisy task and a second evaluator.
 func together(t *testing.T, path string, meta population.Meta, archive population.Archive) (*evolve.Result, []string) {
 	t.Helper()
 	var made, second, tunings atomic.Int64
@@ -105,7 +104,7 @@ func together(t *testing.T, path string, meta population.Meta, archive populatio
 	if err != nil {
 		t.Fatal(err)
 	}
-	audited, err := audit.New(p, audit.Config{By: &honest{waves{&second}}, Demote: true, Margin: 0.05})
+	audited, err := audit.New(p, audit.Config{By: &honest{waves{&second}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +181,7 @@ func TestTogether(t *testing.T) {
 func checkTogether(t *testing.T, res *evolve.Result) {
 	t.Helper()
 	audited := map[string]bool{}
-	settings, again, tuned, demoted := map[string]bool{}, false, 0, 0
+	settings, again, tuned, doubted := map[string]bool{}, false, 0, 0
 	for _, g := range res.Arms[0].Generations {
 		for _, c := range g.Children {
 			settings[c.Labels["settings"]] = true
@@ -191,17 +190,17 @@ func checkTogether(t *testing.T, res *evolve.Result) {
 			}
 		}
 		for _, a := range g.Audits {
-			audited[strings.TrimSpace(a.Candidate.Program)] = !a.Demoted
-			if a.Demoted {
-				demoted++
+			audited[strings.TrimSpace(a.Candidate.Program)] = true
+			if !a.Second.Valid {
+				doubted++
 			}
 		}
 		again = again || g.Best.Result.N() > 1
 		if !audited[strings.TrimSpace(g.Best.Program)] {
-			t.Errorf("the best of generation %d was not audited, or was demoted: %v", g.Index, g.Best.Result)
+			t.Errorf("the best of generation %d was not audited: %v", g.Index, g.Best.Result)
 		}
 	}
-	if len(settings) < 3 || !again || tuned == 0 || demoted == 0 || res.Fresh == nil {
-		t.Errorf("%d settings, scored again: %v, %d tuned, %d demoted, fresh %v: the test is about all of them", len(settings), again, tuned, demoted, res.Fresh)
+	if len(settings) < 3 || !again || tuned == 0 || doubted == 0 || res.Fresh == nil {
+		t.Errorf("%d settings, scored again: %v, %d tuned, %d found invalid, fresh %v: the test is about all of them", len(settings), again, tuned, doubted, res.Fresh)
 	}
 }

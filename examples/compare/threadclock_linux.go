@@ -1,5 +1,4 @@
-// Package threadclock says how long a thread has worked.
-package threadclock
+package main
 
 import (
 	"time"
@@ -7,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now returns how long the calling thread has run on a processor. It does not count while others run there.
-func Now() time.Duration {
+// threadTime returns how long the calling thread has run on a processor. It does not count while others run there.
+func threadTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
 		panic(err) // every Linux has this clock
