@@ -62,7 +62,7 @@ func (o Overlap) Warning() string {
 
 // EstimateOffPolicy estimates the reward a round that another policy would have got in the rounds of a log. Each
 // round is taken as it was, so it is the policy's value if rewards do not depend on earlier pulls; those of searches
-// do, and for them package bandit/replay plays policies over whole searches. It returns an error for fewer than two
+// do, and for them package evolve/replay plays policies over whole searches. It returns an error for fewer than two
 // rounds, for numbers out of range, or if the policy gives no chance to any pull of the log.
 func EstimateOffPolicy(rounds []Decision) (OffPolicy, error) {
 	if len(rounds) < 2 {

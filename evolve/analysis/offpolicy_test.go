@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/bandit/replay"
+	"github.com/evoalloc/evoalloc/evolve/replay"
 
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
@@ -45,7 +45,7 @@ func TestOffPolicyByHand(t *testing.T) {
 	near(t, "mean", e.Overlap.Mean, 1)
 }
 
-// Where both estimate the same, the values are those of bandit/replay.
+// Where both estimate the same, the values are those of evolve/replay.
 func TestOffPolicyAgainstReplay(t *testing.T) {
 	rounds := play(stream.New(1, "against", 0), 200, 0.4, nil)
 	var steps []replay.Step

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/replay"
 	"github.com/evoalloc/evoalloc/bandit/sim"
+	"github.com/evoalloc/evoalloc/evolve/replay"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/bandit/replay"
 	"github.com/evoalloc/evoalloc/bandit/sim"
+	"github.com/evoalloc/evoalloc/evolve/replay"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/replay"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/replay"
 )
 
 // The log of a result is that of its file, but for what only the file's header says.

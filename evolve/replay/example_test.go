@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/replay"
 	"github.com/evoalloc/evoalloc/bandit/sim"
+	"github.com/evoalloc/evoalloc/evolve/replay"
 )
 
 const scores = `generation,40,41,42

@@ -5,7 +5,7 @@ import (
 	"math/big"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/internal/compat"
+	"github.com/evoalloc/evoalloc/evolve/replay/internal/compat"
 )
 
 // What python3.11 prints for

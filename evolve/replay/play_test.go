@@ -105,7 +105,7 @@ func TestVerifyNamesTheRound(t *testing.T) {
 
 // The paper's recorded runs, over the whole trajectories.
 func TestTracesOfThePaper(t *testing.T) {
-	f, err := os.Open("../internal/compat/testdata/selections.json.gz")
+	f, err := os.Open("internal/compat/testdata/selections.json.gz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/internal/compat"
+	"github.com/evoalloc/evoalloc/evolve/replay/internal/compat"
 )
 
 // Paper returns a policy of the BaSE paper's own code (arXiv:2605.29268), over the given number of arms: "ucb",
