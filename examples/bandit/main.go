@@ -149,12 +149,8 @@ func newModel(o *cli.Options) (spec llm.Model, model llm.LLM, err error) {
 		}
 		return stand.Spec(), stand, nil
 	}
-	if spec, err = o.Spec(); err != nil {
-		return spec, nil, err
-	}
-	// One client, or a pool of clients where there are several URLs.
-	model, err = cli.Endpoints(o.APIBase, o.ParallelLLM, func(base string) (llm.LLM, error) {
-		return openai.New(openai.Config{BaseURL: base, Model: spec, Stream: o.Stalls, Whole: !o.Stream})
+	// One client, a pool of clients where there are several URLs, or an ensemble where there are several models.
+	return o.Connect(func(m llm.Model, base string) (llm.LLM, error) {
+		return openai.New(openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream})
 	})
-	return spec, model, err
 }

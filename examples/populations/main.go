@@ -84,8 +84,8 @@ func run(ctx context.Context, args []string) error {
 	if result == nil || len(result.Rounds) == 0 {
 		return files.Unused(result, err)
 	}
-	file, searches, cost := f.report(result)
-	o.Summary(model, result, searches, cost)
+	file, searches, cost, ledgers := f.report(result)
+	o.Summary(model, result, searches, cost, ledgers)
 	return files.Finish(ctx, with(file, o.HeldOut(ctx, t, result.Best, spec)), result, err)
 }
 
@@ -162,17 +162,17 @@ func (f form) path() string {
 	return f.one().GreedyPath(f.o.Seed)
 }
 
-// report returns the file, and the searches and the cost in it.
-func (f form) report(r *evolve.Result) (file any, searches []report.Search, cost report.Cost) {
+// report returns the file, and what the summary shows of it.
+func (f form) report(r *evolve.Result) (file any, searches []report.Search, cost report.Cost, ledgers report.Ledgers) {
 	if !f.o.Portfolio {
 		one := report.NewGreedy(r, f.one(), f.o.Seed)
-		return one, []report.Search{one.Search}, one.FLOPs
+		return one, []report.Search{one.Search}, one.FLOPs, one.Ledgers
 	}
 	b := report.NewBandit(r, f.several())
 	for _, arm := range b.ArmResults {
 		searches = append(searches, arm.Search)
 	}
-	return b, searches, b.FLOPs
+	return b, searches, b.FLOPs, b.Ledgers
 }
 
 // with returns the file with the held-out score.

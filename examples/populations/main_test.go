@@ -164,6 +164,7 @@ func TestResume(t *testing.T) {
 	for _, tt := range []struct{ flags, path, other string }{
 		{"--like openevolve --T 6", "cp/qwen3-8b/openevolve_C36_T6_N6_seed40.json", "--window 4"},
 		{"--portfolio --like greedy,gepa,dgm --T 6", "portfolio/cp/qwen3-8b/ei_C36_T6_K3_seed0.json", "--like greedy,gepa,evoprompt-de"},
+		{"--model qwen3-8b,qwen3-14b --like openevolve --T 6", "cp/qwen3-8b+qwen3-14b/openevolve_C36_T6_N6_seed40.json", "--window 4"},
 	} {
 		args := "--model qwen3-8b --N 6 --breadth fixed --grace 0s " + tt.flags
 		undisturbed, whole := server(t, none), t.TempDir()

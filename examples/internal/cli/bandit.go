@@ -87,5 +87,5 @@ func (b *Bandit) Summary(model llm.LLM, r *evolve.Result, file report.Bandit) {
 			fmt.Sprintf("%.6f", file.ArmFitness[i]), fmt.Sprintf("%.4g", file.ArmResults[i].FLOPs.WorstCase.TotalFLOPs)})
 	}
 	Table([]string{"arm", "seed", "pulls", "best", "FLOPs"}, rows)
-	b.summary(model, r, file.FLOPs)
+	b.summary(model, r, file.FLOPs, file.Ledgers)
 }

@@ -47,6 +47,6 @@ func (o *Options) generations(ctx context.Context) *Progress {
 
 // Summary prints how the run ended and what it cost.
 func (g *Greedy) Summary(model llm.LLM, r *evolve.Result, file report.Greedy) {
-	g.summary(model, r, file.FLOPs)
+	g.summary(model, r, file.FLOPs, file.Ledgers)
 	printAudits(file.Search)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,20 +11,6 @@ import (
 	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/llm/pool"
 )
-
-// Spec returns the model that the flags name, of an endpoint. What is wrong with them is a [UsageError].
-func (o *Options) Spec() (llm.Model, error) {
-	model := llm.Model{Key: o.Model, Name: o.ModelName, ActiveParams: o.ActiveParams, Timeout: o.Timeout}
-	for _, m := range llm.Models() {
-		if m.Key == o.Model {
-			model.Name, model.ActiveParams = cmp.Or(o.ModelName, m.Name), cmp.Or(o.ActiveParams, m.ActiveParams)
-		}
-	}
-	if model.Name == "" || model.ActiveParams <= 0 {
-		return model, Usagef("unknown model %q: it is one of %s; for another one give --model-name and --params-active", o.Model, strings.Join(modelKeys(), ", "))
-	}
-	return model, nil
-}
 
 // Offline reports whether the model is the stand-in.
 func (o *Options) Offline() bool { return o.Model == offline.Nominal().Key }
@@ -47,8 +32,6 @@ func (o *Options) checkModel() error {
 		}
 	}
 	switch {
-	case o.ActiveParams < 0:
-		return Usagef("--params-active is %d: need more than 0", o.ActiveParams)
 	case !filepath.IsLocal(o.Model):
 		return Usagef("--model %q: need a key that can name a folder of results, such as qwen3-8b or Qwen/Qwen3-8B", o.Model)
 	}

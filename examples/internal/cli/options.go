@@ -35,7 +35,7 @@ type Options struct {
 	Hints        bool
 	Model        string
 	ModelName    string
-	ActiveParams int64
+	ActiveParams counts
 	APIBase      string
 	Stream       bool
 	Stalls       openai.Stream
@@ -84,10 +84,10 @@ func (o *Options) RegisterShared(fs *flag.FlagSet) {
 	fs.StringVar(&o.Scorer, "scorer", "", "with --cases: a folder with an evaluator.py that scores a JSON file of input, want and reply, and the prompt to begin with as initial_program.txt (default: 1 for a reply that is what the case wants, else 0)")
 	fs.BoolVar(&o.Hints, "hints", false, "show in prompts what can be seen in the text of a Python or Go program: temporaries, allocations in loops, ...")
 	fs.StringVar(&o.Runtime, "runtime", "js", "what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
-	fs.StringVar(&o.Model, "model", offline.Nominal().Key, "the model: "+strings.Join(modelKeys(), ", ")+"; or any other key with --model-name and --params-active")
-	fs.StringVar(&o.ModelName, "model-name", "", "what the endpoint calls the model (default: by --model)")
-	fs.Int64Var(&o.ActiveParams, "params-active", 0, "parameters that work on one token, for FLOPs (default: by --model)")
-	fs.StringVar(&o.APIBase, "api-base", "", "URL of an OpenAI-compatible endpoint, or of several replicas of the model, separated by commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
+	fs.StringVar(&o.Model, "model", offline.Nominal().Key, "the model: "+strings.Join(modelKeys(), ", ")+"; or any other key with --model-name and --params-active; or several, separated by commas, of which a bandit draws one for each call")
+	fs.StringVar(&o.ModelName, "model-name", "", "what the endpoint calls the model, or each of several, separated by commas (default: by --model)")
+	fs.Var(&o.ActiveParams, "params-active", "parameters that work on one token, for FLOPs; of several models separated by commas (default: by --model)")
+	fs.StringVar(&o.APIBase, "api-base", "", "URL of an OpenAI-compatible endpoint, or of several replicas of the model, separated by commas; key=URL is an endpoint of one of several models alone (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
 	fs.BoolVar(&o.Stream, "stream", true, "stream answers, and end those that stall; --stream=false asks for them in one piece")
 	fs.DurationVar(&o.Stalls.FirstToken, "first-token", openai.DefaultFirstToken, "limit for the first token of an answer that is streamed; negative means none")
 	fs.DurationVar(&o.Stalls.Silence, "silence", openai.DefaultSilence, "limit for the time between tokens of one; negative means none")

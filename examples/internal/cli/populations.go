@@ -153,12 +153,12 @@ func (p *Populations) Progress(ctx context.Context) *Progress {
 }
 
 // Summary prints what the operators of each search made, how the run ended, and what it cost.
-func (p *Populations) Summary(model llm.LLM, r *evolve.Result, searches []report.Search, cost report.Cost) {
+func (p *Populations) Summary(model llm.LLM, r *evolve.Result, searches []report.Search, cost report.Cost, by report.Ledgers) {
 	if p.Portfolio {
 		p.printArms(r, searches)
 	}
 	p.printOperators(searches)
-	p.summary(model, r, cost)
+	p.summary(model, r, cost, by)
 	printAudits(searches...)
 }
 

@@ -16,8 +16,9 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// summary prints how the run ended and what it cost: f, and if model is a pool, which replica answered how much.
-func (o *Options) summary(model llm.LLM, r *evolve.Result, f report.Cost) {
+// summary prints how the run ended, what it cost (f), what each of several models brought, and if model is a pool, which
+// replica answered how much.
+func (o *Options) summary(model llm.LLM, r *evolve.Result, f report.Cost, by report.Ledgers) {
 	Printf("\n%s", inFlags(report.Summary(r, llm.Model{ActiveParams: f.Active})))
 	Printf("%s\n\n", o.breadthOf(r))
 	var rows [][]string
@@ -26,6 +27,7 @@ func (o *Options) summary(model llm.LLM, r *evolve.Result, f report.Cost) {
 	}
 	Table([]string{"rule", "FLOPs", "without usage"}, rows)
 	Printf("\n")
+	printModels(by)
 	for _, line := range report.WithoutTolerance(r.Best.Result) {
 		Printf("tolerance: %s\n\n", line)
 	}

@@ -30,7 +30,7 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		{"the same at the end", func() {
 			r := &evolve.Result{Stop: evolve.StopBudget, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{
 				{Children: []evolve.Child{{Candidate: eval.Candidate{Result: eval.Result{Reason: hostile}}}}}}}}}
-			(&Options{T: 1, N: 1}).summary(nil, r, report.Cost{})
+			(&Options{T: 1, N: 1}).summary(nil, r, report.Cost{}, nil)
 		}},
 		{"a line of progress", func() {
 			p := NewProgress(context.Background(), 1, "", nil, nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/examples/internal/dues"
@@ -67,12 +68,11 @@ func (o *Options) target() (llm.LLM, error) {
 	if o.Offline() {
 		return dues.Target{}, nil
 	}
-	spec, err := o.Spec()
-	if err != nil {
-		return nil, err
+	if strings.Contains(o.Model, ",") {
+		return nil, Usagef("--model %q: the cases of --task %s are answered by one model: name one", o.Model, textKey)
 	}
-	l, err := Endpoints(o.APIBase, o.ParallelLLM, func(base string) (llm.LLM, error) {
-		return openai.New(openai.Config{BaseURL: base, Model: spec, Stream: o.Stalls, Whole: !o.Stream})
+	_, l, err := o.Connect(func(m llm.Model, base string) (llm.LLM, error) {
+		return openai.New(openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream})
 	})
 	if err != nil {
 		return nil, err

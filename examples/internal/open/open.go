@@ -63,12 +63,8 @@ func Model(o *cli.Options, standIn offline.Config) (spec llm.Model, model llm.LL
 		}
 		return stand.Spec(), stand, nil
 	}
-	if spec, err = o.Spec(); err != nil {
-		return spec, nil, err
-	}
-	// One client, or a pool of clients where there are several URLs.
-	model, err = cli.Endpoints(o.APIBase, o.ParallelLLM, func(base string) (llm.LLM, error) {
-		return openai.New(openai.Config{BaseURL: base, Model: spec, Stream: o.Stalls, Whole: !o.Stream})
+	// One client, a pool of clients where there are several URLs, or an ensemble where there are several models.
+	return o.Connect(func(m llm.Model, base string) (llm.LLM, error) {
+		return openai.New(openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream})
 	})
-	return spec, model, err
 }

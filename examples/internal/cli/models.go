@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/ensemble"
+	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/llm/openai"
+)
+
+// Connect returns the model that the flags name, of endpoints that connect opens, and what its calls are charged as. Of
+// several models a bandit draws one for each call, and learns from what became of the children. What is wrong with the
+// flags is a [UsageError].
+func (o *Options) Connect(connect func(m llm.Model, base string) (llm.LLM, error)) (llm.Model, llm.LLM, error) {
+	specs, err := o.specs()
+	if err != nil {
+		return llm.Model{}, nil, err
+	}
+	var members []ensemble.Member
+	for _, m := range specs {
+		bases, err := o.bases(m.Key, specs)
+		if err != nil {
+			return llm.Model{}, nil, err
+		}
+		l, err := Endpoints(bases, o.ParallelLLM, func(base string) (llm.LLM, error) { return connect(m, base) })
+		if err != nil {
+			return llm.Model{}, nil, err
+		}
+		members = append(members, ensemble.Member{Model: m, LLM: l})
+	}
+	if len(members) == 1 {
+		return specs[0], members[0].LLM, nil
+	}
+	e, err := ensemble.New(ensemble.Config{
+		Members: members,
+		Policy:  bandit.WithFloor(&bandit.GaussianThompson{Sigma: 0.4}, 0.05), // none is left without a call for good
+	})
+	return together(specs), e, err
+}
+
+// specs returns the models that the flags name.
+func (o *Options) specs() (specs []llm.Model, err error) {
+	keys := strings.Split(o.Model, ",")
+	names := make([]string, len(keys))
+	if o.ModelName != "" {
+		if names = strings.Split(o.ModelName, ","); len(names) != len(keys) {
+			return nil, Usagef("--model-name has %d names and --model %d keys: need a name for each", len(names), len(keys))
+		}
+	}
+	params := o.ActiveParams
+	switch len(params) {
+	case 0:
+		params = make(counts, len(keys))
+	case len(keys):
+	default:
+		return nil, Usagef("--params-active has %d numbers and --model %d keys: need a number for each", len(params), len(keys))
+	}
+	for i, key := range keys {
+		m := llm.Model{Key: strings.TrimSpace(key), Name: strings.TrimSpace(names[i]), ActiveParams: params[i], Timeout: o.Timeout}
+		if err := complete(&m); err != nil {
+			return nil, err
+		}
+		switch {
+		case len(keys) > 1 && m.Key == offline.Nominal().Key:
+			return nil, Usagef("--model %q: %s needs no endpoint and stands for one model: name it alone", o.Model, m.Key)
+		case slices.ContainsFunc(specs, func(s llm.Model) bool { return s.Key == m.Key }):
+			return nil, Usagef("--model %q: %s stands there twice; replicas of a model are several URLs of --api-base", o.Model, m.Key)
+		}
+		specs = append(specs, m)
+	}
+	return specs, nil
+}
+
+// complete fills in what is known of the model with m's key.
+func complete(m *llm.Model) error {
+	for _, known := range llm.Models() {
+		if known.Key == m.Key {
+			m.Name, m.ActiveParams = cmp.Or(m.Name, known.Name), cmp.Or(m.ActiveParams, known.ActiveParams)
+		}
+	}
+	switch {
+	case m.Key == "":
+		return Usagef("--model has an empty key: need one before each comma and after the last")
+	case m.Key == offline.Nominal().Key:
+		return nil
+	case m.Name == "" || m.ActiveParams <= 0:
+		return Usagef("unknown model %q: it is one of %s; for another one give --model-name and --params-active", m.Key, strings.Join(modelKeys(), ", "))
+	}
+	return nil
+}
+
+// together is what a run of several models is called, and charged as where an attempt does not say which it was.
+func together(specs []llm.Model) llm.Model {
+	all := specs[0]
+	for _, m := range specs[1:] {
+		all.Key += "+" + m.Key
+		all.Name += "+" + m.Name
+		all.ActiveParams = max(all.ActiveParams, m.ActiveParams)
+	}
+	return all
+}
+
+// bases returns the URLs of the model with the key, as --api-base or the environment has them: those that are its own, or
+// else those that are no other's.
+func (o *Options) bases(key string, specs []llm.Model) (string, error) {
+	list := cmp.Or(o.APIBase, os.Getenv(openai.EnvBase))
+	if len(specs) == 1 || list == "" {
+		return o.APIBase, nil
+	}
+	var own, shared []string
+	for base := range strings.SplitSeq(list, ",") {
+		of, url, keyed := strings.Cut(strings.TrimSpace(base), "=")
+		switch {
+		case !keyed || strings.Contains(of, "://"): // an = within a URL
+			shared = append(shared, base)
+		case of == key:
+			own = append(own, url)
+		case !slices.ContainsFunc(specs, func(m llm.Model) bool { return m.Key == of }):
+			return "", Usagef("--api-base %q: %q is none of the models of --model %s", shownURLs(strings.Split(list, ",")), of, o.Model)
+		}
+	}
+	if len(own) == 0 {
+		own = shared
+	}
+	if len(own) == 0 {
+		return "", Usagef("--api-base has no URL for the model %s: need %s=URL, or a URL without a key for all models", key, key)
+	}
+	return strings.Join(own, ","), nil
+}
+
+// printModels says what each of several models brought, by the ledgers of the result.
+func printModels(of report.Ledgers) {
+	models := of["model"]
+	if len(models) < 2 {
+		return
+	}
+	var rows [][]string
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		l := models[name]
+		rows = append(rows, []string{name, fmt.Sprint(l.Calls), fmt.Sprint(l.Valid), fmt.Sprint(l.Improved), fmt.Sprintf("%.4g", l.FLOPs)})
+	}
+	Table([]string{"model", "calls", "valid", "better", "FLOPs"}, rows)
+	Printf("\n")
+}
+
+// counts is a flag of whole numbers above 0, separated by commas.
+type counts []int64
+
+func (c *counts) Set(text string) error {
+	*c = nil
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 64)
+		if err != nil || n <= 0 {
+			return fmt.Errorf("%q is not a whole number above 0", word)
+		}
+		*c = append(*c, n)
+	}
+	return nil
+}
+
+func (c *counts) String() string {
+	var words []string
+	for _, n := range *c {
+		words = append(words, fmt.Sprint(n))
+	}
+	return strings.Join(words, ",")
+}
