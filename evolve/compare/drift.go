@@ -14,11 +14,11 @@ func Drifting() []Search {
 	return []Search{Greedy("greedy-1>=", evolve.GreedyConfig{N: 1, Neutral: true}), DriftPlain(), Drift()}
 }
 
-// DriftPortfolios are [Races] and [Relays] of [Drift] and [DriftPlain], which begins behind it: drift-ei, drift-halving,
-// drift-even, drift-relay-softmax and drift-relay-patient.
+// DriftPortfolios are drift-ei and drift-relay-softmax: a race and a relay of [Drift] and [DriftPlain], which begins
+// behind it.
 func DriftPortfolios() []Search {
 	members := []Search{Drift(), DriftPlain()}
-	return append(Races("drift", members...), Relays("drift-relay", members...)...)
+	return []Search{Portfolio("drift-ei", EI, 1, members...), softmaxRelay("drift-relay-softmax", members...)}
 }
 
 // DriftPlain is [Plain], where a program that is as good as the best replaces it.

@@ -129,7 +129,7 @@ func ExampleSearches() {
 	// [greedy greedy>= greedy-1 best-of-n ei-10 halving-10 halves softmax]
 	// [history power-law weighted cells fronts shown scratchpad rescore]
 	// [self-cross shuffled copies]
-	// [portfolio-ei portfolio-halving portfolio-even relay-softmax relay-patient]
+	// [portfolio-ei relay-softmax]
 }
 
 // table returns runs with made-up scores: a is the best on steep, b on rough.
@@ -191,11 +191,4 @@ func ExampleTable_Reach() {
 	// a     0.80 after 10 calls: true
 	// b     0.80 after 0 calls: false
 	// both  0.80 after 10 calls: true
-}
-
-// A relay whose members are credited with their gains for what these cost, beside one that asks only for gains.
-func ExamplePerFLOP() {
-	relay := compare.Relay("relay", compare.Even, compare.Drift(), compare.DriftPlain())
-	fmt.Println(relay, "and", compare.PerFLOP("relay-per-flop", relay))
-	// Output: relay and relay-per-flop
 }

@@ -19,31 +19,18 @@ func Rescore() Search {
 
 // Portfolios are runs with unlike searches as their arms: [Plain], [Rescore], and parents by rank from the best 40.
 //
-//   - portfolio-ei, portfolio-halving, portfolio-even: races under [EI], under [Halving], and in equal shares
-//   - relay-softmax, relay-patient: members hand on the best program, and the policy is the default bandit of populations
-//     or [Patient]
+//   - portfolio-ei: a race under [EI]
+//   - relay-softmax: members hand on the best program, and the policy is the default bandit of populations
 func Portfolios() []Search {
 	members := []Search{Plain(), Rescore(), Rescored("power-law", func(Setting) population.Config { return byRank(population.Cross{}) })}
-	return append(Races("portfolio", members...), Relays("relay", members...)...)
+	return []Search{Portfolio("portfolio-ei", EI, 1, members...), softmaxRelay("relay-softmax", members...)}
 }
 
-// Races returns portfolios of the members: name-ei, name-halving and name-even.
-func Races(name string, members ...Search) []Search {
-	return []Search{
-		Portfolio(name+"-ei", EI, 1, members...),
-		Portfolio(name+"-halving", Halving, 1, members...),
-		Portfolio(name+"-even", Even, 1, members...),
-	}
-}
-
-// Relays returns relays of the members: name-softmax and name-patient.
-func Relays(name string, members ...Search) []Search {
-	return []Search{
-		Relay(name+"-softmax", func(int, int) bandit.Policy {
-			return &bandit.Softmax{Tau: 0.1, PriorMean: 0.3, PriorStrength: 5}
-		}, members...),
-		Relay(name+"-patient", func(int, int) bandit.Policy { return &Patient{} }, members...),
-	}
+// softmaxRelay is a relay under the default bandit of populations.
+func softmaxRelay(name string, members ...Search) Search {
+	return Relay(name, func(int, int) bandit.Policy {
+		return &bandit.Softmax{Tau: 0.1, PriorMean: 0.3, PriorStrength: 5}
+	}, members...)
 }
 
 // Searches returns all of this package: [Baselines], [Populations], [Drifting], [Placebos], [Portfolios] and

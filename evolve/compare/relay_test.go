@@ -2,7 +2,6 @@ package compare_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -95,29 +94,5 @@ func TestRelayIsNotLedByLuck(t *testing.T) {
 	})
 	if again == 0 || handed == 0 {
 		t.Errorf("members that score again had %d bests scored three times, and were handed %d programs", again, handed)
-	}
-}
-
-// Of two steps that gain alike the one that costs more is worth less.
-func TestPerFLOP(t *testing.T) {
-	rewards := map[int][]float64{}
-	shown := compare.Of("shown", func(compare.Setting) population.Config {
-		return population.Config{Archive: population.Top(4), Select: population.Best{}, Operators: []population.Operator{
-			population.Rewrite{Show: func(v *population.View) []*population.Member { return v.Sample(v.Part.Members(), population.Best{}, 3) }}}}
-	})
-	relay := compare.Relay("relay", compare.Even, compare.Greedy("plain", evolve.GreedyConfig{N: 1}), shown)
-	race(t, compare.PerFLOP("per flop", relay), compare.Additive(), 200, func(e evolve.Event) {
-		if gained := compare.Raised(e.Generation) > 0; gained != (e.Reward > 0) || e.Reward > 1 {
-			t.Errorf("a reward of %v for a step that gained: %v", e.Reward, gained)
-		}
-		if e.Reward > 0 {
-			rewards[e.Pull.Arm] = append(rewards[e.Pull.Arm], e.Reward)
-		}
-	})
-	if len(rewards[0]) == 0 || len(rewards[1]) < 2 {
-		t.Fatalf("too few gains to compare: %v", rewards)
-	}
-	if last := rewards[1][len(rewards[1])-1]; last > 0.8*slices.Min(rewards[0]) {
-		t.Errorf("a step that shows four programs is worth %v, and those that show one %v", last, rewards[0])
 	}
 }

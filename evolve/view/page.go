@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/evoalloc/evoalloc/evolve/view/uplot"
 	"github.com/evoalloc/evoalloc/internal/printable"
-	"github.com/evoalloc/evoalloc/third_party/uplot"
 )
 
 //go:embed page.html.tmpl page.css script/*.js

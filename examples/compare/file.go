@@ -10,7 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/duel"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/duel"
 )
 
 // A runsFile has a row for each run. Without a path it keeps nothing.

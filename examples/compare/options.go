@@ -9,7 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/duel"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/duel"
 )
 
 // options are the flags.

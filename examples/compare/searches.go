@@ -7,7 +7,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/evolve/population"
-	"github.com/evoalloc/evoalloc/examples/internal/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
 )
 
 // A search of your own joins by one line in groups.
@@ -20,8 +20,7 @@ func groups() (all []compare.Search, of map[string][]compare.Search) {
 	of = map[string][]compare.Search{
 		"baselines": compare.Baselines(), "populations": compare.Populations(), "peers": others(),
 		"drifting": compare.Drifting(), "placebos": compare.Placebos(),
-		"portfolios":       append(compare.Portfolios(), mixtures("mixture", compare.Plain(), compare.Rescore())...),
-		"drift-portfolios": append(compare.DriftPortfolios(), perFLOP(mixtures("drift-mixture", compare.Drift(), compare.DriftPlain()))...),
+		"portfolios": compare.Portfolios(), "drift-portfolios": compare.DriftPortfolios(),
 	}
 	for _, name := range groupNames {
 		all = append(all, of[name]...)
@@ -40,25 +39,6 @@ func others() []compare.Search {
 		list = append(list, compare.Of(p.Name, func(s compare.Setting) population.Config {
 			return p.Config(peers.Setting{Task: s.Task, LLM: s.LLM})
 		}))
-	}
-	return list
-}
-
-// mixtures returns portfolios with another system's search as the last of their members: the one that does best where those
-// of [compare.Portfolios] do worst.
-func mixtures(name string, members ...compare.Search) []compare.Search {
-	members = append(members, compare.Rescored("llm-evo", func(s compare.Setting) population.Config {
-		return peers.LLMEvo(peers.Setting{Task: s.Task, LLM: s.LLM})
-	}))
-	return append(compare.Races(name, members...), compare.Relays(name+"-relay", members...)...)
-}
-
-// perFLOP returns the searches and, of those that are told which steps gained, the same with gains per FLOP.
-func perFLOP(list []compare.Search) []compare.Search {
-	for _, s := range list {
-		if strings.Contains(s.Name, "relay") {
-			list = append(list, compare.PerFLOP(s.Name+"-per-flop", s))
-		}
 	}
 	return list
 }

@@ -5,7 +5,7 @@
 // stand-in model that needs no network; with --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the same
 // with a real one.
 //
-// What a program of your own does is here and in examples/internal/peers. The task and the model are made in
+// What a program of your own does is here and in examples/internal/lab/peers. The task and the model are made in
 // examples/internal/open. Flags, names of files and what is printed are in examples/internal/cli.
 package main
 
@@ -23,8 +23,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population/tune"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
 	"github.com/evoalloc/evoalloc/examples/internal/open"
-	"github.com/evoalloc/evoalloc/examples/internal/peers"
 	"github.com/evoalloc/evoalloc/examples/internal/remote"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"

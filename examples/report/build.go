@@ -16,7 +16,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/view"
 	"github.com/evoalloc/evoalloc/examples/internal/analyze"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/duel"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/duel"
 )
 
 // mostTabs is how many runs one file shows. A sweep has hundreds: its study shows them together.

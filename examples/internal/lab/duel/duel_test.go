@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
-	"github.com/evoalloc/evoalloc/examples/internal/duel"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/duel"
 )
 
 // file returns the text of a file with runs of two searches, the second of which is better by one.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/evolve/population"
-	"github.com/evoalloc/evoalloc/examples/internal/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
 )
 
 // A child takes its parent's place if it is better, and a later child of the same parent has to be better than that heir.
