@@ -22,5 +22,5 @@
 //
 // # Bandits
 //
-// [Allocate] works out regret and shares of pulls, and [EstimateOffPolicy] what another policy would have got.
+// [Allocate] works out regret and shares of pulls. Package evolve/replay estimates what another policy would have got.
 package analysis

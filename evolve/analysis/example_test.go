@@ -279,36 +279,6 @@ func ExampleAllocation() {
 	// Output: [0 1] false 1.6
 }
 
-func ExampleEstimateOffPolicy() {
-	e, err := analysis.EstimateOffPolicy([]analysis.Decision{
-		{Arm: 0, Propensity: 0.5, Reward: 1, Target: []float64{0.5, 0.5}, Model: []float64{1, 3}},
-		{Arm: 1, Propensity: 0.5, Reward: 3, Target: []float64{0.5, 0.5}, Model: []float64{1, 3}},
-	})
-	fmt.Println(e.IPS.Value, e.SelfNormalized.Value, e.DoublyRobust.Value, err)
-	// Output: 2 2 2 <nil>
-}
-
-func ExampleOffPolicy() {
-	e, _ := analysis.EstimateOffPolicy([]analysis.Decision{
-		{Arm: 0, Propensity: 1, Reward: 1, Target: []float64{0.5, 0.5}},
-		{Arm: 0, Propensity: 1, Reward: 1, Target: []float64{0.5, 0.5}},
-	})
-	fmt.Println(e.Logged, e.Overlap.Warning())
-	// Output: 1 the mean weight is 0.5 and not 1: the policy pulls arms that the log could not
-}
-
-func ExampleDecision() {
-	d := analysis.Decision{Arm: 1, Propensity: 0.25, Reward: 0.5, Target: []float64{0.5, 0.5}}
-	fmt.Println(d.Target[d.Arm] / d.Propensity)
-	// Output: 2
-}
-
-func ExampleOverlap() {
-	o := analysis.Overlap{Effective: 12, Share: 0.09, Mean: 1}
-	fmt.Println(o.Warning())
-	// Output: the weights leave 12 effective rounds: need 30
-}
-
 func ExampleRun_Calls() {
 	fmt.Println(analysis.Run{T: 8, N: 4}.Calls())
 	// Output: 32
@@ -337,10 +307,4 @@ func ExampleCell_Calls() {
 func ExampleSurface_At() {
 	fmt.Printf("%.2f\n", analysis.Surface{B0: -1, A: -0.5}.At(math.E, 1))
 	// Output: -1.50
-}
-
-func ExampleOverlap_Warning() {
-	o := analysis.Overlap{Effective: 200, Share: 0.25, Mean: 1}
-	fmt.Println(o.Warning())
-	// Output: one round has 25 % of all weight: need at most 10 %
 }

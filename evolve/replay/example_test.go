@@ -44,6 +44,12 @@ func ExamplePlay() {
 	// oracle [0.36 0.41 0.41 0.44 0.52 0.52]
 }
 
+func ExampleEstimates_Warning() {
+	e := replay.Estimates{Effective: 200, Share: 0.25, Weight: replay.Estimate{Value: 1}}
+	fmt.Println(e.Warning())
+	// Output: one step has 25 % of all weight: need at most 10 %
+}
+
 // A log by even chances over two arms, and what a policy that favors the second would have earned.
 func ExampleOffPolicy() {
 	e, err := replay.OffPolicy(slices.Values([]replay.Step{

@@ -17,6 +17,10 @@ type Step struct {
 	Propensity float64 // its chance when it was, in (0, 1]
 	Reward     float64 // what it brought; finite
 	Target     float64 // the chance that the policy to estimate gives that arm, in [0, 1]
+	// Model is the reward that a model expects of the arm that was pulled, and Expected what it expects of the policy,
+	// the sum over arms of the policy's chance times the model's reward. The model is a simulator, or a fit to other
+	// rounds. 0 for both means that there is none.
+	Model, Expected float64
 }
 
 // An Estimate is a value with its standard error, and the 95 % interval that follows from it by the normal
@@ -37,9 +41,17 @@ type Estimates struct {
 	// range of the rewards (A. Swaminathan, T. Joachims, "The Self-Normalized Estimator for Counterfactual
 	// Learning", 2015). Its standard error is by the delta method.
 	SelfNormalized Estimate
+	// DoublyRobust is the mean of Expected + w·(r − Model): without bias if the propensities are right or the model
+	// is, and less noisy the better the model (M. Dudík, J. Langford, L. Li, "Doubly Robust Policy Evaluation and
+	// Learning", 2011). Without a model it is IPS.
+	DoublyRobust Estimate
 	// Effective is the number of steps that the weights leave, (Σw)²/Σw², and Largest is the largest weight.
 	// With an Effective of a few, no estimate is worth much.
 	Effective, Largest float64
+	// Share is the largest weight's share of Σw.
+	Share float64
+	// Weight is the mean weight: 1 in expectation if the log could have pulled all that the policy would.
+	Weight Estimate
 	// Blind counts the steps in which the log could pull only one arm (propensity 1), although the policy
 	// might have pulled another. What that would have earned is in no log. IPS is then too low for positive
 	// rewards, and SelfNormalized is about the other steps.
@@ -58,13 +70,15 @@ type Estimates struct {
 // any pull in the log.
 func OffPolicy(steps iter.Seq[Step]) (Estimates, error) {
 	var e Estimates
-	var s sums
+	var s, robust, weights sums
 	for step := range steps {
 		if err := step.validate(e.Steps); err != nil {
 			return e, err
 		}
 		w := step.Target / step.Propensity
 		s.add(w, step.Reward)
+		robust.add(1, step.Expected+w*(step.Reward-step.Model))
+		weights.add(1, w)
 		e.Steps++
 		e.Logged += (step.Reward - e.Logged) / float64(e.Steps)
 		e.Largest = max(e.Largest, w)
@@ -78,8 +92,24 @@ func OffPolicy(steps iter.Seq[Step]) (Estimates, error) {
 	case s.w == 0:
 		return e, fmt.Errorf("replay: the policy gives no chance to any of the %d pulls in the log", e.Steps)
 	}
-	e.IPS, e.SelfNormalized, e.Effective = s.ips(), s.selfNormalized(), s.w*s.w/s.ww
+	e.IPS, e.SelfNormalized, e.DoublyRobust = s.ips(), s.selfNormalized(), robust.ips()
+	e.Effective, e.Share, e.Weight = s.w*s.w/s.ww, e.Largest/s.w, weights.ips()
 	return e, nil
+}
+
+// Warning returns why the estimates are unreliable, or "" if they look sound: fewer than 30 effective steps, one step
+// with more than a tenth of all weight, or a mean weight more than three standard errors below 1, where the policy
+// would pull arms that the log hardly ever could.
+func (e Estimates) Warning() string {
+	switch {
+	case e.Weight.Value < 1-3*e.Weight.StdErr-1e-9:
+		return fmt.Sprintf("the mean weight is %.3g and not 1: the policy pulls arms that the log could not", e.Weight.Value)
+	case e.Effective < 30:
+		return fmt.Sprintf("the weights leave %.3g effective steps: need 30", e.Effective)
+	case e.Share > 0.1:
+		return fmt.Sprintf("one step has %.0f %% of all weight: need at most 10 %%", 100*e.Share)
+	}
+	return ""
 }
 
 func (s Step) validate(round int) error {
@@ -88,11 +118,15 @@ func (s Step) validate(round int) error {
 		return fmt.Errorf("replay: step %d has propensity %v: need more than 0, at most 1", round, s.Propensity)
 	case !(s.Target >= 0 && s.Target <= 1+1e-9):
 		return fmt.Errorf("replay: step %d has target probability %v: need 0 to 1", round, s.Target)
-	case math.IsNaN(s.Reward) || math.IsInf(s.Reward, 0):
+	case !finite(s.Reward):
 		return fmt.Errorf("replay: step %d has reward %v", round, s.Reward)
+	case !finite(s.Model) || !finite(s.Expected):
+		return fmt.Errorf("replay: step %d has the rewards %v and %v of a model: need finite numbers", round, s.Model, s.Expected)
 	}
 	return nil
 }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // sums is sums over steps of products of the weights w and the rewards r.
 type sums struct{ n, w, ww, wr, wwr, wwrr float64 }
@@ -140,7 +174,7 @@ func (l Log) Fixed(probs []float64) (iter.Seq[Step], error) {
 	}
 	return func(yield func(Step) bool) {
 		for i, arm := range l.Run.Selections {
-			if !yield(Step{arm, l.Run.Propensities[i], l.Run.Rewards[i], probs[arm]}) {
+			if !yield(Step{Arm: arm, Propensity: l.Run.Propensities[i], Reward: l.Run.Rewards[i], Target: probs[arm]}) {
 				return
 			}
 		}
@@ -170,7 +204,7 @@ func (l Log) along(p bandit.Policy, limit int, yield func(Step) bool) {
 		}
 		p.Probs(probs, round)
 		pull := bandit.Pull{ID: i, Arm: arm, Prob: l.Run.Propensities[i], Arms: k, Calls: calls[arm]}
-		if !yield(Step{arm, pull.Prob, l.Run.Rewards[i], probs[arm]}) {
+		if !yield(Step{Arm: arm, Propensity: pull.Prob, Reward: l.Run.Rewards[i], Target: probs[arm]}) {
 			return
 		}
 		p.Update(pull, l.Run.Rewards[i])

@@ -13,7 +13,7 @@ import (
 
 func TestOffPolicyByHand(t *testing.T) {
 	// Weights 2, 0, 1 and rewards 1, 5, 3: the sum of w·r is 5, that of w is 3.
-	e, err := OffPolicy(slices.Values([]Step{{0, 0.5, 1, 1}, {1, 0.5, 5, 0}, {0, 1, 3, 1}}))
+	e, err := OffPolicy(slices.Values([]Step{{Arm: 0, Propensity: 0.5, Reward: 1, Target: 1}, {Arm: 1, Propensity: 0.5, Reward: 5, Target: 0}, {Arm: 0, Propensity: 1, Reward: 3, Target: 1}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestOffPolicyByHand(t *testing.T) {
 
 // A log that the policy made itself gives its own mean, with the usual standard error.
 func TestOnPolicy(t *testing.T) {
-	steps := []Step{{0, 0.3, 1, 0.3}, {1, 0.7, 2, 0.7}, {1, 0.7, 6, 0.7}}
+	steps := []Step{{Arm: 0, Propensity: 0.3, Reward: 1, Target: 0.3}, {Arm: 1, Propensity: 0.7, Reward: 2, Target: 0.7}, {Arm: 1, Propensity: 0.7, Reward: 6, Target: 0.7}}
 	e, err := OffPolicy(slices.Values(steps))
 	if err != nil || e.IPS.Value != 3 || e.SelfNormalized.Value != 3 || e.Effective != 3 {
 		t.Errorf("%+v, %v", e, err)
@@ -52,7 +52,7 @@ func TestOnPolicy(t *testing.T) {
 }
 
 func TestBlindSteps(t *testing.T) {
-	e, err := OffPolicy(slices.Values([]Step{{0, 1, 1, 0.5}, {0, 1, 1, 0.5}, {0, 1, 1, 1}, {1, 0.5, 1, 0.2}}))
+	e, err := OffPolicy(slices.Values([]Step{{Arm: 0, Propensity: 1, Reward: 1, Target: 0.5}, {Arm: 0, Propensity: 1, Reward: 1, Target: 0.5}, {Arm: 0, Propensity: 1, Reward: 1, Target: 1}, {Arm: 1, Propensity: 0.5, Reward: 1, Target: 0.2}}))
 	if err != nil || e.Blind != 2 {
 		t.Errorf("%d blind steps, %v, want 2: those that could be nothing else", e.Blind, err)
 	}
@@ -110,7 +110,7 @@ func drawn(seed uint64, n int, means, target []float64) iter.Seq[Step] {
 			if r.Float64() < means[arm] {
 				reward = 1
 			}
-			if !yield(Step{arm, p[arm], reward, target[arm]}) {
+			if !yield(Step{Arm: arm, Propensity: p[arm], Reward: reward, Target: target[arm]}) {
 				return
 			}
 		}
@@ -118,7 +118,7 @@ func drawn(seed uint64, n int, means, target []float64) iter.Seq[Step] {
 }
 
 func TestOffPolicyErrors(t *testing.T) {
-	fine := Step{0, 0.5, 1, 0.5}
+	fine := Step{Arm: 0, Propensity: 0.5, Reward: 1, Target: 0.5}
 	for _, c := range []struct {
 		why   string
 		steps []Step
@@ -126,12 +126,12 @@ func TestOffPolicyErrors(t *testing.T) {
 	}{
 		{"nothing", nil, "replay: 0 steps"},
 		{"one step has no spread", []Step{fine}, "replay: 1 steps"},
-		{"a propensity of 0 cannot have been drawn", []Step{fine, {0, 0, 1, 1}}, "replay: step 1 has propensity 0"},
-		{"a propensity above 1", []Step{{0, 1.5, 1, 1}}, "replay: step 0 has propensity 1.5"},
-		{"a propensity that is no number", []Step{{0, math.NaN(), 1, 1}}, "replay: step 0 has propensity NaN"},
-		{"a negative target", []Step{{0, 1, 1, -1}}, "replay: step 0 has target probability -1"},
-		{"a reward that is no number", []Step{{0, 1, math.NaN(), 1}}, "replay: step 0 has reward NaN"},
-		{"never what was pulled", []Step{{0, 1, 1, 0}, {0, 1, 1, 0}}, "replay: the policy gives no chance to any of the 2 pulls"},
+		{"a propensity of 0 cannot have been drawn", []Step{fine, {Arm: 0, Propensity: 0, Reward: 1, Target: 1}}, "replay: step 1 has propensity 0"},
+		{"a propensity above 1", []Step{{Arm: 0, Propensity: 1.5, Reward: 1, Target: 1}}, "replay: step 0 has propensity 1.5"},
+		{"a propensity that is no number", []Step{{Arm: 0, Propensity: math.NaN(), Reward: 1, Target: 1}}, "replay: step 0 has propensity NaN"},
+		{"a negative target", []Step{{Arm: 0, Propensity: 1, Reward: 1, Target: -1}}, "replay: step 0 has target probability -1"},
+		{"a reward that is no number", []Step{{Arm: 0, Propensity: 1, Reward: math.NaN(), Target: 1}}, "replay: step 0 has reward NaN"},
+		{"never what was pulled", []Step{{Arm: 0, Propensity: 1, Reward: 1, Target: 0}, {Arm: 0, Propensity: 1, Reward: 1, Target: 0}}, "replay: the policy gives no chance to any of the 2 pulls"},
 	} {
 		if _, err := OffPolicy(slices.Values(c.steps)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.why, err, c.want)
