@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -112,10 +113,10 @@ func (r *Runner) String() string { return "command.Runner" + r.describe() }
 type command struct {
 	cfg    Config
 	steps  []step
-	report Report
+	report isolation.Report
 }
 
-func newCommand(cfg Config, ms []sandbox.Mechanism) (command, error) {
+func newCommand(cfg Config, ms []isolation.Mechanism) (command, error) {
 	cfg, err := cfg.filled()
 	if err != nil {
 		return command{}, err
@@ -131,12 +132,12 @@ func newCommand(cfg Config, ms []sandbox.Mechanism) (command, error) {
 	if c.steps, err = cfg.steps(plan); err != nil {
 		return command{}, err
 	}
-	if err := c.report.Err(); err != nil && cfg.Isolation == Strict {
+	if err := sandbox.Require(cfg.Isolation, c.report); err != nil {
 		return command{}, fmt.Errorf("command: %w", err)
 	}
-	c.report.Announce(cfg.Logger, "command", cfg.Isolation)
+	sandbox.Announce(cfg.Logger, "command", cfg.Isolation, c.report)
 	return c, nil
 }
 
 // Isolation says which mechanisms of containment are in force.
-func (c *command) Isolation() Report { return c.report }
+func (c *command) Isolation() isolation.Report { return c.report }

@@ -11,32 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
-
-// Isolation says what is required of containment: [BestEffort], [Strict] or [None].
-type Isolation = sandbox.Isolation
-
-// The levels of isolation.
-const (
-	// BestEffort uses every mechanism that this machine has, and logs which. It is the default. It is an
-	// error at start where candidates could read the memory and environment of this process.
-	//
-	// On Linux, where there are no user namespaces, it and Strict make this process not dumpable, for good,
-	// unless it is root, so that candidates, which are the same user, cannot. Then the process leaves no
-	// core dumps, and debuggers, profilers that attach and readers of its environ, fd and maps in /proc
-	// (lsof) need root; net/http/pprof and runtime/pprof work.
-	BestEffort = sandbox.BestEffort
-	// Strict uses every mechanism, and is an error at start where one is missing.
-	Strict = sandbox.Strict
-	// None uses only what every system has: a process group, limits, and an environment that
-	// holds nothing but what is named. Candidates can do what this process's user can, and read this
-	// process's keys.
-	None = sandbox.None
-)
-
-// A Report says which mechanisms of containment are in force, and why others are not.
-type Report = sandbox.Report
 
 // Config says how candidates are run. Limits of too little are errors: Timeout and CPU are at least 1 ms,
 // Memory 1 MiB, OpenFiles 16, OutputBytes 2, the others 1.
@@ -95,11 +72,11 @@ type Config struct {
 	Writable []string
 	// Hide names files and folders that no step may read: credentials. They must be there. A file that another takes
 	// the place of while a step runs, as rotated credentials do, is hidden only by the folder that it is in.
-	// On Linux it is an error at start if neither private mounts nor Landlock can hide them. [None] hides
+	// On Linux it is an error at start if neither private mounts nor Landlock can hide them. [isolation.None] hides
 	// nothing, nor does another system.
 	Hide []string
-	// Isolation is what is required of containment.
-	Isolation Isolation
+	// Isolation is how much containment is asked for.
+	Isolation isolation.Level
 	// Env holds what candidates see of the environment, NAME=value, or NAME for the value that
 	// this process has. Besides, PATH is a fixed list of folders, HOME and TMPDIR are a folder for
 	// temporary files, and LANG is C.UTF-8.

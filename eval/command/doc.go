@@ -9,6 +9,6 @@
 // Config.Build, Run and Score are commands for steps that are contained each by itself: a candidate can leave data
 // for a scorer that runs in a later step, and no setting or module that the scorer's tools obey.
 //
-// [Isolation] says what is required of containment and [Report] what there is; docs/security.md says what each
+// [Config] says how much containment is required, [Evaluator.Isolation] how much there is, and docs/security.md what each
 // mechanism stops.
 package command

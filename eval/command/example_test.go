@@ -3,7 +3,6 @@ package command_test
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"log"
 	"log/slog"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/command"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // Any command that prints JSON scores programs in any language.
@@ -71,7 +71,7 @@ func ExampleConfig_compiled() {
 		Memory:    1 << 30,          // of one process
 		Processes: 16,               // the compiler has some
 		Env:       []string{"OMP_NUM_THREADS=1", "LD_LIBRARY_PATH"},
-		Isolation: command.Strict,
+		Isolation: isolation.Strict,
 	})
 	if err != nil {
 		log.Fatal(err) // which names what is missing: the command, a folder, a mechanism
@@ -98,28 +98,4 @@ func ExampleConfig_scored() {
 	// Output:
 	// 42 true <nil>
 	// 0 false Run exited with status 3 <nil>
-}
-
-// A flag for the level of isolation.
-func ExampleIsolation() {
-	flags := flag.NewFlagSet("search", flag.ContinueOnError)
-	var level command.Isolation
-	flags.TextVar(&level, "isolation", command.BestEffort, "besteffort, strict or none")
-	fmt.Println(level, level == command.BestEffort)
-	err := flags.Parse([]string{"-isolation", "strict"})
-	fmt.Println(level, level == command.Strict, err)
-	// Output:
-	// besteffort true
-	// strict true <nil>
-}
-
-// A report is for people, and for programs that need a mechanism.
-func ExampleReport() {
-	e, err := command.NewEvaluator(command.Config{Args: []string{"sh", "{program}"}, Isolation: command.None, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(e.Isolation().Has("landlock"), e.Isolation().Has("process group"))
-	// Output:
-	// false true
 }

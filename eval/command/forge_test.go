@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/oldkernel"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
@@ -38,15 +39,15 @@ type forgery struct {
 	name, script string // a shell script; an honest candidate's follows it
 	score        string // the scorer, a shell script whose arguments are {run}, {build} and {program}; it finds 2
 	build        string // a shell script for Build; "" leaves the step out
-	only         []sandbox.Mechanism
+	only         []isolation.Mechanism
 	admitted     bool   // it goes through, as docs/security.md says
 	reason       string // with which the program is invalid; "" if it is scored
 }
 
 // What only these mechanisms stop, each of them by itself, is not tried where all are missing.
 var (
-	byFiles     = []sandbox.Mechanism{sandbox.MountNS, sandbox.Landlock}
-	byProcesses = []sandbox.Mechanism{sandbox.PIDNS, sandbox.Seccomp}
+	byFiles     = []isolation.Mechanism{sandbox.MountNS, sandbox.Landlock}
+	byProcesses = []isolation.Mechanism{sandbox.PIDNS, sandbox.Seccomp}
 )
 
 var forgeries = []forgery{
@@ -103,11 +104,11 @@ const honestScript = "\necho 2 > answer\n"
 func TestForgeries(t *testing.T) {
 	needPython(t)
 	if oldkernel.Inside(t) {
-		testForgeries(t, func(cfg Config) *Evaluator { return atLevel(t, cfg, BestEffort) })
+		testForgeries(t, func(cfg Config) *Evaluator { return atLevel(t, cfg, isolation.BestEffort) })
 		return
 	}
 	t.Run("strict", func(t *testing.T) {
-		testForgeries(t, func(cfg Config) *Evaluator { return atLevel(t, cfg, Strict) })
+		testForgeries(t, func(cfg Config) *Evaluator { return atLevel(t, cfg, isolation.Strict) })
 	})
 	t.Run("without landlock", func(t *testing.T) {
 		testForgeries(t, func(cfg Config) *Evaluator { return without(t, cfg, families["landlock"]) })
@@ -122,10 +123,10 @@ func TestForgeriesAtNone(t *testing.T) {
 		oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock) // which has temporary files of its own
 		return
 	}
-	testForgeries(t, func(cfg Config) *Evaluator { return atLevel(t, cfg, None) })
+	testForgeries(t, func(cfg Config) *Evaluator { return atLevel(t, cfg, isolation.None) })
 }
 
-func atLevel(t *testing.T, cfg Config, level Isolation) *Evaluator {
+func atLevel(t *testing.T, cfg Config, level isolation.Level) *Evaluator {
 	t.Helper()
 	cfg.Isolation, cfg.Logger = level, quiet
 	e, err := NewEvaluator(cfg)

@@ -15,15 +15,16 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/oldkernel"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
 // without returns an evaluator that runs shell scripts and does without some mechanisms.
-func without(t *testing.T, cfg Config, ms []sandbox.Mechanism) *Evaluator {
+func without(t *testing.T, cfg Config, ms []isolation.Mechanism) *Evaluator {
 	t.Helper()
 	cfg.Logger = quiet
-	rest := slices.DeleteFunc(sandbox.Mechanisms(), func(m sandbox.Mechanism) bool { return slices.Contains(ms, m) })
+	rest := slices.DeleteFunc(sandbox.Mechanisms(), func(m isolation.Mechanism) bool { return slices.Contains(ms, m) })
 	c, err := newCommand(cfg, rest)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ func without(t *testing.T, cfg Config, ms []sandbox.Mechanism) *Evaluator {
 }
 
 // families are what a kernel or its settings may withhold.
-var families = map[string][]sandbox.Mechanism{
+var families = map[string][]isolation.Mechanism{
 	"nothing":    nil,
 	"namespaces": {sandbox.UserNS, sandbox.PIDNS, sandbox.NetNS, sandbox.IPCNS, sandbox.MountNS},
 	"mounts":     {sandbox.MountNS},
@@ -48,7 +49,7 @@ var families = map[string][]sandbox.Mechanism{
 // perFamily runs f without each family of mechanisms. A process that is not root and lacks namespaces
 // closes itself for good, and could not have them with another evaluator: that one is tried in a process
 // of its own.
-func perFamily(t *testing.T, f func(t *testing.T, family string, ms []sandbox.Mechanism)) {
+func perFamily(t *testing.T, f func(t *testing.T, family string, ms []isolation.Mechanism)) {
 	for family, ms := range families {
 		t.Run("without "+family, func(t *testing.T) {
 			if family == "namespaces" && os.Geteuid() > 0 && !oldkernel.Inside(t) {
@@ -97,7 +98,7 @@ func TestHostile(t *testing.T) {
 		{"leaves a session", `setsid sh -c 'while :; do sleep 1; done' & sleep 0.1; echo no`, "^printed what is not JSON"},
 		{"takes the file away", `chmod 0 .; rm -rf * .; mkdir -m 0 x; mkdir -p y/z; chmod 0 y; echo no`, "^printed what is not JSON|No such file"},
 	}
-	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) {
+	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) {
 		e := without(t, shell, ms)
 		for _, h := range long {
 			if h.name == "fork bomb" && !e.Isolation().Has(sandbox.Processes) {
@@ -181,7 +182,7 @@ func TestAttacks(t *testing.T) {
 	cfg := shell
 	cfg.Timeout = 20 * time.Second
 	cfg.Args = []string{pythonPath, "-c", driver, "{program}"}
-	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) {
+	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) {
 		e := without(t, cfg, ms)
 		t.Run("network", func(t *testing.T) { testNetwork(t, e) })
 		t.Run("secrets", func(t *testing.T) {

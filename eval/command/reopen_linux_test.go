@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -30,11 +31,11 @@ func TestReopen(t *testing.T) {
 	t.Parallel()
 	cfg := shell
 	cfg.Args = []string{"sh", "-c", apart, "sh", "{program}"}
-	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) { testReopen(t, without(t, cfg, ms)) })
+	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) { testReopen(t, without(t, cfg, ms)) })
 	t.Run("strict", func(t *testing.T) {
 		t.Parallel()
 		strict := cfg
-		strict.Isolation, strict.Logger = Strict, quiet
+		strict.Isolation, strict.Logger = isolation.Strict, quiet
 		e, err := NewEvaluator(strict)
 		if err != nil {
 			t.Skip(err)
@@ -60,7 +61,7 @@ func TestMemory(t *testing.T) {
 	t.Parallel()
 	cfg := shell
 	cfg.Args = []string{"sh", "-c", `sh "$1" > candidate.out 2>&1; test -e opened && echo 2 || echo 1`, "sh", "{program}"}
-	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) {
+	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) {
 		e := without(t, cfg, ms)
 		if !e.Isolation().Has(sandbox.Landlock) && !e.Isolation().Has(sandbox.MountNS) {
 			t.Skip("nothing stops it, which docs/security.md says")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/oldkernel"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
@@ -40,7 +41,7 @@ func steps(t *testing.T) Config {
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	cfg := steps(t)
-	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) {
+	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) {
 		t.Parallel()
 		e := without(t, cfg, ms)
 		r, err := e.Evaluate(t.Context(), "# a comment\n42\n")
@@ -132,5 +133,5 @@ echo 2`)
 	}
 	oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock)
 	oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.UserNS)
-	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) { test(t, without(t, cfg, ms)) })
+	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) { test(t, without(t, cfg, ms)) })
 }

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/ptytest"
-	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
 // A candidate cannot read, and so take away, what the user types at a terminal, with either private
 // mounts or Landlock.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
-	perFamily(t, func(t *testing.T, family string, ms []sandbox.Mechanism) {
+	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) {
 		e := without(t, shell, ms)
 		name, terminal := ptytest.Open(t)
 		r, err := e.Evaluate(t.Context(), `for f in `+name+` /proc/[0-9]*/root`+name+` /dev/tty /dev/ptmx; do

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
@@ -98,7 +99,7 @@ func benchmark(b *testing.B, program, entry string) {
 	n := runtime.GOMAXPROCS(0)
 	for _, places := range []int{n, n + (n+1)/2} {
 		r := newTestRunner(b, Config{Workers: places})
-		bare := newTestRunner(b, Config{Workers: places, Isolation: None})
+		bare := newTestRunner(b, Config{Workers: places, Isolation: isolation.None})
 		methods = append(methods,
 			fresh(path, entry, places), pooled("pool", r, program, entry, places), pooled("uncontained", bare, program, entry, places),
 			floor(b, "floor", path, entry, places), floor(b, "fork", path, entry, places), floor(b, "inline", path, entry, places))

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -49,7 +50,7 @@ type EvaluatorConfig struct {
 type Evaluator struct {
 	pool   *pool
 	cfg    EvaluatorConfig
-	report Report
+	report isolation.Report
 	stages []string
 }
 
@@ -65,7 +66,7 @@ func NewEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig) (*Evalua
 }
 
 // newEvaluator uses no mechanisms but these.
-func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig, mechanisms []sandbox.Mechanism) (*Evaluator, error) {
+func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig, mechanisms []isolation.Mechanism) (*Evaluator, error) {
 	cfg, dir, err := cfg.filled(dir)
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func (o outcome) result() eval.Result {
 func (e *Evaluator) Stages() []string { return slices.Clone(e.stages) }
 
 // Isolation says which mechanisms of containment are in force.
-func (e *Evaluator) Isolation() Report { return e.report }
+func (e *Evaluator) Isolation() isolation.Report { return e.report }
 
 // Interpreter returns the path of the interpreter in use.
 func (e *Evaluator) Interpreter() string { return e.pool.kind.interpreter }

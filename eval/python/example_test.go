@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/eval/python"
 )
 
@@ -80,7 +81,7 @@ func ExampleFind() {
 // A limit that is reached is the program's fault, with a reason.
 func ExampleConfig() {
 	ctx := context.Background()
-	r, err := python.NewRunner(ctx, python.Config{Memory: 64 << 20, Isolation: python.BestEffort, Logger: slog.New(slog.DiscardHandler)})
+	r, err := python.NewRunner(ctx, python.Config{Memory: 64 << 20, Isolation: isolation.BestEffort, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -116,25 +117,4 @@ func ExampleEvaluatorConfig() {
 	fmt.Println(errors.Is(err, os.ErrNotExist))
 	// Output:
 	// true
-}
-
-// A report is for people, and for programs that need a mechanism.
-func ExampleReport() {
-	r, err := python.NewRunner(context.Background(), python.Config{Isolation: python.None, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer r.Close()
-	fmt.Println(r.Isolation().Has("landlock"), r.Isolation().Has("process group"))
-	// Output:
-	// false true
-}
-
-func ExampleIsolation() {
-	var level python.Isolation
-	fmt.Println(level.UnmarshalText([]byte("strict")), level)
-	fmt.Println(level.UnmarshalText([]byte("total")))
-	// Output:
-	// <nil> strict
-	// sandbox: isolation "total": want one of besteffort, strict, none
 }

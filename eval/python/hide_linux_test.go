@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/oldkernel"
-	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
 // peeking returns those of the files that it could read something of, by each of its names.
@@ -83,7 +83,7 @@ func TestHideErrors(t *testing.T) {
 	if _, err := NewRunner(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
-	cfg.Isolation = sandbox.None
+	cfg.Isolation = isolation.None
 	r, err := NewRunner(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

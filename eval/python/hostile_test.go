@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -44,7 +45,7 @@ var crashes = []hostile{
 	{"memory bomb in C", "import numpy as np\ndef run():\n  return np.ones(10 ** 10)", `^ran out of memory \(256 MiB allowed\)`, false},
 	{"fork bomb", "import os\ndef run():\n  while True: os.fork()", "^PermissionError: .*not permitted", false},
 	{"fork bomb by the shell", "import subprocess\ndef run():\n  subprocess.run(['sh', '-c', 'f() { f | f & }; f'], check=True)", "not permitted|BlockingIOError|unavailable", false},
-	{"fork bomb by the C library", "import ctypes\ndef run():\n  f = ctypes.CDLL(None, use_errno=True)\n  assert f.fork() == -1 and f.vfork() == -1\n  raise Exception('no fork')", "no fork", false},
+	{"fork bomb by the C library", "import ctypes\ndef run():\n  f = ctypes.CDLL(isolation.None, use_errno=True)\n  assert f.fork() == -1 and f.vfork() == -1\n  raise Exception('no fork')", "no fork", false},
 	{"thread bomb", "import threading, time\ndef run():\n  while True: threading.Thread(target=time.sleep, args=(99,), daemon=True).start()", "can't start new thread|ran out of memory", false},
 	{"recursion", "def run(): return run()", "RecursionError", false},
 	{"leaves at once", "import os\ndef run(): os._exit(0)", "^exited with status 0 before it returned$", false},
@@ -100,7 +101,7 @@ func points(out json.RawMessage) eval.Result {
 
 // families are what a kernel or its settings may withhold. Each attack must fail without any one of
 // them, but for what only seccomp stops.
-var families = map[string][]sandbox.Mechanism{
+var families = map[string][]isolation.Mechanism{
 	"nothing":    nil,
 	"namespaces": {sandbox.UserNS, sandbox.PIDNS, sandbox.NetNS, sandbox.IPCNS, sandbox.MountNS},
 	"mounts":     {sandbox.MountNS},
@@ -114,7 +115,7 @@ var onlySeccomp = []string{"connect", "namespace"}
 
 // A victim is a Runner, or an Evaluator with the evaluator inProcess.
 type victim interface {
-	Isolation() Report
+	Isolation() isolation.Report
 	run(ctx context.Context, program string) (json.RawMessage, error)
 	held() *pool
 }
@@ -153,7 +154,7 @@ func through(v victim, names []string) []string {
 }
 
 // without returns a Runner that does without some mechanisms.
-func without(t *testing.T, cfg Config, ms []sandbox.Mechanism) *Runner {
+func without(t *testing.T, cfg Config, ms []isolation.Mechanism) *Runner {
 	t.Helper()
 	needPython(t)
 	cfg.Logger, cfg.Interpreter = quiet, interpreterPath
@@ -161,7 +162,7 @@ func without(t *testing.T, cfg Config, ms []sandbox.Mechanism) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest := slices.DeleteFunc(sandbox.Mechanisms(), func(m sandbox.Mechanism) bool { return slices.Contains(ms, m) })
+	rest := slices.DeleteFunc(sandbox.Mechanisms(), func(m isolation.Mechanism) bool { return slices.Contains(ms, m) })
 	k, err := newKind(t.Context(), cfg, rest, 1, "")
 	if err != nil {
 		t.Fatal(err)
@@ -180,11 +181,11 @@ func without(t *testing.T, cfg Config, ms []sandbox.Mechanism) *Runner {
 }
 
 // evaluatorWithout returns an Evaluator on dir that does without some mechanisms.
-func evaluatorWithout(t *testing.T, dir string, cfg Config, ms []sandbox.Mechanism) *Evaluator {
+func evaluatorWithout(t *testing.T, dir string, cfg Config, ms []isolation.Mechanism) *Evaluator {
 	t.Helper()
 	needPython(t)
 	cfg.Logger, cfg.Interpreter = quiet, interpreterPath
-	rest := slices.DeleteFunc(sandbox.Mechanisms(), func(m sandbox.Mechanism) bool { return slices.Contains(ms, m) })
+	rest := slices.DeleteFunc(sandbox.Mechanisms(), func(m isolation.Mechanism) bool { return slices.Contains(ms, m) })
 	e, err := newEvaluator(t.Context(), dir, EvaluatorConfig{Config: cfg}, rest)
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +222,7 @@ func TestRunnerProcesses(t *testing.T) {
 	})
 	check(t, without(t, hostileConfig, families["seccomp"]), outliving)
 	bare := hostileConfig
-	bare.Isolation = None
+	bare.Isolation = isolation.None
 	check(t, without(t, bare, nil), outliving)
 }
 
@@ -337,7 +338,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-func testAttacks(t *testing.T, v victim, dir string, missing []sandbox.Mechanism) {
+func testAttacks(t *testing.T, v victim, dir string, missing []isolation.Mechanism) {
 	for _, m := range missing {
 		if v.Isolation().Has(m) {
 			t.Errorf("%s is in force", m)

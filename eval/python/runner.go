@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -21,13 +22,13 @@ import (
 type Runner struct {
 	pool   *pool
 	cfg    Config
-	report Report
+	report isolation.Report
 }
 
 var _ eval.Runner = (*Runner)(nil)
 
 // NewRunner starts a first interpreter, so that what is missing is known before anything is paid for:
-// an interpreter, a module, or under [Strict] a mechanism of containment.
+// an interpreter, a module, or under [isolation.Strict] a mechanism of containment.
 func NewRunner(ctx context.Context, cfg Config) (*Runner, error) {
 	cfg, err := cfg.filled(0)
 	if err != nil {
@@ -45,7 +46,7 @@ func NewRunner(ctx context.Context, cfg Config) (*Runner, error) {
 }
 
 // newKind finds an interpreter and says how it is to be started, with the mechanisms that may be used.
-func newKind(ctx context.Context, cfg Config, mechanisms []sandbox.Mechanism, stages int, folder string) (*kind, error) {
+func newKind(ctx context.Context, cfg Config, mechanisms []isolation.Mechanism, stages int, folder string) (*kind, error) {
 	q := query{Modules: cfg.Imports, Folder: folder}
 	if cfg.Imports == nil {
 		q.Wanted = optional // a folder's program may need what its evaluator does not
@@ -79,7 +80,7 @@ func newKind(ctx context.Context, cfg Config, mechanisms []sandbox.Mechanism, st
 }
 
 // open starts a pool of kind, checks that it is what was asked for, and says so.
-func open(ctx context.Context, cfg Config, k *kind) (*pool, Report, error) {
+func open(ctx context.Context, cfg Config, k *kind) (*pool, isolation.Report, error) {
 	p, h, err := newPool(ctx, k, cfg.Workers)
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +89,7 @@ func open(ctx context.Context, cfg Config, k *kind) (*pool, Report, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, p.close())
 	}
-	report.Announce(cfg.Logger, "python", cfg.Isolation)
+	sandbox.Announce(cfg.Logger, "python", cfg.Isolation, report)
 	return p, report, nil
 }
 
@@ -113,7 +114,7 @@ func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessag
 }
 
 // Isolation says which mechanisms of containment are in force.
-func (r *Runner) Isolation() Report { return r.report }
+func (r *Runner) Isolation() isolation.Report { return r.report }
 
 // Interpreter returns the path of the interpreter in use.
 func (r *Runner) Interpreter() string { return r.pool.kind.interpreter }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -111,7 +112,7 @@ func TestZygoteDiesTwice(t *testing.T) {
 // TestCannotFork has an interpreter that cannot fork, which is no candidate's fault.
 func TestCannotFork(t *testing.T) {
 	needPython(t)
-	cfg := Config{Workers: 1, Interpreter: interpreterPath, Logger: quiet, Isolation: None}
+	cfg := Config{Workers: 1, Interpreter: interpreterPath, Logger: quiet, Isolation: isolation.None}
 	r := newTestRunner(t, cfg)
 	r.pool.kind.code = bytes.Replace(r.pool.kind.code, []byte("pid = os.fork()"), []byte("raise OSError(11, 'too few')"), 1)
 	r.pool.kind.patience = 10 * time.Millisecond
@@ -247,7 +248,7 @@ func TestOutput(t *testing.T) {
 	if bad.Artifacts["stderr"] != "\ufffd\né\n" {
 		t.Errorf("stderr is %q", bad.Artifacts["stderr"])
 	}
-	if out, err := r.Run(t.Context(), "import os, sys\ndef run():\n  os.close(1)\n  os.close(2)\n  sys.stdout = None\n  return 1", "run"); err != nil || string(out) != "1" {
+	if out, err := r.Run(t.Context(), "import os, sys\ndef run():\n  os.close(1)\n  os.close(2)\n  sys.stdout = isolation.None\n  return 1", "run"); err != nil || string(out) != "1" {
 		t.Errorf("a candidate that closes its outputs got %s, %v", out, err)
 	}
 }
@@ -256,13 +257,13 @@ func TestIsolationLevels(t *testing.T) {
 	needPython(t)
 	var log bytes.Buffer
 	cfg := Config{Workers: 1, Interpreter: interpreterPath, Logger: slog.New(slog.NewTextHandler(&log, nil))}
-	cfg.Isolation = None
+	cfg.Isolation = isolation.None
 	r, err := NewRunner(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Isolation().InForce(); !slices.Equal(got, []sandbox.Mechanism{sandbox.Group, sandbox.Limits}) {
-		t.Errorf("with None, in force: %v", got)
+	if got := r.Isolation().InForce(); !slices.Equal(got, []isolation.Mechanism{sandbox.Group, sandbox.Limits}) {
+		t.Errorf("with isolation.None, in force: %v", got)
 	}
 	if out, err := r.Run(t.Context(), "import subprocess\ndef run(): return subprocess.run(['echo', 'hi'], capture_output=True, text=True).stdout", "run"); err != nil || string(out) != `"hi\n"` {
 		t.Errorf("with None: %s, %v", out, err)
@@ -273,7 +274,7 @@ func TestIsolationLevels(t *testing.T) {
 	if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "isolation=none") {
 		t.Errorf("logged %q", &log)
 	}
-	cfg.Isolation = Strict
+	cfg.Isolation = isolation.Strict
 	r, err = NewRunner(t.Context(), cfg)
 	if err == nil {
 		if missing := r.Isolation().Missing(); len(missing) > 0 {
@@ -288,12 +289,12 @@ func TestIsolationLevels(t *testing.T) {
 
 // TestStrict is an error at start where a mechanism is missing.
 func TestStrict(t *testing.T) {
-	plan, err := sandbox.NewPlan(Strict, sandbox.Mechanisms())
+	plan, err := sandbox.NewPlan(isolation.Strict, sandbox.Mechanisms())
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := &kind{plan: plan}
-	_, err = k.check(hello{Missing: map[sandbox.Mechanism]string{sandbox.Landlock: "turned off"}}, Strict)
+	_, err = k.check(hello{Missing: map[isolation.Mechanism]string{sandbox.Landlock: "turned off"}}, isolation.Strict)
 	if err == nil || !strings.Contains(err.Error(), "landlock (turned off)") {
 		t.Errorf("got %v", err)
 	}

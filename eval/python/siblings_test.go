@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -22,7 +23,7 @@ type sibling struct {
 	why  string
 	// only are the mechanisms of which one is enough and one is needed; where all are missing the attack
 	// may go through, and docs/security.md says so. None: it never may.
-	only []sandbox.Mechanism
+	only []isolation.Mechanism
 }
 
 var siblings = []sibling{
@@ -43,7 +44,7 @@ var siblings = []sibling{
 	{"threads", "threads count towards what a container or a user may have, and so to the next one's fork", nil},
 	{"parent", "files under /proc of the interpreter can be read and written by its user", nil},
 	{"limits", "limits, niceness and processors of the interpreter are handed to all its forks", nil},
-	{"ipc", "System V shared memory and keyrings belong to nobody who ends", []sandbox.Mechanism{sandbox.Seccomp}},
+	{"ipc", "System V shared memory and keyrings belong to nobody who ends", []isolation.Mechanism{sandbox.Seccomp}},
 	{"shm", "so do shared memory and semaphores with a name", nil},
 }
 
@@ -54,7 +55,7 @@ import os, sys, threading
 def run():
     import numpy as np
     with open("mine", "w") as f: f.write("x" * 100000)
-    t = threading.Thread(target=lambda: None)
+    t = threading.Thread(target=lambda: isolation.None)
     t.start()
     t.join()
     print("y" * 300000)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -67,9 +68,9 @@ type orders struct {
 
 // A hello is a zygote's answer to its orders.
 type hello struct {
-	Missing map[sandbox.Mechanism]string `json:"missing"`
-	Lacking map[string]string            `json:"lacking"` // modules, and why they cannot be imported
-	Failed  string                       `json:"failed"`  // why it cannot go on
+	Missing map[isolation.Mechanism]string `json:"missing"`
+	Lacking map[string]string              `json:"lacking"` // modules, and why they cannot be imported
+	Failed  string                         `json:"failed"`  // why it cannot go on
 }
 
 // A job is one candidate.

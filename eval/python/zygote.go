@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -197,12 +198,10 @@ type kind struct {
 }
 
 // check returns an error if what a zygote found is not enough.
-func (k *kind) check(h hello, level Isolation) (Report, error) {
+func (k *kind) check(h hello, level isolation.Level) (isolation.Report, error) {
 	r := k.plan.Report(k.plan.Orders(k.bounds, ""), h.Missing)
-	if level == Strict {
-		if err := r.Err(); err != nil {
-			return r, fmt.Errorf("python: %w", err)
-		}
+	if err := sandbox.Require(level, r); err != nil {
+		return r, fmt.Errorf("python: %w", err)
 	}
 	for _, m := range slices.Sorted(maps.Keys(h.Lacking)) {
 		if slices.Contains(k.required, m) || k.orders.Folder != "" && !slices.Contains(optional, m) {

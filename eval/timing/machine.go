@@ -9,33 +9,18 @@ import (
 	"runtime"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
-
-// Isolation says what is required of containment: [BestEffort], [Strict] or [None].
-type Isolation = sandbox.Isolation
-
-// The levels of isolation.
-const (
-	// BestEffort uses every mechanism that this machine has, and is the default. As in package command, it can make this
-	// process not dumpable. It needs seccomp, without which candidates could leave work to processes that are not timed.
-	BestEffort = sandbox.BestEffort
-	// Strict uses every mechanism, and is an error at start where one is missing.
-	Strict = sandbox.Strict
-	// None trusts candidates: they can do what this process's user can, and start processes that are not timed.
-	None = sandbox.None
-)
-
-// A Report says which mechanisms of containment are in force, and why others are not.
-type Report = sandbox.Report
 
 // MachineConfig says how a machine is used.
 type MachineConfig struct {
 	// Hide names files and folders that candidates must not read: credentials. They must be there. It is an error at
 	// start if neither private mounts nor Landlock can hide them. None hides nothing.
 	Hide []string
-	// Isolation is what is required of containment.
-	Isolation Isolation
+	// Isolation is how much containment is asked for. BestEffort and Strict need seccomp, without which candidates could
+	// leave work to processes that are not timed. At None candidates can start such processes.
+	Isolation isolation.Level
 	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are not;
 	// nil means [slog.Default].
 	Logger *slog.Logger
@@ -45,7 +30,7 @@ type MachineConfig struct {
 // Config.Cores says. Make one in a process: those of two Machines disturb each other. It is safe for concurrent use.
 type Machine struct {
 	plan   *sandbox.Plan
-	report Report
+	report isolation.Report
 	cpus   []int // that both sides may be kept to; the first ones are taken
 	limit  interface {
 		Around(eval.Evaluator) eval.Evaluator
@@ -68,13 +53,13 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 		return nil, fmt.Errorf("timing: %w", err)
 	}
 	m := &Machine{plan: plan, report: plan.ContainReport(), cpus: allowedCPUs()}
-	if err := m.report.Err(); err != nil && cfg.Isolation == Strict {
+	if err := sandbox.Require(cfg.Isolation, m.report); err != nil {
 		return nil, fmt.Errorf("timing: %w", err)
 	}
-	if cfg.Isolation != None && plan.Timed() == nil {
-		return nil, fmt.Errorf("timing: needs seccomp, or work done by other processes would not be timed: %s", m.report.Reasons())
+	if cfg.Isolation != isolation.None && plan.Timed() == nil {
+		return nil, fmt.Errorf("timing: needs seccomp, or work done by other processes would not be timed: %s", m.report)
 	}
-	m.report.Announce(cmp.Or(cfg.Logger, slog.Default()), "timing", cfg.Isolation, "cpus", m.cpus)
+	sandbox.Announce(cmp.Or(cfg.Logger, slog.Default()), "timing", cfg.Isolation, m.report, "cpus", m.cpus)
 	refuse := eval.Func(func(context.Context, string) (eval.Result, error) {
 		return eval.Result{}, errors.New("timing: nothing to time")
 	})
@@ -85,7 +70,7 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 }
 
 // Isolation says which mechanisms of containment are in force.
-func (m *Machine) Isolation() Report { return m.report }
+func (m *Machine) Isolation() isolation.Report { return m.report }
 
 // Evaluator returns what scores programs by their speed: the median, over pairs of calls with the same input, of the
 // baseline's time divided by the candidate's. It builds the baseline and calls it once, so that what is missing is

@@ -6,14 +6,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
 // Where neither namespaces nor Landlock keep candidates apart, the baseline's memory is out of reach all the same.
 func TestBaselineIsClosed(t *testing.T) {
 	m := machine(t)
-	left := slices.DeleteFunc(sandbox.Mechanisms(), func(m sandbox.Mechanism) bool { return m != sandbox.Seccomp })
-	plan, err := sandbox.NewCommandPlan(BestEffort, left)
+	left := slices.DeleteFunc(sandbox.Mechanisms(), func(m isolation.Mechanism) bool { return m != sandbox.Seccomp })
+	plan, err := sandbox.NewCommandPlan(isolation.BestEffort, left)
 	// The plan closed this process, and the next one needs it open.
 	if err == nil {
 		err = unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // exposed says what others can do if nothing closes a process's memory.
@@ -24,7 +26,7 @@ const exposed = "; without user namespaces candidates can then read the environm
 // If this process starts commands itself, Landlock is not enough. The thread that starts a command is confined
 // by the same rules, so the command may look at the thread, and through it at this process.
 func (p *Plan) close(commands bool) error {
-	if p.level == None || p.has(UserNS) {
+	if p.level == isolation.None || p.has(UserNS) {
 		return nil
 	}
 	open, err := p.reach(commands)
@@ -40,7 +42,7 @@ func (p *Plan) close(commands bool) error {
 	open, err = p.reach(commands)
 	if err == nil && open != "" {
 		err = fmt.Errorf("sandbox: a candidate could open %s, and so read this process's keys and memory, as user namespaces are missing (%s); "+
-			"allow them, run as root, or choose isolation %v, which runs candidates all the same", open, p.missing[UserNS], None)
+			"allow them, run as root, or choose isolation %v, which runs candidates all the same", open, p.missing[UserNS], isolation.None)
 	}
 	return err
 }

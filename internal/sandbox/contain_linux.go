@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // gate is what a command is started through: a shell waits for a line, by when its user and limits
@@ -79,7 +81,7 @@ func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, er
 // startConfined starts cmd on a thread that is confined, to have most processes besides a shell.
 func (p *Plan) startConfined(cmd *exec.Cmd, folders []string, most int) (*Process, error) {
 	switch {
-	case p.level == None:
+	case p.level == isolation.None:
 		return Start(cmd)
 	case p.has(PIDNS) || !p.has(Seccomp):
 		return p.startKept(cmd, most+1, 0, func() error { return p.confineThread(folders, 0) })

@@ -14,10 +14,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // families are what a kernel or its settings may withhold.
-var families = map[string][]Mechanism{
+var families = map[string][]isolation.Mechanism{
 	"nothing":    nil,
 	"namespaces": {UserNS, PIDNS, NetNS, IPCNS, MountNS},
 	"mounts":     {MountNS},
@@ -26,9 +28,9 @@ var families = map[string][]Mechanism{
 }
 
 // planWithout returns a plan for commands that does without some mechanisms.
-func planWithout(t *testing.T, ms []Mechanism) *Plan {
+func planWithout(t *testing.T, ms []isolation.Mechanism) *Plan {
 	t.Helper()
-	p, err := NewCommandPlan(BestEffort, slices.DeleteFunc(Mechanisms(), func(m Mechanism) bool { return slices.Contains(ms, m) }))
+	p, err := NewCommandPlan(isolation.BestEffort, slices.DeleteFunc(Mechanisms(), func(m isolation.Mechanism) bool { return slices.Contains(ms, m) }))
 	// Without user namespaces this process may have been closed, which would be in the way of having them
 	// with the next plan.
 	if err := errors.Join(err, unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)); err != nil {
@@ -37,7 +39,7 @@ func planWithout(t *testing.T, ms []Mechanism) *Plan {
 	return p
 }
 
-func planWith(t *testing.T, level Isolation, want []Mechanism) *Plan {
+func planWith(t *testing.T, level isolation.Level, want []isolation.Mechanism) *Plan {
 	t.Helper()
 	p, err := NewPlan(level, want)
 	if err != nil {
@@ -218,18 +220,18 @@ func TestPlanReports(t *testing.T) {
 			t.Errorf("%s is missing for reason %q", m.Mechanism, m.Missing)
 		}
 	}
-	none := planWith(t, None, Mechanisms())
-	if got := none.ContainReport().InForce(); !slices.Equal(got, []Mechanism{Group, Limits}) {
-		t.Errorf("with None, in force: %v", got)
+	none := planWith(t, isolation.None, Mechanisms())
+	if got := none.ContainReport().InForce(); !slices.Equal(got, []isolation.Mechanism{Group, Limits}) {
+		t.Errorf("with isolation.None, in force: %v", got)
 	}
 	if o := none.Orders(bounds, "/tmp"); o.Isolate || o.Landlock != nil || o.Filters != nil || o.OpenFiles != 77 || o.CPUSeconds != 3600 {
-		t.Errorf("with None, the orders are %+v", o)
+		t.Errorf("with isolation.None, the orders are %+v", o)
 	}
 	alone := bounds
 	alone.Processes = 0
-	all := planWith(t, BestEffort, Mechanisms())
+	all := planWith(t, isolation.BestEffort, Mechanisms())
 	o := all.Orders(alone, "/tmp")
-	if r := all.Report(o, map[Mechanism]string{MountNS: "a reason found out later"}); r.Has(MountNS) || !strings.Contains(r.String(), "private mounts (a reason found out later)") {
+	if r := all.Report(o, map[isolation.Mechanism]string{MountNS: "a reason found out later"}); r.Has(MountNS) || !strings.Contains(r.String(), "private mounts (a reason found out later)") {
 		t.Errorf("the report is %v", r)
 	}
 	if all.has(Seccomp) != (len(o.Alone) > 0) || all.has(Seccomp) != all.Report(o, nil).Has(Processes) {

@@ -10,11 +10,13 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // NewCommandPlan is [NewPlan] for what is started by Contain, private mounts included. Without user
 // namespaces it makes this process not dumpable also where there is Landlock, unless this is root.
-func NewCommandPlan(level Isolation, want []Mechanism) (*Plan, error) {
+func NewCommandPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
 	p, err := NewPlan(level, want)
 	if err == nil {
 		err = p.close(true)
@@ -78,7 +80,7 @@ func (s *script) enter(p *Plan, pid int) (close func(), err error) {
 		return uintptr(fd)
 	}
 	for _, ns := range []struct {
-		mechanism Mechanism
+		mechanism isolation.Mechanism
 		name      string
 		flag      uintptr
 	}{{UserNS, "ns/user", unix.CLONE_NEWUSER}, {PIDNS, "ns/pid", unix.CLONE_NEWPID}, {MountNS, "ns/mnt", unix.CLONE_NEWNS}} {

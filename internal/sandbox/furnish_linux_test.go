@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // planMounting returns a plan with private mounts that does without some mechanisms.
-func planMounting(t *testing.T, ms ...Mechanism) *Plan {
+func planMounting(t *testing.T, ms ...isolation.Mechanism) *Plan {
 	t.Helper()
 	p := planWithout(t, ms)
 	if !p.has(MountNS) {
@@ -24,7 +26,7 @@ func planMounting(t *testing.T, ms ...Mechanism) *Plan {
 // With private mounts a command sees its own processes only, and of the devices only those that swallow
 // or make bytes, which work.
 func TestFurnish(t *testing.T) {
-	for family, ms := range map[string][]Mechanism{"nothing": nil, "landlock": {Landlock}, "seccomp": {Seccomp}} {
+	for family, ms := range map[string][]isolation.Mechanism{"nothing": nil, "landlock": {Landlock}, "seccomp": {Seccomp}} {
 		t.Run("without "+family, func(t *testing.T) {
 			p := planMounting(t, ms...)
 			out, code := contained(t, p, `ls /proc | grep -c '^[0-9]'; ls /dev | tr '\n' ' '; ls /dev/fd/ | wc -l; ls -A /dev/shm`)

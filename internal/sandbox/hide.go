@@ -7,12 +7,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // Hiding returns a plan like p whose processes cannot read the files at paths, nor what is in the folders there.
 // A file is hidden by the names in paths: its other hard links and mounts have to be in paths too. Private mounts
 // put an empty file or folder in its place; without them Landlock allows reading everything but paths, and not
-// what others put beside a path later. On Linux it is an error if both are missing. [None] hides nothing, nor
+// what others put beside a path later. On Linux it is an error if both are missing. [isolation.None] hides nothing, nor
 // does another system.
 func (p *Plan) Hiding(paths []string) (*Plan, error) {
 	hidden, err := resolveHidden(paths)
@@ -23,14 +25,14 @@ func (p *Plan) Hiding(paths []string) (*Plan, error) {
 		return nil, fmt.Errorf("sandbox: nothing here keeps candidates from reading %s, which must be hidden: "+
 			"private mounts are missing (%s), and landlock (%s); run the search as a user who cannot read it, "+
 			"or choose isolation %v, which runs candidates all the same",
-			hidden[0], p.missing[MountNS], p.missing[Landlock], None)
+			hidden[0], p.missing[MountNS], p.missing[Landlock], isolation.None)
 	}
 	q := *p
 	q.hidden = append(slices.Clone(p.hidden), hidden...)
 	return &q, nil
 }
 
-// notWanted is the reason for the mechanisms that [None] does without.
+// notWanted is the reason for the mechanisms that [isolation.None] does without.
 const notWanted = "not wanted"
 
 // resolveHidden returns where paths lead. One that holds the folder for temporary files cannot be hidden, as

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // A keeper lets processes be made only as long as there are not too many. The kernel asks it, through a
@@ -100,7 +102,7 @@ func closeFD(fd int) {
 // StartZygote starts cmd, which confines itself by orders, with a keeper if nothing else will limit the
 // number of its processes.
 func (p *Plan) StartZygote(cmd *exec.Cmd, b Bounds) (*Process, error) {
-	if b.tasks() == 0 || p.level == None || p.bind(p.has(MountNS)) != byKeeper {
+	if b.tasks() == 0 || p.level == isolation.None || p.bind(p.has(MountNS)) != byKeeper {
 		return Start(cmd)
 	}
 	const own = 2 // the zygote, and the candidate's first process

@@ -8,12 +8,14 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // spaces are the namespaces, each with its flag; a user namespace lets a user without root have the
 // others.
 var spaces = []struct {
-	mechanism Mechanism
+	mechanism isolation.Mechanism
 	flag      uintptr
 }{
 	{UserNS, unix.CLONE_NEWUSER},
@@ -25,8 +27,8 @@ var spaces = []struct {
 
 // namespaces returns the flags of those among want that this process may make, and for the others
 // why it may not. It finds out by trying.
-func namespaces(want []Mechanism) (flags uintptr, missing map[Mechanism]string) {
-	missing = make(map[Mechanism]string)
+func namespaces(want []isolation.Mechanism) (flags uintptr, missing map[isolation.Mechanism]string) {
+	missing = make(map[isolation.Mechanism]string)
 	var all uintptr
 	for _, s := range spaces {
 		if contains(want, s.mechanism) {
@@ -86,7 +88,7 @@ func attr(flags uintptr) *syscall.SysProcAttr {
 }
 
 // why words the error of making a namespace for people.
-func why(m Mechanism, err error) string {
+func why(m isolation.Mechanism, err error) string {
 	hint := ""
 	switch {
 	case m == UserNS && readsZero("/proc/sys/user/max_user_namespaces"):
@@ -112,7 +114,7 @@ func reads(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-func contains(ms []Mechanism, m Mechanism) bool {
+func contains(ms []isolation.Mechanism, m isolation.Mechanism) bool {
 	for _, x := range ms {
 		if x == m {
 			return true

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/oldkernel"
 )
 
@@ -19,7 +20,7 @@ func TestClose(t *testing.T) {
 		oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock, oldkernel.UserNS)
 		return
 	}
-	p := planWith(t, BestEffort, Mechanisms())
+	p := planWith(t, isolation.BestEffort, Mechanisms())
 	dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +40,7 @@ func TestCannotClose(t *testing.T) {
 		oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock, oldkernel.UserNS, oldkernel.Dumpable)
 		return
 	}
-	for _, level := range []Isolation{BestEffort, Strict} {
+	for _, level := range []isolation.Level{isolation.BestEffort, isolation.Strict} {
 		_, err := NewPlan(level, Mechanisms())
 		if err == nil {
 			t.Errorf("%v: no error", level)
@@ -51,7 +52,7 @@ func TestCannotClose(t *testing.T) {
 			}
 		}
 	}
-	planWith(t, None, Mechanisms())
+	planWith(t, isolation.None, Mechanisms())
 }
 
 // Where something else closes this process, it stays as it was: a debugger can look at it, and others
@@ -60,8 +61,8 @@ func TestStaysDumpable(t *testing.T) {
 	root := unix.Geteuid() == 0
 	for _, c := range []struct {
 		why     string
-		plan    func(Isolation, []Mechanism) (*Plan, error)
-		without []Mechanism
+		plan    func(isolation.Level, []isolation.Mechanism) (*Plan, error)
+		without []isolation.Mechanism
 		stays   bool
 	}{
 		{"a user namespace closes it", NewCommandPlan, families["landlock"], true},
@@ -69,7 +70,7 @@ func TestStaysDumpable(t *testing.T) {
 		{"commands have their thread's domain, and for root fewer capabilities", NewCommandPlan, families["namespaces"], root},
 	} {
 		planWithout(t, nil) // which has it be dumpable
-		_, err := c.plan(BestEffort, slices.DeleteFunc(Mechanisms(), func(m Mechanism) bool { return slices.Contains(c.without, m) }))
+		_, err := c.plan(isolation.BestEffort, slices.DeleteFunc(Mechanisms(), func(m isolation.Mechanism) bool { return slices.Contains(c.without, m) }))
 		dumpable, get := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
 		if err := errors.Join(err, get); err != nil || (dumpable == 1) != c.stays {
 			t.Errorf("%s: dumpable %d, %v", c.why, dumpable, err)

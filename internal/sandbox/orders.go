@@ -3,6 +3,8 @@ package sandbox
 import (
 	"cmp"
 	"time"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // Bounds are the limits on what a contained process may use.
@@ -74,8 +76,8 @@ func (o *Orders) limits(b Bounds) {
 }
 
 // with returns the union of two sets of reasons; the first has precedence.
-func with(a, b map[Mechanism]string) map[Mechanism]string {
-	out := make(map[Mechanism]string, len(a)+len(b))
+func with(a, b map[isolation.Mechanism]string) map[isolation.Mechanism]string {
+	out := make(map[isolation.Mechanism]string, len(a)+len(b))
 	for m, why := range b {
 		out[m] = why
 	}

@@ -8,17 +8,19 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // A Plan is what this machine can do to contain a process, found out by trying.
 type Plan struct {
-	level     Isolation
-	want      []Mechanism
+	level     isolation.Level
+	want      []isolation.Mechanism
 	flags     uintptr
 	abi       int  // of Landlock; 0 if it is missing
 	asks      bool // a keeper can limit the number of processes
 	furnishes bool // Contain makes private mounts
-	missing   map[Mechanism]string
+	missing   map[isolation.Mechanism]string
 	hidden    []string // what cannot be read
 }
 
@@ -29,14 +31,14 @@ const leftOut = "left out"
 //
 // Where nothing else keeps contained processes from the memory and the environment of this one, it is
 // made not dumpable. If they can be read all the same, that is an error, unless level is None.
-func NewPlan(level Isolation, want []Mechanism) (*Plan, error) {
-	p := &Plan{level: level, want: want, missing: make(map[Mechanism]string)}
+func NewPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
+	p := &Plan{level: level, want: want, missing: make(map[isolation.Mechanism]string)}
 	for _, m := range Mechanisms() {
 		if !slices.Contains(want, m) {
 			p.missing[m] = leftOut
 		}
 	}
-	if level == None {
+	if level == isolation.None {
 		for _, m := range want {
 			if m != Group && m != Limits {
 				p.missing[m] = notWanted
@@ -77,12 +79,12 @@ func knowsSeccomp() bool {
 // starts it.
 func (p *Plan) Attr() *syscall.SysProcAttr { return attr(p.flags) }
 
-func (p *Plan) has(m Mechanism) bool { return p.missing[m] == "" }
+func (p *Plan) has(m isolation.Mechanism) bool { return p.missing[m] == "" }
 
 // Orders returns how a process with process id pid, started with Attr, is to confine itself.
 // guarded are processes that it must not signal.
 func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
-	o := Orders{Isolate: p.level != None, Scratch: scratch, Root: os.Geteuid() == 0,
+	o := Orders{Isolate: p.level != isolation.None, Scratch: scratch, Root: os.Geteuid() == 0,
 		UserNS: p.has(UserNS), PIDNS: p.has(PIDNS), MountNS: p.has(MountNS), Numbers: numbers}
 	o.limits(b)
 	if !o.Isolate {
@@ -146,7 +148,7 @@ func landlockOrders(abi int, hidden []string) *LandlockOrders {
 
 // Report says what is in force in a process that has carried out its orders, and found missing to be
 // missing.
-func (p *Plan) Report(o Orders, missing map[Mechanism]string) Report {
+func (p *Plan) Report(o Orders, missing map[isolation.Mechanism]string) isolation.Report {
 	all := with(p.missing, missing)
 	if all[Processes] == "" {
 		if why := processLimit(o, all, p.bind(p.has(MountNS)) == byKeeper); why != "" {
@@ -156,20 +158,20 @@ func (p *Plan) Report(o Orders, missing map[Mechanism]string) Report {
 			all[Processes] = why
 		}
 	}
-	return NewReport(p.want, all)
+	return newReport(p.want, all)
 }
 
 // ContainReport says what is in force in a process started by Contain.
-func (p *Plan) ContainReport() Report {
+func (p *Plan) ContainReport() isolation.Report {
 	missing := with(p.missing, nil)
-	if p.level != None && p.bind(true) == byWatch {
+	if p.level != isolation.None && p.bind(true) == byWatch {
 		missing[Processes] = "nothing binds beforehand here, so too many are only seen and ended"
 	}
-	return NewReport(p.want, missing)
+	return newReport(p.want, missing)
 }
 
 // processLimit says why nothing limits the number of processes; "" if something does.
-func processLimit(o Orders, missing map[Mechanism]string, asked bool) string {
+func processLimit(o Orders, missing map[isolation.Mechanism]string, asked bool) string {
 	switch {
 	case o.ProcLimit == 0 && missing[Seccomp] != "":
 		return "needs seccomp"

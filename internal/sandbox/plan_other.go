@@ -6,18 +6,20 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
 // A Plan is what this machine can do to contain a process: on this system, little.
 type Plan struct {
-	want    []Mechanism
-	missing map[Mechanism]string
+	want    []isolation.Mechanism
+	missing map[isolation.Mechanism]string
 	hidden  []string // which nothing here hides
 }
 
 // NewPlan says that of the wanted mechanisms only groups and limits are there.
-func NewPlan(level Isolation, want []Mechanism) (*Plan, error) {
-	p := &Plan{want: want, missing: make(map[Mechanism]string)}
+func NewPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
+	p := &Plan{want: want, missing: make(map[isolation.Mechanism]string)}
 	for _, m := range Mechanisms() {
 		if m != Group && m != Limits {
 			p.missing[m] = "not on " + runtime.GOOS
@@ -27,7 +29,9 @@ func NewPlan(level Isolation, want []Mechanism) (*Plan, error) {
 }
 
 // NewCommandPlan is [NewPlan] for what is started by Contain.
-func NewCommandPlan(level Isolation, want []Mechanism) (*Plan, error) { return NewPlan(level, want) }
+func NewCommandPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
+	return NewPlan(level, want)
+}
 
 // Attr returns how to start a process under the plan.
 func (p *Plan) Attr() *syscall.SysProcAttr { return attr() }
@@ -46,9 +50,9 @@ func (p *Plan) Timed() []byte { return nil }
 func (p *Plan) StartZygote(cmd *exec.Cmd, b Bounds) (*Process, error) { return Start(cmd) }
 
 // Report says what is in force.
-func (p *Plan) Report(o Orders, missing map[Mechanism]string) Report {
-	return NewReport(p.want, with(p.missing, missing))
+func (p *Plan) Report(o Orders, missing map[isolation.Mechanism]string) isolation.Report {
+	return newReport(p.want, with(p.missing, missing))
 }
 
 // ContainReport says what is in force in a process started by Contain.
-func (p *Plan) ContainReport() Report { return NewReport(p.want, p.missing) }
+func (p *Plan) ContainReport() isolation.Report { return newReport(p.want, p.missing) }

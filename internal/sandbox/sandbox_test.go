@@ -2,54 +2,29 @@ package sandbox
 
 import (
 	"bytes"
-	"encoding"
-	"flag"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
-var (
-	_ encoding.TextMarshaler   = Isolation(0)
-	_ encoding.TextUnmarshaler = (*Isolation)(nil)
-)
-
-func TestIsolation(t *testing.T) {
-	var level Isolation
-	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	flags.TextVar(&level, "isolation", BestEffort, "")
-	for _, want := range []Isolation{Strict, None, BestEffort} {
-		if err := flags.Parse([]string{"-isolation", want.String()}); err != nil || level != want {
-			t.Errorf("parsed %v, %v, want %v", level, err, want)
+func TestRequire(t *testing.T) {
+	some := newReport([]isolation.Mechanism{Group, Landlock}, map[isolation.Mechanism]string{Landlock: "turned off"})
+	if err := Require(isolation.Strict, some); err == nil || !strings.Contains(err.Error(), "isolation strict") ||
+		!strings.Contains(err.Error(), "lacks landlock (turned off)") {
+		t.Errorf("got %v", err)
+	}
+	for _, level := range []isolation.Level{isolation.BestEffort, isolation.None} {
+		if err := Require(level, some); err != nil {
+			t.Errorf("%v needs all: %v", level, err)
 		}
 	}
-	if err := level.UnmarshalText([]byte("total")); err == nil || !strings.Contains(err.Error(), "besteffort, strict, none") {
-		t.Errorf("got %v", err)
-	}
-	if Isolation(7).Check() == nil || Isolation(-1).String() != "Isolation(-1)" {
-		t.Error("a level that there is not passes")
-	}
-}
-
-func TestReport(t *testing.T) {
-	r := NewReport([]Mechanism{Group, Landlock, Seccomp}, map[Mechanism]string{Landlock: "turned off"})
-	if got := r.String(); got != "in force: process group, seccomp; missing: landlock (turned off)" {
-		t.Error(got)
-	}
-	if r.Has(Landlock) || !r.Has(Seccomp) || r.Has(PIDNS) {
-		t.Errorf("%v has the wrong ones", r)
-	}
-	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "landlock (turned off)") {
-		t.Errorf("got %v", err)
-	}
-	if got := r.Reasons(); got != "landlock (turned off)" {
-		t.Errorf("the reasons are %q", got)
-	}
-	if r := NewReport([]Mechanism{Group}, nil); r.Err() != nil || r.Reasons() != "" {
-		t.Errorf("nothing is missing, and got %v, %q", r.Err(), r.Reasons())
+	if err := Require(isolation.Strict, newReport([]isolation.Mechanism{Group}, nil)); err != nil {
+		t.Errorf("nothing is missing, and got %v", err)
 	}
 }
 
@@ -111,21 +86,21 @@ func TestRemove(t *testing.T) {
 
 // A user sees what is not in force, by name, and no line if everything is.
 func TestAnnounce(t *testing.T) {
-	some := NewReport(Mechanisms()[:3], map[Mechanism]string{Limits: "not here"})
-	all := NewReport(Mechanisms()[:3], nil)
+	some := newReport(Mechanisms()[:3], map[isolation.Mechanism]string{Limits: "not here"})
+	all := newReport(Mechanisms()[:3], nil)
 	for _, tt := range []struct {
 		reason string
-		report Report
-		level  Isolation
+		report isolation.Report
+		level  isolation.Level
 		want   string // the line's level; "" for none
 	}{
-		{"a mechanism is missing", some, BestEffort, "level=WARN"},
-		{"nothing was wanted", all, None, "level=INFO"},
-		{"everything is in force", all, BestEffort, ""},
-		{"everything is in force, as it must be", all, Strict, ""},
+		{"a mechanism is missing", some, isolation.BestEffort, "level=WARN"},
+		{"nothing was wanted", all, isolation.None, "level=INFO"},
+		{"everything is in force", all, isolation.BestEffort, ""},
+		{"everything is in force, as it must be", all, isolation.Strict, ""},
 	} {
 		var log bytes.Buffer
-		tt.report.Announce(slog.New(slog.NewTextHandler(&log, nil)), "python", tt.level)
+		Announce(slog.New(slog.NewTextHandler(&log, nil)), "python", tt.level, tt.report)
 		got := log.String()
 		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) || tt.want == "level=WARN" && !strings.Contains(got, `missing="resource limits (not here)"`) {
 			t.Errorf("%s: logged %q, want %q", tt.reason, got, tt.want)

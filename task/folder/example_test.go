@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/task"
 	"github.com/evoalloc/evoalloc/task/folder"
@@ -94,7 +95,7 @@ func ExampleEvaluation() {
 func ExampleLoad() {
 	ctx := context.Background()
 	t, err := folder.Load(ctx, "testdata/bins", folder.Config{
-		Python: python.Config{Isolation: python.Strict, Workers: 2},
+		Python: python.Config{Isolation: isolation.Strict, Workers: 2},
 	})
 	if err != nil {
 		fmt.Println(err) // which names what is missing

@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/evoalloc/evoalloc/eval/command"
+	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -20,8 +20,8 @@ type GoConfig struct {
 	// SyntaxOnly leaves the compiler's escape analysis out; false means that the go command is needed at start. Then what
 	// is allocated in a loop is guessed from the syntax.
 	SyntaxOnly bool
-	// Isolation is what is required of the compiler's containment.
-	Isolation command.Isolation
+	// Isolation is how much containment of the compiler is asked for.
+	Isolation isolation.Level
 	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are not;
 	// nil means [slog.Default].
 	Logger *slog.Logger
