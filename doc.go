@@ -2,7 +2,9 @@
 // where each model call goes: several searches run side by side, a bandit gives the next generation
 // to the one that deserves it, and every call is accounted for in FLOPs, tokens and money. It follows
 // "Compute Allocation in Evolutionary Search: From Depth–Breadth to Multi-Armed Bandits" (BaSE, arXiv
-// 2605.29268). A whole run, with a model that needs no network:
+// 2605.29268).
+//
+// A whole run, with a model that needs no network:
 //
 //	runner, err := js.New(js.Config{})
 //	cp, err := geometry.CirclePacking().Task(runner, "javascript")

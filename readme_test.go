@@ -26,7 +26,7 @@ func TestShownProgramsCompile(t *testing.T) {
 	}
 	var indented strings.Builder
 	_, rest, _ := strings.Cut(string(page), "// A whole run")
-	rest, _, _ = strings.Cut(rest, "// # ")
+	rest, _, _ = strings.Cut(rest, "// This package")
 	for line := range strings.Lines(rest) {
 		if code, ok := strings.CutPrefix(line, "//\t"); ok {
 			indented.WriteString(code)

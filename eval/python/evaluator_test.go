@@ -124,7 +124,7 @@ def evaluate(path): return eval(open(path).read())
 		{"nothing", "None", "evaluate returned a value of type NoneType, not a dict", 0},
 		{"a number", "0.5", "evaluate returned a value of type float, not a dict", 0},
 		{"an error without a score", "{'error': 'no'}", "no", 0},
-		{"an error that is none", "{'error': isolation.None, 'x': 2}", "", 2},
+		{"an error that is none", "{'error': None, 'x': 2}", "", 2},
 		{"an empty error", "{'error': '', 'x': 2}", "", 2},
 		{"a numeric error", "{'error': 0.0, 'x': 2}", "", 1},
 		{"a mean without the infinite", "{'x': 2, 'y': float('inf')}", "", 2},
@@ -370,11 +370,11 @@ func TestForgery(t *testing.T) {
 	const forger = `
 import gc, os, sys
 def run():
-    frame, nonce = sys._getframe(), isolation.None
+    frame, nonce = sys._getframe(), None
     while frame is not None:
         nonce = frame.f_locals.get("nonce", nonce)
         frame = frame.f_back
-    assert nonce is not isolation.None, "this test has to know better where to look"
+    assert nonce is not None, "this test has to know better where to look"
     for fd in range(256):
         try: os.write(fd, nonce + b'R{"score": 1e9, "reason": "", "metrics": {}, "artifacts": {}}')
         except OSError: pass

@@ -45,7 +45,7 @@ var crashes = []hostile{
 	{"memory bomb in C", "import numpy as np\ndef run():\n  return np.ones(10 ** 10)", `^ran out of memory \(256 MiB allowed\)`, false},
 	{"fork bomb", "import os\ndef run():\n  while True: os.fork()", "^PermissionError: .*not permitted", false},
 	{"fork bomb by the shell", "import subprocess\ndef run():\n  subprocess.run(['sh', '-c', 'f() { f | f & }; f'], check=True)", "not permitted|BlockingIOError|unavailable", false},
-	{"fork bomb by the C library", "import ctypes\ndef run():\n  f = ctypes.CDLL(isolation.None, use_errno=True)\n  assert f.fork() == -1 and f.vfork() == -1\n  raise Exception('no fork')", "no fork", false},
+	{"fork bomb by the C library", "import ctypes\ndef run():\n  f = ctypes.CDLL(None, use_errno=True)\n  assert f.fork() == -1 and f.vfork() == -1\n  raise Exception('no fork')", "no fork", false},
 	{"thread bomb", "import threading, time\ndef run():\n  while True: threading.Thread(target=time.sleep, args=(99,), daemon=True).start()", "can't start new thread|ran out of memory", false},
 	{"recursion", "def run(): return run()", "RecursionError", false},
 	{"leaves at once", "import os\ndef run(): os._exit(0)", "^exited with status 0 before it returned$", false},

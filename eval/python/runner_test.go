@@ -248,7 +248,7 @@ func TestOutput(t *testing.T) {
 	if bad.Artifacts["stderr"] != "\ufffd\né\n" {
 		t.Errorf("stderr is %q", bad.Artifacts["stderr"])
 	}
-	if out, err := r.Run(t.Context(), "import os, sys\ndef run():\n  os.close(1)\n  os.close(2)\n  sys.stdout = isolation.None\n  return 1", "run"); err != nil || string(out) != "1" {
+	if out, err := r.Run(t.Context(), "import os, sys\ndef run():\n  os.close(1)\n  os.close(2)\n  sys.stdout = None\n  return 1", "run"); err != nil || string(out) != "1" {
 		t.Errorf("a candidate that closes its outputs got %s, %v", out, err)
 	}
 }

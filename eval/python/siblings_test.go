@@ -55,7 +55,7 @@ import os, sys, threading
 def run():
     import numpy as np
     with open("mine", "w") as f: f.write("x" * 100000)
-    t = threading.Thread(target=lambda: isolation.None)
+    t = threading.Thread(target=lambda: None)
     t.start()
     t.join()
     print("y" * 300000)

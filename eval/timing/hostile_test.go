@@ -16,7 +16,7 @@ const gain = 1.3
 // honestly is put before each attack: work does what is asked for, no faster than the baseline.
 const honestly = `import ctypes, gc, mmap, os, signal, sys, threading, time
 import numpy as np
-libc = ctypes.CDLL(isolation.None, use_errno=True)
+libc = ctypes.CDLL(None, use_errno=True)
 ` + blocks + `
 work = f
 def f(x, out): pass
@@ -136,7 +136,7 @@ threading.Thread(target=behind, daemon=True).start()
 def f(x, out):
     global task
     task = x, out
-    libc.timer_settime(timer, 0, ctypes.byref(Spec((0, 0), (0, 1000000))), isolation.None)
+    libc.timer_settime(timer, 0, ctypes.byref(Spec((0, 0), (0, 1000000))), None)
     asked.release()
 `, ""},
 	{"wakes itself all the time", `
@@ -146,8 +146,8 @@ timer = ctypes.c_void_p()
 libc.timer_create(1, event, ctypes.byref(timer))
 class Spec(ctypes.Structure):
     _fields_ = [("every", ctypes.c_long * 2), ("first", ctypes.c_long * 2)]
-signal.signal(signal.SIGCONT, lambda *a: isolation.None)
-libc.timer_settime(timer, 0, ctypes.byref(Spec((0, 200000), (0, 200000))), isolation.None)
+signal.signal(signal.SIGCONT, lambda *a: None)
+libc.timer_settime(timer, 0, ctypes.byref(Spec((0, 200000), (0, 200000))), None)
 def spin():
     while True: pass
 threading.Thread(target=spin, daemon=True).start()
