@@ -140,7 +140,7 @@ func TestArchivesHoldWhatTheySay(t *testing.T) {
 
 // add adds m to one island or the other, or to an archive without islands.
 func add(a population.Archive, i int, m *population.Member) {
-	if p, ok := a.(population.Parted); ok {
+	if p, ok := a.(*population.Islands); ok {
 		p.AddTo(i%2, m)
 		return
 	}

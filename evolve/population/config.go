@@ -37,7 +37,8 @@ type Config struct {
 	Policy bandit.Policy
 	// Credit says what a choice was worth to Policy and to Islands; nil means [Improved].
 	Credit Credit
-	// Islands chooses the part of a [Parted] archive that breeds; nil means [bandit.Random].
+	// Islands chooses the part that breeds of an archive that has parts, such as [Islands]; nil means
+	// [bandit.Random].
 	Islands bandit.Policy
 	// Meta chooses the weights of operators, the selector and the like anew for each generation, by what came of them,
 	// such as [MetaBandit]. nil means that they stay as they are here.
@@ -100,7 +101,7 @@ func (c Config) withDefaults() Config {
 	if c.Credit == nil {
 		c.Credit = Improved
 	}
-	if _, ok := c.Archive.(Parted); ok && c.Islands == nil {
+	if _, ok := c.Archive.(partedArchive); ok && c.Islands == nil {
 		c.Islands = bandit.Random{}
 	}
 	return c
@@ -139,10 +140,11 @@ func (c Config) validate() error {
 }
 
 func (c Config) validateIslands() error {
-	parted, ok := c.Archive.(Parted)
+	parted, ok := c.Archive.(partedArchive)
 	switch {
 	case !ok && c.Islands != nil:
-		return fmt.Errorf("population: Config.Islands is set, and the archive %s has no parts: need a Parted one", nameOf(c.Archive))
+		return fmt.Errorf("population: Config.Islands is set, and the archive %s has no parts: need one with Parts and AddTo",
+			nameOf(c.Archive))
 	case ok && len(parted.Parts()) == 0:
 		return fmt.Errorf("population: the archive %s has no parts", nameOf(c.Archive))
 	}

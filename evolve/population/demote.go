@@ -65,7 +65,7 @@ func (p *Population) member(program string) *Member {
 
 // parts returns the parts of the archive, or the archive itself.
 func (p *Population) parts() []Archive {
-	if parted, ok := p.cfg.Archive.(Parted); ok {
+	if parted, ok := p.cfg.Archive.(partedArchive); ok {
 		return parted.Parts()
 	}
 	return []Archive{p.cfg.Archive}

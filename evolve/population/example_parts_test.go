@@ -173,8 +173,8 @@ func ExampleConfig_gepa() {
 }
 
 // An archive that says where its members stand: a page of the run then shows its cells.
-func ExamplePlaced() {
-	var a population.Placed = &population.Grid{Cell: func(c eval.Candidate) string { return fmt.Sprint(len(c.Program), " bytes") }}
+func ExampleGrid_Place() {
+	a := &population.Grid{Cell: func(c eval.Candidate) string { return fmt.Sprint(len(c.Program), " bytes") }}
 	short, long := member(0, "x", 1), member(1, "xyz", 1)
 	fmt.Println(a.Add(short), a.Add(long), a.Place(short), "and", a.Place(long))
 	// Output: true true 1 bytes and 3 bytes

@@ -11,12 +11,17 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // What was taken in after a child was briefed does not matter to it, whenever it is judged: otherwise the verdict would
 // depend on which call ends first.
 func TestGatesKnowWhatTheBriefKnew(t *testing.T) {
-	for _, gate := range []population.Taker{&population.Unseen{}, &population.Unlike{}, &population.Unlike{Like: same}} {
+	type taker interface {
+		population.Gate
+		Take(task.Task, *population.Member)
+	}
+	for _, gate := range []taker{&population.Unseen{}, &population.Unlike{}, &population.Unlike{Like: same}} {
 		gate.Take(script(), member(0, "return 0", 0))
 		gate.Take(script(), member(1, "return 1", 0))
 		for _, tt := range []struct {

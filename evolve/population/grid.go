@@ -41,7 +41,7 @@ type Grid struct {
 	}
 }
 
-var _ Placed = (*Grid)(nil)
+var _ placedArchive = (*Grid)(nil)
 
 func (g *Grid) validate() error {
 	switch {

@@ -25,7 +25,7 @@ type Islands struct {
 	added int
 }
 
-var _ Parted = (*Islands)(nil)
+var _ partedArchive = (*Islands)(nil)
 
 func (s *Islands) validate() error {
 	switch {

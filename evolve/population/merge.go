@@ -38,7 +38,7 @@ type merger struct {
 	program       string
 }
 
-var _ Able = (*Merge)(nil)
+var _ ableOperator = (*Merge)(nil)
 
 // Name returns Label, or "merge".
 func (o *Merge) Name() string { return cmp.Or(o.Label, "merge") }
@@ -82,7 +82,7 @@ func (o *Merge) merge(v *View, partner *Member) (m merger, ok bool) {
 	if partner.Better(v.Parent.Candidate) {
 		m.better, m.worse = partner, v.Parent
 	}
-	ancestor, ok := v.Ancestor(v.Parent, partner)
+	ancestor, ok := v.ancestor(v.Parent, partner)
 	if !ok {
 		return m, false
 	}

@@ -10,6 +10,15 @@ import (
 )
 
 // An Archive decides who stays. It is given the initial program first, valid or not, and then every valid child.
+//
+// An archive may have further methods:
+//
+//   - Parts() []Archive and AddTo(part int, m *Member) (kept bool), if it consists of parts that breed by themselves,
+//     as [Islands] does. The number of parts does not change. A child is added to the part of its parent.
+//   - Place(m *Member) string returns where m stands, or would stand if it had been kept; "" if that is not known. It
+//     is asked about each valid child that was offered, and the child's label "cell" in journals and events is what it
+//     returns.
+//   - Rerank() is called when scores of members have changed, as they do in a noisy search.
 type Archive interface {
 	// Add offers m, and reports whether it is kept. Others may leave for it.
 	Add(m *Member) (kept bool)
@@ -19,20 +28,22 @@ type Archive interface {
 	Members() []*Member
 }
 
-// A Parted archive consists of parts that breed by themselves. A child is added to the part of its parent.
-type Parted interface {
-	Archive
-	Parts() []Archive // their number does not change
-	AddTo(part int, m *Member) (kept bool)
-}
-
-// A Placed archive tells where its members stand. It is asked about each valid child that it was offered, and what it
-// returns is the child's label "cell" in journals and events.
-type Placed interface {
-	Archive
-	// Place returns where m stands, or would stand if it had been kept; "" if that is not known.
-	Place(m *Member) string
-}
+// The methods that an [Archive] may have beside its own.
+type (
+	partedArchive interface {
+		Archive
+		Parts() []Archive
+		AddTo(part int, m *Member) (kept bool)
+	}
+	placedArchive interface {
+		Archive
+		Place(m *Member) string
+	}
+	rerankedArchive interface {
+		Archive
+		Rerank()
+	}
+)
 
 // A Selector chooses a member: a parent, a partner, an inspiration.
 type Selector interface {
@@ -48,6 +59,16 @@ type SelectorFunc func(from []*Member, r *rand.Rand) *Member
 func (f SelectorFunc) Select(from []*Member, r *rand.Rand) *Member { return f(from, r) }
 
 // An Operator says how a child is made.
+//
+// An operator may have further methods:
+//
+//   - Able(v *View) bool reports whether it can make a child of v.Parent. It is for one that cannot always, because
+//     there may be nothing to repair, or nobody to cross with. The policy chooses among those that can.
+//   - Hint(v *View) string returns what is added to the instruction when another operator asks a model for a child,
+//     such as that numbers need not be chosen well because they are tuned afterwards; "" adds nothing. An operator
+//     that writes its own Brief.Messages shows no hint.
+//   - Follow(b Birth) tells it what became of its children, in the order in which they are taken in. It is called on
+//     the goroutine of the search, before the archive has the child.
 type Operator interface {
 	// Name stands in results: in [evolve.Child.Operator].
 	Name() string
@@ -56,14 +77,27 @@ type Operator interface {
 	Brief(v *View) evolve.Brief
 }
 
-// An Able operator cannot always make a child: there may be nothing to repair, or nobody to cross with. The policy
-// chooses among those that can.
-type Able interface {
-	Operator
-	Able(v *View) bool
-}
+// The methods that an [Operator] may have beside its own.
+type (
+	ableOperator interface {
+		Operator
+		Able(v *View) bool
+	}
+	hinter interface {
+		Operator
+		Hint(v *View) string
+	}
+	follower interface {
+		Operator
+		Follow(b Birth)
+	}
+)
 
 // A Gate judges a program before its evaluation is paid for.
+//
+// A gate may also have a method Take(t task.Task, m *Member). It is told of each program that was scored, valid or not,
+// in the order in which they are taken in, the initial one first. Take is called on the goroutine of the search, while
+// programs are judged on others.
 type Gate interface {
 	// Admit returns "" to admit program, and else why it is refused, which costs that child alone. An error ends the
 	// search. It is called on the goroutine of the child, while others are judged. So that the verdict does not depend
@@ -71,9 +105,8 @@ type Gate interface {
 	Admit(ctx context.Context, v *View, program string) (why string, err error)
 }
 
-// A Taker is a [Gate] that is told of each program that was scored, valid or not, in the order in which they are taken
-// in, the initial one first. It is called on the goroutine of the search, while programs are judged on others.
-type Taker interface {
+// A taker is a [Gate] that is told of each program that was scored.
+type taker interface {
 	Gate
 	Take(t task.Task, m *Member)
 }

@@ -54,7 +54,7 @@ type Population struct {
 	evolve.Breeder
 	cfg       Config
 	operators *chooser
-	islands   *chooser // nil unless the archive is Parted
+	islands   *chooser // nil unless the archive has parts
 	seeded    bool     // the archive was given the initial program
 	born      int      // children briefed
 	pending   map[int]*expected
@@ -107,7 +107,7 @@ func New(cfg Config) (*Population, error) {
 		p.cfg.Policy = tilted{cfg.Policy, &p.reign.now}
 	}
 	p.operators = newChooser("operator", p.cfg.Policy, len(cfg.Operators), cfg.Seed)
-	if parted, ok := cfg.Archive.(Parted); ok {
+	if parted, ok := cfg.Archive.(partedArchive); ok {
 		p.islands = newChooser("island", cfg.Islands, len(parted.Parts()), cfg.Seed)
 	}
 	return p, nil
@@ -259,7 +259,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	}
 	b = p.complete(b, v, o)
 	maps.Copy(x.labels, b.Labels)
-	if _, placed := v.Part.(Placed); placed || len(x.labels) > 0 { // a result keeps them
+	if _, placed := v.Part.(placedArchive); placed || len(x.labels) > 0 { // a result keeps them
 		b.Labels = x.labels
 	}
 	return b, nil
@@ -372,12 +372,12 @@ func (p *Population) keep(m *Member, x *expected) (kept bool, err error) {
 		return false, nil
 	}
 	err = p.ask(func() {
-		if parted, ok := p.cfg.Archive.(Parted); ok {
+		if parted, ok := p.cfg.Archive.(partedArchive); ok {
 			kept = parted.AddTo(x.island.arm, m)
 		} else {
 			kept = p.cfg.Archive.Add(m)
 		}
-		if a, ok := x.view.Part.(Placed); ok {
+		if a, ok := x.view.Part.(placedArchive); ok {
 			if cell := a.Place(m); cell != "" {
 				x.labels["cell"] = cell
 			}
@@ -393,7 +393,7 @@ const maxInvalid = 32
 func (p *Population) tell(m *Member) error {
 	p.taken++
 	for _, g := range p.cfg.Gates {
-		if t, ok := g.(Taker); ok {
+		if t, ok := g.(taker); ok {
 			if err := guard(named("Gate", g), func() { t.Take(p.cfg.Task, m) }); err != nil {
 				return err
 			}
@@ -415,7 +415,7 @@ func (p *Population) forget() {
 
 // drawIsland draws the part of the archive that breeds, if it has parts.
 func (p *Population) drawIsland(x *expected) (err error) {
-	parted, ok := p.cfg.Archive.(Parted)
+	parted, ok := p.cfg.Archive.(partedArchive)
 	if !ok {
 		return nil
 	}
@@ -470,7 +470,7 @@ func (p *Population) takeNotes(v *View) error {
 func (p *Population) able(v *View) (open []bool, err error) {
 	open = allOf(len(p.cfg.Operators))
 	for i, o := range p.cfg.Operators {
-		if a, ok := o.(Able); ok {
+		if a, ok := o.(ableOperator); ok {
 			if err := guard(named("Operator", o), func() { open[i] = a.Able(v) }); err != nil {
 				return nil, err
 			}

@@ -10,12 +10,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/noise"
 )
 
-// A Reranker is an archive that is told when scores of its members have changed. Those of this package are.
-type Reranker interface {
-	Archive
-	Rerank()
-}
-
 // maxRescore is the most members that may be scored again for each child.
 const maxRescore = 64
 
@@ -89,7 +83,7 @@ func (p *Population) lead() {
 // sampled gives the member with an ID, and its copies on other islands, the result of all of its samples.
 func (p *Population) sampled(id int, r eval.Result) {
 	parts := []Archive{p.cfg.Archive}
-	if parted, ok := p.cfg.Archive.(Parted); ok {
+	if parted, ok := p.cfg.Archive.(partedArchive); ok {
 		parts = parted.Parts()
 	}
 	for _, a := range parts {
@@ -103,7 +97,7 @@ func (p *Population) sampled(id int, r eval.Result) {
 
 // rerank tells an archive that scores have changed.
 func rerank(a Archive) {
-	if r, ok := a.(Reranker); ok {
+	if r, ok := a.(rerankedArchive); ok {
 		r.Rerank()
 	}
 }

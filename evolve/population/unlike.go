@@ -39,7 +39,7 @@ type Unlike struct {
 	first, n int
 }
 
-var _ Taker = (*Unlike)(nil)
+var _ taker = (*Unlike)(nil)
 
 func (u *Unlike) validate() error {
 	switch {

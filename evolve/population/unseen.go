@@ -28,7 +28,7 @@ type Unseen struct {
 // An arrival is when a program was taken in, and as which.
 type arrival struct{ at, id int }
 
-var _ Taker = (*Unseen)(nil)
+var _ taker = (*Unseen)(nil)
 
 func keyOf(program, language string) (key [16]byte) {
 	sum := sha256.Sum256([]byte(essence(program, language)))

@@ -83,9 +83,9 @@ func (v *View) Lookup(id int) (*Member, bool) {
 	return m, ok
 }
 
-// Ancestor returns the youngest common ancestor of two members that is not better than either, as far as ancestors are
+// ancestor returns the youngest common ancestor of two members that is not better than either, as far as ancestors are
 // remembered. A member is not its own ancestor here: the program that one was made from the other is in the other.
-func (v *View) Ancestor(a, b *Member) (ancestor *Member, found bool) {
+func (v *View) ancestor(a, b *Member) (ancestor *Member, found bool) {
 	return v.elders.ancestor(a, b)
 }
 

@@ -77,9 +77,14 @@ type usage struct {
 }
 
 var (
-	_ population.Able     = (*Tuner)(nil)
-	_ population.Hinter   = (*Tuner)(nil)
-	_ population.Follower = (*Tuner)(nil)
+	_ population.Operator = (*Tuner)(nil)
+
+	// what a population calls beside the methods of an Operator
+	_ interface {
+		Able(*population.View) bool
+		Hint(*population.View) string
+		Follow(population.Birth)
+	} = (*Tuner)(nil)
 )
 
 // HintText is what a model is told while a Tuner is among the operators.
