@@ -48,7 +48,7 @@ func TestJournalIsBounded(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	for _, c := range result.Arms[0].Generations[0].Children {
-		if n, m := len(c.Result.Metrics), len(c.Attempts[0].FinishReason); n != eval.MaxMetrics || m > llm.MaxFinishReason {
+		if n, m := len(c.Result.Metrics), len(c.Attempts[0].FinishReason); n != eval.MaxMetrics || m > 64 {
 			t.Errorf("child %d: %d metrics, a finish reason of %d bytes", c.Index, n, m)
 		}
 	}

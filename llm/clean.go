@@ -10,21 +10,21 @@ import (
 
 // The bounds of the words that [Reply.Clean] leaves of an attempt, in bytes.
 const (
-	MaxFinishReason = 64 // of FinishReason and Kind
-	MaxErr          = 2 << 10
+	maxFinishReason = 64 // of FinishReason and Kind
+	maxErr          = 2 << 10
 )
 
 // Clean returns r as a journal keeps it, so that what is recalled is what was acted on: text is UTF-8, with
 // U+FFFD for each byte that is not, and what endpoints say of an attempt is one line of bounded length that is
-// fit for a terminal: [MaxFinishReason] bytes of its finish reason and its kind, [MaxErr] of its error.
+// fit for a terminal: 64 bytes of its finish reason and its kind, 2 KiB of its error.
 func (r Reply) Clean() Reply {
 	r.Text, r.Reasoning = validText(r.Text), validText(r.Reasoning)
 	r.Attempts = slices.Clone(r.Attempts)
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
-		a.FinishReason = cut(printable.Line(a.FinishReason), MaxFinishReason)
-		a.Kind = cut(printable.Line(a.Kind), MaxFinishReason)
-		a.Err = cut(printable.Line(a.Err), MaxErr)
+		a.FinishReason = cut(printable.Line(a.FinishReason), maxFinishReason)
+		a.Kind = cut(printable.Line(a.Kind), maxFinishReason)
+		a.Err = cut(printable.Line(a.Err), maxErr)
 	}
 	return r
 }

@@ -8,8 +8,8 @@ import (
 
 // The defaults of a [Model], which are the BaSE paper's.
 const (
-	DefaultTemperature = 0.4
-	DefaultTopP        = 0.95
+	defaultTemperature = 0.4
+	defaultTopP        = 0.95
 	DefaultMaxTokens   = 16000
 	DefaultTimeout     = 900 * time.Second
 )
@@ -22,8 +22,8 @@ type Model struct {
 	// ActiveParams is the number of parameters that work on one token, TotalParams the number
 	// stored; they differ for a mixture of experts. TotalParams 0 means ActiveParams.
 	ActiveParams, TotalParams int64
-	Temperature               float64       // 0 means DefaultTemperature; for greedy decoding set Request.Temperature
-	TopP                      float64       // 0 means DefaultTopP
+	Temperature               float64       // 0 means 0.4; for greedy decoding set Request.Temperature
+	TopP                      float64       // 0 means 0.95
 	MaxTokens                 int           // 0 means DefaultMaxTokens
 	Timeout                   time.Duration // for one attempt; 0 means DefaultTimeout
 	Price                     *Price        // nil means not known, which a budget of money does not accept
@@ -33,8 +33,8 @@ type Model struct {
 func (m Model) WithDefaults() Model {
 	m.Name = cmp.Or(m.Name, m.Key)
 	m.TotalParams = cmp.Or(m.TotalParams, m.ActiveParams)
-	m.Temperature = cmp.Or(m.Temperature, DefaultTemperature)
-	m.TopP = cmp.Or(m.TopP, DefaultTopP)
+	m.Temperature = cmp.Or(m.Temperature, defaultTemperature)
+	m.TopP = cmp.Or(m.TopP, defaultTopP)
 	m.MaxTokens = cmp.Or(m.MaxTokens, DefaultMaxTokens)
 	m.Timeout = cmp.Or(m.Timeout, DefaultTimeout)
 	return m

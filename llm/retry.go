@@ -15,9 +15,9 @@ import (
 // The defaults of a [RetryConfig]. Two retries are the BaSE paper's.
 const (
 	DefaultRetries       = 2
-	DefaultRetryWait     = 500 * time.Millisecond
-	DefaultMaxWait       = time.Minute
-	DefaultMaxRetryAfter = 5 * time.Minute
+	defaultRetryWait     = 500 * time.Millisecond
+	defaultMaxWait       = time.Minute
+	defaultMaxRetryAfter = 5 * time.Minute
 )
 
 // A RetryConfig says how often and how soon [Retry] tries again. The zero value retries twice, timeouts and
@@ -41,18 +41,18 @@ type RetryConfig struct {
 	// that these have no limit of their own and count among Max; negative means none.
 	MaxStalls int
 	// Wait is the pause before the first retry without Jitter, if there is one (see above). 0 means
-	// DefaultRetryWait; negative means none.
+	// half a second; negative means none.
 	Wait time.Duration
 	// Factor multiplies Wait from one retry to the next. 0 means 2; 1 keeps all pauses alike. Below 1 is a
 	// mistake.
 	Factor float64
-	// MaxWait bounds Wait·Factorᵏ. 0 means DefaultMaxWait, or Wait if that is longer.
+	// MaxWait bounds Wait·Factorᵏ. 0 means a minute, or Wait if that is longer.
 	MaxWait time.Duration
 	// Jitter lengthens each pause that the server did not ask for by up to this share of it, at most 1, so that
 	// requests that failed together do not come back together. 0 means 1; negative means none.
 	Jitter float64
 	// MaxRetryAfter bounds what a server's Retry-After can ask for. 0 means
-	// DefaultMaxRetryAfter; negative means that Retry-After is not heeded.
+	// 5 minutes; negative means that Retry-After is not heeded.
 	MaxRetryAfter time.Duration
 }
 
@@ -64,11 +64,11 @@ func PaperRetry() RetryConfig {
 
 func (c RetryConfig) withDefaults() RetryConfig {
 	c.Max = cmp.Or(c.Max, DefaultRetries)
-	c.Wait = cmp.Or(c.Wait, DefaultRetryWait)
+	c.Wait = cmp.Or(c.Wait, defaultRetryWait)
 	c.Factor = cmp.Or(c.Factor, 2)
-	c.MaxWait = cmp.Or(c.MaxWait, max(DefaultMaxWait, c.Wait))
+	c.MaxWait = cmp.Or(c.MaxWait, max(defaultMaxWait, c.Wait))
 	c.Jitter = cmp.Or(c.Jitter, 1)
-	c.MaxRetryAfter = cmp.Or(c.MaxRetryAfter, DefaultMaxRetryAfter)
+	c.MaxRetryAfter = cmp.Or(c.MaxRetryAfter, defaultMaxRetryAfter)
 	return c
 }
 

@@ -26,8 +26,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// DefaultBroken is the share of replies that are broken on purpose by default.
-const DefaultBroken = 0.05
+// defaultBroken is the share of replies that are broken on purpose by default.
+const defaultBroken = 0.05
 
 // Nominal returns the model that a [Model] passes for where [Config] names none. Its parameters are
 // a made-up number, so that FLOPs are counted at all: they do not measure what the machine did.
@@ -41,7 +41,7 @@ type Config struct {
 	// timeout are those of the attempts. The zero value means [Nominal].
 	Model llm.Model
 	// Broken is the share of replies, up to 1, that hold no whole program: cut off, with a syntax
-	// error, without a block, all thinking. 0 means DefaultBroken; less than 0 means none.
+	// error, without a block, all thinking. 0 means 0.05; less than 0 means none.
 	Broken float64
 	// Latency is how long each reply takes; 0 means that it comes at once.
 	Latency time.Duration
@@ -82,7 +82,7 @@ func (c Config) withDefaults() Config {
 		c.Model = Nominal()
 	}
 	c.Model = c.Model.WithDefaults()
-	c.Broken = cmp.Or(c.Broken, DefaultBroken)
+	c.Broken = cmp.Or(c.Broken, defaultBroken)
 	return c
 }
 

@@ -135,7 +135,7 @@ func TestBrokenShare(t *testing.T) {
 		reason       string
 	}{
 		{-1, 0, "none"},
-		{0, DefaultBroken, "the default"},
+		{0, defaultBroken, "the default"},
 		{0.5, 0.5, "half"},
 		{1, 1, "all"},
 	}

@@ -24,7 +24,7 @@ func BenchmarkChunk(b *testing.B) {
 		read func() (text int, err error)
 	}{
 		{"own", func() (int, error) {
-			t := transcript{max: DefaultMaxBody}
+			t := transcript{max: defaultMaxBody}
 			w := newWatch(Stream{}.withDefaults(), func(error) {})
 			defer w.stop()
 			err := t.read(newEventReader(bytes.NewReader(body)), w)

@@ -77,9 +77,9 @@ const (
 	EnvKey  = "LLM_API_KEY"  // sent as a bearer token
 )
 
-// DefaultMaxBody bounds the body of a reply, in bytes: some hundred times what a model with a
+// defaultMaxBody bounds the body of a reply, in bytes: some hundred times what a model with a
 // window of 100,000 tokens can say.
-const DefaultMaxBody = 32 << 20
+const defaultMaxBody = 32 << 20
 
 // A Config says which endpoint to ask and how. It prints itself without the key.
 type Config struct {
@@ -101,7 +101,7 @@ type Config struct {
 	// Model.Timeout ends a call that hangs. false means that they are streamed.
 	Whole bool
 	// MaxBody bounds the body of a reply, in bytes; a longer one is a broken reply. Of a stream it
-	// bounds the text, and 128 times as much bounds all that comes. 0 means DefaultMaxBody.
+	// bounds the text, and 128 times as much bounds all that comes. 0 means 32 MiB.
 	MaxBody int64
 	// MaxCompletionTokens sends the cap as max_completion_tokens, which some newer endpoints
 	// want, instead of max_tokens, which every other understands.
@@ -141,7 +141,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	cfg.APIKey = strings.TrimSpace(cfg.APIKey)
 	cfg.Model = cfg.Model.WithDefaults()
-	cfg.MaxBody = cmp.Or(cfg.MaxBody, DefaultMaxBody)
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, defaultMaxBody)
 	cfg.Stream = cfg.Stream.withDefaults()
 	base, err := parseBase(cfg.BaseURL, c.baseFrom)
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 	DefaultFirstToken = 2 * time.Minute
 	DefaultSilence    = 30 * time.Second
 	DefaultMinRate    = 2 // tokens a second
-	DefaultWindow     = 30 * time.Second
+	defaultWindow     = 30 * time.Second
 )
 
 // A Stream says when an answer that is streamed has stalled. The zero value means the default limits.
@@ -35,7 +35,7 @@ type Stream struct {
 	// token: a stream is too slow as soon as fewer than MinRate·Window tokens, rounded up, came
 	// within the last Window. 0 means DefaultMinRate; negative means no limit.
 	MinRate float64
-	// Window is over what time MinRate is taken. 0 means DefaultWindow.
+	// Window is over what time MinRate is taken. 0 means 30 seconds.
 	Window time.Duration
 }
 
@@ -46,7 +46,7 @@ func (s Stream) withDefaults() Stream {
 	s.FirstToken = cmp.Or(s.FirstToken, DefaultFirstToken)
 	s.Silence = cmp.Or(s.Silence, DefaultSilence)
 	s.MinRate = cmp.Or(s.MinRate, DefaultMinRate)
-	s.Window = cmp.Or(s.Window, DefaultWindow)
+	s.Window = cmp.Or(s.Window, defaultWindow)
 	return s
 }
 

@@ -10,11 +10,11 @@ import (
 
 // The defaults of a [BreakerConfig].
 const (
-	DefaultWindow        = 10
-	DefaultMinAttempts   = 5
-	DefaultTripRate      = 0.5
-	DefaultQuarantine    = 5 * time.Second
-	DefaultMaxQuarantine = 2 * time.Minute
+	defaultWindow        = 10
+	defaultMinAttempts   = 5
+	defaultTripRate      = 0.5
+	defaultQuarantine    = 5 * time.Second
+	defaultMaxQuarantine = 2 * time.Minute
 )
 
 // A BreakerConfig says when a [Pool] takes an endpoint out, and for how long. The zero value takes
@@ -29,22 +29,22 @@ const (
 // clean slate; if not, the next quarantine is twice as long. Outcomes of calls that were sent before
 // a quarantine do not count after it.
 type BreakerConfig struct {
-	Window      int     // how many of the last attempts count; 0 means DefaultWindow
-	MinAttempts int     // fewer than these open nothing; 0 means DefaultMinAttempts, or Window if that is less
-	StallRate   float64 // the share of stalls that opens, in (0, 1]; 0 means DefaultTripRate
-	FailureRate float64 // the share of failures and stalls together, in (0, 1]; 0 means DefaultTripRate
+	Window      int     // how many of the last attempts count; 0 means 10
+	MinAttempts int     // fewer than these open nothing; 0 means 5, or Window if that is less
+	StallRate   float64 // the share of stalls that opens, in (0, 1]; 0 means 0.5
+	FailureRate float64 // the share of failures and stalls together, in (0, 1]; 0 means 0.5
 
-	Quarantine    time.Duration // the first; 0 means DefaultQuarantine
-	MaxQuarantine time.Duration // the longest; 0 means DefaultMaxQuarantine, or Quarantine if that is more
+	Quarantine    time.Duration // the first; 0 means 5 seconds
+	MaxQuarantine time.Duration // the longest; 0 means 2 minutes, or Quarantine if that is more
 }
 
 func (c BreakerConfig) withDefaults() BreakerConfig {
-	c.Window = cmp.Or(c.Window, DefaultWindow)
-	c.MinAttempts = cmp.Or(c.MinAttempts, min(DefaultMinAttempts, c.Window))
-	c.StallRate = cmp.Or(c.StallRate, DefaultTripRate)
-	c.FailureRate = cmp.Or(c.FailureRate, DefaultTripRate)
-	c.Quarantine = cmp.Or(c.Quarantine, DefaultQuarantine)
-	c.MaxQuarantine = cmp.Or(c.MaxQuarantine, max(DefaultMaxQuarantine, c.Quarantine))
+	c.Window = cmp.Or(c.Window, defaultWindow)
+	c.MinAttempts = cmp.Or(c.MinAttempts, min(defaultMinAttempts, c.Window))
+	c.StallRate = cmp.Or(c.StallRate, defaultTripRate)
+	c.FailureRate = cmp.Or(c.FailureRate, defaultTripRate)
+	c.Quarantine = cmp.Or(c.Quarantine, defaultQuarantine)
+	c.MaxQuarantine = cmp.Or(c.MaxQuarantine, max(defaultMaxQuarantine, c.Quarantine))
 	return c
 }
 

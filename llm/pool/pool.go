@@ -27,10 +27,10 @@ import (
 
 // The defaults of a [Config].
 const (
-	DefaultPlaces  = 16
-	DefaultFactor  = 1.25
-	DefaultSlack   = 0.5
-	DefaultMaxWait = 5 * time.Minute
+	defaultPlaces  = 16
+	defaultFactor  = 1.25
+	defaultSlack   = 0.5
+	defaultMaxWait = 5 * time.Minute
 )
 
 // An Endpoint is one of several that serve the same model.
@@ -49,22 +49,22 @@ type Config struct {
 	// Endpoints are the replicas, at least one.
 	Endpoints []Endpoint
 	// Places is how many calls an endpoint has in flight at most, unless the endpoint has a
-	// number of its own. 0 means DefaultPlaces.
+	// number of its own. 0 means 16.
 	Places int
 	// Affinity names what calls have in common that should meet at one endpoint. nil means all of
 	// their messages, which the children of one parent share.
 	Affinity func(llm.Request) string
 	// Factor is how far an endpoint may be loaded beyond the others before calls that belong to it
-	// go to the next, see [Pool]. At least 1; 0 means DefaultFactor.
+	// go to the next, see [Pool]. At least 1; 0 means 1.25.
 	Factor float64
 	// Slack is the share of its places up to which an endpoint is never too loaded, however idle the
-	// others are. At most 1; 0 means DefaultSlack, negative means none.
+	// others are. At most 1; 0 means 0.5, negative means none.
 	Slack float64
 	// Breaker says when an endpoint is taken out.
 	Breaker BreakerConfig
 	// Tries bounds how many endpoints one call is sent to. 0 means one more than there are.
 	Tries int
-	// MaxWait is how long a call waits while every endpoint is out. 0 means DefaultMaxWait; negative
+	// MaxWait is how long a call waits while every endpoint is out. 0 means 5 minutes; negative
 	// means not at all.
 	MaxWait time.Duration
 	// Recall cancels the calls in flight at an endpoint when it is taken out because it stalls, and
@@ -74,12 +74,12 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.Places = cmp.Or(c.Places, DefaultPlaces)
-	c.Factor = cmp.Or(c.Factor, DefaultFactor)
-	c.Slack = cmp.Or(c.Slack, DefaultSlack)
+	c.Places = cmp.Or(c.Places, defaultPlaces)
+	c.Factor = cmp.Or(c.Factor, defaultFactor)
+	c.Slack = cmp.Or(c.Slack, defaultSlack)
 	c.Breaker = c.Breaker.withDefaults()
 	c.Tries = cmp.Or(c.Tries, len(c.Endpoints)+1)
-	c.MaxWait = cmp.Or(c.MaxWait, DefaultMaxWait)
+	c.MaxWait = cmp.Or(c.MaxWait, defaultMaxWait)
 	return c
 }
 

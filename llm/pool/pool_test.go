@@ -20,6 +20,9 @@ import (
 	"github.com/evoalloc/evoalloc/llm/pool"
 )
 
+// firstQuarantine is how long an endpoint is out first, by default.
+const firstQuarantine = 5 * time.Second
+
 // replica is an endpoint that takes a second a call, unless it is told otherwise, and counts.
 type replica struct {
 	mu        sync.Mutex
@@ -338,7 +341,7 @@ func TestPoolAllGoneFailsAtOnce(t *testing.T) {
 		if replicas[0].calls()+replicas[1].calls() != before {
 			t.Error("a later call knocked again before a probe was due")
 		}
-		time.Sleep(pool.DefaultQuarantine)
+		time.Sleep(firstQuarantine)
 		replicas[1].become(nil)
 		if _, err := p.Generate(t.Context(), say("x", 2)); err != nil {
 			t.Errorf("once one is back: %v", err)
@@ -435,8 +438,8 @@ func TestPoolAllOutWaitsForTheProbe(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if took := time.Since(out); took < pool.DefaultQuarantine-3*time.Second || took > pool.DefaultQuarantine+3*time.Second {
-			t.Errorf("all were served %v after the last went out, want soon after the quarantine of %v", took, pool.DefaultQuarantine)
+		if took := time.Since(out); took < firstQuarantine-3*time.Second || took > firstQuarantine+3*time.Second {
+			t.Errorf("all were served %v after the last went out, want soon after the quarantine of %v", took, firstQuarantine)
 		}
 	})
 }
@@ -484,7 +487,7 @@ func TestPoolProbeGivenUp(t *testing.T) {
 		p := newPool(t, pool.Config{Tries: 1, Breaker: pool.BreakerConfig{Window: 1}}, a)
 		p.Generate(t.Context(), say("x", 1))
 		a.become(nil)
-		time.Sleep(pool.DefaultQuarantine)
+		time.Sleep(firstQuarantine)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		start := time.Now()

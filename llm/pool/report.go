@@ -15,7 +15,7 @@ type Report struct {
 	Endpoints []EndpointReport `json:"endpoints"` // in the order of the configuration
 	Waiting   int              `json:"waiting"`   // calls that have no place now
 	Requeued  int              `json:"requeued"`  // times that a call was sent on to another endpoint
-	Events    []Event          `json:"events"`    // the last ones, oldest first, at most MaxEvents
+	Events    []Event          `json:"events"`    // the last ones, oldest first, at most 256
 }
 
 // An EndpointReport counts what one endpoint did. Rates are 0 where nothing was counted yet. Attempts in
@@ -66,8 +66,8 @@ func (e Event) String() string {
 	return s
 }
 
-// MaxEvents is how many events a [Report] goes back.
-const MaxEvents = 256
+// maxEvents is how many events a [Report] goes back.
+const maxEvents = 256
 
 // endpointStats is what an EndpointReport sums up.
 type endpointStats struct {
@@ -95,7 +95,7 @@ func (s *endpointStats) add(attempts []llm.Attempt) {
 
 // event remembers a change.
 func (p *Pool) event(now time.Time, e *endpoint, what string, why error) {
-	if len(p.events) == MaxEvents {
+	if len(p.events) == maxEvents {
 		p.events = append(p.events[:0], p.events[1:]...)
 	}
 	ev := Event{At: now, Endpoint: e.name, Event: what}
