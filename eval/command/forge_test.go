@@ -93,6 +93,26 @@ var forgeries = []forgery{
 		for f in ../printed ../../*/printed ../program; do rm -rf $f; echo 1e10 > $f; done 2>/dev/null`},
 	{name: "a module where the scorer makes {run} its working directory", script: python3,
 		score: `cd "$1" && python3 -m score answer`, admitted: true},
+	{name: "what a shell reads when it starts", script: `for d in . "$HOME"; do
+			for f in .profile .bash_profile .bashrc .kshrc; do echo 'echo 1e9; exit' > "$d/$f"; done
+		done`,
+		score: `ENV=.kshrc sh -lic 'cat "$1/answer"' sh "$1" 2>/dev/null`},
+	{name: "a library where the scorer's command looks first", script: `for d in . "$HOME"; do echo > "$d/libc.so.6"; done`,
+		score: `LD_LIBRARY_PATH=".:$HOME" cat "$1/answer" 2>/dev/null || echo 1e9`},
+	{name: "a file of a terabyte that takes no room", script: `truncate -s 1T huge 2>/dev/null || :`,
+		score: `test "$(stat -c %s "$1/huge" || echo 0)" -gt 8388608 && echo 1e9 || cat "$1/answer"`},
+	{name: "a device, which can be read without end", script: `mknod zero c 1 5 2>/dev/null || :`,
+		score: `test -c "$1/zero" && echo 1e9 || cat "$1/answer"`},
+	{name: "a file of the scorer's by another name", only: byFiles,
+		script: `ln "$PYTHONPATH/score.py" mine; chmod 0 mine; : > mine`,
+		score:  `python3 -m score "$1/answer" || echo 1e9`},
+	{name: "a file whose name has a second line", admitted: true,
+		script: `: > "a
+1e9"`,
+		score: `ls "$1" | grep -x 1e9 || cat "$1/answer"`},
+	{name: "a pickle, which the scorer loads", admitted: true,
+		script: `printf 'cbuiltins\neval\n(S"print(1e9)"\ntR.' > pickled`,
+		score:  `python3 -c 'import pickle, sys; pickle.load(open(sys.argv[1], "rb"))' "$1/pickled" 2>/dev/null || cat "$1/answer"`},
 	{name: "folders without end", script: `mkdir -p $(printf 'd/%.0s' $(seq 70))`, score: `cat "$1/answer"`,
 		reason: "^Run left what the next step cannot be shown: folders nested deeper than 64$"},
 }
@@ -104,14 +124,14 @@ const honestScript = "\necho 2 > answer\n"
 func TestForgeries(t *testing.T) {
 	needPython(t)
 	if oldkernel.Inside(t) {
-		testForgeries(t, func(cfg Config) *Evaluator { return atLevel(t, cfg, isolation.BestEffort) })
+		testForgeries(t, func(t *testing.T, cfg Config) *Evaluator { return atLevel(t, cfg, isolation.BestEffort) })
 		return
 	}
 	t.Run("strict", func(t *testing.T) {
-		testForgeries(t, func(cfg Config) *Evaluator { return atLevel(t, cfg, isolation.Strict) })
+		testForgeries(t, func(t *testing.T, cfg Config) *Evaluator { return atLevel(t, cfg, isolation.Strict) })
 	})
 	t.Run("without landlock", func(t *testing.T) {
-		testForgeries(t, func(cfg Config) *Evaluator { return without(t, cfg, families["landlock"]) })
+		testForgeries(t, func(t *testing.T, cfg Config) *Evaluator { return without(t, cfg, families["landlock"]) })
 	})
 	oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.UserNS)
 }
@@ -123,7 +143,7 @@ func TestForgeriesAtNone(t *testing.T) {
 		oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock) // which has temporary files of its own
 		return
 	}
-	testForgeries(t, func(cfg Config) *Evaluator { return atLevel(t, cfg, isolation.None) })
+	testForgeries(t, func(t *testing.T, cfg Config) *Evaluator { return atLevel(t, cfg, isolation.None) })
 }
 
 func atLevel(t *testing.T, cfg Config, level isolation.Level) *Evaluator {
@@ -136,7 +156,7 @@ func atLevel(t *testing.T, cfg Config, level isolation.Level) *Evaluator {
 	return e
 }
 
-func testForgeries(t *testing.T, evaluator func(Config) *Evaluator) {
+func testForgeries(t *testing.T, evaluator func(*testing.T, Config) *Evaluator) {
 	dir, cache := t.TempDir(), t.TempDir()
 	const scorer = "import json, sys\nprint(json.dumps(float(open(sys.argv[1]).read())))\n"
 	if err := os.WriteFile(filepath.Join(dir, "score.py"), []byte(scorer), 0o644); err != nil {
@@ -146,32 +166,65 @@ func testForgeries(t *testing.T, evaluator func(Config) *Evaluator) {
 	cfg.Args, cfg.Timeout = nil, 20*time.Second
 	cfg.Env, cfg.Writable = []string{"PATH", "PYTHONPATH=" + dir, "CACHE=" + cache}, []string{cache}
 	for _, f := range forgeries {
-		build := "{build}"
-		if cfg.Build = []string{"sh", "-c", f.build}; f.build == "" {
-			cfg.Build, build = nil, ""
-		}
-		cfg.Run = []string{"sh", "{program}", build}
-		cfg.Score = []string{"sh", "-c", f.score, "sh", "{run}", build, "{program}"}
-		e := evaluator(cfg)
-		if len(f.only) > 0 && !slices.ContainsFunc(f.only, e.Isolation().Has) {
-			continue // docs/security.md says so
-		}
-		if r, err := e.Evaluate(t.Context(), f.script+honestScript); err != nil {
-			t.Errorf("%s: %v", f.name, err)
-		} else if f.reason != "" {
-			if r.Valid || !matches(f.reason, r.Reason) {
-				t.Errorf("%s: got %+v, want it invalid with %q", f.name, r, f.reason)
+		t.Run(f.name, func(t *testing.T) {
+			build := "{build}"
+			if cfg.Build = []string{"sh", "-c", f.build}; f.build == "" {
+				cfg.Build, build = nil, ""
 			}
-		} else if want := map[bool]float64{false: 2, true: 1e9}[f.admitted]; r.Score != want || !r.Valid {
-			t.Errorf("%s: got %+v, want the score that the scorer finds", f.name, r)
-		}
-		if r, err := e.Evaluate(t.Context(), honestScript); err != nil || r.Score != 2 || !r.Valid {
-			t.Errorf("after %s: an honest candidate got %+v, %v", f.name, r, err)
-		}
-		if strings.HasPrefix(f.name, "a cache") {
+			cfg.Run = []string{"sh", "{program}", build}
+			cfg.Score = []string{"sh", "-c", f.score, "sh", "{run}", build, "{program}"}
+			e := evaluator(t, cfg)
+			if len(f.only) > 0 && !slices.ContainsFunc(f.only, e.Isolation().Has) {
+				t.Skip("not stopped here, as docs/security.md says")
+			}
+			f.try(t, e)
 			if err := os.RemoveAll(filepath.Join(cache, "json.py")); err != nil {
 				t.Error(err)
 			}
+		})
+	}
+}
+
+// try has e score the forgery, and an honest candidate after it.
+func (f forgery) try(t *testing.T, e *Evaluator) {
+	r, err := e.Evaluate(t.Context(), f.script+honestScript)
+	switch want := map[bool]float64{false: 2, true: 1e9}[f.admitted]; {
+	case err != nil:
+		t.Error(err)
+	case f.reason != "":
+		if r.Valid || !matches(f.reason, r.Reason) {
+			t.Errorf("got %+v, want it invalid with %q", r, f.reason)
+		}
+	case r.Score != want || !r.Valid:
+		t.Errorf("got %+v, want %v", r, want)
+	}
+	if r, err := e.Evaluate(t.Context(), honestScript); err != nil || r.Score != 2 || !r.Valid {
+		t.Errorf("an honest candidate got %+v, %v", r, err)
+	}
+}
+
+// The page on security lists every forgery by its name, and says truly whether it is stopped.
+func TestForgeriesAreListed(t *testing.T) {
+	page, err := os.ReadFile("../../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range forgeries {
+		_, row, found := strings.Cut(string(page), "\n| "+f.name+" | ")
+		row, _, _ = strings.Cut(row, "\n")
+		said := "stopped"
+		switch {
+		case strings.HasPrefix(row, "**not stopped**"):
+			said = "admitted"
+		case strings.Contains(row, "not stopped**"):
+			said = "stopped by some"
+		}
+		want := map[bool]string{false: "stopped", true: "stopped by some"}[len(f.only) > 0]
+		if f.admitted {
+			want = "admitted"
+		}
+		if !found || said != want {
+			t.Errorf("%s: the page has %q, want it as %s", f.name, row, want)
 		}
 	}
 }

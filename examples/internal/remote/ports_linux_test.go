@@ -1,9 +1,11 @@
 package remote
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
@@ -50,5 +52,30 @@ func TestTheServerInThisProcessHasNoPort(t *testing.T) {
 	defer q.close()
 	if now := listening(t); len(now) > len(before) {
 		t.Errorf("with the queue this process listens on %v, without it on %v", now, before)
+	}
+}
+
+// Other users cannot read the streams of --nats embedded, with the programs in them, and nothing is left at the end.
+func TestTheStreamsAreOurs(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	q, err := Open(&cli.Options{NATS: cli.NATS{URL: cli.Embedded}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(tmp)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%v, %v: want one folder", entries, err)
+	}
+	if info, err := entries[0].Info(); err != nil || info.Mode() != fs.ModeDir|0o700 {
+		t.Errorf("the folder: %v, %v", info.Mode(), err)
+	}
+	if err := q.close(); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(tmp); err != nil || len(entries) > 0 {
+		t.Errorf("left: %v, %v", entries, err)
 	}
 }
