@@ -1,5 +1,7 @@
 // Package journal makes a run durable. A journal is an append-only file of JSON lines that holds every reply
 // that was paid for, every evaluation and every decision, each before anything acts on it.
+// The package knows no budget, no arm and no policy.
+// docs/journal.md describes the file.
 //
 // Open a journal and give it to evolve.Run in Config.Journal. That is all the wiring there is. The same
 // program run again with the same journal goes on where it was killed: what was paid for comes from the
@@ -9,20 +11,6 @@
 //	j, err := journal.Open("run.journal", journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "cp"}})
 //	defer j.Close()
 //	result, err := evolve.Run(ctx, evolve.Config{..., Journal: j})
-//
-// # Two kinds of records
-//
-// Effects are answers from outside: replies and evaluations. Each has an identity, which is a [Key] of what was
-// asked and the number of times that the same was asked before. Effects are found by identity and not by
-// place, because answers come in any order.
-//
-// Decisions are what the run did with them: which arm was drawn, which reward was reported. They stand in
-// the order in which they were made, and replay has to make the same ones in that order.
-//
-// A snapshot of the run's state is the design that was rejected: everyone who writes a policy or an arm would
-// have to save and restore it.
-//
-// The package knows no budget, no arm and no policy. docs/journal.md describes the file.
 package journal
 
 import (

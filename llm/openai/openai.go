@@ -23,32 +23,7 @@
 // asked before each. An endpoint that answers in one piece though a stream was asked for is understood
 // too. Config.Whole turns streaming off.
 //
-// # What becomes of an attempt
-//
-// An attempt that has no answer within Model.Timeout ends as [llm.Timeout], and one whose context ends as
-// [llm.Canceled]. Either way the connection is closed (HTTP/2: the stream is reset), which is how servers
-// learn that nobody reads any more and stop generating. A request that certainly never went out, because no
-// connection came about, is marked Unsent and costs nothing; if it was canceled by then, it makes no attempt.
-//
-// A body that comes without a usable answer is a failure of kind [llm.KindBrokenReply], even under status
-// 200. Such are a body without choices or content, malformed or wrong-typed JSON, an HTML page, empty
-// content whose finish reason is anything but "stop", and a stream without a finish reason or with an error
-// in it. A stream whose finish reason came is an answer, whatever becomes of the connection after that. Text
-// cut by the token cap (finish reason "length") is an answer, and so is an empty one that the model ended
-// itself: whether they hold a program is the caller's to say.
-//
-// # Usage
-//
-// Usage is recorded as the server reports it, also for broken replies, except where it cannot be
-// true. Counts that are missing, negative, all zero, not whole numbers or above a billion are
-// dropped as if none had been sent: Attempt.Usage is nil, and the accountant's rule for attempts without
-// usage applies. Cached tokens are at least 0 and at most the prompt's. Of a stream the latest usage counts.
-// Where the stream ended early, its completion tokens are at least those seen.
-//
-// Counts below a billion can still be more than the request allows. A prompt has at most
-// [llm.PromptTokens] tokens, and one more for each byte of Config.Extra; new tokens are at most the cap
-// that the request carries, or as many as were seen in a stream. A larger count is cut to that, and the
-// attempt says so (Attempt.Capped).
+// docs/models.md says what becomes of an attempt, and which usage is recorded.
 package openai
 
 import (

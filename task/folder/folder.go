@@ -32,12 +32,7 @@
 // Prompts show metrics and artifacts, so with an evaluator that reports how long it took no two runs
 // ask quite the same. Without prompt.include_artifacts, equal replies make equal runs.
 //
-// Three things differ. Without a config.yaml replies are complete programs. EVOLVE-BLOCK markers are
-// enforced unless enforce_evolve_blocks is there and false; OpenEvolve enforces them only if it is
-// true. And nothing is read from the environment: "${NAME}" stays as it is. Models, keys, databases
-// and the like are this library's user's to choose, so all other keys
-// are listed in one warning, and one that is nearly the name of a setting has a warning of its own. So has another
-// file of settings than the one that is read. No warning shows a value, as that may be a secret.
+// [Read] says what differs from OpenEvolve.
 package folder
 
 import (
@@ -119,6 +114,13 @@ type Config struct {
 // Read reads the folder dir. It fails if there is no initial program or more than one, no
 // evaluator.py, or a config.yaml that says something impossible; the error names the file and, where
 // there is one, the line.
+//
+// Three things differ from OpenEvolve. Without a config.yaml replies are complete programs. EVOLVE-BLOCK markers
+// are enforced unless enforce_evolve_blocks is there and false; OpenEvolve enforces them only if it is
+// true. And nothing is read from the environment: "${NAME}" stays as it is. Models, keys, databases
+// and the like are this library's user's to choose, so all other keys
+// are listed in one warning, and one that is nearly the name of a setting has a warning of its own. So has another
+// file of settings than the one that is read. No warning shows a value, as that may be a secret.
 func Read(dir string, cfg Config) (*Folder, error) {
 	f, err := read(dir, cfg)
 	if err != nil {

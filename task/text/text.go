@@ -24,17 +24,7 @@
 // place. Any other is the system message, and the input is the user's. Parts are put together with blank lines between them; Config.Messages
 // does it otherwise.
 //
-// Calls go through [llm.Ask]: in a run they are within its budget, recorded, and charged as "evaluation". Every case is an
-// evaluation of its own ([eval.Composite]), so a run asks once for each prompt, case and sample, and a budget of
-// evaluations counts cases, as GEPA's does. The seed of a call is addressed by the case and the sample, and so is the
-// same for every prompt.
-//
-// # What goes wrong
-//
-// A reply is whatever the target says, refusals and empty ones included. A case to which the target gives no reply because
-// the call timed out or stalled, or because the endpoint refused the request or its length, scores Config.Worst. A prompt
-// all of whose validation cases are like that is invalid. If it is the initial one, that is the target's failure, and an
-// error. So is any other failed call: it ends the run and makes no prompt look bad. Put [llm.Retry] around the target.
+// Put [llm.Retry] around the target. docs/text.md says what its calls count as, and what becomes of those that fail.
 package text
 
 import (
