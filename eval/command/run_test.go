@@ -25,8 +25,8 @@ type bad struct{ program, reason string }
 // badPython are attacks on a search: programs that a model may write. What they print or write into
 // descriptors they hold claims a score.
 var badPython = []bad{
-	{"def run():\n  while True: pass", "^ran longer than 5s$"},
-	{"import time\ntime.sleep(999)", "^ran longer than 5s$"},
+	{"def run():\n  while True: pass", "^ran longer than 10s$"},
+	{"import time\ntime.sleep(999)", "^ran longer than 10s$"},
 	{"def run():\n  x = []\n  while True: x.append(bytearray(1 << 24))", "^ran out of memory"},
 	{"import os\ndef run(): os._exit(0)", "^exited with status 0"},
 	{"import os\ndef run():\n  for s in 15, 9:\n    for pid in os.getppid(), -1, 0:\n      try: os.kill(pid, s)\n      except OSError: pass\n  os._exit(1)", "^was ended by signal|^exited with status 1"},
@@ -62,7 +62,7 @@ func TestSearchGoesOn(t *testing.T) {
 		return without(t, cfg, nil)
 	}
 	t.Run("command", func(t *testing.T) { testSearch(t, shellEvaluator(t), "echo 1", "echo 2", badShell) })
-	cfg := python.Config{Timeout: 5 * time.Second, CPU: 5 * time.Minute, Memory: 256 << 20, Workers: 2, Imports: []string{}, Logger: slog.New(slog.DiscardHandler)}
+	cfg := python.Config{Timeout: 10 * time.Second, CPU: 5 * time.Minute, Memory: 256 << 20, Workers: 2, Imports: []string{}, Logger: slog.New(slog.DiscardHandler)}
 	t.Run("Runner", func(t *testing.T) {
 		needPython(t)
 		r, err := python.NewRunner(t.Context(), cfg)
