@@ -144,7 +144,7 @@ func (r *literalReader) number(i int) {
 }
 
 // edge returns the last or first byte of token i if it is an operator; 'k' for a keyword, 'a' for another operand and 0
-// if there is no such token.
+// for a token that is not there.
 func (r *literalReader) edge(i int, last bool) byte {
 	if i < 0 || i >= len(r.tokens) {
 		return 0

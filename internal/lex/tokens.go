@@ -15,7 +15,7 @@ const (
 	Number               // with what marks its type: "10n"
 	String               // with its quotes, and also a template or a pattern as a whole
 	Operator             // a sign, or two that belong together
-	Comment              // with what begins and ends it; the end of its line is no part of it
+	Comment              // a comment with its delimiters, without the end of its line
 )
 
 // A Token is a piece of a program.
@@ -47,7 +47,7 @@ type scanner struct {
 	src   string
 	pos   int
 	found []Token
-	last  Token  // the last one that is no comment, also within a template; its End is 0 if there is none
+	last  Token  // the last token but comments, also within a template; its End is 0 before the first
 	open  []byte // the templates that are open, and the braces of code in them: '`' and '{'
 	outer int    // where the outermost template began
 	plain int    // where patterns may stand again
