@@ -1,12 +1,7 @@
 package compare
 
 import (
-	"context"
-	"fmt"
-	"math/rand/v2"
-
-	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/internal/stream"
+	"github.com/evoalloc/evoalloc/internal/landscape"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -32,96 +27,27 @@ type Problem struct {
 	True func(program string) float64
 }
 
-// Families returns all families of this package, the same in each call but for what their seeds make:
-// additive, traps, hiff, tuned, geometry, few, regress, noisy, held-out, layered and notes.
+// Families returns all families, the same in each call but for what their seeds make. Their programs are lines of words
+// or numbers, and scores are in [0, 1].
+//
+//	additive  32 words, each right or not by itself
+//	traps     12 lines of 5 words; each single change leads away from the right line
+//	hiff      64 words in blocks that have two right forms each
+//	tuned     ideas that are worse than tuned ones until they are tuned
+//	geometry  ten points that must be far apart
+//	few       the same, with four replies to a prompt
+//	regress   24 cases; a change that makes one pass makes others fail
+//	noisy     evaluations with noise as large as a step
+//	held-out  few cases that have quirks; what counts is all cases
+//	layered   a last line that makes no difference until all others are good
+//	notes     what works in one place works in others of its kind
 func Families() []Family {
-	return []Family{Additive(), Traps(), HIFF(), Tuned(), Geometry(), Few(), Regress(), Noisy(), HeldOut(), Layered(), Notes()}
-}
-
-// able is what the model of every family can do, unless its family says otherwise.
-func able(words int) Model {
-	return Model{Words: words, Bold: 1, Splice: 1, Borrow: 0.2, Broken: 0.02, Long: 0.1}
-}
-
-// A landscape is a problem in the making.
-type landscape struct {
-	initial sheet
-	judge   func(s sheet) eval.Result // of a sheet in the form of initial; its score is without noise
-	truth   func(s sheet) float64     // nil: judge's score
-	noisy   bool                      // an evaluation may differ from another although noise is 0
-	noise   float64                   // the standard deviation of what is added to each evaluation's score
-	model   Model
-}
-
-// family returns a Family of landscapes. build draws all that differs between seeds from r.
-func family(name string, build func(r *rand.Rand) landscape) Family {
-	return Family{name, func(seed uint64) (Problem, error) {
-		return build(stream.New(seed, "landscape "+name, 0)).problem(name, seed)
-	}}
-}
-
-func (l landscape) problem(name string, seed uint64) (Problem, error) {
-	s := &scorer{landscape: l, seed: seed}
-	t, err := task.New(task.Spec{Name: name, Initial: l.initial.String(), Evaluator: s})
-	if err != nil {
-		return Problem{}, fmt.Errorf("compare: family %s: %w", name, err)
+	var all []Family
+	for _, f := range landscape.Families() {
+		all = append(all, Family{f.Name, func(seed uint64) (Problem, error) {
+			p, err := f.Make(seed)
+			return Problem(p), err
+		}})
 	}
-	l.model.Signed = l.noisy || l.noise > 0
-	return Problem{Task: t, LLM: l.model, Noisy: l.model.Signed, True: s.true}, nil
-}
-
-// A scorer is the evaluator of a landscape.
-type scorer struct {
-	landscape
-	seed uint64
-}
-
-var _ eval.Sampler = (*scorer)(nil)
-
-// String returns "scorer": the task's name tells landscapes apart.
-func (s *scorer) String() string { return "scorer" }
-
-// Evaluate scores a program.
-func (s *scorer) Evaluate(ctx context.Context, program string) (eval.Result, error) {
-	return s.EvaluateSample(ctx, program, 0)
-}
-
-// EvaluateSample scores a program with the noise of a sample. It does not depend on what else was evaluated before, so runs
-// repeat where two evaluations of one program are under way at once.
-func (s *scorer) EvaluateSample(_ context.Context, program string, sample int) (eval.Result, error) {
-	sheet := read(program)
-	if form := sheet.unlike(s.initial); !form.Valid {
-		return form, nil
-	}
-	r := s.judge(sheet)
-	if s.noise > 0 {
-		r.Score += s.noise * stream.New(s.seed, "noise "+program, uint64(sample)).NormFloat64()
-	}
-	return r, nil
-}
-
-// true returns the true score of a program.
-func (s *scorer) true(program string) float64 {
-	sheet := read(program)
-	if !sheet.unlike(s.initial).Valid {
-		return 0
-	}
-	if s.truth != nil {
-		return s.truth(sheet)
-	}
-	return s.judge(sheet).Score
-}
-
-// scored is a func of the score alone as a judge.
-func scored(f func(s sheet) float64) func(sheet) eval.Result {
-	return func(s sheet) eval.Result { return eval.Result{Score: f(s), Valid: true} }
-}
-
-// byCase returns the result of cases: their mean, and each one.
-func byCase(cases []float64) eval.Result {
-	sum := 0.0
-	for _, c := range cases {
-		sum += c
-	}
-	return eval.Result{Score: sum / float64(len(cases)), Valid: true, Cases: cases}
+	return all
 }

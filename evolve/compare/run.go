@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/flops"
+	"github.com/evoalloc/evoalloc/internal/landscape"
 	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -74,22 +74,17 @@ func (j job) run(ctx context.Context, cfg Config) (Run, error) {
 	return r, nil
 }
 
-// modelOf returns what a model says of itself.
+// modelOf returns what a model says of itself, or that of the stand-ins if it does not say.
 func modelOf(l llm.LLM) llm.Model {
 	if s, ok := llm.As[interface{ Spec() llm.Model }](l); ok {
 		return s.Spec()
 	}
-	return Model{}.Spec()
+	return landscape.Model{}.Spec()
 }
 
 // rewriteCost returns the FLOPs of one rewrite of the initial program, which is answered with a program as long.
 func rewriteCost(t task.Task, m llm.Model) float64 {
-	n := 0
-	for _, message := range t.Prompt(task.Ask{Parents: []eval.Candidate{{Program: t.Initial(), Result: eval.Result{Valid: true}}}}) {
-		n += tokens(message.Content)
-	}
-	usage := &llm.Usage{PromptTokens: n, CompletionTokens: tokens(reply(t.Initial()))}
-	cost, _ := flops.Attempt(llm.Attempt{Status: llm.OK, Usage: usage}, m.ActiveParams)
+	cost, _ := flops.Attempt(llm.Attempt{Status: llm.OK, Usage: landscape.Rewrite(t)}, m.ActiveParams)
 	return cost
 }
 

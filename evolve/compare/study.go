@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -26,8 +27,10 @@ type Config struct {
 	Runs        int    // of each search in each family; 0 means 30
 	// Parallel is how many runs are made at once; 0 means one a processor.
 	Parallel int
-	// Skip reports whether a run was made before and is not to be made again; nil means that none was.
+	// Skip reports whether a run was made before and must not be made again; nil means that none was.
 	Skip func(family, search string, seed uint64) bool
+	// OnRun is called with each run as it ends, on the caller's goroutine; nil: not called.
+	OnRun func(Run)
 }
 
 func (c Config) withDefaults() Config {
@@ -35,6 +38,9 @@ func (c Config) withDefaults() Config {
 	c.Parallel = cmp.Or(c.Parallel, runtime.GOMAXPROCS(0))
 	if c.Skip == nil {
 		c.Skip = func(string, string, uint64) bool { return false }
+	}
+	if c.OnRun == nil {
+		c.OnRun = func(Run) {}
 	}
 	return c
 }
@@ -70,16 +76,16 @@ func (c Config) validate() error {
 	return nil
 }
 
-// Study makes every run that Skip does not know, and calls done with each as it ends, on the caller's goroutine. Runs
-// are paired: those of one family and seed have the same problem, whatever the search. What a run comes to does not
-// depend on the others, nor on how many are made at once.
+// Study makes every run that Skip does not know, and returns them by family, search and seed, in the order of cfg. Runs
+// are paired: those of one family and seed have the same problem, whatever the search. A run does not depend on the
+// others, nor on how many are made at once.
 //
-// If ctx ends, runs that have not ended are left out and the error is ctx's. Any other error names the run that it
-// ended, and ends the study.
-func Study(ctx context.Context, cfg Config, done func(Run)) error {
+// If ctx ends, the error is ctx's and the runs are those that have ended. Any other error names the run that it ended, and
+// ends the study.
+func Study(ctx context.Context, cfg Config) ([]Run, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -102,10 +108,27 @@ func Study(ctx context.Context, cfg Config, done func(Run)) error {
 		cfg.deal(ctx, jobs)
 		workers.Wait()
 	}()
+	var runs []Run
 	for run := range results {
-		done(run)
+		runs = append(runs, run)
+		cfg.OnRun(run)
 	}
-	return context.Cause(ctx)
+	cfg.sort(runs)
+	return runs, context.Cause(ctx)
+}
+
+// sort puts runs into the order of families, searches and seeds.
+func (c Config) sort(runs []Run) {
+	family, search := map[string]int{}, map[string]int{}
+	for i, f := range c.Families {
+		family[f.Name] = i
+	}
+	for i, s := range c.Searches {
+		search[s.Name] = i
+	}
+	slices.SortFunc(runs, func(a, b Run) int {
+		return cmp.Or(family[a.Family]-family[b.Family], search[a.Search]-search[b.Search], cmp.Compare(a.Seed, b.Seed))
+	})
 }
 
 // A job is a run to make.

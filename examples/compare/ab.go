@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/duel"
 )
 
 // takePair takes --ab A B out of the arguments, because a flag of package flag has one value.
@@ -48,7 +49,7 @@ func versus(pair []string, all []compare.Search) ([]compare.Search, error) {
 
 // judge prints which of the two searches is better, by how much, and how many seeds would tell if these do not.
 func judge(w io.Writer, runs []compare.Run, o options, cfg compare.Config) error {
-	t, err := compare.NewTable(runs)
+	t, err := duel.NewTable(runs)
 	if err != nil {
 		fmt.Fprintf(w, "no comparison: %v\n", err)
 		return nil
@@ -58,11 +59,11 @@ func judge(w io.Writer, runs []compare.Run, o options, cfg compare.Config) error
 		fmt.Fprintln(w, "no comparison: there are no runs of both")
 		return nil
 	}
-	d, err := t.Duel(cfg.Searches[0].Name, cfg.Searches[1].Name)
+	d, err := t.Against(cfg.Searches[0].Name, cfg.Searches[1].Name)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "A: %s\nB: %s\n\n", d.A, d.B)
+	fmt.Fprintf(w, "A: %s\nB: %s\n\n", d.Search, d.Baseline)
 	families(w, t, d)
 	fmt.Fprintf(w, "\nA − B over %d families at equal %s (%d), in true score: %+.4f [%+.4f, %+.4f], p = %.4f\n",
 		len(t.Families), o.held(), o.calls, d.Difference.Value, d.Difference.Low, d.Difference.High, d.P)
@@ -71,23 +72,23 @@ func judge(w io.Writer, runs []compare.Run, o options, cfg compare.Config) error
 }
 
 // families prints a row for each.
-func families(w io.Writer, t *compare.Table, d compare.Duel) {
+func families(w io.Writer, t *duel.Table, d compare.Comparison) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "family\tseeds\tA\tB\tA − B\t95 % interval\tp (Holm)\t\n")
-	for _, of := range d.Of {
-		fmt.Fprintf(tw, "%s\t%d\t%.3f\t%.3f\t%+.4f\t[%+.4f, %+.4f]\t%.4f\t\n", of.Family, len(t.Runs(of.Family, d.A)),
-			t.Mean(of.Family, d.A), t.Mean(of.Family, d.B), of.Value, of.Low, of.High, of.P)
+	for _, of := range d.Families {
+		fmt.Fprintf(tw, "%s\t%d\t%.3f\t%.3f\t%+.4f\t[%+.4f, %+.4f]\t%.4f\t\n", of.Family, of.Runs,
+			t.Mean(of.Family, d.Search), t.Mean(of.Family, d.Baseline), of.Value, of.Low, of.High, of.P)
 	}
 	tw.Flush()
 }
 
 // verdict says who is better, or how many seeds would tell.
-func verdict(w io.Writer, t *compare.Table, d compare.Duel) {
+func verdict(w io.Writer, t *duel.Table, d compare.Comparison) {
 	switch d.Winner() {
-	case d.A:
+	case d.Search:
 		fmt.Fprintf(w, "A is better, by %.4f\n", d.Difference.Value)
 		return
-	case d.B:
+	case d.Baseline:
 		fmt.Fprintf(w, "B is better, by %.4f\n", -d.Difference.Value)
 		return
 	}

@@ -91,22 +91,21 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 func play(ctx context.Context, cfg compare.Config, file *runsFile, stdout io.Writer) (runs []compare.Run, stopped bool, err error) {
 	begun := time.Now()
 	runs = file.known
-	made := 0
 	p := cli.NewCounter(stdout, len(cfg.Families)*len(cfg.Searches)*cfg.Runs-len(runs), "runs")
 	var writing error
-	err = compare.Study(ctx, cfg, func(r compare.Run) {
-		runs = append(runs, r)
-		made++
+	cfg.OnRun = func(r compare.Run) {
 		writing = errors.Join(writing, file.write(r))
 		p.Step()
-	})
+	}
+	made, err := compare.Study(ctx, cfg)
+	runs = append(runs, made...)
 	p.Close()
 	if stopped = errors.Is(err, context.Canceled); stopped {
 		err = nil
 		fmt.Fprintln(stdout, "stopped; the tables are incomplete, of the families and seeds that all searches have run on")
 		runs = wholeFamilies(runs, len(cfg.Searches))
 	}
-	fmt.Fprintf(stdout, "%d runs made in %.0f s, %d read\n\n", made, time.Since(begun).Seconds(), len(runs)-made)
+	fmt.Fprintf(stdout, "%d runs made in %.0f s, %d read\n\n", len(made), time.Since(begun).Seconds(), len(runs)-len(made))
 	return runs, stopped, errors.Join(err, writing)
 }
 

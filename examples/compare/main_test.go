@@ -203,9 +203,9 @@ func TestSearchesAreListedOnce(t *testing.T) {
 		}
 		seen[s.Name] = true
 	}
-	for _, name := range groupNames {
-		if len(of[name]) == 0 {
-			t.Errorf("group %s is empty", name)
+	for _, g := range offered() {
+		if len(g.Searches) == 0 {
+			t.Errorf("group %s is empty", g.Name)
 		}
 	}
 	twice, err := chosen("searches", "baselines,greedy,all", of, all)

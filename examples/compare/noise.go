@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/noisy"
 )
 
 // levels are how noisy the families of the study of noise are, in typical gains.
@@ -18,16 +19,13 @@ func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
 	if o.seeds < 2 || o.pair != nil {
 		return cli.Usagef("--noise: need --seeds of at least 2, and no --ab")
 	}
-	cfg := compare.Config{Searches: compare.NoisySearches(), Calls: o.calls, Evaluations: o.calls, Seed: o.seed, Runs: o.seeds, Parallel: o.parallel}
+	cfg := compare.Config{Searches: noisy.Searches(), Calls: o.calls, Evaluations: o.calls, Seed: o.seed, Runs: o.seeds, Parallel: o.parallel}
 	for _, level := range levels {
-		cfg.Families = append(cfg.Families, compare.WithNoise(level)...)
+		cfg.Families = append(cfg.Families, noisy.Families(level)...)
 	}
-	var runs []compare.Run
 	p := cli.NewCounter(stdout, len(cfg.Families)*len(cfg.Searches)*cfg.Runs, "runs")
-	err := compare.Study(ctx, cfg, func(r compare.Run) {
-		runs = append(runs, r)
-		p.Step()
-	})
+	cfg.OnRun = func(compare.Run) { p.Step() }
+	runs, err := compare.Study(ctx, cfg)
 	p.Close()
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
@@ -50,11 +48,11 @@ func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
 // writeNoise prints what the searches gain in the runs.
 func writeNoise(stdout io.Writer, runs []compare.Run, o options, cfg compare.Config) error {
 	fmt.Fprintf(stdout, "True gain at %d evaluations, %d seeds; claimed less true, by the search's own score and by fresh samples\n\n", o.calls, o.seeds)
-	var all []compare.Gain
+	var all []noisy.Gain
 	var without error // a ratio: what was made is shown nevertheless
 	for _, f := range cfg.Families {
 		for _, s := range cfg.Searches {
-			g, err := compare.Gains(runs, f.Name, s.Name, "once")
+			g, err := noisy.Gains(runs, f.Name, s.Name, "once")
 			if err != nil {
 				without = errors.Join(without, err)
 				continue
@@ -62,7 +60,7 @@ func writeNoise(stdout io.Writer, runs []compare.Run, o options, cfg compare.Con
 			all = append(all, g)
 		}
 	}
-	if err := compare.WriteGains(stdout, all); err != nil || without == nil {
+	if err := noisy.WriteGains(stdout, all); err != nil || without == nil {
 		return err
 	}
 	_, err := fmt.Fprintf(stdout, "\nWithout a ratio:\n%v\n", without)

@@ -8,11 +8,12 @@ import (
 	"text/tabwriter"
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/duel"
 )
 
 // report prints the tables of the runs.
 func report(w io.Writer, runs []compare.Run, o options, cfg compare.Config) error {
-	t, err := compare.NewTable(runs)
+	t, err := duel.NewTable(runs)
 	if err != nil {
 		fmt.Fprintf(w, "no table: %v\n", err)
 		return nil
@@ -31,7 +32,7 @@ func report(w io.Writer, runs []compare.Run, o options, cfg compare.Config) erro
 }
 
 // table prints a row for each search and a column for each family, and what comes before and after them.
-func table(w io.Writer, t *compare.Table, after string, cell func(search string, family int) string, last func(search string) string) {
+func table(w io.Writer, t *duel.Table, after string, cell func(search string, family int) string, last func(search string) string) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(tw, "\t%s\t%s\t\n", strings.Join(t.Families, "\t"), after)
 	for _, s := range t.Searches {
@@ -45,7 +46,7 @@ func table(w io.Writer, t *compare.Table, after string, cell func(search string,
 }
 
 // scores prints the means, and the calls that a run makes.
-func scores(w io.Writer, t *compare.Table) {
+func scores(w io.Writer, t *duel.Table) {
 	table(w, t, "calls", func(search string, f int) string {
 		return fmt.Sprintf("%.3f", t.Mean(t.Families[f], search))
 	}, func(search string) string {
@@ -60,9 +61,9 @@ func scores(w io.Writer, t *compare.Table) {
 }
 
 // differences prints by how much each search ends above the baseline.
-func differences(w io.Writer, t *compare.Table, baseline string) error {
+func differences(w io.Writer, t *duel.Table, baseline string) error {
 	fmt.Fprintf(w, "\nAbove %s on the same seeds, ± half of the 95 %% interval; * where p < 0.05 after Holm's correction over families:\n\n", baseline)
-	of := map[string][]compare.Difference{}
+	of := map[string]compare.Comparison{}
 	for _, s := range t.Searches {
 		var err error
 		if of[s], err = t.Against(s, baseline); err != nil {
@@ -70,7 +71,7 @@ func differences(w io.Writer, t *compare.Table, baseline string) error {
 		}
 	}
 	table(w, t, "", func(search string, f int) string {
-		d, mark := of[search][f], " "
+		d, mark := of[search].Families[f], " "
 		if d.P < 0.05 {
 			mark = "*"
 		}
@@ -80,7 +81,7 @@ func differences(w io.Writer, t *compare.Table, baseline string) error {
 }
 
 // reaches prints how soon searches reach what the baseline ends with.
-func reaches(w io.Writer, t *compare.Table, baseline string) {
+func reaches(w io.Writer, t *duel.Table, baseline string) {
 	table(w, t, "", func(search string, f int) string {
 		calls, ok := t.Reach(t.Families[f], search, t.ReliableScore(t.Families[f], baseline))
 		if !ok {
@@ -91,13 +92,13 @@ func reaches(w io.Writer, t *compare.Table, baseline string) {
 }
 
 // losses prints how far each search is behind the best single one of each family.
-func losses(w io.Writer, t *compare.Table) error {
+func losses(w io.Writer, t *duel.Table) error {
 	among := slices.DeleteFunc(slices.Clone(t.Searches), func(s string) bool { return !single(s) })
 	if len(among) < 2 {
 		return nil
 	}
 	fmt.Fprint(w, "\nLoss to the best single search of each family in hindsight, in percent of the range from the worst one to it:\n\n")
-	of := map[string]compare.Loss{}
+	of := map[string]duel.Loss{}
 	for _, s := range t.Searches {
 		l, err := t.Hindsight(s, among)
 		if err != nil {

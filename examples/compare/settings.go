@@ -56,11 +56,11 @@ func configured(list string) (compare.Search, error) {
 	if _, err := build(values); err != nil {
 		return compare.Search{}, err
 	}
-	s := compare.Of(list, func(compare.Setting) population.Config {
+	s := compare.Population(list, func(compare.Setting) population.Config {
 		c, _ := build(values) // as above
 		return c
 	})
-	p, err := compare.Additive().Make(0) // parts say what is wrong with their numbers when a search is made
+	p, err := compare.Families()[0].Make(0) // parts say what is wrong with their numbers when a search is made
 	if err == nil {
 		_, err = s.Make(compare.Setting{Task: p.Task, LLM: p.LLM})
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/noisy"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
@@ -138,8 +139,8 @@ type timedStudy struct {
 	calls int
 }
 
-// timedSearches are those of compare.NoisySearches that take one sample for each program.
-func timedSearches() []compare.Search { return compare.NoisySearches()[:2] }
+// timedSearches are those of [noisy.Searches] that take one sample for each program.
+func timedSearches() []compare.Search { return noisy.Searches()[:2] }
 
 // truths is how many samples the true score of a program is the median of.
 const truths = 200
@@ -198,17 +199,17 @@ func rootMeanSquare(x []float64) float64 {
 }
 
 func (s timedStudy) write(stdout io.Writer, runs []compare.Run) error {
-	var all []compare.Gain
+	var all []noisy.Gain
 	for _, truth := range []string{"median", "mean"} {
 		for _, search := range timedSearches() {
-			g, err := compare.Gains(runs, truth, search.Name, "once")
+			g, err := noisy.Gains(runs, truth, search.Name, "once")
 			if err != nil {
 				return err
 			}
 			all = append(all, g)
 		}
 	}
-	return compare.WriteGains(stdout, all)
+	return noisy.WriteGains(stdout, all)
 }
 
 // seed makes a run of each search, and then times what they end with. Each run is there twice: its true score is the

@@ -36,7 +36,7 @@ func Studies(name string, data []byte) ([]view.Study, error) {
 	})
 	var studies []view.Study
 	for _, b := range budgets {
-		t, err := compare.NewTable(by[b])
+		t, err := NewTable(by[b])
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func Studies(name string, data []byte) ([]view.Study, error) {
 }
 
 // study returns what the runs with one budget show.
-func study(t *compare.Table, b Budget) (view.Study, error) {
+func study(t *Table, b Budget) (view.Study, error) {
 	s := view.Study{Name: fmt.Sprintf("equal calls: %d", b.Calls), Figures: []view.Figure{}, Warnings: []string{}}
 	if b.FLOPs {
 		s.Name = fmt.Sprintf("equal FLOPs: those of %d calls", b.Calls)
@@ -80,13 +80,13 @@ func study(t *compare.Table, b Budget) (view.Study, error) {
 }
 
 // scores is the table of mean true scores.
-func scores(t *compare.Table) view.Table {
+func scores(t *Table) view.Table {
 	return table(t, "Mean true score", func(search string, f int) string { return fmt.Sprintf("%.3f", t.Mean(t.Families[f], search)) })
 }
 
 // against is the table of differences to a baseline, with their intervals.
-func against(t *compare.Table, to string) (view.Table, error) {
-	of := map[string][]compare.Difference{}
+func against(t *Table, to string) (view.Table, error) {
+	of := map[string]compare.Comparison{}
 	for _, s := range t.Searches {
 		var err error
 		if of[s], err = t.Against(s, to); err != nil {
@@ -95,7 +95,7 @@ func against(t *compare.Table, to string) (view.Table, error) {
 	}
 	title := "Above " + printable.Line(to) + " on the same seeds, ± half of the 95 % interval; * where p < 0.05 after Holm's correction over families"
 	return table(t, title, func(search string, f int) string {
-		d, mark := of[search][f], ""
+		d, mark := of[search].Families[f], ""
 		if d.P < 0.05 {
 			mark = " *"
 		}
@@ -104,7 +104,7 @@ func against(t *compare.Table, to string) (view.Table, error) {
 }
 
 // table has a row for each search and a column for each family.
-func table(t *compare.Table, title string, cell func(search string, family int) string) view.Table {
+func table(t *Table, title string, cell func(search string, family int) string) view.Table {
 	v := view.Table{Name: title, Head: []string{"search"}, Numeric: []bool{false}}
 	for _, f := range t.Families {
 		v.Head, v.Numeric = append(v.Head, printable.Line(f)), append(v.Numeric, true)
