@@ -211,10 +211,12 @@ func setMeta(c *population.Config, value string) error {
 	case "none":
 	case "bandit":
 		c.Meta = &population.MetaBandit{Settings: arms}
+	case "bandit-thompson":
+		c.Meta = &population.MetaBandit{Settings: arms, Policy: bandit.Discounted(&bandit.GaussianThompson{Sigma: 0.03, PriorMean: 0.1}, 0.98)}
 	case "bandit-still":
 		c.Meta = &population.MetaBandit{Settings: arms, Reward: func(population.Trial) float64 { return 0 }}
 	default:
-		return fmt.Errorf("need none, bandit or bandit-still")
+		return fmt.Errorf("need none, bandit, bandit-thompson or bandit-still")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (o *options) contenders() []sim.Contender {
 		all = append(all, sim.Contender{Name: key, New: policyOf(key, func(s sim.Setting) int { return s.Rounds })})
 	}
 	if !o.logged() && len(o.banks) == 0 {
-		all = append(all, informed())
+		all = append(all, informed()...)
 	}
 	return slices.Concat(all, searches(), told(), own)
 }
