@@ -174,7 +174,7 @@ func TestASHAParameters(t *testing.T) {
 }
 
 func ExampleASHA() {
-	arms := sim.Arms(sim.Staircase{}, 1, 4, 1, 24)
+	arms := sim.Arms(sim.Named("staircase"), 1, 4, 1, 24)
 	played, err := sim.Play(&bandit.ASHA{Eta: 2}, arms, sim.PlayConfig{Rounds: 24})
 	fmt.Println(played.Selections, err)
 	// Output: [0 1 0 2 2 2 2 3 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2] <nil>

@@ -22,7 +22,7 @@ func playSized(t *testing.T, p bandit.Policy, f sim.Family, n, inFlight int) []i
 // Calls are what counts. If all pulls are n times as large, and the horizon is too, the pulls are the same: also beyond
 // the horizon, without one, with several pulls pending, and with a prior of pulls as large.
 func TestExpectedImprovementCountsCalls(t *testing.T) {
-	for _, f := range []sim.Family{sim.HeavyTail{}, sim.Plateaus{}, sim.Landscape{Kind: "tsp"}} {
+	for _, f := range []sim.Family{sim.Named("heavy-tail"), sim.Named("plateaus"), sim.Named("crossing")} {
 		prior := fit(t, sim.Arms(f, 1<<40, 12, 1, 100))
 		for _, n := range []int{3, 64} {
 			for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestExpectedImprovementPullsOfDifferentSizes(t *testing.T) {
 
 // Nothing is known of the horizon: it is taken for 128 pulls until half of them are over.
 func TestExpectedImprovementWithoutHorizon(t *testing.T) {
-	for _, f := range []sim.Family{sim.Draws{}, sim.LateJumps{}, sim.HillClimb{Objective: "ht"}} {
+	for _, f := range []sim.Family{sim.Named("draws"), sim.Named("late-jumps"), sim.Named("breakthrough")} {
 		unknown, told := playSized(t, &bandit.ExpectedImprovement{}, f, 2, 1), playSized(t, &bandit.ExpectedImprovement{T: 256}, f, 2, 1)
 		if !slices.Equal(unknown[:65], told[:65]) {
 			t.Errorf("%v: the first 65 pulls are %v, and %v if T is 128 pulls", f, unknown[:65], told[:65])
@@ -84,7 +84,7 @@ func TestExpectedImprovementWithoutHorizon(t *testing.T) {
 
 // What is not known costs little: within 0.03 of the mean gain with the horizon told, whose standard error is 0.01.
 func TestExpectedImprovementHorizonHelpsLittle(t *testing.T) {
-	families := []sim.Family{sim.HeavyTail{}, sim.Staircase{}, sim.DeadArms{}, sim.Exchangeable{}, sim.Landscape{Kind: "valley"}}
+	families := []sim.Family{sim.Named("heavy-tail"), sim.Named("staircase"), sim.Named("dead-arms"), sim.Named("exchangeable"), sim.Named("crossing")}
 	told := meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 256} })
 	untold := meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{} })
 	if untold < told-0.03 {
@@ -121,7 +121,7 @@ func meanShare(t *testing.T, families []sim.Family, arms, rounds int, fresh func
 // 150 runs of each family it is 2.1 % in 64 pulls and 3.6 % in 200. Over as many as here the standard error of the
 // difference is 0.01, of which two are allowed.
 func TestExpectedImprovementMoreArmsCostLittle(t *testing.T) {
-	families := []sim.Family{sim.HeavyTail{}, sim.Draws{}, sim.Exchangeable{}, sim.Linear{}, sim.Staircase{}}
+	families := []sim.Family{sim.Named("heavy-tail"), sim.Named("draws"), sim.Named("exchangeable"), sim.Named("linear"), sim.Named("staircase")}
 	for _, rounds := range []int{64, 200} {
 		fresh := func() bandit.Policy { return &bandit.ExpectedImprovement{T: rounds} }
 		ten, sixty := meanShare(t, families, 10, rounds, fresh), meanShare(t, families, 60, rounds, fresh)
@@ -134,7 +134,7 @@ func TestExpectedImprovementMoreArmsCostLittle(t *testing.T) {
 // In a run of eight pulls one arm has its chance, whatever the scores, and in one of T pulls no more than ⌈T/23·√(d + 1)⌉
 // are started by draw d, for T up to 41.
 func TestExpectedImprovementOpensFewArms(t *testing.T) {
-	for _, f := range append(sim.Families(), sim.Unlike()...) {
+	for _, f := range sim.Families() {
 		for _, n := range []int{1, 64} {
 			for _, rounds := range []int{8, 32} {
 				played, err := sim.Play(&bandit.ExpectedImprovement{T: rounds * n}, sim.Arms(f, 1, 10, 1, rounds), sim.PlayConfig{Rounds: rounds, N: n})

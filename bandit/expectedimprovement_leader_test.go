@@ -79,7 +79,7 @@ func TestExpectedImprovementEvidenceOfDeath(t *testing.T) {
 // A ceiling that is wrong does little harm, and a right one helps little: all come within 0.04 of the gain without one,
 // where the standard error of a difference is 0.01.
 func TestExpectedImprovementCeilingsMatterLittle(t *testing.T) {
-	families := []sim.Family{sim.NearTop{}, sim.Plateaus{}, sim.LateJumps{}, sim.ShrinkingNoise{}, sim.Landscape{Kind: "ackley"}}
+	families := []sim.Family{sim.Named("near-top"), sim.Named("plateaus"), sim.Named("late-jumps"), sim.Named("shrinking-noise"), sim.Named("crossing")}
 	shares := make([]float64, len(ceilings))
 	for i, c := range ceilings {
 		shares[i] = meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 256, Ceiling: c.value} })
@@ -110,22 +110,36 @@ func TestExpectedImprovementCeilingOfZero(t *testing.T) {
 // Scores of a millionth and of millions, and below 0, bring the same gain. Rounding may bring other pulls, where arms are
 // nearly alike.
 func TestExpectedImprovementExtremeScales(t *testing.T) {
-	for _, f := range []sim.Stepper{sim.HeavyTail{}, sim.LateBloomers{}} {
+	for _, f := range []sim.Family{sim.Named("heavy-tail"), sim.Named("late-bloomers")} {
 		share := func(f sim.Family, ceiling *float64) float64 {
 			return meanShare(t, []sim.Family{f}, 10, 120, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 120, Ceiling: ceiling} })
 		}
 		for _, told := range []bool{false, true} {
-			for _, s := range []sim.Scaled{{Stepper: f, Factor: 1e-6, Shift: 0}, {Stepper: f, Factor: 1e6, Shift: -3e6}, {Stepper: f, Factor: 0.3, Shift: -1}, {Stepper: f, Factor: 1e-6, Shift: 1}} {
-				plain, scaled := (*float64)(nil), (*float64)(nil)
+			for _, s := range []scaled{{f, 1e-6, 0}, {f, 1e6, -3e6}, {f, 0.3, -1}, {f, 1e-6, 1}} {
+				plain, of := (*float64)(nil), (*float64)(nil)
 				if told {
-					plain, scaled = new(1.0), new(s.Shift+s.Factor)
+					plain, of = new(1.0), new(s.shift+s.factor)
 				}
-				if got, want := share(s, scaled), share(f, plain); math.Abs(got-want) > 0.01 {
-					t.Errorf("%v: %.4f of what there is to gain, %.4f on the scale of %v", s, got, want, f)
+				if got, want := share(s, of), share(f, plain); math.Abs(got-want) > 0.01 {
+					t.Errorf("%v·%v%+v: %.4f of what there is to gain, %.4f on its own scale", f, s.factor, s.shift, got, want)
 				}
 			}
 		}
 	}
+}
+
+// scaled is a family's arms on another scale.
+type scaled struct {
+	sim.Family
+	factor, shift float64
+}
+
+func (f scaled) Arm(a sim.Address) []float64 {
+	arm := f.Family.Arm(a)
+	for i := range arm {
+		arm[i] = f.shift + f.factor*arm[i]
+	}
+	return arm
 }
 
 // Two searches: one that rose quickly and has stopped, and one that is behind and still rises.

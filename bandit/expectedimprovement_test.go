@@ -402,7 +402,7 @@ func TestExpectedImprovementIsScaleFree(t *testing.T) {
 // selections plays p over arms of a family of the simulator.
 func selections(t *testing.T, p bandit.Policy, arms, rounds int, score func(v float64) float64) []int {
 	t.Helper()
-	courses := sim.Arms(sim.HeavyTail{}, 3, arms, 1, rounds)
+	courses := sim.Arms(sim.Named("heavy-tail"), 3, arms, 1, rounds)
 	for _, c := range courses {
 		for n := range c {
 			c[n] = score(c[n])
@@ -439,7 +439,7 @@ func TestExpectedImprovementLeavesPlateaus(t *testing.T) {
 	mean := func(fresh func() bandit.Policy) float64 {
 		var sum float64
 		for seed := range uint64(runs) {
-			played, err := sim.Play(fresh(), sim.Arms(sim.Plateaus{}, seed, 10, 1, 256), sim.PlayConfig{Rounds: 256, Seed: seed})
+			played, err := sim.Play(fresh(), sim.Arms(sim.Named("plateaus"), seed, 10, 1, 256), sim.PlayConfig{Rounds: 256, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,7 +76,7 @@ func TestPriorReachesFurther(t *testing.T) {
 	for _, tt := range []struct {
 		family sim.Family
 		better float64
-	}{{sim.LateBloomers{}, 0.15}, {sim.HillClimb{Objective: "mmd"}, 0}} {
+	}{{sim.Named("late-bloomers"), 0.15}, {sim.Named("draws"), 0}} {
 		prior := fit(t, sim.Arms(tt.family, 1<<32, 40, 1, rounds))
 		var plain, informed float64
 		for seed := range uint64(runs) {

@@ -34,7 +34,7 @@ type Entry struct {
 	// Regret is, by run, how far the best score is from the [Oracle]'s at the end. MeanRegret is the same on
 	// average over t = 1..T.
 	Regret, MeanRegret []float64
-	Seconds            []float64 // by run, until its last child was made; 0 if the policy was not raced
+	Seconds            []float64 // by run, how long it took as its Contender's Play says; 0 without that
 	// Low, Median and High are the 10, 50 and 90 % quantiles over runs of the best score after t = 0..T
 	// pulls. RegretAt is the mean regret then.
 	Low, Median, High, RegretAt []float64

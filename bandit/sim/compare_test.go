@@ -9,7 +9,7 @@ import (
 
 // cellOf makes a cell of ten runs, T = 100, with each policy's pulls to each level the same in every run.
 func cellOf(pulls map[string][]int) Cell {
-	c := Cell{Setting: Setting{Family: Draws{}, Arms: 1, Rounds: 100}, Levels: []Level{{1, 0.5, false}, {2, 0.7, false}}, Oracle: make([]float64, 10)}
+	c := Cell{Setting: Setting{Family: Named("draws"), Arms: 1, Rounds: 100}, Levels: []Level{{1, 0.5, false}, {2, 0.7, false}}, Oracle: make([]float64, 10)}
 	for name, levels := range pulls {
 		e := Entry{Name: name}
 		course := Course{{0, 0}}
@@ -76,7 +76,7 @@ func TestCompareByHand(t *testing.T) {
 var madeUpConfig = StudyConfig{Contenders: []Contender{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}, Multiples: []float64{0.5, 1, 2}}
 
 func madeUpSetting(setting int) Setting {
-	return Setting{Family: Draws{}, Arms: 5 + setting, Rounds: 200}
+	return Setting{Family: Named("draws"), Arms: 5 + setting, Rounds: 200}
 }
 
 // madeUpRuns returns runs that no policy played: scores that rise in jumps, ever more rarely, with a speed of its
@@ -252,7 +252,7 @@ func TestComparisonsOfPoliciesCover(t *testing.T) {
 	const runs, studies = 25, 60
 	cfg := StudyConfig{Contenders: twoPolicies, Runs: runs * studies, Seed: 1000}.withDefaults()
 	many, few := []Cell(nil), make([][]Cell, studies)
-	for _, f := range []Family{Staircase{}, PowerLaw{}, Draws{}} {
+	for _, f := range []Family{Named("staircase"), Named("power-law"), Named("draws")} {
 		s := Setting{Family: f, Arms: 6, Rounds: 64}
 		all, err := cfg.play(t.Context(), s)
 		if err != nil {

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
 )
@@ -51,83 +52,37 @@ func ExampleFamilies() {
 	// late-bloomers     0.58 0.96
 	// draws             0.65 0.79
 	// staircase         0.24 0.88
-	// cp                0.53 0.71
-	// cp-rounded        0.56 0.71
-	// cp-few            0.55 0.72
-	// cp-rounded-few    0.51 0.70
-	// mmd               0.20 0.44
-	// mmd-rounded       0.15 0.51
-	// mmd-few           0.11 0.21
-	// mmd-rounded-few   0.12 0.29
-	// ht                0.12 0.28
-	// ht-rounded        0.05 0.27
-	// ht-few            0.11 0.21
-	// ht-rounded-few    0.15 0.23
+	// late-jumps        0.22 0.54
+	// near-top          0.77 1.00
+	// dead-arms         0.36 0.81
+	// shrinking-noise   0.60 0.60
+	// exchangeable      0.24 0.40
+	// linear            0.02 0.18
+	// crossing          0.32 0.72
 }
 
-// Each family has one number that makes it harder, or easier.
-func ExampleFamily_parameters() {
-	for _, f := range [][2]sim.Family{
-		{sim.Breakthrough{}, sim.Breakthrough{Slowest: 3000}},
-		{sim.Draws{}, sim.Draws{Widest: 0.02}},
-		{sim.FirstImpressions{}, sim.FirstImpressions{Spread: 0.8}},
-		{sim.HeavyTail{}, sim.HeavyTail{Rate: 0.5}},
-		{sim.LateBloomers{}, sim.LateBloomers{Share: 0.01}},
-		{sim.Plateaus{}, sim.Plateaus{Share: 1}},
-		{sim.PowerLaw{}, sim.PowerLaw{Noise: 0.1}},
-		{sim.Staircase{}, sim.Staircase{Tallest: 0.03}},
-	} {
-		fmt.Printf("%-17v %.1f %.1f\n", f[0], meanFinal(f[0]), meanFinal(f[1]))
+// A family of one's own from a formula: arm by arm another chance to close a tenth of the gap to 1.
+func ExampleFormula() {
+	tenths := &sim.Formula{Name: "tenths", Start: 0.5, New: func(r *rand.Rand) func(child int, best float64) float64 {
+		chance := r.Float64()
+		return func(child int, best float64) float64 {
+			if r.Float64() > chance {
+				return 0 // no better
+			}
+			return best + (1-best)/10
+		}
+	}}
+	for _, arm := range sim.Arms(tenths, 1, 3, 1, 4) {
+		fmt.Printf("%.2f\n", arm)
 	}
 	// Output:
-	// breakthrough      0.7 0.5
-	// draws             0.6 0.5
-	// first-impressions 0.7 0.8
-	// heavy-tail        0.6 0.4
-	// late-bloomers     0.7 0.5
-	// plateaus          0.5 0.4
-	// power-law         0.7 0.8
-	// staircase         0.6 0.4
+	// [0.50 0.55 0.60 0.64 0.64]
+	// [0.50 0.50 0.55 0.55 0.60]
+	// [0.50 0.55 0.60 0.60 0.60]
 }
 
-// meanFinal returns the score of an arm of f after 300 pulls, on average over a hundred arms.
-func meanFinal(f sim.Family) float64 {
-	var sum float64
-	for _, arm := range sim.Arms(f, 1, 100, 1, 300) {
-		sum += arm[300]
-	}
-	return sum / 100
-}
-
-// The forms of hill-climbs on one objective.
-func ExampleHillClimbs() {
-	for _, h := range sim.HillClimbs()[:4] {
-		fmt.Printf("%-14v rounded %-5t few %t\n", h, h.Rounded, h.Few)
-	}
-	// Output:
-	// cp             rounded false few false
-	// cp-rounded     rounded true  few false
-	// cp-few         rounded false few true
-	// cp-rounded-few rounded true  few true
-}
-
-func ExampleHillClimb() {
-	arm := sim.HillClimb{Objective: "cp"}.Arm(sim.Address{Seed: 1, N: 8, Rounds: 200})
-	fmt.Printf("circle packing: %.4f at the start, above 0.8 after 200 generations of 8: %t\n", arm[0], arm[200] > 0.8)
-	// Output: circle packing: 0.3642 at the start, above 0.8 after 200 generations of 8: true
-}
-func ExampleSynthetic() {
-	for _, f := range sim.Synthetic() {
-		arm := f.Arm(sim.Address{Seed: 1, Rounds: 400})
-		fmt.Printf("%-17v from %.1f\n", f, arm[0])
-	}
-	// Output:
-	// heavy-tail        from 0.3
-	// plateaus          from 0.3
-	// power-law         from 0.3
-	// first-impressions from 0.2
-	// breakthrough      from 0.0
-	// late-bloomers     from 0.2
-	// draws             from 0.3
-	// staircase         from 0.1
+func ExampleNamed() {
+	arm := sim.Named("staircase").Arm(sim.Address{Seed: 1, Rounds: 400})
+	fmt.Printf("from %.1f to %.2f\n", arm[0], arm[400])
+	// Output: from 0.1 to 0.44
 }

@@ -16,7 +16,7 @@ func ExampleStudy() {
 			{Name: "random", New: func(sim.Setting) bandit.Policy { return bandit.Random{} }},
 			{Name: "thompson", New: func(sim.Setting) bandit.Policy { return &bandit.GaussianThompson{} }},
 		},
-		Settings: []sim.Setting{{Family: sim.Staircase{}, Arms: 10, Rounds: 512}},
+		Settings: []sim.Setting{{Family: sim.Named("staircase"), Arms: 10, Rounds: 512}},
 		Runs:     50,
 	})
 	if err != nil {
@@ -53,7 +53,7 @@ func ExamplePlay() {
 // Several pulls are pending and end in any order, so the policy decides with less knowledge. With one pull for each
 // arm it has nothing left to decide, as arms with a pending pull are closed.
 func ExamplePlayConfig() {
-	arms := sim.Arms(sim.Staircase{}, 1, 4, 1, 120)
+	arms := sim.Arms(sim.Named("staircase"), 1, 4, 1, 120)
 	for _, inFlight := range []int{1, 4} {
 		played, err := sim.Play(&bandit.GaussianThompson{}, arms, sim.PlayConfig{
 			Rounds:   120,
@@ -92,7 +92,7 @@ func ExampleFirstAt() {
 func ExampleCell() {
 	cells, err := sim.Study(context.Background(), sim.StudyConfig{
 		Contenders: contenders(),
-		Settings:   []sim.Setting{{Family: sim.FirstImpressions{}, Arms: 8, Rounds: 256}},
+		Settings:   []sim.Setting{{Family: sim.Named("first-impressions"), Arms: 8, Rounds: 256}},
 		Runs:       40,
 	})
 	if err != nil {
@@ -128,7 +128,7 @@ func contenders() []sim.Contender {
 func ExampleEntry() {
 	cells, err := sim.Study(context.Background(), sim.StudyConfig{
 		Contenders: contenders(),
-		Settings:   []sim.Setting{{Family: sim.PowerLaw{}, Arms: 8, Rounds: 128}},
+		Settings:   []sim.Setting{{Family: sim.Named("power-law"), Arms: 8, Rounds: 128}},
 		Runs:       40,
 	})
 	if err != nil {
@@ -149,7 +149,7 @@ func ExampleEntry() {
 // runs allows, and the setting where the first is slowest.
 func ExampleCompare() {
 	var settings []sim.Setting
-	for _, f := range sim.Synthetic() {
+	for _, f := range sim.Families()[:8] {
 		settings = append(settings, sim.Setting{Family: f, Arms: 6, Rounds: 96})
 	}
 	cells, err := sim.Study(context.Background(), sim.StudyConfig{Contenders: contenders(), Settings: settings, Runs: 30})
@@ -170,7 +170,7 @@ func ExampleCompare() {
 func ExampleCompareAtBest() {
 	cells, err := sim.Study(context.Background(), sim.StudyConfig{
 		Contenders: contenders(),
-		Settings:   []sim.Setting{{Family: sim.PowerLaw{}, Arms: 6, Rounds: 96}},
+		Settings:   []sim.Setting{{Family: sim.Named("power-law"), Arms: 6, Rounds: 96}},
 		Runs:       30,
 	})
 	if err != nil {
@@ -215,4 +215,29 @@ func ExampleSummarizeAll() {
 	// Output:
 	// by setting {0.61 0.60 0.61}
 	// pooled     {0.61 0.39 0.82}
+}
+
+// How far a policy ends above one search with the whole budget, as a share of what there was to gain.
+func ExampleGainOver() {
+	cells, err := sim.Study(context.Background(), sim.StudyConfig{
+		Contenders: []sim.Contender{
+			{Name: "one", Arms: 1, New: func(sim.Setting) bandit.Policy { return bandit.Random{} }},
+			{Name: "ei", New: func(s sim.Setting) bandit.Policy { return &bandit.ExpectedImprovement{T: s.Calls()} }},
+		},
+		Settings: []sim.Setting{
+			{Family: sim.Named("dead-arms"), Arms: 10, Rounds: 128},
+			{Family: sim.Named("exchangeable"), Arms: 10, Rounds: 128},
+		},
+		Runs: 50,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g := sim.GainOver(cells, "ei", "one")
+	fmt.Printf("%.2f [%.2f, %.2f]\n", g.Mean.Value, g.Mean.Low, g.Mean.High)
+	fmt.Printf("at worst %.2f [%.2f, %.2f], in %v\n", g.Worst.Value, g.Worst.Low, g.Worst.High, g.WorstAt.Family)
+	// Output:
+	// 0.14 [0.05, 0.22]
+	// at worst -0.05 [-0.13, 0.02], in exchangeable
 }

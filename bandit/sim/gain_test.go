@@ -10,7 +10,7 @@ import (
 // finals makes a cell of runs that start from 0, of policies "a" and "b".
 func finals(rounds int, a, b, oracle []float64) Cell {
 	starts := slices.Repeat([]Course{{{0, 0}}}, len(a))
-	return Cell{Setting: Setting{Family: Draws{}, Arms: 2, Rounds: rounds}, Oracle: oracle,
+	return Cell{Setting: Setting{Family: Named("draws"), Arms: 2, Rounds: rounds}, Oracle: oracle,
 		Entries: []Entry{{Name: "a", Final: a, Courses: starts}, {Name: "b", Final: b, Courses: starts}}}
 }
 

@@ -124,7 +124,7 @@ func TestPullsInFlight(t *testing.T) {
 
 func TestOnePullPerArmInFlight(t *testing.T) {
 	p := &watch{}
-	if _, err := Play(p, Arms(Staircase{}, 1, 4, 1, 100), PlayConfig{Rounds: 100, InFlight: 9, Delay: (*rand.Rand).ExpFloat64}); err != nil {
+	if _, err := Play(p, Arms(Named("staircase"), 1, 4, 1, 100), PlayConfig{Rounds: 100, InFlight: 9, Delay: (*rand.Rand).ExpFloat64}); err != nil {
 		t.Fatal(err)
 	}
 	if p.most != 1 || p.waiting != 3 {
@@ -152,7 +152,7 @@ func (w *watch) Probs(p []float64, r bandit.Round) {
 }
 
 func TestPlayIsRepeatable(t *testing.T) {
-	arms := Arms(HeavyTail{}, 5, 6, 1, 80)
+	arms := Arms(Named("heavy-tail"), 5, 6, 1, 80)
 	cfg := PlayConfig{Rounds: 80, Seed: 9, InFlight: 3, Delay: (*rand.Rand).ExpFloat64}
 	a, err := Play(even{}, arms, cfg)
 	b, err2 := Play(even{}, arms, cfg)
@@ -168,6 +168,20 @@ func TestPlayIsRepeatable(t *testing.T) {
 		t.Error("different seeds, equal selections")
 	}
 }
+
+// noted is a policy that writes down what it is told.
+type noted struct {
+	turns
+	calls [][]int
+	pulls []bandit.Pull
+}
+
+func (n *noted) Probs(p []float64, r bandit.Round) {
+	n.calls = append(n.calls, slices.Clone(r.Calls))
+	n.turns.Probs(p, r)
+}
+
+func (n *noted) Update(pull bandit.Pull, _ float64) { n.pulls = append(n.pulls, pull) }
 
 // The policy is told of pulls of N calls, or of none.
 func TestPlayTellsCalls(t *testing.T) {
@@ -211,7 +225,7 @@ func TestPlayErrors(t *testing.T) {
 func TestOracleIsTheBestSplit(t *testing.T) {
 	for seed := range uint64(20) {
 		const rounds = 12
-		arms := Arms(Staircase{}, seed, 3, 1, rounds)
+		arms := Arms(Named("staircase"), seed, 3, 1, rounds)
 		oracle := Oracle(arms, rounds)
 		for n := range rounds + 1 {
 			best := 0.0
@@ -239,8 +253,8 @@ func TestRoundRobinByHand(t *testing.T) {
 
 // BenchmarkPlay plays policies over ten arms; it reports pulls per second of one core.
 func BenchmarkPlay(b *testing.B) {
-	arms := Arms(HeavyTail{}, 1, 10, 1, 512)
-	prior, err := bandit.FitPrior(Arms(HeavyTail{}, 2, 40, 1, 512))
+	arms := Arms(Named("heavy-tail"), 1, 10, 1, 512)
+	prior, err := bandit.FitPrior(Arms(Named("heavy-tail"), 2, 40, 1, 512))
 	if err != nil {
 		b.Fatal(err)
 	}

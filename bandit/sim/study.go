@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/evolve"
 )
 
 // A Contender is a policy to compare with others.
@@ -23,18 +22,11 @@ type Contender struct {
 	// Arms is how many of the setting's arms the policy has, the first ones; 0 means all. With 1 it is one search
 	// with the whole budget: the baseline that any allocation has to beat.
 	Arms int
-	// Breadth decides how many children a pull makes, until T·N are made; nil means N. The family has to be a
-	// [Stepper].
-	Breadth evolve.Breadth
-	// Breadths gives the policy one search for each of them, whatever the setting's number of arms, for a policy that
-	// is to find the breadth itself. nil means that all arms have Breadth. The family has to be a [Stepper].
-	Breadths []evolve.Breadth
-	// Window is as in RaceConfig; 0 means that all children of a pull are under way at once. With more the family has
-	// to be a [Stepper].
-	Window int
-	// Neutral lets a child that is as good as its parent replace it, in families that can ([Drifter]). In others it
-	// changes nothing.
-	Neutral bool
+	// Play plays one run in place of [Play], for a contender that does more than choose among the setting's arms: with
+	// searches of its own, or steps of another width. It returns the best score after 0, 1, ..., T times N calls, or
+	// fewer if the run ended early, and how many simulated seconds the run took, or 0. New and Arms have no effect
+	// then. Play is called from several goroutines at once. nil means [Play] with New and Arms.
+	Play func(s Setting, seed uint64) (best []float64, seconds float64, err error)
 }
 
 // A Setting is what policies are played over: K arms of a family, for T pulls of N children each.
@@ -66,11 +58,7 @@ type StudyConfig struct {
 	Scores    []float64                  // further scores to reach, as they are
 	InFlight  int                        // as in PlayConfig
 	Delay     func(r *rand.Rand) float64 // as in PlayConfig
-	// Slots and Latency are as in RaceConfig. If either is set, every policy is raced, and [Entry.Seconds] tells how
-	// long runs took. All families have to be Steppers then, and Delay does not apply.
-	Slots    int
-	Latency  func(r *rand.Rand) float64
-	Parallel int // runs at once; 0 means one a processor
+	Parallel  int                        // runs at once; 0 means one a processor
 	// Progress is called after each run of all policies in one setting, from several goroutines at once. nil
 	// means that it is not called.
 	Progress func()
@@ -102,8 +90,6 @@ func (c StudyConfig) validate() error {
 		return fmt.Errorf("sim: a study of %d runs: need at least 1", c.Runs)
 	case c.InFlight < 1:
 		return fmt.Errorf("sim: a study with %d pulls pending at once: need at least 1", c.InFlight)
-	case c.Slots < 0:
-		return fmt.Errorf("sim: a study with %d slots: need 0 for no limit, or more", c.Slots)
 	case c.Parallel < 1:
 		return fmt.Errorf("sim: a study with %d runs at once: need at least 1", c.Parallel)
 	}
@@ -116,14 +102,8 @@ func (c StudyConfig) validate() error {
 		if p.Arms < 0 {
 			return fmt.Errorf("sim: policy %q has %d arms: need 0 for all, or more", p.Name, p.Arms)
 		}
-		if p.Window < 0 {
-			return fmt.Errorf("sim: policy %q has a window of %d children: need 0 for all of a pull, or more", p.Name, p.Window)
-		}
 	}
 	for _, s := range c.Settings {
-		if err := c.steps(s); err != nil {
-			return err
-		}
 		if s.Arms < 1 || s.Rounds < 1 || s.N < 0 {
 			return fmt.Errorf("sim: setting %v: need at least 1 arm, 1 child and 1 round", s)
 		}
@@ -134,24 +114,6 @@ func (c StudyConfig) validate() error {
 		}
 	}
 	return nil
-}
-
-// steps returns an error if a policy is to be raced over a family that cannot be.
-func (c StudyConfig) steps(s Setting) error {
-	if _, ok := s.Family.(Stepper); ok {
-		return nil
-	}
-	for _, p := range c.Contenders {
-		if c.raced(p) {
-			return fmt.Errorf("sim: %q cannot be raced over %v: its searches are recorded, with as many children to a step as they had", p.Name, s.Family)
-		}
-	}
-	return nil
-}
-
-// raced reports whether a policy is played with searches that are stepped.
-func (c StudyConfig) raced(p Contender) bool {
-	return p.Breadth != nil || p.Breadths != nil || p.Window > 0 || c.Slots > 0 || c.Latency != nil
 }
 
 // Study plays every policy in every setting and returns a [Cell] for each setting, in order. The runs of a
@@ -180,7 +142,7 @@ type run struct {
 	oracle Course
 	robin  []float64 // of RoundRobin, after each multiple
 	best   []Course  // by policy
-	took   []float64 // by policy, in seconds; 0 if it was not raced
+	took   []float64 // by policy, in seconds; 0 if that is not told
 }
 
 // play plays the runs of a setting, several at once.
@@ -228,37 +190,18 @@ func (c StudyConfig) run(s Setting, seed uint64) (run, error) {
 	return r, nil
 }
 
-// one plays one policy, and returns the best score after 0, 1, ..., T·N calls, by N calls.
+// one plays one policy, and returns the best score after 0, 1, ..., T pulls.
 func (c StudyConfig) one(p Contender, s Setting, seed uint64, arms [][]float64) (best []float64, seconds float64, err error) {
-	k := cmp.Or(min(p.Arms, s.Arms), s.Arms)
-	family := s.Family
-	if d, ok := family.(Drifter); ok && p.Neutral {
-		family = d.Drifting()
-		arms = Arms(family, seed, k, s.N, s.Rounds)
-	}
-	if !c.raced(p) {
+	if p.Play == nil {
+		k := cmp.Or(min(p.Arms, s.Arms), s.Arms)
 		played, err := Play(p.New(s), arms[:k], PlayConfig{Rounds: s.Rounds, Seed: seed, N: max(s.N, 1), InFlight: c.InFlight, Delay: c.Delay})
 		return played.Best, 0, err
 	}
-	if p.Breadths != nil {
-		k = len(p.Breadths)
+	best, seconds, err = p.Play(s, seed)
+	if err == nil && (len(best) == 0 || len(best) > s.Rounds+1) {
+		err = fmt.Errorf("sim: Contender.Play returns %d scores: need 1 to %d", len(best), s.Rounds+1)
 	}
-	searches := make([]Search, k)
-	for i := range searches {
-		searches[i] = family.(Stepper).Search(Address{Seed: seed, Index: i})
-	}
-	breadth := p.Breadth
-	if breadth == nil {
-		breadth = evolve.Fixed(max(s.N, 1))
-	}
-	raced, err := Race(p.New(s), searches, RaceConfig{Calls: s.Calls(), Seed: seed, Breadth: breadth, Breadths: p.Breadths, InFlight: c.InFlight, Slots: c.Slots, Window: p.Window, Latency: c.Latency})
-	if err != nil {
-		return nil, 0, err
-	}
-	for t := range s.Rounds + 1 {
-		best = append(best, raced.Best[t*max(s.N, 1)])
-	}
-	return best, raced.Seconds, nil
+	return best, seconds, err
 }
 
 // after returns the number of pulls that a multiple stands for. It is no more than all that the arms have.

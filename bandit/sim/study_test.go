@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/evolve"
 )
 
 func newEven(Setting) bandit.Policy { return even{} }
@@ -21,7 +19,7 @@ func newUCB1(Setting) bandit.Policy { return &ucb1{} }
 var twoPolicies = []Contender{{Name: "even", New: newEven}, {Name: "ucb", New: newUCB1}}
 
 func twoSettings() []Setting {
-	return []Setting{{Family: Staircase{}, Arms: 4, Rounds: 60}, {Family: Plateaus{}, Arms: 3, N: 2, Rounds: 40}}
+	return []Setting{{Family: Named("staircase"), Arms: 4, Rounds: 60}, {Family: Named("plateaus"), Arms: 3, N: 2, Rounds: 40}}
 }
 
 func study(t *testing.T, cfg StudyConfig) []Cell {
@@ -107,7 +105,7 @@ func TestStudyIsRepeatable(t *testing.T) {
 func TestLevelsAreRoundRobins(t *testing.T) {
 	inTurn := Contender{Name: "in turn", New: func(Setting) bandit.Policy { return &turns{} }}
 	cells := study(t, StudyConfig{
-		Contenders: []Contender{inTurn}, Settings: []Setting{{Family: PowerLaw{}, Arms: 4, Rounds: 80}}, Runs: 40,
+		Contenders: []Contender{inTurn}, Settings: []Setting{{Family: Named("power-law"), Arms: 4, Rounds: 80}}, Runs: 40,
 		Multiples: []float64{0.25, 0.5, 1}, Scores: []float64{0.3, 0.31, 2},
 	})
 	if got, want := cells[0].Levels[3:], []Level{{0, 0.3, true}, {0, 0.31, false}, {0, 2, false}}; !slices.Equal(got, want) {
@@ -138,16 +136,16 @@ func (*turns) Probs(p []float64, r bandit.Round) {
 func (*turns) Update(bandit.Pull, float64) {}
 
 // ending is arms that end after two pulls.
-type ending struct{ Staircase }
+type ending struct{ Family }
 
 func (e ending) Arm(a Address) []float64 {
 	a.Rounds = min(a.Rounds, 2)
-	return e.Staircase.Arm(a)
+	return e.Family.Arm(a)
 }
 
 // Once every arm has ended, the best score stays.
 func TestArmsThatEnd(t *testing.T) {
-	cells := study(t, StudyConfig{Contenders: twoPolicies, Settings: []Setting{{Family: ending{}, Arms: 3, Rounds: 20}}, Runs: 5})
+	cells := study(t, StudyConfig{Contenders: twoPolicies, Settings: []Setting{{Family: ending{Named("staircase")}, Arms: 3, Rounds: 20}}, Runs: 5})
 	for _, e := range cells[0].Entries {
 		for run, final := range e.Final {
 			if final != cells[0].Oracle[run] || len(e.Median) != 21 || e.Median[20] != e.Median[6] {
@@ -171,19 +169,13 @@ func TestStudyErrors(t *testing.T) {
 		{"names are how entries are found", func(c *StudyConfig) { c.Contenders = append(c.Contenders, c.Contenders[0]) }, `sim: two policies named "even"`},
 		{"a setting without rounds", func(c *StudyConfig) { c.Settings[0].Rounds = 0 }, "sim: setting staircase K=4 N=1 T=0"},
 		{"a multiple of nothing", func(c *StudyConfig) { c.Multiples = []float64{0} }, "sim: multiple 0"},
-		{"negative slots", func(c *StudyConfig) { c.Slots = -1 }, "sim: a study with -1 slots"},
 		{"negative arms", func(c *StudyConfig) { c.Contenders = []Contender{{Name: "x", New: newEven, Arms: -1}} }, `sim: policy "x" has -1 arms`},
-		{"a negative window", func(c *StudyConfig) { c.Contenders = []Contender{{Name: "x", New: newEven, Window: -1}} }, `sim: policy "x" has a window of -1 children`},
-		{"recorded searches at another breadth", func(c *StudyConfig) {
-			c.Settings = []Setting{{Family: &Bank{Task: "cp"}, Arms: 1, Rounds: 1}}
-			c.Contenders = []Contender{{Name: "even", New: newEven}, {Name: "x", New: newEven, Breadth: evolve.Fixed(2)}}
-		}, `sim: "x" cannot be raced over bank-cp`},
-		{"recorded searches in time", func(c *StudyConfig) {
-			c.Settings, c.Slots = []Setting{{Family: &Bank{Task: "cp"}, Arms: 1, Rounds: 1}}, 3
-		}, `sim: "even" cannot be raced over bank-cp`},
-		{"a breadth at fault is named", func(c *StudyConfig) {
-			c.Contenders = []Contender{{Name: "bad", New: newEven, Breadth: evolve.Fixed(-1)}}
-		}, "sim: staircase K=4 N=1 T=60: bad: sim: Breadth Fixed(-1) asks for -1 children"},
+		{"a contender's own play at fault is named", func(c *StudyConfig) {
+			c.Contenders = []Contender{{Name: "bad", Play: func(Setting, uint64) ([]float64, float64, error) { return nil, 0, errors.New("no way") }}}
+		}, "sim: staircase K=4 N=1 T=60: bad: no way"},
+		{"a contender's own play without scores", func(c *StudyConfig) {
+			c.Contenders = []Contender{{Name: "bad", Play: func(Setting, uint64) ([]float64, float64, error) { return nil, 0, nil }}}
+		}, "sim: staircase K=4 N=1 T=60: bad: sim: Contender.Play returns 0 scores: need 1 to 61"},
 		{"a policy at fault is named", func(c *StudyConfig) {
 			c.Contenders = append(slices.Clone(c.Contenders), Contender{Name: "bad", New: func(Setting) bandit.Policy { return &nothing{} }})
 		}, "sim: staircase K=4 N=1 T=60: bad: bandit: "},
@@ -215,66 +207,36 @@ func TestStudyStops(t *testing.T) {
 	}
 }
 
-// What contenders have of their own: fewer arms, a breadth or several, a window, and searches that drift.
-func TestContenders(t *testing.T) {
-	f := HillClimb{Objective: "ht", Rounded: true}
-	s := Setting{Family: f, Arms: 3, N: 4, Rounds: 30}
-	cfg := StudyConfig{Settings: []Setting{s}, Runs: 6, Seed: 40, Contenders: []Contender{
-		{Name: "one", New: newEven, Arms: 1},
-		{Name: "many", New: newUCB1, Arms: 9},
-		{Name: "all", New: newUCB1},
-		{Name: "wide", New: newUCB1, Breadth: evolve.Fixed(20)},
-		{Name: "window", New: newUCB1, Breadth: evolve.Fixed(20), Window: 5},
-		{Name: "several", New: newUCB1, Breadths: slices.Repeat([]evolve.Breadth{evolve.Fixed(20)}, 5)},
-		{Name: "drifting", New: newEven, Arms: 1, Neutral: true},
-		{Name: "drifting wide", New: newEven, Arms: 1, Neutral: true, Breadth: evolve.Fixed(20)},
+// A contender that plays its runs itself meets the same settings and seeds, and is timed.
+func TestContenderPlays(t *testing.T) {
+	own := Contender{Name: "own", Play: func(s Setting, seed uint64) ([]float64, float64, error) {
+		return Oracle(Arms(s.Family, seed, s.Arms, s.N, s.Rounds), s.Rounds), float64(seed), nil
 	}}
-	cell := study(t, cfg)[0]
-	raced := func(f Stepper, k int, p bandit.Policy, seed uint64, window int) float64 {
-		return runRace(t, p, searchesOf(f, seed, k), RaceConfig{Calls: 120, Seed: seed, Breadth: evolve.Fixed(20), Window: window}).Best[120]
-	}
-	differ := map[string]bool{}
-	for run := range 6 {
-		seed := 40 + uint64(run)
-		for name, want := range map[string]float64{
-			"one":           f.Arm(Address{Seed: seed, N: 4, Rounds: 30})[30],
-			"many":          cell.Entry("all").Final[run],
-			"wide":          raced(f, 3, &ucb1{}, seed, 0),
-			"window":        raced(f, 3, &ucb1{}, seed, 5),
-			"several":       raced(f, 5, &ucb1{}, seed, 0), // also more than the setting has arms
-			"drifting":      f.Drifting().Arm(Address{Seed: seed, N: 4, Rounds: 30})[30],
-			"drifting wide": raced(f.Drifting(), 1, even{}, seed, 0),
-		} {
-			if got := cell.Entry(name).Final[run]; got != want {
-				t.Errorf("%s, run %d: %v, want %v", name, run, got, want)
-			}
-			differ[name] = differ[name] || want != cell.Entry("all").Final[run]
+	cells := study(t, StudyConfig{Contenders: []Contender{own, twoPolicies[0]}, Settings: twoSettings(), Runs: 5, Seed: 7})
+	for _, c := range cells {
+		e := c.Entry("own")
+		if !slices.Equal(e.Final, c.Oracle) || !slices.Equal(e.Seconds, []float64{7, 8, 9, 10, 11}) {
+			t.Errorf("%v: final %v of %v in %v s", c.Setting, e.Final, c.Oracle, e.Seconds)
 		}
-	}
-	for name, d := range differ {
-		if d == (name == "many") {
-			t.Errorf("%s differs from all arms at the setting's breadth: %v", name, d)
+		if got := c.Entry("even").Seconds; !slices.Equal(got, make([]float64, 5)) {
+			t.Errorf("%v: a policy that does not tell takes %v s", c.Setting, got)
 		}
 	}
 }
 
-// With slots or latencies every policy is raced, and its runs take time. The scores of equal steps are as without.
-func TestStudyInTime(t *testing.T) {
-	s := []Setting{{Family: Landscape{Kind: "maxcut"}, Arms: 3, N: 6, Rounds: 20}}
-	plain := study(t, StudyConfig{Contenders: twoPolicies, Settings: s, Runs: 4})[0]
-	timed := study(t, StudyConfig{Contenders: twoPolicies, Settings: s, Runs: 4, Slots: 3})[0]
-	for i, e := range timed.Entries {
-		if !slices.Equal(e.Final, plain.Entries[i].Final) || !reflect.DeepEqual(e.Courses, plain.Entries[i].Courses) {
-			t.Errorf("%s: %v in slots, %v without", e.Name, e.Final, plain.Entries[i].Final)
-		}
-		for run, seconds := range e.Seconds { // six children in three slots: 2 s for each of 20 steps
-			if seconds != 40 || plain.Entries[i].Seconds[run] != 0 {
-				t.Errorf("%s, run %d: %v s in slots, %v s without", e.Name, run, seconds, plain.Entries[i].Seconds[run])
-			}
+// What contenders have of their own: fewer arms.
+func TestContenderArms(t *testing.T) {
+	s := twoSettings()[1]
+	cell := study(t, StudyConfig{Settings: []Setting{s}, Runs: 6, Seed: 40, Contenders: []Contender{
+		{Name: "one", New: newEven, Arms: 1}, {Name: "many", New: newUCB1, Arms: 9}, {Name: "all", New: newUCB1},
+	}})[0]
+	for run := range 6 {
+		alone := s.Family.Arm(Address{Seed: 40 + uint64(run), N: s.N, Rounds: s.Rounds})
+		if got, want := cell.Entry("one").Final[run], alone[s.Rounds]; got != want {
+			t.Errorf("one, run %d: %v, want %v", run, got, want)
 		}
 	}
-	slow := study(t, StudyConfig{Contenders: twoPolicies, Settings: s, Runs: 4, Latency: func(*rand.Rand) float64 { return 2.5 }})[0]
-	if got := slow.Entries[0].Seconds; !slices.Equal(got, []float64{50, 50, 50, 50}) {
-		t.Errorf("20 steps of 2.5 s take %v", got)
+	if one, many, all := cell.Entry("one").Final, cell.Entry("many").Final, cell.Entry("all").Final; !slices.Equal(many, all) || slices.Equal(one, all) {
+		t.Errorf("one arm comes to %v, nine to %v, all to %v", one, many, all)
 	}
 }

@@ -11,28 +11,29 @@ import (
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
 // searches returns the baselines that any allocation has to beat: one greedy search with the whole budget, which takes
 // strictly better children or also equally good ones, and two and three searches under ei.
-func searches() []sim.Contender {
+func searches() []race.Contender {
 	only := func(sim.Setting) bandit.Policy { return bandit.Random{} } // of one arm
-	return []sim.Contender{
-		{Name: "one", Arms: 1, New: only},
-		{Name: "one-neutral", Arms: 1, New: only, Neutral: true},
-		{Name: "two", Arms: 2, New: newEI(nil)},
-		{Name: "three", Arms: 3, New: newEI(nil)},
+	return []race.Contender{
+		{Contender: sim.Contender{Name: "one", Arms: 1, New: only}},
+		{Contender: sim.Contender{Name: "one-neutral", Arms: 1, New: only}, Neutral: true},
+		{Contender: sim.Contender{Name: "two", Arms: 2, New: newEI(nil)}},
+		{Contender: sim.Contender{Name: "three", Arms: 3, New: newEI(nil)}},
 	}
 }
 
 // told returns ei with a ceiling: right for families whose scores end at 1, too high, too low, and none there can be.
-func told() []sim.Contender {
-	var all []sim.Contender
+func told() []race.Contender {
+	var all []race.Contender
 	for _, c := range []struct {
 		name    string
 		ceiling float64
 	}{{"right", 1}, {"high", 100}, {"half", 0.5}, {"zero", 0}} {
-		all = append(all, sim.Contender{Name: "ei-told-" + c.name, New: newEI(&c.ceiling)})
+		all = append(all, contender("ei-told-"+c.name, newEI(&c.ceiling)))
 	}
 	return all
 }
@@ -45,12 +46,12 @@ func newEI(ceiling *float64) func(s sim.Setting) bandit.Policy {
 
 // widened returns the contender that a name with a breadth after "@" means: "ei@adaptive", "one@doubling", "ucb@16", and
 // with several "ei@1+4+16".
-func widened(all []sim.Contender, name string) (c sim.Contender, err error) {
+func widened(all []race.Contender, name string) (c race.Contender, err error) {
 	policy, breadth, found := strings.Cut(name, "@")
 	if strings.Contains(breadth, "+") && !strings.Contains(breadth, ":") {
 		return between(all, name, policy, breadth)
 	}
-	i := slices.IndexFunc(all, func(c sim.Contender) bool { return c.Name == policy })
+	i := slices.IndexFunc(all, func(c race.Contender) bool { return c.Name == policy })
 	if i < 0 {
 		return c, fmt.Errorf("unknown policy %q: it is one of %s, or all; with @adaptive, @doubling or @N after it for the breadth, or @N+N+N for a search of each", policy, strings.Join(names(all), ", "))
 	}
@@ -94,13 +95,13 @@ func breadthOf(name string) (evolve.Breadth, error) {
 }
 
 // raced returns an error if recorded searches are to be stepped in another way than they were.
-func raced(cfg sim.StudyConfig, groups [][]sim.Setting) error {
-	i := slices.IndexFunc(cfg.Contenders, func(c sim.Contender) bool { return c.Breadth != nil || c.Window > 0 })
+func raced(cfg race.StudyConfig, groups [][]sim.Setting) error {
+	i := slices.IndexFunc(cfg.Contenders, func(c race.Contender) bool { return c.Breadth != nil || c.Window > 0 })
 	if i < 0 && cfg.Slots == 0 && cfg.Latency == nil {
 		return nil
 	}
 	for _, s := range slices.Concat(groups...) {
-		if _, ok := s.Family.(sim.Stepper); !ok {
+		if _, ok := s.Family.(race.Stepper); !ok {
 			return cli.Usagef("%v has recorded searches, which cannot be stepped in another way: leave out breadths (policy@breadth), --slots, --latency-sigma and --window", s.Family)
 		}
 	}
@@ -108,7 +109,7 @@ func raced(cfg sim.StudyConfig, groups [][]sim.Setting) error {
 }
 
 // latencies are those of --latency-sigma, with --slots.
-func (o *options) latencies(cfg *sim.StudyConfig) error {
+func (o *options) latencies(cfg *race.StudyConfig) error {
 	timed := o.given["latency-sigma"] || o.slots > 0
 	switch {
 	case o.slots < 0:

@@ -9,15 +9,16 @@ import (
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
 // between returns the contender of a name that has a search for each breadth of a list, "1+4+16". Its policy is one of all.
-func between(all []sim.Contender, name, policy, list string) (c sim.Contender, err error) {
+func between(all []race.Contender, name, policy, list string) (c race.Contender, err error) {
 	breadths, err := breadthsOf(list)
 	if err != nil {
 		return c, err
 	}
-	i := slices.IndexFunc(all, func(c sim.Contender) bool { return c.Name == policy })
+	i := slices.IndexFunc(all, func(c race.Contender) bool { return c.Name == policy })
 	if i < 0 {
 		return c, fmt.Errorf("unknown policy %q: with several breadths it is one of %s", policy, strings.Join(names(all), ", "))
 	}

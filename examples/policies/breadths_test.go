@@ -12,7 +12,7 @@ import (
 
 // A name with several breadths has a search for each, whatever --K is.
 func TestBetween(t *testing.T) {
-	all, s := new(options).contenders(), sim.Setting{Family: sim.Linear{}, Arms: 10, N: 1, Rounds: 640}
+	all, s := new(options).contenders(), sim.Setting{Family: sim.Named("linear"), Arms: 10, N: 1, Rounds: 640}
 	for name, want := range map[string]string{
 		"ei@1+4+16": "ExpectedImprovement(T=640",
 	} {

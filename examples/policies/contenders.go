@@ -7,21 +7,27 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
 // own are policies to compare besides those of the library. A policy of yours joins by one line here:
 //
-//	{Name: "mine", New: func(s sim.Setting) bandit.Policy { return &mine{Rounds: s.Rounds, Arms: s.Arms} }},
+//	contender("mine", func(s sim.Setting) bandit.Policy { return &mine{Rounds: s.Rounds, Arms: s.Arms} }),
 //
-// New is called for each run, from several goroutines at once.
-var own = []sim.Contender{}
+// The func is called for each run, from several goroutines at once.
+var own = []race.Contender{}
+
+// contender returns what plays the policies that fresh makes.
+func contender(name string, fresh func(sim.Setting) bandit.Policy) race.Contender {
+	return race.Contender{Contender: sim.Contender{Name: name, New: fresh}}
+}
 
 // contenders returns all policies that can be compared: those that the other examples take as --algo, in
 // that order, ei-prior unless recorded searches are played, and own ones.
-func (o *options) contenders() []sim.Contender {
-	var all []sim.Contender
+func (o *options) contenders() []race.Contender {
+	var all []race.Contender
 	for _, key := range cli.PolicyKeys() {
-		all = append(all, sim.Contender{Name: key, New: policyOf(key, func(s sim.Setting) int { return s.Rounds })})
+		all = append(all, contender(key, policyOf(key, func(s sim.Setting) int { return s.Rounds })))
 	}
 	if !o.logged() && len(o.banks) == 0 {
 		all = append(all, informed()...)
@@ -44,12 +50,12 @@ func policyOf(key string, rounds func(sim.Setting) int) func(sim.Setting) bandit
 func (o *options) logged() bool { return o.logs != "" || o.estimate != "" }
 
 // chosen returns the contenders named in a flag's list, in its order; "all" is every one there is.
-func (o *options) chosen(flag, list string) ([]sim.Contender, error) {
+func (o *options) chosen(flag, list string) ([]race.Contender, error) {
 	all := o.contenders()
 	if list == "all" { // without those that are of use only beside each other
-		return slices.DeleteFunc(all, func(c sim.Contender) bool { return strings.HasPrefix(c.Name, "ei-told-") }), nil
+		return slices.DeleteFunc(all, func(c race.Contender) bool { return strings.HasPrefix(c.Name, "ei-told-") }), nil
 	}
-	var some []sim.Contender
+	var some []race.Contender
 	for _, name := range split(list) {
 		c, err := widened(all, name)
 		if err != nil {
@@ -60,7 +66,7 @@ func (o *options) chosen(flag, list string) ([]sim.Contender, error) {
 	return some, nil
 }
 
-func names(all []sim.Contender) []string {
+func names(all []race.Contender) []string {
 	var s []string
 	for _, c := range all {
 		s = append(s, c.Name)
@@ -70,9 +76,9 @@ func names(all []sim.Contender) []string {
 
 // families returns the families named in a list; "all", "synthetic", "real", "unlike" and "deciding" are groups.
 func families(list string) ([]sim.Family, error) {
-	all := sim.Families()
-	climbs := all[len(sim.Synthetic()):]
-	known := slices.Concat(all, sim.Unlike())
+	all := race.Families()
+	climbs := all[len(race.Synthetic()):]
+	known := slices.Concat(all, race.Unlike())
 	var some []sim.Family
 	for _, name := range split(list) {
 		switch name {
@@ -80,16 +86,16 @@ func families(list string) ([]sim.Family, error) {
 			some = append(some, all...)
 			continue
 		case "synthetic":
-			some = append(some, sim.Synthetic()...)
+			some = append(some, race.Synthetic()...)
 			continue
 		case "real":
 			some = append(some, climbs...)
 			continue
 		case "unlike":
-			some = append(some, sim.Unlike()...)
+			some = append(some, race.Unlike()...)
 			continue
 		case "deciding":
-			some = append(some, sim.Deciding()...)
+			some = append(some, race.Deciding()...)
 			continue
 		}
 		i := slices.IndexFunc(known, func(f sim.Family) bool { return f.String() == name })

@@ -8,11 +8,12 @@ import (
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve/replay"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
 // estimateTable shows what each policy would have earned in the rounds of a bandit's result, from the
 // propensities in it.
-func (o *options) estimateTable(all []sim.Contender) (string, error) {
+func (o *options) estimateTable(all []race.Contender) (string, error) {
 	if o.limit < 0 {
 		return "", cli.Usagef("--T-cap-per-arm is %d: need at least 0", o.limit)
 	}

@@ -27,6 +27,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
 func main() {
@@ -99,12 +100,12 @@ func settings(groups [][]sim.Setting) (n int) {
 }
 
 // play plays every setting and reports it when it is complete, and each group when all of it is.
-func play(ctx context.Context, cfg sim.StudyConfig, groups [][]sim.Setting, p *cli.Counter, out *output, baselines []string, than string) error {
+func play(ctx context.Context, cfg race.StudyConfig, groups [][]sim.Setting, p *cli.Counter, out *output, baselines []string, than string) error {
 	for _, group := range groups {
 		var cells []sim.Cell
 		for _, s := range group {
 			cfg.Settings = []sim.Setting{s}
-			cell, err := sim.Study(ctx, cfg)
+			cell, err := race.Study(ctx, cfg)
 			if errors.Is(err, context.Canceled) && len(cells) > 0 {
 				p.Print(fmt.Sprintf("stopped; the tables below are incomplete, of %d of %d families\n", len(cells), len(group)))
 				p.Print(overallTable(cells) + gainTable(cells, than, baselines) + comparisons(cells, baselines))

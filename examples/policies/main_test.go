@@ -17,6 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
 func TestBadInput(t *testing.T) {
@@ -106,7 +107,7 @@ func TestOutput(t *testing.T) {
 			t.Errorf("%q is not printed:\n%s", want, &out)
 		}
 	}
-	cfg, o := sim.StudyConfig{}, options{policies: "ucb,random", families: "staircase", arms: "3", children: "1", rounds: "40", runs: 7, seed: 11, inFlight: 1, parallel: 1, multiples: "0.5,1,2", scores: "0.99"}
+	o := options{policies: "ucb,random", families: "staircase", arms: "3", children: "1", rounds: "40", runs: 7, seed: 11, inFlight: 1, parallel: 1, multiples: "0.5,1,2", scores: "0.99"}
 	cfg, err := o.study()
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +117,7 @@ func TestOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Settings = groups[0]
-	cells, err := sim.Study(t.Context(), cfg)
+	cells, err := race.Study(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve/replay"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
 // options are the flags.
@@ -68,8 +69,8 @@ func (o *options) register(fs *flag.FlagSet) {
 }
 
 // study returns the study that the flags ask for, without its settings.
-func (o *options) study() (sim.StudyConfig, error) {
-	cfg := sim.StudyConfig{Runs: o.runs, Seed: o.seed, InFlight: o.inFlight, Parallel: o.parallel}
+func (o *options) study() (race.StudyConfig, error) {
+	cfg := race.StudyConfig{StudyConfig: sim.StudyConfig{Runs: o.runs, Seed: o.seed, InFlight: o.inFlight, Parallel: o.parallel}}
 	for name, value := range map[string]int{"runs": o.runs, "in-flight": o.inFlight, "parallel": o.parallel} {
 		if value < 1 {
 			return cfg, cli.Usagef("--%s is %d: need at least 1", name, value)
@@ -106,7 +107,7 @@ func logNormal(sigma float64) func(r *rand.Rand) float64 {
 	return func(r *rand.Rand) float64 { return math.Exp(sigma * r.NormFloat64()) }
 }
 
-func distinct(all []sim.Contender) error {
+func distinct(all []race.Contender) error {
 	sorted := slices.Sorted(slices.Values(names(all)))
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i] == sorted[i-1] {
@@ -203,7 +204,7 @@ func (o *options) searches() ([]sim.Family, error) {
 
 // against returns the policies to compare with: those of the flag that are played. It returns an error if --than is no
 // policy either.
-func (o *options) against(played []sim.Contender) ([]string, error) {
+func (o *options) against(played []race.Contender) ([]string, error) {
 	if _, err := o.chosen("than", o.than); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
 const (
@@ -19,8 +20,8 @@ const (
 // are played, and its placebos: with a prior of searches of another family, and with one of its own family's searches
 // whose gains came in another order. They are not for logs and banks: there they would know the searches that they
 // are played over.
-func informed() []sim.Contender {
-	return []sim.Contender{
+func informed() []race.Contender {
+	return []race.Contender{
 		withPrior("ei-prior", func(s sim.Setting) [][]float64 { return searchesOf(s.Family, s) }),
 		withPrior("ei-prior-other", func(s sim.Setting) [][]float64 { return searchesOf(farFrom(s.Family), s) }),
 		withPrior("ei-prior-shuffled", func(s sim.Setting) [][]float64 { return shuffled(searchesOf(s.Family, s)) }),
@@ -28,10 +29,10 @@ func informed() []sim.Contender {
 }
 
 // withPrior returns ExpectedImprovement with the prior of the searches that from returns.
-func withPrior(name string, from func(sim.Setting) [][]float64) sim.Contender {
+func withPrior(name string, from func(sim.Setting) [][]float64) race.Contender {
 	var mu sync.Mutex
 	priors := make(map[string]*bandit.Prior)
-	return sim.Contender{Name: name, New: func(s sim.Setting) bandit.Policy {
+	return contender(name, func(s sim.Setting) bandit.Policy {
 		mu.Lock()
 		defer mu.Unlock()
 		key := fmt.Sprint(s.Family, s.N, s.Rounds) // they are the same however many arms are played
@@ -43,7 +44,7 @@ func withPrior(name string, from func(sim.Setting) [][]float64) sim.Contender {
 			priors[key] = p.Every(max(s.N, 1))
 		}
 		return &bandit.ExpectedImprovement{T: s.Calls(), Prior: priors[key]}
-	}}
+	})
 }
 
 func searchesOf(f sim.Family, s sim.Setting) [][]float64 {
@@ -52,7 +53,7 @@ func searchesOf(f sim.Family, s sim.Setting) [][]float64 {
 
 // farFrom returns the family half-way around the list of all families.
 func farFrom(f sim.Family) sim.Family {
-	all := slices.Concat(sim.Families(), sim.Unlike())
+	all := slices.Concat(race.Families(), race.Unlike())
 	i := slices.IndexFunc(all, func(other sim.Family) bool { return other.String() == f.String() })
 	return all[(i+len(all)/2)%len(all)]
 }

@@ -1,10 +1,12 @@
-package sim
+package race
 
 import (
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // steppers returns all families that can be stepped.
@@ -13,14 +15,14 @@ func steppers() []Stepper {
 	for _, f := range append(Families(), Unlike()...) {
 		all = append(all, f.(Stepper))
 	}
-	return append(all, Landscape{Kind: "labs", Neutral: true}, HillClimb{Objective: "ht", Few: true, Neutral: true}, Scaled{Draws{}, 1e6, -3})
+	return append(all, Landscape{Kind: "labs", Neutral: true}, HillClimb{Objective: "ht", Few: true, Neutral: true})
 }
 
 // An arm is its search stepped by N children, and a step says how many of them were better than the best before.
 func TestArmsAreSearchesStepped(t *testing.T) {
 	for _, f := range steppers() {
-		a := Address{Seed: 5, Index: 2, N: 3, Rounds: 40}
-		arm, s := f.Arm(a), f.Search(Address{Seed: 5, Index: 2})
+		a := sim.Address{Seed: 5, Index: 2, N: 3, Rounds: 40}
+		arm, s := f.Arm(a), f.Search(sim.Address{Seed: 5, Index: 2})
 		for n, want := range arm {
 			if s.Best() != want {
 				t.Fatalf("%v: best %v after %d steps, the arm has %v", f, s.Best(), n, want)
@@ -36,7 +38,7 @@ func TestArmsAreSearchesStepped(t *testing.T) {
 // Children made and taken in one by one are steps of one child.
 func TestChildrenOneByOne(t *testing.T) {
 	for _, f := range steppers() {
-		one, other := f.Search(Address{Seed: 6}), f.Search(Address{Seed: 6})
+		one, other := f.Search(sim.Address{Seed: 6}), f.Search(sim.Address{Seed: 6})
 		for n := range 300 {
 			before := one.Best()
 			better := one.Step(1)
@@ -51,8 +53,8 @@ func TestChildrenOneByOne(t *testing.T) {
 // Children that are all made before the first is taken in are those of a step: the best of them decides. Searches whose
 // parents have few children draw new ones with each parent, so they are left out.
 func TestChildrenAtOnce(t *testing.T) {
-	for _, f := range []Stepper{HillClimb{Objective: "mmd"}, HillClimb{Objective: "cp", Rounded: true}, Landscape{Kind: "tsp"}, Landscape{Kind: "rastrigin"}, Draws{}} {
-		one, other := f.Search(Address{Seed: 7}), f.Search(Address{Seed: 7})
+	for _, f := range []Stepper{HillClimb{Objective: "mmd"}, HillClimb{Objective: "cp", Rounded: true}, Landscape{Kind: "tsp"}, Landscape{Kind: "rastrigin"}, formulas("draws")[0].(Stepper)} {
+		one, other := f.Search(sim.Address{Seed: 7}), f.Search(sim.Address{Seed: 7})
 		for step := range 60 {
 			before, better := other.Best(), 0
 			var children []Child
@@ -74,7 +76,7 @@ func TestChildrenAtOnce(t *testing.T) {
 // One child in twenty fails, and so does one of a few that has been seen. The standard deviation of the share is 0.0034.
 func TestChildrenThatFail(t *testing.T) {
 	for _, f := range []Stepper{Landscape{Kind: "nk"}, HillClimb{Objective: "mmd"}} {
-		s, failures := f.Search(Address{Seed: 8}), 0
+		s, failures := f.Search(sim.Address{Seed: 8}), 0
 		for range 4000 {
 			before := s.Best()
 			if s.Take(s.Child()) == math.Inf(-1) {
@@ -91,14 +93,14 @@ func TestChildrenThatFail(t *testing.T) {
 }
 
 func TestStepOfNoChildren(t *testing.T) {
-	for _, f := range []Stepper{Draws{}, HillClimb{Objective: "cp"}, Landscape{Kind: "nk"}} {
+	for _, f := range []Stepper{formulas("draws")[0].(Stepper), HillClimb{Objective: "cp"}, Landscape{Kind: "nk"}} {
 		func() {
 			defer func() {
-				if v, _ := recover().(string); !strings.HasPrefix(v, "sim: a step of 0 children") {
+				if v, _ := recover().(string); !strings.HasPrefix(v, "race: a step of 0 children") {
 					t.Errorf("%v: %q", f, v)
 				}
 			}()
-			f.Search(Address{}).Step(0)
+			f.Search(sim.Address{}).Step(0)
 		}()
 	}
 }
@@ -117,7 +119,7 @@ func TestDrifting(t *testing.T) {
 	for _, d := range []Drifter{Landscape{Kind: "trap"}, HillClimb{Objective: "ht", Rounded: true}} {
 		for _, f := range []Stepper{d, d.Drifting()} {
 			for _, step := range []func(Search){func(s Search) { s.Step(2) }, func(s Search) { s.Take(s.Child()) }} {
-				s, moved := f.Search(Address{Seed: 3}), 0
+				s, moved := f.Search(sim.Address{Seed: 3}), 0
 				for range 400 {
 					best, parent := s.Best(), slices.Clone(parentOf(s))
 					step(s)
@@ -130,7 +132,7 @@ func TestDrifting(t *testing.T) {
 				}
 			}
 		}
-		plain, drifting := d.Search(Address{Seed: 4}), d.Drifting().Search(Address{Seed: 4})
+		plain, drifting := d.Search(sim.Address{Seed: 4}), d.Drifting().Search(sim.Address{Seed: 4})
 		n := 0
 		for ; n < 400 && slices.Equal(parentOf(plain), parentOf(drifting)); n++ {
 			if plain.Step(1) != drifting.Step(1) {
@@ -143,31 +145,5 @@ func TestDrifting(t *testing.T) {
 		if name := d.Drifting().String(); name != d.String()+"-neutral" {
 			t.Errorf("%v drifting is named %s", d, name)
 		}
-	}
-}
-
-// Scores on another scale are the same scores, and the same children are better.
-func TestScaled(t *testing.T) {
-	for _, f := range []Stepper{Draws{}, HillClimb{Objective: "cp"}, Landscape{Kind: "valley"}} {
-		s := Scaled{Stepper: f, Factor: 1e-6, Shift: -7}
-		a := Address{Seed: 2, N: 2, Rounds: 50}
-		plain, other := f.Arm(a), s.Arm(a)
-		for n := range plain {
-			if want := -7 + 1e-6*plain[n]; other[n] != want {
-				t.Fatalf("%v: %v after %d pulls, want %v", s, other[n], n, want)
-			}
-		}
-		one, two := f.Search(a), s.Search(a)
-		for range 50 {
-			if got, want := two.Take(two.Child()), -7+1e-6*one.Take(one.Child()); got != want {
-				t.Fatalf("%v: a child scores %v, want %v", s, got, want)
-			}
-			if got, want := two.Step(3), one.Step(3); got != want {
-				t.Fatalf("%v: %d better children, want %d", s, got, want)
-			}
-		}
-	}
-	if got := (Scaled{Draws{}, 1e6, -3}).String(); got != "draws*1e+06-3" {
-		t.Errorf("named %s", got)
 	}
 }

@@ -1,10 +1,12 @@
-package sim
+package race
 
 import (
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // of returns n numbers.
@@ -101,7 +103,7 @@ func TestLandscapesStart(t *testing.T) {
 		start := terrains[l.Kind].start()
 		want := terrains[l.Kind].score(start)
 		for seed := range uint64(3) {
-			s := l.Search(Address{Seed: seed, Index: int(seed)})
+			s := l.Search(sim.Address{Seed: seed, Index: int(seed)})
 			if s.Best() != want || !slices.Equal(parentOf(s), start) {
 				t.Errorf("%v: seed %d starts from %v, want %v", l, seed, s.Best(), want)
 			}
@@ -116,7 +118,7 @@ func TestLandscapesStart(t *testing.T) {
 // The best score is the parent's, whatever was edited.
 func TestLandscapeParents(t *testing.T) {
 	for _, l := range Landscapes() {
-		w := l.Search(Address{Seed: 9}).(*walk)
+		w := l.Search(sim.Address{Seed: 9}).(*walk)
 		for n := range 300 {
 			w.Step(1 + n%4)
 			if got := w.worth(w.parent); got != w.best || got < 0 || got > 1 {
@@ -188,9 +190,9 @@ func TestLandscapeKinds(t *testing.T) {
 		t.Errorf("%d of %d landscapes", len(kinds), len(terrains))
 	}
 	defer func() {
-		if v := recover(); v != `sim: unknown kind "swamp" of a Landscape: it is one of nk, labs, trap, tsp, rastrigin, valley, maxcut, knapsack, ackley` {
+		if v := recover(); v != `race: unknown kind "swamp" of a Landscape: it is one of nk, labs, trap, tsp, rastrigin, valley, maxcut, knapsack, ackley` {
 			t.Errorf("%v", v)
 		}
 	}()
-	Landscape{Kind: "swamp"}.Arm(Address{})
+	Landscape{Kind: "swamp"}.Arm(sim.Address{})
 }

@@ -1,4 +1,4 @@
-package sim_test
+package race_test
 
 import (
 	"context"
@@ -9,27 +9,28 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
 // One search with 512 calls on a traveling salesman's tour, in 16 slots: steps of one child, of 64, as many as Adaptive
 // thinks worth it, and a window of 16.
-func ExampleRace() {
+func ExampleRun() {
 	for _, c := range []struct {
 		name string
-		cfg  sim.RaceConfig
+		cfg  race.Config
 	}{
-		{"1 at a time", sim.RaceConfig{}},
-		{"64 at a time", sim.RaceConfig{Breadth: evolve.Fixed(64)}},
-		{"adaptive", sim.RaceConfig{Breadth: evolve.Adaptive{}}},
-		{"window of 16", sim.RaceConfig{Breadth: evolve.Fixed(512), Window: 16}},
+		{"1 at a time", race.Config{}},
+		{"64 at a time", race.Config{Breadth: evolve.Fixed(64)}},
+		{"adaptive", race.Config{Breadth: evolve.Adaptive{}}},
+		{"window of 16", race.Config{Breadth: evolve.Fixed(512), Window: 16}},
 	} {
 		c.cfg.Calls, c.cfg.Slots = 512, 16
 		c.cfg.Latency = func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64() / 2) }
 		var score, seconds float64
 		for seed := range uint64(20) {
 			c.cfg.Seed = seed
-			search := sim.Landscape{Kind: "tsp"}.Search(sim.Address{Seed: seed})
-			raced, err := sim.Race(bandit.Random{}, []sim.Search{search}, c.cfg)
+			search := race.Landscape{Kind: "tsp"}.Search(sim.Address{Seed: seed})
+			raced, err := race.Run(bandit.Random{}, []race.Search{search}, c.cfg)
 			if err != nil {
 				fmt.Println(err)
 				return
@@ -46,10 +47,10 @@ func ExampleRace() {
 }
 
 // A race step by step: two searches, of which both make two children at once.
-func ExampleRaced() {
-	f := sim.Linear{}
-	searches := []sim.Search{f.Search(sim.Address{Index: 0}), f.Search(sim.Address{Index: 1})}
-	raced, err := sim.Race(&bandit.UCB1{}, searches, sim.RaceConfig{Calls: 7, Breadth: evolve.Fixed(2), InFlight: 2, Slots: 2})
+func ExampleRecord() {
+	f := race.Unlike()[5].(race.Stepper)
+	searches := []race.Search{f.Search(sim.Address{Index: 0}), f.Search(sim.Address{Index: 1})}
+	raced, err := race.Run(&bandit.UCB1{}, searches, race.Config{Calls: 7, Breadth: evolve.Fixed(2), InFlight: 2, Slots: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -66,43 +67,17 @@ func ExampleRaced() {
 	// 7 children in 4 s
 }
 
-// How far a policy ends above one search with the whole budget, as a share of what there was to gain.
-func ExampleGainOver() {
-	cells, err := sim.Study(context.Background(), sim.StudyConfig{
-		Contenders: []sim.Contender{
-			{Name: "one", Arms: 1, New: func(sim.Setting) bandit.Policy { return bandit.Random{} }},
-			{Name: "ei", New: func(s sim.Setting) bandit.Policy { return &bandit.ExpectedImprovement{T: s.Calls()} }},
-		},
-		Settings: []sim.Setting{
-			{Family: sim.DeadArms{}, Arms: 10, Rounds: 128},
-			{Family: sim.Exchangeable{}, Arms: 10, Rounds: 128},
-		},
-		Runs: 50,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	g := sim.GainOver(cells, "ei", "one")
-	fmt.Printf("%.2f [%.2f, %.2f]\n", g.Mean.Value, g.Mean.Low, g.Mean.High)
-	fmt.Printf("at worst %.2f [%.2f, %.2f], in %v\n", g.Worst.Value, g.Worst.Low, g.Worst.High, g.WorstAt.Family)
-	// Output:
-	// 0.14 [0.05, 0.22]
-	// at worst -0.05 [-0.13, 0.02], in exchangeable
-}
-
 // Contenders differ in how many arms they have, in the breadth of steps and in how long those take.
 func ExampleContender() {
 	ei := func(s sim.Setting) bandit.Policy { return &bandit.ExpectedImprovement{T: s.Calls()} }
-	cells, err := sim.Study(context.Background(), sim.StudyConfig{
-		Contenders: []sim.Contender{
-			{Name: "ei", New: ei},
-			{Name: "ei@adaptive", New: ei, Breadth: evolve.Adaptive{}},
-			{Name: "one, window 8", New: ei, Arms: 1, Breadth: evolve.Fixed(256), Window: 8},
+	cells, err := race.Study(context.Background(), race.StudyConfig{
+		Contenders: []race.Contender{
+			{Contender: sim.Contender{Name: "ei", New: ei}},
+			{Contender: sim.Contender{Name: "ei@adaptive", New: ei}, Breadth: evolve.Adaptive{}},
+			{Contender: sim.Contender{Name: "one, window 8", New: ei, Arms: 1}, Breadth: evolve.Fixed(256), Window: 8},
 		},
-		Settings: []sim.Setting{{Family: sim.Landscape{Kind: "nk"}, Arms: 10, N: 16, Rounds: 16}},
-		Runs:     30,
-		Slots:    8,
+		StudyConfig: sim.StudyConfig{Settings: []sim.Setting{{Family: race.Landscape{Kind: "nk"}, Arms: 10, N: 16, Rounds: 16}}, Runs: 30},
+		Slots:       8,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -119,7 +94,7 @@ func ExampleContender() {
 
 // A search is advanced by as many children as one likes.
 func ExampleStepper() {
-	var f sim.Stepper = sim.HillClimb{Objective: "cp"}
+	var f race.Stepper = race.HillClimb{Objective: "cp"}
 	search := f.Search(sim.Address{Seed: 1})
 	for _, n := range []int{1, 10, 100} {
 		better := search.Step(n)
@@ -133,8 +108,8 @@ func ExampleStepper() {
 
 // Three children of one parent, made at once. The best of them is the next parent, whatever the order.
 func ExampleSearch() {
-	search := sim.Landscape{Kind: "maxcut"}.Search(sim.Address{Seed: 2})
-	children := []sim.Child{search.Child(), search.Child(), search.Child()}
+	search := race.Landscape{Kind: "maxcut"}.Search(sim.Address{Seed: 2})
+	children := []race.Child{search.Child(), search.Child(), search.Child()}
 	fmt.Printf("start %.3f\n", search.Best())
 	for _, c := range children {
 		fmt.Printf("child %.3f, best %.3f\n", search.Take(c), search.Best())
@@ -148,7 +123,7 @@ func ExampleSearch() {
 
 // The kinds of landscapes, with the scores that a search begins with and has after 1000 children.
 func ExampleLandscape() {
-	for _, l := range sim.Landscapes() {
+	for _, l := range race.Landscapes() {
 		arm := l.Arm(sim.Address{Seed: 1, Rounds: 1000})
 		fmt.Printf("%-9v from %.2f to %.2f\n", l, arm[0], arm[1000])
 	}
@@ -166,8 +141,8 @@ func ExampleLandscape() {
 
 // Twenty searches whose scores have few levels: with a parent that can be replaced by an equally good child, and without.
 func ExampleDrifter() {
-	var f sim.Drifter = sim.HillClimb{Objective: "ht", Rounded: true}
-	for _, f := range []sim.Stepper{f, f.Drifting()} {
+	var f race.Drifter = race.HillClimb{Objective: "ht", Rounded: true}
+	for _, f := range []race.Stepper{f, f.Drifting()} {
 		var sum float64
 		for seed := range uint64(20) {
 			sum += f.Arm(sim.Address{Seed: seed, Rounds: 500})[500]
@@ -179,34 +154,14 @@ func ExampleDrifter() {
 	// ht-rounded-neutral: 0.24
 }
 
-// A policy whose pulls do not depend on the scale of scores makes the same pulls here and there.
-func ExampleScaled() {
-	for _, f := range []sim.Stepper{sim.Staircase{}, sim.Scaled{Stepper: sim.Staircase{}, Factor: 1 << 20, Shift: -1 << 21}} {
-		arms := sim.Arms(f, 1, 4, 1, 40)
-		played, err := sim.Play(&bandit.ExpectedImprovement{T: 40}, arms, sim.PlayConfig{Rounds: 40})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		pulls := make([]int, 4)
-		for _, arm := range played.Selections {
-			pulls[arm]++
-		}
-		fmt.Printf("%v: pulls %v, from %.1f to %.1f\n", f, pulls, played.Best[0], played.Best[40])
-	}
-	// Output:
-	// staircase: pulls [5 5 26 4], from 0.1 to 0.2
-	// staircase*1.048576e+06-2.097152e+06: pulls [5 5 26 4], from -1992294.4 to -1840722.2
-}
-
 // Families unlike the twenty, with the best of ten arms after 300 pulls: dealt out in turn, and all to the right arm.
 // Those that decide had no part in tuning.
 func ExampleUnlike() {
 	decides := map[string]bool{}
-	for _, f := range sim.Deciding() {
+	for _, f := range race.Deciding() {
 		decides[f.String()] = true
 	}
-	for _, f := range sim.Unlike() {
+	for _, f := range race.Unlike() {
 		arms := sim.Arms(f, 1, 10, 1, 300)
 		robin, oracle := sim.RoundRobin(arms, 300), sim.Oracle(arms, 300)
 		fmt.Printf("%-15v %.2f %.2f decides: %t\n", f, robin[300], oracle[300], decides[f.String()])
@@ -228,4 +183,53 @@ func ExampleUnlike() {
 	// maxcut          0.88 1.00 decides: true
 	// knapsack        0.85 0.86 decides: true
 	// ackley          0.17 0.35 decides: true
+}
+
+// The forms of hill-climbs on one objective.
+func ExampleHillClimbs() {
+	for _, h := range race.HillClimbs()[:4] {
+		fmt.Printf("%-14v rounded %-5t few %t\n", h, h.Rounded, h.Few)
+	}
+	// Output:
+	// cp             rounded false few false
+	// cp-rounded     rounded true  few false
+	// cp-few         rounded false few true
+	// cp-rounded-few rounded true  few true
+}
+
+func ExampleHillClimb() {
+	arm := race.HillClimb{Objective: "cp"}.Arm(sim.Address{Seed: 1, N: 8, Rounds: 200})
+	fmt.Printf("circle packing: %.4f at the start, above 0.8 after 200 generations of 8: %t\n", arm[0], arm[200] > 0.8)
+	// Output: circle packing: 0.3642 at the start, above 0.8 after 200 generations of 8: true
+}
+
+// The best of ten arms after 300 pulls: dealt out in turn, and all to the right arm. The difference is what can be
+// gained by deciding well.
+func ExampleFamilies() {
+	for _, f := range race.Families() {
+		arms := sim.Arms(f, 1, 10, 1, 300)
+		robin, oracle := sim.RoundRobin(arms, 300), sim.Oracle(arms, 300)
+		fmt.Printf("%-17v %.2f %.2f\n", f, robin[300], oracle[300])
+	}
+	// Output:
+	// heavy-tail        0.83 0.85
+	// plateaus          0.43 0.74
+	// power-law         0.75 0.81
+	// first-impressions 0.61 0.95
+	// breakthrough      0.63 0.86
+	// late-bloomers     0.58 0.96
+	// draws             0.65 0.79
+	// staircase         0.24 0.88
+	// cp                0.53 0.71
+	// cp-rounded        0.56 0.71
+	// cp-few            0.55 0.72
+	// cp-rounded-few    0.51 0.70
+	// mmd               0.20 0.44
+	// mmd-rounded       0.15 0.51
+	// mmd-few           0.11 0.21
+	// mmd-rounded-few   0.12 0.29
+	// ht                0.12 0.28
+	// ht-rounded        0.05 0.27
+	// ht-few            0.11 0.21
+	// ht-rounded-few    0.15 0.23
 }

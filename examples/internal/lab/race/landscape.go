@@ -1,9 +1,11 @@
-package sim
+package race
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // Landscape is greedy searches on an objective that is not geometry, as evolve.Greedy makes them: a generation's
@@ -57,18 +59,18 @@ func (l Landscape) Drifting() Stepper {
 }
 
 // Search implements [Stepper]. It panics if the kind is unknown.
-func (l Landscape) Search(a Address) Search {
+func (l Landscape) Search(a sim.Address) Search {
 	t, ok := terrains[l.Kind]
 	if !ok {
-		panic(fmt.Sprintf("sim: unknown kind %q of a Landscape: it is one of nk, labs, trap, tsp, rastrigin, valley, maxcut, knapsack, ackley", l.Kind))
+		panic(fmt.Sprintf("race: unknown kind %q of a Landscape: it is one of nk, labs, trap, tsp, rastrigin, valley, maxcut, knapsack, ackley", l.Kind))
 	}
-	w := &walk{greedy: newGreedy(t.start(), l.Neutral, t.score), edit: t.edit, rand: a.random(Landscape{Kind: l.Kind})}
+	w := &walk{greedy: newGreedy(t.start(), l.Neutral, t.score), edit: t.edit, rand: random(a, l.Kind)}
 	w.propose = w.next
 	return w
 }
 
-// Arm implements [Family]. It panics where Search does.
-func (l Landscape) Arm(a Address) []float64 { return trajectory(l.Search(a), a) }
+// Arm implements [sim.Family]. It panics where Search does.
+func (l Landscape) Arm(a sim.Address) []float64 { return trajectory(l.Search(a), a) }
 
 // A walk is a search of a landscape under way.
 type walk struct {

@@ -1,4 +1,4 @@
-package sim
+package race
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
@@ -45,7 +46,7 @@ func TestObjectivesByHand(t *testing.T) {
 func TestObjectivesAreTheTasks(t *testing.T) {
 	for _, p := range geometry.Problems() {
 		o := objectives[p.Key]
-		s := newSearch(HillClimb{Objective: p.Key}, o, Address{Seed: 12})
+		s := newSearch(HillClimb{Objective: p.Key}, o, sim.Address{Seed: 12})
 		for n := range 60 {
 			want := s.best
 			if p.Key == "cp" {
@@ -89,7 +90,7 @@ func answer(t *testing.T, key string, xy []float64) json.RawMessage {
 // Every parent of a climb is within the domain, to the last digit where rounded, and the better for it.
 func TestParentsAreValid(t *testing.T) {
 	for _, h := range HillClimbs() {
-		s := newSearch(h, objectives[h.Objective], Address{Seed: 4})
+		s := newSearch(h, objectives[h.Objective], sim.Address{Seed: 4})
 		for range 300 {
 			before := s.best
 			s.Step(3)
@@ -119,7 +120,7 @@ func checkPoints(t *testing.T, h HillClimb, xy []float64) {
 
 // A parent with few children has no more than its number of them. Once they have all been seen the search is over.
 func TestFewChildren(t *testing.T) {
-	s := newSearch(HillClimb{Objective: "cp", Few: true}, objectives["cp"], Address{Seed: 1})
+	s := newSearch(HillClimb{Objective: "cp", Few: true}, objectives["cp"], sim.Address{Seed: 1})
 	for range 200 {
 		s.few.renew(s.rand)
 		if s.few.size < 8 || s.few.size > 128 {
@@ -140,7 +141,7 @@ func TestFewChildren(t *testing.T) {
 	}
 	stuck := 0
 	for i := range 100 {
-		a := HillClimb{Objective: "cp", Few: true}.Arm(Address{Seed: 6, Index: i, Rounds: 1500})
+		a := HillClimb{Objective: "cp", Few: true}.Arm(sim.Address{Seed: 6, Index: i, Rounds: 1500})
 		if a[500] == a[1500] {
 			stuck++
 		}
@@ -156,7 +157,7 @@ func TestMoreChildren(t *testing.T) {
 	mean := func(n, rounds int) float64 {
 		var sum float64
 		for i := range 60 {
-			sum += HillClimb{Objective: "mmd"}.Arm(Address{Seed: 8, Index: i, N: n, Rounds: rounds})[rounds]
+			sum += HillClimb{Objective: "mmd"}.Arm(sim.Address{Seed: 8, Index: i, N: n, Rounds: rounds})[rounds]
 		}
 		return sum / 60
 	}

@@ -1,4 +1,4 @@
-package sim
+package race
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
@@ -62,9 +63,9 @@ func times(list ...float64) func(*rand.Rand) float64 {
 	return func(*rand.Rand) float64 { i++; return list[i] }
 }
 
-func runRace(t *testing.T, p bandit.Policy, searches []Search, cfg RaceConfig) Raced {
+func runRace(t *testing.T, p bandit.Policy, searches []Search, cfg Config) Record {
 	t.Helper()
-	r, err := Race(p, searches, cfg)
+	r, err := Run(p, searches, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,33 +78,33 @@ func TestRaceTimesByHand(t *testing.T) {
 	for _, c := range []struct {
 		why      string
 		searches int
-		cfg      RaceConfig
-		want     []RacedStep // without scores
+		cfg      Config
+		want     []Step // without scores
 	}{
-		{"every child takes a second, and all of a step are made at once", 1, RaceConfig{Calls: 8, Breadth: evolve.Fixed(4)},
-			[]RacedStep{{0, 4, 0, 0, 1}, {0, 4, 0, 1, 2}}},
-		{"two slots: two rounds to a step of four", 1, RaceConfig{Calls: 8, Breadth: evolve.Fixed(4), Slots: 2},
-			[]RacedStep{{0, 4, 0, 0, 2}, {0, 4, 0, 2, 4}}},
-		{"a step ends with its slowest child", 1, RaceConfig{Calls: 4, Breadth: evolve.Fixed(4), Latency: times(1, 3, 1, 2)},
-			[]RacedStep{{0, 4, 0, 0, 3}}},
-		{"in two slots: until 3, until 1, then 1 to 2 and 2 to 4", 1, RaceConfig{Calls: 4, Breadth: evolve.Fixed(4), Slots: 2, Latency: times(3, 1, 1, 2)},
-			[]RacedStep{{0, 4, 0, 0, 4}}},
-		{"the last step is as wide as the budget allows", 1, RaceConfig{Calls: 5, Breadth: evolve.Fixed(3)},
-			[]RacedStep{{0, 3, 0, 0, 1}, {0, 2, 0, 1, 2}}},
-		{"two pulls in three slots: the second waits with one child; of equals the first drawn is first", 2, RaceConfig{Calls: 6, Breadth: evolve.Fixed(2), InFlight: 2, Slots: 3},
-			[]RacedStep{{0, 2, 0, 0, 1}, {1, 2, 0, 0, 2}, {0, 2, 0, 1, 2}}},
-		{"each search has its own breadth, and the last step what is left", 2, RaceConfig{Calls: 8, Breadths: []evolve.Breadth{evolve.Fixed(1), evolve.Fixed(3)}, Slots: 1},
-			[]RacedStep{{0, 1, 0, 0, 1}, {1, 3, 0, 1, 4}, {0, 1, 0, 4, 5}, {1, 3, 0, 5, 8}}},
-		{"more pulls than searches cannot be pending", 1, RaceConfig{Calls: 2, InFlight: 3},
-			[]RacedStep{{0, 1, 0, 0, 1}, {0, 1, 0, 1, 2}}},
-		{"a window of two: until 3, until 1, 1 to 2, 2 to 4", 1, RaceConfig{Calls: 4, Breadth: evolve.Fixed(4), Window: 2, Latency: times(3, 1, 1, 2)},
-			[]RacedStep{{0, 4, 0, 0, 4}}},
-		{"a window of one is one child after the other", 1, RaceConfig{Calls: 4, Breadth: evolve.Fixed(4), Window: 1, Latency: times(3, 1, 1, 2)},
-			[]RacedStep{{0, 4, 0, 0, 7}}},
-		{"a window that the slots cannot fill", 1, RaceConfig{Calls: 4, Breadth: evolve.Fixed(4), Window: 3, Slots: 1},
-			[]RacedStep{{0, 4, 0, 0, 4}}},
-		{"a window as wide as the step changes nothing", 1, RaceConfig{Calls: 4, Breadth: evolve.Fixed(4), Window: 4, Latency: times(3, 1, 1, 2)},
-			[]RacedStep{{0, 4, 0, 0, 3}}},
+		{"every child takes a second, and all of a step are made at once", 1, Config{Calls: 8, Breadth: evolve.Fixed(4)},
+			[]Step{{0, 4, 0, 0, 1}, {0, 4, 0, 1, 2}}},
+		{"two slots: two rounds to a step of four", 1, Config{Calls: 8, Breadth: evolve.Fixed(4), Slots: 2},
+			[]Step{{0, 4, 0, 0, 2}, {0, 4, 0, 2, 4}}},
+		{"a step ends with its slowest child", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Latency: times(1, 3, 1, 2)},
+			[]Step{{0, 4, 0, 0, 3}}},
+		{"in two slots: until 3, until 1, then 1 to 2 and 2 to 4", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Slots: 2, Latency: times(3, 1, 1, 2)},
+			[]Step{{0, 4, 0, 0, 4}}},
+		{"the last step is as wide as the budget allows", 1, Config{Calls: 5, Breadth: evolve.Fixed(3)},
+			[]Step{{0, 3, 0, 0, 1}, {0, 2, 0, 1, 2}}},
+		{"two pulls in three slots: the second waits with one child; of equals the first drawn is first", 2, Config{Calls: 6, Breadth: evolve.Fixed(2), InFlight: 2, Slots: 3},
+			[]Step{{0, 2, 0, 0, 1}, {1, 2, 0, 0, 2}, {0, 2, 0, 1, 2}}},
+		{"each search has its own breadth, and the last step what is left", 2, Config{Calls: 8, Breadths: []evolve.Breadth{evolve.Fixed(1), evolve.Fixed(3)}, Slots: 1},
+			[]Step{{0, 1, 0, 0, 1}, {1, 3, 0, 1, 4}, {0, 1, 0, 4, 5}, {1, 3, 0, 5, 8}}},
+		{"more pulls than searches cannot be pending", 1, Config{Calls: 2, InFlight: 3},
+			[]Step{{0, 1, 0, 0, 1}, {0, 1, 0, 1, 2}}},
+		{"a window of two: until 3, until 1, 1 to 2, 2 to 4", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Window: 2, Latency: times(3, 1, 1, 2)},
+			[]Step{{0, 4, 0, 0, 4}}},
+		{"a window of one is one child after the other", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Window: 1, Latency: times(3, 1, 1, 2)},
+			[]Step{{0, 4, 0, 0, 7}}},
+		{"a window that the slots cannot fill", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Window: 3, Slots: 1},
+			[]Step{{0, 4, 0, 0, 4}}},
+		{"a window as wide as the step changes nothing", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Window: 4, Latency: times(3, 1, 1, 2)},
+			[]Step{{0, 4, 0, 0, 3}}},
 	} {
 		searches := make([]Search, c.searches)
 		for i := range searches {
@@ -125,7 +126,7 @@ func TestRaceWindow(t *testing.T) {
 	var past []evolve.Made
 	breadth := evolve.BreadthFunc(func(p []evolve.Made) int { past = slices.Clone(p); return 5 })
 	s := &tape{scores: []float64{0.4, 0.1, 0.3, 0.2, 0.5, 0.3, 0.6}, best: 0.15, log: &log}
-	r := runRace(t, &turns{}, []Search{s}, RaceConfig{Calls: 6, Breadth: breadth, Window: 2, Latency: times(3, 1, 1, 2, 2, 1)})
+	r := runRace(t, &turns{}, []Search{s}, Config{Calls: 6, Breadth: breadth, Window: 2, Latency: times(3, 1, 1, 2, 2, 1)})
 	// Child 1 ends at 3, 2 at 1, 3 at 2, 4 at 4, 5 at 5.
 	if got, want := strings.Join(log, " "), "+1 +2 -2 +3 -3 +4 -1 +5 -4 -5 +6 -6"; got != want {
 		t.Errorf("made and taken in: %s, want %s", got, want)
@@ -141,12 +142,12 @@ func TestRaceWindow(t *testing.T) {
 
 // A wide step with a window of one is as good as as many steps of one child.
 func TestWindowOfOneIsNarrowSteps(t *testing.T) {
-	for _, f := range []Stepper{HillClimb{Objective: "ht", Few: true}, Landscape{Kind: "tsp"}, Staircase{}} {
-		at := func(cfg RaceConfig) float64 {
+	for _, f := range []Stepper{HillClimb{Objective: "ht", Few: true}, Landscape{Kind: "tsp"}, formulas("staircase")[0].(Stepper)} {
+		at := func(cfg Config) float64 {
 			cfg.Calls = 128
-			return runRace(t, bandit.Random{}, []Search{f.Search(Address{Seed: 3})}, cfg).Best[128]
+			return runRace(t, bandit.Random{}, []Search{f.Search(sim.Address{Seed: 3})}, cfg).Best[128]
 		}
-		if wide, narrow := at(RaceConfig{Breadth: evolve.Fixed(32), Window: 1}), at(RaceConfig{}); wide != narrow {
+		if wide, narrow := at(Config{Breadth: evolve.Fixed(32), Window: 1}), at(Config{}); wide != narrow {
 			t.Errorf("%v: %v in steps of 32 with a window of 1, %v in steps of 1", f, wide, narrow)
 		}
 	}
@@ -173,7 +174,7 @@ func TestRaceTellsCalls(t *testing.T) {
 	breadth := evolve.BreadthFunc(func(past []evolve.Made) int { return widths[len(past)] })
 	p := &noted{}
 	rising := of(20, func(i int) float64 { return float64(i) })
-	runRace(t, p, []Search{newTape(rising...), newTape(rising...)}, RaceConfig{Calls: 15, Breadth: breadth, InFlight: 2, Latency: func(*rand.Rand) float64 { return 1 }})
+	runRace(t, p, []Search{newTape(rising...), newTape(rising...)}, Config{Calls: 15, Breadth: breadth, InFlight: 2, Latency: func(*rand.Rand) float64 { return 1 }})
 	// Both arms make 2 and then 5; the third pull of arm 0 would be of 9, and one call is left.
 	if want := [][]int{{2, 2}, {2, 2}, {5, 2}, {5, 5}, {1, 5}}; !reflect.DeepEqual(p.calls, want) {
 		t.Errorf("told of %v calls, want %v", p.calls, want)
@@ -194,7 +195,7 @@ func TestRaceTellsCalls(t *testing.T) {
 func TestRaceBreadthSees(t *testing.T) {
 	var seen [][]evolve.Made
 	breadth := evolve.BreadthFunc(func(past []evolve.Made) int { seen = append(seen, slices.Clone(past)); return 2 })
-	runRace(t, &turns{}, []Search{newTape(0.1, 0.2, 0.1, 0.3), newTape(0, 0, 0, 0.5)}, RaceConfig{Calls: 6, Breadth: breadth, Latency: times(1, 2, 3.0004, 1, 1, 1)})
+	runRace(t, &turns{}, []Search{newTape(0.1, 0.2, 0.1, 0.3), newTape(0, 0, 0, 0.5)}, Config{Calls: 6, Breadth: breadth, Latency: times(1, 2, 3.0004, 1, 1, 1)})
 	first, second := evolve.Made{Children: 2, Better: 2, Elapsed: 2 * time.Second}, evolve.Made{Children: 2, Better: 0, Elapsed: 3 * time.Second}
 	want := [][]evolve.Made{nil, nil, {first}, nil, {first}, {second}} // both are asked before each of three draws
 	if !reflect.DeepEqual(seen, want) {
@@ -205,7 +206,7 @@ func TestRaceBreadthSees(t *testing.T) {
 func searchesOf(f Stepper, seed uint64, k int) []Search {
 	all := make([]Search, k)
 	for i := range all {
-		all[i] = f.Search(Address{Seed: seed, Index: i})
+		all[i] = f.Search(sim.Address{Seed: seed, Index: i})
 	}
 	return all
 }
@@ -220,11 +221,11 @@ func contested() map[string]func() bandit.Policy {
 
 // With steps of one width a race is what Play plays over the arms, with one pull pending and with several.
 func TestRaceIsPlay(t *testing.T) {
-	for _, f := range []Stepper{HillClimb{Objective: "mmd"}, Landscape{Kind: "labs"}, Draws{}} {
+	for _, f := range []Stepper{HillClimb{Objective: "mmd"}, Landscape{Kind: "labs"}, formulas("draws")[0].(Stepper)} {
 		for name, fresh := range contested() {
 			for _, inFlight := range []int{1, 3} {
-				raced := runRace(t, fresh(), searchesOf(f, 11, 4), RaceConfig{Calls: 240, Seed: 11, Breadth: evolve.Fixed(4), InFlight: inFlight})
-				played, err := Play(fresh(), Arms(f, 11, 4, 4, 60), PlayConfig{Rounds: 60, Seed: 11, N: 4, InFlight: inFlight})
+				raced := runRace(t, fresh(), searchesOf(f, 11, 4), Config{Calls: 240, Seed: 11, Breadth: evolve.Fixed(4), InFlight: inFlight})
+				played, err := sim.Play(fresh(), sim.Arms(f, 11, 4, 4, 60), sim.PlayConfig{Rounds: 60, Seed: 11, N: 4, InFlight: inFlight})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -247,7 +248,7 @@ func TestRaceRerun(t *testing.T) {
 	for _, b := range []evolve.Breadth{nil, evolve.Fixed(7), evolve.Doubling{}, evolve.Adaptive{Second: 3}} {
 		for name, fresh := range contested() {
 			for _, window := range []int{0, 3} {
-				cfg := RaceConfig{Calls: 230, Seed: 5, Breadth: b, InFlight: 3, Slots: 5, Window: window, Latency: latency}
+				cfg := Config{Calls: 230, Seed: 5, Breadth: b, InFlight: 3, Slots: 5, Window: window, Latency: latency}
 				one := runRace(t, fresh(), searchesOf(Landscape{Kind: "knapsack"}, 5, 6), cfg)
 				if again := runRace(t, fresh(), searchesOf(Landscape{Kind: "knapsack"}, 5, 6), cfg); !reflect.DeepEqual(one, again) {
 					t.Errorf("%s, %v, window %d: a rerun differs", name, b, window)
@@ -258,7 +259,7 @@ func TestRaceRerun(t *testing.T) {
 	}
 }
 
-func checkRaced(t *testing.T, r Raced, cfg RaceConfig) {
+func checkRaced(t *testing.T, r Record, cfg Config) {
 	t.Helper()
 	children, last := 0, 0.0
 	for i, s := range r.Steps {
@@ -278,20 +279,20 @@ func TestRaceErrors(t *testing.T) {
 		why    string
 		policy bandit.Policy
 		k      int
-		cfg    RaceConfig
+		cfg    Config
 		want   string
 	}{
-		{"no calls", &turns{}, 1, RaceConfig{}, "sim: Race of 0 calls: need at least 1"},
-		{"negative pending pulls", &turns{}, 1, RaceConfig{Calls: 1, InFlight: -1}, "sim: Race with -1 pulls pending at once"},
-		{"negative slots", &turns{}, 1, RaceConfig{Calls: 1, Slots: -1}, "sim: Race with -1 slots"},
-		{"a negative window", &turns{}, 1, RaceConfig{Calls: 1, Window: -1}, "sim: Race with a window of -1 children"},
-		{"nothing to pull", &turns{}, 0, RaceConfig{Calls: 1}, "sim: Race without searches"},
-		{"a breadth of nothing", &turns{}, 1, RaceConfig{Calls: 1, Breadth: evolve.Fixed(0)}, "sim: Breadth Fixed(0) asks for 0 children"},
-		{"breadths for other searches", &turns{}, 1, RaceConfig{Calls: 1, Breadths: []evolve.Breadth{evolve.Fixed(1), evolve.Fixed(2)}}, "sim: Race of 1 searches with 2 breadths"},
-		{"a search's breadth of nothing", &turns{}, 1, RaceConfig{Calls: 1, Breadths: []evolve.Breadth{evolve.Fixed(0)}}, "sim: Breadth Fixed(0) asks for 0 children"},
-		{"a policy at fault", &nothing{}, 1, RaceConfig{Calls: 1}, "bandit: "},
+		{"no calls", &turns{}, 1, Config{}, "race: Run of 0 calls: need at least 1"},
+		{"negative pending pulls", &turns{}, 1, Config{Calls: 1, InFlight: -1}, "race: Run with -1 pulls pending at once"},
+		{"negative slots", &turns{}, 1, Config{Calls: 1, Slots: -1}, "race: Run with -1 slots"},
+		{"a negative window", &turns{}, 1, Config{Calls: 1, Window: -1}, "race: Run with a window of -1 children"},
+		{"nothing to pull", &turns{}, 0, Config{Calls: 1}, "race: Run without searches"},
+		{"a breadth of nothing", &turns{}, 1, Config{Calls: 1, Breadth: evolve.Fixed(0)}, "race: Breadth Fixed(0) asks for 0 children"},
+		{"breadths for other searches", &turns{}, 1, Config{Calls: 1, Breadths: []evolve.Breadth{evolve.Fixed(1), evolve.Fixed(2)}}, "race: Run of 1 searches with 2 breadths"},
+		{"a search's breadth of nothing", &turns{}, 1, Config{Calls: 1, Breadths: []evolve.Breadth{evolve.Fixed(0)}}, "race: Breadth Fixed(0) asks for 0 children"},
+		{"a policy at fault", &nothing{}, 1, Config{Calls: 1}, "bandit: "},
 	} {
-		if _, err := Race(c.policy, searchesOf(Draws{}, 1, c.k), c.cfg); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := Run(c.policy, searchesOf(formulas("draws")[0].(Stepper), 1, c.k), c.cfg); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.why, err, c.want)
 		}
 	}

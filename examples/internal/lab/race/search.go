@@ -1,8 +1,12 @@
-package sim
+package race
 
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+
+	"github.com/evoalloc/evoalloc/bandit/sim"
+	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
 // A Search is a simulated search under way. One goroutine owns it.
@@ -37,15 +41,15 @@ type Child struct {
 var failed = Child{score: math.Inf(-1)}
 
 // A Stepper is a Family whose searches can be advanced by any number of children at a time, so that it can be
-// played with an evolve.Breadth. All families of this package but banks are.
+// played with an evolve.Breadth.
 type Stepper interface {
-	Family
+	sim.Family
 	// Search returns the arm before its first step. a.N and a.Rounds do not matter.
-	Search(a Address) Search
+	Search(a sim.Address) Search
 }
 
 // trajectory returns the best score of a search after 0, 1, ..., a.Rounds generations of a.N children.
-func trajectory(s Search, a Address) []float64 {
+func trajectory(s Search, a sim.Address) []float64 {
 	scores := make([]float64, a.Rounds+1)
 	scores[0] = s.Best()
 	for round := 1; round <= a.Rounds; round++ {
@@ -55,49 +59,16 @@ func trajectory(s Search, a Address) []float64 {
 	return scores
 }
 
-// A formula is a search whose children's scores follow from their number and the best score so far. A child
-// knows of all that were taken in before it, also of its own generation: N children at once are as good as N in turn.
-// So a formula tells how arms compare, and nothing of what breadth costs; a [HillClimb] and a [Landscape] do.
-type formula struct {
-	best float64
-	made int
-	next func(child int, best float64) float64
-}
-
-// newFormula returns a search that starts from a score. next returns the score of a child, given its number from
-// 1 and the best score so far. The score counts if it is better. Scores beyond 1 are 1.
-func newFormula(start float64, next func(child int, best float64) float64) *formula {
-	return &formula{best: start, next: next}
-}
-
-// Step implements [Search].
-func (f *formula) Step(n int) (better int) {
-	mustStep(n)
-	before := f.best
-	for range n {
-		if f.Take(f.Child()) > before {
-			better++
-		}
-	}
-	return better
-}
-
-// Best implements [Search].
-func (f *formula) Best() float64 { return f.best }
-
-// Child implements [Search]. The child has its score when it is taken in.
-func (f *formula) Child() Child { return Child{} }
-
-// Take implements [Search].
-func (f *formula) Take(Child) float64 {
-	f.made++
-	score := min(f.next(f.made, f.best), 1)
-	f.best = max(f.best, score)
-	return score
-}
-
 func mustStep(n int) {
 	if n < 1 {
-		panic(fmt.Sprintf("sim: a step of %d children: need at least 1", n))
+		panic(fmt.Sprintf("race: a step of %d children: need at least 1", n))
 	}
 }
+
+// random returns the own stream of random numbers of an arm of a family.
+func random(a sim.Address, family string) *rand.Rand {
+	return stream.New(a.Seed, "family/"+family, uint64(a.Index))
+}
+
+// scale returns a number in [lo, hi) whose logarithm is drawn uniformly.
+func scale(r *rand.Rand, lo, hi float64) float64 { return lo * math.Pow(hi/lo, r.Float64()) }

@@ -1,4 +1,4 @@
-package sim
+package race
 
 import (
 	"cmp"
@@ -14,9 +14,9 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A RaceConfig says how a policy is played over searches whose steps may have any number of children, and how long
+// A Config says how a policy is played over searches whose steps may have any number of children, and how long
 // children take.
-type RaceConfig struct {
+type Config struct {
 	Calls int    // children to make in all; at least 1
 	Seed  uint64 // of the draws and the latencies
 	// Breadth decides how many children each step of a search makes; nil means one.
@@ -36,78 +36,78 @@ type RaceConfig struct {
 	Latency func(r *rand.Rand) float64
 }
 
-func (c RaceConfig) validate(searches []Search) error {
+func (c Config) validate(searches []Search) error {
 	switch {
 	case c.Calls < 1:
-		return fmt.Errorf("sim: Race of %d calls: need at least 1", c.Calls)
+		return fmt.Errorf("race: Run of %d calls: need at least 1", c.Calls)
 	case c.InFlight < 1:
-		return fmt.Errorf("sim: Race with %d pulls pending at once: need at least 1", c.InFlight)
+		return fmt.Errorf("race: Run with %d pulls pending at once: need at least 1", c.InFlight)
 	case c.Slots < 0:
-		return fmt.Errorf("sim: Race with %d slots: need 0 for no limit, or more", c.Slots)
+		return fmt.Errorf("race: Run with %d slots: need 0 for no limit, or more", c.Slots)
 	case c.Window < 0:
-		return fmt.Errorf("sim: Race with a window of %d children: need 0 for all of a step, or more", c.Window)
+		return fmt.Errorf("race: Run with a window of %d children: need 0 for all of a step, or more", c.Window)
 	case len(searches) == 0:
-		return errors.New("sim: Race without searches")
+		return errors.New("race: Run without searches")
 	case c.Breadths != nil && len(c.Breadths) != len(searches):
-		return fmt.Errorf("sim: Race of %d searches with %d breadths: need one for each, or nil", len(searches), len(c.Breadths))
+		return fmt.Errorf("race: Run of %d searches with %d breadths: need one for each, or nil", len(searches), len(c.Breadths))
 	}
 	return nil
 }
 
 // breadth returns what decides how wide the steps of a search are.
-func (c RaceConfig) breadth(search int) evolve.Breadth {
+func (c Config) breadth(search int) evolve.Breadth {
 	if c.Breadths == nil {
 		return c.Breadth
 	}
 	return c.Breadths[search]
 }
 
-// A Raced is the record of a race.
-type Raced struct {
-	Steps   []RacedStep // in the order in which they ended
-	Best    []float64   // the best score of all searches after 0, 1, ..., Calls children were taken in
-	Seconds float64     // until the last child was
+// A Record is what happened in a race.
+type Record struct {
+	Steps   []Step    // in the order in which they ended
+	Best    []float64 // the best score of all searches after 0, 1, ..., Calls children were taken in
+	Seconds float64   // until the last child was
 }
 
-// A RacedStep is one pull of a race.
-type RacedStep struct {
+// A Step is one pull of a race.
+type Step struct {
 	Arm, Children int
 	Score         float64 // the arm's best after it, which is the reward
 	Began, Ended  float64 // in seconds
 }
 
-// Race plays p over searches, whose steps are as wide as cfg.Breadth says, until cfg.Calls children are made. Each
+// Run plays p over searches, whose steps are as wide as cfg.Breadth says, until cfg.Calls children are made. Each
 // pull's reward is the best score of its search, and the policy is told how many calls pulls make, as in evolve.Run.
 // Equal arguments give equal races, if the searches are fresh.
 //
 // It returns an error if an argument is wrong, if the policy gives probabilities that are not a distribution, or if
 // the breadth asks for less than one child.
-func Race(p bandit.Policy, searches []Search, cfg RaceConfig) (Raced, error) {
+func Run(p bandit.Policy, searches []Search, cfg Config) (Record, error) {
 	cfg.InFlight = cmp.Or(cfg.InFlight, 1)
 	if cfg.Breadth == nil {
 		cfg.Breadth = evolve.Fixed(1)
 	}
 	if err := cfg.validate(searches); err != nil {
-		return Raced{}, err
+		return Record{}, err
 	}
 	r := newRace(p, searches, cfg)
 	for {
 		if err := r.fill(); err != nil {
-			return r.Raced, err
+			return r.Record, err
 		}
 		if len(r.pending) == 0 {
-			return r.Raced, nil
+			return r.Record, nil
 		}
 		if err := r.report(); err != nil {
-			return r.Raced, err
+			return r.Record, err
 		}
 	}
 }
 
 // race is a race under way.
 type race struct {
-	Raced
-	cfg      RaceConfig
+	Record
+	cfg      Config
 	player   *bandit.Player
 	searches []Search
 	past     [][]evolve.Made // by search
@@ -123,11 +123,11 @@ type race struct {
 
 // pendingStep is a pull whose outcome is not in.
 type pendingStep struct {
-	RacedStep
+	Step
 	id, better int
 }
 
-func newRace(p bandit.Policy, searches []Search, cfg RaceConfig) *race {
+func newRace(p bandit.Policy, searches []Search, cfg Config) *race {
 	r := &race{
 		cfg: cfg, player: bandit.NewPlayer(p, len(searches), cfg.Seed), searches: searches, left: cfg.Calls,
 		past: make([][]evolve.Made, len(searches)), open: make([]bool, len(searches)), calls: make([]int, len(searches)),
@@ -153,7 +153,7 @@ func (r *race) fill() error {
 			b := r.cfg.breadth(i)
 			n := b.Children(r.past[i])
 			if n < 1 {
-				return fmt.Errorf("sim: Breadth %v asks for %d children: need at least 1", b, n)
+				return fmt.Errorf("race: Breadth %v asks for %d children: need at least 1", b, n)
 			}
 			r.calls[i] = min(n, r.left)
 		}
@@ -172,7 +172,7 @@ func (r *race) start(pull bandit.Pull) {
 	r.left -= pull.Calls
 	r.pcg.Seed(stream.Seed(r.cfg.Seed, "latency", uint64(pull.ID)))
 	s, step := r.searches[pull.Arm], pendingStep{id: pull.ID}
-	step.RacedStep = RacedStep{Arm: pull.Arm, Children: pull.Calls, Began: r.clock, Ended: r.clock}
+	step.Step = Step{Arm: pull.Arm, Children: pull.Calls, Began: r.clock, Ended: r.clock}
 	if w := r.cfg.Window; w > 0 && w < pull.Calls {
 		step.better, step.Ended = r.slide(s, pull.Calls, w)
 	} else {
@@ -245,7 +245,7 @@ func (r *race) report() error {
 	f := r.pending[first]
 	r.pending = slices.Delete(r.pending, first, first+1)
 	r.clock, r.Seconds = f.Ended, f.Ended
-	r.Steps = append(r.Steps, f.RacedStep)
+	r.Steps = append(r.Steps, f.Step)
 	best := r.Best[len(r.Best)-1]
 	for range f.Children - 1 { // the score is known when all of its children are
 		r.Best = append(r.Best, best)

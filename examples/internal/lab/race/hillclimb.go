@@ -1,9 +1,11 @@
-package sim
+package race
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // HillClimb is greedy searches on a real objective, as evolve.Greedy makes them with programs. Each
@@ -66,16 +68,16 @@ func (h HillClimb) Drifting() Stepper {
 }
 
 // Search implements [Stepper]. It panics if the objective is unknown.
-func (h HillClimb) Search(a Address) Search {
+func (h HillClimb) Search(a sim.Address) Search {
 	o, ok := objectives[h.Objective]
 	if !ok {
-		panic(fmt.Sprintf("sim: unknown objective %q of a HillClimb: it is one of cp, mmd, ht", h.Objective))
+		panic(fmt.Sprintf("race: unknown objective %q of a HillClimb: it is one of cp, mmd, ht", h.Objective))
 	}
 	return newSearch(h, o, a)
 }
 
-// Arm implements [Family]. It panics where Search does.
-func (h HillClimb) Arm(a Address) []float64 { return trajectory(h.Search(a), a) }
+// Arm implements [sim.Family]. It panics where Search does.
+func (h HillClimb) Arm(a sim.Address) []float64 { return trajectory(h.Search(a), a) }
 
 // search is a hill-climb under way. What a child is depends on its parent and its own seed alone, so that a
 // parent with few children can have the same child twice. The seeds come from a stream of their own.
@@ -89,9 +91,9 @@ type search struct {
 	few     *repertoire
 }
 
-func newSearch(h HillClimb, o objective, a Address) *search {
+func newSearch(h HillClimb, o objective, a sim.Address) *search {
 	s := &search{greedy: newGreedy(o.start(), h.Neutral, o.score), objective: o, rounded: h.Rounded,
-		rand: a.random(HillClimb{Objective: h.Objective, Rounded: h.Rounded, Few: h.Few})}
+		rand: random(a, HillClimb{Objective: h.Objective, Rounded: h.Rounded, Few: h.Few}.String())}
 	s.edit = rand.New(&s.edits)
 	s.greedy.propose = s.next
 	if h.Few {

@@ -1,0 +1,50 @@
+package sim
+
+import (
+	"math/rand/v2"
+
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// A Formula is a [Family] by a formula: a child's score follows from its number and the best score so far. A child knows
+// of all that were made before it, also of its own generation, so N children at once are as good as N in turn.
+type Formula struct {
+	Name  string  // differs from those of other families, as arms' random numbers depend on it
+	Start float64 // the best score before the first child
+	// New returns the formula of one arm. r is the arm's own stream of random numbers, for what the arm is and for
+	// what its children score. The formula takes a child's number, from 1, and the best score so far. Scores above 1
+	// count as 1, and a score that is not above the best changes nothing.
+	New func(r *rand.Rand) func(child int, best float64) float64
+}
+
+var _ Family = (*Formula)(nil)
+
+// Children returns what makes an arm's children: each call returns the score of the next one.
+func (f *Formula) Children(a Address) func() float64 {
+	next := f.New(stream.New(a.Seed, "family/"+f.Name, uint64(a.Index)))
+	child, best := 0, f.Start
+	return func() float64 {
+		child++
+		score := min(next(child, best), 1)
+		best = max(best, score)
+		return score
+	}
+}
+
+// Arm implements [Family].
+func (f *Formula) Arm(a Address) []float64 {
+	child := f.Children(a)
+	scores := make([]float64, a.Rounds+1)
+	scores[0] = f.Start
+	for round := 1; round <= a.Rounds; round++ {
+		best := scores[round-1]
+		for range max(a.N, 1) {
+			best = max(best, child())
+		}
+		scores[round] = best
+	}
+	return scores
+}
+
+// String returns the name.
+func (f *Formula) String() string { return f.Name }
