@@ -20,6 +20,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/standin"
 	"github.com/evoalloc/evoalloc/llm/offline"
 )
 
@@ -54,7 +55,7 @@ func newBench(calls int) (b bench, err error) {
 	if b.runner, err = js.New(js.Config{}); err != nil {
 		return b, err
 	}
-	if b.model, err = offline.New(offline.Config{Structure: 0.7, Heed: 1}); err != nil {
+	if b.model, err = offline.New(standin.Abilities{Structure: 0.7, Heed: 1}.Config()); err != nil {
 		return b, err
 	}
 	if b.flat, err = newRulesTask(b.runner, plain); err != nil {

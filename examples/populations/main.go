@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	standIn := peers.Offline(o.Structure)
 	// First, as a plain mistake in its flags is cheap to find.
-	spec, model, err := open.Model(&o.Options, standIn)
+	spec, model, err := open.Model(&o.Options, standIn.Config())
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	f := form{o, report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N, Breadth: o.Children()}, policy}
 	files, err := o.Open(f.path(), t, journal.Fingerprint{ // what decides the run, beside the task and T and N
-		"model": spec.String(), "offline": fmt.Sprintf("%+v", standIn), "searches": fmt.Sprint(o.Kinds(), arms),
+		"model": spec.String(), "offline": standIn.String(), "searches": fmt.Sprint(o.Kinds(), arms),
 		"policy": o.Policy, "bandit seed": fmt.Sprint(o.BanditSeed),
 	})
 	if err != nil {

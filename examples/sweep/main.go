@@ -11,7 +11,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 
@@ -98,12 +97,12 @@ func newPlan(ctx context.Context, o *options) (p sweep.Plan, end func(), err err
 	for _, key := range o.models {
 		one := o.Options
 		one.Model = key
-		spec, model, err := open.Model(&one, o.standIn())
+		spec, model, err := open.Model(&one, o.standIn().Config())
 		if err != nil {
 			return p, end, err
 		}
 		if one.Offline() {
-			p.Fingerprint["offline"] = fmt.Sprintf("%+v", o.standIn())
+			p.Fingerprint["offline"] = o.standIn().String()
 		}
 		spec.Price = o.price
 		p.Models = append(p.Models, sweep.Model{Spec: spec, LLM: model})

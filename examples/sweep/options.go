@@ -11,8 +11,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/sweep"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/standin"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/llm/offline"
 )
 
 // options is what the flags say.
@@ -223,9 +223,9 @@ func (o *options) newSeeds() (seeds []uint32) {
 
 // standIn returns what the offline model can do: more where populations are among the methods, whose parts it would
 // ignore otherwise.
-func (o *options) standIn() offline.Config {
+func (o *options) standIn() standin.Abilities {
 	if o.peers {
 		return peers.Offline(o.Structure)
 	}
-	return offline.Config{Structure: o.Structure, Prose: 1}
+	return standin.Abilities{Structure: o.Structure, Prose: 1}
 }

@@ -283,3 +283,16 @@ func listItem(line string) (cols, bytes int, ok bool) {
 	}
 	return cols + digits + 1 + space, at + digits + 1 + space, true
 }
+
+// Outside returns text without its fenced blocks, with line ends as [Blocks] wants them.
+func Outside(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	var b strings.Builder
+	at := 0
+	for block := range Blocks(text) {
+		b.WriteString(text[at:block.Begin])
+		at = block.End
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}

@@ -3,7 +3,6 @@ package offline_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/evoalloc/evoalloc/llm"
@@ -83,21 +82,4 @@ func ExampleConfig_structure() {
 	// function f(x) {
 	//     return (x > x ? x : (0 + 0.5)) / 2;
 	// } <nil>
-}
-
-// It tells what worked by the scores that the prompt shows, and heeds a note that says so.
-func ExampleConfig_insights() {
-	m, err := offline.New(offline.Config{Insights: true, Heed: 1, Structure: 1, Broken: -1})
-	if err != nil {
-		panic(err)
-	}
-	reply, err := m.Generate(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "Attempts:\n\n" +
-		"- used Math.sqrt: score 0.75\n- used Math.abs: score 0.5\n\nWrite down your insights.\n"}}})
-	fmt.Println(reply.Text, err)
-	reply, err = m.Generate(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "```js\nfunction f(x) { return x / 2 }\n```\n\n" +
-		"> " + reply.Text}}})
-	fmt.Println(strings.Contains(reply.Text, "Math.sqrt"), err)
-	// Output:
-	// Prefer a square root: of 2 attempts, the 1 with it have the best mean score, 0.75. <nil>
-	// true <nil>
 }

@@ -32,7 +32,7 @@ var prompts = []struct {
 		"\n\nAttempt 2, with score 0.75:\n\n" + task.Fence("return x / 3", "js") + "\n\nSummarise what worked as insights.\n"}}},
 }
 
-// What a model answers without the abilities stays as it was, to the byte: runs are compared with earlier ones, and
+// What a model answers stays as it was, to the byte: runs are compared with earlier ones, and
 // journals hold what it answered.
 func TestRepliesStayAsTheyAre(t *testing.T) {
 	const path = "testdata/replies.golden"

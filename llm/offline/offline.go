@@ -7,10 +7,9 @@
 // machine that has nothing but Go: to try a task, a policy or a script before it is given a model that
 // costs something, and to test.
 //
-// Because it is a blind hill climber it does improve programs whose quality is in their numbers. What
-// takes an idea it never finds, unless it is given the abilities that [Config] has: edits of structure find rules of
-// a few operations, and others make what a search does with its prompts matter. All of them are blind to scores but
-// for what the prompt says.
+// Because it is a blind hill climber it does improve programs whose quality is in their numbers. What takes an idea
+// it never finds; with edits of structure, rules of a few operations. It ignores what prompts ask for, unless
+// [Config] has a Read.
 package offline
 
 import (
@@ -19,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -46,35 +46,34 @@ type Config struct {
 	// Latency is how long each reply takes; 0 means that it comes at once.
 	Latency time.Duration
 
-	// What follows are abilities beyond changing numbers. Each sees the prompt's text and nothing else, and with all
-	// of them 0 the replies are those of a model that has none, to the byte.
-
 	// Structure is the share of replies to programs in JavaScript, of up to 64 KiB, that change what the program does:
 	// expressions and statements are replaced, extended, copied, taken out or moved. What is new has numbers that come
 	// to mind first, so it is mostly worse until they are tuned. Comments are lost. 0 means none.
 	Structure float64
-	// Splice is the chance that a request to combine programs, of which several are shown, is obeyed: a statement or
-	// an expression of one takes a place in another, or lines do in languages other than JavaScript. It is blind to
-	// merit, and in a fifth of splices a name is misspelt. 0 means never.
-	Splice float64
-	// Heed is the chance that each thing is obeyed that the instruction or a note asks for in words that the model
-	// knows: to change numbers alone, to try something different or simpler, to fix the line that is named, to
-	// change the program that is named, to use or avoid an idiom such as "a ratio" or "Math.min". A wrong note
-	// misleads as much as a right one helps. 0 means never.
-	Heed float64
-	// Insights is whether a request for a summary or for insights is answered by the idiom whose attempts, of those
-	// that the prompt shows with their scores, have the best mean score.
-	Insights bool
 	// Prose is the share of replies to programs in blocks without a language, such as prompts, that change whole lines: a
 	// sentence that the request quotes (in a line that begins with ">", as feedback is) is added, or a line is taken out,
 	// replaced or moved. It is blind to what the sentences mean. 0 means none.
 	Prose float64
-	// Few is how many distinct replies a prompt has, as few as those of real models at a low temperature; the seed
-	// modulo Few selects one. 0 means one for each seed.
-	Few int
-	// Long is how fast replies get worse with the length of the prompt: of n tokens, the share of replies with a
-	// whole program is 1 − Broken times e^(−Long·n/1000). 0 means not at all.
-	Long float64
+	// Read, if not nil, decides how a reply is made from the last message of the user, for a stand-in that heeds what it
+	// is asked. It must depend on its arguments and the numbers it draws from r alone, and is called by several goroutines
+	// at once. nil means that all of a message but its programs is ignored, except by Prose.
+	Read func(message string, r *rand.Rand) Plan
+}
+
+// A Plan is how a [Model] makes one reply. Its zero value means as it does without one.
+type Plan struct {
+	Text  string // the whole reply; "" means one with a program
+	First bool   // whether the program that is shown first is changed; false means any
+	// Change returns the program of the reply: the i-th of those that are shown, changed. It draws from the same r as
+	// the Read that returned it. altered is whether more than its numbers may have been changed. nil means the
+	// model's own change.
+	Change func(shown []Program, i int) (text string, altered bool)
+}
+
+// A Program is one that a prompt shows.
+type Program struct {
+	Language string // as its block is tagged; "" if it is not
+	Text     string
 }
 
 func (c Config) withDefaults() Config {
@@ -100,55 +99,26 @@ func (c Config) validate() error {
 		return fmt.Errorf("offline: Config.Broken is %v: need a share of replies, at most 1", c.Broken)
 	case c.Latency < 0:
 		return fmt.Errorf("offline: Config.Latency is %v: need at least 0", c.Latency)
-	case c.Few < 0 || c.Few > math.MaxInt32:
-		return fmt.Errorf("offline: Config.Few is %d: need 0 for one reply a seed, or more", c.Few)
-	case !(c.Long >= 0) || math.IsInf(c.Long, 0):
-		return fmt.Errorf("offline: Config.Long is %v: need at least 0", c.Long)
-	}
-	for _, f := range []struct {
-		name  string
-		share float64
-	}{{"Structure", c.Structure}, {"Splice", c.Splice}, {"Heed", c.Heed}, {"Prose", c.Prose}} {
-		if !(f.share >= 0 && f.share <= 1) {
-			return fmt.Errorf("offline: Config.%s is %v: need 0 to 1", f.name, f.share)
-		}
+	case !(c.Structure >= 0 && c.Structure <= 1):
+		return fmt.Errorf("offline: Config.Structure is %v: need 0 to 1", c.Structure)
+	case !(c.Prose >= 0 && c.Prose <= 1):
+		return fmt.Errorf("offline: Config.Prose is %v: need 0 to 1", c.Prose)
 	}
 	return nil
 }
 
-// abilities prints those that c has.
-func (c Config) abilities() string {
-	var b strings.Builder
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"structure", c.Structure}, {"splice", c.Splice}, {"heed", c.Heed}, {"prose", c.Prose}, {"few", float64(c.Few)}, {"long", c.Long}} {
-		if f.value != 0 {
-			fmt.Fprintf(&b, ", %s %g", f.name, f.value)
-		}
-	}
-	if c.Insights {
-		b.WriteString(", insights")
-	}
-	return b.String()
-}
-
-// A Model answers with the program it is shown, its numbers changed, or more with the abilities of its [Config]. Make one
-// with [New]. It holds no
-// state, so it is safe for concurrent use. What it answers depends on the request's messages, seed and cap
-// on new tokens alone, so that equal requests have equal replies but for the latency measured. The other
-// sampling fields change nothing.
+// A Model answers with the program it is shown, its numbers changed, or more if its [Config] says so. Make one
+// with [New]. It holds no state, so it is safe for concurrent use. What it answers depends on the request's messages,
+// seed and cap on new tokens alone, so that equal requests have equal replies but for the latency measured. The
+// other sampling fields change nothing.
 //
 // The program is the one in the last user message that has a fenced block. If it has several, those
 // tagged like the last one are equally likely to be taken, so that every parent of a prompt has its
 // turn.
 //
 // Numbers are found by the syntax of JavaScript, Python or Go, or of a language like one of them. Those in
-// names, strings and comments are left alone, as are hexadecimal ones. How many are changed, and by how
-// much, is heavy-tailed: mostly one, sometimes several or all, by steps whose scale is drawn over three
-// orders of magnitude, relative to the number or absolute. Integers mostly stay integers, as they often
-// count things. Those that stand in lists of numbers are changed more readily, and zeros among them become
-// real. A tenth of replies swap, copy, scale or negate numbers instead.
+// names, strings and comments are left alone, as are hexadecimal ones. Mostly one is changed, sometimes several or
+// all, and integers mostly stay integers.
 //
 // Tokens are counted as one for every four bytes, begun ones included, message by message. Cached
 // tokens are those of all messages before the last, in whole blocks of 16, as if a server's prefix
@@ -169,9 +139,17 @@ func New(c Config) (*Model, error) {
 // Spec returns the language model that m passes for.
 func (m *Model) Spec() llm.Model { return m.cfg.Model }
 
-// String prints all that decides what m answers.
+// String prints all that decides what m answers, except for a Read.
 func (m *Model) String() string {
-	return fmt.Sprintf("offline(%v, broken %g, latency %v%s)", m.cfg.Model, max(m.cfg.Broken, 0), m.cfg.Latency, m.cfg.abilities())
+	var b strings.Builder
+	fmt.Fprintf(&b, "offline(%v, broken %g, latency %v", m.cfg.Model, max(m.cfg.Broken, 0), m.cfg.Latency)
+	if m.cfg.Structure != 0 {
+		fmt.Fprintf(&b, ", structure %g", m.cfg.Structure)
+	}
+	if m.cfg.Prose != 0 {
+		fmt.Fprintf(&b, ", prose %g", m.cfg.Prose)
+	}
+	return b.String() + ")"
 }
 
 // Generate answers after the latency. The attempt has status Timeout if the model's timeout or ctx's

@@ -3,7 +3,9 @@ package offline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"regexp"
 	"strings"
@@ -49,6 +51,29 @@ func generate(t *testing.T, m *Model, req llm.Request) llm.Reply {
 	return r
 }
 
+// replied returns the program of the reply to req.
+func replied(t *testing.T, m *Model, req llm.Request) string {
+	t.Helper()
+	program, err := task.ParseProgram(generate(t, m, req).Text, "js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// pattern matches what may become of src: each literal as it was or another number, with its suffix,
+// and all that is between them to the byte.
+func pattern(src string, ls []lex.Literal) string {
+	var b strings.Builder
+	at := 0
+	for _, l := range ls {
+		fmt.Fprintf(&b, `%s(?:%s|\(?[-+]?[0-9]+(?:\.[0-9]+)?(?:e[-+][0-9]+)?%s\)?)`, regexp.QuoteMeta(src[at:l.Begin]),
+			regexp.QuoteMeta(src[l.Begin:l.End]), l.Suffix)
+		at = l.End
+	}
+	return `^` + b.String() + regexp.QuoteMeta(src[at:]) + `$`
+}
+
 // untimed returns r without its latencies.
 func untimed(r llm.Reply) llm.Reply {
 	for i := range r.Attempts {
@@ -72,12 +97,23 @@ func TestNewChecks(t *testing.T) {
 		{Config{Broken: 1.5}, "Broken is 1.5", "more than all"},
 		{Config{Broken: math.NaN()}, "Broken is NaN", "no share"},
 		{Config{Latency: -time.Second}, "Latency is -1s", "not a time"},
+		{Config{Structure: 1, Prose: 1}, "", "both at once"},
+		{Config{Structure: 1.5}, "Structure is 1.5", "more than all"},
+		{Config{Structure: math.NaN()}, "Structure is NaN", "no share"},
+		{Config{Prose: -1}, "Prose is -1", "no share"},
 	}
 	for _, tt := range tests {
 		_, err := New(tt.c)
 		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("New(%+v): %v, want %q: %s", tt.c, err, tt.want, tt.reason)
 		}
+	}
+}
+
+func TestAbilitiesPrint(t *testing.T) {
+	m := newModel(t, Config{Structure: 0.5, Prose: 0.75})
+	if got, want := m.String(), "latency 0s, structure 0.5, prose 0.75)"; !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want it to end in %s: a journal tells models apart by it", got, want)
 	}
 }
 
@@ -363,6 +399,61 @@ func TestCountsAreRarelyChanged(t *testing.T) {
 	}
 	if same < n*85/100 || same == n || whole < n*98/100 {
 		t.Errorf("of %d replies %d keep the loop's bound, %d keep it an integer", n, same, whole)
+	}
+}
+
+// The share of replies that change more than numbers is the one asked for, within four standard deviations of a
+// binomial, and other languages' programs are changed in their numbers alone. A few edits change nothing.
+func TestStructureShare(t *testing.T) {
+	const n = 600
+	for _, share := range []float64{0.25, 1} {
+		m := newModel(t, Config{Broken: -1, Structure: share})
+		other := 0
+		for seed := range uint32(n) {
+			if !strings.Contains(replied(t, m, request(seed, "", "js", code)), "// 26 circles of radius 0.1\n") {
+				other++ // comments are lost
+			}
+		}
+		sd := math.Sqrt(n * share * (1 - share))
+		if got := float64(other); got > n*share+4*sd || got < n*share*0.97-4*sd {
+			t.Errorf("Structure %v: %d of %d replies change more than numbers", share, other, n)
+		}
+	}
+	m := newModel(t, Config{Broken: -1, Structure: 1})
+	same := regexp.MustCompile(`^def f\(x\):\n    return \S+ \* x if x > \S+ else -x\s*$`)
+	for seed := range uint32(100) {
+		program := replied(t, m, request(seed, "", "python", "def f(x):\n    return 0.5 * x if x > 3 else -x\n"))
+		if !same.MatchString(program) {
+			t.Errorf("seed %d: Python became %q", seed, program)
+		}
+	}
+}
+
+// A Plan may be the whole reply, the program that is changed, or the change.
+func TestRead(t *testing.T) {
+	for _, tt := range []struct {
+		plan   Plan
+		want   string
+		reason string
+	}{
+		{Plan{Text: "No."}, `^No\.$`, "the whole reply"},
+		{Plan{First: true}, "a[(]", "the first program, its numbers changed"},
+		{Plan{Change: func(all []Program, i int) (string, bool) { return all[i].Text + all[1-i].Text + all[i].Language, true }},
+			`a\(1\.5\)b\(1\.5\)js|b\(1\.5\)a\(1\.5\)js`, "the change"},
+	} {
+		m := newModel(t, Config{Broken: -1, Read: func(message string, r *rand.Rand) Plan {
+			if !strings.Contains(message, "Improve them.") || r == nil {
+				t.Errorf("asked about %q", message)
+			}
+			return tt.plan
+		}})
+		for seed := range uint32(40) {
+			text := generate(t, m, llm.Request{Seed: seed, Messages: []llm.Message{
+				{Role: llm.User, Content: "```js\na(1.5)\n```\n```js\nb(1.5)\n```\nImprove them."}}}).Text
+			if !regexp.MustCompile(tt.want).MatchString(text) {
+				t.Fatalf("%q: %s", text, tt.reason)
+			}
+		}
 	}
 }
 

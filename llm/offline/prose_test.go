@@ -37,7 +37,7 @@ func TestProse(t *testing.T) {
 func TestProseLeavesLanguagesAlone(t *testing.T) {
 	with, without := newModel(t, Config{Prose: 1, Broken: -1}), newModel(t, Config{Broken: -1})
 	for seed := range uint32(50) {
-		if a, b := replied(t, with, ask(seed, "Rewrite it.", "return 2 * x")), replied(t, without, ask(seed, "Rewrite it.", "return 2 * x")); a != b {
+		if a, b := replied(t, with, request(seed, "", "js", "return 2 * x")), replied(t, without, request(seed, "", "js", "return 2 * x")); a != b {
 			t.Fatalf("seed %d: %q and %q", seed, a, b)
 		}
 	}

@@ -1,13 +1,16 @@
 package offline
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
-	"math"
+	"math/rand/v2"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/internal/fence"
 	"github.com/evoalloc/evoalloc/internal/lex"
+	"github.com/evoalloc/evoalloc/internal/mutate"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -35,93 +38,86 @@ func (r *reply) cut(n int) {
 	*r = reply{r.text[:n], finishLength}
 }
 
-// answer replies to req as c says.
+// answer replies to req as c says. What it draws, and in which order, decides what recorded runs repeat.
 func answer(req llm.Request, c Config) reply {
-	if c.Few > 0 {
-		req.Seed %= uint32(c.Few)
+	d := mutate.Draw{Rand: source(req)}
+	message := lastUser(req.Messages)
+	var plan Plan
+	if c.Read != nil {
+		if plan = c.Read(message, d.Rand); plan.Text != "" {
+			return reply{plan.Text, finishStop}
+		}
 	}
-	d := draw{source(req)}
-	said := c.reads(req)
-	if c.Insights && spokenSummary.MatchString(said) {
-		return reply{summary(lastUser(req.Messages)), finishStop}
-	}
-	want := heeded(said, c.Heed, d)
 	all := shown(req.Messages)
 	if len(all) == 0 {
 		return reply{"I see no program in a fenced block, so there is nothing I could change.", finishStop}
 	}
 	i := d.IntN(len(all))
-	if want.first {
+	if plan.First {
 		i = 0
 	}
-	p := all[i]
-	syn := lex.Likely(p.language, p.text)
-	defect := d.Float64() < c.defects(req)
-	if c.Splice > 0 && len(all) > 1 && spokenCross.MatchString(said) && d.chance(c.Splice) {
-		donor := all[(i+1+d.IntN(len(all)-1))%len(all)]
-		p.text, p.altered = splice(p.text, donor.text, syn, d), true
-	} else if c.Prose > 0 && p.language == "" && d.chance(c.Prose) {
-		p.text, p.altered = reword(p.text, said, d), true
+	defect := d.Float64() < c.Broken
+	p := draft{language: all[i].Language}
+	if plan.Change != nil {
+		p.text, p.altered = plan.Change(all, i)
 	} else {
-		p.text, p.altered = c.rewrite(p.text, syn, want, d)
+		p.text, p.altered = c.change(all[i], message, d)
 	}
 	if defect {
-		return spoil(p, syn, d)
+		return spoil(p, lex.Likely(all[i].Language, all[i].Text), d)
 	}
 	return reply{speak(p, d), finishStop}
-}
-
-// reads returns what req says besides programs, if c has an ability that heeds it.
-func (c Config) reads(req llm.Request) string {
-	if !c.Insights && c.Heed == 0 && c.Splice == 0 && c.Prose == 0 {
-		return ""
-	}
-	return proseOf(lastUser(req.Messages))
-}
-
-// defects is the share of replies to req that hold no whole program.
-func (c Config) defects(req llm.Request) float64 {
-	if c.Long == 0 {
-		return c.Broken
-	}
-	return 1 - (1-max(c.Broken, 0))*math.Exp(-c.Long*float64(usage(req.Messages, "").PromptTokens)/1000)
 }
 
 // tuned is the share of replies with a new structure in which numbers are changed as well.
 const tuned = 0.3
 
-// rewrite returns program changed, and whether more than its numbers may be.
-func (c Config) rewrite(program string, syn lex.Language, want wish, d draw) (text string, altered bool) {
-	if want.line > 0 {
-		if text, ok := editLine(program, want.line, syn, d); ok {
-			return text, true
-		}
+// change returns p changed, and whether more than its numbers may be.
+func (c Config) change(p Program, message string, d mutate.Draw) (text string, altered bool) {
+	if c.Prose > 0 && p.Language == "" && d.Chance(c.Prose) {
+		return mutate.Prose(p.Text, fence.Outside(message), d), true
 	}
-	asked := want.bold || want.simpler || want.prefer != 0
-	if c.Structure > 0 && syn == lex.JavaScript && !want.numbers && (asked || d.chance(c.Structure)) {
-		if text, ok := restructure(program, d, want); ok {
-			if d.chance(tuned) {
-				text = edit(text, syn, d)
+	syn := lex.Likely(p.Language, p.Text)
+	if c.Structure > 0 && syn == lex.JavaScript && d.Chance(c.Structure) {
+		if text, ok := mutate.Structure(p.Text, mutate.Bias{}, d); ok {
+			if d.Chance(tuned) {
+				text = mutate.Numbers(text, syn, d)
 			}
 			return text, true
 		}
 	}
-	text = edit(program, syn, d)
-	for i := 1; want.bold && i < 3; i++ {
-		text = edit(text, syn, d)
-	}
-	return text, false
+	return mutate.Numbers(p.Text, syn, d), false
 }
 
-// A program is what the prompt shows of one.
-type program struct {
-	info, language, text string
-	altered              bool // whether more than its numbers may have been changed
+// source returns the stream of random numbers that req's seed and messages address.
+func source(req llm.Request) *rand.Rand {
+	h := sha256.New()
+	h.Write([]byte("evoalloc/llm/offline 1"))
+	h.Write(binary.BigEndian.AppendUint32(nil, req.Seed))
+	for _, m := range req.Messages {
+		for _, s := range []string{m.Role, m.Content} {
+			h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s))))
+			h.Write([]byte(s))
+		}
+	}
+	var seed [32]byte
+	h.Sum(seed[:0])
+	return rand.New(rand.NewChaCha8(seed))
+}
+
+// lastUser returns the last message of a user, or the last of all.
+func lastUser(messages []llm.Message) string {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Role == llm.User {
+			return messages[i].Content
+		}
+	}
+	return messages[len(messages)-1].Content
 }
 
 // shown returns the programs of which one is to be changed: those in the last user message with a block, or in the
 // last message of any role if no user message has one.
-func shown(messages []llm.Message) []program {
+func shown(messages []llm.Message) []Program {
 	for _, role := range []string{llm.User, ""} {
 		for i := len(messages) - 1; i >= 0; i-- {
 			if role != "" && messages[i].Role != role {
@@ -136,19 +132,25 @@ func shown(messages []llm.Message) []program {
 }
 
 // programs returns the blocks of text that are tagged like the last one.
-func programs(text string) []program {
-	var all, alike []program
+func programs(text string) []Program {
+	var all, alike []Program
 	for b := range fence.Blocks(strings.ReplaceAll(text, "\r\n", "\n")) {
 		if t := b.Text(); strings.TrimSpace(t) != "" {
-			all = append(all, program{info: b.Info, language: b.Language(), text: t})
+			all = append(all, Program{b.Language(), t})
 		}
 	}
 	for _, p := range all {
-		if p.language == all[len(all)-1].language {
+		if p.Language == all[len(all)-1].Language {
 			alike = append(alike, p)
 		}
 	}
 	return alike
+}
+
+// A draft is the program of a reply.
+type draft struct {
+	language, text string
+	altered        bool // whether more than numbers may have been changed
 }
 
 var (
@@ -172,48 +174,46 @@ var (
 	}
 )
 
-func one(d draw, of []string) string { return of[d.IntN(len(of))] }
-
 // speak wraps p in the words of a model: mostly a block and a sentence or two, in a quarter of replies
 // after thinking, and now and then with attributes at the fence or Windows line ends.
-func speak(p program, d draw) string {
+func speak(p draft, d mutate.Draw) string {
 	var b strings.Builder
-	if d.chance(0.25) {
+	if d.Chance(0.25) {
 		fmt.Fprintf(&b, "<think>\n%s\n</think>\n\n", think(p, d))
 	}
 	before, after := openings, closings
 	if p.altered {
 		before, after = openingsAltered, closingsAltered
 	}
-	if s := one(d, before); s != "" {
+	if s := d.One(before); s != "" {
 		b.WriteString(s + "\n\n")
 	}
 	info := p.language
-	if info != "" && d.chance(0.05) {
+	if info != "" && d.Chance(0.05) {
 		info += ` title="program"`
 	}
 	b.WriteString(fence.Wrap(p.text, info))
-	if s := one(d, after); s != "" {
+	if s := d.One(after); s != "" {
 		b.WriteString("\n\n" + s)
 	}
-	if d.chance(0.03) && !strings.Contains(p.text, "\r") {
+	if d.Chance(0.03) && !strings.Contains(p.text, "\r") {
 		return strings.ReplaceAll(b.String(), "\n", "\r\n")
 	}
 	return b.String()
 }
 
 // think returns what a model might think over p, sometimes with the beginning of a draft in a block.
-func think(p program, d draw) string {
-	s := one(d, thoughts)
+func think(p draft, d mutate.Draw) string {
+	s := d.One(thoughts)
 	line, _, _ := strings.Cut(p.text, "\n")
-	if d.chance(0.5) && !strings.Contains(line, "think>") {
+	if d.Chance(0.5) && !strings.Contains(line, "think>") {
 		s += "\n\n" + fence.Wrap(line, p.language) + "\n\nNo, I had better write all of it."
 	}
 	return s
 }
 
 // spoil returns a reply to p without a whole program, in one of the ways models fail.
-func spoil(p program, syn lex.Language, d draw) reply {
+func spoil(p draft, syn lex.Language, d mutate.Draw) reply {
 	switch d.IntN(5) {
 	case 0:
 		return truncate(p, d)
@@ -221,7 +221,7 @@ func spoil(p program, syn lex.Language, d draw) reply {
 		p.text = unbalance(p.text, syn, d)
 		return reply{speak(p, d), finishStop}
 	case 2:
-		return reply{one(d, openings) + "\n\n" + fence.Wrap("", p.language), finishStop}
+		return reply{d.One(openings) + "\n\n" + fence.Wrap("", p.language), finishStop}
 	case 3:
 		return reply{"I would try a finer grid and then a local search, but I cannot run the program here.", finishStop}
 	}
@@ -229,16 +229,16 @@ func spoil(p program, syn lex.Language, d draw) reply {
 }
 
 // truncate returns a reply that is cut off inside p, as if the cap on new tokens was reached there.
-func truncate(p program, d draw) reply {
+func truncate(p draft, d mutate.Draw) reply {
 	bar, _, _ := strings.Cut(fence.Wrap(p.text, p.language), "\n")
-	head := one(d, openings) + "\n\n" + bar + "\n"
+	head := d.One(openings) + "\n\n" + bar + "\n"
 	r := reply{head + p.text, finishLength}
 	r.cut(len(head) + d.IntN(max(1, len(strings.TrimSpace(p.text))))) // an edit may leave nothing of a program
 	return r
 }
 
 // unbalance takes one bracket out of text, or adds one if it has none.
-func unbalance(text string, syn lex.Language, d draw) string {
+func unbalance(text string, syn lex.Language, d mutate.Draw) string {
 	at := syn.Openers(text)
 	if len(at) == 0 {
 		return text + "\n)"

@@ -32,7 +32,7 @@ func hill() task.Task {
 
 // A search as another system has it is one value.
 func ExampleNamed() {
-	model, err := offline.New(peers.Offline(0))
+	model, err := offline.New(peers.Offline(0).Config())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func ExampleNamed() {
 
 // Peers can be the arms of one run, which finds out which to go on with.
 func ExamplePeers() {
-	model, err := offline.New(peers.Offline(0))
+	model, err := offline.New(peers.Offline(0).Config())
 	if err != nil {
 		log.Fatal(err)
 	}

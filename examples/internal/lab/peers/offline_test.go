@@ -19,11 +19,13 @@ import (
 // able is the offline model with the abilities that the searches appeal to, each of which it always uses.
 func able(t *testing.T) *offline.Model {
 	t.Helper()
-	cfg := peers.Offline(1)
-	if cfg.Splice == 0 || cfg.Heed == 0 || !cfg.Insights {
-		t.Fatalf("abilities %+v", cfg)
+	able := peers.Offline(1)
+	if able.Splice == 0 || able.Heed == 0 || !able.Insights {
+		t.Fatalf("abilities %v", able)
 	}
-	cfg.Splice, cfg.Heed, cfg.Broken = 1, 1, -1
+	able.Splice, able.Heed = 1, 1
+	cfg := able.Config()
+	cfg.Broken = -1
 	m, err := offline.New(cfg)
 	if err != nil {
 		t.Fatal(err)

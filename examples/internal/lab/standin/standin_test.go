@@ -1,44 +1,48 @@
-package offline
+package standin
 
 import (
+	"crypto/sha256"
+	"flag"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/internal/lex"
+	"github.com/evoalloc/evoalloc/internal/mutate"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
 )
 
-func TestNewChecksAbilities(t *testing.T) {
-	for _, tt := range []struct {
-		c            Config
-		want, reason string
-	}{
-		{Config{Structure: 1, Splice: 1, Heed: 1, Insights: true, Prose: 1, Few: 1, Long: 5}, "", "all at once"},
-		{Config{Structure: 1.5}, "Structure is 1.5", "more than all"},
-		{Config{Splice: -0.1}, "Splice is -0.1", "no chance"},
-		{Config{Heed: math.NaN()}, "Heed is NaN", "no chance"},
-		{Config{Prose: 2}, "Prose is 2", "more than all"},
-		{Config{Few: -1}, "Few is -1", "not a count"},
-		{Config{Long: -1}, "Long is -1", "longer prompts would be easier"},
-		{Config{Long: math.Inf(1)}, "Long is +Inf", "no reply would be whole"},
-	} {
-		_, err := New(tt.c)
-		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("New(%+v): %v, want %q: %s", tt.c, err, tt.want, tt.reason)
-		}
+var update = flag.Bool("update", false, "write the golden file")
+
+// modelOf returns the offline model with abilities a, whose replies are never broken on purpose.
+func modelOf(t *testing.T, a Abilities) *offline.Model {
+	t.Helper()
+	c := a.Config()
+	c.Broken = -1
+	m, err := offline.New(c)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return m
 }
 
-func TestAbilitiesPrint(t *testing.T) {
-	m := newModel(t, Config{Structure: 0.5, Splice: 1, Heed: 0.25, Insights: true, Prose: 0.75, Few: 4, Long: 2})
-	if got, want := m.String(), "latency 0s, structure 0.5, splice 1, heed 0.25, prose 0.75, few 4, long 2, insights)"; !strings.HasSuffix(got, want) {
-		t.Errorf("%s, want it to end in %s: a journal tells models apart by it", got, want)
+func generate(t *testing.T, m *offline.Model, req llm.Request) llm.Reply {
+	t.Helper()
+	r, err := m.Generate(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return r
 }
+
+// seeded returns a Draw of its own for each i.
+func seeded(i int) mutate.Draw { return mutate.Draw{Rand: rand.New(rand.NewPCG(uint64(i), 1))} }
 
 // ask returns a request that shows programs in JavaScript and then says something.
 func ask(seed uint32, says string, programs ...string) llm.Request {
@@ -50,7 +54,7 @@ func ask(seed uint32, says string, programs ...string) llm.Request {
 }
 
 // replied returns the program of the reply to req.
-func replied(t *testing.T, m *Model, req llm.Request) string {
+func replied(t *testing.T, m *offline.Model, req llm.Request) string {
 	t.Helper()
 	program, err := task.ParseProgram(generate(t, m, req).Text, "js")
 	if err != nil {
@@ -59,12 +63,31 @@ func replied(t *testing.T, m *Model, req llm.Request) string {
 	return program
 }
 
+// Journals of earlier versions tell runs apart by what they had printed of the model.
+func TestAbilitiesPrintAsInJournals(t *testing.T) {
+	const want = "{Model:(, temperature 0.4, top-p 0.95, max tokens 16000) Broken:0 Latency:0s Structure:0.5 Splice:0.9 Heed:0.7 Insights:true Prose:1 Few:0 Long:0}"
+	if got := fmt.Sprint(Abilities{Structure: 0.5, Splice: 0.9, Heed: 0.7, Insights: true, Prose: 1}); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// The names of idioms are those that expressions are made with, in their order.
+func TestIdiomsAreThoseOfEdits(t *testing.T) {
+	var names []string
+	for _, i := range idioms {
+		names = append(names, i.name)
+	}
+	if want := mutate.Idioms(); !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+}
+
 // A cross of two programs holds something of both, or of one only if what was taken stood in both.
 func TestSplice(t *testing.T) {
 	const a = "function f(x) {\n    const p = x + 11;\n    return p * 12;\n}"
 	const b = "function f(x) {\n    const q = x - 21;\n    return q / 22;\n}"
 	ofA, ofB := regexp.MustCompile(`\bp2?\b|11|12`), regexp.MustCompile(`\bq2?\b|21|22`)
-	m := newModel(t, Config{Broken: -1, Splice: 1})
+	m := modelOf(t, Abilities{Splice: 1})
 	const n = 300
 	both, misspelt := 0, 0
 	for seed := range uint32(n) {
@@ -83,40 +106,20 @@ func TestSplice(t *testing.T) {
 		t.Errorf("%d of %d crosses misspell a name", misspelt, n)
 	}
 	for _, c := range []struct {
-		m      *Model
+		m      *offline.Model
 		says   string
 		shows  []string
 		reason string
 	}{
 		{m, "Improve the program.", []string{a, b}, "no cross is asked for"},
 		{m, "Combine the programs.", []string{a}, "there is one program"},
-		{newModel(t, Config{Broken: -1, Heed: 1}), "Combine the programs.", []string{a, b}, "the ability is off"},
+		{modelOf(t, Abilities{Heed: 1}), "Combine the programs.", []string{a, b}, "the ability is off"},
 	} {
 		for seed := range uint32(100) {
 			if got := replied(t, c.m, ask(seed, c.says, c.shows...)); strings.Contains(got, "p") && strings.Contains(got, "q") {
 				t.Fatalf("spliced although %s:\n%s", c.reason, got)
 			}
 		}
-	}
-}
-
-func TestSpliceLines(t *testing.T) {
-	const a, b = "def f(x):\n    y = 1\n    return y", "def f(x):\n    z = 2\n    return z"
-	python := lex.Likely("python", "")
-	mixed := 0
-	for i := range 100 {
-		got := splice(a, b, python, seeded(i))
-		for line := range strings.Lines(got) {
-			if line = strings.TrimRight(line, "\n"); !strings.Contains(a, line) && !strings.Contains(b, line) {
-				t.Fatalf("%q is of neither program", line)
-			}
-		}
-		if strings.Contains(got, "y") && strings.Contains(got, "z") {
-			mixed++
-		}
-	}
-	if mixed < 40 {
-		t.Errorf("%d of 100 have lines of both", mixed)
 	}
 }
 
@@ -137,20 +140,20 @@ func TestHeeded(t *testing.T) {
 	}{
 		{task.DefaultInstruction, wish{}, "the default instruction asks for nothing in particular"},
 		{"Only tune the constants.", wish{numbers: true}, ""},
-		{"Try something different.", wish{bold: true}, ""},
-		{"Make it simpler.", wish{simpler: true}, ""},
+		{"Try something different.", wish{Bias: mutate.Bias{Bold: true}}, ""},
+		{"Make it simpler.", wish{Bias: mutate.Bias{Simpler: true}}, ""},
 		{"The program to change is program 1.", wish{first: true}, "as the default prompt says it"},
 		{"which is invalid: threw TypeError (line 7, column 3)\nFix it.", wish{line: 7}, "the line that the reason names"},
 		{"threw TypeError (line 7, column 3)", wish{}, "nothing is to be fixed"},
-		{"> Prefer a ratio.", wish{prefer: bit("a ratio")}, "a note"},
-		{"> Math.sqrt did not help", wish{avoid: bit("a square root")}, "a note against one"},
-		{"> avoid a ratio\n> prefer a ratio or a minimum", wish{prefer: bit("a minimum"), avoid: bit("a ratio")}, "a note against one is the stronger"},
+		{"> Prefer a ratio.", wish{Bias: mutate.Bias{Prefer: bit("a ratio")}}, "a note"},
+		{"> Math.sqrt did not help", wish{Bias: mutate.Bias{Avoid: bit("a square root")}}, "a note against one"},
+		{"> avoid a ratio\n> prefer a ratio or a minimum", wish{Bias: mutate.Bias{Prefer: bit("a minimum"), Avoid: bit("a ratio")}}, "a note against one is the stronger"},
 		{"Reply with one complete program in one fenced block tagged javascript.", wish{}, "the default prompt's last line"},
 	} {
 		if got := heeded(tt.says, 1, seeded(1)); got != tt.want {
 			t.Errorf("%q: %+v, want %+v: %s", tt.says, got, tt.want, tt.reason)
 		}
-		if got := heeded(tt.says, 0, draw{}); got != (wish{}) { // would panic if it drew a number
+		if got := heeded(tt.says, 0, mutate.Draw{}); got != (wish{}) { // would panic if it drew a number
 			t.Errorf("%q: %+v is heeded with chance 0", tt.says, got)
 		}
 	}
@@ -169,8 +172,8 @@ func TestHeeded(t *testing.T) {
 // What is heeded shows in the replies.
 func TestHeed(t *testing.T) {
 	const program = "function f(x) {\n    const a = 3;\n    return a * x + 7;\n}"
-	m := newModel(t, Config{Broken: -1, Structure: 0.5, Heed: 1})
-	numbers := regexp.MustCompile(pattern(program, lex.JavaScript.Literals(program)))
+	m := modelOf(t, Abilities{Structure: 0.5, Heed: 1})
+	numbers := regexp.MustCompile(`^function f\(x\) \{\n    const a = \S+;\n    return a \* x \+ \S+;\n\}$`)
 	const n = 200
 	for _, c := range []struct {
 		says  string
@@ -227,7 +230,7 @@ func TestInsights(t *testing.T) {
 		{"Attempt, which is invalid:\n\n" + task.Fence("return a / b", "js") + "\n\n" + fenced("0.1", "return a + b") + asks,
 			"Nothing tells the attempts apart.", "one without a score does not count"},
 	} {
-		m := newModel(t, Config{Insights: true})
+		m := modelOf(t, Abilities{Insights: true})
 		req := llm.Request{Messages: []llm.Message{{Role: llm.User, Content: tt.text}}}
 		if got := generate(t, m, req).Text; got != tt.want {
 			t.Errorf("%q: %q, want %q: %s", tt.text, got, tt.want, tt.reason)
@@ -239,48 +242,76 @@ func TestInsights(t *testing.T) {
 func TestSummariesAreHeeded(t *testing.T) {
 	for k, i := range idioms {
 		note := fmt.Sprintf("> Prefer %s: of 9 attempts, the 3 with it have the best mean score, 0.9.\n", i.name)
-		if got := heeded(note, 1, seeded(1)); got != (wish{prefer: 1 << k}) {
+		if got := heeded(note, 1, seeded(1)); got != (wish{Bias: mutate.Bias{Prefer: 1 << k}}) {
 			t.Errorf("%q: %+v, want that idiom", note, got)
 		}
 	}
 }
 
-func TestFew(t *testing.T) {
-	m := newModel(t, Config{Few: 5, Structure: 0.5})
-	texts := map[string]map[string]bool{"one": {}, "two": {}}
-	for system, seen := range texts {
-		for seed := range uint32(300) {
-			seen[generate(t, m, request(seed*2654435761, system, "js", code)).Text] = true
-		}
-		if len(seen) != 5 {
-			t.Errorf("%d distinct replies, want 5", len(seen))
-		}
-	}
-	for text := range texts["one"] {
-		if texts["two"][text] {
-			t.Errorf("two prompts share the reply %q", text)
+// Programs that are made to be hard to read get a reply, and so do those of which an edit leaves nothing.
+func TestHostileProgramsWithAllAbilities(t *testing.T) {
+	m := modelOf(t, Abilities{Structure: 1, Splice: 1, Heed: 1, Insights: true})
+	for _, p := range []string{"no numbers", "`", strings.Repeat("`${", 1<<10), strings.Repeat("1,", 1<<12), strings.Repeat("(", 1<<14) + "1.5",
+		strings.Repeat("{", 1<<14), strings.Repeat("[", 1<<12) + strings.Repeat("]", 1<<12), strings.Repeat("a?b:", 1<<12) + "c", strings.Repeat("x => ", 1<<11) + "1",
+		strings.Repeat("/", 1<<14), "\xff1.5\x00", strings.Repeat("-", 1<<14) + "1", "a = b => { return }; class A { #x; static { } get y() { return 1 } }", "export default function () { return 1 }",
+		"for (const [a, ...b] of c) { ({ a, ['x']: b = 2 } = d); label: while (1) break label }", "x = `a${1 + `b${2}`}`; y = /[/]/g; z = 0x1F + 1n + 1_000 + .5"} {
+		for seed := range uint32(5) {
+			req := ask(seed, "Improve it.", p)
+			generate(t, m, req)
+			req.Messages[0].Content += task.Fence(p, "js") + "\nCombine them."
+			generate(t, m, req)
 		}
 	}
 }
 
-// The share of whole replies is (1 − Broken)·e^(−Long·n/1000), within four standard deviations of a binomial.
-func TestLong(t *testing.T) {
-	const n = 1000
-	whole := regexp.MustCompile(pattern(code, lex.JavaScript.Literals(code)))
-	for _, tokens := range []int{200, 800} {
-		m := newModel(t, Config{Broken: 0.1, Long: 0.9})
-		bad := 0
-		system := strings.Repeat("word", tokens)
-		for seed := range uint32(n) {
-			program, err := task.ParseProgram(generate(t, m, request(seed, system, "js", code)).Text, "javascript")
-			if err != nil || !whole.MatchString(program) {
-				bad++
+// An edit may leave nothing of a program but white space, and the reply may then be a broken one.
+func TestNothingIsLeft(t *testing.T) {
+	c := Abilities{Splice: 1, Heed: 1}.Config()
+	c.Broken = 0.5
+	m, err := offline.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	for seed := range uint32(500) {
+		generate(t, m, ask(seed, "Fix line 1.", "x = 1"))
+		req := llm.Request{Seed: seed, Messages: []llm.Message{{Role: llm.User, Content: task.Fence("x\n\n\n\n", "text") + "\n\n" +
+			task.Fence("\n\n\n\nx", "text") + "\nCombine them."}}}
+		if text := generate(t, m, req).Text; !strings.Contains(text, "x") {
+			left++
+		}
+	}
+	if left == 0 {
+		t.Error("every reply holds a part of a program, so nothing was tested")
+	}
+}
+
+// Runs are compared with earlier ones, and journals hold what the model answered, so its replies stay to the byte.
+func TestRepliesStayAsTheyAre(t *testing.T) {
+	const path = "testdata/replies.golden"
+	const first, second = "function f(a, b) {\n  const c = a - 2 * b;\n  if (c < 3) return 0.5;\n  return c / 7; // so far\n}", "const f = (x) => Math.min(x, 4) + 1"
+	var b strings.Builder
+	for _, a := range []Abilities{{Structure: 0.7, Heed: 1}, {Structure: 0.5, Splice: 0.9, Heed: 0.7, Prose: 1, Insights: true}} {
+		m := modelOf(t, a)
+		for _, says := range []string{task.DefaultInstruction, "Combine the programs.", "Only tune the constants.", "Try something different.",
+			"Make it simpler.\nThe program to change is program 1.", "It is invalid (line 3).\nFix it.", "> Prefer a ratio.\n> Avoid a sum.", "Summarise what worked as insights."} {
+			h := sha256.New()
+			for seed := range uint32(200) {
+				fmt.Fprintf(h, "%q\n", generate(t, m, ask(seed, says, first, second)).Text)
 			}
+			fmt.Fprintf(&b, "%v %q: %x\n", a, says, h.Sum(nil)[:8])
 		}
-		prompt := usage(request(0, system, "js", code).Messages, "").PromptTokens
-		want := n * (1 - 0.9*math.Exp(-0.9*float64(prompt)/1000))
-		if math.Abs(float64(bad)-want) > 4*math.Sqrt(want*(1-want/n)) {
-			t.Errorf("%d tokens: %d of %d replies hold no whole program, want %.0f", prompt, bad, n, want)
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
 		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("replies have changed:\n%s\nwant\n%s", b.String(), want)
 	}
 }

@@ -1,4 +1,4 @@
-package offline
+package mutate
 
 import (
 	"fmt"
@@ -10,23 +10,23 @@ import (
 	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
-// restructure returns a JavaScript program that does something else: expressions or statements are replaced,
+// Structure returns a JavaScript program that does something else: expressions or statements are replaced,
 // extended, copied, taken out or moved. It reports false if there is nothing to change or the program is no
 // JavaScript. Comments and layout are lost, but for what stands outside the EVOLVE-BLOCK markers of a program that
 // has them.
-func restructure(program string, d draw, want wish) (string, bool) {
+func Structure(program string, b Bias, d Draw) (string, bool) {
 	if before, inside, after, ok := markedPart(program, d); ok {
-		changed, ok := restructure(inside, d, want)
+		changed, ok := Structure(inside, b, d)
 		if !ok {
 			return program, false
 		}
 		return before + strings.TrimRight(changed, "\n") + "\n" + after, true
 	}
 	edits := 1
-	if want.bold {
+	if b.Bold {
 		edits = 3
 	}
-	for d.chance(0.25) {
+	for d.Chance(0.25) {
 		edits++
 	}
 	o, ok := outlineOf(program)
@@ -36,7 +36,7 @@ func restructure(program string, d draw, want wish) (string, bool) {
 	before := o.text() // so that a new layout is taken for no change
 	text := before
 	for range edits {
-		text = restructureOnce(text, d, want)
+		text = editOnce(text, b, d)
 	}
 	if text == before {
 		return program, false
@@ -45,7 +45,7 @@ func restructure(program string, d draw, want wish) (string, bool) {
 }
 
 // markedPart splits a program at a pair of EVOLVE-BLOCK markers, whose lines belong to what is kept.
-func markedPart(program string, d draw) (before, inside, after string, ok bool) {
+func markedPart(program string, d Draw) (before, inside, after string, ok bool) {
 	var starts, ends []int
 	at := 0
 	for line := range strings.Lines(program) {
@@ -70,15 +70,15 @@ func markedPart(program string, d draw) (before, inside, after string, ok bool) 
 // triesOfEdit is how many edits are tried until one can be made and leaves JavaScript.
 const triesOfEdit = 20
 
-// restructureOnce makes one edit of a program that is laid out as it is printed. It returns the program itself if none
+// editOnce makes one edit of a program that is laid out as it is printed. It returns the program itself if none
 // of several tries comes to another one.
-func restructureOnce(program string, d draw, want wish) string {
+func editOnce(program string, b Bias, d Draw) string {
 	for range triesOfEdit {
 		o, ok := outlineOf(program)
 		if !ok {
 			return program
 		}
-		s := sculptor{grower{d, want, numbersOf(program)}, o}
+		s := sculptor{grower{d, b, numbersOf(program)}, o}
 		if !s.edit() {
 			continue
 		}
@@ -113,10 +113,10 @@ type sculptor struct {
 
 // edit draws an edit and reports whether it could be made.
 func (s sculptor) edit() bool {
-	if s.want.simpler {
+	if s.bias.Simpler {
 		return s.oneOf(s.shrink, s.shrink, s.remove)
 	}
-	if s.want.prefer != 0 {
+	if s.bias.Prefer != 0 {
 		return s.oneOf(s.replace, s.extend, s.extend)
 	}
 	switch u := s.Float64(); {
@@ -190,10 +190,10 @@ func (s sculptor) extend() bool {
 	}
 	old := textOf(*p.at)
 	if p.test {
-		put(p, operand(old)+" "+one(s.draw, []string{"&&", "||"})+" "+operand(s.test(p.names)))
+		put(p, operand(old)+" "+s.One([]string{"&&", "||"})+" "+operand(s.test(p.names)))
 		return true
 	}
-	put(p, s.apply(pickIdiom(s.draw, s.want), old, p.names, 1))
+	put(p, s.apply(pickIdiom(s.Draw, s.bias), old, p.names, 1))
 	return true
 }
 
@@ -363,7 +363,7 @@ func (s sculptor) repeat() bool {
 	if _, declares := (*list.at)[i].(*js.VarDecl); declares {
 		return false
 	}
-	text := edit(textOfStatement((*list.at)[i]), lex.JavaScript, s.draw)
+	text := Numbers(textOfStatement((*list.at)[i]), lex.JavaScript, s.Draw)
 	*list.at = slices.Insert(*list.at, i, statement(text))
 	return true
 }

@@ -1,4 +1,4 @@
-package offline
+package mutate
 
 import (
 	"regexp"
@@ -11,10 +11,10 @@ import (
 // misspelt is the share of splices in which a name of what is taken over is not the one of its new place.
 const misspelt = 0.2
 
-// splice returns program with a part of donor in it: a statement or an expression of the donor takes the place of one
+// Splice returns program with a part of donor in it: a statement or an expression of the donor takes the place of one
 // of the program, or a statement is added. It is blind to merit. Parts bring names along that may mean nothing in their
 // new place. What is no JavaScript exchanges lines.
-func splice(program, donor string, syn lex.Language, d draw) string {
+func Splice(program, donor string, syn lex.Language, d Draw) string {
 	if syn == lex.JavaScript {
 		if spliced, ok := spliceCode(program, donor, d); ok {
 			return spliced
@@ -24,13 +24,13 @@ func splice(program, donor string, syn lex.Language, d draw) string {
 }
 
 // spliceCode exchanges statements or expressions.
-func spliceCode(program, donor string, d draw) (string, bool) {
+func spliceCode(program, donor string, d Draw) (string, bool) {
 	to, ok := outlineOf(program)
 	from, ok2 := outlineOf(donor)
 	if !ok || !ok2 {
 		return "", false
 	}
-	here, there := sculptor{grower{draw: d}, to}, sculptor{grower{draw: d}, from}
+	here, there := sculptor{grower{Draw: d}, to}, sculptor{grower{Draw: d}, from}
 	if !here.takeStatement(there) && !here.takeExpression(there) {
 		return "", false
 	}
@@ -45,11 +45,11 @@ func spliceCode(program, donor string, d draw) (string, bool) {
 func (s sculptor) takeStatement(from sculptor) bool {
 	list, i, ok := s.at(1)
 	other, j, ok2 := from.at(1)
-	if !ok || !ok2 || s.chance(0.5) {
+	if !ok || !ok2 || s.Chance(0.5) {
 		return false
 	}
-	taken := statement(misspell(textOfStatement((*other.at)[j]), s.draw))
-	if s.chance(0.5) {
+	taken := statement(misspell(textOfStatement((*other.at)[j]), s.Draw))
+	if s.Chance(0.5) {
 		(*list.at)[i] = taken
 	} else {
 		*list.at = slices.Insert(*list.at, i, taken)
@@ -72,7 +72,7 @@ func (s sculptor) takeExpression(from sculptor) bool {
 	if len(like) == 0 {
 		return false
 	}
-	put(p, misspell(textOf(*like[s.IntN(len(like))].at), s.draw))
+	put(p, misspell(textOf(*like[s.IntN(len(like))].at), s.Draw))
 	return true
 }
 
@@ -80,8 +80,8 @@ func (s sculptor) takeExpression(from sculptor) bool {
 var aName = regexp.MustCompile(`(^|[^\w.$])([a-z_$][\w$]*)`)
 
 // misspell gives one name in code another ending, in some cases.
-func misspell(code string, d draw) string {
-	if !d.chance(misspelt) {
+func misspell(code string, d Draw) string {
+	if !d.Chance(misspelt) {
 		return code
 	}
 	var ends []int
@@ -98,7 +98,7 @@ func misspell(code string, d draw) string {
 }
 
 // spliceLines puts up to half of the donor's lines, which follow each other, in the place of as many of program's.
-func spliceLines(program, donor string, d draw) string {
+func spliceLines(program, donor string, d Draw) string {
 	a, b := strings.Split(program, "\n"), strings.Split(donor, "\n")
 	n := min(1+d.IntN(max(1, len(b)/2)), len(a))
 	i, j := d.IntN(len(a)-n+1), d.IntN(len(b)-n+1)

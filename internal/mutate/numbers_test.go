@@ -1,4 +1,4 @@
-package offline
+package mutate
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
-func FuzzEdit(f *testing.F) {
+func FuzzNumbers(f *testing.F) {
 	for _, s := range []string{"", "x1 = [0.5, -1, 2e3] // 4", "`${1}` /[/]1/ 'a1' \"\n2", "a- -1.5;return-2;1.2.3", "\x00\xff1é2", "[0,0,0,0]", "0x1p-2 1_0"} {
 		f.Add(s, uint8(0), uint64(1))
 	}
@@ -20,9 +20,9 @@ func FuzzEdit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string, which uint8, seed uint64) {
 		syn := all[int(which)%len(all)]
 		before := syn.Literals(src)
-		got := edit(src, syn, draw{rand.New(rand.NewPCG(seed, 1))})
+		got := Numbers(src, syn, Draw{rand.New(rand.NewPCG(seed, 1))})
 		if utf8.ValidString(src) && !regexp.MustCompile(pattern(src, before)).MatchString(got) {
-			t.Fatalf("edit of %q changed more than numbers: %q", src, got)
+			t.Fatalf("Numbers of %q changed more than numbers: %q", src, got)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package offline
+package mutate
 
 import (
 	"slices"
@@ -6,28 +6,28 @@ import (
 	"unicode"
 )
 
-// reword returns a prompt, or another text without a language, with a line changed: a sentence that said quotes is
+// Prose returns a prompt, or another text without a language, with a line changed: a sentence that said quotes is
 // added or takes the place of a line, or lines are taken out or change places. In a quarter of replies there are two such
 // changes, in some more. It is blind to what any sentence means.
-func reword(text, said string, d draw) string {
+func Prose(text, said string, d Draw) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	sentences := quotedSentences(said)
 	for {
 		lines = d.rewordOnce(lines, sentences)
-		if !d.chance(0.25) {
+		if !d.Chance(0.25) {
 			return strings.Join(lines, "\n")
 		}
 	}
 }
 
 // rewordOnce makes one change.
-func (d draw) rewordOnce(lines, sentences []string) []string {
+func (d Draw) rewordOnce(lines, sentences []string) []string {
 	at := d.IntN(len(lines))
 	switch u := d.Float64(); {
 	case u < 0.65 && len(sentences) > 0:
-		return slices.Insert(lines, at+1, one(d, sentences))
+		return slices.Insert(lines, at+1, d.One(sentences))
 	case u < 0.75 && len(sentences) > 0:
-		lines[at] = one(d, sentences)
+		lines[at] = d.One(sentences)
 	case u < 0.9 && len(lines) > 1:
 		return slices.Delete(lines, at, at+1)
 	default:

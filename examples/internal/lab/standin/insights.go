@@ -1,4 +1,4 @@
-package offline
+package standin
 
 import (
 	"fmt"

@@ -1,9 +1,9 @@
-package offline
+package mutate
 
 import (
 	"errors"
 	"fmt"
-	"math"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,9 +12,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
-	"github.com/evoalloc/evoalloc/internal/lex"
-	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/task"
 )
 
 const rule = `function shape(size, left) {
@@ -30,10 +27,8 @@ function entry() {
   return [shape(5, 50), shape(50, 51)];
 }`
 
-// seeded returns a draw of its own for each i.
-func seeded(i int) draw {
-	return draw{source(llm.Request{Seed: uint32(i), Messages: []llm.Message{{Content: "structure"}}})}
-}
+// seeded returns a Draw of its own for each i.
+func seeded(i int) Draw { return Draw{rand.New(rand.NewPCG(uint64(i), 1))} }
 
 // names returns the identifiers in a program.
 func names(program string) []string {
@@ -53,7 +48,7 @@ func newRunner(t *testing.T) *js.Runner {
 
 // What an edit makes is JavaScript, other than it was, made of the program's names and Math's. Headers of loops stay
 // as they are, so that all end.
-func TestRestructure(t *testing.T) {
+func TestStructure(t *testing.T) {
 	r := newRunner(t)
 	known := append(names(rule), names("Math min max abs sqrt exp log pow")...)
 	before, ok := outlineOf(rule)
@@ -63,7 +58,7 @@ func TestRestructure(t *testing.T) {
 	const n = 400
 	seen, runs, none := map[string]bool{}, 0, 0
 	for i := range n {
-		got, ok := restructure(rule, seeded(i), wish{})
+		got, ok := Structure(rule, Bias{}, seeded(i))
 		if ok != (got != rule) || got == before.text() {
 			t.Errorf("edit %d is said to change something, %v:\n%s", i, ok, got)
 		}
@@ -134,7 +129,7 @@ func TestEdits(t *testing.T) {
 					t.Fatal("the program cannot be read")
 				}
 				before := o.text()
-				if !c.make(sculptor{grower{draw: seeded(i)}, o})() {
+				if !c.make(sculptor{grower{Draw: seeded(i)}, o})() {
 					continue
 				}
 				made++
@@ -168,7 +163,7 @@ function entry() { return [f(1), f(5), g(2), new C().m(3)]; }`
 		if !ok {
 			t.Fatal("the program cannot be read")
 		}
-		s := sculptor{grower{draw: seeded(i)}, o}
+		s := sculptor{grower{Draw: seeded(i)}, o}
 		if !s.oneOf(s.replace, s.extend, s.insert, s.guard) {
 			continue
 		}
@@ -181,11 +176,11 @@ function entry() { return [f(1), f(5), g(2), new C().m(3)]; }`
 }
 
 // What stands outside the markers stays as it is, to the byte.
-func TestRestructureKeepsToMarkers(t *testing.T) {
+func TestStructureKeepsToMarkers(t *testing.T) {
 	const head, tail = "// keep  this\nconst a=1\n// EVOLVE-BLOCK-START\n", "  // EVOLVE-BLOCK-END\nf( a ) // and this"
 	changed := 0
 	for i := range 50 {
-		got, ok := restructure(head+"function f(x) { return x; }\n"+tail, seeded(i), wish{})
+		got, ok := Structure(head+"function f(x) { return x; }\n"+tail, Bias{}, seeded(i))
 		if !strings.HasPrefix(got, head) || !strings.HasSuffix(got, tail) {
 			t.Fatalf("seed %d changes what is not between the markers:\n%s", i, got)
 		}
@@ -202,59 +197,8 @@ func TestRestructureKeepsToMarkers(t *testing.T) {
 		{"", "nothing"},
 		{"'use strict'", "nothing to change"},
 	} {
-		if got, ok := restructure(c.program, seeded(1), wish{}); ok || got != c.program {
+		if got, ok := Structure(c.program, Bias{}, seeded(1)); ok || got != c.program {
 			t.Errorf("%q became %q: %s", c.program, got, c.reason)
-		}
-	}
-}
-
-// The share of replies that change more than numbers is the one asked for, within four standard deviations of a
-// binomial, and other languages' programs are changed in their numbers alone.
-func TestStructureShare(t *testing.T) {
-	const n = 600
-	canonical := func(program string) string { o, _ := outlineOf(program); return o.text() }
-	whole := regexp.MustCompile(pattern(canonical(code), lex.JavaScript.Literals(canonical(code))))
-	for _, share := range []float64{0.25, 1} {
-		m := newModel(t, Config{Broken: -1, Structure: share})
-		other := 0
-		for seed := range uint32(n) {
-			program, err := task.ParseProgram(generate(t, m, request(seed, "", "js", code)).Text, "javascript")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if o, ok := outlineOf(program); !ok || !whole.MatchString(o.text()) {
-				other++
-			}
-		}
-		// Some edits of structure exchange a number for another, which looks like an edit of numbers.
-		sd := math.Sqrt(n * share * (1 - share))
-		if got := float64(other); got > n*share+4*sd || got < n*share*0.75-4*sd {
-			t.Errorf("Structure %v: %d of %d replies change more than numbers", share, other, n)
-		}
-	}
-	m := newModel(t, Config{Broken: -1, Structure: 1})
-	const python = "def f(x):\n    return 0.5 * x if x > 3 else -x\n"
-	same := regexp.MustCompile(pattern(python[:len(python)-1], lex.Likely("python", "").Literals(python)))
-	for seed := range uint32(100) {
-		program, err := task.ParseProgram(generate(t, m, request(seed, "", "python", python)).Text, "python")
-		if err != nil || !same.MatchString(strings.TrimRight(program, "\n")) {
-			t.Errorf("seed %d: Python became %q, %v", seed, program, err)
-		}
-	}
-}
-
-// Programs that are made to be hard to read get a reply.
-func TestHostileProgramsWithAllAbilities(t *testing.T) {
-	m := newModel(t, Config{Structure: 1, Splice: 1, Heed: 1, Insights: true, Few: 3, Long: 1})
-	for _, p := range []string{"no numbers", "`", strings.Repeat("`${", 1<<10), strings.Repeat("1,", 1<<12), strings.Repeat("(", 1<<14) + "1.5",
-		strings.Repeat("{", 1<<14), strings.Repeat("[", 1<<12) + strings.Repeat("]", 1<<12), strings.Repeat("a?b:", 1<<12) + "c", strings.Repeat("x => ", 1<<11) + "1",
-		strings.Repeat("/", 1<<14), "\xff1.5\x00", strings.Repeat("-", 1<<14) + "1", "a = b => { return }; class A { #x; static { } get y() { return 1 } }", "export default function () { return 1 }",
-		"for (const [a, ...b] of c) { ({ a, ['x']: b = 2 } = d); label: while (1) break label }", "x = `a${1 + `b${2}`}`; y = /[/]/g; z = 0x1F + 1n + 1_000 + .5"} {
-		for seed := range uint32(5) {
-			req := request(seed, "", "js", p)
-			generate(t, m, req)
-			req.Messages[1].Content += task.Fence(p, "js") + "\nCombine them."
-			generate(t, m, req)
 		}
 	}
 }
@@ -281,25 +225,8 @@ func TestLargePrograms(t *testing.T) {
 	}
 }
 
-// An edit may leave nothing of a program but white space, and the reply may then be a broken one.
-func TestNothingIsLeft(t *testing.T) {
-	m := newModel(t, Config{Splice: 1, Heed: 1, Broken: 0.5})
-	left := 0
-	for seed := range uint32(500) {
-		generate(t, m, ask(seed, "Fix line 1.", "x = 1"))
-		req := request(seed, "", "text", "x\n\n\n\n")
-		req.Messages[1].Content += task.Fence("\n\n\n\nx", "text") + "\nCombine them."
-		if text := generate(t, m, req).Text; !strings.Contains(text, "x") {
-			left++
-		}
-	}
-	if left == 0 {
-		t.Error("every reply holds a part of a program, so nothing was tested")
-	}
-}
-
-func FuzzRestructure(f *testing.F) {
-	for _, p := range []string{rule, code, "x = a ? b : c", "export const f = async (x, ...y) => await x[0]?.z", "switch (x) { case 1: return 2; default: y() }",
+func FuzzStructure(f *testing.F) {
+	for _, p := range []string{rule, "x = a ? b : c", "export const f = async (x, ...y) => await x[0]?.z", "switch (x) { case 1: return 2; default: y() }",
 		"try { throw 1 } catch { f() } finally { g() }", "// EVOLVE-BLOCK-START\nx = 1\n// EVOLVE-BLOCK-END"} {
 		f.Add(p, 1)
 	}
@@ -307,7 +234,7 @@ func FuzzRestructure(f *testing.F) {
 		if len(program) > 1<<12 {
 			return
 		}
-		got, ok := restructure(program, seeded(seed), wish{})
+		got, ok := Structure(program, Bias{}, seeded(seed))
 		if !ok && got != program {
 			t.Fatalf("%q became %q, which is not said", program, got)
 		}

@@ -1,4 +1,4 @@
-package offline
+package mutate
 
 import (
 	"cmp"
@@ -8,8 +8,13 @@ import (
 	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
-// edit returns program with some of its numbers changed; all else is as it was, to the byte.
-func edit(program string, syn lex.Language, d draw) string {
+// Numbers returns program with some of its numbers changed; all else is as it was, to the byte.
+//
+// How many are changed, and by how much, is heavy-tailed: mostly one, sometimes several or all, by steps whose scale is
+// drawn over three orders of magnitude, relative to the number or absolute. Integers mostly stay integers, as they often
+// count things. Those that stand in lists of numbers are changed more readily, and zeros among them become real. A tenth
+// of the edits swap, copy, scale or negate numbers instead.
+func Numbers(program string, syn lex.Language, d Draw) string {
 	before := syn.Literals(program)
 	if len(before) == 0 {
 		return program
@@ -21,15 +26,15 @@ func edit(program string, syn lex.Language, d draw) string {
 
 // An editor changes the numbers of one program.
 type editor struct {
-	draw
+	Draw
 	now    []lex.Literal
 	free   []int   // those that are quantities or elements, or all if none is
 	unit   float64 // the median size of those that are not zero; 1 if all are
 	lo, hi float64 // the range of those
 }
 
-func newEditor(now []lex.Literal, d draw) *editor {
-	e := &editor{draw: d, now: now, unit: 1}
+func newEditor(now []lex.Literal, d Draw) *editor {
+	e := &editor{Draw: d, now: now, unit: 1}
 	for i, l := range now {
 		if l.Role == lex.Quantity || l.Role == lex.Element {
 			e.free = append(e.free, i)
@@ -58,9 +63,9 @@ func newEditor(now []lex.Literal, d draw) *editor {
 // change makes one edit.
 func (e *editor) change() {
 	switch {
-	case e.blank() && e.chance(0.6):
+	case e.blank() && e.Chance(0.6):
 		e.spread()
-	case e.chance(0.1):
+	case e.Chance(0.1):
 		e.rearrange()
 	default:
 		e.move()
@@ -83,7 +88,7 @@ func (e *editor) blank() bool {
 // say. Points that are all one score nothing, and so do they while all but one are, so steps that
 // change a few would never leave such a start.
 func (e *editor) spread() {
-	positive := e.chance(0.75)
+	positive := e.Chance(0.75)
 	ranges := map[int]float64{}
 	for _, i := range e.free {
 		l := &e.now[i]
@@ -160,11 +165,11 @@ func (e *editor) turnsReal(l lex.Literal) bool {
 	case !mayBeReal(l) || l.Role == lex.Index:
 		return false
 	case l.Role == lex.Element && l.Value == 0:
-		return e.chance(0.5)
+		return e.Chance(0.5)
 	case l.Role == lex.Element:
-		return e.chance(0.1)
+		return e.Chance(0.1)
 	}
-	return e.chance(0.01)
+	return e.Chance(0.01)
 }
 
 // weights say how likely a number of each role is picked.
@@ -177,7 +182,7 @@ func (e *editor) pick() []int {
 	switch k := e.size(n); {
 	case k == n && n > 1:
 		return e.free
-	case k > 1 && e.chance(0.5):
+	case k > 1 && e.Chance(0.5):
 		from := e.IntN(n - k + 1)
 		return e.free[from : from+k]
 	default:
@@ -208,7 +213,7 @@ func (e *editor) weighted(k int) []int {
 func (e *editor) stepper() func(float64) float64 {
 	size := e.scale(3)
 	noise := e.NormFloat64
-	if e.chance(0.5) {
+	if e.Chance(0.5) {
 		noise = e.cauchy
 	}
 	absolute := func(v float64) float64 { return v + e.unit*size*noise() }
@@ -230,7 +235,7 @@ func (e *editor) stepper() func(float64) float64 {
 // one by some part of it. Only an element of a list changes sign.
 func (e *editor) stepInteger(l lex.Literal) float64 {
 	step := e.jump() * e.sign()
-	if big := math.Abs(l.Value); big > 20 && e.chance(0.5) {
+	if big := math.Abs(l.Value); big > 20 && e.Chance(0.5) {
 		step = math.Round(big*e.NormFloat64()*e.scale(2)) + e.sign()
 	}
 	v := l.Value + step
