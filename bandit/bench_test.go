@@ -10,7 +10,7 @@ import (
 // policies are those to measure. All of them draw without allocating.
 var policies = []func() bandit.Policy{
 	func() bandit.Policy { return &bandit.ExpectedImprovement{} },
-	func() bandit.Policy { return &bandit.ExpectedImprovement{T: 1000, Ceiling: new(1.0)} },
+	func() bandit.Policy { return &bandit.ExpectedImprovement{T: 1000} },
 	func() bandit.Policy { return &bandit.UCB1{} },
 	func() bandit.Policy { return &bandit.PaperEXP3P{} },
 	func() bandit.Policy { return &bandit.GaussianThompson{} },

@@ -11,9 +11,8 @@ import (
 // found.
 const (
 	eiMargin    = 0.07  // ε
-	eiRoom      = 4.0   // room above the best score if no ceiling is known, in ranges seen; the most if one is
-	eiLeastRoom = 2.0   // the least
-	eiPriorRoom = 0.5   // with a prior and no ceiling, as its best score shows what there is to find
+	eiRoom      = 4.0   // of the ceiling above the best score, in ranges seen
+	eiPriorRoom = 0.5   // with a prior, as its best score shows what there is to find
 	eiDelay     = 0.02  // c₀/t
 	eiDelayFrom = 80    // the least t in that, in pulls of mean size
 	eiPoolGain  = 0.28  // a₁
@@ -37,8 +36,9 @@ const (
 //
 //	z = −ln(ε + (C − y)/(C − y₀))
 //
-// tells how far it has come from the lowest score y₀ towards the ceiling C. On this scale, closing half of
-// what is left counts as much near the top as far from it. Gains in z are taken to come at a constant rate in
+// tells how far it has come from the lowest score y₀ towards C, a ceiling that is taken to be above the best score seen
+// by 4 times the range of the scores seen. On this scale, closing half of what is left counts as much near the top as far
+// from it. Gains in z are taken to come at a constant rate in
 // ln(n + c₀). With p the arm's pulls, z' its z after the m calls of the first ⌊p/4⌋ of them, z" that after those of
 // the first ⌊p/2⌋, J" the number of jumps that all arms made after those, and sums over all arms,
 //
@@ -85,8 +85,7 @@ const (
 // those of its first ⌊p/4⌋ are ⌊(n/p)·⌊p/4⌋⌋.
 //
 // Rewards are the best score of the arm so far, on any scale; one below an earlier one of the same arm counts
-// as that one. Multiplying all scores, and the ceiling, by a positive number and adding another changes
-// nothing. y₀ is the lowest reward of all, which is what searches start from once one of them has made a pull
+// as that one. Multiplying all scores by a positive number and adding another changes nothing. y₀ is the lowest reward of all, which is what searches start from once one of them has made a pull
 // without improving.
 //
 // A pending pull counts as calls that gained nothing: in n, but not in p. That makes its arm
@@ -102,13 +101,6 @@ type ExpectedImprovement struct {
 	// make; 0 means not known: as many calls are taken to come as there were, T = 2t, or T = 128·u if that is
 	// more. Beyond the horizon each draw is taken for the last. It panics at the first draw if T is negative.
 	T int
-	// Ceiling is the score C that cannot be exceeded, or the best one known; nil means not known. It is then
-	// taken to be above the best score seen by 4 times the range of the scores seen. So it is, too, once a
-	// score exceeds the Ceiling. One that is known is taken to be 2 to 4 ranges above: a nearer one would make the
-	// last steps towards it count for more than they are worth, and one that is far too high would make all steps
-	// count alike. So a ceiling that is wrong does no harm, and a right one helps little. With a Prior it is not
-	// used. It panics at the first draw if the Ceiling is not finite.
-	Ceiling *float64
 	// Costs is what a call of each arm is expected to cost, in FLOPs or any other unit. The index is divided
 	// by it, so the gain per unit is what counts, and of the arms without pulls the cheapest comes first. nil
 	// means that all cost the same. It panics at the first draw if an arm has no cost or one that is not
@@ -160,9 +152,6 @@ func (e *ExpectedImprovement) Update(pull Pull, reward float64) {
 func (e *ExpectedImprovement) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "ExpectedImprovement(T=%d", e.T)
-	if e.Ceiling != nil {
-		fmt.Fprintf(&b, ", ceiling=%v", *e.Ceiling)
-	}
 	if e.Costs != nil {
 		fmt.Fprintf(&b, ", costs=%v", e.Costs)
 	}
@@ -176,9 +165,6 @@ func (e *ExpectedImprovement) String() string {
 func (e *ExpectedImprovement) validate(arms int) {
 	if e.T < 0 {
 		panicf("ExpectedImprovement.T is %d: need a number of calls, or 0 if it is not known", e.T)
-	}
-	if e.Ceiling != nil && !finite(*e.Ceiling) {
-		panicf("ExpectedImprovement.Ceiling is %v: need a finite number, or nil if it is not known", *e.Ceiling)
 	}
 	if e.Costs != nil && len(e.Costs) < arms {
 		panicf("ExpectedImprovement.Costs has %d entries for %d arms", len(e.Costs), arms)
@@ -369,10 +355,6 @@ func (e *ExpectedImprovement) scale() scale {
 			low, best = p.low, p.best
 		}
 		low, best = min(low, p.low), max(best, p.best)
-	}
-	if e.Prior == nil && e.Ceiling != nil && best <= *e.Ceiling {
-		// In halves, as the difference of two large numbers can overflow where the halves do not.
-		room = min(max((*e.Ceiling/2-best/2)/(best/2-low/2), eiLeastRoom), eiRoom)
 	}
 	return scale{low: low, top: best, share: 1 / (1 + room)}
 }

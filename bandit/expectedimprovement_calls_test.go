@@ -31,7 +31,7 @@ func TestExpectedImprovementCountsCalls(t *testing.T) {
 				inFlight int
 			}{
 				{"a horizon", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 150 * n} }, 1},
-				{"a horizon that is passed", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 40 * n, Ceiling: new(1.0)} }, 1},
+				{"a horizon that is passed", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 40 * n} }, 1},
 				{"no horizon", func(int) bandit.Policy { return &bandit.ExpectedImprovement{} }, 1},
 				{"four pulls pending", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 150 * n} }, 4},
 				{"a prior", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 150 * n, Prior: prior.Every(n)} }, 1},

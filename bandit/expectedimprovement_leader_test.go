@@ -3,18 +3,11 @@ package bandit_test
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
 )
-
-// ceilings are what the policy may be told of a ceiling of 1.
-var ceilings = []struct {
-	name  string
-	value *float64
-}{{"untold", nil}, {"right", new(1.0)}, {"100 times", new(100.0)}, {"half", new(0.5)}}
 
 // deadLeader returns a search that rises in so many equal jumps within its first 20 pulls, and then never again, and one that
 // closes a hundredth of its gap to 1 with every pull.
@@ -28,22 +21,20 @@ func deadLeader(jumps int, top float64) [][]float64 {
 	return [][]float64{leader, riser}
 }
 
-// An arm that rose quickly and is silent then loses its claim to one that still rises, whatever the policy is told of the
-// ceiling, and near it as well as far from it.
+// An arm that rose quickly and is silent then loses its claim to one that still rises, near the top as well as far from
+// it.
 func TestExpectedImprovementGivesUpDeadLeaders(t *testing.T) {
 	for _, top := range []float64{0.5, 0.8, 0.97} {
-		for _, c := range ceilings {
-			played, err := sim.Play(&bandit.ExpectedImprovement{T: 400, Ceiling: c.value}, deadLeader(10, top), sim.PlayConfig{Rounds: 400})
-			if err != nil {
-				t.Fatal(err)
-			}
-			leader := 0
-			for _, arm := range played.Selections {
-				leader += 1 - arm
-			}
-			if leader > 100 {
-				t.Errorf("an arm that stopped at %v, ceiling %s: %d of 400 pulls", top, c.name, leader)
-			}
+		played, err := sim.Play(&bandit.ExpectedImprovement{T: 400}, deadLeader(10, top), sim.PlayConfig{Rounds: 400})
+		if err != nil {
+			t.Fatal(err)
+		}
+		leader := 0
+		for _, arm := range played.Selections {
+			leader += 1 - arm
+		}
+		if leader > 100 {
+			t.Errorf("an arm that stopped at %v: %d of 400 pulls", top, leader)
 		}
 	}
 }
@@ -76,53 +67,17 @@ func TestExpectedImprovementEvidenceOfDeath(t *testing.T) {
 	}
 }
 
-// A ceiling that is wrong does little harm, and a right one helps little: all come within 0.04 of the gain without one,
-// where the standard error of a difference is 0.01.
-func TestExpectedImprovementCeilingsMatterLittle(t *testing.T) {
-	families := []sim.Family{sim.Named("near-top"), sim.Named("plateaus"), sim.Named("late-jumps"), sim.Named("shrinking-noise"), sim.Named("crossing")}
-	shares := make([]float64, len(ceilings))
-	for i, c := range ceilings {
-		shares[i] = meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 256, Ceiling: c.value} })
-		if math.Abs(shares[i]-shares[0]) > 0.04 {
-			t.Errorf("%.3f of what there is to gain with the ceiling %s, %.3f untold", shares[i], c.name, shares[0])
-		}
-	}
-}
-
-// A ceiling of 0 is one like any other. Scores below it bring the pulls of the same scores with their ceiling above. They
-// are rounded, so that nothing else is.
-func TestExpectedImprovementCeilingOfZero(t *testing.T) {
-	play := func(shift float64, ceiling *float64) []int {
-		return selections(t, &bandit.ExpectedImprovement{T: 150, Ceiling: ceiling}, 6, 150, func(v float64) float64 { return math.Round(1024*v)/1024 + shift })
-	}
-	zero := play(-1, new(0.0))
-	if !slices.Equal(zero, play(0, new(1.0))) || !slices.Equal(zero, play(4, new(5.0))) {
-		t.Error("scores below a ceiling of 0 bring other pulls than above")
-	}
-	if untold := play(-1, nil); slices.Equal(zero, untold) {
-		t.Error("a ceiling of 0 is taken for none")
-	}
-	if exceeded := play(0, new(0.0)); !slices.Equal(exceeded, play(0, nil)) {
-		t.Error("a ceiling that every score exceeds is not taken for none")
-	}
-}
-
 // Scores of a millionth and of millions, and below 0, bring the same gain. Rounding may bring other pulls, where arms are
 // nearly alike.
 func TestExpectedImprovementExtremeScales(t *testing.T) {
 	for _, f := range []sim.Family{sim.Named("heavy-tail"), sim.Named("late-bloomers")} {
-		share := func(f sim.Family, ceiling *float64) float64 {
-			return meanShare(t, []sim.Family{f}, 10, 120, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 120, Ceiling: ceiling} })
+		share := func(f sim.Family) float64 {
+			return meanShare(t, []sim.Family{f}, 10, 120, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 120} })
 		}
-		for _, told := range []bool{false, true} {
-			for _, s := range []scaled{{f, 1e-6, 0}, {f, 1e6, -3e6}, {f, 0.3, -1}, {f, 1e-6, 1}} {
-				plain, of := (*float64)(nil), (*float64)(nil)
-				if told {
-					plain, of = new(1.0), new(s.shift+s.factor)
-				}
-				if got, want := share(s, of), share(f, plain); math.Abs(got-want) > 0.01 {
-					t.Errorf("%v·%v%+v: %.4f of what there is to gain, %.4f on its own scale", f, s.factor, s.shift, got, want)
-				}
+		want := share(f)
+		for _, s := range []scaled{{f, 1e-6, 0}, {f, 1e6, -3e6}, {f, 0.3, -1}, {f, 1e-6, 1}} {
+			if got := share(s); math.Abs(got-want) > 0.01 {
+				t.Errorf("%v·%v%+v: %.4f of what there is to gain, %.4f on its own scale", f, s.factor, s.shift, got, want)
 			}
 		}
 	}

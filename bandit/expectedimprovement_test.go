@@ -14,14 +14,14 @@ import (
 
 func TestExpectedImprovementHolds(t *testing.T) {
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{} })
-	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 200, Ceiling: new(1.0)} })
+	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 200} })
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{Costs: slices.Repeat([]float64{2}, 1000)} })
 	prior := fit(t, climbs(4, 30))
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 200, Prior: prior} })
 }
 
-// The index worked out with a calculator, for T = 100, Ceiling 1 and c₀ = 80/50 = 1.6. All scores start from 0,
-// so z = −ln(1.07 − y).
+// The index worked out with a calculator, for T = 100 and c₀ = 80/50 = 1.6. All scores start from 0, so with b the best
+// of all z = −ln(1.07 − y/5b).
 func TestExpectedImprovementByHand(t *testing.T) {
 	for _, tt := range []struct {
 		reason  string
@@ -44,7 +44,7 @@ func TestExpectedImprovementByHand(t *testing.T) {
 		{"as many may not be started, but no other is open", [][]float64{{0}, {}, {}}, []bool{false, true, true}, nil, 0, nil, 1},
 		{"a pending pull starts an arm", [][]float64{{}, {}}, nil, []int{1, 0}, 1, nil, 1},
 	} {
-		p := &bandit.ExpectedImprovement{T: 100, Ceiling: new(1.0), Costs: tt.costs}
+		p := &bandit.ExpectedImprovement{T: 100, Costs: tt.costs}
 		for arm, scores := range tt.scores {
 			for _, y := range scores {
 				p.Update(outcome(arm), y)
@@ -65,7 +65,6 @@ func TestExpectedImprovementByHand(t *testing.T) {
 // direct is the comment of ExpectedImprovement written down word by word, over whole histories.
 type direct struct {
 	horizon  int
-	ceiling  *float64
 	costs    []float64
 	prior    [][]float64
 	every    int // calls of the prior's pulls
@@ -102,11 +101,8 @@ func (d *direct) z() (func(y float64) float64, float64) {
 		return func(float64) float64 { return -math.Log(1.07) }, low
 	}
 	room := 4.0
-	switch {
-	case d.prior != nil:
+	if d.prior != nil {
 		room = 0.5
-	case d.ceiling != nil && best <= *d.ceiling:
-		room = min(max((*d.ceiling-best)/(best-low), 2), 4)
 	}
 	ceiling := best + room*(best-low)
 	return func(y float64) float64 { return -math.Log(0.07 + (ceiling-max(y, low))/(ceiling-low)) }, low
@@ -369,8 +365,8 @@ func TestExpectedImprovementOracle(t *testing.T) {
 
 func newDirect(t *testing.T, rng *rand.Rand, game int) (*direct, *bandit.ExpectedImprovement) {
 	arms := 1 + rng.IntN(8)
-	d := &direct{horizon: []int{0, 60, 500}[game%3], ceiling: []*float64{nil, new(1.0), new(0.7), new(20.0)}[game%4], history: make([][]float64, arms), pulls: make([]int, arms)}
-	p := &bandit.ExpectedImprovement{T: d.horizon, Ceiling: d.ceiling}
+	d := &direct{horizon: []int{0, 60, 500}[game%3], history: make([][]float64, arms), pulls: make([]int, arms)}
+	p := &bandit.ExpectedImprovement{T: d.horizon}
 	if game%5 == 0 {
 		for range arms {
 			d.costs = append(d.costs, 0.5+rng.Float64())
@@ -386,16 +382,15 @@ func newDirect(t *testing.T, rng *rand.Rand, game int) (*direct, *bandit.Expecte
 
 // Scores multiplied by a power of two and shifted, so that nothing is rounded, lead to the same pulls.
 func TestExpectedImprovementIsScaleFree(t *testing.T) {
-	play := func(factor, shift float64, ceiling *float64) []int {
-		return selections(t, &bandit.ExpectedImprovement{T: 150, Ceiling: ceiling}, 6, 150, func(v float64) float64 {
+	play := func(factor, shift float64) []int {
+		return selections(t, &bandit.ExpectedImprovement{T: 150}, 6, 150, func(v float64) float64 {
 			return factor*math.Round(1024*v)/1024 + shift
 		})
 	}
-	if !slices.Equal(play(1, 0, nil), play(1<<20, -512, nil)) {
-		t.Error("without a ceiling, another scale brings other pulls")
-	}
-	if !slices.Equal(play(1, 0, new(1.0)), play(8, 2, new(10.0))) {
-		t.Error("with its ceiling, another scale brings other pulls")
+	for _, scale := range [][2]float64{{1 << 20, -512}, {8, 2}, {1, -1}} {
+		if !slices.Equal(play(1, 0), play(scale[0], scale[1])) {
+			t.Errorf("scores times %v plus %v bring other pulls", scale[0], scale[1])
+		}
 	}
 }
 
@@ -469,15 +464,13 @@ func TestExpectedImprovementParameters(t *testing.T) {
 		want   string
 	}{
 		{"a horizon in the past", bandit.ExpectedImprovement{T: -1}, "ExpectedImprovement.T is -1"},
-		{"no ceiling", bandit.ExpectedImprovement{Ceiling: new(math.Inf(1))}, "ExpectedImprovement.Ceiling is +Inf"},
-		{"not a ceiling", bandit.ExpectedImprovement{Ceiling: new(math.NaN())}, "ExpectedImprovement.Ceiling is NaN"},
 		{"an arm without a cost", bandit.ExpectedImprovement{Costs: []float64{1}}, "ExpectedImprovement.Costs has 1 entries for 2 arms"},
 		{"a pull for nothing", bandit.ExpectedImprovement{Costs: []float64{1, 0}}, "ExpectedImprovement.Costs[1] is 0"},
 	} {
 		wantPanic(t, tt.reason, func() { ask(&tt.p, all(2)) }, tt.want)
 	}
-	full := &bandit.ExpectedImprovement{T: 512, Ceiling: new(1.0), Costs: []float64{1, 2}, Prior: fit(t, climbs(2, 10))}
-	if got, want := full.String(), "ExpectedImprovement(T=512, ceiling=1, costs=[1 2], prior=Prior(2 searches, 20 pulls, "; len(got) < len(want) || got[:len(want)] != want {
+	full := &bandit.ExpectedImprovement{T: 512, Costs: []float64{1, 2}, Prior: fit(t, climbs(2, 10))}
+	if got, want := full.String(), "ExpectedImprovement(T=512, costs=[1 2], prior=Prior(2 searches, 20 pulls, "; len(got) < len(want) || got[:len(want)] != want {
 		t.Errorf("%s, want %s...", got, want)
 	}
 }
@@ -509,7 +502,7 @@ func ExampleExpectedImprovement() {
 func ExampleExpectedImprovement_costs() {
 	gains := []float64{0.01, 0.05} // of a pull, for small and large
 	for _, costs := range [][]float64{nil, {1, 10}} {
-		player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 20, Ceiling: new(1.0), Costs: costs}, 2, 1)
+		player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 20, Costs: costs}, 2, 1)
 		scores, pulls := []float64{0.2, 0.2}, make([]int, 2)
 		for range 20 {
 			pull, err := player.Draw([]bool{true, true})

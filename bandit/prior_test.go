@@ -61,10 +61,10 @@ func TestPriorKnowsTheFuture(t *testing.T) {
 		p.Probs(probs, bandit.Round{T: 8, Open: all(2), Pending: make([]int, 2)})
 		return slices.Index(probs, 1)
 	}
-	if next(&bandit.ExpectedImprovement{T: 12, Ceiling: new(1.0), Prior: prior}) != 0 {
+	if next(&bandit.ExpectedImprovement{T: 12, Prior: prior}) != 0 {
 		t.Error("the arm that is about to jump is not pulled")
 	}
-	if next(&bandit.ExpectedImprovement{T: 12, Ceiling: new(1.0)}) != 1 {
+	if next(&bandit.ExpectedImprovement{T: 12}) != 1 {
 		t.Error("without a prior, the arm that has not moved yet is pulled")
 	}
 }
@@ -136,7 +136,7 @@ func TestPriorOfLargerPulls(t *testing.T) {
 	for _, tt := range []struct {
 		every, want int
 	}{{4, 0}, {1, 1}} { // with pulls of one call, arm 0 has stood still for longer than any search that ever jumped
-		p := &bandit.ExpectedImprovement{T: 16, Ceiling: new(1.0), Prior: prior.Every(tt.every)}
+		p := &bandit.ExpectedImprovement{T: 16, Prior: prior.Every(tt.every)}
 		for n := range 4 {
 			p.Update(outcome(0), 0)
 			p.Update(outcome(1), []float64{0.1, 0.2, 0.3, 0.4}[n])

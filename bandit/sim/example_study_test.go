@@ -107,9 +107,9 @@ func ExampleCell() {
 	fmt.Printf("together: %.1f times the pulls\n", c.Ratio("improvement", "random"))
 	// Output:
 	// first-impressions K=8 N=1 T=256
-	// 0.5 T: score 0.52, random needs 29 pulls, improvement 50
-	// 1.0 T: score 0.53, random needs 111 pulls, improvement 50
-	// 2.0 T: score 0.55, random needs -1 pulls, improvement 163
+	// 0.5 T: score 0.52, random needs 29 pulls, improvement 47
+	// 1.0 T: score 0.53, random needs 111 pulls, improvement 56
+	// 2.0 T: score 0.55, random needs -1 pulls, improvement 179
 	// together: 0.8 times the pulls
 }
 
@@ -118,7 +118,7 @@ func contenders() []sim.Contender {
 	return []sim.Contender{
 		{Name: "random", New: func(sim.Setting) bandit.Policy { return bandit.Random{} }},
 		{Name: "improvement", New: func(s sim.Setting) bandit.Policy {
-			return &bandit.ExpectedImprovement{T: s.Rounds, Ceiling: new(1.0)}
+			return &bandit.ExpectedImprovement{T: s.Rounds}
 		}},
 	}
 }
@@ -140,9 +140,9 @@ func ExampleEntry() {
 		fmt.Printf("after %3d pulls: %.2f (%.2f to %.2f), regret %.2f\n", t, e.Median[t], e.Low[t], e.High[t], e.RegretAt[t])
 	}
 	// Output:
-	// after   8 pulls: 0.47 (0.38 to 0.57), regret 0.11
-	// after  32 pulls: 0.65 (0.56 to 0.74), regret 0.07
-	// after 128 pulls: 0.80 (0.69 to 0.88), regret 0.03
+	// after   8 pulls: 0.46 (0.38 to 0.56), regret 0.12
+	// after  32 pulls: 0.66 (0.55 to 0.74), regret 0.07
+	// after 128 pulls: 0.79 (0.69 to 0.88), regret 0.03
 }
 
 // Two policies over several settings: the ratio of the pulls that they need, with the interval that the number of

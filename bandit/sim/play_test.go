@@ -264,8 +264,8 @@ func BenchmarkPlay(b *testing.B) {
 	}{
 		{"UCB1", func() bandit.Policy { return &bandit.UCB1{} }},
 		{"GaussianThompson", func() bandit.Policy { return &bandit.GaussianThompson{} }},
-		{"ExpectedImprovement", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512, Ceiling: new(1.0)} }},
-		{"ExpectedImprovement with a prior", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512, Ceiling: new(1.0), Prior: prior} }},
+		{"ExpectedImprovement", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512} }},
+		{"ExpectedImprovement with a prior", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512, Prior: prior} }},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			pulls := 0

@@ -21,28 +21,12 @@ func searches() []race.Contender {
 	return []race.Contender{
 		{Contender: sim.Contender{Name: "one", Arms: 1, New: only}},
 		{Contender: sim.Contender{Name: "one-neutral", Arms: 1, New: only}, Neutral: true},
-		{Contender: sim.Contender{Name: "two", Arms: 2, New: newEI(nil)}},
-		{Contender: sim.Contender{Name: "three", Arms: 3, New: newEI(nil)}},
+		{Contender: sim.Contender{Name: "two", Arms: 2, New: newEI}},
+		{Contender: sim.Contender{Name: "three", Arms: 3, New: newEI}},
 	}
 }
 
-// told returns ei with a ceiling: right for families whose scores end at 1, too high, too low, and none there can be.
-func told() []race.Contender {
-	var all []race.Contender
-	for _, c := range []struct {
-		name    string
-		ceiling float64
-	}{{"right", 1}, {"high", 100}, {"half", 0.5}, {"zero", 0}} {
-		all = append(all, contender("ei-told-"+c.name, newEI(&c.ceiling)))
-	}
-	return all
-}
-
-func newEI(ceiling *float64) func(s sim.Setting) bandit.Policy {
-	return func(s sim.Setting) bandit.Policy {
-		return &bandit.ExpectedImprovement{T: s.Calls(), Ceiling: ceiling}
-	}
-}
+func newEI(s sim.Setting) bandit.Policy { return &bandit.ExpectedImprovement{T: s.Calls()} }
 
 // widened returns the contender that a name with a breadth after "@" means: "ei@adaptive", "one@doubling", "ucb@16", and
 // with several "ei@1+4+16".

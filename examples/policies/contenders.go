@@ -32,7 +32,7 @@ func (o *options) contenders() []race.Contender {
 	if !o.logged() && len(o.banks) == 0 {
 		all = append(all, informed()...)
 	}
-	return slices.Concat(all, searches(), told(), own)
+	return slices.Concat(all, searches(), own)
 }
 
 // policyOf returns what makes the policy of a key. rounds returns how many rounds a setting has, 0 if that is not known.
@@ -52,8 +52,8 @@ func (o *options) logged() bool { return o.logs != "" || o.estimate != "" }
 // chosen returns the contenders named in a flag's list, in its order; "all" is every one there is.
 func (o *options) chosen(flag, list string) ([]race.Contender, error) {
 	all := o.contenders()
-	if list == "all" { // without those that are of use only beside each other
-		return slices.DeleteFunc(all, func(c race.Contender) bool { return strings.HasPrefix(c.Name, "ei-told-") }), nil
+	if list == "all" {
+		return all, nil
 	}
 	var some []race.Contender
 	for _, name := range split(list) {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
@@ -377,23 +376,5 @@ func TestWidened(t *testing.T) {
 		if err != nil || c.Name != name || c.Breadth != want || c.Arms != arms {
 			t.Errorf("%s: %+v, %v, want breadth %v and %d arms", name, c, err, want, arms)
 		}
-	}
-}
-
-// What the policies are told of a ceiling, for which they are not asked unless by name.
-func TestTold(t *testing.T) {
-	o := new(options)
-	for name, want := range map[string]string{"ei-told-right": "ceiling=1)", "ei-told-high": "ceiling=100)", "ei-told-half": "ceiling=0.5)", "ei-told-zero": "ceiling=0)"} {
-		cs, err := o.chosen("policies", name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := cs[0].New(sim.Setting{N: 4, Rounds: 10}).(*bandit.ExpectedImprovement).String(); got != "ExpectedImprovement(T=40, "+want {
-			t.Errorf("%s is %s", name, got)
-		}
-	}
-	every, err := o.chosen("policies", "all")
-	if err != nil || slices.Contains(names(every), "ei-told-high") || !slices.Contains(names(every), "three") {
-		t.Errorf("all policies are %v, %v", names(every), err)
 	}
 }
