@@ -1,13 +1,86 @@
 package evoalloc_test
 
 import (
-	"os/exec"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 )
 
 const module = "github.com/evoalloc/evoalloc"
+
+// floors is the house from the ground up. A package imports packages of this module from lower floors alone, but for
+// those on the ground, which may share. An asterisk stands for the packages below a folder that no other line names.
+var floors = [][]string{
+	{"internal/*", "eval/isolation", "bandit/internal/*", "evolve/view/uplot"}, // what several packages share
+	{"llm", "bandit"}, // a policy knows of arms and nothing of programs
+	{"eval", "flops", "llm/*", "bandit/*", "evolve/replay/internal/*"},
+	{"task", "eval/*"},
+	{"task/*", "internal/landscape", "evolve/journal", "evolve/internal/*"},
+	{"evolve"},
+	{"evolve/population", "evolve/audit"}, // searches, and what they are made of
+	{"evolve/population/*", "evolve/layers"},
+	{"evolve/report", "evolve/lineage", "evolve/analysis", "evolve/replay"}, // readings of a run
+	{"evolve/view", "evolve/analysis/*", "evolve/sweep", "evolve/compare"},
+	{"internal/pagetest"},
+	{"examples/*"}, // programs and the laboratory, which have an order of their own
+}
+
+func TestNothingImportsUpward(t *testing.T) {
+	for path, p := range house(t) {
+		floor := floorOf(path)
+		if floor < 0 {
+			t.Errorf("%s stands on no floor: give it one in the table of this file", path)
+			continue
+		}
+		for _, dep := range ours(p.Imports) {
+			switch above := floorOf(dep); {
+			case floor == len(floors)-1, floor == 0 && above == 0:
+			case above >= floor:
+				t.Errorf("%s, on floor %d, imports %s, on floor %d", path, floor, dep, above)
+			}
+		}
+	}
+}
+
+// Tests run a package with real ones from above. They stay out of the programs all the same, and those of policies out
+// of all that is not about policies.
+func TestTestsImportNoPrograms(t *testing.T) {
+	for path, p := range house(t) {
+		for _, dep := range ours(slices.Concat(p.TestImports, p.XTestImports)) {
+			library, policies := !within(path, "examples"), within(path, "bandit")
+			if library && within(dep, "examples") || policies && !within(dep, "bandit") && !within(dep, "internal") {
+				t.Errorf("tests of %s import %s", path, dep)
+			}
+		}
+	}
+}
+
+// The tests above would see an arrow that runs up: the floors tell packages apart, each line has one, and imports are
+// seen at all.
+func TestFloorsAreTold(t *testing.T) {
+	for lower, upper := range map[string]string{
+		"bandit/sim": "evolve", "llm": "eval", "evolve": "evolve/population", "evolve/report": "evolve/view",
+		"task/folder": "evolve", "evolve/sweep": "examples/bandit", "internal/wal": "internal/landscape",
+	} {
+		if floorOf(lower) >= floorOf(upper) {
+			t.Errorf("%s is on floor %d and %s on %d", lower, floorOf(lower), upper, floorOf(upper))
+		}
+	}
+	if got := floorOf("cache"); got >= 0 {
+		t.Errorf("a package that the table does not have is on floor %d", got)
+	}
+	if evolve := house(t)["evolve"]; !slices.Contains(ours(evolve.Imports), "bandit") || !slices.Contains(ours(evolve.XTestImports), "bandit") {
+		t.Error("evolve and its tests are not seen to import bandit")
+	}
+	for i, floor := range floors {
+		for _, line := range floor {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(house(t))), func(path string) bool { return matches(path, line) }) {
+				t.Errorf("no package stands on floor %d as %s", i, line)
+			}
+		}
+	}
+}
 
 // core are the packages that every user compiles, and what each may import besides the standard
 // library. Adapters (llm/openai, eval/js, ...) are leaves: a user who does not want one does not
@@ -19,6 +92,7 @@ var core = map[string][]string{
 	"task":              {"golang.org/x/sync", "/internal/", "/llm", "/eval"},
 	"task/text":         {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/task"},
 	"bandit":            {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
+	"bandit/sim":        {"gonum.org/v1/gonum", "/internal/", "/bandit", "/bandit/internal/"},
 	"flops":             {"golang.org/x/sync", "/internal/", "/llm"},
 	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/journal"},
 	"evolve/analysis":   {"gonum.org/v1/gonum", "/internal/"},
@@ -36,7 +110,7 @@ var core = map[string][]string{
 
 func TestCoreStaysLight(t *testing.T) {
 	for pkg, allowed := range core {
-		for _, dep := range deps(t, "./"+pkg) {
+		for _, dep := range deps(t, pkg) {
 			if dep != module+"/"+pkg && !slices.ContainsFunc(allowed, func(a string) bool { return within(dep, a) }) {
 				t.Errorf("%s has come to import %s", pkg, dep)
 			}
@@ -52,7 +126,7 @@ func TestAdaptersAreSeen(t *testing.T) {
 		"evolve/analysis/plot": "gonum.org/v1/plot",
 		"evolve/view":          "github.com/alecthomas/chroma/v2",
 	} {
-		if !slices.Contains(deps(t, "./"+pkg), heavy) {
+		if !slices.Contains(deps(t, pkg), heavy) {
 			t.Errorf("%s is not seen to import %s", pkg, heavy)
 		}
 	}
@@ -67,7 +141,7 @@ var testOnly = map[string]string{
 
 func TestNoProductionCodeImportsTestHelpers(t *testing.T) {
 	for pkg := range testOnly {
-		for _, importer := range importers(t, "Imports", pkg) {
+		for _, importer := range importers(t, imports, pkg) {
 			t.Errorf("%s imports %s outside its tests", importer, pkg)
 		}
 	}
@@ -76,7 +150,7 @@ func TestNoProductionCodeImportsTestHelpers(t *testing.T) {
 // The test above would see an import if there was one: tests have it.
 func TestTestHelpersAreSeen(t *testing.T) {
 	for pkg, user := range testOnly {
-		if !slices.Contains(append(importers(t, "XTestImports", pkg), importers(t, "TestImports", pkg)...), user) {
+		if !slices.Contains(importers(t, testImports, pkg), user) {
 			t.Errorf("the tests of %s are not seen to import %s", user, pkg)
 		}
 	}
@@ -85,23 +159,21 @@ func TestTestHelpersAreSeen(t *testing.T) {
 // A browser is driven from one place.
 func TestOnlyBrowsertestDrivesABrowser(t *testing.T) {
 	const leaf, driver = module + "/internal/browsertest", "github.com/chromedp/chromedp"
-	if got := importers(t, "Imports", driver); !slices.Equal(got, []string{leaf}) {
+	if got := importers(t, imports, driver); !slices.Equal(got, []string{leaf}) {
 		t.Errorf("%s is imported by %v, want by %s alone", driver, got, leaf)
 	}
-	for _, kind := range []string{"TestImports", "XTestImports"} {
-		if got := importers(t, kind, driver); len(got) > 0 {
-			t.Errorf("tests of %v import %s, want it behind %s", got, driver, leaf)
-		}
+	if got := importers(t, testImports, driver); len(got) > 0 {
+		t.Errorf("tests of %v import %s, want it behind %s", got, driver, leaf)
 	}
 }
 
 // Drawing brings a dozen modules for fonts and formats, so but for one package only programs compile it.
 func TestOnlyProgramsImportPlotting(t *testing.T) {
 	const leaf = module + "/evolve/analysis/plot"
-	if drawn := importers(t, "Imports", "gonum.org/v1/plot"); !slices.Equal(drawn, []string{leaf}) {
+	if drawn := importers(t, imports, "gonum.org/v1/plot"); !slices.Equal(drawn, []string{leaf}) {
 		t.Errorf("gonum.org/v1/plot is imported by %v, want by %s alone", drawn, leaf)
 	}
-	programs := importers(t, "Imports", leaf)
+	programs := importers(t, imports, leaf)
 	if len(programs) == 0 {
 		t.Errorf("nothing is seen to import %s, and examples/policies does", leaf)
 	}
@@ -120,12 +192,12 @@ func TestOnlyTheAdapterImportsNATS(t *testing.T) {
 		"github.com/nats-io/nats.go": adapter, "github.com/nats-io/nats.go/jetstream": adapter,
 		"github.com/nats-io/nats-server/v2/server": broker,
 	} {
-		if got := importers(t, "Imports", pkg); !slices.Equal(got, []string{want}) {
+		if got := importers(t, imports, pkg); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s is imported by %v, want by %s alone", pkg, got, want)
 		}
 	}
 	for _, pkg := range []string{adapter, broker} {
-		for _, importer := range importers(t, "Imports", pkg) {
+		for _, importer := range importers(t, imports, pkg) {
 			if !strings.HasPrefix(importer, module+"/examples/") {
 				t.Errorf("%s imports %s, which is for programs", importer, pkg)
 			}
@@ -133,19 +205,59 @@ func TestOnlyTheAdapterImportsNATS(t *testing.T) {
 	}
 }
 
-// importers returns the packages of this module that have pkg among their imports of a kind: the field of
-// go list's output that has them.
-func importers(t *testing.T, kind, pkg string) []string {
+// house returns this module's packages, by what follows the module's path. The root, which has documentation alone, is
+// not one of them.
+func house(t *testing.T) map[string]listing {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range ."+kind+"}} {{.}}{{end}}", "./...")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
+	all := map[string]listing{}
+	for _, p := range own(t) {
+		if path, below := strings.CutPrefix(p.ImportPath, module+"/"); below {
+			all[path] = p
+		}
 	}
+	return all
+}
+
+// ours returns the packages of this module among imports, by what follows the module's path.
+func ours(imports []string) []string {
+	var paths []string
+	for _, dep := range imports {
+		if path, ok := strings.CutPrefix(dep, module+"/"); ok {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// floorOf returns the floor on which a package stands, from 0, or −1. The longest line that matches decides.
+func floorOf(path string) int {
+	found, length := -1, 0
+	for i, floor := range floors {
+		for _, line := range floor {
+			if matches(path, line) && len(line) > length {
+				found, length = i, len(line)
+			}
+		}
+	}
+	return found
+}
+
+// matches reports whether a line is a package's own, or has an asterisk for all below a folder.
+func matches(path, line string) bool {
+	folder, all := strings.CutSuffix(line, "*")
+	return path == line || all && strings.HasPrefix(path, folder)
+}
+
+func imports(p listing) []string     { return p.Imports }
+func testImports(p listing) []string { return slices.Concat(p.TestImports, p.XTestImports) }
+
+// importers returns the packages of this module that have pkg among their imports of a kind.
+func importers(t *testing.T, kind func(listing) []string, pkg string) []string {
+	t.Helper()
 	var found []string
-	for line := range strings.Lines(string(out)) {
-		if words := strings.Fields(line); slices.Contains(words[1:], pkg) {
-			found = append(found, words[0])
+	for _, p := range own(t) {
+		if slices.Contains(kind(p), pkg) {
+			found = append(found, p.ImportPath)
 		}
 	}
 	return found
@@ -161,15 +273,30 @@ func within(dep, allowed string) bool {
 	return dep == allowed || strings.HasPrefix(dep, allowed+"/")
 }
 
-// deps returns all that pkg compiles, itself included, but the standard library.
-func deps(t *testing.T, pkg string) []string {
+// deps returns all that a package of this module compiles, itself included, but the standard library.
+func deps(t *testing.T, path string) []string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", pkg)
-	var says strings.Builder // of what it downloads, too, which is no package
-	cmd.Stderr = &says
-	out, err := cmd.Output()
+	all, err := packages()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, says.String())
+		t.Fatal(err)
 	}
-	return strings.Fields(string(out))
+	by := map[string]listing{}
+	for _, p := range all {
+		by[p.ImportPath] = p
+	}
+	seen := map[string]bool{}
+	var visit func(string)
+	visit = func(path string) {
+		if p, listed := by[path]; listed && !p.Standard && !seen[path] {
+			seen[path] = true
+			for _, dep := range p.Imports {
+				visit(dep)
+			}
+		}
+	}
+	visit(module + "/" + path)
+	if len(seen) == 0 {
+		t.Fatalf("%s is not listed", path)
+	}
+	return slices.Sorted(maps.Keys(seen))
 }

@@ -101,14 +101,16 @@ func TestWaysAroundAreSeen(t *testing.T) {
 
 // A listing is what go list says of a package.
 type listing struct {
-	ImportPath, Dir, Export string
-	GoFiles                 []string
-	Module                  *struct{ Main bool }
+	ImportPath, Dir, Export            string
+	Standard                           bool
+	GoFiles                            []string
+	Imports, TestImports, XTestImports []string
+	Module                             *struct{ Main bool }
 }
 
 // packages returns all packages that this module's need, themselves included, with their types.
 var packages = sync.OnceValues(func() (all []listing, err error) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module", "./...")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,Standard,GoFiles,Imports,TestImports,XTestImports,Module", "./...")
 	var says strings.Builder
 	cmd.Stderr = &says
 	out, err := cmd.Output()
