@@ -2,73 +2,39 @@ package nats
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
-// What JetStream's API says of a message whose subject has another last sequence than expected.
-const (
-	wrongLast         = 10071
-	wrongLastConstant = 10164
-)
-
-// apiError is an error of JetStream's API.
-type apiError struct {
-	Code        int    `json:"code"`
-	ErrCode     int    `json:"err_code"`
-	Description string `json:"description"`
-}
-
-func (e *apiError) Error() string { return e.Description }
-
-// present reports whether err says that there is a message of the subject already.
+// present reports whether err says that the stream has a message of the subject already.
 func present(err error) bool {
-	var api *apiError
-	return errors.As(err, &api) && (api.ErrCode == wrongLast || api.ErrCode == wrongLastConstant)
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) // which a stream with replicas says
 }
 
-// storeNew has the server store m unless it has a message of the subject already, and returns its sequence in the stream
-// after it has. subject may have wildcards; "" means that of m.
-func storeNew(ctx context.Context, nc *nats.Conn, m *nats.Msg, subject string) (sequence uint64, err error) {
-	m.Header.Set("Nats-Expected-Last-Subject-Sequence", "0")
-	if subject != "" {
-		m.Header.Set("Nats-Expected-Last-Subject-Sequence-Subject", subject)
-	}
-	return store(ctx, nc, m)
-}
-
-// store has the server store m, and returns its sequence in the stream after it has.
-func store(ctx context.Context, nc *nats.Conn, m *nats.Msg) (sequence uint64, err error) {
+// store has a stream store m.
+func store(ctx context.Context, js jetstream.JetStream, m *nats.Msg, opts ...jetstream.PublishOpt) error {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
-	reply, err := nc.RequestMsgWithContext(ctx, m)
-	if err != nil {
-		return 0, err
-	}
-	var ack struct {
-		Stream   string    `json:"stream"`
-		Sequence uint64    `json:"seq"`
-		Error    *apiError `json:"error"`
-	}
-	switch err := json.Unmarshal(reply.Data, &ack); {
-	case err != nil:
-		return 0, err
-	case ack.Error != nil:
-		return 0, ack.Error
-	case ack.Stream == "":
-		return 0, fmt.Errorf("nats: storing %s: the server's answer names no stream", m.Subject)
-	}
-	return ack.Sequence, nil
+	_, err := js.PublishMsg(ctx, m, opts...)
+	return err
+}
+
+// storeNew has a stream store m. If there is a message of its subject, the error is present.
+func storeNew(ctx context.Context, js jetstream.JetStream, m *nats.Msg) error {
+	return store(ctx, js, m, jetstream.WithExpectLastSequencePerSubject(0))
 }
 
 // asking is how long an answer of the server may take before it is asked again.
 const asking = 3 * time.Second
 
-// lastOf returns the last message that a stream has of a subject, or nil if it has none.
+// lastOf returns the last message that a stream has of a subject, or nil if it has none. The API's own function asks for
+// the stream's description first, which would list the keys of all results to workers.
 func lastOf(ctx context.Context, nc *nats.Conn, stream, subject string) (*nats.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()

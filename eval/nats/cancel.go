@@ -19,12 +19,8 @@ const (
 	rememberAll = 1000             // the latest of them
 )
 
-// add remembers a cancellation. It does not if the run does not know the job's sequence, since the same job queued again
-// is not meant.
+// add remembers a cancellation.
 func (c *cancellations) add(gone canceled, now time.Time) {
-	if gone.Sequence == 0 {
-		return
-	}
 	old := 0
 	for old < len(c.arrived) && (now.Sub(c.arrived[old]) > rememberFor || len(c.arrived)-old >= rememberAll) {
 		old++
@@ -32,19 +28,20 @@ func (c *cancellations) add(gone canceled, now time.Time) {
 	c.latest, c.arrived = append(c.latest[old:], gone), append(c.arrived[old:], now)
 }
 
-// has reports whether the job with this sequence in the stream was given up lately. A server that lost its streams gives
-// the sequences once more.
+// has reports whether the job with this sequence in the stream was given up lately.
 func (c *cancellations) has(j job, sequence uint64, now time.Time) bool {
 	for i, gone := range c.latest {
-		if gone.Sequence == sequence && gone.of(j) && now.Sub(c.arrived[i]) <= rememberFor {
+		if gone.of(j, sequence) && now.Sub(c.arrived[i]) <= rememberFor {
 			return true
 		}
 	}
 	return false
 }
 
-// of reports whether it is this job that was given up, whenever it was queued.
-func (c canceled) of(j job) bool { return c.Key == j.Key && c.Digest == j.Digest && c.Run == j.Run }
+// of reports whether it is this job that was given up, and not the same program queued again.
+func (c canceled) of(j job, sequence uint64) bool {
+	return c.Key == j.Key && c.Digest == j.Digest && c.Run == j.Run && c.Sequence == sequence
+}
 
 // cancel ends a job that its run gave up. If no slot has begun it yet, none will.
 func (w *Worker) cancel(m *nats.Msg) {
@@ -56,7 +53,7 @@ func (w *Worker) cancel(m *nats.Msg) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for r := range w.running {
-		if gone.of(r.job) && (gone.Sequence == 0 || r.sequence <= gone.Sequence) {
+		if gone.of(r.job, r.sequence) {
 			r.givenUp = true
 			r.cancel()
 		}

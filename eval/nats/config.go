@@ -1,6 +1,9 @@
 package nats
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"time"
@@ -25,6 +28,10 @@ type Config struct {
 	// Deaths is how many workers may end, hang or be cut off with a program, and nothing beside it, before it is invalid
 	// for that. The first time, when others may be the cause, does not count. 0 means 5.
 	Deaths int
+	// Run names the run, the path of its journal, say. A run that was killed and goes on under the same name finds the jobs
+	// that it had queued, so none is evaluated twice. Two runs at the same time must have different names. With "" a run
+	// has a new name each time.
+	Run string
 	// Apart names results that are kept apart: a run with a new name pays for evaluations that others have paid for.
 	// With "" it shares theirs.
 	Apart string
@@ -65,6 +72,22 @@ func (c Config) filled() (Config, error) {
 		return c, fmt.Errorf("nats: Config.Deaths is %d: need at least 1", c.Deaths)
 	}
 	return c, nil
+}
+
+// queueName returns the name of the run's queue, as a token of subjects.
+func (c Config) queueName() string {
+	if c.Run == "" {
+		return random()
+	}
+	h := sha256.Sum256(fmt.Appendf(nil, "%q %q %s", c.Run, c.Task.Name, c.Task.Digest))
+	return hex.EncodeToString(h[:8])
+}
+
+// random returns 16 random hexadecimal digits.
+func random() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
 }
 
 // WorkerConfig says what a [Worker] serves. Server, Task and Evaluator are needed, and the rest has defaults.

@@ -57,7 +57,7 @@ func TestRunsBeginAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// What was paid for is not paid for again: by another run, by one that runs at the same time, by one that goes on. A
+// What was paid for is not paid for again: by another run, by one that goes on. A
 // sample or a run that is kept apart is another evaluation.
 func TestNothingIsPaidForTwice(t *testing.T) {
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
@@ -71,12 +71,13 @@ func TestNothingIsPaidForTwice(t *testing.T) {
 	work(t, nats.WorkerConfig{Server: server, Evaluator: slow, Slots: 4})
 	a, b := run(t, nats.Config{Server: server}), run(t, nats.Config{Server: server})
 	var both sync.WaitGroup
-	for _, e := range []*nats.Evaluator{a, b, a} {
-		both.Go(func() { each(t, e, 50, "program") })
+	for range 2 {
+		both.Go(func() { each(t, a, 50, "program") })
 	}
 	both.Wait()
+	each(t, b, 50, "program")
 	if got := made.Load(); got != 50 {
-		t.Errorf("%d evaluations of 50 programs by two runs at once", got)
+		t.Errorf("%d evaluations of 50 programs by two runs", got)
 	}
 	a.Close()
 	c := run(t, nats.Config{Server: server})
@@ -93,15 +94,27 @@ func TestNothingIsPaidForTwice(t *testing.T) {
 	}
 }
 
-// A run that waits for what a run that was killed had queued is served.
-func TestTheQueueOfADeadRunIsServed(t *testing.T) {
-	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
-	queuedByAnother(t, nats.Config{Server: server}, "program 0", "program 1")
-	work(t, nats.WorkerConfig{Server: server, Evaluator: length})
-	e := run(t, nats.Config{Server: server})
-	each(t, e, 3, "program")
+// A run that is killed and goes on under its name finds the jobs that it had queued, and queues the others.
+func TestARunThatGoesOnFindsItsJobs(t *testing.T) {
+	cfg := nats.Config{Server: nats.Server{URL: start(t, embedded.Config{}).URL()}, Run: "run.journal"}
+	killed := run(t, cfg)
+	nats.Queue(t, killed, "program 0", "program 1")
+	nats.Kill(killed)
+	e := run(t, cfg)
+	var all sync.WaitGroup
+	all.Go(func() { each(t, e, 3, "program") })
+	until(t, "all are queued", func() bool { return nats.Queued(e) == 3 })
+	if n := nats.Stored(t, e); n != 3 {
+		t.Errorf("%d jobs are queued of 3 programs", n)
+	}
+	w, _ := work(t, nats.WorkerConfig{Server: cfg.Server, Evaluator: length})
+	all.Wait()
 	if got := e.Stats(); got.Done != 3 {
 		t.Errorf("%+v", got)
+	}
+	until(t, "the worker has done three", func() bool { return w.Stats().Done == 3 })
+	if other := run(t, nats.Config{Server: cfg.Server}); nats.RunOf(other) == nats.RunOf(e) {
+		t.Errorf("a run without a name has the queue %s of another", nats.RunOf(e))
 	}
 }
 

@@ -23,11 +23,13 @@ func Stopping(w *Worker) bool {
 func Queue(t testing.TB, e *Evaluator, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
-		w, _, err := e.join(program, 0)
+		j := e.job(program, 0)
+		_, next, err := e.table.join(j, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(time.Minute); !queuedOrDone(e, w); e.post(t.Context(), w) {
+		e.pursue(t.Context(), j, next)
+		for end := time.Now().Add(time.Minute); !queuedOrDone(e, j); e.review(t.Context()) {
 			if time.Now().After(end) {
 				t.Fatalf("%q is not queued", program)
 			}
@@ -36,26 +38,27 @@ func Queue(t testing.TB, e *Evaluator, programs ...string) {
 }
 
 // queuedOrDone is also true for a job that a worker was quick with.
-func queuedOrDone(e *Evaluator, w *waiting) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return w.queue != "" || w.over
+func queuedOrDone(e *Evaluator, j job) bool {
+	e.table.mu.Lock()
+	defer e.table.mu.Unlock()
+	w := e.table.entries[j.Key]
+	return w == nil || w.demand == nil || w.presence == queued
 }
 
 // Kill ends e as a kill does: without a word to the server.
 func Kill(e *Evaluator) {
-	e.end()
-	e.ended.Wait()
+	e.stop()
+	e.background.Wait()
 	e.nc.Close()
 }
 
 // Queued returns how many jobs the server is known to have.
 func Queued(e *Evaluator) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.table.mu.Lock()
+	defer e.table.mu.Unlock()
 	n := 0
-	for _, w := range e.jobs {
-		if w.queue != "" {
+	for _, w := range e.table.entries {
+		if w.presence == queued {
 			n++
 		}
 	}
@@ -65,11 +68,7 @@ func Queued(e *Evaluator) int {
 // Stored returns how many jobs the server has.
 func Stored(t *testing.T, e *Evaluator) int {
 	t.Helper()
-	js, err := api(e.nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := js.Stream(t.Context(), e.cfg.Server.jobs())
+	s, err := e.js.Stream(t.Context(), e.cfg.Server.jobs())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,9 +77,7 @@ func Stored(t *testing.T, e *Evaluator) int {
 
 // Others returns how many other versions of its task e has heard of.
 func Others(e *Evaluator) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.others)
+	return len(e.table.others())
 }
 
 // KeyOf returns the key of a program's first sample.
@@ -98,7 +95,7 @@ func Forge(t *testing.T, e *Evaluator, subject, text string) {
 func ForgeJob(t *testing.T, e *Evaluator, program, key string) {
 	t.Helper()
 	j := job{Task: e.cfg.Task, Key: key, Run: e.run, Program: program, Deaths: 1, Lost: minLost, Timeout: minLost}
-	if _, err := storeNew(t.Context(), e.nc, j.message(e.cfg.Server), ""); err != nil {
+	if err := storeNew(t.Context(), e.js, j.message(e.cfg.Server)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -106,11 +103,7 @@ func ForgeJob(t *testing.T, e *Evaluator, program, key string) {
 // Unacknowledged returns how many jobs of the run's queue workers have, and how long each may be silent.
 func Unacknowledged(t *testing.T, e *Evaluator) (jobs int, lost time.Duration) {
 	t.Helper()
-	js, err := api(e.nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := js.Consumer(t.Context(), e.cfg.Server.jobs(), e.run)
+	c, err := e.js.Consumer(t.Context(), e.cfg.Server.jobs(), e.run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,11 +113,7 @@ func Unacknowledged(t *testing.T, e *Evaluator) (jobs int, lost time.Duration) {
 // DropQueue removes the run's queue, as the server does when nobody has asked for it for long.
 func DropQueue(t *testing.T, e *Evaluator) {
 	t.Helper()
-	js, err := api(e.nc)
-	if err == nil {
-		err = js.DeleteConsumer(t.Context(), e.cfg.Server.jobs(), e.run)
-	}
-	if err != nil {
+	if err := e.stream.DeleteConsumer(t.Context(), e.run); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -132,7 +121,7 @@ func DropQueue(t *testing.T, e *Evaluator) {
 // Objects returns the names of the results in the object store.
 func Objects(t *testing.T, e *Evaluator) (names []string) {
 	t.Helper()
-	store, err := e.cfg.Server.objects(t.Context(), e.nc)
+	store, err := e.cfg.Server.objects(t.Context(), e.js)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +138,7 @@ func Objects(t *testing.T, e *Evaluator) (names []string) {
 // DropObject removes a result from the object store.
 func DropObject(t *testing.T, e *Evaluator, name string) {
 	t.Helper()
-	store, err := e.cfg.Server.objects(t.Context(), e.nc)
+	store, err := e.cfg.Server.objects(t.Context(), e.js)
 	if err == nil {
 		err = store.Delete(t.Context(), name)
 	}
@@ -199,36 +188,14 @@ func Calls(t *testing.T, url string, e *Evaluator) <-chan time.Time {
 }
 
 // AskAll has the server asked about all jobs soon, as after a cut.
-func AskAll(e *Evaluator) { e.askAll() }
+func AskAll(e *Evaluator) { e.table.recheck() }
 
 // Sent returns how many messages a worker sent.
 func Sent(w *Worker) uint64 { return w.nc.Stats().OutMsgs }
 
-// Wanted returns how many jobs other runs wait for in the run's queue.
-func Wanted(e *Evaluator) (n int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, w := range e.jobs {
-		if w.wanted {
-			n++
-		}
-	}
-	return n
-}
-
 // Whole reads the object of a program whose record is there.
 func Whole(ctx context.Context, e *Evaluator, program string) (eval.Result, error) {
 	return e.whole(ctx, record{Key: KeyOf(program), Large: largePrefix(e.cfg.Task, KeyOf(program)) + "0"})
-}
-
-// AskAndLeave is an evaluation that is given up before the server is asked.
-func AskAndLeave(t *testing.T, e *Evaluator, program string) {
-	t.Helper()
-	w, _, err := e.join(program, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.leave(w)
 }
 
 // CutOff has a worker lose its connection for good.

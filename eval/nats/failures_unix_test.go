@@ -287,7 +287,7 @@ func TestTheRunIsKilledAndGoesOn(t *testing.T) {
 	f := newFleet(t, s.URL(), 4)
 	cfg := quick(s.URL())
 	cfg.Lost = time.Minute // the workers live, and none is to be taken for dead on a busy machine
-	cfg.Task, cfg.Logger = cp, slog.New(slog.DiscardHandler)
+	cfg.Run, cfg.Task, cfg.Logger = "run.journal", cp, slog.New(slog.DiscardHandler)
 	first, err := nats.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

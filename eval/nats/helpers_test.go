@@ -77,14 +77,6 @@ func work(t testing.TB, cfg nats.WorkerConfig) (w *nats.Worker, end func() error
 	return w, end
 }
 
-// queuedByAnother has programs queued by a run that is killed then.
-func queuedByAnother(t testing.TB, cfg nats.Config, programs ...string) {
-	t.Helper()
-	dead := run(t, cfg)
-	nats.Queue(t, dead, programs...)
-	nats.Kill(dead)
-}
-
 // length scores a program by its length, and finds one that begins with "bad" invalid.
 var length = eval.Func(func(_ context.Context, program string) (eval.Result, error) {
 	if strings.HasPrefix(program, "bad") {

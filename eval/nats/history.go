@@ -22,7 +22,7 @@ type history struct {
 func (h history) suspect(tries int) bool { return tries-1 > h.back }
 
 func (w *Worker) historySubject(j job) string {
-	return w.cfg.Server.subject("results", j.token(), j.Digest, j.Key, "back")
+	return w.cfg.Server.subject("results", j.token(), j.Digest, j.Key, "back", j.Run)
 }
 
 // historyOf returns what m says about the job with this sequence in the stream.
@@ -56,8 +56,7 @@ func (w *Worker) note(ctx context.Context, r *running, change func(*history)) er
 	change(&h)
 	after := nats.NewMsg(w.historySubject(r.job))
 	after.Data = fmt.Append(nil, r.sequence, " ", h.back, " ", h.deaths)
-	_, err = store(ctx, w.nc, after)
-	return err
+	return store(ctx, w.js, after)
 }
 
 // giveBack has the job delivered to another worker, at once or later. If the history cannot be changed, the delivery

@@ -39,9 +39,17 @@ const hReflected = "Nats-Stream"
 // could speak as a run with what it stored as a result.
 func reflected(m *nats.Msg) bool { return len(m.Header) > 0 || m.Reply != "" }
 
+// subject returns the job's own subject.
+func (j job) subject(s Server) string {
+	return s.subject("jobs", j.token(), j.Digest, j.Key, j.Run)
+}
+
+// resultSubject returns the subject of the job's result.
+func (j job) resultSubject(s Server) string { return s.subject("results", j.token(), j.Digest, j.Key) }
+
 // message returns the job as a message.
 func (j job) message(s Server) *nats.Msg {
-	m := nats.NewMsg(s.subject("jobs", j.token(), j.Digest, j.Key, j.Run))
+	m := nats.NewMsg(j.subject(s))
 	m.Header.Set(hName, strconv.Quote(j.Name))
 	m.Header.Set(hApart, strconv.Quote(j.Apart))
 	m.Header.Set(hSample, itoa(j.Sample))
@@ -136,10 +144,11 @@ func readRecord(s Server, t Task, subject string, data []byte) (r record, err er
 
 // A call is what a run says each second.
 type call struct {
-	Run    string   `json:"run"`
-	Task   string   `json:"task"`
-	Digest string   `json:"digest"`
-	Queues []string `json:"queues"`
+	Run    string `json:"run"`
+	Task   string `json:"task"`
+	Digest string `json:"digest"`
+	// Incarnation is a new one each time that the run is started, so that workers answer it at once.
+	Incarnation string `json:"incarnation,omitempty"`
 }
 
 // A canceled says that a run gave up a job of its queue.
@@ -147,14 +156,13 @@ type canceled struct {
 	Digest string `json:"digest"`
 	Key    string `json:"key"`
 	Run    string `json:"run"`
-	// Sequence is the job's in the stream, or 0 if the run does not know it. The same job queued again has a higher one, if
-	// the server still has its streams.
-	Sequence uint64 `json:"sequence,omitempty"`
+	// Sequence is the job's in the stream: the same job queued again has another.
+	Sequence uint64 `json:"sequence"`
 }
 
 // A notice is what a worker tells a run.
 type notice struct {
-	Kind   string `json:"kind"` // here, began or failed; of another run, wanted
+	Kind   string `json:"kind"` // here, began or failed
 	Worker string `json:"worker"`
 	Digest string `json:"digest,omitempty"`
 	Slots  int    `json:"slots,omitempty"`

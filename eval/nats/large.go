@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -30,11 +29,7 @@ const maxLarge = 8 << 20
 func largePrefix(t Task, key string) string { return t.token() + "." + t.Digest + "." + key + "." }
 
 // objects returns the object store.
-func (s Server) objects(ctx context.Context, nc *nats.Conn) (jetstream.ObjectStore, error) {
-	js, err := api(nc)
-	if err != nil {
-		return nil, err
-	}
+func (s Server) objects(ctx context.Context, js jetstream.JetStream) (jetstream.ObjectStore, error) {
 	return js.ObjectStore(ctx, s.large())
 }
 
@@ -53,7 +48,7 @@ func (w *Worker) pack(ctx context.Context, j job, r *record) ([]byte, error) {
 		return nil, err
 	default:
 		r.Result = fitting(r.Result, maxRecord-1<<10)
-		if w.said.due("cut") {
+		if w.logged.due("cut") {
 			w.cfg.Logger.Warn("nats: results are cut to fit into a message: the object store does not take them",
 				"bytes", len(text), "error", printable.Line(err.Error()))
 		}
@@ -72,7 +67,7 @@ func (w *Worker) storeLarge(ctx context.Context, name string, r eval.Result) err
 	if err != nil {
 		return err
 	}
-	store, err := w.cfg.Server.objects(ctx, w.nc)
+	store, err := w.cfg.Server.objects(ctx, w.js)
 	if err != nil {
 		return err
 	}
@@ -90,7 +85,7 @@ func (w *Worker) dropLarge(ctx context.Context, subject, name string) {
 	if json.Unmarshal(m.Data, &stored) != nil || stored.Large == name {
 		return
 	}
-	if store, err := w.cfg.Server.objects(ctx, w.nc); err == nil {
+	if store, err := w.cfg.Server.objects(ctx, w.js); err == nil {
 		store.Delete(ctx, name) // or it goes when it is old
 	}
 }
@@ -125,14 +120,14 @@ func (e *Evaluator) whole(ctx context.Context, r record) (eval.Result, error) {
 	}
 	for began := time.Now(); ; sleep(ctx, 200*time.Millisecond) {
 		result, err := e.readLarge(ctx, r.Large)
-		if over := e.refusal(); err != nil && over != nil {
+		if over := e.table.reason(); err != nil && over != nil {
 			return result, over
 		}
 		late := e.cfg.Gone >= 0 && time.Since(began) > e.cfg.Gone
 		if err == nil || late || ctx.Err() != nil || errors.Is(err, errNoObject) {
 			return result, err
 		}
-		if e.said.due("large") {
+		if e.logged.due("large") {
 			e.cfg.Logger.Warn("nats: a large result cannot be read for now", "object", printable.Line(r.Large), "error", printable.Line(err.Error()))
 		}
 	}
@@ -149,7 +144,7 @@ func (e *Evaluator) readLarge(ctx context.Context, name string) (result eval.Res
 	}()
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	store, err := e.cfg.Server.objects(ctx, e.nc)
+	store, err := e.cfg.Server.objects(ctx, e.js)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return result, errNoObject
 	} else if err != nil {
@@ -173,14 +168,17 @@ func (e *Evaluator) readLarge(ctx context.Context, name string) (result eval.Res
 	return result.Clean(), nil
 }
 
-// forget removes the record of a result whose object is gone.
+// forget removes a result that cannot be read.
 func (e *Evaluator) forget(ctx context.Context, key string) error {
 	s, t := e.cfg.Server, e.cfg.Task
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	filter, _ := json.Marshal(map[string]string{"filter": s.subject("results", t.token(), t.Digest, key)})
-	if _, err := e.nc.RequestWithContext(ctx, "$JS.API.STREAM.PURGE."+s.results(), filter); err != nil {
-		return fmt.Errorf("nats: forgetting a result whose object is gone: %w", err)
+	results, err := e.js.Stream(ctx, s.results())
+	if err == nil {
+		err = results.Purge(ctx, jetstream.WithPurgeSubject(s.subject("results", t.token(), t.Digest, key)))
+	}
+	if err != nil {
+		return fmt.Errorf("nats: removing a result that cannot be read: %w", err)
 	}
 	return nil
 }

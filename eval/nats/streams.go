@@ -46,11 +46,7 @@ func api(nc *nats.Conn) (jetstream.JetStream, error) {
 const answerWithin = 30 * time.Second
 
 // setUp makes the streams that are not there.
-func (s Server) setUp(ctx context.Context, nc *nats.Conn, l Limits) error {
-	js, err := api(nc)
-	if err != nil {
-		return err
-	}
+func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) error {
 	for _, c := range []jetstream.StreamConfig{{
 		Name: s.jobs(), Subjects: []string{s.subject("jobs", ">")}, Retention: jetstream.WorkQueuePolicy,
 		Discard: jetstream.DiscardNew, MaxAge: l.JobsAge, MaxBytes: l.JobsBytes,
@@ -76,7 +72,7 @@ func (s Server) setUp(ctx context.Context, nc *nats.Conn, l Limits) error {
 			return fmt.Errorf("nats: making the stream %s: %w", c.Name, err)
 		}
 	}
-	err = patiently(ctx, func() error {
+	err := patiently(ctx, func() error {
 		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
 			Bucket: s.large(), TTL: l.ResultsAge + time.Hour, MaxBytes: l.LargeSize, Storage: jetstream.FileStorage, Replicas: l.Replicas,
 		})
@@ -129,19 +125,14 @@ func passing(err error) bool {
 	return false
 }
 
-// queue makes the queue of a run, if it is not there. One that is there stays as its run wants it.
-func (s Server) queue(ctx context.Context, nc *nats.Conn, t Task, run string, lost time.Duration) error {
-	js, err := api(nc)
-	if err != nil {
-		return err
-	}
+// queue makes the queue of a run, if it is not there.
+func (s Server) queue(ctx context.Context, js jetstream.JetStream, t Task, run string, lost time.Duration) error {
 	c := jetstream.ConsumerConfig{
 		Durable: run, FilterSubject: s.subject("jobs", t.token(), t.Digest, "*", run),
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: lost, MaxDeliver: -1, MaxAckPending: -1, MaxWaiting: 1 << 16,
 		InactiveThreshold: queueIdle,
 	}
-	_, err = js.CreateConsumer(ctx, s.jobs(), c)
-	if err != nil && !errors.Is(err, jetstream.ErrConsumerExists) {
+	if _, err := js.CreateOrUpdateConsumer(ctx, s.jobs(), c); err != nil {
 		return fmt.Errorf("nats: making the queue %s: %w", run, err)
 	}
 	return nil

@@ -68,7 +68,7 @@ func (w *Worker) alone(taking, ctx, ours context.Context, r *running) (failed bo
 // evaluateSuspect evaluates a suspect that has the worker to itself, unless it was scored meanwhile by one that was taken
 // for dead. Its death is counted before it begins, and taken back if it is given back.
 func (w *Worker) evaluateSuspect(ctx, ours context.Context, r *running) (failed bool) {
-	known, err := w.last(ours, w.resultSubject(r.job))
+	known, err := w.last(ours, r.resultSubject(w.cfg.Server))
 	deaths := 0 // with this one: if an answer of the server is lost, the death must not count twice
 	count := func(h *history) {
 		if deaths == 0 {

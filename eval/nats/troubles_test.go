@@ -120,34 +120,6 @@ func TestAnObjectIsGone(t *testing.T) {
 	}
 }
 
-// A run that waits for a job of another does not change after what time that one's workers are taken for dead.
-func TestRunsKeepTheirOwnLost(t *testing.T) {
-	t.Parallel()
-	s := start(t, embedded.Config{})
-	patient := nats.Config{Server: nats.Server{URL: s.URL()}, Lost: time.Minute}
-	hasty := patient
-	hasty.Lost = time.Second
-	a, b := run(t, patient), run(t, hasty)
-	ctx, cancel := contextWithCancel(t)
-	var all sync.WaitGroup
-	all.Go(func() { a.Evaluate(ctx, "shared") })
-	until(t, "a has queued it", func() bool { return nats.Queued(a) == 1 })
-	all.Go(func() { b.Evaluate(ctx, "shared") })
-	until(t, "b waits for it", func() bool { return nats.Queued(b) == 1 })
-	if _, lost := nats.Unacknowledged(t, a); lost != time.Minute {
-		t.Errorf("a's workers are lost after %v", lost)
-	}
-	nats.DropQueue(t, a)
-	c := run(t, hasty)
-	all.Go(func() { c.Evaluate(ctx, "shared") })
-	until(t, "c has made a's queue again", func() bool { return nats.Queued(c) == 1 })
-	if _, lost := nats.Unacknowledged(t, a); lost != time.Minute {
-		t.Errorf("made again, a's workers are lost after %v", lost)
-	}
-	cancel()
-	all.Wait()
-}
-
 // A result that is there when the worker ends is stored.
 func TestAWorkerThatEndsStoresItsResult(t *testing.T) {
 	t.Parallel()
@@ -174,9 +146,9 @@ func TestAWorkerThatEndsStoresItsResult(t *testing.T) {
 	all.Wait()
 }
 
-// An evaluation that another run waits for goes on when the run that queued it gives it up, once or twice, and when that
-// one ends.
-func TestASharedEvaluationGoesOn(t *testing.T) {
+// Two runs that ask for the same program before it has a result have a job each: the one goes on when the other run gives
+// its own up or ends.
+func TestARunThatGivesUpLeavesTheOthersJob(t *testing.T) {
 	t.Parallel()
 	s := start(t, embedded.Config{})
 	server := nats.Server{URL: s.URL()}
@@ -189,29 +161,23 @@ func TestASharedEvaluationGoesOn(t *testing.T) {
 				defer close(left)
 				a.Evaluate(ctx, how)
 			}()
-			until(t, "a has queued it", func() bool { return nats.Queued(a) == 1 })
 			var all sync.WaitGroup
 			all.Go(func() {
 				if r, err := b.Evaluate(t.Context(), how); err != nil || r.Score != 1 {
 					t.Errorf("%+v, %v", r, err)
 				}
 			})
-			until(t, "a knows that b wants it", func() bool { return nats.Wanted(a) == 1 })
-			_, end := work(t, nats.WorkerConfig{Server: server, Evaluator: h})
-			until(t, "it is under way", func() bool { return h.begun.Load() == 1 })
+			until(t, "both have queued it", func() bool { return nats.Queued(a) == 1 && nats.Queued(b) == 1 })
+			w, end := work(t, nats.WorkerConfig{Server: server, Evaluator: h, Slots: 2})
+			until(t, "both are under way", func() bool { return h.begun.Load() == 2 })
 			cancel()
 			<-left
 			if how == "ends" {
 				a.Close()
-			} else {
-				nats.AskAndLeave(t, a, how)
 			}
-			time.Sleep(300 * time.Millisecond) // in which it could be cancelled
+			until(t, "one is given up", func() bool { return w.Stats().GivenUp == 1 })
 			close(h.letGo)
 			all.Wait()
-			if n := h.begun.Load(); n != 1 {
-				t.Errorf("%d evaluations", n)
-			}
 			end()
 		})
 	}

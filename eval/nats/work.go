@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/internal/printable"
@@ -52,7 +53,7 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) (failed bool) {
 		return false
 	}
 	defer w.keepAlive(r)()
-	known, err := w.last(ours, w.resultSubject(j))
+	known, err := w.last(ours, j.resultSubject(w.cfg.Server))
 	var h history
 	if err == nil && known == nil {
 		h, err = w.history(ours, r)
@@ -257,15 +258,11 @@ func lasting(ctx context.Context, more time.Duration) (context.Context, context.
 // storingFailed logs that a result is not stored yet. What the server itself says against it may stay so for long.
 func (w *Worker) storingFailed(err error) {
 	log := w.cfg.Logger.Debug
-	var api *apiError
-	if errors.As(err, &api) && w.said.due(api.Description) {
+	var api *jetstream.APIError
+	if errors.As(err, &api) && w.logged.due(api.Description) {
 		log = w.cfg.Logger.Warn
 	}
 	log("nats: storing a result failed for now", "error", printable.Line(err.Error()))
-}
-
-func (w *Worker) resultSubject(j job) string {
-	return w.cfg.Server.subject("results", j.token(), j.Digest, j.Key)
 }
 
 // store stores a record.
@@ -274,9 +271,9 @@ func (w *Worker) store(ctx context.Context, j job, r *record) error {
 	if err != nil {
 		return err
 	}
-	m := nats.NewMsg(w.resultSubject(j))
+	m := nats.NewMsg(j.resultSubject(w.cfg.Server))
 	m.Data = text
-	if _, err = storeNew(ctx, w.nc, m, ""); present(err) && r.Large != "" {
+	if err = storeNew(ctx, w.js, m); present(err) && r.Large != "" {
 		w.dropLarge(ctx, m.Subject, r.Large)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
@@ -21,6 +22,7 @@ type Worker struct {
 	cfg WorkerConfig
 
 	nc     *nats.Conn
+	js     jetstream.JetStream
 	key    string // public key of what it shows the server
 	queues *queues
 	room   *room
@@ -34,13 +36,14 @@ type Worker struct {
 	stopping bool
 	fatal    context.CancelCauseFunc
 
-	said complaints
+	logged complaints
 }
 
 // told is what a run was told last.
 type told struct {
-	at   time.Time
-	busy int
+	at          time.Time
+	busy        int
+	incarnation string // of the run
 }
 
 // running is a job under way.
@@ -122,6 +125,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	defer nc.Close()
 	w.nc = nc
+	if w.js, err = api(nc); err != nil {
+		return err
+	}
 	nc.SetReconnectHandler(func(*nats.Conn) { w.beat() })
 	if err := w.listen(); err != nil {
 		return err
@@ -180,23 +186,20 @@ func (w *Worker) listen() error {
 func (w *Worker) called(m *nats.Msg) {
 	var c call
 	if reflected(m) || json.Unmarshal(m.Data, &c) != nil ||
-		c.Task != w.cfg.Task.Name || !names.MatchString(c.Run) || len(c.Queues) > maxQueues {
+		c.Task != w.cfg.Task.Name || !names.MatchString(c.Run) {
 		return
 	}
 	alike := c.Digest == w.cfg.Task.Digest
 	if alike {
-		for _, q := range c.Queues {
-			if names.MatchString(q) {
-				w.queues.name(q, time.Now())
-			}
-		}
+		w.queues.name(c.Run, time.Now())
 	}
 	w.mu.Lock()
 	before, known := w.runs[c.Run]
-	due := (time.Since(before.at) > answering || before.busy != len(w.running)) && !w.stopping
+	answer := told{time.Now(), len(w.running), c.Incarnation}
+	due := (answer.at.Sub(before.at) > answering || before.busy != answer.busy || before.incarnation != answer.incarnation) && !w.stopping
 	if due {
 		w.forgetRuns()
-		w.runs[c.Run] = told{time.Now(), len(w.running)}
+		w.runs[c.Run] = answer
 	}
 	if !known && !alike {
 		w.stats.Unlike++

@@ -52,37 +52,29 @@ func TestAWorkerWhoseEvaluatorFailsEnds(t *testing.T) {
 // If it fails on every worker, the run ends, and says why.
 func TestAnEvaluatorThatFailsEverywhereEndsTheRun(t *testing.T) {
 	t.Parallel()
-	for _, queued := range []string{"by the run", "by another"} {
-		t.Run(queued, func(t *testing.T) {
-			server := nats.Server{URL: start(t, embedded.Config{}).URL()}
-			if queued == "by another" {
-				queuedByAnother(t, nats.Config{Server: server}, "program")
-			}
-			e := run(t, nats.Config{Server: server})
-			ended := make(chan error)
-			go func() {
-				_, err := e.Evaluate(t.Context(), "program")
-				ended <- err
-			}()
-			until(t, "it is queued", func() bool { return nats.Queued(e) == 1 })
-			for range 3 {
-				work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
-					panic("no interpreter")
-				})})
-			}
-			if err := <-ended; err == nil || !strings.Contains(err.Error(), "no interpreter") {
-				t.Errorf("%v", err)
-			}
-		})
+	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
+	e := run(t, nats.Config{Server: server})
+	ended := make(chan error)
+	go func() {
+		_, err := e.Evaluate(t.Context(), "program")
+		ended <- err
+	}()
+	until(t, "it is queued", func() bool { return nats.Queued(e) == 1 })
+	for range 3 {
+		work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+			panic("no interpreter")
+		})})
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "no interpreter") {
+		t.Errorf("%v", err)
 	}
 }
 
 // A job that workers give back has ended none of them: those whose evaluator failed, and those that were told to end. That
-// is so also with the permissions that workers have, and for a run that waits for another's job.
+// is so also with the permissions that workers have.
 func TestAJobThatIsGivenBackIsNoDeath(t *testing.T) {
 	t.Parallel()
 	asRun, asWorker := roles(t)
-	queuedByAnother(t, nats.Config{Server: asRun, Deaths: 1, Lost: time.Minute}, "program")
 	e := run(t, nats.Config{Server: asRun, Deaths: 1, Lost: time.Minute})
 	done := make(chan bool)
 	go func() {
@@ -91,7 +83,7 @@ func TestAJobThatIsGivenBackIsNoDeath(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}()
-	until(t, "it waits for the other's job", func() bool { return nats.Queued(e) == 1 })
+	until(t, "it is queued", func() bool { return nats.Queued(e) == 1 })
 	begun := make(chan bool, 10)
 	_, end := work(t, nats.WorkerConfig{Server: asWorker, Grace: -1, Evaluator: eval.Func(func(ctx context.Context, _ string) (eval.Result, error) {
 		begun <- true

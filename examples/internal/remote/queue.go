@@ -52,7 +52,9 @@ func (q *Queue) Evaluator(ctx context.Context, o *cli.Options, t task.Task) (eva
 			return nil, err
 		}
 	}
-	e, err := nats.New(ctx, nats.Config{Server: q.server, Task: id, InFlight: o.ParallelEval, Unserved: unserved})
+	e, err := nats.New(ctx, nats.Config{
+		Server: q.server, Task: id, Run: o.RunName(), InFlight: o.ParallelEval, Unserved: unserved,
+	})
 	if err != nil {
 		return nil, &cli.UsageError{Err: err}
 	}

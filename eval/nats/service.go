@@ -1,0 +1,80 @@
+package nats
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// A service is whether workers serve a run.
+type service struct {
+	workers workers
+	others  map[string]time.Time // digests that workers of the task serve in place of the run's, when last heard
+	heard   time.Time            // when a worker of the run's digest was last heard; zero before the first
+	warned  bool                 // that no worker is left
+	advised bool                 // that more jobs could be in flight
+}
+
+func newService() service { return service{workers: newWorkers(), others: map[string]time.Time{}} }
+
+// maxOthers is how many other digests are noted.
+const maxOthers = 100
+
+// heard takes in that a worker of the run's digest is there, and reports whether it is a new one.
+func (t *table) heard(from sender, s workerState) (added bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.service.heard, t.service.warned = s.heard, false
+	return t.service.workers.add(from, s)
+}
+
+// heardOther takes in that a worker of another digest is there.
+func (t *table) heardOther(digest string, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.service.others) < maxOthers {
+		t.service.others[digest] = now
+	}
+}
+
+// others returns the digests that workers of the task serve in place of the run's.
+func (t *table) others() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.service.others))
+}
+
+// An advice is what a run must know of how it is served. Its fields are zero if there is nothing to say.
+type advice struct {
+	hopeless  bool // no worker has come for too long: evaluations must fail
+	waiting   int  // jobs that wait though no worker is left; said once
+	idleSlots int  // slots of all workers, if some stay idle because too few jobs may be in flight; said once
+}
+
+// advise forgets workers that are gone, and returns what the run must know.
+func (t *table) advise(cfg Config, now time.Time) (a advice) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &t.service
+	s.workers.forget(now)
+	maps.DeleteFunc(s.others, func(_ string, heard time.Time) bool { return now.Sub(heard) > silence })
+	if slots, _ := s.workers.slots(); !s.advised && t.wanted >= cfg.InFlight && slots > cfg.InFlight {
+		s.advised, a.idleSlots = true, slots
+	}
+	if s.workers.len() > 0 || t.wanted == 0 {
+		return a
+	}
+	if s.heard.IsZero() {
+		a.hopeless = now.Sub(t.since) > cfg.Unserved
+		return a
+	}
+	if !s.warned {
+		s.warned, a.waiting = true, t.wanted
+	}
+	since := s.heard
+	if t.since.After(since) {
+		since = t.since
+	}
+	a.hopeless = cfg.Gone >= 0 && now.Sub(since) > cfg.Gone
+	return a
+}

@@ -1,0 +1,323 @@
+package nats
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A table is what a run knows of its jobs and of the workers that serve it. It does no I/O. Each method takes in an event;
+// some return a request, which the [Evaluator] then makes and reports with posted or canceled. A job has at most one
+// request under way, so an answer is never taken for that of another. A table is safe for concurrent use.
+type table struct {
+	mu      sync.Mutex
+	entries map[string]*entry // of jobs that are in demand or have a request under way, by key
+	wanted  int               // entries in demand
+	since   time.Time         // when the first of these was asked for
+	service service
+	stats   Stats
+	refused bool  // whether the server refused to queue a job since takeRefused was called
+	closed  error // why no evaluation can succeed any more, or nil
+}
+
+// An entry is what a run knows of one job at the server.
+type entry struct {
+	demand   *demand   // nil if no evaluation waits for the job
+	request  request   // under way
+	presence presence  // in the run's queue
+	scored   bool      // whether a result came while the request is under way
+	asked    time.Time // when the server was last asked; zero if it must be asked soon
+}
+
+// A demand is the evaluations that wait for one job, and what they get. They read began and done, and record and err
+// once done is closed. The rest is the table's.
+type demand struct {
+	job
+	began  chan struct{} // closed when a worker begins the job
+	done   chan struct{} // closed when there is a record or an error
+	record record
+	err    error
+
+	waiters  int
+	ended    bool // whether done is closed
+	failures int
+	failed   map[sender]bool // workers whose evaluators failed with the job
+}
+
+// A request is what the server is asked about a job.
+type request string
+
+const (
+	nothing request = ""
+	post    request = "post"   // look for a result, and queue the job if there is none
+	cancel  request = "cancel" // remove the job from the queue, and have its worker stop
+)
+
+// A presence says whether a job is in the run's queue.
+type presence int
+
+const (
+	absent presence = iota
+	uncertain
+	queued
+)
+
+// An outcome is how a post ended.
+type outcome int
+
+const (
+	isQueued  outcome = iota
+	unchanged         // nothing was queued: there is a result, the server refused the job, or it did not answer before
+	unknown           // the job may be queued: the server's answer is missing
+)
+
+func newTable() *table {
+	return &table{entries: map[string]*entry{}, service: newService()}
+}
+
+// join has an evaluation wait for a job. The request, if any, is for this evaluation to make.
+func (t *table) join(j job, now time.Time) (*demand, request, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed != nil {
+		return nil, nothing, t.closed
+	}
+	e, known := t.entries[j.Key]
+	if known && e.demand != nil {
+		e.demand.waiters++
+		return e.demand, nothing, nil
+	}
+	if !known {
+		e = &entry{asked: now, request: post}
+		t.entries[j.Key] = e
+	}
+	if t.wanted == 0 {
+		t.since = now
+	}
+	t.wanted++
+	e.demand = &demand{job: j, waiters: 1, began: make(chan struct{}), done: make(chan struct{})}
+	if known { // the job is posted when the request under way has ended
+		return e.demand, nothing, nil
+	}
+	return e.demand, post, nil
+}
+
+// leave ends the wait of an evaluation that joined. The last one to leave a job without a result cancels it.
+func (t *table) leave(d *demand) request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[d.Key]
+	if d.waiters--; d.waiters > 0 || e == nil || e.demand != d {
+		return nothing
+	}
+	t.drop(e)
+	return t.settle(d.Key, e)
+}
+
+// drop ends the demand for a job.
+func (t *table) drop(e *entry) {
+	e.demand = nil
+	t.wanted--
+}
+
+// settle returns the request for a job that nobody wants and that may be in the queue, and forgets one that is not.
+func (t *table) settle(key string, e *entry) request {
+	switch {
+	case e.demand != nil || e.request != nothing:
+		return nothing
+	case e.presence == absent:
+		delete(t.entries, key)
+		return nothing
+	}
+	e.request = cancel
+	return cancel
+}
+
+// posted takes in how a post ended. A job that was not queued is posted again soon.
+func (t *table) posted(key string, how outcome, now time.Time) request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[key]
+	switch {
+	case e.scored: // and so the job has left the queue, or its worker will find the result
+		e.presence, e.asked = absent, time.Time{}
+	case how == isQueued:
+		e.presence, e.asked = queued, now
+	case how == unknown:
+		e.presence, e.asked = uncertain, time.Time{}
+	default:
+		e.asked = time.Time{}
+	}
+	e.request, e.scored = nothing, false
+	return t.settle(key, e)
+}
+
+// canceled takes in that a cancellation ended. A job that was asked for meanwhile is posted.
+func (t *table) canceled(key string, now time.Time) request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[key]
+	e.request, e.scored, e.presence, e.asked = nothing, false, absent, now
+	if e.demand != nil && !e.demand.ended {
+		e.request = post
+		return post
+	}
+	return t.settle(key, e)
+}
+
+// wants reports whether an evaluation waits for a job.
+func (t *table) wants(key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[key]
+	return e != nil && e.demand != nil && !e.demand.ended
+}
+
+// arrived takes in a job's result. recalled says that it was found at the server, and was not sent by a worker just now. A
+// result of a job that nobody waits for is another run's.
+func (t *table) arrived(r record, recalled bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[r.Key]
+	if e == nil || e.demand == nil || e.demand.ended {
+		return
+	}
+	t.stats.Done++
+	if recalled && e.presence != queued {
+		t.stats.Recalled++
+	} else {
+		t.stats.Redelivered += max(r.Tries, 1) - 1
+	}
+	e.demand.end(r, nil)
+	t.drop(e)
+	e.presence, e.scored = absent, e.request == post
+	t.settle(r.Key, e)
+}
+
+// forged counts a result that is not what its subject says.
+func (t *table) forged() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stats.Refused++
+}
+
+// begun takes in that a worker evaluates a job.
+func (t *table) begun(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[key]; e != nil && e.demand != nil {
+		e.demand.begin()
+	}
+}
+
+// failed takes in that a worker's evaluator failed with a job.
+func (t *table) failed(key string, from sender, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[key]; e != nil && e.demand != nil {
+		e.demand.failedOn(from, text, &t.service.workers)
+	}
+}
+
+// snapshot returns the statistics.
+func (t *table) snapshot() Stats {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.stats
+	s.Workers, s.Waiting = t.service.workers.len(), t.wanted
+	s.Slots, s.Busy = t.service.workers.slots()
+	for _, e := range t.entries {
+		if e.demand != nil && isClosed(e.demand.began) {
+			s.Begun++
+		}
+	}
+	return s
+}
+
+// idle reports whether no evaluation waits, and no request is under way.
+func (t *table) idle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.entries) == 0
+}
+
+// reason returns why no evaluation can succeed any more, or nil.
+func (t *table) reason() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.closed
+}
+
+// fail ends all evaluations with an error.
+func (t *table) fail(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range t.entries {
+		if e.demand != nil {
+			e.demand.end(record{}, err)
+		}
+	}
+}
+
+// close has all evaluations fail, also those to come.
+func (t *table) close(err error) {
+	t.mu.Lock()
+	t.closed = err
+	t.mu.Unlock()
+	t.fail(err)
+}
+
+// end gives the evaluations a result or an error, once.
+func (d *demand) end(r record, err error) {
+	if !d.ended {
+		d.ended, d.record, d.err = true, r, err
+		close(d.done)
+	}
+}
+
+// begin tells the evaluations that a worker evaluates the job.
+func (d *demand) begin() {
+	if !isClosed(d.began) {
+		close(d.began)
+	}
+}
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// failuresAllowed is how many workers' evaluators may fail with a job.
+const failuresAllowed = 3
+
+// failedOn counts a failure of a worker's evaluator. Enough failures end the job with an error, if they are on workers of
+// enough keys: a worker that lies can invent workers, but no keys.
+func (d *demand) failedOn(from sender, text string, all *workers) {
+	if d.failed == nil {
+		d.failed = map[sender]bool{}
+	}
+	keys := map[string]int{}
+	for known := range d.failed {
+		keys[known.key]++
+	}
+	if keys[from.key] < failuresAllowed { // more from one key tell nothing new
+		d.failed[from] = true
+		keys[from.key]++
+	}
+	others := 0
+	for key := range all.keys {
+		if keys[key] == 0 {
+			others++
+		}
+	}
+	d.failures++
+	enough := d.failures >= failuresAllowed && len(d.failed) >= min(failuresAllowed, all.len())
+	if enough && len(keys) >= min(failuresAllowed, len(keys)+others) {
+		d.end(record{}, fmt.Errorf("nats: a job failed %d times, on %d workers, last on %s: %s",
+			d.failures, len(d.failed), from.name, text))
+	}
+}

@@ -1,0 +1,108 @@
+package nats
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
+)
+
+const (
+	calling        = time.Second      // between calls
+	answering      = 5 * time.Second  // between the answers of a worker to one run, unless its busy slots change
+	requeue        = 10 * time.Second // between looks whether the streams and the queue are there
+	reviewWithin   = 10 * time.Second // for the jobs of one pass
+	reviewTogether = 16               // jobs that the server is asked about at a time
+)
+
+// each calls do now and each second until ctx ends.
+func each(ctx context.Context, do func()) {
+	tick := time.NewTicker(calling)
+	defer tick.Stop()
+	for {
+		do()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// keepCalling calls for workers each second, and fails the evaluations if none comes.
+func (e *Evaluator) keepCalling(ctx context.Context) {
+	text, _ := json.Marshal(call{Run: e.run, Task: e.cfg.Task.Name, Digest: e.cfg.Task.Digest, Incarnation: random()})
+	each(ctx, func() {
+		e.nc.Publish(e.cfg.Server.subject("call", e.cfg.Task.token()), text) // if that fails, the next call is in time
+		e.follow(e.table.advise(e.cfg, time.Now()))
+	})
+}
+
+// follow logs what the user should know of the workers, and fails the evaluations if there is no hope.
+func (e *Evaluator) follow(a advice) {
+	t := e.cfg.Task
+	if a.hopeless {
+		e.table.fail(e.unserved())
+	}
+	if a.waiting > 0 {
+		e.cfg.Logger.Warn("nats: no worker is left: the run waits", "task", printable.Line(t.Name),
+			"digest", printable.Line(t.Digest), "jobs", a.waiting, "for", e.cfg.Gone)
+	}
+	if a.idleSlots > 0 {
+		e.cfg.Logger.Warn("nats: slots stay idle: raise Config.InFlight (--parallel-eval of the examples) above the number of slots",
+			"slots", a.idleSlots, "in flight", e.cfg.InFlight)
+	}
+}
+
+// unserved returns the error of a run whose task nobody serves.
+func (e *Evaluator) unserved() error {
+	t := e.cfg.Task
+	if !e.nc.IsConnected() {
+		return fmt.Errorf("nats: the server at %v has been out of reach for too long: start it again and resume the run", e.cfg.Server)
+	}
+	others := e.table.others()
+	if len(others) == 0 {
+		return fmt.Errorf("nats: no worker of the task %q answers at %v, of any version; this run's digest is %s: start workers with the same task, or look at their subjects' permissions",
+			t.Name, e.cfg.Server, t.Digest)
+	}
+	return fmt.Errorf("nats: no worker serves the task %q with this run's digest %s; those that answer at %v have %v: give both the same folder, evaluator, runtime and flags",
+		t.Name, t.Digest, e.cfg.Server, others)
+}
+
+// keepReviewing makes good what may be lost at the server or on the way: the queue, a job, a result.
+func (e *Evaluator) keepReviewing(ctx context.Context) {
+	made := time.Now()
+	each(ctx, func() {
+		if !e.nc.IsConnected() {
+			return
+		}
+		if e.reconnected.Swap(false) || time.Since(made) > requeue {
+			if err := e.setUp(ctx); err == nil {
+				made = time.Now()
+			} else if e.reconnected.Store(true); ctx.Err() == nil && e.logged.due("queue") {
+				e.cfg.Logger.Warn("nats: the run's queue may be gone, and could not be made again yet", "error", printable.Line(err.Error()))
+			}
+		}
+		e.review(ctx)
+		e.clear(ctx)
+	})
+}
+
+// review posts the jobs again that the server was not asked about for a while.
+func (e *Evaluator) review(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, reviewWithin)
+	defer cancel()
+	var all errgroup.Group
+	all.SetLimit(reviewTogether)
+	for _, j := range e.table.overdue(time.Now()) {
+		all.Go(func() error {
+			e.pursue(ctx, j, post)
+			return nil
+		})
+	}
+	all.Wait()
+}
