@@ -1,9 +1,7 @@
 // Package layers searches in two stages: first for programs, the bases, and then for a program that combines a frozen
-// pool of them: a router, weights, a sequence of calls. It pays where no one program is good everywhere and it is easy
-// to see which is good where. Layered evolution is CORAL's proposal; see docs/layers.md.
+// pool of them: a router, weights. It pays where no one program is good everywhere and it is easy to see which is good
+// where. Layered evolution is CORAL's proposal; see docs/layers.md.
 //
-// [Layers] is an [evolve.Arm], so that one run, one budget and one journal hold both stages. [Pool] says which bases are
-// frozen, [Promotion] when a combination is the answer, and [HandBack] what stage one is told of it. A [Caller] runs
-// combinations that call bases and can neither read nor change them. [Regress] makes a first router of the scores by case
-// that stage one has left.
+// [Layers] is an [evolve.Arm], so that one run, one budget and one journal hold both stages. [Regress] makes a first
+// router of the scores by case that stage one has left.
 package layers

@@ -7,7 +7,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/layers"
 	"github.com/evoalloc/evoalloc/llm"
@@ -44,7 +43,7 @@ func Example() {
 	arm, err := layers.New(layers.Config{
 		Bases: bases,
 		Calls: 16, // of which a half is stage one's
-		Pool:  layers.Pool{K: 2, By: layers.ByCover},
+		Most:  2,  // bases in the pool
 		Combine: func(pool []eval.Candidate) (evolve.Arm, error) {
 			return evolve.NewGreedy(evolve.GreedyConfig{LLM: model, N: 4, Task: letters("choice", "0 0", func(p string) (words []string) {
 				for word := range strings.FieldsSeq(p) {
@@ -72,66 +71,11 @@ func ExampleLayers_String() {
 	if err != nil {
 		panic(err)
 	}
-	arm, err := layers.New(layers.Config{Bases: bases, Calls: 400, Share: 0.25, Back: &layers.WorstCases{}, Rounds: 2,
+	arm, err := layers.New(layers.Config{Bases: bases, Calls: 400, Share: 0.25,
 		Combine: func([]eval.Candidate) (evolve.Arm, error) { return bases, nil }})
 	fmt.Println(arm, err)
 	// Output:
-	// Layers(bases by Greedy(words, N=64, seed=0), 0.25 of 400 calls; pool of 8 by score, at most 1 similar at 0.95; promote if better by 0; hand back WorstCases; rounds 2) <nil>
-}
-
-// A combination calls bases and computes with what they return.
-func ExampleCaller() {
-	runner, err := js.New(js.Config{})
-	if err != nil {
-		panic(err)
-	}
-	caller, err := layers.NewCaller(layers.CallerConfig{Runner: runner, Language: "javascript", Entry: "order", Bases: []eval.Candidate{
-		{Program: "function order(jobs) { return jobs.sort((a, b) => a - b) }"},
-		{Program: "function order(jobs) { return jobs.sort((a, b) => b - a) }"},
-	}})
-	if err != nil {
-		panic(err)
-	}
-	out, err := caller.Run(context.Background(), `
-		function main() {
-			const jobs = [3, 1, 2];
-			return [base(0, jobs), base(1, jobs), jobs, String(base).includes("sort")];
-		}`, "main")
-	fmt.Printf("%s %v\n", out, err)
-	// Output:
-	// [[1,2,3],[3,2,1],[3,1,2],false] <nil>
-}
-
-// A pool of the bases that help the most together is not that of the best.
-func ExamplePool() {
-	found := []eval.Candidate{candidate("generalist", 5, 5, 5), candidate("second best", 5, 5, 4), candidate("specialist", 0, 0, 9)}
-	for _, by := range []layers.Rule{layers.ByScore, layers.ByCover} {
-		fmt.Printf("%v:", by)
-		for _, base := range (layers.Pool{K: 2, By: by}).Pick(found) {
-			fmt.Printf(" %s", base.Program)
-		}
-		fmt.Println()
-	}
-	// Output:
-	// score: generalist second best
-	// cover of cases: generalist specialist
-}
-
-// A margin keeps a noisy evaluator's luck from being the answer.
-func ExamplePromotion() {
-	base, combination := candidate("base", 0.80), candidate("combination", 0.81)
-	fmt.Println(layers.Promotion{}.Accepts(base, combination), layers.Promotion{Margin: 0.05}.Accepts(base, combination))
-	// Output:
-	// true false
-}
-
-// What the best combination is bad at is a note in the prompts of stage one's next round.
-func ExampleWorstCases() {
-	back := &layers.WorstCases{Most: 1}
-	back.Back(layers.Win{Combination: candidate("combination", 1, 0.25, 1)})
-	fmt.Println(back.Notes(nil)[0])
-	// Output:
-	// Programs are combined by instance. The best combination scores 0.750000 and is the worst at case 1 (0.250000): a program that is good there is needed most, however it does elsewhere.
+	// Layers(bases by Greedy(words, N=64, seed=0), 0.25 of 400 calls; pool of 8 by cover of cases, at most 1 similar at 0.95; promote if better by 0; hand back nothing; rounds 1) <nil>
 }
 
 // Two rules were scored on three cases that have a size. The first is better where the size is small.

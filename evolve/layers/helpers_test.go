@@ -102,7 +102,7 @@ func config(t testing.TB, l llm.LLM, seed uint32) layers.Config {
 		t.Fatal(err)
 	}
 	return layers.Config{
-		Bases: bases, Calls: 40, Pool: layers.Pool{K: 3, By: layers.ByCover},
+		Bases: bases, Calls: 40, Most: 3,
 		Combine: func(pool []eval.Candidate) (evolve.Arm, error) {
 			tk := made(t, "choices", "0 0 0 0", &chooser{pool})
 			return evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: l, N: 4, Seed: seed + 1000})

@@ -21,15 +21,12 @@ import (
 
 var times = regexp.MustCompile(`"(gen_time_s|wall_time_seconds|latency_s)": ?[-+.e0-9]+`)
 
-// layeredRun makes or resumes a run of two layered searches of two rounds under one budget, and returns its result without
-// times.
+// layeredRun makes or resumes a run of two layered searches under one budget, and returns its result without times.
 func layeredRun(t testing.TB, path string, l llm.LLM) (data []byte, arms []*layers.Layers) {
 	t.Helper()
 	var searches []evolve.Arm
 	for seed := range uint32(2) {
-		cfg := config(t, l, 40+seed)
-		cfg.Rounds = 2
-		a := newLayers(t, cfg)
+		a := newLayers(t, config(t, l, 42+seed))
 		arms, searches = append(arms, a), append(searches, a)
 	}
 	j, err := journal.Open(path, journal.Config{Resume: true})
@@ -37,11 +34,11 @@ func layeredRun(t testing.TB, path string, l llm.LLM) (data []byte, arms []*laye
 		t.Fatal(err)
 	}
 	defer j.Close()
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: searches, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 70}, Journal: j})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: searches, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 76}, Journal: j})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data, err = json.MarshalIndent(report.NewBandit(res, report.BanditHeader{ArmSeeds: []uint32{40, 41}}), "", " "); err != nil {
+	if data, err = json.MarshalIndent(report.NewBandit(res, report.BanditHeader{ArmSeeds: []uint32{42, 43}}), "", " "); err != nil {
 		t.Fatal(err)
 	}
 	return times.ReplaceAll(data, []byte(`"$1": 0`)), arms

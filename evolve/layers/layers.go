@@ -16,10 +16,10 @@ import (
 type Config struct {
 	// Bases is stage one, the search that makes bases; required. Several searches are an [evolve.Allocator].
 	Bases evolve.Arm
-	// Combine makes stage two of a pool that is frozen, best first; required. It is called once a round, with one base
-	// or more. Its search has a task, a population and a selection of its own. Its scores have to be on the scale of
-	// the bases' scores, because the two are compared. What it makes must depend on the pool alone, and its evaluator
-	// has to print the pool, as by [Digest]: a run knows evaluators by how they print.
+	// Combine makes stage two of the pool when it is frozen, of at least one base; required. Its search has a task, a
+	// population and a selection of its own. Its scores have to be on the scale of the bases' scores, because the two are
+	// compared. What it makes must depend on the pool alone, and its evaluator has to print the pool, as by [Digest]: a run
+	// knows evaluators by how they print.
 	Combine func(pool []eval.Candidate) (evolve.Arm, error)
 	// Whole makes one program, complete in itself, of a pool and a combination of it. nil means that the answer is the
 	// combination as it stands, which is worth nothing without [Layers.Pool].
@@ -29,18 +29,18 @@ type Config struct {
 	Calls int
 	// Share is the part of Calls that stage one has, less than 1; 0 means a half.
 	Share float64
-	// Rounds is how often stage one and stage two follow each other, each with an equal part of its share; 0 means
-	// once. Stage one goes on where it was. The pool is frozen anew, and stage two made anew.
-	Rounds int
-
-	Pool    Pool      // which bases are frozen; its zero value is the best 8 that are not alike
-	Promote Promotion // when a combination is the answer; its zero value is if it is better than the best base
-	Back    HandBack  // what stage one is told at the end of a round but the last; nil means nothing
+	// Most is how many bases the pool has at most; 0 means 8.
+	Most int
+	// Language is that of the bases, "javascript" or "python", so that two are alike whose comments or layout differ; ""
+	// means text.
+	Language string
+	// Margin is how much more than the best base a combination has to score to be the answer, such as what a noisy
+	// evaluator's scores differ by; 0 means any more.
+	Margin float64
 }
 
 func (c Config) withDefaults() Config {
-	c.Share, c.Rounds = cmp.Or(c.Share, 0.5), cmp.Or(c.Rounds, 1)
-	c.Pool = c.Pool.withDefaults()
+	c.Share, c.Most = cmp.Or(c.Share, 0.5), cmp.Or(c.Most, 8)
 	return c
 }
 
@@ -54,30 +54,37 @@ func (c Config) validate() error {
 		return fmt.Errorf("layers: Config.Calls is %d: need at least 2, one for each stage", c.Calls)
 	case !(c.Share > 0 && c.Share < 1):
 		return fmt.Errorf("layers: Config.Share is %v: need a part of Calls between 0 and 1, or 0 for a half", c.Share)
-	case c.Rounds < 0 || c.Rounds > c.Calls/2:
-		return fmt.Errorf("layers: Config.Rounds is %d: need 0 for one, or at most half of the %d calls", c.Rounds, c.Calls)
+	case c.Most < 0:
+		return fmt.Errorf("layers: Config.Most is %d: need 0 for 8 bases, or more", c.Most)
+	case !(c.Margin >= 0) || math.IsInf(c.Margin, 0):
+		return fmt.Errorf("layers: Config.Margin is %v: need a difference of scores, 0 or more", c.Margin)
 	}
-	return errors.Join(c.Pool.validate(), c.Promote.validate())
+	return nil
 }
 
 // Layers is a search in two stages. Its steps are those of stage one until that has had its share of the calls, then
 // those of stage two. Make one with [New]. One goroutine at a time calls it.
 //
 // What one stage leaves is the other's: if stage one is done early, stage two has the rest; if all bases are invalid,
-// stage one goes on, until there is one that is not. What stage two leaves of a round is the next round's, and of the
-// last round it is not spent.
+// stage one goes on until there is one that is not. What stage two leaves is not spent.
+//
+// The pool is taken of the bases that are valid: first the best, then one after the other the base that raises the most
+// what the pool would score with the best of it at each of Result.Cases, until none does. What is raised is a submodular
+// function, so this greedy choice reaches at least 1 − 1/e of the most that as many bases can raise it (G. Nemhauser,
+// L. Wolsey, M. Fisher, "An analysis of approximations for maximizing submodular set functions", 1978). Where bases have no
+// cases the best by score are taken. Of bases that are alike by 0.95, as [population.Alike] measures it, one is.
 //
 // Searches of noisy tasks may be stages, and score programs again. The best of the run is not claimed on fresh samples
 // then, as the answer may be a program that neither stage's evaluator scores: score it with one of your own.
 //
-// A result has both stages in one arm. The children of stage one have the label "search" 0, those of stage two in
-// round r the label r, and [evolve.Allocator.Result] has them as arms.
+// A result has both stages in one arm. The children of stage one have the label "search" 0, those of stage two the label
+// 1, and [evolve.Allocator.Result] has them as arms.
 type Layers struct {
 	*evolve.Allocator
 	cfg      Config
 	order    *order
 	first    *first
-	seconds  []*second
+	second   *second
 	best     eval.Candidate // the answer so far, once started
 	promoted bool
 	started  bool
@@ -97,12 +104,8 @@ func New(cfg Config) (*Layers, error) {
 	}
 	l := &Layers{cfg: cfg, order: &order{}}
 	l.first = &first{arm: cfg.Bases, left: l.left, found: newFound()}
-	arms := []evolve.Arm{l.first}
-	for range cfg.Rounds {
-		s := &second{left: l.left}
-		l.seconds, arms = append(l.seconds, s), append(arms, s)
-	}
-	inner, err := evolve.NewAllocator(evolve.Config{Arms: arms, Policy: l.order,
+	l.second = &second{left: l.left}
+	inner, err := evolve.NewAllocator(evolve.Config{Arms: []evolve.Arm{l.first, l.second}, Policy: l.order,
 		Budget: evolve.Budget{Calls: cfg.Calls, Stalls: -1}}) // a run's own limit of stalls holds
 	if err != nil {
 		return nil, fmt.Errorf("layers: %w", err)
@@ -122,7 +125,7 @@ func (l *Layers) Start(ctx context.Context, turn *evolve.Turn) error {
 	l.started = true
 	l.first.found.add(l.first.Best())
 	l.settle()
-	l.turns()
+	l.advance()
 	return l.err
 }
 
@@ -136,13 +139,13 @@ func (l *Layers) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation
 	gen, err := l.Allocator.Step(ctx, turn)
 	l.settle()
 	if err == nil {
-		l.turns()
+		l.advance()
 	}
 	gen.Before, gen.Best = before, l.Best()
 	return gen, err
 }
 
-// Best returns the answer so far: the best combination if [Promotion] accepts it, else the best base.
+// Best returns the answer so far: the best combination if it scores enough more than the best base, else that.
 func (l *Layers) Best() eval.Candidate {
 	if !l.started {
 		return l.first.Best()
@@ -153,15 +156,8 @@ func (l *Layers) Best() eval.Candidate {
 // Promoted reports whether Best is a combination.
 func (l *Layers) Promoted() bool { return l.promoted }
 
-// Pool returns the bases that the round's combinations are made of; nil before they are frozen. It must not be changed.
-func (l *Layers) Pool() []eval.Candidate {
-	for _, s := range slices.Backward(l.seconds) {
-		if s.arm != nil {
-			return s.pool
-		}
-	}
-	return nil
-}
+// Pool returns the bases that combinations are made of; nil before they are frozen. It must not be changed.
+func (l *Layers) Pool() []eval.Candidate { return l.second.pool }
 
 // Calls returns how many calls the next step would like: what its search does, within what its stage has left.
 func (l *Layers) Calls() int { return l.stage().Calls() }
@@ -171,20 +167,17 @@ func (l *Layers) Done() bool {
 	return l.err == nil && (l.Allocator.Done() || l.stage().Done())
 }
 
-// String names the rules.
+// String names the rules. It stands in the fingerprints of journals, so its words stay.
 func (l *Layers) String() string {
-	back := "nothing"
-	if l.cfg.Back != nil {
-		back = nameOf(l.cfg.Back)
-	}
-	return fmt.Sprintf("Layers(bases by %s, %v of %d calls; pool of %v; promote %v; hand back %s; rounds %d)",
-		nameOf(l.cfg.Bases), l.cfg.Share, l.cfg.Calls, l.cfg.Pool, l.cfg.Promote, back, l.cfg.Rounds)
+	return fmt.Sprintf("Layers(bases by %s, %v of %d calls; pool of %d by cover of cases, at most 1 similar at %v; "+
+		"promote if better by %v; hand back nothing; rounds 1)",
+		nameOf(l.cfg.Bases), l.cfg.Share, l.cfg.Calls, l.cfg.Most, tooAlike, l.cfg.Margin)
 }
 
 // stage returns the stage whose turn it is.
 func (l *Layers) stage() evolve.Sizer {
 	if l.order.combining {
-		return l.seconds[l.order.round]
+		return l.second
 	}
 	return l.first
 }
@@ -194,11 +187,10 @@ func (l *Layers) used() int { return l.Result().Calls }
 
 // quota returns how many calls have been answered in all when the turn of a stage ends.
 func (l *Layers) quota() int {
-	part := float64(l.order.round) + l.cfg.Share
 	if l.order.combining {
-		part = float64(l.order.round + 1)
+		return l.cfg.Calls
 	}
-	return max(1, int(math.Round(float64(l.cfg.Calls)*part/float64(l.cfg.Rounds))))
+	return max(1, int(math.Round(float64(l.cfg.Calls)*l.cfg.Share)))
 }
 
 // left returns how many calls the stage whose turn it is may still make. Where its quota is spent and its turn has not
@@ -210,37 +202,15 @@ func (l *Layers) left() int {
 	return max(1, l.cfg.Calls-l.used())
 }
 
-// turns gives the other stage its turn, as often as one has ended.
-func (l *Layers) turns() {
-	for l.err == nil && l.advance() {
+// advance gives stage two its turn if that of stage one has ended and a base can be combined.
+func (l *Layers) advance() {
+	over := l.used() >= l.quota() || l.first.Done()
+	if l.err != nil || l.order.combining || !over || l.used() >= l.cfg.Calls {
+		return
 	}
-}
-
-// advance gives the other stage its turn if this one's has ended, and reports whether it did.
-func (l *Layers) advance() bool {
-	if l.used() < l.quota() && !l.stage().Done() || l.used() >= l.cfg.Calls {
-		return false
-	}
-	round := l.order.round
-	switch {
-	case !l.order.combining:
-		l.order.combining = l.freeze(round)
-		return l.order.combining
-	case round+1 < l.cfg.Rounds:
-		if l.cfg.Back != nil {
-			l.cfg.Back.Back(Win{Pool: l.Pool(), Combination: l.seconds[round].Best(), Promoted: l.promoted})
-		}
-		l.order.round, l.order.combining = round+1, false
-		return true
-	}
-	return false
-}
-
-// freeze makes the pool and stage two of a round. It reports false if nothing can be combined.
-func (l *Layers) freeze(round int) bool {
-	pool := l.cfg.Pool.Pick(l.first.found.all())
+	pool := pick(l.first.found.all(), l.cfg.Most, l.cfg.Language)
 	if len(pool) == 0 {
-		return false
+		return
 	}
 	arm, err := l.cfg.Combine(slices.Clone(pool))
 	if err == nil && arm == nil {
@@ -248,23 +218,17 @@ func (l *Layers) freeze(round int) bool {
 	}
 	if err != nil {
 		l.err = fmt.Errorf("layers: combining %d bases: %w", len(pool), err)
-		return false
+		return
 	}
-	s := l.seconds[round]
-	s.arm, s.pool = arm, pool
-	return true
+	l.second.arm, l.second.pool, l.order.combining = arm, pool, true
 }
 
 // settle finds the answer.
 func (l *Layers) settle() {
-	base := l.first.Best()
-	l.best, l.promoted = base, false
-	var most eval.Candidate
-	for _, s := range l.seconds {
-		if win := s.Best(); s.arm != nil && l.cfg.Promote.Accepts(base, win) && (!l.promoted || win.Better(most)) {
-			most, l.promoted = win, true
-			l.best = l.whole(s.pool, win)
-		}
+	l.best = l.first.Best()
+	win := l.second.Best()
+	if l.promoted = win.Better(l.best) && (!l.best.Result.Valid || win.Result.Score > l.best.Result.Score+l.cfg.Margin); l.promoted {
+		l.best = l.whole(l.second.pool, win)
 	}
 }
 

@@ -26,8 +26,6 @@ func TestBudgetIsSplit(t *testing.T) {
 		{func(c *layers.Config) {}, []int{20, 20}, "a half each by default, though steps are of 3 and 4"},
 		{func(c *layers.Config) { c.Share = 0.75 }, []int{30, 10}, "three quarters"},
 		{func(c *layers.Config) { c.Share = 0.01 }, []int{1, 39}, "at least one call for a base"},
-		{func(c *layers.Config) { c.Rounds = 2 }, []int{20, 10, 10}, "stage one goes on in round 2, stage two begins anew"},
-		{func(c *layers.Config) { c.Rounds, c.Share = 2, 0.25 }, []int{10, 15, 15}, "of each round a quarter"},
 	} {
 		cfg := config(t, llm.Func(writer), 1)
 		c.change(&cfg)
@@ -68,19 +66,18 @@ func TestAnswerIsTheCombination(t *testing.T) {
 // Every combination is worse than the best base, or invalid.
 func TestLosingCombinationIsNotTheAnswer(t *testing.T) {
 	for _, c := range []struct {
-		result  eval.Result
-		promote layers.Promotion
-		want    bool
-		why     string
+		result eval.Result
+		margin float64
+		want   bool
+		why    string
 	}{
-		{eval.Result{Valid: true, Score: 0.01}, layers.Promotion{}, false, "worse"},
-		{eval.Result{Valid: true, Score: 2}, layers.Promotion{Margin: 5}, false, "not better by enough"},
-		{eval.Result{Valid: true, Score: 2}, layers.Promotion{}, true, "better"},
-		{eval.Result{Valid: true, Score: 0.01}, layers.Promotion{Always: true}, true, "accepted always"},
-		{eval.Invalid("no"), layers.Promotion{Always: true}, false, "invalid is never accepted"},
+		{eval.Result{Valid: true, Score: 0.01}, 0, false, "worse"},
+		{eval.Result{Valid: true, Score: 2}, 5, false, "not better by enough"},
+		{eval.Result{Valid: true, Score: 2}, 0, true, "better"},
+		{eval.Invalid("no"), 0, false, "invalid is never accepted"},
 	} {
 		cfg := config(t, llm.Func(writer), 1)
-		cfg.Promote = c.promote
+		cfg.Margin = c.margin
 		cfg.Combine = func([]eval.Candidate) (evolve.Arm, error) {
 			tk := made(t, "choices", "0 0 0 0", eval.Func(func(context.Context, string) (eval.Result, error) { return c.result, nil }))
 			return evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: llm.Func(writer), N: 4})
@@ -189,35 +186,6 @@ func TestStageTwoThatCannotBeMade(t *testing.T) {
 	}
 }
 
-func TestHandBack(t *testing.T) {
-	back := &layers.WorstCases{Most: 1}
-	var notes []string
-	heard := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		if text := req.Messages[len(req.Messages)-1].Content; strings.Contains(text, "is the worst at case") {
-			notes = append(notes, text)
-		}
-		return writer(ctx, req)
-	})
-	cfg := config(t, heard, 1)
-	bases, err := population.New(population.Config{Task: pairs(t, "0.1 0"), LLM: heard, N: 1, Memory: []population.Memory{back}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wins []layers.Win
-	cfg.Bases, cfg.Rounds = bases, 2
-	cfg.Back = layers.HandBackFunc(func(w layers.Win) { wins = append(wins, w); back.Back(w) })
-	l := newLayers(t, cfg)
-	run(t, l, 1000)
-	if len(wins) != 1 || len(wins[0].Pool) == 0 || len(wins[0].Combination.Result.Cases) != cases {
-		t.Fatalf("wins %+v, want that of the first of two rounds", wins)
-	}
-	worst := slices.Min(wins[0].Combination.Result.Cases)
-	want := fmt.Sprintf("is the worst at case %d (%.6f):", slices.Index(wins[0].Combination.Result.Cases, worst), worst)
-	if len(notes) != 10 || !strings.Contains(notes[0], want) {
-		t.Errorf("%d prompts have a note, want the 10 of stage one in round 2, and %q in them:\n%s", len(notes), want, notes)
-	}
-}
-
 func TestWrongConfigs(t *testing.T) {
 	for _, c := range []struct {
 		change func(*layers.Config)
@@ -227,13 +195,8 @@ func TestWrongConfigs(t *testing.T) {
 		{func(c *layers.Config) { c.Combine = nil }, "Config.Combine"},
 		{func(c *layers.Config) { c.Calls = 1 }, "Config.Calls is 1"},
 		{func(c *layers.Config) { c.Share = 1 }, "Config.Share is 1"},
-		{func(c *layers.Config) { c.Rounds = 21 }, "Config.Rounds is 21"},
-		{func(c *layers.Config) { c.Rounds = -1 }, "Config.Rounds is -1"},
-		{func(c *layers.Config) { c.Pool.K = -1 }, "Pool.K is -1"},
-		{func(c *layers.Config) { c.Pool.By = 7 }, "Pool.By is 7"},
-		{func(c *layers.Config) { c.Pool.Similar = -2 }, "Pool.Similar is -2"},
-		{func(c *layers.Config) { c.Pool.Alike = 1.5 }, "Pool.Alike is 1.5"},
-		{func(c *layers.Config) { c.Promote.Margin = -1 }, "Promotion.Margin is -1"},
+		{func(c *layers.Config) { c.Most = -1 }, "Config.Most is -1"},
+		{func(c *layers.Config) { c.Margin = -1 }, "Config.Margin is -1"},
 	} {
 		cfg := config(t, llm.Func(writer), 1)
 		c.change(&cfg)

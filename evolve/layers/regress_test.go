@@ -1,4 +1,4 @@
-package layers_test
+package layers
 
 import (
 	"math"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/layers"
 )
 
 func TestRegressFails(t *testing.T) {
@@ -26,7 +25,7 @@ func TestRegressFails(t *testing.T) {
 		{append(pool, candidate("b", 1, math.NaN())), [][]float64{{1}, {2}}, "base 1 with cases [1 NaN]"},
 		{append(pool, candidate("b")), [][]float64{{1}, {2}}, "base 1 with cases []"},
 	} {
-		if w, err := layers.Regress(c.pool, c.features); err == nil || !strings.Contains(err.Error(), c.want) {
+		if w, err := Regress(c.pool, c.features); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("of %d bases and %v it returns %v and %v, expected %q", len(c.pool), c.features, w, err, c.want)
 		}
 	}
@@ -36,7 +35,7 @@ func TestRegressFails(t *testing.T) {
 func TestRegressMeetsScores(t *testing.T) {
 	features := [][]float64{{1, 0, 0}, {1, 1, 0}, {1, 0, 1}, {1, 1, 0}}
 	pool := []eval.Candidate{candidate("all", 5, 5, 5, 5), candidate("second", 1, 8, 2, 6), candidate("third", 2, 2, 9, 2)}
-	weights, err := layers.Regress(pool, features)
+	weights, err := Regress(pool, features)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +60,7 @@ func TestRegressMeetsScores(t *testing.T) {
 
 // A column that never varies leaves an answer, and a small one.
 func TestRegressOfEqualColumns(t *testing.T) {
-	w, err := layers.Regress([]eval.Candidate{candidate("a", 2, 2)}, [][]float64{{1, 1, 0}, {1, 1, 0}})
+	w, err := Regress([]eval.Candidate{candidate("a", 2, 2)}, [][]float64{{1, 1, 0}, {1, 1, 0}})
 	if err != nil || math.Abs(w[0][0]-1) > 0.01 || math.Abs(w[0][1]-1) > 0.01 || w[0][2] != 0 {
 		t.Errorf("it returns %v and %v", w, err)
 	}

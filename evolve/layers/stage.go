@@ -8,19 +8,16 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// An order is the policy by which stages follow each other: the arm 0 is stage one, and 1 + r is stage two of round r.
-// What happened decides whose turn it is, so that a resumed run has the same turns.
-type order struct {
-	round     int
-	combining bool
-}
+// An order is the policy by which stages follow each other: the arm 0 is stage one, and 1 is stage two. What happened
+// decides whose turn it is, so that a resumed run has the same turns.
+type order struct{ combining bool }
 
 var _ bandit.Policy = (*order)(nil)
 
 // Probs gives all to the stage whose turn it is.
 func (o *order) Probs(p []float64, _ bandit.Round) {
 	if o.combining {
-		p[1+o.round] = 1
+		p[1] = 1
 	} else {
 		p[0] = 1
 	}
@@ -68,7 +65,7 @@ func (f *first) Done() bool { return f.arm.Done() }
 // Calls returns how many the search's next step would like.
 func (f *first) Calls() int { return wanted(f.arm, f.left()) }
 
-// second is stage two of a round. Before its pool is frozen it has no search.
+// second is stage two. Before its pool is frozen it has no search.
 type second struct {
 	arm  evolve.Arm
 	pool []eval.Candidate

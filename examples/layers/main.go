@@ -16,12 +16,12 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/layers"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/standin"
-	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/layering"
 )
 
 func main() {
@@ -45,33 +45,43 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	case *runs < 0 || *runs == 1:
 		return fmt.Errorf("layers: --runs is %d: need 2 or more for a comparison", *runs)
 	case *runs > 0:
-		return study(ctx, b, uint32(*first), *runs, stdout)
+		return layering.Study(ctx, b, uint32(*first), *runs, stdout)
 	}
-	return b.one(ctx, uint32(*seed), *path, stdout)
+	return one(ctx, b, uint32(*seed), *path, stdout)
 }
 
-func newBench(calls int) (b bench, err error) {
-	b.calls = calls
-	if b.runner, err = js.New(js.Config{}); err != nil {
-		return b, err
+// newBench returns the task and the model, and the search in layers: rules by fronts of shops, and then a router over five
+// of them.
+func newBench(calls int) (layering.Bench, error) {
+	b, err := layering.NewBench(calls)
+	b.Layered = func(seed uint32, share float64) (*layers.Layers, error) {
+		rules, err := b.Fronts(seed)
+		if err != nil {
+			return nil, err
+		}
+		return layers.New(layers.Config{
+			Bases: rules, Calls: calls, Share: share, Most: 5, Language: "javascript",
+			Combine: func(pool []eval.Candidate) (evolve.Arm, error) {
+				routers, err := layering.NewRouter(b.Runner, pool)
+				if err != nil {
+					return nil, err
+				}
+				return population.New(population.Config{Task: routers, LLM: b.Model, N: layering.Children, Seed: seed, Archive: population.Drift(),
+					Operators: []population.Operator{population.Rewrite{Instruction: "Only tune the numbers."}}})
+			},
+			Whole: layering.Whole,
+		})
 	}
-	if b.model, err = offline.New(standin.Abilities{Structure: 0.7, Heed: 1}.Config()); err != nil {
-		return b, err
-	}
-	if b.flat, err = newRulesTask(b.runner, plain); err != nil {
-		return b, err
-	}
-	b.hinted, err = newRulesTask(b.runner, told)
 	return b, err
 }
 
 // one makes one layered run, and says what came of it.
-func (b bench) one(ctx context.Context, seed uint32, path string, out io.Writer) (err error) {
-	l, err := b.layered(seed, half)
+func one(ctx context.Context, b layering.Bench, seed uint32, path string, out io.Writer) (err error) {
+	l, err := b.Layered(seed, layering.Half)
 	if err != nil {
 		return err
 	}
-	cfg := evolve.Config{Arms: []evolve.Arm{l}, Policy: bandit.Random{}, Budget: evolve.Budget{Calls: b.calls}}
+	cfg := evolve.Config{Arms: []evolve.Arm{l}, Policy: bandit.Random{}, Budget: evolve.Budget{Calls: b.Calls}}
 	if path != "" {
 		j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": l.String(), "seed": fmt.Sprint(seed)}})
 		if err != nil {
@@ -84,7 +94,7 @@ func (b bench) one(ctx context.Context, seed uint32, path string, out io.Writer)
 	if err != nil {
 		return err
 	}
-	held, err := b.flat.HeldOut(ctx, res.Best.Program)
+	held, err := b.Rules.HeldOut(ctx, res.Best.Program)
 	if err != nil {
 		return err
 	}

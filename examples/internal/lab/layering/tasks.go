@@ -1,4 +1,4 @@
-package main
+package layering
 
 import (
 	"context"
@@ -34,16 +34,16 @@ const told = signature + `
 }
 `
 
-// A rulesTask is the task of finding a rule.
-type rulesTask struct {
+// A RulesTask is the task of finding a rule.
+type RulesTask struct {
 	task.Task
 	test eval.Evaluator
 }
 
-func (t rulesTask) Unwrap() task.Task { return t.Task }
+func (t RulesTask) Unwrap() task.Task { return t.Task }
 
 // HeldOut scores a rule on shops that no search sees.
-func (t rulesTask) HeldOut(ctx context.Context, program string) (eval.Result, error) {
+func (t RulesTask) HeldOut(ctx context.Context, program string) (eval.Result, error) {
 	return t.test.Evaluate(ctx, program)
 }
 
@@ -53,11 +53,11 @@ const (
 	trainSeed, testSeed = 0, 1000
 )
 
-func newRulesTask(r eval.Runner, initial string) (rulesTask, error) {
+func newRules(r eval.Runner, initial string) (RulesTask, error) {
 	test := ruleEvaluator(r, newShops(testSeed, tested))
 	t, err := task.New(task.Spec{Name: "shop", Language: "javascript", System: system, Initial: initial,
 		Evaluator: ruleEvaluator(r, newShops(trainSeed, trained))})
-	return rulesTask{t, test}, err
+	return RulesTask{t, test}, err
 }
 
 // ruleEvaluator runs rules on shops. They return priorities, and what these cost is computed here.
@@ -111,10 +111,10 @@ func (d driven) Run(ctx context.Context, program, entry string) (json.RawMessage
 // features is what a router weighs: a constant, and what is known of a shop.
 func (s shop) features() [4]float64 { return [4]float64{1, s.Machines, s.Stages, s.Late} }
 
-// newRouterTask is stage two's task: a function weights returns four numbers for each base, and a shop is run by the base
+// NewRouter is stage two's task: a function weights returns four numbers for each base, and a shop is run by the base
 // whose weighted features are the highest. The program is never where a base is: it returns numbers, and what the bases
 // score is what stage one found. The first router is what a regression of these scores says.
-func newRouterTask(r eval.Runner, pool []eval.Candidate) (task.Task, error) {
+func NewRouter(r eval.Runner, pool []eval.Candidate) (task.Task, error) {
 	on := newShops(trainSeed, trained)
 	initial, err := firstRouter(on, pool)
 	if err != nil {
@@ -192,8 +192,8 @@ func routerSystem(on []shop, pool []eval.Candidate) string {
 	return b.String()
 }
 
-// whole is the rule that a router makes of its pool, complete in itself.
-func whole(pool []eval.Candidate, router string) string {
+// Whole is the rule that a router makes of its pool, complete in itself.
+func Whole(pool []eval.Candidate, router string) string {
 	var b strings.Builder
 	b.WriteString("const bases = [\n")
 	for _, c := range pool {

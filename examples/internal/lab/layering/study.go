@@ -1,4 +1,5 @@
-package main
+// Package layering plays a search in layers against flat searches, on rules for scheduling jobs in shops of four kinds.
+package layering
 
 import (
 	"context"
@@ -33,19 +34,19 @@ type flatSearch struct {
 	flops bool // its budget is FLOPs, and not calls
 }
 
-func (b bench) flats() []flatSearch {
+func (b Bench) flats() []flatSearch {
 	return []flatSearch{
 		{"layers, one call routes", b.almostAllBases, false},
 		{"flat: greedy", b.greedy, false},
-		{"flat: fronts by case", b.fronts, false},
-		{"flat: told the kinds", b.told, false},
+		{"flat: fronts by case", b.Fronts, false},
+		{"flat: told the kinds", b.branched, false},
 		{"flat: greedy, more FLOPs", b.greedy, true},
-		{"flat: told, more FLOPs", b.told, true},
+		{"flat: told, more FLOPs", b.branched, true},
 	}
 }
 
-// study plays layers against flat searches on the same seeds.
-func study(ctx context.Context, b bench, from uint32, runs int, out io.Writer) error {
+// Study plays layers against flat searches on the same seeds, from one on, and prints what they score.
+func Study(ctx context.Context, b Bench, from uint32, runs int, out io.Writer) error {
 	all := make([][]*row, runs)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -72,15 +73,15 @@ func study(ctx context.Context, b bench, from uint32, runs int, out io.Writer) e
 const ample = 1.25
 
 // pair makes one run of everything with one seed.
-func (b bench) pair(ctx context.Context, seed uint32) ([]*row, error) {
+func (b Bench) pair(ctx context.Context, seed uint32) ([]*row, error) {
 	rows := []*row{{name: "layers"}, {name: "best base alone"}, {name: "random router"}, {name: "best router there is"}, {name: "first router"}}
 	if err := b.layers(ctx, seed, rows); err != nil {
 		return nil, err
 	}
 	for _, f := range b.flats() {
-		budget := evolve.Budget{Calls: b.calls}
+		budget := evolve.Budget{Calls: b.Calls}
 		if f.flops {
-			budget = evolve.Budget{Calls: 20 * b.calls, FLOPs: ample * rows[0].cost, Models: []llm.Model{offline.Nominal()}}
+			budget = evolve.Budget{Calls: 20 * b.Calls, FLOPs: ample * rows[0].cost, Models: []llm.Model{offline.Nominal()}}
 		}
 		arm, err := f.make(seed)
 		if err != nil {
@@ -96,23 +97,23 @@ func (b bench) pair(ctx context.Context, seed uint32) ([]*row, error) {
 }
 
 // play makes one run of a flat search.
-func (b bench) play(ctx context.Context, arm evolve.Arm, budget evolve.Budget, into *row) error {
+func (b Bench) play(ctx context.Context, arm evolve.Arm, budget evolve.Budget, into *row) error {
 	res, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{arm}, Policy: bandit.Random{}, Budget: budget})
 	if err != nil {
 		return err
 	}
-	held, err := b.flat.HeldOut(ctx, res.Best.Program)
+	held, err := b.Rules.HeldOut(ctx, res.Best.Program)
 	into.add(res.Calls, cost(res), res.Best.Result, held)
 	return err
 }
 
 // layers makes one run of the layers and of what stands beside them.
-func (b bench) layers(ctx context.Context, seed uint32, rows []*row) error {
-	l, err := b.layered(seed, half)
+func (b Bench) layers(ctx context.Context, seed uint32, rows []*row) error {
+	l, err := b.Layered(seed, Half)
 	if err != nil {
 		return err
 	}
-	if err := b.play(ctx, l, evolve.Budget{Calls: b.calls}, rows[0]); err != nil {
+	if err := b.play(ctx, l, evolve.Budget{Calls: b.Calls}, rows[0]); err != nil {
 		return err
 	}
 	if err := b.alone(ctx, l.Result().Arms[0].Best.Program, rows[1]); err != nil {
@@ -120,7 +121,7 @@ func (b bench) layers(ctx context.Context, seed uint32, rows []*row) error {
 	}
 	var train, test []eval.Result
 	for _, c := range l.Pool() {
-		r, err := b.flat.HeldOut(ctx, c.Program)
+		r, err := b.Rules.HeldOut(ctx, c.Program)
 		if err != nil {
 			return err
 		}
@@ -132,7 +133,7 @@ func (b bench) layers(ctx context.Context, seed uint32, rows []*row) error {
 }
 
 // first scores the router that stage two begins with.
-func (b bench) first(ctx context.Context, pool []eval.Candidate, into *row) error {
+func (b Bench) first(ctx context.Context, pool []eval.Candidate, into *row) error {
 	if len(pool) == 0 {
 		return errors.New("layers: no rule is valid: need more calls")
 	}
@@ -140,16 +141,16 @@ func (b bench) first(ctx context.Context, pool []eval.Candidate, into *row) erro
 	if err != nil {
 		return err
 	}
-	return b.alone(ctx, whole(pool, router), into)
+	return b.alone(ctx, Whole(pool, router), into)
 }
 
 // alone scores one program.
-func (b bench) alone(ctx context.Context, program string, into *row) error {
-	train, err := b.flat.Evaluate(ctx, program)
+func (b Bench) alone(ctx context.Context, program string, into *row) error {
+	train, err := b.Rules.Evaluate(ctx, program)
 	if err != nil {
 		return err
 	}
-	held, err := b.flat.HeldOut(ctx, program)
+	held, err := b.Rules.HeldOut(ctx, program)
 	into.add(0, 0, train, held)
 	return err
 }

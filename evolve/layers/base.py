@@ -1,4 +1,0 @@
-
-
-def evoalloc_base():
-    return ENTRY(*__import__("json").loads(ARGS))
