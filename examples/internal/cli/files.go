@@ -131,16 +131,28 @@ func (o *Options) sayGoingOn(j *journal.Journal) {
 	}
 }
 
-// Unused ends a run that drew no search, so that the model was asked for nothing: the initial program is invalid,
-// or its evaluation failed or was stopped. Of a run that this process began nothing is left, and an earlier run
-// has its names back. Unused returns what the program's main should; an invalid initial program is a
-// [UsageError].
+// Unused ends a run that drew no search: the initial program is invalid, or its evaluation failed, was stopped, or
+// asked for all model calls of the budget. Of a run that this process began and that was answered no call nothing is
+// left, and an earlier run has its names back. A journal with answers stays. Unused returns what the program's main
+// should; an invalid initial program and a budget that is too small are a [UsageError].
 func (f *Files) Unused(r *evolve.Result, err error) error {
+	answers := 0
+	if r != nil {
+		answers = r.Calls
+	}
+	asked := "nothing was asked of the model"
+	if answers > 0 {
+		asked = fmt.Sprintf("its evaluation asked the model itself, which answered %d calls", answers)
+	}
+	goesOn := r != nil && unfinished(r) && !errors.Is(err, evolve.ErrInvalidStart)
 	switch {
 	case errors.Is(err, evolve.ErrInvalidStart):
-		err = Usagef("the initial program of task %s is invalid: %s; nothing was asked of the model", f.task.Name(), reason(r))
+		err = Usagef("the initial program of task %s is invalid: %s; %s", f.task.Name(), reason(r), asked)
 	case errors.Is(err, journal.ErrDiverged):
 		Printf("this is not the run of the journal; %s\n", f.o.otherFlags())
+	case err == nil && r.Stop == evolve.StopBudget:
+		err = Usagef("the budget (%s) ended before the initial program of task %s had a score: %s; a search needs a larger one",
+			r.Limit, f.task.Name(), asked)
 	case err == nil:
 		err = ErrCanceled
 	}
@@ -148,6 +160,12 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 		return err
 	}
 	err = errors.Join(err, f.Close())
+	if answers > 0 && f.Journal != nil {
+		if goesOn {
+			Printf("%d calls were answered, and the journal keeps them; this goes on where it stopped:\n\n  %s\n", answers, f.o.again("resume"))
+		}
+		return err
+	}
 	if f.Journal != nil {
 		err = errors.Join(err, os.Remove(f.Journal.Path()))
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -75,6 +77,61 @@ func TestUnused(t *testing.T) {
 		}
 		if after := held(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
 			t.Errorf("%s: it left %v, found %v", tt.reason, after, before)
+		}
+		cancel()
+	}
+}
+
+// Answers that the evaluation of the initial program got are kept, whatever ended it, and the reason is told.
+func TestUnusedKeepsAnswers(t *testing.T) {
+	broken := errors.New("no interpreter")
+	judge := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{Text: "well"}, nil })
+	for _, tt := range []struct {
+		name   string
+		asks   uint32
+		ended  func(stop func()) (eval.Result, error) // how the evaluation ends, after an answer
+		check  func(err error) bool
+		finish bool // whether it goes on with the journal
+	}{
+		{"a budget that is too small is wrong usage", 2,
+			func(func()) (eval.Result, error) { return eval.Result{Valid: true}, nil },
+			func(err error) bool {
+				var usage *UsageError
+				return errors.As(err, &usage) && strings.Contains(err.Error(), "the budget (Calls) ended before the initial program of task own had a score")
+			}, false},
+		{"an invalid initial program", 1,
+			func(func()) (eval.Result, error) { return eval.Invalid("the ruler is lost"), nil },
+			func(err error) bool { return err != nil && strings.Contains(err.Error(), "answered 1 calls") }, false},
+		{"Ctrl-C", 1, func(stop func()) (eval.Result, error) { stop(); return eval.Result{}, context.Canceled },
+			func(err error) bool { return errors.Is(err, ErrCanceled) }, true},
+		{"a failure", 1, func(func()) (eval.Result, error) { return eval.Result{}, broken },
+			func(err error) bool { return errors.Is(err, broken) }, true},
+	} {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(t.Context())
+		own := scoredBy(t, func(ctx context.Context, program string) (eval.Result, error) {
+			for i := range tt.asks {
+				if _, err := llm.Ask(ctx, judge, llm.Request{Seed: i}); err != nil {
+					return eval.Result{}, err
+				}
+			}
+			return tt.ended(cancel)
+		})
+		f, r, runErr := ran(t, ctx, &Options{}, dir, own)
+		if len(r.Rounds) != 0 || r.Calls != 1 {
+			t.Errorf("%s: %d rounds, %d calls", tt.name, len(r.Rounds), r.Calls)
+		}
+		var err error
+		said := captured.Output(t, func() { err = f.Unused(r, runErr) })
+		if !tt.check(err) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		kept, readErr := os.ReadFile(filepath.Join(dir, "r.journal"))
+		if readErr != nil || !strings.Contains(string(kept), "well") {
+			t.Errorf("%s: the answer is lost: %v", tt.name, readErr)
+		}
+		if strings.Contains(said, "--resume") != tt.finish {
+			t.Errorf("%s: it said %q", tt.name, said)
 		}
 		cancel()
 	}
