@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -29,8 +30,16 @@ type guard struct {
 	cause   error // why the machine was stopped; nil if it was not
 }
 
-// errTimeLimit is the cause if the time limit stopped a program.
-var errTimeLimit = errors.New("time limit")
+// What stopped a program.
+var (
+	errTimeLimit = errors.New("time limit")
+	errCPULimit  = errors.New("limit of processor time")
+)
+
+// limits say how long a program may run; 0 is none.
+type limits struct {
+	wall, cpu time.Duration
+}
 
 // A fault is an error of the engine: a Go panic that no guard caused.
 type fault struct {
@@ -40,12 +49,17 @@ type fault struct {
 
 func (f *fault) Error() string { return fmt.Sprintf("js: the engine failed: %v", f.value) }
 
-// run calls f and stops it when ctx is done or limit has passed. The error is ctx's, errTimeLimit or
+// run calls f and stops it when ctx is done or a limit has passed. The error is ctx's, errTimeLimit, errCPULimit or
 // a *fault; it is nil only if f returned, and after any other the machine is unusable.
-func (g *guard) run(ctx context.Context, limit time.Duration, f func()) error {
+func (g *guard) run(ctx context.Context, most limits, f func()) error {
 	g.running = true
-	timer := time.AfterFunc(limit, func() { g.stop(errTimeLimit) })
+	timer := time.AfterFunc(most.wall, func() { g.stop(errTimeLimit) })
 	defer timer.Stop()
+	if most.cpu > 0 {
+		runtime.LockOSThread() // its clock is f's
+		defer runtime.UnlockOSThread()
+		defer g.watch(most.cpu)()
+	}
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, func() { g.stop(ctx.Err()) })()
 	}
@@ -61,6 +75,30 @@ func (g *guard) run(ctx context.Context, limit time.Duration, f func()) error {
 		return broken
 	}
 	return nil
+}
+
+// watch stops the machine when the calling thread has taken limit more of processor time, until the func that it returns
+// is called. A thread takes no more of it than passes, so what is left is slept before it is asked again.
+func (g *guard) watch(limit time.Duration) (end func()) {
+	clock := threadClock()
+	begin, ok := clock()
+	if !ok { // the other limit binds alone
+		return func() {}
+	}
+	var timer *time.Timer
+	ready := make(chan struct{})
+	timer = time.AfterFunc(limit, func() {
+		<-ready // timer is set
+		switch now, ok := clock(); {
+		case !ok: // the thread has ended
+		case now-begin >= limit:
+			g.stop(errCPULimit)
+		default:
+			timer.Reset(max(limit-(now-begin), time.Millisecond))
+		}
+	})
+	close(ready)
+	return func() { timer.Stop() }
 }
 
 // call runs f and returns the panic that ended it, if any and if it was not this guard's doing.

@@ -47,7 +47,7 @@ func TestGuard(t *testing.T) {
 				t.Fatal(err)
 			}
 			g := &guard{mem: mem}
-			if err := g.run(c.ctx, c.limit, func() { c.f(mem) }); !c.check(err) {
+			if err := g.run(c.ctx, limits{wall: c.limit}, func() { c.f(mem) }); !c.check(err) {
 				t.Errorf("error %v", err)
 			}
 			g.stop(errTimeLimit) // a timer that fires late must not reach memory that is in use again

@@ -27,6 +27,7 @@ import (
 // numbers.
 type Config struct {
 	Timeout      time.Duration // wall time from compiling a program to reading its result; 0 means 5 s
+	CPU          time.Duration // processor time of the same, where the system tells it (Linux): a busy machine uses it up no sooner; 0 means Timeout
 	MemoryLimit  int           // in bytes, for all that a program allocates; frames of calls may take as much again; 0 means 64 MiB; from 4 to 512 MiB
 	Depth        int           // how deep calls may nest, less for built-ins that call back; 0 means 5000; from 100 to 10000
 	OutputLimit  int           // in bytes, of the result as JSON; 0 means 1 MiB; at most 16 MiB
@@ -48,6 +49,8 @@ func (c Config) validate() error {
 	switch {
 	case c.Timeout < 0:
 		return fmt.Errorf("js: Timeout is %v: must not be negative", c.Timeout)
+	case c.CPU < 0:
+		return fmt.Errorf("js: CPU is %v: must not be negative", c.CPU)
 	case c.MemoryLimit < 4<<20 || c.MemoryLimit > 512<<20:
 		return fmt.Errorf("js: MemoryLimit is %d bytes: must be from 4 to 512 MiB", c.MemoryLimit)
 	case c.Depth < 100 || c.Depth > 10000:
@@ -112,7 +115,7 @@ func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessag
 	var out []byte
 	var wrong *eval.ProgramError
 	g := &guard{mem: m.mem}
-	err = g.run(ctx, r.cfg.Timeout, func() {
+	err = g.run(ctx, limits{r.cfg.Timeout, r.cfg.CPU}, func() {
 		out, wrong = m.execute(program, entry, r.cfg.OutputLimit, r.cfg.Depth)
 	})
 	if err != nil {
@@ -132,11 +135,9 @@ func (r *Runner) stopped(m *machine, g *guard, entry string, err error) error {
 	var broken *fault
 	switch {
 	case errors.Is(err, errTimeLimit):
-		wrong := &eval.ProgramError{Reason: fmt.Sprintf("ran longer than %v", r.cfg.Timeout)}
-		if !g.readable {
-			return wrong
-		}
-		return withConsole(wrong, m.console.String())
+		return late(m, g, fmt.Sprintf("ran longer than %v", r.cfg.Timeout))
+	case errors.Is(err, errCPULimit):
+		return late(m, g, fmt.Sprintf("took more than %v of processor time", r.cfg.CPU))
 	case errors.As(err, &broken):
 		return &eval.ProgramError{
 			Reason:    fmt.Sprintf("broke the JavaScript engine: %v", broken.value),
@@ -144,6 +145,15 @@ func (r *Runner) stopped(m *machine, g *guard, entry string, err error) error {
 		}
 	}
 	return fmt.Errorf("js: running %s: %w", entry, err)
+}
+
+// late returns the error of a program that a limit of time stopped, with what it printed if that can be read.
+func late(m *machine, g *guard, reason string) error {
+	wrong := &eval.ProgramError{Reason: reason}
+	if !g.readable {
+		return wrong
+	}
+	return withConsole(wrong, m.console.String())
 }
 
 // withConsole adds what the program printed to err.

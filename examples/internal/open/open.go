@@ -42,7 +42,7 @@ func Task(ctx context.Context, o *cli.Options) (t task.Task, end func() error, e
 		}
 		return o.WithHints(ctx, t, runner.Close)
 	}
-	runner, err := js.New(js.Config{Timeout: o.EvalTimeout})
+	runner, err := js.New(js.Config{Timeout: o.EvalTimeout, CPU: o.EvalCPU})
 	if err != nil {
 		return nil, nil, err
 	}
