@@ -1,6 +1,10 @@
 package sim
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/evoalloc/evoalloc/internal/bootstrap"
+)
 
 // A Cell is what a [Study] found in one setting. Lists by run are in the order of seeds.
 type Cell struct {
@@ -106,9 +110,9 @@ func (e *Entry) addTimes(rounds int, runs []run, policy int) {
 			regret += oracle[i].after(t) - scores[i]
 		}
 		slices.Sort(scores)
-		e.Low = append(e.Low, quantile(scores, 0.1))
-		e.Median = append(e.Median, quantile(scores, 0.5))
-		e.High = append(e.High, quantile(scores, 0.9))
+		e.Low = append(e.Low, bootstrap.Quantile(scores, 0.1))
+		e.Median = append(e.Median, bootstrap.Quantile(scores, 0.5))
+		e.High = append(e.High, bootstrap.Quantile(scores, 0.9))
 		e.RegretAt = append(e.RegretAt, regret/float64(len(runs)))
 	}
 }

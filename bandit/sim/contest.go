@@ -14,11 +14,13 @@ func once(n int) sample { return slices.Repeat(sample{1}, n) }
 
 // newSamples returns samples of n of n runs, drawn with replacement, the same ones every time.
 func newSamples(n int) []sample {
-	draws, samples := newResampler(), make([]sample, resamples)
-	for i := range samples {
+	samples := make([]sample, resamples)
+	plan().Each([]int{n}, func(i int, draw [][]int) {
 		samples[i] = make(sample, n)
-		draws.draw(n, func(run int) { samples[i][run]++ })
-	}
+		for _, run := range draw[0] {
+			samples[i][run]++
+		}
+	})
 	return samples
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/evoalloc/evoalloc/internal/bootstrap"
 )
 
 // What [Family] promises, for every family.
@@ -186,7 +188,7 @@ func quadrant(f Family, at, end int) float64 {
 		a := f.Arm(Address{Seed: 78, Index: i, Rounds: end})
 		first, gain = append(first, a[at]), append(gain, (a[end]-a[at])/(1-a[at]))
 	}
-	m, g := quantile(slices.Sorted(slices.Values(first)), 0.5), quantile(slices.Sorted(slices.Values(gain)), 0.5)
+	m, g := bootstrap.Quantile(slices.Sorted(slices.Values(first)), 0.5), bootstrap.Quantile(slices.Sorted(slices.Values(gain)), 0.5)
 	n := 0
 	for i := range first {
 		if first[i] > m && gain[i] > g {

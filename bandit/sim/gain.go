@@ -3,6 +3,8 @@ package sim
 import (
 	"math"
 	"slices"
+
+	"github.com/evoalloc/evoalloc/internal/bootstrap"
 )
 
 // A Gain is by how much one policy ends above another, as a share of what there was to gain.
@@ -53,7 +55,7 @@ func GainOver(cells []Cell, name, other string) Gain {
 		samples[j] /= float64(n)
 	}
 	g.Mean.Value = sum / float64(n)
-	g.Mean.Low, g.Mean.High = percentiles(samples)
+	g.Mean.Low, g.Mean.High = bootstrap.Percentiles(samples, confidence)
 	return g
 }
 
@@ -80,6 +82,6 @@ func (c Cell) gain(name, other string, samples []sample) (Interval, []float64) {
 		}
 		each = append(each, v)
 	}
-	i.Low, i.High = percentiles(slices.Clone(each))
+	i.Low, i.High = bootstrap.Percentiles(slices.Clone(each), confidence)
 	return i, each
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/evoalloc/evoalloc/internal/bootstrap"
 )
 
 const (
@@ -50,18 +52,23 @@ func SummarizeAll(strata [][]float64) Summary {
 	s := Summary{Runs: n}
 	s.Mean.Value, s.IQM.Value = trimmed(sorted, ones, 0), trimmed(sorted, ones, n/4)
 	means, iqms := make([]float64, resamples), make([]float64, resamples)
-	draws, counts := newResampler(), make([]int, n)
-	for i := range resamples {
+	sizes, counts := make([]int, len(strata)), make([]int, n)
+	for i, stratum := range strata {
+		sizes[i] = len(stratum)
+	}
+	plan().Each(sizes, func(i int, draw [][]int) {
 		clear(counts)
 		first := 0
-		for _, stratum := range strata {
-			draws.draw(len(stratum), func(j int) { counts[order[first+j]]++ })
-			first += len(stratum)
+		for k, drawn := range draw {
+			for _, j := range drawn {
+				counts[order[first+j]]++
+			}
+			first += sizes[k]
 		}
 		means[i], iqms[i] = trimmed(sorted, counts, 0), trimmed(sorted, counts, n/4)
-	}
-	s.Mean.Low, s.Mean.High = percentiles(means)
-	s.IQM.Low, s.IQM.High = percentiles(iqms)
+	})
+	s.Mean.Low, s.Mean.High = bootstrap.Percentiles(means, confidence)
+	s.IQM.Low, s.IQM.High = bootstrap.Percentiles(iqms, confidence)
 	return s
 }
 
@@ -79,17 +86,9 @@ func sortedOrder(values []float64) (place []int, sorted []float64) {
 	return place, sorted
 }
 
-// resampler draws samples with replacement, the same ones every time.
-type resampler struct{ *rand.Rand }
-
-// newResampler returns a resampler that draws the same samples every time.
-func newResampler() resampler { return resampler{rand.New(rand.NewPCG(1979, 0))} }
-
-// draw calls take with each of n members drawn out of n.
-func (r resampler) draw(n int, take func(i int)) {
-	for range n {
-		take(r.IntN(n))
-	}
+// plan returns what draws the same samples every time.
+func plan() bootstrap.Plan {
+	return bootstrap.Plan{Samples: resamples, Rand: bootstrap.Same(rand.New(rand.NewPCG(1979, 0)))}
 }
 
 // trimmed returns the mean of a sample without its cut smallest and cut largest members. The sample has
@@ -107,14 +106,6 @@ func trimmed(sorted []float64, counts []int, cut int) float64 {
 	return sum / float64(last-cut)
 }
 
-// percentiles sorts values and returns the ends of the interval that leaves out 1 − confidence of them, half
-// at either end.
-func percentiles(values []float64) (low, high float64) {
-	slices.Sort(values)
-	out := (1 - confidence) / 2
-	return quantile(values, out), quantile(values, 1-out)
-}
-
 // symmetric returns the ends of the interval about an estimate that 95 % of its samples lie in. If there are no
 // samples, both ends are the estimate.
 func symmetric(samples []float64, estimate float64) (low, high float64) {
@@ -126,22 +117,8 @@ func symmetric(samples []float64, estimate float64) (low, high float64) {
 		off[i] = math.Abs(v - estimate)
 	}
 	slices.Sort(off)
-	reach := quantile(off, confidence)
+	reach := bootstrap.Quantile(off, confidence)
 	return estimate - reach, estimate + reach
-}
-
-// quantile returns the q-quantile of sorted values, interpolated between neighbours (Hyndman and Fan's
-// type 7).
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	if sorted[i] == sorted[i+1] {
-		return sorted[i] // also where both are infinite
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
 // NotReached stands for the number of pulls to a score that a run did not reach.

@@ -165,26 +165,6 @@ func TestFirstAt(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
-	inf := math.Inf(1)
-	for _, c := range []struct {
-		why    string
-		sorted []float64
-		q      float64
-		want   float64
-	}{
-		{"the median of two is between them", []float64{1, 2}, 0.5, 1.5},
-		{"the ends are the ends", []float64{1, 2, 9}, 1, 9},
-		{"one value", []float64{4}, 0.9, 4},
-		{"a quarter of the way from the second to the third", []float64{0, 10, 20, 30}, 1.25 / 3, 12.5},
-		{"between infinities there is no NaN", []float64{1, inf, inf}, 0.75, inf},
-	} {
-		if got := quantile(c.sorted, c.q); math.Abs(got-c.want) > 1e-12 || math.IsNaN(got) {
-			t.Errorf("%s: %v, want %v", c.why, got, c.want)
-		}
-	}
-}
-
 // Of 101 samples, of which 96 lie within 5 of the estimate, 95 % lie within 5: type 7 puts the quantile at the 96th.
 func TestSymmetric(t *testing.T) {
 	samples := []float64{2, 2, 2, 2, 102} // off by 8, and by 92

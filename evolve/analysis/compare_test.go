@@ -251,17 +251,3 @@ func TestTenRunsCoverLess(t *testing.T) {
 		t.Errorf("%d of %d intervals cover", covered, sets)
 	}
 }
-
-func TestQuantileOfNothing(t *testing.T) {
-	for _, v := range [][]float64{nil, {1, math.NaN()}} {
-		if q := Quantile(v, 0.5); !math.IsNaN(q) {
-			t.Errorf("the median of %v is %v", v, q)
-		}
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a quantile of 2 is taken")
-		}
-	}()
-	Quantile([]float64{1}, 2)
-}

@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
@@ -73,7 +74,7 @@ func ExampleProfile() {
 }
 
 func ExampleStatistic() {
-	var worst analysis.Statistic = func(s analysis.Scores) float64 { return analysis.Quantile(s[0], 0) }
+	var worst analysis.Statistic = func(s analysis.Scores) float64 { return slices.Min(s[0]) }
 	fmt.Println(worst(ours))
 	// Output: 0.61
 }
@@ -86,11 +87,6 @@ func ExampleMean() {
 func ExampleIQM() {
 	fmt.Println(analysis.IQM(analysis.Scores{{1, 2, 3, 100}}))
 	// Output: 2.5
-}
-
-func ExampleQuantile() {
-	fmt.Println(analysis.Quantile([]float64{4, 1, 2}, 0.75))
-	// Output: 3
 }
 
 func ExampleInterval() {

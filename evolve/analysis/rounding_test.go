@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"math"
 	"slices"
 	"testing"
 )
@@ -45,15 +44,5 @@ func TestThresholdThatAllRunsReach(t *testing.T) {
 func TestReliableOfATinyShare(t *testing.T) {
 	if got := reliable([]int{5, 3, NotReached}, 1e-12); got != 3 {
 		t.Errorf("%d, want the first that any run needed", got)
-	}
-}
-
-// Values that are not finite do not spoil the quantiles beside them.
-func TestQuantileBesideInfinity(t *testing.T) {
-	values := []float64{1, math.Inf(1), math.Inf(-1)}
-	for q, want := range map[float64]float64{0: math.Inf(-1), 0.5: 1, 0.75: math.Inf(1), 1: math.Inf(1)} {
-		if got := Quantile(values, q); got != want {
-			t.Errorf("quantile %v: %v, want %v", q, got, want)
-		}
 	}
 }

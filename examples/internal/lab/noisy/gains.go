@@ -10,6 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/evolve/compare"
+	"github.com/evoalloc/evoalloc/internal/bootstrap"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -78,13 +79,11 @@ func covers(r compare.Run) float64 {
 // ratio returns that of the means of x and y, with a percentile bootstrap over pairs. In a resample in which y gains nothing,
 // the ratio is infinite, or 1 if x gains nothing either.
 func ratio(x, y []float64) analysis.Interval {
-	const samples = 2000
-	r := stream.New(0, "compare ratio", 0)
-	ratios := make([]float64, samples)
-	for i := range ratios {
+	plan := bootstrap.Plan{Samples: 2000, Rand: bootstrap.Same(stream.New(0, "compare ratio", 0))}
+	ratios := make([]float64, plan.Samples)
+	plan.Each([]int{len(x)}, func(i int, draw [][]int) {
 		var a, b float64
-		for range x {
-			j := r.IntN(len(x))
+		for _, j := range draw[0] {
 			a, b = a+x[j], b+y[j]
 		}
 		switch {
@@ -95,9 +94,10 @@ func ratio(x, y []float64) analysis.Interval {
 		default:
 			ratios[i] = 1
 		}
-	}
-	return analysis.Interval{Value: stat.Mean(x, nil) / stat.Mean(y, nil),
-		Low: analysis.Quantile(ratios, 0.025), High: analysis.Quantile(ratios, 0.975)}
+	})
+	r := analysis.Interval{Value: stat.Mean(x, nil) / stat.Mean(y, nil)}
+	r.Low, r.High = bootstrap.Percentiles(ratios, 0.95)
+	return r
 }
 
 // WriteGains writes a table of gains.
