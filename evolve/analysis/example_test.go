@@ -95,16 +95,6 @@ func ExampleReadFile() {
 	// Output: true
 }
 
-func ExampleGroups() {
-	runs := []analysis.Run{{Task: "ht", Seed: 1}, {Task: "cp", Seed: 1}, {Task: "cp", Seed: 2}}
-	for _, group := range analysis.Groups(runs) {
-		fmt.Println(group[0].Task, len(group))
-	}
-	// Output:
-	// cp 2
-	// ht 1
-}
-
 func ExampleNewGrid() {
 	runs := searches()
 	_, err := analysis.NewGrid(append(runs, runs[0]), analysis.GridConfig{})
@@ -264,19 +254,6 @@ func ExampleReach() {
 	th, _ := analysis.Bootstrap{}.Threshold(searches()[:4], 0.6, 0.9)
 	fmt.Println(th.ByRuns.Generation, th.ByRuns.Calls)
 	// Output: 17 17
-}
-
-func ExampleAllocate() {
-	arms := [][]float64{{0, 1, 2, 2, 2}, {0, 0, 3, 5, 8}}
-	a, err := analysis.Allocate([]int{0, 1, 1, 0}, arms)
-	fmt.Println(a.Regret, a.Share, a.Effective, err)
-	// Output: [0 2 2 5] [0.5 0.5] 2 <nil>
-}
-
-func ExampleAllocation() {
-	a, _ := analysis.Allocate([]int{0, 0, 0, 1}, [][]float64{{0, 1, 2, 3}, {0, 1}})
-	fmt.Println(a.Ranked, a.Whole, a.Effective)
-	// Output: [0 1] false 1.6
 }
 
 func ExampleRun_Calls() {

@@ -268,14 +268,6 @@ func TestRunsOfSeveralDepths(t *testing.T) {
 	}
 }
 
-func TestGroups(t *testing.T) {
-	a, b, c := Run{Task: "b", Seed: 1}, Run{Task: "a", Seed: 2}, Run{Task: "b", Seed: 3}
-	groups := Groups([]Run{a, b, c})
-	if len(groups) != 2 || groups[0][0].Seed != 2 || groups[1][0].Seed != 1 || groups[1][1].Seed != 3 {
-		t.Errorf("%v", groups)
-	}
-}
-
 func TestOLSRefuses(t *testing.T) {
 	for _, c := range []struct {
 		reason string

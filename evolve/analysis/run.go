@@ -3,7 +3,6 @@ package analysis
 import (
 	"cmp"
 	"fmt"
-	"slices"
 )
 
 // A Run is the course of one search, or of a bandit over several: what a result file says of it that is analysed.
@@ -131,23 +130,6 @@ func (r Run) validate() error {
 	return nil
 }
 
-// Groups returns the runs by task, model and method, each group in the order of runs. Only runs of one group may be
-// analysed together.
-func Groups(runs []Run) [][]Run {
-	sorted := slices.Clone(runs)
-	slices.SortStableFunc(sorted, compareKind)
-	var groups [][]Run
-	for len(sorted) > 0 {
-		n := 1
-		for n < len(sorted) && compareKind(sorted[0], sorted[n]) == 0 {
-			n++
-		}
-		groups = append(groups, sorted[:n:n])
-		sorted = sorted[n:]
-	}
-	return groups
-}
-
 func compareKind(a, b Run) int {
 	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Method, b.Method))
 }
@@ -168,7 +150,7 @@ func validateRuns(runs []Run, early bool) error {
 			return err
 		}
 		if compareKind(r, runs[0]) != 0 {
-			return fmt.Errorf("analysis: %v and %v are of different tasks, models or methods: their scores are not comparable, see Groups", runs[0], r)
+			return fmt.Errorf("analysis: %v and %v are of different tasks, models or methods: their scores are not comparable", runs[0], r)
 		}
 		p := plan{r.T, r.N, r.Seed}
 		if r.Breadth != "" {

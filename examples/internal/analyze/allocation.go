@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
 )
 
@@ -17,8 +16,8 @@ func (s *study) allocate() {
 			continue
 		}
 		s.allocations = append(s.allocations, a)
-		pulls, rank := []int(nil), make([]int, len(a.Ranked))
-		for i, arm := range a.Ranked {
+		pulls, rank := []int(nil), make([]int, len(a.ranked))
+		for i, arm := range a.ranked {
 			rank[arm] = i
 		}
 		for _, arm := range f.spent.pulls {
@@ -31,11 +30,11 @@ func (s *study) allocate() {
 	}
 	effective, best := 0.0, 0.0
 	for _, a := range s.allocations {
-		effective += a.Effective / float64(len(s.allocations))
-		best += a.Share[0] / float64(len(s.allocations))
+		effective += a.effective / float64(len(s.allocations))
+		best += a.share[0] / float64(len(s.allocations))
 	}
 	s.Found = append(s.Found, fmt.Sprintf("calls were spread over %.1f arms of %d (the effective number, mean of %s); the best arm of a run got %.0f %% of them",
-		effective, len(s.allocations[0].Share), count(len(s.allocations), "run"), 100*best))
+		effective, len(s.allocations[0].share), count(len(s.allocations), "run"), 100*best))
 }
 
 // mostByCall is the most calls of a run whose arms are compared call by call. A file may name any number.
@@ -43,21 +42,21 @@ const mostByCall = 1 << 22
 
 // allocation returns what the run did with its answered calls. Arms are compared call by call: a round of one may have 64 of
 // them, and one of another a single one.
-func (f file) allocation() (analysis.Allocation, error) {
+func (f file) allocation() (allocation, error) {
 	if calls := f.AnsweredBy(f.Generations()); calls > mostByCall {
-		return analysis.Allocation{}, fmt.Errorf("%d calls are more than %d", calls, mostByCall)
+		return allocation{}, fmt.Errorf("%d calls are more than %d", calls, mostByCall)
 	}
 	var pulls []int
 	best, pulled := make([][]float64, len(f.arms)), make([]int, len(f.arms))
 	for k, scores := range f.arms {
 		if len(scores) == 0 {
-			return analysis.Allocation{}, fmt.Errorf("search %d has no score to start from", k)
+			return allocation{}, fmt.Errorf("search %d has no score to start from", k)
 		}
 		best[k] = []float64{scores[0]}
 	}
 	for round, arm := range f.spent.pulls {
 		if pulled[arm]++; pulled[arm] >= len(f.arms[arm]) {
-			return analysis.Allocation{}, fmt.Errorf("round %d is pull %d of search %d, which is known for %d", round, pulled[arm], arm, len(f.arms[arm])-1)
+			return allocation{}, fmt.Errorf("round %d is pull %d of search %d, which is known for %d", round, pulled[arm], arm, len(f.arms[arm])-1)
 		}
 		for range f.Answered[round+1] {
 			pulls = append(pulls, arm)
@@ -65,7 +64,7 @@ func (f file) allocation() (analysis.Allocation, error) {
 		}
 		best[arm][len(best[arm])-1] = f.arms[arm][pulled[arm]]
 	}
-	return analysis.Allocate(pulls, best)
+	return allocate(pulls, best)
 }
 
 // longest returns the runs that tell their pulls and are not the beginning of another with the same seed.
@@ -85,7 +84,7 @@ func (s *study) longest() []file {
 func (s *study) pulls(p *problem) (plot.Pulls, bool) {
 	d := plot.Pulls{Title: p.title() + s.Method + ", pulls by rank of the search at the end", Runs: s.ranked}
 	for _, a := range s.allocations {
-		for len(d.Arms) < len(a.Ranked) {
+		for len(d.Arms) < len(a.ranked) {
 			d.Arms = append(d.Arms, fmt.Sprintf("rank %d", len(d.Arms)+1))
 		}
 	}
@@ -102,14 +101,14 @@ func (p *problem) regret(o options) (plot.Regret, bool, error) {
 		}
 		calls := math.MaxInt
 		for _, a := range s.allocations {
-			calls = min(calls, len(a.Regret))
+			calls = min(calls, len(a.regret))
 		}
 		var xs []float64
 		var regrets [][]float64
 		for _, t := range depths(calls) {
 			var regret []float64
 			for _, a := range s.allocations {
-				regret = append(regret, a.Regret[t-1])
+				regret = append(regret, a.regret[t-1])
 			}
 			xs, regrets = append(xs, float64(t)), append(regrets, regret)
 		}

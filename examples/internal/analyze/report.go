@@ -1,9 +1,10 @@
 package analyze
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
-	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -75,20 +76,21 @@ func ended(o options, files []file) error {
 	return nil
 }
 
-// groups returns the files by task, model and method.
+// groups returns the files by task, model and method, each group in the order of files.
 func groups(files []file) [][]file {
-	byRun := map[string]file{} // analysis groups runs, and their files are found again by name
-	runs := make([]analysis.Run, len(files))
-	for i, f := range files {
-		runs[i], byRun[f.From] = f.Run, f
+	kind := func(a, b file) int {
+		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Method, b.Method))
 	}
+	sorted := slices.Clone(files)
+	slices.SortStableFunc(sorted, kind)
 	var all [][]file
-	for _, group := range analysis.Groups(runs) {
-		var fs []file
-		for _, run := range group {
-			fs = append(fs, byRun[run.From])
+	for len(sorted) > 0 {
+		n := 1
+		for n < len(sorted) && kind(sorted[0], sorted[n]) == 0 {
+			n++
 		}
-		all = append(all, fs)
+		all = append(all, sorted[:n:n])
+		sorted = sorted[n:]
 	}
 	return all
 }

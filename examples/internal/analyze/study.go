@@ -33,7 +33,7 @@ type study struct {
 	deepest map[int][]file // by breadth, of each seed the file that goes deepest
 	grid    *analysis.Grid
 	// of a bandit, by run
-	allocations []analysis.Allocation
+	allocations []allocation
 	ranked      [][]int // the pulls, by rank of the arm
 }
 

@@ -1,4 +1,4 @@
-package analysis
+package analyze
 
 import (
 	"math"
@@ -9,37 +9,49 @@ import (
 
 func TestAllocateByHand(t *testing.T) {
 	arms := [][]float64{{0, 1, 2, 2, 2}, {0, 0, 3, 5, 8}, {0, 1, 1, 1, 1}}
-	a, err := Allocate([]int{0, 1, 1, 0}, arms)
+	a, err := allocate([]int{0, 1, 1, 0}, arms)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Alone arm 1 would have had 0, 3, 5, 8 after 1 to 4 pulls, arm 0 one after the first; the run has 1, 1, 3, 3.
-	nearAll(t, "regret", a.Regret, []float64{0, 2, 2, 5})
-	nearAll(t, "share", a.Share, []float64{0.5, 0.5, 0})
-	near(t, "effective arms", a.Effective, 2)
-	if !a.Whole || !slices.Equal(a.Ranked, []int{1, 0, 2}) {
+	if !slices.Equal(a.regret, []float64{0, 2, 2, 5}) {
+		t.Errorf("regret %v, want %v", a.regret, []float64{0, 2, 2, 5})
+	}
+	if !slices.Equal(a.share, []float64{0.5, 0.5, 0}) {
+		t.Errorf("share %v, want %v", a.share, []float64{0.5, 0.5, 0})
+	}
+	if a.effective != 2 {
+		t.Errorf("%v effective arms, want 2", a.effective)
+	}
+	if !slices.Equal(a.ranked, []int{1, 0, 2}) {
 		t.Errorf("%+v", a)
 	}
 	// Known as far as it was pulled, arm 1 may have stayed at 3.
 	arms[1] = arms[1][:3]
-	if a, err = Allocate([]int{0, 1, 1, 0}, arms); err != nil || a.Whole {
+	if a, err = allocate([]int{0, 1, 1, 0}, arms); err != nil {
 		t.Errorf("%+v, %v", a, err)
 	}
-	nearAll(t, "least regret", a.Regret, []float64{0, 2, 0, 0})
+	if !slices.Equal(a.regret, []float64{0, 2, 0, 0}) {
+		t.Errorf("least regret %v, want %v", a.regret, []float64{0, 2, 0, 0})
+	}
 }
 
 // Several arms can do better than any one of them.
 func TestRegretBelowZero(t *testing.T) {
-	a, err := Allocate([]int{0, 1}, [][]float64{{0, 0, 1}, {0, 2, 2}})
+	a, err := allocate([]int{0, 1}, [][]float64{{0, 0, 1}, {0, 2, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	nearAll(t, "regret", a.Regret, []float64{2, 0})
-	a, err = Allocate([]int{0, 1}, [][]float64{{4, 4, 4}, {0, 1, 2}})
+	if !slices.Equal(a.regret, []float64{2, 0}) {
+		t.Errorf("regret %v, want %v", a.regret, []float64{2, 0})
+	}
+	a, err = allocate([]int{0, 1}, [][]float64{{4, 4, 4}, {0, 1, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	nearAll(t, "regret", a.Regret, []float64{0, 0})
+	if !slices.Equal(a.regret, []float64{0, 0}) {
+		t.Errorf("regret %v, want %v", a.regret, []float64{0, 0})
+	}
 }
 
 func TestAllocateRefuses(t *testing.T) {
@@ -57,7 +69,7 @@ func TestAllocateRefuses(t *testing.T) {
 		{"no such arm", []int{1}, [][]float64{{0, 1}}, "pulls arm 1 of 1"},
 		{"more pulls than are known", []int{0, 0}, [][]float64{{0, 1}}, "pull 2 of arm 0, which is known for 1"},
 	} {
-		if _, err := Allocate(c.pulls, c.arms); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := allocate(c.pulls, c.arms); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}
