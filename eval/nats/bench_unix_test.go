@@ -105,8 +105,8 @@ func BenchmarkQueue(b *testing.B) {
 	}
 }
 
-// BenchmarkRun is as BenchmarkQueue at 64 at once, with the server and the workers in processes of their own: the processor
-// time is that of the run alone.
+// BenchmarkRun is as BenchmarkQueue at 64 at once, with the server and the workers in processes of their own: the
+// processor time is that of the run alone.
 func BenchmarkRun(b *testing.B) {
 	s := serverProcess(b, b.TempDir())
 	child(b, manyFor+"="+s.line, manyAre+"="+crew{workers: 16}.String(), logsTo+"="+filepath.Join(b.TempDir(), "log"))

@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// clear removes jobs from a full stream that nobody waits for: those of runs whose queues are gone, because they were
-// killed and no worker has asked for their jobs in an hour.
+// clear removes the jobs of runs that are gone from a full stream. A run is gone if the server has removed its queue:
+// it was killed, and no worker has asked for its jobs in an hour.
 func (e *Evaluator) clear(ctx context.Context) {
 	if !e.table.takeRefused() || !e.logged.due("clear") {
 		return
@@ -45,7 +45,7 @@ func (e *Evaluator) deadRuns(ctx context.Context) ([]string, error) {
 	for run := range queues.Name() {
 		delete(runs, run)
 	}
-	if err := queues.Err(); err != nil { // those that were not listed may live
+	if err := queues.Err(); err != nil { // runs that were not listed may live
 		return nil, err
 	}
 	return slices.Collect(maps.Keys(runs)), nil

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// complaints are what is logged again and again while it lasts, and not more often than each minute.
+// complaints are warnings about what may last. Each is logged once a minute.
 type complaints struct {
 	mu   sync.Mutex
 	last map[string]time.Time
 }
 
-// maxComplaints is how many different ones there are within a minute. Further ones are not due.
+// maxComplaints is how many different texts are logged within a minute.
 const maxComplaints = 20
 
-// due reports whether it is to be logged, and takes it for logged then.
-func (c *complaints) due(what string) bool {
+// due reports whether a text should be logged now, and if so records that it was.
+func (c *complaints) due(text string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for other, at := range c.last {
@@ -23,12 +23,12 @@ func (c *complaints) due(what string) bool {
 			delete(c.last, other)
 		}
 	}
-	if _, lately := c.last[what]; lately || len(c.last) >= maxComplaints {
+	if _, lately := c.last[text]; lately || len(c.last) >= maxComplaints {
 		return false
 	}
 	if c.last == nil {
 		c.last = map[string]time.Time{}
 	}
-	c.last[what] = time.Now()
+	c.last[text] = time.Now()
 	return true
 }

@@ -11,29 +11,28 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// Config says what an [Evaluator] asks of whom. Server and Task are needed, and the rest has defaults.
+// Config configures an [Evaluator]. Server and Task are needed, and the rest has defaults.
 type Config struct {
 	Server Server
-	// Task is what programs are scored on. Workers that have another digest do not get them.
+	// Task is what programs are scored on. Workers with another digest do not get them.
 	Task Task
-	// InFlight is how many jobs are queued or under way at once. Further evaluations wait in this process. An eighth more
-	// than the workers have slots keeps these busy. 0 means 256.
+	// InFlight is how many jobs are queued or under way at once. Further evaluations wait in this process. An eighth
+	// more than the workers have slots keeps these busy. 0 means 256.
 	InFlight int
-	// Lost is how long a worker may be silent before its job goes to another, at least 1 s. Take one and a
-	// half times the longest cut of the network that is to cost nothing. 0 means 15 s.
+	// Lost is how long a worker may be silent before its job goes to another, at least 1 s. Take one and a half times the
+	// longest cut of the network that must cost nothing. 0 means 15 s.
 	Lost time.Duration
-	// Timeout is the most that a worker spends on one job: a net below the evaluator's own limits. The job of a worker
-	// that reaches it goes to another, as if the worker had died. 0 means an hour.
+	// Timeout bounds what a worker spends on one job, if the evaluator's own limits fail. The job then goes to another
+	// worker, as if this one had died. 0 means an hour.
 	Timeout time.Duration
-	// Deaths is how many workers may end, hang or be cut off with a program, and nothing beside it, before it is invalid
-	// for that. The first time, when others may be the cause, does not count. 0 means 5.
+	// Deaths is how many workers may end, hang or be cut off with a program before it is invalid. The first time does
+	// not count, as a program beside it may be the cause. 0 means 5.
 	Deaths int
-	// Run names the run, the path of its journal, say. A run that was killed and goes on under the same name finds the jobs
-	// that it had queued, so none is evaluated twice. Two runs at the same time must have different names. With "" a run
-	// has a new name each time.
+	// Run names the run: the path of its journal, say. A run that was killed and goes on under the same name finds the
+	// jobs that it had queued, so none is evaluated twice. Runs at the same time must have different names. "" means a
+	// new name each time.
 	Run string
-	// Apart names results that are kept apart: a run with a new name pays for evaluations that others have paid for.
-	// With "" it shares theirs.
+	// Apart names results that are not shared with runs of another Apart. "" shares them with all that have none.
 	Apart string
 	// Unserved is how long the first job may wait for a worker of the task before its evaluation fails. 0 means 5 s.
 	Unserved time.Duration
@@ -42,11 +41,11 @@ type Config struct {
 	Gone time.Duration
 	// Limits bound what the server keeps.
 	Limits Limits
-	// Logger is told of workers that come and go, and of what is refused. nil means slog.Default.
+	// Logger logs workers that come and go, and what is refused. nil means slog.Default.
 	Logger *slog.Logger
 }
 
-// minLost is the least Lost: a heartbeat every fifth of it has to get through.
+// minLost is the least Lost, as a heartbeat every fifth of it has to get through.
 const minLost = time.Second
 
 func (c Config) filled() (Config, error) {
@@ -74,6 +73,15 @@ func (c Config) filled() (Config, error) {
 	return c, nil
 }
 
+// or returns v, or what stands for it if it is 0.
+func or[T comparable](v, instead T) T {
+	var none T
+	if v == none {
+		return instead
+	}
+	return v
+}
+
 // queueName returns the name of the run's queue, as a token of subjects.
 func (c Config) queueName() string {
 	if c.Run == "" {
@@ -90,20 +98,21 @@ func random() string {
 	return hex.EncodeToString(b[:])
 }
 
-// WorkerConfig says what a [Worker] serves. Server, Task and Evaluator are needed, and the rest has defaults.
+// WorkerConfig configures a [Worker]. Server, Task and Evaluator are needed, and the rest has defaults.
 type WorkerConfig struct {
 	Server Server
 	// Task is what Evaluator scores programs on.
 	Task Task
-	// Evaluator scores the programs. It contains them as on one machine: the worker adds nothing.
+	// Evaluator scores the programs, and contains them: the worker adds no containment.
 	Evaluator eval.Evaluator
 	// Slots is how many programs are evaluated at once. 0 means 1.
 	Slots int
-	// Name is what the worker is called: 1 to 100 printable characters. "" means the host's name and the process's number.
+	// Name is what the worker is called: 1 to 100 printable characters. "" means the host's name and the process's
+	// number.
 	Name string
-	// Grace is how long evaluations under way may go on when the worker is ended. After that they are given back. 0 means
-	// 10 s, and less than 0 not at all.
+	// Grace is how long evaluations under way may go on when the worker is ended. After that they are given back. 0
+	// means 10 s, and less than 0 not at all.
 	Grace time.Duration
-	// Logger is told of runs that come and go, and of what is refused. nil means slog.Default.
+	// Logger logs runs that come and go, and what is refused. nil means slog.Default.
 	Logger *slog.Logger
 }

@@ -130,7 +130,8 @@ func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, 
 // EvaluateSample scores program as the sample-th independent evaluation, whose result is kept by that number.
 func (e *Evaluator) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
 	if len(program) > MaxProgram {
-		return eval.Invalid("the program has %d bytes, more than the %d that are sent to a worker", len(program), MaxProgram), nil
+		return eval.Invalid("the program has %d bytes, more than the %d that are sent to a worker",
+			len(program), MaxProgram), nil
 	}
 	served := sync.OnceFunc(llm.TraceOf(ctx).Queued())
 	defer served()

@@ -191,7 +191,7 @@ func TestACancelledEvaluationEndsAtTheWorker(t *testing.T) {
 	if got := <-begun; got != "quick" {
 		t.Errorf("%q was evaluated after it was given up", got)
 	}
-	if got := w.Stats(); got.GivenUp != 1 || got.Failed != 0 {
+	if got := w.Stats(); got.Canceled != 1 || got.Failed != 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -151,7 +151,7 @@ func DropObject(t *testing.T, e *Evaluator, name string) {
 func StoreLate(t *testing.T, w *Worker, program string, r eval.Result) {
 	t.Helper()
 	j := job{Task: w.cfg.Task, Key: keyOf("", program, 0)}
-	rec := w.record(&running{job: j, tries: 2}, 0, r)
+	rec := w.record(&activeJob{job: j, tries: 2}, 0, r)
 	if err := w.store(t.Context(), j, &rec); !present(err) {
 		t.Fatalf("a second result is stored: %v", err)
 	}
@@ -161,7 +161,7 @@ func StoreLate(t *testing.T, w *Worker, program string, r eval.Result) {
 func StoreTwice(t *testing.T, w *Worker, program string, r eval.Result) {
 	t.Helper()
 	j := job{Task: w.cfg.Task, Key: keyOf("", program, 0)}
-	rec := w.record(&running{job: j, tries: 1}, 0, r)
+	rec := w.record(&activeJob{job: j, tries: 1}, 0, r)
 	first := w.store(t.Context(), j, &rec)
 	if second := w.store(t.Context(), j, &rec); first != nil || !present(second) {
 		t.Fatalf("stored: %v, and once more: %v", first, second)
@@ -205,7 +205,7 @@ func CutOff(w *Worker) { w.nc.Close() }
 func Running(w *Worker) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.running)
+	return len(w.active)
 }
 
 // RunOf returns the name of the run's queue.

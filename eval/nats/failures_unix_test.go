@@ -184,8 +184,8 @@ func quick(url string) nats.Config {
 	return nats.Config{Server: nats.Server{URL: url}, Lost: 2 * time.Second, Deaths: 20, Unserved: time.Minute}
 }
 
-// A worker that is killed has at most its two slots' evaluations between their end and the storing of their results. A few
-// more are made again on a busy machine, where a worker that lives may be silent for too long.
+// A worker that is killed has at most its two slots' evaluations between their end and the storing of their results. A
+// few more are made again on a busy machine, where a worker that lives may be silent for too long.
 func TestWorkersAreKilled(t *testing.T) {
 	s := start(t, embedded.Config{})
 	f := newFleet(t, s.URL(), 4)
@@ -244,8 +244,8 @@ func TestAProgramEndsWorkers(t *testing.T) {
 	each(t, e, 10, "program")
 }
 
-// Programs that end their workers take nobody with them: those that were evaluated beside them have their scores, however
-// few deaths make a program invalid.
+// Programs that end their workers take nobody with them: those that were evaluated beside them have their scores,
+// however few deaths make a program invalid.
 func TestProgramsBesideOneThatEndsWorkers(t *testing.T) {
 	t.Parallel()
 	killers, innocents := 1, 6

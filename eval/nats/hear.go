@@ -22,7 +22,8 @@ func (e *Evaluator) accept(m *nats.Msg, recalled bool) bool {
 	r, err := readRecord(e.cfg.Server, e.cfg.Task, m.Subject, m.Data)
 	if err != nil {
 		e.table.forged()
-		e.cfg.Logger.Warn("nats: a result is refused", "subject", printable.Line(m.Subject), "why", printable.Line(err.Error()))
+		e.cfg.Logger.Warn("nats: a result is refused",
+			"subject", printable.Line(m.Subject), "why", printable.Line(err.Error()))
 		return false
 	}
 	e.table.arrived(r, recalled)
@@ -54,7 +55,8 @@ func (e *Evaluator) hearPresence(from sender, n notice, now time.Time) {
 		}
 		return
 	}
-	if e.table.heard(from, workerState{min(max(n.Slots, 0), maxSlots), min(max(n.Busy, 0), maxSlots), now}) {
+	state := workerState{min(max(n.Slots, 0), maxSlots), min(max(n.Busy, 0), maxSlots), now}
+	if e.table.heard(from, state) {
 		e.cfg.Logger.Debug("nats: a worker serves the run", "worker", from.name, "slots", n.Slots)
 	}
 }

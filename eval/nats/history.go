@@ -10,22 +10,23 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// A history is what is known of a job's earlier deliveries. The server counts all of them, and the rest is kept beside the
-// results, where workers may write. A job that is queued again has another sequence in the stream, and a new history.
+// A history tells of a job's earlier deliveries. The server counts them all. What else must be known is stored beside
+// the results, where workers may write. A job that is queued again has another sequence in the stream, and so a new
+// history.
 type history struct {
 	back   int // deliveries given back, because the evaluator failed or the worker was told to end
 	deaths int // workers that began the job as a suspect and did not end it
 }
 
-// suspect reports whether an earlier delivery came to no end, because its worker died, hung or was cut off. The cause may
-// be this program or one that was evaluated beside it. So a suspect is evaluated alone, and only its deaths count.
+// suspect reports whether the worker of an earlier delivery died, hung or was cut off. The cause may be this program
+// or one that was evaluated beside it. So a suspect is evaluated alone, and only a suspect's deaths count.
 func (h history) suspect(tries int) bool { return tries-1 > h.back }
 
 func (w *Worker) historySubject(j job) string {
 	return w.cfg.Server.subject("results", j.token(), j.Digest, j.Key, "back", j.Run)
 }
 
-// historyOf returns what m says about the job with this sequence in the stream.
+// historyOf reads the history of the job with this sequence in the stream. It is zero if m is of another.
 func historyOf(m *nats.Msg, sequence uint64) (h history) {
 	if m == nil {
 		return history{}
@@ -37,49 +38,49 @@ func historyOf(m *nats.Msg, sequence uint64) (h history) {
 	return history{max(h.back, 0), max(h.deaths, 0)}
 }
 
-// history returns the history of a job under way. It asks until the server answers.
-func (w *Worker) history(ctx context.Context, r *running) (history, error) {
-	if r.tries == 1 {
+// history returns the history of a job. It asks until the server answers.
+func (w *Worker) history(ctx context.Context, a *activeJob) (history, error) {
+	if a.tries == 1 {
 		return history{}, nil
 	}
-	m, err := w.last(ctx, w.historySubject(r.job))
-	return historyOf(m, r.sequence), err
+	m, err := w.last(ctx, w.historySubject(a.job))
+	return historyOf(m, a.sequence), err
 }
 
-// note changes the history of a job under way.
-func (w *Worker) note(ctx context.Context, r *running, change func(*history)) error {
-	before, err := lastOf(ctx, w.nc, w.cfg.Server.results(), w.historySubject(r.job))
+// note changes the history of a job.
+func (w *Worker) note(ctx context.Context, a *activeJob, change func(*history)) error {
+	before, err := lastOf(ctx, w.nc, w.cfg.Server.results(), w.historySubject(a.job))
 	if err != nil {
 		return err
 	}
-	h := historyOf(before, r.sequence)
+	h := historyOf(before, a.sequence)
 	change(&h)
-	after := nats.NewMsg(w.historySubject(r.job))
-	after.Data = fmt.Append(nil, r.sequence, " ", h.back, " ", h.deaths)
+	after := nats.NewMsg(w.historySubject(a.job))
+	after.Data = fmt.Append(nil, a.sequence, " ", h.back, " ", h.deaths)
 	return store(ctx, w.js, after)
 }
 
-// giveBack has the job delivered to another worker, at once or later. If the history cannot be changed, the delivery
-// counts as one that came to no end.
-func (w *Worker) giveBack(r *running, what string) {
+// giveBack has the job delivered to another worker, at once or later. If the history cannot be changed, the job
+// becomes a suspect.
+func (w *Worker) giveBack(a *activeJob, what string) {
 	if !w.nc.IsConnected() {
-		return // nobody to tell
+		return // the server cannot be told
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), asking) // also when this worker is ending
+	ctx, cancel := context.WithTimeout(context.Background(), asking) // which a worker that is ending has, too
 	defer cancel()
-	err := w.note(ctx, r, func(h *history) {
+	err := w.note(ctx, a, func(h *history) {
 		h.back++
-		if r.counted {
+		if a.counted {
 			h.deaths--
 		}
 	})
 	if err != nil {
-		w.cfg.Logger.Debug("nats: that a job is given back is not counted", "error", printable.Line(err.Error()))
+		w.cfg.Logger.Debug("nats: a job that is given back becomes a suspect", "error", printable.Line(err.Error()))
 	}
-	w.answer(r.m, what)
+	w.answer(a.delivery, what)
 }
 
-// last returns the last of the stored results' messages of a subject, or nil. It asks until the server answers.
+// last returns the message of a subject in the stream of results, or nil. It asks until the server answers.
 func (w *Worker) last(ctx context.Context, subject string) (*nats.Msg, error) {
 	for ctx.Err() == nil {
 		m, err := lastOf(ctx, w.nc, w.cfg.Server.results(), subject)

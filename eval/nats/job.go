@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,8 +8,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/evoalloc/evoalloc/eval"
 )
 
 // A job is a program to be scored. Its program is the body of a message and the rest its headers.
@@ -31,13 +28,8 @@ const (
 	hDeaths, hLost, hTimeout, hName = "Evo-Deaths", "Evo-Lost", "Evo-Timeout", "Evo-Task"
 )
 
-// hReflected is a header of what the server answers of its streams.
+// hReflected is a header of the server's answers about its streams. See reflected.
 const hReflected = "Nats-Stream"
-
-// reflected reports whether a message that comes without headers was not sent by who may send to its subject. Whoever
-// asks the server for a stored message names the subject that the answer goes to, and the server sends to any: a worker
-// could speak as a run with what it stored as a result.
-func reflected(m *nats.Msg) bool { return len(m.Header) > 0 || m.Reply != "" }
 
 // subject returns the job's own subject.
 func (j job) subject(s Server) string {
@@ -90,83 +82,4 @@ func readJob(s Server, t Task, m *nats.Msg) (j job, err error) {
 		return j, fmt.Errorf("its key %q is not that of its program and sample", j.Key)
 	}
 	return j, nil
-}
-
-// delivery returns how often a message with this reply subject was delivered, this time included, and its sequence in the
-// stream: the fifth and sixth token of $JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE..., or the seventh and eighth where the
-// server puts its domain and account before the stream.
-func delivery(reply string) (times int, sequence uint64) {
-	tokens := strings.Split(reply, ".")
-	at := 4
-	if len(tokens) > 9 {
-		at = 6
-	}
-	if len(tokens) <= at+1 {
-		return 1, 0
-	}
-	n, _ := strconv.Atoi(tokens[at])
-	sequence, _ = strconv.ParseUint(tokens[at+1], 10, 64)
-	return max(n, 1), sequence
-}
-
-// A record is what is stored of an evaluation.
-type record struct {
-	Task   string      `json:"task"`
-	Digest string      `json:"digest"`
-	Key    string      `json:"key"`
-	Worker string      `json:"worker"`
-	Tries  int         `json:"tries"`
-	Took   float64     `json:"took_s"`
-	Result eval.Result `json:"result"`
-	// Large is the name of the object that the result is in, or "" if it is in Result.
-	Large string `json:"large,omitempty"`
-}
-
-// readRecord returns the record of a result of the task that came on a subject, or an error if it says that it is
-// another's.
-func readRecord(s Server, t Task, subject string, data []byte) (r record, err error) {
-	prefix := s.subject("results", t.token(), t.Digest) + "."
-	key, ok := strings.CutPrefix(subject, prefix)
-	if !ok {
-		return r, fmt.Errorf("its subject %q is not of the task %v", subject, t)
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, err
-	}
-	if r.Key != key || r.Digest != t.Digest || r.Task != t.Name {
-		return r, fmt.Errorf("it came as %s and says that it is %s of the task %q, digest %s", key, r.Key, r.Task, r.Digest)
-	}
-	if r.Large != "" && !strings.HasPrefix(r.Large, largePrefix(t, key)) {
-		return r, fmt.Errorf("its object is %q, which is another's", r.Large)
-	}
-	return r, nil
-}
-
-// A call is what a run says each second.
-type call struct {
-	Run    string `json:"run"`
-	Task   string `json:"task"`
-	Digest string `json:"digest"`
-	// Incarnation is a new one each time that the run is started, so that workers answer it at once.
-	Incarnation string `json:"incarnation,omitempty"`
-}
-
-// A canceled says that a run gave up a job of its queue.
-type canceled struct {
-	Digest string `json:"digest"`
-	Key    string `json:"key"`
-	Run    string `json:"run"`
-	// Sequence is the job's in the stream: the same job queued again has another.
-	Sequence uint64 `json:"sequence"`
-}
-
-// A notice is what a worker tells a run.
-type notice struct {
-	Kind   string `json:"kind"` // here, began or failed
-	Worker string `json:"worker"`
-	Digest string `json:"digest,omitempty"`
-	Slots  int    `json:"slots,omitempty"`
-	Busy   int    `json:"busy,omitempty"`
-	Key    string `json:"key,omitempty"`
-	Error  string `json:"error,omitempty"`
 }

@@ -19,10 +19,10 @@ import (
 // A result beyond the message limit is an object in the object store, and its record has the object's name. Each worker
 // that stores one gives it a name of its own, so what is read is never written again.
 
-// maxRecord is how large a message is that holds a result.
+// maxRecord is the most bytes of a message that holds a result.
 const maxRecord = minPayload - 16<<10
 
-// maxLarge bounds what is read from the object store. What Clean leaves of a result is far below it.
+// maxLarge bounds what is read from the object store. A result that Clean has been called on is far smaller.
 const maxLarge = 8 << 20
 
 // largePrefix begins the names of the objects of a key.
@@ -33,8 +33,8 @@ func (s Server) objects(ctx context.Context, js jetstream.JetStream) (jetstream.
 	return js.ObjectStore(ctx, s.large())
 }
 
-// pack returns the text of a record as it fits into a message. A larger result goes into the object store. If that does
-// not take it, because it is full say, the score is kept and the artifacts are cut. An error may pass.
+// pack returns a record as the text of a message. A result that is too large for one goes into the object store. If
+// the store refuses it, because it is full say, the score is kept and the artifacts are cut. Other errors may pass.
 func (w *Worker) pack(ctx context.Context, j job, r *record) ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil || len(text) <= maxRecord {
@@ -56,7 +56,7 @@ func (w *Worker) pack(ctx context.Context, j job, r *record) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// refusedObject reports whether err says that the server does not take an object. Other errors pass.
+// refusedObject reports whether err is the server's refusal of an object.
 func refusedObject(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) || errors.Is(err, jetstream.ErrBucketNotFound)
@@ -75,7 +75,8 @@ func (w *Worker) storeLarge(ctx context.Context, name string, r eval.Result) err
 	return err
 }
 
-// dropLarge removes an object, unless the record of the subject names it: that was stored then, and the answer got lost.
+// dropLarge removes an object, unless the stored record of its result has it: then the server's answer was lost when
+// that was stored.
 func (w *Worker) dropLarge(ctx context.Context, subject, name string) {
 	m, err := lastOf(ctx, w.nc, w.cfg.Server.results(), subject)
 	if err != nil || m == nil {
@@ -90,8 +91,8 @@ func (w *Worker) dropLarge(ctx context.Context, subject, name string) {
 	}
 }
 
-// fitting returns r with its artifacts cut to half as often as it takes for r to have at most so many bytes as JSON. If
-// they are not what it takes, the metrics and cases go.
+// fitting returns r in at most so many bytes of JSON. It halves the artifacts until they fit. If that is not enough,
+// it leaves the score and the reason alone.
 func fitting(r eval.Result, most int) eval.Result {
 	r = r.Clone()
 	for limit := eval.MaxArtifact; !fits(r, most); limit /= 2 {
@@ -112,8 +113,8 @@ func fits(r eval.Result, most int) bool {
 	return err == nil && len(text) <= most
 }
 
-// whole returns the result of a record, which may be in the object store. It tries again what may pass, for as long as a
-// run waits for workers that are gone. errNoObject does not pass.
+// whole returns the result of a record, which may be in the object store. It tries again as long as a run waits for
+// workers that are gone, unless the error is errNoObject.
 func (e *Evaluator) whole(ctx context.Context, r record) (eval.Result, error) {
 	if r.Large == "" {
 		return r.Result.Clone().Clean(), nil
@@ -128,7 +129,8 @@ func (e *Evaluator) whole(ctx context.Context, r record) (eval.Result, error) {
 			return result, err
 		}
 		if e.logged.due("large") {
-			e.cfg.Logger.Warn("nats: a large result cannot be read for now", "object", printable.Line(r.Large), "error", printable.Line(err.Error()))
+			e.cfg.Logger.Warn("nats: a large result cannot be read for now",
+				"object", printable.Line(r.Large), "error", printable.Line(err.Error()))
 		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval/nats"
 )
 
-// A liar is a worker's NKey in the hands of somebody else, who has what workers are allowed and nothing of this package.
+// A liar is a worker's NKey in the hands of somebody else, who has what workers are allowed and nothing of this
+// package.
 type liar struct {
 	*testing.T
 	nc  *natsgo.Conn
@@ -82,8 +83,8 @@ func (l liar) settled() {
 	time.Sleep(200 * time.Millisecond)
 }
 
-// underLie has an honest worker of one key evaluate "program" while a liar does something. It checks the score, and that
-// the worker evaluated it once.
+// underLie has an honest worker of one key evaluate "program" while a liar does something. It checks the score, and
+// that the worker evaluated it once.
 func underLie(t *testing.T, lie func(l liar, e *nats.Evaluator, w *nats.Worker, honest string)) {
 	t.Helper()
 	t.Parallel()
@@ -107,7 +108,7 @@ func underLie(t *testing.T, lie func(l liar, e *nats.Evaluator, w *nats.Worker, 
 	if n := h.begun.Load(); n != 1 {
 		t.Errorf("%d evaluations", n)
 	}
-	if s := w.Stats(); s.GivenUp+s.Unlike != 0 {
+	if s := w.Stats(); s.Canceled+s.Unlike != 0 {
 		t.Errorf("the worker: %+v", s)
 	}
 }
@@ -131,8 +132,8 @@ func TestALiarInventsWorkersThatFail(t *testing.T) {
 	})
 }
 
-// What the server sends for a worker is nobody's word: it neither fails in another's name nor gives a job up, nor has a run
-// served.
+// What the server sends for a worker is nobody's word: it neither fails in another's name nor gives a job up, nor has a
+// run served.
 func TestALiarSpeaksThroughTheServer(t *testing.T) {
 	underLie(t, func(l liar, e *nats.Evaluator, _ *nats.Worker, honest string) {
 		for i := range 3 {

@@ -22,8 +22,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval/nats"
 )
 
-// A crew is many workers of one slot each in one process. Their evaluations take times that are log-normal with σ = 1, so
-// their mean is exp(1/2) = 1.65 medians; with a median of 0 they take none.
+// A crew is many workers of one slot each in one process. Their evaluations take times that are log-normal with σ = 1,
+// so their mean is exp(1/2) = 1.65 medians; with a median of 0 they take none.
 type crew struct {
 	workers int
 	median  time.Duration
@@ -143,8 +143,8 @@ func busy(t *testing.T, path string, from, to time.Time) (sum time.Duration, end
 	return sum, ended
 }
 
-// A run that keeps more jobs queued than there are slots keeps the slots busy, whatever its evaluations take. With -long
-// these are 1,000 workers at a median of 60 s, for ten minutes; without, 100 at one of a second.
+// A run that keeps more jobs queued than there are slots keeps the slots busy, whatever its evaluations take. With
+// -long these are 1,000 workers at a median of 60 s, for ten minutes; without, 100 at one of a second.
 func TestManyWorkersAreBusy(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("what the server uses is read as Linux tells it")

@@ -50,8 +50,8 @@ func waiters(n int, wait func(program string), ready func() bool) (end *sync.Wai
 	return &all
 }
 
-// callersAlone returns how many bytes each of n goroutines has that wait for nothing but a channel: what no evaluator can
-// go below whose callers wait.
+// callersAlone returns how many bytes each of n goroutines has that wait for nothing but a channel: what no evaluator
+// can go below whose callers wait.
 func callersAlone(n int) int64 {
 	before := inUse()
 	var waiting atomic.Int64

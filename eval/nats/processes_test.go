@@ -55,8 +55,8 @@ func beServer(dir string) int {
 	return 0
 }
 
-// beWorker scores programs by their length, in 10 ms, or 200 ms for one that begins with "slow", and writes each to a file
-// then. It dies of "die", and 100 ms after it began a program that begins with "die late".
+// beWorker scores programs by their length, in 10 ms, or 200 ms for one that begins with "slow", and writes each to a
+// file then. It dies of "die", and 100 ms after it began a program that begins with "die late".
 func beWorker(url, path string) int {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {

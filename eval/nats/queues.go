@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// queues are those of runs that want a worker, which its slots serve in turn. A slot that has nothing to do waits at a
-// queue where no other does.
+// queues are those of the runs that call. A worker's slots serve them in turn, and a slot without work waits at a queue
+// where no other slot does. queues are safe for concurrent use.
 type queues struct {
 	mu      sync.Mutex
 	names   []string
 	heard   map[string]time.Time
-	held    map[string]bool // at which a slot waits
-	gave    string          // that gave a job last
-	turn    int
-	changed chan struct{} // closed when a queue comes or is let go
+	held    map[string]bool // where a slot waits
+	latest  string          // the queue of the latest job
+	turn    int             // counts the calls of free
+	changed chan struct{}   // closed when a queue is added or let go
 }
 
-// queueSilence is after how long a queue that nobody names is forgotten.
+// queueSilence is how long a queue stays whose run does not call.
 const queueSilence = 10 * time.Second
 
 func newQueues() *queues {
 	return &queues{heard: map[string]time.Time{}, held: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// name notes that a run names a queue.
+// name notes that the run of a queue calls.
 func (q *queues) name(name string, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -37,21 +37,21 @@ func (q *queues) name(name string, now time.Time) {
 	q.heard[name] = now
 }
 
-// drop forgets a queue until it is named again.
+// drop forgets a queue until its run calls again.
 func (q *queues) drop(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.remove(name)
 }
 
-// took notes that a queue gave a job.
+// took notes that a job of a queue was taken.
 func (q *queues) took(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.gave = name
+	q.latest = name
 }
 
-// free returns the queues where no slot waits, those first whose turn it is.
+// free returns the queues where no slot waits. Each call begins with another one.
 func (q *queues) free(now time.Time) (names []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,18 +69,18 @@ func (q *queues) free(now time.Time) (names []string) {
 	return names
 }
 
-// hold returns a queue where no other slot waits, as soon as there is one: that which gave a job last if it can, as that
-// one may go on. unseen is how many queues there are if some have no slot that waits there, and otherwise 0. letGo has
-// to be called. name is "" if ctx ended.
+// hold waits for a queue where no other slot waits, and keeps it for the caller until letGo is called. It prefers the
+// queue of the latest job, which may have more. unseen is the number of queues if there are some where no slot waits,
+// and otherwise 0. name is "" if ctx ended.
 func (q *queues) hold(ctx context.Context) (name string, unseen int) {
 	for {
 		names := q.free(time.Now())
 		q.mu.Lock()
-		names = slices.DeleteFunc(names, func(name string) bool { return q.held[name] }) // since then
+		names = slices.DeleteFunc(names, func(name string) bool { return q.held[name] }) // by another slot meanwhile
 		if len(names) > 0 {
 			name = names[0]
-			if slices.Contains(names, q.gave) {
-				name = q.gave
+			if slices.Contains(names, q.latest) {
+				name = q.latest
 			}
 			q.held[name] = true
 			if len(names) > 1 {
@@ -107,8 +107,7 @@ func (q *queues) letGo(name string) {
 	q.wake()
 }
 
-// The callers of the following hold the lock.
-
+// remove forgets a queue. The caller holds the lock.
 func (q *queues) remove(name string) {
 	if i := slices.Index(q.names, name); i >= 0 {
 		q.names = slices.Delete(q.names, i, i+1)
@@ -116,7 +115,7 @@ func (q *queues) remove(name string) {
 	}
 }
 
-// wake has slots look for a queue again.
+// wake has slots look for a queue again. The caller holds the lock.
 func (q *queues) wake() {
 	close(q.changed)
 	q.changed = make(chan struct{})

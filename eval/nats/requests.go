@@ -24,8 +24,8 @@ func (e *Evaluator) pursue(ctx context.Context, j job, next request) {
 	}
 }
 
-// postFirst posts a new job once few others are being posted. The goroutine that posts ends before it returns: the stack
-// of the caller's, which then waits for long, stays small.
+// postFirst posts a new job once few others are being posted. The goroutine that posts ends before it returns: the
+// stack of the caller's, which then waits for long, stays small.
 func (e *Evaluator) postFirst(ctx context.Context, j job) {
 	if e.posting.Acquire(ctx, 1) != nil {
 		e.table.posted(j.Key, unchanged, time.Now()) // other evaluations may wait for it by now
@@ -40,8 +40,8 @@ func (e *Evaluator) postFirst(ctx context.Context, j job) {
 	<-posted
 }
 
-// post looks for the result of a job, and queues the job if there is none. If it is queued already, by this process or by
-// one of the same run that was killed, it stays as it is.
+// post looks for the result of a job, and queues the job if there is none. If it is queued already, by this process or
+// by one of the same run that was killed, it stays as it is.
 func (e *Evaluator) post(ctx context.Context, j job) outcome {
 	m, err := lastOf(ctx, e.nc, e.cfg.Server.results(), j.resultSubject(e.cfg.Server))
 	if err != nil {
@@ -67,8 +67,8 @@ func (e *Evaluator) post(ctx context.Context, j job) outcome {
 	return unknown
 }
 
-// postFailed logs that a job could not be posted, and reports whether the server refused it. A refusal is a warning, as it
-// may last. Anything else is tried again.
+// postFailed logs that a job could not be posted, and reports whether the server refused it. A refusal is a warning, as
+// it may last. Anything else is tried again.
 func (e *Evaluator) postFailed(err error) (refused bool) {
 	log := e.cfg.Logger.Debug
 	var api *jetstream.APIError
@@ -78,7 +78,7 @@ func (e *Evaluator) postFailed(err error) (refused bool) {
 			log = e.cfg.Logger.Warn
 		}
 	}
-	log("nats: queuing a job failed for now: if the stream is full, its bytes or those of the disk are to be raised, or it waits for others' jobs",
+	log("nats: queuing a job failed for now: if the stream is full, raise its bytes or wait for others' jobs",
 		"stream", e.cfg.Server.jobs(), "error", printable.Line(err.Error()))
 	return refused
 }
@@ -97,7 +97,7 @@ func (e *Evaluator) cancel(j job) {
 		return // a worker is done with it
 	}
 	e.stream.DeleteMsg(ctx, m.Sequence)
-	text, _ := json.Marshal(canceled{Digest: j.Digest, Key: j.Key, Run: j.Run, Sequence: m.Sequence})
+	text, _ := json.Marshal(cancellation{Digest: j.Digest, Key: j.Key, Run: j.Run, Sequence: m.Sequence})
 	e.nc.Publish(s.subject("cancel", j.token()), text)
 }
 

@@ -92,7 +92,7 @@ func TestThePermissionsSuffice(t *testing.T) {
 	if _, err := e.Evaluate(ctx, "wait"); err == nil {
 		t.Error("an evaluation that was given up has a result")
 	}
-	until(t, "the worker has given it up", func() bool { return w.Stats().GivenUp == 1 })
+	until(t, "the worker has given it up", func() bool { return w.Stats().Canceled == 1 })
 	if err := end(); err != nil {
 		t.Errorf("the worker: %v", err)
 	}

@@ -2,28 +2,25 @@ package nats
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"regexp"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 )
 
-// A Server says where the NATS server is, and who connects.
+// A Server is where the NATS server is, and how to log in.
 type Server struct {
 	// URL is that of the server, or of several of a cluster, separated by commas: "nats://10.0.0.1:4222", or tls:// to
-	// insist on TLS. "" means nats://127.0.0.1:4222. It may have a name and a password, or a token, before an @: String does
-	// not show them.
+	// insist on TLS. "" means nats://127.0.0.1:4222. It may have a name and a password, or a token, before an @: String
+	// does not show them.
 	URL string
-	// InProcess connects to a server in this process, without a port; URL is not used then. nil means a server elsewhere.
+	// InProcess connects to a server in this process, without a port; URL is not used then. nil means a server
+	// elsewhere.
 	InProcess nats.InProcessConnProvider
 	// Prefix begins the names of all subjects and streams: small letters, digits, - and _. "" means evoalloc.
 	Prefix string
@@ -33,9 +30,9 @@ type Server struct {
 	NKey string
 	// CA is the path of the certificates, as PEM, that the server's is checked by. "" means the system's.
 	CA string
-	// Cert and Key are the paths of a certificate of one's own and its key, as PEM. "" means none.
+	// Cert and Key are the paths of the client's certificate and its key, as PEM. "" means none.
 	Cert, Key string
-	// Options are further options of the connection. A dialer has to be given by [nats.SetCustomDialer].
+	// Options are further options of the connection. Give a dialer by [nats.SetCustomDialer].
 	Options []nats.Option
 }
 
@@ -57,8 +54,9 @@ var (
 func (s Server) filled() (Server, error) {
 	s.URL, s.Prefix = cmp.Or(s.URL, nats.DefaultURL), cmp.Or(s.Prefix, DefaultPrefix)
 	for i, one := range strings.Split(s.URL, ",") {
-		if u, err := parse(one); err != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" { // part of a password perhaps
-			return s, fmt.Errorf("nats: Server.URL: its server %d cannot be read: want nats://HOST:PORT, and %%XX for / ? # %% , in a password", i+1)
+		if u, err := parse(one); err != nil || u.Path+u.RawQuery+u.Fragment != "" { // which may be part of a password
+			return s, fmt.Errorf("nats: Server.URL: its server %d cannot be read: want nats://HOST:PORT, "+
+				"and %%XX for / ? # %% , in a password", i+1)
 		}
 	}
 	switch {
@@ -67,7 +65,8 @@ func (s Server) filled() (Server, error) {
 	case s.Credentials != "" && s.NKey != "":
 		return s, errors.New("nats: Server has both Credentials and NKey: give one of them")
 	case strings.HasPrefix(s.NKey, "SU") && len(s.NKey) == 58 && !strings.ContainsAny(s.NKey, "./\\"):
-		return s, errors.New("nats: Server.NKey is a seed: give the path of a file that holds it, which nobody sees in the arguments of a process")
+		return s, errors.New("nats: Server.NKey is a seed: give the path of a file that holds it, " +
+			"which nobody sees in the arguments of a process")
 	case (s.Cert == "") != (s.Key == ""):
 		return s, errors.New("nats: Server has one of Cert and Key: give both or neither")
 	}
@@ -99,65 +98,10 @@ func (s Server) String() string {
 	return strings.Join(shown, ",")
 }
 
-// connect connects in a role, or gives up when ctx ends. failed is told of what the server refuses later on.
-func (s Server) connect(ctx context.Context, role, name string, failed func(error)) (*nats.Conn, error) {
-	d, connected := dialUntil(ctx)
-	defer connected()
-	inbox := s.subject("inbox", role)
-	if role == asWorker {
-		key, err := s.publicKey()
-		if err != nil {
-			return nil, err
-		}
-		inbox += "." + key
-	}
-	options := []nats.Option{
-		nats.Timeout(connectWithin), nats.SetCustomDialer(d), nats.Name(name), nats.CustomInboxPrefix(inbox),
-		nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectBufSize(-1),
-		nats.PingInterval(3 * time.Second), nats.MaxPingsOutstanding(2),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if errors.Is(err, nats.ErrPermissionViolation) || errors.Is(err, nats.ErrAuthorization) {
-				failed(fmt.Errorf("nats: %v refuses a %s: %w", s, role, err))
-			}
-		}),
-	}
-	if s.Credentials != "" {
-		options = append(options, nats.UserCredentials(s.Credentials))
-	}
-	if s.NKey != "" {
-		key, err := nats.NkeyOptionFromSeed(s.NKey)
-		if err != nil {
-			return nil, fmt.Errorf("nats: Server.NKey: %w", err)
-		}
-		options = append(options, key)
-	}
-	if s.CA != "" {
-		options = append(options, nats.RootCAs(s.CA))
-	}
-	if s.Cert != "" {
-		options = append(options, nats.ClientCert(s.Cert, s.Key))
-	}
-	if s.InProcess != nil {
-		options = append(options, nats.InProcessServer(s.InProcess))
-	}
-	nc, err := nats.Connect(s.URL, append(options, s.Options...)...)
-	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return nil, fmt.Errorf("nats: connecting to %v: %w", s, err)
-	}
-	if got := nc.MaxPayload(); got < minPayload {
-		nc.Close()
-		return nil, fmt.Errorf("nats: %v takes messages of at most %d bytes: set its max_payload to %d or more", s, got, minPayload)
-	}
-	return nc, nil
-}
-
-// anyKey stands for the public key of those that have none: they show a password, a token, a certificate, or nothing.
+// anyKey stands for the public key of clients without one, which show a password, a token, a certificate, or nothing.
 const anyKey = "any"
 
-// publicKey returns the public key of the NKey that this client shows, by which the server knows who it is.
+// publicKey returns the public key of the client's NKey, by which the server knows it.
 func (s Server) publicKey() (string, error) {
 	path := cmp.Or(s.NKey, s.Credentials)
 	if path == "" {
@@ -175,41 +119,3 @@ func (s Server) publicKey() (string, error) {
 	defer pair.Wipe()
 	return pair.PublicKey()
 }
-
-// connectWithin is how long one server may take to let a client in. A busy one takes seconds.
-const connectWithin = 10 * time.Second
-
-// A dialer dials for the client, whose own functions do not take a context.
-type dialer func(network, address string) (net.Conn, error)
-
-func (d dialer) Dial(network, address string) (net.Conn, error) { return d(network, address) }
-
-// dialUntil returns a dialer whose connections end with ctx, until connected is called: those of before stay then, and
-// later ones do not ask for ctx.
-func dialUntil(ctx context.Context) (d dialer, connected func()) {
-	var mu sync.Mutex
-	var off []func() bool
-	d = func(network, address string) (net.Conn, error) {
-		mu.Lock()
-		first := ctx
-		mu.Unlock()
-		c, err := (&net.Dialer{Timeout: connectWithin}).DialContext(first, network, address)
-		if err == nil && first.Done() != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			off = append(off, context.AfterFunc(first, func() { c.Close() }))
-		}
-		return c, err
-	}
-	return d, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, f := range off {
-			f()
-		}
-		ctx, off = context.Background(), nil
-	}
-}
-
-// minPayload is the least message limit of a server, NATS's default.
-const minPayload = 1 << 20

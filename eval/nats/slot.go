@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -11,10 +12,10 @@ import (
 // A slot takes a job, scores it, and takes the next.
 type slot struct {
 	*Worker
-	inbox *nats.Subscription // what it asked for comes here
+	inbox *nats.Subscription // for the jobs that the slot asks for
 }
 
-// serve takes jobs as long as taking lasts, and works on them as long as working does.
+// serve takes jobs until taking ends, and works on them until working ends.
 func (w *Worker) serve(taking, working context.Context) {
 	s := slot{Worker: w}
 	for taking.Err() == nil {
@@ -28,9 +29,8 @@ func (w *Worker) serve(taking, working context.Context) {
 // afterFailure is how long a slot does nothing after its evaluator failed, so that another worker takes the job.
 const afterFailure = time.Second
 
-// How long a slot waits at a queue. If the worker has fewer free slots than queues, one that waits does not see the others.
-// The more there are the longer it waits, so that workers who have nothing to do do not ask more often: a job then
-// waits for up to a second.
+// How long a slot waits at a queue. With fewer free slots than queues, the jobs of other queues wait meanwhile. The
+// wait grows with the number of queues, so idle workers do not ask more often: a job waits for up to a second.
 const (
 	waitAtOne  = time.Second
 	waitAtMany = 100 * time.Millisecond // for each
@@ -55,16 +55,16 @@ func (s *slot) next(ctx context.Context) *nats.Msg {
 	return s.take(ctx, name, wait)
 }
 
-// take takes the next job of a queue, or returns nil. It takes none while a suspect is here.
+// take takes the next job of a queue, or returns nil. It takes none while there is a suspect.
 func (s *slot) take(ctx context.Context, name string, wait time.Duration) *nats.Msg {
 	if !s.room.isOpen() {
 		return nil
 	}
-	m, err := s.pull(name, wait) // not ended with ctx: a job that came after would be lost to all for as long as Lost
+	m, err := s.pull(name, wait) // not ended with ctx, as a job that came later would be nobody's for as long as Lost
 	switch {
 	case m != nil:
 		s.queues.took(name)
-	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrTimeout): // the queue is gone, or for a moment the server
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrTimeout): // the queue or the server is gone
 		s.queues.drop(name)
 	case err != nil:
 		sleep(ctx, 100*time.Millisecond)
@@ -72,9 +72,9 @@ func (s *slot) take(ctx context.Context, name string, wait time.Duration) *nats.
 	return m
 }
 
-// pull takes the next job of a queue, waiting for it up to wait. It returns nil if there was none. An answer that is late
-// must not be taken for that of the next pull, or the slot would have asked for a job while it works on one. So it gets
-// another inbox then, and the server drops what was asked for the old one.
+// pull takes the next job of a queue, waiting for it up to wait. It returns nil if there was none. After an error the
+// slot gets another inbox: a late answer must not be taken for that of the next pull, and the server drops what was
+// asked for the old inbox.
 func (s *slot) pull(queue string, wait time.Duration) (*nats.Msg, error) {
 	if s.inbox == nil {
 		inbox, err := s.nc.SubscribeSync(s.nc.NewInbox())
@@ -89,4 +89,33 @@ func (s *slot) pull(queue string, wait time.Duration) (*nats.Msg, error) {
 		s.inbox = nil
 	}
 	return m, err
+}
+
+// pull takes the next message of a consumer, waiting for it up to wait. It returns nil if there was none. The answer
+// comes to inbox, which belongs to one slot. The API's own Fetch would give up a second after wait: a job that came
+// later would be lost until its worker counts as dead. Its Messages asks for the next job while the slot works on one,
+// or on another queue.
+func pull(nc *nats.Conn, inbox *nats.Subscription, stream, consumer string, wait time.Duration) (*nats.Msg, error) {
+	ask := fmt.Sprintf(`{"batch":1,"expires":%d}`, wait)
+	if wait == 0 {
+		ask = `{"batch":1,"no_wait":true}`
+	}
+	if err := nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+stream+"."+consumer, inbox.Subject, []byte(ask)); err != nil {
+		return nil, err
+	}
+	m, err := inbox.NextMsg(wait + asking)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Reply != "":
+		return m, nil
+	}
+	switch status := m.Header.Get("Status"); status {
+	case "404", "408":
+		return nil, nil
+	case "503":
+		return nil, nats.ErrNoResponders
+	default:
+		return nil, fmt.Errorf("nats: the queue %s: %s %s", consumer, status, m.Header.Get("Description"))
+	}
 }

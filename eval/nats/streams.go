@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Limits bound what the server keeps on its disk. They hold for the streams that a run makes. Streams that are there
-// stay as they are.
+// Limits bound what the server keeps on its disk. They hold for the streams that a run makes, and not for those that
+// exist.
 type Limits struct {
 	JobsAge     time.Duration // after which a job that nobody took is dropped; 0 means 24 hours
 	JobsBytes   int64         // of all queued jobs: further ones wait at their runs; 0 means 256 MiB
@@ -27,23 +27,6 @@ func (l Limits) filled() Limits {
 	l.Replicas = or(l.Replicas, 1)
 	return l
 }
-
-// or returns v, or what stands for it if it is 0.
-func or[T comparable](v, instead T) T {
-	var none T
-	if v == none {
-		return instead
-	}
-	return v
-}
-
-// api returns the client of JetStream's API. A busy server may take long to answer what changes its disk.
-func api(nc *nats.Conn) (jetstream.JetStream, error) {
-	return jetstream.New(nc, jetstream.WithDefaultTimeout(answerWithin))
-}
-
-// answerWithin is how long an answer of JetStream's API may take, where it is not asked again.
-const answerWithin = 30 * time.Second
 
 // setUp makes the streams that are not there.
 func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) error {
@@ -74,7 +57,8 @@ func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) err
 	}
 	err := patiently(ctx, func() error {
 		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: s.large(), TTL: l.ResultsAge + time.Hour, MaxBytes: l.LargeSize, Storage: jetstream.FileStorage, Replicas: l.Replicas,
+			Bucket: s.large(), TTL: l.ResultsAge + time.Hour, MaxBytes: l.LargeSize,
+			Storage: jetstream.FileStorage, Replicas: l.Replicas,
 		})
 		return err
 	})
@@ -84,21 +68,18 @@ func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) err
 	return nil
 }
 
-// What JetStream's API says if it cannot look for a stream or make one for now: two make one at once, the server has
-// just begun, it still loads the account, or a cluster has not found a leader.
+// Codes of errors of JetStream that pass: two runs make a stream at once, the server has just started, it still loads
+// the account, or a cluster has not found a leader.
 const (
-	storeFailed          = 10077
-	createFailed         = 10049
-	noLeader             = 10008
-	notEnabled           = 10076
-	notEnabledForAccount = 10039
+	storeFailed  = 10077
+	createFailed = 10049
+	noLeader     = 10008
 )
 
-// patience is for how long such an attempt is made again. A server without JetStream says the same for good.
+// patience is how long such an attempt is made again. A server without JetStream has the same errors for good.
 const patience = 5 * time.Second
 
-// patiently calls attempt until it succeeds, fails for good, or patience ends. It returns the last error. An attempt that
-// got no answer has waited long enough.
+// patiently calls attempt until it succeeds, fails for good, or patience ends. It returns the last error.
 func patiently(ctx context.Context, attempt func() error) error {
 	for end := time.Now().Add(patience); ; sleep(ctx, 100*time.Millisecond) {
 		err := attempt()
@@ -108,10 +89,9 @@ func patiently(ctx context.Context, attempt func() error) error {
 	}
 }
 
-// passing reports whether err is one that may pass. The first, that nobody listens to the API, is a server's that has not
-// started JetStream yet.
+// passing reports whether err is one that may pass.
 func passing(err error) bool {
-	if errors.Is(err, nats.ErrNoResponders) {
+	if errors.Is(err, nats.ErrNoResponders) { // the server has not started JetStream yet
 		return true
 	}
 	var api *jetstream.APIError
@@ -119,7 +99,8 @@ func passing(err error) bool {
 		return false
 	}
 	switch api.ErrorCode {
-	case storeFailed, createFailed, noLeader, notEnabled, notEnabledForAccount:
+	case storeFailed, createFailed, noLeader, jetstream.JSErrCodeJetStreamNotEnabled,
+		jetstream.JSErrCodeJetStreamNotEnabledForAccount:
 		return true
 	}
 	return false
@@ -138,5 +119,5 @@ func (s Server) queue(ctx context.Context, js jetstream.JetStream, t Task, run s
 	return nil
 }
 
-// queueIdle is how long a queue stays that no worker asks for.
+// queueIdle is how long a queue stays that no worker asks for jobs.
 const queueIdle = time.Hour

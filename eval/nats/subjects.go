@@ -34,29 +34,31 @@ func (s Server) subject(tokens ...string) string {
 // Permissions are the subjects that a user of the server may publish to and subscribe to.
 type Permissions struct{ Publish, Subscribe []string }
 
-// WorkerPermissions returns what the workers of a prefix ("" means [DefaultPrefix]) need who show an NKey: to take jobs,
-// acknowledge them, look results up and store them. key is the NKey's public key, which their inboxes and what they tell
-// runs have in their subjects, so that workers of another key neither read the ones nor send the others. "" is for workers
-// who show no NKey.
+// WorkerPermissions returns what workers of a prefix ("" means [DefaultPrefix]) need to take jobs, acknowledge them,
+// look results up and store them. key is the public key of their NKey, or "" if they have none. It is part of the
+// subjects of their inboxes and notices, so workers of another key can neither read the ones nor send the others.
 func WorkerPermissions(prefix, key string) Permissions {
 	key = cmp.Or(key, anyKey)
 	s := Server{Prefix: cmp.Or(prefix, DefaultPrefix)}
 	bucket := "OBJ_" + s.large()
 	return Permissions{
 		Publish: []string{
-			"$JS.API.CONSUMER.MSG.NEXT." + s.jobs() + ".*", "$JS.ACK." + s.jobs() + ".>", "$JS.API.DIRECT.GET." + s.results() + ".>",
-			s.subject("results", ">"), s.subject("told", "*", key),
-			"$O." + s.large() + ".>", "$JS.API.STREAM.INFO." + bucket, "$JS.API.DIRECT.GET." + bucket + ".>", "$JS.API.STREAM.PURGE." + bucket,
+			"$JS.API.CONSUMER.MSG.NEXT." + s.jobs() + ".*", "$JS.ACK." + s.jobs() + ".>",
+			"$JS.API.DIRECT.GET." + s.results() + ".>", s.subject("results", ">"), s.subject("told", "*", key),
+			"$O." + s.large() + ".>", "$JS.API.STREAM.INFO." + bucket, "$JS.API.DIRECT.GET." + bucket + ".>",
+			"$JS.API.STREAM.PURGE." + bucket,
 		},
 		Subscribe: []string{s.subject("inbox", asWorker, key, ">"), s.subject("call", "*"), s.subject("cancel", "*")},
 	}
 }
 
-// RunPermissions returns what a run of a prefix ("" means [DefaultPrefix]) needs: it also makes the streams.
+// RunPermissions returns what a run of a prefix ("" means [DefaultPrefix]) needs, which also makes the streams.
 func RunPermissions(prefix string) Permissions {
 	s := Server{Prefix: cmp.Or(prefix, DefaultPrefix)}
 	return Permissions{
-		Publish:   []string{"$JS.API.>", "$JS.FC.>", s.subject("jobs", ">"), s.subject("call", "*"), s.subject("cancel", "*")},
+		Publish: []string{
+			"$JS.API.>", "$JS.FC.>", s.subject("jobs", ">"), s.subject("call", "*"), s.subject("cancel", "*"),
+		},
 		Subscribe: []string{s.subject("inbox", asRun, ">"), s.subject("results", ">"), s.subject("told", "*", "*")},
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval/nats/embedded"
 )
 
-// A suspect has the worker to itself: it waits until the other slots are free, and they take nothing until it has ended.
+// A suspect has the worker to itself: it waits until the other slots are free, and they take nothing until it has
+// ended.
 func TestASuspectIsEvaluatedAlone(t *testing.T) {
 	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A table is what a run knows of its jobs and of the workers that serve it. It does no I/O. Each method takes in an event;
-// some return a request, which the [Evaluator] then makes and reports with posted or canceled. A job has at most one
-// request under way, so an answer is never taken for that of another. A table is safe for concurrent use.
+// A table is what a run knows of its jobs and of the workers that serve it. It does no I/O. Each method takes in an
+// event; some return a request, which the [Evaluator] then makes and reports with posted or canceled. A job has at most
+// one request under way, so an answer is never taken for that of another. A table is safe for concurrent use.
 type table struct {
 	mu      sync.Mutex
 	entries map[string]*entry // of jobs that are in demand or have a request under way, by key
@@ -173,8 +173,8 @@ func (t *table) wants(key string) bool {
 	return e != nil && e.demand != nil && !e.demand.ended
 }
 
-// arrived takes in a job's result. recalled says that it was found at the server, and was not sent by a worker just now. A
-// result of a job that nobody waits for is another run's.
+// arrived takes in a job's result. recalled says that it was found at the server, and was not sent by a worker just
+// now. A result of a job that nobody waits for is another run's.
 func (t *table) arrived(r record, recalled bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -294,8 +294,8 @@ func isClosed(c chan struct{}) bool {
 // failuresAllowed is how many workers' evaluators may fail with a job.
 const failuresAllowed = 3
 
-// failedOn counts a failure of a worker's evaluator. Enough failures end the job with an error, if they are on workers of
-// enough keys: a worker that lies can invent workers, but no keys.
+// failedOn counts a failure of a worker's evaluator. Enough failures end the job with an error, if they are on workers
+// of enough keys: a worker that lies can invent workers, but no keys.
 func (d *demand) failedOn(from sender, text string, all *workers) {
 	if d.failed == nil {
 		d.failed = map[sender]bool{}

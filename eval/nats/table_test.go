@@ -18,8 +18,8 @@ import (
 var update = flag.Bool("update", false, "write what comes of the commands into the scripts")
 
 // Each script in testdata holds events and what a table makes of them, to be read as prose. A script is paragraphs:
-// comments, or events, a line of dashes, and what comes of the last. Evaluations have names, and jobs are named by their
-// programs. The run may have two jobs in flight, waits 5 s for the first worker and 10 min for one to come back.
+// comments, or events, a line of dashes, and what comes of the last. Evaluations have names, and jobs are named by
+// their programs. The run may have two jobs in flight, waits 5 s for the first worker and 10 min for one to come back.
 //
 //	ann joins a                          an evaluation asks for a job
 //	ann leaves

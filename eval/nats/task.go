@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Task is what programs are scored on. Runs and workers of one task have both in common.
+// A Task is what programs are scored on. A run and its workers must have the same.
 type Task struct {
 	// Name is the task's. It is printed, and part of subjects.
 	Name string
@@ -46,10 +46,10 @@ func (t Task) token() string {
 // String returns the name and the digest.
 func (t Task) String() string { return fmt.Sprintf("%q, digest %s", t.Name, t.Digest) }
 
-// Digest returns a hash of the files of a folder, by name and content, and of versions: of the evaluator, of what it is
-// told, of the runtime. Two that score differently have to differ in it. A nil folder has no files. Files and folders
-// whose names begin with a dot do not count, nor do __pycache__ and .pyc files. A link counts as the file that it leads
-// to, and one to a folder is an error, because its files would not be seen.
+// Digest returns a hash of the files of a folder, by name and content, and of versions: of the evaluator, its
+// settings, the runtime. What scores differently must have another digest. A nil folder has no files. Files and
+// folders whose names begin with a dot do not count, nor do __pycache__ and .pyc files. A link counts as the file
+// that it leads to, and one to a folder is an error, because its files would not be seen.
 func Digest(folder fs.FS, versions ...string) (string, error) {
 	h := sha256.New()
 	for _, v := range versions {
@@ -101,10 +101,10 @@ func hashFile(w io.Writer, folder fs.FS, name string) error {
 	return err
 }
 
-// MaxProgram is how many bytes a program may have. A longer one is invalid.
+// MaxProgram is the most bytes of a program. A longer one is invalid.
 const MaxProgram = 768 << 10
 
-// keyOf returns what the result of a sample of program is kept by. Runs with another apart have results of their own.
+// keyOf returns the key of a sample of program. Runs with another apart have keys of their own.
 func keyOf(apart, program string, sample int) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %d\n%s", apart, sample, program)

@@ -146,8 +146,8 @@ func TestAWorkerThatEndsStoresItsResult(t *testing.T) {
 	all.Wait()
 }
 
-// Two runs that ask for the same program before it has a result have a job each: the one goes on when the other run gives
-// its own up or ends.
+// Two runs that ask for the same program before it has a result have a job each: the one goes on when the other run
+// gives its own up or ends.
 func TestARunThatGivesUpLeavesTheOthersJob(t *testing.T) {
 	t.Parallel()
 	s := start(t, embedded.Config{})
@@ -175,7 +175,7 @@ func TestARunThatGivesUpLeavesTheOthersJob(t *testing.T) {
 			if how == "ends" {
 				a.Close()
 			}
-			until(t, "one is given up", func() bool { return w.Stats().GivenUp == 1 })
+			until(t, "one is given up", func() bool { return w.Stats().Canceled == 1 })
 			close(h.letGo)
 			all.Wait()
 			end()
@@ -198,7 +198,7 @@ func TestAJobIsGivenUpBeforeItBegins(t *testing.T) {
 		until(t, "the worker has it", func() bool { n, _ := nats.Unacknowledged(t, e); return n == 1 })
 		cancel()
 		all.Wait()
-		until(t, "the worker has given it up", func() bool { return w.Stats().GivenUp == i+1 })
+		until(t, "the worker has given it up", func() bool { return w.Stats().Canceled == i+1 })
 	}
 	if h.begun.Load() != h.ended.Load() {
 		t.Errorf("%d evaluations began and %d ended", h.begun.Load(), h.ended.Load())

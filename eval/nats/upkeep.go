@@ -53,7 +53,7 @@ func (e *Evaluator) follow(a advice) {
 			"digest", printable.Line(t.Digest), "jobs", a.waiting, "for", e.cfg.Gone)
 	}
 	if a.idleSlots > 0 {
-		e.cfg.Logger.Warn("nats: slots stay idle: raise Config.InFlight (--parallel-eval of the examples) above the number of slots",
+		e.cfg.Logger.Warn("nats: slots stay idle: raise Config.InFlight (--parallel-eval of the examples) above their number",
 			"slots", a.idleSlots, "in flight", e.cfg.InFlight)
 	}
 }
@@ -62,14 +62,17 @@ func (e *Evaluator) follow(a advice) {
 func (e *Evaluator) unserved() error {
 	t := e.cfg.Task
 	if !e.nc.IsConnected() {
-		return fmt.Errorf("nats: the server at %v has been out of reach for too long: start it again and resume the run", e.cfg.Server)
+		return fmt.Errorf("nats: the server at %v has been out of reach for too long: start it again and resume the run",
+			e.cfg.Server)
 	}
 	others := e.table.others()
 	if len(others) == 0 {
-		return fmt.Errorf("nats: no worker of the task %q answers at %v, of any version; this run's digest is %s: start workers with the same task, or look at their subjects' permissions",
+		return fmt.Errorf("nats: no worker of the task %q answers at %v, of any version; this run's digest is %s: "+
+			"start workers with the same task, or look at their subjects' permissions",
 			t.Name, e.cfg.Server, t.Digest)
 	}
-	return fmt.Errorf("nats: no worker serves the task %q with this run's digest %s; those that answer at %v have %v: give both the same folder, evaluator, runtime and flags",
+	return fmt.Errorf("nats: no worker serves the task %q with this run's digest %s; those that answer at %v have %v: "+
+		"give both the same folder, evaluator, runtime and flags",
 		t.Name, t.Digest, e.cfg.Server, others)
 }
 
@@ -84,7 +87,8 @@ func (e *Evaluator) keepReviewing(ctx context.Context) {
 			if err := e.setUp(ctx); err == nil {
 				made = time.Now()
 			} else if e.reconnected.Store(true); ctx.Err() == nil && e.logged.due("queue") {
-				e.cfg.Logger.Warn("nats: the run's queue may be gone, and could not be made again yet", "error", printable.Line(err.Error()))
+				e.cfg.Logger.Warn("nats: the run's queue may be gone, and could not be made again yet",
+					"error", printable.Line(err.Error()))
 			}
 		}
 		e.review(ctx)

@@ -2,7 +2,6 @@ package nats
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,34 +26,16 @@ type Worker struct {
 	queues *queues
 	room   *room
 
-	mu       sync.Mutex
-	running  map[*running]bool
-	givenUp  cancellations // of which some came before their jobs were begun
-	runs     map[string]told
-	inARow   int // evaluations whose evaluator failed
-	stats    WorkerStats
-	stopping bool
-	fatal    context.CancelCauseFunc
+	mu            sync.Mutex
+	active        map[*activeJob]bool
+	cancellations cancellations
+	answers       map[string]answer // by run
+	inARow        int               // failures of the evaluator since its last result
+	stats         WorkerStats
+	stopping      bool
+	fatal         context.CancelCauseFunc
 
 	logged complaints
-}
-
-// told is what a run was told last.
-type told struct {
-	at          time.Time
-	busy        int
-	incarnation string // of the run
-}
-
-// running is a job under way.
-type running struct {
-	job
-	m        *nats.Msg
-	tries    int    // deliveries, this one included
-	sequence uint64 // of the job in the stream
-	cancel   context.CancelFunc
-	givenUp  bool // by its run
-	counted  bool // whether the job's history has this delivery as a death until it is given back
 }
 
 // WorkerStats count what a worker did.
@@ -63,16 +44,17 @@ type WorkerStats struct {
 	Invalid  int // of these, the programs that are invalid
 	Known    int // jobs that had a result already
 	Poisoned int // jobs that had ended too many workers, found invalid without an evaluation
-	GivenUp  int // jobs that their runs gave up
+	Canceled int // jobs that their runs canceled
 	Failed   int // jobs whose evaluator failed
 	Refused  int // jobs that are not what they say
 	Unlike   int // runs of the task with another digest, which were not served
 }
 
-// errorsInARow is after how many errors of its evaluator a worker ends: it would have all jobs of the others.
+// errorsInARow is the number of errors of its evaluator after which a worker ends. Else it would take the jobs of all
+// others for nothing.
 const errorsInARow = 3
 
-// NewWorker returns a Worker of which Run is to be called.
+// NewWorker returns a Worker. Call its Run.
 func NewWorker(cfg WorkerConfig) (*Worker, error) {
 	var err error
 	if cfg.Server, err = cfg.Server.filled(); err != nil {
@@ -93,7 +75,7 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		return nil, fmt.Errorf("nats: WorkerConfig.Name has %d bytes: need at most %d", len(cfg.Name), maxName)
 	}
 	return &Worker{
-		cfg: cfg, queues: newQueues(), room: newRoom(cfg.Slots), running: map[*running]bool{}, runs: map[string]told{},
+		cfg: cfg, queues: newQueues(), room: newRoom(cfg.Slots), active: map[*activeJob]bool{}, answers: map[string]answer{},
 	}, nil
 }
 
@@ -104,10 +86,9 @@ func (w *Worker) Stats() WorkerStats {
 	return w.stats
 }
 
-// Run serves until ctx ends, which is not an error. It is to be called once. It returns an error if the server cannot be
-// reached in the beginning or refuses what the worker needs, and if the evaluator fails three times in a row: such a
-// worker would take the others' jobs for nothing. When ctx ends, evaluations under way may go on for the grace
-// period.
+// Run serves until ctx ends, which is not an error. Call it once. It returns an error if the server cannot be reached
+// in the beginning or refuses what the worker needs, and if the evaluator fails three times in a row. When ctx ends,
+// evaluations under way may go on for the grace period.
 func (w *Worker) Run(ctx context.Context) error {
 	taking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -170,63 +151,23 @@ func (w *Worker) graceful(taking context.Context) (working context.Context, end 
 	}
 }
 
-// listen hears of runs and of jobs that they give up.
+// listen has the worker hear runs that call and jobs that they cancel.
 func (w *Worker) listen() error {
 	s, t := w.cfg.Server, w.cfg.Task
-	if _, err := w.nc.Subscribe(s.subject("call", t.token()), w.called); err != nil {
+	if _, err := w.nc.Subscribe(s.subject("call", t.token()), w.hearCall); err != nil {
 		return err
 	}
-	if _, err := w.nc.Subscribe(s.subject("cancel", t.token()), w.cancel); err != nil {
+	if _, err := w.nc.Subscribe(s.subject("cancel", t.token()), w.hearCancellation); err != nil {
 		return err
 	}
 	return w.nc.FlushTimeout(asking)
 }
 
-// called answers a run, and takes note of its queues if it wants this digest.
-func (w *Worker) called(m *nats.Msg) {
-	var c call
-	if reflected(m) || json.Unmarshal(m.Data, &c) != nil ||
-		c.Task != w.cfg.Task.Name || !names.MatchString(c.Run) {
-		return
-	}
-	alike := c.Digest == w.cfg.Task.Digest
-	if alike {
-		w.queues.name(c.Run, time.Now())
-	}
+// count changes the statistics.
+func (w *Worker) count(change func(*WorkerStats)) {
 	w.mu.Lock()
-	before, known := w.runs[c.Run]
-	answer := told{time.Now(), len(w.running), c.Incarnation}
-	due := (answer.at.Sub(before.at) > answering || before.busy != answer.busy || before.incarnation != answer.incarnation) && !w.stopping
-	if due {
-		w.forgetRuns()
-		w.runs[c.Run] = answer
-	}
-	if !known && !alike {
-		w.stats.Unlike++
-	}
-	n := notice{Kind: "here", Worker: w.cfg.Name, Digest: w.cfg.Task.Digest, Slots: w.cfg.Slots, Busy: len(w.running)}
-	w.mu.Unlock()
-	if !known && !alike {
-		w.cfg.Logger.Warn("nats: a run is not served: its version of the task is another", "task", printable.Line(w.cfg.Task.Name), "its digest", printable.Line(c.Digest), "own digest", printable.Line(w.cfg.Task.Digest))
-	}
-	if due {
-		w.tell(c.Run, n)
-	}
-}
-
-// forgetRuns drops runs that have not called for long. The caller holds the lock.
-func (w *Worker) forgetRuns() {
-	for run, last := range w.runs {
-		if time.Since(last.at) > time.Hour {
-			delete(w.runs, run)
-		}
-	}
-}
-
-// tell tells a run something. What gets lost is said again, or done without.
-func (w *Worker) tell(run string, n notice) {
-	text, _ := json.Marshal(n)
-	w.nc.Publish(w.cfg.Server.subject("told", run, w.key), text)
+	defer w.mu.Unlock()
+	change(&w.stats)
 }
 
 // sleep waits, but not longer than ctx.

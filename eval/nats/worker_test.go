@@ -15,8 +15,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval/nats/embedded"
 )
 
-// An evaluator that fails is not the program's fault: another worker scores it, and the one with the evaluator ends, as it
-// would have the others' jobs for nothing.
+// An evaluator that fails is not the program's fault: another worker scores it, and the one with the evaluator ends, as
+// it would have the others' jobs for nothing.
 func TestAWorkerWhoseEvaluatorFailsEnds(t *testing.T) {
 	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
@@ -70,8 +70,8 @@ func TestAnEvaluatorThatFailsEverywhereEndsTheRun(t *testing.T) {
 	}
 }
 
-// A job that workers give back has ended none of them: those whose evaluator failed, and those that were told to end. That
-// is so also with the permissions that workers have.
+// A job that workers give back has ended none of them: those whose evaluator failed, and those that were told to end.
+// That is so also with the permissions that workers have.
 func TestAJobThatIsGivenBackIsNoDeath(t *testing.T) {
 	t.Parallel()
 	asRun, asWorker := roles(t)

@@ -14,15 +14,15 @@ import (
 
 // Config says how the server runs. Dir is needed.
 type Config struct {
-	// Dir is the folder of the streams and of the server's secret. A server that is started with it again has them again.
-	// Other users must not be able to write there.
+	// Dir is the folder of the streams and of the server's secret. A server that is started with it again has them
+	// again. Other users must not be able to write there.
 	Dir string
 	// Host is the address that the server listens on. "" means 127.0.0.1: it is not to be reached from other machines.
 	Host string
 	// Port is its port. 0 means any that is free, and less than 0 none: only this process connects, by InProcessConn.
 	Port int
-	// Configure changes the options before the server starts: users, permissions, TLS. nil changes nothing. A port whose
-	// options ask clients neither for who they are nor for a certificate asks them for the server's secret.
+	// Configure changes the options before the server starts: users, permissions, TLS. nil changes nothing. A port
+	// whose options ask clients neither for who they are nor for a certificate asks them for the server's secret.
 	Configure func(*server.Options)
 }
 
@@ -78,8 +78,8 @@ func Start(cfg Config) (*Server, error) {
 	return &Server{s, o.Authorization}, nil
 }
 
-// URL returns where clients connect, with the server's secret: do not print it, nor give it to a process as an argument,
-// as all users of the machine can read those. It is "" if the server has no port.
+// URL returns where clients connect, with the server's secret: do not print it, nor give it to a process as an
+// argument, as all users of the machine can read those. It is "" if the server has no port.
 func (s *Server) URL() string {
 	u, err := url.Parse(s.s.ClientURL())
 	if err != nil || s.Addr() == nil {

@@ -20,8 +20,8 @@ func open(o *server.Options) bool {
 		o.CustomClientAuthentication == nil && !o.TLSVerify && !o.TLSMap
 }
 
-// secret returns the secret of the server whose folder is dir. The first time it makes one of 128 random bits or more, in
-// a file that only this user can read, so that clients find a server that was started again.
+// secret returns the secret of the server whose folder is dir. The first time it makes one of 128 random bits or more,
+// in a file that only this user can read, so that clients find a server that was started again.
 func secret(dir string) (string, error) {
 	path := filepath.Join(dir, "secret")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -34,7 +34,7 @@ func secret(dir string) (string, error) {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return kept(path)
+		return readSecret(path)
 	} else if err != nil {
 		return "", fmt.Errorf("embedded: making the server's secret: %w", err)
 	}
@@ -46,8 +46,8 @@ func secret(dir string) (string, error) {
 	return text, nil
 }
 
-// kept returns the secret of before.
-func kept(path string) (string, error) {
+// readSecret returns the secret that an earlier server has left.
+func readSecret(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("embedded: reading the server's secret: %w", err)
@@ -55,7 +55,8 @@ func kept(path string) (string, error) {
 	secret := strings.TrimSpace(string(text))
 	info, err := os.Lstat(path)
 	if err != nil || secret == "" || runtime.GOOS != "windows" && (info.Mode().Perm()&0o077 != 0 || !ours(info)) {
-		return "", fmt.Errorf("embedded: the server's secret in %s is empty, or others can read it, or made it: remove the file for a new one", path)
+		return "", fmt.Errorf("embedded: the server's secret in %s is empty, or others can read it, or made it: "+
+			"remove the file for a new one", path)
 	}
 	return secret, nil
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// cancellations are what runs gave up lately. A cancellation may come after the server delivered its job and before the
-// slot begins it, since the two are received by different goroutines.
+// cancellations are those of the last seconds. One may arrive before the slot begins its job, as a goroutine of its own
+// receives it.
 type cancellations struct {
-	latest  []canceled // the oldest first
+	latest  []cancellation // the oldest first
 	arrived []time.Time
 }
 
 const (
 	rememberFor = 10 * time.Second // by then a slot has begun the job
-	rememberAll = 1000             // the latest of them
+	rememberAll = 1000             // cancellations at most
 )
 
 // add remembers a cancellation.
-func (c *cancellations) add(gone canceled, now time.Time) {
+func (c *cancellations) add(gone cancellation, now time.Time) {
 	old := 0
 	for old < len(c.arrived) && (now.Sub(c.arrived[old]) > rememberFor || len(c.arrived)-old >= rememberAll) {
 		old++
@@ -28,7 +28,7 @@ func (c *cancellations) add(gone canceled, now time.Time) {
 	c.latest, c.arrived = append(c.latest[old:], gone), append(c.arrived[old:], now)
 }
 
-// has reports whether the job with this sequence in the stream was given up lately.
+// has reports whether the job with this sequence in the stream was canceled lately.
 func (c *cancellations) has(j job, sequence uint64, now time.Time) bool {
 	for i, gone := range c.latest {
 		if gone.of(j, sequence) && now.Sub(c.arrived[i]) <= rememberFor {
@@ -38,25 +38,25 @@ func (c *cancellations) has(j job, sequence uint64, now time.Time) bool {
 	return false
 }
 
-// of reports whether it is this job that was given up, and not the same program queued again.
-func (c canceled) of(j job, sequence uint64) bool {
+// of reports whether c is of this job, and not of the same program queued at another time.
+func (c cancellation) of(j job, sequence uint64) bool {
 	return c.Key == j.Key && c.Digest == j.Digest && c.Run == j.Run && c.Sequence == sequence
 }
 
-// cancel ends a job that its run gave up. If no slot has begun it yet, none will.
-func (w *Worker) cancel(m *nats.Msg) {
-	var gone canceled
+// hearCancellation stops a job that its run gives up, also one that no slot has begun yet.
+func (w *Worker) hearCancellation(m *nats.Msg) {
+	var gone cancellation
 	if reflected(m) || json.Unmarshal(m.Data, &gone) != nil ||
 		gone.Digest != w.cfg.Task.Digest || !names.MatchString(gone.Key) || !names.MatchString(gone.Run) {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for r := range w.running {
-		if gone.of(r.job, r.sequence) {
-			r.givenUp = true
-			r.cancel()
+	for a := range w.active {
+		if gone.of(a.job, a.sequence) {
+			a.canceled = true
+			a.stop()
 		}
 	}
-	w.givenUp.add(gone, time.Now())
+	w.cancellations.add(gone, time.Now())
 }

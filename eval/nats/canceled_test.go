@@ -18,18 +18,18 @@ func TestACancellationIsReadBeforeItsJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	begins := func(run string, sequence int) bool {
-		m := &nats.Msg{Reply: fmt.Sprintf("$JS.ACK.JOBS.%s.1.%d.1.0.0", run, sequence)}
+		m := &nats.Msg{Sub: &nats.Subscription{}, Reply: fmt.Sprintf("$JS.ACK.JOBS.%s.1.%d.1.0.0", run, sequence)}
 		ctx, r := w.begin(t.Context(), m, job{Task: task, Key: "key", Run: run})
 		defer w.end(r)
-		return ctx.Err() == nil && !w.isGivenUp(r)
+		return ctx.Err() == nil && !w.isCanceled(r)
 	}
-	cancel := func(gone canceled) {
+	cancel := func(gone cancellation) {
 		text, _ := json.Marshal(gone)
-		w.cancel(&nats.Msg{Data: text})
+		w.hearCancellation(&nats.Msg{Data: text})
 	}
-	gone := canceled{Digest: task.Digest, Key: "key", Run: "a", Sequence: 7}
+	gone := cancellation{Digest: task.Digest, Key: "key", Run: "a", Sequence: 7}
 	if !begins("a", 7) {
-		t.Error("it is given up before it was cancelled")
+		t.Error("it is canceled before its cancellation")
 	}
 	cancel(gone)
 	if begins("a", 7) {
@@ -42,7 +42,7 @@ func TestACancellationIsReadBeforeItsJob(t *testing.T) {
 		gone.Key = fmt.Sprint(i)
 		cancel(gone)
 	}
-	if n := len(w.givenUp.latest); n != rememberAll {
+	if n := len(w.cancellations.latest); n != rememberAll {
 		t.Errorf("%d are remembered", n)
 	}
 }

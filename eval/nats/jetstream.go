@@ -10,6 +10,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// api returns the client of JetStream's API. A busy server may take long to answer what changes its disk.
+func api(nc *nats.Conn) (jetstream.JetStream, error) {
+	return jetstream.New(nc, jetstream.WithDefaultTimeout(answerWithin))
+}
+
+// answerWithin is how long an answer of JetStream's API may take, where it is not asked again.
+const answerWithin = 30 * time.Second
+
 // present reports whether err says that the stream has a message of the subject already.
 func present(err error) bool {
 	var api *jetstream.APIError
@@ -33,8 +41,8 @@ func storeNew(ctx context.Context, js jetstream.JetStream, m *nats.Msg) error {
 // asking is how long an answer of the server may take before it is asked again.
 const asking = 3 * time.Second
 
-// lastOf returns the last message that a stream has of a subject, or nil if it has none. The API's own function asks for
-// the stream's description first, which would list the keys of all results to workers.
+// lastOf returns the last message that a stream has of a subject, or nil if it has none. The API's own function asks
+// for the stream's description first, which would list the keys of all results to workers.
 func lastOf(ctx context.Context, nc *nats.Conn, stream, subject string) (*nats.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -50,32 +58,5 @@ func lastOf(ctx context.Context, nc *nats.Conn, stream, subject string) (*nats.M
 		return nil, nil
 	default:
 		return nil, fmt.Errorf("nats: reading %s: %s %s", subject, status, m.Header.Get("Description"))
-	}
-}
-
-// pull takes the next message of a consumer, waiting for it up to wait. It returns nil if there was none. What comes goes
-// to inbox, which belongs to one slot.
-func pull(nc *nats.Conn, inbox *nats.Subscription, stream, consumer string, wait time.Duration) (*nats.Msg, error) {
-	ask := fmt.Sprintf(`{"batch":1,"expires":%d}`, wait)
-	if wait == 0 {
-		ask = `{"batch":1,"no_wait":true}`
-	}
-	if err := nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+stream+"."+consumer, inbox.Subject, []byte(ask)); err != nil {
-		return nil, err
-	}
-	m, err := inbox.NextMsg(wait + asking)
-	switch {
-	case err != nil:
-		return nil, err
-	case m.Reply != "":
-		return m, nil
-	}
-	switch status := m.Header.Get("Status"); status {
-	case "404", "408":
-		return nil, nil
-	case "503":
-		return nil, nats.ErrNoResponders
-	default:
-		return nil, fmt.Errorf("nats: the queue %s: %s %s", consumer, status, m.Header.Get("Description"))
 	}
 }
