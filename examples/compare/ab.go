@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/duel"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/searches"
 )
 
 // takePair takes --ab A B out of the arguments, because a flag of package flag has one value.
@@ -28,23 +29,23 @@ func takePair(args []string) (pair, rest []string, err error) {
 // versus returns the two searches of --ab: each a name, or a configuration. Two that are the same play under two names, so
 // that they do not share their luck.
 func versus(pair []string, all []compare.Search) ([]compare.Search, error) {
-	var searches []compare.Search
+	var two []compare.Search
 	for _, name := range pair {
 		i := slices.IndexFunc(all, func(s compare.Search) bool { return s.Name == name })
 		if i >= 0 {
-			searches = append(searches, all[i])
+			two = append(two, all[i])
 			continue
 		}
-		s, err := configured(name)
+		s, err := searches.Configured(name)
 		if err != nil {
-			return nil, cli.Usagef("--ab: %w; the searches are %s; %s", err, strings.Join(names(all), ", "), keysHelp)
+			return nil, cli.Usagef("--ab: %w; the searches are %s; %s", err, strings.Join(names(all), ", "), searches.KeysHelp)
 		}
-		searches = append(searches, s)
+		two = append(two, s)
 	}
-	if searches[0].Name == searches[1].Name {
-		searches[1].Name += " (again)"
+	if two[0].Name == two[1].Name {
+		two[1].Name += " (again)"
 	}
-	return searches, nil
+	return two, nil
 }
 
 // judge prints which of the two searches is better, by how much, and how many seeds would tell if these do not.

@@ -27,6 +27,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/timed"
 )
 
 func main() {
@@ -59,7 +60,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		return cli.Usagef("--timing needs --noise")
 	}
 	if o.timing {
-		return studyTimes(ctx, o, stdout)
+		return timed.Study(ctx, o.calls, o.seeds, o.seed, stdout)
 	}
 	if o.noise {
 		return studyNoise(ctx, o, stdout)

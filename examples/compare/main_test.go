@@ -182,6 +182,7 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"--ab", "softmax", "archive=top:1e300"}, "is no number"},
 		{[]string{"--ab", "softmax", "select=epsilon:2"}, "EpsilonGreedy(2)"},
 		{[]string{"--ab", "softmax", "meta=luck"}, "need none, bandit"},
+		{[]string{"--timing"}, "--timing needs --noise"},
 		{[]string{"--out", folder}, "--out: "},
 		{[]string{"--out", other}, `it begins with "a,b"`},
 	} {
@@ -250,18 +251,13 @@ func TestPair(t *testing.T) {
 	}
 }
 
-// Every key has a value that can be played, and each is in the help.
+// Every key has a value that can be played.
 func TestConfigurations(t *testing.T) {
 	for _, list := range []string{"operators=rewrite+explore+cross+self-cross+merge,archive=fronts", "weights=6:1", "policy=ucb1", "policy=thompson,credit=rank",
 		"policy=random", "credit=lift:0.1,archive=all:50,select=uniform", "archive=top:9,select=power-law:2", "archive=top:9,select=weighted:5", "archive=top:9,select=tournament:3,n=4",
 		"archive=top:9,select=epsilon:0.2,meta=bandit-still", "meta=bandit", "select=best,meta=none,credit=improved,policy=softmax"} {
 		if out, err := command(t, t.Context(), "--ab", "greedy-1", list, "--families", "regress", "--calls", "12", "--runs", "2"); err != nil || !strings.Contains(out, "B: "+list) {
 			t.Errorf("%s: %v\n%s", list, err, out)
-		}
-	}
-	for _, key := range inOrder {
-		if !strings.Contains(keysHelp, "\n"+key+"=") || settings()[key] == nil {
-			t.Errorf("key %s is not in the help, or does nothing", key)
 		}
 	}
 }

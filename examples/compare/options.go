@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/duel"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/searches"
 )
 
 // options are the flags.
@@ -32,7 +33,7 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.BoolVar(&o.flops, "flops", false, "compare at equal FLOPs: those that --calls rewrites of the initial program cost")
 	fs.IntVar(&o.seeds, "seeds", 10, "runs of each search in each family, on seeds that all searches have")
 	fs.IntVar(&o.seeds, "runs", 10, "the same as --seeds")
-	fs.Func("ab", "play two searches against each other, and say which is better: --ab A B, each a name or a configuration. "+keysHelp, func(string) error {
+	fs.Func("ab", "play two searches against each other, and say which is better: --ab A B, each a name or a configuration. "+searches.KeysHelp, func(string) error {
 		return errors.New("give it once, as --ab A B")
 	})
 	fs.Uint64Var(&o.seed, "seed", 0, "the first seed; the others are those after it")

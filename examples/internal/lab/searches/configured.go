@@ -1,4 +1,4 @@
-package main
+package searches
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
-// keysHelp says how a configuration is written.
-const keysHelp = `a configuration is a list of key=value, each with what it is when left out:
+// KeysHelp says how a configuration is written.
+const KeysHelp = `a configuration is a list of key=value, each with what it is when left out:
 operators=rewrite+explore (of rewrite, explore, cross, self-cross, merge),
 weights= (of the operators: fixed shares in place of the policy, such as 6:1:3),
 policy=softmax (or ucb1, random, thompson),
@@ -36,8 +36,8 @@ func settings() map[string]setting {
 // inOrder are the keys in the order in which they are applied: weights and meta need the operators.
 var inOrder = []string{"operators", "weights", "policy", "credit", "archive", "select", "n", "meta"}
 
-// configured returns the search of a list of key=value. Its name is the list.
-func configured(list string) (compare.Search, error) {
+// Configured returns the search of a list of key=value. Its name is the list.
+func Configured(list string) (compare.Search, error) {
 	values := map[string]string{}
 	for field := range strings.SplitSeq(list, ",") {
 		key, value, found := strings.Cut(strings.TrimSpace(field), "=")

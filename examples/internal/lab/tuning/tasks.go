@@ -1,4 +1,4 @@
-package main
+package tuning
 
 import (
 	"encoding/json"
@@ -38,7 +38,8 @@ var kinds = []kind{
 	{"sine", sine, nil},
 }
 
-func names() (list []string) {
+// Tasks returns the names of the tasks.
+func Tasks() (list []string) {
 	for _, k := range kinds {
 		list = append(list, k.name)
 	}
@@ -51,7 +52,7 @@ func named(name string) (kind, error) {
 			return k, nil
 		}
 	}
-	return kind{}, cli.Usagef("--tasks: no task %q: need some of %s", name, strings.Join(names(), ", "))
+	return kind{}, cli.Usagef("--tasks: no task %q: need some of %s", name, strings.Join(Tasks(), ", "))
 }
 
 // standIn returns the task with another first program, if there is one, and the stand-in for a model. That changes numbers
