@@ -82,8 +82,8 @@ func (r Run) answered(t int) int {
 }
 
 // Early reports whether the run ended before its T generations, and before its T·N calls were answered; with a Breadth
-// the calls alone tell. Its score is that of a smaller budget. If it ended because it reached a target, leaving it out would leave out the best runs, and
-// keeping its score would leave out what it might have found.
+// the calls alone tell. Its score is that of a smaller budget. If it ended because it reached a target, leaving it out
+// would leave out the best runs, and keeping its score would leave out what it might have found.
 func (r Run) Early() bool {
 	whole := r.Generations()
 	if r.Partial {

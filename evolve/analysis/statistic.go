@@ -20,9 +20,9 @@ func mean(values []float64) float64 {
 	return average(len(values), func(i int) float64 { return values[i] })
 }
 
-// average returns the mean of n values, NaN for none. It sums what they are above the first, so the mean of equal values
-// is that value exactly. A plain sum of ten times 0.7 is not 7, and methods whose runs all end on one plateau would seem
-// to differ.
+// average returns the mean of n values, NaN for none. It sums what they are above the first, so the mean of equal
+// values is that value exactly. A plain sum of ten times 0.7 is not 7, and methods whose runs all end on one plateau
+// would seem to differ.
 func average(n int, value func(i int) float64) float64 {
 	if n == 0 {
 		return math.NaN()

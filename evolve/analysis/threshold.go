@@ -10,7 +10,8 @@ import (
 // NotReached stands for the generation in which a score was reached, if it was not.
 const NotReached = -1
 
-// firstReach returns the first generation whose best score is at least score, or [NotReached]. 0 is the initial program.
+// firstReach returns the first generation whose best score is at least score, or [NotReached]. 0 is the initial
+// program.
 func firstReach(best []float64, score float64) int {
 	return slices.IndexFunc(best, func(v float64) bool { return v >= score }) // −1 is NotReached
 }
@@ -141,8 +142,8 @@ func (t *Threshold) byRuns(runs []Run) Reach {
 }
 
 // firstInMean returns the first generation in which the mean of the runs drawn is at least score. The mean does not
-// fall, as no run's best does. Distances from score are summed, and not scores, whose sum may be rounded below the score
-// that all runs have.
+// fall, as no run's best does. Distances from score are summed, and not scores, whose sum may be rounded below the
+// score that all runs have.
 func firstInMean(runs []Run, drawn []int, score float64) int {
 	last := len(runs[0].Best)
 	g := sort.Search(last, func(g int) bool {

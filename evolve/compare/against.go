@@ -16,8 +16,8 @@ import (
 type Comparison struct {
 	Search, Baseline string
 	Runs             int // paired, in all families together
-	// Difference is by how much Search ends above Baseline in true score, in the mean over families, which count alike. Its
-	// interval is a 95 % bootstrap interval over the pairs of runs of each family.
+	// Difference is by how much Search ends above Baseline in true score, in the mean over families, which count alike.
+	// Its interval is a 95 % bootstrap interval over the pairs of runs of each family.
 	Difference analysis.Interval
 	// P is the p-value of the sign-flip test over all pairs, whose hypothesis is a difference of 0.
 	P float64
@@ -79,8 +79,8 @@ func difference(x, y analysis.Scores) (analysis.Comparison, float64, error) {
 	return d, p, err
 }
 
-// pair returns the families of the runs, in the order in which the runs have them first, and by family the true scores of
-// both searches on the seeds that both have, by seed.
+// pair returns the families of the runs, in the order in which the runs have them first, and by family the true scores
+// of both searches on the seeds that both have, by seed.
 func pair(runs []Run, search, baseline string) (families []string, x, y analysis.Scores, err error) {
 	type place struct{ family, search string }
 	scores := map[place]map[uint64]float64{} // by seed
@@ -90,7 +90,8 @@ func pair(runs []Run, search, baseline string) (families []string, x, y analysis
 		}
 		at := place{r.Family, r.Search}
 		if _, twice := scores[at][r.Seed]; twice {
-			return nil, nil, nil, fmt.Errorf("compare: two runs of %s on %s with seed %d: give each once", r.Search, r.Family, r.Seed)
+			return nil, nil, nil, fmt.Errorf("compare: two runs of %s on %s with seed %d: give each once",
+				r.Search, r.Family, r.Seed)
 		}
 		if scores[at] == nil {
 			scores[at] = map[uint64]float64{}
@@ -106,7 +107,8 @@ func pair(runs []Run, search, baseline string) (families []string, x, y analysis
 			}
 		}
 		if len(x[i]) == 0 {
-			return nil, nil, nil, fmt.Errorf("compare: no seed of family %s has a run of %q and one of %q", family, search, baseline)
+			return nil, nil, nil, fmt.Errorf("compare: no seed of family %s has a run of %q and one of %q",
+				family, search, baseline)
 		}
 	}
 	if len(families) == 0 {

@@ -21,7 +21,8 @@ type Run struct {
 	FLOPs          float64 // of all calls
 	Score          float64 // the true score of the program that it ends with
 	Claimed        float64 // the score that it ends with by itself; above Score where noise or few cases flatter it
-	// Fresh is what it scores on fresh samples, if the search takes them: their mean, with their standard deviation and number.
+	// Fresh is what it scores on fresh samples, if the search takes them: their mean, with their standard deviation and
+	// number.
 	Fresh, FreshSD float64
 	FreshN         int
 	// Points are where the true score of the best program changed, from the initial program's on.
@@ -51,7 +52,8 @@ func (j job) run(ctx context.Context, cfg Config) (Run, error) {
 	model := modelOf(p.LLM)
 	run.Seed, run.Budget = seed, evolve.Budget{Calls: cfg.Calls, Stalls: -1}
 	if cfg.FLOPs {
-		run.Budget = evolve.Budget{FLOPs: float64(cfg.Calls) * rewriteCost(p.Task, model), Stalls: -1, Models: []llm.Model{model}}
+		budget := float64(cfg.Calls) * rewriteCost(p.Task, model)
+		run.Budget = evolve.Budget{FLOPs: budget, Stalls: -1, Models: []llm.Model{model}}
 	}
 	if cfg.Evaluations > 0 {
 		run.Budget = evolve.Budget{Evaluations: cfg.Evaluations, Stalls: -1}

@@ -54,7 +54,8 @@ func (c Config) validate() error {
 	case c.Calls < 1:
 		return fmt.Errorf("compare: Config.Calls is %d: need at least 1", c.Calls)
 	case c.Evaluations < 0 || c.Evaluations > 0 && c.FLOPs:
-		return fmt.Errorf("compare: Config.Evaluations is %d: need 0 for a budget of calls, or more and no FLOPs", c.Evaluations)
+		return fmt.Errorf("compare: Config.Evaluations is %d: need 0 for a budget of calls, or more and no FLOPs",
+			c.Evaluations)
 	case c.Runs < 1:
 		return fmt.Errorf("compare: Config.Runs is %d: need 0 for 30, or more", c.Runs)
 	case c.Parallel < 1:
@@ -80,8 +81,8 @@ func (c Config) validate() error {
 // are paired: those of one family and seed have the same problem, whatever the search. A run does not depend on the
 // others, nor on how many are made at once.
 //
-// If ctx ends, the error is ctx's and the runs are those that have ended. Any other error names the run that it ended, and
-// ends the study.
+// If ctx ends, the error is ctx's and the runs are those that have ended. Any other error names the run that it ended,
+// and ends the study.
 func Study(ctx context.Context, cfg Config) ([]Run, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {

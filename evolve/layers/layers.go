@@ -17,9 +17,9 @@ type Config struct {
 	// Bases is stage one, the search that makes bases; required. Several searches are an [evolve.Allocator].
 	Bases evolve.Arm
 	// Combine makes stage two of the pool when it is frozen, of at least one base; required. Its search has a task, a
-	// population and a selection of its own. Its scores have to be on the scale of the bases' scores, because the two are
-	// compared. What it makes must depend on the pool alone, and its evaluator has to print the pool, as by [Digest]: a run
-	// knows evaluators by how they print.
+	// population and a selection of its own. Its scores have to be on the scale of the bases' scores, because the two
+	// are compared. What it makes must depend on the pool alone, and its evaluator has to print the pool, as by
+	// [Digest]: a run knows evaluators by how they print.
 	Combine func(pool []eval.Candidate) (evolve.Arm, error)
 	// Whole makes one program, complete in itself, of a pool and a combination of it. nil means that the answer is the
 	// combination as it stands, which is worth nothing without [Layers.Pool].
@@ -68,17 +68,18 @@ func (c Config) validate() error {
 // What one stage leaves is the other's: if stage one is done early, stage two has the rest; if all bases are invalid,
 // stage one goes on until there is one that is not. What stage two leaves is not spent.
 //
-// The pool is taken of the bases that are valid: first the best, then one after the other the base that raises the most
-// what the pool would score with the best of it at each of Result.Cases, until none does. What is raised is a submodular
-// function, so this greedy choice reaches at least 1 − 1/e of the most that as many bases can raise it (G. Nemhauser,
-// L. Wolsey, M. Fisher, "An analysis of approximations for maximizing submodular set functions", 1978). Where bases have no
-// cases the best by score are taken. Of bases that are alike by 0.95, as [population.Alike] measures it, one is.
+// The pool is taken of the bases that are valid: first the best, then one after the other the base that raises the
+// most what the pool would score with the best of it at each of Result.Cases, until none does. What is raised is a
+// submodular function, so this greedy choice reaches at least 1 − 1/e of the most that as many bases can raise it (G.
+// Nemhauser, L. Wolsey, M. Fisher, "An analysis of approximations for maximizing submodular set functions", 1978).
+// Where bases have no cases the best by score are taken. Of bases that are alike by 0.95, as [population.Alike]
+// measures it, one is.
 //
 // Searches of noisy tasks may be stages, and score programs again. The best of the run is not claimed on fresh samples
 // then, as the answer may be a program that neither stage's evaluator scores: score it with one of your own.
 //
-// A result has both stages in one arm. The children of stage one have the label "search" 0, those of stage two the label
-// 1, and [evolve.Allocator.Result] has them as arms.
+// A result has both stages in one arm. The children of stage one have the label "search" 0, those of stage two the
+// label 1, and [evolve.Allocator.Result] has them as arms.
 type Layers struct {
 	*evolve.Allocator
 	cfg      Config
@@ -225,9 +226,10 @@ func (l *Layers) advance() {
 
 // settle finds the answer.
 func (l *Layers) settle() {
-	l.best = l.first.Best()
-	win := l.second.Best()
-	if l.promoted = win.Better(l.best) && (!l.best.Result.Valid || win.Result.Score > l.best.Result.Score+l.cfg.Margin); l.promoted {
+	base, win := l.first.Best(), l.second.Best()
+	enough := !base.Result.Valid || win.Result.Score > base.Result.Score+l.cfg.Margin
+	l.best, l.promoted = base, win.Better(base) && enough
+	if l.promoted {
 		l.best = l.whole(l.second.pool, win)
 	}
 }

@@ -15,8 +15,8 @@ import (
 // tooAlike is how alike two bases are of which a pool has one.
 const tooAlike = 0.95
 
-// pick returns the bases that are frozen of those that were found, at most so many, in the order in which they are taken.
-// It depends on the order of found only where scores are equal: the older is taken then.
+// pick returns the bases that are frozen of those that were found, at most so many, in the order in which they are
+// taken. It depends on the order of found only where scores are equal: the older is taken then.
 func pick(found []eval.Candidate, most int, language string) []eval.Candidate {
 	var left []eval.Candidate
 	cases := false

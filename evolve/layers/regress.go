@@ -17,13 +17,13 @@ var errApart = errors.New("layers: Regress cannot tell the columns of features a
 
 // Regress returns for each base of a pool the weights w with which Σⱼ wⱼ·features[i][j] comes nearest to what the base
 // scores at case i, by least squares of the Result.Cases that stage one has found. So it costs no call and no
-// evaluation. The base with the highest sum is the one that is expected to be the best where the features are those, which
-// makes the weights a router, or what the search for one begins with.
+// evaluation. The base with the highest sum is the one that is expected to be the best where the features are those,
+// which makes the weights a router, or what the search for one begins with.
 //
 // features has a row for each case, and a column of ones in it makes an intercept. A ridge of 0.001 picks the smaller
 // weights where several would do, as with columns that do not vary; so columns should be neither much larger nor much
-// smaller than 1. It fails if the pool is empty, if a base has not one finite score for each row, or if rows are not equally
-// long, at least 1, and finite.
+// smaller than 1. It fails if the pool is empty, if a base has not one finite score for each row, or if rows are not
+// equally long, at least 1, and finite.
 //
 // Algorithms are chosen by regressions of how each does on features of an instance by K. Leyton-Brown, E. Nudelman,
 // G. Andrew, J. McFadden, Y. Shoham, "A portfolio approach to algorithm selection", 2003.

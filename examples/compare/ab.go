@@ -26,8 +26,8 @@ func takePair(args []string) (pair, rest []string, err error) {
 	return slices.Clone(args[i+1 : end]), slices.Concat(args[:i], args[end:]), nil
 }
 
-// versus returns the two searches of --ab: each a name, or a configuration. Two that are the same play under two names, so
-// that they do not share their luck.
+// versus returns the two searches of --ab: each a name, or a configuration. Two that are the same play under two
+// names, so that they do not share their luck.
 func versus(pair []string, all []compare.Search) ([]compare.Search, error) {
 	var two []compare.Search
 	for _, name := range pair {

@@ -20,8 +20,8 @@ type runsFile struct {
 	file   *os.File
 }
 
-// openRuns opens the file of a study, and lets the study skip the runs that it has. What a killed program left of a last
-// row is cut off.
+// openRuns opens the file of a study, and lets the study skip the runs that it has. What a killed program left of a
+// last row is cut off.
 func openRuns(path string, b duel.Budget, cfg compare.Config) (*runsFile, error) {
 	f := &runsFile{budget: b}
 	if path == "" {

@@ -1,6 +1,6 @@
-// Compare plays searches against each other on families of landscapes whose true scores are known, at equal calls or at
-// equal FLOPs, on paired seeds and without a model. Without flags it plays a few searches on two families, in seconds. All
-// searches on all families take hours.
+// Compare plays searches against each other on families of landscapes whose true scores are known, at equal calls or
+// at equal FLOPs, on paired seeds and without a model. Without flags it plays a few searches on two families, in
+// seconds. All searches on all families take hours.
 //
 //	go run ./examples/compare
 //	go run ./examples/compare --families additive,few --searches baselines,power-law
@@ -11,8 +11,8 @@
 //	go run ./examples/compare --noise --seeds 100
 //	go run ./examples/compare --noise --timing --calls 256 --seeds 24
 //
-// With --out, runs that are in the file are not made again: a study that was stopped goes on, and more seeds or searches
-// can be added. Delete the file when a search or a family has changed.
+// With --out, runs that are in the file are not made again: a study that was stopped goes on, and more seeds or
+// searches can be added. Delete the file when a search or a family has changed.
 package main
 
 import (
@@ -110,7 +110,8 @@ func play(ctx context.Context, cfg compare.Config, file *runsFile, stdout io.Wri
 	return runs, stopped, errors.Join(err, writing)
 }
 
-// wholeFamilies returns the runs of the families in which n searches have run on a seed. Without one it returns all runs.
+// wholeFamilies returns the runs of the families in which n searches have run on a seed. Without one it returns all
+// runs.
 func wholeFamilies(runs []compare.Run, n int) []compare.Run {
 	type key struct {
 		family string

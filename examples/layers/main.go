@@ -50,8 +50,8 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return one(ctx, b, uint32(*seed), *path, stdout)
 }
 
-// newBench returns the task and the model, and the search in layers: rules by fronts of shops, and then a router over five
-// of them.
+// newBench returns the task and the model, and the search in layers: rules by fronts of shops, and then a router over
+// five of them.
 func newBench(calls int) (layering.Bench, error) {
 	b, err := layering.NewBench(calls)
 	b.Layered = func(seed uint32, share float64) (*layers.Layers, error) {
@@ -66,8 +66,10 @@ func newBench(calls int) (layering.Bench, error) {
 				if err != nil {
 					return nil, err
 				}
-				return population.New(population.Config{Task: routers, LLM: b.Model, N: layering.Children, Seed: seed, Archive: population.Drift(),
-					Operators: []population.Operator{population.Rewrite{Instruction: "Only tune the numbers."}}})
+				return population.New(population.Config{
+					Task: routers, LLM: b.Model, N: layering.Children, Seed: seed, Archive: population.Drift(),
+					Operators: []population.Operator{population.Rewrite{Instruction: "Only tune the numbers."}},
+				})
 			},
 			Whole: layering.Whole,
 		})

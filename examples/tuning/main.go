@@ -1,7 +1,7 @@
-// Tuning compares a search that tunes the numbers of its programs without a model with the same search without that, on
-// tasks whose first program has the right structure and wrong numbers. It says after which share of the model calls the
-// first is where the second ends. It needs no network: the stand-in for a model changes numbers of programs at random, as
-// real models do in most of their attempts.
+// Tuning compares a search that tunes the numbers of its programs without a model with the same search without that,
+// on tasks whose first program has the right structure and wrong numbers. It says after which share of the model calls
+// the first is where the second ends. It needs no network: the stand-in for a model changes numbers of programs at
+// random, as real models do in most of their attempts.
 //
 //	go run ./examples/tuning                                            # one task, in seconds
 //	go run ./examples/tuning --tasks rings,points,bumps,sine --runs 16  # takes minutes
@@ -38,6 +38,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := cli.Parse(fs, cli.Quick(stdout, "tuning", args, quickFlags, wholeFlags)); err != nil {
 		return err
 	}
-	s := tuning.Study{Tasks: strings.Split(*tasks, ","), Runs: *runs, Calls: *calls, Evaluations: *evaluations, Seed: uint32(*seed)}
-	return s.Play(ctx, stdout)
+	return tuning.Study{
+		Tasks: strings.Split(*tasks, ","), Runs: *runs, Calls: *calls, Evaluations: *evaluations, Seed: uint32(*seed),
+	}.Play(ctx, stdout)
 }

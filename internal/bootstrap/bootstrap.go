@@ -16,8 +16,8 @@ type Plan struct {
 	Rand    func(i int) *rand.Rand // the generator of sample i, which may be the same one for all
 }
 
-// Each draws the samples in order and calls f with each: by stratum, as many of its members as there are less Fewer. sizes
-// are how many members strata have. f must not keep draw.
+// Each draws the samples in order and calls f with each: by stratum, as many of its members as there are less Fewer.
+// sizes are how many members strata have. f must not keep draw.
 func (p Plan) Each(sizes []int, f func(i int, draw [][]int)) {
 	draw := make([][]int, len(sizes))
 	for s, n := range sizes {
@@ -56,8 +56,8 @@ func Quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// Percentiles sorts values, and returns the quantiles that leave out half of 1 − level at either end. Both are NaN without
-// values or if one is NaN.
+// Percentiles sorts values, and returns the quantiles that leave out half of 1 − level at either end. Both are NaN
+// without values or if one is NaN.
 func Percentiles(values []float64, level float64) (low, high float64) {
 	slices.Sort(values)
 	if len(values) == 0 || math.IsNaN(values[0]) { // NaN sorts first

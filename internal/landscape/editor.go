@@ -47,8 +47,8 @@ func (s sheet) places(numbersAlone bool) [][2]int {
 	return all
 }
 
-// replace replaces one word by another, or moves a number. The numbers of a line belong to the word that it begins with,
-// so another word there begins with default numbers.
+// replace replaces one word by another, or moves a number. The numbers of a line belong to the word that it begins
+// with, so another word there begins with default numbers.
 func (e editor) replace(line []string, j int) {
 	if v, err := strconv.ParseFloat(line[j], 64); err == nil {
 		line[j] = number(v + e.NormFloat64()*math.Pow(10, -2.5*e.Float64())/2)

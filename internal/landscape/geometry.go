@@ -6,15 +6,16 @@ import (
 )
 
 // points has ten points in the unit square, one a line. The score is the least distance between two of them, as a
-// share of the largest possible, 0.421279543983903 (C. de Groot, R. Peikert and D. Würtz, "The Optimal Packing of Ten Equal
-// Circles in a Square", 1990). It is smooth but for kinks.
+// share of the largest possible, 0.421279543983903 (C. de Groot, R. Peikert and D. Würtz, "The Optimal Packing of Ten
+// Equal Circles in a Square", 1990). It is smooth but for kinks.
 func points(r *rand.Rand) landscape {
 	const n, largest = 10, 0.421279543983903
 	initial := make(sheet, n)
 	for i := range initial {
 		initial[i] = []string{number(r.Float64()), number(r.Float64())}
 	}
-	return landscape{initial: initial, model: able(0), judge: scored(func(s sheet) float64 { return leastDistance(s) / largest })}
+	score := func(s sheet) float64 { return leastDistance(s) / largest }
+	return landscape{initial: initial, model: able(0), judge: scored(score)}
 }
 
 // few is points with a model that has four replies to a prompt. A search that asks the same prompt again gets nothing

@@ -7,8 +7,8 @@ import (
 )
 
 // heldOut has 24 words of four in six lines. Searches see 16 cases, of which each looks at six of the words, and wants
-// another word than the right one for two of these: a quirk of its own. A case's score is the share of its six words that
-// are as it wants them. The true score is on all cases that there could be, whose quirks cancel out: the share of
+// another word than the right one for two of these: a quirk of its own. A case's score is the share of its six words
+// that are as it wants them. The true score is on all cases that there could be, whose quirks cancel out: the share of
 // right words. So what is best on the few cases is not best.
 func heldOut(r *rand.Rand) landscape {
 	const words, cases, seen, quirks = 4, 16, 6, 2

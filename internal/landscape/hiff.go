@@ -2,8 +2,8 @@ package landscape
 
 import "math/rand/v2"
 
-// hiff has 64 words of two, in lines of four. With words as bits, the right ones as 0, a block of 2, 4, ..., 64 words in
-// a row that begins at a multiple of its length adds its length if its bits are equal:
+// hiff has 64 words of two, in lines of four. With words as bits, the right ones as 0, a block of 2, 4, ..., 64 words
+// in a row that begins at a multiple of its length adds its length if its bits are equal:
 //
 //	score = Σ over blocks with equal bits of length / 384
 //

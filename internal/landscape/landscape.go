@@ -108,8 +108,8 @@ func (s *scorer) Evaluate(ctx context.Context, program string) (eval.Result, err
 	return s.EvaluateSample(ctx, program, 0)
 }
 
-// EvaluateSample scores a program with the noise of a sample. It does not depend on what else was evaluated before, so runs
-// repeat where two evaluations of one program are under way at once.
+// EvaluateSample scores a program with the noise of a sample. It does not depend on what else was evaluated before, so
+// runs repeat where two evaluations of one program are under way at once.
 func (s *scorer) EvaluateSample(_ context.Context, program string, sample int) (eval.Result, error) {
 	sheet := read(program)
 	if form := sheet.unlike(s.initial); !form.Valid {

@@ -20,8 +20,8 @@ import (
 // nothing else: it is made without the scorer, and knows which program is better by the scores that are shown, if it
 // looked at them. It changes the first program that the prompt shows, which is the one that [task.Ask] asks to change.
 //
-// Every field is an ability or a fault. With all of them 0, each reply is the first program with one to three of its words
-// or numbers replaced at random, whatever else the prompt holds. Equal requests have equal replies.
+// Every field is an ability or a fault. With all of them 0, each reply is the first program with one to three of its
+// words or numbers replaced at random, whatever else the prompt holds. Equal requests have equal replies.
 //
 // Tokens are counted as llm/offline counts them, one for every four bytes, without a prefix cache.
 type Model struct {
@@ -45,7 +45,8 @@ type Model struct {
 	// Few is how many distinct replies a prompt has; 0 means one for each seed.
 	Few int
 	// Broken is the share of replies that break off before the program, so that what is read of them is invalid. Long is
-	// how fast replies get worse with the prompt's length: of n tokens, the share of whole ones is (1 − Broken)·e^(−Long·n/1000).
+	// how fast replies get worse with the prompt's length: of n tokens, the share of whole ones is (1 −
+	// Broken)·e^(−Long·n/1000).
 	Broken, Long float64
 	// Signed ends each program with a comment of its own, so that no two are the same text. A noisy evaluator can then
 	// draw its noise by the text, and a run is the same however its evaluations are timed.
@@ -156,7 +157,8 @@ func (m Model) write(e editor, programs []sheet, asks wish) sheet {
 // Rewrite returns the tokens of one rewrite of a task's initial program that is answered with a program as long.
 func Rewrite(t task.Task) *llm.Usage {
 	n := 0
-	for _, message := range t.Prompt(task.Ask{Parents: []eval.Candidate{{Program: t.Initial(), Result: eval.Result{Valid: true}}}}) {
+	initial := eval.Candidate{Program: t.Initial(), Result: eval.Result{Valid: true}}
+	for _, message := range t.Prompt(task.Ask{Parents: []eval.Candidate{initial}}) {
 		n += tokens(message.Content)
 	}
 	return &llm.Usage{PromptTokens: n, CompletionTokens: tokens(reply(t.Initial()))}

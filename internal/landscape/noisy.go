@@ -2,8 +2,8 @@ package landscape
 
 import "math/rand/v2"
 
-// noisy has 24 words of six, each right or not by itself. Every evaluation adds normal noise with a standard deviation of
-// 0.05, where a right word is worth 0.042. The true score is without it.
+// noisy has 24 words of six, each right or not by itself. Every evaluation adds normal noise with a standard deviation
+// of 0.05, where a right word is worth 0.042. The true score is without it.
 func noisy(r *rand.Rand) landscape {
 	l := words(r)
 	l.noise = 0.05

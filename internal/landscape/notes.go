@@ -2,9 +2,10 @@ package landscape
 
 import "math/rand/v2"
 
-// notes has 32 words of eight in eight lines, each of one of four kinds, "q:cedar". The score is the share of right words.
-// Three quarters of the right words of a kind are the same one, so what has worked in one place mostly works in others of
-// its kind. The model can be told so: it heeds half of the notes, and writes notes from the attempts that it is told of.
+// notes has 32 words of eight in eight lines, each of one of four kinds, "q:cedar". The score is the share of right
+// words. Three quarters of the right words of a kind are the same one, so what has worked in one place mostly works in
+// others of its kind. The model can be told so: it heeds half of the notes, and writes notes from the attempts that it
+// is told of.
 func notes(r *rand.Rand) landscape {
 	const words = 8
 	kinds := []string{"p:", "q:", "r:", "s:"}

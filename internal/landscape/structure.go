@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Structure is what a program consists of but for its numbers, in at most as many cells as a grid of a few hundred calls
-// can fill: all words where there are numbers among them, the first words of the first two lines where there are none,
-// and where there are numbers alone the quarter of the square that the first two points are in.
+// Structure is what a program consists of but for its numbers, in at most as many cells as a grid of a few hundred
+// calls can fill: all words where there are numbers among them, the first words of the first two lines where there are
+// none, and where there are numbers alone the quarter of the square that the first two points are in.
 func Structure(program string) string {
 	s := read(program)
 	var words, firsts []string

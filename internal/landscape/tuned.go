@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// tuned has three lines of a word, which is an idea, and three numbers x, which tune it. Idea k of a line can be worth up
-// to c, of 0.3 to 0.9 and 1 for the best, with its numbers at o:
+// tuned has three lines of a word, which is an idea, and three numbers x, which tune it. Idea k of a line can be worth
+// up to c, of 0.3 to 0.9 and 1 for the best, with its numbers at o:
 //
 //	worth = c·(0.4 + 0.6/(1 + 20·|x − o|²))
 //
-// and the score is the mean over lines. A new idea has default numbers, so a good one is mostly worse than a tuned one at
-// first.
+// and the score is the mean over lines. A new idea has default numbers, so a good one is mostly worse than a tuned one
+// at first.
 func tuned(r *rand.Rand) landscape {
 	const ideas = 6
 	lines := []map[string]idea{randomIdeas(ideas, 3, r), randomIdeas(ideas, 3, r), randomIdeas(ideas, 3, r)}

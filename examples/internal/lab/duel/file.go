@@ -1,5 +1,5 @@
-// Package duel reads and writes the runs that searches make against each other, as examples/compare keeps them, and says
-// what they show.
+// Package duel reads and writes the runs that searches make against each other, as examples/compare keeps them, and
+// says what they show.
 package duel
 
 import (

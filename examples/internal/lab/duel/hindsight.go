@@ -32,10 +32,10 @@ func (l Loss) Within(most float64) int {
 	return n
 }
 
-// Hindsight returns the loss of a search to the best of among, which are single searches: for each family another may be
-// the best. The best of several noisy means looks better than it is. So the best and the worst are chosen on one half of a
-// family's seeds, and all scores are those of the other half; the loss is the mean of both ways around. A search that
-// is chosen itself has a loss of 0 there.
+// Hindsight returns the loss of a search to the best of among, which are single searches: for each family another may
+// be the best. The best of several noisy means looks better than it is. So the best and the worst are chosen on one
+// half of a family's seeds, and all scores are those of the other half; the loss is the mean of both ways around. A
+// search that is chosen itself has a loss of 0 there.
 //
 // Intervals are 95 % bootstrap intervals over seeds, in which the best and the worst are chosen anew in each sample.
 // With few runs they are mostly too low for the worst family, as in a part of the samples another is chosen.

@@ -68,8 +68,8 @@ func Study(ctx context.Context, b Bench, from uint32, runs int, out io.Writer) e
 	return print(rows, runs, out)
 }
 
-// ample is how many times the FLOPs of the layers a budget of FLOPs is. A run ends when the most that a call may cost does
-// not fit any more, and so with 15 % unspent: less would favour the layers.
+// ample is how many times the FLOPs of the layers a budget of FLOPs is. A run ends when the most that a call may cost
+// does not fit any more, and so with 15 % unspent: less would favour the layers.
 const ample = 1.25
 
 // pair makes one run of everything with one seed.

@@ -26,8 +26,8 @@ type Gain struct {
 	Covered float64
 }
 
-// Gains compares the runs of search with those of baseline in one family, on the seeds that both have. It fails if they have
-// fewer than two in common, or if the baseline gains nothing.
+// Gains compares the runs of search with those of baseline in one family, on the seeds that both have. It fails if
+// they have fewer than two in common, or if the baseline gains nothing.
 func Gains(runs []compare.Run, family, search, baseline string) (Gain, error) {
 	base := map[uint64]compare.Run{}
 	for _, r := range runs {
@@ -67,7 +67,8 @@ func gain(r compare.Run) float64 {
 	return r.Score - r.Points[0].Score
 }
 
-// covers is 1 if the interval of the fresh samples has the truth. Half a rounding error is allowed, for scores without noise.
+// covers is 1 if the interval of the fresh samples has the truth. Half a rounding error is allowed, for scores without
+// noise.
 func covers(r compare.Run) float64 {
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(r.FreshN - 1)}.Quantile(0.975)
 	if math.Abs(r.Fresh-r.Score) <= t*r.FreshSD/math.Sqrt(float64(r.FreshN))+1e-9 {
@@ -76,8 +77,8 @@ func covers(r compare.Run) float64 {
 	return 0
 }
 
-// ratio returns that of the means of x and y, with a percentile bootstrap over pairs. In a resample in which y gains nothing,
-// the ratio is infinite, or 1 if x gains nothing either.
+// ratio returns that of the means of x and y, with a percentile bootstrap over pairs. In a resample in which y gains
+// nothing, the ratio is infinite, or 1 if x gains nothing either.
 func ratio(x, y []float64) analysis.Interval {
 	plan := bootstrap.Plan{Samples: 2000, Rand: bootstrap.Same(stream.New(0, "compare ratio", 0))}
 	ratios := make([]float64, plan.Samples)

@@ -8,8 +8,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
-// baselines are the searches that any other has to beat: not one of them, but the best. None keeps more than one program,
-// and none shows more than the parent.
+// baselines are the searches that any other has to beat: not one of them, but the best. None keeps more than one
+// program, and none shows more than the parent.
 //
 //   - greedy: the best program, rewritten; ties keep the parent
 //   - greedy>=: the same, where a child as good as its parent replaces it
@@ -36,7 +36,9 @@ func baselines() []compare.Search {
 // arms returns ten greedy searches of one child a step under a policy.
 func arms(name string, policy policyMaker) compare.Search {
 	return compare.Search{Name: name, Make: func(s compare.Setting) (evolve.Config, error) {
-		all, err := evolve.GreedyArms(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1, Noisy: s.Noisy, Rescore: -1, Fresh: -1}, 10)
+		all, err := evolve.GreedyArms(evolve.GreedyConfig{
+			Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1, Noisy: s.Noisy, Rescore: -1, Fresh: -1,
+		}, 10)
 		if err != nil {
 			return evolve.Config{}, fmt.Errorf("searches: %s: %w", name, err)
 		}

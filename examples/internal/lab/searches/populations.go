@@ -7,8 +7,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/landscape"
 )
 
-// populations are searches that keep more than one program, each with rewrite, explore and cross under the default bandit
-// unless it says otherwise.
+// populations are searches that keep more than one program, each with rewrite, explore and cross under the default
+// bandit unless it says otherwise.
 //
 //   - history: a parent from all programs with chance 0.2, else the best; rewrite and explore
 //   - power-law: parents by rank from the best 40
@@ -40,9 +40,9 @@ func populations() []compare.Search {
 	}
 }
 
-// rescored returns the search that is one population, and that scores two of its best eight programs again for each child
-// where scores are noisy. Without an archive of its own it then keeps the best eight programs, because one that turns out
-// to have been lucky has to give way to one that is still there.
+// rescored returns the search that is one population, and that scores two of its best eight programs again for each
+// child where scores are noisy. Without an archive of its own it then keeps the best eight programs, because one that
+// turns out to have been lucky has to give way to one that is still there.
 func rescored(name string, configure func(s compare.Setting) population.Config) compare.Search {
 	return compare.Population(name, func(s compare.Setting) population.Config {
 		c := configure(s)
@@ -87,8 +87,8 @@ func showing(name string, copies bool) compare.Search {
 	})
 }
 
-// placebos are searches with a part that has its costs and its prompts, and not what it is for. What a part gains over its
-// placebo, it gains; the rest its prompts and the extra calls do.
+// placebos are searches with a part that has its costs and its prompts, and not what it is for. What a part gains over
+// its placebo, it gains; the rest its prompts and the extra calls do.
 //
 //   - self-cross: power-law, where programs are crossed with themselves
 //   - shuffled: scratchpad, told of attempts with each other's outcomes

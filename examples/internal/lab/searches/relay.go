@@ -10,8 +10,8 @@ import (
 )
 
 // relay is a portfolio whose members hand on the best program: one that is drawn and is behind the best of all begins
-// anew from that, with what else it kept lost. So what one has found is not found again by the others, and a budget that
-// is split is not lost; in return members come to be alike.
+// anew from that, with what else it kept lost. So what one has found is not found again by the others, and a budget
+// that is split is not lost; in return members come to be alike.
 //
 // Where scores are noisy, a program is handed on once it has been scored three times, so members have to score programs
 // again (rescored). One that was lucky once would otherwise take the place of all that the members have.
@@ -53,8 +53,8 @@ type baton struct {
 	noisy   bool
 }
 
-// best returns the best program of all members that have begun, and whether it may be handed on. It is asked for each step,
-// since the best of a search that scores its programs again may fall.
+// best returns the best program of all members that have begun, and whether it may be handed on. It is asked for each
+// step, since the best of a search that scores its programs again may fall.
 func (b *baton) best() (best eval.Candidate, ok bool) {
 	for _, m := range b.members {
 		if c := m.arm.Best(); m.stepped && b.sure(c) && (!ok || c.Better(best)) {

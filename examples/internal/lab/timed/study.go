@@ -1,4 +1,5 @@
-// Package timed has the study of ways to deal with noise where the noise is a real machine's: programs are really timed.
+// Package timed has the study of ways to deal with noise where the noise is a real machine's: programs are really
+// timed.
 package timed
 
 import (
@@ -34,8 +35,8 @@ func searches() []compare.Search { return noisy.Searches()[:2] }
 // truths is how many samples the true score of a program is the median of.
 const truths = 200
 
-// Study prints what the ways to deal with noise gain on a program that is really timed, at so many evaluations, on seeds
-// from one on.
+// Study prints what the ways to deal with noise gain on a program that is really timed, at so many evaluations, on
+// seeds from one on.
 func Study(ctx context.Context, calls, seeds int, from uint64, stdout io.Writer) error {
 	s := study{watch: newStopwatch(), calls: calls}
 	var err error
@@ -103,7 +104,8 @@ func (s study) write(stdout io.Writer, runs []compare.Run) error {
 }
 
 // seed makes a run of each search, and then times what they end with. Each run is there twice: its true score is the
-// median of samples, and their mean. The standard deviations of samples are those of the initial program and of each end.
+// median of samples, and their mean. The standard deviations of samples are those of the initial program and of each
+// end.
 func (s study) seed(ctx context.Context, seed uint64) (runs []compare.Run, sds []float64, err error) {
 	searches, programs := searches(), []string{s.task.Initial()}
 	for i := range searches {
@@ -153,7 +155,8 @@ func (s study) run(ctx context.Context, search compare.Search, seed uint64) (r c
 	return r, result.Best.Program, nil
 }
 
-// typicalGain returns the mean gain of a child that is better than its parent, in greedy search on the least of 5 times.
+// typicalGain returns the mean gain of a child that is better than its parent, in greedy search on the least of 5
+// times.
 func (s study) typicalGain(ctx context.Context, seed uint32) (float64, error) {
 	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithEvaluator(s.task, s.watch.best(5)), LLM: s.model, N: 1, Seed: seed})
 	if err != nil {

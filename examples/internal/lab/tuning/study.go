@@ -1,5 +1,5 @@
-// Package tuning has the study of searches that tune the numbers of their programs without a model: after which share of
-// the model calls they are where the same search ends that does not.
+// Package tuning has the study of searches that tune the numbers of their programs without a model: after which share
+// of the model calls they are where the same search ends that does not.
 package tuning
 
 import (
@@ -75,8 +75,8 @@ func search(ctx context.Context, k kind, seed uint32, tuner *tune.Tuner, b evolv
 // A row is what came of the runs of a task: one value for each.
 type row struct{ share, without, tuned, random, more []float64 }
 
-// compare makes the runs of a task and prints a line. Stopped before the last, it prints the line of those that are complete,
-// and says so.
+// compare makes the runs of a task and prints a line. Stopped before the last, it prints the line of those that are
+// complete, and says so.
 func (s Study) compare(ctx context.Context, k kind, p *cli.Counter) error {
 	var r row
 	for i := range s.Runs {
@@ -161,8 +161,8 @@ func callsTo(r *evolve.Result, score float64) float64 {
 // median returns the median, of an even number the larger of the two in the middle, as one of them may be infinite.
 func median(values []float64) float64 { return slices.Sorted(slices.Values(values))[len(values)/2] }
 
-// interval returns a 95 % interval of the median: the k-th value from below and from above, with the largest k for which fewer
-// than k of n fair coins show heads with a chance of at most 0.025. It assumes nothing of the values.
+// interval returns a 95 % interval of the median: the k-th value from below and from above, with the largest k for
+// which fewer than k of n fair coins show heads with a chance of at most 0.025. It assumes nothing of the values.
 func interval(values []float64) (low, high float64) {
 	n := len(values)
 	k, chance, below := 0, math.Pow(0.5, float64(n)), 0.0

@@ -55,8 +55,8 @@ func named(name string) (kind, error) {
 	return kind{}, cli.Usagef("--tasks: no task %q: need some of %s", name, strings.Join(Tasks(), ", "))
 }
 
-// standIn returns the task with another first program, if there is one, and the stand-in for a model. That changes numbers
-// of a program at random over several scales, which is what the search without a tuner improves by.
+// standIn returns the task with another first program, if there is one, and the stand-in for a model. That changes
+// numbers of a program at random over several scales, which is what the search without a tuner improves by.
 func standIn(t task.Task, initial string, err error) (task.Task, llm.LLM, error) {
 	if err != nil {
 		return nil, nil, err
