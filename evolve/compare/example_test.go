@@ -17,7 +17,7 @@ import (
 // A search of one's own against greedy search, at equal calls on all families: where it wins, and where it loses.
 func Example() {
 	uniform := compare.Population("uniform", func(compare.Setting) population.Config {
-		return population.Config{Archive: population.Top(10), Select: population.Uniform{}}
+		return population.Config{Archive: population.Top(10), Select: population.Uniform()}
 	})
 	runs, err := compare.Study(context.Background(), compare.Config{
 		Families: compare.Families(),

@@ -97,7 +97,7 @@ func counted(l llm.LLM, n *atomic.Int64) llm.LLM {
 func config(t testing.TB, l llm.LLM, seed uint32) layers.Config {
 	t.Helper()
 	bases, err := population.New(population.Config{Task: pairs(t, "0.1 0"), LLM: l, N: 3, Seed: seed,
-		Archive: &population.Fronts{}, Select: population.FrontFrequency{}})
+		Archive: population.Fronts(), Select: population.FrontFrequency()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ type found struct {
 const mostFound = 1000
 
 func newFound() *found {
-	return &found{seen: make(map[[sha256.Size]byte]bool), best: population.Top(mostFound), fronts: &population.Fronts{}}
+	return &found{seen: make(map[[sha256.Size]byte]bool), best: population.Top(mostFound), fronts: population.Fronts()}
 }
 
 // add takes down a base that is valid and new.

@@ -93,7 +93,7 @@ func crossing(t testing.TB, model llm.LLM) []evolve.Arm {
 	t.Helper()
 	p, err := population.New(population.Config{
 		Task: sum(t, "sum", "1 2 3"), LLM: model, N: 6, Seed: 40,
-		Archive: population.Top(10), Select: population.Uniform{},
+		Archive: population.Top(10), Select: population.Uniform(),
 		Operators: []population.Operator{population.Rewrite{}, population.Cross{}, population.Cross{Label: "cross of three", Partners: 2}},
 	})
 	if err != nil {

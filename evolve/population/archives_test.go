@@ -75,7 +75,7 @@ func TestAll(t *testing.T) {
 		{"nor of two equal best ones the older", 2, []float64{9, 9, 1, 2}, []int{0, 3}},
 		{"one alone is greedy search's", 1, []float64{2, 1, 3, 3}, []int{2}},
 	} {
-		a := &population.All{Most: tt.most}
+		a := population.All(tt.most)
 		for i, s := range tt.scores {
 			a.Add(member(i, "", s))
 		}
@@ -90,18 +90,18 @@ func TestAll(t *testing.T) {
 func TestArchivesHoldWhatTheySay(t *testing.T) {
 	for name, archive := range map[string]func() population.Archive{
 		"Top":    func() population.Archive { return population.Top(7) },
-		"All":    func() population.Archive { return &population.All{} },
-		"All(9)": func() population.Archive { return &population.All{Most: 9} },
+		"All":    func() population.Archive { return population.All(0) },
+		"All(9)": func() population.Archive { return population.All(9) },
 		"Grid": func() population.Archive {
 			return &population.Grid{Cell: func(c eval.Candidate) string { return c.Program[:1] }}
 		},
 		"Bins": func() population.Archive {
 			return &population.Grid{Bins: 3, Features: func(c eval.Candidate) []float64 { return []float64{float64(c.Program[0])} }}
 		},
-		"Crowding": func() population.Archive { return &population.Crowding{Size: 7} },
-		"Fronts":   func() population.Archive { return &population.Fronts{} },
+		"Crowding": func() population.Archive { return population.Crowding(7) },
+		"Fronts":   func() population.Archive { return population.Fronts() },
 		"Islands": func() population.Archive {
-			return &population.Islands{Of: []population.Archive{population.Top(3), &population.All{}}, Every: 3, Rate: 0.5}
+			return &population.Islands{Of: []population.Archive{population.Top(3), population.All(0)}, Every: 3, Rate: 0.5}
 		},
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
@@ -122,7 +122,7 @@ func TestArchivesHoldWhatTheySay(t *testing.T) {
 			add(again, id, twin)
 		}
 		members := a.Members()
-		if top := (population.Best{}).Select(members, nil); top.Result.Score != best.Result.Score {
+		if top := (population.Best()).Select(members, nil); top.Result.Score != best.Result.Score {
 			t.Errorf("%s: its best has %v, and %v was offered", name, top.Result.Score, best.Result.Score)
 		}
 		if diff := cmp.Diff(ids(members), ids(again.Members())); diff != "" {
@@ -197,7 +197,7 @@ func TestFronts(t *testing.T) {
 		{"a case that it does not have, it is the worst at", [][]float64{{1}, {0, -5}}, []int{0, 1}},
 		{"without cases the score is the one case", [][]float64{nil, nil}, []int{0}},
 	} {
-		f := &population.Fronts{}
+		f := population.Fronts()
 		for i, c := range tt.cases {
 			sum := 0.0
 			for _, x := range c {
@@ -220,7 +220,7 @@ func TestFronts(t *testing.T) {
 func TestFrontsAreNeeded(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		f := &population.Fronts{}
+		f := population.Fronts()
 		best := make([]float64, 6)
 		for id := range 60 {
 			m := member(id, "", 0)
@@ -293,7 +293,7 @@ func TestMigrantsAreCopies(t *testing.T) {
 
 // The nearest member is found whether it is very like the new one or hardly, and one that is not better replaces none.
 func TestCrowding(t *testing.T) {
-	c := &population.Crowding{Size: 3}
+	c := population.Crowding(3)
 	c.Add(member(0, "a b c d e f g h i j k l m n o p", 1))
 	c.Add(member(1, "q r s t u v w x y z", 2))
 	c.Add(member(2, "1 2 3 4 5 6 7 8 9", 3))

@@ -65,23 +65,23 @@ func bear(tb testing.TB, p *Population, program string, i int) (why string) {
 //	go test -run xxx -bench BenchmarkChild ./evolve/population
 func BenchmarkChild(b *testing.B) {
 	const members = 10_000
-	gates := func() []Gate { return []Gate{&Unseen{}, &Unlike{Most: 0.999}} }
+	gates := func() []Gate { return []Gate{Unseen(), &Unlike{Most: 0.999}} }
 	length := func(c eval.Candidate) []float64 { return []float64{float64(len(c.Program)), float64(c.Program[0])} }
 	for _, tt := range []struct {
 		name string
 		cfg  Config
 	}{
 		{"greedy", Config{}},
-		{"All,PowerLaw", Config{Archive: &All{}, Select: PowerLaw(1)}},
-		{"All,PowerLaw(2)", Config{Archive: &All{}, Select: PowerLaw(2)}},
-		{"All,Weighted", Config{Archive: &All{}, Select: Weighted(10)}},
-		{"All,Uniform,Rank", Config{Archive: &All{}, Select: Uniform{}, Credit: Rank, Operators: []Operator{Rewrite{}, Explore{}}}},
-		{"Crowding", Config{Archive: &Crowding{Size: members}, Select: Uniform{}}},
-		{"Grid", Config{Archive: &Grid{Features: length, Bins: 100}, Select: Uniform{}}},
+		{"All,PowerLaw", Config{Archive: All(0), Select: PowerLaw(1)}},
+		{"All,PowerLaw(2)", Config{Archive: All(0), Select: PowerLaw(2)}},
+		{"All,Weighted", Config{Archive: All(0), Select: Weighted(10)}},
+		{"All,Uniform,Rank", Config{Archive: All(0), Select: Uniform(), Credit: Rank, Operators: []Operator{Rewrite{}, Explore{}}}},
+		{"Crowding", Config{Archive: Crowding(members), Select: Uniform()}},
+		{"Grid", Config{Archive: &Grid{Features: length, Bins: 100}, Select: Uniform()}},
 		{"Top,gates", Config{Archive: Top(40), Gates: gates()}},
-		{"all", Config{Archive: &All{Most: members}, Select: PowerLaw(1), Gates: gates(), Memory: []Memory{&History{}},
+		{"all", Config{Archive: All(members), Select: PowerLaw(1), Gates: gates(), Memory: []Memory{History(0)},
 			Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}},
-		{"All,Cross,Merge", Config{Archive: &All{}, Select: PowerLaw(1), Operators: []Operator{Rewrite{}, Cross{}, &Merge{Split: words}}}},
+		{"All,Cross,Merge", Config{Archive: All(0), Select: PowerLaw(1), Operators: []Operator{Rewrite{}, Cross{}, &Merge{Split: words}}}},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			p, next := crowd(b, tt.cfg, members)
@@ -106,7 +106,7 @@ func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes 100,000 children")
 	}
-	p, next := crowd(t, Config{Archive: Top(40), Select: PowerLaw(1), Gates: []Gate{&Unseen{}}, Memory: []Memory{&History{}},
+	p, next := crowd(t, Config{Archive: Top(40), Select: PowerLaw(1), Gates: []Gate{Unseen()}, Memory: []Memory{History(0)},
 		Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}, 1000)
 	var before, after runtime.MemStats
 	runtime.GC()

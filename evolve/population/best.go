@@ -2,13 +2,13 @@ package population
 
 import "math/rand/v2"
 
-// Best selects the best member, and of equals the one that comes first.
-type Best struct{}
+// Best returns a selector of the best member, and of equals the one that comes first.
+func Best() Selector { return bestMember{} }
 
-var _ Selector = Best{}
+type bestMember struct{}
 
 // Select returns the best of from.
-func (Best) Select(from []*Member, _ *rand.Rand) *Member {
+func (bestMember) Select(from []*Member, _ *rand.Rand) *Member {
 	best := from[0]
 	for _, m := range from[1:] {
 		if outranks(m, best) {
@@ -19,4 +19,4 @@ func (Best) Select(from []*Member, _ *rand.Rand) *Member {
 }
 
 // String names the selector.
-func (Best) String() string { return "Best" }
+func (bestMember) String() string { return "Best" }

@@ -5,15 +5,16 @@ import (
 	"math/rand/v2"
 )
 
-// Choice selects by Either with probability P, and else by Or. Nested, it is any mixture: OpenEvolve's is 0.2 of one
-// way, 0.7 of another, and 0.1 of a third.
-type Choice struct {
-	P      float64 // in [0, 1]
-	Either Selector
-	Or     Selector
+// Choice returns a selector that selects by either with probability p, and else by or. Nested, it is any mixture:
+// OpenEvolve's is 0.2 of one way, 0.7 of another, and 0.1 of a third.
+func Choice(p float64, either, or Selector) Selector { return choice{p, either, or} }
+
+type choice struct {
+	p          float64 // in [0, 1]
+	either, or Selector
 }
 
-var _ choosing = Choice{}
+var _ choosing = choice{}
 
 // A choosing selector has several, and tells which of them it used.
 type choosing interface {
@@ -29,41 +30,43 @@ func selectBy(s Selector, from []*Member, r *rand.Rand) (m *Member, by Selector)
 	return s.Select(from, r), s
 }
 
-func (c Choice) validate() error {
+func (c choice) validate() error {
 	switch {
-	case !(c.P >= 0 && c.P <= 1):
-		return fmt.Errorf("population: Choice.P is %v: need a probability", c.P)
-	case c.Either == nil || c.Or == nil:
-		return fmt.Errorf("population: Choice{%v, %v, %v}: need two selectors", c.P, c.Either, c.Or)
+	case !(c.p >= 0 && c.p <= 1):
+		return fmt.Errorf("population: Choice(%v, ...): need a probability", c.p)
+	case c.either == nil || c.or == nil:
+		return fmt.Errorf("population: Choice(%v, %v, %v): need two selectors", c.p, c.either, c.or)
 	}
-	return firstOf(func() error { return valid(c.Either) }, func() error { return valid(c.Or) })
+	return firstOf(func() error { return valid(c.either) }, func() error { return valid(c.or) })
 }
 
 // Select returns one of from.
-func (c Choice) Select(from []*Member, r *rand.Rand) *Member {
+func (c choice) Select(from []*Member, r *rand.Rand) *Member {
 	m, _ := c.choose(from, r)
 	return m
 }
 
-func (c Choice) choose(from []*Member, r *rand.Rand) (*Member, Selector) {
-	if r.Float64() < c.P {
-		return selectBy(c.Either, from, r)
+func (c choice) choose(from []*Member, r *rand.Rand) (*Member, Selector) {
+	if r.Float64() < c.p {
+		return selectBy(c.either, from, r)
 	}
-	return selectBy(c.Or, from, r)
+	return selectBy(c.or, from, r)
 }
 
 // String names the selectors and the probability.
-func (c Choice) String() string {
-	return fmt.Sprintf("Choice(%v: %s, else %s)", c.P, nameOf(c.Either), nameOf(c.Or))
+func (c choice) String() string {
+	return fmt.Sprintf("Choice(%v: %s, else %s)", c.p, nameOf(c.either), nameOf(c.or))
 }
 
-// EpsilonGreedy(ε) selects uniformly with probability ε, and else the best member. It is the plainest way to use an
+// EpsilonGreedy returns a selector that selects uniformly with probability ε, and else the best member. It is the plainest way to use an
 // archive, and the baseline for the others.
-type EpsilonGreedy float64
+func EpsilonGreedy(epsilon float64) Selector { return epsilonGreedy(epsilon) }
 
-var _ choosing = EpsilonGreedy(0)
+type epsilonGreedy float64
 
-func (e EpsilonGreedy) validate() error {
+var _ choosing = epsilonGreedy(0)
+
+func (e epsilonGreedy) validate() error {
 	if !(e >= 0 && e <= 1) {
 		return fmt.Errorf("population: EpsilonGreedy(%v): need a probability", float64(e))
 	}
@@ -71,26 +74,26 @@ func (e EpsilonGreedy) validate() error {
 }
 
 // Select returns one of from.
-func (e EpsilonGreedy) Select(from []*Member, r *rand.Rand) *Member {
+func (e epsilonGreedy) Select(from []*Member, r *rand.Rand) *Member {
 	m, _ := e.choose(from, r)
 	return m
 }
 
-func (e EpsilonGreedy) choose(from []*Member, r *rand.Rand) (*Member, Selector) {
-	return Choice{float64(e), Uniform{}, Best{}}.choose(from, r)
+func (e epsilonGreedy) choose(from []*Member, r *rand.Rand) (*Member, Selector) {
+	return choice{float64(e), Uniform(), Best()}.choose(from, r)
 }
 
 // String names the selector.
-func (e EpsilonGreedy) String() string { return fmt.Sprintf("EpsilonGreedy(%v)", float64(e)) }
+func (e epsilonGreedy) String() string { return fmt.Sprintf("EpsilonGreedy(%v)", float64(e)) }
 
-// ByWeight selects a member with a chance in proportion to what the func returns for it, which has to be finite and at
-// least 0. If it is 0 for all, each has the same chance.
-type ByWeight func(m *Member) float64
+// ByWeight returns a selector of a member with a chance in proportion to its weight, which has to be finite and at least
+// 0. If it is 0 for all, each has the same chance.
+func ByWeight(weight func(m *Member) float64) Selector { return byWeight(weight) }
 
-var _ Selector = ByWeight(nil)
+type byWeight func(m *Member) float64
 
 // Select returns one of from.
-func (f ByWeight) Select(from []*Member, r *rand.Rand) *Member {
+func (f byWeight) Select(from []*Member, r *rand.Rand) *Member {
 	weights := make([]float64, len(from))
 	for i, m := range from {
 		weights[i] = f(m)
@@ -99,4 +102,4 @@ func (f ByWeight) Select(from []*Member, r *rand.Rand) *Member {
 }
 
 // String returns "ByWeight" for every func, as what it does cannot be printed.
-func (f ByWeight) String() string { return "ByWeight" }
+func (f byWeight) String() string { return "ByWeight" }

@@ -90,7 +90,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	if c.Select == nil {
-		c.Select = Best{}
+		c.Select = Best()
 	}
 	if c.plain = len(c.Operators) == 0; c.plain {
 		c.Operators = []Operator{Rewrite{}}

@@ -64,7 +64,7 @@ func (o Cross) Brief(v *View) evolve.Brief {
 	} else {
 		by := o.Select
 		if by == nil {
-			by = Uniform{}
+			by = Uniform()
 		}
 		partners = v.Sample(v.Part.Members(), by, n)
 	}

@@ -2,27 +2,25 @@ package population
 
 import "fmt"
 
-// Crowding is an archive of fixed size. When it is full, a new program replaces the member that it is most like if it
-// is strictly better, so that what is unlike does not push itself out (deterministic crowding; ShinkaEvolve's
-// "crowding").
+// Crowding returns an archive of at most size members. When it is full, a new program replaces the member that it is
+// most like if it is strictly better, so that what is unlike does not push itself out (deterministic crowding;
+// ShinkaEvolve's "crowding"). Two programs are as like as [Alike] has it, with comments.
 //
 // Source: S. W. Mahfoud, "Niching Methods for Genetic Algorithms" (1995), chapter 6.
-type Crowding struct {
-	Size int // required, at least 1
-	// Like says how like two programs are; it is asked about every member. nil means the share of token shingles that
-	// they have in common, as in [Unlike], which is looked up in an index.
-	Like func(a, b string) float64
+func Crowding(size int) Archive {
+	return &crowding{size: size, index: newLikeness(crowdShingle), byID: make(map[int]*Member)}
+}
 
+type crowding struct {
+	size int
 	ranked
 	index *likeness
 	byID  map[int]*Member
 }
 
-var _ Archive = (*Crowding)(nil)
-
-func (c *Crowding) validate() error {
-	if c.Size < 1 {
-		return fmt.Errorf("population: Crowding.Size is %d: need at least 1", c.Size)
+func (c *crowding) validate() error {
+	if c.size < 1 {
+		return fmt.Errorf("population: Crowding(%d): need at least 1", c.size)
 	}
 	return nil
 }
@@ -31,52 +29,33 @@ func (c *Crowding) validate() error {
 const crowdShingle = 5
 
 // Add keeps m if there is room, or if it is better than the member that it is most like.
-func (c *Crowding) Add(m *Member) bool {
-	var set []uint64
-	if c.Like == nil {
-		if set = shingles(m.Program, "", crowdShingle); c.index == nil {
-			c.index, c.byID = newLikeness(crowdShingle), make(map[int]*Member)
-		}
-	}
-	if len(c.list) >= c.Size {
-		near := c.nearest(m, set)
+func (c *crowding) Add(m *Member) bool {
+	set := shingles(m.Program, "", crowdShingle)
+	if len(c.list) >= c.size {
+		near := c.nearest(set)
 		if !outranks(m, near) {
 			return false
 		}
 		c.remove(near)
-		if c.index != nil {
-			c.index.remove(near.ID)
-			delete(c.byID, near.ID)
-		}
+		c.index.remove(near.ID)
+		delete(c.byID, near.ID)
 	}
 	c.add(m)
-	if c.index != nil {
-		c.index.add(document{id: m.ID, at: m.ID, set: set})
-		c.byID[m.ID] = m
-	}
+	c.index.add(document{id: m.ID, at: m.ID, set: set})
+	c.byID[m.ID] = m
 	return true
 }
 
-// nearest returns the member that is most like m: of equals the best with Like, and the oldest without. The index is
-// asked for what is very like first, because that is quick, and a child is very like its parent.
-func (c *Crowding) nearest(m *Member, set []uint64) *Member {
-	near := c.list[len(c.list)-1] // the worst one, if m is like none
-	if c.Like != nil {
-		best := 0.0
-		for i, other := range c.list {
-			if like := c.Like(other.Program, m.Program); i == 0 || like > best {
-				near, best = other, like
-			}
-		}
-		return near
-	}
+// nearest returns the member that is most like a program: of equals the oldest, and the worst one if it is like none. The
+// index is asked for what is very like first, because that is quick, and a child is very like its parent.
+func (c *crowding) nearest(set []uint64) *Member {
 	for _, least := range []float64{0.95, 0.8, 0.5, 0} {
 		if id, _, found := c.index.nearest(set, least, 0, int(^uint(0)>>1)); found {
 			return c.byID[id]
 		}
 	}
-	return near
+	return c.list[len(c.list)-1]
 }
 
 // String names the archive and its size.
-func (c *Crowding) String() string { return fmt.Sprintf("Crowding(%d)", c.Size) }
+func (c *crowding) String() string { return fmt.Sprintf("Crowding(%d)", c.size) }

@@ -6,34 +6,24 @@ import (
 	"math/rand/v2"
 )
 
-// Elite selects by another selector among the best share of the members, at least one. AdaEvolve's exploitation is
-// uniform in the best quarter.
-type Elite struct {
-	Share float64  // in (0, 1]
-	By    Selector // nil means Uniform
-}
+// Elite returns a selector of each member of the best share, in (0, 1], with the same chance. Of few members it is the
+// best one. AdaEvolve's exploitation is uniform in the best quarter.
+func Elite(share float64) Selector { return elite(share) }
 
-var _ Selector = Elite{}
+type elite float64
 
-func (e Elite) validate() error {
-	if !(e.Share > 0 && e.Share <= 1) {
-		return fmt.Errorf("population: Elite.Share is %v: need a share above 0, and at most 1", e.Share)
+func (e elite) validate() error {
+	if !(e > 0 && e <= 1) {
+		return fmt.Errorf("population: Elite(%v): need a share above 0, and at most 1", float64(e))
 	}
-	return valid(e.by())
-}
-
-func (e Elite) by() Selector {
-	if e.By == nil {
-		return Uniform{}
-	}
-	return e.By
+	return nil
 }
 
 // Select returns one of from.
-func (e Elite) Select(from []*Member, r *rand.Rand) *Member {
-	n := max(1, int(math.Round(e.Share*float64(len(from)))))
-	return e.by().Select(byRank(from)[:n:n], r)
+func (e elite) Select(from []*Member, r *rand.Rand) *Member {
+	n := max(1, int(math.Round(float64(e)*float64(len(from)))))
+	return Uniform().Select(byRank(from)[:n:n], r)
 }
 
-// String names the share and the selector.
-func (e Elite) String() string { return fmt.Sprintf("Elite(%v by %s)", e.Share, nameOf(e.by())) }
+// String names the share.
+func (e elite) String() string { return fmt.Sprintf("Elite(%v by Uniform)", float64(e)) }

@@ -37,13 +37,13 @@ func ExampleGateFunc() {
 }
 
 // Of two programs that look alike a model says whether they do the same. The gate asks it only about those.
-func ExampleJudge() {
+func ExampleUnlike_judge() {
 	var asked atomic.Int64 // gates are asked about several children at a time
 	strict := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		asked.Add(1)
 		return ok("The second one appends a number.\nVERDICT: SAME"), nil
 	})
-	res := search(population.Config{N: 4, Gates: []population.Gate{&population.Unlike{Most: 0.1, Judge: &population.Judge{LLM: strict}}}}, 24)
+	res := search(population.Config{N: 4, Gates: []population.Gate{&population.Unlike{Most: 0.1, Judge: strict}}}, 24)
 	fmt.Println(asked.Load() > 0, "best", res.Best.Program)
 	// Output:
 	// true best 1 2 3 9 9

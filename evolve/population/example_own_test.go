@@ -68,7 +68,7 @@ type halves struct{}
 func (halves) Name() string { return "halves" }
 
 func (halves) Brief(v *population.View) evolve.Brief {
-	b := v.Brief(v.Sample(v.Part.Members(), population.Uniform{}, 1)...)
+	b := v.Brief(v.Sample(v.Part.Members(), population.Uniform(), 1)...)
 	first := strings.Fields(b.Ask.Parents[0].Program)
 	second := strings.Fields(b.Ask.Parents[len(b.Ask.Parents)-1].Program)
 	b.Make = func(context.Context) (string, error) {
@@ -110,7 +110,7 @@ func (s *shortest) Add(m *population.Member) bool {
 
 func ExampleArchive() {
 	own := &shortest{}
-	res := search(population.Config{N: 4, Archive: own, Select: population.Uniform{}}, 40)
+	res := search(population.Config{N: 4, Archive: own, Select: population.Uniform()}, 40)
 	for _, m := range own.Members()[:4] {
 		fmt.Printf("%v scores %v\n", m.Program, m.Result.Score)
 	}

@@ -33,7 +33,7 @@ func ExampleDrift() {
 
 // The oldest leaves, but for the best.
 func ExampleAll() {
-	a := &population.All{Most: 2}
+	a := population.All(2)
 	for id, score := range []float64{9, 1, 2, 3} {
 		a.Add(member(id, "", score))
 	}
@@ -44,7 +44,7 @@ func ExampleAll() {
 // A tenth of the parents at random, the others by a tournament among what is short.
 func ExampleChoice() {
 	short := population.ByWeight(func(m *population.Member) float64 { return 1 / float64(1+len(m.Program)) })
-	fmt.Println(population.Choice{P: 0.1, Either: population.Uniform{}, Or: short})
+	fmt.Println(population.Choice(0.1, population.Uniform(), short))
 	// Output: Choice(0.1: Uniform, else ByWeight)
 }
 
@@ -96,7 +96,7 @@ func ExampleMerge() {
 		fmt.Println(err)
 		return
 	}
-	p, err := population.New(population.Config{Task: tk, LLM: editor, N: 40, Window: 1, Archive: population.Top(8), Select: population.Uniform{},
+	p, err := population.New(population.Config{Task: tk, LLM: editor, N: 40, Window: 1, Archive: population.Top(8), Select: population.Uniform(),
 		Operators: []population.Operator{population.Rewrite{}, &population.Merge{}}, OnChild: func(c evolve.Child) {
 			if c.Operator == "merge" && len(c.Parents) == 2 && !c.Asked() && c.ID < 30 {
 				fmt.Printf("%d of %v: %q\n", c.ID, c.Parents, c.Program)
@@ -155,7 +155,7 @@ func ExampleConfig_gepa() {
 		return
 	}
 	p, err := population.New(population.Config{
-		Task: tk, LLM: editor, N: 1, Archive: &population.Fronts{}, Select: population.FrontFrequency{},
+		Task: tk, LLM: editor, N: 1, Archive: population.Fronts(), Select: population.FrontFrequency(),
 		Operators: []population.Operator{
 			population.Rewrite{Label: "reflect", Instruction: "Read the feedback of each case, say what went wrong, and rewrite."},
 			&population.Merge{},

@@ -50,7 +50,7 @@ func ExampleFrontFrequency() {
 	}
 	r, n := rand.New(rand.NewPCG(1, 1)), make([]int, len(from))
 	for range 1000 {
-		n[population.FrontFrequency{}.Select(from, r).ID]++
+		n[population.FrontFrequency().Select(from, r).ID]++
 	}
 	fmt.Println(n[0] > 2*n[1], n[1] > 0, n[2])
 	// Output: true true 0

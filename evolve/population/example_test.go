@@ -53,7 +53,7 @@ func ExampleConfig_llmEvo() {
 // scratchpad. Its ensemble of models is the LLM (llm/ensemble). The best are shown last.
 func ExampleConfig_shinka() {
 	show := func(v *population.View) []*population.Member {
-		return append(v.Sample(v.Part.Members(), population.Uniform{}, 1), v.Sample(v.Part.Members(), population.Best{}, 1)...)
+		return append(v.Sample(v.Part.Members(), population.Uniform(), 1), v.Sample(v.Part.Members(), population.Best(), 1)...)
 	}
 	res := search(population.Config{
 		N: 8, Archive: &population.Islands{Of: []population.Archive{population.Top(20), population.Top(20)}},
@@ -82,10 +82,10 @@ func ExampleConfig_openEvolve() {
 	}
 	res := search(population.Config{
 		N: 8, Archive: &population.Islands{Of: islands, Every: 50, Rate: 0.1},
-		Select: population.Choice{P: 0.2, Either: population.Uniform{}, Or: population.Choice{P: 0.875, Either: population.Elite{Share: 0.1},
-			Or: population.ByWeight(func(m *population.Member) float64 { return max(m.Result.Score+100, 0.001) })}},
+		Select: population.Choice(0.2, population.Uniform(), population.Choice(0.875, population.Elite(0.1),
+			population.ByWeight(func(m *population.Member) float64 { return max(m.Result.Score+100, 0.001) }))),
 		Operators: []population.Operator{population.Rewrite{Show: func(v *population.View) []*population.Member {
-			return append(v.Sample(v.Part.Members(), population.Best{}, 3), v.Sample(v.Part.Members(), population.Uniform{}, 2)...)
+			return append(v.Sample(v.Part.Members(), population.Best(), 3), v.Sample(v.Part.Members(), population.Uniform(), 2)...)
 		}}},
 	}, 64)
 	fmt.Println(operators(res), "best", res.Best.Result.Score)
@@ -105,7 +105,7 @@ func operators(res *evolve.Result) map[string]int {
 
 // Fronts keep what is the best at some case, however low its score is.
 func ExampleFronts() {
-	f := &population.Fronts{}
+	f := population.Fronts()
 	for i, cases := range [][]float64{{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 2}} {
 		sum := cases[0] + cases[1] + cases[2]
 		f.Add(&population.Member{ID: i, Candidate: eval.Candidate{Result: eval.Result{Valid: true, Score: sum, Cases: cases}}})
@@ -134,7 +134,7 @@ func ExampleGrid() {
 
 // A new program replaces the one that it is most like.
 func ExampleCrowding() {
-	c := &population.Crowding{Size: 2}
+	c := population.Crowding(2)
 	c.Add(member(0, "let a = 1; let b = 2; let c = 3; let d = 4; return a + b", 1))
 	c.Add(member(1, "for (const x of list) { if (x > 0) { total += x } }", 2))
 	c.Add(member(2, "let a = 1; let b = 2; let c = 3; let d = 5; return a + b", 9))
@@ -159,8 +159,8 @@ func ExampleIslands() {
 // Selectors draw from a stream that is given to them, so that a child is the same whenever it is made again.
 func ExampleSelector() {
 	from := []*population.Member{member(1, "a", 4), member(2, "b", 3), member(3, "c", 2), member(4, "d", 1)}
-	for _, by := range []population.Selector{population.Best{}, population.Uniform{}, population.PowerLaw(1), population.Weighted(10),
-		population.Tournament(2), population.Elite{Share: 0.5}, population.FrontFrequency{}, population.EpsilonGreedy(0.2)} {
+	for _, by := range []population.Selector{population.Best(), population.Uniform(), population.PowerLaw(1), population.Weighted(10),
+		population.Tournament(2), population.Elite(0.5), population.FrontFrequency(), population.EpsilonGreedy(0.2)} {
 		r, counts := rand.New(rand.NewPCG(1, 2)), [5]int{}
 		for range 1000 {
 			counts[by.Select(from, r).ID]++
@@ -180,9 +180,9 @@ func ExampleSelector() {
 
 // Two programs that differ in comments and layout alone are one.
 func ExampleUnseen() {
-	gate := &population.Unseen{}
+	gate := population.Unseen()
 	v := &population.View{Task: script(), Taken: 1}
-	gate.Take(v.Task, member(12, "return a + b // the sum", 1))
+	take(gate, member(12, "return a + b // the sum", 1))
 	for _, program := range []string{"return a+b", "return a - b"} {
 		why, err := gate.Admit(context.Background(), v, program)
 		fmt.Printf("%q: %q %v\n", program, why, err)
@@ -227,7 +227,7 @@ func ExampleHistory() {
 		prompts = append(prompts, req.Messages[1].Content)
 		return adder(ctx, req)
 	})
-	p, err := population.New(population.Config{Task: sum(), LLM: model, N: 3, Window: 1, Memory: []population.Memory{&population.History{Most: 2}}})
+	p, err := population.New(population.Config{Task: sum(), LLM: model, N: 3, Window: 1, Memory: []population.Memory{population.History(2)}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Fronts is an archive of the programs that are the best at some case (GEPA). The front of a case are the members with
+// Fronts returns an archive of the programs that are the best at some case (GEPA). The front of a case are the members with
 // exactly the best score there. A member stays as long as it is needed: as long as there is a case whose front would be
 // empty without it, when those with lower scores are left out first.
 //
@@ -15,13 +15,13 @@ import (
 //
 // Source: L. A. Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning"
 // (arXiv 2507.19457), algorithm 2.
-type Fronts struct{ ranked }
+func Fronts() Archive { return &fronts{} }
 
-var _ Archive = (*Fronts)(nil)
+type fronts struct{ ranked }
 
 // Add keeps m if it is needed, and drops those that are not any more. Of members that are equal everywhere the older
 // stays.
-func (f *Fronts) Add(m *Member) bool {
+func (f *fronts) Add(m *Member) bool {
 	f.add(m)
 	kept := needed(f.list)
 	in := false
@@ -33,16 +33,16 @@ func (f *Fronts) Add(m *Member) bool {
 }
 
 // String names the archive.
-func (f *Fronts) String() string { return "Fronts" }
+func (f *fronts) String() string { return "Fronts" }
 
-// FrontFrequency selects a member with a chance in proportion to the number of fronts that it is on (GEPA). It sees
+// FrontFrequency returns a selector of a member with a chance in proportion to the number of fronts that it is on (GEPA). It sees
 // only the members that [Fronts] would keep, whatever the archive is.
-type FrontFrequency struct{}
+func FrontFrequency() Selector { return frontFrequency{} }
 
-var _ Selector = FrontFrequency{}
+type frontFrequency struct{}
 
 // Select returns one of from.
-func (FrontFrequency) Select(from []*Member, r *rand.Rand) *Member {
+func (frontFrequency) Select(from []*Member, r *rand.Rand) *Member {
 	kept := needed(byRank(from))
 	on := frontsOf(kept)
 	weights := make([]float64, len(kept))
@@ -55,15 +55,15 @@ func (FrontFrequency) Select(from []*Member, r *rand.Rand) *Member {
 }
 
 // String names the selector.
-func (FrontFrequency) String() string { return "FrontFrequency" }
+func (frontFrequency) String() string { return "FrontFrequency" }
 
 // needed returns the members of a list, best first, without those whose fronts all keep another. The worst are tried
 // first.
 func needed(list []*Member) []*Member {
-	fronts := frontsOf(list)
-	left := make([]int, len(fronts)) // members of each front
-	of := make([][]int, len(list))   // fronts of each member
-	for c, front := range fronts {
+	all := frontsOf(list)
+	left := make([]int, len(all))  // members of each front
+	of := make([][]int, len(list)) // fronts of each member
+	for c, front := range all {
 		left[c] = len(front)
 		for _, i := range front {
 			of[i] = append(of[i], c)

@@ -11,19 +11,14 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/task"
 )
 
 // What was taken in after a child was briefed does not matter to it, whenever it is judged: otherwise the verdict would
 // depend on which call ends first.
 func TestGatesKnowWhatTheBriefKnew(t *testing.T) {
-	type taker interface {
-		population.Gate
-		Take(task.Task, *population.Member)
-	}
-	for _, gate := range []taker{&population.Unseen{}, &population.Unlike{}, &population.Unlike{Like: same}} {
-		gate.Take(script(), member(0, "return 0", 0))
-		gate.Take(script(), member(1, "return 1", 0))
+	for _, gate := range []population.Gate{population.Unseen(), &population.Unlike{}, &population.Unlike{Like: same}} {
+		take(gate, member(0, "return 0", 0))
+		take(gate, member(1, "return 1", 0))
 		for _, tt := range []struct {
 			taken   int
 			program string
@@ -84,7 +79,7 @@ func TestJudge(t *testing.T) {
 			}
 			return llm.Reply{Text: tt.reply}, tt.err
 		})
-		gate := &population.Unlike{Judge: &population.Judge{LLM: model}}
+		gate := &population.Unlike{Judge: model}
 		p := newPopulation(t, population.Config{Task: script(), LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
 			return ok("```js\nreturn a * b // again\n```"), nil
 		}), N: 1, Start: &eval.Candidate{Program: "return a * b", Result: eval.Result{Valid: true}}, Gates: []population.Gate{gate}})

@@ -135,3 +135,10 @@ func script() task.Task {
 	}
 	return t
 }
+
+// take tells a gate of a program that was scored, as a search does.
+func take(g population.Gate, m *population.Member) {
+	g.(interface {
+		Take(task.Task, *population.Member)
+	}).Take(script(), m)
+}

@@ -8,39 +8,38 @@ import (
 	"strings"
 )
 
-// History tells of the most recent attempts: what made each, the first place that it changed, and what it gained over
-// its parent. It asks no model.
-type History struct {
-	Most int // how many attempts it tells of, oldest first; 0 means 5
+// History returns a memory that tells of the most recent attempts, 5 if most is 0, oldest first: what made each, the first
+// place that it changed, and what it gained over its parent. It asks no model.
+func History(most int) Memory { return &history{most: most} }
 
+type history struct {
+	most int
 	told []string
 }
 
-var _ Memory = (*History)(nil)
-
-func (h *History) validate() error {
-	if h.Most < 0 {
-		return fmt.Errorf("population: History.Most is %d: need 0 for 5, or more", h.Most)
+func (h *history) validate() error {
+	if h.most < 0 {
+		return fmt.Errorf("population: History(%d): need 0 for 5, or more", h.most)
 	}
 	return nil
 }
 
 // Notes returns a line for each attempt.
-func (h *History) Notes(*View) []string { return slices.Clone(h.told) }
+func (h *history) Notes(*View) []string { return slices.Clone(h.told) }
 
 // Learn takes in attempts that were answered.
-func (h *History) Learn(_ context.Context, s *Season) error {
+func (h *history) Learn(_ context.Context, s *Season) error {
 	for _, b := range s.Births {
 		if b.HasProgram() {
 			h.told = append(h.told, attempt(b, b))
 		}
 	}
-	h.told = slices.Clone(h.told[max(0, len(h.told)-cmp.Or(h.Most, 5)):])
+	h.told = slices.Clone(h.told[max(0, len(h.told)-cmp.Or(h.most, 5)):])
 	return nil
 }
 
 // String names the memory.
-func (h *History) String() string { return fmt.Sprintf("History(%d)", cmp.Or(h.Most, 5)) }
+func (h *history) String() string { return fmt.Sprintf("History(%d)", cmp.Or(h.most, 5)) }
 
 // attempt says in a line what a child changed, and what became of the one that outcome is of.
 func attempt(b, outcome Birth) string {

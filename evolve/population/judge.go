@@ -10,25 +10,16 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A Judge asks a model whether a program that looks like another does something new. Its calls are asides of the kind
-// "judge". The answer has to have a line "VERDICT: NEW" or "VERDICT: SAME", of which the last counts. A call that fails,
-// and an answer without a verdict, leave the program refused.
-//
-// ShinkaEvolve found that a judge adds little to the similarity alone.
-type Judge struct {
-	LLM llm.LLM // nil means the search's
-}
-
 const judging = `Two programs for the same task follow. Say whether the second one differs from the first in what it does: in its method, and not only in names, comments, layout or the values of a few constants. Reason in a few sentences, and then end with exactly one of these lines:
 
 VERDICT: NEW
 VERDICT: SAME`
 
-// novel reports whether the model says that program is new.
-func (j *Judge) novel(ctx context.Context, v *View, other, program string) (bool, error) {
+// novel reports whether judge says that program is new beside other.
+func novel(ctx context.Context, v *View, judge llm.LLM, other, program string) (bool, error) {
 	language := languageOf(v.Task)
 	text := fmt.Sprintf("%s\n\nFirst program:\n\n%s\n\nSecond program:\n\n%s\n", judging, task.Fence(other, language), task.Fence(program, language))
-	reply, err := v.Ask(ctx, "judge", j.LLM, []llm.Message{{Role: llm.User, Content: text}})
+	reply, err := v.Ask(ctx, "judge", judge, []llm.Message{{Role: llm.User, Content: text}})
 	if err != nil {
 		if _, refused := evolve.Refused(err); refused || ctx.Err() != nil {
 			return false, err

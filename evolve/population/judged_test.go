@@ -29,8 +29,8 @@ func TestCallsOfGatesAreSetAside(t *testing.T) {
 		return ok([]string{"VERDICT: NEW", "VERDICT: SAME"}[req.Seed%2]), nil
 	})
 	children := func(t *testing.T, path string) (list []string, unpaid int) {
-		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: late, N: 8, Seed: 5, Archive: population.Top(6), Select: population.Uniform{},
-			Gates: []population.Gate{&population.Unlike{Most: 0.5, Judge: &population.Judge{LLM: judge}, Like: func(a, b string) float64 { return float64(len(a)+len(b)) / 40 }}}})
+		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: late, N: 8, Seed: 5, Archive: population.Top(6), Select: population.Uniform(),
+			Gates: []population.Gate{&population.Unlike{Most: 0.5, Judge: judge, Like: func(a, b string) float64 { return float64(len(a)+len(b)) / 40 }}}})
 		j, err := journal.Open(path, journal.Config{Resume: true})
 		if err != nil {
 			t.Fatal(err)

@@ -63,7 +63,7 @@ func (o *Merge) Able(v *View) bool {
 func partners(v *View, n int) (list []*Member) {
 	members := v.Part.Members()
 	if len(members) < 100*n {
-		return v.Sample(members, Uniform{}, n)
+		return v.Sample(members, Uniform(), n)
 	}
 	for range n {
 		m := members[v.Rand.IntN(len(members))]

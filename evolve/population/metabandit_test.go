@@ -226,7 +226,7 @@ func TestNothingIsLearnedWithoutAnswers(t *testing.T) {
 func metas() map[string]func() population.Meta {
 	return map[string]func() population.Meta{
 		"bandit": func() population.Meta {
-			return &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5, N: 5}, {Weights: []float64{1, 3, 1}, Select: population.Uniform{}}}}
+			return &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5, N: 5}, {Weights: []float64{1, 3, 1}, Select: population.Uniform()}}}
 		},
 		"bandit that forgets": func() population.Meta {
 			return &population.MetaBandit{Policy: bandit.Discounted(&bandit.UCB1{}, 0.9),

@@ -108,18 +108,17 @@ func mixed(l llm.LLM, seed uint32, window int, order evolve.Order) (*population.
 	}}
 	return population.New(population.Config{Task: tk, LLM: l, N: 40, Seed: seed, Window: window, Order: order,
 		Archive: &population.Islands{Every: 15, Rate: 0.2, Of: []population.Archive{
-			&population.Crowding{Size: 12}, grid, &population.Fronts{}, &population.All{Most: 20}}},
+			population.Crowding(12), grid, population.Fronts(), population.All(20)}},
 		Islands: &bandit.UCB1{},
-		Select: population.Choice{P: 0.5, Either: population.Weighted(10), Or: population.Choice{P: 0.5, Either: population.PowerLaw(1),
-			Or: population.FrontFrequency{}}},
+		Select:  population.Choice(0.5, population.Weighted(10), population.Choice(0.5, population.PowerLaw(1), population.FrontFrequency())),
 		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{Partners: 2},
 			population.Repair{}, &population.Merge{},
 			population.Rewrite{Label: "constants", Instruction: "Change only the values of numeric constants of the program to raise its score."},
 			population.Rewrite{Label: "one line", Instruction: "Change exactly one statement of the program to raise its score."}},
 		Credit: population.Rank,
-		Gates: []population.Gate{&population.Unseen{}, &population.Unlike{Most: 0.9, Shingle: 1, Judge: &population.Judge{}},
+		Gates: []population.Gate{population.Unseen(), &population.Unlike{Most: 0.9, Shingle: 1, Judge: l},
 			population.Screen{On: func(v *population.View) eval.Evaluator { return distances{1 + v.Step%3} }, Ties: true}},
-		Memory: []population.Memory{&population.Scratchpad{Every: 10}, &population.History{Most: 2}},
+		Memory: []population.Memory{&population.Scratchpad{Every: 10}, population.History(2)},
 	})
 }
 

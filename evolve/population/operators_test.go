@@ -44,7 +44,7 @@ func asked(t *testing.T, cfg population.Config, calls int) (prompts map[string][
 func askers() []population.Operator {
 	return []population.Operator{
 		population.Rewrite{Label: "shown", Instruction: "Do better.", Show: func(v *population.View) []*population.Member {
-			return v.Sample(v.All.Members(), population.Uniform{}, 2)
+			return v.Sample(v.All.Members(), population.Uniform(), 2)
 		}},
 		population.Explore{Directions: []string{"Go east.", "Go west."}}, population.Cross{Partners: 2},
 		population.Cross{Label: "self", Self: true}, population.Repair{},
@@ -55,7 +55,7 @@ func askers() []population.Operator {
 
 // Each operator asks for what it says, of the parents that the record names.
 func TestOperatorsAsk(t *testing.T) {
-	prompts, children := asked(t, population.Config{Archive: population.Top(6), Select: population.Uniform{}, Policy: bandit.Random{},
+	prompts, children := asked(t, population.Config{Archive: population.Top(6), Select: population.Uniform(), Policy: bandit.Random{},
 		Operators: askers()}, 300)
 	for _, tt := range []struct {
 		operator string
@@ -114,7 +114,7 @@ func TestOperatorsAsk(t *testing.T) {
 
 // A child of a merge costs no call, has two parents, and its lines are theirs.
 func TestMergeCombines(t *testing.T) {
-	_, children := asked(t, population.Config{Archive: population.Top(12), Select: population.Uniform{}, Policy: population.Shares{0.7, 0.3},
+	_, children := asked(t, population.Config{Archive: population.Top(12), Select: population.Uniform(), Policy: population.Shares{0.7, 0.3},
 		Operators: []population.Operator{population.Rewrite{}, &population.Merge{Split: func(p string) []string { return strings.SplitAfter(p, "\n") }}}}, 150)
 	programs := map[int]string{0: "0\n0\n0\n0\n0\n0"}
 	merges, pairs := 0, map[string]bool{}
@@ -163,7 +163,7 @@ func TestPolicyLearnsOperators(t *testing.T) {
 // Islands under a policy: a child is added to the island of its parent, and each breeds.
 func TestIslandsBreedApart(t *testing.T) {
 	parts := []population.Archive{population.Top(5), population.Top(5), population.Top(5)}
-	_, children := asked(t, population.Config{Archive: &population.Islands{Of: parts}, Select: population.Uniform{}, Islands: &bandit.UCB1{}}, 200)
+	_, children := asked(t, population.Config{Archive: &population.Islands{Of: parts}, Select: population.Uniform(), Islands: &bandit.UCB1{}}, 200)
 	parent := map[int]int{}
 	for _, c := range children {
 		parent[c.ID] = c.Parents[0]

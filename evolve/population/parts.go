@@ -52,11 +52,14 @@ type Selector interface {
 	Select(from []*Member, r *rand.Rand) *Member
 }
 
-// A SelectorFunc is a func as a [Selector].
-type SelectorFunc func(from []*Member, r *rand.Rand) *Member
+// SelectorFunc returns f as a [Selector].
+func SelectorFunc(f func(from []*Member, r *rand.Rand) *Member) Selector { return selectorFunc(f) }
 
-// Select returns f(from, r).
-func (f SelectorFunc) Select(from []*Member, r *rand.Rand) *Member { return f(from, r) }
+type selectorFunc func(from []*Member, r *rand.Rand) *Member
+
+func (f selectorFunc) Select(from []*Member, r *rand.Rand) *Member { return f(from, r) }
+
+func (selectorFunc) String() string { return "population.SelectorFunc" }
 
 // An Operator says how a child is made.
 //
@@ -111,13 +114,18 @@ type taker interface {
 	Take(t task.Task, m *Member)
 }
 
-// A GateFunc is a func as a [Gate].
-type GateFunc func(ctx context.Context, v *View, program string) (why string, err error)
+// GateFunc returns f as a [Gate].
+func GateFunc(f func(ctx context.Context, v *View, program string) (why string, err error)) Gate {
+	return gateFunc(f)
+}
 
-// Admit returns f(ctx, v, program).
-func (f GateFunc) Admit(ctx context.Context, v *View, program string) (why string, err error) {
+type gateFunc func(ctx context.Context, v *View, program string) (why string, err error)
+
+func (f gateFunc) Admit(ctx context.Context, v *View, program string) (why string, err error) {
 	return f(ctx, v, program)
 }
+
+func (gateFunc) String() string { return "population.GateFunc" }
 
 // A Memory learns from attempts and tells later ones.
 type Memory interface {
@@ -140,12 +148,6 @@ type Season struct {
 // A Credit says what the choice of an operator, or of an island, was worth. It reports false if nothing can be learned.
 // Rewards are expected in [0, 1] unless the policy says otherwise, and have to be finite.
 type Credit func(Birth) (reward float64, ok bool)
-
-var (
-	_ Selector = SelectorFunc(nil)
-	_ Gate     = GateFunc(nil)
-	_ Credit   = Improved
-)
 
 // admission returns the Admit of a brief: the operator's own, and then the gates.
 func admission(gates []Gate, v *View, own func(context.Context, string) (string, error)) func(context.Context, string) (string, error) {

@@ -1,14 +1,10 @@
-// Package population has searches that keep more than one program: who stays, who breeds, how a child is made, what
-// is refused, and what is remembered are values of their own.
+// Package population has searches that keep more than one program. A [Population] is an arm of a run like
+// [evolve.Greedy], and consists of values: who stays (an [Archive]), who breeds (a [Selector]), how a child is made (an
+// [Operator]), what is refused (a [Gate]) and what is remembered (a [Memory]). What its [Config] leaves out is greedy
+// search's. A part of one's own is a type with one or two methods.
 //
-// A [Population] is an arm of a run like [evolve.Greedy], and is greedy search in all that its [Config] leaves out.
-// The known systems are mixtures of the same parts: OpenEvolve is a [Grid] on [Islands], ShinkaEvolve a [Top] under
-// [Weighted] selection with the gate [Unlike], GEPA [Fronts] with [FrontFrequency] and [Screen]. A part of one's own
-// is a type with one or two methods.
-//
-// Archives, selectors, operators, memories and policies are called on one goroutine, that of Step, and need no locks.
-// A [Gate] judges a program on the goroutine of the child that it is of. Give each Population parts of its own,
-// unless the part says that it may be shared.
+// Parts are called on one goroutine, that of Step, and need no locks, but for a Gate, which judges a program on the
+// goroutine of its child. Give each Population parts of its own, unless the part says that it may be shared.
 package population
 
 import (

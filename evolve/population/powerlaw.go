@@ -6,22 +6,22 @@ import (
 	"math/rand/v2"
 )
 
-// PowerLaw(α) selects the member of rank i, counted from 1 for the best, with a chance in proportion to i^−α. 0 means
+// PowerLaw returns a selector of the member of rank i, counted from 1 for the best, with a chance in proportion to i^−α. 0 means
 // that α is 1, ShinkaEvolve's. The larger α, the more often the best.
 //
 // Source: ShinkaEvolve (arXiv 2509.19349), section 3.1.
-type PowerLaw float64
+func PowerLaw(alpha float64) Selector { return powerLaw(alpha) }
 
-var _ Selector = PowerLaw(0)
+type powerLaw float64
 
-func (a PowerLaw) validate() error {
+func (a powerLaw) validate() error {
 	if !(a >= 0) || math.IsInf(float64(a), 1) {
 		return fmt.Errorf("population: PowerLaw(%v): need 0 for 1, or a finite number above", float64(a))
 	}
 	return nil
 }
 
-func (a PowerLaw) alpha() float64 {
+func (a powerLaw) alpha() float64 {
 	if a == 0 {
 		return 1
 	}
@@ -29,7 +29,7 @@ func (a PowerLaw) alpha() float64 {
 }
 
 // Select returns one of from.
-func (a PowerLaw) Select(from []*Member, r *rand.Rand) *Member {
+func (a powerLaw) Select(from []*Member, r *rand.Rand) *Member {
 	return byRank(from)[zipf(a.alpha(), len(from), r)-1]
 }
 
@@ -56,4 +56,4 @@ func zipf(alpha float64, n int, r *rand.Rand) int {
 }
 
 // String names the selector.
-func (a PowerLaw) String() string { return fmt.Sprintf("PowerLaw(%v)", a.alpha()) }
+func (a powerLaw) String() string { return fmt.Sprintf("PowerLaw(%v)", a.alpha()) }

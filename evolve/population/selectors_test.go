@@ -32,8 +32,8 @@ func TestSelectors(t *testing.T) {
 		from   []*population.Member
 		want   []float64 // in proportion
 	}{
-		{"the best, and of equals the first", population.Best{}, ranking(1, 3, 3, 2), []float64{0, 1, 0, 0}},
-		{"each alike", population.Uniform{}, ranking(1, 3, 2), []float64{1, 1, 1}},
+		{"the best, and of equals the first", population.Best(), ranking(1, 3, 3, 2), []float64{0, 1, 0, 0}},
+		{"each alike", population.Uniform(), ranking(1, 3, 2), []float64{1, 1, 1}},
 		{"1/rank, wherever the best stands", population.PowerLaw(0), ranking(1, 4, 3, 2), []float64{1. / 4, 1, 1. / 2, 1. / 3}},
 		{"rank^−2, of equals the older first", population.PowerLaw(2), ranking(3, 5, 5), []float64{1. / 9, 1, 1. / 4}},
 		{"σ(λ·(F−2.5)/1)/(1+children)", population.Weighted(1), asked,
@@ -41,11 +41,11 @@ func TestSelectors(t *testing.T) {
 		{"with a MAD of 0 its least value stands, so that the best has nearly all but for its children", population.Weighted(10), ranking(5, 5, 5, 6), []float64{0.5, 0.5, 0.5, 1}},
 		{"the best of two draws", population.Tournament(0), ranking(4, 3, 2, 1), []float64{7, 5, 3, 1}},
 		{"the best of one draw is any", population.Tournament(1), ranking(4, 3), []float64{1, 1}},
-		{"fronts 3 and 2; the third is dominated by the first, the last is on no front", population.FrontFrequency{}, cases, []float64{3, 2, 0, 0}},
-		{"a quarter of one, the rest of the other", population.Choice{P: 0.25, Either: population.Best{}, Or: population.Tournament(1)}, ranking(2, 1), []float64{0.25 + 0.375, 0.375}},
+		{"fronts 3 and 2; the third is dominated by the first, the last is on no front", population.FrontFrequency(), cases, []float64{3, 2, 0, 0}},
+		{"a quarter of one, the rest of the other", population.Choice(0.25, population.Best(), population.Tournament(1)), ranking(2, 1), []float64{0.25 + 0.375, 0.375}},
 		{"ε shared out, the rest for the best", population.EpsilonGreedy(0.3), ranking(1, 2, 0), []float64{0.1, 0.8, 0.1}},
-		{"uniform in the best half, wherever it stands", population.Elite{Share: 0.5}, ranking(1, 4, 2, 3), []float64{0, 1, 0, 1}},
-		{"at least the best one", population.Elite{Share: 0.1, By: population.Tournament(1)}, ranking(1, 4, 2, 3), []float64{0, 1, 0, 0}},
+		{"uniform in the best half, wherever it stands", population.Elite(0.5), ranking(1, 4, 2, 3), []float64{0, 1, 0, 1}},
+		{"at least the best one", population.Elite(0.1), ranking(1, 4, 2, 3), []float64{0, 1, 0, 0}},
 		{"in proportion to the weight", population.ByWeight(func(m *population.Member) float64 { return m.Result.Score }), ranking(1, 0, 3), []float64{1, 0, 3}},
 		{"weights of 0 alone are alike", population.ByWeight(func(*population.Member) float64 { return 0 }), ranking(1, 0, 3), []float64{1, 1, 1}},
 	} {
@@ -78,8 +78,8 @@ func TestSelectors(t *testing.T) {
 
 // One member is selected by all, and a member that is invalid has the score 0, not an error.
 func TestSelectorsOfOne(t *testing.T) {
-	for _, by := range []population.Selector{population.Best{}, population.Uniform{}, population.PowerLaw(1), population.Weighted(10), population.Tournament(3),
-		population.FrontFrequency{}, population.EpsilonGreedy(0.5), population.ByWeight(func(*population.Member) float64 { return 1 })} {
+	for _, by := range []population.Selector{population.Best(), population.Uniform(), population.PowerLaw(1), population.Weighted(10), population.Tournament(3),
+		population.FrontFrequency(), population.EpsilonGreedy(0.5), population.ByWeight(func(*population.Member) float64 { return 1 })} {
 		if m := by.Select([]*population.Member{invalid(3, "")}, rand.New(rand.NewPCG(1, 1))); m == nil || m.ID != 3 {
 			t.Errorf("%v selects %v", by, m)
 		}

@@ -99,7 +99,7 @@ func (s Settings) selector(configured Selector) Selector {
 		configured = s.Select
 	}
 	if s.Explore > 0 {
-		return Choice{s.Explore, Uniform{}, configured}
+		return Choice(s.Explore, Uniform(), configured)
 	}
 	return configured
 }

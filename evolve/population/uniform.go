@@ -2,13 +2,13 @@ package population
 
 import "math/rand/v2"
 
-// Uniform selects each member with the same chance.
-type Uniform struct{}
+// Uniform returns a selector of each member with the same chance.
+func Uniform() Selector { return uniform{} }
 
-var _ Selector = Uniform{}
+type uniform struct{}
 
 // Select returns one of from.
-func (Uniform) Select(from []*Member, r *rand.Rand) *Member { return from[r.IntN(len(from))] }
+func (uniform) Select(from []*Member, r *rand.Rand) *Member { return from[r.IntN(len(from))] }
 
 // String names the selector.
-func (Uniform) String() string { return "Uniform" }
+func (uniform) String() string { return "Uniform" }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -29,8 +30,11 @@ type Unlike struct {
 	Of int
 	// Like is a similarity in place of that of shingles; nil means that. It is called on several goroutines.
 	Like func(a, b string) float64
-	// Judge is asked about a program that is too like another, and may admit it all the same; nil means that nobody is.
-	Judge *Judge
+	// Judge is asked whether a program that is too like another does something new, and is to be admitted all the same;
+	// nil means that nobody is. Its calls are asides of the kind "judge". The answer has to have a line "VERDICT: NEW" or
+	// "VERDICT: SAME", of which the last counts. A call that fails, and an answer without a verdict, leave the program
+	// refused. ShinkaEvolve found that a judge adds little to the similarity alone.
+	Judge llm.LLM
 
 	kept     kept[[]uint64]
 	mu       sync.Mutex
@@ -90,8 +94,8 @@ func (u *Unlike) Admit(ctx context.Context, v *View, program string) (why string
 	if u.Judge == nil {
 		return why, nil
 	}
-	novel, err := u.Judge.novel(ctx, v, other.Program, program)
-	if novel {
+	isNew, err := novel(ctx, v, u.Judge, other.Program, program)
+	if isNew {
 		why = ""
 	}
 	return why, err

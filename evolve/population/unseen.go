@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// Unseen refuses a program that is equal to one that was scored before, valid or not, but for comments, layout and
+// Unseen returns a gate that refuses a program that is equal to one that was scored before, valid or not, but for comments, layout and
 // blank lines. The language is the task's. In one that it does not know, only white space at the ends of lines is
 // layout. Where it is not sure that two programs do the same, they are not equal.
 //
@@ -17,8 +17,10 @@ import (
 // their texts are equal, the run evaluates them once. A program that is refused has spent its call, so this saves
 // evaluations, and no calls.
 //
-// It takes about 100 bytes for each program. A pointer is safe for concurrent use.
-type Unseen struct {
+// It takes about 100 bytes for each program, and is safe for concurrent use.
+func Unseen() Gate { return &unseen{} }
+
+type unseen struct {
 	kept kept[[16]byte]
 	mu   sync.RWMutex
 	seen map[[16]byte]arrival
@@ -28,7 +30,7 @@ type Unseen struct {
 // An arrival is when a program was taken in, and as which.
 type arrival struct{ at, id int }
 
-var _ taker = (*Unseen)(nil)
+var _ taker = (*unseen)(nil)
 
 func keyOf(program, language string) (key [16]byte) {
 	sum := sha256.Sum256([]byte(essence(program, language)))
@@ -37,7 +39,7 @@ func keyOf(program, language string) (key [16]byte) {
 }
 
 // Take remembers a program.
-func (u *Unseen) Take(t task.Task, m *Member) {
+func (u *unseen) Take(t task.Task, m *Member) {
 	key := u.kept.take(m.Program, func() [16]byte { return keyOf(m.Program, languageOf(t)) })
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -51,7 +53,7 @@ func (u *Unseen) Take(t task.Task, m *Member) {
 }
 
 // Admit refuses a program that is remembered.
-func (u *Unseen) Admit(_ context.Context, v *View, program string) (why string, err error) {
+func (u *unseen) Admit(_ context.Context, v *View, program string) (why string, err error) {
 	key := u.kept.put(program, keyOf(program, languageOf(v.Task)))
 	u.mu.RLock()
 	defer u.mu.RUnlock()
@@ -62,4 +64,4 @@ func (u *Unseen) Admit(_ context.Context, v *View, program string) (why string, 
 }
 
 // String names the gate.
-func (u *Unseen) String() string { return "Unseen" }
+func (u *unseen) String() string { return "Unseen" }

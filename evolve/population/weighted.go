@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Weighted(λ) selects by score and by how often a member was a parent already, ShinkaEvolve's default:
+// Weighted returns a selector by score and by how often a member was a parent already, ShinkaEvolve's default:
 //
 //	p ∝ σ(λ·(F − median)/MAD) · 1/(1 + children)
 //
@@ -19,18 +19,18 @@ import (
 //
 // Source: ShinkaEvolve (arXiv 2509.19349), section 3.1; the second factor is that of J. Zhang et al., "Darwin Gödel
 // Machine" (arXiv 2505.22954), appendix A.2.
-type Weighted float64
+func Weighted(lambda float64) Selector { return byScoreAndUse(lambda) }
 
-var _ Selector = Weighted(0)
+type byScoreAndUse float64
 
-func (l Weighted) validate() error {
+func (l byScoreAndUse) validate() error {
 	if !(l >= 0) || math.IsInf(float64(l), 1) {
 		return fmt.Errorf("population: Weighted(%v): need 0 for 10, or a finite number above", float64(l))
 	}
 	return nil
 }
 
-func (l Weighted) lambda() float64 {
+func (l byScoreAndUse) lambda() float64 {
 	if l == 0 {
 		return 10
 	}
@@ -42,7 +42,7 @@ const leastSpread = 1e-6
 
 // Select returns one of from. A member that is drawn uniformly is accepted with a chance of its weight, which is at
 // most 1, so that over a large archive not all weights are computed. Only if none is accepted for long are they.
-func (l Weighted) Select(from []*Member, r *rand.Rand) *Member {
+func (l byScoreAndUse) Select(from []*Member, r *rand.Rand) *Member {
 	middle, scale := spread(from)
 	weight := func(m *Member) float64 {
 		return 1 / (1 + math.Exp(-l.lambda()*(m.Result.Score-middle)/scale)) / float64(1+m.Asked)
@@ -87,4 +87,4 @@ func spread(from []*Member) (middle, scale float64) {
 }
 
 // String names the selector.
-func (l Weighted) String() string { return fmt.Sprintf("Weighted(%v)", l.lambda()) }
+func (l byScoreAndUse) String() string { return fmt.Sprintf("Weighted(%v)", l.lambda()) }

@@ -76,7 +76,7 @@ func ledgerRun(t *testing.T, path string, arms, window int) (*evolve.Result, []e
 		p, err := population.New(population.Config{Task: sums(t), LLM: two, N: 4, Seed: seed, Archive: population.Top(6), Window: window,
 			Select:    population.EpsilonGreedy(0.3),
 			Operators: []population.Operator{population.Rewrite{}, population.Explore{Directions: []string{"Think.", hostile}}, population.Cross{}, &population.Merge{}},
-			Meta:      &population.MetaBandit{Settings: []population.Settings{{}, {Select: population.Uniform{}}, {Weights: []float64{1, 1, 5, 1}}}}})
+			Meta:      &population.MetaBandit{Settings: []population.Settings{{}, {Select: population.Uniform()}, {Weights: []float64{1, 1, 5, 1}}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -93,7 +93,7 @@ func ExampleTask_Minibatch() {
 		panic(err)
 	}
 	p, err := population.New(population.Config{
-		Task: t, LLM: reflective, N: 1, Archive: &population.Fronts{}, Select: population.FrontFrequency{},
+		Task: t, LLM: reflective, N: 1, Archive: population.Fronts(), Select: population.FrontFrequency(),
 		Gates: []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return t.Minibatch(v.Birth, 3) }}},
 	})
 	if err != nil {

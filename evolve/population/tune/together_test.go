@@ -144,7 +144,7 @@ func told(res *evolve.Result) []string {
 // disturbed. Each best that it ends a step with was audited.
 func TestTogether(t *testing.T) {
 	bandit := func() population.Meta {
-		return &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5, N: 6}, {Weights: []float64{1, 1, 3}, Select: population.Uniform{}}}}
+		return &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5, N: 6}, {Weights: []float64{1, 1, 3}, Select: population.Uniform()}}}
 	}
 	for name, tt := range map[string]struct {
 		meta    func() population.Meta

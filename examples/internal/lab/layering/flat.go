@@ -57,7 +57,7 @@ func (b Bench) branched(seed uint32) (evolve.Arm, error) {
 // Fronts is a flat search that keeps the best of each shop, and stage one of the layers.
 func (b Bench) Fronts(seed uint32) (evolve.Arm, error) {
 	return population.New(population.Config{Task: b.Rules, LLM: b.Model, N: Children, Seed: seed,
-		Archive: &population.Fronts{}, Select: population.FrontFrequency{}})
+		Archive: population.Fronts(), Select: population.FrontFrequency()})
 }
 
 // almostAllBases is layers whose calls are stage one's, but for the one that stage two has to have.

@@ -14,7 +14,7 @@ import "github.com/evoalloc/evoalloc/evolve/population"
 // There, the program is the agent that changes it, and evaluation is staged from 10 problems to 200. Both are the task's.
 func DGM(s Setting) population.Config {
 	c := s.config()
-	c.Archive, c.Select = &population.All{Most: 100}, population.Weighted(10)
+	c.Archive, c.Select = population.All(100), population.Weighted(10)
 	c.Operators = []population.Operator{
 		population.Rewrite{Label: "improve", Instruction: "Find what keeps the program from a higher score, propose one improvement, and implement it."},
 		population.Repair{},

@@ -15,7 +15,7 @@ import (
 //   - the first is drawn uniformly for each child; there, each of the 10 is the first once in a generation.
 func EvoPromptDE(s Setting) population.Config {
 	c := s.config()
-	c.Archive, c.Select = &Heirs{Size: 10}, population.Uniform{}
+	c.Archive, c.Select = &Heirs{Size: 10}, population.Uniform()
 	c.Operators = []population.Operator{
 		difference{population.Cross{Label: "difference", Partners: 2, Instruction: differing}},
 		population.Rewrite{Label: "paraphrase", Instruction: "Write a variation of the program that does the same in another way."},
@@ -36,7 +36,7 @@ func (difference) Able(v *population.View) bool { return len(v.Part.Members()) >
 // Brief adds the best program to what the cross shows.
 func (o difference) Brief(v *population.View) evolve.Brief {
 	b := o.Cross.Brief(v)
-	best := population.Best{}.Select(v.Part.Members(), v.Rand)
+	best := population.Best().Select(v.Part.Members(), v.Rand)
 	b.Inspirations = []eval.Candidate{best.Candidate}
 	return b
 }

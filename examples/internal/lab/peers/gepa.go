@@ -21,7 +21,7 @@ import (
 // [Minibatches], else every child is scored on all cases.
 func GEPA(s Setting) population.Config {
 	c := s.config()
-	c.Archive, c.Select = &population.Fronts{}, population.FrontFrequency{}
+	c.Archive, c.Select = population.Fronts(), population.FrontFrequency()
 	c.Operators = []population.Operator{population.InTurn{Label: "reflect", Instruction: reflection}, &population.Merge{}}
 	c.Policy = population.Shares{0.9, 0.1}
 	if m, ok := task.As[Minibatches](s.Task); ok {

@@ -88,12 +88,12 @@ func TestCrossSplices(t *testing.T) {
 		{"EvoPrompt's", peers.EvoPromptGA(peers.Setting{}).Operators[0], true},
 		{"its placebo shows one program twice", population.Cross{Self: true}, false},
 		{"a rewrite beside an inspiration asks for no cross", population.Rewrite{Label: "shown", Show: func(v *population.View) []*population.Member {
-			return v.Sample(v.All.Members(), population.Uniform{}, 1)
+			return v.Sample(v.All.Members(), population.Uniform(), 1)
 		}}, false},
 	} {
 		cfg := population.Config{
 			Task:    scripts(t, withAlpha, func(p string) eval.Result { return eval.Result{Valid: p == withAlpha || p == withBeta} }),
-			Archive: population.Top(2), Select: population.Uniform{},
+			Archive: population.Top(2), Select: population.Uniform(),
 			Operators: []population.Operator{tt.operator, population.Rewrite{Label: "first"}}, Policy: population.Shares{1, 0.2},
 		}
 		kids, _ := steps(t, cfg, func(req llm.Request) (llm.Reply, error) {
@@ -128,7 +128,7 @@ func TestScratchpadNoteComesBack(t *testing.T) {
 			Task: scripts(t, "function f(x, y) {\n  return x - y;\n}\n", func(p string) eval.Result {
 				return eval.Result{Valid: true, Score: float64(min(1, strings.Count(p, " / ")))}
 			}),
-			Archive: &population.All{}, Select: population.Uniform{}, Memory: memory,
+			Archive: population.All(0), Select: population.Uniform(), Memory: memory,
 		}
 		kids, prompts := steps(t, cfg, func(req llm.Request) (llm.Reply, error) { return stand.Generate(t.Context(), req) }, 400)
 		for _, text := range prompts {

@@ -32,12 +32,10 @@ func OpenEvolve(s Setting) population.Config {
 	}
 	c := s.config()
 	c.Archive = &population.Islands{Of: islands, Every: 50, Rate: 0.1}
-	c.Select = population.Choice{P: 0.2, Either: population.Uniform{}, Or: population.Choice{
-		P: 0.7 / 0.8, Either: population.Elite{Share: 0.1}, Or: population.ByWeight(fitness),
-	}}
+	c.Select = population.Choice(0.2, population.Uniform(), population.Choice(0.7/0.8, population.Elite(0.1), population.ByWeight(fitness)))
 	c.Operators = []population.Operator{population.Rewrite{Form: task.AsDiff, Show: func(v *population.View) []*population.Member {
 		members := v.Part.Members()
-		return distinct(v.Sample(members, population.Uniform{}, 2+2), v.Sample(members, population.Best{}, 3))
+		return distinct(v.Sample(members, population.Uniform(), 2+2), v.Sample(members, population.Best(), 3))
 	}}}
 	return c
 }

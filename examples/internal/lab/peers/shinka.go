@@ -21,7 +21,7 @@ import (
 func Shinka(s Setting) population.Config {
 	show := func(v *population.View) []*population.Member {
 		members := v.Part.Members()
-		return distinct(v.Sample(members, population.Uniform{}, 1), v.Sample(members, population.Best{}, 1))
+		return distinct(v.Sample(members, population.Uniform(), 1), v.Sample(members, population.Best(), 1))
 	}
 	c := s.config()
 	c.Archive = &population.Islands{Of: []population.Archive{population.Top(20), population.Top(20)}}

@@ -155,11 +155,11 @@ func setArchive(c *population.Config, value string) error {
 	case name == "top" && whole(number, 1e6):
 		c.Archive = population.Top(int(number))
 	case name == "all" && whole(number, 1e6):
-		c.Archive = &population.All{Most: int(number)}
+		c.Archive = population.All(int(number))
 	case name == "drift":
 		c.Archive = population.Drift()
 	case name == "fronts":
-		c.Archive = &population.Fronts{}
+		c.Archive = population.Fronts()
 	default:
 		return fmt.Errorf("need top:N, all:N, drift or fronts")
 	}
@@ -173,9 +173,9 @@ func setSelect(c *population.Config, value string) error {
 	}
 	switch name {
 	case "best":
-		c.Select = population.Best{}
+		c.Select = population.Best()
 	case "uniform":
-		c.Select = population.Uniform{}
+		c.Select = population.Uniform()
 	case "power-law":
 		c.Select = population.PowerLaw(number)
 	case "epsilon":

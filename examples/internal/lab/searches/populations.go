@@ -21,7 +21,7 @@ import (
 func populations() []compare.Search {
 	return []compare.Search{
 		compare.Population("history", func(compare.Setting) population.Config {
-			return population.Config{Archive: &population.All{Most: 1000}, Select: population.EpsilonGreedy(0.2), Operators: rewriteOrExplore()}
+			return population.Config{Archive: population.All(1000), Select: population.EpsilonGreedy(0.2), Operators: rewriteOrExplore()}
 		}),
 		powerLaw("power-law", population.Cross{}),
 		compare.Population("weighted", func(compare.Setting) population.Config {
@@ -31,7 +31,7 @@ func populations() []compare.Search {
 			return population.Config{Archive: &population.Grid{Cell: structure}, Select: population.PowerLaw(1), Operators: rewriteExploreOrCross()}
 		}),
 		compare.Population("fronts", func(compare.Setting) population.Config {
-			return population.Config{Archive: &population.Fronts{}, Select: population.FrontFrequency{},
+			return population.Config{Archive: population.Fronts(), Select: population.FrontFrequency(),
 				Operators: append(rewriteExploreOrCross(), &population.Merge{})}
 		}),
 		showing("shown", false),
@@ -79,10 +79,10 @@ func showing(name string, copies bool) compare.Search {
 		if copies {
 			return []*population.Member{v.Parent, v.Parent, v.Parent}
 		}
-		return v.Sample(v.Part.Members(), population.Best{}, 3)
+		return v.Sample(v.Part.Members(), population.Best(), 3)
 	}
 	return compare.Population(name, func(compare.Setting) population.Config {
-		return population.Config{Archive: population.Top(4), Select: population.Best{},
+		return population.Config{Archive: population.Top(4), Select: population.Best(),
 			Operators: []population.Operator{population.Rewrite{Show: show}, population.Explore{Show: show}}}
 	})
 }
