@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"fmt"
 	"sync"
 	"time"
 )
@@ -27,21 +26,6 @@ type entry struct {
 	presence presence  // in the run's queue
 	scored   bool      // whether a result came while the request is under way
 	asked    time.Time // when the server was last asked; zero if it must be asked soon
-}
-
-// A demand is the evaluations that wait for one job, and what they get. They read began and done, and record and err
-// once done is closed. The rest is the table's.
-type demand struct {
-	job
-	began  chan struct{} // closed when a worker begins the job
-	done   chan struct{} // closed when there is a record or an error
-	record record
-	err    error
-
-	waiters  int
-	ended    bool // whether done is closed
-	failures int
-	failed   map[sender]bool // workers whose evaluators failed with the job
 }
 
 // A request is what the server is asked about a job.
@@ -265,59 +249,4 @@ func (t *table) close(err error) {
 	t.closed = err
 	t.mu.Unlock()
 	t.fail(err)
-}
-
-// end gives the evaluations a result or an error, once.
-func (d *demand) end(r record, err error) {
-	if !d.ended {
-		d.ended, d.record, d.err = true, r, err
-		close(d.done)
-	}
-}
-
-// begin tells the evaluations that a worker evaluates the job.
-func (d *demand) begin() {
-	if !isClosed(d.began) {
-		close(d.began)
-	}
-}
-
-func isClosed(c chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
-// failuresAllowed is how many workers' evaluators may fail with a job.
-const failuresAllowed = 3
-
-// failedOn counts a failure of a worker's evaluator. Enough failures end the job with an error, if they are on workers
-// of enough keys: a worker that lies can invent workers, but no keys.
-func (d *demand) failedOn(from sender, text string, all *workers) {
-	if d.failed == nil {
-		d.failed = map[sender]bool{}
-	}
-	keys := map[string]int{}
-	for known := range d.failed {
-		keys[known.key]++
-	}
-	if keys[from.key] < failuresAllowed { // more from one key tell nothing new
-		d.failed[from] = true
-		keys[from.key]++
-	}
-	others := 0
-	for key := range all.keys {
-		if keys[key] == 0 {
-			others++
-		}
-	}
-	d.failures++
-	enough := d.failures >= failuresAllowed && len(d.failed) >= min(failuresAllowed, all.len())
-	if enough && len(keys) >= min(failuresAllowed, len(keys)+others) {
-		d.end(record{}, fmt.Errorf("nats: a job failed %d times, on %d workers, last on %s: %s",
-			d.failures, len(d.failed), from.name, text))
-	}
 }
