@@ -27,7 +27,6 @@ var policies = []func() bandit.Policy{
 	func() bandit.Policy { return &bandit.RisingElimination{T: 1000} },
 	func() bandit.Policy { return &bandit.SuccessiveHalving{T: 1000} },
 	func() bandit.Policy { return &bandit.ASHA{T: 1000} },
-	func() bandit.Policy { return &bandit.NormalGamma{} },
 	func() bandit.Policy { return bandit.WithFloor(bandit.Normalize(&bandit.UCB1{}, 0, 2), 0.1) },
 	func() bandit.Policy { return bandit.Discounted(&bandit.UCB1{}, 0.99) },
 	func() bandit.Policy {

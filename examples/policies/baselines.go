@@ -32,6 +32,9 @@ func newEI(s sim.Setting) bandit.Policy { return &bandit.ExpectedImprovement{T: 
 // with several "ei@1+4+16".
 func widened(all []race.Contender, name string) (c race.Contender, err error) {
 	policy, breadth, found := strings.Cut(name, "@")
+	if err := cli.RemovedPolicy(policy); err != nil {
+		return c, err
+	}
 	if strings.Contains(breadth, "+") && !strings.Contains(breadth, ":") {
 		return between(all, name, policy, breadth)
 	}

@@ -6,8 +6,7 @@
 //	p_i = ∫ f_i(x)·Π_{j≠i} F_j(x) dx = ∫ F(x)·f_i(x)/F_i(x) dx,  F = Π F_j
 //
 // The second form has one product for all draws, so one sweep over x serves them all. [Normal] does that for
-// normal draws and [Student] for draws from Student's t-distributions. Both integrate numerically, to 1e-10:
-// estimating the same by sampling would take some 10²⁰ draws.
+// normal draws. It integrates numerically, to 1e-10: estimating the same by sampling would take some 10²⁰ draws.
 //
 // The sweep goes downwards from where no draw reaches. F(x) is the chance that the largest draw is below x, so
 // it is exactly what is left to share out, and the sweep ends when F is negligible.

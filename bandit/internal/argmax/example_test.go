@@ -16,13 +16,3 @@ func ExampleNormal() {
 	fmt.Printf("%.4f\n", p) // the second is Φ(0.1/√0.02)
 	// Output: [0.2398 0.0000 0.7602]
 }
-
-func ExampleStudent() {
-	var s argmax.Student
-	s.Add(0, 0, 1, 1)
-	s.Add(1, 1, 1, 1)
-	p := make([]float64, 2)
-	s.Probs(p)
-	fmt.Printf("%.4f\n", p) // ½ ± atan(1/2)/π for Cauchy draws
-	// Output: [0.3524 0.6476]
-}

@@ -50,7 +50,6 @@ var policies = []struct {
 	{"rising-elimination", func(g Game) bandit.Policy { return &bandit.RisingElimination{T: g.T} }},
 	{"halving", func(g Game) bandit.Policy { return &bandit.SuccessiveHalving{T: g.T} }},
 	{"asha", func(g Game) bandit.Policy { return &bandit.ASHA{T: g.T} }},
-	{"normal-gamma", func(Game) bandit.Policy { return &bandit.NormalGamma{} }},
 }
 
 // Policy returns a new policy for a value of --algo.
@@ -64,7 +63,18 @@ func Policy(key string, g Game) (bandit.Policy, error) {
 }
 
 func unknownPolicy(key string) error {
+	if err := RemovedPolicy(key); err != nil {
+		return err
+	}
 	return Usagef("unknown algorithm %q: it is one of %s", key, strings.Join(PolicyKeys(), ", "))
+}
+
+// RemovedPolicy returns an error that says what to give instead of a policy that there was, and nil for other names.
+func RemovedPolicy(key string) error {
+	if key != "normal-gamma" {
+		return nil
+	}
+	return Usagef("the policy %q was removed: give ei, which ends above it, or thompson, which is most like it", key)
 }
 
 // PolicyKeys returns the values of --algo.

@@ -123,7 +123,7 @@ func setPolicy(c *population.Config, value string) error {
 	case "random":
 		c.Policy = bandit.Random{}
 	case "thompson":
-		c.Policy = &bandit.NormalGamma{}
+		c.Policy = &bandit.GaussianThompson{Sigma: 0.4} // for credit of 0 and 1
 	default:
 		return fmt.Errorf("unknown policy")
 	}
@@ -211,12 +211,10 @@ func setMeta(c *population.Config, value string) error {
 	case "none":
 	case "bandit":
 		c.Meta = &population.MetaBandit{Settings: arms}
-	case "bandit-thompson":
-		c.Meta = &population.MetaBandit{Settings: arms, Policy: bandit.Discounted(&bandit.GaussianThompson{Sigma: 0.03, PriorMean: 0.1}, 0.98)}
 	case "bandit-still":
 		c.Meta = &population.MetaBandit{Settings: arms, Reward: func(population.Trial) float64 { return 0 }}
 	default:
-		return fmt.Errorf("need none, bandit, bandit-thompson or bandit-still")
+		return fmt.Errorf("need none, bandit or bandit-still")
 	}
 	return nil
 }
