@@ -12,7 +12,6 @@ import (
 const (
 	eiMargin    = 0.07  // ε
 	eiRoom      = 4.0   // of the ceiling above the best score, in ranges seen
-	eiPriorRoom = 0.5   // with a prior, as its best score shows what there is to find
 	eiDelay     = 0.02  // c₀/t
 	eiDelayFrom = 80    // the least t in that, in pulls of mean size
 	eiPoolGain  = 0.28  // a₁
@@ -106,17 +105,12 @@ type ExpectedImprovement struct {
 	// means that all cost the same. It panics at the first draw if an arm has no cost or one that is not
 	// positive and finite.
 	Costs []float64
-	// Prior is what earlier runs of the same task show of its searches: see [FitPrior]. nil means nothing.
-	// Its scores then count as seen for y₀ and the best score, and the ceiling is taken to be above the best by half
-	// of the range.
-	Prior *Prior
 
 	arms      []climb
 	low, best float64 // of all rewards
 	outcomes  int     // how many there are
 	calls     int     // that they took
 	views     []view  // scratch
-	futures   futures
 }
 
 var _ Policy = (*ExpectedImprovement)(nil)
@@ -154,9 +148,6 @@ func (e *ExpectedImprovement) String() string {
 	fmt.Fprintf(&b, "ExpectedImprovement(T=%d", e.T)
 	if e.Costs != nil {
 		fmt.Fprintf(&b, ", costs=%v", e.Costs)
-	}
-	if e.Prior != nil {
-		fmt.Fprintf(&b, ", prior=%v", e.Prior)
 	}
 	b.WriteString(")")
 	return b.String()
@@ -201,13 +192,10 @@ func (e *ExpectedImprovement) survey(r Round) survey {
 	w := survey{
 		delay: eiDelay * max(spent, eiDelayFrom*mean),
 		left:  horizon - spent,
-		scale: e.scale(),
+		scale: scale{e.low, e.best},
 		best:  math.Inf(-1),
 	}
 	w.fresh = e.fresh(r, w.left)
-	if e.Prior != nil {
-		e.futures.on(e.Prior, w.scale)
-	}
 	var all view
 	for arm := range r.Open {
 		v := e.view(arm, r.Pending[arm]*r.calls(arm), w.scale, w.delay)
@@ -306,19 +294,11 @@ func (e *ExpectedImprovement) index(arm int, w survey, size float64) float64 {
 	if v.n == 0 && arm != w.fresh {
 		return math.Inf(-1)
 	}
-	pulls := 0
-	if e.Prior != nil {
-		pulls = int(v.n) / e.Prior.calls
-		e.futures.liken(pulls, e.past(arm, pulls, w.scale))
-	}
 	rate := v.alive(w.jumping) * (v.gain + eiShrink*w.rate) / (v.time + eiShrink)
 	best, behind, left := 0.0, w.best-v.z, max(w.left, size)
 	for h := size; ; h *= 2 {
 		h = min(h, left)
 		improvement := expectedExcess(rate*math.Log1p(h/(v.n+w.delay)), w.jump, behind)
-		if e.Prior != nil {
-			improvement = e.futures.expect(pulls, int(math.Ceil(h/float64(e.Prior.calls))), behind, improvement)
-		}
 		best = max(best, improvement/h)
 		if h == left {
 			return best / e.cost(arm)
@@ -337,36 +317,13 @@ func expectedExcess(gain, jump, behind float64) float64 {
 	return (d + root) / 2
 }
 
-// past returns the z of an arm after n, ⌊n/2⌋ and ⌊n/4⌋ pulls of the prior's size.
-func (e *ExpectedImprovement) past(arm, n int, s scale) (z [3]float64) {
-	c := &e.arms[arm]
-	for i := range z {
-		z[i] = s.z(c.score(c.rose((n>>i)*e.Prior.calls), s.low))
-	}
-	return z
-}
-
-// scale returns the transform of scores to z.
-func (e *ExpectedImprovement) scale() scale {
-	low, best, room := e.low, e.best, eiRoom
-	if p := e.Prior; p != nil {
-		room = eiPriorRoom
-		if e.outcomes == 0 {
-			low, best = p.low, p.best
-		}
-		low, best = min(low, p.low), max(best, p.best)
-	}
-	return scale{low: low, top: best, share: 1 / (1 + room)}
-}
-
-// A scale turns scores into z. Going from low to top, the best score seen, is going the given share of the way to
-// the ceiling.
-type scale struct{ low, top, share float64 }
+// A scale turns scores into z, given the lowest score seen and the best, top.
+type scale struct{ low, top float64 }
 
 func (s scale) z(y float64) float64 {
 	span, way := s.top/2-s.low/2, y/2-s.low/2
 	if !(span > 0) {
 		return -math.Log(eiMargin + 1)
 	}
-	return -math.Log(eiMargin + 1 - s.share*(way/span))
+	return -math.Log(eiMargin + 1 - 1/(1+eiRoom)*(way/span))
 }

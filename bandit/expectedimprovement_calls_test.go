@@ -20,10 +20,9 @@ func playSized(t *testing.T, p bandit.Policy, f sim.Family, n, inFlight int) []i
 }
 
 // Calls are what counts. If all pulls are n times as large, and the horizon is too, the pulls are the same: also beyond
-// the horizon, without one, with several pulls pending, and with a prior of pulls as large.
+// the horizon, without one and with several pulls pending.
 func TestExpectedImprovementCountsCalls(t *testing.T) {
 	for _, f := range []sim.Family{sim.Named("heavy-tail"), sim.Named("plateaus"), sim.Named("crossing")} {
-		prior := fit(t, sim.Arms(f, 1<<40, 12, 1, 100))
 		for _, n := range []int{3, 64} {
 			for _, c := range []struct {
 				reason   string
@@ -34,7 +33,6 @@ func TestExpectedImprovementCountsCalls(t *testing.T) {
 				{"a horizon that is passed", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 40 * n} }, 1},
 				{"no horizon", func(int) bandit.Policy { return &bandit.ExpectedImprovement{} }, 1},
 				{"four pulls pending", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 150 * n} }, 4},
-				{"a prior", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 150 * n, Prior: prior.Every(n)} }, 1},
 			} {
 				small, untold, large := playSized(t, c.fresh(1), f, 1, c.inFlight), playSized(t, c.fresh(1), f, 0, c.inFlight), playSized(t, c.fresh(n), f, n, c.inFlight)
 				if !slices.Equal(small, large) || !slices.Equal(small, untold) {

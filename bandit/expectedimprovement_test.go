@@ -16,8 +16,6 @@ func TestExpectedImprovementHolds(t *testing.T) {
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{} })
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 200} })
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{Costs: slices.Repeat([]float64{2}, 1000)} })
-	prior := fit(t, climbs(4, 30))
-	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 200, Prior: prior} })
 }
 
 // The index worked out with a calculator, for T = 100 and c₀ = 80/50 = 1.6. All scores start from 0, so with b the best
@@ -66,8 +64,6 @@ func TestExpectedImprovementByHand(t *testing.T) {
 type direct struct {
 	horizon  int
 	costs    []float64
-	prior    [][]float64
-	every    int // calls of the prior's pulls
 	outcomes int
 	pulls    []int       // by arm: outcomes
 	history  [][]float64 // by arm: the best score after 1, 2, ... calls; −∞ before the first outcome
@@ -90,7 +86,7 @@ func (d *direct) update(arm, calls int, y float64) {
 // z returns the transform and the lowest score.
 func (d *direct) z() (func(y float64) float64, float64) {
 	low, best := math.Inf(1), math.Inf(-1)
-	for _, scores := range append(slices.Clone(d.history), d.prior...) {
+	for _, scores := range d.history {
 		for _, y := range scores {
 			if y > math.Inf(-1) {
 				low, best = min(low, y), max(best, y)
@@ -100,11 +96,7 @@ func (d *direct) z() (func(y float64) float64, float64) {
 	if low >= best {
 		return func(float64) float64 { return -math.Log(1.07) }, low
 	}
-	room := 4.0
-	if d.prior != nil {
-		room = 0.5
-	}
-	ceiling := best + room*(best-low)
+	ceiling := best + 4*(best-low)
 	return func(y float64) float64 { return -math.Log(0.07 + (ceiling-max(y, low))/(ceiling-low)) }, low
 }
 
@@ -214,9 +206,6 @@ func (d *direct) indices(r bandit.Round) []float64 {
 		for _, h := range grid(float64(size(r, arm)), max(left, float64(size(r, arm)))) {
 			mu := rho * math.Log(1+h/(float64(n)+c0))
 			e := (mu - D + math.Sqrt((mu-D)*(mu-D)+4*0.6*0.6*mu*(mu+g)*D/(D+mu+g))) / 2
-			if d.prior != nil {
-				e = d.expect(v.course, h, D, e)
-			}
 			index[arm] = max(index[arm], e/h)
 		}
 		if d.costs != nil {
@@ -258,75 +247,8 @@ func (d *direct) fresh(r bandit.Round, arms []seenArm, left float64) int {
 	return fresh
 }
 
-// expect is E'(h) of the comment of Prior.
-func (d *direct) expect(course []float64, calls, gap, f float64) float64 {
-	z, _ := d.z()
-	n, h := (len(course)-1)/d.every, int(math.Ceil(calls/float64(d.every)))
-	sum, weight := 4*f, 4.0
-	for _, run := range d.prior {
-		if n+h >= len(run) {
-			continue
-		}
-		var distance float64
-		for _, k := range []int{n, n / 2, n / 4} {
-			if k > 0 {
-				x := (course[k*d.every] - z(run[k])) / (d.spread(k) + 0.02)
-				distance += x * x
-			}
-		}
-		w := 0.1 + math.Exp(-distance/2)
-		weight += w
-		sum += w * max(0, z(run[n+h])-z(run[n])-gap)
-	}
-	return sum / weight
-}
-
-func (d *direct) spread(k int) float64 {
-	z, _ := d.z()
-	var zs []float64
-	var mean, squares float64
-	for _, run := range d.prior {
-		if k < len(run) {
-			zs = append(zs, z(run[k]))
-		}
-	}
-	for _, v := range zs {
-		mean += v / float64(len(zs))
-	}
-	for _, v := range zs {
-		squares += (v - mean) * (v - mean) / float64(len(zs))
-	}
-	return math.Sqrt(squares)
-}
-
-// climbs returns trajectories that rise now and then.
-func climbs(n, pulls int) [][]float64 {
-	rng := newRand(77)
-	runs := make([][]float64, n)
-	for i := range runs {
-		runs[i] = []float64{0.1}
-		for k := range pulls {
-			y := runs[i][k]
-			if rng.Float64() < 0.2 {
-				y += 0.2 * rng.Float64() * (1 - y)
-			}
-			runs[i] = append(runs[i], y)
-		}
-	}
-	return runs
-}
-
-func fit(t testing.TB, runs [][]float64) *bandit.Prior {
-	t.Helper()
-	p, err := bandit.FitPrior(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 // The policy picks the arm with the largest index as its comment has it, whatever arms are open, with pulls
-// pending and of different sizes, costs and a prior.
+// pending and of different sizes, and costs.
 func TestExpectedImprovementOracle(t *testing.T) {
 	rng := newRand(4)
 	for game := range 60 {
@@ -372,10 +294,6 @@ func newDirect(t *testing.T, rng *rand.Rand, game int) (*direct, *bandit.Expecte
 			d.costs = append(d.costs, 0.5+rng.Float64())
 		}
 		p.Costs = d.costs
-	}
-	if game%7 < 3 {
-		d.prior, d.every = append(climbs(3, 40), climbs(2, 15)...), max(1, game%7)
-		p.Prior = fit(t, d.prior).Every(d.every)
 	}
 	return d, p
 }
@@ -469,9 +387,9 @@ func TestExpectedImprovementParameters(t *testing.T) {
 	} {
 		wantPanic(t, tt.reason, func() { ask(&tt.p, all(2)) }, tt.want)
 	}
-	full := &bandit.ExpectedImprovement{T: 512, Costs: []float64{1, 2}, Prior: fit(t, climbs(2, 10))}
-	if got, want := full.String(), "ExpectedImprovement(T=512, costs=[1 2], prior=Prior(2 searches, 20 pulls, "; len(got) < len(want) || got[:len(want)] != want {
-		t.Errorf("%s, want %s...", got, want)
+	full := &bandit.ExpectedImprovement{T: 512, Costs: []float64{1, 2}}
+	if got, want := full.String(), "ExpectedImprovement(T=512, costs=[1 2])"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

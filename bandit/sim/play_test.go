@@ -254,10 +254,6 @@ func TestRoundRobinByHand(t *testing.T) {
 // BenchmarkPlay plays policies over ten arms; it reports pulls per second of one core.
 func BenchmarkPlay(b *testing.B) {
 	arms := Arms(Named("heavy-tail"), 1, 10, 1, 512)
-	prior, err := bandit.FitPrior(Arms(Named("heavy-tail"), 2, 40, 1, 512))
-	if err != nil {
-		b.Fatal(err)
-	}
 	for _, bench := range []struct {
 		name  string
 		fresh func() bandit.Policy
@@ -265,7 +261,6 @@ func BenchmarkPlay(b *testing.B) {
 		{"UCB1", func() bandit.Policy { return &bandit.UCB1{} }},
 		{"GaussianThompson", func() bandit.Policy { return &bandit.GaussianThompson{} }},
 		{"ExpectedImprovement", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512} }},
-		{"ExpectedImprovement with a prior", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 512, Prior: prior} }},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			pulls := 0

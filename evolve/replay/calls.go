@@ -40,9 +40,9 @@ func Size(arms []Arm) int {
 	return most
 }
 
-// Curves returns the arms' best scores as [sim.Oracle], [sim.RoundRobin] and [bandit.FitPrior] take them: after 0, 1,
-// ... pulls. They compare searches at equal cost. So where pulls differ in size, as with an evolve.Breadth, a curve has
-// a score for each model call instead, and that of a pull stands from its last call on. [Size] tells which.
+// Curves returns the arms' best scores as [sim.Oracle] and [sim.RoundRobin] take them: after 0, 1, ... pulls. They
+// compare searches at equal cost. So where pulls differ in size, as with an evolve.Breadth, a curve has a score for each
+// model call instead, and that of a pull stands from its last call on. [Size] tells which.
 func Curves(arms []Arm) [][]float64 {
 	byCall := differ(arms)
 	curves := make([][]float64, len(arms))

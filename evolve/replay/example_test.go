@@ -82,19 +82,14 @@ func ExampleCurves() {
 	// by call [0.3 0.3 0.3 0.4 0.6]
 }
 
-// A prior has to know how many calls a pull of its searches made.
+// Two searches of generations of 64 children.
 func ExampleSize() {
 	arms := []replay.Arm{
 		{Name: "40", Best: []float64{0.3, 0.3, 0.4}, Calls: []int{64, 64}},
 		{Name: "41", Best: []float64{0.3, 0.5, 0.5}, Calls: []int{64, 64}},
 	}
-	prior, err := bandit.FitPrior(replay.Curves(arms))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(prior.Every(replay.Size(arms)))
-	// Output: Prior(2 searches, 4 pulls of 64 calls, 9d6ed17a)
+	fmt.Println(replay.Size(arms))
+	// Output: 64
 }
 
 // A bandit's result, as the library writes it, is repeated by the policy that made it.

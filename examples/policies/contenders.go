@@ -23,14 +23,11 @@ func contender(name string, fresh func(sim.Setting) bandit.Policy) race.Contende
 }
 
 // contenders returns all policies that can be compared: those that the other examples take as --algo, in
-// that order, ei-prior unless recorded searches are played, and own ones.
+// that order, the baselines and own ones.
 func (o *options) contenders() []race.Contender {
 	var all []race.Contender
 	for _, key := range cli.PolicyKeys() {
 		all = append(all, contender(key, policyOf(key, func(s sim.Setting) int { return s.Rounds })))
-	}
-	if !o.logged() && len(o.banks) == 0 {
-		all = append(all, informed()...)
 	}
 	return slices.Concat(all, searches(), own)
 }
@@ -45,9 +42,6 @@ func policyOf(key string, rounds func(sim.Setting) int) func(sim.Setting) bandit
 		return p
 	}
 }
-
-// logged reports whether policies are played over logged searches.
-func (o *options) logged() bool { return o.logs != "" || o.estimate != "" }
 
 // chosen returns the contenders named in a flag's list, in its order; "all" is every one there is.
 func (o *options) chosen(flag, list string) ([]race.Contender, error) {

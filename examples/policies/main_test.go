@@ -72,7 +72,7 @@ func TestBadInput(t *testing.T) {
 		{"--bank " + bank + " --N 64", []string{"--N is 64", "no bank"}},
 		{"--bank " + bank + " --bank " + bank, []string{bank, "another bank is of cp with N=1"}},
 		{"--bank " + bank + " --logs testdata/scores.csv", []string{"--logs and --bank"}},
-		{"--bank " + bank + " --policies ei-prior", []string{`"ei-prior"`}},
+		{"--policies ei-prior", []string{`"ei-prior" was removed`, "ei"}},
 		{"--policies ei,normal-gamma@4", []string{`"normal-gamma" was removed`, "thompson"}},
 		{"--estimate " + file, []string{"--estimate", "empty"}},
 		{"--estimate testdata/scores.csv", []string{"--estimate", "no bandit's result"}},

@@ -71,10 +71,13 @@ func unknownPolicy(key string) error {
 
 // RemovedPolicy returns an error that says what to give instead of a policy that there was, and nil for other names.
 func RemovedPolicy(key string) error {
-	if key != "normal-gamma" {
-		return nil
+	switch key {
+	case "normal-gamma":
+		return Usagef("the policy %q was removed: give ei, which ends above it, or thompson, which is most like it", key)
+	case "ei-prior":
+		return Usagef("the policy %q was removed: give ei, which needs no earlier searches", key)
 	}
-	return Usagef("the policy %q was removed: give ei, which ends above it, or thompson, which is most like it", key)
+	return nil
 }
 
 // PolicyKeys returns the values of --algo.
