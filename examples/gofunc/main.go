@@ -1,7 +1,7 @@
 // Gofunc evolves a Go function: whether it is right is decided by a test and by a comparison with the first function, and
 // how good it is by its speed beside that one.
 //
-//	go run ./examples/gofunc            # one generation of four children
+//	go run ./examples/gofunc            # one generation of three children
 //	go run ./examples/gofunc --T 4      # four of eight
 //	go run ./examples/gofunc --tune 60
 //	LLM_API_BASE=http://localhost:8000/v1 go run ./examples/gofunc --model Qwen/Qwen3-8B
@@ -40,7 +40,7 @@ every input; the faster it sorts 40000 random numbers on one processor, the bett
 
 const usage = `Gofunc evolves a Go function that sorts, by its speed beside the function that it starts from. One is timed at a time: a
 generation of eight children takes about half a minute on two cores, four of them about two minutes. Without flags it makes
-one of four children.
+one of three children.
 
 `
 
@@ -73,7 +73,7 @@ type options struct {
 
 // quickFlags are the flags where none is given, and wholeFlags those of a longer search.
 const (
-	quickFlags = "--T 1 --N 4"
+	quickFlags = "--T 1 --N 3"
 	wholeFlags = "--T 4 --N 8"
 )
 

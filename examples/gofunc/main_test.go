@@ -101,7 +101,7 @@ func TestWithoutFlags(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &stopper{at: "generation ", stop: cancel}
 	err := run(ctx, nil, out)
-	for _, want := range []string{"short study: gofunc " + quickFlags + "\n", "whole study: gofunc " + wholeFlags, "stopped; the search is incomplete, after 0 of 4 calls"} {
+	for _, want := range []string{"short study: gofunc " + quickFlags + "\n", "whole study: gofunc " + wholeFlags, "stopped; the search is incomplete, after 0 of 3 calls"} {
 		if !errors.Is(err, cli.ErrCanceled) && !errors.Is(err, context.Canceled) || !strings.Contains(out.String(), want) {
 			t.Errorf("%v, want %q in\n%s", err, want, out)
 		}
