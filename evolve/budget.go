@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
@@ -102,17 +103,13 @@ func (b Budget) stalls() (most int, limited bool) {
 }
 
 func (b Budget) validate() error {
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{
-		{"Calls", float64(b.Calls)}, {"Evaluations", float64(b.Evaluations)}, {"TuneEvaluations", float64(b.TuneEvaluations)}, {"Rounds", float64(b.Rounds)}, {"RoundsPerArm", float64(b.RoundsPerArm)},
-		{"Tokens", float64(b.Tokens)}, {"FLOPs", b.FLOPs}, {"Money", b.Money}, {"EvalTime", b.EvalTime.Seconds()},
-		{"EvalWorst", b.EvalWorst.Seconds()}, {"WallTime", b.WallTime.Seconds()}, {"Patience", float64(b.Patience)},
-	} {
-		if !(f.value >= 0) || math.IsInf(f.value, 0) {
-			return fmt.Errorf("evolve: Budget.%s is %v: need 0 for no limit, or more", f.name, f.value)
+	for _, l := range limits {
+		if err := checkLimit(l.Name, l.value(b)); err != nil {
+			return err
 		}
+	}
+	if err := checkLimit("EvalWorst", b.EvalWorst.Seconds()); err != nil {
+		return err
 	}
 	if !b.limited() {
 		return errNoLimit
@@ -120,29 +117,24 @@ func (b Budget) validate() error {
 	return b.validateModels()
 }
 
-// limited reports whether a limit makes the run end. Stalls alone does not: a run without a stall would go on for
-// ever.
-func (b Budget) limited() bool {
-	return b.Calls > 0 || b.Evaluations > 0 || b.Rounds > 0 || b.RoundsPerArm > 0 || b.Tokens > 0 || b.FLOPs > 0 || b.Money > 0 ||
-		b.EvalTime > 0 || b.WallTime > 0 || b.Target != nil || b.Patience > 0
+func checkLimit(name string, value float64) error {
+	if !(value >= 0) || math.IsInf(value, 0) {
+		return fmt.Errorf("evolve: Budget.%s is %v: need 0 for no limit, or more", name, value)
+	}
+	return nil
 }
 
-// shared returns the name of the first limit that only a whole run can keep, or "". Such a limit is kept call by
-// call or by the clock, which an Allocator inside a run does not see.
+// limited reports whether a limit makes the run end.
+func (b Budget) limited() bool {
+	return b.Target != nil || slices.ContainsFunc(limits, func(l limit) bool { return l.ends && l.value(b) > 0 })
+}
+
+// shared returns the name of the first limit that only a whole run can keep, or "".
 func (b Budget) shared() string {
-	switch {
-	case b.Tokens > 0:
-		return "Tokens"
-	case b.FLOPs > 0:
-		return "FLOPs"
-	case b.Money > 0:
-		return "Money"
-	case b.EvalTime > 0:
-		return "EvalTime"
-	case b.WallTime > 0:
-		return "WallTime"
-	case b.TuneEvaluations > 0:
-		return "TuneEvaluations"
+	for _, l := range limits {
+		if l.whole && l.value(b) > 0 {
+			return l.Name
+		}
 	}
 	return ""
 }
@@ -150,33 +142,13 @@ func (b Budget) shared() string {
 // fingerprint returns each limit by its field's name, as it is in force and not as it was given. A run whose
 // Stalls was left to its default is the same as one that gives that number.
 func (b Budget) fingerprint() journal.Fingerprint {
-	f := journal.Fingerprint{
-		"Budget.Calls": orNone(b.Calls), "Budget.Evaluations": orNone(b.Evaluations), "Budget.Rounds": orNone(b.Rounds), "Budget.RoundsPerArm": orNone(b.RoundsPerArm),
-		"Budget.Tokens": orNone(b.Tokens), "Budget.FLOPs": orNone(b.FLOPs), "Budget.Money": orNone(b.Money),
-		"Budget.EvalTime": orNone(b.EvalTime), "Budget.EvalWorst": orNone(b.EvalWorst), "Budget.WallTime": orNone(b.WallTime),
-		"Budget.Patience": orNone(b.Patience), "Budget.Stalls": noLimit, "Budget.Target": noLimit,
-	}
-	if most, limited := b.stalls(); limited {
-		f["Budget.Stalls"] = fmt.Sprint(most)
-	}
-	if b.TuneEvaluations > 0 { // journals of runs that tune nothing are as they were before
-		f["Budget.TuneEvaluations"] = fmt.Sprint(b.TuneEvaluations)
-	}
-	if b.Target != nil {
-		f["Budget.Target"] = fmt.Sprint(*b.Target)
+	f := journal.Fingerprint{"Budget.EvalWorst": orNone(b.EvalWorst)}
+	for _, l := range limits {
+		if text := l.printed(b); text != "" {
+			f["Budget."+l.Name] = text
+		}
 	}
 	return f
-}
-
-// noLimit stands in a fingerprint for a limit that is not set.
-const noLimit = "none"
-
-// orNone prints a limit for which 0 means that there is none.
-func orNone[T comparable](limit T) string {
-	if limit == *new(T) {
-		return noLimit
-	}
-	return fmt.Sprint(limit)
 }
 
 // validateModels checks that the most a call may cost can be computed. If it could not, a limit on cost would set

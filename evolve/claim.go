@@ -50,7 +50,7 @@ func (m margin) limits(b Budget) allocation.Limits {
 
 // amounts are what the ledger keeps for fresh samples.
 func (m margin) amounts(b Budget) amounts {
-	return amounts{evaluations: m.fresh, eval: time.Duration(m.fresh) * b.EvalWorst}
+	return amounts{Evaluations: m.fresh, EvalTime: time.Duration(m.fresh) * b.EvalWorst}
 }
 
 // keepsMargin returns an error if the limit on evaluators' time that the journal tells of left room for fewer fresh samples

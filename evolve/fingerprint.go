@@ -57,17 +57,10 @@ func nameOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// raisable are the limits that end a run from without and decide nothing before they do. A run that one of them
-// ended goes on with a larger one as if it had only paused.
-//
-// The others cannot be raised. Calls and Evaluations decide how many children the last generations have.
-// Rounds, RoundsPerArm, Patience and Target decide what is searched.
-var raisable = [...]string{"Stalls", "Tokens", "FLOPs", "Money", "EvalTime", wallTime}
-
 // raises reports whether now differs from then in one field alone: the limit of the given name, which can be
 // raised and is larger.
 func raises(limit string, then, now journal.Fingerprint) bool {
-	if !slices.Contains(raisable[:], limit) {
+	if !limitNamed(limit).raisable {
 		return false
 	}
 	name := "Budget." + limit

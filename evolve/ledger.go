@@ -35,50 +35,20 @@ type ledger struct {
 	stallsAt        map[string]int // the same by endpoint
 }
 
-// amounts are what the limits count.
-type amounts struct {
-	calls       int // that brought an answer
-	evaluations int
-	tokens      int64
-	flops       float64
-	money       float64
-	eval        time.Duration
-	tunings     int // evaluations of a tuner
-}
-
-func (a amounts) plus(b amounts) amounts {
-	return amounts{a.calls + b.calls, a.evaluations + b.evaluations, a.tokens + b.tokens, a.flops + b.flops, a.money + b.money, a.eval + b.eval, a.tunings + b.tunings}
-}
-
-func (a amounts) minus(b amounts) amounts {
-	return amounts{a.calls - b.calls, a.evaluations - b.evaluations, a.tokens - b.tokens, a.flops - b.flops, a.money - b.money, a.eval - b.eval, a.tunings - b.tunings}
-}
-
 func newLedger(b Budget, kept amounts) *ledger {
 	l := &ledger{b: b, kept: kept, stallsAt: make(map[string]int)}
 	l.freed = sync.NewCond(&l.mu)
 	return l
 }
 
-// over returns the limit that a would pass, or "". Of several it returns the first in this order, so that replay
-// names the same one.
+// over returns the limit that a would pass, or "". Of several it returns the first of the table, so that replay names the
+// same one.
 func (l *ledger) over(a amounts) string {
 	a = a.plus(l.kept)
-	switch b := l.b; {
-	case b.Calls > 0 && a.calls > b.Calls:
-		return "Calls"
-	case b.Evaluations > 0 && a.evaluations > b.Evaluations:
-		return "Evaluations"
-	case b.Tokens > 0 && a.tokens > b.Tokens:
-		return "Tokens"
-	case b.FLOPs > 0 && a.flops > b.FLOPs*(1+slack):
-		return "FLOPs"
-	case b.Money > 0 && a.money > b.Money*(1+slack):
-		return "Money"
-	case b.EvalTime > 0 && a.eval > b.EvalTime:
-		return "EvalTime"
-	case a.tunings > max(b.TuneEvaluations, 0):
-		return "TuneEvaluations"
+	for i := range limits {
+		if row := &limits[i]; row.passed != nil && row.passed(l.b, a) {
+			return row.Name
+		}
 	}
 	return ""
 }
@@ -87,7 +57,7 @@ func (l *ledger) over(a amounts) string {
 func (l *ledger) keptEvalTime() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.kept.eval
+	return l.kept.EvalTime
 }
 
 // release gives back what was kept.
@@ -96,10 +66,6 @@ func (l *ledger) release() {
 	defer l.mu.Unlock()
 	l.kept = amounts{}
 }
-
-// slack is the rounding error allowed to sums of floating-point numbers, relative to their limit. The sum depends
-// on the order in which calls end. Without slack a budget for exactly n calls might have room for n - 1.
-const slack = 1e-12
 
 // reserve sets w aside and waits until it fits. It gives up when ctx ends. It returns llm.ErrDraining once drain
 // is closed, but a caller that waits learns that only when another settles. attempt says that w is for an
@@ -198,9 +164,9 @@ func (l *ledger) settle(set, used amounts, stalls []string) {
 func (l *ledger) told() journal.Ledger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := journal.Ledger{Spent: l.spent.told(), Reserved: l.reserved.told()}
+	t := journal.Ledger{Spent: journal.Amounts(l.spent), Reserved: journal.Amounts(l.reserved)}
 	t.Spent.Stalls = l.stalls
-	if l.reserved.calls == 0 { // what sums of fractions leave
+	if l.reserved.Calls == 0 { // what sums of fractions leave
 		t.Reserved.FLOPs, t.Reserved.Money = 0, 0
 	}
 	t.Reserved.FLOPs, t.Reserved.Money = max(0, t.Reserved.FLOPs), max(0, t.Reserved.Money)
@@ -217,11 +183,6 @@ func (l *ledger) observed() journal.Ledger {
 	return t
 }
 
-// told returns a as readers of a journal have it.
-func (a amounts) told() journal.Amounts {
-	return journal.Amounts{Calls: a.calls, Evaluations: a.evaluations, Tokens: a.tokens, FLOPs: a.flops, Money: a.money, EvalTime: a.eval, TuneEvaluations: a.tunings}
-}
-
 // limit returns the limits that a ledger keeps.
 func (b Budget) limit() journal.Amounts {
 	stalls, _ := b.stalls()
@@ -234,12 +195,12 @@ func (b Budget) limit() journal.Amounts {
 //
 // The price of the prompt is computed with and without the cache, because a price list may make either dearer.
 func (b Budget) worst(req llm.Request) amounts {
-	most := amounts{calls: 1}
+	most := amounts{Calls: 1}
 	for _, m := range b.Models {
 		prompt, completion := promptBound(req), newTokens(req.MaxTokens, m)
-		most.tokens = max(most.tokens, int64(prompt+completion))
-		most.flops = max(most.flops, 2*float64(m.ActiveParams)*float64(prompt+completion))
-		most.money = max(most.money,
+		most.Tokens = max(most.Tokens, int64(prompt+completion))
+		most.FLOPs = max(most.FLOPs, 2*float64(m.ActiveParams)*float64(prompt+completion))
+		most.Money = max(most.Money,
 			m.Price.Cost(llm.Usage{PromptTokens: prompt, CompletionTokens: completion}),
 			m.Price.Cost(llm.Usage{PromptTokens: prompt, CachedTokens: prompt, CompletionTokens: completion}))
 	}
@@ -297,9 +258,9 @@ func (b Budget) usedBy(req size, a llm.Attempt) amounts {
 	}
 	cost := flops.Sum(slices.Values([]llm.Attempt{a}), m.ActiveParams, flops.WorstCase)
 	return amounts{
-		tokens: int64(u.PromptTokens) + int64(u.CompletionTokens),
-		flops:  cost.TotalFLOPs,
-		money:  m.Price.Cost(u),
+		Tokens: int64(u.PromptTokens) + int64(u.CompletionTokens),
+		FLOPs:  cost.TotalFLOPs,
+		Money:  m.Price.Cost(u),
 	}
 }
 

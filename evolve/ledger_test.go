@@ -159,12 +159,12 @@ func checkBudget(t *testing.T, b Budget, res *Result, l *ledger) {
 		t.Errorf("budget %+v is passed: %d calls, %d tokens, %v money, %v FLOPs, %v", b, res.Calls, tokens, money, cost, res.Elapsed)
 	case classes != attempts:
 		t.Errorf("%d attempts, %d in classes", attempts, classes)
-	case l.reserved.tokens != 0 || l.reserved.eval != 0 || math.Abs(l.reserved.money) > 1e-9 || math.Abs(l.reserved.flops) > 1:
+	case l.reserved.Tokens != 0 || l.reserved.EvalTime != 0 || math.Abs(l.reserved.Money) > 1e-9 || math.Abs(l.reserved.FLOPs) > 1:
 		t.Errorf("still set aside at the end: %+v", l.reserved)
-	case b.EvalTime > 0 && l.spent.eval > b.EvalTime:
-		t.Errorf("evaluations took %v of %v", l.spent.eval, b.EvalTime)
-	case unmetered == 0 && l.spent.flops > cost*(1+1e-6), l.spent.flops < cost*(1-1e-6):
-		t.Errorf("the books say %v FLOPs, the attempts %v", l.spent.flops, cost)
+	case b.EvalTime > 0 && l.spent.EvalTime > b.EvalTime:
+		t.Errorf("evaluations took %v of %v", l.spent.EvalTime, b.EvalTime)
+	case unmetered == 0 && l.spent.FLOPs > cost*(1+1e-6), l.spent.FLOPs < cost*(1-1e-6):
+		t.Errorf("the books say %v FLOPs, the attempts %v", l.spent.FLOPs, cost)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestUnsentCostsNothing(t *testing.T) {
 	for _, status := range []llm.Status{llm.Timeout, llm.Stalled, llm.Canceled} {
 		a := llm.Attempt{Status: status, MaxTokens: 1000}
 		sent, stalls := b.used(req, []llm.Attempt{a})
-		if want := status.Class() == llm.Stall; sent.tokens != 1100 || sent.flops == 0 || (len(stalls) == 1) != want {
+		if want := status.Class() == llm.Stall; sent.Tokens != 1100 || sent.FLOPs == 0 || (len(stalls) == 1) != want {
 			t.Errorf("%s: %+v, %q stalled", status, sent, stalls)
 		}
 		a.Unsent = true
@@ -260,17 +260,17 @@ func TestReservedIsNotNegative(t *testing.T) {
 	l := newLedger(Budget{Money: 1}, amounts{})
 	a := []float64{0.1, 0.2, 0.3, 1e-7}
 	for _, m := range a {
-		if err := l.reserve(t.Context(), nil, amounts{calls: 1, money: m}, true); err != nil {
+		if err := l.reserve(t.Context(), nil, amounts{Calls: 1, Money: m}, true); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, m := range []float64{0.3, 0.2, 1e-7, 0.1} {
-		l.settle(amounts{calls: 1, money: m}, amounts{}, nil)
+		l.settle(amounts{Calls: 1, Money: m}, amounts{}, nil)
 		if got := l.told().Reserved.Money; got < 0 {
 			t.Errorf("%v is set aside", got)
 		}
 	}
-	if l.reserved.money == 0 {
+	if l.reserved.Money == 0 {
 		t.Error("the fractions add up to 0, so the test sees nothing")
 	}
 	if got := l.told().Reserved; got.Money != 0 || got.Calls != 0 {

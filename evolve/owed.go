@@ -78,7 +78,7 @@ func (s *shared) bookRecalled(req size, attempts []llm.Attempt) {
 func (s *shared) bookCall(req size, attempts []llm.Attempt) {
 	used, stalls := s.ledger.b.used(req, attempts)
 	if answered(attempts) {
-		used.calls = 1
+		used.Calls = 1
 	}
 	s.ledger.settle(amounts{}, used, stalls)
 }

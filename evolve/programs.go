@@ -314,7 +314,7 @@ func (t *Turn) recordUnscored(a *asked, limit string, err error) error {
 // bookScored books an evaluation that comes from the journal.
 func (s *shared) bookScored(r *journal.Record) {
 	if r.Kind == journal.Tuning {
-		s.ledger.settle(amounts{}, amounts{tunings: 1}, nil)
+		s.ledger.settle(amounts{}, amounts{TuneEvaluations: 1}, nil)
 		return
 	}
 	s.bookEvaluation(amounts{}, r.Took)
@@ -322,7 +322,7 @@ func (s *shared) bookScored(r *journal.Record) {
 
 // bookEvaluation books an evaluation that took this long, for which set was set aside.
 func (s *shared) bookEvaluation(set amounts, took time.Duration) {
-	s.ledger.settle(set, amounts{evaluations: 1, eval: s.evalTime(took)}, nil)
+	s.ledger.settle(set, amounts{Evaluations: 1, EvalTime: s.evalTime(took)}, nil)
 }
 
 // evalTime returns what an evaluation that took this long counts in the budget: no more than was set aside, though an
@@ -339,9 +339,9 @@ func (s *shared) evalTime(took time.Duration) time.Duration {
 func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, sample int, a *asked) (r eval.Result, took time.Duration, err error) {
 	worst := t.ledger.b.EvalWorst
 	limits := t.ledger.b.EvalTime > 0
-	set := amounts{evaluations: 1}
+	set := amounts{Evaluations: 1}
 	if limits {
-		set.eval = worst
+		set.EvalTime = worst
 	}
 	// No drain is passed, so a reply that was paid for is scored even when nothing more is sent. Room is set aside
 	// for evaluations that run and for those that wait in an evaluator's own queue, at most as many as there are

@@ -236,7 +236,7 @@ func (c *call) untold(told []llm.Attempt) []llm.Attempt {
 func (c *call) counted() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.set.calls
+	return c.set.Calls
 }
 
 // begun reports whether an attempt was begun.
@@ -294,7 +294,7 @@ func (c *call) reserve(ctx context.Context, drain <-chan struct{}) error {
 	c.entry.Lock() // so that a second attempt does not wait for the room that its own call has
 	defer c.entry.Unlock()
 	w := c.ledger.b.worst(c.req)
-	w.calls -= c.counted()
+	w.Calls -= c.counted()
 	var err error
 	if c.inner {
 		err = c.ledger.admit(drain, w)
@@ -328,7 +328,7 @@ func (c *call) ended(attempts []llm.Attempt) {
 		c.open--
 		c.answered = c.answered || answered(attempts)
 		if c.answered || c.open > 0 {
-			set.calls = 0
+			set.Calls = 0
 		}
 		c.set = c.set.minus(set)
 		c.tried = append(c.tried, attempts...)
@@ -389,7 +389,7 @@ func (c *call) settle(reply llm.Reply, err error) {
 		used, stalls = c.ledger.b.used(sizeOf(c.req), reply.Attempts[min(len(c.tried), len(reply.Attempts)):])
 	}
 	if answered(reply.Attempts) && !c.spent {
-		used.calls = 1
+		used.Calls = 1
 	}
 	c.ledger.settle(c.set, used, stalls)
 	c.set, c.gone = amounts{}, true

@@ -83,7 +83,7 @@ func (t *Turn) tune(ctx context.Context, key journal.Key, e eval.Evaluator, prog
 			}
 		}
 	}
-	set := amounts{tunings: 1}
+	set := amounts{TuneEvaluations: 1}
 	// Unlike an evaluation, which scores what was paid for, it is not begun once the run is coming to an end.
 	if err := t.ledger.reserve(ctx, llm.TraceOf(ctx).Drain, set, false); err != nil {
 		return verdict{}, t.recordRefusal(a, err)

@@ -80,9 +80,10 @@ func (e ending) words() string {
 }
 
 // limitWords say which limit of the budget ended a run.
-var limitWords = map[string]string{
-	"Calls": "the budget of answered calls was used up", "Evaluations": "the budget of evaluations was used up",
-	"Stalls": "more attempts stalled than the budget allows", "Rounds": "the rounds of the budget were used up",
-	"Tokens": "the budget of tokens was used up", "FLOPs": "the budget of FLOPs was used up", "Money": "the budget of money was used up",
-	"EvalTime": "the time for evaluations was used up", "WallTime": "the time was over", "Patience": "it found nothing better for as long as its patience lasts",
-}
+var limitWords = func() map[string]string {
+	words := map[string]string{}
+	for _, l := range evolve.Limits() {
+		words[l.Name] = l.Ended
+	}
+	return words
+}()

@@ -1,8 +1,10 @@
 package view
 
 import (
+	"slices"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -18,36 +20,47 @@ type meters struct {
 // A sample is what was spent at a time.
 type sample struct {
 	at    int64
-	spent amounts
+	spent spent
 }
 
-// amounts are what meters show, in the order of meterNames.
-type amounts [10]float64
-
-// meterNames say of each amount its name, its unit and the field of the budget that limits it.
-var meterNames = [len(amounts{})]struct{ name, unit, limit string }{
-	{"Calls", "calls", "Calls"}, {"Tokens", "tokens", "Tokens"}, {"FLOPs", "FLOPs", "FLOPs"}, {"Money", "", "Money"},
-	{"Evaluations", "evaluations", "Evaluations"}, {"Evaluators' time", "s", "EvalTime"}, {"Stalls", "attempts", "Stalls"},
-	{"Rounds", "rounds", "Rounds"}, {"Time", "s", "WallTime"}, {"Tune evaluations", "evaluations", "TuneEvaluations"},
+// spent is what a run has spent of what limits count.
+type spent struct {
+	journal.Amounts
+	rounds  int
+	seconds float64
 }
 
-// amountsOf returns amounts of a journal in the order of meterNames.
-func amountsOf(a journal.Amounts) amounts {
-	return amounts{float64(a.Calls), float64(a.Tokens), a.FLOPs, a.Money, float64(a.Evaluations), a.EvalTime.Seconds(), float64(a.Stalls), 0, 0, float64(a.TuneEvaluations)}
+// of returns what l counts.
+func (s *spent) of(l evolve.Limit) float64 {
+	switch l.Name {
+	case "Rounds":
+		return float64(s.rounds)
+	case "WallTime":
+		return s.seconds
+	}
+	return l.Amount(s.Amounts)
 }
+
+// metered are the limits of which a page shows how much is spent.
+var metered = slices.DeleteFunc(evolve.Limits(), func(l evolve.Limit) bool { return l.Counts == "" })
 
 // spent returns what the run has spent.
-func (l *runLog) spent() amounts {
+func (l *runLog) spent() spent {
 	c := l.calls.spent
-	return amounts{float64(c.calls), float64(c.tokens), c.flops, c.money, float64(l.meters.evaluations), l.meters.evalTime.Seconds(),
-		float64(l.calls.stalls), float64(len(l.rounds.Arm)), float64(l.clock.now()) / 1000, float64(l.meters.tuned)}
+	return spent{
+		Amounts: journal.Amounts{
+			Calls: c.calls, Evaluations: l.meters.evaluations, Stalls: l.calls.stalls, Tokens: c.tokens, FLOPs: c.flops, Money: c.money,
+			EvalTime: l.meters.evalTime, TuneEvaluations: l.meters.tuned,
+		},
+		rounds: len(l.rounds.Arm), seconds: float64(l.clock.now()) / 1000,
+	}
 }
 
 // rateTime is over how long rates are taken, in milliseconds.
 const rateTime = 60_000
 
 // sample notes what is spent now.
-func (m *meters) sample(now int64, spent amounts) {
+func (m *meters) sample(now int64, spent spent) {
 	if n := len(m.samples); n > 0 && now-m.samples[n-1].at < 1000 {
 		return
 	}
@@ -57,28 +70,28 @@ func (m *meters) sample(now int64, spent amounts) {
 	}
 }
 
-// rate returns how much of an amount was spent a second in the last minute.
-func (m *meters) rate(i int, now int64, spent amounts) float64 {
+// rate returns how much of what l counts was spent a second in the last minute.
+func (m *meters) rate(l evolve.Limit, now int64, spent *spent) float64 {
 	if len(m.samples) == 0 || now <= m.samples[0].at {
 		return 0
 	}
 	first := m.samples[0]
-	return (spent[i] - first.spent[i]) / (float64(now-first.at) / 1000)
+	return (spent.of(l) - first.spent.of(l)) / (float64(now-first.at) / 1000)
 }
 
 // list returns the meters: those of limits, and those of sums that are not 0. The time is among the facts.
 func (m *meters) list(l *runLog) []meterState {
 	list := []meterState{}
 	spent, now := l.spent(), l.clock.now()
-	for i, name := range meterNames {
-		meter := meterState{Name: name.name, Unit: name.unit, Spent: spent[i], Limit: l.config.limit(name.limit), Rate: finite(m.rate(i, now, spent))}
+	for _, limit := range metered {
+		meter := meterState{Name: limit.Counts, Unit: limit.Unit, Spent: spent.of(limit), Limit: l.config.limit(limit.Name), Rate: finite(m.rate(limit, now, &spent))}
 		if m.told != nil {
-			meter.Reserved = finite(amountsOf(m.told.Reserved)[i])
+			meter.Reserved = finite(limit.Amount(m.told.Reserved))
 			if meter.Limit > 0 { // what the budget counts is what its limit ends, and more than was seen to be used
-				meter.Spent = max(meter.Spent, finite(amountsOf(m.told.Spent)[i]))
+				meter.Spent = max(meter.Spent, finite(limit.Amount(m.told.Spent)))
 			}
 		}
-		if meter.Limit > 0 || meter.Spent != 0 && name.limit != "WallTime" {
+		if meter.Limit > 0 || meter.Spent != 0 && limit.Name != "WallTime" {
 			list = append(list, meter)
 		}
 	}

@@ -1,0 +1,68 @@
+package evolve
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+)
+
+// Each field of a Budget is a limit of the table, but those that say what others cost.
+func TestEveryLimitHasARow(t *testing.T) {
+	var fields, rows []string
+	for f := range reflect.TypeFor[Budget]().Fields() {
+		if f.Name != "Models" && f.Name != "EvalWorst" {
+			fields = append(fields, f.Name)
+		}
+	}
+	for _, l := range limits {
+		rows = append(rows, l.Name)
+	}
+	slices.Sort(fields)
+	slices.Sort(rows)
+	if !slices.Equal(fields, rows) {
+		t.Errorf("Budget has %v, the table %v", fields, rows)
+	}
+}
+
+// Each amount that is set aside is added, taken away, shown and limited as itself and nothing else.
+func TestEveryAmountIsCounted(t *testing.T) {
+	for f := range reflect.TypeFor[journal.Amounts]().Fields() {
+		if f.Name == "Stalls" { // the ledger counts them apart
+			continue
+		}
+		set := func(v any, n int64) {
+			if x := reflect.ValueOf(v).Elem().FieldByName(f.Name); x.CanInt() {
+				x.SetInt(n * 1e9)
+			} else {
+				x.SetFloat(float64(n) * 1e9)
+			}
+		}
+		var a, b, sum, rest amounts
+		set(&a, 5)
+		set(&b, 3)
+		set(&sum, 8)
+		set(&rest, 2)
+		if got := a.plus(b); got != sum {
+			t.Errorf("%s: 5+3 is %+v", f.Name, got)
+		}
+		if got := a.minus(b); got != rest {
+			t.Errorf("%s: 5-3 is %+v", f.Name, got)
+		}
+		var budget Budget
+		set(&budget, 4)
+		for _, l := range limits {
+			own := l.Name == f.Name
+			if passes := l.passed != nil && l.passed(budget, a); passes != own {
+				t.Errorf("5 of 4 %s: %s is passed: %v", f.Name, l.Name, passes)
+			}
+			if l.passed != nil && l.passed(budget, b) {
+				t.Errorf("3 of 4 %s passes %s", f.Name, l.Name)
+			}
+			if shown := l.Amount(journal.Amounts(a)) != 0; shown != own {
+				t.Errorf("%s is shown as %s: %v", f.Name, l.Name, shown)
+			}
+		}
+	}
+}
