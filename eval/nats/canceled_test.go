@@ -10,7 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// A job is not begun if its cancellation is read before it. The same program queued again, or by another run, is.
+// A job is not begun if its cancellation is read before it. The same program queued again, or by another run, is
+// begun.
 func TestACancellationIsReadBeforeItsJob(t *testing.T) {
 	task := Task{Name: "cp", Digest: "0123456789abcdef"}
 	w, err := NewWorker(WorkerConfig{Task: task, Evaluator: eval.Func(nil)})

@@ -57,8 +57,8 @@ func TestRunsBeginAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// What was paid for is not paid for again: by another run, by one that goes on. A
-// sample or a run that is kept apart is another evaluation.
+// What was paid for is not paid for again, by another run or by one that goes on. A sample or a run that is kept
+// apart is another evaluation.
 func TestNothingIsPaidForTwice(t *testing.T) {
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	var made atomic.Int64

@@ -14,8 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// here is a server in this process, without a port, with a worker for each task. Its streams go with it: a run's journal has what was
-// paid for.
+// here is a server in this process, without a port, with a worker for each task. Its streams go with it: a run's
+// journal has what was paid for.
 type here struct {
 	server *embedded.Server
 	dir    string // of the streams
