@@ -68,7 +68,7 @@ func newCell(cfg StudyConfig, s Setting, runs []run) Cell {
 func newLevels(cfg StudyConfig, s Setting, runs []run, robin [][]float64) []Level {
 	var levels []Level
 	for i, m := range cfg.Multiples {
-		levels = append(levels, Level{Multiple: float64(cfg.after(m, s)) / float64(s.Rounds), Score: reliableLevel(robin[i], Share)})
+		levels = append(levels, Level{Multiple: float64(cfg.after(m, s)) / float64(s.Rounds), Score: reliableLevel(robin[i], reliableShare)})
 	}
 	for _, score := range cfg.Scores {
 		levels = append(levels, Level{Score: score})
@@ -129,4 +129,6 @@ func (c Cell) Entry(name string) *Entry {
 
 // Pulls returns the pulls until nine of ten runs of the named policy have reached level i, or [NotReached].
 // It panics if the cell has no such policy or level.
-func (c Cell) Pulls(name string, level int) int { return Reliable(c.Entry(name).First[level], Share) }
+func (c Cell) Pulls(name string, level int) int {
+	return reliable(c.Entry(name).First[level], reliableShare)
+}

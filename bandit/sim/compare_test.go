@@ -194,7 +194,7 @@ func TestLevelsAtBest(t *testing.T) {
 						above++
 					}
 				}
-				if pulls := Reliable(first, Share); compareReach(pulls, soonest) < 0 {
+				if pulls := reliable(first, reliableShare); compareReach(pulls, soonest) < 0 {
 					soonest = pulls
 				}
 				passed = max(passed, above)

@@ -167,7 +167,7 @@ func (c Cell) starts() []float64 {
 }
 
 // spare returns how many of n runs need not reach a score for it to count as reached reliably.
-func spare(n int) int { return n - needed(n, Share) }
+func spare(n int) int { return n - needed(n, reliableShare) }
 
 // A contest is a policy and its rivals in one setting, to be compared in one sample of the runs after the other.
 type contest struct {

@@ -24,7 +24,7 @@ func TestCourse(t *testing.T) {
 			}
 		}
 		for _, level := range append(slices.Clone(best), r.NormFloat64(), math.Inf(1)) {
-			if got, want := c.First(level), FirstAt(best, level); got != want {
+			if got, want := c.First(level), firstAt(best, level); got != want {
 				t.Fatalf("%v reaches %v after %d pulls, want %d", c, level, got, want)
 			}
 		}
@@ -38,4 +38,12 @@ func TestCourse(t *testing.T) {
 			}
 		}
 	}
+}
+
+// firstAt is what [Course.First] says, of a score after each pull.
+func firstAt(best []float64, level float64) int {
+	if t := slices.IndexFunc(best, func(v float64) bool { return v >= level }); t >= 0 {
+		return t
+	}
+	return NotReached
 }

@@ -77,14 +77,12 @@ func ExamplePlayConfig() {
 }
 
 // Dealing out pulls in turn. A policy should not be slower than that.
-func ExampleFirstAt() {
+func ExampleRoundRobin() {
 	arms := [][]float64{{0.1, 0.2, 0.3, 0.3}, {0.1, 0.1, 0.1, 0.1}, {0.1, 0.4, 0.6, 0.7}}
 	best := sim.RoundRobin(arms, 6)
 	fmt.Println(best)
-	fmt.Println(sim.FirstAt(best, 0.5), sim.FirstAt(best, 0.7) == sim.NotReached)
 	// Output:
 	// [0.1 0.2 0.2 0.4 0.4 0.4 0.6]
-	// 6 true
 }
 
 // How soon policies reach scores in one setting. The levels are what dealing out pulls in turn reaches in
@@ -192,12 +190,6 @@ func ExampleCourse() {
 	course := sim.Course{{Pulls: 0, Score: 0.2}, {Pulls: 3, Score: 0.5}, {Pulls: 4, Score: 0.6}}
 	fmt.Println(course.After(2), course.After(3), course.First(0.55), course.First(0.7) == sim.NotReached)
 	// Output: 0.2 0.5 4 true
-}
-
-func ExampleReliable() {
-	pulls := []int{12, 9, 30, 11, sim.NotReached, 10, 15, 8, 9, 14} // until a score, by run
-	fmt.Println(sim.Reliable(pulls, sim.Share), sim.Reliable(pulls, 1) == sim.NotReached)
-	// Output: 30 true
 }
 
 func ExampleSummarize() {

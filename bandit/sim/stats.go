@@ -124,21 +124,12 @@ func symmetric(samples []float64, estimate float64) (low, high float64) {
 // NotReached stands for the number of pulls to a score that a run did not reach.
 const NotReached = -1
 
-// FirstAt returns the number of pulls after which best, as in [Played].Best, is at least level, or
-// [NotReached].
-func FirstAt(best []float64, level float64) int {
-	if t := slices.IndexFunc(best, func(v float64) bool { return v >= level }); t >= 0 {
-		return t
-	}
-	return NotReached
-}
-
-// Reliable returns the least number of pulls after which at least the given share of runs has reached a
+// reliable returns the least number of pulls after which at least the given share of runs has reached a
 // score, or [NotReached]. first is what each run needed. It panics unless share is in (0, 1] and there are
 // runs.
-func Reliable(first []int, share float64) int {
+func reliable(first []int, share float64) int {
 	if len(first) == 0 || !(share > 0 && share <= 1) {
-		panic(fmt.Sprintf("sim: Reliable(%d runs, %v): need runs, and a share in (0, 1]", len(first), share))
+		panic(fmt.Sprintf("sim: reliable(%d runs, %v): need runs, and a share in (0, 1]", len(first), share))
 	}
 	sorted := slices.Clone(first)
 	slices.SortFunc(sorted, compareReach)

@@ -109,7 +109,7 @@ func TestReliableByHand(t *testing.T) {
 		{"from the start", []int{0, 0}, 0.9, 0},
 		{"never", []int{NotReached}, 0.9, NotReached},
 	} {
-		if got := Reliable(c.first, c.share); got != c.want {
+		if got := reliable(c.first, c.share); got != c.want {
 			t.Errorf("%s: %d, want %d", c.why, got, c.want)
 		}
 	}
@@ -127,7 +127,7 @@ func TestReliablePanics(t *testing.T) {
 					t.Errorf("%s: no panic", c.why)
 				}
 			}()
-			Reliable(c.first, c.share)
+			reliable(c.first, c.share)
 		}()
 	}
 }
@@ -156,10 +156,10 @@ func TestReliableLevel(t *testing.T) {
 	}
 }
 
-func TestFirstAt(t *testing.T) {
+func TestFirst(t *testing.T) {
 	best := []float64{0.1, 0.1, 0.4, 0.9}
 	for level, want := range map[float64]int{0: 0, 0.1: 0, 0.2: 2, 0.4: 2, 0.9: 3, 0.95: NotReached} {
-		if got := FirstAt(best, level); got != want {
+		if got := newCourse(best).First(level); got != want {
 			t.Errorf("level %v at %d, want %d", level, got, want)
 		}
 	}

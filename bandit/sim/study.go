@@ -64,8 +64,8 @@ type StudyConfig struct {
 	Progress func()
 }
 
-// Share is the share of runs that have to reach a score for it to count as reached reliably.
-const Share = 0.9
+// reliableShare is the share of runs that have to reach a score for it to count as reached reliably.
+const reliableShare = 0.9
 
 func (c StudyConfig) withDefaults() StudyConfig {
 	c.Runs = cmp.Or(c.Runs, 100)

@@ -50,7 +50,7 @@ func TestStudyIsManyPlays(t *testing.T) {
 				t.Errorf("%v, run %d: final %v, oracle %v, regret %v; by itself %v, %v", s, run, e.Final[run], c.Oracle[run], e.Regret[run], final, oracle[s.Rounds])
 			}
 			for l, level := range c.Levels {
-				if e.First[l][run] != FirstAt(played.Best, level.Score) {
+				if e.First[l][run] != firstAt(played.Best, level.Score) {
 					t.Errorf("%v, run %d: level %v at %d", s, run, level, e.First[l][run])
 				}
 			}
