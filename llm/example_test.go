@@ -115,13 +115,6 @@ func ExampleKey() {
 	// Output: 7ae954e4ef970c6aa96e23f491d5bbc0fee1ece8409bf423d37551c24c6ae410
 }
 
-func ExampleCanonical() {
-	req := say("let x = \"1\";\n", 40)
-	req.Temperature = new(0.4)
-	fmt.Printf("%s\n", llm.Canonical(req))
-	// Output: {"messages":[{"content":"let x = \"1\";\n","role":"user"}],"seed":40,"temperature":0.4}
-}
-
 func ExampleLimit() {
 	fmt.Println(llm.Limit(llm.Func(shout), 16))
 	// Output: Limit(llm.Func, 16)

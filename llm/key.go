@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Key names a request by what is asked: the SHA-256 of [Canonical], in 64 hexadecimal digits.
+// Key names a request by what is asked: the SHA-256 of it as canonical JSON (RFC 8785), in 64 hexadecimal digits.
 // Requests with equal messages, seed and sampling overrides have the same key, in every process
 // and whatever way they were stored in between; any difference gives another.
 func Key(req Request) string {
@@ -17,7 +17,7 @@ func Key(req Request) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Digest is the SHA-256 of [Canonical].
+// Digest is the SHA-256 of which [Key] is the text.
 func Digest(req Request) [sha256.Size]byte {
 	b := buffers.Get().(*[]byte)
 	defer buffers.Put(b)
@@ -28,19 +28,11 @@ func Digest(req Request) [sha256.Size]byte {
 // buffers are for canonical requests. On the stack, each goroutine's would have to grow for them.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Canonical returns req as canonical JSON in the sense of RFC 8785: names in order, no white
+// appendCanonical appends req as canonical JSON in the sense of RFC 8785: names in order, no white
 // space, only those characters escaped that must be, numbers in their shortest form. Programs in other
 // languages so find the same bytes. Overrides that are nil are left out. Bytes that are not UTF-8
 // become U+FFFD, as everywhere in JSON, and a number that is not finite, which JSON cannot hold
 // and no endpoint accepts, becomes null. It unmarshals into a Request again.
-func Canonical(req Request) []byte {
-	size := 128
-	for _, m := range req.Messages {
-		size += len(m.Content) + len(m.Content)/8 + len(m.Role) + 32
-	}
-	return appendCanonical(make([]byte, 0, size), req)
-}
-
 func appendCanonical(b []byte, req Request) []byte {
 	b = append(b, '{')
 	if req.MaxTokens != nil {

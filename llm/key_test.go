@@ -1,4 +1,4 @@
-package llm_test
+package llm
 
 import (
 	"encoding/json"
@@ -6,41 +6,39 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/evoalloc/evoalloc/llm"
 )
 
 func TestCanonical(t *testing.T) {
-	say := func(s string) []llm.Message { return []llm.Message{{Role: "user", Content: s}} }
+	say := func(s string) []Message { return []Message{{Role: "user", Content: s}} }
 	for _, tt := range []struct {
 		reason string
-		req    llm.Request
+		req    Request
 		want   string
 	}{
-		{"names are in order and what is nil is left out", llm.Request{Messages: say("x"), Seed: 7},
+		{"names are in order and what is nil is left out", Request{Messages: say("x"), Seed: 7},
 			`{"messages":[{"content":"x","role":"user"}],"seed":7}`},
-		{"every override has its place", llm.Request{Temperature: new(0.25), TopP: new(1.0), MaxTokens: new(9)},
+		{"every override has its place", Request{Temperature: new(0.25), TopP: new(1.0), MaxTokens: new(9)},
 			`{"max_tokens":9,"messages":[],"seed":0,"temperature":0.25,"top_p":1}`},
-		{"no messages and an empty list of them are the same", llm.Request{Messages: []llm.Message{}},
+		{"no messages and an empty list of them are the same", Request{Messages: []Message{}},
 			`{"messages":[],"seed":0}`},
-		{"only what must be escaped is", llm.Request{Messages: say("<a> & \"b\" \\ é \u2028 /\x7f")},
+		{"only what must be escaped is", Request{Messages: say("<a> & \"b\" \\ é \u2028 /\x7f")},
 			`{"messages":[{"content":"<a> & \"b\" \\ é ` + "\u2028" + ` /` + "\x7f" + `","role":"user"}],"seed":0}`},
-		{"control characters have their short form or \\u00xx", llm.Request{Messages: say("\b\t\n\f\r\x00\x1f")},
+		{"control characters have their short form or \\u00xx", Request{Messages: say("\b\t\n\f\r\x00\x1f")},
 			`{"messages":[{"content":"\b\t\n\f\r\u0000\u001f","role":"user"}],"seed":0}`},
-		{"each bad byte is one U+FFFD, as in encoding/json", llm.Request{Messages: say("a\xff\xfeb\xe2\x82")},
+		{"each bad byte is one U+FFFD, as in encoding/json", Request{Messages: say("a\xff\xfeb\xe2\x82")},
 			`{"messages":[{"content":"a` + "\ufffd\ufffd" + `b` + "\ufffd\ufffd" + `","role":"user"}],"seed":0}`},
-		{"a real U+FFFD stays", llm.Request{Messages: say("\ufffd")},
+		{"a real U+FFFD stays", Request{Messages: say("\ufffd")},
 			`{"messages":[{"content":"` + "\ufffd" + `","role":"user"}],"seed":0}`},
-		{"numbers are ECMAScript's: small", llm.Request{Temperature: new(1e-7), TopP: new(1e-6)},
+		{"numbers are ECMAScript's: small", Request{Temperature: new(1e-7), TopP: new(1e-6)},
 			`{"messages":[],"seed":0,"temperature":1e-7,"top_p":0.000001}`},
-		{"numbers are ECMAScript's: large", llm.Request{Temperature: new(1e21), TopP: new(123456789012345680000.0)},
+		{"numbers are ECMAScript's: large", Request{Temperature: new(1e21), TopP: new(123456789012345680000.0)},
 			`{"messages":[],"seed":0,"temperature":1e+21,"top_p":123456789012345680000}`},
-		{"minus zero is zero", llm.Request{Temperature: new(math.Copysign(0, -1))},
+		{"minus zero is zero", Request{Temperature: new(math.Copysign(0, -1))},
 			`{"messages":[],"seed":0,"temperature":0}`},
-		{"what JSON cannot hold is null", llm.Request{Temperature: new(math.NaN()), TopP: new(math.Inf(1))},
+		{"what JSON cannot hold is null", Request{Temperature: new(math.NaN()), TopP: new(math.Inf(1))},
 			`{"messages":[],"seed":0,"temperature":null,"top_p":null}`},
 	} {
-		if got := string(llm.Canonical(tt.req)); got != tt.want {
+		if got := string(appendCanonical(nil, tt.req)); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.reason, got, tt.want)
 		}
 	}
@@ -48,19 +46,19 @@ func TestCanonical(t *testing.T) {
 
 // The value was found with sha256sum over the bytes that TestCanonical shows.
 func TestKeyIsKnown(t *testing.T) {
-	req := llm.Request{Messages: []llm.Message{{Role: "user", Content: "x"}}, Seed: 7}
+	req := Request{Messages: []Message{{Role: "user", Content: "x"}}, Seed: 7}
 	const want = "7ae954e4ef970c6aa96e23f491d5bbc0fee1ece8409bf423d37551c24c6ae410"
-	if got := llm.Key(req); got != want {
+	if got := Key(req); got != want {
 		t.Errorf("key %s, want %s: journals and recordings name requests by it", got, want)
 	}
 }
 
 // A field added to Request that Key does not know of would make different requests one.
 func TestKeySeesEveryField(t *testing.T) {
-	base := reflect.TypeFor[llm.Request]()
-	plain := llm.Key(llm.Request{})
+	base := reflect.TypeFor[Request]()
+	plain := Key(Request{})
 	for i := range base.NumField() {
-		var req llm.Request
+		var req Request
 		f := reflect.ValueOf(&req).Elem().Field(i)
 		switch f.Kind() {
 		case reflect.Pointer:
@@ -72,7 +70,7 @@ func TestKeySeesEveryField(t *testing.T) {
 		default:
 			t.Fatalf("this test does not know how to set Request.%s", base.Field(i).Name)
 		}
-		if llm.Key(req) == plain {
+		if Key(req) == plain {
 			t.Errorf("Key does not see Request.%s", base.Field(i).Name)
 		}
 	}
@@ -82,7 +80,7 @@ func TestKeyKeepsMessagesApart(t *testing.T) {
 	seen := map[string]string{}
 	for _, content := range []string{`a","role":"user"},{"content":"b`, "a", "b", "ab", `a\`, "a\\\"", ""} {
 		for _, role := range []string{"user", "system", ""} {
-			key := llm.Key(llm.Request{Messages: []llm.Message{{Role: role, Content: content}}})
+			key := Key(Request{Messages: []Message{{Role: role, Content: content}}})
 			if other, ok := seen[key]; ok {
 				t.Errorf("%q as %q has the key of %s", content, role, other)
 			}
@@ -97,27 +95,27 @@ func FuzzCanonical(f *testing.F) {
 	f.Add("user", "hello", uint32(1), 0.4, 0.95, 16000, true)
 	f.Add("", "\xff\x00\u2028\"\\<>&\ud7ff", uint32(math.MaxUint32), 1e-7, -1e300, -5, false)
 	f.Fuzz(func(t *testing.T, role, content string, seed uint32, temperature, topP float64, tokens int, all bool) {
-		req := llm.Request{Messages: []llm.Message{{Role: role, Content: content}, {Role: content}}, Seed: seed}
+		req := Request{Messages: []Message{{Role: role, Content: content}, {Role: content}}, Seed: seed}
 		if all && !math.IsNaN(temperature-temperature) && !math.IsNaN(topP-topP) {
 			req.Temperature, req.TopP, req.MaxTokens = &temperature, &topP, &tokens
 		}
-		canonical := llm.Canonical(req)
-		var again llm.Request
+		canonical := appendCanonical(nil, req)
+		var again Request
 		if err := json.Unmarshal(canonical, &again); err != nil {
 			t.Fatalf("%q is not JSON: %v", canonical, err)
 		}
-		if got := llm.Canonical(again); string(got) != string(canonical) {
+		if got := appendCanonical(nil, again); string(got) != string(canonical) {
 			t.Errorf("read back it is\n%s, not\n%s", got, canonical)
 		}
 		std, err := json.Marshal(req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var stored llm.Request
+		var stored Request
 		if err := json.Unmarshal(std, &stored); err != nil {
 			t.Fatal(err)
 		}
-		if llm.Key(stored) != llm.Key(req) {
+		if Key(stored) != Key(req) {
 			t.Errorf("%q has another key once encoding/json has stored it", canonical)
 		}
 	})
@@ -125,15 +123,15 @@ func FuzzCanonical(f *testing.F) {
 
 // BenchmarkKey is next to encoding/json with the same hash, on a prompt of 4 KB.
 func BenchmarkKey(b *testing.B) {
-	req := llm.Request{Seed: 40, Messages: []llm.Message{
-		{Role: llm.System, Content: strings.Repeat("Write a better program.\n", 20)},
-		{Role: llm.User, Content: strings.Repeat("const x = [0.25, \"a\"];\n", 155)},
+	req := Request{Seed: 40, Messages: []Message{
+		{Role: System, Content: strings.Repeat("Write a better program.\n", 20)},
+		{Role: User, Content: strings.Repeat("const x = [0.25, \"a\"];\n", 155)},
 	}}
 	b.Run("llm.Key", func(b *testing.B) {
-		b.SetBytes(int64(len(llm.Canonical(req))))
+		b.SetBytes(int64(len(appendCanonical(nil, req))))
 		b.ReportAllocs()
 		for b.Loop() {
-			llm.Key(req)
+			Key(req)
 		}
 	})
 	b.Run("json.Marshal", func(b *testing.B) {

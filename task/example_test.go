@@ -239,13 +239,13 @@ func ExampleErrUnchanged() {
 }
 
 // Tasks whose replies are diffs need the parent to read them.
-func ExampleParseFrom() {
+func ExampleParseAs_parent() {
 	t, err := task.New(task.Spec{Name: "vowels", Initial: "hello\n", Evaluator: eval.Func(vowels), Diffs: true})
 	if err != nil {
 		panic(err)
 	}
 	reply := "<<<<<<< SEARCH\nhallo\n=======\naoelu\n>>>>>>> REPLACE"
-	fmt.Println(task.ParseFrom(t, "hallo\n", reply))
+	fmt.Println(task.ParseAs(t, task.AsTask, "hallo\n", reply))
 	// Output:
 	// aoelu
 	//  <nil>
@@ -257,6 +257,6 @@ type appended struct{ task.Task }
 func (appended) ParseFrom(parent, reply string) (string, error) { return parent + reply, nil }
 
 func ExampleParentParser() {
-	fmt.Println(task.ParseFrom(appended{newVowels()}, "ab", "cd"))
+	fmt.Println(task.ParseAs(appended{newVowels()}, task.AsTask, "ab", "cd"))
 	// Output: abcd <nil>
 }

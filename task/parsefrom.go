@@ -7,22 +7,12 @@ import "errors"
 var ErrUnchanged = errors.New("task: the reply changes nothing")
 
 // A ParentParser is a [Task] that needs the parent to read a reply: replies that are diffs, or that
-// must leave a part of the parent as it is. The tasks of [New] are such. Call it by [ParseFrom].
+// must leave a part of the parent as it is. The tasks of [New] are such. Call it by [ParseAs].
 type ParentParser interface {
 	// ParseFrom reads out of a reply the program that it makes of parent, which is the first parent of
 	// the [Ask] that the reply answers. err says why there is none. It is [ErrUnchanged] if the program
 	// would be parent itself.
 	ParseFrom(parent, reply string) (program string, err error)
-}
-
-// ParseFrom reads out of a reply the program that it makes of parent. It calls the ParseFrom of t, or of the
-// first task that t wraps, that is a [ParentParser] ([As]). Without one it calls t's Parse. So a wrapper that
-// changes Parse and has an Unwrap needs a ParseFrom too.
-func ParseFrom(t Task, parent, reply string) (string, error) {
-	if p, ok := As[ParentParser](t); ok {
-		return p.ParseFrom(parent, reply)
-	}
-	return t.Parse(reply)
 }
 
 // Mended says what a reply in a form left out and [ParseAs] put back to read a program out of it, such as the

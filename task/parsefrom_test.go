@@ -44,8 +44,8 @@ func TestParseFrom(t *testing.T) {
 		{bare{diff}, "x\nb\n", reply, "a\nc\n", "a wrapper that does not unwrap has only Parse, which changes the initial program"},
 	}
 	for _, tt := range tests {
-		if got, err := ParseFrom(tt.task, tt.parent, tt.reply); got != tt.want || err != nil {
-			t.Errorf("ParseFrom(%v, %q, %q) = %q, %v, want %q: %s", tt.task, tt.parent, tt.reply, got, err, tt.want, tt.reason)
+		if got, err := ParseAs(tt.task, AsTask, tt.parent, tt.reply); got != tt.want || err != nil {
+			t.Errorf("ParseAs(%v, AsTask, %q, %q) = %q, %v, want %q: %s", tt.task, tt.parent, tt.reply, got, err, tt.want, tt.reason)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestParseFromMarked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		task := newTask(t, Spec{Initial: marked1, Language: "python", Diffs: tt.diffs, IgnoreMarkers: tt.ignore})
-		got, err := ParseFrom(task, tt.parent, tt.reply)
+		got, err := ParseAs(task, AsTask, tt.parent, tt.reply)
 		if got == tt.want && err == nil || got == "" && err != nil && strings.Contains(err.Error(), tt.want) {
 			if err == nil || errors.Is(err, ErrUnchanged) == strings.Contains(tt.want, "changes nothing") {
 				continue

@@ -71,10 +71,10 @@ func TestParseUnmarked(t *testing.T) {
 	ignoring := newTask(t, Spec{Initial: marked1, Language: "python", IgnoreMarkers: true})
 	edited := strings.Replace(marked1, "x = 1", "x = 7", 1)
 	reply := Fence(unmark(edited), "python")
-	if got, err := ParseFrom(task, marked1, reply); got != edited || err != nil {
+	if got, err := ParseAs(task, AsTask, marked1, reply); got != edited || err != nil {
 		t.Errorf("got %q, %v, want %q", got, err, edited)
 	}
-	if _, err := ParseFrom(task, marked1, Fence(unmark(marked1), "python")); !errors.Is(err, ErrUnchanged) {
+	if _, err := ParseAs(task, AsTask, marked1, Fence(unmark(marked1), "python")); !errors.Is(err, ErrUnchanged) {
 		t.Errorf("the parent without its markers: %v, want ErrUnchanged", err)
 	}
 	for _, tt := range []struct {
