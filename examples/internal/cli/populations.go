@@ -46,7 +46,7 @@ func ParsePopulations(args []string) (*Populations, error) {
 	fs.StringVar(&p.Policy, "policy", "ei", "with --portfolio: the bandit's policy: "+strings.Join(PolicyKeys(), ", "))
 	fs.IntVar(&p.Tune, "tune", 0, "tune the numbers of programs without a model, in this many tune evaluations beside the calls")
 	fs.Uint64Var(&p.BanditSeed, "bandit-seed", 0, "with --portfolio: seed of the policy's draws")
-	fs.Lookup("eval-timeout").Usage += fmt.Sprintf("; by default the programs of the offline model in JavaScript, some of which never end, have %v of processor time", standInCPU)
+	fs.Lookup("eval-timeout").Usage += fmt.Sprintf("; %v, of which %v of a processor, for the programs of the offline model in JavaScript, some of which never end", standInEvalTimeout, standInCPU)
 	if err := p.Parse(fs, args); err != nil {
 		return nil, err
 	}
@@ -67,16 +67,19 @@ func ParsePopulations(args []string) (*Populations, error) {
 	return &p, nil
 }
 
-// standInCPU is the processor time that an evaluation of a program that the stand-in for a model wrote may take. Where it
-// crosses programs, one in nine never ends, and would take the whole limit of real models' programs. Those of the built-in
-// tasks take some milliseconds, or 0.1 s.
-const standInCPU = 250 * time.Millisecond
+// What an evaluation of a program that the stand-in for a model wrote may take, in all and of a processor. Where it crosses
+// programs, one in nine never ends, and would take the whole limit of real models' programs. Those of the built-in tasks
+// take some milliseconds, or 0.1 s.
+const (
+	standInEvalTimeout = time.Second
+	standInCPU         = 250 * time.Millisecond
+)
 
-// limitStandIn sets that limit where the flags do not say another, and where workers have none of their own.
+// limitStandIn sets these limits where the flags do not say another, and where workers have none of their own.
 func (p *Populations) limitStandIn() {
 	_, builtIn := problem(p.Task)
 	if builtIn && p.Task != textKey && p.Offline() && p.Runtime == "js" && p.NATS.URL == "" && !p.given["eval-timeout"] {
-		p.EvalCPU = standInCPU
+		p.EvalTimeout, p.EvalCPU = standInEvalTimeout, standInCPU
 	}
 }
 
