@@ -57,7 +57,7 @@ func (e *Evaluator) hearPresence(from sender, n notice, now time.Time) {
 	}
 	state := workerState{min(max(n.Slots, 0), maxSlots), min(max(n.Busy, 0), maxSlots), now}
 	if e.table.heard(from, state) {
-		e.cfg.Logger.Debug("nats: a worker serves the run", "worker", from.name, "slots", n.Slots)
+		e.cfg.Logger.Debug("nats: a worker serves the run", "worker", printable.Line(from.name), "slots", n.Slots)
 	}
 }
 
