@@ -1,7 +1,6 @@
 package population
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"slices"
@@ -19,17 +18,17 @@ import (
 //
 // Source: L. A. Agrawal et al. (arXiv 2507.19457), appendix F.
 type Merge struct {
-	Label string // its name; "" means "merge"
 	// Split cuts a program into its parts, which put together are the program. Programs with different numbers of
 	// parts are not merged. nil means the lines between those that the three programs have in common, as diff3 does.
 	Split func(program string) []string
-	// Tries is how many pairs are looked at for a child; 0 means 10.
-	Tries int
 
 	done map[[2]int]bool       // pairs that were merged, lower ID first
 	made map[[32]byte]struct{} // hashes of the programs that came of them
 	next merger                // what Able found for the child that is briefed
 }
+
+// mergeTries is how many partners are looked at for a child.
+const mergeTries = 10
 
 // A merger is a pair and what comes of it.
 type merger struct {
@@ -40,13 +39,13 @@ type merger struct {
 
 var _ ableOperator = (*Merge)(nil)
 
-// Name returns Label, or "merge".
-func (o *Merge) Name() string { return cmp.Or(o.Label, "merge") }
+// Name returns "merge".
+func (o *Merge) Name() string { return "merge" }
 
 // Able looks for a pair with v.Parent among the members of its island.
 func (o *Merge) Able(v *View) bool {
 	o.next = merger{birth: v.Birth}
-	for _, partner := range partners(v, cmp.Or(o.Tries, 10)) {
+	for _, partner := range partners(v, mergeTries) {
 		if o.done[pairOf(v.Parent, partner)] {
 			continue
 		}
