@@ -258,8 +258,8 @@ func ExamplePaper() {
 }
 
 // Each of the paper's policies over the same two arms, of which the second is better.
-func ExamplePaperAlgos() {
-	for _, algo := range replay.PaperAlgos() {
+func ExamplePaper_algos() {
+	for _, algo := range []string{"ucb", "exp3p", "thompson", "random"} {
 		p, err := replay.Paper(algo, 2, 1)
 		if err != nil {
 			log.Fatal(err)

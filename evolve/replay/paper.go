@@ -8,7 +8,7 @@ import (
 )
 
 // Paper returns a policy of the BaSE paper's own code (arXiv:2605.29268), over the given number of arms: "ucb",
-// "exp3p", "thompson" or "random", see [PaperAlgos]. It draws what CPython's random numbers made that code
+// "exp3p", "thompson" or "random". It draws what CPython's random numbers made that code
 // draw, so [Verify] can repeat the paper's files, selection by selection, and [Play] shows what that code
 // would have done with other arms. A file of the paper gives the arguments as Run.Algo, len(Arms) and
 // int64(Run.Seed). For a run of your own take the policies of package bandit instead.
@@ -34,6 +34,3 @@ func Paper(algo string, arms int, seed int64) (bandit.Policy, error) {
 	}
 	return p, nil
 }
-
-// PaperAlgos returns the names of the paper's policies, as its files and [Paper] have them.
-func PaperAlgos() []string { return compat.Algos() }
