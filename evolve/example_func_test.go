@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -32,12 +31,6 @@ func ExampleEvaluate() {
 	}
 	fmt.Println(start.Program, "scores", start.Result.Score)
 	// Output: 1 2 3 scores -94
-}
-
-func ExampleBestScore() {
-	best := eval.Candidate{Program: "50 49", Result: eval.Result{Valid: true, Score: -1}}
-	fmt.Println(evolve.BestScore(evolve.Generation{Best: best}))
-	// Output: -1
 }
 
 // thrifty is a search that asks, within the budget of its run, until there is no room for another call.

@@ -29,12 +29,12 @@ func ExampleConfig() {
 }
 
 // Scores from -100 to 0 as rewards from 0 to 1, which most policies expect.
-func ExampleBestScore_scaled() {
+func ExampleConfig_reward() {
 	result, err := evolve.Run(context.Background(), evolve.Config{
 		Arms:   []evolve.Arm{search(4), search(6)},
 		Policy: &bandit.GaussianThompson{},
 		Budget: evolve.Budget{Rounds: 10},
-		Reward: func(g evolve.Generation) float64 { return 1 + evolve.BestScore(g)/100 },
+		Reward: func(g evolve.Generation) float64 { return 1 + g.Best.Result.Score/100 },
 	})
 	if err != nil {
 		log.Fatal(err)

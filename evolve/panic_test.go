@@ -92,7 +92,7 @@ func TestPanics(t *testing.T) {
 		}
 		ends := 0
 		res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: policyOf{b}, Budget: evolve.Budget{Calls: 40},
-			Reward: func(g evolve.Generation) float64 { b.at("Reward"); return evolve.BestScore(g) },
+			Reward: func(g evolve.Generation) float64 { b.at("Reward"); return g.Best.Result.Score },
 			Observer: func(e evolve.Event) {
 				b.at("Observer")
 				if e.Kind == evolve.EventStop {

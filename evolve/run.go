@@ -17,7 +17,8 @@ type Config struct {
 	// Policy draws the arm that gets the next step; nil is allowed with one arm.
 	Policy bandit.Policy
 	Budget Budget // at least one limit
-	// Reward is what the policy is told of a step; it must be finite. nil means [BestScore].
+	// Reward is what the policy is told of a step; it must be finite. nil means the paper's: the arm's best score
+	// after the step, g.Best.Result.Score, which is 0 while it has no valid candidate.
 	Reward func(Generation) float64
 	// InFlight is how many arms are advanced at once, each by at most one pull; 0 means 1.
 	//
@@ -59,7 +60,7 @@ func (c Config) withDefaults() Config {
 		c.Policy = bandit.Random{}
 	}
 	if c.Reward == nil {
-		c.Reward = BestScore
+		c.Reward = func(g Generation) float64 { return g.Best.Result.Score }
 	}
 	if c.Observer == nil {
 		c.Observer = func(Event) {}
@@ -85,10 +86,6 @@ func (c Config) validate() error {
 	}
 	return c.Budget.validate()
 }
-
-// BestScore is the reward of the paper: the arm's best score after the step. It is 0 while the arm has no valid
-// candidate.
-func BestScore(g Generation) float64 { return g.Best.Result.Score }
 
 // Run draws an arm, steps it and reports its reward to the policy until the budget ends. The result says why it
 // stopped. An arm that is done is closed to the policy, never replaced by another.
