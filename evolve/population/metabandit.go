@@ -17,8 +17,9 @@ import (
 // for, so keep the list short: with k arms the first k generations at least are trials.
 type MetaBandit struct {
 	Settings []Settings // the arms; required
-	// Policy draws them; nil means [bandit.GaussianThompson] with a prior mean of 0.1 and a sigma of 0.03,
-	// [bandit.Discounted] by 0.98, so that about the last 50 generations count: rewards fall as a search gets on.
+	// Policy draws them; nil means [bandit.GaussianThompson] with a sigma of 0.03 and a prior mean of 1, the most that
+	// Reward is by default, worth a tenth of an outcome, so that each arm is tried; [bandit.Discounted] by 0.98, so that
+	// about the last 50 generations count: rewards fall as a search gets on, and an arm that was left is tried again.
 	Policy bandit.Policy
 	// Reward says what a generation was worth, a finite number; nil means by how much its children have raised the best,
 	// for each call, in standard deviations of a lift ([Trial].SD):
@@ -78,7 +79,7 @@ func (m *MetaBandit) policy() bandit.Policy {
 }
 
 func defaultMetaPolicy() bandit.Policy {
-	return bandit.Discounted(&bandit.GaussianThompson{Sigma: 0.03, PriorMean: 0.1}, 0.98)
+	return bandit.Discounted(&bandit.GaussianThompson{Sigma: 0.03, PriorMean: 1, PriorStrength: 0.1}, 0.98)
 }
 
 // Learn tells the policy what the arm was worth.

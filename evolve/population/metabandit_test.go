@@ -70,6 +70,26 @@ func TestMetaBanditFindsTheGoodSettings(t *testing.T) {
 	}
 }
 
+// The policy that a MetaBandit has by default tries each of its settings, however good or bad the first one is at first.
+func TestMetaBanditTriesAllSettings(t *testing.T) {
+	for _, worth := range []float64{0, 0.01, 0.3, 1} {
+		for seed := range uint64(20) {
+			m := &population.MetaBandit{Reward: func(population.Trial) float64 { return worth }, Settings: []population.Settings{
+				{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}}
+			r, tried := rand.New(rand.NewPCG(seed, 1)), map[string]bool{}
+			for range 40 {
+				tried[m.Next(r).Name] = true
+				if err := m.Learn(population.Trial{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(tried) < 4 {
+				t.Errorf("rewards of %v, seed %d: in 40 generations %d of 4 settings were tried", worth, seed, len(tried))
+			}
+		}
+	}
+}
+
 // A step has the settings' number of children, their selector and their weights, and its children say so.
 func TestSettingsAreInForce(t *testing.T) {
 	m := &population.MetaBandit{Policy: &inOrder{}, Settings: []population.Settings{
