@@ -2,6 +2,7 @@ package js_test
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,17 +29,12 @@ func TestEndlessByProcessorTime(t *testing.T) {
 // processor time is within the limit passes, though more time than that goes by.
 func TestWaitingIsNoProcessorTime(t *testing.T) {
 	const limit = 200 * time.Millisecond
-	stop := make(chan struct{})
-	defer close(stop)
+	var stop atomic.Bool
+	defer stop.Store(true)
 	for range 4 * runtime.GOMAXPROCS(0) {
 		go func() { // on a thread of its own, as the system's scheduler shares processors fairly, and Go's does not
 			runtime.LockOSThread()
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for !stop.Load() {
 			}
 		}()
 	}
