@@ -37,7 +37,8 @@ func Limits() []Limit {
 }
 
 // A limit is a row of the table of limits. What checks, prints, keeps and compares budgets goes through it, so a new limit
-// is a row, its fields of [Budget] and [journal.Amounts], and the place where it is set aside.
+// is a row, its field of [Budget], the place where it is set aside, and for what is summed its field of [journal.Amounts],
+// in plus, minus and Budget.limit.
 type limit struct {
 	Limit
 	value   func(Budget) float64       // as it is given: 0 where there is none

@@ -25,26 +25,35 @@ func TestEndlessByProcessorTime(t *testing.T) {
 	}
 }
 
-// What a program waits for a processor does not count. So many spin here that each gets a share, and a program whose
-// processor time is within the limit passes, though more time than that goes by.
+// What a program waits for a processor does not count: beside many that want it too, programs pass that are within the
+// limit, though more time than that goes by.
 func TestWaitingIsNoProcessorTime(t *testing.T) {
-	const limit = 200 * time.Millisecond
+	const busy = "function f() { let s = 0; for (let i = 0; i < 3e5; i++) s += i % 7; return s }"
+	run := func(cfg js.Config) time.Duration {
+		begin := time.Now()
+		if _, err := newRunner(t, cfg).Run(t.Context(), busy, "f"); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(begin)
+	}
+	alone := patience
+	for range 5 {
+		alone = min(alone, run(js.Config{Timeout: patience}))
+	}
 	var stop atomic.Bool
 	defer stop.Store(true)
-	for range 4 * runtime.GOMAXPROCS(0) {
+	for range 16 * runtime.GOMAXPROCS(0) {
 		go func() { // on a thread of its own, as the system's scheduler shares processors fairly, and Go's does not
 			runtime.LockOSThread()
 			for !stop.Load() {
 			}
 		}()
 	}
-	r := newRunner(t, js.Config{Timeout: patience, CPU: limit})
-	const busy = "function f() { let s = 0; for (let i = 0; i < 3e5; i++) s += i % 7; return s }"
-	begin := time.Now()
-	for range 3 {
-		if _, err := r.Run(t.Context(), busy, "f"); err != nil {
-			t.Fatal(err)
+	limit := 4 * alone // processors that share a core are slower, though not by so much
+	for range 100 {
+		if took := run(js.Config{Timeout: patience, CPU: limit}); took > limit {
+			return
 		}
 	}
-	t.Logf("3 runs in %v", time.Since(begin))
+	t.Errorf("no program waited: each of 100 took less than %v", limit)
 }

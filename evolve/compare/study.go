@@ -61,18 +61,18 @@ func (c Config) validate() error {
 	case c.Parallel < 1:
 		return fmt.Errorf("compare: Config.Parallel is %d: need 0 for one a processor, or more", c.Parallel)
 	}
-	seen := map[string]bool{}
+	families, searches := map[string]bool{}, map[string]bool{}
 	for _, f := range c.Families {
-		if seen["family "+f.Name] {
+		if families[f.Name] {
 			return fmt.Errorf("compare: two of Config.Families are named %q", f.Name)
 		}
-		seen["family "+f.Name] = true
+		families[f.Name] = true
 	}
 	for _, s := range c.Searches {
-		if seen[s.Name] {
+		if searches[s.Name] {
 			return fmt.Errorf("compare: two of Config.Searches are named %q", s.Name)
 		}
-		seen[s.Name] = true
+		searches[s.Name] = true
 	}
 	return nil
 }

@@ -132,17 +132,13 @@ func (o *Options) sayGoingOn(j *journal.Journal) {
 }
 
 // Unused ends a run that drew no search: the initial program is invalid, or its evaluation failed, was stopped, or
-// asked for all model calls of the budget. Of a run that this process began and that was answered no call nothing is
-// left, and an earlier run has its names back. A journal with answers stays. Unused returns what the program's main
+// asked for more than the budget has. Of a run that this process began and in which nothing was asked of the model nothing is
+// left, and an earlier run has its names back; else the journal stays. Unused returns what the program's main
 // should; an invalid initial program and a budget that is too small are a [UsageError].
 func (f *Files) Unused(r *evolve.Result, err error) error {
-	answers := 0
-	if r != nil {
-		answers = r.Calls
-	}
-	asked := "nothing was asked of the model"
-	if answers > 0 {
-		asked = fmt.Sprintf("its evaluation asked the model itself, which answered %d calls", answers)
+	asked, attempts := "nothing was asked of the model", attemptsOf(r)
+	if attempts > 0 {
+		asked = fmt.Sprintf("its evaluation asked the model itself (attempts: %d, answered calls: %d)", attempts, r.Calls)
 	}
 	goesOn := r != nil && unfinished(r) && !errors.Is(err, evolve.ErrInvalidStart)
 	switch {
@@ -160,9 +156,9 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 		return err
 	}
 	err = errors.Join(err, f.Close())
-	if answers > 0 && f.Journal != nil {
+	if attempts > 0 && f.Journal != nil {
 		if goesOn {
-			Printf("%d calls were answered, and the journal keeps them; this goes on where it stopped:\n\n  %s\n", answers, f.o.again("resume"))
+			Printf("the journal keeps what the model was asked; this goes on where it stopped:\n\n  %s\n", f.o.again("resume"))
 		}
 		return err
 	}
@@ -170,6 +166,17 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 		err = errors.Join(err, os.Remove(f.Journal.Path()))
 	}
 	return errors.Join(err, restore(f.moved))
+}
+
+// attemptsOf counts the attempts at calls of a run, which may be nil.
+func attemptsOf(r *evolve.Result) (n int) {
+	if r == nil {
+		return 0
+	}
+	for range r.Attempts {
+		n++
+	}
+	return n
 }
 
 // reason says why an initial program is invalid.

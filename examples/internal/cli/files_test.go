@@ -101,7 +101,9 @@ func TestUnusedKeepsAnswers(t *testing.T) {
 			}, false},
 		{"an invalid initial program", 1,
 			func(func()) (eval.Result, error) { return eval.Invalid("the ruler is lost"), nil },
-			func(err error) bool { return err != nil && strings.Contains(err.Error(), "answered 1 calls") }, false},
+			func(err error) bool {
+				return err != nil && strings.Contains(err.Error(), "(attempts: 1, answered calls: 1)")
+			}, false},
 		{"Ctrl-C", 1, func(stop func()) (eval.Result, error) { stop(); return eval.Result{}, context.Canceled },
 			func(err error) bool { return errors.Is(err, ErrCanceled) }, true},
 		{"a failure", 1, func(func()) (eval.Result, error) { return eval.Result{}, broken },
