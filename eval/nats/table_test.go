@@ -1,24 +1,19 @@
 package nats
 
 import (
+	"cmp"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/evoalloc/evoalloc/internal/script"
 )
 
-var update = flag.Bool("update", false, "write what comes of the commands into the scripts")
-
-// Each script in testdata holds events and what a table makes of them, to be read as prose. A script is paragraphs:
-// comments, or events, a line of dashes, and what comes of the last. Evaluations have names, and jobs are named by
+// Each script in testdata holds events and what a table makes of the last of a paragraph. Evaluations have names, and jobs are named by
 // their programs. The run may have two jobs in flight, waits 5 s for the first worker and 10 min for one to come back.
 //
 //	ann joins a                          an evaluation asks for a job
@@ -37,50 +32,16 @@ var update = flag.Bool("update", false, "write what comes of the commands into t
 //	close                                nothing can succeed any more
 //	stats
 func TestTable(t *testing.T) {
-	scripts, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(scripts) < 5 {
-		t.Fatalf("%d scripts: %v", len(scripts), err)
-	}
-	for _, path := range scripts {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
+	script.Check(t, "testdata/*.txt", func(t *testing.T) func([]string) string {
+		s := &session{t: t, table: newTable(), now: time.Unix(1e9, 0), waits: map[string]*evaluation{}}
+		return func(events []string) string {
+			var told []string
+			for _, event := range events {
+				told = s.do(event)
 			}
-			got := answered(t, string(text))
-			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := gocmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); diff != "" {
-				t.Errorf("(-want +got), -update accepts it:\n%s", diff)
-			}
-		})
-	}
-}
-
-// answered returns a script with what the table makes of it.
-func answered(t *testing.T, script string) string {
-	s := &session{t: t, table: newTable(), now: time.Unix(1e9, 0), waits: map[string]*evaluation{}}
-	var out []string
-	for paragraph := range strings.SplitSeq(strings.TrimSpace(script), "\n\n") {
-		events, _, is := strings.Cut(paragraph, "\n----")
-		if !is {
-			out = append(out, paragraph)
-			continue
+			return cmp.Or(strings.Join(told, "\n"), "ok")
 		}
-		var answer []string
-		for event := range strings.Lines(events) {
-			answer = s.do(strings.TrimSpace(event))
-		}
-		if len(answer) == 0 {
-			answer = []string{"ok"}
-		}
-		out = append(out, events+"\n----\n"+strings.Join(answer, "\n"))
-	}
-	return strings.Join(out, "\n\n") + "\n"
+	})
 }
 
 // A session is a table and the evaluations of a script.

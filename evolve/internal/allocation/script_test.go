@@ -2,25 +2,18 @@ package allocation_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/internal/script"
 )
 
-var update = flag.Bool("update", false, "write what comes of the commands into the scripts")
-
-// Each script in evolve/testdata holds commands to a core and what comes of them, to be read as prose. A script is
-// paragraphs: comments, one command, a line of dashes, and the answer.
+// Each script in evolve/testdata holds commands to a core, and the answers.
 //
 //	core arms=2 wants=4 calls=10   a core of two arms that would like four calls a step; limits by name; with "tell",
 //	                               draws show which calls the policy is told of
@@ -33,47 +26,15 @@ var update = flag.Bool("update", false, "write what comes of the commands into t
 //	exhausted                      is nothing left to draw, whatever is pending?
 //	again                          all commands so far, with a new core: are the answers the same?
 func TestScripts(t *testing.T) {
-	scripts, err := filepath.Glob("../../testdata/*.txt")
-	if err != nil || len(scripts) < 5 {
-		t.Fatalf("%d scripts: %v", len(scripts), err)
-	}
-	for _, path := range scripts {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := run(t, string(data))
-			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := gocmp.Diff(strings.Split(string(data), "\n"), strings.Split(got, "\n")); diff != "" {
-				t.Errorf("(-want +got), -update accepts it:\n%s", diff)
-			}
-		})
-	}
-}
-
-// run returns the script with the answers that the core gives.
-func run(t *testing.T, script string) string {
-	var out []string
-	s := &session{t: t}
-	for paragraph := range strings.SplitSeq(strings.TrimSpace(script), "\n\n") {
-		asked, _, isCommand := strings.Cut(paragraph, "\n----")
-		if !isCommand {
-			out = append(out, paragraph)
-			continue
+	script.Check(t, "../../testdata/*.txt", func(t *testing.T) func([]string) string {
+		s := &session{t: t}
+		return func(lines []string) string {
+			command := lines[len(lines)-1] // below comments
+			answer := s.do(command)
+			s.done = append(s.done, exchange{command, answer})
+			return answer
 		}
-		lines := strings.Split(asked, "\n")
-		command := lines[len(lines)-1]
-		answer := s.do(command)
-		s.done = append(s.done, exchange{command, answer})
-		out = append(out, asked+"\n----\n"+answer)
-	}
-	return strings.Join(out, "\n\n") + "\n"
+	})
 }
 
 // A session is a core and what was asked of it.
