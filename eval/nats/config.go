@@ -28,9 +28,10 @@ type Config struct {
 	// Deaths is how many workers may end, hang or be cut off with a program before it is invalid. The first time does
 	// not count, as a program beside it may be the cause. 0 means 5.
 	Deaths int
-	// Run names the run: the path of its journal, say. A run that was killed and goes on under the same name finds the
-	// jobs that it had queued, so none is evaluated twice. Runs at the same time must have different names. "" means a
-	// new name each time.
+	// Run names the run: the path of its journal, say. A run that was killed and goes on under the same name, with the
+	// same Lost, Timeout and Deaths, finds the jobs that it had queued, so none is evaluated twice. Runs at the same time
+	// must have different names: the first to close removes the jobs of the other, which queues them again after some ten
+	// seconds, and has evaluated again what was under way. "" means a new name each time.
 	Run string
 	// Apart names results that are not shared with runs of another Apart. "" shares them with all that have none.
 	Apart string
@@ -82,12 +83,13 @@ func or[T comparable](v, instead T) T {
 	return v
 }
 
-// queueName returns the name of the run's queue, as a token of subjects.
+// queueName returns the name of the run's queue, as a token of subjects. What jobs say of deadlines is part of it: a job
+// that an earlier process queued with another Lost would be taken from workers that report as it says.
 func (c Config) queueName() string {
 	if c.Run == "" {
 		return random()
 	}
-	h := sha256.Sum256(fmt.Appendf(nil, "%q %q %s", c.Run, c.Task.Name, c.Task.Digest))
+	h := sha256.Sum256(fmt.Appendf(nil, "%q %q %s %v %v %d", c.Run, c.Task.Name, c.Task.Digest, c.Lost, c.Timeout, c.Deaths))
 	return hex.EncodeToString(h[:8])
 }
 

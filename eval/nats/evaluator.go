@@ -32,6 +32,7 @@ type Evaluator struct {
 	// posting bounds how many post at once. The answer to one of many thousands would come too late.
 	posting     *semaphore.Weighted
 	reconnected atomic.Bool // since the queue was last made
+	posted      atomic.Bool // whether this process tried to queue a job
 	stop        context.CancelFunc
 	background  sync.WaitGroup
 }
@@ -188,7 +189,8 @@ func (e *Evaluator) wait(ctx context.Context, j job, served func()) (record, err
 // Stats returns how the evaluations go.
 func (e *Evaluator) Stats() Stats { return e.table.snapshot() }
 
-// Close removes the run's queue and disconnects. Results stay for other runs. Evaluations that have not ended fail.
+// Close removes the run's queue and disconnects. Results stay for other runs. Evaluations that have not ended fail. A
+// queue to which this Evaluator posted nothing stays, as a process of the same name may be using it.
 func (e *Evaluator) Close() error {
 	e.stop()
 	e.background.Wait()
@@ -198,7 +200,7 @@ func (e *Evaluator) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closingWithin)
 	defer cancel()
-	if e.nc.IsConnected() { // or the server removes both after a while
+	if e.nc.IsConnected() && (e.posted.Load() || e.cfg.Run == "") { // or the server removes both after a while
 		e.stream.Purge(ctx, jetstream.WithPurgeSubject(e.cfg.Server.subject("jobs", "*", "*", "*", e.run)))
 		e.stream.DeleteConsumer(ctx, e.run)
 	}

@@ -118,6 +118,59 @@ func TestARunThatGoesOnFindsItsJobs(t *testing.T) {
 	}
 }
 
+// A run that goes on with another Lost, Timeout or Deaths has other jobs: those that were queued say the former ones to
+// workers, which would report too seldom for the queue, and a program that harms nobody would come to have deaths.
+func TestARunThatGoesOnOtherwiseHasOtherJobs(t *testing.T) {
+	cfg := nats.Config{Server: nats.Server{URL: start(t, embedded.Config{}).URL()}, Run: "run.journal", Lost: 10 * time.Second, Deaths: 1}
+	killed := run(t, cfg)
+	nats.Queue(t, killed, "slow")
+	nats.Kill(killed)
+	for name, other := range map[string]func(*nats.Config){
+		"Timeout": func(c *nats.Config) { c.Timeout = time.Minute },
+		"Deaths":  func(c *nats.Config) { c.Deaths = 2 },
+	} {
+		c := cfg
+		other(&c)
+		if e := run(t, c); nats.RunOf(e) == nats.RunOf(killed) {
+			t.Errorf("with another %s it has the same queue", name)
+		}
+	}
+	cfg.Lost = time.Second
+	e := run(t, cfg)
+	var made atomic.Int64
+	for range 3 {
+		work(t, nats.WorkerConfig{Server: cfg.Server, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			made.Add(1)
+			time.Sleep(1900 * time.Millisecond) // less than a fifth of the former Lost, and more than the present one
+			return length(ctx, program)
+		})})
+	}
+	if r, err := e.Evaluate(t.Context(), "slow"); err != nil || !r.Valid || made.Load() != 1 {
+		t.Errorf("%+v, %v, after %d evaluations", r, err, made.Load())
+	}
+}
+
+// A process that is started beside one of its name, and ends before it asks for anything, takes no jobs away from it.
+func TestAProcessOfTheSameNameThatAsksForNothing(t *testing.T) {
+	cfg := nats.Config{Server: nats.Server{URL: start(t, embedded.Config{}).URL()}, Run: "run.journal"}
+	e := run(t, cfg)
+	var all sync.WaitGroup
+	all.Go(func() { each(t, e, 3, "program") })
+	until(t, "all are queued", func() bool { return nats.Queued(e) == 3 })
+	if err := run(t, cfg).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := nats.Stored(t, e); n != 3 {
+		t.Errorf("%d jobs of 3 are left", n)
+	}
+	w, _ := work(t, nats.WorkerConfig{Server: cfg.Server, Evaluator: length})
+	all.Wait()
+	until(t, "the worker has done three", func() bool { return w.Stats().Done == 3 })
+	if got := e.Stats(); got.Done != 3 || got.Redelivered != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A run whose task nobody serves says so within seconds, with both digests.
 func TestNobodyServes(t *testing.T) {
 	t.Parallel()

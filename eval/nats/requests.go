@@ -57,6 +57,7 @@ func (e *Evaluator) post(ctx context.Context, j job) outcome {
 	if !e.table.wants(j.Key) {
 		return unchanged
 	}
+	e.posted.Store(true)
 	err = storeNew(ctx, e.js, j.message(e.cfg.Server))
 	if err == nil || present(err) {
 		return isQueued
@@ -90,16 +91,30 @@ func (e *Evaluator) cancel(j job) {
 		return
 	}
 	s := e.cfg.Server
+	m, err := e.queuedMessage(j)
+	if err != nil {
+		m, err = e.queuedMessage(j) // a server that is asked by many at once may answer too late
+	}
+	if err != nil || m == nil {
+		return
+	}
 	ctx, end := context.WithTimeout(context.Background(), cancelWithin)
 	defer end()
-	m, err := e.stream.GetLastMsgForSubject(ctx, j.subject(s))
-	if err != nil {
-		return // a worker is done with it
-	}
 	e.stream.DeleteMsg(ctx, m.Sequence)
 	text, _ := json.Marshal(cancellation{Digest: j.Digest, Key: j.Key, Run: j.Run, Sequence: m.Sequence})
 	e.nc.Publish(s.subject("cancel", j.token()), text)
 }
 
-// cancelWithin bounds a cancellation.
+// queuedMessage returns the message of a job in the stream, or nil if a worker is done with it.
+func (e *Evaluator) queuedMessage(j job) (*jetstream.RawStreamMsg, error) {
+	ctx, end := context.WithTimeout(context.Background(), cancelWithin)
+	defer end()
+	m, err := e.stream.GetLastMsgForSubject(ctx, j.subject(e.cfg.Server))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil
+	}
+	return m, err
+}
+
+// cancelWithin bounds each question of a cancellation.
 const cancelWithin = time.Second
