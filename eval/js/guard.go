@@ -94,7 +94,11 @@ func (g *guard) watch(limit time.Duration) (end func()) {
 		case now-begin >= limit:
 			g.stop(errCPULimit)
 		default:
-			timer.Reset(max(limit-(now-begin), time.Millisecond))
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if g.running { // else the run has ended since the timer fired
+				timer.Reset(max(limit-(now-begin), time.Millisecond))
+			}
 		}
 	})
 	close(ready)

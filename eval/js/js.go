@@ -198,7 +198,7 @@ func randomState(seed uint64) uint64 {
 	return cmp.Or(z^z>>31, 1)
 }
 
-// String describes r by its limits.
+// String describes r by its limits of time and memory. CPU is left out, so journals from before it was there go on.
 func (r *Runner) String() string {
 	return fmt.Sprintf("js(%v, %d MiB)", r.cfg.Timeout, r.cfg.MemoryLimit>>20)
 }
