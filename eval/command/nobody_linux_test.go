@@ -31,9 +31,10 @@ func TestLocalUser(t *testing.T) {
 	cfg.Score = []string{"sh", "-c", `sleep 0.2345; test -e "$1/mine" && echo 1e9 || cat "$1/answer"`, "sh", "{run}"}
 	e := without(t, cfg, nil)
 	attack := exec.Command("sh", "-c", fmt.Sprintf(`cd %s || exit 1
+		work=work # the folder of a step, in the evaluator's own
 		while sleep 0.02; do for d in evoalloc-command-*; do
-			test -e "$d" && echo seen; ls "$d"; cat $d/work/answer $d/printed
-			echo 1e9 > $d/work/answer; echo > $d/work/mine; mv $d x; ln -s / $d/work/y
+			test -e "$d" && echo seen; ls "$d"; cat $d/$work/answer $d/printed
+			echo 1e9 > $d/$work/answer; echo > $d/$work/mine; mv $d x; ln -s / $d/$work/y
 		done; kill -9 $(ps -eo pid,args | grep '[s]leep 0.2345' | cut -c1-8); done 2>/dev/null`, dir))
 	output := filepath.Join(t.TempDir(), "said")
 	out, err := os.Create(output)

@@ -24,18 +24,19 @@ func (r *room) enter() bool { return r.places.TryAcquire(1) }
 
 func (r *room) leave() { r.places.Release(1) }
 
-// open waits until there is no suspect.
-func (r *room) open(ctx context.Context) {
+// awaitNoSuspect returns when no suspect has the places or waits for them, or ctx ends.
+func (r *room) awaitNoSuspect(ctx context.Context) {
 	if r.places.Acquire(ctx, 1) == nil {
 		r.places.Release(1)
 	}
 }
 
-// isOpen reports whether there is no suspect.
-func (r *room) isOpen() bool {
+// hasSuspect reports whether a suspect has the places or waits for them. It is for a slot that has no place: then one
+// is free, unless a suspect takes it.
+func (r *room) hasSuspect() bool {
 	if !r.enter() {
-		return false
+		return true
 	}
 	r.leave()
-	return true
+	return false
 }

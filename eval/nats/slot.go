@@ -19,7 +19,7 @@ type slot struct {
 func (w *Worker) serve(taking, working context.Context) {
 	s := slot{Worker: w}
 	for taking.Err() == nil {
-		w.room.open(taking)
+		w.room.awaitNoSuspect(taking)
 		if m := s.next(taking); m != nil && w.work(taking, working, m) {
 			sleep(taking, afterFailure)
 		}
@@ -57,7 +57,7 @@ func (s *slot) next(ctx context.Context) *nats.Msg {
 
 // take takes the next job of a queue, or returns nil. It takes none while there is a suspect.
 func (s *slot) take(ctx context.Context, name string, wait time.Duration) *nats.Msg {
-	if !s.room.isOpen() {
+	if s.room.hasSuspect() {
 		return nil
 	}
 	m, err := s.pull(name, wait) // not ended with ctx, as a job that came later would be nobody's for as long as Lost

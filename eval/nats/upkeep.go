@@ -42,7 +42,7 @@ func (e *Evaluator) keepCalling(ctx context.Context) {
 	})
 }
 
-// follow logs what the user should know of the workers, and fails the evaluations if there is no hope.
+// follow acts on advice: it logs warnings, and fails all evaluations if no worker can be expected to come.
 func (e *Evaluator) follow(a advice) {
 	t := e.cfg.Task
 	if a.hopeless {

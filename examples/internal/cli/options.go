@@ -48,7 +48,7 @@ type Options struct {
 	ParallelLLM  int
 	ParallelEval int
 	EvalTimeout  time.Duration
-	EvalCPU      time.Duration // processor time of an evaluation in JavaScript; 0 is no limit but EvalTimeout
+	EvalCPU      time.Duration // limit for the processor time of one evaluation in JavaScript; 0 means EvalTimeout
 	MaxStalls    int
 	Output       string
 	Journal      string

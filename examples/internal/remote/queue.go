@@ -36,8 +36,7 @@ func Open(o *cli.Options) (*Queue, error) {
 	return q, nil
 }
 
-// Evaluator returns what scores the programs of t: t itself, or workers where --nats is given. The flags are those of
-// t.
+// Evaluator returns what scores the programs of t: t itself, or workers if --nats is given. o are the flags of t.
 func (q *Queue) Evaluator(ctx context.Context, o *cli.Options, t task.Task) (eval.Evaluator, error) {
 	if q.server.URL == "" && q.here == nil {
 		return t, nil

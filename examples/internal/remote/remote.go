@@ -19,8 +19,8 @@ import (
 	"github.com/evoalloc/evoalloc/task/folder"
 )
 
-// Evaluator returns what scores the programs of t: t itself, or workers where --nats is given. leave is to be called
-// when the run is over. A run of several tasks uses a [Queue].
+// Evaluator returns what scores the programs of t: t itself, or workers if --nats is given. Call leave when the run is
+// over. A run of several tasks uses a [Queue].
 func Evaluator(ctx context.Context, o *cli.Options, t task.Task) (e eval.Evaluator, leave func(), err error) {
 	q, err := Open(o)
 	if err != nil {
