@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The constants of ExpectedImprovement, under the names of its comment. docs/policies.md tells how they were
-// found.
+// The constants of ExpectedImprovement, under the names of its comment. docs/measurements/2026-11-25-policies.md tells how
+// they were found.
 const (
 	eiMargin    = 0.07  // ε
 	eiRoom      = 4.0   // of the ceiling above the best score, in ranges seen

@@ -203,9 +203,9 @@ func (f forgery) try(t *testing.T, e *Evaluator) {
 	}
 }
 
-// The page on security lists every forgery by its name, and says truly whether it is stopped.
+// The log of attacks lists every forgery by its name, and says truly whether it is stopped.
 func TestForgeriesAreListed(t *testing.T) {
-	page, err := os.ReadFile("../../docs/security.md")
+	page, err := os.ReadFile("../../docs/measurements/2026-11-25-security.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestForgeriesAreListed(t *testing.T) {
 			want = "admitted"
 		}
 		if !found || said != want {
-			t.Errorf("%s: the page has %q, want it as %s", f.name, row, want)
+			t.Errorf("%s: the log has %q, want it as %s", f.name, row, want)
 		}
 	}
 }

@@ -23,12 +23,12 @@ import (
 	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/faults.md")
+var update = flag.Bool("update", false, "write the tables of docs/measurements/2026-11-25-faults.md")
 
 // faultsDoc holds the tables that TestFaultsTable produces.
-const faultsDoc = "../../docs/faults.md"
+const faultsDoc = "../../docs/measurements/2026-11-25-faults.md"
 
-// What the tables are made with, beside what docs/faults.md says of it.
+// What the tables are made with, beside what docs/measurements/2026-11-25-faults.md says of it.
 const (
 	tableLimit  = 2 * time.Second // for the first token, for silence, and for a call that is not streamed
 	tableMedian = 40              // that the rule bounded charges

@@ -43,7 +43,8 @@ func search(t *testing.T, structure float64) (found, firstFit, bestFit float64) 
 }
 
 // A rule takes another structure than first fit's, and with edits of structure a search finds one that is better than
-// best fit on what it never saw. The seed is one of those that find it soon; docs/measurements.md tells of others.
+// best fit on what it never saw. The seed is one of those that find it soon;
+// docs/measurements/2026-11-22-costs.md tells of others.
 func TestSearchBeatsBestFit(t *testing.T) {
 	if found, _, bestFit := search(t, 0.7); found >= bestFit {
 		t.Errorf("a search with edits of structure comes to an excess of %.4f, best fit has %.4f", found, bestFit)
