@@ -175,7 +175,7 @@ func TestOnlyProgramsImportPlotting(t *testing.T) {
 	}
 	programs := importers(t, imports, leaf)
 	if len(programs) == 0 {
-		t.Errorf("nothing is seen to import %s, and examples/policies does", leaf)
+		t.Errorf("nothing is seen to import %s, and examples/internal/lab/policies does", leaf)
 	}
 	for _, importer := range programs {
 		if !strings.HasPrefix(importer, module+"/examples/") {

@@ -10,7 +10,7 @@ import (
 )
 
 // A Bank is recorded searches of one task, all with the same number of children to a generation: real courses of
-// the best score, where the other families make theirs from formulas. examples/bank makes banks with the library
+// the best score, where the other families make theirs from formulas. evoalloc bank makes banks with the library
 // itself, and [ReadBankFile] reads them.
 //
 // As a [Family] it deals out the searches as the arms of a run, in an order that depends on the seed, the task

@@ -18,7 +18,7 @@ import (
 
 // recorded is the bank of circle packings with N=1 that is made by
 //
-//	go run ./examples/bank --task cp --N 1 --T 256 --searches 24 --out bandit/sim/testdata/cp-N1.json
+//	go run ./examples/evoalloc bank --task cp --N 1 --T 256 --searches 24 --out bandit/sim/testdata/cp-N1.json
 const recorded = "testdata/cp-N1.json"
 
 func readRecordedBank(t testing.TB) *Bank {

@@ -11,7 +11,7 @@ import (
 func synthetic(children, arms int, seed uint64) runState {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	s := runState{ID: "r1", Name: fmt.Sprintf("packing of %d", children), Status: "over", Begun: 1_790_000_000_000, Now: 1_790_000_600_000,
-		Command: "go run ./examples/bandit --T 64 --N 64", Labels: []string{"rewrite", "crossover", "point", "model-a", "model-b"}, Programs: map[string]programText{}}
+		Command: "evoalloc bandit --T 64 --N 64", Labels: []string{"rewrite", "crossover", "point", "model-a", "model-b"}, Programs: map[string]programText{}}
 	best, bestRow := math.Inf(-1), -1
 	last := make([][]int, arms) // rows of each arm's last step
 	fill := make([][]int, arms) // and of the one being filled

@@ -122,7 +122,7 @@ func TestWithoutScriptsTheAnswerIsThere(t *testing.T) {
 	tab.WithoutScripts()
 	tab.Go(saved(t, pageData{Title: "Plain", Runs: []runState{synthetic(400, 4, 1)}}))
 	text := browsertest.Eval[string](tab, "document.body.innerText")
-	for _, want := range []string{"the budget of calls is spent", "go run ./examples/bandit", "400 calls", "return [1, 2];"} {
+	for _, want := range []string{"the budget of calls is spent", "evoalloc bandit", "400 calls", "return [1, 2];"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("without scripts the page does not say %q: %s", want, text)
 		}

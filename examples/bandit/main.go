@@ -1,156 +1,80 @@
-// Bandit spreads a budget of T·N model calls over several greedy searches that differ in their
-// seeds: each round a bandit policy picks the search that gets the next generation. That has as many children as
-// --breadth says, at most N. With no flags it runs for about ten seconds on a stand-in model that needs no
-// network; with --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
-//
-// What a program of your own does is here. Flags, names of files and what is printed are in
-// examples/internal/cli.
+// Bandit evolves a circle packing: a bandit spreads 4,096 calls over ten greedy searches. The model is a stand-in that
+// needs no network, so the run takes about ten seconds. Killed at any instant, the same command goes on. A real model
+// is one of openai.New in the place of offline.New. The command "evoalloc bandit" is this program with flags.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log"
 	"os"
+	"runtime"
+	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
-	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
-	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/remote"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
-	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/task"
-	"github.com/evoalloc/evoalloc/task/folder"
+	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
-func main() { os.Exit(cli.Main(run)) }
+const (
+	folder, name                  = "results/bandit/cp/offline", folder + "/example" // of the run's files
+	calls, searches, widest, seed = 4096, 10, 64, 40
+)
 
-func run(ctx context.Context, args []string) error {
-	o, err := cli.ParseBandit(args)
-	if err != nil {
-		return err
+func main() {
+	runner := must(js.New(js.Config{}))
+	cp := must(geometry.CirclePacking().Task(runner, "javascript"))
+	cp = task.WithEvaluator(cp, eval.Limit(cp, runtime.NumCPU()))
+	stand := must(offline.New(offline.Config{Latency: 8 * time.Millisecond}))
+	breadth := evolve.Adaptive{Max: widest} // children in a generation
+	arms := must(evolve.GreedyArms(evolve.GreedyConfig{
+		Task: cp, LLM: llm.Limit(stand, 16), N: widest, Breadth: breadth, Seed: seed,
+	}, searches))
+	policy := &bandit.ExpectedImprovement{T: calls}
+	check(os.MkdirAll(folder, 0o777))
+	j := must(journal.Open(name+".journal", journal.Config{
+		Resume: true, Fingerprint: journal.Fingerprint{"search": fmt.Sprint(searches, " of ", arms[0])}, Command: "go run ./examples/bandit",
+	}))
+	defer j.Close()
+	if j.Finished() {
+		fmt.Printf("%s.journal tells of a finished run; remove it to begin anew\n", name)
 	}
-	// First, as a plain mistake in its flags is cheap to find.
-	spec, model, err := newModel(&o.Options)
-	if err != nil {
-		return err
-	}
-	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
-	t, end, err := newTask(ctx, &o.Options)
-	if err != nil {
-		return err
-	}
-	defer end()
-	scorer, leave, err := remote.Evaluator(ctx, &o.Options, t) // the task itself, unless --nats says that workers score
-	if err != nil {
-		return err
-	}
-	defer leave()
-	t = task.WithEvaluator(t, eval.Limit(scorer, o.ParallelEval))
-	policy, err := cli.Policy(o.Algo, o.Game()) // &bandit.ExpectedImprovement{T: 4096}, say
-	if err != nil {
-		return err
-	}
-	header := report.BanditHeader{
-		Header: report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N, Breadth: o.Children()},
-		Algo:   o.Algo, Policy: fmt.Sprint(policy), BanditSeed: o.BanditSeed, ArmSeeds: o.ArmSeeds(),
-	}
-	files, err := o.Open(header.Path(), t, journal.Fingerprint{ // what decides the run, beside the task and T and N
-		"model": spec.String(), "algo": o.Algo, "bandit seed": fmt.Sprint(o.BanditSeed),
-		"arms": fmt.Sprint(o.Arms), "arm seeds from": fmt.Sprint(o.SeedBase),
-		"offline structure": fmt.Sprint(o.Structure),
-	})
-	if err != nil {
-		return err
-	}
-	defer files.Close()
 
-	result, err := search(ctx, o, t, model, policy, files.Journal)
-	if result == nil || len(result.Rounds) == 0 {
-		return files.Unused(result, err)
+	told := 0.0
+	result := must(evolve.Run(context.Background(), evolve.Config{
+		Arms: arms, Policy: policy, Budget: evolve.Budget{Calls: calls}, Journal: j,
+		Observer: func(e evolve.Event) {
+			if score := e.Best.Result.Score; e.Kind == evolve.EventGeneration && score > 1.01*told {
+				told = score
+				fmt.Printf("%4d calls: search %d has %.6f\n", e.Calls, e.Pull.Arm, score)
+			}
+		},
+	}))
+
+	header := report.BanditHeader{Header: report.Header{
+		Task: cp.Name(), Model: stand.Spec(), T: calls / widest, N: widest, Breadth: breadth,
+	}, Algo: "ei", Policy: fmt.Sprint(policy)}
+	for i := range arms {
+		header.ArmSeeds = append(header.ArmSeeds, seed+uint32(i))
 	}
-	file := report.NewBandit(result, header)
-	o.Summary(model, result, file)
-	file.HeldOut = o.HeldOut(ctx, t, result.Best, spec)
-	return files.Finish(ctx, file, result, err)
+	check(report.Save(name+".json", report.NewBandit(result, header)))
+	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, stand.Spec())), eval.Printable(result.Best.Program), name)
 }
 
-// search makes the run: what arms ask is limited by the budget and kept in the journal.
-func search(ctx context.Context, o *cli.Bandit, t task.Task, model llm.LLM, policy bandit.Policy, j *journal.Journal) (*evolve.Result, error) {
-	progress := o.Progress(ctx)
-	defer progress.Close()
-	arms, err := evolve.GreedyArms(evolve.GreedyConfig{
-		Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: o.SeedBase, OnChild: progress.Child,
-	}, o.Arms)
-	if err != nil {
-		return nil, err
-	}
-	return evolve.Run(ctx, evolve.Config{
-		Arms:       arms,
-		Policy:     policy,
-		Budget:     evolve.Budget{Calls: o.T * o.N, Stalls: o.MaxStalls, RoundsPerArm: o.Cap},
-		InFlight:   o.InFlight,
-		Seed:       o.BanditSeed,
-		Grace:      o.Grace,
-		ValidStart: true,
-		Journal:    j,
-		Observer:   progress.Observe,
-	})
+func must[T any](v T, err error) T {
+	check(err)
+	return v
 }
 
-// newTask returns what is to be improved, and what ends the processes that run its programs.
-func newTask(ctx context.Context, o *cli.Options) (t task.Task, end func() error, err error) {
-	problem, builtIn, err := o.Problem()
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case !builtIn: // a folder with an initial_program and an evaluator.py
-		f, err := folder.Load(ctx, o.Task, folder.Config{Python: python.Config{
-			Workers: o.ParallelEval, Timeout: o.FolderTimeout(), Hide: o.NATS.Secrets(),
-		}})
-		if err != nil {
-			return nil, nil, &cli.UsageError{Err: err}
-		}
-		return o.WithHints(ctx, f, f.Close)
-	case o.Runtime == "python":
-		runner, err := python.NewRunner(ctx, python.Config{
-			Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}, Hide: o.NATS.Secrets(),
-		})
-		if err != nil {
-			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
-		}
-		if t, err = problem.Task(runner, "python"); err != nil {
-			return nil, nil, errors.Join(err, runner.Close())
-		}
-		return o.WithHints(ctx, t, runner.Close)
-	}
-	runner, err := js.New(js.Config{Timeout: o.EvalTimeout})
+func check(err error) {
 	if err != nil {
-		return nil, nil, err
+		log.Fatal(eval.Printable(err.Error()))
 	}
-	if t, err = problem.Task(runner, "javascript"); err != nil {
-		return nil, nil, err
-	}
-	return o.WithHints(ctx, t, func() error { return nil })
-}
-
-// newModel returns who proposes, and what its calls are charged as.
-func newModel(o *cli.Options) (spec llm.Model, model llm.LLM, err error) {
-	if o.Offline() { // a stand-in that needs no network
-		stand, err := offline.New(offline.Config{Latency: o.Latency, Structure: o.Structure, Prose: 1})
-		if err != nil {
-			return spec, nil, err
-		}
-		return stand.Spec(), stand, nil
-	}
-	// One client, a pool of clients where there are several URLs, or an ensemble where there are several models.
-	return o.Connect(func(m llm.Model, base string) (llm.LLM, error) {
-		return openai.New(openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream})
-	})
 }

@@ -1,93 +1,66 @@
-// Greedy evolves one program with one greedy search in T·N model calls: each generation rewrites the best program
-// so far, and has as many children as --breadth says, at most N. With --window, a better child is the parent of those
-// begun after it. With no flags it runs for about ten seconds on a stand-in model that needs no network; with
-// --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
-//
-// What a program of your own does is here. The task and the model are made in examples/internal/open. Flags, names of
-// files and what is printed are in examples/internal/cli.
+// Greedy evolves a rule for online bin packing with one greedy search: each generation rewrites the best rule so far.
+// Without arguments the model is a stand-in that needs no network; "greedy qwen3-8b" asks the endpoint in $LLM_API_BASE.
 package main
 
 import (
 	"context"
 	"fmt"
+	"log"
 	"os"
+	"os/signal"
+	"runtime"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
-	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/open"
-	"github.com/evoalloc/evoalloc/examples/internal/remote"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/packing"
 )
 
-func main() { os.Exit(cli.Main(run)) }
+func main() {
+	stand := must(offline.New(offline.Config{Structure: 0.7})) // of ten replies seven change more than numbers
+	var model llm.LLM = stand
+	spec := stand.Spec()
+	if len(os.Args) > 1 {
+		for _, m := range llm.Models() {
+			if m.Key == os.Args[1] {
+				spec = m
+			}
+		}
+		model = llm.Retry(must(openai.New(openai.Config{Model: spec})), llm.RetryConfig{})
+	}
+	runner := must(js.New(js.Config{})) // runs programs, with limits
+	bins := must(packing.Weibull().Task(runner, "javascript"))
+	search := must(evolve.NewGreedy(evolve.GreedyConfig{
+		Task: task.WithEvaluator(bins, eval.Limit(bins, runtime.NumCPU())),
+		LLM:  llm.Limit(model, 16), // calls in flight
+		N:    16,                   // children in a generation
+		Seed: 40,
+	}))
 
-func run(ctx context.Context, args []string) error {
-	o, err := cli.ParseGreedy(args)
-	if err != nil {
-		return err
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) // what was found until then is shown
+	defer stop()
+	result := must(evolve.Run(ctx, evolve.Config{
+		Arms: []evolve.Arm{search}, Budget: evolve.Budget{Calls: 512},
+		Observer: func(e evolve.Event) {
+			if g := e.Generation; e.Kind == evolve.EventGeneration && g.Best.Better(g.Before) {
+				fmt.Printf("generation %d: %.6f\n", g.Index, g.Best.Result.Score)
+			}
+		},
+	}))
+	fmt.Printf("\n%s\n%s\n", eval.Printable(report.Summary(result, spec)), eval.Printable(result.Best.Program))
+	if held, err := report.ScoreHeldOut(ctx, bins, result.Best, spec); err == nil && held != nil {
+		fmt.Printf("on instances that the search never saw: %.6f\n", held.Score)
 	}
-	// First, as a plain mistake in its flags is cheap to find.
-	spec, model, err := open.Model(&o.Options, offline.Config{Structure: o.Structure, Prose: 1})
-	if err != nil {
-		return err
-	}
-	model = llm.Retry(llm.Limit(model, o.ParallelLLM), llm.RetryConfig{})
-	t, end, err := open.Task(ctx, &o.Options)
-	if err != nil {
-		return err
-	}
-	defer end()
-	scorer, leave, err := remote.Evaluator(ctx, &o.Options, t) // the task itself, unless --nats says that workers score
-	if err != nil {
-		return err
-	}
-	defer leave()
-	t = task.WithEvaluator(t, o.Guarded(t, eval.Limit(scorer, o.ParallelEval)))
-	header := report.Header{Task: t.Name(), Model: spec, T: o.T, N: o.N, Breadth: o.Children()}
-	files, err := o.Open(header.GreedyPath(o.Seed), t, o.Decides(o.Fingerprint(journal.Fingerprint{ // what decides the run, beside the task and T and N
-		"model": spec.String(), "seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(),
-		"offline structure": fmt.Sprint(o.Structure),
-	})))
-	if err != nil {
-		return err
-	}
-	defer files.Close()
-
-	result, err := search(ctx, o, t, model, files.Journal)
-	if result == nil || len(result.Rounds) == 0 {
-		return files.Unused(result, err)
-	}
-	file := report.NewGreedy(result, header, o.Seed)
-	o.Summary(model, result, file)
-	file.HeldOut = o.HeldOut(ctx, t, result.Best, spec)
-	return files.Finish(ctx, file, result, err)
 }
 
-// search makes the run: what the arm asks is limited by the budget and kept in the journal.
-func search(ctx context.Context, o *cli.Greedy, t task.Task, model llm.LLM, j *journal.Journal) (*evolve.Result, error) {
-	progress := o.Progress(ctx)
-	defer progress.Close()
-	greedy, err := evolve.NewGreedy(evolve.GreedyConfig{
-		Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: o.Seed, Window: o.Window, Order: o.Order, Noisy: o.Noisy, OnChild: progress.Child,
-	})
+func must[T any](v T, err error) T {
 	if err != nil {
-		return nil, err
+		log.Fatal(eval.Printable(err.Error()))
 	}
-	arm, err := o.Audited(t, greedy)
-	if err != nil {
-		return nil, err
-	}
-	return evolve.Run(ctx, evolve.Config{
-		Arms:       []evolve.Arm{arm},
-		Budget:     evolve.Budget{Calls: o.T * o.N, Stalls: o.MaxStalls},
-		Grace:      o.Grace,
-		ValidStart: true,
-		Journal:    j,
-		Observer:   progress.Observe,
-	})
+	return v
 }

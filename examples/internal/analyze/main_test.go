@@ -37,8 +37,8 @@ func try(t *testing.T, results string, args ...string) (printed, out string, err
 	return strings.NewReplacer(out, "OUT", results, "RESULTS").Replace(b.String()), out, err
 }
 
-// testdata/results are real runs of examples/greedy (circle packing with the offline model, T·N = 64, seeds 1 to 5) and
-// of examples/bandit (three searches, other seeds in each run), without their programs' attempts, to be small.
+// testdata/results are real runs of the command greedy (circle packing with the offline model, T·N = 64, seeds 1 to 5) and
+// of the command bandit (three searches, other seeds in each run), without their programs' attempts, to be small.
 func TestTerminal(t *testing.T) {
 	printed, out := analyze(t, "testdata/results", "--scores", "0.5")
 	golden := "testdata/terminal.txt"

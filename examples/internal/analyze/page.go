@@ -14,7 +14,7 @@ import (
 )
 
 // Studies returns what the results in a folder say, for a page: a study for each task and model, with its figures. The
-// options are the defaults of examples/analyze, but that runs that stopped early count as far as they go, which a warning
+// options are the defaults of the command analyze, but that runs that stopped early count as far as they go, which a warning
 // names.
 func Studies(ctx context.Context, folder string) ([]view.Study, error) {
 	var o options

@@ -1,5 +1,5 @@
 // Package analyze reads a folder of results and says what they say of depth against breadth and of one method against
-// another, with tables and figures. It is what examples/analyze runs, and where examples/report has its studies from.
+// another, with tables and figures. It is the command analyze, and where the command report has its studies from.
 package analyze
 
 import (

@@ -114,7 +114,7 @@ func TestMakeRoom(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		tt.opts.example, tt.opts.args = "bandit", []string{"--T", "8"}
+		tt.opts.command, tt.opts.args = "bandit", []string{"--T", "8"}
 		err := makeRoom(&tt.opts, path, s)
 		var usage *UsageError
 		if (err == nil) != (tt.says == nil) || err != nil && !errors.As(err, &usage) {
@@ -139,7 +139,7 @@ func TestResumeOfNothing(t *testing.T) {
 	out := t.TempDir()
 	s := saver{path: filepath.Join(out, "cp", "r.json"), ext: ".js"}
 	path := filepath.Join(out, "cp", "r.journal")
-	o := Options{Resume: true, Output: out, example: "bandit", args: []string{"--T", "8", "--resume"}}
+	o := Options{Resume: true, Output: out, command: "bandit", args: []string{"--T", "8", "--resume"}}
 	refused := func(says ...string) {
 		t.Helper()
 		var usage *UsageError
@@ -231,7 +231,7 @@ func TestMakeRoomOfADamagedJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
-	o := Options{example: "greedy"}
+	o := Options{command: "greedy"}
 	if err := makeRoom(&o, path, s); err == nil || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "greedy --anew") {
 		t.Errorf("error %v, want one that says how to begin anew", err)
 	}

@@ -89,8 +89,8 @@ func (d *Distrust) Decides(fp journal.Fingerprint) journal.Fingerprint {
 	return fp
 }
 
-// printAudits prints what the audits of searches say.
-func printAudits(searches ...report.Search) {
+// PrintAudits prints what the audits of searches say.
+func PrintAudits(searches ...report.Search) {
 	for _, s := range searches {
 		if s.Audit != nil {
 			Printf("audit of seed %d: %v\n\n", s.Seed, s.Audit)

@@ -26,9 +26,9 @@ func (o *Options) registerBreadth(fs *flag.FlagSet) {
 	fs.Float64Var(&o.Second, "second", 0, "what a second of wall time is worth, in model calls: the more, the wider are the generations of --breadth adaptive, and the fewer")
 }
 
-// checkBreadth checks these flags, and fills in the default. window says that a better child is the parent of those
+// CheckBreadth checks these flags, and fills in the default. window says that a better child is the parent of those
 // begun after it: wide generations waste nothing then.
-func (o *Options) checkBreadth(window bool) error {
+func (o *Options) CheckBreadth(window bool) error {
 	if o.Breadth == "" {
 		o.Breadth = adaptive
 		if window {
@@ -83,12 +83,12 @@ func (o *Options) breadthOf(r *evolve.Result) string {
 	if b := o.Children(); b != nil {
 		name = fmt.Sprint(b)
 	}
-	made := count(generations, "generation", "generations")
+	made := Count(generations, "generation", "generations")
 	switch {
 	case generations == 0:
 		return "breadth: " + name
 	case least == most:
-		return fmt.Sprintf("breadth: %s; %s of %s", name, made, count(most, "child", "children"))
+		return fmt.Sprintf("breadth: %s; %s of %s", name, made, Count(most, "child", "children"))
 	}
 	return fmt.Sprintf("breadth: %s; %s of %d to %d children", name, made, least, most)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,17 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 )
+
+// parsed returns the flags that all searches have, as a command named bandit reads them.
+func parsed(args []string) (*Options, error) {
+	var o Options
+	fs := flag.NewFlagSet("bandit", flag.ContinueOnError)
+	o.Register(fs)
+	if err := o.Parse(fs, args); err != nil {
+		return nil, err
+	}
+	return &o, o.CheckBreadth(false)
+}
 
 // generations returns an arm whose generations had so many children.
 func generations(children ...int) evolve.ArmResult {
@@ -48,11 +60,12 @@ func TestPoliciesAreToldWhatIsKnown(t *testing.T) {
 		{"--breadth fixed --algo ei", "T=128"},
 		{"--breadth adaptive --algo ei", "T=128"},
 	} {
-		b, err := ParseBandit(strings.Fields("--T 8 --N 16 " + tt.flags))
+		flags, algo, _ := strings.Cut(tt.flags, " --algo ")
+		o, err := parsed(strings.Fields("--T 8 --N 16 " + flags))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Policy(b.Algo, b.Game())
+		p, err := Policy(algo, o.Game())
 		if got := fmt.Sprint(p); err != nil || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %s, %v, want %s", tt.flags, got, err, tt.want)
 		}

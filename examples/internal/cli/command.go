@@ -19,7 +19,7 @@ func (o *Options) again(flag string) string {
 	if flag == "resume" {
 		args = withJournal(args)
 	}
-	text := command(typed(o.example), withoutSecrets(args), flag)
+	text := command(Typed(o.command), withoutSecrets(args), flag)
 	if strings.Contains(text, "***") {
 		text += "   (with what *** stands for)"
 	}
@@ -43,7 +43,7 @@ func withJournal(args []string) (kept []string) {
 // Recorded returns the command of this run for its journal, which others may read elsewhere: with the folder where it
 // works, without secrets, and with neither resume nor anew.
 func (o *Options) Recorded() string {
-	words := command(typed(o.example), withoutSecrets(o.args), "")
+	words := command(Typed(o.command), withoutSecrets(o.args), "")
 	if dir, err := os.Getwd(); err == nil {
 		words = "cd " + Quote(dir) + " && " + words
 	}
@@ -53,18 +53,22 @@ func (o *Options) Recorded() string {
 // built is where "go run" puts the program that it runs: in a folder that it removes, or in its cache.
 var built = regexp.MustCompile(`(^|/)go-build[^/]*/|/[0-9a-f]{2}/[0-9a-f]{64}-d/`)
 
-// typed returns how this program was run, without its arguments: the name that was typed; or after "go run" that and the
-// example's package, which works in the folder where it was typed.
-func typed(example string) string {
-	if !built.MatchString(filepath.ToSlash(os.Args[0])) {
-		return Quote(os.Args[0])
+// Typed returns how a command of this program was run, without its arguments: after the name that was typed, or after
+// "go run" and the program's package, which works in the folder where it was typed.
+func Typed(command string) string {
+	program := Quote(os.Args[0])
+	if built.MatchString(filepath.ToSlash(os.Args[0])) {
+		folder := "./" + toolFolder
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() { // below the repository's own folder
+			folder = module() + "/" + toolFolder
+		}
+		program = "go run " + folder
 	}
-	folder := "./examples/" + example
-	if info, err := os.Stat(folder); err == nil && info.IsDir() { // in the repository's own folder
-		return "go run " + folder
-	}
-	return "go run " + module() + "/examples/" + example // below it
+	return program + " " + command
 }
+
+// toolFolder is where the program's package is in the module.
+const toolFolder = "examples/evoalloc"
 
 // module returns the path of the module that this program is of.
 func module() string {

@@ -15,15 +15,15 @@ func TestResumeCommand(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		{"no flags", nil, "go run ./examples/bandit --resume"},
-		{"said already", []string{"-resume", "--T", "8"}, "go run ./examples/bandit --T 8 --resume"},
-		{"begun with the contrary", []string{"--anew=true", "--output", "anew"}, "go run ./examples/bandit --output anew --resume"},
-		{"words of a shell stand as they are", []string{"--api-base=http://a:80/v1,http://b/v1"}, "go run ./examples/bandit --api-base=http://a:80/v1,http://b/v1 --resume"},
-		{"what a shell would take apart", []string{"--output", "my runs; $HOME"}, "go run ./examples/bandit --output 'my runs; $HOME' --resume"},
-		{"a quote", []string{"--output", "it's"}, `go run ./examples/bandit --output 'it'\''s' --resume`},
-		{"nothing", []string{"--output", ""}, "go run ./examples/bandit --output '' --resume"},
+		{"no flags", nil, "evoalloc bandit --resume"},
+		{"said already", []string{"-resume", "--T", "8"}, "evoalloc bandit --T 8 --resume"},
+		{"begun with the contrary", []string{"--anew=true", "--output", "anew"}, "evoalloc bandit --output anew --resume"},
+		{"words of a shell stand as they are", []string{"--api-base=http://a:80/v1,http://b/v1"}, "evoalloc bandit --api-base=http://a:80/v1,http://b/v1 --resume"},
+		{"what a shell would take apart", []string{"--output", "my runs; $HOME"}, "evoalloc bandit --output 'my runs; $HOME' --resume"},
+		{"a quote", []string{"--output", "it's"}, `evoalloc bandit --output 'it'\''s' --resume`},
+		{"nothing", []string{"--output", ""}, "evoalloc bandit --output '' --resume"},
 	} {
-		if got := command("go run ./examples/bandit", tt.args, "resume"); got != tt.want {
+		if got := command("evoalloc bandit", tt.args, "resume"); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
 		}
 	}
@@ -50,10 +50,10 @@ func TestRecordedCommand(t *testing.T) {
 		{"the path of a key", []string{"--nats-key", "own.pem", "--nats-nkey", "run.nk"}, "--nats-key own.pem --nats-nkey run.nk"},
 		{"a flag that only ends like one", []string{"--first-token", "5s"}, "--first-token 5s"},
 	} {
-		o := Options{example: "greedy", args: tt.args}
+		o := Options{command: "greedy", args: tt.args}
 		got := o.Recorded()
 		plain := strings.NewReplacer("'", "").Replace
-		if _, rest, found := strings.Cut(plain(got), plain(typed("greedy"))+" "); !found || rest != plain(tt.want) {
+		if _, rest, found := strings.Cut(plain(got), plain(Typed("greedy"))+" "); !found || rest != plain(tt.want) {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
 		}
 		if hint := o.again("resume"); !strings.HasSuffix(got, " && "+strings.TrimSuffix(strings.TrimSuffix(hint, "   (with what *** stands for)"), " --resume")) {
@@ -68,7 +68,7 @@ func TestRecordedCommand(t *testing.T) {
 // What goes on with a run does so by its journal.
 func TestResumeCommandHasAJournal(t *testing.T) {
 	for _, args := range [][]string{{"--journal", "", "--T", "8"}, {"-journal=", "--T", "8"}, {"--T", "8", "--journal="}} {
-		o := Options{example: "bandit", args: args}
+		o := Options{command: "bandit", args: args}
 		if got := o.again("resume"); !strings.HasSuffix(got, "bandit --T 8 --resume") {
 			t.Errorf("%q: %s", args, got)
 		}
@@ -77,7 +77,7 @@ func TestResumeCommandHasAJournal(t *testing.T) {
 
 // Commands are printed as they were typed, and the recorded one leads to the folder where it works.
 func TestTypedCommand(t *testing.T) {
-	o := Options{example: "bandit", args: []string{"--T", "8"}}
+	o := Options{command: "bandit", args: []string{"--T", "8"}}
 	if os.Getenv("EVOALLOC_TYPED") != "" { // another process of this test
 		fmt.Printf("%s\n%s\n", o.again("resume"), o.Recorded())
 		os.Exit(0)
@@ -100,7 +100,7 @@ func TestTypedCommand(t *testing.T) {
 	c := exec.Command("./my search", "-test.run=^TestTypedCommand$")
 	c.Dir, c.Env = dir, append(os.Environ(), "EVOALLOC_TYPED=1")
 	out, err := c.Output()
-	want := fmt.Sprintf("'./my search' --T 8 --resume\ncd %s && './my search' --T 8\n", Quote(dir))
+	want := fmt.Sprintf("'./my search' bandit --T 8 --resume\ncd %s && './my search' bandit --T 8\n", Quote(dir))
 	if err != nil || string(out) != want {
 		t.Errorf("a program that was built: %q, %v; want %q", out, err, want)
 	}
@@ -108,11 +108,11 @@ func TestTypedCommand(t *testing.T) {
 	if !built.MatchString(filepath.ToSlash(os.Args[0])) {
 		t.Skip("the test was not run by go test, whose programs are where those of go run are")
 	}
-	if got, want := o.again("anew"), "go run github.com/evoalloc/evoalloc/examples/bandit --T 8 --anew"; got != want {
+	if got, want := o.again("anew"), "go run github.com/evoalloc/evoalloc/examples/evoalloc bandit --T 8 --anew"; got != want {
 		t.Errorf("go run below the repository's folder: %s, want %s", got, want)
 	}
 	t.Chdir(filepath.Join("..", "..", ".."))
-	if got, want := o.again("anew"), "go run ./examples/bandit --T 8 --anew"; got != want {
+	if got, want := o.again("anew"), "go run ./examples/evoalloc bandit --T 8 --anew"; got != want {
 		t.Errorf("go run in the repository's folder: %s, want %s", got, want)
 	}
 }

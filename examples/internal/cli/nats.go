@@ -22,7 +22,7 @@ const jobsInFlight = 256
 
 // Register adds the flags of a run to fs.
 func (n *NATS) Register(fs *flag.FlagSet) {
-	n.register(fs, "score programs by workers (examples/worker) through the NATS server of this URL; \"embedded\" starts a server and a worker in this process")
+	n.register(fs, "score programs by workers (evoalloc worker) through the NATS server of this URL; \"embedded\" starts a server and a worker in this process")
 }
 
 func (n *NATS) register(fs *flag.FlagSet, url string) {
@@ -43,7 +43,7 @@ func (n *NATS) Secrets() []string {
 // RunName returns a name of the run that it also has when it is resumed, on this machine and in this folder: its command.
 // It is "" for a run without a journal, which is never resumed.
 func (o *Options) RunName() string {
-	if o.example == "" || o.noJournal() {
+	if o.command == "" || o.noJournal() {
 		return ""
 	}
 	host, _ := os.Hostname()
@@ -69,7 +69,7 @@ func (n *NATS) Check(task string) error {
 	return nil
 }
 
-// Worker is what the flags of the worker example say.
+// Worker is what the flags of the command worker say.
 type Worker struct {
 	Options
 	Canary
@@ -78,7 +78,7 @@ type Worker struct {
 	Every time.Duration
 }
 
-// ParseWorker reads the flags of the worker example.
+// ParseWorker reads the flags of the command worker.
 func ParseWorker(args []string) (*Worker, error) {
 	var w Worker
 	fs := flag.NewFlagSet("worker", flag.ContinueOnError)

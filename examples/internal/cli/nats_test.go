@@ -6,7 +6,7 @@ import "testing"
 // one that cannot be resumed has none.
 func TestRunName(t *testing.T) {
 	name := func(args ...string) string {
-		o, err := ParseBandit(args)
+		o, err := parsed(args)
 		if err != nil {
 			t.Fatal(err)
 		}

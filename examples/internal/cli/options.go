@@ -25,7 +25,7 @@ const (
 // DefaultEvalTimeout is the limit for one evaluation where --eval-timeout does not say it, of runs and workers alike.
 const DefaultEvalTimeout = 10 * time.Second
 
-// Options are the flags that the greedy and the bandit example share.
+// Options are the flags that all searches share.
 type Options struct {
 	Task         string
 	Cases        string
@@ -54,13 +54,14 @@ type Options struct {
 	Journal      string
 	Resume       bool
 	Anew         bool
+	Rows         bool // a line for each generation is printed
 	Grace        time.Duration
 	Watch        Watch
-	NATS         NATS           // only of the examples that register its flags
+	NATS         NATS           // only of the commands that register its flags
 	Workers      func() Workers // those that score programs by now; nil if this process does. Package remote sets it.
 
 	given   map[string]bool // the flags that were given, by name
-	example string          // the program's name
+	command string          // the command's name
 	args    []string        // all that it was given
 }
 
@@ -72,6 +73,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	o.registerBreadth(fs)
 	fs.StringVar(&o.Journal, "journal", "", `file that makes the run durable; "" means none, so that a run that is stopped or killed is lost (default: beside the result)`)
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
+	fs.BoolVar(&o.Rows, "rows", false, "print a line for each generation, and not only for those with a better best")
 	o.NATS.Register(fs)
 	fs.BoolVar(&o.Anew, "anew", false, "begin anew though there is a journal; what the earlier run left is kept under other names")
 }
@@ -105,12 +107,15 @@ func (o *Options) RegisterShared(fs *flag.FlagSet) {
 	o.Watch.register(fs)
 }
 
+// Given reports whether the flag of that name was given.
+func (o *Options) Given(name string) bool { return o.given[name] }
+
 // Parse reads args into fs, fills in the default number of rounds and checks it.
 func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 	if err := Parse(fs, args); err != nil {
 		return err
 	}
-	o.example, o.args = fs.Name(), args
+	o.command, o.args = fs.Name(), args
 	o.given = map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
 	switch {

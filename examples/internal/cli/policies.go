@@ -59,10 +59,14 @@ func Policy(key string, g Game) (bandit.Policy, error) {
 			return p.new(g), nil
 		}
 	}
-	return nil, unknownPolicy(key)
+	return nil, CheckPolicy(key)
 }
 
-func unknownPolicy(key string) error {
+// CheckPolicy returns an error unless key is a value of --algo.
+func CheckPolicy(key string) error {
+	if slices.Contains(PolicyKeys(), key) {
+		return nil
+	}
 	if err := RemovedPolicy(key); err != nil {
 		return err
 	}

@@ -56,6 +56,12 @@ func (o *Options) FolderTimeout() time.Duration {
 	return 0
 }
 
+// BuiltIn reports whether --task names a built-in task whose programs are JavaScript or Python.
+func (o *Options) BuiltIn() bool {
+	p, found := problem(o.Task)
+	return found && p.Key != textKey
+}
+
 // problem returns the built-in problem of that key.
 func problem(key string) (p Problem, found bool) {
 	for _, p := range problems() {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -15,8 +16,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// A Progress shows a long run: a line per generation and, on a terminal, a bar of model calls below
-// them. It is safe for concurrent use.
+// A Progress shows a long run: a line for each better best, or for each generation, and, on a terminal, a bar of model
+// calls below them. It is safe for concurrent use.
 type Progress struct {
 	head string // stands above the lines; "" once it is printed
 	line func(evolve.Event) string
@@ -24,26 +25,28 @@ type Progress struct {
 	out  io.Writer
 	bars *mpb.Progress // nil if out is no terminal
 	bar  *mpb.Bar
-	best eval.Candidate
-	bad  complaint   // of the generations in a row in which no child has a score
-	said string      // the reason complained of last
-	deaf func() bool // no longer waits for ctx to end
+	best eval.Candidate // of the children
+	top  eval.Candidate // of the run, when the last line was printed
+	said time.Time      // when that was
+	rows bool           // a line for each generation
+	bad  complaint      // of the generations in a row in which no child has a score
+	why  string         // the reason complained of last
+	deaf func() bool    // no longer waits for ctx to end
 	more workersRow
 	logs func() // ends logAbove
 }
 
-// NewProgress returns a Progress on standard output, of the given number of calls: line is what is printed of a
-// generation that ended, under the line head. workers, unless it is nil, returns those that score programs, which are
-// shown as well. When ctx ends it says that the run is stopping.
-func NewProgress(ctx context.Context, calls int, head string, line func(evolve.Event) string, workers func() Workers) *Progress {
-	p := &Progress{head: head, line: line, out: Stdout()}
+// NewProgress returns a Progress of a run on standard output: line is what is printed of a generation that ended, under the
+// line head. Workers that score programs are shown as well. When ctx ends it says that the run is stopping.
+func (o *Options) NewProgress(ctx context.Context, head string, line func(evolve.Event) string) *Progress {
+	p := &Progress{head: head, line: line, out: Stdout(), rows: o.Rows}
 	notices, start := Stderr(), ""
 	if term.IsTerminal(int(os.Stdout.Fd())) {
-		p.draw(calls)
+		p.draw(o.T * o.N)
 		notices = p.bars // it would paint over what came by another way
 		start = "\r"     // the terminal shows ^C where the cursor was
 	}
-	p.more.begin(p.bars, p.out, workers)
+	p.more.begin(p.bars, p.out, o.Workers)
 	p.deaf = context.AfterFunc(ctx, func() {
 		fmt.Fprintln(notices, start+"stopping: calls under way may finish (--grace); Ctrl-C again ends at once")
 	})
@@ -62,15 +65,26 @@ func (p *Progress) draw(calls int) {
 	p.logs = logAbove(p.bars)
 }
 
-// Observe prints what is to be said of an event. It fits evolve.Config.Observer. Nothing is printed before the
-// first draw, as a run may be refused until then.
+// quiet is after how much time without a line a generation has one, so that a log shows that the run goes on.
+const quiet = time.Minute
+
+// Observe prints what is worth a line in an event, and counts children. It fits evolve.Config.Observer. Nothing is printed
+// before the first draw, as a run may be refused until then.
 func (p *Progress) Observe(e evolve.Event) {
-	if p.head != "" && e.Kind == evolve.EventDraw {
-		p.printf("%s", p.head)
-		p.head = ""
-	}
-	if e.Kind == evolve.EventGeneration {
-		p.printf("%s", p.line(e))
+	switch e.Kind {
+	case evolve.EventDraw:
+		if p.head != "" {
+			p.printf("%s", p.head)
+			p.head, p.said = "", time.Now()
+		}
+	case evolve.EventChild:
+		p.child(e.Child)
+	case evolve.EventGeneration:
+		if p.rows || e.Best.Better(p.top) || time.Since(p.said) >= quiet {
+			p.printf("%s", p.line(e))
+			p.said = time.Now()
+		}
+		p.top = e.Best
 		p.complain(e.Generation)
 	}
 }
@@ -80,8 +94,8 @@ func (p *Progress) printf(format string, args ...any) {
 	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
-// Child counts a call as done. It fits evolve.GreedyConfig.OnChild.
-func (p *Progress) Child(c evolve.Child) {
+// child counts a call as done.
+func (p *Progress) child(c evolve.Child) {
 	p.mu.Lock()
 	if c.Better(p.best) {
 		p.best = c.Candidate
@@ -117,10 +131,10 @@ func (p *Progress) latest(g evolve.Generation) (c complaint, tell bool) {
 		return c, false // more may come
 	}
 	p.bad = complaint{}
-	if c.bad < c.of || c.most == p.said {
+	if c.bad < c.of || c.most == p.why {
 		return c, false
 	}
-	p.said = c.most
+	p.why = c.most
 	return c, true
 }
 

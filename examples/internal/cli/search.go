@@ -26,8 +26,8 @@ const (
 	asTheyEnd = "as-they-end"
 )
 
-// register adds the flags to fs.
-func (s *Search) register(fs *flag.FlagSet) {
+// Register adds the flags to fs.
+func (s *Search) Register(fs *flag.FlagSet) {
 	fs.Uint64Var(&s.seed, "seed", 40, "seed of the search, up to 2^32-1")
 	fs.IntVar(&s.Window, "window", 0, "children under way at once; with fewer than --N a better child is the parent of those begun after it, so --T 1 --N 512 --window 64 is a steady-state search (default: all of a generation)")
 	fs.BoolVar(&s.Noisy, "noisy", false, "the task may score a program differently each time: programs are scored again, and the best is claimed on fresh samples (docs/noise.md)")
@@ -35,10 +35,10 @@ func (s *Search) register(fs *flag.FlagSet) {
 	s.Distrust.register(fs)
 }
 
-// check checks the flags, and those of the breadth, whose default depends on them. last is the highest seed that --seed
+// Check checks the flags, and those of the breadth, whose default depends on them. last is the highest seed that --seed
 // may be.
-func (s *Search) check(o *Options, last uint32) error {
-	if err := o.checkBreadth(s.Window > 0); err != nil {
+func (s *Search) Check(o *Options, last uint32) error {
+	if err := o.CheckBreadth(s.Window > 0); err != nil {
 		return err
 	}
 	if err := s.Distrust.check(); err != nil {
@@ -69,5 +69,5 @@ func (s *Search) Fingerprint(f journal.Fingerprint) journal.Fingerprint {
 	return f
 }
 
-// maxSeed is the highest seed of a search.
-const maxSeed uint32 = math.MaxUint32
+// MaxSeed is the highest seed of a search.
+const MaxSeed uint32 = math.MaxUint32

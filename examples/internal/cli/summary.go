@@ -16,9 +16,9 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// summary prints how the run ended, what it cost (f), what each of several models brought, and if model is a pool, which
+// Summarize prints how the run ended, what it cost (f), what each of several models brought, and if model is a pool, which
 // replica answered how much.
-func (o *Options) summary(model llm.LLM, r *evolve.Result, f report.Cost, by report.Ledgers) {
+func (o *Options) Summarize(model llm.LLM, r *evolve.Result, f report.Cost, by report.Ledgers) {
 	Printf("\n%s", inFlags(report.Summary(r, llm.Model{ActiveParams: f.Active})))
 	Printf("%s\n\n", o.breadthOf(r))
 	var rows [][]string
@@ -58,7 +58,7 @@ func (o *Options) HeldOut(ctx context.Context, t task.Task, best eval.Candidate,
 	}
 	if h.FLOPs != nil {
 		Printf("to score held-out cases asked %s, %d tokens: they are beside the budget and the figures above\n\n",
-			count(h.Use.Calls, "call", "calls"), h.Use.Tokens.Prompt+h.Use.Tokens.Completion)
+			Count(h.Use.Calls, "call", "calls"), h.Use.Tokens.Prompt+h.Use.Tokens.Completion)
 	}
 	if h.Note != "" {
 		Printf("warning: %s\n\n", h.Note)

@@ -31,7 +31,7 @@ func TestSummaryOfReplicas(t *testing.T) {
 		if _, err := model.Generate(t.Context(), llm.Request{}); err != nil {
 			t.Fatal(err)
 		}
-		got := captured.Output(t, func() { (&Options{T: 1, N: 1}).summary(model, &evolve.Result{}, report.Cost{}, nil) })
+		got := captured.Output(t, func() { (&Options{T: 1, N: 1}).Summarize(model, &evolve.Result{}, report.Cost{}, nil) })
 		for _, base := range strings.Split(tt.bases, ",") {
 			if said, several := strings.Contains(got, base), strings.Contains(tt.bases, ","); said != several {
 				t.Errorf("%s: %s told of %v: %s", tt.reason, base, said, got)

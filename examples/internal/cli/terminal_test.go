@@ -23,17 +23,17 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		{"an error", func() { status(errors.New(hostile)) }},
 		{"wrong usage", func() { status(Usagef("the initial program is invalid: %s", hostile)) }},
 		{"why children have no score", func() {
-			p := NewProgress(t.Context(), 1, "", nil, nil)
+			p := (&Options{T: 1, N: 1}).NewProgress(t.Context(), "", nil)
 			defer p.Close()
 			p.complain(evolve.Generation{Children: slices.Repeat([]evolve.Child{{Err: hostile}}, telling)})
 		}},
 		{"the same at the end", func() {
 			r := &evolve.Result{Stop: evolve.StopBudget, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{
 				{Children: []evolve.Child{{Candidate: eval.Candidate{Result: eval.Result{Reason: hostile}}}}}}}}}
-			(&Options{T: 1, N: 1}).summary(nil, r, report.Cost{}, nil)
+			(&Options{T: 1, N: 1}).Summarize(nil, r, report.Cost{}, nil)
 		}},
 		{"a line of progress", func() {
-			p := NewProgress(context.Background(), 1, "", nil, nil)
+			p := (&Options{T: 1, N: 1}).NewProgress(context.Background(), "", nil)
 			defer p.Close()
 			p.printf("%s", hostile)
 		}},

@@ -1,4 +1,4 @@
-// Package cli is what the example programs share: their flags, their progress on a terminal, and
+// Package cli is what the commands of the tool share: their flags, their progress on a terminal, and
 // how they save results.
 package cli
 

@@ -26,9 +26,9 @@ func (w Workers) Plus(v Workers) Workers {
 func (w Workers) String() string {
 	text := "no worker answers"
 	if w.Workers > 0 {
-		text = fmt.Sprintf("%s, %d of %s busy", count(w.Workers, "worker", "workers"), w.Busy, count(w.Slots, "slot", "slots"))
+		text = fmt.Sprintf("%s, %d of %s busy", Count(w.Workers, "worker", "workers"), w.Busy, Count(w.Slots, "slot", "slots"))
 	}
-	text += fmt.Sprintf(", %s queued", count(w.Jobs, "job", "jobs"))
+	text += fmt.Sprintf(", %s queued", Count(w.Jobs, "job", "jobs"))
 	if w.Redelivered > 0 {
 		text += fmt.Sprintf(", %d went to another worker", w.Redelivered)
 	}

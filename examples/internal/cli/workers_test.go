@@ -80,22 +80,8 @@ func TestWorkersLogOfADay(t *testing.T) {
 func TestWorkersWithoutATerminal(t *testing.T) {
 	for name, begin := range map[string]func(of func() Workers) (end func()){
 		"a Progress": func(of func() Workers) func() {
-			return NewProgress(context.Background(), 1, "", func(evolve.Event) string { return "" }, of).Close
-		},
-		"examples/greedy": func(of func() Workers) func() {
-			g := &Greedy{}
-			g.Workers = of
-			return g.Progress(context.Background()).Close
-		},
-		"examples/bandit": func(of func() Workers) func() {
-			b := &Bandit{}
-			b.Workers = of
-			return b.Progress(context.Background()).Close
-		},
-		"examples/populations": func(of func() Workers) func() {
-			p := &Populations{Portfolio: true}
-			p.Workers = of
-			return p.Progress(context.Background()).Close
+			o := Options{T: 1, N: 1, Workers: of}
+			return o.NewProgress(context.Background(), "", func(evolve.Event) string { return "" }).Close
 		},
 		"a Board": func(of func() Workers) func() { return NewBoard(context.Background(), nil, of).Close },
 	} {

@@ -1,5 +1,4 @@
-// Package open makes the task and the model that the flags of an example name. examples/bandit has the same in its own
-// main, to be copied from.
+// Package open makes the task and the model that flags name.
 package open
 
 import (

@@ -1,4 +1,4 @@
-// Package duel reads and writes the runs that searches make against each other, as examples/compare keeps them, and
+// Package duel reads and writes the runs that searches make against each other, as the command compare keeps them, and
 // says what they show.
 package duel
 

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// banditOptions are the flags of the command bandit.
+type banditOptions struct {
+	cli.Options
+	algo     string
+	arms     int
+	base     uint64 // the first search's seed
+	seed     uint64 // of the policy
+	cap      int
+	inFlight int
+}
+
+// parseBandit reads the flags.
+func parseBandit(args []string) (*banditOptions, error) {
+	var b banditOptions
+	fs := flag.NewFlagSet("bandit", flag.ContinueOnError)
+	b.Register(fs)
+	fs.StringVar(&b.algo, "algo", "ei", "the policy: "+strings.Join(cli.PolicyKeys(), ", "))
+	fs.IntVar(&b.arms, "n-arms", 10, "number of searches")
+	fs.Uint64Var(&b.base, "arm-seed-base", 40, "seed of the first search; the others follow")
+	fs.Uint64Var(&b.seed, "bandit-seed", 0, "seed of the policy's draws")
+	fs.IntVar(&b.cap, "T-cap-per-arm", 0, "most rounds that one search gets; with --breadth adaptive or doubling a round may be one call, so it takes more of them (default: no limit)")
+	fs.IntVar(&b.inFlight, "in-flight", 1, "searches advanced at once")
+	if err := b.Parse(fs, args); err != nil {
+		return nil, err
+	}
+	if err := b.CheckBreadth(false); err != nil {
+		return nil, err
+	}
+	if err := cli.CheckPolicy(b.algo); err != nil {
+		return nil, err
+	}
+	switch {
+	case b.arms < 1:
+		return nil, cli.Usagef("--n-arms is %d: need at least 1", b.arms)
+	case b.arms > evolve.MaxN:
+		return nil, cli.Usagef("--n-arms is %d: need at most %d", b.arms, evolve.MaxN)
+	case b.cap < 0:
+		return nil, cli.Usagef("--T-cap-per-arm is %d: need 0 for no limit, or more", b.cap)
+	case b.inFlight < 1:
+		return nil, cli.Usagef("--in-flight is %d: need at least 1", b.inFlight)
+	case b.base+uint64(b.arms)-1 > math.MaxUint32:
+		return nil, cli.Usagef("--arm-seed-base is %d: need at most %d for %d searches", b.base, math.MaxUint32-uint64(b.arms)+1, b.arms)
+	}
+	return &b, nil
+}
+
+// runBandit spreads the budget over several greedy searches that differ in their seeds: each round a policy draws the search
+// that gets the next generation.
+func runBandit(ctx context.Context, args []string) error {
+	b, err := parseBandit(args)
+	if err != nil {
+		return err
+	}
+	seeds := make([]uint32, b.arms)
+	for i := range seeds {
+		seeds[i] = uint32(b.base) + uint32(i)
+	}
+	return search{
+		Options: &b.Options, standIn: offline.Config{Structure: b.Structure, Prose: 1},
+		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
+			return evolve.GreedyArms(evolve.GreedyConfig{Task: t, LLM: model, N: b.N, Breadth: b.Children(), Seed: seeds[0]}, b.arms)
+		},
+		decides: func([]evolve.Arm) journal.Fingerprint {
+			return journal.Fingerprint{
+				"algo": b.algo, "bandit seed": fmt.Sprint(b.seed), "arms": fmt.Sprint(b.arms), "arm seeds from": fmt.Sprint(b.base),
+				"offline structure": fmt.Sprint(b.Structure),
+			}
+		},
+		algo:      b.algo,
+		allocates: &allocation{seed: b.seed, seeds: seeds, inFlight: b.inFlight},
+		budget:    evolve.Budget{RoundsPerArm: b.cap},
+		head:      "round  arm  chance   gen   arm's best         best  " + cli.CountsHead,
+		row: func(e evolve.Event) string {
+			g := e.Generation
+			return fmt.Sprintf("%5d  %3d  %6.2f  %4d  %11.6f  %11.6f  %s",
+				e.Pull.ID+1, e.Pull.Arm, e.Pull.Prob, g.Index, g.Best.Result.Score, e.Best.Result.Score, cli.Counts(g))
+		},
+		tables: func(r *evolve.Result, searches []report.Search) { printArms("arm", nil, r, searches) },
+	}.run(ctx)
+}
+
+// printArms prints what each search of a bandit got and found. They are called by their names, or without any by number.
+func printArms(head string, names []string, r *evolve.Result, searches []report.Search) {
+	cli.Printf("\n")
+	var rows [][]string
+	for i, s := range searches {
+		name := fmt.Sprint(i)
+		if names != nil {
+			name = names[i]
+		}
+		rows = append(rows, []string{name, fmt.Sprint(s.Seed), fmt.Sprint(len(r.Arms[i].Generations)),
+			fmt.Sprintf("%.6f", s.FinalFitness), fmt.Sprintf("%.4g", s.FLOPs.WorstCase.TotalFLOPs)})
+	}
+	cli.Table([]string{head, "seed", "pulls", "best", "FLOPs"}, rows)
+}

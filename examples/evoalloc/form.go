@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A form is what a result's file says of a run besides its result: of one search, or of a bandit over several.
+type form struct {
+	one     report.Header
+	seed    uint32
+	several *report.BanditHeader // nil for one search
+}
+
+func (s search) form(t task.Task, spec llm.Model, policy bandit.Policy) form {
+	f := form{one: report.Header{Task: t.Name(), Model: spec, T: s.T, N: s.N, Breadth: s.Children(), Kind: s.kind}, seed: s.seed}
+	if a := s.allocates; a != nil {
+		f.several = &report.BanditHeader{
+			Header: f.one, Algo: s.algo, Policy: fmt.Sprint(policy), BanditSeed: a.seed, ArmSeeds: a.seeds, Kinds: a.kinds,
+		}
+	}
+	return f
+}
+
+// path returns where the file is, below the folder of results.
+func (f form) path() string {
+	if f.several != nil {
+		return f.several.Path()
+	}
+	return f.one.GreedyPath(f.seed)
+}
+
+// A resultFile is a result's file, and what the summary shows of it.
+type resultFile struct {
+	body     any // a *report.Greedy or a *report.Bandit
+	heldOut  **report.HeldOut
+	searches []report.Search
+	cost     report.Cost
+	ledgers  report.Ledgers
+}
+
+func (f form) report(r *evolve.Result) resultFile {
+	if f.several == nil {
+		g := report.NewGreedy(r, f.one, f.seed)
+		return resultFile{&g, &g.HeldOut, []report.Search{g.Search}, g.FLOPs, g.Ledgers}
+	}
+	b := report.NewBandit(r, *f.several)
+	var searches []report.Search
+	for _, arm := range b.ArmResults {
+		searches = append(searches, arm.Search)
+	}
+	return resultFile{&b, &b.HeldOut, searches, b.FLOPs, b.Ledgers}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// runGreedy evolves one program with one greedy search: each generation rewrites the best program so far, and has as many
+// children as --breadth says, at most N. With --window a better child is the parent of those begun after it.
+func runGreedy(ctx context.Context, args []string) error {
+	fs := flag.NewFlagSet("greedy", flag.ContinueOnError)
+	return oneGreedy(ctx, fs, args, func() {})
+}
+
+// oneGreedy is the command greedy, and those that are the same with other defaults, which adjust sets once the flags of fs
+// are there.
+func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func()) error {
+	var o struct {
+		cli.Options
+		cli.Search
+	}
+	o.Options.Register(fs)
+	o.Search.Register(fs)
+	adjust()
+	if err := o.Parse(fs, args); err != nil {
+		return err
+	}
+	if err := o.Check(&o.Options, cli.MaxSeed); err != nil {
+		return err
+	}
+	return search{
+		Options: &o.Options, standIn: offline.Config{Structure: o.Structure, Prose: 1}, guard: o.Guarded,
+		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
+			g, err := evolve.NewGreedy(evolve.GreedyConfig{
+				Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: o.Seed, Window: o.Window, Order: o.Order, Noisy: o.Noisy,
+			})
+			if err != nil {
+				return nil, err
+			}
+			arm, err := o.Audited(t, g)
+			return []evolve.Arm{arm}, err
+		},
+		decides: func([]evolve.Arm) journal.Fingerprint {
+			return o.Decides(o.Fingerprint(journal.Fingerprint{
+				"seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(), "offline structure": fmt.Sprint(o.Structure),
+			}))
+		},
+		seed: o.Seed, head: generationHead, row: generationRow,
+	}.run(ctx)
+}
+
+// generationHead stands above the rows of generationRow.
+const generationHead = "generation       parent         best  " + cli.CountsHead
+
+// generationRow is the row of a generation of one search.
+func generationRow(e evolve.Event) string {
+	g := e.Generation
+	return fmt.Sprintf("%10d  %11.6f  %11.6f  %s", g.Index, g.Before.Result.Score, g.Best.Result.Score, cli.Counts(g))
+}

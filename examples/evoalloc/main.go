@@ -1,0 +1,105 @@
+// Evoalloc evolves programs with language models, and shows, compares and exports what came of it. Each command is a file
+// here, or a package in examples/internal where it has several.
+//
+//	go install github.com/evoalloc/evoalloc/examples/evoalloc@latest
+//	evoalloc                # what commands there are
+//	evoalloc bandit --help  # the flags that people change; --help-all has all
+package main
+
+import (
+	"context"
+	"flag"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/examples/internal/analyze"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/export"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/bank"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/compare"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/gofunc"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/policies"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/speed"
+	"github.com/evoalloc/evoalloc/examples/internal/report"
+	"github.com/evoalloc/evoalloc/examples/internal/sweep"
+)
+
+// A command is a word after the tool's name.
+type command struct {
+	name, does string
+	run        func(ctx context.Context, args []string) error
+}
+
+// commands returns the commands in groups, under what they are for. A new one is a line here.
+func commands() []group {
+	return []group{
+		{"Evolve programs", []command{
+			{"greedy", "one greedy search", runGreedy},
+			{"bandit", "a bandit over several greedy searches", runBandit},
+			{"populations", "searches that keep many programs, as other systems do; or a bandit over several of them", runPopulations},
+			{"text", "a prompt, by what a model replies to cases", runText},
+			{"sweep", "a grid of runs: depth against breadth, methods, budgets, seeds", sweep.Run},
+			{"worker", "score programs for runs on other machines", runWorker},
+		}},
+		{"See what came of it", []command{
+			{"watch", "a page on which runs are watched", runWatch},
+			{"report", "one HTML file of runs and studies that anyone can open", report.Run},
+			{"analyze", "what a folder of results says, in words, tables and figures", printing(analyze.Run)},
+			{"export", "which program came from which, as a git repository or JSON Lines", printing(export.Run)},
+		}},
+		{"Compare methods", []command{
+			{"policies", "bandit policies against each other, without a model", printing(policies.Run)},
+			{"compare", "searches against each other on landscapes of known truth, without a model", printing(compare.Run)},
+			{"bank", "record searches for policies to be compared on", printing(bank.Run)},
+			{"tuning", "a search that tunes numbers without a model against one that does not", printing(runTuning)},
+			{"layers", "a search in layers against flat ones", printing(runLayers)},
+			{"speed", "a NumPy function that becomes faster, timed beside the first one", printing(speed.Run)},
+			{"gofunc", "a Go function that becomes faster, timed beside the first one", printing(gofunc.Run)},
+		}},
+	}
+}
+
+// A group of commands has a heading in the list.
+type group struct {
+	does     string
+	commands []command
+}
+
+// printing returns a command that is told where it prints.
+func printing(run func(context.Context, []string, io.Writer) error) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error { return run(ctx, args, cli.Stdout()) }
+}
+
+func main() { os.Exit(cli.Main(run)) }
+
+// run runs the command that the first argument names.
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help", "--help-all"}, args[0]) {
+		list()
+		return flag.ErrHelp
+	}
+	var names []string
+	for _, g := range commands() {
+		for _, c := range g.commands {
+			if c.name == args[0] {
+				return c.run(ctx, args[1:])
+			}
+			names = append(names, c.name)
+		}
+	}
+	return cli.Usagef("unknown command %q: it is one of %s", args[0], strings.Join(names, ", "))
+}
+
+// list prints the commands.
+func list() {
+	cli.Printf("Usage: evoalloc COMMAND [flags]\n")
+	for _, g := range commands() {
+		cli.Printf("\n%s:\n", g.does)
+		for _, c := range g.commands {
+			cli.Printf("  %-12s %s\n", c.name, c.does)
+		}
+	}
+	cli.Printf("\nevoalloc COMMAND --help shows the flags that people change, --help-all all of them.\n")
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/evolve/population/tune"
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// What --like is by default: of one search, and of a portfolio. The latter are unlike each other.
+const (
+	defaultLike      = "softmax"
+	defaultPortfolio = "greedy,softmax,llm-evo,openevolve"
+)
+
+// populationsOptions are the flags of the command populations.
+type populationsOptions struct {
+	cli.Options
+	cli.Search
+	like       []peers.Peer // one, or the arms of a portfolio
+	portfolio  bool
+	list       bool
+	policy     string
+	banditSeed uint64
+	tune       int // tune evaluations; 0: nothing is tuned
+}
+
+// parsePopulations reads the flags.
+func parsePopulations(args []string) (*populationsOptions, error) {
+	var p populationsOptions
+	fs := flag.NewFlagSet("populations", flag.ContinueOnError)
+	p.Options.Register(fs)
+	p.Search.Register(fs)
+	like := fs.String("like", "", "the search: "+strings.Join(peers.Names(), ", ")+"; with --portfolio several, separated by commas (default: "+defaultLike+"; with --portfolio "+defaultPortfolio+")")
+	fs.BoolVar(&p.portfolio, "portfolio", false, "run several searches as the arms of a bandit, which finds out which to go on with; each has the seed after that of the one before")
+	fs.BoolVar(&p.list, "list", false, "print what searches there are")
+	fs.StringVar(&p.policy, "policy", "ei", "with --portfolio: the bandit's policy: "+strings.Join(cli.PolicyKeys(), ", "))
+	fs.IntVar(&p.tune, "tune", 0, "tune the numbers of programs without a model, in this many tune evaluations beside the calls")
+	fs.Uint64Var(&p.banditSeed, "bandit-seed", 0, "with --portfolio: seed of the policy's draws")
+	fs.Lookup("eval-timeout").Usage += fmt.Sprintf("; %v, of which %v of a processor, for the programs of the offline model in JavaScript, some of which never end", standInEvalTimeout, standInCPU)
+	if err := p.Parse(fs, args); err != nil {
+		return nil, err
+	}
+	p.limitStandIn()
+	if err := p.checkPortfolio(); err != nil {
+		return nil, err
+	}
+	names := cmp.Or(*like, defaultLike)
+	if p.portfolio {
+		names = cmp.Or(*like, defaultPortfolio)
+	}
+	if err := p.choose(strings.Split(names, ",")); err != nil {
+		return nil, err
+	}
+	if err := p.Check(&p.Options, cli.MaxSeed-uint32(len(p.like)-1)); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// What an evaluation of a program that the stand-in for a model wrote may take, in all and of a processor. Where it crosses
+// programs, one in nine never ends, and would take the whole limit of real models' programs. Those of the built-in tasks
+// take some milliseconds, or 0.1 s.
+const (
+	standInEvalTimeout = time.Second
+	standInCPU         = 250 * time.Millisecond
+)
+
+// limitStandIn sets these limits where the flags do not say another, and where workers have none of their own.
+func (p *populationsOptions) limitStandIn() {
+	if p.BuiltIn() && p.Offline() && p.Runtime == "js" && p.NATS.URL == "" && !p.Given("eval-timeout") {
+		p.EvalTimeout, p.EvalCPU = standInEvalTimeout, standInCPU
+	}
+}
+
+// checkPortfolio checks the flags of the bandit.
+func (p *populationsOptions) checkPortfolio() error {
+	for _, name := range []string{"policy", "bandit-seed"} {
+		if !p.portfolio && p.Given(name) {
+			return cli.Usagef("--%s has no effect without --portfolio", name)
+		}
+	}
+	if p.tune < 0 {
+		return cli.Usagef("--tune is %d: need 0 for none, or more", p.tune)
+	}
+	return cli.CheckPolicy(p.policy)
+}
+
+// choose looks the searches up by their names.
+func (p *populationsOptions) choose(names []string) error {
+	seen := map[string]bool{}
+	for _, name := range names {
+		peer, err := peers.Named(strings.TrimSpace(name))
+		switch {
+		case err != nil:
+			return cli.Usagef("--like: %w", err)
+		case seen[peer.Name]:
+			return cli.Usagef("--like names %s twice: name each search once", peer.Name)
+		}
+		seen[peer.Name] = true
+		p.like = append(p.like, peer)
+	}
+	if n := len(p.like); n > 1 != p.portfolio {
+		return cli.Usagef("--like names %s: need one, or with --portfolio several", cli.Count(n, "search", "searches"))
+	}
+	return nil
+}
+
+// runPopulations evolves one program with a search that keeps many: by default with two operators under a bandit, with --like
+// NAME as another system does, and with --portfolio with several such searches as the arms of a bandit.
+func runPopulations(ctx context.Context, args []string) error {
+	p, err := parsePopulations(args)
+	if err != nil {
+		return err
+	}
+	if p.list {
+		for _, peer := range peers.Peers() {
+			cli.Printf("%-13s %s\n", peer.Name, peer.Summary)
+		}
+		return nil
+	}
+	var kinds []string
+	var seeds []uint32
+	for i, peer := range p.like {
+		kinds, seeds = append(kinds, peer.Name), append(seeds, p.Seed+uint32(i))
+	}
+	standIn := peers.Offline(p.Structure)
+	s := search{
+		Options: &p.Options, standIn: standIn.Config(), guard: p.Guarded, arms: p.arms,
+		decides: func(arms []evolve.Arm) journal.Fingerprint {
+			return journal.Fingerprint{
+				"offline": standIn.String(), "searches": fmt.Sprint(kinds, arms), "policy": p.policy, "bandit seed": fmt.Sprint(p.banditSeed),
+			}
+		},
+		kind: kinds[0], seed: p.Seed, algo: p.policy, budget: evolve.Budget{TuneEvaluations: p.tune},
+		head: generationHead, row: generationRow,
+		tables: func(r *evolve.Result, searches []report.Search) {
+			if p.portfolio {
+				printArms("search", kinds, r, searches)
+			}
+			printOperators(kinds, searches)
+		},
+	}
+	if p.portfolio {
+		s.allocates = &allocation{seed: p.banditSeed, seeds: seeds, kinds: kinds, inFlight: 1}
+		s.kind = ""
+		s.head = "round  search        chance   gen     its best         best  " + cli.CountsHead
+		s.row = func(e evolve.Event) string {
+			g := e.Generation
+			return fmt.Sprintf("%5d  %-12s  %6.2f  %4d  %11.6f  %11.6f  %s",
+				e.Pull.ID+1, kinds[e.Pull.Arm], e.Pull.Prob, g.Index, g.Best.Result.Score, e.Best.Result.Score, cli.Counts(g))
+		}
+	}
+	return s.run(ctx)
+}
+
+// arms returns the searches, each with the seed after that of the one before.
+func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm, err error) {
+	for i, peer := range p.like {
+		cfg := peer.Config(peers.Setting{
+			Task: t, LLM: model, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order, Noisy: p.Noisy,
+		})
+		if p.tune > 0 {
+			cfg = tuned(cfg)
+		}
+		s, err := population.New(cfg)
+		if err != nil {
+			return nil, err
+		}
+		arm, err := p.Audited(t, s)
+		if err != nil {
+			return nil, err
+		}
+		arms = append(arms, arm)
+	}
+	return arms, nil
+}
+
+// tuned returns a search that tunes the numbers of its programs as well.
+func tuned(cfg population.Config) population.Config {
+	if len(cfg.Operators) == 0 {
+		cfg.Operators = []population.Operator{population.Rewrite{}}
+	}
+	cfg.Operators = append(cfg.Operators, &tune.Tuner{})
+	if shares, ok := cfg.Policy.(population.Shares); ok {
+		cfg.Policy = append(shares, slices.Max(shares)) // drawn as often as what is drawn most
+	}
+	return cfg
+}
+
+// printOperators prints what each operator made and cost, and in parentheses what was asked beside the children.
+func printOperators(kinds []string, searches []report.Search) {
+	tokens := func(t report.Tokens) string { return fmt.Sprint(t.Prompt + t.Completion) }
+	var rows [][]string
+	for i, s := range searches {
+		for _, name := range slices.Sorted(maps.Keys(s.Operators)) {
+			o := s.Operators[name]
+			rows = append(rows, []string{kinds[i], name, fmt.Sprint(o.Children), fmt.Sprint(o.Improved), fmt.Sprint(o.Calls), tokens(o.Tokens)})
+		}
+		for _, kind := range slices.Sorted(maps.Keys(s.Uses)) {
+			u := s.Uses[kind]
+			rows = append(rows, []string{kinds[i], "(" + kind + ")", "", "", fmt.Sprint(u.Calls), tokens(u.Tokens)})
+		}
+	}
+	if len(rows) > 0 {
+		cli.Printf("\n")
+		cli.Table([]string{"search", "operator", "children", "better", "calls", "tokens"}, rows)
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/open"
+	"github.com/evoalloc/evoalloc/examples/internal/remote"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/offline"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A search is a run of one search, or of a bandit over several. The commands greedy, bandit and populations differ in
+// what they fill in here.
+type search struct {
+	*cli.Options
+	standIn offline.Config // of the offline model
+	// guard stands between the task's evaluator and the run; nil means nothing does.
+	guard func(task.Task, eval.Evaluator) eval.Evaluator
+	arms  func(t task.Task, model llm.LLM) ([]evolve.Arm, error)
+	// decides is what decides the run besides the task, the model and the flags of all searches.
+	decides func(arms []evolve.Arm) journal.Fingerprint
+	kind    string // of one search, for its result; "" means greedy
+	seed    uint32 // of one search
+	algo    string // the policy over the arms; "" if there is one arm
+	// allocates is nil for one search.
+	allocates *allocation
+	budget    evolve.Budget // besides Calls and Stalls
+	// head stands above the lines of what row returns for a generation.
+	head string
+	row  func(evolve.Event) string
+	// tables prints what the summary of this command has before that of all.
+	tables func(r *evolve.Result, searches []report.Search)
+}
+
+// An allocation is a bandit over searches.
+type allocation struct {
+	seed     uint64
+	seeds    []uint32 // of the searches
+	kinds    []string // of the searches; nil means that all are greedy
+	inFlight int
+}
+
+// run makes the run, saves its result and says what came of it.
+func (s search) run(ctx context.Context) error {
+	// First, as a plain mistake in its flags is cheap to find.
+	spec, model, err := open.Model(s.Options, s.standIn)
+	if err != nil {
+		return err
+	}
+	model = llm.Retry(llm.Limit(model, s.ParallelLLM), llm.RetryConfig{})
+	t, end, err := open.Task(ctx, s.Options)
+	if err != nil {
+		return err
+	}
+	defer end()
+	scorer, leave, err := remote.Evaluator(ctx, s.Options, t) // the task itself, unless --nats says that workers score
+	if err != nil {
+		return err
+	}
+	defer leave()
+	scorer = eval.Limit(scorer, s.ParallelEval)
+	if s.guard != nil {
+		scorer = s.guard(t, scorer)
+	}
+	t = task.WithEvaluator(t, scorer)
+	var policy bandit.Policy
+	if s.algo != "" {
+		if policy, err = cli.Policy(s.algo, s.Game()); err != nil {
+			return err
+		}
+	}
+	arms, err := s.arms(t, model)
+	if err != nil {
+		return err
+	}
+	f := s.form(t, spec, policy)
+	decides := s.decides(arms)
+	decides["model"] = spec.String()
+	files, err := s.Open(f.path(), t, decides)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	result, err := s.advance(ctx, arms, policy, files.Journal)
+	if result == nil || len(result.Rounds) == 0 {
+		return files.Unused(result, err)
+	}
+	file := f.report(result)
+	if s.tables != nil {
+		s.tables(result, file.searches)
+	}
+	s.Summarize(model, result, file.cost, file.ledgers)
+	cli.PrintAudits(file.searches...)
+	*file.heldOut = s.HeldOut(ctx, t, result.Best, spec)
+	return files.Finish(ctx, file.body, result, err)
+}
+
+// advance advances the arms, limited by the budget and kept in the journal.
+func (s search) advance(ctx context.Context, arms []evolve.Arm, policy bandit.Policy, j *journal.Journal) (*evolve.Result, error) {
+	progress := s.NewProgress(ctx, s.head, s.row)
+	defer progress.Close()
+	cfg := evolve.Config{
+		Arms: arms, Policy: policy, Budget: s.budget, Grace: s.Grace, ValidStart: true, Journal: j, Observer: progress.Observe,
+	}
+	cfg.Budget.Calls, cfg.Budget.Stalls = s.T*s.N, s.MaxStalls
+	if s.allocates != nil {
+		cfg.InFlight, cfg.Seed = s.allocates.inFlight, s.allocates.seed
+	}
+	return evolve.Run(ctx, cfg)
+}

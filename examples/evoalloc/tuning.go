@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"io"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/tuning"
+)
+
+// quickTuning are the flags where none is given, and wholeTuning those of all tasks.
+const (
+	quickTuning = "--tasks sine --runs 6"
+	wholeTuning = "--tasks rings,points,bumps,triangle,coordinates,bins,sine --runs 20"
+)
+
+// runTuning compares a search that tunes the numbers of its programs without a model with the same search without that,
+// on tasks whose first program has the right structure and wrong numbers. It says after which share of the model calls
+// the first is where the second ends.
+func runTuning(ctx context.Context, args []string, stdout io.Writer) error {
+	fs := flag.NewFlagSet("tuning", flag.ContinueOnError)
+	tasks := fs.String("tasks", strings.Join(tuning.Tasks(), ","), "the tasks, separated by commas")
+	runs := fs.Int("runs", 20, "runs of each search on each task, on paired seeds")
+	calls := fs.Int("calls", 160, "model calls of a run")
+	evaluations := fs.Int("tune", 1500, "tune evaluations of a run")
+	seed := fs.Uint("seed", 1, "seed of the first run")
+	if err := cli.Parse(fs, cli.Quick(stdout, "tuning", args, quickTuning, wholeTuning)); err != nil {
+		return err
+	}
+	return tuning.Study{
+		Tasks: strings.Split(*tasks, ","), Runs: *runs, Calls: *calls, Evaluations: *evaluations, Seed: uint32(*seed),
+	}.Play(ctx, stdout)
+}

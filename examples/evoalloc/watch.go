@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"flag"
+
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// runWatch shows a run, or a folder of runs as tabs, on a page in a browser: runs that go on in other processes, that were
+// killed, and that are over. It prints a link, which lets only those in who have it, and serves the page until Ctrl-C. It
+// reads the journals and nothing else, so a run notices nothing of it.
+func runWatch(ctx context.Context, args []string) error {
+	w := cli.Watch{On: true}
+	fs := flag.NewFlagSet("watch", flag.ContinueOnError)
+	w.RegisterPage(fs)
+	path, err := cli.ParseOne(fs, args, "a journal, or a folder with runs,")
+	if err != nil {
+		return err
+	}
+	page, err := w.Begin(path)
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	if err := page.Follow(path); err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	return page.Stay(ctx, nil)
+}

@@ -1,0 +1,78 @@
+package export
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/evoalloc/evoalloc/evolve/lineage"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// The values of --format.
+const (
+	asGit   = "git"
+	asJSONL = "jsonl"
+)
+
+const usage = `Usage: evoalloc export [flags] JOURNAL
+
+It writes the lineage of a run's candidates as a git repository or as JSON Lines (docs/lineage.md).
+
+`
+
+// options are the flags, and the journal after them.
+type options struct {
+	format, into, out, file string
+	run                     int
+	valid                   bool
+	journal                 string
+}
+
+func parse(args []string) (o options, err error) {
+	fs := flag.NewFlagSet("export", flag.ContinueOnError)
+	fs.StringVar(&o.format, "format", asGit, "git: a repository with a commit for each candidate; jsonl: a JSON object a line for each candidate")
+	fs.StringVar(&o.into, "into", "", "with --format git: the folder of the new repository, which must not exist or must be empty")
+	fs.StringVar(&o.out, "o", "", "with --format jsonl: the file to write (default: standard output)")
+	fs.StringVar(&o.file, "file", "", "with --format git: the name of the file that has the program (default: program, with the ending of the best program beside the journal)")
+	fs.IntVar(&o.run, "run", 0, "which run of a journal that has several, from 1")
+	fs.BoolVar(&o.valid, "valid", false, "leave invalid candidates out; their children have their parents instead")
+	fs.Usage = func() {
+		fmt.Fprint(fs.Output(), usage)
+		fs.PrintDefaults()
+	}
+	if o.journal, err = cli.ParseOne(fs, args, "a journal"); err != nil {
+		return o, err
+	}
+	return o, o.validate()
+}
+
+func (o *options) validate() error {
+	switch o.format {
+	case asGit:
+		if o.into == "" {
+			return cli.Usagef("--format git: say with --into where the repository is to be")
+		}
+		if o.out != "" {
+			return cli.Usagef("-o has no effect with --format git, which writes a repository: use --into")
+		}
+	case asJSONL:
+		if o.into != "" || o.file != "" {
+			return cli.Usagef("--into and --file have no effect with --format %s: use -o, or standard output", o.format)
+		}
+	default:
+		return cli.Usagef("--format is %q: it is %s or %s", o.format, asGit, asJSONL)
+	}
+	if o.run < 0 {
+		return cli.Usagef("--run is %d: runs are counted from 1", o.run)
+	}
+	if o.format == asGit && o.file == "" {
+		o.file = beside(o.journal)
+	}
+	// An empty run is refused for its file's name before it is refused for being empty.
+	if err := new(lineage.Run).WriteGit(io.Discard, o.file); !errors.Is(err, lineage.ErrNoProgram) {
+		return cli.Usagef("--file: %w", err)
+	}
+	return nil
+}

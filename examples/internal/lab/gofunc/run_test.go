@@ -1,0 +1,125 @@
+package gofunc
+
+import (
+	"context"
+	"errors"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval/timing"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// TestRun evolves the function for a generation, and ends with one that is not slower by its own
+// measure.
+func TestRun(t *testing.T) {
+	var out strings.Builder
+	if err := Run(t.Context(), strings.Fields("--T 1 --N 2 --seed 1 --hints"), &out); err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`speed times ([0-9.]+), which by itself has ([0-9.]+):\n(?s:.*)package sorting`).FindStringSubmatch(out.String())
+	if found == nil {
+		t.Fatalf("printed %s", &out)
+	}
+	best, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, err := strconv.ParseFloat(found[2], 64); err != nil || first <= 0 || best < first {
+		t.Errorf("from %v to %v, %v", first, best, err)
+	}
+}
+
+// TestTune finds a speed-up without a model. The ratio is that of two functions which are called in turn, so it does not
+// depend on how busy the machine is.
+func TestTune(t *testing.T) {
+	var out strings.Builder
+	if err := Run(t.Context(), strings.Fields("--tune 16 --seed 1"), &out); err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?s)speed times ([0-9.]+), which .*on 8 fresh samples: ([0-9.]+), .*\n([0-9]+) programs were timed .* called 0 times`).FindStringSubmatch(out.String())
+	if found == nil {
+		t.Fatalf("printed %s", &out)
+	}
+	best, err := strconv.ParseFloat(found[1], 64)
+	fresh, err2 := strconv.ParseFloat(found[2], 64)
+	tried, err3 := strconv.Atoi(found[3])
+	if err := errors.Join(err, err2, err3); err != nil || best < 1.3 || fresh < 1.3 || tried < 9 || tried > 16 {
+		t.Errorf("the best is %v, fresh %v, after %d tune evaluations, %v, in %s", best, fresh, tried, err, &out)
+	}
+}
+
+// TestTask has functions scored: those that are wrong, and the first one with a threshold that suits it, which is
+// faster.
+func TestTask(t *testing.T) {
+	machine, err := timing.NewMachine(timing.MachineConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sorting, err := newTask(t.Context(), machine, t.TempDir(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ why, program, said string }{
+		{"it does not sort", "package sorting\nfunc Sort(xs []int) {}", "numbers are not sorted"},
+		{"it does not compile", "package sorting\nfunc Sort(xs []int) { return 1 }", "too many return values"},
+		{"it panics", "package sorting\nfunc Sort(xs []int) { panic(\"score 1e9\") }", "panic: score 1e9"},
+	} {
+		res, err := sorting.Evaluate(t.Context(), tt.program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Valid || !strings.HasPrefix(res.Reason, "exited with status 1") || !strings.Contains(res.Artifacts["stderr"], tt.said) {
+			t.Errorf("%s: %+.500v, want it invalid, and told of %q", tt.why, res, tt.said)
+		}
+	}
+	better := strings.Replace(initial, "threshold = 3000", "threshold = 20", 1)
+	res, err := sorting.Evaluate(t.Context(), better)
+	if err != nil || !res.Valid {
+		t.Fatalf("with a threshold of 20 the function has %+.500v, %v", res, err)
+	}
+	// How much faster it is depends on the machine and on what else runs there; that it is faster is certain.
+	if margin := 4 * res.Metrics["sd"] / math.Sqrt(res.Metrics["pairs"]); res.Score < 1+margin {
+		t.Errorf("with a threshold of 20 the function is faster by %v, less than four standard errors (%v) in %+.500v", res.Score-1, margin, res)
+	}
+}
+
+// A stopper is a writer that stops the program once it has written some text.
+type stopper struct {
+	strings.Builder
+	at   string
+	stop func()
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	n, err := s.Builder.Write(p)
+	if strings.Contains(s.String(), s.at) {
+		s.stop()
+	}
+	return n, err
+}
+
+// Without flags a short search is made, which says so. Stopped, it says that it is incomplete.
+func TestWithoutFlags(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &stopper{at: "generation ", stop: cancel}
+	err := Run(ctx, nil, out)
+	for _, want := range []string{"short study: " + cli.Typed("gofunc") + " " + quickFlags + "\n", "whole study: " + cli.Typed("gofunc") + " " + wholeFlags, "stopped; the search is incomplete, after 0 of 3 calls"} {
+		if !errors.Is(err, cli.ErrCanceled) && !errors.Is(err, context.Canceled) || !strings.Contains(out.String(), want) {
+			t.Errorf("%v, want %q in\n%s", err, want, out)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	t.Setenv("LLM_API_BASE", "nowhere")
+	for _, args := range []string{"--T 0", "--N -1", "--tune 9", "--tune -1", "--seed 4294967296", "--model m", "--model m --api-base http://a/v1,", "--api-base http://a/v1", "--seed x", "more"} {
+		var usage *cli.UsageError
+		if err := Run(t.Context(), strings.Fields(args), &strings.Builder{}); !errors.As(err, &usage) {
+			t.Errorf("%s: %v, want a usage error", args, err)
+		}
+	}
+}

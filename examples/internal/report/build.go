@@ -1,0 +1,241 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/view"
+	"github.com/evoalloc/evoalloc/examples/internal/analyze"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/duel"
+)
+
+// mostTabs is how many runs one file shows. A sweep has hundreds: its study shows them together.
+const mostTabs = 24
+
+// Endings of the files that are shown.
+const (
+	journalEnd = ".journal"
+	resultEnd  = ".json"
+	runsEnd    = ".csv"
+)
+
+// A builder collects what the page shows.
+type builder struct {
+	page  view.Page
+	seen  map[string]bool // paths of runs without their ending, as a journal and a result may be of one run
+	left  int             // runs that are more than mostTabs
+	words []string        // what could not be shown, and why
+}
+
+// add adds the file or the folder at path.
+func (b *builder) add(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return cli.Usagef("report: %w", err)
+	case info.IsDir():
+		return b.addFolder(ctx, path)
+	case !info.Mode().IsRegular():
+		return cli.Usagef("report: %s: no regular file", path) // a pipe would be waited for
+	}
+	return b.addFile(ctx, path)
+}
+
+// addFile adds a file that was named. That it cannot be shown is an error.
+func (b *builder) addFile(ctx context.Context, path string) error {
+	var err error
+	switch filepath.Ext(path) {
+	case journalEnd:
+		err = b.journal(ctx, path)
+	case runsEnd:
+		err = b.comparison(path)
+	case resultEnd:
+		err = b.result(path)
+	default:
+		err = fmt.Errorf("report: %s: need a journal (%s), a result (%s) or the runs of evoalloc compare (%s)", path, journalEnd, resultEnd, runsEnd)
+	}
+	if err != nil && ctx.Err() == nil {
+		return &cli.UsageError{Err: err}
+	}
+	return err
+}
+
+// addFolder adds what a folder holds. What of it cannot be shown is said, and the rest is shown.
+func (b *builder) addFolder(ctx context.Context, folder string) error {
+	paths, err := walk(ctx, folder)
+	if err != nil {
+		return err
+	}
+	results := 0
+	for _, path := range paths {
+		switch filepath.Ext(path) {
+		case resultEnd:
+			results++
+		case runsEnd:
+			if !duel.IsFile(path) { // a folder may hold tables of all kinds
+				continue
+			}
+		}
+		if err := b.addFile(ctx, path); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			b.words = append(b.words, fmt.Sprintf("not shown: %v", err))
+		}
+	}
+	if results > 1 {
+		studies, err := analyze.Studies(ctx, folder)
+		if err != nil {
+			b.words = append(b.words, fmt.Sprintf("no study of %s: %v", folder, err))
+		}
+		b.page.Studies = append(b.page.Studies, studies...)
+	}
+	if b.left > 0 {
+		b.words = append(b.words, fmt.Sprintf("%s of %s are not shown: a page has room for %d", count(b.left, "run"), folder, mostTabs))
+		b.left = 0
+	}
+	return ctx.Err()
+}
+
+// walk returns the files of a folder and below it that may be shown, journals before results, in order of name.
+func walk(ctx context.Context, folder string) (paths []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !d.Type().IsRegular() || strings.HasPrefix(d.Name(), "."):
+			return nil
+		}
+		if slices.Contains([]string{journalEnd, resultEnd, runsEnd}, filepath.Ext(path)) {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		return nil, cli.Usagef("report: %w", err)
+	}
+	slices.SortStableFunc(paths, func(x, y string) int {
+		return cmp.Compare(order(x), order(y))
+	})
+	return paths, err
+}
+
+// order puts journals first: of a run that has both, the journal tells more.
+func order(path string) int {
+	if filepath.Ext(path) == journalEnd {
+		return 0
+	}
+	return 1
+}
+
+// journal adds the run of a journal. If the file is damaged, what stands before that is shown, and the damage is said.
+func (b *builder) journal(ctx context.Context, path string) error {
+	if !b.room(path) {
+		return nil
+	}
+	run, err := view.ReadJournal(ctx, path, name(path))
+	switch {
+	case err != nil && run.Name == "":
+		return fmt.Errorf("report: %w", err)
+	case err != nil:
+		b.words = append(b.words, fmt.Sprintf("shown up to the damage: %v", err))
+	}
+	b.page.Runs = append(b.page.Runs, run)
+	return nil
+}
+
+// result adds the run of a result file, unless its journal is shown.
+func (b *builder) result(path string) error {
+	if !b.room(path) {
+		return nil
+	}
+	run, err := view.ReadResult(path, name(path))
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if journal := strings.TrimSuffix(path, resultEnd) + journalEnd; exists(journal) {
+		b.words = append(b.words, fmt.Sprintf("%s has no programs: a report of %s shows them, and what each step changed", path, journal))
+	}
+	b.page.Runs = append(b.page.Runs, run)
+	return nil
+}
+
+// exists reports whether there is a file at path.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// comparison adds the runs of evoalloc compare.
+func (b *builder) comparison(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	studies, err := duel.Studies(name(path), data)
+	if err != nil {
+		return fmt.Errorf("report: %s: %w", path, err)
+	}
+	b.page.Studies = append(b.page.Studies, studies...)
+	return nil
+}
+
+// room reports whether the run at path is one more tab: it is not shown yet, and there are not too many.
+func (b *builder) room(path string) bool {
+	base := strings.TrimSuffix(strings.TrimSuffix(path, filepath.Ext(path)), ".partial") // of a run that is not over
+	if b.seen[base] {
+		return false
+	}
+	b.seen[base] = true
+	if len(b.page.Runs) >= mostTabs {
+		b.left++
+		return false
+	}
+	return true
+}
+
+// name returns how the page calls a file.
+func name(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
+// save writes the page to path. If it cannot be written whole, the file that was there stays.
+func (b *builder) save(path string) error {
+	b.page.Title = "evoalloc"
+	if len(b.page.Runs) == 1 {
+		b.page.Title = b.page.Runs[0].Name
+	}
+	var page bytes.Buffer
+	if err := view.Report(&page, b.page); err != nil {
+		return err
+	}
+	if err := report.SaveFile(path, page.Bytes()); err != nil {
+		if unwritten := (*fs.PathError)(nil); errors.As(err, &unwritten) {
+			return &cli.UsageError{Err: err}
+		}
+		return err
+	}
+	return nil
+}
+
+// count returns a number with its noun.
+func count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,117 @@
+package sweep
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/evolve/sweep"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+)
+
+// summary prints the mean best score of each cell, what was decided, and where the files are.
+func summary(p sweep.Plan, r *sweep.Result, dir string) {
+	for _, t := range p.Tasks {
+		for _, m := range p.Models {
+			table(t.Name(), m.Spec.Key, r.Scores)
+		}
+	}
+	for _, v := range r.Verdicts {
+		cli.Printf("%v\n", line(v))
+	}
+	if n := len(r.Unfinished); n > 0 {
+		cli.Printf("%d runs are unfinished, because too many attempts stalled: the same command with a larger --max-stalls goes on with them\n", n)
+	}
+	if r.Left > 0 {
+		cli.Printf("%d runs are left: the same command goes on\n", r.Left)
+	}
+	cli.Printf("every generation of %d runs: %s\n", r.Finished, filepath.Join(dir, "runs.csv"))
+	if r.Finished > 0 {
+		cli.Printf("what they say, in tables and figures: %s %s\n", cli.Typed("analyze"), cli.Quote(dir))
+	}
+}
+
+// A spot is a place of the table: a method and a budget.
+type spot struct {
+	method string
+	n      int
+	calls  int
+}
+
+// table prints the cells of one task and model: a row for each method and breadth, a column for each budget.
+func table(task, model string, scores []sweep.Score) {
+	at, fewer := map[spot][]float64{}, map[int]int{} // by budget, the fewest answered calls of a cell
+	rows, budgets := map[spot]bool{}, map[int]bool{}
+	for _, s := range scores {
+		if s.Task == task && s.Model == model {
+			at[spot{s.Method, s.N, s.Calls()}] = append(at[spot{s.Method, s.N, s.Calls()}], s.Best)
+			fewer[s.Calls()] = min(cmp.Or(fewer[s.Calls()], s.Calls()), s.Answered)
+			rows[spot{method: s.Method, n: s.N}], budgets[s.Calls()] = true, true
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	head := []string{"method", "N at most"}
+	columns := slices.Sorted(maps.Keys(budgets))
+	for _, c := range columns {
+		head = append(head, fmt.Sprintf("C=%d", c))
+	}
+	var lines [][]string
+	for _, row := range slices.SortedFunc(maps.Keys(rows), order) {
+		cells := []string{row.method, fmt.Sprint(row.n)}
+		for _, c := range columns {
+			cells = append(cells, mean(at[spot{row.method, row.n, c}]))
+		}
+		lines = append(lines, cells)
+	}
+	cli.Printf("\n%s, %s: mean best score, standard error, number of seeds\n", task, model)
+	cli.Table(head, lines)
+	for _, c := range columns {
+		if fewer[c] < c {
+			cli.Printf("C=%d: some runs have no more than %d answered calls, as calls failed; --stop-when and evoalloc analyze compare at equal ones\n", c, fewer[c])
+		}
+	}
+	cli.Printf("\n")
+}
+
+func order(a, b spot) int {
+	if a.method != b.method {
+		if a.method < b.method {
+			return -1
+		}
+		return 1
+	}
+	return a.n - b.n
+}
+
+// mean returns the mean of values with its standard error and their number, "" for none.
+func mean(values []float64) string {
+	n := float64(len(values))
+	if n == 0 {
+		return ""
+	}
+	sum, square := 0.0, 0.0
+	for _, v := range values {
+		sum += v
+	}
+	for _, v := range values {
+		square += (v - sum/n) * (v - sum/n)
+	}
+	if n == 1 {
+		return fmt.Sprintf("%.4f (1)", sum)
+	}
+	return fmt.Sprintf("%.4f ±%.4f (%d)", sum/n, math.Sqrt(square/(n-1)/n), len(values))
+}
+
+// line says what is known of a comparison.
+func line(v sweep.Verdict) string {
+	known := fmt.Sprintf("%s, %s: %v: the first wins %.2f of %d pairs, confidence sequence %.2f to %.2f", v.Task, v.Model, v.Comparison, v.Wins, v.Pairs, v.Low, v.High)
+	if winner, decided := v.Winner(); decided {
+		return fmt.Sprintf("%s: decided for %v", known, winner)
+	}
+	return known + ": not decided"
+}
