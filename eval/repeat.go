@@ -10,7 +10,7 @@ import (
 //
 // It is a [Composite], so in a run each of the n is an evaluation of its own: recorded, counted, and made once. A search
 // that scores again what is worth it spends evaluations better than one with every child evaluated n times; see
-// docs/noise.md. Repeat panics if n < 1.
+// docs/guide.md. Repeat panics if n < 1.
 func Repeat(e Evaluator, n int) Evaluator {
 	if n < 1 {
 		panic(fmt.Sprintf("eval: Repeat of %d evaluations: need at least 1", n))

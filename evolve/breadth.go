@@ -8,7 +8,7 @@ import (
 
 // A Breadth decides how many children each step of a search makes. Many at once take the time of one, and those
 // after the first better one are wasted, because they are rewrites of a parent that is beaten already. See
-// docs/breadth.md for which one to use when.
+// docs/policies.md for which one to use when.
 //
 // One value may serve many searches at once, so it must be safe for concurrent use. [Fixed], [Doubling] and
 // [Adaptive] are: they keep no state. A Breadth should print itself, because a journal recognizes a run by it.

@@ -13,7 +13,7 @@ import (
 // bankVersion is the version of the format of banks. A bank of another one is refused.
 const bankVersion = 1
 
-// bankJSON is a bank as it is written: see docs/banks.md. Pointers tell what is missing from what is 0.
+// bankJSON is a bank as it is written: see docs/reference.md. Pointers tell what is missing from what is 0.
 type bankJSON struct {
 	Version  *int              `json:"version"`
 	Task     string            `json:"task"`

@@ -14,22 +14,23 @@ import (
 	"github.com/evoalloc/evoalloc/eval/nats"
 )
 
-// block returns the one block of docs/scale.md in a language.
+// block returns the one block of docs/operations.md in a language.
 func block(t *testing.T, language string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/scale.md")
+	text, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(text), "```"+language+"\n")
 	body, _, ended := strings.Cut(rest, "```")
 	if !found || !ended {
-		t.Fatalf("docs/scale.md has no block of %s", language)
+		t.Fatalf("docs/operations.md has no block of %s", language)
 	}
 	return body
 }
 
-// The server's own parser reads the configuration of docs/scale.md, and it allows what the package needs and no more.
+// The server's own parser reads the configuration of docs/operations.md, and it allows what the package needs and no
+// more.
 func TestTheDocumentedConfiguration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "server.conf")
 	if err := os.WriteFile(path, []byte(block(t, "conf")), 0o600); err != nil {

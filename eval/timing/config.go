@@ -13,7 +13,7 @@ import (
 // that the build itself failed.
 type Build func(ctx context.Context, program string) (Image, error)
 
-// An Image is what is run for a program: a command and the files in its working directory. docs/timing.md says what the
+// An Image is what is run for a program: a command and the files in its working directory. docs/guide.md says what the
 // command has to do.
 type Image struct {
 	Args  []string          // the command and its arguments; the first is a path, relative to the working directory or not

@@ -8,5 +8,5 @@
 // the same input. What the process says counts for nothing: only what is in its memory when it is stopped does.
 //
 // A Build makes a program into what is run: [Python] for functions of NumPy arrays, and that of task/gofunc for Go.
-// docs/timing.md has the attacks that were tried. It needs Linux.
+// docs/measurements/2026-11-23-timing.md has the attacks that were tried. It needs Linux.
 package timing

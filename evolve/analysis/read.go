@@ -80,7 +80,7 @@ func ReadFile(path string) (Run, error) {
 }
 
 // Read reads a run from a result file of this library or of the BaSE paper's code, greedy or bandit
-// (docs/results.md). An answered call is a child or an aside whose final status is "ok", or one with a program in a
+// (docs/reference.md). An answered call is a child or an aside whose final status is "ok", or one with a program in a
 // file without statuses; where a file has no rows of children, n_children counts. The best score of a generation is
 // that of it and all before. Read returns an error if the file is not a result, or lacks a field that is needed.
 func Read(from io.Reader) (Run, error) {

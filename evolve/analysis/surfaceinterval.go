@@ -58,7 +58,7 @@ const (
 // Satterthwaite, 1946). With given b.draws nothing of this is done: samples are as they are, with a stratum for each
 // breadth or with BySeed one, and percentiles plain.
 //
-// docs/analysis.md has how often such intervals cover on simulated surfaces.
+// docs/claims.md has how often such intervals cover on simulated surfaces.
 //
 // It returns an error if the surface cannot be fitted, or if a breadth has fewer than 3 seeds, with BySeed 5.
 func (g *Grid) Intervals(b Bootstrap, by Resampling, budgets ...float64) (SurfaceIntervals, error) {

@@ -2,7 +2,7 @@
 //
 // A search chooses what its evaluator scores highest, and with that what the evaluator is wrong about: cases that a program
 // fits by chance, noise, a hole in a rule. An evaluator that the search does not choose by does not share these errors:
-// held-out cases, another implementation, a fresh sample. docs/audit.md says which to use when.
+// held-out cases, another implementation, a fresh sample. docs/guide.md says which to use when.
 package audit
 
 import (
@@ -26,7 +26,7 @@ type Config struct {
 	// are only reported.
 	//
 	// Use it with a By that is free of noise alone: noise of half of what an improvement is worth takes the gain away, and
-	// more does harm (docs/audit.md). A search that scores its programs again, as those of noisy tasks do, does not demote.
+	// more does harm (docs/guide.md). A search that scores its programs again, as those of noisy tasks do, does not demote.
 	Demote bool
 }
 
@@ -51,7 +51,7 @@ func New(arm evolve.Arm, cfg Config) (evolve.Arm, error) {
 	case cfg.By == nil:
 		return nil, errors.New("audit: Config.By is nil: need an evaluator that the search does not choose by")
 	case cfg.Demote && rescores(arm):
-		return nil, fmt.Errorf("audit: Config.Demote of %v, whose task is noisy: luck would decide what is taken back (docs/audit.md); leave Demote out to report audits alone", nameOf(arm))
+		return nil, fmt.Errorf("audit: Config.Demote of %v, whose task is noisy: luck would decide what is taken back (docs/guide.md); leave Demote out to report audits alone", nameOf(arm))
 	case cfg.Demote && !ok:
 		return nil, fmt.Errorf("audit: Config.Demote of %v, which has no method Demote: embed evolve.Breeder, or leave Demote out to report audits alone", nameOf(arm))
 	}

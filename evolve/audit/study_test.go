@@ -45,7 +45,8 @@ func (s *programScorer) Evaluate(_ context.Context, program string) (eval.Result
 func (s *programScorer) String() string { return "truth" }
 
 // Audits on the family of the comparison whose search cases mislead, at equal evaluations and on paired seeds: what the
-// best program is truly worth, with its difference from a search without audits. The command is in docs/audit.md.
+// best program is truly worth, with its difference from a search without audits. The command is in
+// docs/measurements/2026-11-23-audit.md.
 func TestStudy(t *testing.T) {
 	ways := []struct {
 		name         string

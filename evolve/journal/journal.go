@@ -1,7 +1,7 @@
 // Package journal makes a run durable. A journal is an append-only file of JSON lines that holds every reply
 // that was paid for, every evaluation and every decision, each before anything acts on it.
 // The package knows no budget, no arm and no policy.
-// docs/journal.md describes the file.
+// docs/reference.md describes the file.
 //
 // Open a journal and give it to evolve.Run in Config.Journal. That is all the wiring there is. The same
 // program run again with the same journal goes on where it was killed: what was paid for comes from the

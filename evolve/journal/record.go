@@ -12,7 +12,7 @@ import (
 // A Kind says what a record is about.
 type Kind string
 
-// The kinds of records. docs/journal.md describes the fields of each.
+// The kinds of records. docs/reference.md describes the fields of each.
 const (
 	Header      Kind = "header"      // first in the file: version and fingerprint
 	Incarnation Kind = "incarnation" // a process opened the file

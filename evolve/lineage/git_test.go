@@ -333,14 +333,14 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 // The command in the docs finds the step of the champion's line that first reached a score.
 func TestBisectOfTheDocs(t *testing.T) {
-	text, err := os.ReadFile("../../docs/lineage.md")
+	text, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, script, _ := strings.Cut(string(text), "```sh\ngit bisect start")
 	script, _, found := strings.Cut(script, "```")
 	if !found || !strings.Contains(script, "0.6") {
-		t.Fatalf("docs/lineage.md has no script that looks for 0.6: %q", script)
+		t.Fatalf("docs/reference.md has no script that looks for 0.6: %q", script)
 	}
 	r := withProgram(one(t, recorded(t, greedy(t, adder))))
 	line := r.Line(r.Best())

@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// A row is a candidate as a line of JSON. docs/lineage.md describes the fields.
+// A row is a candidate as a line of JSON. docs/reference.md describes the fields.
 type row struct {
 	Name     string            `json:"name"`
 	Arm      *int              `json:"arm"`

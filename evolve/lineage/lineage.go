@@ -5,7 +5,7 @@
 //	runs, err := lineage.Read("run.journal")
 //	err = runs[0].WriteJSONL(os.Stdout)
 //
-// The journal may be of a run that is over, was killed, or goes on. docs/lineage.md describes the formats.
+// The journal may be of a run that is over, was killed, or goes on. docs/reference.md describes the formats.
 package lineage
 
 import (

@@ -14,7 +14,7 @@ import (
 )
 
 // ReadFile reads a log from a file: a result of this library or of the BaSE paper's code, greedy or bandit
-// (see docs/results.md), or scores by generation as CSV, see [ReadCSV]. It tells them apart by what is in the
+// (see docs/reference.md), or scores by generation as CSV, see [ReadCSV]. It tells them apart by what is in the
 // file.
 func ReadFile(path string) (Log, error) {
 	f, err := os.Open(path)

@@ -13,7 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// columns are those of runs.csv, in their order. docs/sweep.md describes them.
+// columns are those of runs.csv, in their order. docs/reference.md describes them.
 var columns = []string{"task", "model", "method", "N", "arms", "T", "seed", "generation", "arm", "children", "valid", "score", "best",
 	"calls", "attempts", "evaluations", "prompt_tokens", "cached_tokens", "completion_tokens", "flops", "cost", "seconds", "partial",
 	"stop", "limit", "made_again"}

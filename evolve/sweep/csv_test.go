@@ -49,13 +49,13 @@ func TestCSV(t *testing.T) {
 	})
 	made(t, p, sweep.Config{Dir: dir})
 	columns, rows := table(t, dir)
-	page, err := os.ReadFile("../../docs/sweep.md")
+	page, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range columns {
 		if !strings.Contains(string(page), "| `"+name+"` |") && !strings.Contains(string(page), "`"+name+"`,") && !strings.Contains(string(page), ", `"+name+"`") {
-			t.Errorf("docs/sweep.md does not describe the column %s", name)
+			t.Errorf("docs/reference.md does not describe the column %s", name)
 		}
 	}
 	at := 0

@@ -125,8 +125,8 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 
 // Listen begins to serve the page at addr, such as "127.0.0.1:8000", and returns the link to it; "" means [DefaultAddr].
 // An address that other machines reach is served as well, but without encryption: whoever can read the network can then
-// read the token and the runs. See docs/view.md for a way through ssh. The link to a Server at all addresses of the machine,
-// such as ":8000", names localhost; from elsewhere it is one of those addresses.
+// read the token and the runs. See docs/operations.md for a way through ssh. The link to a Server at all addresses of the
+// machine, such as ":8000", names localhost; from elsewhere it is one of those addresses.
 func (s *Server) Listen(addr string) (link string, err error) {
 	l, err := net.Listen("tcp", cmp.Or(addr, DefaultAddr))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // A Fault is one way for a request to go wrong, by its name: one of [Faults], which
-// docs/measurements/2026-11-25-faults.md explains. The zero value is an answer as it should be.
+// docs/reference.md explains. The zero value is an answer as it should be.
 type Fault string
 
 const none Fault = ""
@@ -70,7 +70,7 @@ const (
 	resetBody Fault = "reset body"       // half an answer comes, after the latency, and then a reset
 )
 
-// Faults returns all faults, in the order of the table in docs/measurements/2026-11-25-faults.md.
+// Faults returns all faults, in the order of the table in docs/reference.md.
 func Faults() []Fault {
 	return []Fault{
 		rateLimit, rateLimitAfter, rateLimitDate, noQuota, badKey, forbidden, noModel, badRequest, tooLong,

@@ -22,7 +22,7 @@ type spell struct {
 // A spell lasts for so many occurrences of a request, or for good. A request within a share, and the fault where
 // several are named, are drawn by [Request.Rand]. So "503:3, hang" refuses a request three times and then
 // hangs, "503:1" spoils only the first try, and "20% reset|hang" a fifth of all requests.
-// docs/measurements/2026-11-25-faults.md has the faults; "none" is an answer as it should be.
+// docs/reference.md has the faults; "none" is an answer as it should be.
 func Parse(text string) (func(Request) Fault, error) {
 	var plan []spell
 	for part := range strings.SplitSeq(text, ",") {

@@ -23,7 +23,7 @@
 // asked before each. An endpoint that answers in one piece though a stream was asked for is understood
 // too. Config.Whole turns streaming off.
 //
-// docs/models.md says what becomes of an attempt, and which usage is recorded.
+// docs/reference.md says what becomes of an attempt, and which usage is recorded.
 package openai
 
 import (

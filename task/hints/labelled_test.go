@@ -93,7 +93,7 @@ func judge(t testing.TB, h task.Hints, p labelled, by map[string]tally) {
 }
 
 // TestLabelled prints how often findings are right on programs that were labelled by hand, and holds the figures of
-// docs/hints.md.
+// docs/measurements/2026-11-23-hints.md.
 func TestLabelled(t *testing.T) {
 	for _, tt := range []struct {
 		name, file, comment string

@@ -24,7 +24,7 @@
 // place. Any other is the system message, and the input is the user's. Parts are put together with blank lines between them; Config.Messages
 // does it otherwise.
 //
-// Put [llm.Retry] around the target. docs/text.md says what its calls count as, and what becomes of those that fail.
+// Put [llm.Retry] around the target. docs/guide.md says what its calls count as, and what becomes of those that fail.
 package text
 
 import (
