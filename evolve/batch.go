@@ -439,7 +439,7 @@ func (l *batch) make(ctx context.Context, m *made) error {
 		}
 	}
 	sample := 0
-	if l.Noisy {
+	if l.Noise != nil {
 		// The sample's number is the child's own and not the next free one. Which of two equal programs is
 		// evaluated first is chance, and a resumed run has to find the score of each.
 		sample = 1 + int(c.Seed)

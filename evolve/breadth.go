@@ -94,9 +94,9 @@ func breadthName(b Breadth) string {
 	return fmt.Sprintf("%T", b)
 }
 
-// width asks b how many children the next step makes. An error names b: it panicked, or the number is out of
+// widthOf asks b how many children the next step makes. An error names b: it panicked, or the number is out of
 // range. The number is not mended, because a mistake of that kind would decide what a run costs.
-func width(b Breadth, past []Made) (n int, err error) {
+func widthOf(b Breadth, past []Made) (n int, err error) {
 	if err := validBreadth(b); err != nil {
 		return 0, err
 	}

@@ -104,16 +104,11 @@ type Breeder struct {
 	// retry does not count, but never are as many as two windows under way.
 	Window int
 	Order  Order // ByIndex is the default
-	// Noisy says that the evaluator may score the same program differently. Every child is evaluated then.
-	// Otherwise equal programs (but for white space at their end) are evaluated once in a run. When the run is over its
-	// best program is scored on Fresh samples.
-	Noisy bool
-	// Fresh is how many fresh samples the best program of a Noisy search is scored on once the run is over, within its
-	// budget; 0 means 8, negative none. See [Result].
-	Fresh int
-	// Rescore is how many programs the search that embeds the Breeder scores again for each child; 0 means none. The
-	// Breeder does not score them, and the run sets evaluations aside for them.
-	Rescore float64
+	// Noise says that the evaluator may score the same program differently, and what is done about it. nil means that
+	// scores are exact: equal programs (but for white space at their end) are evaluated once in a run. The run sets
+	// evaluations aside for programs that are scored again. The search that embeds the Breeder has them scored with
+	// [Breeder.Rescore].
+	Noise *Noise
 	// MaxFailures is how many calls in a row may fail (not time out) before the search ends; 0 means twice the
 	// children of a step, at least 32. Failed calls do not use up Budget.Calls, so an endpoint that fails every
 	// call would keep the run busy for ever. Calls that a journal recalls do not count. A run of which no call was ever
@@ -123,20 +118,29 @@ type Breeder struct {
 	// Breed.
 	OnChild func(Child)
 
-	started bool
-	initial eval.Candidate
-	best    eval.Candidate
-	bestID  int    // its order of birth
-	prior   Child  // the best when the last step began
-	steps   int    // begun
-	past    []Made // steps that ended whole
-	born    int    // children briefed
-	widest  int    // the most children that were under way at once
-	// resampled is how many samples Resample has numbered.
-	resampled int
-	failing   streak // over steps, as a step may be shorter than a streak
-	failed    error  // what a brief or a take ended the search with
-	err       error  // what ended the search
+	started  bool
+	initial  eval.Candidate
+	best     eval.Candidate
+	bestID   int    // its order of birth
+	prior    Child  // the best when the last step began
+	steps    int    // begun
+	past     []Made // steps that ended whole
+	width    width
+	born     int       // children briefed
+	widest   int       // the most children that were under way at once
+	sampling *sampling // nil unless programs are scored again
+	failing  streak    // over steps, as a step may be shorter than a streak
+	failed   error     // what a brief or a take ended the search with
+	err      error     // what ended the search
+}
+
+// A width is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each draw,
+// and the Breadth is asked once a step.
+type width struct {
+	asked bool
+	steps int
+	n     int
+	err   error
 }
 
 var _ interface {
@@ -158,7 +162,8 @@ func (b *Breeder) validate() error {
 	case b.Order != ByIndex && b.Order != AsTheyEnd:
 		return fmt.Errorf("evolve: Breeder.Order is %d: need ByIndex or AsTheyEnd", b.Order)
 	}
-	return nil
+	_, err := b.Noise.WithDefaults()
+	return err
 }
 
 // Best returns the best candidate so far: the initial program, not yet evaluated, before Start.
@@ -184,9 +189,15 @@ func (b *Breeder) Steps() int { return b.steps }
 // was cut short is not among them, because a resumed run makes it again.
 func (b *Breeder) Past() []Made { return slices.Clip(b.past) }
 
-// Width asks of how many children the next step makes. An error says that of panicked, or that the number is not
-// in 1..MaxN. A search asks it before Breed, and in the Calls of a [Sizer].
-func (b *Breeder) Width(of Breadth) (int, error) { return width(of, b.past) }
+// Width asks of, once a step, how many children the next step makes. An error says that of panicked, or that the number
+// is not in 1..MaxN. A search asks it before Breed, and in the Calls of a [Sizer].
+func (b *Breeder) Width(of Breadth) (int, error) {
+	if !b.width.asked || b.width.steps != b.steps {
+		n, err := widthOf(of, b.past)
+		b.width = width{true, b.steps, n, err}
+	}
+	return b.width.n, b.width.err
+}
 
 // Start evaluates the initial program, unless it is already.
 func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
@@ -202,6 +213,7 @@ func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
 		return b.err
 	}
 	b.best, b.started = b.initial, true
+	b.sampling = newSampling(b.noise())
 	return nil
 }
 
@@ -233,6 +245,9 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	b.prior = Child{Candidate: b.best, ID: b.bestID}
 	l := newBatch(b, turn, min(n, turn.Calls()))
 	b.widest = max(b.widest, min(l.window(), l.n))
+	if b.sampling != nil {
+		b.sampling.begin(l.n)
+	}
 	l.brief, l.take = brief, take
 	l.breed(ctx)
 	b.err = l.err
@@ -258,13 +273,20 @@ func madeOf(gen Generation, elapsed time.Duration) Made {
 // takeIn keeps the best child so far. Ties keep the one that came first, so that by index the result does not
 // depend on which of two equal children ended first.
 func (b *Breeder) takeIn(c Child) {
+	if b.sampling != nil {
+		b.sampling.child(c, b.best)
+	}
 	if c.Scored() && c.Better(b.best) {
 		b.best, b.bestID = c.Candidate, c.ID
 	}
 }
 
-// Demote takes back the best that the last step found: the best is again what it was when that step began. It is for what
-// scores the best of a step again, between two steps (package evolve/audit).
+// Lead makes c the best so far. A search of a noisy task calls it when it has scored programs again: the best is then
+// the one with the best mean, and its score may have fallen.
+func (b *Breeder) Lead(c Child) { b.best, b.bestID = c.Candidate, c.ID }
+
+// Demote takes back the best that the last step found: the best is again what it was when that step began. It is for
+// what scores the best of a step again, between two steps (package evolve/audit).
 func (b *Breeder) Demote() {
 	if b.steps > 0 {
 		b.best, b.bestID = b.prior.Candidate, b.prior.ID

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
@@ -13,6 +14,67 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
+
+// firstFresh is the number of the first fresh sample of a program. Searches number samples from 0, and children's by
+// their seeds.
+const firstFresh = 1 << 30
+
+// A claimant is an arm that says how noisy its task is. A [Breeder] is one, and so are what embeds it and an Allocator.
+type claimant interface {
+	noise() *Noise
+	claim(ctx context.Context, turn *Turn, program string, n int) (eval.Result, error)
+}
+
+// claimantOf returns the claimant that a is, or that it wraps: an arm around another has a method Unwrap() Arm.
+func claimantOf(a Arm) (claimant, bool) {
+	for a != nil {
+		if c, ok := a.(claimant); ok {
+			return c, true
+		}
+		wrapper, ok := a.(interface{ Unwrap() Arm })
+		if !ok {
+			break
+		}
+		a = wrapper.Unwrap()
+	}
+	return nil, false
+}
+
+// NoiseOf returns what an arm, or the one that it wraps with a method Unwrap() Arm, does about noise, with the
+// defaults; nil if it takes its scores for exact.
+func NoiseOf(arm Arm) *Noise {
+	if c, ok := claimantOf(arm); ok {
+		return c.noise()
+	}
+	return nil
+}
+
+func (b *Breeder) noise() *Noise {
+	n, _ := b.Noise.WithDefaults() // what is wrong, Start says
+	return n
+}
+
+// claim scores program on n fresh samples, and pools them. A run calls it with its best program once it is over: that
+// was chosen for its score, so the score claims too much. It returns what there is of the samples, and the error that
+// kept it from the others.
+func (b *Breeder) claim(ctx context.Context, turn *Turn, program string, n int) (eval.Result, error) {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = firstFresh + i
+	}
+	results, errs := b.samples(ctx, turn, slices.Repeat([]string{program}, n), numbers)
+	var have []eval.Result
+	for i, r := range results {
+		if errs[i] == nil {
+			have = append(have, r)
+		}
+	}
+	err := cmp.Or(errs...)
+	if len(have) == 0 {
+		return eval.Result{}, err
+	}
+	return eval.Pool(have...), err
+}
 
 // A margin is what a run sets aside of its budget for noisy arms.
 type margin struct {
@@ -24,9 +86,8 @@ type margin struct {
 func marginOf(arms []Arm, b Budget) margin {
 	var m margin
 	for _, a := range arms {
-		if c, ok := claimantOf(a); ok {
-			rescore, fresh := c.Noise()
-			m.rescore, m.fresh = max(m.rescore, rescore), max(m.fresh, fresh)
+		if n := NoiseOf(a); n != nil {
+			m.rescore, m.fresh = max(m.rescore, n.Rescore), max(m.fresh, n.Fresh)
 		}
 	}
 	if b.Evaluations > 0 {
@@ -53,8 +114,9 @@ func (m margin) amounts(b Budget) amounts {
 	return amounts{Evaluations: m.fresh, EvalTime: time.Duration(m.fresh) * b.EvalWorst}
 }
 
-// keepsMargin returns an error if the limit on evaluators' time that the journal tells of left room for fewer fresh samples
-// than the limit now. These come off Budget.Evaluations, so the steps in the journal would have another number of children.
+// keepsMargin returns an error if the limit on evaluators' time that the journal tells of left room for fewer fresh
+// samples than the limit now. These come off Budget.Evaluations, so the steps in the journal would have another number
+// of children.
 func (d *driver) keepsMargin(then journal.Fingerprint) error {
 	b := d.cfg.Budget
 	was, err := time.ParseDuration(then["Budget.EvalTime"])
@@ -71,16 +133,17 @@ func (d *driver) keepsMargin(then journal.Fingerprint) error {
 		orNone(d.cfg.Budget.EvalTime), d.margin.fresh, 4*time.Duration(fresh+1)*b.EvalWorst)
 }
 
-// claim scores the run's best on fresh samples, if its arm is noisy. It is called when no pull is pending. The samples that
-// it gets are pooled in Result.Fresh. Result.Unconfirmed says why some are missing. It returns an error of the journal alone.
+// claim scores the run's best on fresh samples, if its arm is noisy. It is called when no pull is pending. The samples
+// that it gets are pooled in Result.Fresh. Result.Unconfirmed says why some are missing. It returns an error of the
+// journal alone.
 func (d *driver) claim(ctx, steps context.Context) error {
 	d.shared.ledger.release()
 	arm, ok := claimantOf(d.cfg.Arms[d.res.BestArm])
-	if !ok {
+	if !ok || arm.noise() == nil {
 		return nil
 	}
-	_, n := arm.Noise()
-	if n = min(n, d.margin.fresh); n == 0 {
+	n := min(arm.noise().Fresh, d.margin.fresh)
+	if n <= 0 {
 		return nil
 	}
 	ctx, end := d.closing(ctx, steps)
@@ -93,7 +156,7 @@ func (d *driver) claim(ctx, steps context.Context) error {
 	var r eval.Result
 	var err error
 	turn := &Turn{step: s, calls: math.MaxInt}
-	bad := guard("Claim of the best arm", func() { r, err = arm.Claim(turn.within(ctx), turn, d.res.Best.Program, n) })
+	bad := guard("the claim of the best arm", func() { r, err = arm.claim(turn.within(ctx), turn, d.res.Best.Program, n) })
 	d.claimed(s)
 	err = cmp.Or(bad, err)
 	if r.Valid || r.Reason != "" {
@@ -108,8 +171,8 @@ func (d *driver) claim(ctx, steps context.Context) error {
 	return nil
 }
 
-// closing returns the context of fresh samples. A run that was canceled has what is left of the grace period for them, one
-// whose time is over a grace period. Any other has the caller's context, and a grace period if that ends.
+// closing returns the context of fresh samples. A run that was canceled has what is left of the grace period for them,
+// one whose time is over a grace period. Any other has the caller's context, and a grace period if that ends.
 func (d *driver) closing(ctx, steps context.Context) (context.Context, context.CancelFunc) {
 	if d.res.Stop == StopCanceled {
 		return steps, func() {}
@@ -158,21 +221,23 @@ func (d *driver) claimed(s *step) {
 	arm.Asides = append(arm.Asides, spent.Asides...)
 }
 
-// Noise returns the most that any of its arms makes. See [Breeder.Noise].
-func (al *Allocator) Noise() (rescore float64, fresh int) {
+// noise returns the most that any of its arms does, nil if their scores are exact.
+func (al *Allocator) noise() *Noise {
+	var most *Noise
 	for _, a := range al.cfg.Arms {
-		if c, ok := claimantOf(a); ok {
-			r, f := c.Noise()
-			rescore, fresh = max(rescore, r), max(fresh, f)
+		if n := NoiseOf(a); n != nil && most == nil {
+			most = n
+		} else if n != nil {
+			most = &Noise{max(most.Rescore, n.Rescore), max(most.Keep, n.Keep), max(most.Fresh, n.Fresh)}
 		}
 	}
-	return rescore, fresh
+	return most
 }
 
-// Claim scores program on fresh samples, by the arm that has found the best. See [Breeder.Claim].
-func (al *Allocator) Claim(ctx context.Context, turn *Turn, program string, n int) (eval.Result, error) {
+// claim scores program on fresh samples, by the arm that has found the best.
+func (al *Allocator) claim(ctx context.Context, turn *Turn, program string, n int) (eval.Result, error) {
 	if c, ok := claimantOf(al.cfg.Arms[al.res.BestArm]); ok {
-		return c.Claim(ctx, turn, program, n)
+		return c.claim(ctx, turn, program, n)
 	}
 	return eval.Result{}, errors.New("evolve: the arm with the best program does not score on fresh samples")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -48,7 +49,7 @@ var earlierKinds = map[string]func(t *testing.T, l llm.LLM) []evolve.Arm{
 		if err != nil {
 			t.Fatal(err)
 		}
-		return earlierGreedy(t, evolve.GreedyConfig{Task: tk, LLM: l, N: 3, Seed: 40, Noisy: true, Rescore: 0.5, Fresh: 2}, 1)
+		return []evolve.Arm{newNoisy(t, population.Config{Task: tk, LLM: l, N: 3, Seed: 40, Noise: &evolve.Noise{Rescore: 0.5, Fresh: 2}})}
 	},
 	"judged": func(t *testing.T, l llm.LLM) []evolve.Arm {
 		return earlierGreedy(t, evolve.GreedyConfig{Task: asked(newNumbers(t, "0"), instant), LLM: l, N: 3, Seed: 40}, 2)

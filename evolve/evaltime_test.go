@@ -17,6 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -122,7 +123,7 @@ func TestRaisedEvalTimeKeepsFreshSamples(t *testing.T) {
 				time.Sleep(time.Second)
 				return tk.Evaluate(ctx, program)
 			}))
-			arm := newGreedy(t, evolve.GreedyConfig{Task: slow, LLM: climber, N: 4, Seed: 40, Noisy: true, Fresh: 16})
+			arm := newNoisy(t, population.Config{Task: slow, LLM: climber, N: 4, Seed: 40, Noise: &evolve.Noise{Fresh: 16}})
 			return evolve.Run(t.Context(), evolve.Config{Journal: j, Arms: []evolve.Arm{arm},
 				Budget: evolve.Budget{Evaluations: 50, EvalTime: limit, EvalWorst: 5 * time.Second}})
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -69,7 +70,11 @@ func TestCallsOfEvaluatorsAreRecalled(t *testing.T) {
 					if tt.inFlight > 1 {
 						seed = 40 + uint32(i)%2 // arms that make the same programs
 					}
-					cfg.Arms = append(cfg.Arms, newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: model, N: 3, Seed: seed, Noisy: tt.noisy}))
+					if tt.noisy {
+						cfg.Arms = append(cfg.Arms, newNoisy(t, population.Config{Task: tk, LLM: model, N: 3, Seed: seed}))
+					} else {
+						cfg.Arms = append(cfg.Arms, newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: model, N: 3, Seed: seed}))
+					}
 				}
 				if tt.nested {
 					al, err := evolve.NewAllocator(evolve.Config{Arms: cfg.Arms, Policy: &bandit.UCB1{}})

@@ -52,7 +52,7 @@ type Child struct {
 	// without a program.
 	Hash string
 	// Duplicate says that an earlier child of the run, or the initial program, is the same program. [Run] sets
-	// it. The program was evaluated only once, unless the search is Noisy.
+	// it. The program was evaluated only once, unless the search has a Noise.
 	Duplicate bool
 }
 

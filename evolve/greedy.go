@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/noise"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -44,30 +43,12 @@ type GreedyConfig struct {
 	// MaxFailures is how many calls in a row may end in an error (not a timeout) before the search ends; 0
 	// means 2·N, at least 32, and with a Breadth and no N 2·DefaultN. See [Breeder].
 	MaxFailures int
-	// Noisy says that the evaluator may score the same program differently. Every child is evaluated then.
-	// Otherwise equal programs (but for white space at their end) are evaluated once in a run.
-	//
-	// A program is then the mean of its samples. The Keep best ones are kept, for each child Rescore of them are scored
-	// again, and the parent is the best mean. Once the run is over, its best is scored on Fresh samples that the search
-	// has not seen. All this is within Budget.Evaluations. See docs/noise.md.
-	Noisy bool
-	// Rescore is how many programs a Noisy search scores again for each child; 0 means 0.25, negative none. Where scores
-	// that are taken again turn out to agree, it is one for 32 children.
-	Rescore float64
-	// Keep is how many programs a Noisy search keeps, to be scored again; 0 means 4.
-	Keep int
-	// Fresh is how many fresh samples the best program of a Noisy search is scored on once the run is over; 0 means 8,
-	// negative none.
-	Fresh int
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(Child)
 }
 
 func (c GreedyConfig) withDefaults() GreedyConfig {
 	c.MaxFailures = cmp.Or(c.MaxFailures, max(2*cmp.Or(c.N, DefaultN), 32))
-	if c.Noisy {
-		c.Rescore, c.Keep = noise.Or(c.Rescore, noise.Rescore), cmp.Or(c.Keep, noise.Keep)
-	}
 	switch {
 	case c.N == 0 && c.Breadth == nil:
 		c.N = DefaultN
@@ -92,12 +73,6 @@ func (c GreedyConfig) validate() error {
 		return fmt.Errorf("evolve: GreedyConfig.MaxGenerations is %d: need 0 for no limit, or more", c.MaxGenerations)
 	case c.MaxFailures < 0:
 		return fmt.Errorf("evolve: GreedyConfig.MaxFailures is %d: need 0 for the default, or more", c.MaxFailures)
-	case !c.Noisy && (c.Rescore > 0 || c.Keep != 0 || c.Fresh > 0):
-		return fmt.Errorf("evolve: GreedyConfig has Rescore %v, Keep %d and Fresh %d for a task that is not Noisy: its scores would all be the first one", c.Rescore, c.Keep, c.Fresh)
-	case !(c.Rescore <= maxRescore): // NaN too
-		return fmt.Errorf("evolve: GreedyConfig.Rescore is %v: need at most %d for each child", c.Rescore, maxRescore)
-	case c.Keep < 0:
-		return fmt.Errorf("evolve: GreedyConfig.Keep is %d: need 0 for %d, or more", c.Keep, noise.Keep)
 	case c.Window < 0:
 		return fmt.Errorf("evolve: GreedyConfig.Window is %d: need 0 for all children of a generation, or more", c.Window)
 	case c.Order != ByIndex && c.Order != AsTheyEnd:
@@ -113,22 +88,15 @@ func (c GreedyConfig) validate() error {
 // best of them is the next parent, the one of lowest index among equals: the BaSE paper's search. With a
 // window, children briefed after a better one are rewrites of that. A Neutral search takes the one of highest index
 // among equals.
+//
+// It takes scores for exact. Where they are noisy, package population's search with a Noise is greedy search of means.
+// A Greedy whose field Noise is set before its first step scores each child once, and only its best again.
 type Greedy struct {
 	Breeder
 	cfg    GreedyConfig
 	prompt []llm.Message // for the program whose ID is in of
 	of     int           // -1 before there is a prompt, since 0 is the initial program's ID
-	width  decided
-	again  *incumbents // nil unless programs are scored again
-	equal  Child       // in a Neutral search the last child that scored the same as the best, and 0 before there is one
-}
-
-// decided is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each
-// draw, and the Breadth is asked once a step.
-type decided struct {
-	n     int
-	err   error
-	steps int // -1: nothing was asked
+	equal  Child         // in a Neutral search the last child that scored the same as the best, and 0 before there is one
 }
 
 var (
@@ -142,12 +110,8 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	g := &Greedy{cfg: cfg, of: -1, width: decided{steps: -1}, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window,
-		Order: cfg.Order, Noisy: cfg.Noisy, Rescore: cfg.Rescore, Fresh: cfg.Fresh, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
-	if cfg.Noisy && cfg.Rescore > 0 {
-		g.again = &incumbents{Tally: noise.Tally{Rate: cfg.Rescore}, keep: cfg.Keep, neutral: cfg.Neutral}
-	}
-	return g, nil
+	return &Greedy{cfg: cfg, of: -1, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window,
+		Order: cfg.Order, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}, nil
 }
 
 // GreedyArms returns k searches that differ only in their seeds: cfg.Seed + i for the i-th. It fails if k is not
@@ -190,11 +154,8 @@ func (g *Greedy) next() (int, error) {
 	if g.cfg.Breadth == nil {
 		return g.cfg.N, nil
 	}
-	if g.width.steps != g.Steps() {
-		n, err := g.Width(g.cfg.Breadth)
-		g.width = decided{min(n, g.cfg.N), err, g.Steps()}
-	}
-	return g.width.n, g.width.err
+	n, err := g.Width(g.cfg.Breadth)
+	return min(n, g.cfg.N), err
 }
 
 // Seed returns the search's seed.
@@ -208,24 +169,7 @@ func (g *Greedy) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	if err != nil {
 		g.err = cmp.Or(g.err, err)
 	}
-	if g.again == nil {
-		return g.Breed(ctx, turn, n, g.brief, g.drift)
-	}
-	g.again.left = noise.Most(g.cfg.Rescore, min(n, turn.Calls()))
-	return g.Breed(ctx, turn, n, func(i int) Brief { return g.briefAgain(ctx, turn, i) }, g.scored)
-}
-
-// briefAgain briefs a child of a noisy task, once programs are scored again that are due. It is called before each child
-// and not once a step, as a steady-state search is one step.
-func (g *Greedy) briefAgain(ctx context.Context, turn *Turn, i int) Brief {
-	if len(g.again.list) == 0 {
-		g.again.add(g.Initial())
-	}
-	if err := g.rescore(ctx, turn); err != nil {
-		g.Fail(err)
-		return Brief{}
-	}
-	return g.brief(i)
+	return g.Breed(ctx, turn, n, g.brief, g.drift)
 }
 
 // drift makes a valid child the parent that no program so far is better than, if the search is Neutral. The best is
@@ -276,9 +220,6 @@ func (g *Greedy) String() string {
 	}
 	if g.cfg.Neutral {
 		s += ", neutral"
-	}
-	if g.again != nil {
-		s += fmt.Sprintf(", keep %d, rescore %v", g.cfg.Keep, g.cfg.Rescore)
 	}
 	if g.cfg.Window > 0 {
 		s += fmt.Sprintf(", window %d, %v", g.cfg.Window, g.cfg.Order)

@@ -19,6 +19,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -45,11 +46,13 @@ func (jb job) run(ctx context.Context, t testing.TB, path string) (*evolve.Resul
 		defer j.Close()
 		cfg.Journal = j
 	}
-	list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: tk, LLM: model, N: jb.n, Seed: 40, Noisy: jb.noisy}, jb.k)
-	if err != nil {
-		return nil, nil, err
+	for i := range uint32(jb.k) {
+		if jb.noisy {
+			cfg.Arms = append(cfg.Arms, newNoisy(t, population.Config{Task: tk, LLM: model, N: jb.n, Seed: 40 + i}))
+		} else {
+			cfg.Arms = append(cfg.Arms, newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: model, N: jb.n, Seed: 40 + i}))
+		}
 	}
-	cfg.Arms = list
 	if jb.tweak != nil {
 		jb.tweak(&cfg)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -78,17 +79,26 @@ func gauged(t testing.TB, g *gauge) task.Task {
 	return tk
 }
 
-func noisyGreedy(t testing.TB, g *gauge, tweak func(*evolve.GreedyConfig)) *evolve.Greedy {
+// newNoisy returns greedy search of means: a population that takes scores for noisy, with the defaults if cfg has no Noise.
+func newNoisy(t testing.TB, cfg population.Config) *population.Population {
 	t.Helper()
-	cfg := evolve.GreedyConfig{Task: gauged(t, g), LLM: wander, N: 4, Noisy: true}
-	if tweak != nil {
-		tweak(&cfg)
+	if cfg.Noise == nil {
+		cfg.Noise = &evolve.Noise{}
 	}
-	s, err := evolve.NewGreedy(cfg)
+	p, err := population.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return p
+}
+
+func noisyGreedy(t testing.TB, g *gauge, tweak func(*population.Config)) *population.Population {
+	t.Helper()
+	cfg := population.Config{Task: gauged(t, g), LLM: wander, N: 4}
+	if tweak != nil {
+		tweak(&cfg)
+	}
+	return newNoisy(t, cfg)
 }
 
 // A run of a noisy task scores programs again, claims its best on eight fresh samples, passes no limit, and asks for no
@@ -97,7 +107,7 @@ func TestNoisyRunStaysWithinItsEvaluations(t *testing.T) {
 	for _, evaluations := range []int{3, 9, 37, 40, 41, 42, 43, 44, 100, 256} {
 		for _, n := range []int{1, 4, 32} {
 			g := &gauge{sd: 0.5, seed: 1}
-			res := mustRun(t, evolve.Config{Arms: []evolve.Arm{noisyGreedy(t, g, func(c *evolve.GreedyConfig) { c.N = n })},
+			res := mustRun(t, evolve.Config{Arms: []evolve.Arm{noisyGreedy(t, g, func(c *population.Config) { c.N = n })},
 				Budget: evolve.Budget{Evaluations: evaluations}})
 			children := 0
 			for _, gen := range res.Arms[0].Generations {
@@ -168,7 +178,7 @@ func TestFreshCoversTheTruth(t *testing.T) {
 	covered, searched, fresh := 0, 0.0, 0.0
 	for seed := range uint64(runs) {
 		g := &gauge{sd: 1, seed: seed}
-		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{noisyGreedy(t, g, func(c *evolve.GreedyConfig) { c.Seed = uint32(seed) })},
+		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{noisyGreedy(t, g, func(c *population.Config) { c.Seed = uint32(seed) })},
 			Budget: evolve.Budget{Evaluations: 100}})
 		v, err := strconv.ParseFloat(strings.TrimSpace(res.Best.Program), 64)
 		if err != nil {
@@ -217,9 +227,9 @@ func TestFreshHoweverARunEnds(t *testing.T) {
 			}
 		}
 		g := &gauge{sd: 1, seed: 5, gone: tt.gone}
-		tt.cfg.Arms = []evolve.Arm{noisyGreedy(t, g, func(c *evolve.GreedyConfig) {
+		tt.cfg.Arms = []evolve.Arm{noisyGreedy(t, g, func(c *population.Config) {
 			if tt.off {
-				c.Fresh = -1
+				c.Noise = &evolve.Noise{Fresh: -1}
 			}
 		})}
 		res, err := evolve.Run(ctx, tt.cfg)
@@ -254,7 +264,7 @@ func TestNoisyRunIsResumed(t *testing.T) {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 			res, err := evolve.Run(ctx, evolve.Config{Journal: j, Grace: 1 << 40, Budget: evolve.Budget{Evaluations: 120},
-				Arms: []evolve.Arm{noisyGreedy(t, g, func(c *evolve.GreedyConfig) { c.N, c.Window = 8, window })},
+				Arms: []evolve.Arm{noisyGreedy(t, g, func(c *population.Config) { c.N, c.Window = 8, window })},
 				Observer: func(e evolve.Event) {
 					if e.Kind == evolve.EventGeneration && e.Generation.Index == stop {
 						cancel()
@@ -318,18 +328,21 @@ func TestAllocatorClaims(t *testing.T) {
 
 func TestNoisyFieldsAreChecked(t *testing.T) {
 	for _, tt := range []struct {
-		cfg  evolve.GreedyConfig
-		want string
+		noise evolve.Noise
+		want  string
 	}{
-		{evolve.GreedyConfig{Rescore: 1}, "not Noisy"},
-		{evolve.GreedyConfig{Fresh: 3}, "not Noisy"},
-		{evolve.GreedyConfig{Noisy: true, Rescore: math.NaN()}, "Rescore is NaN"},
-		{evolve.GreedyConfig{Noisy: true, Rescore: 65}, "Rescore is 65"},
-		{evolve.GreedyConfig{Noisy: true, Keep: -1}, "Keep is -1"},
+		{evolve.Noise{Rescore: math.NaN()}, "Rescore is NaN"},
+		{evolve.Noise{Rescore: 65}, "Rescore is 65"},
+		{evolve.Noise{Keep: -1}, "Keep is -1"},
 	} {
-		tt.cfg.Task, tt.cfg.LLM = gauged(t, &gauge{}), wander
-		if _, err := evolve.NewGreedy(tt.cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v, want %q", err, tt.want)
+		cfg := population.Config{Task: gauged(t, &gauge{}), LLM: wander, Noise: &tt.noise}
+		if _, err := population.New(cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("population.New: %v, want %q", err, tt.want)
+		}
+		g := newGreedy(t, evolve.GreedyConfig{Task: cfg.Task, LLM: wander})
+		g.Noise = &tt.noise
+		if _, err := g.Step(t.Context(), nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("Step: %v, want %q", err, tt.want)
 		}
 	}
 }
@@ -347,10 +360,7 @@ func TestScoringAgainIsGuarded(t *testing.T) {
 			return g.Evaluate(ctx, program)
 		})
 		tk := task.WithEvaluator(gauged(t, g), e)
-		s, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: wander, N: 4, Noisy: true, Rescore: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newNoisy(t, population.Config{Task: tk, LLM: wander, N: 4, Noise: &evolve.Noise{Rescore: 1}})
 		if _, err := s.Step(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -362,8 +372,8 @@ func TestScoringAgainIsGuarded(t *testing.T) {
 
 // The best is scored on as many fresh samples as its own search wants, also if another one wants more.
 func TestFreshIsThatOfTheArm(t *testing.T) {
-	few := noisyGreedy(t, &gauge{}, func(c *evolve.GreedyConfig) {
-		c.Fresh, c.Start = 3, &eval.Candidate{Program: "50", Result: eval.Result{Valid: true, Score: 50}}
+	few := noisyGreedy(t, &gauge{}, func(c *population.Config) {
+		c.Noise, c.Start = &evolve.Noise{Fresh: 3}, &eval.Candidate{Program: "50", Result: eval.Result{Valid: true, Score: 50}}
 	})
 	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{noisyGreedy(t, &gauge{}, nil), few}, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Evaluations: 60}})
 	if res.BestArm != 1 || res.Fresh == nil || res.Fresh.N() != 3 || res.Unconfirmed != "" {

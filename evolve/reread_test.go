@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
 // To read a run that is over takes none of the run's own time, however often it is read.
@@ -14,7 +15,7 @@ func TestElapsedOfARunThatIsReadAgain(t *testing.T) {
 		j := openJournal(t, path)
 		defer j.Close()
 		time.Sleep(20 * time.Millisecond)
-		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 4, Noisy: true})
+		g := newNoisy(t, population.Config{Task: newNumbers(t, "0"), LLM: climber, N: 4})
 		return mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 8}, Journal: j}).Elapsed
 	}
 	made := read()

@@ -20,6 +20,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -464,7 +465,7 @@ func TestAllocatorBudget(t *testing.T) {
 func TestEvalTimeDoesNotCountTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := late(t, func(string) time.Duration { return time.Second })
-		arm := newGreedy(t, evolve.GreedyConfig{Task: task.WithEvaluator(slow, eval.Limit(slow, 2)), N: 20, LLM: climber, MaxGenerations: 1, Noisy: true})
+		arm := newNoisy(t, population.Config{Task: task.WithEvaluator(slow, eval.Limit(slow, 2)), N: 20, LLM: climber, MaxGenerations: 1})
 		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{EvalTime: time.Hour, EvalWorst: 1500 * time.Millisecond}})
 		for _, c := range res.Arms[0].Generations[0].Children {
 			if strings.Contains(c.Result.Reason, "took more") {

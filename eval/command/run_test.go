@@ -14,6 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -110,7 +111,7 @@ func testSearch(t *testing.T, e eval.Evaluator, initial, good string, attacks []
 		}
 		return llm.Reply{Text: "```text\n" + program + "\n```", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 	})
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: spec, LLM: model, N: len(attacks) + 1, Seed: 1, Noisy: true})
+	arm, err := population.New(population.Config{Task: spec, LLM: model, N: len(attacks) + 1, Seed: 1, Noise: &evolve.Noise{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,14 +107,8 @@ func (s *search) Breadth() evolve.Breadth {
 
 // rescores reports whether a search scores its programs again, or its best on fresh samples.
 func rescores(arm evolve.Arm) bool {
-	n, ok := arm.(interface {
-		Noise() (rescore float64, fresh int)
-	})
-	if !ok {
-		return false
-	}
-	rescore, fresh := n.Noise()
-	return rescore > 0 || fresh > 0
+	n := evolve.NoiseOf(arm)
+	return n != nil && (n.Rescore > 0 || n.Fresh > 0)
 }
 
 // Step steps the arm and audits its best, if that is a new one.

@@ -41,10 +41,10 @@ func (n *noisy) Evaluate(_ context.Context, program string) (eval.Result, error)
 // noisySearches score programs again.
 var noisySearches = map[string]func(tk task.Task, seed uint32) evolve.Arm{
 	"greedy": func(tk task.Task, seed uint32) evolve.Arm {
-		return must(evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: wanderer, N: 4, Seed: seed, Noisy: true, Rescore: 1}))
+		return must(population.New(population.Config{Task: tk, LLM: wanderer, N: 4, Seed: seed, Noise: &evolve.Noise{Rescore: 1}}))
 	},
 	"steady": func(tk task.Task, seed uint32) evolve.Arm {
-		return must(evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: wanderer, N: 8, Seed: seed, Noisy: true, Rescore: 1, Window: 3}))
+		return must(population.New(population.Config{Task: tk, LLM: wanderer, N: 8, Seed: seed, Noise: &evolve.Noise{Rescore: 1}, Window: 3}))
 	},
 	"Top(8)": noisyPopulationOf(func() population.Archive { return population.Top(8) }),
 	"Islands": noisyPopulationOf(func() population.Archive {
@@ -54,7 +54,7 @@ var noisySearches = map[string]func(tk task.Task, seed uint32) evolve.Arm{
 
 func noisyPopulationOf(archive func() population.Archive) func(tk task.Task, seed uint32) evolve.Arm {
 	return func(tk task.Task, seed uint32) evolve.Arm {
-		return must(population.New(population.Config{Task: tk, LLM: wanderer, N: 4, Seed: seed, Archive: archive(), Noisy: true, Rescore: 1}))
+		return must(population.New(population.Config{Task: tk, LLM: wanderer, N: 4, Seed: seed, Archive: archive(), Noise: &evolve.Noise{Rescore: 1}}))
 	}
 }
 

@@ -32,29 +32,36 @@ type Setting struct {
 	Start *eval.Candidate // what it begins with, already scored; nil means the task's initial program
 }
 
-// Greedy returns a greedy search. Task, LLM, Seed, Noisy and Start of cfg are filled in. Where scores are noisy every
-// program is scored once, unless Rescore or Fresh says otherwise.
+// Greedy returns a greedy search. Task, LLM, Seed and Start of cfg are filled in. Where scores are noisy every program is
+// scored once.
 func Greedy(name string, cfg evolve.GreedyConfig) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
 		cfg := cfg
-		cfg.Task, cfg.LLM, cfg.Seed, cfg.Noisy, cfg.Start = s.Task, s.LLM, s.Seed, s.Noisy, s.Start
-		cfg.Rescore, cfg.Fresh = cmp.Or(cfg.Rescore, -1), cmp.Or(cfg.Fresh, -1)
+		cfg.Task, cfg.LLM, cfg.Seed, cfg.Start = s.Task, s.LLM, s.Seed, s.Start
 		g, err := evolve.NewGreedy(cfg)
 		if err != nil {
 			return evolve.Config{}, fmt.Errorf("compare: search %s: %w", name, err)
+		}
+		if s.Noisy {
+			g.Noise = &evolve.Noise{Rescore: -1, Fresh: -1}
 		}
 		return evolve.Config{Arms: []evolve.Arm{g}}, nil
 	}}
 }
 
-// Population returns the search that is one population. Task, LLM, Seed, Noisy and Start of what configure returns are
-// filled in, and N with 1 if it is 0. Where scores are noisy every program is scored once, unless Rescore or Fresh says
-// otherwise. Parts that keep anything have to be made anew in each call.
+// Population returns the search that is one population. Task, LLM, Seed and Start of what configure returns are filled in,
+// and N with 1 if it is 0. Its Noise is left out where scores are exact. Where they are noisy, every program is scored once
+// if there is none. Parts that keep anything have to be made anew in each call.
 func Population(name string, configure func(s Setting) population.Config) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
 		c := configure(s)
-		c.Task, c.LLM, c.Seed, c.Noisy, c.Start = s.Task, s.LLM, s.Seed, s.Noisy, s.Start
-		c.Rescore, c.Fresh, c.N = cmp.Or(c.Rescore, -1), cmp.Or(c.Fresh, -1), cmp.Or(c.N, 1)
+		c.Task, c.LLM, c.Seed, c.Start, c.N = s.Task, s.LLM, s.Seed, s.Start, cmp.Or(c.N, 1)
+		switch {
+		case !s.Noisy:
+			c.Noise = nil
+		case c.Noise == nil:
+			c.Noise = &evolve.Noise{Rescore: -1, Fresh: -1}
+		}
 		p, err := population.New(c)
 		if err != nil {
 			return evolve.Config{}, fmt.Errorf("compare: search %s: %w", name, err)

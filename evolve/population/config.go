@@ -10,7 +10,6 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/noise"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -56,22 +55,17 @@ type Config struct {
 	Order  evolve.Order
 	// MaxFailures is how many calls in a row may fail before the search ends; 0 means 2·N, at least 32.
 	MaxFailures int
-	// Noisy says that the evaluator may score the same program differently, so that every child is evaluated. A member is
-	// then the mean of its samples: for each child Rescore of the Keep best members are scored again, and Best is the best
-	// member of now. Otherwise a lucky score stays for ever, as the parent and as the result. Once the run is over, its
-	// best is scored on Fresh samples that the search has not seen. Without an Archive it has Top(Keep). All this is
-	// within Budget.Evaluations. See docs/noise.md.
-	Noisy bool
-	// Rescore, Keep and Fresh are those of [evolve.GreedyConfig].
-	Rescore float64
-	Keep    int
-	Fresh   int
+	// Noise says that the evaluator may score the same program differently, and what is done about it: Best is the best
+	// member of now, by the mean of its samples. nil means that scores are exact. Without an Archive the search with a
+	// Noise has Top(Noise.Keep).
+	Noise *evolve.Noise
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(evolve.Child)
 
 	plain bool // Operators was left out, so the default one is alone
 }
 
+// withDefaults fills in what is left out. A Noise has its defaults already.
 func (c Config) withDefaults() Config {
 	c.MaxFailures = cmp.Or(c.MaxFailures, max(2*cmp.Or(c.N, evolve.DefaultN), 32))
 	switch {
@@ -80,13 +74,10 @@ func (c Config) withDefaults() Config {
 	case c.N == 0:
 		c.N = evolve.MaxN
 	}
-	if c.Noisy {
-		c.Rescore, c.Keep = noise.Or(c.Rescore, noise.Rescore), cmp.Or(c.Keep, noise.Keep)
-	}
 	if c.Archive == nil {
 		c.Archive = Top(1)
-		if c.Rescore > 0 && c.Keep > 0 {
-			c.Archive = Top(c.Keep)
+		if c.rescores() {
+			c.Archive = Top(c.Noise.Keep)
 		}
 	}
 	if c.Select == nil {
@@ -121,12 +112,6 @@ func (c Config) validate() error {
 		return fmt.Errorf("population: Config.MaxFailures is %d: need 0 for the default, or more", c.MaxFailures)
 	case c.Window < 0:
 		return fmt.Errorf("population: Config.Window is %d: need 0 for all children of a step, or more", c.Window)
-	case !c.Noisy && (c.Rescore > 0 || c.Keep != 0 || c.Fresh > 0):
-		return fmt.Errorf("population: Config has Rescore %v, Keep %d and Fresh %d for a task that is not Noisy: its scores would all be the first one", c.Rescore, c.Keep, c.Fresh)
-	case !(c.Rescore <= maxRescore): // NaN too
-		return fmt.Errorf("population: Config.Rescore is %v: need at most %d for each child", c.Rescore, maxRescore)
-	case c.Keep < 0:
-		return fmt.Errorf("population: Config.Keep is %d: need 0 for %d, or more", c.Keep, noise.Keep)
 	case c.Order != evolve.ByIndex && c.Order != evolve.AsTheyEnd:
 		return fmt.Errorf("population: Config.Order is %d: need ByIndex or AsTheyEnd", c.Order)
 	}
@@ -203,6 +188,9 @@ func valid(part any) error {
 	return nil
 }
 
+// rescores reports whether members are scored again.
+func (c Config) rescores() bool { return c.Noise != nil && c.Noise.Rescore > 0 }
+
 // parts names what the search consists of.
 func (c Config) parts() string {
 	list := []string{nameOf(c.Archive), nameOf(c.Select)}
@@ -224,8 +212,8 @@ func (c Config) parts() string {
 	for _, m := range c.Memory {
 		list = append(list, nameOf(m))
 	}
-	if c.Rescore > 0 {
-		list = append(list, fmt.Sprintf("keep %d, rescore %v", c.Keep, c.Rescore))
+	if c.rescores() {
+		list = append(list, fmt.Sprintf("keep %d, rescore %v", c.Noise.Keep, c.Noise.Rescore))
 	}
 	if c.Window > 0 {
 		list = append(list, fmt.Sprintf("window %d, %v", c.Window, c.Order))

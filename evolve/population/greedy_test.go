@@ -58,15 +58,6 @@ func TestDefaultsAreGreedy(t *testing.T) {
 
 // Drift is what a Neutral greedy search keeps, child for child, where many programs score the same.
 func TestDriftIsNeutralGreedy(t *testing.T) {
-	steps := func(initial string) task.Task { // scores that many programs have
-		exact := numbers(t, initial)
-		return made(t, task.Spec{Name: "steps", Language: "text", System: "Write a larger number.", Initial: initial,
-			Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-				r, err := exact.Evaluate(ctx, program)
-				r.Score = math.Floor(2 * r.Score)
-				return r, err
-			})})
-	}
 	for _, window := range []int{0, 5} {
 		synctest.Test(t, func(t *testing.T) {
 			children := func(arm evolve.Arm) (list []evolve.Child) {
@@ -76,14 +67,14 @@ func TestDriftIsNeutralGreedy(t *testing.T) {
 				return list
 			}
 			neutral := func(neutral bool) []evolve.Child {
-				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: steps("0"), LLM: slow(1), N: 16, Window: window, Neutral: neutral})
+				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: stepped(t, "0"), LLM: slow(1), N: 16, Window: window, Neutral: neutral})
 				if err != nil {
 					t.Fatal(err)
 				}
 				return children(g)
 			}
 			want := neutral(true)
-			got := children(newPopulation(t, population.Config{Task: steps("0"), LLM: slow(1), N: 16, Window: window, Archive: population.Drift()}))
+			got := children(newPopulation(t, population.Config{Task: stepped(t, "0"), LLM: slow(1), N: 16, Window: window, Archive: population.Drift()}))
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("window %d: (-neutral greedy +Drift)\n%s", window, diff)
 			}
@@ -92,6 +83,56 @@ func TestDriftIsNeutralGreedy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever the seed, greedy search and a population of one program make the same children: Top(1) those of a search that
+// keeps its parent at a tie, and Drift those of one that does not.
+func TestOneProgramIsGreedy(t *testing.T) {
+	drifted := 0
+	for seed := range uint32(200) {
+		for _, ties := range []bool{false, true} { // many programs score the same, or no two do
+			tk := numbers(t, "0")
+			if ties {
+				tk = stepped(t, "0")
+			}
+			n, window := 1+int(seed)%7, int(seed)%3
+			children := func(arm evolve.Arm) (list []evolve.Child) {
+				for _, g := range run(t, arm, 40).Arms[0].Generations {
+					list = append(list, g.Children...)
+				}
+				return list
+			}
+			of := map[bool][]evolve.Child{}
+			for neutral, archive := range map[bool]population.Archive{false: population.Top(1), true: population.Drift()} {
+				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: climber, N: n, Window: window, Seed: seed, Neutral: neutral})
+				if err != nil {
+					t.Fatal(err)
+				}
+				of[neutral] = children(g)
+				got := children(newPopulation(t, population.Config{Task: tk, LLM: climber, N: n, Window: window, Seed: seed, Archive: archive}))
+				if diff := cmp.Diff(of[neutral], got, cmpopts.EquateEmpty()); diff != "" {
+					t.Fatalf("seed %d, ties %v, %v: (-greedy +population)\n%s", seed, ties, archive, diff)
+				}
+			}
+			if !cmp.Equal(of[false], of[true], cmpopts.EquateEmpty()) {
+				drifted++
+			}
+		}
+	}
+	if drifted < 50 {
+		t.Errorf("ties changed %d of 400 searches, so the test sees little", drifted)
+	}
+}
+
+// stepped are numbers whose scores many programs have.
+func stepped(t testing.TB, initial string) task.Task {
+	exact := numbers(t, initial)
+	return made(t, task.Spec{Name: "steps", Language: "text", System: "Write a larger number.", Initial: initial,
+		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			r, err := exact.Evaluate(ctx, program)
+			r.Score = math.Floor(2 * r.Score)
+			return r, err
+		})})
 }
 
 // The start is taken as given, as by greedy search.

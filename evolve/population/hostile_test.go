@@ -126,9 +126,9 @@ func TestPanicsOfAnArchive(t *testing.T) {
 		f := &faulty{what: "Members", left: left, do: func() { panic("boom") }}
 		cfg := population.Config{Task: numbers(t, "0"), LLM: climber, N: 4, Window: 1, Seed: 3, Archive: faultyArchive{f, population.Top(3)}}
 		if left%2 == 0 {
-			cfg.Noisy, cfg.Rescore = true, 0.5
+			cfg.Noise = &evolve.Noise{Rescore: 0.5}
 		}
-		arm, err := audit.New(newPopulation(t, cfg), audit.Config{By: numbers(t, "1"), Demote: !cfg.Noisy})
+		arm, err := audit.New(newPopulation(t, cfg), audit.Config{By: numbers(t, "1"), Demote: cfg.Noise == nil})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -86,8 +86,8 @@ func TestPartsCannotChangeTheClaim(t *testing.T) {
 		})})
 	for name, cfg := range map[string]population.Config{
 		"exact":   {Archive: population.Top(4)},
-		"rescore": {Archive: population.Top(4), Noisy: true, Rescore: 0.5, Fresh: -1},
-		"islands": {Archive: &population.Islands{Of: []population.Archive{population.Top(3), population.All(9)}, Every: 5}, Noisy: true, Rescore: 0.5, Fresh: -1},
+		"rescore": {Archive: population.Top(4), Noise: &evolve.Noise{Rescore: 0.5, Fresh: -1}},
+		"islands": {Archive: &population.Islands{Of: []population.Archive{population.Top(3), population.All(9)}, Every: 5}, Noise: &evolve.Noise{Rescore: 0.5, Fresh: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg.Task, cfg.LLM, cfg.N, cfg.Window, cfg.Seed = tk, climber, 8, 1, 3

@@ -19,7 +19,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledgers"
-	"github.com/evoalloc/evoalloc/evolve/internal/noise"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -56,14 +55,11 @@ type Population struct {
 	pending   map[int]*expected
 	invalid   []*Member // the newest maxInvalid, oldest first
 	elders    *elders
-	taken     int // members that gates were told of
-	width     decided
+	taken     int           // members that gates were told of
 	leader    *Member       // the best member so far; nil before there is one
 	prior     *Member       // the leader when the last step began
 	reign     reign         // the settings in force
 	lifts     ledgers.Lifts // of all children; kept for a Meta
-	tally     noise.Tally
-	left      int // how many members may still be scored again in this step
 }
 
 // expected is a child that was briefed and is not taken in yet.
@@ -76,14 +72,6 @@ type expected struct {
 	labels           map[string]string // of the brief, to which the child's place is added
 }
 
-// decided is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each
-// draw, and the Breadth is asked once a step.
-type decided struct {
-	n     int
-	err   error
-	steps int // -1: nothing was asked
-}
-
 var (
 	_ evolve.Sizer   = (*Population)(nil)
 	_ evolve.Starter = (*Population)(nil)
@@ -91,14 +79,17 @@ var (
 
 // New returns a search that has not begun. It fails if a field of cfg is wrong.
 func New(cfg Config) (*Population, error) {
+	var err error
+	if cfg.Noise, err = cfg.Noise.WithDefaults(); err != nil {
+		return nil, err
+	}
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	p := &Population{cfg: cfg, pending: make(map[int]*expected), elders: newElders(), width: decided{steps: -1}, reign: reign{steps: -1}, Breeder: evolve.Breeder{
-		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noisy: cfg.Noisy,
-		Rescore: cfg.Rescore, Fresh: cfg.Fresh, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
-	p.tally.Rate = max(cfg.Rescore, 0)
+	p := &Population{cfg: cfg, pending: make(map[int]*expected), elders: newElders(), reign: reign{steps: -1}, Breeder: evolve.Breeder{
+		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noise: cfg.Noise,
+		MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
 	if cfg.Meta != nil {
 		p.cfg.Policy = tilted{cfg.Policy, &p.reign.now}
 	}
@@ -132,11 +123,8 @@ func (p *Population) next() (int, error) {
 	if p.cfg.Breadth == nil {
 		return cmp.Or(p.reign.now.N, p.cfg.N), nil
 	}
-	if p.width.steps != p.Steps() {
-		n, err := p.Width(p.cfg.Breadth)
-		p.width = decided{min(n, p.cfg.N), err, p.Steps()}
-	}
-	return p.width.n, p.width.err
+	n, err := p.Width(p.cfg.Breadth)
+	return min(n, p.cfg.N), err
 }
 
 // Breadth returns what decides how many children each generation has, nil for N. A journal recognizes a run by how it
@@ -156,43 +144,14 @@ func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Genera
 	if err != nil {
 		p.Fail(err)
 	}
-	before := p.Best()
 	p.prior = p.leader
-	p.left = noise.Most(p.tally.Rate, min(max(n, 1), turn.Calls()))
 	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(ctx, turn, i) }, func(c evolve.Child) { p.take(ctx, turn, c) })
 	p.forget()
-	if p.rescores() && p.seeded {
-		if gen.Best = p.Best(); p.Steps() > 1 { // else the initial program was not evaluated before
-			gen.Before = before
-		}
-	}
 	p.conclude(gen)
 	return gen, err
 }
 
-// Best returns the best candidate so far, by a single score, or with Rescore the best member of the archive by the mean
-// of its samples.
-func (p *Population) Best() eval.Candidate {
-	if !p.rescores() || !p.seeded || p.Breeder.Done() {
-		return p.Breeder.Best()
-	}
-	members, err := p.ranked()
-	if err != nil {
-		p.Fail(err)
-	}
-	if len(members) == 0 {
-		return p.Breeder.Best()
-	}
-	return members[0].known().Candidate
-}
-
-// ranked returns the members of the archive, best first.
-func (p *Population) ranked() (members []*Member, err error) {
-	err = p.ask(func() { members = p.order() })
-	return members, err
-}
-
-// order is ranked for callers that guard the archive themselves.
+// order returns the members of the archive, best first. Its callers guard the archive.
 func (p *Population) order() []*Member {
 	if restore(p.cfg.Archive.Members()) {
 		rerank(p.cfg.Archive)
@@ -317,7 +276,6 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 	if err := p.followed(x, b); err != nil {
 		return err
 	}
-	p.count(c)
 	if err := p.reward(x, b); err != nil {
 		return err
 	}
@@ -334,7 +292,7 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 		if b.Kept, err = p.keep(m, x); err != nil {
 			return err
 		}
-		if c.Better(p.leader.known().Candidate) {
+		if !p.cfg.rescores() && c.Better(p.leader.known().Candidate) {
 			p.leader = m
 		}
 	}
@@ -372,6 +330,9 @@ func (p *Population) keep(m *Member, x *expected) (kept bool, err error) {
 			kept = parted.AddTo(x.island.arm, m)
 		} else {
 			kept = p.cfg.Archive.Add(m)
+		}
+		if p.cfg.rescores() {
+			p.lead()
 		}
 		if a, ok := x.view.Part.(placedArchive); ok {
 			if cell := a.Place(m); cell != "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
@@ -39,13 +40,11 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 	return search{
 		Options: &o.Options, standIn: offline.Config{Structure: o.Structure, Prose: 1}, guard: o.Guarded,
 		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
-			g, err := evolve.NewGreedy(evolve.GreedyConfig{
-				Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: o.Seed, Window: o.Window, Order: o.Order, Noisy: o.Noisy,
-			})
+			arm, err := newGreedy(&o.Options, &o.Search, t, model)
 			if err != nil {
 				return nil, err
 			}
-			arm, err := o.Audited(t, g)
+			arm, err = o.Audited(t, arm)
 			return []evolve.Arm{arm}, err
 		},
 		decides: func([]evolve.Arm) journal.Fingerprint {
@@ -55,6 +54,18 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 		},
 		seed: o.Seed, head: generationHead, row: generationRow,
 	}.run(ctx)
+}
+
+// newGreedy returns greedy search, where scores are noisy that of means.
+func newGreedy(o *cli.Options, s *cli.Search, t task.Task, model llm.LLM) (evolve.Arm, error) {
+	if s.Noisy {
+		return population.New(population.Config{
+			Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: s.Seed, Window: s.Window, Order: s.Order, Noise: s.Noise(),
+		})
+	}
+	return evolve.NewGreedy(evolve.GreedyConfig{
+		Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: s.Seed, Window: s.Window, Order: s.Order,
+	})
 }
 
 // generationHead stands above the rows of generationRow.

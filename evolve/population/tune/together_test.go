@@ -98,7 +98,7 @@ func together(t *testing.T, path string, meta population.Meta, archive populatio
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 4, Seed: 8, Window: 1, Noisy: true, Fresh: 2, Archive: archive, Meta: meta,
+	p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 4, Seed: 8, Window: 1, Noise: &evolve.Noise{Fresh: 2}, Archive: archive, Meta: meta,
 		Operators: []population.Operator{population.Rewrite{}, population.Cross{}, &tune.Tuner{On: waves{&tunings}, Evaluations: 60}},
 		Credit:    population.Rank})
 	if err != nil {

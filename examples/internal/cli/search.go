@@ -69,5 +69,13 @@ func (s *Search) Fingerprint(f journal.Fingerprint) journal.Fingerprint {
 	return f
 }
 
+// Noise returns what a search does about noisy scores, nil without --noisy.
+func (s *Search) Noise() *evolve.Noise {
+	if !s.Noisy {
+		return nil
+	}
+	return &evolve.Noise{}
+}
+
 // MaxSeed is the highest seed of a search.
 const MaxSeed uint32 = math.MaxUint32

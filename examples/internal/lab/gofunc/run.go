@@ -146,7 +146,7 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 // arm returns the search: greedy, and one with a tuner if numbers are tuned.
 func (o *options) arm(ctx context.Context, machine *timing.Machine, sorting task.Task, model llm.LLM, dir string, onChild func(evolve.Child)) (evolve.Arm, error) {
 	if o.tune == 0 {
-		return evolve.NewGreedy(evolve.GreedyConfig{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Noisy: true, OnChild: onChild})
+		return population.New(population.Config{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Noise: &evolve.Noise{}, OnChild: onChild})
 	}
 	on, err := tuneOn(ctx, machine, filepath.Join(dir, "tune"))
 	if err != nil {
@@ -160,7 +160,7 @@ func (o *options) arm(ctx context.Context, machine *timing.Machine, sorting task
 		tuner.Evaluations, operators = o.tune, operators[1:]
 		o.rounds, o.children = 1, 1
 	}
-	return population.New(population.Config{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Operators: operators, Noisy: true, OnChild: onChild})
+	return population.New(population.Config{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Operators: operators, Noise: &evolve.Noise{}, OnChild: onChild})
 }
 
 // search advances the arm and prints what comes of it.

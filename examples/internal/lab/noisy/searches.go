@@ -6,6 +6,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/compare"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/landscape"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -26,14 +27,18 @@ func Families(level float64) []compare.Family {
 // Searches are ways to deal with noise, each of one child a step.
 //
 //   - once: greedy search that scores every program once
-//   - default: the same with no other setting than Noisy
+//   - default: greedy search of means, by a Noise without any setting
 //   - every-4: once, with the mean of four evaluations for every program
 func Searches() []compare.Search {
 	return []compare.Search{
 		compare.Greedy("once", evolve.GreedyConfig{N: 1}),
 		{Name: "default", Make: func(s compare.Setting) (evolve.Config, error) {
-			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1, Noisy: s.Noisy})
-			return evolve.Config{Arms: []evolve.Arm{g}}, err
+			cfg := population.Config{Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1}
+			if s.Noisy {
+				cfg.Noise = &evolve.Noise{}
+			}
+			p, err := population.New(cfg)
+			return evolve.Config{Arms: []evolve.Arm{p}}, err
 		}},
 		{Name: "every-4", Make: func(s compare.Setting) (evolve.Config, error) {
 			s.Task = task.WithEvaluator(s.Task, eval.Repeat(s.Task, 4))

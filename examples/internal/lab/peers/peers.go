@@ -27,7 +27,7 @@ type Setting struct {
 	Breadth evolve.Breadth
 	Window  int
 	Order   evolve.Order
-	Noisy   bool
+	Noise   *evolve.Noise
 	OnChild func(evolve.Child)
 	// Spread is the standard deviation of the initial program's score over several evaluations, for searches that
 	// credit gains in such units; 0 means that it is not known, or that there is no noise.
@@ -37,7 +37,7 @@ type Setting struct {
 // config returns a greedy search with the setting.
 func (s Setting) config() population.Config {
 	return population.Config{
-		Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noisy: s.Noisy, OnChild: s.OnChild,
+		Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noise: s.Noise, OnChild: s.OnChild,
 	}
 }
 

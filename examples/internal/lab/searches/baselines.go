@@ -36,11 +36,14 @@ func baselines() []compare.Search {
 // arms returns ten greedy searches of one child a step under a policy.
 func arms(name string, policy policyMaker) compare.Search {
 	return compare.Search{Name: name, Make: func(s compare.Setting) (evolve.Config, error) {
-		all, err := evolve.GreedyArms(evolve.GreedyConfig{
-			Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1, Noisy: s.Noisy, Rescore: -1, Fresh: -1,
-		}, 10)
+		all, err := evolve.GreedyArms(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1}, 10)
 		if err != nil {
 			return evolve.Config{}, fmt.Errorf("searches: %s: %w", name, err)
+		}
+		if s.Noisy { // each program is scored once
+			for _, arm := range all {
+				arm.(*evolve.Greedy).Noise = &evolve.Noise{Rescore: -1, Fresh: -1}
+			}
 		}
 		return evolve.Config{Arms: all, Policy: policy(s.Calls)}, nil
 	}}

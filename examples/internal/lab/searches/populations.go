@@ -2,6 +2,7 @@ package searches
 
 import (
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/landscape"
@@ -52,7 +53,7 @@ func rescored(name string, configure func(s compare.Setting) population.Config) 
 		if c.Archive == nil {
 			c.Archive = population.Top(8)
 		}
-		c.Rescore, c.Keep = 2, 8
+		c.Noise = &evolve.Noise{Rescore: 2, Keep: 8, Fresh: -1}
 		return c
 	})
 }

@@ -209,7 +209,7 @@ func (o *options) search(ctx context.Context, model llm.LLM, e eval.Evaluator, s
 		defer reader.Close()
 		numpy = task.WithHints(numpy, reader)
 	}
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: numpy, LLM: model, N: o.children, Seed: uint32(o.seed), Noisy: true,
+	arm, err := population.New(population.Config{Task: numpy, LLM: model, N: o.children, Seed: uint32(o.seed), Noise: &evolve.Noise{},
 		OnChild: func(c evolve.Child) { o.show(c, stdout) }})
 	if err != nil {
 		return nil, err
@@ -251,7 +251,7 @@ func (o *options) tuned(ctx context.Context, model llm.LLM, e *eval.Scale, quick
 	}
 	// A function has a few integers, for which small steps are none. So no evaluations go into finding the first step.
 	tuner := &tune.Tuner{On: quick, Method: tune.CMAES{Step: 1}, Margin: 0.02, Evaluations: o.tune, Parallel: 1}
-	arm, err := population.New(population.Config{Task: numpy, LLM: model, N: 1, Seed: uint32(o.seed), Operators: []population.Operator{tuner}, Noisy: true})
+	arm, err := population.New(population.Config{Task: numpy, LLM: model, N: 1, Seed: uint32(o.seed), Operators: []population.Operator{tuner}, Noise: &evolve.Noise{}})
 	if err != nil {
 		return nil, err
 	}
