@@ -35,6 +35,35 @@ func TestShownProgramsCompile(t *testing.T) {
 	compiles(t, "doc.go", indented.String()+"_ = result\n", "offline")
 }
 
+// So do the whole program of the guide, and the policy, the operator and the search in it.
+func TestProgramsOfTheGuideCompile(t *testing.T) {
+	guide, err := os.ReadFile("docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := "package shown\n\nimport (\n\t\"context\"\n\t\"math\"\n\t\"math/rand/v2\"\n"
+	for _, path := range []string{"bandit", "evolve", "evolve/population"} {
+		own += fmt.Sprintf("\t%q\n", module+"/"+path)
+	}
+	own += ")\n"
+	wholes, parts := 0, 0
+	for _, block := range strings.Split(string(guide), "```go\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		switch {
+		case strings.HasPrefix(block, "package main\n"):
+			wholes++
+			builds(t, "the guide's whole program", block)
+		case strings.Contains(block, "\nfunc ("):
+			parts++
+			own += "\n" + block
+		}
+	}
+	if wholes != 1 || parts != 3 {
+		t.Fatalf("the guide has %d whole programs and %d parts of one, want 1 and 3", wholes, parts)
+	}
+	builds(t, "the guide's policy, operator and search", own)
+}
+
 // compiles vets a program that leaves its imports, ctx and the handling of errors to the reader.
 func compiles(t *testing.T, where, program string, imports ...string) {
 	t.Helper()
@@ -52,7 +81,12 @@ func compiles(t *testing.T, where, program string, imports ...string) {
 		fmt.Fprintf(&b, "import %q\n", paths[name])
 	}
 	fmt.Fprintf(&b, "\nfunc run(ctx context.Context) {\n%s\n_, _ = err, fmt.Sprint\n}\n", program)
+	builds(t, where, b.String())
+}
 
+// builds wants the text of a file to be a package by itself.
+func builds(t *testing.T, where, text string) {
+	t.Helper()
 	dir := t.TempDir()
 	source := filepath.Join(dir, "shown.go")
 	here, err := filepath.Abs("internal/shown/shown.go") // which is not there but for this
@@ -63,12 +97,12 @@ func compiles(t *testing.T, where, program string, imports ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string]string{source: b.String(), filepath.Join(dir, "overlay.json"): string(overlay)} {
+	for path, text := range map[string]string{source: text, filepath.Join(dir, "overlay.json"): string(overlay)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "./internal/shown").CombinedOutput()
+	out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", os.DevNull, "./internal/shown").CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v\n%s", where, err, out)
 	}

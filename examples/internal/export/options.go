@@ -18,7 +18,7 @@ const (
 
 const usage = `Usage: evoalloc export [flags] JOURNAL
 
-It writes the lineage of a run's candidates as a git repository or as JSON Lines (docs/lineage.md).
+It writes the lineage of a run's candidates as a git repository or as JSON Lines (docs/reference.md).
 
 `
 

@@ -6,7 +6,7 @@
 //	evoalloc gofunc --tune 60
 //	LLM_API_BASE=http://localhost:8000/v1 evoalloc gofunc --model Qwen/Qwen3-8B
 //
-// The function cannot reach the clock, the comparison, or anything of this machine: see docs/timing.md.
+// The function cannot reach the clock, the comparison, or anything of this machine: see docs/guide.md.
 package gofunc
 
 import (

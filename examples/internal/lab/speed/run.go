@@ -5,7 +5,7 @@
 //	evoalloc speed --replay --cores 2 --tune 40
 //	LLM_API_BASE=http://localhost:8000/v1 evoalloc speed --model Qwen/Qwen3-8B
 //
-// It needs Python with NumPy, and Linux. docs/timing.md says how programs are timed that mean to deceive.
+// It needs Python with NumPy, and Linux. docs/guide.md says how programs are timed that mean to deceive.
 package speed
 
 import (
