@@ -17,6 +17,7 @@ var floors = [][]string{
 	{"eval", "flops", "llm/*", "bandit/*", "evolve/replay/internal/*"},
 	{"task", "eval/*"},
 	{"task/*", "internal/landscape", "evolve/journal", "evolve/internal/*"},
+	{"evolve/history"}, // what happened in a run
 	{"evolve"},
 	{"evolve/population", "evolve/audit"}, // searches, and what they are made of
 	{"evolve/population/*", "evolve/layers"},
@@ -95,9 +96,10 @@ var core = map[string][]string{
 	"bandit/sim":        {"gonum.org/v1/gonum", "/internal/", "/bandit", "/bandit/internal/"},
 	"flops":             {"golang.org/x/sync", "/internal/", "/llm"},
 	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/journal"},
-	"evolve/analysis":   {"gonum.org/v1/gonum", "/internal/"},
+	"evolve/history":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal"},
+	"evolve/analysis":   {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/evolve/internal/"},
 	"evolve/audit":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
-	"evolve/lineage":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/evolve/journal"},
+	"evolve/lineage":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal", "/evolve/history"},
 	"evolve/layers":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/report":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},

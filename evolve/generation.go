@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -67,6 +68,22 @@ func (c Child) Scored() bool { return c.HasProgram() && c.Err == "" }
 
 // Answered reports whether the child's call brought an answer, as Budget.Calls counts them.
 func (c Child) Answered() bool { return answered(c.Attempts) }
+
+// State returns what became of the child, as far as it tells: one that the budget had no room for, or that was given up as
+// the run ended, looks like one whose call failed.
+func (c Child) State() journal.State {
+	switch {
+	case c.Scored() && c.Result.Valid:
+		return journal.StateValid
+	case c.Scored():
+		return journal.StateInvalid
+	case c.HasProgram():
+		return journal.StateRefused // by its brief's Admit
+	case c.Answered():
+		return journal.StateUnparsed
+	}
+	return journal.StateFailed
+}
 
 // Class returns what the child's call counts as in a budget: the class of its last attempt, "" if no model
 // was asked.

@@ -141,22 +141,16 @@ func reason(c Child) string {
 func (b birth) state() journal.State {
 	limit, _ := Refused(b.err)
 	switch c := b.child; {
-	case c.Scored() && c.Result.Valid:
-		return journal.StateValid
 	case c.Scored():
-		return journal.StateInvalid
+		return c.State()
 	case limit != "":
 		return journal.StateRefused
 	case b.err != nil:
 		return journal.StateAbandoned
 	case b.lost:
 		return journal.StateFailed
-	case c.HasProgram():
-		return journal.StateRefused // by its brief's Admit
-	case c.Answered():
-		return journal.StateUnparsed
 	}
-	return journal.StateFailed
+	return b.child.State()
 }
 
 // untold tells of the children of an outcome that no Breeder told of.

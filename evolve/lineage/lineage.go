@@ -37,14 +37,15 @@ type Candidate struct {
 	ID    int // its order of birth in its arm, from 1; 0 for an initial program
 	// Parents are positions in Run.Candidates, with the one that it was made from first.
 	Parents []int
-	// Unknown are the IDs of parents that the journal does not tell apart. Where allocators are nested, several
-	// searches are one arm, and each counts its children from 1.
+	// Unknown are the IDs of parents that the journal does not tell apart. In journals of earlier versions nested
+	// allocators, whose searches are one arm, each count their children from 1.
 	Unknown  []int
 	Operator string // what made it; "" for a plain rewrite
 	// Labels say how else it was made and where it stands, by kind, such as "island" or "cell". They are not to be
 	// changed.
 	Labels map[string]string
-	// State is what became of a child; "" for an initial program, and in journals that do not tell.
+	// State is what became of a child; "" for an initial program. Where a journal of an earlier version does not tell, it
+	// follows from what else is known of its program.
 	State journal.State
 	// Program is its text, and Key the SHA-256 by which the journal names it. Both are "" if the reply held no
 	// program. In journals of earlier versions a program that was refused before it was evaluated has a key and no

@@ -296,7 +296,7 @@ func TestReadEarlierJournal(t *testing.T) {
 		t.Fatalf("%d candidates, the first is %+v", len(r.Candidates), r.Candidates[0])
 	}
 	for _, c := range r.Candidates[1:] {
-		if c.Program != "" && len(c.Parents) == 0 || c.State != "" {
+		if c.Program != "" && len(c.Parents) == 0 || c.State == "" {
 			t.Errorf("%+v", c)
 		}
 	}

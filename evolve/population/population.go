@@ -18,7 +18,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledgers"
+	account "github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -59,7 +59,7 @@ type Population struct {
 	leader    *Member       // the best member so far; nil before there is one
 	prior     *Member       // the leader when the last step began
 	reign     reign         // the settings in force
-	lifts     ledgers.Lifts // of all children; kept for a Meta
+	lifts     account.Lifts // of all children; kept for a Meta
 }
 
 // expected is a child that was briefed and is not taken in yet.

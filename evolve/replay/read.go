@@ -3,7 +3,6 @@ package replay
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/evoalloc/evoalloc/evolve/internal/resultfile"
 )
 
 // ReadFile reads a log from a file: a result of this library or of the BaSE paper's code, greedy or bandit
@@ -94,40 +95,15 @@ func Read(r io.Reader) (Log, error) {
 	}
 }
 
-// result is the part of a result file that is read.
-type result struct {
-	Task         string      `json:"task"`
-	Model        string      `json:"model"`
-	N            int         `json:"N"`
-	Breadth      string      `json:"breadth"`
-	Seed         int64       `json:"seed"`
-	Trajectory   []row       `json:"trajectory"`
-	Algo         string      `json:"algo"`
-	Policy       string      `json:"policy"`
-	BanditSeed   json.Number `json:"bandit_seed"`
-	Selections   []int       `json:"selections"`
-	Propensities []float64   `json:"propensities"`
-	Rewards      []float64   `json:"rewards"`
-	Granted      []int       `json:"calls_per_round"`
-	Arms         []struct {
-		Seed       int64 `json:"seed"`
-		Trajectory []row `json:"trajectory"`
-	} `json:"arm_results"`
-}
-
-// row is one generation.
-type row struct {
-	Generation int      `json:"generation"`
-	Best       *float64 `json:"best_fitness"`
-	Width      int      `json:"width"`   // calls that it was granted; 0 if the file does not say
-	Partial    bool     `json:"partial"` // cut short: the policy heard nothing of it
-}
+// A result is the file of a run.
+type result struct{ *resultfile.File }
 
 func readJSON(r io.Reader) (Log, error) {
-	var f result
-	if err := json.NewDecoder(r).Decode(&f); err != nil {
-		return Log{}, fmt.Errorf("replay: not a result: %w", err)
+	read, err := resultfile.Read(r)
+	if err != nil {
+		return Log{}, fmt.Errorf("replay: %w", err)
 	}
+	f := result{read}
 	l := Log{Task: f.Task, Model: f.Model, N: f.N, Breadth: f.Breadth}
 	if f.Arms == nil {
 		a, err := f.newArm(f.Seed, f.Trajectory)
@@ -144,7 +120,6 @@ func readJSON(r io.Reader) (Log, error) {
 		}
 		l.Arms = append(l.Arms, a)
 	}
-	var err error
 	if l.Run, err = f.run(); err != nil {
 		return Log{}, err
 	}
@@ -156,9 +131,9 @@ func readJSON(r io.Reader) (Log, error) {
 
 // newArm makes a search of a trajectory, whose rows are the generations 0, 1, ... Generations that were cut
 // short come last and are left out.
-func (f result) newArm(seed int64, rows []row) (Arm, error) {
+func (f result) newArm(seed int64, rows []resultfile.Row) (Arm, error) {
 	a := Arm{Name: fmt.Sprintf("seed %d", seed)}
-	if i := slices.IndexFunc(rows, func(r row) bool { return r.Partial }); i >= 0 {
+	if i := slices.IndexFunc(rows, func(r resultfile.Row) bool { return r.Partial }); i >= 0 {
 		rows = rows[:i]
 	}
 	for i, r := range rows {
@@ -180,7 +155,7 @@ func (f result) newArm(seed int64, rows []row) (Arm, error) {
 }
 
 // widths returns how many calls each generation was granted: N where the rows do not say, as the paper's.
-func (f result) widths(name string, rows []row) (calls []int, err error) {
+func (f result) widths(name string, rows []resultfile.Row) (calls []int, err error) {
 	for _, r := range rows {
 		switch {
 		case r.Width == 0 && f.Breadth != "":

@@ -42,7 +42,7 @@ type Search struct {
 	Counts
 }
 
-func newSearch(arm evolve.ArmResult, seed int64, m llm.Model) Search {
+func newSearch(arm evolve.ArmResult, ledgers Ledgers, seed int64, m llm.Model) Search {
 	r := Search{
 		Seed:         seed,
 		FinalFitness: arm.Best.Result.Score,
@@ -54,7 +54,7 @@ func newSearch(arm evolve.ArmResult, seed int64, m llm.Model) Search {
 		PerGen:       []float64{},
 		Operators:    byOperator(arm),
 		Uses:         byKind(arm),
-		Ledgers:      ledgersOf(arm, m.ActiveParams),
+		Ledgers:      ledgers,
 		Counts:       Count(arm.EachCall),
 	}
 	// An object even if it is empty: a script that looks for a metric in null fails.
@@ -83,8 +83,8 @@ type Arm struct {
 	WallSeconds float64 `json:"wall_time_seconds"`
 }
 
-func newArm(arm evolve.ArmResult, seed uint32, h Header) Arm {
-	a := Arm{Setting: newSetting(h, len(arm.Generations)), Search: newSearch(arm, int64(seed), h.Model)}
+func newArm(arm evolve.ArmResult, ledgers Ledgers, seed uint32, h Header) Arm {
+	a := Arm{Setting: newSetting(h, len(arm.Generations)), Search: newSearch(arm, ledgers, int64(seed), h.Model)}
 	granted := 0
 	for _, g := range arm.Generations {
 		a.WallSeconds += g.Elapsed.Seconds()

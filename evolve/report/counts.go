@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -19,11 +20,7 @@ type Counts struct {
 }
 
 // Tokens sums the tokens of attempts as far as they are known, from usage or from what was streamed.
-type Tokens struct {
-	Prompt     int `json:"prompt"`
-	Cached     int `json:"cached"` // of the prompt's
-	Completion int `json:"completion"`
-}
+type Tokens = history.Tokens
 
 // An Endpoint counts the attempts at one endpoint, by class. Those that were canceled are the rest.
 type Endpoint struct {
@@ -67,20 +64,10 @@ func Count(calls iter.Seq[[]llm.Attempt]) Counts {
 func (c *Counts) add(a llm.Attempt) {
 	class := a.Status.Class()
 	c.Attempts[class]++
-	c.Tokens[class] = c.Tokens[class].plus(a)
+	c.Tokens[class] = c.Tokens[class].Plus(history.TokensOf(a))
 	if a.Endpoint != "" {
 		c.Endpoints[a.Endpoint] = c.Endpoints[a.Endpoint].plus(a)
 	}
-}
-
-// plus returns t with the tokens of a.
-func (t Tokens) plus(a llm.Attempt) Tokens {
-	u := llm.Usage{CompletionTokens: a.Streamed}
-	if a.Usage != nil {
-		u = *a.Usage
-	}
-	u = u.Clean()
-	return Tokens{t.Prompt + u.PromptTokens, t.Cached + u.CachedTokens, t.Completion + u.CompletionTokens}
 }
 
 // plus returns e with a counted.

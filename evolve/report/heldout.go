@@ -144,7 +144,7 @@ func (c *collector) ask(ctx context.Context, l llm.LLM, req llm.Request) (llm.Re
 func (c *collector) count(h *HeldOut, active int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h.Use = Use{Calls: c.answered, Tokens: Tokens{}.of(c.attempts)}
+	h.Use = Use{Calls: c.answered, Tokens: tokensOf(c.attempts)}
 	if len(c.attempts) > 0 {
 		cost := newCost(slices.Values(c.attempts), active)
 		h.FLOPs = &cost

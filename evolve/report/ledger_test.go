@@ -17,7 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledgers"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
@@ -114,9 +114,9 @@ func TestLedgersAreCounted(t *testing.T) {
 // counted counts by brute force: for every kind and name it goes over all events again.
 func counted(events []evolve.Event) report.Ledgers {
 	names := func(c evolve.Child) map[string]string {
-		n := map[string]string{"operator": c.Operator, "selector": c.Labels["selector"], "instruction": ledgers.Label(c.Labels["instruction"]), "settings": c.Labels["settings"]}
+		n := map[string]string{"operator": c.Operator, "selector": c.Labels["selector"], "instruction": history.Label(c.Labels["instruction"]), "settings": c.Labels["settings"]}
 		if len(c.Attempts) > 0 {
-			n["model"] = ledgers.Name(c.Attempts[len(c.Attempts)-1].Model)
+			n["model"] = history.Name(c.Attempts[len(c.Attempts)-1].Model)
 		}
 		return n
 	}

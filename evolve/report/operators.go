@@ -5,6 +5,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -24,16 +25,13 @@ type Use struct {
 	Tokens Tokens `json:"tokens"`
 }
 
-// plainRewrite is the name of the operator of children that have none.
-const plainRewrite = "rewrite"
-
 // byOperator returns what each operator's children cost, nil if no child has an operator.
 func byOperator(arm evolve.ArmResult) map[string]Operator {
 	of, named := map[string]Operator{}, false
 	for _, g := range arm.Generations {
 		for _, c := range g.Children {
 			named = named || c.Operator != ""
-			name := cmp.Or(c.Operator, plainRewrite)
+			name := cmp.Or(c.Operator, history.PlainRewrite)
 			of[name] = of[name].plus(c, g.Before)
 		}
 	}
@@ -55,7 +53,7 @@ func (o Operator) plus(c evolve.Child, before eval.Candidate) Operator {
 	if c.Scored() && c.Better(before) {
 		o.Improved++
 	}
-	o.Tokens = o.Tokens.of(c.Attempts)
+	o.Tokens = o.Tokens.Plus(tokensOf(c.Attempts))
 	return o
 }
 
@@ -71,7 +69,7 @@ func byKind(arm evolve.ArmResult) map[string]Use {
 			if c.Class() == llm.Real {
 				u.Calls++
 			}
-			u.Tokens = u.Tokens.of(c.Attempts)
+			u.Tokens = u.Tokens.Plus(tokensOf(c.Attempts))
 			of[c.Kind] = u
 		}
 	}
@@ -82,10 +80,10 @@ func byKind(arm evolve.ArmResult) map[string]Use {
 	return of
 }
 
-// of returns t with the tokens of attempts.
-func (t Tokens) of(attempts []llm.Attempt) Tokens {
+// tokensOf returns the tokens of attempts.
+func tokensOf(attempts []llm.Attempt) (t Tokens) {
 	for _, a := range attempts {
-		t = t.plus(a)
+		t = t.Plus(history.TokensOf(a))
 	}
 	return t
 }

@@ -105,7 +105,7 @@ func fresh(r *evolve.Result) string {
 func spent(c Counts, all iter.Seq[llm.Attempt], models []llm.Model) string {
 	var t Tokens
 	for _, tokens := range c.Tokens {
-		t = Tokens{t.Prompt + tokens.Prompt, t.Cached + tokens.Cached, t.Completion + tokens.Completion}
+		t = t.Plus(tokens)
 	}
 	text := fmt.Sprintf("%d prompt tokens (%d cached), %d completion tokens", t.Prompt, t.Cached, t.Completion)
 	var first llm.Model

@@ -16,7 +16,7 @@ import (
 const programLines = 60
 
 // history gives the records of a run of so many children, eight to a pull, each with a program of so many lines.
-func history(children, lines int, yield func(journal.Record)) {
+func madeRecords(children, lines int, yield func(journal.Record)) {
 	n := int64(0)
 	add := func(r journal.Record) {
 		r.Time = 1_700_000_000_000 + n*10
@@ -48,7 +48,7 @@ func history(children, lines int, yield func(journal.Record)) {
 
 // listed returns a history as a list, so that making it is not measured.
 func listed(children int) (records []journal.Record) {
-	history(children, programLines, func(r journal.Record) { records = append(records, r) })
+	madeRecords(children, programLines, func(r journal.Record) { records = append(records, r) })
 	return records
 }
 
@@ -97,7 +97,7 @@ func BenchmarkKept(b *testing.B) {
 	for b.Loop() {
 		before := heap()
 		l := newLog("1", "made")
-		history(manyChildren, programLines, l.Add)
+		madeRecords(manyChildren, programLines, l.Add)
 		kept = heap() - before
 		runtime.KeepAlive(l)
 	}

@@ -35,7 +35,7 @@ func TestStateWhileRecordsComeIn(t *testing.T) {
 			}
 		})
 	}
-	history(400, programLines, l.Add)
+	madeRecords(400, programLines, l.Add)
 	var page bytes.Buffer
 	if err := render(&page, pageData{Runs: []runState{l.State(rowCursor{})}}); err != nil {
 		t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -17,8 +18,8 @@ func (l *runLog) facts() []Fact {
 	facts := l.whatRan()
 	facts = append(facts, l.bestFact(), l.endFact())
 	facts = append(facts, l.costFacts()...)
-	facts = append(facts, Fact{Name: "Evaluations", Value: count(l.meters.evaluations), Note: "made, without those that were remembered"})
-	if n := l.meters.tuned; n > 0 {
+	facts = append(facts, Fact{Name: "Evaluations", Value: count(l.run.Evaluated), Note: "made, without those that were remembered"})
+	if n := l.run.Tuned; n > 0 {
 		facts = append(facts, Fact{Name: "Tune evaluations", Value: count(n), Note: "made to choose numbers without a model; they are not among the evaluations"})
 	}
 	return append(facts, l.timeFact())
@@ -31,15 +32,15 @@ const mostSettings = 100
 // but for a few that programs share.
 func (l *runLog) whatRan() []Fact {
 	var facts []Fact
-	header := l.config.header
+	header := l.run.Header
 	for _, f := range []struct{ name, field string }{{"Task", "task"}, {"Search", "search"}, {"Model", "model"}} {
 		if value := header[f.field]; value != "" {
 			name, more := withHash(value)
 			facts = append(facts, Fact{Name: f.name, Value: short(name), Note: short(more)})
 		}
 	}
-	if n := len(l.arms) - l.config.first; n > 1 {
-		facts = append(facts, Fact{Name: "Searches", Value: count(n), Note: "drawn by " + short(l.config.run["policy"])})
+	if n := len(l.run.Arms) - l.run.FirstArm; n > 1 {
+		facts = append(facts, Fact{Name: "Searches", Value: count(n), Note: "drawn by " + short(l.run.Given["policy"])})
 	}
 	var other []string
 	more := 0
@@ -59,8 +60,8 @@ func (l *runLog) whatRan() []Fact {
 	if len(other) > 0 {
 		facts = append(facts, Fact{Name: "Settings", Value: strings.Join(other, ", ")})
 	}
-	if l.config.runs > 1 {
-		facts = append(facts, Fact{Name: "Runs", Value: count(l.config.runs), Note: "one after the other in one file"})
+	if l.run.Runs > 1 {
+		facts = append(facts, Fact{Name: "Runs", Value: count(l.run.Runs), Note: "one after the other in one file"})
 	}
 	return facts
 }
@@ -94,70 +95,69 @@ func withHash(s string) (name, more string) {
 	return name, ""
 }
 
-// best returns the best score of the run, and the row that has it: -1 for an initial program.
-func (l *runLog) best() (best scored, at int) {
-	at = -1
-	for _, a := range l.arms {
-		if a.start.better(best) {
-			best = a.start
-		}
-	}
-	if is := l.rows.best(); is.better(best) {
-		return is, l.rows.ranking[0]
-	}
-	return best, at
-}
-
 // bestFact says what the best score is, and how much more than the initial program's.
 func (l *runLog) bestFact() Fact {
-	best, at := l.best()
+	best, at := l.run.BestScore()
 	f := Fact{Name: "Best score", Value: "none yet"}
-	if !best.valid {
+	if !best.Valid {
 		return f
 	}
-	f.Value = number(best.score)
+	f.Value = number(best.Value)
 	if at < 0 {
 		f.Note = "of an initial program: nothing better was found"
 		return f
 	}
-	a := l.arms[l.rows.Arm[at]]
-	f.Note = fmt.Sprintf("child %d of %s, round %d of it", l.rows.ID[at], a.name, l.rows.Step[at])
-	if a.start.valid {
-		f.Note = fmt.Sprintf("%s more than the initial program's %s; %s", number(best.score-a.start.score), number(a.start.score), f.Note)
+	c := &l.run.Children[at]
+	a := &l.run.Arms[c.Arm]
+	f.Note = fmt.Sprintf("child %d of %s, round %d of it", c.ID, armName(a), c.Step)
+	if a.Start.Valid {
+		f.Note = fmt.Sprintf("%s more than the initial program's %s; %s", number(best.Value-a.Start.Value), number(a.Start.Value), f.Note)
 	} else {
 		f.Note = "the initial program is invalid; " + f.Note
 	}
 	return f
 }
 
+// status returns the Status of a runState.
+func (l *runLog) status() string {
+	switch {
+	case l.run.CanGoOn():
+		return l.run.Stop
+	case l.run.Stop != "":
+		return "over"
+	case l.live:
+		return "running"
+	}
+	return "stopped"
+}
+
 // endFact says why the run stopped.
 func (l *runLog) endFact() Fact {
-	f := Fact{Name: "Stopped", Value: l.end.words()}
+	f := Fact{Name: "Stopped", Value: l.run.Words(limitWords)}
 	switch l.status() {
 	case "running":
 		f.Value = "not yet: it is running"
 	case "stopped":
 		f.Value, f.Note = "without an end in its journal", "it was killed, or another process works on it"
 	case string(evolve.StopError):
-		f.Value, f.Note = "an error ended it", l.end.why+"; it can go on"
+		f.Value, f.Note = "an error ended it", l.run.Why+"; it can go on"
 	}
 	return f
 }
 
 // costFacts say what the run cost, by class.
 func (l *runLog) costFacts() []Fact {
-	c := &l.calls
-	facts := []Fact{{Name: "Calls", Value: count(c.spent.calls) + " answered", Note: l.callNote()}}
+	facts := []Fact{{Name: "Calls", Value: count(l.run.Spent.Calls) + " answered", Note: l.callNote()}}
 	for _, kind := range []struct {
 		name string
-		of   func(cost) string
+		of   func(history.Cost) string
 	}{
-		{"Tokens", func(c cost) string { return grouped(c.tokens) }},
-		{"FLOPs", func(c cost) string { return number(c.flops) }},
-		{"Money", func(c cost) string { return number(c.money) }},
+		{"Tokens", func(c history.Cost) string { return grouped(c.Tokens.All()) }},
+		{"FLOPs", func(c history.Cost) string { return number(c.FLOPs) }},
+		{"Money", func(c history.Cost) string { return number(c.Money) }},
 	} {
-		if sum := kind.of(c.spent); sum != "0" {
-			facts = append(facts, Fact{Name: kind.name, Value: sum, Note: c.shares(kind.of)})
+		if sum := kind.of(l.run.Spent); sum != "0" {
+			facts = append(facts, Fact{Name: kind.name, Value: sum, Note: l.shares(kind.of)})
 		}
 	}
 	return facts
@@ -171,23 +171,23 @@ func (l *runLog) callNote() string {
 	var parts []string
 	for _, class := range llm.Classes() {
 		if class != llm.Real {
-			parts = append(parts, count(l.calls.counts[class])+" "+classNames[class])
+			parts = append(parts, count(l.run.Calls[class])+" "+classNames[class])
 		}
 	}
-	if l.calls.lost > 0 {
-		parts = append(parts, count(l.calls.lost)+" lost in a kill, of which nobody knows the cost")
+	if l.run.Lost > 0 {
+		parts = append(parts, count(l.run.Lost)+" lost in a kill, of which nobody knows the cost")
 	}
-	if n := l.calls.flying(); n > 0 {
+	if n := l.run.Flying; n > 0 {
 		parts = append(parts, count(n)+" under way")
 	}
 	return strings.Join(parts, ", ")
 }
 
 // shares says how a sum is shared by the classes of attempts.
-func (c *calls) shares(of func(cost) string) string {
+func (l *runLog) shares(of func(history.Cost) string) string {
 	var parts []string
 	for _, class := range llm.Classes() {
-		if part := of(c.classes[class]); part != "0" {
+		if part := of(l.run.Classes[class]); part != "0" {
 			parts = append(parts, part+" "+classNames[class])
 		}
 	}
@@ -196,9 +196,9 @@ func (c *calls) shares(of func(cost) string) string {
 
 // timeFact says how long the run took.
 func (l *runLog) timeFact() Fact {
-	f := Fact{Name: "Time", Value: duration(l.clock.now())}
-	if l.clock.parts > 1 {
-		f.Note = fmt.Sprintf("in %d parts, without %s in which no process ran", l.clock.parts, duration(l.clock.idle))
+	f := Fact{Name: "Time", Value: duration(l.run.Clock.Now())}
+	if l.run.Clock.Parts > 1 {
+		f.Note = fmt.Sprintf("in %d parts, without %s in which no process ran", l.run.Clock.Parts, duration(l.run.Clock.Idle))
 	}
 	return f
 }

@@ -1,17 +1,17 @@
 package view
 
+import "github.com/evoalloc/evoalloc/evolve/history"
+
 // labels number the names that columns hold, because a number is shorter than a name in each of 40,000 rows.
 type labels struct {
 	names []string
 	index map[string]int
+	rows  int // children whose names have numbers
 }
 
 // mostLabels is how many names have numbers of their own. A search that names each child's operator anew must not fill
 // what every page is sent.
 const mostLabels = 10_000
-
-// otherLabels is the name of all others.
-const otherLabels = "others"
 
 func newLabels() labels { return labels{index: map[string]int{}} }
 
@@ -19,7 +19,7 @@ func newLabels() labels { return labels{index: map[string]int{}} }
 func (l *labels) of(name string) int {
 	i, ok := l.index[name]
 	if !ok && len(l.names) >= mostLabels {
-		name = otherLabels
+		name = history.Others
 		i, ok = l.index[name]
 	}
 	if !ok {

@@ -1,47 +1,24 @@
 package view
 
-import "slices"
-
 // mostSteps is how many programs of the champion's line a page shows: the initial one and the last ones.
 const mostSteps = 200
 
 // line returns the programs from the initial one to the best, without their diffs.
 func (l *runLog) line() []lineStep {
-	if len(l.rows.ranking) == 0 {
-		return []lineStep{}
-	}
-	at := l.rows.ranking[0]
-	a := &l.arms[l.rows.Arm[at]]
 	steps := []lineStep{}
-	for len(steps) < mostSteps {
-		steps = append(steps, l.step(at))
-		parents := l.rows.Parents[at]
-		if len(parents) == 0 || parents[0] == 0 {
-			break
-		}
-		parent, ok := a.born[parents[0]]
-		if !ok || parent >= at { // a journal written by hand must not lead in a circle
-			break
-		}
-		at = parent
+	if len(l.run.Best) == 0 {
+		return steps
 	}
-	if a.program != "" {
-		steps = append(steps, lineStep{Row: -1, Arm: l.rows.Arm[at], Score: a.start.score, Program: a.program, Operator: "initial", Diff: []lineChange{}})
+	rows := l.run.Line(l.run.Best[0], mostSteps)
+	arm := l.run.Children[rows[0]].Arm
+	if start := l.run.Arms[arm].Start; start.Program != "" {
+		steps = append(steps, lineStep{Row: -1, Arm: arm, Score: start.Value, Program: shortKey(start.Program), Operator: "initial", Diff: []lineChange{}})
 	}
-	slices.Reverse(steps)
+	for _, row := range rows {
+		c := &l.run.Children[row]
+		steps = append(steps, lineStep{Row: row, Arm: c.Arm, Score: c.Value, Operator: operatorOf(c), Model: short(c.Model), Program: shortKey(c.Program), Said: l.programs.said[row]})
+	}
 	return steps
-}
-
-// step returns one child as a step of the line.
-func (l *runLog) step(at int) lineStep {
-	s := lineStep{Row: at, Arm: l.rows.Arm[at], Operator: l.labels.names[l.rows.Operator[at]], Program: l.rows.Program[at], Said: l.programs.said[at]}
-	if l.rows.Score[at] != nil {
-		s.Score = *l.rows.Score[at]
-	}
-	if m := l.rows.Model[at]; m >= 0 {
-		s.Model = l.labels.names[m]
-	}
-	return s
 }
 
 // fillLine fills in the diffs. It is called without the lock of the runLog, as diffs take time and a run must not wait for

@@ -5,15 +5,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// A runLog turns the records of a journal into what the page shows. It takes records one at a time, in their order, while
-// a run goes on or from a file, and keeps what the page needs and not the records: 40,000 children of 2 kB each take
-// some tens of MB, most of them programs (see keptText).
-//
-// A file with several runs is one history, in which each run's searches come after those of the runs before it. A run
-// that was killed and went on is one history as well, without the time in which no process ran.
+// A runLog is what a page shows of a run: its history, and the texts of its programs as far as they are kept (see keptText).
+// It takes records one at a time, in their order, while a run goes on or from a file.
 //
 // A runLog is safe for concurrent use. Add is cheap, because it is called where a run waits for it.
 type runLog struct {
@@ -22,20 +20,11 @@ type runLog struct {
 	mu       sync.Mutex // of all below
 	live     bool
 	source   func(keys []string) map[string]string // of texts that are not kept; nil for none
-	config   settings
-	clock    clock
-	calls    calls
-	arms     []arm
-	pulls    map[int]*pull // of the run read last, by number
+	run      *history.Run
+	builder  *history.Builder
+	bests    map[int]history.Score // of children, by arm
 	labels   labels
-	rows     rows
-	rounds   rounds
-	ledgers  ledgers
-	servers  servers
 	meters   meters
-	places   places
-	end      ending
-	notes    notes
 	programs programs
 
 	shown shown // what is drawn of programs: it has a lock of its own
@@ -43,12 +32,26 @@ type runLog struct {
 
 // newLog returns an empty runLog of the run that pages call id, which is part of addresses, and people call name.
 func newLog(id, name string) *runLog {
-	l := &runLog{id: id, name: name, pulls: map[int]*pull{}, labels: newLabels(), calls: newCalls(), ledgers: newLedgers(),
-		servers: newServers(), places: newPlaces(), notes: newNotes(), programs: newPrograms(), rows: newRows()}
+	l := &runLog{id: id, name: name, builder: history.NewBuilder(), bests: map[int]history.Score{}, labels: newLabels(), programs: newPrograms()}
+	l.run = l.builder.Run()
+	l.builder.Limits = limitWords
+	l.builder.Reply = func(row int, reply string) {
+		l.programs.learn(reply)
+		l.programs.say(shortKey(l.run.Children[row].Program), row, reply)
+	}
 	l.shown.diffs = map[[2]string][]lineChange{}
 	l.shown.codes = map[string]programText{}
 	return l
 }
+
+// limitWords say which limit of the budget ended a run.
+var limitWords = func() map[string]string {
+	words := map[string]string{}
+	for _, l := range evolve.Limits() {
+		words[l.Name] = l.Ended
+	}
+	return words
+}()
 
 // SetLive says whether a process works on the run now. A journal does not tell a run that goes on from one that was
 // killed. A run that is not live and has no end counts as stopped.
@@ -58,82 +61,49 @@ func (l *runLog) SetLive(live bool) {
 	l.live = live
 }
 
-// Add takes in the next record. Records of kinds that the page does not show are passed over, so that a page can be
-// made of a newer version's journal.
+// Add takes in the next record.
 func (l *runLog) Add(r journal.Record) {
 	if r.Kind == journal.CaughtUp { // which stands in no file
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.Kind == journal.Incarnation {
-		l.incarnation(r)
-	}
-	l.clock.read(r.Time)
-	r = numbers(r)
-	switch r.Kind {
-	case journal.Header:
-		l.config.header = r.Fingerprint
-	case journal.Run:
-		l.run(r)
-	case journal.Raise:
-		l.config.run = r.Fingerprint
-		l.end = ending{}
-		l.notes.add(l.clock.now(), "raise", "went on with a larger limit of "+r.Limit)
-	case journal.Stop:
-		l.stop(r)
-	case journal.Pause:
-		l.pause(r)
-	case journal.Program:
+	switch {
+	case r.Kind == journal.Program:
 		l.programs.add(r.Key, r.Text)
-	case journal.Evaluation:
-		l.evaluation(r)
-	case journal.Tuning:
-		l.meters.tuned++
-	case journal.Begin, journal.Tried, journal.Completion, journal.Failure, journal.Abandoned, journal.Refusal:
-		l.call(r)
-	case journal.Start:
-		l.start(r)
-	case journal.Draw:
-		l.draw(r)
-	case journal.Child:
-		l.child(r)
-	case journal.Report:
-		l.report(r)
+	case r.Kind == journal.Start:
+		l.programs.pin(shortKey(r.Program))
 	}
-	if r.Ledger != nil {
-		l.meters.told = r.Ledger
-	}
-	l.meters.sample(l.clock.now(), l.spent())
-}
-
-// numbers returns a record with finite numbers alone, as JSON has no others. An observer may tell of some.
-func numbers(r journal.Record) journal.Record {
-	r.Reward, r.Prob = finite(r.Reward), finite(r.Prob)
-	if r.Score != finite(r.Score) {
-		r.Score, r.Valid = 0, false
-		if r.State == journal.StateValid {
-			r.State = journal.StateInvalid
+	row := l.builder.Add(r)
+	switch {
+	case r.Kind == journal.Draw && len(l.run.Rounds) > 0:
+		l.programs.pin(shortKey(l.run.Arms[l.run.Rounds[len(l.run.Rounds)-1].Arm].Start.Program))
+	case row >= 0:
+		if c := &l.run.Children[row]; c.Score.Better(l.bests[c.Arm]) {
+			l.bests[c.Arm] = c.Score
+			l.programs.pin(shortKey(c.Program))
 		}
 	}
-	return r
+	l.meters.sample(l.run.Clock.Now(), l.spent())
 }
 
 // State returns what the page shows, with the children and rounds from the given place on. Its cost grows with what
 // is new and not with the run.
 func (l *runLog) State(from rowCursor) runState {
 	l.mu.Lock()
+	run, ledger := l.builder.Run(), l.builder.Ledger()
+	l.number()
 	s := runState{
-		ID: l.id, Name: l.name, Status: l.status(), Begun: l.clock.begun, Now: l.clock.last,
-		Facts: l.facts(), Command: l.config.repeat, Meters: l.meters.list(l), Flying: l.calls.flying(),
-		Arms: l.armList(), Labels: l.labels.list(), Best: l.rows.top(), Line: l.line(),
-		Ledgers: l.ledgerList(), Endpoints: l.servers.list(), Places: l.placeList(), Messages: l.notes.list(),
+		ID: l.id, Name: l.name, Status: l.status(), Begun: run.Clock.Begun, Now: run.Clock.Last,
+		Facts: l.facts(), Command: run.Command, Meters: l.meters.list(l), Flying: run.Flying,
+		Arms: armList(run), Labels: l.labels.list(), Best: append([]int{}, run.Best...), Line: l.line(),
+		Ledgers: l.ledgers(ledger), Endpoints: endpoints(run), Places: places(run, ledger), Messages: byTime(messages(run.Notes)),
 		Programs: map[string]programText{},
 	}
-	s.From = rowCursor{min(max(from.Children, 0), l.rows.len()), l.rounds.from(from.Rounds)}
-	s.Next = rowCursor{l.settled(), l.rounds.settled()}
-	s.Children = l.rows.since(s.From.Children)
-	s.Rounds = l.rounds.since(s.From.Rounds)
+	s.From = rowCursor{min(max(from.Children, 0), len(run.Children)), min(max(from.Rounds, 0), len(run.Rounds))}
+	s.Next = rowCursor{l.builder.Settled(), settledRounds(run)}
+	s.Children = l.children(s.From.Children)
+	s.Rounds = rounds(run, s.From.Rounds)
 	l.mu.Unlock()
 	l.fillLine(s.Line)
 	return s

@@ -10,11 +10,7 @@ import (
 
 // meters measure what is spent, and how fast.
 type meters struct {
-	evaluations int
-	tuned       int // tune evaluations
-	evalTime    time.Duration
-	told        *journal.Ledger // the last that the journal holds; nil for none
-	samples     []sample        // of the last minute, at most one a second
+	samples []sample // of the last minute, at most one a second
 }
 
 // A sample is what was spent at a time.
@@ -46,13 +42,13 @@ var metered = slices.DeleteFunc(evolve.Limits(), func(l evolve.Limit) bool { ret
 
 // spent returns what the run has spent.
 func (l *runLog) spent() spent {
-	c := l.calls.spent
+	run := l.run
 	return spent{
 		Amounts: journal.Amounts{
-			Calls: c.calls, Evaluations: l.meters.evaluations, Stalls: l.calls.stalls, Tokens: c.tokens, FLOPs: c.flops, Money: c.money,
-			EvalTime: l.meters.evalTime, TuneEvaluations: l.meters.tuned,
+			Calls: run.Spent.Calls, Evaluations: run.Evaluated, Stalls: run.Stalls, Tokens: run.Spent.Tokens.All(), FLOPs: run.Spent.FLOPs,
+			Money: run.Spent.Money, EvalTime: time.Duration(run.EvalTime), TuneEvaluations: run.Tuned,
 		},
-		rounds: len(l.rounds.Arm), seconds: float64(l.clock.now()) / 1000,
+		rounds: len(run.Rounds), seconds: float64(run.Clock.Now()) / 1000,
 	}
 }
 
@@ -82,13 +78,13 @@ func (m *meters) rate(l evolve.Limit, now int64, spent *spent) float64 {
 // list returns the meters: those of limits, and those of sums that are not 0. The time is among the facts.
 func (m *meters) list(l *runLog) []meterState {
 	list := []meterState{}
-	spent, now := l.spent(), l.clock.now()
+	spent, now, told := l.spent(), l.run.Clock.Now(), l.run.Ledger
 	for _, limit := range metered {
-		meter := meterState{Name: limit.Counts, Unit: limit.Unit, Spent: spent.of(limit), Limit: l.config.limit(limit.Name), Rate: finite(m.rate(limit, now, &spent))}
-		if m.told != nil {
-			meter.Reserved = finite(limit.Amount(m.told.Reserved))
+		meter := meterState{Name: limit.Counts, Unit: limit.Unit, Spent: spent.of(limit), Limit: limitOf(l.run, limit.Name), Rate: finite(m.rate(limit, now, &spent))}
+		if told != nil {
+			meter.Reserved = finite(limit.Amount(told.Reserved))
 			if meter.Limit > 0 { // what the budget counts is what its limit ends, and more than was seen to be used
-				meter.Spent = max(meter.Spent, finite(limit.Amount(m.told.Spent)))
+				meter.Spent = max(meter.Spent, finite(limit.Amount(told.Spent)))
 			}
 		}
 		if meter.Limit > 0 || meter.Spent != 0 && limit.Name != "WallTime" {

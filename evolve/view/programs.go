@@ -3,7 +3,7 @@ package view
 import (
 	"strings"
 
-	shared "github.com/evoalloc/evoalloc/evolve/internal/ledgers"
+	"github.com/evoalloc/evoalloc/evolve/history"
 )
 
 // keptText is how many bytes of programs a runLog keeps. The initial programs and those that were the best of their
@@ -18,7 +18,7 @@ const keyLength = 16
 // shortKey returns how a page names the program with a key of the journal.
 func shortKey(key string) string { return key[:min(len(key), keyLength)] }
 
-// programs are the texts of a run and what was found out about them.
+// programs are the texts of a run.
 type programs struct {
 	all      map[string]program
 	queue    []string // that may be dropped, oldest first
@@ -28,14 +28,12 @@ type programs struct {
 	language string // as the replies name it; "" if they do not
 }
 
-// A program is one text, as far as it is kept, and its verdict.
+// A program is one text, as far as it is kept.
 type program struct {
-	text          string
-	size          int  // of the text, kept or not
-	told          bool // the run has a text for it
-	have, pinned  bool
-	judged, valid bool
-	reason        string
+	text         string
+	size         int  // of the text, kept or not
+	told         bool // the run has a text for it
+	have, pinned bool
 }
 
 func newPrograms() programs { return programs{all: map[string]program{}, said: map[int]string{}} }
@@ -73,23 +71,6 @@ func (p *programs) pin(key string) {
 	e := p.all[key]
 	e.pinned = true
 	p.all[key] = e
-}
-
-// judge notes what an evaluation found. A program is valid if one of its evaluations found it so.
-func (p *programs) judge(key string, valid bool, reason string) {
-	key = shortKey(key)
-	e := p.all[key]
-	e.judged, e.valid = true, e.valid || valid
-	if !valid {
-		e.reason = reason
-	}
-	p.all[key] = e
-}
-
-// verdict returns why a program has no score, and whether it was evaluated.
-func (p *programs) verdict(key string) (reason string, judged bool) {
-	e := p.all[key]
-	return e.reason, e.judged
 }
 
 // The most that is kept of what models say beside their programs: of one reply, and of all.
@@ -133,7 +114,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // cutText returns the beginning of s, at most so many bytes with the mark that it is cut.
-func cutText(s string, most int) string { return shared.Cut(s, most) }
+func cutText(s string, most int) string { return history.Cut(s, most) }
 
 // learn looks for the language that a reply names at its program. The first that is known is the run's.
 func (p *programs) learn(reply string) {

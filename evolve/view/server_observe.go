@@ -56,7 +56,7 @@ func (t *telling) add(e evolve.Event) {
 			t.append(e, journal.Record{Kind: journal.Program, Key: c.Hash, Text: c.Program})
 		}
 		t.append(e, journal.Record{Kind: journal.Child, Pull: &pull.ID, Child: &c.Index, Step: e.Generation.Index, ID: c.ID, Parents: c.Parents,
-			Operator: c.Operator, Labels: c.Labels, Program: c.Hash, State: became(c), Valid: c.Result.Valid, Score: c.Result.Score,
+			Operator: c.Operator, Labels: c.Labels, Program: c.Hash, State: c.State(), Valid: c.Result.Valid, Score: c.Result.Score,
 			Reason: reason(c)})
 	case evolve.EventGeneration:
 		if !e.Generation.Partial {
@@ -76,21 +76,6 @@ func (t *telling) append(e evolve.Event, r journal.Record) {
 	ledger := e.Ledger
 	r.Time, r.Ledger = time.Now().UnixMilli(), &ledger
 	t.records = append(t.records, r)
-}
-
-// became returns what became of a child.
-func became(c evolve.Child) journal.State {
-	switch {
-	case c.Scored() && c.Result.Valid:
-		return journal.StateValid
-	case c.Scored():
-		return journal.StateInvalid
-	case c.HasProgram():
-		return journal.StateRefused
-	case c.Answered():
-		return journal.StateUnparsed
-	}
-	return journal.StateFailed
 }
 
 // reason returns why a child has no program or no score.

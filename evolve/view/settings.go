@@ -1,32 +1,32 @@
 package view
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// settings are what a run was given.
-type settings struct {
-	header, run journal.Fingerprint
-	runs        int    // begun in the file
-	first       int    // the number of the first search of the run read last
-	starts      int    // evaluations before its first draw
-	drawn       bool   // a search of it was drawn
-	repeat      string // the command
-}
-
-// limit returns a limit of the budget by its field's name, 0 if it is not set. Times are in seconds.
-func (s settings) limit(name string) float64 {
-	text := s.run["Budget."+name]
+// limitOf returns a limit of a run's budget by its field's name, 0 if it is not set. Times are in seconds.
+func limitOf(run *history.Run, name string) float64 {
+	text := run.Given["Budget."+name]
 	if d, err := time.ParseDuration(text); err == nil {
 		return d.Seconds()
 	}
 	v, _ := strconv.ParseFloat(text, 64)
 	return finite(v) // an infinite one is none
+}
+
+// finite returns v, or 0 if it is not a finite number, which JSON cannot hold.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
 }
 
 // fields returns the names and values of a fingerprint in order of name, as they are.

@@ -9,7 +9,7 @@ import (
 func TestSourceIsAskedAllAtOnce(t *testing.T) {
 	const children, lines = 600, 2000 // of 66 kB each
 	l := newLog("1", "large")
-	history(children, lines, l.Add)
+	madeRecords(children, lines, l.Add)
 	var asked [][]string
 	l.SetSource(func(keys []string) map[string]string {
 		asked = append(asked, keys)

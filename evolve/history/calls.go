@@ -1,4 +1,4 @@
-package view
+package history
 
 import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -23,36 +23,23 @@ type call struct {
 type ended struct {
 	kind   journal.Kind
 	model  string
-	spent  cost
+	cost   Cost
 	text   string // of the reply
 	reason string // what ended the call without a reply
 }
 
-// calls follow the calls of a run from their first attempt to their end, and sum what they cost by class.
+// calls follow the calls of a run from their first attempt to their end.
 type calls struct {
-	prices prices
-	open   map[callID]*call
-	done   map[callID]ended // calls for children that no child's record has named yet
-	order  []callID         // of done, oldest first
-
-	spent   cost               // of the whole run
-	counts  map[llm.Class]int  // calls by the class of their last attempt
-	classes map[llm.Class]cost // what attempts cost, by their class
-	stalls  int                // attempts
-	lost    int                // attempts that were under way at a kill
+	open  map[callID]*call
+	done  map[callID]ended // calls for children that no child's record has named yet
+	order []callID         // of done, oldest first
 }
 
 // mostDone bounds the calls whose child has not come yet. More are only there if children were not recorded, as in
 // journals of earlier versions.
 const mostDone = 512
 
-func newCalls() calls {
-	return calls{open: map[callID]*call{}, done: map[callID]ended{},
-		counts: map[llm.Class]int{}, classes: map[llm.Class]cost{}}
-}
-
-// flying returns how many calls are under way.
-func (c *calls) flying() int { return len(c.open) }
+func newCalls() calls { return calls{open: map[callID]*call{}, done: map[callID]ended{}} }
 
 // pullOf returns the pull that a record names, -1 if it names none.
 func pullOf(r journal.Record) int {
@@ -63,9 +50,9 @@ func pullOf(r journal.Record) int {
 }
 
 // call takes in a record about a call.
-func (l *runLog) call(r journal.Record) {
+func (b *Builder) call(r journal.Record) {
 	id := callID{r.Key, r.N}
-	c := &l.calls
+	c := &b.calls
 	open := c.open[id]
 	if open == nil && r.Kind != journal.Refusal {
 		open = &call{kind: r.For, pull: pullOf(r)}
@@ -80,59 +67,85 @@ func (l *runLog) call(r journal.Record) {
 			open.tried = append(open.tried, r.Reply.Attempts...)
 		}
 	case journal.Refusal:
-		l.notes.add(l.clock.now(), "refused", "the budget's "+r.Limit+" had no room")
-		c.keep(id, ended{kind: r.Kind, reason: "the budget's " + r.Limit + " had no room"})
+		why := "the budget's " + r.Limit + " had no room"
+		b.note("refused", why)
+		c.keep(id, ended{kind: r.Kind, reason: Name(why)})
 	default:
 		delete(c.open, id)
-		l.endCall(id, open, r)
+		b.endCall(id, open, r)
 	}
 }
 
 // endCall takes in how a call ended. Its record has all of its attempts, those too that were noted one by one.
-func (l *runLog) endCall(id callID, was *call, r journal.Record) {
+func (b *Builder) endCall(id callID, was *call, r journal.Record) {
 	if r.Reply == nil {
 		return
 	}
-	attempts := r.Reply.Attempts
-	c := &l.calls
-	sum := l.charge(attempts, was)
-	e := ended{kind: r.Kind, model: modelOf(attempts), spent: sum, text: r.Reply.Text}
+	why := ""
 	if r.Error != nil {
-		e.reason = short(r.Error.Text)
+		why = r.Error.Text
 	}
-	switch r.Kind {
+	e := b.end(r.Kind, r.Reply.Attempts, was.pull, why)
+	e.text = r.Reply.Text
+	if was.kind == "" {
+		b.calls.keep(id, e)
+	}
+}
+
+// Call takes in a call beside the children, by its attempts: of a pull, or with -1 before the first.
+func (b *Builder) Call(pull int, attempts []llm.Attempt) { b.whole(pull, attempts) }
+
+// whole takes in a call of which nothing is known but its attempts.
+func (b *Builder) whole(pull int, attempts []llm.Attempt) ended {
+	if len(attempts) == 0 {
+		return ended{}
+	}
+	last := attempts[len(attempts)-1]
+	switch last.Status.Class() {
+	case llm.GivenUp:
+		return b.end(journal.Abandoned, attempts, pull, last.Err)
+	case llm.Stall, llm.Errored:
+		return b.end(journal.Failure, attempts, pull, last.Err)
+	}
+	return b.end(journal.Completion, attempts, pull, "")
+}
+
+// end takes in the attempts of a call that has ended.
+func (b *Builder) end(kind journal.Kind, attempts []llm.Attempt, pull int, why string) ended {
+	e := ended{kind: kind, model: ModelOf(attempts), cost: b.charge(attempts, pull), reason: Name(why)}
+	switch kind {
 	case journal.Abandoned:
-		l.notes.add(l.clock.now(), "abandoned", "a call was given up: "+e.reason)
+		b.note("abandoned", "a call was given up: "+e.reason)
 	case journal.Failure:
 		kind := "error"
 		if n := len(attempts); n > 0 && attempts[n-1].Status.Class() == llm.Stall {
 			kind = "stall"
 		}
-		l.notes.add(l.clock.now(), kind, e.reason)
+		b.note(kind, e.reason)
 	}
-	if was.kind == "" {
-		c.keep(id, e)
-		l.programs.learn(e.text)
-	}
+	return e
 }
 
 // charge adds attempts of a call that has ended to the sums.
-func (l *runLog) charge(attempts []llm.Attempt, was *call) cost {
-	c := &l.calls
-	sum, class := c.prices.call(attempts)
-	c.spent = c.spent.plus(sum)
+func (b *Builder) charge(attempts []llm.Attempt, pull int) Cost {
+	run, prices := &b.run, Prices(b.run.Models)
+	sum, class := prices.Call(attempts)
+	run.Spent = run.Spent.Plus(sum)
 	if class != "" {
-		c.counts[class]++
+		run.Calls[class]++
 	}
 	for _, a := range attempts {
 		if a.Status.Class() == llm.Stall {
-			c.stalls++
+			run.Stalls++
 		}
-		c.classes[a.Status.Class()] = c.classes[a.Status.Class()].plus(c.prices.of(a))
-		l.servers.add(l.clock.now(), a)
+		run.Classes[a.Status.Class()] = run.Classes[a.Status.Class()].Plus(prices.Attempt(a))
+		b.asked(a)
 	}
-	if p := l.pulls[was.pull]; p != nil {
-		l.ledgers.spend(p.arm, sum)
+	if p := b.pulls[pull]; p != nil {
+		t := &run.Arms[p.arm].Totals
+		t.Cost = t.Cost.Plus(sum)
+		r := &run.Rounds[p.round]
+		r.Cost, r.Answered = r.Cost.Plus(sum), r.Answered+sum.Calls
 	}
 	return sum
 }
@@ -160,18 +173,18 @@ func (c *calls) take(id callID) (ended, bool) {
 
 // cut ends all calls that are under way because their process is gone. What ended of them was paid for, and what did
 // not is lost: it may have been paid for, and nobody knows.
-func (l *runLog) cut() {
-	c := &l.calls
-	for _, open := range c.open {
+func (b *Builder) cut() {
+	for _, open := range b.calls.open {
 		if len(open.tried) > 0 {
-			l.charge(open.tried, open)
+			b.charge(open.tried, open.pull)
 		}
-		if open.began > 0 {
-			c.lost += open.began
-			for range open.began {
-				l.notes.add(l.clock.now(), "lost", "a call was under way when its process was killed")
-			}
+		for range open.began {
+			b.run.Lost++
+			b.note("lost", "a call was under way when its process was killed")
 		}
 	}
-	clear(c.open)
+	clear(b.calls.open)
 }
+
+// note counts a message of now.
+func (b *Builder) note(kind, text string) { b.notes.add(&b.run.Notes, b.run.Clock.Now(), kind, text) }

@@ -1,4 +1,4 @@
-package ledgers
+package history
 
 import (
 	"math"

@@ -1,0 +1,280 @@
+package history
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Builder makes a [Run] of what it is told, in the order in which it happened. Its cost grows with what is new and not
+// with the run. It keeps what a Run has and not what it was told: 40,000 children take some tens of MB.
+//
+// It is not safe for concurrent use.
+type Builder struct {
+	// Reply, if it is set, is called with each child that was made of a model's reply, once its row is there. A Run does
+	// not keep replies.
+	Reply func(row int, reply string)
+	// Limits has what is said of a run that a limit of its budget ended, by the limit's name; nil names the limit.
+	Limits map[string]string
+
+	run       Run
+	told      int           // records
+	pulls     map[int]*pull // of the run read last that are not over, by number
+	calls     calls
+	settled   *Ledger // children of pulls that are over
+	notes     notes
+	endpoints map[string]int // by name, their index
+	labels    map[string]map[string]string
+	verdicts  map[string]verdict // of programs, by key
+	drawn     bool               // an arm of the run read last was drawn
+	early     []*early           // programs that were evaluated before
+	over      bool               // the run read last is over
+}
+
+// A pull is one that was drawn and whose reward is not reported yet.
+type pull struct {
+	arm, round int
+	step       int            // of its search, the one under way
+	before     Score          // the best of its search when the step began
+	rows       map[[3]int]int // children taken in, by step, index and ID
+	first      int            // the first of the rows
+}
+
+// A birth names a child of a search that allocates to searches of its own, each of which counts its children from 1.
+type birth struct {
+	search string
+	id     int
+}
+
+// A verdict is what the first evaluation of a program that found it invalid says, and whether it was evaluated.
+type verdict struct {
+	reason string
+	judged bool
+}
+
+// NewBuilder returns a Builder of a run of which nothing is known.
+func NewBuilder() *Builder {
+	return &Builder{
+		run:   Run{Calls: map[llm.Class]int{}, Classes: map[llm.Class]Cost{}},
+		pulls: map[int]*pull{}, calls: newCalls(), settled: NewLedger(), notes: notes{}, endpoints: map[string]int{},
+		labels: map[string]map[string]string{}, verdicts: map[string]verdict{},
+	}
+}
+
+// Run returns what is known now. It changes with the next Add, and is not to be changed by others.
+func (b *Builder) Run() *Run {
+	b.run.Flying = len(b.calls.open)
+	return &b.run
+}
+
+// Ledger returns the totals of children by kind and name. Those of pulls that are not over may be made again, so they are
+// added to a copy each time.
+func (b *Builder) Ledger() *Ledger {
+	now := b.settled.clone()
+	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
+		for _, row := range slices.Sorted(maps.Values(b.pulls[number].rows)) {
+			now.Add(&b.run.Children[row], row)
+		}
+	}
+	return now
+}
+
+// Arm returns the totals of an arm: of its children, with those of pulls that are not over, and of all its calls.
+func (b *Builder) Arm(i int) Totals {
+	t := b.run.Arms[i].Totals
+	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
+		if p := b.pulls[number]; p.arm == i {
+			for _, row := range slices.Sorted(maps.Values(p.rows)) {
+				t.add(&b.run.Children[row], row)
+			}
+		}
+	}
+	return t
+}
+
+// Add takes in the next record of a journal, and returns the row of the child that it tells of, -1 if it tells of none, or of
+// one whose pull is not known. Records of kinds that a Run does not have are passed over, so that a Run can be made of a newer
+// version's journal.
+func (b *Builder) Add(r journal.Record) (row int) {
+	b.told++
+	if r.Kind == journal.Incarnation {
+		b.incarnation(r)
+	}
+	b.run.Clock.read(r.Time)
+	r = numbers(r)
+	row = -1
+	switch r.Kind {
+	case journal.Header:
+		b.run.Header = r.Fingerprint
+	case journal.Run:
+		b.begin(r)
+	case journal.Raise:
+		b.raise(r)
+	case journal.Stop:
+		b.stop(r)
+	case journal.Pause:
+		b.pause(r)
+	case journal.Evaluation:
+		b.evaluation(r)
+	case journal.Tuning:
+		b.run.Tuned++
+	case journal.Begin, journal.Tried, journal.Completion, journal.Failure, journal.Abandoned, journal.Refusal:
+		b.call(r)
+	case journal.Start:
+		b.start(r)
+	case journal.Draw:
+		b.draw(r)
+	case journal.Child:
+		row = b.child(r)
+	case journal.Report:
+		b.report(r)
+	}
+	if r.Ledger != nil {
+		b.run.Ledger = r.Ledger
+	}
+	return row
+}
+
+// numbers returns a record with finite numbers alone, as JSON has no others. An observer may tell of some.
+func numbers(r journal.Record) journal.Record {
+	r.Reward, r.Prob = finite(r.Reward), finite(r.Prob)
+	if r.Score != finite(r.Score) {
+		r.Score, r.Valid = 0, false
+		if r.State == journal.StateValid {
+			r.State = journal.StateInvalid
+		}
+	}
+	return r
+}
+
+// begin begins the next run of the file. Its arms come after those of the runs before it.
+func (b *Builder) begin(r journal.Record) {
+	run := &b.run
+	run.Given = r.Fingerprint
+	run.Models = modelsOf(r.Models)
+	run.Runs++
+	run.FirstArm = len(run.Arms)
+	run.Ending = Ending{}
+	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
+		b.settle(b.pulls[number])
+	}
+	clear(b.pulls)
+	b.drawn, b.early, b.over = false, nil, false
+	n, err := strconv.Atoi(r.Fingerprint["arms"])
+	if err == nil && n > 0 && n <= mostArms {
+		b.arm(n - 1)
+	}
+	for i, a := range r.Arms[:min(len(r.Arms), mostArms)] {
+		at := b.arm(i) // which may move the arms
+		run.Arms[at].Seed = a.Seed
+	}
+}
+
+func modelsOf(told []journal.Model) (models []llm.Model) {
+	for _, m := range told {
+		models = append(models, llm.Model{Key: m.Key, Name: m.Name, ActiveParams: m.ActiveParams, Price: (*llm.Price)(m.Price)})
+	}
+	return models
+}
+
+// mostArms bounds the arms of a run: a journal that was written by hand must not fill the memory with a number.
+const mostArms = 1 << 16
+
+// arm returns the index of the i-th arm of the run, which it makes if it is not there yet.
+func (b *Builder) arm(i int) int {
+	at := b.run.FirstArm + i
+	for len(b.run.Arms) <= at {
+		a := Arm{Number: len(b.run.Arms) - b.run.FirstArm, Run: b.run.Runs, Totals: *newTotals(""), born: map[int]int{}}
+		b.run.Arms = append(b.run.Arms, a)
+	}
+	return at
+}
+
+// draw takes in that an arm was drawn.
+func (b *Builder) draw(r journal.Record) {
+	if r.Pull == nil || r.Arm == nil || *r.Arm < 0 || *r.Arm >= mostArms {
+		return
+	}
+	b.begun()
+	at := b.arm(*r.Arm)
+	a := &b.run.Arms[at]
+	a.Steps++
+	a.draws++
+	b.pulls[*r.Pull] = &pull{arm: at, round: len(b.run.Rounds), step: a.Steps, before: a.Best, rows: map[[3]int]int{}, first: math.MaxInt}
+	b.run.Rounds = append(b.run.Rounds, Round{Arm: at, Pull: *r.Pull, Step: a.draws, Prob: r.Prob, Calls: r.Calls, Begin: b.run.Clock.Now()})
+}
+
+// report takes in that the reward of a pull was reported. Its children stay as they are.
+func (b *Builder) report(r journal.Record) {
+	if r.Pull == nil {
+		return
+	}
+	p := b.pulls[*r.Pull]
+	if p == nil {
+		return
+	}
+	delete(b.pulls, *r.Pull)
+	b.settle(p)
+	best, _ := b.run.BestScore()
+	round := &b.run.Rounds[p.round]
+	round.Reward, round.Over, round.Best, round.End = r.Reward, true, best.Value, b.run.Clock.Now()
+	round.Score = b.run.Arms[p.arm].Best.Value
+	round.Seconds = float64(round.End-round.Begin) / 1000
+}
+
+// settle counts the children of a pull for good.
+func (b *Builder) settle(p *pull) {
+	for _, row := range slices.Sorted(maps.Values(p.rows)) {
+		c := &b.run.Children[row]
+		b.settled.Add(c, row)
+		b.run.Arms[c.Arm].Totals.add(c, row)
+	}
+}
+
+// begins notes the program that an arm begins with.
+func (b *Builder) begins(at int, start Start) {
+	if start.Value != finite(start.Value) {
+		start.Score = Score{}
+	}
+	a := &b.run.Arms[at]
+	start.Told = true
+	a.Start = start
+	if a.Steps == 0 {
+		a.Best = start.Score
+	}
+}
+
+// start takes in what an arm begins with.
+func (b *Builder) start(r journal.Record) {
+	if r.Arm != nil && *r.Arm >= 0 && *r.Arm < mostArms {
+		b.begins(b.arm(*r.Arm), Start{Score: Score{r.Score, r.Valid}, Program: r.Program, Reason: cmp.Or(r.Reason, b.verdicts[r.Program].reason), Stamp: r.Time})
+	}
+}
+
+// share returns labels that are equal to those of an earlier child as one map: many children stand in few places.
+func (b *Builder) share(labels map[string]string) map[string]string {
+	if len(labels) == 0 {
+		return nil
+	}
+	var key strings.Builder
+	for _, kind := range slices.Sorted(maps.Keys(labels)) {
+		key.WriteString(strconv.Quote(kind))
+		key.WriteString(strconv.Quote(labels[kind]))
+	}
+	if is, ok := b.labels[key.String()]; ok {
+		return is
+	}
+	if len(b.labels) < mostShared {
+		b.labels[key.String()] = labels
+	}
+	return labels
+}
+
+// mostShared is how many sets of labels are kept to be shared.
+const mostShared = 10_000

@@ -1,0 +1,177 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// child takes in a child of a pull and returns its row. If a run that was cut short makes a child again, there are two
+// records of it. The last one tells how the run went on, and takes the row of the first.
+func (b *Builder) child(r journal.Record) (row int) {
+	if r.Pull == nil || r.Child == nil {
+		return -1
+	}
+	from, known := b.calls.take(callID{r.Key, r.N})
+	return b.add(r, from, known)
+}
+
+// Made takes in a child and the attempts of the call that it was made of, where both are known at once, as in a result. It
+// returns its row, -1 if its pull is not known.
+func (b *Builder) Made(r journal.Record, attempts []llm.Attempt) (row int) {
+	b.told++
+	return b.add(numbers(r), b.whole(*r.Pull, attempts), len(attempts) > 0)
+}
+
+// add takes in a child that was made of a call, if it was.
+func (b *Builder) add(r journal.Record, from ended, known bool) (row int) {
+	p := b.pulls[*r.Pull]
+	if p == nil {
+		return -1
+	}
+	b.stepOf(p, r.Step)
+	c := b.proposal(p, r, from, known)
+	address := [3]int{p.step, *r.Child, c.ID}
+	row, again := p.rows[address]
+	switch {
+	case again && b.run.Children[row].same(&c):
+		// Told again as the run was made again: it cost nothing, and took no time.
+		if was := &b.run.Children[row]; was.Gone {
+			was.Gone, was.Stamp, was.Told = false, c.Stamp, c.Told
+		}
+		return row
+	case again:
+		if was := &b.run.Children[row]; !was.Gone {
+			c.Told = was.Told
+		}
+		b.run.Children[row] = c
+		b.rankAll()
+	default:
+		row = len(b.run.Children)
+		b.run.Children = append(b.run.Children, c)
+		b.rank(row)
+		p.rows[address] = row
+		p.first = min(p.first, row)
+	}
+	a := &b.run.Arms[p.arm]
+	a.born[c.ID] = row
+	if c.Score.Better(a.Best) {
+		a.Best = c.Score
+	}
+	if b.Reply != nil && from.text != "" {
+		b.Reply(row, from.text)
+	}
+	return row
+}
+
+// stepOf moves a pull on to the step that a child names. A pull of several steps has improved on what the search had
+// before each of them. Journals of earlier versions name no step.
+func (b *Builder) stepOf(p *pull, step int) {
+	if a := &b.run.Arms[p.arm]; step > 0 && step != p.step {
+		if p.step > 0 && len(p.rows) > 0 {
+			p.before = a.Best
+		}
+		p.step, a.Steps = step, max(a.Steps, step)
+	}
+}
+
+// proposal returns the child that a record tells of.
+func (b *Builder) proposal(p *pull, r journal.Record, from ended, known bool) Child {
+	a := &b.run.Arms[p.arm]
+	search := r.Labels["search"]
+	c := Child{
+		Arm: p.arm, Round: p.round, Step: p.step, Index: *r.Child, ID: a.idOf(search, r.ID), Parents: make([]int, len(r.Parents)),
+		Operator: r.Operator, Labels: b.share(r.Labels), Model: from.model, Program: r.Program, Cost: from.cost, Spent: b.run.Spent,
+		Time: b.run.Clock.Now(), Stamp: r.Time, Told: b.told,
+	}
+	for i, parent := range r.Parents {
+		c.Parents[i] = a.idOf(search, parent)
+	}
+	if r.Valid {
+		c.Score, c.SD, c.Samples = Score{r.Score, true}, r.SD, r.Samples
+	}
+	c.State, c.Reason = b.became(r, from, known)
+	c.Improved = c.Score.Better(p.before)
+	if row, known := b.run.Parent(&c); known && c.Valid {
+		parent := a.Start.Score
+		if row >= 0 {
+			parent = b.run.Children[row].Score
+		}
+		if parent.Valid {
+			c.Lift, c.Lifted = c.Value-parent.Value, true
+		}
+	}
+	return c
+}
+
+// idOf returns the ID of a child in all of the arm. The initial program has 0 everywhere.
+func (a *Arm) idOf(search string, id int) int {
+	if search == "" || id == 0 {
+		return id
+	}
+	if a.inner == nil {
+		a.inner = map[birth]int{}
+	}
+	b := birth{search, id}
+	if _, known := a.inner[b]; !known {
+		a.inner[b] = len(a.inner) + 1
+	}
+	return a.inner[b]
+}
+
+// same reports whether two children are told of alike.
+func (c *Child) same(d *Child) bool {
+	return c.ID == d.ID && c.State == d.State && c.Program == d.Program && c.Operator == d.Operator && c.Labels["cell"] == d.Labels["cell"] &&
+		c.Labels["island"] == d.Labels["island"] && c.Score == d.Score && slices.Equal(c.Parents, d.Parents)
+}
+
+// became says what became of a child, and why it has no score. Journals of earlier versions do not tell, and then it
+// follows from what else is known of its program.
+func (b *Builder) became(r journal.Record, from ended, known bool) (state State, reason string) {
+	v := b.verdicts[r.Program]
+	switch {
+	case r.State != "":
+		return r.State, cmp.Or(r.Reason, v.reason, from.reason)
+	case r.Valid:
+		return journal.StateValid, ""
+	case r.Program != "" && v.judged:
+		return journal.StateInvalid, v.reason
+	case r.Program != "":
+		return journal.StateRefused, "it was not evaluated"
+	case known && from.kind == journal.Failure:
+		return journal.StateFailed, from.reason
+	}
+	return journal.StateUnparsed, "no program came of it"
+}
+
+// mostBest is how many of the best children are ranked.
+const mostBest = 20
+
+// rank puts a row among the best, if it is one of them. Of equal ones the first stays before the others, and of
+// equal programs only the first is there.
+func (b *Builder) rank(row int) {
+	of, best := b.run.Children, b.run.Best
+	c := &of[row]
+	twin := func(at int) bool { return c.Program != "" && of[at].Program == c.Program }
+	if !c.Valid || slices.ContainsFunc(best, twin) {
+		return
+	}
+	place := len(best)
+	for place > 0 && c.Value > of[best[place-1]].Value {
+		place--
+	}
+	if place < mostBest {
+		best = slices.Insert(best, place, row)
+		b.run.Best = best[:min(len(best), mostBest)]
+	}
+}
+
+// rankAll ranks all children anew.
+func (b *Builder) rankAll() {
+	b.run.Best = nil
+	for row := range b.run.Children {
+		b.rank(row)
+	}
+}

@@ -1,0 +1,103 @@
+package history
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/flops"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Cost is what calls took.
+type Cost struct {
+	Calls  int     // that brought an answer
+	Tokens Tokens  // as far as they are known: from usage, or from what was streamed
+	FLOPs  float64 // in the worst case, see package flops; 0 for models whose size is not known
+	Money  float64 // 0 for models whose price is not known
+}
+
+// Tokens are those of prompts and completions.
+type Tokens struct {
+	Prompt     int `json:"prompt"`
+	Cached     int `json:"cached"` // of the prompt's
+	Completion int `json:"completion"`
+}
+
+// All returns how many there are, those of prompts and of completions.
+func (t Tokens) All() int64 { return int64(t.Prompt) + int64(t.Completion) }
+
+// Plus returns the sum.
+func (t Tokens) Plus(u Tokens) Tokens {
+	return Tokens{t.Prompt + u.Prompt, t.Cached + u.Cached, t.Completion + u.Completion}
+}
+
+// TokensOf returns the tokens of an attempt. One without usage has those that were streamed.
+func TokensOf(a llm.Attempt) Tokens {
+	u := usageOf(a)
+	return Tokens{u.PromptTokens, u.CachedTokens, u.CompletionTokens}
+}
+
+func usageOf(a llm.Attempt) llm.Usage {
+	u := llm.Usage{CompletionTokens: a.Streamed}
+	if a.Usage != nil {
+		u = *a.Usage
+	}
+	return u.Clean()
+}
+
+// Plus returns the sum. What is not finite counts as 0.
+func (c Cost) Plus(d Cost) Cost {
+	return Cost{c.Calls + d.Calls, c.Tokens.Plus(d.Tokens), finite(c.FLOPs + d.FLOPs), finite(c.Money + d.Money)}
+}
+
+// Prices charge attempts at the sizes and prices of models. An attempt that names none of them is charged as the first.
+type Prices []llm.Model
+
+// Attempt returns what an attempt cost. The call that it is of is counted by [Prices.Call]: it counts once, however many
+// attempts it took.
+func (p Prices) Attempt(a llm.Attempt) Cost {
+	m := p.model(a.Model)
+	sum := flops.Sum(slices.Values([]llm.Attempt{a}), m.ActiveParams, flops.WorstCase)
+	return Cost{Tokens: TokensOf(a), FLOPs: finite(sum.TotalFLOPs), Money: finite(m.Price.Cost(usageOf(a)))}
+}
+
+// Call returns what a call of these attempts cost, and what it counts as: the class of the last one.
+func (p Prices) Call(attempts []llm.Attempt) (sum Cost, class llm.Class) {
+	for _, a := range attempts {
+		sum = sum.Plus(p.Attempt(a))
+		class = a.Status.Class()
+	}
+	if class == llm.Real {
+		sum.Calls = 1
+	}
+	return sum, class
+}
+
+func (p Prices) model(key string) llm.Model {
+	i := slices.IndexFunc(p, func(m llm.Model) bool { return m.Key == key })
+	switch {
+	case i >= 0:
+		return p[i]
+	case len(p) > 0:
+		return p[0]
+	}
+	return llm.Model{}
+}
+
+// ModelOf returns the model that a call asked last, "" if its attempts name none.
+func ModelOf(attempts []llm.Attempt) (name string) {
+	for _, a := range attempts {
+		name = cmp.Or(a.Model, name)
+	}
+	return name
+}
+
+// finite returns v, or 0 if it is not a finite number, which JSON cannot hold. Scores are finite, but the difference of
+// two of them need not be.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}

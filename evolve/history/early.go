@@ -1,0 +1,63 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+)
+
+// An early program was evaluated before an arm was drawn. Journals of earlier versions do not tell otherwise what arms
+// begin with.
+type early struct {
+	Start
+	scores map[string]bool // keys of its evaluations
+}
+
+// evaluation takes in what a program scored.
+func (b *Builder) evaluation(r journal.Record) {
+	if r.Result == nil {
+		return
+	}
+	b.run.Evaluated++
+	b.run.EvalTime += int64(r.Took)
+	v := b.verdicts[r.Program]
+	if !r.Result.Valid && !v.judged {
+		v.reason = r.Result.Reason
+	}
+	v.judged = true
+	b.verdicts[r.Program] = v
+	if b.drawn {
+		return
+	}
+	i := slices.IndexFunc(b.early, func(e *early) bool { return e.Program == r.Program })
+	if i < 0 {
+		i = len(b.early)
+		b.early = append(b.early, &early{Start{Score: Score{r.Result.Score, r.Result.Valid}, Program: r.Program, Reason: r.Result.Reason, Stamp: r.Time}, map[string]bool{}})
+	}
+	b.early[i].scores[r.Key] = true
+}
+
+// begun takes in that an arm is drawn. If no record has told what arms begin with, the programs that were evaluated until
+// then do. One is that of all arms. As many as there are arms are theirs in order, because arms are started in order.
+// Otherwise some arms share a program and others do not, or an arm evaluated several, and nobody knows.
+func (b *Builder) begun() {
+	if b.drawn {
+		return
+	}
+	b.drawn = true
+	arms := b.run.Arms[b.run.FirstArm:]
+	told := slices.ContainsFunc(arms, func(a Arm) bool { return a.Start.Told })
+	if told || len(b.early) != 1 && len(b.early) != len(arms) {
+		return
+	}
+	for i := range arms {
+		e := b.early[min(i, len(b.early)-1)]
+		start := e.Start
+		// Where a program is evaluated part by part, the score of the whole is not among those of its parts.
+		if len(e.scores) > 1 {
+			start.Score = Score{}
+		}
+		start.Reason = b.verdicts[start.Program].reason
+		b.begins(b.run.FirstArm+i, start)
+	}
+}

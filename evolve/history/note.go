@@ -1,0 +1,35 @@
+package history
+
+// A Note is a message and how often it came. A server that fails says the same thousands of times.
+type Note struct {
+	Time  int64  // when it came last
+	Kind  string // "stall", "error", "lost", "abandoned", "refused", "resumed", "raise", "pause", "stop"; "more" for those left out
+	Text  string // in one line that is fit to be shown
+	Count int
+}
+
+// notes are distinct messages.
+type notes map[[2]string]*Note
+
+// mostNotes is how many distinct messages are kept of each list. One that a server words anew each time (a number of
+// the request, a time) must not fill the memory.
+const mostNotes = 200
+
+// add counts a message of the list, and keeps when it came last.
+func (n notes) add(list *[]*Note, now int64, kind, text string) {
+	text = Name(text)
+	key := [2]string{kind, text}
+	note := n[key]
+	if note == nil && len(n) >= mostNotes {
+		key = [2]string{"more"}
+		kind, text = "more", "other messages, each with words of its own"
+		note, now = n[key], 0
+	}
+	if note == nil {
+		note = &Note{Kind: kind, Text: text}
+		n[key] = note
+		*list = append(*list, note)
+	}
+	note.Count++
+	note.Time = now
+}

@@ -1,0 +1,123 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+)
+
+// states are the numbers of what becomes of children.
+var states = map[history.State]int{
+	journal.StateValid: childValid, journal.StateInvalid: childInvalid, journal.StateUnparsed: childUnparsed,
+	journal.StateFailed: childFailed, journal.StateRefused: childRefused, journal.StateAbandoned: childAbandoned,
+}
+
+// children returns the columns of the children from a row on. They are copies, as a child that is made again changes.
+func (l *runLog) children(from int) childColumns {
+	of := l.run.Children[from:]
+	c := childColumns{ // empty and not null, as the script takes their lengths
+		Arm: column(of, func(c *history.Child) int { return c.Arm }), Pull: column(of, func(c *history.Child) int { return l.run.Rounds[c.Round].Pull }),
+		Step: column(of, func(c *history.Child) int { return c.Step }), Index: column(of, func(c *history.Child) int { return c.Index }),
+		ID: column(of, func(c *history.Child) int { return c.ID }), Parents: column(of, func(c *history.Child) []int { return c.Parents }),
+		Score: column(of, scoreOf), State: column(of, func(c *history.Child) int { return states[c.State] }),
+		Operator: column(of, func(c *history.Child) int { return l.labels.of(operatorOf(c)) }), Model: column(of, l.modelLabel),
+		Cell:    column(of, func(c *history.Child) int { return l.place(c, history.ByCell) }),
+		Island:  column(of, func(c *history.Child) int { return l.place(c, history.ByIsland) }),
+		Program: column(of, func(c *history.Child) string { return shortKey(c.Program) }), Reason: column(of, func(c *history.Child) string { return short(c.Reason) }),
+		Time: column(of, func(c *history.Child) int64 { return c.Time }), Calls: column(of, func(c *history.Child) int { return c.Spent.Calls }),
+		Tokens: column(of, func(c *history.Child) int64 { return c.Spent.Tokens.All() }),
+		FLOPs:  column(of, func(c *history.Child) float64 { return c.Spent.FLOPs }), Money: column(of, func(c *history.Child) float64 { return c.Spent.Money }),
+	}
+	if slices.ContainsFunc(of, func(c history.Child) bool { return c.Samples > 1 }) {
+		c.SD, c.Samples = column(of, func(c *history.Child) float64 { return c.SD }), column(of, func(c *history.Child) int { return c.Samples })
+	}
+	return c
+}
+
+// column returns what value has of each child.
+func column[T any](of []history.Child, value func(*history.Child) T) []T {
+	list := make([]T, len(of))
+	for i := range of {
+		list[i] = value(&of[i])
+	}
+	return list
+}
+
+func scoreOf(c *history.Child) *float64 {
+	if !c.Valid {
+		return nil
+	}
+	score := c.Value
+	return &score
+}
+
+func operatorOf(c *history.Child) string { return cmp.Or(short(c.Operator), history.PlainRewrite) }
+
+// modelLabel returns the label of the model that was asked for a child, -1 for none.
+func (l *runLog) modelLabel(c *history.Child) int {
+	if c.Model == "" {
+		return -1
+	}
+	return l.labels.of(short(c.Model))
+}
+
+// place returns the label of where a child stands, -1 for nowhere.
+func (l *runLog) place(c *history.Child, kind string) int {
+	name := short(c.Labels[kind])
+	if name == "" {
+		return -1
+	}
+	return l.labels.of(kind + " " + name)
+}
+
+// number gives labels to the names of children that are new, so that a name has the same number in all that a page is sent.
+func (l *runLog) number() {
+	for i := l.labels.rows; i < len(l.run.Children); i++ {
+		c := &l.run.Children[i]
+		l.labels.of(operatorOf(c))
+		l.place(c, history.ByCell)
+		l.place(c, history.ByIsland)
+		l.modelLabel(c)
+	}
+	l.labels.rows = len(l.run.Children)
+}
+
+// rounds returns the columns of the pulls from a row on.
+func rounds(run *history.Run, from int) roundColumns {
+	c := roundColumns{}
+	for _, r := range run.Rounds[from:] {
+		c.Arm, c.Prob, c.Calls, c.Reward, c.Over = append(c.Arm, r.Arm), append(c.Prob, r.Prob), append(c.Calls, r.Calls), append(c.Reward, r.Reward), append(c.Over, r.Over)
+		c.Best, c.Begin, c.End = append(c.Best, r.Best), append(c.Begin, r.Begin), append(c.End, r.End)
+	}
+	return c
+}
+
+// settledRounds returns the row from which on rounds may change.
+func settledRounds(run *history.Run) int {
+	if i := slices.IndexFunc(run.Rounds, func(r history.Round) bool { return !r.Over }); i >= 0 {
+		return i
+	}
+	return len(run.Rounds)
+}
+
+// coordinates returns the numbers that a cell's name lists: "3 4", as population.Grid names its own, or "3,4". Of another
+// name there are none.
+func coordinates(name string) []int {
+	at := []int{}
+	for _, field := range strings.FieldsFunc(strings.Trim(name, "()[]"), func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			return []int{}
+		}
+		at = append(at, n)
+	}
+	return at
+}
+
+// short returns text that somebody else wrote in one line that is fit to be shown, cut to a length that a table and
+// the memory can hold.
+func short(s string) string { return history.Name(s) }
