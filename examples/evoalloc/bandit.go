@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"strings"
@@ -30,13 +29,14 @@ type banditOptions struct {
 // parseBandit reads the flags.
 func parseBandit(args []string) (*banditOptions, error) {
 	var b banditOptions
-	fs := flag.NewFlagSet("bandit", flag.ContinueOnError)
+	fs := cli.NewFlags("bandit", "[flags]: evolve a program with several greedy searches, of which a bandit draws one each round",
+		"task", "model", "api-base", "T", "N", "algo", "n-arms", "breadth", "budget-usd", "budget-time", "target", "resume", "output", "watch", "config")
 	b.Register(fs)
-	fs.StringVar(&b.algo, "algo", "ei", "the policy: "+strings.Join(cli.PolicyKeys(), ", "))
+	fs.StringVar(&b.algo, "algo", "ei", "the policy that draws searches: ei, ucb, thompson, ...\nIt is one of "+strings.Join(cli.PolicyKeys(), ", ")+".")
 	fs.IntVar(&b.arms, "n-arms", 10, "number of searches")
 	fs.Uint64Var(&b.base, "arm-seed-base", 40, "seed of the first search; the others follow")
 	fs.Uint64Var(&b.seed, "bandit-seed", 0, "seed of the policy's draws")
-	fs.IntVar(&b.cap, "T-cap-per-arm", 0, "most rounds that one search gets; with --breadth adaptive or doubling a round may be one call, so it takes more of them (default: no limit)")
+	fs.IntVar(&b.cap, "T-cap-per-arm", 0, "most rounds that one search gets (default: no limit)\nWith --breadth adaptive or doubling a round may be one call, so it takes more of them.")
 	fs.IntVar(&b.inFlight, "in-flight", 1, "searches advanced at once")
 	if err := b.Parse(fs, args); err != nil {
 		return nil, err

@@ -17,7 +17,8 @@ import (
 // runGreedy evolves one program with one greedy search: each generation rewrites the best program so far, and has as many
 // children as --breadth says, at most N. With --window a better child is the parent of those begun after it.
 func runGreedy(ctx context.Context, args []string) error {
-	fs := flag.NewFlagSet("greedy", flag.ContinueOnError)
+	fs := cli.NewFlags("greedy", "[flags]: evolve a program with one greedy search",
+		"task", "model", "api-base", "T", "N", "seed", "breadth", "budget-usd", "budget-time", "target", "resume", "output", "watch", "rows", "config")
 	return oneGreedy(ctx, fs, args, func() {})
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 
@@ -20,7 +19,7 @@ import (
 // runLayers finds rules for scheduling jobs in shops of four kinds, and then a router that says which rule to use in which
 // shop, with a model that needs no network; with --runs it compares that with flat searches.
 func runLayers(ctx context.Context, args []string, stdout io.Writer) error {
-	fs := flag.NewFlagSet("layers", flag.ContinueOnError)
+	fs := cli.NewFlags("layers", "[flags]: find rules for scheduling jobs in shops, and a router that says which rule to use where")
 	calls := fs.Int("calls", 600, "model calls of both stages")
 	seed := fs.Uint("seed", 1, "seed of the searches")
 	first := fs.Uint("from", 0, "first seed of a comparison")

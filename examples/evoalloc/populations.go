@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,11 +41,12 @@ type populationsOptions struct {
 // parsePopulations reads the flags.
 func parsePopulations(args []string) (*populationsOptions, error) {
 	var p populationsOptions
-	fs := flag.NewFlagSet("populations", flag.ContinueOnError)
+	fs := cli.NewFlags("populations", "[flags]: evolve a program with a search that keeps many, or with a bandit over several such searches",
+		"like", "list", "portfolio", "task", "model", "api-base", "T", "N", "seed", "budget-usd", "target", "resume", "output", "watch", "config")
 	p.Options.Register(fs)
 	p.Search.Register(fs)
-	like := fs.String("like", "", "the search: "+strings.Join(peers.Names(), ", ")+"; with --portfolio several, separated by commas (default: "+defaultLike+"; with --portfolio "+defaultPortfolio+")")
-	fs.BoolVar(&p.portfolio, "portfolio", false, "run several searches as the arms of a bandit, which finds out which to go on with; each has the seed after that of the one before")
+	like := fs.String("like", "", "the search, by a `name` of --list (default: "+defaultLike+"; with --portfolio "+defaultPortfolio+")\nThe names are "+strings.Join(peers.Names(), ", ")+". With --portfolio give several, separated by commas.")
+	fs.BoolVar(&p.portfolio, "portfolio", false, "run several searches as the arms of a bandit, which finds out which to go on with\nEach has the seed after that of the one before.")
 	fs.BoolVar(&p.list, "list", false, "print what searches there are")
 	fs.StringVar(&p.policy, "policy", "ei", "with --portfolio: the bandit's policy: "+strings.Join(cli.PolicyKeys(), ", "))
 	fs.IntVar(&p.tune, "tune", 0, "tune the numbers of programs without a model, in this many tune evaluations beside the calls")

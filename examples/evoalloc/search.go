@@ -31,7 +31,8 @@ type search struct {
 	algo    string // the policy over the arms; "" if there is one arm
 	// allocates is nil for one search.
 	allocates *allocation
-	budget    evolve.Budget // besides Calls and Stalls
+	// budget has what only this command limits.
+	budget evolve.Budget
 	// head stands above the lines of what row returns for a generation.
 	head string
 	row  func(evolve.Event) string
@@ -80,6 +81,12 @@ func (s search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	budget, err := s.Budget(spec)
+	if err != nil {
+		return err
+	}
+	budget.RoundsPerArm, budget.TuneEvaluations = s.budget.RoundsPerArm, s.budget.TuneEvaluations
+	s.budget = budget
 	f := s.form(t, spec, policy)
 	decides := s.decides(arms)
 	decides["model"] = spec.String()
@@ -109,7 +116,6 @@ func (s search) advance(ctx context.Context, arms []evolve.Arm, policy bandit.Po
 	cfg := evolve.Config{
 		Arms: arms, Policy: policy, Budget: s.budget, Grace: s.Grace, ValidStart: true, Journal: j, Observer: progress.Observe,
 	}
-	cfg.Budget.Calls, cfg.Budget.Stalls = s.T*s.N, s.MaxStalls
 	if s.allocates != nil {
 		cfg.InFlight, cfg.Seed = s.allocates.inFlight, s.allocates.seed
 	}

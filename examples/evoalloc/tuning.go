@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"io"
 	"strings"
 
@@ -20,7 +19,7 @@ const (
 // on tasks whose first program has the right structure and wrong numbers. It says after which share of the model calls
 // the first is where the second ends.
 func runTuning(ctx context.Context, args []string, stdout io.Writer) error {
-	fs := flag.NewFlagSet("tuning", flag.ContinueOnError)
+	fs := cli.NewFlags("tuning", "[flags]: compare a search that tunes numbers without a model with one that does not")
 	tasks := fs.String("tasks", strings.Join(tuning.Tasks(), ","), "the tasks, separated by commas")
 	runs := fs.Int("runs", 20, "runs of each search on each task, on paired seeds")
 	calls := fs.Int("calls", 160, "model calls of a run")

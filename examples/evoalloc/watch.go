@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
@@ -12,7 +11,7 @@ import (
 // reads the journals and nothing else, so a run notices nothing of it.
 func runWatch(ctx context.Context, args []string) error {
 	w := cli.Watch{On: true}
-	fs := flag.NewFlagSet("watch", flag.ContinueOnError)
+	fs := cli.NewFlags("watch", "[flags] PATH: show the run of a journal, or all runs of a folder, on a page")
 	w.RegisterPage(fs)
 	path, err := cli.ParseOne(fs, args, "a journal, or a folder with runs,")
 	if err != nil {

@@ -51,9 +51,9 @@ func readFolder(ctx context.Context, folder string) (files []file, skipped []str
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case err != nil:
-		return nil, nil, cli.Usagef("--results: %w", err)
+		return nil, nil, cli.Usagef("analyze: %w", err)
 	case len(files) == 0:
-		return nil, nil, cli.Usagef("--results %s: no results among %s there; evoalloc greedy and evoalloc bandit make some", folder, count(len(skipped), "JSON file"))
+		return nil, nil, cli.Usagef("analyze: %s: no results among %s there; evoalloc greedy and evoalloc bandit make some", folder, count(len(skipped), "JSON file"))
 	}
 	return files, skipped, nil
 }

@@ -33,7 +33,7 @@ func try(t *testing.T, results string, args ...string) (printed, out string, err
 	t.Helper()
 	out = t.TempDir()
 	var b bytes.Buffer
-	err = Run(t.Context(), append([]string{"--results", results, "--out", out, "--samples", "300"}, args...), &b)
+	err = Run(t.Context(), append([]string{results, "--out", out, "--samples", "300"}, args...), &b)
 	return strings.NewReplacer(out, "OUT", results, "RESULTS").Replace(b.String()), out, err
 }
 
@@ -230,14 +230,13 @@ func TestWarnings(t *testing.T) {
 // Wrong input is one line, and exit status 2.
 func TestUsage(t *testing.T) {
 	for why, args := range map[string][]string{
-		"samples":    {"--samples", "3"},
-		"epsilon":    {"--epsilon", "0"},
-		"price":      {"--answer-price", "-1"},
-		"scores":     {"--scores", "a"},
-		"calls":      {"--min-calls", "-1"},
-		"few calls":  {"--min-calls", "1000"},
-		"no folder":  {"--results", "testdata/none"},
-		"no results": {"--results", t.TempDir()},
+		"samples":     {"--samples", "3"},
+		"epsilon":     {"--epsilon", "0"},
+		"price":       {"--answer-price", "-1"},
+		"scores":      {"--scores", "a"},
+		"calls":       {"--min-calls", "-1"},
+		"few calls":   {"--min-calls", "1000"},
+		"two folders": {"testdata/none"},
 	} {
 		_, _, err := try(t, "testdata/results", args...)
 		var usage *cli.UsageError
@@ -245,6 +244,11 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%s: %v, want a UsageError of one line", why, err)
 		}
 	}
+}
+
+func TestWrongFolders(t *testing.T) {
+	refused(t, "testdata/none", "testdata/none")
+	refused(t, t.TempDir(), "no results")
 }
 
 func refused(t *testing.T, folder, want string) {

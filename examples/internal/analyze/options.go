@@ -22,7 +22,7 @@ type options struct {
 }
 
 func (o *options) register(fs *flag.FlagSet) {
-	fs.StringVar(&o.results, "results", "results", "folder of results, with those below it")
+	o.results = "results"
 	fs.StringVar(&o.out, "out", "analysis", "folder for what is written")
 	fs.Float64Var(&o.ceiling, "ceiling", 1, "the score that no program passes; the surface is one of what is missing to it")
 	fs.Float64Var(&o.epsilon, "epsilon", 1e-4, "the least gap to the ceiling that is told apart")

@@ -4,7 +4,6 @@ package analyze
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 
@@ -14,10 +13,16 @@ import (
 // Run is the program: it parses args, prints what the results say to stdout and writes the files.
 func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	var o options
-	fs := flag.NewFlagSet("analyze", flag.ContinueOnError)
+	fs := cli.NewFlags("analyze", "[flags] [FOLDER]: say what the results in a folder say of depth, breadth and methods, in words, tables and figures")
 	o.register(fs)
-	if err := cli.Parse(fs, args); err != nil {
+	folders, err := cli.ParseArgs(fs, args)
+	switch {
+	case err != nil:
 		return err
+	case len(folders) > 1:
+		return cli.Usagef("analyze: unexpected argument %q: need one folder", folders[1])
+	case len(folders) == 1:
+		o.results = folders[0]
 	}
 	if err := o.validate(); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -15,7 +14,7 @@ import (
 // parsed returns the flags that all searches have, as a command named bandit reads them.
 func parsed(args []string) (*Options, error) {
 	var o Options
-	fs := flag.NewFlagSet("bandit", flag.ContinueOnError)
+	fs := NewFlags("bandit", "")
 	o.Register(fs)
 	if err := o.Parse(fs, args); err != nil {
 		return nil, err

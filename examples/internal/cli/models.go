@@ -65,7 +65,10 @@ func (o *Options) specs() (specs []llm.Model, err error) {
 		return nil, Usagef("--params-active has %d numbers and --model %d keys: need a number for each", len(params), len(keys))
 	}
 	for i, key := range keys {
-		m := llm.Model{Key: strings.TrimSpace(key), Name: strings.TrimSpace(names[i]), ActiveParams: params[i], Timeout: o.Timeout}
+		m := llm.Model{Key: strings.TrimSpace(key), Name: strings.TrimSpace(names[i]), ActiveParams: params[i], Temperature: o.Temperature, MaxTokens: o.MaxTokens, Timeout: o.Timeout}
+		if m.Price, err = o.Price(m.Key); err != nil {
+			return nil, err
+		}
 		if err := complete(&m); err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ const jobsInFlight = 256
 
 // Register adds the flags of a run to fs.
 func (n *NATS) Register(fs *flag.FlagSet) {
-	n.register(fs, "score programs by workers (evoalloc worker) through the NATS server of this URL; \"embedded\" starts a server and a worker in this process")
+	n.register(fs, "score programs by workers (evoalloc worker) through the NATS server of this `URL`\n\"embedded\" starts a server and a worker in this process.")
 }
 
 func (n *NATS) register(fs *flag.FlagSet, url string) {
@@ -81,8 +81,9 @@ type Worker struct {
 // ParseWorker reads the flags of the command worker.
 func ParseWorker(args []string) (*Worker, error) {
 	var w Worker
-	fs := flag.NewFlagSet("worker", flag.ContinueOnError)
-	w.NATS.register(fs, "URL of the server, such as nats://10.0.0.1:4222, or of several of a cluster, separated by commas")
+	fs := NewFlags("worker", "[flags]: score programs for runs on other machines, which name the same server and task",
+		"nats", "nats-creds", "task", "runtime", "eval-timeout", "slots", "name", "grace", "canary", "every", "config")
+	w.NATS.register(fs, "`URL` of the server, such as nats://10.0.0.1:4222\nSeveral of a cluster are separated by commas.")
 	fs.StringVar(&w.Task, "task", "cp", "what is improved, as for the run: a built-in task or a folder")
 	fs.StringVar(&w.Runtime, "runtime", "js", "what runs the programs of the built-in tasks, as for the run: js or python")
 	fs.DurationVar(&w.EvalTimeout, "eval-timeout", DefaultEvalTimeout, "limit for one evaluation, as for the run; a folder's own counts if this is not given")

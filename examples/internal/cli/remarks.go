@@ -26,6 +26,9 @@ func (o *Options) remarks(r *evolve.Result) (lines []string) {
 			" (--timeout; of streamed answers also --first-token, --silence, --min-rate); with a larger --max-stalls, --resume goes on where it stopped",
 			Count(stalls(r), "attempt", "attempts"), o.maxStalls()))
 	}
+	if flag := raises(r.Limit); flag != "" {
+		lines = append(lines, fmt.Sprintf("--%s ended the run: with a larger one, --resume goes on where it stopped", flag))
+	}
 	endpoints := report.Count(r.EachCall).Endpoints
 	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
 		if n := endpoints[name].OverCap; n > 0 {

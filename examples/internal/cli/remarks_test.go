@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -117,7 +116,7 @@ func TestMaxStalls(t *testing.T) {
 		{"--T 30 --N 8 --max-stalls -1", -1, -1},
 	} {
 		var o Options
-		fs := flag.NewFlagSet("x", flag.ContinueOnError)
+		fs := NewFlags("x", "")
 		o.Register(fs)
 		if err := o.Parse(fs, strings.Fields(tt.args)); err != nil {
 			t.Fatal(err)

@@ -29,8 +29,8 @@ const (
 // Register adds the flags to fs.
 func (s *Search) Register(fs *flag.FlagSet) {
 	fs.Uint64Var(&s.seed, "seed", 40, "seed of the search, up to 2^32-1")
-	fs.IntVar(&s.Window, "window", 0, "children under way at once; with fewer than --N a better child is the parent of those begun after it, so --T 1 --N 512 --window 64 is a steady-state search (default: all of a generation)")
-	fs.BoolVar(&s.Noisy, "noisy", false, "the task may score a program differently each time: programs are scored again, and the best is claimed on fresh samples (docs/guide.md)")
+	fs.IntVar(&s.Window, "window", 0, "children under way at once (default: all of a generation)\nWith fewer than --N a better child is the parent of those begun after it, so --T 1 --N 512 --window 64 is a steady-state search.")
+	fs.BoolVar(&s.Noisy, "noisy", false, "the task may score a program differently each time\nPrograms are scored again, and the best is claimed on fresh samples (docs/guide.md).")
 	fs.StringVar(&s.order, "order", byIndex, "with --window: in which order children are taken in: by-index, so that the run can be repeated; or as-they-end, so that none waits for a slow one")
 	s.Distrust.register(fs)
 }

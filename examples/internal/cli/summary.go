@@ -11,6 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/pool"
 	"github.com/evoalloc/evoalloc/task"
@@ -21,12 +22,7 @@ import (
 func (o *Options) Summarize(model llm.LLM, r *evolve.Result, f report.Cost, by report.Ledgers) {
 	Printf("\n%s", inFlags(report.Summary(r, llm.Model{ActiveParams: f.Active})))
 	Printf("%s\n\n", o.breadthOf(r))
-	var rows [][]string
-	for _, s := range f.Summaries() {
-		rows = append(rows, []string{string(s.Rule), fmt.Sprintf("%.4g", s.TotalFLOPs), fmt.Sprintf("%.4g", s.TimeoutFLOPs)})
-	}
-	Table([]string{"rule", "FLOPs", "without usage"}, rows)
-	Printf("\n")
+	printFLOPs(f)
 	printModels(by)
 	for _, line := range report.WithoutTolerance(r.Best.Result) {
 		Printf("tolerance: %s\n\n", line)
@@ -37,6 +33,20 @@ func (o *Options) Summarize(model llm.LLM, r *evolve.Result, f report.Cost, by r
 	if replicas, ok := llm.As[*pool.Pool](model); ok {
 		Printf("%v\n", replicas.Report())
 	}
+}
+
+// printFLOPs prints what a run cost by each rule for calls without usage, if the rules differ.
+func printFLOPs(f report.Cost) {
+	all := f.Summaries()
+	if !slices.ContainsFunc(all, func(s flops.Summary) bool { return s.TotalFLOPs != all[0].TotalFLOPs }) {
+		return
+	}
+	var rows [][]string
+	for _, s := range all {
+		rows = append(rows, []string{string(s.Rule), fmt.Sprintf("%.4g", s.TotalFLOPs), fmt.Sprintf("%.4g", s.TimeoutFLOPs)})
+	}
+	Table([]string{"rule", "FLOPs", "without usage"}, rows)
+	Printf("\n")
 }
 
 // HeldOut scores the best program on cases that the task kept from the search, if it has any, prints that, and returns it

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -71,50 +70,4 @@ func status(err error) int {
 // that they set.
 func inFlags(text string) string {
 	return strings.NewReplacer("Config.BaseURL", "--api-base or "+openai.EnvBase, "Config.APIKey", openai.EnvKey).Replace(text)
-}
-
-// Parse reads args into fs. A wrong flag is a UsageError of one line; --help prints all flags.
-func Parse(fs *flag.FlagSet, args []string) error {
-	err := ParseFlags(fs, args)
-	if err == nil && fs.NArg() > 0 {
-		return Usagef("%s: unexpected argument %q (see --help)", fs.Name(), fs.Arg(0))
-	}
-	return err
-}
-
-// ParseOne is [Parse] of a program that takes one argument after the flags, and returns that. what says what it is.
-func ParseOne(fs *flag.FlagSet, args []string, what string) (string, error) {
-	err := ParseFlags(fs, args)
-	switch {
-	case err != nil:
-		return "", err
-	case fs.NArg() == 0:
-		return "", Usagef("%s: %s is missing (see --help)", fs.Name(), what)
-	case fs.NArg() > 1:
-		return "", Usagef("%s: unexpected argument %q: need %s alone, after the flags (see --help)", fs.Name(), fs.Arg(1), what)
-	}
-	return fs.Arg(0), nil
-}
-
-// ParseFlags is [Parse] of a program that takes other arguments too.
-func ParseFlags(fs *flag.FlagSet, args []string) error {
-	err := parseQuietly(fs, args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fs.SetOutput(Stdout())
-		fs.Usage()
-		return err
-	case err != nil:
-		return Usagef("%s: %w (see --help)", fs.Name(), err)
-	}
-	return nil
-}
-
-// parseQuietly is fs.Parse without what package flag prints on errors.
-func parseQuietly(fs *flag.FlagSet, args []string) error {
-	usage := fs.Usage
-	fs.Usage = func() {}
-	fs.SetOutput(io.Discard)
-	defer func() { fs.Usage = usage }()
-	return fs.Parse(args)
 }

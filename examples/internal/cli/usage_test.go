@@ -42,10 +42,11 @@ func TestParseOne(t *testing.T) {
 		{"flags, then the argument", "a.journal", "", []string{"--n", "1", "a.journal"}},
 		{"an argument that looks like a flag", "-a", "", []string{"--", "-a"}},
 		{"none", "", "x: a journal is missing (see --help)", []string{"--n", "1"}},
-		{"flags after it are not read", "", "x: unexpected argument \"--n\": need a journal alone, after the flags (see --help)", []string{"a.journal", "--n", "1"}},
+		{"the argument, then flags", "a.journal", "", []string{"a.journal", "--n", "1"}},
+		{"two", "", "x: unexpected argument \"b\": need a journal alone (see --help)", []string{"a", "--n", "1", "b"}},
 		{"a wrong flag", "", "x: flag provided but not defined: -m (see --help)", []string{"-m"}},
 	} {
-		fs := flag.NewFlagSet("x", flag.ContinueOnError)
+		fs := NewFlags("x", "")
 		fs.Int("n", 0, "")
 		got, err := ParseOne(fs, tt.args, "a journal")
 		if said := fmt.Sprint(err); got != tt.want || tt.err != "" && said != tt.err || tt.err == "" && err != nil {

@@ -21,7 +21,7 @@ type Watch struct {
 
 // register adds the flags to fs.
 func (w *Watch) register(fs *flag.FlagSet) {
-	fs.BoolVar(&w.On, "watch", false, "show the run on a page while it goes on; the link is printed, and the page stays afterwards until Ctrl-C")
+	fs.BoolVar(&w.On, "watch", false, "show the run on a page while it goes on\nThe link is printed, and the page stays afterwards until Ctrl-C.")
 	w.RegisterPage(fs)
 }
 

@@ -218,7 +218,6 @@ func TestWrongInput(t *testing.T) {
 		args         []string
 	}{
 		{"no journal", "a journal is missing", []string{"--format", "jsonl"}},
-		{"flags after it", "unexpected argument \"--format\"", []string{path, "--format", "jsonl"}},
 		{"a form that there is not", "it is git or jsonl", []string{"--format", "svg", path}},
 		{"no place", "say with --into", []string{path}},
 		{"a place that is taken", "is not empty, and is left as it is", []string{"--into", full, path}},

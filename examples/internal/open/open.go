@@ -60,7 +60,9 @@ func Model(o *cli.Options, standIn offline.Config) (spec llm.Model, model llm.LL
 		if err != nil {
 			return spec, nil, err
 		}
-		return stand.Spec(), stand, nil
+		spec = stand.Spec()
+		spec.Price, err = o.Price(spec.Key)
+		return spec, stand, err
 	}
 	// One client, a pool of clients where there are several URLs, or an ensemble where there are several models.
 	return o.Connect(func(m llm.Model, base string) (llm.LLM, error) {

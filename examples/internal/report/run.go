@@ -11,17 +11,19 @@ package report
 import (
 	"context"
 	"errors"
-	"flag"
 
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
 func Run(ctx context.Context, args []string) error {
-	fs := flag.NewFlagSet("report", flag.ContinueOnError)
+	fs := cli.NewFlags("report", "[flags] PATH...: make one HTML file of journals, results, folders of them, and runs of evoalloc compare")
 	out := fs.String("o", "report.html", "file to write; what is there is replaced")
-	paths, err := parse(fs, args)
-	if err != nil {
+	paths, err := cli.ParseArgs(fs, args)
+	switch {
+	case err != nil:
 		return err
+	case len(paths) == 0:
+		return cli.Usagef("need the paths of what to show: journals, results, CSV files of evoalloc compare, or folders")
 	}
 	b := builder{seen: map[string]bool{}}
 	for _, path := range paths {
@@ -40,20 +42,4 @@ func Run(ctx context.Context, args []string) error {
 	}
 	cli.Printf("%s shows %s and %s\n", *out, count(len(b.page.Runs), "run"), count(len(b.page.Studies), "study"))
 	return nil
-}
-
-// parse returns the paths. Flags may stand after them, too.
-func parse(fs *flag.FlagSet, args []string) (paths []string, err error) {
-	for len(args) > 0 {
-		if err := cli.ParseFlags(fs, args); err != nil {
-			return nil, err
-		}
-		if args = fs.Args(); len(args) > 0 {
-			paths, args = append(paths, args[0]), args[1:]
-		}
-	}
-	if len(paths) == 0 {
-		return nil, cli.Usagef("need the paths of what to show: journals, results, CSV files of evoalloc compare, or folders")
-	}
-	return paths, nil
 }

@@ -24,7 +24,6 @@ type options struct {
 	arms, atOnce           int
 	stopWhen               []sweep.Comparison
 	read                   []string
-	price                  *llm.Price // nil if not given
 
 	list  lists
 	peers bool // a method is another system's search
@@ -32,12 +31,13 @@ type options struct {
 }
 
 // lists are flags as they were given.
-type lists struct{ methods, budgets, splits, stopWhen, read, price string }
+type lists struct{ methods, budgets, splits, stopWhen, read string }
 
 // parse reads the flags.
 func parse(args []string) (*options, error) {
 	var o options
-	fs := flag.NewFlagSet("sweep", flag.ContinueOnError)
+	fs := cli.NewFlags("sweep", "[flags]: make a grid of runs over tasks, models, methods, budgets and seeds; the same command goes on",
+		"task", "model", "api-base", "methods", "budgets", "splits", "seed", "seeds", "N", "n-arms", "stop-when", "price", "output", "watch", "config")
 	o.register(fs)
 	if err := o.Parse(fs, args); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func parse(args []string) (*options, error) {
 			return nil, err
 		}
 	}
-	for _, f := range []func() error{o.parseNumbers, o.parseMethods, o.parseStopWhen, o.parsePrice} {
+	for _, f := range []func() error{o.parseNumbers, o.parseMethods, o.parseStopWhen} {
 		if err := f(); err != nil {
 			return nil, err
 		}
@@ -59,13 +59,13 @@ func parse(args []string) (*options, error) {
 func (o *options) register(fs *flag.FlagSet) {
 	o.RegisterShared(fs)
 	o.NATS.Register(fs)
-	for name, more := range map[string]string{"task": "; several separated by commas", "model": "; several separated by commas"} {
-		fs.Lookup(name).Usage += more
+	for _, name := range []string{"task", "model"} {
+		fs.Lookup(name).Usage += " Several are separated by commas."
 	}
 	output := fs.Lookup("output")
 	output.DefValue = "results/sweep"
 	o.Output = output.DefValue
-	fs.StringVar(&o.list.methods, "methods", "greedy,ei", "how budgets are spent: greedy, with every number of children in --splits; bandits over --n-arms greedy searches ("+strings.Join(cli.PolicyKeys(), ", ")+"); and populations ("+strings.Join(populations(), ", ")+")")
+	fs.StringVar(&o.list.methods, "methods", "greedy,ei", "how budgets are spent: greedy, policies of bandits, and populations\ngreedy is played with every number of children in --splits. Bandits over --n-arms greedy searches are "+strings.Join(cli.PolicyKeys(), ", ")+"; populations are "+strings.Join(populations(), ", ")+".")
 	fs.StringVar(&o.list.budgets, "budgets", "16,32,64,128", "numbers of model calls")
 	fs.StringVar(&o.list.splits, "splits", "", "numbers of children in a generation of greedy search (default: all powers of two up to the largest budget)")
 	fs.Uint64Var(&o.seed, "seed", 40, "the first seed")
@@ -73,8 +73,7 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.IntVar(&o.N, "N", 16, "children in a generation of bandits and populations")
 	fs.IntVar(&o.arms, "n-arms", 4, "searches of a bandit")
 	fs.IntVar(&o.atOnce, "at-once", 0, fmt.Sprintf("the most runs under way at once (default %d; fewer are where they keep --parallel-llm and --parallel-eval busy)", sweep.DefaultAtOnce))
-	fs.StringVar(&o.list.stopWhen, "stop-when", "", "end the sweep when it is decided which of two methods wins more often: METHOD:N,METHOD:N,CALLS such as greedy:4,greedy:64,128; several separated by blanks")
-	fs.StringVar(&o.list.price, "price", "", "what a million tokens cost: of prompts, of their cached part, and of answers, such as 0.2,0.05,0.8; shown as money spent and left")
+	fs.StringVar(&o.list.stopWhen, "stop-when", "", "end the sweep when it is decided which of two methods wins more often\nGive METHOD:N,METHOD:N,CALLS such as greedy:4,greedy:64,128; several are separated by blanks.")
 	fs.BoolVar(&o.paper, "paper-retries", false, "repeat failed calls as the paper does: 5 s before each retry, whatever the endpoint asks for (default: what it asks for in Retry-After, else 0.5 to 1 s, then twice that)")
 	fs.StringVar(&o.list.read, "read", "", "result files, of this library or the paper's, whose runs are shown and written to runs.csv too; separated by commas")
 }
@@ -189,31 +188,6 @@ func side(text string) (sweep.Side, bool) {
 	method, number, found := strings.Cut(text, ":")
 	n, err := strconv.Atoi(number)
 	return sweep.Side{Method: method, N: n}, found && err == nil
-}
-
-// parsePrice reads the price of tokens.
-func (o *options) parsePrice() error {
-	if o.list.price == "" {
-		return nil
-	}
-	var price [3]float64
-	w := words(o.list.price)
-	for i := range price {
-		if len(w) != len(price) {
-			return badPrice(o.list.price)
-		}
-		v, err := strconv.ParseFloat(w[i], 64)
-		if err != nil || !(v >= 0) || math.IsInf(v, 0) {
-			return badPrice(o.list.price)
-		}
-		price[i] = v
-	}
-	o.price = &llm.Price{Prompt: price[0], Cached: price[1], Completion: price[2]}
-	return nil
-}
-
-func badPrice(text string) error {
-	return cli.Usagef("--price is %q: need three numbers from 0, such as 0.2,0.05,0.8", text)
 }
 
 // newSeeds returns the seeds of the runs.

@@ -101,7 +101,6 @@ func newPlan(ctx context.Context, o *options) (p sweep.Plan, end func(), err err
 		if one.Offline() {
 			p.Fingerprint["offline"] = o.standIn().String()
 		}
-		spec.Price = o.price
 		p.Models = append(p.Models, sweep.Model{Spec: spec, LLM: model})
 	}
 	return p, end, nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -24,10 +23,6 @@ import (
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
-const usage = `Bank records greedy searches of one task, for "policies --bank". The tasks are
-
-`
-
 // options are the flags.
 type options struct {
 	task                string
@@ -40,8 +35,13 @@ type options struct {
 }
 
 func (o *options) parse(args []string) error {
-	fs := flag.NewFlagSet("bank", flag.ContinueOnError)
-	fs.StringVar(&o.task, "task", "cp", "what is searched: "+strings.Join(tasks.Keys(), ", "))
+	var titles []string
+	for _, k := range tasks.All() {
+		titles = append(titles, fmt.Sprintf("%s is %s", k.Key, k.Title))
+	}
+	fs := cli.NewFlags("bank", "[flags]: record greedy searches of one task, for evoalloc policies --bank; the same command makes what is missing",
+		"task", "N", "T", "searches", "seed", "out", "model", "api-base", "parallel", "parallel-llm", "nats", "config")
+	fs.StringVar(&o.task, "task", "cp", "what is searched: "+strings.Join(tasks.Keys(), ", ")+"\n"+strings.Join(titles, "; ")+".")
 	fs.IntVar(&o.n, "N", 1, "children in a generation")
 	fs.IntVar(&o.rounds, "T", 256, "generations of a search")
 	fs.IntVar(&o.searches, "searches", 8, "how many searches")
@@ -52,14 +52,6 @@ func (o *options) parse(args []string) error {
 	fs.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "searches, and without --nats evaluations, under way at once")
 	fs.IntVar(&o.inFlight, "parallel-llm", 16, "model calls in flight")
 	o.nats.Register(fs)
-	fs.Usage = func() {
-		fmt.Fprint(fs.Output(), usage)
-		for _, k := range tasks.All() {
-			fmt.Fprintf(fs.Output(), "  %-5s %s\n", k.Key, k.Title)
-		}
-		fmt.Fprintln(fs.Output())
-		fs.PrintDefaults()
-	}
 	if err := cli.Parse(fs, args); err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ package compare
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -42,7 +41,7 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	if o.pair, args, err = takePair(args); err != nil {
 		return err
 	}
-	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
+	fs := cli.NewFlags("compare", "[flags]: play searches against each other on landscapes of known truth, without a model")
 	o.register(fs)
 	if err := cli.Parse(fs, args); err != nil {
 		return err

@@ -12,7 +12,6 @@ package gofunc
 import (
 	"context"
 	_ "embed"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -74,7 +73,7 @@ const (
 )
 
 func (o *options) parse(args []string) error {
-	fs := flag.NewFlagSet("gofunc", flag.ContinueOnError)
+	fs := cli.NewFlags("gofunc", "[flags]: make a Go function that sorts faster, timed beside the first one; eight children take about half a minute on two cores")
 	fs.IntVar(&o.rounds, "T", 4, "generations")
 	fs.IntVar(&o.children, "N", 8, "children in a generation")
 	fs.Uint64Var(&o.seed, "seed", 1, "seed of the search, up to 2^32-1")
@@ -83,10 +82,6 @@ func (o *options) parse(args []string) error {
 	fs.BoolVar(&o.race, "race", false, "test under the race detector, which needs a C compiler")
 	fs.IntVar(&o.tune, "tune", 0, "programs that are timed to choose the numbers of a function, without a model; without --model nothing else is done")
 	fs.BoolVar(&o.hints, "hints", false, "show the model what can be seen in a function's text, such as what is allocated in loops")
-	fs.Usage = func() {
-		fmt.Fprint(fs.Output(), usage)
-		fs.PrintDefaults()
-	}
 	if err := cli.Parse(fs, args); err != nil {
 		return err
 	}

@@ -40,13 +40,13 @@ type options struct {
 }
 
 func (o *options) register(fs *flag.FlagSet) {
-	fs.StringVar(&o.policies, "policies", "all", "policies to compare: "+strings.Join(names(new(options).contenders()), ", ")+"; ei@adaptive, ei@doubling and ei@N are ei with that breadth, within T·N calls; ei@1+4+16 has a search of each of these breadths")
+	fs.StringVar(&o.policies, "policies", "all", "policies to compare, such as ei,ucb,thompson\nThey are "+strings.Join(names(new(options).contenders()), ", ")+"; ei@adaptive, ei@doubling and ei@N are ei with that breadth, within T·N calls; ei@1+4+16 has a search of each of these breadths")
 	fs.StringVar(&o.baselines, "baselines", "ucb,thompson,exp3p", "policies to compare the others with; those that are not played are left out")
 	fs.StringVar(&o.than, "than", "one", "policy whose final best the others are compared with; left out if it is not played")
-	fs.StringVar(&o.families, "families", "all", "families of arms, by name; or all, synthetic, real; unlike for those unlike all, deciding for those of them that nothing was tuned on")
-	fs.StringVar(&o.logs, "logs", "", "play over logged searches instead of --families: result files or CSV, by name or pattern, a list; --N does not apply")
-	fs.Func("bank", "play over recorded searches, instead of families unless --families is given: a `file` that evoalloc bank made, by name or pattern; may be given again; --N is that of the banks unless given", func(pattern string) error {
-		o.banks = append(o.banks, pattern)
+	fs.StringVar(&o.families, "families", "all", "families of arms, by name; or all, synthetic, real, unlike, deciding\nunlike is for those unlike all, deciding for those of them that nothing was tuned on")
+	fs.StringVar(&o.logs, "logs", "", "play over logged searches instead of --families: result files or CSV\nGive names or patterns, a list. --N does not apply.")
+	fs.Func("bank", "play over recorded searches: a `file` that evoalloc bank made, by name or pattern\nThey are played instead of families unless --families is given. The flag may be given again. --N is that of the banks unless given.", func(pattern string) error {
+		o.banks = append(o.banks, strings.Split(pattern, ",")...)
 		return nil
 	})
 	fs.StringVar(&o.arms, "K", "10", "arms; a list plays each")
@@ -63,7 +63,7 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.Float64Var(&o.latencySigma, "latency-sigma", 0, "children take log-normal times of this sigma, of median 1 s; 0 means 1 s each")
 	fs.IntVar(&o.parallel, "parallel", runtime.NumCPU(), "runs played at once")
 	fs.StringVar(&o.csv, "csv", "", "file for a row for each run and score to reach (CSV)")
-	fs.StringVar(&o.estimate, "estimate", "", "do nothing but estimate what each policy would have earned in the rounds of a bandit's result file")
+	fs.StringVar(&o.estimate, "estimate", "", "do nothing but estimate what policies would have earned in a bandit's result `file`")
 	fs.IntVar(&o.limit, "T-cap-per-arm", 0, "with --estimate: the cap that the run had; 0 means none")
 	fs.StringVar(&o.plots, "plots", "", "folder for plots (SVG)")
 }

@@ -38,7 +38,8 @@ const (
 func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	args = cli.Quick(stdout, "policies", args, quickFlags, wholeFlags)
 	var o options
-	fs := flag.NewFlagSet("policies", flag.ContinueOnError)
+	fs := cli.NewFlags("policies", "[flags]: play bandit policies on simulated searches, without a model",
+		"policies", "families", "K", "N", "T", "runs", "seed", "bank", "logs", "estimate", "baselines", "than", "csv", "plots", "config")
 	o.register(fs)
 	if err := cli.Parse(fs, args); err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -73,7 +72,7 @@ type options struct {
 }
 
 func (o *options) parse(args []string) error {
-	fs := flag.NewFlagSet("speed", flag.ContinueOnError)
+	fs := cli.NewFlags("speed", "[flags]: make a NumPy function faster, timed beside the first one; with --replay the replies are read from a file, and were written by hand")
 	fs.BoolVar(&o.replay, "replay", false, "take replies from a recording, which was written by hand")
 	fs.StringVar(&o.model, "model", "", "what the endpoint calls the model")
 	fs.StringVar(&o.base, "api-base", "", "URL of the endpoint, or of several replicas of the model, separated by commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
@@ -88,10 +87,6 @@ func (o *options) parse(args []string) error {
 	fs.IntVar(&o.cores, "cores", 1, "processors that the function may use; with several, what counts is the time that passes")
 	fs.IntVar(&o.tune, "tune", 0, "programs that are timed at last to choose the numbers of the best function, such as its block size, without a model")
 	fs.BoolVar(&o.hints, "hints", false, "show the model what can be seen in a program's text, such as temporary arrays")
-	fs.Usage = func() {
-		fmt.Fprint(fs.Output(), usage)
-		fs.PrintDefaults()
-	}
 	if err := cli.Parse(fs, args); err != nil {
 		return err
 	}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/llm/llmtest"
+)
+
+// Each limit of the flags ends a run, and a run that one of cost ended goes on with a larger one.
+func TestBudgetsEndRuns(t *testing.T) {
+	for _, tt := range []struct{ flags, limit, more string }{
+		{"--budget-tokens 60000", "Tokens", "--budget-tokens 90000"},
+		{"--price 1,1,1 --budget-usd 0.06", "Money", "--price 1,1,1 --budget-usd 0.09"},
+		{"--budget-flops 5e10", "FLOPs", "--budget-flops 8e10"},
+		{"--budget-time 300ms --offline-latency 40ms", "WallTime", ""},
+		{"--target 0.37", "Target", ""},
+	} {
+		dir := t.TempDir()
+		args := "--T 60 --N 8 --n-arms 2 --breadth fixed --parallel-llm 2 --offline-latency 0 --output " + dir + " "
+		printed := captured.Output(t, func() {
+			if err := runBandit(t.Context(), strings.Fields(args+tt.flags)); err != nil {
+				t.Fatalf("%s: %v", tt.flags, err)
+			}
+		})
+		first := saved(t, dir, "ei_*.json")
+		if first.Stop == evolve.StopTarget && tt.limit == "Target" {
+			continue
+		}
+		if first.Stop != evolve.StopBudget || first.Limit != tt.limit || first.FLOPs.WorstCase.OK >= 480 {
+			t.Errorf("%s: stopped by %s (%s) after %d calls", tt.flags, first.Stop, first.Limit, first.FLOPs.WorstCase.OK)
+		}
+		if tt.more == "" {
+			continue
+		}
+		if !strings.Contains(printed, "ended the run: with a larger one, --resume goes on") {
+			t.Errorf("%s: it does not say how the run goes on: %s", tt.flags, printed)
+		}
+		if err := runBandit(t.Context(), strings.Fields(args+tt.more+" --resume")); err != nil {
+			t.Fatalf("%s: %v", tt.more, err)
+		}
+		if then := saved(t, dir, "ei_*.json"); then.FLOPs.WorstCase.OK <= first.FLOPs.WorstCase.OK {
+			t.Errorf("%s: %d calls, and %d with %s", tt.flags, first.FLOPs.WorstCase.OK, then.FLOPs.WorstCase.OK, tt.more)
+		}
+	}
+}
+
+// A real model is asked as the flags say, of the command line or of a file.
+func TestSamplingFlags(t *testing.T) {
+	var temperature *float64
+	var most *int
+	srv := llmtest.NewServer(llmtest.Config{Fault: func(req llmtest.Request) llmtest.Fault {
+		temperature, most = req.Request.Temperature, req.Request.MaxTokens
+		return ""
+	}})
+	defer srv.Close()
+	args := "--model qwen3-8b --temperature 0.9 --max-tokens 321 --T 1 --N 1 --parallel-llm 1 --journal= --output " + t.TempDir() + " --api-base " + srv.URL
+	if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
+		t.Fatal(err)
+	}
+	if temperature == nil || *temperature != 0.9 || most == nil || *most != 321 {
+		t.Errorf("the model was asked with temperature %v and at most %v tokens", temperature, most)
+	}
+}
+
+// By default a generation has a line if it has a better best, and with --rows in any case. The rules of FLOPs are shown
+// where they differ.
+func TestRows(t *testing.T) {
+	count := map[string]int{}
+	for _, rows := range []string{"", " --rows"} {
+		printed := captured.Output(t, func() {
+			if err := runGreedy(t.Context(), strings.Fields("--T 40 --N 1 --breadth fixed --offline-latency 0 --output "+t.TempDir()+rows)); err != nil {
+				t.Fatal(err)
+			}
+		})
+		_, table, _ := strings.Cut(printed, "generation ")
+		table, rest, _ := strings.Cut(table, "\n\n")
+		count[rows] = strings.Count(table, "\n")
+		if strings.Contains(rest, "rule") {
+			t.Errorf("rules that are the same are shown apart: %s", rest)
+		}
+	}
+	if count[""] < 1 || count[""] >= 30 || count[" --rows"] != 40 {
+		t.Errorf("%d rows by default, %d with --rows", count[""], count[" --rows"])
+	}
+	srv := llmtest.NewServer(llmtest.Config{Fault: func(req llmtest.Request) llmtest.Fault {
+		if req.Ordinal == 2 {
+			return "no usage"
+		}
+		return ""
+	}})
+	defer srv.Close()
+	printed := captured.Output(t, func() {
+		args := "--model qwen3-8b --T 1 --N 4 --journal= --output " + filepath.Join(t.TempDir(), "r") + " --api-base " + srv.URL
+		if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if !strings.Contains(printed, "worst_case") {
+		t.Errorf("rules that differ are not shown: %s", printed)
+	}
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"flag"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Budget is what a run may cost besides its T·N calls, as flags say it. 0 means no limit.
+type Budget struct {
+	usd, flops float64
+	tokens     int64
+	wall       time.Duration
+	target     string
+}
+
+func (b *Budget) register(fs *flag.FlagSet) {
+	fs.Float64Var(&b.usd, "budget-usd", 0, "end the run before it costs more `money`, by --price\nIt is held against the most that each call may cost.")
+	fs.Int64Var(&b.tokens, "budget-tokens", 0, "end the run before it takes more tokens, of prompts and answers together")
+	fs.Float64Var(&b.flops, "budget-flops", 0, "end the run before it takes more FLOPs, such as 1e18, counted in the worst case")
+	fs.DurationVar(&b.wall, "budget-time", 0, "end the run after this `time`, such as 90m\nThe time counts over all processes that went on with the run.")
+	fs.StringVar(&b.target, "target", "", "end the run as soon as a program has this `score`")
+}
+
+// limits returns the limits for calls to the models.
+func (b *Budget) limits(models []llm.Model) (limits evolve.Budget, err error) {
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"budget-usd", b.usd}, {"budget-tokens", float64(b.tokens)}, {"budget-flops", b.flops}, {"budget-time", b.wall.Seconds()}} {
+		if !(f.value >= 0) || math.IsInf(f.value, 0) {
+			return limits, Usagef("--%s is %v: need 0 for no limit, or more", f.name, f.value)
+		}
+	}
+	unpriced := slices.IndexFunc(models, func(m llm.Model) bool { return m.Price == nil })
+	if b.usd > 0 && unpriced >= 0 {
+		return limits, Usagef("--budget-usd: what does %s cost? Say it with --price, such as --price 0.2,0.05,0.8", models[unpriced].Key)
+	}
+	limits = evolve.Budget{Money: b.usd, Tokens: b.tokens, FLOPs: b.flops, WallTime: b.wall}
+	if b.usd > 0 || b.tokens > 0 || b.flops > 0 {
+		limits.Models = models
+	}
+	if b.target != "" {
+		score, err := strconv.ParseFloat(b.target, 64)
+		if err != nil || math.IsNaN(score) || math.IsInf(score, 0) {
+			return limits, Usagef("--target is %q: need a score", b.target)
+		}
+		limits.Target = &score
+	}
+	return limits, nil
+}
+
+// Budget returns the limits of a run of the model spec, which is what several are called together.
+func (o *Options) Budget(spec llm.Model) (evolve.Budget, error) {
+	models := []llm.Model{spec}
+	if !o.Offline() {
+		var err error
+		if models, err = o.specs(); err != nil {
+			return evolve.Budget{}, err
+		}
+	}
+	b, err := o.budget.limits(models)
+	b.Calls, b.Stalls = o.T*o.N, o.MaxStalls
+	return b, err
+}
+
+// raises returns the flag of the limit that ended a run, if the run goes on where it is larger, and "" for others. limit
+// is a field of [evolve.Budget].
+func raises(limit string) string {
+	return map[string]string{"Money": "budget-usd", "Tokens": "budget-tokens", "FLOPs": "budget-flops", "WallTime": "budget-time"}[limit]
+}
+
+// Price returns what --price says of the model with the key; nil if it says nothing.
+func (o *Options) Price(key string) (*llm.Price, error) {
+	var found *llm.Price
+	for one := range strings.FieldsSeq(o.prices) {
+		of, numbers, keyed := strings.Cut(one, "=")
+		if !keyed {
+			of, numbers = key, one
+		}
+		price, ok := parsePrice(numbers)
+		if !ok {
+			return nil, Usagef("--price is %q: need three numbers from 0, such as 0.2,0.05,0.8; or KEY=0.2,0.05,0.8 for each of several models, separated by blanks", o.prices)
+		}
+		if of == key {
+			found = price
+		}
+	}
+	return found, nil
+}
+
+func parsePrice(text string) (*llm.Price, bool) {
+	words := strings.Split(text, ",")
+	if len(words) != 3 {
+		return nil, false
+	}
+	var price [3]float64
+	for i, w := range words {
+		v, err := strconv.ParseFloat(strings.TrimSpace(w), 64)
+		if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+			return nil, false
+		}
+		price[i] = v
+	}
+	return &llm.Price{Prompt: price[0], Cached: price[1], Completion: price[2]}, true
+}
