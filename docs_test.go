@@ -14,14 +14,18 @@ var (
 	aHeading = regexp.MustCompile(`(?m)^#{1,6} +(.+)$`)
 	aFence   = regexp.MustCompile("(?ms)^```.*?^```$")
 	aTest    = regexp.MustCompile("`(Test[A-Z][A-Za-z0-9]*)`")
+	aPage    = regexp.MustCompile(`docs/[\w/-]+\.md(?:#[\w-]+)?`)
 	notWords = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
-// What pages link to is there, the heading too.
+// What pages link to is there, the heading too, and so is what comments and messages name.
 func TestLinksOfTheDocsLead(t *testing.T) {
 	files := sources(t)
 	for name, text := range files {
 		if filepath.Ext(name) != ".md" {
+			for _, page := range aPage.FindAllString(text, -1) {
+				leads(t, files, name, page)
+			}
 			continue
 		}
 		for _, m := range aLink.FindAllStringSubmatch(text, -1) {

@@ -18,7 +18,7 @@ import (
 // A program is the mean of its samples. The best ones are kept, for each child some of them are scored again, and the
 // parent is the best mean. Otherwise a lucky score stays for ever, as the parent and as the result. Once the run is
 // over, its best is scored on fresh samples, which the search has not seen. All this is within Budget.Evaluations. See
-// docs/noise.md.
+// docs/guide.md.
 type Noise struct {
 	// Rescore is how many programs are scored again for each child, at most 64; 0 means 0.25, negative none. Where scores
 	// that are taken again turn out to agree, it is one for 32 children.
@@ -33,7 +33,7 @@ type Noise struct {
 const maxRescore = 64
 
 // WithDefaults returns n with the defaults in place of zeros, and fails if a field is wrong. Of nil, which stands for
-// exact scores, it returns nil. docs/noise.md has the figures that the defaults rest on.
+// exact scores, it returns nil. docs/claims.md has the figures that the defaults rest on.
 func (n *Noise) WithDefaults() (*Noise, error) {
 	switch {
 	case n == nil:
