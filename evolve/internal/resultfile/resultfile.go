@@ -1,5 +1,5 @@
 // Package resultfile has what readers take from a result file, of this library in any version or of the BaSE paper's code.
-// The names are the paper's; docs/results.md describes them. What writes such files is evolve/report, which stands above
+// The names are the paper's; docs/reference.md describes them. What writes such files is evolve/report, which stands above
 // the searches: a reader of files needs none of them.
 package resultfile
 
