@@ -1,20 +1,17 @@
-// Resume shows a search of one's own, which knows nothing of journals, being killed half-way and going
-// on where it was. It starts itself as another process, kills that without warning, starts it again,
-// and says how many calls the second process had to make.
+// Resume shows a run that is killed half-way and goes on where it was. The program starts itself as another process, kills
+// that without warning, starts it again, and says how many calls the second process had to make.
 package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log"
-	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -24,113 +21,60 @@ import (
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
-// annealing is a search that now and then goes on from a worse child. What it asks for follows from its seeds
-// and the answers, which is all that a search needs to be resumed; the rest is the Breeder's.
-type annealing struct {
-	evolve.Breeder
-	current evolve.Child // what it goes on from
-}
-
-func (a *annealing) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
-	return a.Breed(ctx, turn, 1, a.brief, a.take)
-}
-
-// brief asks for a rewrite of the current program.
-func (a *annealing) brief(int) evolve.Brief {
-	if !a.current.HasProgram() {
-		a.current = a.Initial()
-	}
-	return evolve.Brief{Seed: evolve.ChildSeed(1, 1, a.Steps(), 0)}.Of(a.current)
-}
-
-// take goes on from a child that is better, and from others with a chance that falls with the loss and with
-// time.
-func (a *annealing) take(c evolve.Child) {
-	luck := rand.New(rand.NewPCG(uint64(c.Seed), 0)).Float64()
-	if loss := a.current.Result.Score - c.Result.Score; c.Result.Valid && luck < math.Exp(-loss*float64(10+a.Steps())) {
-		a.current = c
-	}
-}
-
-// work makes the run, or goes on with it, and says what it came to.
-func work(ctx context.Context, path string) error {
-	j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": "annealing"}, Command: "go run ./examples/resume"})
-	if err != nil {
-		return err
-	}
+// work makes the run, or goes on with it: the journal knows what was asked and answered. The searches know nothing of it.
+func work(path string) {
+	j := must(journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": "four, seeds from 40"}}))
 	defer j.Close()
 	made := 0
-	stand, err := offline.New(offline.Config{Latency: 5 * time.Millisecond})
-	if err != nil {
-		return err
-	}
-	counted := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		made++
+	stand := must(offline.New(offline.Config{Latency: 5 * time.Millisecond}))
+	counted := llm.Limit(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		made++ // one call at a time
 		return stand.Generate(ctx, req)
-	})
-	runner, err := js.New(js.Config{})
-	if err != nil {
-		return err
-	}
-	cp, err := geometry.CirclePacking().Task(runner, "javascript")
-	if err != nil {
-		return err
-	}
-	result, err := evolve.Run(ctx, evolve.Config{
-		Arms:    []evolve.Arm{&annealing{Breeder: evolve.Breeder{Task: cp, LLM: counted}}},
+	}), 1)
+	cp := must(geometry.CirclePacking().Task(must(js.New(js.Config{})), "javascript"))
+	result := must(evolve.Run(context.Background(), evolve.Config{
+		Arms:    must(evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: counted, N: 4, Seed: 40}, 4)),
+		Policy:  &bandit.ExpectedImprovement{T: 200},
 		Budget:  evolve.Budget{Calls: 200},
 		Journal: j,
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	fmt.Printf("best %.6f after %d calls, of which this process made %d (%d had been under way at a kill)\n",
 		result.Best.Result.Score, result.Calls, made, j.Lost())
-	return nil
 }
 
 func main() {
-	path := flag.String("journal", "", "make the run in this process, with this journal (default: start, kill and resume it)")
-	flag.Parse()
-	if flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	if *path != "" {
-		if err := work(context.Background(), *path); err != nil {
-			log.Fatal(eval.Printable(err.Error()))
-		}
+	if len(os.Args) > 1 { // as the other process
+		work(os.Args[1])
 		return
 	}
-	if err := killAndResume(); err != nil {
-		log.Fatal(eval.Printable(err.Error()))
-	}
-}
-
-func killAndResume() error {
-	dir, err := os.MkdirTemp("", "resume")
-	if err != nil {
-		return err
-	}
+	dir := must(os.MkdirTemp("", "resume"))
 	defer os.RemoveAll(dir)
-	journal := filepath.Join(dir, "run.journal")
+	path := filepath.Join(dir, "run.journal")
+
 	fmt.Println("starting a run of 200 calls in another process, and killing it after 0.6 s")
-	first := itself(journal)
-	if err := first.Start(); err != nil {
-		return err
-	}
+	first := itself(path)
+	check(first.Start())
 	time.Sleep(600 * time.Millisecond)
-	if err := first.Process.Kill(); err != nil {
-		return err
-	}
+	check(first.Process.Kill())
 	fmt.Println("killed:", eval.Printable(fmt.Sprint(first.Wait())))
 	fmt.Println("starting it again, with the same journal")
-	return itself(journal).Run()
+	check(itself(path).Run())
 }
 
-// itself is this program, to make the run with the given journal.
+// itself is this program, to make the run with a journal.
 func itself(journal string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], "--journal", journal)
+	cmd := exec.Command(os.Args[0], journal)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(eval.Printable(err.Error()))
+	}
 }

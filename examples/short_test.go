@@ -1,0 +1,126 @@
+// Package examples_test runs the examples that are programs of one screen, as a user who has copied them would.
+package examples_test
+
+import (
+	"context"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// prints are the short examples, and what they print.
+var prints = map[string]string{
+	"bandit":      `(?s)\d+ calls: search \d has .*calls     4096 answered.*every call is in results/bandit/cp/offline/example.json`,
+	"greedy":      `(?s)generation \d+: .*calls     512 answered.*function priority.*on instances that the search never saw: 0\.9`,
+	"newtask":     `error from \d.*after 960 calls`,
+	"newpolicy":   `(?s)arm 0: .*arm 3: .*best 0\.`,
+	"newoperator": `(?s)rewrite +\d+ children, .*warned +\d+ children.*after 400 calls`,
+	"newsearch":   `best 0\.\d+ after 200 calls`,
+	"resume":      `(?s)killed: .*after 200 calls, of which this process made (\d|\d\d|1\d\d) `,
+	"layers":      `(?s)the best line is off by 0\.\d+, and with a router over [2-4] lines by 0\.\d+.*solve`,
+	"gofunc":      `(?s)the best has the first function's speed times [1-9].*package sorting`,
+	"speed":       `(?s)the best, z = .*def f`,
+}
+
+// built returns a folder with programs.
+func built(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	args := []string{"build", "-o", dir + string(filepath.Separator)}
+	for _, name := range names {
+		args = append(args, "./"+name)
+	}
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
+}
+
+func TestPrograms(t *testing.T) {
+	dir := built(t, slices.Collect(maps.Keys(prints))...)
+	for name, want := range prints {
+		t.Run(name, func(t *testing.T) {
+			if timed := name == "gofunc" || name == "speed"; timed && os.Getenv("CI") == "" {
+				t.Skip("it times programs for a minute: CI=true go test ./examples")
+			}
+			t.Parallel()
+			if out := ran(t, filepath.Join(dir, name), t.TempDir()); !regexp.MustCompile(want).MatchString(out) {
+				t.Errorf("it prints %s\nwant %s", out, want)
+			}
+		})
+	}
+}
+
+// ran runs a program in a folder and returns what it prints.
+func ran(t *testing.T, program, folder string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Dir = folder
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+// The quick start goes on after a kill, and tells of its result when it is over.
+func TestBanditGoesOn(t *testing.T) {
+	program, folder := filepath.Join(built(t, "bandit"), "bandit"), t.TempDir()
+	first := exec.Command(program)
+	first.Dir = folder
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	journal := filepath.Join(folder, "results/bandit/cp/offline/example.journal")
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if info, err := os.Stat(journal); err == nil && info.Size() > 100_000 {
+			break
+		}
+	}
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	first.Wait()
+	whole := ran(t, program, folder)
+	again := ran(t, program, folder)
+	if !strings.Contains(whole, "calls     4096 answered") || !strings.Contains(again, "tells of a finished run") || !strings.HasSuffix(again, whole[strings.Index(whole, "\nbest "):]) {
+		t.Errorf("it goes on as\n%s\nand says then\n%s", whole, again)
+	}
+}
+
+// The programs are short, and import what their reader can import.
+func TestProgramsAreShort(t *testing.T) {
+	folders, err := filepath.Glob("*/main.go")
+	if err != nil || len(folders) != len(prints)+1 {
+		t.Errorf("programs %v, %v: want those of the test, and the tool", folders, err)
+	}
+	for name := range prints {
+		path := filepath.Join(name, "main.go")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > 80 {
+			t.Errorf("%s has %d lines, want at most 80", path, n)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			if strings.Contains(spec.Path.Value, "/internal/") || strings.Contains(spec.Path.Value, "/examples/") {
+				t.Errorf("%s imports %s", path, spec.Path.Value)
+			}
+		}
+	}
+}
