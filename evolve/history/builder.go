@@ -31,10 +31,10 @@ type Builder struct {
 	notes     notes
 	endpoints map[string]int // by name, their index
 	labels    map[string]map[string]string
-	verdicts  map[string]verdict // of programs, by key
-	drawn     bool               // an arm of the run read last was drawn
-	early     []*early           // programs that were evaluated before
-	over      bool               // the run read last is over
+	reasons   map[string]string // why programs are invalid, by key: of the first evaluation that found it
+	drawn     bool              // an arm of the run read last was drawn
+	early     []*early          // programs that were evaluated before
+	over      bool              // the run read last is over
 }
 
 // A pull is one that was drawn and whose reward is not reported yet.
@@ -52,18 +52,12 @@ type birth struct {
 	id     int
 }
 
-// A verdict is what the first evaluation of a program that found it invalid says, and whether it was evaluated.
-type verdict struct {
-	reason string
-	judged bool
-}
-
 // NewBuilder returns a Builder of a run of which nothing is known.
 func NewBuilder() *Builder {
 	return &Builder{
 		run:   Run{Calls: map[llm.Class]int{}, Classes: map[llm.Class]Cost{}},
 		pulls: map[int]*pull{}, calls: newCalls(), settled: NewLedger(), notes: notes{}, endpoints: map[string]int{},
-		labels: map[string]map[string]string{}, verdicts: map[string]verdict{},
+		labels: map[string]map[string]string{}, reasons: map[string]string{},
 	}
 }
 
@@ -79,7 +73,8 @@ func (b *Builder) Ledger() *Ledger {
 	now := b.settled.clone()
 	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
 		for _, row := range slices.Sorted(maps.Values(b.pulls[number].rows)) {
-			now.Add(&b.run.Children[row], row)
+			c := &b.run.Children[row]
+			now.Add(c, row, b.run.parentScore(c))
 		}
 	}
 	return now
@@ -91,7 +86,8 @@ func (b *Builder) Arm(i int) Totals {
 	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
 		if p := b.pulls[number]; p.arm == i {
 			for _, row := range slices.Sorted(maps.Values(p.rows)) {
-				t.add(&b.run.Children[row], row)
+				c := &b.run.Children[row]
+				t.add(c, row, b.run.parentScore(c))
 			}
 		}
 	}
@@ -232,8 +228,9 @@ func (b *Builder) report(r journal.Record) {
 func (b *Builder) settle(p *pull) {
 	for _, row := range slices.Sorted(maps.Values(p.rows)) {
 		c := &b.run.Children[row]
-		b.settled.Add(c, row)
-		b.run.Arms[c.Arm].Totals.add(c, row)
+		parent := b.run.parentScore(c)
+		b.settled.Add(c, row, parent)
+		b.run.Arms[c.Arm].Totals.add(c, row, parent)
 	}
 }
 
@@ -253,7 +250,7 @@ func (b *Builder) begins(at int, start Start) {
 // start takes in what an arm begins with.
 func (b *Builder) start(r journal.Record) {
 	if r.Arm != nil && *r.Arm >= 0 && *r.Arm < mostArms {
-		b.begins(b.arm(*r.Arm), Start{Score: Score{r.Score, r.Valid}, Program: r.Program, Reason: cmp.Or(r.Reason, b.verdicts[r.Program].reason), Stamp: r.Time})
+		b.begins(b.arm(*r.Arm), Start{Score: Score{r.Score, r.Valid}, Program: r.Program, Reason: cmp.Or(r.Reason, b.reasons[r.Program]), Stamp: r.Time})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -83,26 +84,20 @@ func (b *Builder) proposal(p *pull, r journal.Record, from ended, known bool) Ch
 	search := r.Labels["search"]
 	c := Child{
 		Arm: p.arm, Round: p.round, Step: p.step, Index: *r.Child, ID: a.idOf(search, r.ID), Parents: make([]int, len(r.Parents)),
-		Operator: r.Operator, Labels: b.share(r.Labels), Model: from.model, Program: r.Program, Cost: from.cost, Spent: b.run.Spent,
+		Operator: r.Operator, Labels: b.share(r.Labels), Model: from.model, Program: r.Program, Cost: from.cost, Spent: b.run.Spent.sum(),
 		Time: b.run.Clock.Now(), Stamp: r.Time, Told: b.told,
 	}
 	for i, parent := range r.Parents {
 		c.Parents[i] = a.idOf(search, parent)
 	}
 	if r.Valid {
-		c.Score, c.SD, c.Samples = Score{r.Score, true}, r.SD, r.Samples
+		c.Score = Score{r.Score, true}
+		if r.Samples > 0 || r.SD != 0 {
+			c.Samples = &eval.Samples{SD: r.SD, N: r.Samples}
+		}
 	}
 	c.State, c.Reason = b.became(r, from, known)
 	c.Improved = c.Score.Better(p.before)
-	if row, known := b.run.Parent(&c); known && c.Valid {
-		parent := a.Start.Score
-		if row >= 0 {
-			parent = b.run.Children[row].Score
-		}
-		if parent.Valid {
-			c.Lift, c.Lifted = c.Value-parent.Value, true
-		}
-	}
 	return c
 }
 
@@ -130,14 +125,14 @@ func (c *Child) same(d *Child) bool {
 // became says what became of a child, and why it has no score. Journals of earlier versions do not tell, and then it
 // follows from what else is known of its program.
 func (b *Builder) became(r journal.Record, from ended, known bool) (state State, reason string) {
-	v := b.verdicts[r.Program]
+	why, judged := b.reasons[r.Program]
 	switch {
 	case r.State != "":
-		return r.State, cmp.Or(r.Reason, v.reason, from.reason)
+		return r.State, cmp.Or(r.Reason, why, from.reason)
 	case r.Valid:
 		return journal.StateValid, ""
-	case r.Program != "" && v.judged:
-		return journal.StateInvalid, v.reason
+	case r.Program != "" && judged:
+		return journal.StateInvalid, why
 	case r.Program != "":
 		return journal.StateRefused, "it was not evaluated"
 	case known && from.kind == journal.Failure:

@@ -51,6 +51,8 @@ func (c Cost) Plus(d Cost) Cost {
 	return Cost{c.Calls + d.Calls, c.Tokens.Plus(d.Tokens), finite(c.FLOPs + d.FLOPs), finite(c.Money + d.Money)}
 }
 
+func (c Cost) sum() Spent { return Spent{c.Calls, c.Tokens.All(), c.FLOPs, c.Money} }
+
 // Prices charge attempts at the sizes and prices of models. An attempt that names none of them is charged as the first.
 type Prices []llm.Model
 

@@ -20,12 +20,9 @@ func (b *Builder) evaluation(r journal.Record) {
 	}
 	b.run.Evaluated++
 	b.run.EvalTime += int64(r.Took)
-	v := b.verdicts[r.Program]
-	if !r.Result.Valid && !v.judged {
-		v.reason = r.Result.Reason
+	if _, known := b.reasons[r.Program]; !known && !r.Result.Valid {
+		b.reasons[r.Program] = r.Result.Reason
 	}
-	v.judged = true
-	b.verdicts[r.Program] = v
 	if b.drawn {
 		return
 	}
@@ -57,7 +54,7 @@ func (b *Builder) begun() {
 		if len(e.scores) > 1 {
 			start.Score = Score{}
 		}
-		start.Reason = b.verdicts[start.Program].reason
+		start.Reason = b.reasons[start.Program]
 		b.begins(b.run.FirstArm+i, start)
 	}
 }

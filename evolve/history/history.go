@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -127,18 +128,23 @@ type Child struct {
 	Reason   string // why it has no score
 	Program  string // its key; "" for none
 	Score
-	SD      float64 // of the samples that the score is the mean of
-	Samples int     // how many they are; 0 for one
+	Samples *eval.Samples // that the score is the mean of; nil for one evaluation
 
-	Improved bool    // better than the best of its search before its step
-	Lift     float64 // its score less its first parent's
-	Lifted   bool    // both are known
-	Cost     Cost    // of its own call
-	Spent    Cost    // of the run, by then
-	Time     int64   // milliseconds since the run began, without those in which no process ran
-	Stamp    int64   // of its record, in milliseconds since 1970
-	Told     int     // the number of its record; if it was made again, of the first one since
-	Gone     bool    // its step was cut short, and the run went on and has not made it again
+	Cost     Cost  // of its own call
+	Spent    Spent // by the run until then
+	Time     int64 // milliseconds since the run began, without those in which no process ran
+	Stamp    int64 // of its record, in milliseconds since 1970
+	Told     int   // the number of its record; if it was made again, of the first one since
+	Improved bool  // better than the best of its search before its step
+	Gone     bool  // its step was cut short, and the run went on and has not made it again
+}
+
+// Spent is what a run has spent.
+type Spent struct {
+	Calls  int // that brought an answer
+	Tokens int64
+	FLOPs  float64
+	Money  float64
 }
 
 // A State says what became of a child.
@@ -175,6 +181,18 @@ func (r *Run) Line(row, most int) (line []int) {
 	}
 	slices.Reverse(line)
 	return line
+}
+
+// parentScore returns what the program scored that a child was made from first, as far as that is known.
+func (r *Run) parentScore(c *Child) Score {
+	switch row, known := r.Parent(c); {
+	case !known:
+		return Score{}
+	case row < 0:
+		return r.Arms[c.Arm].Start.Score
+	default:
+		return r.Children[row].Score
+	}
 }
 
 // Parent returns the row of a child's first parent, -1 if that is what its search began with, and false if it is not known.

@@ -23,8 +23,8 @@ type Totals struct {
 
 func newTotals(name string) *Totals { return &Totals{Name: name, First: -1, Best: -1, Last: -1} }
 
-// add counts a child, but for what it cost.
-func (t *Totals) add(c *Child, row int) {
+// add counts a child, but for what it cost. parent is what the program scored that it was made from first.
+func (t *Totals) add(c *Child, row int, parent Score) {
 	if t.Children++; t.First < 0 || row < t.First {
 		t.First = row
 	}
@@ -38,8 +38,8 @@ func (t *Totals) add(c *Child, row int) {
 		t.Improved++
 		t.Last = max(t.Last, row)
 	}
-	if c.Lifted {
-		t.Lifts.Add(c.Lift)
+	if c.Valid && parent.Valid {
+		t.Lifts.Add(c.Value - parent.Value)
 	}
 }
 
@@ -92,15 +92,15 @@ type Ledger struct {
 // NewLedger returns a ledger without children.
 func NewLedger() *Ledger { return &Ledger{kinds: map[string]map[string]*Totals{}, all: *newTotals("")} }
 
-// Add counts a child.
-func (l *Ledger) Add(c *Child, row int) {
+// Add counts the child with a row. parent is what the program scored that it was made from first, if that is known.
+func (l *Ledger) Add(c *Child, row int, parent Score) {
 	l.named = l.named || c.Operator != ""
-	l.all.add(c, row)
+	l.all.add(c, row, parent)
 	l.all.Cost = l.all.Cost.Plus(c.Cost)
 	for _, kind := range kinds {
 		if name := c.name(kind); name != "" {
 			t := l.totals(kind, name)
-			t.add(c, row)
+			t.add(c, row, parent)
 			t.Cost = t.Cost.Plus(c.Cost)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // Ledgers has a row for each operator, selector, model, instruction and settings that children were made by: by kind and
@@ -41,29 +40,67 @@ type Last struct {
 	Index      int `json:"idx"`
 }
 
-// accountOf returns the run as a reader of its journal knows it, so that a page of the journal and the file say the same.
-func accountOf(r *evolve.Result, active int64) *history.Builder {
-	b := history.NewBuilder()
-	b.Add(journal.Record{Kind: journal.Run, Models: []journal.Model{{ActiveParams: active}}})
+// books are the ledgers of a run and of each of its arms.
+type books struct {
+	run    *history.Ledger
+	arms   []*history.Ledger
+	places []Last // of children, by row
+}
+
+// A course is what is known of an arm while its children are counted.
+type course struct {
+	best   history.Score
+	scores map[int]history.Score // by ID; nil where two children share one, as in an arm of several searches
+}
+
+// newBooks counts the children of a run. What a search had before a step is known by its children alone, as to a reader of the
+// journal, so that a page of the journal says the same.
+func newBooks(r *evolve.Result, active int64) books {
+	b := books{run: history.NewLedger()}
+	prices := history.Prices{{ActiveParams: active}}
+	courses := make([]course, len(r.Arms))
 	for i, arm := range r.Arms {
-		b.Add(journal.Record{Kind: journal.Start, Arm: &i, Valid: arm.Start.Result.Valid, Score: arm.Start.Result.Score})
-	}
-	alike, told := countAlike(r), make([]int, len(r.Arms))
-	i := -1
-	for arm, g := range generations(r) {
-		i++
-		b.Add(journal.Record{Kind: journal.Draw, Pull: &i, Arm: &arm})
-		for _, c := range g.Children {
-			told[arm]++
-			if alike[arm] {
-				c.ID, c.Parents = told[arm], nil
-			}
-			b.Made(journal.Record{Kind: journal.Child, Pull: &i, Child: &c.Index, Step: g.Index, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Labels: c.Labels,
-				State: c.State(), Valid: c.Scored() && c.Result.Valid, Score: c.Result.Score}, c.Attempts)
+		b.arms = append(b.arms, history.NewLedger())
+		start := history.Score{Value: arm.Start.Result.Score, Valid: arm.Start.Result.Valid}
+		courses[i] = course{best: start}
+		if !countAlike(arm) {
+			courses[i].scores = map[int]history.Score{0: start}
 		}
-		b.Add(journal.Record{Kind: journal.Report, Pull: &i})
+	}
+	for arm, g := range generations(r) {
+		before := courses[arm].best
+		courses[arm].learn(g.Children)
+		for _, c := range g.Children {
+			score, parent := scoreOf(c), history.Score{}
+			if len(c.Parents) > 0 {
+				parent = courses[arm].scores[c.Parents[0]]
+			}
+			cost, _ := prices.Call(c.Attempts)
+			child := history.Child{Operator: c.Operator, Labels: c.Labels, Model: history.ModelOf(c.Attempts), Score: score, Cost: cost, Improved: score.Better(before)}
+			row := len(b.places)
+			b.places = append(b.places, Last{arm, g.Index, c.Index})
+			b.run.Add(&child, row, parent)
+			b.arms[arm].Add(&child, row, parent)
+		}
 	}
 	return b
+}
+
+func scoreOf(c evolve.Child) history.Score {
+	return history.Score{Value: c.Result.Score, Valid: c.Scored() && c.Result.Valid}
+}
+
+// learn takes in what a step's children score.
+func (c *course) learn(children []evolve.Child) {
+	for _, child := range children {
+		score := scoreOf(child)
+		if c.scores != nil {
+			c.scores[child.ID] = score
+		}
+		if score.Better(c.best) {
+			c.best = score
+		}
+	}
 }
 
 // generations yields the generations with their arms: in the order of rounds, and then those that no round names.
@@ -90,47 +127,39 @@ func generations(r *evolve.Result) iter.Seq2[int, evolve.Generation] {
 	}
 }
 
-// countAlike reports by arm whether two of its children share an ID, as in an arm of several searches: then nobody knows whose
-// parent is meant.
-func countAlike(r *evolve.Result) []bool {
-	alike := make([]bool, len(r.Arms))
-	for i, arm := range r.Arms {
-		seen := map[int]bool{}
-		for _, g := range arm.Generations {
-			for _, c := range g.Children {
-				alike[i] = alike[i] || seen[c.ID]
-				seen[c.ID] = true
+// countAlike reports whether two children of an arm share an ID: then nobody knows whose parent is meant.
+func countAlike(arm evolve.ArmResult) bool {
+	seen := map[int]bool{}
+	for _, g := range arm.Generations {
+		for _, c := range g.Children {
+			if seen[c.ID] {
+				return true
 			}
+			seen[c.ID] = true
 		}
 	}
-	return alike
+	return false
 }
 
-// ledgersOf returns the ledgers of one arm.
-func ledgersOf(b *history.Builder, arm int) Ledgers {
-	l, run := history.NewLedger(), b.Run()
-	for row := range run.Children {
-		if c := &run.Children[row]; c.Arm == arm {
-			l.Add(c, row)
-		}
-	}
-	return newLedgers(l, run, func(c *history.Child) *Last { return &Last{Generation: c.Step, Index: c.Index} })
+// ofArm returns the ledgers of one arm, in which it has the number 0.
+func (b books) ofArm(i int) Ledgers {
+	return newLedgers(b.arms[i], func(row int) *Last { return &Last{Generation: b.places[row].Generation, Index: b.places[row].Index} })
 }
 
-// ledgersOfRun returns the ledgers of all arms together.
-func ledgersOfRun(b *history.Builder) Ledgers {
-	return newLedgers(b.Ledger(), b.Run(), func(c *history.Child) *Last { return &Last{c.Arm, c.Step, c.Index} })
+// ofRun returns the ledgers of all arms together.
+func (b books) ofRun() Ledgers {
+	return newLedgers(b.run, func(row int) *Last { return &b.places[row] })
 }
 
 // newLedgers returns the rows, nil if children name nothing but one model.
-func newLedgers(l *history.Ledger, run *history.Run, last func(*history.Child) *Last) Ledgers {
+func newLedgers(l *history.Ledger, last func(row int) *Last) Ledgers {
 	all := Ledgers{}
 	for _, kind := range []string{history.ByOperator, history.BySelector, history.ByInstruction, history.BySettings, history.ByModel} {
 		for _, t := range l.By(kind) {
 			row := Ledger{Children: t.Children, Calls: t.Cost.Calls, Valid: t.Valid, FLOPs: t.Cost.FLOPs, Improved: t.Improved,
 				Lift: t.Lifts.In(l.All().Lifts), Lifted: t.Lifts.N}
 			if t.Last >= 0 {
-				row.Last = last(&run.Children[t.Last])
+				row.Last = last(t.Last)
 			}
 			if all[kind] == nil {
 				all[kind] = map[string]Ledger{}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
@@ -29,11 +30,11 @@ func (l *runLog) children(from int) childColumns {
 		Island:  column(of, func(c *history.Child) int { return l.place(c, history.ByIsland) }),
 		Program: column(of, func(c *history.Child) string { return shortKey(c.Program) }), Reason: column(of, func(c *history.Child) string { return short(c.Reason) }),
 		Time: column(of, func(c *history.Child) int64 { return c.Time }), Calls: column(of, func(c *history.Child) int { return c.Spent.Calls }),
-		Tokens: column(of, func(c *history.Child) int64 { return c.Spent.Tokens.All() }),
+		Tokens: column(of, func(c *history.Child) int64 { return c.Spent.Tokens }),
 		FLOPs:  column(of, func(c *history.Child) float64 { return c.Spent.FLOPs }), Money: column(of, func(c *history.Child) float64 { return c.Spent.Money }),
 	}
-	if slices.ContainsFunc(of, func(c history.Child) bool { return c.Samples > 1 }) {
-		c.SD, c.Samples = column(of, func(c *history.Child) float64 { return c.SD }), column(of, func(c *history.Child) int { return c.Samples })
+	if slices.ContainsFunc(of, func(c history.Child) bool { return samplesOf(&c).N > 1 }) {
+		c.SD, c.Samples = column(of, func(c *history.Child) float64 { return samplesOf(c).SD }), column(of, func(c *history.Child) int { return samplesOf(c).N })
 	}
 	return c
 }
@@ -53,6 +54,13 @@ func scoreOf(c *history.Child) *float64 {
 	}
 	score := c.Value
 	return &score
+}
+
+func samplesOf(c *history.Child) eval.Samples {
+	if c.Samples == nil {
+		return eval.Samples{}
+	}
+	return *c.Samples
 }
 
 func operatorOf(c *history.Child) string { return cmp.Or(short(c.Operator), history.PlainRewrite) }
