@@ -21,6 +21,9 @@ func (c Config) fingerprint() journal.Fingerprint {
 	if b := breadths(c.Arms); b != "" { // not without one, so that older journals still fit
 		f["breadth"] = b
 	}
+	if takesTies(c.Arms) { // older journals, without the word, are of strict searches
+		f["ties"] = "taken"
+	}
 	return f
 }
 
@@ -43,6 +46,25 @@ func breadths(arms []Arm) string {
 		return names[0]
 	}
 	return "[" + strings.Join(names, "; ") + "]"
+}
+
+// takesTies reports whether any of the arms is a greedy search, or wraps one, that is not Strict.
+func takesTies(arms []Arm) bool {
+	return slices.ContainsFunc(arms, func(arm Arm) bool {
+		for arm != nil {
+			switch a := arm.(type) {
+			case *Greedy:
+				return !a.cfg.Strict
+			case *Allocator:
+				return takesTies(a.cfg.Arms)
+			case interface{ Unwrap() Arm }:
+				arm = a.Unwrap()
+			default:
+				return false
+			}
+		}
+		return false
+	})
 }
 
 // policy returns what the policy's String method does, or else its type. Without that method its fields would be

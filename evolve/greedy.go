@@ -27,10 +27,10 @@ type GreedyConfig struct {
 	Breadth Breadth
 	// MaxGenerations is when the search is done; 0 means never.
 	MaxGenerations int
-	// Neutral lets a child that scores the same as the best program replace it as the parent, so that the search drifts
-	// over programs of equal score. Otherwise ties keep the parent. The best program is the first of its score either
-	// way.
-	Neutral bool
+	// Strict keeps the parent at a tie, as the BaSE paper's search does. Otherwise a child that scores the same as the
+	// best program replaces it as the parent, so that the search drifts over programs of equal score. The best program is
+	// the first of its score either way.
+	Strict bool
 	// Start is the initial program with its score (see [Evaluate]); nil means that the search evaluates it
 	// before its first step.
 	Start *eval.Candidate
@@ -82,12 +82,11 @@ func (c GreedyConfig) validate() error {
 }
 
 // Greedy is the simplest search: each child is a rewrite of the best program so far, and replaces it if it is
-// strictly better; ties keep the parent, unless the search is Neutral.
+// at least as good; a Strict search keeps the parent at a tie.
 //
 // Without a window a generation freezes its parent, asks for N independent rewrites of it at once, and the
-// best of them is the next parent, the one of lowest index among equals: the BaSE paper's search. With a
-// window, children briefed after a better one are rewrites of that. A Neutral search takes the one of highest index
-// among equals.
+// best of them is the next parent. With a window, children briefed after a better one are rewrites of that. Among equal
+// children the one of highest index is the parent, in a Strict search, which is the BaSE paper's, that of lowest index.
 //
 // It takes scores for exact. Where they are noisy, package population's search with a Noise is greedy search of means.
 // A Greedy whose field Noise is set before its first step scores each child once, and only its best again.
@@ -96,7 +95,7 @@ type Greedy struct {
 	cfg    GreedyConfig
 	prompt []llm.Message // for the program whose ID is in of
 	of     int           // -1 before there is a prompt, since 0 is the initial program's ID
-	equal  Child         // in a Neutral search the last child that scored the same as the best, and 0 before there is one
+	equal  Child         // the last child that scored the same as the best, 0 before there is one and in a Strict search
 }
 
 var (
@@ -172,15 +171,15 @@ func (g *Greedy) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	return g.Breed(ctx, turn, n, g.brief, g.drift)
 }
 
-// drift makes a valid child the parent that no program so far is better than, if the search is Neutral. The best is
+// drift makes a valid child the parent that no program so far is better than, unless the search is Strict. The best is
 // already the child itself if that is the better one.
 func (g *Greedy) drift(c Child) {
-	if g.cfg.Neutral && c.Scored() && c.Result.Valid && !g.best.Better(c.Candidate) {
+	if !g.cfg.Strict && c.Scored() && c.Result.Valid && !g.best.Better(c.Candidate) {
 		g.equal = c
 	}
 }
 
-// Demote takes back the best that the last step found, and what a Neutral search has drifted to.
+// Demote takes back the best that the last step found, and what the search has drifted to.
 func (g *Greedy) Demote() {
 	g.Breeder.Demote()
 	g.equal = Child{}
@@ -218,8 +217,8 @@ func (g *Greedy) String() string {
 	if g.cfg.Breadth != nil {
 		s += ", " + breadthName(g.cfg.Breadth)
 	}
-	if g.cfg.Neutral {
-		s += ", neutral"
+	if g.cfg.Strict {
+		s += ", strict"
 	}
 	if g.cfg.Window > 0 {
 		s += fmt.Sprintf(", window %d, %v", g.cfg.Window, g.cfg.Order)

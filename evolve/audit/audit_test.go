@@ -106,7 +106,7 @@ var searches = map[string]func(t testing.TB, tk task.Task, seed uint32) evolve.A
 		return must(evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: wanderer, N: 4, Seed: seed}))
 	},
 	"neutral": func(t testing.TB, tk task.Task, seed uint32) evolve.Arm {
-		return must(evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: wanderer, N: 4, Seed: seed, Neutral: true, Window: 2}))
+		return must(evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: wanderer, N: 4, Seed: seed, Window: 2}))
 	},
 	"Top(1)": populationOf(func() population.Archive { return population.Top(1) }),
 	"Top(8)": populationOf(func() population.Archive { return population.Top(8) }),

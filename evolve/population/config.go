@@ -27,7 +27,7 @@ type Config struct {
 	// Breadth decides how many children each step has; nil means N. See [evolve.GreedyConfig].
 	Breadth evolve.Breadth
 
-	Archive Archive  // who stays; nil means Top(1)
+	Archive Archive  // who stays; nil means Drift, and Top(Noise.Keep) with a Noise
 	Select  Selector // who breeds; nil means Best
 	// Operators are the ways to make a child, with different names; nil means a plain rewrite of the parent.
 	Operators []Operator
@@ -56,8 +56,7 @@ type Config struct {
 	// MaxFailures is how many calls in a row may fail before the search ends; 0 means 2·N, at least 32.
 	MaxFailures int
 	// Noise says that the evaluator may score the same program differently, and what is done about it: Best is the best
-	// member of now, by the mean of its samples. nil means that scores are exact. Without an Archive the search with a
-	// Noise has Top(Noise.Keep).
+	// member of now, by the mean of its samples. nil means that scores are exact.
 	Noise *evolve.Noise
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(evolve.Child)
@@ -75,7 +74,7 @@ func (c Config) withDefaults() Config {
 		c.N = evolve.MaxN
 	}
 	if c.Archive == nil {
-		c.Archive = Top(1)
+		c.Archive = Drift()
 		if c.rescores() {
 			c.Archive = Top(c.Noise.Keep)
 		}

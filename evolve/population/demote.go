@@ -2,22 +2,28 @@ package population
 
 import "github.com/evoalloc/evoalloc/eval"
 
-// Demote takes back the best that the last step found: the best is again what it was when that step began. The program stays in the archive as an invalid one, which breeds no more and gives way to
-// any other. If the best before it has left the archive for it, that one is offered again.
+// Demote takes back the best that the last step found: the best is again what it was when that step began. The program
+// stays in the archive as an invalid one, which breeds no more and gives way to any other. If it has left the archive for
+// programs that score the same, these are taken back. If the best before it has left for it, that one is offered again.
 func (p *Population) Demote() {
-	best := p.Best().Program
+	best, found := p.Best(), false
 	p.Breeder.Demote()
 	to := p.prior
 	if to == nil {
 		to = member(p.Initial().Candidate, 0)
 	}
-	if best == to.known().Program {
+	if best.Program == to.known().Program {
 		return
 	}
 	p.leader = to
 	err := p.ask(func() {
 		for _, a := range p.parts() {
-			p.demote(a, best, to)
+			found = p.demote(a, to, func(m *Member) bool { return m.Program == best.Program }) || found
+		}
+		for _, a := range p.parts() {
+			if !found {
+				p.demote(a, to, func(m *Member) bool { return !best.Better(m.Candidate) && !m.Better(best) })
+			}
 		}
 		if p.member(to.known().Program) == nil {
 			p.cfg.Archive.Add(to)
@@ -29,26 +35,27 @@ func (p *Population) Demote() {
 	}
 }
 
-// demote makes program invalid in a part of the archive, and puts the best before it back there.
-func (p *Population) demote(a Archive, program string, to *Member) {
+// demote makes members invalid in a part of the archive, and puts the best before them back there. It reports whether there
+// are any.
+func (p *Population) demote(a Archive, to *Member, gone func(*Member) bool) (found bool) {
 	restore(a.Members())
-	found := false
 	for _, m := range a.Members() {
-		if m.Program == program {
+		if gone(m) {
 			found = true
 			m.score(eval.Invalid("demoted: a second evaluator does not find it better than the best before it"))
 		}
 	}
 	if !found {
-		return
+		return false
 	}
 	rerank(a)
 	for _, m := range a.Members() {
 		if m.Program == to.known().Program {
-			return
+			return true
 		}
 	}
 	a.Add(to.copied())
+	return true
 }
 
 // member returns the member of the archive with a program, nil for none.

@@ -56,8 +56,8 @@ func TestDefaultsAreGreedy(t *testing.T) {
 	}
 }
 
-// Drift is what a Neutral greedy search keeps, child for child, where many programs score the same.
-func TestDriftIsNeutralGreedy(t *testing.T) {
+// Drift is what greedy search keeps unless it is strict, child for child, where many programs score the same.
+func TestDriftIsGreedy(t *testing.T) {
 	for _, window := range []int{0, 5} {
 		synctest.Test(t, func(t *testing.T) {
 			children := func(arm evolve.Arm) (list []evolve.Child) {
@@ -67,14 +67,14 @@ func TestDriftIsNeutralGreedy(t *testing.T) {
 				return list
 			}
 			neutral := func(neutral bool) []evolve.Child {
-				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: stepped(t, "0"), LLM: slow(1), N: 16, Window: window, Neutral: neutral})
+				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: stepped(t, "0"), LLM: slow(1), N: 16, Window: window, Strict: !neutral})
 				if err != nil {
 					t.Fatal(err)
 				}
 				return children(g)
 			}
 			want := neutral(true)
-			got := children(newPopulation(t, population.Config{Task: stepped(t, "0"), LLM: slow(1), N: 16, Window: window, Archive: population.Drift()}))
+			got := children(newPopulation(t, population.Config{Task: stepped(t, "0"), LLM: slow(1), N: 16, Window: window}))
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("window %d: (-neutral greedy +Drift)\n%s", window, diff)
 			}
@@ -104,7 +104,7 @@ func TestOneProgramIsGreedy(t *testing.T) {
 			}
 			of := map[bool][]evolve.Child{}
 			for neutral, archive := range map[bool]population.Archive{false: population.Top(1), true: population.Drift()} {
-				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: climber, N: n, Window: window, Seed: seed, Neutral: neutral})
+				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: climber, N: n, Window: window, Seed: seed, Strict: !neutral})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -147,7 +147,7 @@ func TestStart(t *testing.T) {
 	if best := p.Best().Result.Score; best < 7 || p.Steps() != 2 {
 		t.Errorf("best %v after %d steps", best, p.Steps())
 	}
-	if got, want := p.String(), "Population(numbers, N=4, seed=0, Top(1), Best, rewrite)"; got != want {
+	if got, want := p.String(), "Population(numbers, N=4, seed=0, Drift, Best, rewrite)"; got != want {
 		t.Errorf("it prints as %s, want %s", got, want)
 	}
 }

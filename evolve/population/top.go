@@ -3,7 +3,7 @@ package population
 import "fmt"
 
 // Top returns an archive of the n best programs. A new one replaces the worst if it is strictly better, so that of
-// equals the older stays. Top(1) is greedy search's. It panics if n < 1.
+// equals the older stays. Top(1) is a strict greedy search's. It panics if n < 1.
 func Top(n int) Archive {
 	if n < 1 {
 		panic(fmt.Sprintf("population: Top(%d): need at least 1", n))

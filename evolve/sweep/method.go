@@ -55,10 +55,10 @@ type Searches struct {
 // greedy is the name of greedy search.
 const greedy = "greedy"
 
-// Greedy returns greedy search with n children in each generation.
+// Greedy returns the paper's greedy search, which is Strict, with n children in each generation.
 func Greedy(n int) Method {
 	return Method{Name: greedy, N: n, Contains: true, New: func(s Setup) (Searches, error) {
-		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, MaxGenerations: s.T})
+		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, MaxGenerations: s.T, Strict: true})
 		return Searches{Arms: []evolve.Arm{g}}, err
 	}}
 }
@@ -78,13 +78,13 @@ func Splits(budgets ...int) []Method {
 	return methods
 }
 
-// Bandit returns a bandit over k greedy searches, with n children in a generation. policy makes a policy for a game of
+// Bandit returns a bandit over k of the paper's greedy searches, with n children in a generation. policy makes a policy for a game of
 // the given number of rounds and calls, and is called for each run. A journal compares policies by how they print.
 func Bandit(name string, n, k int, policy func(rounds, calls int) bandit.Policy) Method {
 	return Method{Name: name, N: n, Arms: k, New: func(s Setup) (Searches, error) {
 		list := Searches{Policy: policy(s.T, s.T*s.N)}
 		for i := range k {
-			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.ArmSeed(i)})
+			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.ArmSeed(i), Strict: true})
 			if err != nil {
 				return Searches{}, fmt.Errorf("sweep: method %s: %w", name, err)
 			}

@@ -76,7 +76,7 @@ func runBandit(ctx context.Context, args []string) error {
 	return search{
 		Options: &b.Options, standIn: offline.Config{Structure: b.Structure, Prose: 1},
 		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
-			return evolve.GreedyArms(evolve.GreedyConfig{Task: t, LLM: model, N: b.N, Breadth: b.Children(), Seed: seeds[0]}, b.arms)
+			return evolve.GreedyArms(evolve.GreedyConfig{Task: t, LLM: model, N: b.N, Breadth: b.Children(), Seed: seeds[0], Strict: b.Strict}, b.arms)
 		},
 		decides: func([]evolve.Arm) journal.Fingerprint {
 			return journal.Fingerprint{

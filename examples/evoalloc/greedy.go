@@ -65,7 +65,7 @@ func newGreedy(o *cli.Options, s *cli.Search, t task.Task, model llm.LLM) (evolv
 		})
 	}
 	return evolve.NewGreedy(evolve.GreedyConfig{
-		Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: s.Seed, Window: s.Window, Order: s.Order,
+		Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: s.Seed, Window: s.Window, Order: s.Order, Strict: o.Strict,
 	})
 }
 

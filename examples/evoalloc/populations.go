@@ -172,7 +172,7 @@ func runPopulations(ctx context.Context, args []string) error {
 func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm, err error) {
 	for i, peer := range p.like {
 		cfg := peer.Config(peers.Setting{
-			Task: t, LLM: model, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order, Noise: p.Noise(),
+			Task: t, LLM: model, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order, Noise: p.Noise(), Strict: p.Strict,
 		})
 		if p.tune > 0 {
 			cfg = tuned(cfg)

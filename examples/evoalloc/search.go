@@ -77,6 +77,8 @@ func (s search) run(ctx context.Context) error {
 			return err
 		}
 	}
+	f := s.form(t, spec, policy)
+	s.KeepTies(f.path())
 	arms, err := s.arms(t, model)
 	if err != nil {
 		return err
@@ -87,7 +89,6 @@ func (s search) run(ctx context.Context) error {
 	}
 	budget.RoundsPerArm, budget.TuneEvaluations = s.budget.RoundsPerArm, s.budget.TuneEvaluations
 	s.budget = budget
-	f := s.form(t, spec, policy)
 	decides := s.decides(arms)
 	decides["model"] = spec.String()
 	files, err := s.Open(f.path(), t, decides)

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
@@ -38,10 +40,7 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 	if f.Page, err = o.Watch.Begin(strings.TrimSuffix(path, ".json")); err != nil {
 		return nil, err
 	}
-	name := o.Journal
-	if name == "" {
-		name = s.base() + ".journal"
-	}
+	name := o.journalAt(path)
 	f.moved, f.begun, err = o.makeRoom(name, s)
 	if err == nil && !o.noJournal() {
 		f.Journal, err = o.openJournal(name, o.fingerprint(t, decides))
@@ -57,6 +56,28 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// ties is the name in a fingerprint of what a search does at a tie.
+const ties = "ties"
+
+// KeepTies has a run that goes on keep the parent at a tie if its journal says that it was begun so. All runs were so once,
+// and the command that goes on with such a run has no --strict. The result of the run is to be at path, below --output.
+func (o *Options) KeepTies(path string) {
+	if !o.Resume {
+		return
+	}
+	for r, err := range journal.Read(o.journalAt(path)) {
+		if err == nil && r.Fingerprint != nil {
+			o.Strict = o.Strict || r.Fingerprint[ties] == ""
+		}
+		return // what is wrong with the journal, Open says
+	}
+}
+
+// journalAt returns where the journal of a run is whose result is to be at path, below --output.
+func (o *Options) journalAt(path string) string {
+	return cmp.Or(o.Journal, strings.TrimSuffix(filepath.Join(o.Output, path), ".json")+".journal")
 }
 
 // Close ends the page and closes the journal.
@@ -102,6 +123,9 @@ func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.
 	}
 	if b := o.Children(); b != nil {
 		fp["breadth"] = fmt.Sprint(b)
+	}
+	if !o.Strict { // older journals, without the word, are of strict runs
+		fp[ties] = "taken"
 	}
 	for name, value := range decides {
 		fp[name] = value

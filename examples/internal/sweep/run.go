@@ -162,10 +162,10 @@ func (o *options) newMethods() (methods []sweep.Method) {
 	return methods
 }
 
-// newPopulation returns another system's search as a method.
+// newPopulation returns another system's search as a method. Those with one program are strict, as the paper's are.
 func newPopulation(peer peers.Peer, n int) sweep.Method {
 	return sweep.Method{Name: peer.Name, N: n, New: func(s sweep.Setup) (sweep.Searches, error) {
-		p, err := population.New(peer.Config(peers.Setting{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed}))
+		p, err := population.New(peer.Config(peers.Setting{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Strict: true}))
 		return sweep.Searches{Arms: []evolve.Arm{p}}, err
 	}}
 }

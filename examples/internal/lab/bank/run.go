@@ -97,7 +97,7 @@ func (r *recorder) search(ctx context.Context, seed uint32) (sim.Recorded, error
 	if ctx.Err() != nil {
 		return sim.Recorded{}, cli.ErrCanceled
 	}
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: r.task, LLM: r.model, N: r.n, Seed: seed})
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: r.task, LLM: r.model, N: r.n, Seed: seed, Strict: true})
 	if err != nil {
 		return sim.Recorded{}, err
 	}

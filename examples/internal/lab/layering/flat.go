@@ -46,12 +46,12 @@ func NewBench(calls int) (b Bench, err error) {
 
 // greedy is flat search: rewrites of the best.
 func (b Bench) greedy(seed uint32) (evolve.Arm, error) {
-	return evolve.NewGreedy(evolve.GreedyConfig{Task: b.Rules, LLM: b.Model, N: Children, Seed: seed})
+	return evolve.NewGreedy(evolve.GreedyConfig{Task: b.Rules, LLM: b.Model, N: Children, Seed: seed, Strict: true})
 }
 
 // branched is flat search that is told the kinds of shops: it starts from a rule with a branch for each.
 func (b Bench) branched(seed uint32) (evolve.Arm, error) {
-	return evolve.NewGreedy(evolve.GreedyConfig{Task: b.told, LLM: b.Model, N: Children, Seed: seed})
+	return evolve.NewGreedy(evolve.GreedyConfig{Task: b.told, LLM: b.Model, N: Children, Seed: seed, Strict: true})
 }
 
 // Fronts is a flat search that keeps the best of each shop, and stage one of the layers.

@@ -31,7 +31,7 @@ func Families(level float64) []compare.Family {
 //   - every-4: once, with the mean of four evaluations for every program
 func Searches() []compare.Search {
 	return []compare.Search{
-		compare.Greedy("once", evolve.GreedyConfig{N: 1}),
+		compare.Greedy("once", evolve.GreedyConfig{N: 1, Strict: true}),
 		{Name: "default", Make: func(s compare.Setting) (evolve.Config, error) {
 			cfg := population.Config{Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1}
 			if s.Noisy {
@@ -42,7 +42,7 @@ func Searches() []compare.Search {
 		}},
 		{Name: "every-4", Make: func(s compare.Setting) (evolve.Config, error) {
 			s.Task = task.WithEvaluator(s.Task, eval.Repeat(s.Task, 4))
-			return compare.Greedy("every-4", evolve.GreedyConfig{N: 1}).Make(s)
+			return compare.Greedy("every-4", evolve.GreedyConfig{N: 1, Strict: true}).Make(s)
 		}},
 	}
 }

@@ -28,6 +28,7 @@ type Setting struct {
 	Window  int
 	Order   evolve.Order
 	Noise   *evolve.Noise
+	Strict  bool // softmax and greedy keep the parent at a tie
 	OnChild func(evolve.Child)
 	// Spread is the standard deviation of the initial program's score over several evaluations, for searches that
 	// credit gains in such units; 0 means that it is not known, or that there is no noise.
@@ -36,9 +37,13 @@ type Setting struct {
 
 // config returns a greedy search with the setting.
 func (s Setting) config() population.Config {
-	return population.Config{
+	c := population.Config{
 		Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noise: s.Noise, OnChild: s.OnChild,
 	}
+	if s.Strict && s.Noise == nil { // with a Noise the default keeps several, and the older one at a tie
+		c.Archive = population.Top(1)
+	}
+	return c
 }
 
 // A Peer is a search by its name.

@@ -21,13 +21,13 @@ import (
 //   - softmax: the same under the default bandit
 func baselines() []compare.Search {
 	return []compare.Search{
-		compare.Greedy("greedy", evolve.GreedyConfig{N: 8}),
-		compare.Greedy("greedy>=", evolve.GreedyConfig{N: 8, Neutral: true}),
-		compare.Greedy("greedy-1", evolve.GreedyConfig{N: 1}),
+		compare.Greedy("greedy", evolve.GreedyConfig{N: 8, Strict: true}),
+		compare.Greedy("greedy>=", evolve.GreedyConfig{N: 8}),
+		compare.Greedy("greedy-1", evolve.GreedyConfig{N: 1, Strict: true}),
 		bestOfN(),
 		arms("ei-10", ei), arms("halving-10", halving),
 		compare.Population("halves", func(compare.Setting) population.Config {
-			return population.Config{Operators: rewriteOrExplore(), Policy: population.Shares{0.5, 0.5}}
+			return population.Config{Archive: population.Top(1), Operators: rewriteOrExplore(), Policy: population.Shares{0.5, 0.5}}
 		}),
 		softmax(),
 	}
@@ -36,7 +36,7 @@ func baselines() []compare.Search {
 // arms returns ten greedy searches of one child a step under a policy.
 func arms(name string, policy policyMaker) compare.Search {
 	return compare.Search{Name: name, Make: func(s compare.Setting) (evolve.Config, error) {
-		all, err := evolve.GreedyArms(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1}, 10)
+		all, err := evolve.GreedyArms(evolve.GreedyConfig{Task: s.Task, LLM: s.LLM, Seed: s.Seed, N: 1, Strict: true}, 10)
 		if err != nil {
 			return evolve.Config{}, fmt.Errorf("searches: %s: %w", name, err)
 		}
@@ -75,7 +75,9 @@ func (*first) String() string { return "first" }
 // softmax returns the search that rewrites the best program or explores from it, by the default bandit. It is the
 // default of a population with these two operators.
 func softmax() compare.Search {
-	return compare.Population("softmax", func(compare.Setting) population.Config { return population.Config{Operators: rewriteOrExplore()} })
+	return compare.Population("softmax", func(compare.Setting) population.Config {
+		return population.Config{Archive: population.Top(1), Operators: rewriteOrExplore()}
+	})
 }
 
 func rewriteOrExplore() []population.Operator {

@@ -69,7 +69,7 @@ func Configured(list string) (compare.Search, error) {
 
 // build returns the configuration of the values, with parts of its own.
 func build(values map[string]string) (population.Config, error) {
-	c := population.Config{Operators: []population.Operator{population.Rewrite{}, population.Explore{}}}
+	c := population.Config{Archive: population.Top(1), Operators: []population.Operator{population.Rewrite{}, population.Explore{}}}
 	for _, key := range inOrder {
 		value, given := values[key]
 		if !given {

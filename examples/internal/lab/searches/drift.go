@@ -12,7 +12,7 @@ import (
 //   - drift-plain: the same, with its two best programs scored again where scores are noisy
 //   - drift: softmax, with the same
 func drifting() []compare.Search {
-	return []compare.Search{compare.Greedy("greedy-1>=", evolve.GreedyConfig{N: 1, Neutral: true}), driftPlain(), drift()}
+	return []compare.Search{compare.Greedy("greedy-1>=", evolve.GreedyConfig{N: 1}), driftPlain(), drift()}
 }
 
 // driftPortfolios are drift-ei and drift-relay-softmax: a race and a relay of drift and driftPlain, which begins

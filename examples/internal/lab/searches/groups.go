@@ -29,7 +29,7 @@ func others() []compare.Search {
 			continue
 		}
 		list = append(list, compare.Population(p.Name, func(s compare.Setting) population.Config {
-			return p.Config(peers.Setting{Task: s.Task, LLM: s.LLM})
+			return p.Config(peers.Setting{Task: s.Task, LLM: s.LLM, Strict: true})
 		}))
 	}
 	return list

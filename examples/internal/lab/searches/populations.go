@@ -47,13 +47,14 @@ func populations() []compare.Search {
 func rescored(name string, configure func(s compare.Setting) population.Config) compare.Search {
 	return compare.Population(name, func(s compare.Setting) population.Config {
 		c := configure(s)
-		if !s.Noisy {
-			return c
+		size := 1
+		if s.Noisy {
+			size = 8
+			c.Noise = &evolve.Noise{Rescore: 2, Keep: size, Fresh: -1}
 		}
 		if c.Archive == nil {
-			c.Archive = population.Top(8)
+			c.Archive = population.Top(size)
 		}
-		c.Noise = &evolve.Noise{Rescore: 2, Keep: 8, Fresh: -1}
 		return c
 	})
 }
@@ -70,7 +71,8 @@ func byRank(cross population.Cross) population.Config {
 // scratchpad returns softmax with a scratchpad.
 func scratchpad(name string, shuffled bool) compare.Search {
 	return compare.Population(name, func(compare.Setting) population.Config {
-		return population.Config{Operators: rewriteOrExplore(), Memory: []population.Memory{&population.Scratchpad{Shuffled: shuffled}}}
+		return population.Config{Archive: population.Top(1), Operators: rewriteOrExplore(),
+			Memory: []population.Memory{&population.Scratchpad{Shuffled: shuffled}}}
 	})
 }
 

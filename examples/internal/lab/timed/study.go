@@ -158,7 +158,7 @@ func (s study) run(ctx context.Context, search compare.Search, seed uint64) (r c
 // typicalGain returns the mean gain of a child that is better than its parent, in greedy search on the least of 5
 // times.
 func (s study) typicalGain(ctx context.Context, seed uint32) (float64, error) {
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithEvaluator(s.task, s.watch.best(5)), LLM: s.model, N: 1, Seed: seed})
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithEvaluator(s.task, s.watch.best(5)), LLM: s.model, N: 1, Seed: seed, Strict: true})
 	if err != nil {
 		return 0, err
 	}

@@ -65,7 +65,7 @@ func search(ctx context.Context, k kind, seed uint32, tuner *tune.Tuner, b evolv
 		tuner.Find = k.find
 		operators = append(operators, tuner)
 	}
-	arm, err := population.New(population.Config{Task: t, LLM: model, N: children, Seed: seed, Operators: operators})
+	arm, err := population.New(population.Config{Task: t, LLM: model, N: children, Seed: seed, Archive: population.Top(1), Operators: operators})
 	if err != nil {
 		return nil, err
 	}

@@ -20,14 +20,14 @@ func programIn(req llm.Request) string {
 	return strings.TrimSpace(program)
 }
 
-// A child of the same score becomes the parent of a neutral search alone, and the best stays the first of its score.
-func TestGreedyNeutral(t *testing.T) {
+// A child of the same score becomes the parent unless the search is strict, and the best stays the first of its score.
+func TestGreedyTies(t *testing.T) {
 	for _, tt := range []struct {
 		reason   string
 		initial  string
 		programs []string // of the first step's children, by index
 		best     string
-		parent   string // of the second step, in a neutral search
+		parent   string // of the second step, unless the search is strict
 		id       int
 	}{
 		{"a tie drifts", "0", []string{"-1", "0.0", "x"}, "0", "0.0", 2},
@@ -36,9 +36,9 @@ func TestGreedyNeutral(t *testing.T) {
 		{"worse and invalid children are no ties", "0", []string{"-1", "x", ""}, "0", "0", 0},
 		{"invalid programs are not equal", "y", []string{"x", "z", ""}, "y", "y", 0},
 	} {
-		for _, neutral := range []bool{true, false} {
+		for _, strict := range []bool{true, false} {
 			var second []string // the programs that the second step was asked to change
-			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, tt.initial), N: 3, Neutral: neutral, Window: 1,
+			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, tt.initial), N: 3, Strict: strict, Window: 1,
 				LLM: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
 					for i, program := range tt.programs {
 						if req.Seed == evolve.ChildSeed(0, 3, 0, i) {
@@ -54,20 +54,20 @@ func TestGreedyNeutral(t *testing.T) {
 				}
 			}
 			want := tt.parent
-			if !neutral {
+			if strict {
 				want = tt.best
 			}
 			if slices.ContainsFunc(second, func(s string) bool { return s != want }) || len(second) != 3 || g.Best().Program != tt.best {
-				t.Errorf("%s (neutral: %v): parents %q of step 2, want %q; best %q, want %q", tt.reason, neutral, second, want, g.Best().Program, tt.best)
+				t.Errorf("%s (strict: %v): parents %q of step 2, want %q; best %q, want %q", tt.reason, strict, second, want, g.Best().Program, tt.best)
 			}
 		}
 	}
 }
 
 // The record names the parent that the prompt shows.
-func TestGreedyNeutralRecordsParents(t *testing.T) {
+func TestGreedyRecordsParents(t *testing.T) {
 	var shown []string
-	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 4, Neutral: true, Window: 1,
+	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 4, Window: 1,
 		LLM: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
 			shown = append(shown, programIn(req))
 			return ok(programIn(req)+"0", 1), nil // 00, 000 and so on score the same
