@@ -70,7 +70,9 @@ var earlierKinds = map[string]func(t *testing.T, l llm.LLM) []evolve.Arm{
 	},
 }
 
+// earlierGreedy returns strict searches, as all were that have no word on it in their journals.
 func earlierGreedy(t *testing.T, cfg evolve.GreedyConfig, k int) []evolve.Arm {
+	cfg.Strict = true
 	list, err := evolve.GreedyArms(cfg, k)
 	if err != nil {
 		t.Fatal(err)

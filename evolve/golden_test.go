@@ -78,7 +78,7 @@ func TestGreedyGolden(t *testing.T) {
 		{llm.Reply{Attempts: []llm.Attempt{stalled}}, &llm.Error{Status: llm.Stalled, Err: os.ErrDeadlineExceeded}},
 		{llm.Reply{Text: "3", Attempts: []llm.Attempt{{Status: llm.OK, MaxTokens: 500}}}, nil},
 	}
-	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "5"), N: len(replies), Seed: 11,
+	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "5"), N: len(replies), Seed: 11, Strict: true,
 		LLM: answers(11, len(replies), func(i int) (llm.Reply, error) { return replies[i].reply, replies[i].err })})
 	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Rounds: 1}})
 	file := report.NewGreedy(res, report.Header{Task: "numbers", Model: testModel, T: 1, N: len(replies)}, 11)
@@ -123,7 +123,7 @@ func TestRerunIsByteIdentical(t *testing.T) {
 
 // No result holds what JSON cannot.
 func TestResultsAreJSON(t *testing.T) {
-	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "no number"), N: 3, Seed: 2,
+	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "no number"), N: 3, Seed: 2, Strict: true,
 		LLM: answers(2, 3, func(i int) (llm.Reply, error) { return ok([]string{"NaN", "+Inf", "-Inf"}[i], 1), nil })})
 	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Rounds: 1}})
 	data := asJSON(t, report.NewGreedy(res, report.Header{Model: testModel, T: 1, N: 3}, 2))

@@ -20,7 +20,7 @@ func TestOlderJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := evolve.Config{Policy: &bandit.UCB1{C: 1}, Budget: evolve.Budget{Calls: 18}, Seed: 3}
-	cfg.Arms = arms(t, 2, 3)
+	cfg.Arms = earlierGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 3, Seed: 40}, 2)
 	want := mustRun(t, cfg)
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for _, kept := range []int{1, 4, 30, 57, 88, len(lines)} {
@@ -32,7 +32,7 @@ func TestOlderJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg.Policy, cfg.Arms, cfg.Journal = &bandit.UCB1{C: 1}, arms(t, 2, 3), j
+		cfg.Policy, cfg.Arms, cfg.Journal = &bandit.UCB1{C: 1}, earlierGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 3, Seed: 40}, 2), j
 		got := mustRun(t, cfg)
 		if err := j.Close(); err != nil {
 			t.Fatal(err)

@@ -70,7 +70,7 @@ func TestStudy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			arm := must(evolve.NewGreedy(evolve.GreedyConfig{Task: p.Task, LLM: p.LLM, N: 1, Seed: uint32(seed)}))
+			arm := must(evolve.NewGreedy(evolve.GreedyConfig{Task: p.Task, LLM: p.LLM, N: 1, Seed: uint32(seed), Strict: true}))
 			if w.audits {
 				arm = audited(t, arm, audit.Config{By: truth(p, w.share, w.noise, seed), Demote: w.demote})
 			}

@@ -27,7 +27,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	fmt.Println(p, res.Best.Result.Score)
-	// Output: Population(sum, N=8, seed=40, Top(1), Best, rewrite) -26
+	// Output: Population(sum, N=8, seed=40, Drift, Best, rewrite) -26
 }
 
 // LLM-Evo: four operators under a softmax bandit, credited with the gain in standard deviations of the seed. Its
@@ -239,7 +239,7 @@ func ExampleHistory() {
 	// Current program, with score -92.000000 (higher is better):
 	//
 	// ```text
-	// 1 2 3 2
+	// 1 2 3 2 0
 	// ```
 	//
 	// Notes on earlier attempts:

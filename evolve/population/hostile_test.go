@@ -279,7 +279,7 @@ func TestNewFails(t *testing.T) {
 		{population.Config{Order: 7}, "Config.Order is"},
 		{population.Config{MaxGenerations: -1}, "Config.MaxGenerations is -1"},
 		{population.Config{MaxFailures: -1}, "Config.MaxFailures is -1"},
-		{population.Config{Islands: bandit.Random{}}, "the archive Top(1) has no parts"},
+		{population.Config{Islands: bandit.Random{}}, "the archive Drift has no parts"},
 		{population.Config{Archive: nowhere{}}, "the archive nobody() has no parts"},
 		{population.Config{Archive: &population.Islands{}}, "the archive Islands() has no parts"},
 		{population.Config{Archive: &population.Islands{Of: []population.Archive{archive, archive}}}, "Islands.Of[0] and [1] are one archive"},
