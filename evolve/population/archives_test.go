@@ -268,7 +268,7 @@ func TestIslands(t *testing.T) {
 			s.AddTo(i, member(i+1, "", float64(i+1)))
 		}
 		s.AddTo(0, member(4, "", 0.5))
-		for i, part := range s.Parts() {
+		for i, part := range s.Of {
 			if got := ids(part.Members()); !slices.Equal(got, tt.want[i]) {
 				t.Errorf("%s: island %d has %v, want %v", tt.reason, i, got, tt.want[i])
 			}
@@ -285,8 +285,8 @@ func TestIslands(t *testing.T) {
 func TestMigrantsAreCopies(t *testing.T) {
 	s := &population.Islands{Of: []population.Archive{population.Top(2), population.Top(2)}}
 	s.Add(member(0, "start", 0))
-	s.Parts()[0].Members()[0].Asked = 5
-	if n := s.Parts()[1].Members()[0].Asked; n != 0 {
+	s.Of[0].Members()[0].Asked = 5
+	if n := s.Of[1].Members()[0].Asked; n != 0 {
 		t.Errorf("the other island's member was asked %d times", n)
 	}
 }

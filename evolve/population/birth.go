@@ -2,14 +2,16 @@ package population
 
 import (
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // A Birth is a child that was taken in, and what it was made of.
 type Birth struct {
 	evolve.Child
-	Parent *Member
-	Kept   bool     // the archive kept it; known to memories, and not yet to a Credit
-	Notes  []string // the memories' notes that the model was shown; none if the operator left them out or asked no model
+	Task   task.Task // of the search
+	Parent *Member   // nil for the initial program, of which a Follow is told
+	Kept   bool      // the archive kept it; known to memories, and not yet to a Credit
+	Notes  []string  // the memories' notes that the model was shown; none if the operator left them out or asked no model
 
 	among Archive
 }

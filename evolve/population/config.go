@@ -91,7 +91,7 @@ func (c Config) withDefaults() Config {
 	if c.Credit == nil {
 		c.Credit = Improved
 	}
-	if _, ok := c.Archive.(partedArchive); ok && c.Islands == nil {
+	if _, ok := c.Archive.(*Islands); ok && c.Islands == nil {
 		c.Islands = bandit.Random{}
 	}
 	return c
@@ -124,13 +124,8 @@ func (c Config) validate() error {
 }
 
 func (c Config) validateIslands() error {
-	parted, ok := c.Archive.(partedArchive)
-	switch {
-	case !ok && c.Islands != nil:
-		return fmt.Errorf("population: Config.Islands is set, and the archive %s has no parts: need one with Parts and AddTo",
-			nameOf(c.Archive))
-	case ok && len(parted.Parts()) == 0:
-		return fmt.Errorf("population: the archive %s has no parts", nameOf(c.Archive))
+	if _, ok := c.Archive.(*Islands); !ok && c.Islands != nil {
+		return fmt.Errorf("population: Config.Islands is set, and the archive %s has no parts: need *Islands", nameOf(c.Archive))
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ type Cross struct {
 	Self bool
 }
 
-var _ ableOperator = Cross{}
+var _ abler = Cross{}
 
 // crossing is the default instruction.
 const crossing = "Combine the programs: keep what is good in program 1, and take over from the others what would raise its score."

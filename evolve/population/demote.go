@@ -3,12 +3,13 @@ package population
 import "github.com/evoalloc/evoalloc/eval"
 
 // Demote takes back the best that the last step found: the best is again what it was when that step began. The program
-// stays in the archive as an invalid one, which breeds no more and gives way to any other. If it has left the archive for
-// programs that score the same, these are taken back. If the best before it has left for it, that one is offered again.
+// stays in the archive as an invalid one, which breeds no more and gives way to any other. If it has left the archive
+// for programs that score the same, these are taken back. If the best before it has left for it, that one is offered
+// again.
 func (p *Population) Demote() {
 	best, found := p.Best(), false
 	p.Breeder.Demote()
-	to := p.prior
+	to := p.step.prior
 	if to == nil {
 		to = member(p.Initial().Candidate, 0)
 	}
@@ -35,8 +36,8 @@ func (p *Population) Demote() {
 	}
 }
 
-// demote makes members invalid in a part of the archive, and puts the best before them back there. It reports whether there
-// are any.
+// demote makes members invalid in a part of the archive, and puts the best before them back there. It reports whether
+// there are any.
 func (p *Population) demote(a Archive, to *Member, gone func(*Member) bool) (found bool) {
 	restore(a.Members())
 	for _, m := range a.Members() {
@@ -72,8 +73,8 @@ func (p *Population) member(program string) *Member {
 
 // parts returns the parts of the archive, or the archive itself.
 func (p *Population) parts() []Archive {
-	if parted, ok := p.cfg.Archive.(partedArchive); ok {
-		return parted.Parts()
+	if islands, ok := p.cfg.Archive.(*Islands); ok {
+		return islands.Of
 	}
 	return []Archive{p.cfg.Archive}
 }

@@ -148,7 +148,7 @@ func ExampleIslands() {
 	s.Add(member(0, "start", 0))
 	s.AddTo(0, member(1, "here", 1))
 	s.AddTo(1, member(2, "there", 2))
-	for i, part := range s.Parts() {
+	for i, part := range s.Of {
 		fmt.Println("island", i, ids(part.Members()))
 	}
 	// Output:
@@ -196,7 +196,7 @@ func ExampleUnseen() {
 func ExampleUnlike() {
 	gate := &population.Unlike{Most: 0.5, Shingle: 2}
 	v := &population.View{Task: script(), Taken: 1}
-	gate.Take(v.Task, member(12, "let total = 0; for (const x of list) total += x; return total", 1))
+	take(gate, member(12, "let total = 0; for (const x of list) total += x; return total", 1))
 	for _, program := range []string{"let total = 1; for (const x of list) total += x; return total", "return list.reduce((a, b) => a + b, 0)"} {
 		why, err := gate.Admit(context.Background(), v, program)
 		fmt.Printf("%q %v\n", why, err)

@@ -46,7 +46,7 @@ func TestUnlikeForgets(t *testing.T) {
 	for _, like := range []func(a, b string) float64{nil, same} {
 		gate := &population.Unlike{Of: 3, Like: like}
 		for i := range 20 {
-			gate.Take(script(), member(i, fmt.Sprintf("return f(%d)", i), 0))
+			take(gate, member(i, fmt.Sprintf("return f(%d)", i), 0))
 			for j := range i + 1 {
 				why, err := gate.Admit(t.Context(), &population.View{Task: script(), Taken: i + 1}, fmt.Sprintf("return f(%d)", j))
 				if err != nil || (why != "") != (j > i-3) {

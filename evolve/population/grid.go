@@ -41,7 +41,7 @@ type Grid struct {
 	}
 }
 
-var _ placedArchive = (*Grid)(nil)
+var _ placer = (*Grid)(nil)
 
 func (g *Grid) validate() error {
 	switch {

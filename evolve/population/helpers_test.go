@@ -138,7 +138,5 @@ func script() task.Task {
 
 // take tells a gate of a program that was scored, as a search does.
 func take(g population.Gate, m *population.Member) {
-	g.(interface {
-		Take(task.Task, *population.Member)
-	}).Take(script(), m)
+	g.(interface{ Follow(population.Birth) }).Follow(population.Birth{Child: evolve.Child{Candidate: m.Candidate, ID: m.ID}, Task: script()})
 }

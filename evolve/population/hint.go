@@ -26,12 +26,35 @@ func (p *Population) hint(b *evolve.Brief, v *View) error {
 	return nil
 }
 
-// followed tells the operator of x of its child.
+// followed tells the operator of x of its child, and the selector, the archive and the gates of any.
 func (p *Population) followed(x *expected, b Birth) error {
 	o := p.cfg.Operators[x.operator.arm]
-	f, ok := o.(follower)
+	return firstOf(
+		func() error { return follow("Operator", o, b) },
+		func() error { return follow("Selector", p.cfg.Select, b) },
+		func() error { return follow("Archive", p.cfg.Archive, b) },
+		func() error { return p.followedByGates(b) },
+	)
+}
+
+// followedByGates tells the gates of a child, or of the initial program.
+func (p *Population) followedByGates(b Birth) error {
+	if b.Scored() {
+		p.taken++
+	}
+	for _, g := range p.cfg.Gates {
+		if err := follow("Gate", g, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow tells a part of a child, if it has a method for it.
+func follow(what string, part any, b Birth) error {
+	f, ok := part.(follower)
 	if !ok {
 		return nil
 	}
-	return guard(named("Operator", o), func() { f.Follow(b) })
+	return guard(named(what, part), func() { f.Follow(b) })
 }

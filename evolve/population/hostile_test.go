@@ -16,7 +16,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/audit"
 	"github.com/evoalloc/evoalloc/evolve/population"
-	"github.com/evoalloc/evoalloc/task"
 )
 
 // faulty is a part of every kind that does something bad when its countdown ends.
@@ -56,7 +55,7 @@ func (o faultyOperator) Name() string                          { return "faulty 
 func (o faultyOperator) Able(*population.View) bool            { o.at("Able"); return true }
 func (o faultyOperator) Brief(v *population.View) evolve.Brief { o.at("Brief"); return v.Brief() }
 
-func (g faultyGate) Take(task.Task, *population.Member) { g.at("Take") }
+func (g faultyGate) Follow(population.Birth) { g.at("Follow") }
 func (g faultyGate) Admit(context.Context, *population.View, string) (string, error) {
 	g.at("Admit")
 	return "", nil
@@ -97,7 +96,7 @@ func TestPanics(t *testing.T) {
 		{"Probs", "Policy population_test.faultyPolicy", 6, 5},
 		{"Update", "Policy population_test.faultyPolicy", 3, 3},
 		{"Credit", "Credit", 3, 3},
-		{"Take", "Gate population_test.faultyGate", 3, 2},
+		{"Follow", "Gate population_test.faultyGate", 3, 2},
 		{"Admit", "Gate population_test.faultyGate", 3, 3},
 		{"Notes", "Memory population_test.faultyMemory", 3, 2},
 		{"Learn", "Memory population_test.faultyMemory", 3, 3},
@@ -155,12 +154,6 @@ type nobody struct{}
 func (nobody) Add(*population.Member) bool   { return false }
 func (nobody) Members() []*population.Member { return nil }
 func (nobody) String() string                { return "nobody()" }
-
-// nowhere is an archive of no parts.
-type nowhere struct{ nobody }
-
-func (nowhere) Parts() []population.Archive        { return nil }
-func (nowhere) AddTo(int, *population.Member) bool { return false }
 
 // unable is an operator that can never make a child.
 type unable struct{ population.Rewrite }
@@ -280,8 +273,7 @@ func TestNewFails(t *testing.T) {
 		{population.Config{MaxGenerations: -1}, "Config.MaxGenerations is -1"},
 		{population.Config{MaxFailures: -1}, "Config.MaxFailures is -1"},
 		{population.Config{Islands: bandit.Random{}}, "the archive Drift has no parts"},
-		{population.Config{Archive: nowhere{}}, "the archive nobody() has no parts"},
-		{population.Config{Archive: &population.Islands{}}, "the archive Islands() has no parts"},
+		{population.Config{Archive: &population.Islands{}}, "Islands.Of is empty"},
 		{population.Config{Archive: &population.Islands{Of: []population.Archive{archive, archive}}}, "Islands.Of[0] and [1] are one archive"},
 		{population.Config{Archive: &population.Islands{Of: []population.Archive{archive}, Rate: 2}}, "Islands.Rate is 2"},
 		{population.Config{Archive: &population.Islands{Of: []population.Archive{nil}}}, "Islands.Of[0] is nil"},

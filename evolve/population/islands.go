@@ -25,7 +25,7 @@ type Islands struct {
 	added int
 }
 
-var _ partedArchive = (*Islands)(nil)
+var _ Archive = (*Islands)(nil)
 
 func (s *Islands) validate() error {
 	switch {
@@ -52,9 +52,6 @@ func (s *Islands) validate() error {
 	return nil
 }
 
-// Parts returns the islands.
-func (s *Islands) Parts() []Archive { return s.Of }
-
 // Add adds a copy of m to every island.
 func (s *Islands) Add(m *Member) bool {
 	kept := false
@@ -64,8 +61,8 @@ func (s *Islands) Add(m *Member) bool {
 	return kept
 }
 
-// AddTo adds m to one island. When it is time, members migrate after that.
-func (s *Islands) AddTo(part int, m *Member) bool {
+// addTo adds m to one island. When it is time, members migrate after that.
+func (s *Islands) addTo(part int, m *Member) bool {
 	kept := s.Of[part].Add(m)
 	if s.added++; s.Every > 0 && s.added%s.Every == 0 {
 		s.migrate()
@@ -98,7 +95,7 @@ func (s *Islands) migrate() {
 // arrive adds a copy of a migrant, unless the island has the program's member already.
 func arrive(a Archive, m *Member) {
 	for _, there := range a.Members() {
-		if there.ID == m.ID {
+		if there.known().id == m.known().id {
 			return
 		}
 	}
@@ -114,8 +111,8 @@ func (m *Member) copied() *Member {
 	return &c
 }
 
-// Rerank tells the islands that scores have changed.
-func (s *Islands) Rerank() {
+// rerank tells the islands that scores have changed.
+func (s *Islands) rerank() {
 	for _, a := range s.Of {
 		rerank(a)
 	}
@@ -127,8 +124,8 @@ func (s *Islands) Members() []*Member {
 	seen := map[int]bool{}
 	for _, a := range s.Of {
 		for _, m := range a.Members() {
-			if !seen[m.ID] {
-				seen[m.ID] = true
+			if id := m.known().id; !seen[id] { // whatever a part wrote to m
+				seen[id] = true
 				all = append(all, m)
 			}
 		}

@@ -37,7 +37,7 @@ type merger struct {
 	program       string
 }
 
-var _ ableOperator = (*Merge)(nil)
+var _ abler = (*Merge)(nil)
 
 // Name returns "merge".
 func (o *Merge) Name() string { return "merge" }

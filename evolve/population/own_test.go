@@ -45,7 +45,12 @@ func (scribbler) Admit(_ context.Context, v *population.View, _ string) (string,
 	return "", nil
 }
 
-func (scribbler) Take(_ task.Task, m *population.Member) { scribble(m) }
+func (scribbler) Follow(b population.Birth) {
+	if b.Parent != nil {
+		scribble(b.Parent)
+		scribble(b.Among()...)
+	}
+}
 
 func (scribbler) Notes(v *population.View) []string {
 	scribble(v.Parent)

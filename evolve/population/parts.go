@@ -9,16 +9,12 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// An Archive decides who stays. It is given the initial program first, valid or not, and then every valid child.
+// An Archive decides who stays. It is given the initial program first, valid or not, and then every valid child. Of one
+// whose parts breed by themselves there is [Islands].
 //
-// An archive may have further methods:
-//
-//   - Parts() []Archive and AddTo(part int, m *Member) (kept bool), if it consists of parts that breed by themselves,
-//     as [Islands] does. The number of parts does not change. A child is added to the part of its parent.
-//   - Place(m *Member) string returns where m stands, or would stand if it had been kept; "" if that is not known. It
-//     is asked about each valid child that was offered, and the child's label "cell" in journals and events is what it
-//     returns.
-//   - Rerank() is called when scores of members have changed, as they do in a noisy search.
+// An archive may also have a method Place(m *Member) string. It returns where m stands, or would stand if it had been
+// kept; "" if that is not known. It is asked about each valid child that was offered, and the child's label "cell" in
+// journals and events is what it returns.
 type Archive interface {
 	// Add offers m, and reports whether it is kept. Others may leave for it.
 	Add(m *Member) (kept bool)
@@ -28,21 +24,12 @@ type Archive interface {
 	Members() []*Member
 }
 
-// The methods that an [Archive] may have beside its own.
+// What a part may have beside its own methods.
 type (
-	partedArchive interface {
-		Archive
-		Parts() []Archive
-		AddTo(part int, m *Member) (kept bool)
-	}
-	placedArchive interface {
-		Archive
-		Place(m *Member) string
-	}
-	rerankedArchive interface {
-		Archive
-		Rerank()
-	}
+	placer   interface{ Place(m *Member) string } // an Archive
+	abler    interface{ Able(v *View) bool }      // an Operator
+	hinter   interface{ Hint(v *View) string }    // an Operator
+	follower interface{ Follow(b Birth) }         // an Operator, a Gate, an Archive or a Selector
 )
 
 // A Selector chooses a member: a parent, a partner, an inspiration.
@@ -70,8 +57,8 @@ func (selectorFunc) String() string { return "population.SelectorFunc" }
 //   - Hint(v *View) string returns what is added to the instruction when another operator asks a model for a child,
 //     such as that numbers need not be chosen well because they are tuned afterwards; "" adds nothing. An operator
 //     that writes its own Brief.Messages shows no hint.
-//   - Follow(b Birth) tells it what became of its children, in the order in which they are taken in. It is called on
-//     the goroutine of the search, before the archive has the child.
+//   - Follow(b Birth) tells it what became of its own children, in the order in which they are taken in. It is called
+//     on the goroutine of the search, before the archive has the child.
 type Operator interface {
 	// Name stands in results: in [evolve.Child.Operator].
 	Name() string
@@ -80,38 +67,16 @@ type Operator interface {
 	Brief(v *View) evolve.Brief
 }
 
-// The methods that an [Operator] may have beside its own.
-type (
-	ableOperator interface {
-		Operator
-		Able(v *View) bool
-	}
-	hinter interface {
-		Operator
-		Hint(v *View) string
-	}
-	follower interface {
-		Operator
-		Follow(b Birth)
-	}
-)
-
 // A Gate judges a program before its evaluation is paid for.
 //
-// A gate may also have a method Take(t task.Task, m *Member). It is told of each program that was scored, valid or not,
-// in the order in which they are taken in, the initial one first. Take is called on the goroutine of the search, while
+// A gate may also have a method Follow(b Birth). It is told of the initial program, and then of each child, in the
+// order in which they are taken in, before the archive has it. Follow is called on the goroutine of the search, while
 // programs are judged on others.
 type Gate interface {
 	// Admit returns "" to admit program, and else why it is refused, which costs that child alone. An error ends the
 	// search. It is called on the goroutine of the child, while others are judged. So that the verdict does not depend
 	// on who comes first, it must not depend on what was taken in after v was made: see View.Taken.
 	Admit(ctx context.Context, v *View, program string) (why string, err error)
-}
-
-// A taker is a [Gate] that is told of each program that was scored.
-type taker interface {
-	Gate
-	Take(t task.Task, m *Member)
 }
 
 // GateFunc returns f as a [Gate].

@@ -49,18 +49,25 @@ type Population struct {
 	evolve.Breeder
 	cfg       Config
 	operators *chooser
-	islands   *chooser // nil unless the archive has parts
+	islands   *chooser // nil unless the archive is Islands
 	seeded    bool     // the archive was given the initial program
 	born      int      // children briefed
-	pending   map[int]*expected
+	step      step
 	invalid   []*Member // the newest maxInvalid, oldest first
 	elders    *elders
-	taken     int           // members that gates were told of
+	taken     int           // scored programs that gates were told of
 	leader    *Member       // the best member so far; nil before there is one
-	prior     *Member       // the leader when the last step began
 	reign     reign         // the settings in force
 	lifts     account.Lifts // of all children; kept for a Meta
 }
+
+// A step is what a Population knows of one step. It is made anew in each.
+type step struct {
+	prior   *Member           // the leader when it began
+	pending map[int]*expected // children under way, by ID
+}
+
+func newStep(leader *Member) step { return step{prior: leader, pending: make(map[int]*expected)} }
 
 // expected is a child that was briefed and is not taken in yet.
 type expected struct {
@@ -87,15 +94,15 @@ func New(cfg Config) (*Population, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	p := &Population{cfg: cfg, pending: make(map[int]*expected), elders: newElders(), reign: reign{steps: -1}, Breeder: evolve.Breeder{
+	p := &Population{cfg: cfg, step: newStep(nil), elders: newElders(), reign: reign{steps: -1}, Breeder: evolve.Breeder{
 		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noise: cfg.Noise,
 		MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
 	if cfg.Meta != nil {
 		p.cfg.Policy = tilted{cfg.Policy, &p.reign.now}
 	}
 	p.operators = newChooser("operator", p.cfg.Policy, len(cfg.Operators), cfg.Seed)
-	if parted, ok := cfg.Archive.(partedArchive); ok {
-		p.islands = newChooser("island", cfg.Islands, len(parted.Parts()), cfg.Seed)
+	if islands, ok := cfg.Archive.(*Islands); ok {
+		p.islands = newChooser("island", cfg.Islands, len(islands.Of), cfg.Seed)
 	}
 	return p, nil
 }
@@ -144,7 +151,7 @@ func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Genera
 	if err != nil {
 		p.Fail(err)
 	}
-	p.prior = p.leader
+	p.step = newStep(p.leader)
 	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(ctx, turn, i) }, func(c evolve.Child) { p.take(ctx, turn, c) })
 	p.forget()
 	p.conclude(gen)
@@ -176,7 +183,7 @@ func (p *Population) brief(ctx context.Context, turn *evolve.Turn, i int) evolve
 		p.Fail(err)
 		return evolve.Brief{}
 	}
-	p.pending[p.born] = x
+	p.step.pending[p.born] = x
 	return b
 }
 
@@ -214,7 +221,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	}
 	b = p.complete(b, v, o)
 	maps.Copy(x.labels, b.Labels)
-	if _, placed := v.Part.(placedArchive); placed || len(x.labels) > 0 { // a result keeps them
+	if _, placed := v.Part.(placer); placed || len(x.labels) > 0 { // a result keeps them
 		b.Labels = x.labels
 	}
 	return b, nil
@@ -250,7 +257,9 @@ func (p *Population) seedArchive() error {
 	p.elders.add(m)
 	p.leader = m
 	return firstOf(
-		func() error { return p.tell(m) },
+		func() error {
+			return p.followedByGates(Birth{Child: p.Initial(), Task: p.cfg.Task, among: p.cfg.Archive})
+		},
 		func() error { return p.ask(func() { p.cfg.Archive.Add(m) }) },
 	)
 }
@@ -258,11 +267,11 @@ func (p *Population) seedArchive() error {
 // take takes a child in: it is offered to the archive if it is valid, the gates and memories are told of it, and the
 // policies learn what the choices were worth.
 func (p *Population) take(ctx context.Context, turn *evolve.Turn, c evolve.Child) {
-	x, ok := p.pending[c.ID]
+	x, ok := p.step.pending[c.ID]
 	if !ok {
 		return // its brief failed
 	}
-	delete(p.pending, c.ID)
+	delete(p.step.pending, c.ID)
 	if err := p.takeIn(ctx, turn, x, c); err != nil {
 		p.Fail(err)
 	}
@@ -271,7 +280,7 @@ func (p *Population) take(ctx context.Context, turn *evolve.Turn, c evolve.Child
 func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected, c evolve.Child) error {
 	m := member(c.Candidate, c.ID)
 	m.Generation, m.Parents, m.Operator = p.Steps(), c.Parents, c.Operator
-	b := Birth{Child: c, Parent: x.parent.shown(), Notes: x.notes, among: x.view.Part}
+	b := Birth{Child: c, Task: p.cfg.Task, Parent: x.parent.shown(), Notes: x.notes, among: x.view.Part}
 	b.Result = m.Result.Clone()
 	if err := p.followed(x, b); err != nil {
 		return err
@@ -285,9 +294,6 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 	}
 	if c.Scored() {
 		p.addLift(b)
-		if err := p.tell(m); err != nil {
-			return err
-		}
 		var err error
 		if b.Kept, err = p.keep(m, x); err != nil {
 			return err
@@ -326,15 +332,15 @@ func (p *Population) keep(m *Member, x *expected) (kept bool, err error) {
 		return false, nil
 	}
 	err = p.ask(func() {
-		if parted, ok := p.cfg.Archive.(partedArchive); ok {
-			kept = parted.AddTo(x.island.arm, m)
+		if islands, ok := p.cfg.Archive.(*Islands); ok {
+			kept = islands.addTo(x.island.arm, m)
 		} else {
 			kept = p.cfg.Archive.Add(m)
 		}
 		if p.cfg.rescores() {
 			p.lead()
 		}
-		if a, ok := x.view.Part.(placedArchive); ok {
+		if a, ok := x.view.Part.(placer); ok {
 			if cell := a.Place(m); cell != "" {
 				x.labels["cell"] = cell
 			}
@@ -346,39 +352,25 @@ func (p *Population) keep(m *Member, x *expected) (kept bool, err error) {
 // maxInvalid is how many invalid members a View shows.
 const maxInvalid = 32
 
-// tell tells the gates of a program that was scored, valid or not.
-func (p *Population) tell(m *Member) error {
-	p.taken++
-	for _, g := range p.cfg.Gates {
-		if t, ok := g.(taker); ok {
-			if err := guard(named("Gate", g), func() { t.Take(p.cfg.Task, m) }); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // forget cancels what was drawn for children that were never sent.
 func (p *Population) forget() {
-	for id := p.born; len(p.pending) > 0 && id > 0; id-- {
-		if x, ok := p.pending[id]; ok {
+	for id := p.born; len(p.step.pending) > 0 && id > 0; id-- {
+		if x, ok := p.step.pending[id]; ok {
 			p.operators.cancel(x.operator)
 			p.islands.cancel(x.island)
-			delete(p.pending, id)
+			delete(p.step.pending, id)
 		}
 	}
 }
 
 // drawIsland draws the part of the archive that breeds, if it has parts.
 func (p *Population) drawIsland(x *expected) (err error) {
-	parted, ok := p.cfg.Archive.(partedArchive)
+	islands, ok := p.cfg.Archive.(*Islands)
 	if !ok {
 		return nil
 	}
-	parts := parted.Parts()
-	if x.island, err = p.islands.draw(allOf(len(parts)), uint64(p.born)); err == nil {
-		x.view.Part = parts[x.island.arm]
+	if x.island, err = p.islands.draw(allOf(len(islands.Of)), uint64(p.born)); err == nil {
+		x.view.Part = islands.Of[x.island.arm]
 		x.labels["island"] = strconv.Itoa(x.island.arm)
 	}
 	return err
@@ -427,7 +419,7 @@ func (p *Population) takeNotes(v *View) error {
 func (p *Population) able(v *View) (open []bool, err error) {
 	open = allOf(len(p.cfg.Operators))
 	for i, o := range p.cfg.Operators {
-		if a, ok := o.(ableOperator); ok {
+		if a, ok := o.(abler); ok {
 			if err := guard(named("Operator", o), func() { open[i] = a.Able(v) }); err != nil {
 				return nil, err
 			}

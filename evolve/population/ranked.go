@@ -34,8 +34,8 @@ func (r *ranked) remove(m *Member) {
 	}
 }
 
-// Rerank puts the members in order of their scores of now.
-func (r *ranked) Rerank() { r.list = slices.Clone(byRank(r.list)) }
+// rerank puts the members in order of their scores of now.
+func (r *ranked) rerank() { r.list = slices.Clone(byRank(r.list)) }
 
 // byRank returns members best first: as they are, if they are in order, or else a sorted copy in which the older of
 // two equals is first.

@@ -17,7 +17,7 @@ type Repair struct {
 	Instruction string   // "" means a request to mend the program
 }
 
-var _ ableOperator = Repair{}
+var _ abler = Repair{}
 
 const mending = "The program is invalid for the reason above. Find the cause and repair it, and change nothing else."
 

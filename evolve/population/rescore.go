@@ -50,11 +50,7 @@ func (p *Population) lead() {
 
 // sampled gives the member with an ID, and its copies on other islands, the result of all of its samples.
 func (p *Population) sampled(id int, r eval.Result) {
-	parts := []Archive{p.cfg.Archive}
-	if parted, ok := p.cfg.Archive.(partedArchive); ok {
-		parts = parted.Parts()
-	}
-	for _, a := range parts {
+	for _, a := range p.parts() {
 		for _, m := range a.Members() {
 			if m.known().id == id {
 				m.score(r)
@@ -63,9 +59,9 @@ func (p *Population) sampled(id int, r eval.Result) {
 	}
 }
 
-// rerank tells an archive that scores have changed.
+// rerank tells an archive of this package that scores have changed.
 func rerank(a Archive) {
-	if r, ok := a.(rerankedArchive); ok {
-		r.Rerank()
+	if r, ok := a.(interface{ rerank() }); ok {
+		r.rerank()
 	}
 }

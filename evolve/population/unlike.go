@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/task"
 )
 
 // Unlike refuses a program that is too like one that was scored before: ShinkaEvolve's novelty gate, without a model.
@@ -39,11 +38,17 @@ type Unlike struct {
 	kept     kept[[]uint64]
 	mu       sync.Mutex
 	index    *likeness
-	members  []*Member // of arrival first and later
+	known    []known // of arrival first and later
 	first, n int
 }
 
-var _ taker = (*Unlike)(nil)
+// A known program is one that was scored.
+type known struct {
+	id      int
+	program string
+}
+
+var _ follower = (*Unlike)(nil)
 
 func (u *Unlike) validate() error {
 	switch {
@@ -61,11 +66,14 @@ func (u *Unlike) most() float64 { return cmp.Or(u.Most, 0.95) }
 func (u *Unlike) of() int       { return cmp.Or(u.Of, 10_000) }
 func (u *Unlike) shingle() int  { return cmp.Or(u.Shingle, 5) }
 
-// Take remembers a program, and forgets what is older than twice Of.
-func (u *Unlike) Take(t task.Task, m *Member) {
+// Follow remembers a program that was scored, and forgets what is older than twice Of.
+func (u *Unlike) Follow(b Birth) {
+	if !b.Scored() {
+		return
+	}
 	var set []uint64
 	if u.Like == nil {
-		set = u.kept.take(m.Program, func() []uint64 { return shingles(m.Program, languageOf(t), u.shingle()) })
+		set = u.kept.take(b.Program, func() []uint64 { return shingles(b.Program, languageOf(b.Task), u.shingle()) })
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -75,11 +83,11 @@ func (u *Unlike) Take(t task.Task, m *Member) {
 	if u.Like == nil {
 		u.index.add(document{id: u.n, at: u.n, set: set})
 	}
-	u.members = append(u.members, m)
+	u.known = append(u.known, known{b.ID, b.Program})
 	u.n++
-	if len(u.members) > 2*u.of() {
+	if len(u.known) > 2*u.of() {
 		u.index.remove(u.first)
-		u.members = u.members[1:]
+		u.known = u.known[1:]
 		u.first++
 	}
 }
@@ -90,11 +98,11 @@ func (u *Unlike) Admit(ctx context.Context, v *View, program string) (why string
 	if !found || like <= u.most() && u.most() < 1 {
 		return "", nil
 	}
-	why = fmt.Sprintf("it is %.3f like program %d, and may be %v like one", like, other.ID, u.most())
+	why = fmt.Sprintf("it is %.3f like program %d, and may be %v like one", like, other.id, u.most())
 	if u.Judge == nil {
 		return why, nil
 	}
-	isNew, err := novel(ctx, v, u.Judge, other.Program, program)
+	isNew, err := novel(ctx, v, u.Judge, other.program, program)
 	if isNew {
 		why = ""
 	}
@@ -102,10 +110,10 @@ func (u *Unlike) Admit(ctx context.Context, v *View, program string) (why string
 }
 
 // nearest returns the most alike of the newest programs when v was made, if one is like enough to matter.
-func (u *Unlike) nearest(v *View, program string) (other *Member, like float64, found bool) {
+func (u *Unlike) nearest(v *View, program string) (other known, like float64, found bool) {
 	if u.Like != nil {
 		for _, m := range u.newest(v) {
-			if s := u.Like(m.Program, program); !found || s > like {
+			if s := u.Like(m.program, program); !found || s > like {
 				other, like, found = m, s, true
 			}
 		}
@@ -115,21 +123,21 @@ func (u *Unlike) nearest(v *View, program string) (other *Member, like float64, 
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.index == nil {
-		return nil, 0, false
+		return known{}, 0, false
 	}
 	n, like, found := u.index.nearest(set, u.most(), max(0, v.Taken-u.of()), v.Taken)
 	if !found {
-		return nil, 0, false
+		return known{}, 0, false
 	}
-	return u.members[n-u.first], like, true
+	return u.known[n-u.first], like, true
 }
 
-// newest returns the members that v is compared with.
-func (u *Unlike) newest(v *View) []*Member {
+// newest returns the programs that v is compared with.
+func (u *Unlike) newest(v *View) []known {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	from, to := max(0, v.Taken-u.of()-u.first), max(0, v.Taken-u.first)
-	return u.members[from:to:to]
+	return u.known[from:to:to]
 }
 
 // String names the gate and what it refuses.

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"sync"
-
-	"github.com/evoalloc/evoalloc/task"
 )
 
 // Unseen returns a gate that refuses a program that is equal to one that was scored before, valid or not, but for comments, layout and
@@ -30,7 +28,7 @@ type unseen struct {
 // An arrival is when a program was taken in, and as which.
 type arrival struct{ at, id int }
 
-var _ taker = (*unseen)(nil)
+var _ follower = (*unseen)(nil)
 
 func keyOf(program, language string) (key [16]byte) {
 	sum := sha256.Sum256([]byte(essence(program, language)))
@@ -38,16 +36,19 @@ func keyOf(program, language string) (key [16]byte) {
 	return key
 }
 
-// Take remembers a program.
-func (u *unseen) Take(t task.Task, m *Member) {
-	key := u.kept.take(m.Program, func() [16]byte { return keyOf(m.Program, languageOf(t)) })
+// Follow remembers a program that was scored.
+func (u *unseen) Follow(b Birth) {
+	if !b.Scored() {
+		return
+	}
+	key := u.kept.take(b.Program, func() [16]byte { return keyOf(b.Program, languageOf(b.Task)) })
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.seen == nil {
 		u.seen = make(map[[16]byte]arrival)
 	}
 	if _, known := u.seen[key]; !known {
-		u.seen[key] = arrival{u.n, m.ID}
+		u.seen[key] = arrival{u.n, b.ID}
 	}
 	u.n++
 }
