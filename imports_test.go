@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"evolve/report", "evolve/lineage", "evolve/analysis", "evolve/replay"}, // readings of a run
 	{"evolve/view", "evolve/analysis/*", "evolve/sweep", "evolve/compare"},
 	{"internal/pagetest"},
-	{"examples/*"}, // programs and the laboratory, which have an order of their own
+	{"examples", "examples/*"}, // programs and the laboratory, which have an order of their own
 }
 
 func TestNothingImportsUpward(t *testing.T) {

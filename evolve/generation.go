@@ -85,6 +85,18 @@ func (c Child) State() journal.State {
 	return journal.StateFailed
 }
 
+// Proposal returns what readers of a run are told of the child. Its numbers are finite, as JSON holds no others.
+func (c Child) Proposal() journal.Proposal {
+	samples := c.Result.Clean().Samples
+	c.Result = kept(c.Result)
+	p := journal.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Labels: bounded(c.Labels), State: c.State(),
+		Valid: c.Result.Valid, Score: c.Result.Score, Reason: reason(c)}
+	if samples != nil {
+		p.SD, p.Samples = samples.SD, samples.N
+	}
+	return p
+}
+
 // Class returns what the child's call counts as in a budget: the class of its last attempt, "" if no model
 // was asked.
 func (c Child) Class() llm.Class { return classOf(c.Attempts) }

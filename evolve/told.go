@@ -74,14 +74,10 @@ func (s *shared) record(pull int, past journal.Past, b birth) error {
 	if s.journal == nil || past.Ended || s.journal.Finished() {
 		return nil
 	}
-	sd, samples := 0.0, 0
-	if s := b.child.Result.Clean().Samples; s != nil {
-		sd, samples = s.SD, s.N
-	}
-	b.child.Result = kept(b.child.Result)
 	c := b.child
-	r := journal.Record{Kind: journal.Child, Pull: &pull, Child: &c.Index, Step: b.step, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Labels: bounded(c.Labels),
-		State: b.state(), Valid: c.Result.Valid, Score: c.Result.Score, SD: sd, Samples: samples, Reason: reason(c), Ledger: s.spentNow()}
+	b.child.Result = kept(b.child.Result)
+	r := journal.Record{Kind: journal.Child, Pull: &pull, Child: &c.Index, Step: b.step, Ledger: s.spentNow(), Proposal: c.Proposal()}
+	r.State = b.state()
 	r.Limit, _ = Refused(b.err)
 	if b.call != (journal.ID{}) {
 		r.Key, r.N = b.call.String(), b.call.N

@@ -20,7 +20,7 @@ func (d *driver) tellStart(arm int, start eval.Candidate) error {
 		}
 	}
 	r := kept(start.Result)
-	return j.Tell(journal.Record{Kind: journal.Start, Arm: &arm, Program: program, Valid: r.Valid, Score: r.Score, Reason: r.Reason})
+	return j.Tell(journal.Record{Kind: journal.Start, Arm: &arm, Program: program, Proposal: journal.Proposal{Valid: r.Valid, Score: r.Score, Reason: r.Reason}})
 }
 
 // ranBy returns what a journal says of the run beside what is compared: its models and arms, and the limits.

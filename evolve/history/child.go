@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -58,8 +57,8 @@ func (b *Builder) add(r journal.Record, from ended, known bool) (row int) {
 	}
 	a := &b.run.Arms[p.arm]
 	a.born[c.ID] = row
-	if c.Score.Better(a.Best) {
-		a.Best = c.Score
+	if c.score().Better(a.Best) {
+		a.Best = c.score()
 	}
 	if b.Reply != nil && from.text != "" {
 		b.Reply(row, from.text)
@@ -82,22 +81,17 @@ func (b *Builder) stepOf(p *pull, step int) {
 func (b *Builder) proposal(p *pull, r journal.Record, from ended, known bool) Child {
 	a := &b.run.Arms[p.arm]
 	search := r.Labels["search"]
-	c := Child{
-		Arm: p.arm, Round: p.round, Step: p.step, Index: *r.Child, ID: a.idOf(search, r.ID), Parents: make([]int, len(r.Parents)),
-		Operator: r.Operator, Labels: b.share(r.Labels), Model: from.model, Program: r.Program, Cost: from.cost, Spent: b.run.Spent.sum(),
-		Time: b.run.Clock.Now(), Stamp: r.Time, Told: b.told,
-	}
+	c := Child{Arm: p.arm, Round: p.round, Step: p.step, Index: *r.Child, Proposal: r.Proposal, Model: from.model, Program: r.Program,
+		Cost: from.cost, Spent: b.run.Spent.sum(), Time: b.run.Clock.Now(), Stamp: r.Time, Told: b.told}
+	c.ID, c.Parents, c.Labels = a.idOf(search, r.ID), make([]int, len(r.Parents)), b.share(r.Labels)
 	for i, parent := range r.Parents {
 		c.Parents[i] = a.idOf(search, parent)
 	}
-	if r.Valid {
-		c.Score = Score{r.Score, true}
-		if r.Samples > 0 || r.SD != 0 {
-			c.Samples = &eval.Samples{SD: r.SD, N: r.Samples}
-		}
+	if !c.Valid {
+		c.Score, c.SD, c.Samples = 0, 0, 0
 	}
 	c.State, c.Reason = b.became(r, from, known)
-	c.Improved = c.Score.Better(p.before)
+	c.Improved = c.score().Better(p.before)
 	return c
 }
 
@@ -119,7 +113,7 @@ func (a *Arm) idOf(search string, id int) int {
 // same reports whether two children are told of alike.
 func (c *Child) same(d *Child) bool {
 	return c.ID == d.ID && c.State == d.State && c.Program == d.Program && c.Operator == d.Operator && c.Labels["cell"] == d.Labels["cell"] &&
-		c.Labels["island"] == d.Labels["island"] && c.Score == d.Score && slices.Equal(c.Parents, d.Parents)
+		c.Labels["island"] == d.Labels["island"] && c.score() == d.score() && slices.Equal(c.Parents, d.Parents)
 }
 
 // became says what became of a child, and why it has no score. Journals of earlier versions do not tell, and then it
@@ -154,7 +148,7 @@ func (b *Builder) rank(row int) {
 		return
 	}
 	place := len(best)
-	for place > 0 && c.Value > of[best[place-1]].Value {
+	for place > 0 && c.Score > of[best[place-1]].Score {
 		place--
 	}
 	if place < mostBest {

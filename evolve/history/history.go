@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -117,18 +116,11 @@ type Child struct {
 	Round int // in Run.Rounds
 	Step  int // of its search, from 1
 	Index int // in its step, from 0
-	// ID is its order of birth in its arm, from 1, and Parents are IDs, that of the one that it was made from first.
-	// Where an arm is several searches, each of which counts from 1, they are those of all of the arm.
-	ID       int
-	Parents  []int
-	Operator string            // "" for a plain rewrite
-	Labels   map[string]string // how else it was made and where it stands, by kind; not to be changed
-	Model    string            // that was asked last; "" if none was, or attempts name none
-	State    State
-	Reason   string // why it has no score
-	Program  string // its key; "" for none
-	Score
-	Samples *eval.Samples // that the score is the mean of; nil for one evaluation
+	// Proposal is what was told of it. Where an arm is several searches, each of which counts from 1, its IDs are those of all
+	// of the arm. Labels are not to be changed.
+	journal.Proposal
+	Model   string // that was asked last; "" if none was, or attempts name none
+	Program string // its key; "" for none
 
 	Cost     Cost  // of its own call
 	Spent    Spent // by the run until then
@@ -138,6 +130,8 @@ type Child struct {
 	Improved bool  // better than the best of its search before its step
 	Gone     bool  // its step was cut short, and the run went on and has not made it again
 }
+
+func (c *Child) score() Score { return Score{c.Proposal.Score, c.Valid} }
 
 // Spent is what a run has spent.
 type Spent struct {
@@ -161,7 +155,7 @@ func (r *Run) BestScore() (best Score, row int) {
 		}
 	}
 	if len(r.Best) > 0 {
-		if is := r.Children[r.Best[0]].Score; is.Better(best) {
+		if is := r.Children[r.Best[0]].score(); is.Better(best) {
 			return is, r.Best[0]
 		}
 	}
@@ -191,7 +185,7 @@ func (r *Run) parentScore(c *Child) Score {
 	case row < 0:
 		return r.Arms[c.Arm].Start.Score
 	default:
-		return r.Children[row].Score
+		return r.Children[row].score()
 	}
 }
 

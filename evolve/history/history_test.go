@@ -253,7 +253,7 @@ func TestTotalsGrow(t *testing.T) {
 func TestGone(t *testing.T) {
 	b := history.NewBuilder()
 	pull, arm := 0, 0
-	child := journal.Record{Kind: journal.Child, Pull: &pull, Child: new(int), ID: 1, State: journal.StateValid, Valid: true, Score: 1}
+	child := journal.Record{Kind: journal.Child, Pull: &pull, Child: new(int), Proposal: journal.Proposal{ID: 1, State: journal.StateValid, Valid: true, Score: 1}}
 	for i, step := range []struct {
 		record journal.Record
 		gone   bool

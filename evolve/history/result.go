@@ -186,8 +186,7 @@ func (b *Builder) resultChild(c resultfile.Call, round, step int) {
 	case len(c.Attempts) > 0 && status != string(llm.OK):
 		state = journal.StateFailed
 	}
-	r := journal.Record{Kind: journal.Child, Pull: &round, Child: &c.Index, Step: step, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Program: c.Program,
-		Valid: valid, Reason: c.Reason, State: state}
+	r := journal.Record{Kind: journal.Child, Pull: &round, Child: &c.Index, Step: step, Program: c.Program, Proposal: journal.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Valid: valid, Reason: c.Reason, State: state}}
 	if valid {
 		r.Score = *c.Fitness
 	}

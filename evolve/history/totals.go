@@ -30,8 +30,8 @@ func (t *Totals) add(c *Child, row int, parent Score) {
 	}
 	if c.Valid {
 		t.Valid++
-		if t.Best < 0 || c.Value > t.best {
-			t.Best, t.best = row, c.Value
+		if t.Best < 0 || c.Score > t.best {
+			t.Best, t.best = row, c.Score
 		}
 	}
 	if c.Improved {
@@ -39,7 +39,7 @@ func (t *Totals) add(c *Child, row int, parent Score) {
 		t.Last = max(t.Last, row)
 	}
 	if c.Valid && parent.Valid {
-		t.Lifts.Add(c.Value - parent.Value)
+		t.Lifts.Add(c.Score - parent.Value)
 	}
 }
 

@@ -98,18 +98,23 @@ type Record struct {
 	Limit  string          `json:"limit,omitempty"`   // stop, raise, refusal, failure, child: what bound
 	Ledger *Ledger         `json:"ledger,omitempty"`  // run: the limits; draw, report, child, stop, pause: what is spent and reserved
 
-	Child    *int              `json:"child,omitempty"`    // child, taken: its index in the step; taken: or Beyond
-	Step     int               `json:"step,omitempty"`     // child: the step of its arm, from 1
-	ID       int               `json:"id,omitempty"`       // child: its order of birth in its arm
-	Parents  []int             `json:"parents,omitempty"`  // child: their IDs
-	Operator string            `json:"operator,omitempty"` // child: what made it
-	Labels   map[string]string `json:"labels,omitempty"`   // child: how else it was made and where it stands, by kind: "island", "cell"
-	State    State             `json:"state,omitempty"`    // child: what became of it
-	Valid    bool              `json:"valid,omitempty"`    // child, start
-	Score    float64           `json:"score,omitempty"`    // child, start
-	SD       float64           `json:"sd,omitempty"`       // child: of the samples that Score is the mean of
-	Samples  int               `json:"samples,omitempty"`  // child: how many they are; 0 for one
-	Reason   string            `json:"reason,omitempty"`   // child, start: why it has no program or score
+	Child *int `json:"child,omitempty"` // child, taken: its index in the step; taken: or Beyond
+	Step  int  `json:"step,omitempty"`  // child: the step of its arm, from 1
+	Proposal
+}
+
+// A Proposal is what is told of a child. Of what an arm starts with, a record has Valid, Score and Reason.
+type Proposal struct {
+	ID       int               `json:"id,omitempty"`       // its order of birth in its arm, from 1; 0 is the initial program
+	Parents  []int             `json:"parents,omitempty"`  // IDs, that of the one that it was made from first
+	Operator string            `json:"operator,omitempty"` // what made it; "" for a plain rewrite
+	Labels   map[string]string `json:"labels,omitempty"`   // how else it was made and where it stands, by kind: "island", "cell"
+	State    State             `json:"state,omitempty"`    // what became of it
+	Valid    bool              `json:"valid,omitempty"`
+	Score    float64           `json:"score,omitempty"`
+	SD       float64           `json:"sd,omitempty"`      // of the samples that Score is the mean of
+	Samples  int               `json:"samples,omitempty"` // how many they are; 0 for one
+	Reason   string            `json:"reason,omitempty"`  // why it has no program or score
 }
 
 // Asked is a call that an evaluation made, or the model of a call that asks others. Replay makes neither again, and

@@ -169,7 +169,7 @@ func evaluation(text string, r eval.Result) journal.Record {
 }
 
 func start(arm int, text string, score float64) journal.Record {
-	return journal.Record{Kind: journal.Start, Arm: &arm, Program: journal.KeyOf(text).String(), Valid: true, Score: score}
+	return journal.Record{Kind: journal.Start, Arm: &arm, Program: journal.KeyOf(text).String(), Proposal: journal.Proposal{Valid: true, Score: score}}
 }
 
 func draw(pull, arm int) journal.Record {
@@ -179,7 +179,7 @@ func draw(pull, arm int) journal.Record {
 func report(pull int) journal.Record { return journal.Record{Kind: journal.Report, Pull: &pull} }
 
 func child(pull, index, id int, text string, score float64, parents ...int) journal.Record {
-	r := journal.Record{Kind: journal.Child, Pull: &pull, Child: &index, ID: id, Parents: parents, Valid: true, Score: score}
+	r := journal.Record{Kind: journal.Child, Pull: &pull, Child: &index, Proposal: journal.Proposal{ID: id, Parents: parents, Valid: true, Score: score}}
 	if text != "" {
 		r.Program = journal.KeyOf(text).String()
 	}

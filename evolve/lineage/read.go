@@ -117,10 +117,7 @@ func (f *file) candidate(all *history.Run, c *history.Child) Candidate {
 	out := Candidate{Arm: all.Arms[c.Arm].Number, Pull: round.Pull, Step: round.Step, Index: c.Index, ID: c.ID, Operator: c.Operator, Labels: c.Labels,
 		State: c.State, Key: c.Program, Program: f.texts[c.Program], Time: time.UnixMilli(c.Stamp).UTC()}
 	if c.Valid {
-		out.Valid, out.Score = true, c.Value
-		if c.Samples != nil {
-			out.SD, out.Samples = c.Samples.SD, c.Samples.N
-		}
+		out.Valid, out.Score, out.SD, out.Samples = true, c.Score, c.SD, c.Samples
 	} else {
 		out.Reason = c.Reason
 	}

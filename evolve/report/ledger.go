@@ -5,6 +5,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // Ledgers has a row for each operator, selector, model, instruction and settings that children were made by: by kind and
@@ -76,7 +77,8 @@ func newBooks(r *evolve.Result, active int64) books {
 				parent = courses[arm].scores[c.Parents[0]]
 			}
 			cost, _ := prices.Call(c.Attempts)
-			child := history.Child{Operator: c.Operator, Labels: c.Labels, Model: history.ModelOf(c.Attempts), Score: score, Cost: cost, Improved: score.Better(before)}
+			child := history.Child{Model: history.ModelOf(c.Attempts), Cost: cost, Improved: score.Better(before),
+				Proposal: journal.Proposal{Operator: c.Operator, Labels: c.Labels, Valid: score.Valid, Score: score.Value}}
 			row := len(b.places)
 			b.places = append(b.places, Last{arm, g.Index, c.Index})
 			b.run.Add(&child, row, parent)

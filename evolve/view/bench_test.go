@@ -39,8 +39,8 @@ func madeRecords(children, lines int, yield func(journal.Record)) {
 			add(journal.Record{Kind: journal.Program, Key: key, Text: text})
 			score := float64(id * 7919 % 10_007)
 			add(journal.Record{Kind: journal.Evaluation, Key: call, Program: key, Result: &eval.Result{Valid: true, Score: score}})
-			add(journal.Record{Kind: journal.Child, Key: call, Pull: &pull, Child: &i, Step: pull + 1, ID: id, Parents: []int{max(0, id-9)}, Operator: "rewrite",
-				Program: key, State: journal.StateValid, Valid: true, Score: score})
+			add(journal.Record{Kind: journal.Child, Key: call, Pull: &pull, Child: &i, Step: pull + 1,
+				Program: key, Proposal: journal.Proposal{ID: id, Parents: []int{max(0, id-9)}, Operator: "rewrite", State: journal.StateValid, Valid: true, Score: score}})
 		}
 		add(journal.Record{Kind: journal.Report, Pull: &pull, Reward: 1})
 	}

@@ -6,9 +6,45 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+)
+
+// childColumns are columns, a row a child, in the order in which they were taken in. A child that was made again after a
+// kill has one row.
+type childColumns struct {
+	Arm      []int      `json:"arm"`
+	Pull     []int      `json:"pull"`
+	Step     []int      `json:"step"`  // of its arm, from 1
+	Index    []int      `json:"index"` // in its step, from 0
+	ID       []int      `json:"born"`  // order of birth in its arm, from 1
+	Parents  [][]int    `json:"parents"`
+	Score    []*float64 `json:"score"` // nil if it is invalid or has no program
+	State    []int      `json:"state"` // one of the runState constants
+	Operator []int      `json:"operator"`
+	Model    []int      `json:"model"`   // -1 if no model was asked
+	Cell     []int      `json:"cell"`    // -1 for none
+	Island   []int      `json:"island"`  // -1 for none
+	Program  []string   `json:"program"` // key; "" if there is none
+	Reason   []string   `json:"reason"`  // why it has no score
+	Time     []int64    `json:"time"`    // milliseconds since Begun, without the time in which no process ran
+	Calls    []int      `json:"calls"`   // of the run, answered, by then
+	Tokens   []int64    `json:"tokens"`
+	FLOPs    []float64  `json:"flops"`
+	Money    []float64  `json:"money"`
+	// SD and Samples are those that scores are means of. They are nil if all scores are of one evaluation.
+	SD      []float64 `json:"sd,omitempty"`
+	Samples []int     `json:"samples,omitempty"` // 0 for one
+}
+
+// What became of a child.
+const (
+	childValid     = 0
+	childInvalid   = 1 // it was evaluated and has no score
+	childUnparsed  = 2 // the reply held no program
+	childFailed    = 3 // the call failed or stalled
+	childAbandoned = 4 // the call was given up, or lost in a kill, and was not made again
+	childRefused   = 5 // by the budget or a gate
 )
 
 // states are the numbers of what becomes of children.
@@ -33,8 +69,8 @@ func (l *runLog) children(from int) childColumns {
 		Tokens: column(of, func(c *history.Child) int64 { return c.Spent.Tokens }),
 		FLOPs:  column(of, func(c *history.Child) float64 { return c.Spent.FLOPs }), Money: column(of, func(c *history.Child) float64 { return c.Spent.Money }),
 	}
-	if slices.ContainsFunc(of, func(c history.Child) bool { return samplesOf(&c).N > 1 }) {
-		c.SD, c.Samples = column(of, func(c *history.Child) float64 { return samplesOf(c).SD }), column(of, func(c *history.Child) int { return samplesOf(c).N })
+	if slices.ContainsFunc(of, func(c history.Child) bool { return c.Samples > 1 }) {
+		c.SD, c.Samples = column(of, func(c *history.Child) float64 { return c.SD }), column(of, func(c *history.Child) int { return c.Samples })
 	}
 	return c
 }
@@ -52,15 +88,8 @@ func scoreOf(c *history.Child) *float64 {
 	if !c.Valid {
 		return nil
 	}
-	score := c.Value
+	score := c.Score
 	return &score
-}
-
-func samplesOf(c *history.Child) eval.Samples {
-	if c.Samples == nil {
-		return eval.Samples{}
-	}
-	return *c.Samples
 }
 
 func operatorOf(c *history.Child) string { return cmp.Or(short(c.Operator), history.PlainRewrite) }

@@ -57,8 +57,8 @@ func TestSearchesWithin(t *testing.T) {
 		wantKnown int // the parent's ID in all
 	}{{"0", 1, 0, 1, 1, 0}, {"1", 1, 0, 2, 2, 0}, {"0", 2, 1, 3, 3, 1}, {"1", 2, 1, 4, 4, 2}} {
 		l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: new(int)})
-		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: new(int), Step: 1, ID: c.id, Parents: []int{c.parent}, Labels: map[string]string{"search": c.search},
-			Program: strings.Repeat(c.search, c.id), State: journal.StateValid, Valid: true, Score: c.score})
+		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: new(int), Step: 1,
+			Program: strings.Repeat(c.search, c.id), Proposal: journal.Proposal{ID: c.id, Parents: []int{c.parent}, Labels: map[string]string{"search": c.search}, State: journal.StateValid, Valid: true, Score: c.score}})
 		s := l.State(rowCursor{}).Children
 		if s.ID[pull] != c.wantID || s.Parents[pull][0] != c.wantKnown {
 			t.Errorf("child %d of search %s is %d with the parent %d, want %d with %d", c.id, c.search, s.ID[pull], s.Parents[pull][0], c.wantID, c.wantKnown)
@@ -147,7 +147,7 @@ func TestPlaces(t *testing.T) {
 	}{
 		{map[string]string{"cell": "3 4", "island": "1"}, 5}, {map[string]string{"cell": "3 4"}, 7}, {map[string]string{"island": "1"}, 6}, {nil, 9},
 	} {
-		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &i, ID: i + 1, Labels: c.labels, Valid: true, Score: c.score, State: journal.StateValid})
+		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &i, Proposal: journal.Proposal{ID: i + 1, Labels: c.labels, Valid: true, Score: c.score, State: journal.StateValid}})
 	}
 	check := func() {
 		t.Helper()
@@ -173,7 +173,7 @@ func TestChildMadeAgain(t *testing.T) {
 	l := newLog("1", "")
 	pull, arm, index := 0, 0, 0
 	l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
-	given := journal.Record{Kind: journal.Child, Pull: &pull, Child: &index, ID: 1, Step: 1, State: journal.StateAbandoned, Reason: "stopped"}
+	given := journal.Record{Kind: journal.Child, Pull: &pull, Child: &index, Step: 1, Proposal: journal.Proposal{ID: 1, State: journal.StateAbandoned, Reason: "stopped"}}
 	l.Add(given)
 	first := l.State(rowCursor{})
 	l.Add(journal.Record{Kind: journal.Pause, Stop: "canceled"})

@@ -21,8 +21,7 @@ type hostileJournal struct {
 
 // bornAs is a valid child of the first pull.
 func bornAs(id, index int, parents ...int) journal.Record {
-	return journal.Record{Kind: journal.Child, Key: "1", Pull: ptr(0), Child: &index, ID: id, Parents: parents, Program: fmt.Sprint(id), State: journal.StateValid,
-		Valid: true, Score: float64(id)}
+	return journal.Record{Kind: journal.Child, Key: "1", Pull: ptr(0), Child: &index, Program: fmt.Sprint(id), Proposal: journal.Proposal{ID: id, Parents: parents, State: journal.StateValid, Valid: true, Score: float64(id)}}
 }
 
 func manySettings() journal.Fingerprint {
@@ -64,8 +63,8 @@ func hostileJournals() []hostileJournal {
 		{"sums that are not finite", []journal.Record{{Kind: journal.Run, Models: dear}, {Kind: journal.Completion, Key: "1", Reply: &llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK, Usage: spent}, {Status: llm.OK, Usage: spent}}}}, bornAs(1, 0)}},
 		{"sums of a ledger that are not finite", []journal.Record{{Kind: journal.Run, Fingerprint: journal.Fingerprint{"Budget.Money": "1"}},
 			{Kind: journal.Stop, Ledger: &journal.Ledger{Spent: journal.Amounts{Money: math.Inf(1), FLOPs: math.NaN()}, Reserved: journal.Amounts{Money: math.NaN()}}}}},
-		{"scores that are not finite", []journal.Record{{Kind: journal.Start, Arm: ptr(0), Valid: true, Score: math.NaN()},
-			{Kind: journal.Child, Pull: ptr(0), Child: ptr(0), ID: 1, Program: "a", State: journal.StateValid, Valid: true, Score: math.Inf(1)},
+		{"scores that are not finite", []journal.Record{{Kind: journal.Start, Arm: ptr(0), Proposal: journal.Proposal{Valid: true, Score: math.NaN()}},
+			{Kind: journal.Child, Pull: ptr(0), Child: ptr(0), Program: "a", Proposal: journal.Proposal{ID: 1, State: journal.StateValid, Valid: true, Score: math.Inf(1)}},
 			{Kind: journal.Report, Pull: ptr(0), Reward: math.NaN()}, {Kind: journal.Draw, Pull: ptr(1), Arm: ptr(0), Prob: math.Inf(-1)}}},
 		{"times at both ends", []journal.Record{{Kind: journal.Incarnation, Time: math.MinInt64}, {Kind: journal.Incarnation, Time: math.MaxInt64}, {Kind: journal.Pause, Time: math.MinInt64}}},
 		{"an evaluation that took no time, and one that took less", []journal.Record{{Kind: journal.Evaluation, Result: &eval.Result{}, Took: math.MinInt64}, {Kind: journal.Evaluation, Result: &eval.Result{}, Took: math.MinInt64}}},

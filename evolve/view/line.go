@@ -16,7 +16,7 @@ func (l *runLog) line() []lineStep {
 	}
 	for _, row := range rows {
 		c := &l.run.Children[row]
-		steps = append(steps, lineStep{Row: row, Arm: c.Arm, Score: c.Value, Operator: operatorOf(c), Model: short(c.Model), Program: shortKey(c.Program), Said: l.programs.said[row]})
+		steps = append(steps, lineStep{Row: row, Arm: c.Arm, Score: c.Score, Operator: operatorOf(c), Model: short(c.Model), Program: shortKey(c.Program), Said: l.programs.said[row]})
 	}
 	return steps
 }

@@ -79,8 +79,9 @@ func (l *runLog) Add(r journal.Record) {
 	case r.Kind == journal.Draw && len(l.run.Rounds) > 0:
 		l.programs.pin(shortKey(l.run.Arms[l.run.Rounds[len(l.run.Rounds)-1].Arm].Start.Program))
 	case row >= 0:
-		if c := &l.run.Children[row]; c.Score.Better(l.bests[c.Arm]) {
-			l.bests[c.Arm] = c.Score
+		c := &l.run.Children[row]
+		if is := (history.Score{Value: c.Score, Valid: c.Valid}); is.Better(l.bests[c.Arm]) {
+			l.bests[c.Arm] = is
 			l.programs.pin(shortKey(c.Program))
 		}
 	}

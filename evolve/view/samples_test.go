@@ -16,7 +16,7 @@ func TestSamples(t *testing.T) {
 	pull, arm := 0, 0
 	l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
 	add := func(i, n int, sd float64) {
-		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &i, Step: 1, ID: i + 1, Valid: true, Score: 0.5, SD: sd, Samples: n, State: journal.StateValid})
+		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &i, Step: 1, Proposal: journal.Proposal{ID: i + 1, Valid: true, Score: 0.5, SD: sd, Samples: n, State: journal.StateValid}})
 	}
 	add(0, 0, 0)
 	first := l.State(rowCursor{})

@@ -55,9 +55,8 @@ func (t *telling) add(e evolve.Event) {
 		if c.HasProgram() {
 			t.append(e, journal.Record{Kind: journal.Program, Key: c.Hash, Text: c.Program})
 		}
-		t.append(e, journal.Record{Kind: journal.Child, Pull: &pull.ID, Child: &c.Index, Step: e.Generation.Index, ID: c.ID, Parents: c.Parents,
-			Operator: c.Operator, Labels: c.Labels, Program: c.Hash, State: c.State(), Valid: c.Result.Valid, Score: c.Result.Score,
-			Reason: reason(c)})
+		t.append(e, journal.Record{Kind: journal.Child, Pull: &pull.ID, Child: &c.Index, Step: e.Generation.Index, Program: c.Hash,
+			Proposal: c.Proposal()})
 	case evolve.EventGeneration:
 		if !e.Generation.Partial {
 			t.append(e, journal.Record{Kind: journal.Report, Pull: &pull.ID, Reward: e.Reward})
@@ -76,14 +75,6 @@ func (t *telling) append(e evolve.Event, r journal.Record) {
 	ledger := e.Ledger
 	r.Time, r.Ledger = time.Now().UnixMilli(), &ledger
 	t.records = append(t.records, r)
-}
-
-// reason returns why a child has no program or no score.
-func reason(c evolve.Child) string {
-	if c.Err != "" {
-		return c.Err
-	}
-	return c.Result.Reason
 }
 
 // take adds to log what was told since.

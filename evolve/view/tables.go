@@ -75,7 +75,7 @@ func places(run *history.Run, of *history.Ledger) []placeState {
 		for _, t := range of.By(kind) {
 			p := place{placeState{Kind: kind, Name: t.Name, At: coordinates(t.Name), Children: t.Children, Row: t.Best}, t.First}
 			if t.Best >= 0 {
-				p.Score = run.Children[t.Best].Value
+				p.Score = run.Children[t.Best].Score
 			}
 			all = append(all, p)
 		}
