@@ -16,7 +16,7 @@ func TestBudgetsEndRuns(t *testing.T) {
 		{"--budget-tokens 60000", "Tokens", "--budget-tokens 90000"},
 		{"--price 1,1,1 --budget-usd 0.06", "Money", "--price 1,1,1 --budget-usd 0.09"},
 		{"--budget-flops 5e10", "FLOPs", "--budget-flops 8e10"},
-		{"--budget-time 300ms --offline-latency 40ms", "WallTime", ""},
+		{"--budget-time 3s --offline-latency 400ms", "WallTime", ""},
 		{"--target 0.37", "Target", ""},
 	} {
 		dir := t.TempDir()
