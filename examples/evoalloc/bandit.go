@@ -29,14 +29,20 @@ type banditOptions struct {
 // parseBandit reads the flags.
 func parseBandit(args []string) (*banditOptions, error) {
 	var b banditOptions
-	fs := cli.NewFlags("bandit", "[flags]: evolve a program with several greedy searches, of which a bandit draws one each round",
-		"task", "model", "api-base", "T", "N", "algo", "n-arms", "breadth", "budget-usd", "budget-time", "target", "resume", "output", "watch", "config")
+	fs := cli.NewFlags("bandit",
+		"[flags]: evolve a program with several greedy searches, of which a bandit draws one each round",
+		"task", "model", "api-base", "T", "N", "algo", "n-arms", "breadth", "budget-usd", "budget-time", "target",
+		"resume", "output", "watch", "config")
 	b.Register(fs)
-	fs.StringVar(&b.algo, "algo", "ei", "the policy that draws searches: ei, ucb, thompson, ...\nIt is one of "+strings.Join(cli.PolicyKeys(), ", ")+".")
+	fs.StringVar(&b.algo, "algo", "ei",
+		"the policy that draws searches: ei, ucb, thompson, ...\n"+
+			"It is one of "+strings.Join(cli.PolicyKeys(), ", ")+".")
 	fs.IntVar(&b.arms, "n-arms", 10, "number of searches")
 	fs.Uint64Var(&b.base, "arm-seed-base", 40, "seed of the first search; the others follow")
 	fs.Uint64Var(&b.seed, "bandit-seed", 0, "seed of the policy's draws")
-	fs.IntVar(&b.cap, "T-cap-per-arm", 0, "most rounds that one search gets (default: no limit)\nWith --breadth adaptive or doubling a round may be one call, so it takes more of them.")
+	fs.IntVar(&b.cap, "T-cap-per-arm", 0,
+		"most rounds that one search gets (default: no limit)\n"+
+			"With --breadth adaptive or doubling a round may be one call, so it takes more of them.")
 	fs.IntVar(&b.inFlight, "in-flight", 1, "searches advanced at once")
 	if err := b.Parse(fs, args); err != nil {
 		return nil, err
@@ -57,13 +63,14 @@ func parseBandit(args []string) (*banditOptions, error) {
 	case b.inFlight < 1:
 		return nil, cli.Usagef("--in-flight is %d: need at least 1", b.inFlight)
 	case b.base+uint64(b.arms)-1 > math.MaxUint32:
-		return nil, cli.Usagef("--arm-seed-base is %d: need at most %d for %d searches", b.base, math.MaxUint32-uint64(b.arms)+1, b.arms)
+		return nil, cli.Usagef("--arm-seed-base is %d: need at most %d for %d searches", b.base,
+			math.MaxUint32-uint64(b.arms)+1, b.arms)
 	}
 	return &b, nil
 }
 
-// runBandit spreads the budget over several greedy searches that differ in their seeds: each round a policy draws the search
-// that gets the next generation.
+// runBandit spreads the budget over several greedy searches that differ in their seeds: each round a policy draws
+// the search that gets the next generation.
 func runBandit(ctx context.Context, args []string) error {
 	b, err := parseBandit(args)
 	if err != nil {
@@ -76,7 +83,9 @@ func runBandit(ctx context.Context, args []string) error {
 	return search{
 		Options: &b.Options, standIn: offline.Config{Structure: b.Structure, Prose: 1},
 		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
-			return evolve.GreedyArms(evolve.GreedyConfig{Task: t, LLM: model, N: b.N, Breadth: b.Children(), Seed: seeds[0], Strict: b.Strict}, b.arms)
+			return evolve.GreedyArms(evolve.GreedyConfig{
+				Task: t, LLM: model, N: b.N, Breadth: b.Children(), Seed: seeds[0], Strict: b.Strict,
+			}, b.arms)
 		},
 		decides: func([]evolve.Arm) journal.Fingerprint {
 			return journal.Fingerprint{
@@ -97,7 +106,8 @@ func runBandit(ctx context.Context, args []string) error {
 	}.run(ctx)
 }
 
-// printArms prints what each search of a bandit got and found. They are called by their names, or without any by number.
+// printArms prints what each search of a bandit got and found. They are called by their names, or without any by
+// number.
 func printArms(head string, names []string, r *evolve.Result, searches []report.Search) {
 	cli.Printf("\n")
 	var rows [][]string

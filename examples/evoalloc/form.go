@@ -18,7 +18,8 @@ type form struct {
 }
 
 func (s search) form(t task.Task, spec llm.Model, policy bandit.Policy) form {
-	f := form{one: report.Header{Task: t.Name(), Model: spec, T: s.T, N: s.N, Breadth: s.Children(), Kind: s.kind}, seed: s.seed}
+	header := report.Header{Task: t.Name(), Model: spec, T: s.T, N: s.N, Breadth: s.Children(), Kind: s.kind}
+	f := form{one: header, seed: s.seed}
 	if a := s.allocates; a != nil {
 		f.several = &report.BanditHeader{
 			Header: f.one, Algo: s.algo, Policy: fmt.Sprint(policy), BanditSeed: a.seed, ArmSeeds: a.seeds, Kinds: a.kinds,

@@ -14,16 +14,18 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// runGreedy evolves one program with one greedy search: each generation rewrites the best program so far, and has as many
-// children as --breadth says, at most N. With --window a better child is the parent of those begun after it.
+// runGreedy evolves one program with one greedy search: each generation rewrites the best program so far, and has
+// as many children as --breadth says, at most N. With --window a better child is the parent of those begun after
+// it.
 func runGreedy(ctx context.Context, args []string) error {
 	fs := cli.NewFlags("greedy", "[flags]: evolve a program with one greedy search",
-		"task", "model", "api-base", "T", "N", "seed", "breadth", "budget-usd", "budget-time", "target", "resume", "output", "watch", "rows", "config")
+		"task", "model", "api-base", "T", "N", "seed", "breadth", "budget-usd", "budget-time", "target",
+		"resume", "output", "watch", "rows", "config")
 	return oneGreedy(ctx, fs, args, func() {})
 }
 
-// oneGreedy is the command greedy, and those that are the same with other defaults, which adjust sets once the flags of fs
-// are there.
+// oneGreedy is the command greedy, and those that are the same with other defaults, which adjust sets once the
+// flags of fs are there.
 func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func()) error {
 	var o struct {
 		cli.Options
@@ -50,7 +52,8 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 		},
 		decides: func([]evolve.Arm) journal.Fingerprint {
 			return o.Decides(o.Fingerprint(journal.Fingerprint{
-				"seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(), "offline structure": fmt.Sprint(o.Structure),
+				"seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(),
+				"offline structure": fmt.Sprint(o.Structure),
 			}))
 		},
 		seed: o.Seed, head: generationHead, row: generationRow,

@@ -176,7 +176,8 @@ func TestPlainMistakesComeFirst(t *testing.T) {
 	}
 }
 
-// A run with --journal "" keeps no journal and refuses --resume and --watch. It leaves an unfinished run's journal alone.
+// A run with --journal "" keeps no journal and refuses --resume and --watch. It leaves an unfinished run's journal
+// alone.
 func TestNoJournal(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"--T", "1", "--N", "4", "--offline-latency", "0", "--output", dir}

@@ -1,5 +1,5 @@
-// Evoalloc evolves programs with language models, and shows, compares and exports what came of it. Each command is a file
-// here, or a package in examples/internal where it has several.
+// Evoalloc evolves programs with language models, and shows, compares and exports what came of it. Each command is
+// a file here, or a package in examples/internal where it has several.
 //
 //	go install github.com/evoalloc/evoalloc/examples/evoalloc@latest
 //	evoalloc                # what commands there are
@@ -38,7 +38,7 @@ func commands() []group {
 		{"Evolve programs", []command{
 			{"greedy", "one greedy search", runGreedy},
 			{"bandit", "a bandit over several greedy searches", runBandit},
-			{"populations", "searches that keep many programs, as other systems do; or a bandit over several of them", runPopulations},
+			{"populations", "searches that keep many programs, as other systems do, or a bandit over several", runPopulations},
 			{"text", "a prompt, by what a model replies to cases", runText},
 			{"sweep", "a grid of runs: depth against breadth, methods, budgets, seeds", sweep.Run},
 			{"worker", "score programs for runs on other machines", runWorker},

@@ -41,17 +41,26 @@ type populationsOptions struct {
 // parsePopulations reads the flags.
 func parsePopulations(args []string) (*populationsOptions, error) {
 	var p populationsOptions
-	fs := cli.NewFlags("populations", "[flags]: evolve a program with a search that keeps many, or with a bandit over several such searches",
-		"like", "list", "portfolio", "task", "model", "api-base", "T", "N", "seed", "budget-usd", "target", "resume", "output", "watch", "config")
+	fs := cli.NewFlags("populations",
+		"[flags]: evolve a program with a search that keeps many, or with a bandit over several such searches",
+		"like", "list", "portfolio", "task", "model", "api-base", "T", "N", "seed", "budget-usd", "target",
+		"resume", "output", "watch", "config")
 	p.Options.Register(fs)
 	p.Search.Register(fs)
-	like := fs.String("like", "", "the search, by a `name` of --list (default: "+defaultLike+"; with --portfolio "+defaultPortfolio+")\nThe names are "+strings.Join(peers.Names(), ", ")+". With --portfolio give several, separated by commas.")
-	fs.BoolVar(&p.portfolio, "portfolio", false, "run several searches as the arms of a bandit, which finds out which to go on with\nEach has the seed after that of the one before.")
+	like := fs.String("like", "",
+		"the search, by a `name` of --list (default: "+defaultLike+"; with --portfolio "+defaultPortfolio+")\n"+
+			"The names are "+strings.Join(peers.Names(), ", ")+". With --portfolio give several, separated by commas.")
+	fs.BoolVar(&p.portfolio, "portfolio", false,
+		"run several searches as the arms of a bandit, which finds out which to go on with\n"+
+			"Each has the seed after that of the one before.")
 	fs.BoolVar(&p.list, "list", false, "print what searches there are")
-	fs.StringVar(&p.policy, "policy", "ei", "with --portfolio: the bandit's policy: "+strings.Join(cli.PolicyKeys(), ", "))
-	fs.IntVar(&p.tune, "tune", 0, "tune the numbers of programs without a model, in this many tune evaluations beside the calls")
+	fs.StringVar(&p.policy, "policy", "ei",
+		"with --portfolio: the bandit's policy: "+strings.Join(cli.PolicyKeys(), ", "))
+	fs.IntVar(&p.tune, "tune", 0,
+		"tune the numbers of programs without a model, in this many tune evaluations beside the calls")
 	fs.Uint64Var(&p.banditSeed, "bandit-seed", 0, "with --portfolio: seed of the policy's draws")
-	fs.Lookup("eval-timeout").Usage += fmt.Sprintf("; %v, of which %v of a processor, for the programs of the offline model in JavaScript, some of which never end", standInEvalTimeout, standInCPU)
+	fs.Lookup("eval-timeout").Usage += fmt.Sprintf("; %v, of which %v of a processor, for the programs of "+
+		"the offline model in JavaScript, some of which never end", standInEvalTimeout, standInCPU)
 	if err := p.Parse(fs, args); err != nil {
 		return nil, err
 	}
@@ -72,9 +81,9 @@ func parsePopulations(args []string) (*populationsOptions, error) {
 	return &p, nil
 }
 
-// What an evaluation of a program that the stand-in for a model wrote may take, in all and of a processor. Where it crosses
-// programs, one in nine never ends, and would take the whole limit of real models' programs. Those of the built-in tasks
-// take some milliseconds, or 0.1 s.
+// What an evaluation of a program that the stand-in for a model wrote may take, in all and of a processor. Where it
+// crosses programs, one in nine never ends, and would take the whole limit of real models' programs. Those of the
+// built-in tasks take some milliseconds, or 0.1 s.
 const (
 	standInEvalTimeout = time.Second
 	standInCPU         = 250 * time.Millisecond
@@ -120,8 +129,8 @@ func (p *populationsOptions) choose(names []string) error {
 	return nil
 }
 
-// runPopulations evolves one program with a search that keeps many: by default with two operators under a bandit, with --like
-// NAME as another system does, and with --portfolio with several such searches as the arms of a bandit.
+// runPopulations evolves one program with a search that keeps many: by default with two operators under a bandit,
+// with --like NAME as another system does, and with --portfolio with several such searches as the arms of a bandit.
 func runPopulations(ctx context.Context, args []string) error {
 	p, err := parsePopulations(args)
 	if err != nil {
@@ -143,7 +152,8 @@ func runPopulations(ctx context.Context, args []string) error {
 		Options: &p.Options, standIn: standIn.Config(), guard: p.Guarded, arms: p.arms,
 		decides: func(arms []evolve.Arm) journal.Fingerprint {
 			return journal.Fingerprint{
-				"offline": standIn.String(), "searches": fmt.Sprint(kinds, arms), "policy": p.policy, "bandit seed": fmt.Sprint(p.banditSeed),
+				"offline": standIn.String(), "searches": fmt.Sprint(kinds, arms),
+				"policy": p.policy, "bandit seed": fmt.Sprint(p.banditSeed),
 			}
 		},
 		kind: kinds[0], seed: p.Seed, algo: p.policy, budget: evolve.Budget{TuneEvaluations: p.tune},

@@ -111,11 +111,14 @@ func (s search) run(ctx context.Context) error {
 }
 
 // advance advances the arms, limited by the budget and kept in the journal.
-func (s search) advance(ctx context.Context, arms []evolve.Arm, policy bandit.Policy, j *journal.Journal) (*evolve.Result, error) {
+func (s search) advance(
+	ctx context.Context, arms []evolve.Arm, policy bandit.Policy, j *journal.Journal,
+) (*evolve.Result, error) {
 	progress := s.NewProgress(ctx, s.head, s.row)
 	defer progress.Close()
 	cfg := evolve.Config{
-		Arms: arms, Policy: policy, Budget: s.budget, Grace: s.Grace, ValidStart: true, Journal: j, Observer: progress.Observe,
+		Arms: arms, Policy: policy, Budget: s.budget, Grace: s.Grace, ValidStart: true, Journal: j,
+		Observer: progress.Observe,
 	}
 	if s.allocates != nil {
 		cfg.InFlight, cfg.Seed = s.allocates.inFlight, s.allocates.seed

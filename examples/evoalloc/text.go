@@ -9,7 +9,8 @@ import (
 // runText evolves a prompt by what a model replies to cases: it is the command greedy with --task text by default.
 func runText(ctx context.Context, args []string) error {
 	fs := cli.NewFlags("text", "[flags]: evolve a prompt, by what a model replies to cases",
-		"cases", "prompt", "scorer", "model", "api-base", "T", "N", "seed", "budget-usd", "budget-time", "target", "resume", "output", "watch", "config")
+		"cases", "prompt", "scorer", "model", "api-base", "T", "N", "seed", "budget-usd", "budget-time",
+		"target", "resume", "output", "watch", "config")
 	return oneGreedy(ctx, fs, args, func() {
 		t := fs.Lookup("task")
 		t.DefValue = "text"

@@ -50,7 +50,8 @@ func TestRunOfAnotherProcess(t *testing.T) {
 	page.until(t, run, "it is over, and one history", func(s runState) bool { return s.Status == "over" && len(s.Children.Arm) == 320 })
 }
 
-// A run with --watch prints the link, has its page while it goes on, and after its end until Ctrl-C, and leaves a report.
+// A run with --watch prints the link, has its page while it goes on, and after its end until Ctrl-C, and leaves a
+// report.
 func TestWatchFlag(t *testing.T) {
 	dir := t.TempDir()
 	page := begun(t, process(t, "bandit --watch --T 8 --N 8 --n-arms 2 --output "+dir))

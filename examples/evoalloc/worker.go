@@ -11,8 +11,9 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/remote"
 )
 
-// runWorker scores programs for runs on other machines: those whose --nats names the same server, and whose task is the same
-// in all that decides scores. It goes on until it is told to stop. docs/operations.md says how a hundred of them are started.
+// runWorker scores programs for runs on other machines: those whose --nats names the same server, and whose task is
+// the same in all that decides scores. It goes on until it is told to stop. docs/operations.md says how a hundred
+// of them are started.
 func runWorker(ctx context.Context, args []string) error {
 	o, err := cli.ParseWorker(args)
 	if err != nil {

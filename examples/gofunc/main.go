@@ -1,6 +1,6 @@
-// Gofunc makes a Go function faster: whether it is right is decided by a test and by a comparison with the first one, and
-// how good it is by its speed beside that one. "gofunc qwen3-8b" asks the endpoint in $LLM_API_BASE; without arguments a
-// stand-in changes the function's numbers. It takes about half a minute.
+// Gofunc makes a Go function faster: whether it is right is decided by a test and by a comparison with the first
+// one, and how good it is by its speed beside that one. "gofunc qwen3-8b" asks the endpoint in $LLM_API_BASE;
+// without arguments a stand-in changes the function's numbers. It takes about half a minute.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Greedy evolves a rule for online bin packing with one greedy search: each generation rewrites the best rule so far.
-// Without arguments the model is a stand-in that needs no network; "greedy qwen3-8b" asks the endpoint in $LLM_API_BASE.
+// Greedy evolves a rule for online bin packing with one greedy search: each generation rewrites the best rule so
+// far. Without arguments the model is a stand-in that needs no network; "greedy qwen3-8b" asks the endpoint in
+// $LLM_API_BASE.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Layers approximates |x| in two stages, with a stand-in for a model: stage one searches for straight lines, and stage two
-// for a router that says which line of a frozen pool to use where.
+// Layers approximates |x| in two stages, with a stand-in for a model: stage one searches for straight lines, and
+// stage two for a router that says which line of a frozen pool to use where.
 package main
 
 import (

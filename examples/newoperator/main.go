@@ -1,4 +1,5 @@
-// Newoperator is an operator of one's own, whole, and a search that draws it or another one for each child, by a bandit.
+// Newoperator is an operator of one's own, whole, and a search that draws it or another one for each child, by a
+// bandit.
 package main
 
 import (

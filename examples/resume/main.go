@@ -1,5 +1,5 @@
-// Resume shows a run that is killed half-way and goes on where it was. The program starts itself as another process, kills
-// that without warning, starts it again, and says how many calls the second process had to make.
+// Resume shows a run that is killed half-way and goes on where it was. The program starts itself as another
+// process, kills that without warning, starts it again, and says how many calls the second process had to make.
 package main
 
 import (
@@ -21,7 +21,8 @@ import (
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
-// work makes the run, or goes on with it: the journal knows what was asked and answered. The searches know nothing of it.
+// work makes the run, or goes on with it: the journal knows what was asked and answered. The searches know nothing
+// of it.
 func work(path string) {
 	j := must(journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": "four, seeds from 40"}}))
 	defer j.Close()
@@ -50,7 +51,6 @@ func main() {
 	dir := must(os.MkdirTemp("", "resume"))
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "run.journal")
-
 	fmt.Println("starting a run of 200 calls in another process, and killing it after 0.6 s")
 	first := itself(path)
 	check(first.Start())

@@ -1,6 +1,7 @@
-// Speed makes a NumPy function faster. Its score is its speed beside that of the first function, in standard deviations of
-// copies of that one. "speed qwen3-8b" asks the endpoint in $LLM_API_BASE; without arguments a stand-in changes how
-// many blocks the array is worked on in. It needs Linux and Python with NumPy, and takes about half a minute.
+// Speed makes a NumPy function faster. Its score is its speed beside that of the first function, in standard
+// deviations of copies of that one. "speed qwen3-8b" asks the endpoint in $LLM_API_BASE; without arguments a
+// stand-in changes how many blocks the array is worked on in. It needs Linux and Python with NumPy, and takes about
+// half a minute.
 package main
 
 import (

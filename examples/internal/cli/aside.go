@@ -55,7 +55,8 @@ func (o *Options) makeRoom(path string, s saver) (moved []renamed, begins bool, 
 // mostNamed is how many journals an error names.
 const mostNamed = 5
 
-// nothingAt returns the error of --resume without a journal at path. It names other journals there, with their commands.
+// nothingAt returns the error of --resume without a journal at path. It names other journals there, with their
+// commands.
 func (o *Options) nothingAt(path string) error {
 	found := journalsIn(filepath.Dir(path), false)
 	if len(found) == 0 && o.Journal == "" {

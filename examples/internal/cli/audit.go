@@ -26,7 +26,10 @@ const (
 )
 
 func (d *Distrust) register(fs *flag.FlagSet) {
-	fs.StringVar(&d.audit, "audit", "", "score the best of each generation on held-out cases: report or demote\nThey are cases that the task keeps from the search. report says what they score; demote takes back a best that is not better there, so that the held-out score is one that was selected by")
+	fs.StringVar(&d.audit, "audit", "",
+		"score the best of each generation on held-out cases: report or demote\n"+
+			"They are cases that the task keeps from the search. report says what they score; demote takes back "+
+			"a best that is not better there, so that the held-out score is one that was selected by")
 	d.Canary.register(fs, "the run stops")
 }
 
@@ -44,7 +47,9 @@ type Canary struct {
 }
 
 func (c *Canary) register(fs *flag.FlagSet, what string) {
-	fs.StringVar(&c.canary, "canary", "", "`score` of the initial program, by which a changed evaluator is found\nIt is scored at the start and every 100 evaluations, and "+what+" if it comes to another score.")
+	fs.StringVar(&c.canary, "canary", "",
+		"`score` of the initial program, by which a changed evaluator is found\n"+
+			"It is scored at the start and every 100 evaluations, and "+what+" if it comes to another score.")
 }
 
 func (c *Canary) check() (err error) {

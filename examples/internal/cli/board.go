@@ -14,8 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// A Board shows many things that go on at once. On a terminal it is a table below the lines that are printed, with a bar
-// in each row. It is safe for concurrent use.
+// A Board shows many things that go on at once. On a terminal it is a table below the lines that are printed, with
+// a bar in each row. It is safe for concurrent use.
 type Board struct {
 	out  io.Writer
 	bars *mpb.Progress // nil if standard output is no terminal

@@ -22,8 +22,14 @@ var breadths = []string{fixed, doubling, adaptive}
 
 // registerBreadth adds the flags that say how many children a generation has.
 func (o *Options) registerBreadth(fs *flag.FlagSet) {
-	fs.StringVar(&o.Breadth, "breadth", "", "how many children a generation has: fixed, doubling or adaptive (default: adaptive)\nfixed means --N each time; doubling means more after a generation without a better child and fewer after one with; adaptive means as many as bring the most for their calls. With --window the default is fixed.")
-	fs.Float64Var(&o.Second, "second", 0, "what a second of wall time is worth, in model `calls`\nThe more, the wider are the generations of --breadth adaptive, and the fewer.")
+	fs.StringVar(&o.Breadth, "breadth", "",
+		"how many children a generation has: fixed, doubling or adaptive (default: adaptive)\n"+
+			"fixed means --N each time; doubling means more after a generation without a better child and fewer "+
+			"after one with; adaptive means as many as bring the most for their calls. With --window the default "+
+			"is fixed.")
+	fs.Float64Var(&o.Second, "second", 0,
+		"what a second of wall time is worth, in model `calls`\n"+
+			"The more, the wider are the generations of --breadth adaptive, and the fewer.")
 }
 
 // CheckBreadth checks these flags, and fills in the default. window says that a better child is the parent of those

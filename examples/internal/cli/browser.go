@@ -11,8 +11,8 @@ import (
 
 // openBrowser opens link in the user's browser, and returns the name of a file to be removed later.
 //
-// The browser is given the name of a file that only the user may read, which leads to the link. The arguments of a process
-// can be read by every user of the machine, and the link holds the token.
+// The browser is given the name of a file that only the user may read, which leads to the link. The arguments of a
+// process can be read by every user of the machine, and the link holds the token.
 func openBrowser(link string) (file string, err error) {
 	f, err := os.CreateTemp("", "evoalloc-*.html") // of mode 0600
 	if err != nil {

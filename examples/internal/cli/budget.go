@@ -21,10 +21,16 @@ type Budget struct {
 }
 
 func (b *Budget) register(fs *flag.FlagSet) {
-	fs.Float64Var(&b.usd, "budget-usd", 0, "end the run before it costs more `money`, by --price\nIt is held against the most that each call may cost.")
-	fs.Int64Var(&b.tokens, "budget-tokens", 0, "end the run before it takes more tokens, of prompts and answers together")
-	fs.Float64Var(&b.flops, "budget-flops", 0, "end the run before it takes more FLOPs, such as 1e18, counted in the worst case")
-	fs.DurationVar(&b.wall, "budget-time", 0, "end the run after this `time`, such as 90m\nThe time counts over all processes that went on with the run.")
+	fs.Float64Var(&b.usd, "budget-usd", 0,
+		"end the run before it costs more `money`, by --price\n"+
+			"It is held against the most that each call may cost.")
+	fs.Int64Var(&b.tokens, "budget-tokens", 0,
+		"end the run before it takes more tokens, of prompts and answers together")
+	fs.Float64Var(&b.flops, "budget-flops", 0,
+		"end the run before it takes more FLOPs, such as 1e18, counted in the worst case")
+	fs.DurationVar(&b.wall, "budget-time", 0,
+		"end the run after this `time`, such as 90m\n"+
+			"The time counts over all processes that went on with the run.")
 	fs.StringVar(&b.target, "target", "", "end the run as soon as a program has this `score`")
 }
 
@@ -33,14 +39,18 @@ func (b *Budget) limits(models []llm.Model) (limits evolve.Budget, err error) {
 	for _, f := range []struct {
 		name  string
 		value float64
-	}{{"budget-usd", b.usd}, {"budget-tokens", float64(b.tokens)}, {"budget-flops", b.flops}, {"budget-time", b.wall.Seconds()}} {
+	}{
+		{"budget-usd", b.usd}, {"budget-tokens", float64(b.tokens)}, {"budget-flops", b.flops},
+		{"budget-time", b.wall.Seconds()},
+	} {
 		if !(f.value >= 0) || math.IsInf(f.value, 0) {
 			return limits, Usagef("--%s is %v: need 0 for no limit, or more", f.name, f.value)
 		}
 	}
 	unpriced := slices.IndexFunc(models, func(m llm.Model) bool { return m.Price == nil })
 	if b.usd > 0 && unpriced >= 0 {
-		return limits, Usagef("--budget-usd: what does %s cost? Say it with --price, such as --price 0.2,0.05,0.8", models[unpriced].Key)
+		return limits, Usagef("--budget-usd: what does %s cost? Say it with --price, such as --price 0.2,0.05,0.8",
+			models[unpriced].Key)
 	}
 	limits = evolve.Budget{Money: b.usd, Tokens: b.tokens, FLOPs: b.flops, WallTime: b.wall}
 	if b.usd > 0 || b.tokens > 0 || b.flops > 0 {
@@ -70,10 +80,12 @@ func (o *Options) Budget(spec llm.Model) (evolve.Budget, error) {
 	return b, err
 }
 
-// raises returns the flag of the limit that ended a run, if the run goes on where it is larger, and "" for others. limit
-// is a field of [evolve.Budget].
+// raises returns the flag of the limit that ended a run, if the run goes on where it is larger, and "" for others.
+// limit is a field of [evolve.Budget].
 func raises(limit string) string {
-	return map[string]string{"Money": "budget-usd", "Tokens": "budget-tokens", "FLOPs": "budget-flops", "WallTime": "budget-time"}[limit]
+	return map[string]string{
+		"Money": "budget-usd", "Tokens": "budget-tokens", "FLOPs": "budget-flops", "WallTime": "budget-time",
+	}[limit]
 }
 
 // Price returns what --price says of the model with the key; nil if it says nothing.
@@ -86,7 +98,8 @@ func (o *Options) Price(key string) (*llm.Price, error) {
 		}
 		price, ok := parsePrice(numbers)
 		if !ok {
-			return nil, Usagef("--price is %q: need three numbers from 0, such as 0.2,0.05,0.8; or KEY=0.2,0.05,0.8 for each of several models, separated by blanks", o.prices)
+			return nil, Usagef("--price is %q: need three numbers from 0, such as 0.2,0.05,0.8;"+
+				" or KEY=0.2,0.05,0.8 for each of several models, separated by blanks", o.prices)
 		}
 		if of == key {
 			found = price

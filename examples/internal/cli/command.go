@@ -13,7 +13,8 @@ func (o *Options) otherFlags() string {
 	return "put the flags back as they were to go on with it, or begin anew and keep its files under other names: " + o.again("anew")
 }
 
-// again returns the command of this run with one of the flags resume and anew, and with *** for secrets, as it is printed.
+// again returns the command of this run with one of the flags resume and anew, and with *** for secrets, as it is
+// printed.
 func (o *Options) again(flag string) string {
 	args := o.args
 	if flag == "resume" {

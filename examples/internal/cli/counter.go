@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A Counter shows text as it is ready and, where standard output is a terminal, a bar below it with the time that is left.
-// Where it is none, a line on standard error says every few seconds how far it is. Its methods may be called from several
-// goroutines.
+// A Counter shows text as it is ready and, where standard output is a terminal, a bar below it with the time that
+// is left. Where it is none, a line on standard error says every few seconds how far it is. Its methods may be
+// called from several goroutines.
 type Counter struct {
 	out  io.Writer
 	bars *mpb.Progress // nil if standard output is no terminal

@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// failures prints the first failure of each kind of calls, as soon as it is there: retries may hide it for minutes. It is
-// safe for concurrent use.
+// failures prints the first failure of each kind of calls, as soon as it is there: retries may hide it for minutes.
+// It is safe for concurrent use.
 type failures struct {
 	mu   sync.Mutex
 	told map[string]bool // by kind

@@ -156,9 +156,9 @@ func (o *Options) sayGoingOn(j *journal.Journal) {
 }
 
 // Unused ends a run that drew no search: the initial program is invalid, or its evaluation failed, was stopped, or
-// asked for more than the budget has. Of a run that this process began and in which nothing was asked of the model nothing is
-// left, and an earlier run has its names back; else the journal stays. Unused returns what the program's main
-// should; an invalid initial program and a budget that is too small are a [UsageError].
+// asked for more than the budget has. Of a run that this process began and in which nothing was asked of the model
+// nothing is left, and an earlier run has its names back; else the journal stays. Unused returns what the program's
+// main should; an invalid initial program and a budget that is too small are a [UsageError].
 func (f *Files) Unused(r *evolve.Result, err error) error {
 	asked, attempts := "nothing was asked of the model", attemptsOf(r)
 	if attempts > 0 {
@@ -213,9 +213,9 @@ func reason(r *evolve.Result) string {
 	return ""
 }
 
-// Finish saves the result r and file, its report, and the page of a run that is watched, which then stays until ctx ends.
-// It says how to go on with a run that is not over, and returns what the program's main should: runErr if the run failed,
-// ErrCanceled if it was stopped.
+// Finish saves the result r and file, its report, and the page of a run that is watched, which then stays until ctx
+// ends. It says how to go on with a run that is not over, and returns what the program's main should: runErr if the
+// run failed, ErrCanceled if it was stopped.
 func (f *Files) Finish(ctx context.Context, file any, r *evolve.Result, runErr error) error {
 	if errors.Is(runErr, journal.ErrDiverged) { // the same command would fail again, and its result is not the journal's run
 		Printf("this is not the run of the journal; %s\n", f.o.otherFlags())

@@ -15,7 +15,9 @@ import (
 // name and its arguments. often are the flags that --help shows, all if there are none; --help-all shows all.
 func NewFlags(command, about string, often ...string) *flag.FlagSet {
 	fs := flag.NewFlagSet(command, flag.ContinueOnError)
-	fs.String("config", "", "`file` with flags, a line \"name: value\" for each\nA flag on the command line wins. A list is several values, separated by commas.")
+	fs.String("config", "",
+		"`file` with flags, a line \"name: value\" for each\n"+
+			"A flag on the command line wins. A list is several values, separated by commas.")
 	fs.Bool("help-all", false, "show all flags")
 	fs.Usage = func() {
 		all := fs.Lookup("help-all").Value.String() == "true"
@@ -44,7 +46,8 @@ func NewFlags(command, about string, often ...string) *flag.FlagSet {
 func groups() []struct{ title, names string } {
 	return []struct{ title, names string }{
 		{"What is improved", "task cases prompt scorer runtime hints"},
-		{"The model", "model model-name params-active price temperature max-tokens api-base parallel-llm timeout stream first-token silence min-rate offline-latency offline-structure"},
+		{"The model", "model model-name params-active price temperature max-tokens api-base parallel-llm timeout " +
+			"stream first-token silence min-rate offline-latency offline-structure"},
 		{"How much it may cost", "T N budget-usd budget-tokens budget-flops budget-time target max-stalls"},
 		{"The search", "seed breadth second window order noisy strict audit canary"},
 		{"Evaluations", "parallel-eval eval-timeout nats nats-prefix nats-creds nats-nkey nats-ca nats-cert nats-key"},

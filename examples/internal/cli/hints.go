@@ -8,8 +8,8 @@ import (
 	"github.com/evoalloc/evoalloc/task/hints"
 )
 
-// WithHints returns t with hints in its prompts if the flags say so, and what ends the processes of both. What end ends is
-// ended if there is an error.
+// WithHints returns t with hints in its prompts if the flags say so, and what ends the processes of both. What end
+// ends is ended if there is an error.
 func (o *Options) WithHints(ctx context.Context, t task.Task, end func() error) (task.Task, func() error, error) {
 	if !o.Hints {
 		return t, end, nil

@@ -112,8 +112,8 @@ func together(specs []llm.Model) llm.Model {
 	return all
 }
 
-// bases returns the URLs of the model with the key, as --api-base or the environment has them: those that are its own, or
-// else those that are no other's.
+// bases returns the URLs of the model with the key, as --api-base or the environment has them: those that are its
+// own, or else those that are no other's.
 func (o *Options) bases(key string, specs []llm.Model) (string, error) {
 	list := cmp.Or(o.APIBase, os.Getenv(openai.EnvBase))
 	if len(specs) == 1 || list == "" {

@@ -40,8 +40,8 @@ func (n *NATS) Secrets() []string {
 	return slices.DeleteFunc([]string{n.Creds, n.NKey, n.Key}, func(path string) bool { return path == "" })
 }
 
-// RunName returns a name of the run that it also has when it is resumed, on this machine and in this folder: its command.
-// It is "" for a run without a journal, which is never resumed.
+// RunName returns a name of the run that it also has when it is resumed, on this machine and in this folder: its
+// command. It is "" for a run without a journal, which is never resumed.
 func (o *Options) RunName() string {
 	if o.command == "" || o.noJournal() {
 		return ""
@@ -85,8 +85,10 @@ func ParseWorker(args []string) (*Worker, error) {
 		"nats", "nats-creds", "task", "runtime", "eval-timeout", "slots", "name", "grace", "canary", "every", "config")
 	w.NATS.register(fs, "`URL` of the server, such as nats://10.0.0.1:4222\nSeveral of a cluster are separated by commas.")
 	fs.StringVar(&w.Task, "task", "cp", "what is improved, as for the run: a built-in task or a folder")
-	fs.StringVar(&w.Runtime, "runtime", "js", "what runs the programs of the built-in tasks, as for the run: js or python")
-	fs.DurationVar(&w.EvalTimeout, "eval-timeout", DefaultEvalTimeout, "limit for one evaluation, as for the run; a folder's own counts if this is not given")
+	fs.StringVar(&w.Runtime, "runtime", "js",
+		"what runs the programs of the built-in tasks, as for the run: js or python")
+	fs.DurationVar(&w.EvalTimeout, "eval-timeout", DefaultEvalTimeout,
+		"limit for one evaluation, as for the run; a folder's own counts if this is not given")
 	fs.IntVar(&w.Slots, "slots", runtime.NumCPU(), "evaluations at once")
 	fs.StringVar(&w.Name, "name", "", "what the worker is called (default: the host's name and the process's number)")
 	fs.DurationVar(&w.Grace, "grace", 30*time.Second, "how long evaluations under way may go on after Ctrl-C")

@@ -2,8 +2,8 @@ package cli
 
 import "testing"
 
-// A run that is resumed has the name of before, and so finds the jobs that it had queued. Another run has another name, and
-// one that cannot be resumed has none.
+// A run that is resumed has the name of before, and so finds the jobs that it had queued. Another run has another
+// name, and one that cannot be resumed has none.
 func TestRunName(t *testing.T) {
 	name := func(args ...string) string {
 		o, err := parsed(args)

@@ -74,47 +74,91 @@ type Options struct {
 // Register adds the flags to fs.
 func (o *Options) Register(fs *flag.FlagSet) {
 	o.RegisterShared(fs)
-	fs.IntVar(&o.T, "T", 0, fmt.Sprintf("the budget is T·N answers of the model (default 8; %d with the offline model)\nWith --breadth fixed that is T rounds, if every call is answered; a call that brings no answer is made up for in another round. With another breadth there are more and narrower rounds, as many as T·N answers last for.", offlineT))
+	fs.IntVar(&o.T, "T", 0,
+		fmt.Sprintf("the budget is T·N answers of the model (default 8; %d with the offline model)\n"+
+			"With --breadth fixed that is T rounds, if every call is answered; a call that brings no answer is "+
+			"made up for in another round. With another breadth there are more and narrower rounds, as many as "+
+			"T·N answers last for.", offlineT))
 	fs.IntVar(&o.N, "N", evolve.DefaultN, "most children in a generation; with --breadth fixed the children in each")
 	o.registerBreadth(fs)
-	fs.StringVar(&o.Journal, "journal", "", "`file` that makes the run durable (default: beside the result)\nWith \"\" there is none, and a run that is stopped or killed is lost.")
+	fs.StringVar(&o.Journal, "journal", "",
+		"`file` that makes the run durable (default: beside the result)\n"+
+			"With \"\" there is none, and a run that is stopped or killed is lost.")
 	o.budget.register(fs)
 	fs.BoolVar(&o.Strict, "strict", false, "keep the parent where a child scores the same, as the paper's searches do (default: the child takes its place)\nA run whose journal is from before this flag goes on as it was begun.")
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
 	fs.BoolVar(&o.Rows, "rows", false, "print a line for each generation, and not only for those with a better best")
 	o.NATS.Register(fs)
-	fs.BoolVar(&o.Anew, "anew", false, "begin anew though there is a journal\nWhat the earlier run left is kept under other names.")
+	fs.BoolVar(&o.Anew, "anew", false,
+		"begin anew though there is a journal\n"+
+			"What the earlier run left is kept under other names.")
 }
 
 // RegisterShared adds the flags to fs that say what is improved, by which model and how fast, which runs of any kind
 // share.
 func (o *Options) RegisterShared(fs *flag.FlagSet) {
-	fs.StringVar(&o.Task, "task", "cp", "what to improve: "+strings.Join(taskKeys(), ", ")+"; or a `folder`\nThe folder has an initial_program and an evaluator.py.")
-	fs.StringVar(&o.Cases, "cases", "", "with --task text: a `file` of cases (default: the built-in ones)\nA case is a JSON object on a line, with input, want, id and set.")
+	fs.StringVar(&o.Task, "task", "cp",
+		"what to improve: "+strings.Join(taskKeys(), ", ")+"; or a `folder`\n"+
+			"The folder has an initial_program and an evaluator.py.")
+	fs.StringVar(&o.Cases, "cases", "",
+		"with --task text: a `file` of cases (default: the built-in ones)\n"+
+			"A case is a JSON object on a line, with input, want, id and set.")
 	fs.StringVar(&o.Prompt, "prompt", "", "with --task text: a `file` with the prompt to begin with")
-	fs.StringVar(&o.Scorer, "scorer", "", "with --cases: a `folder` with an evaluator.py that scores replies\nIt scores a JSON file of input, want and reply; the prompt to begin with is initial_program.txt. Without it a reply has 1 if it is what the case wants, else 0.")
-	fs.BoolVar(&o.Hints, "hints", false, "show in prompts what can be seen in the text of a Python or Go program: temporaries, allocations in loops, ...")
-	fs.StringVar(&o.Runtime, "runtime", "js", "what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
-	fs.StringVar(&o.Model, "model", offline.Nominal().Key, "the model: "+strings.Join(modelKeys(), ", ")+"; or another one\nAny other `key` needs --model-name and --params-active. Of several, separated by commas, a bandit draws one for each call.")
-	fs.StringVar(&o.ModelName, "model-name", "", "what the endpoint calls the model, or each of several, separated by commas (default: by --model)")
-	fs.Var(&o.ActiveParams, "params-active", "parameters that work on one token, for FLOPs; of several models separated by commas (default: by --model)")
-	fs.StringVar(&o.APIBase, "api-base", "", "`URL` of an OpenAI-compatible endpoint (default: $LLM_API_BASE; the key is $LLM_API_KEY)\nSeveral replicas of the model are separated by commas; key=URL is an endpoint of one of several models alone.")
-	fs.BoolVar(&o.Stream, "stream", true, "stream answers, and end those that stall; --stream=false asks for them in one piece")
-	fs.DurationVar(&o.Stalls.FirstToken, "first-token", openai.DefaultFirstToken, "limit for the first token of an answer that is streamed; negative means none")
-	fs.DurationVar(&o.Stalls.Silence, "silence", openai.DefaultSilence, "limit for the time between tokens of one; negative means none")
-	fs.Float64Var(&o.Stalls.MinRate, "min-rate", openai.DefaultMinRate, "tokens a second below which one has stalled; negative means none")
-	fs.StringVar(&o.prices, "price", "", "US dollars for a million tokens of prompts, of their cached part, and of answers: 0.2,0.05,0.8\nFor several models give KEY=0.2,0.05,0.8 for each, separated by blanks.")
-	fs.Float64Var(&o.Temperature, "temperature", 0, "how freely the model chooses its words, above 0 (default 0.4)\n0.01 is close to always taking the likeliest.")
-	fs.IntVar(&o.MaxTokens, "max-tokens", 0, fmt.Sprintf("the most tokens of an answer (default %d)", llm.DefaultMaxTokens))
+	fs.StringVar(&o.Scorer, "scorer", "",
+		"with --cases: a `folder` with an evaluator.py that scores replies\n"+
+			"It scores a JSON file of input, want and reply; the prompt to begin with is initial_program.txt. "+
+			"Without it a reply has 1 if it is what the case wants, else 0.")
+	fs.BoolVar(&o.Hints, "hints", false,
+		"show in prompts what can be seen in the text of a Python or Go program: temporaries, allocations in "+
+			"loops, ...")
+	fs.StringVar(&o.Runtime, "runtime", "js",
+		"what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
+	fs.StringVar(&o.Model, "model", offline.Nominal().Key,
+		"the model: "+strings.Join(modelKeys(), ", ")+"; or another one\n"+
+			"Any other `key` needs --model-name and --params-active. Of several, separated by commas, a bandit "+
+			"draws one for each call.")
+	fs.StringVar(&o.ModelName, "model-name", "",
+		"what the endpoint calls the model, or each of several, separated by commas (default: by --model)")
+	fs.Var(&o.ActiveParams, "params-active",
+		"parameters that work on one token, for FLOPs; of several models separated by commas (default: by "+
+			"--model)")
+	fs.StringVar(&o.APIBase, "api-base", "",
+		"`URL` of an OpenAI-compatible endpoint (default: $LLM_API_BASE; the key is $LLM_API_KEY)\n"+
+			"Several replicas of the model are separated by commas; key=URL is an endpoint of one of several "+
+			"models alone.")
+	fs.BoolVar(&o.Stream, "stream", true,
+		"stream answers, and end those that stall; --stream=false asks for them in one piece")
+	fs.DurationVar(&o.Stalls.FirstToken, "first-token", openai.DefaultFirstToken,
+		"limit for the first token of an answer that is streamed; negative means none")
+	fs.DurationVar(&o.Stalls.Silence, "silence", openai.DefaultSilence,
+		"limit for the time between tokens of one; negative means none")
+	fs.Float64Var(&o.Stalls.MinRate, "min-rate", openai.DefaultMinRate,
+		"tokens a second below which one has stalled; negative means none")
+	fs.StringVar(&o.prices, "price", "",
+		"US dollars for a million tokens of prompts, of their cached part, and of answers: 0.2,0.05,0.8\n"+
+			"For several models give KEY=0.2,0.05,0.8 for each, separated by blanks.")
+	fs.Float64Var(&o.Temperature, "temperature", 0,
+		"how freely the model chooses its words, above 0 (default 0.4)\n"+
+			"0.01 is close to always taking the likeliest.")
+	fs.IntVar(&o.MaxTokens, "max-tokens", 0,
+		fmt.Sprintf("the most tokens of an answer (default %d)", llm.DefaultMaxTokens))
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
-	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency, "how long the offline model takes for a call, so that a run can be watched")
-	fs.Float64Var(&o.Structure, "offline-structure", 0, "the share of the offline model's answers, up to 1, that change a JavaScript program in more than its numbers; a task such as packing needs it")
-	fs.IntVar(&o.MaxStalls, "max-stalls", 0, fmt.Sprintf("attempts that may time out or stall: more end the run (default: a tenth of the calls, at least %d); negative means no limit", evolve.DefaultStalls))
+	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency,
+		"how long the offline model takes for a call, so that a run can be watched")
+	fs.Float64Var(&o.Structure, "offline-structure", 0,
+		"the share of the offline model's answers, up to 1, that change a JavaScript program in more than its "+
+			"numbers; a task such as packing needs it")
+	fs.IntVar(&o.MaxStalls, "max-stalls", 0,
+		fmt.Sprintf("attempts that may time out or stall: more end the run (default: a tenth of the calls, at "+
+			"least %d); negative means no limit", evolve.DefaultStalls))
 	fs.IntVar(&o.ParallelLLM, "parallel-llm", 16, "model calls in flight")
-	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(), "evaluations at once (default for --task text: as many as model calls)")
-	fs.DurationVar(&o.EvalTimeout, "eval-timeout", DefaultEvalTimeout, "limit for one evaluation; a folder's own counts if this is not given")
+	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(),
+		"evaluations at once (default for --task text: as many as model calls)")
+	fs.DurationVar(&o.EvalTimeout, "eval-timeout", DefaultEvalTimeout,
+		"limit for one evaluation; a folder's own counts if this is not given")
 	fs.StringVar(&o.Output, "output", "results", "`folder` for results")
-	fs.DurationVar(&o.Grace, "grace", 30*time.Second, "how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")
+	fs.DurationVar(&o.Grace, "grace", 30*time.Second,
+		"how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")
 	o.Watch.register(fs)
 }
 
@@ -172,7 +216,8 @@ func (o *Options) check() error {
 	case !(o.Structure >= 0 && o.Structure <= 1):
 		return Usagef("--offline-structure is %v: need 0 to 1", o.Structure)
 	case o.Given("temperature") && !(o.Temperature > 0 && o.Temperature <= 100):
-		return Usagef("--temperature is %v: need more than 0; 0.01 is close to always taking the likeliest word", o.Temperature)
+		return Usagef("--temperature is %v: need more than 0; 0.01 is close to always taking the likeliest word",
+			o.Temperature)
 	case o.Given("max-tokens") && o.MaxTokens < 1:
 		return Usagef("--max-tokens is %d: need at least 1", o.MaxTokens)
 	case o.Grace < 0:

@@ -36,8 +36,9 @@ type Progress struct {
 	logs func() // ends logAbove
 }
 
-// NewProgress returns a Progress of a run on standard output: line is what is printed of a generation that ended, under the
-// line head. Workers that score programs are shown as well. When ctx ends it says that the run is stopping.
+// NewProgress returns a Progress of a run on standard output: line is what is printed of a generation that ended,
+// under the line head. Workers that score programs are shown as well. When ctx ends it says that the run is
+// stopping.
 func (o *Options) NewProgress(ctx context.Context, head string, line func(evolve.Event) string) *Progress {
 	p := &Progress{head: head, line: line, out: Stdout(), rows: o.Rows}
 	notices, start := Stderr(), ""
@@ -68,8 +69,8 @@ func (p *Progress) draw(calls int) {
 // quiet is after how much time without a line a generation has one, so that a log shows that the run goes on.
 const quiet = time.Minute
 
-// Observe prints what is worth a line in an event, and counts children. It fits evolve.Config.Observer. Nothing is printed
-// before the first draw, as a run may be refused until then.
+// Observe prints what is worth a line in an event, and counts children. It fits evolve.Config.Observer. Nothing is
+// printed before the first draw, as a run may be refused until then.
 func (p *Progress) Observe(e evolve.Event) {
 	switch e.Kind {
 	case evolve.EventDraw:

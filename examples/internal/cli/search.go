@@ -29,9 +29,16 @@ const (
 // Register adds the flags to fs.
 func (s *Search) Register(fs *flag.FlagSet) {
 	fs.Uint64Var(&s.seed, "seed", 40, "seed of the search, up to 2^32-1")
-	fs.IntVar(&s.Window, "window", 0, "children under way at once (default: all of a generation)\nWith fewer than --N a better child is the parent of those begun after it, so --T 1 --N 512 --window 64 is a steady-state search.")
-	fs.BoolVar(&s.Noisy, "noisy", false, "the task may score a program differently each time\nPrograms are scored again, and the best is claimed on fresh samples (docs/guide.md).")
-	fs.StringVar(&s.order, "order", byIndex, "with --window: in which order children are taken in: by-index, so that the run can be repeated; or as-they-end, so that none waits for a slow one")
+	fs.IntVar(&s.Window, "window", 0,
+		"children under way at once (default: all of a generation)\n"+
+			"With fewer than --N a better child is the parent of those begun after it, so --T 1 --N 512 --window "+
+			"64 is a steady-state search.")
+	fs.BoolVar(&s.Noisy, "noisy", false,
+		"the task may score a program differently each time\n"+
+			"Programs are scored again, and the best is claimed on fresh samples (docs/guide.md).")
+	fs.StringVar(&s.order, "order", byIndex,
+		"with --window: in which order children are taken in: by-index, so that the run can be repeated; or "+
+			"as-they-end, so that none waits for a slow one")
 	s.Distrust.register(fs)
 }
 
@@ -60,8 +67,8 @@ func (s *Search) Check(o *Options, last uint32) error {
 	return nil
 }
 
-// Fingerprint returns f with what the flags add to what decides a run. Without --noisy that is nothing, so that journals
-// from before the flag still fit.
+// Fingerprint returns f with what the flags add to what decides a run. Without --noisy that is nothing, so that
+// journals from before the flag still fit.
 func (s *Search) Fingerprint(f journal.Fingerprint) journal.Fingerprint {
 	if s.Noisy {
 		f["noisy"] = "true"

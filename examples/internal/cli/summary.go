@@ -17,8 +17,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// Summarize prints how the run ended, what it cost (f), what each of several models brought, and if model is a pool, which
-// replica answered how much.
+// Summarize prints how the run ended, what it cost (f), what each of several models brought, and if model is a
+// pool, which replica answered how much.
 func (o *Options) Summarize(model llm.LLM, r *evolve.Result, f report.Cost, by report.Ledgers) {
 	Printf("\n%s", inFlags(report.Summary(r, llm.Model{ActiveParams: f.Active})))
 	Printf("%s\n\n", o.breadthOf(r))
@@ -49,8 +49,8 @@ func printFLOPs(f report.Cost) {
 	Printf("\n")
 }
 
-// HeldOut scores the best program on cases that the task kept from the search, if it has any, prints that, and returns it
-// for the result's file. What goes wrong is printed and in the file.
+// HeldOut scores the best program on cases that the task kept from the search, if it has any, prints that, and
+// returns it for the result's file. What goes wrong is printed and in the file.
 func (o *Options) HeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) *report.HeldOut {
 	if ctx.Err() != nil {
 		return nil

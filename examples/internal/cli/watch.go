@@ -21,14 +21,17 @@ type Watch struct {
 
 // register adds the flags to fs.
 func (w *Watch) register(fs *flag.FlagSet) {
-	fs.BoolVar(&w.On, "watch", false, "show the run on a page while it goes on\nThe link is printed, and the page stays afterwards until Ctrl-C.")
+	fs.BoolVar(&w.On, "watch", false,
+		"show the run on a page while it goes on\n"+
+			"The link is printed, and the page stays afterwards until Ctrl-C.")
 	w.RegisterPage(fs)
 }
 
 // RegisterPage adds the flags to fs that say how a page is shown.
 func (w *Watch) RegisterPage(fs *flag.FlagSet) {
 	fs.BoolVar(&w.Browser, "open", false, "open the page in a browser")
-	fs.StringVar(&w.Addr, "watch-addr", "", "where the page is served, such as 127.0.0.1:8000 (default: a free port of 127.0.0.1)")
+	fs.StringVar(&w.Addr, "watch-addr", "",
+		"where the page is served, such as 127.0.0.1:8000 (default: a free port of 127.0.0.1)")
 }
 
 // check finds flags that have no effect.
@@ -67,7 +70,8 @@ func (w *Watch) Begin(title string) (*Page, error) {
 	return p, nil
 }
 
-// Follow shows the run of a journal, or the runs of a folder. It prints the link, and opens a browser if the flags say so.
+// Follow shows the run of a journal, or the runs of a folder. It prints the link, and opens a browser if the flags
+// say so.
 func (p *Page) Follow(path string) error {
 	if p == nil {
 		return nil
@@ -88,8 +92,8 @@ func (p *Page) Follow(path string) error {
 // pageEnding is that of the name of a run's saved page.
 const pageEnding = ".report.html"
 
-// save writes what the page shows of the run of a journal to a file at path. The journal is read for it, as the page may
-// be some records behind.
+// save writes what the page shows of the run of a journal to a file at path. The journal is read for it, as the
+// page may be some records behind.
 func (p *Page) save(path, from string) error {
 	if p == nil {
 		return nil

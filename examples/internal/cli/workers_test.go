@@ -75,8 +75,8 @@ func TestWorkersLogOfADay(t *testing.T) {
 	}
 }
 
-// Without a terminal, a Progress and a Board print such lines between the others until they are closed. Without workers they
-// print none.
+// Without a terminal, a Progress and a Board print such lines between the others until they are closed. Without
+// workers they print none.
 func TestWorkersWithoutATerminal(t *testing.T) {
 	for name, begin := range map[string]func(of func() Workers) (end func()){
 		"a Progress": func(of func() Workers) func() {

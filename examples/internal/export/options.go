@@ -24,10 +24,14 @@ type options struct {
 
 func parse(args []string) (o options, err error) {
 	fs := cli.NewFlags("export", "[flags] JOURNAL: write which program came from which, as a git repository or as JSON Lines")
-	fs.StringVar(&o.format, "format", asGit, "git: a repository with a commit for each candidate; jsonl: a JSON object a line for each candidate")
-	fs.StringVar(&o.into, "into", "", "with --format git: the folder of the new repository, which must not exist or must be empty")
+	fs.StringVar(&o.format, "format", asGit,
+		"git: a repository with a commit for each candidate; jsonl: a JSON object a line for each candidate")
+	fs.StringVar(&o.into, "into", "",
+		"with --format git: the folder of the new repository, which must not exist or must be empty")
 	fs.StringVar(&o.out, "o", "", "with --format jsonl: the file to write (default: standard output)")
-	fs.StringVar(&o.file, "file", "", "with --format git: the name of the file that has the program (default: program, with the ending of the best program beside the journal)")
+	fs.StringVar(&o.file, "file", "",
+		"with --format git: the name of the file that has the program (default: program, with the ending of the "+
+			"best program beside the journal)")
 	fs.IntVar(&o.run, "run", 0, "which run of a journal that has several, from 1")
 	fs.BoolVar(&o.valid, "valid", false, "leave invalid candidates out; their children have their parents instead")
 	if o.journal, err = cli.ParseOne(fs, args, "a journal"); err != nil {

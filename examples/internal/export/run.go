@@ -1,6 +1,6 @@
-// Package export is the command export. It writes which candidates a run made, and from which others each was made, in forms that other tools read: a git
-// repository with a commit for each candidate, or JSON Lines. It reads the journal that every example keeps beside its
-// result, of a run that is over, was killed, or goes on.
+// Package export is the command export. It writes which candidates a run made, and from which others each was made,
+// in forms that other tools read: a git repository with a commit for each candidate, or JSON Lines. It reads the
+// journal that every example keeps beside its result, of a run that is over, was killed, or goes on.
 //
 //	evoalloc export --format git --into lineage results/bandit/cp/offline/NAME.journal
 //	git -C lineage log --graph --oneline best

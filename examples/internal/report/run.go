@@ -1,5 +1,6 @@
-// Package report is the command report. It writes one HTML file of runs, which anyone can open: results, journals of runs that are over, running or
-// killed, folders of them, sweeps, and the comparisons of the command compare. The file needs no network.
+// Package report is the command report. It writes one HTML file of runs, which anyone can open: results, journals
+// of runs that are over, running or killed, folders of them, sweeps, and the comparisons of the command compare.
+// The file needs no network.
 //
 //	evoalloc report results/cp/offline/greedy_C64_T8_N8_seed40.journal
 //	evoalloc report -o sweep.html results

@@ -158,7 +158,8 @@ func TestWrongInput(t *testing.T) {
 	}
 }
 
-// A result that is shown alone has no programs: the page names the journal that has them, and the terminal does if it is there.
+// A result that is shown alone has no programs: the page names the journal that has them, and the terminal does if
+// it is there.
 func TestResultNamesItsJournal(t *testing.T) {
 	dir := t.TempDir()
 	data, err := os.ReadFile(filepath.Join(results, "cp/offline/greedy_C64_T8_N8_seed1.json"))

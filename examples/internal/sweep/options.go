@@ -36,8 +36,10 @@ type lists struct{ methods, budgets, splits, stopWhen, read string }
 // parse reads the flags.
 func parse(args []string) (*options, error) {
 	var o options
-	fs := cli.NewFlags("sweep", "[flags]: make a grid of runs over tasks, models, methods, budgets and seeds; the same command goes on",
-		"task", "model", "api-base", "methods", "budgets", "splits", "seed", "seeds", "N", "n-arms", "stop-when", "price", "output", "watch", "config")
+	fs := cli.NewFlags("sweep",
+		"[flags]: make a grid of runs over tasks, models, methods, budgets and seeds; the same command goes on",
+		"task", "model", "api-base", "methods", "budgets", "splits", "seed", "seeds", "N", "n-arms", "stop-when",
+		"price", "output", "watch", "config")
 	o.register(fs)
 	if err := o.Parse(fs, args); err != nil {
 		return nil, err
@@ -65,17 +67,31 @@ func (o *options) register(fs *flag.FlagSet) {
 	output := fs.Lookup("output")
 	output.DefValue = "results/sweep"
 	o.Output = output.DefValue
-	fs.StringVar(&o.list.methods, "methods", "greedy,ei", "how budgets are spent: greedy, policies of bandits, and populations\ngreedy is played with every number of children in --splits. Bandits over --n-arms greedy searches are "+strings.Join(cli.PolicyKeys(), ", ")+"; populations are "+strings.Join(populations(), ", ")+".")
+	fs.StringVar(&o.list.methods, "methods", "greedy,ei",
+		"how budgets are spent: greedy, policies of bandits, and populations\n"+
+			"greedy is played with every number of children in --splits. Bandits over --n-arms greedy searches "+
+			"are "+strings.Join(cli.PolicyKeys(), ", ")+"; populations are "+strings.Join(populations(), ", ")+
+			".")
 	fs.StringVar(&o.list.budgets, "budgets", "16,32,64,128", "numbers of model calls")
-	fs.StringVar(&o.list.splits, "splits", "", "numbers of children in a generation of greedy search (default: all powers of two up to the largest budget)")
+	fs.StringVar(&o.list.splits, "splits", "",
+		"numbers of children in a generation of greedy search (default: all powers of two up to the largest "+
+			"budget)")
 	fs.Uint64Var(&o.seed, "seed", 40, "the first seed")
 	fs.Uint64Var(&o.seeds, "seeds", 10, "how many seeds, one after the other")
 	fs.IntVar(&o.N, "N", 16, "children in a generation of bandits and populations")
 	fs.IntVar(&o.arms, "n-arms", 4, "searches of a bandit")
-	fs.IntVar(&o.atOnce, "at-once", 0, fmt.Sprintf("the most runs under way at once (default %d; fewer are where they keep --parallel-llm and --parallel-eval busy)", sweep.DefaultAtOnce))
-	fs.StringVar(&o.list.stopWhen, "stop-when", "", "end the sweep when it is decided which of two methods wins more often\nGive METHOD:N,METHOD:N,CALLS such as greedy:4,greedy:64,128; several are separated by blanks.")
-	fs.BoolVar(&o.paper, "paper-retries", false, "repeat failed calls as the paper does: 5 s before each retry, whatever the endpoint asks for (default: what it asks for in Retry-After, else 0.5 to 1 s, then twice that)")
-	fs.StringVar(&o.list.read, "read", "", "result files, of this library or the paper's, whose runs are shown and written to runs.csv too; separated by commas")
+	fs.IntVar(&o.atOnce, "at-once", 0,
+		fmt.Sprintf("the most runs under way at once (default %d; fewer are where they keep --parallel-llm and "+
+			"--parallel-eval busy)", sweep.DefaultAtOnce))
+	fs.StringVar(&o.list.stopWhen, "stop-when", "",
+		"end the sweep when it is decided which of two methods wins more often\n"+
+			"Give METHOD:N,METHOD:N,CALLS such as greedy:4,greedy:64,128; several are separated by blanks.")
+	fs.BoolVar(&o.paper, "paper-retries", false,
+		"repeat failed calls as the paper does: 5 s before each retry, whatever the endpoint asks for (default: "+
+			"what it asks for in Retry-After, else 0.5 to 1 s, then twice that)")
+	fs.StringVar(&o.list.read, "read", "",
+		"result files, of this library or the paper's, whose runs are shown and written to runs.csv too; "+
+			"separated by commas")
 }
 
 // retry says how failed calls are repeated.

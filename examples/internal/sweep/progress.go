@@ -9,8 +9,8 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// A progress shows a sweep while it goes on: on a terminal a table of its methods, and elsewhere a line for each run that
-// ends. The sweep calls observe from one goroutine at a time.
+// A progress shows a sweep while it goes on: on a terminal a table of its methods, and elsewhere a line for each
+// run that ends. The sweep calls observe from one goroutine at a time.
 type progress struct {
 	board *cli.Board
 	row   map[group]int

@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/captured"
 )
 
-// Scored by workers, a sweep over two tasks finds what it finds without them. A sweep that was made without them is over
-// for one with them, too.
+// Scored by workers, a sweep over two tasks finds what it finds without them. A sweep that was made without them is
+// over for one with them, too.
 func TestThroughAQueue(t *testing.T) {
 	alone, queued := t.TempDir(), t.TempDir()
 	args := "--task cp,mmd --methods greedy,ucb --budgets 4,8 --splits 2 --N 2 --n-arms 2 --seeds 2 --offline-latency 0 --output "

@@ -1,7 +1,8 @@
-// Package sweep is the command sweep. It finds out how a budget of model calls is best split between depth (generations) and breadth (children in each),
-// and what bandits and populations add: it makes a grid of runs over tasks, models, methods, budgets and seeds. With no
-// flags it splits budgets of 16 to 128 calls in all ways that are powers of two, on a stand-in model that needs no
-// network; with --model and an OpenAI-compatible endpoint in $LLM_API_BASE it does the same with a real one.
+// Package sweep is the command sweep. It finds out how a budget of model calls is best split between depth
+// (generations) and breadth (children in each), and what bandits and populations add: it makes a grid of runs over
+// tasks, models, methods, budgets and seeds. With no flags it splits budgets of 16 to 128 calls in all ways that
+// are powers of two, on a stand-in model that needs no network; with --model and an OpenAI-compatible endpoint in
+// $LLM_API_BASE it does the same with a real one.
 //
 // It can be stopped or killed at any time. The same command goes on, and no call whose answer is known is made again.
 //
@@ -106,8 +107,8 @@ func newPlan(ctx context.Context, o *options) (p sweep.Plan, end func(), err err
 	return p, end, nil
 }
 
-// newTasks returns the tasks that the flags name, which score their programs unless --nats says that workers do, and what
-// ends them, last to first.
+// newTasks returns the tasks that the flags name, which score their programs unless --nats says that workers do,
+// and what ends them, last to first.
 func newTasks(ctx context.Context, o *options) (tasks []task.Task, ends []func() error, err error) {
 	for _, key := range o.tasks {
 		t, end, err := open.Task(ctx, o.of(key))
