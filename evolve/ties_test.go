@@ -2,11 +2,13 @@ package evolve_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -83,6 +85,24 @@ func TestGreedyRecordsParents(t *testing.T) {
 	for i, c := range gen.Children {
 		if len(c.Parents) != 1 || c.Parents[0] != i || byID[c.Parents[0]] != shown[i] {
 			t.Errorf("child %d is recorded as of %v, and was asked for as a change of %q", c.ID, c.Parents, shown[i])
+		}
+	}
+}
+
+// A journal of a strict run, which has no word on ties, is not taken for one of a search that takes them.
+func TestJournalOfAStrictRun(t *testing.T) {
+	path := journalPath(t)
+	resumed := func(strict bool) error {
+		j := openJournal(t, path)
+		defer j.Close()
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 4, Strict: strict})
+		_, err := evolve.Run(t.Context(), evolve.Config{Journal: j, Arms: []evolve.Arm{g}, Budget: evolve.Budget{Rounds: 2}})
+		return err
+	}
+	for _, strict := range []bool{true, true, false} {
+		err := resumed(strict)
+		if strict && err != nil || !strict && (!errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), `ties is "", this run's "taken"`)) {
+			t.Errorf("strict %v: %v", strict, err)
 		}
 	}
 }

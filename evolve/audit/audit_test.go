@@ -102,10 +102,10 @@ var wanderer = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, err
 
 // searches are those that can demote.
 var searches = map[string]func(t testing.TB, tk task.Task, seed uint32) evolve.Arm{
-	"greedy": func(t testing.TB, tk task.Task, seed uint32) evolve.Arm {
-		return must(evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: wanderer, N: 4, Seed: seed}))
+	"strict": func(t testing.TB, tk task.Task, seed uint32) evolve.Arm {
+		return must(evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: wanderer, N: 4, Seed: seed, Strict: true}))
 	},
-	"neutral": func(t testing.TB, tk task.Task, seed uint32) evolve.Arm {
+	"greedy": func(t testing.TB, tk task.Task, seed uint32) evolve.Arm {
 		return must(evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: wanderer, N: 4, Seed: seed, Window: 2}))
 	},
 	"Top(1)": populationOf(func() population.Archive { return population.Top(1) }),

@@ -188,3 +188,32 @@ func TestInitialIsEvaluatedOnce(t *testing.T) {
 		t.Errorf("the journal's scores add up to %v, want 12", scores)
 	}
 }
+
+// A run goes on with ties as its journal was begun: one without a word on them is from before the flag, and strict.
+func TestKeepTies(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		begun  journal.Fingerprint // nil: there is no journal
+		resume bool
+		strict bool // what the flags say
+		want   bool
+	}{
+		{"a journal from before the flag", journal.Fingerprint{"N": "1"}, true, false, true},
+		{"a journal of ties", journal.Fingerprint{ties: "taken"}, true, false, false},
+		{"the flag stands, and Open says that the journal is of another run", journal.Fingerprint{ties: "taken"}, true, true, true},
+		{"a run that begins anew", journal.Fingerprint{"N": "1"}, false, false, false},
+		{"no journal", nil, true, false, false},
+	} {
+		o := &Options{Output: t.TempDir(), Resume: tt.resume, Strict: tt.strict}
+		if tt.begun != nil {
+			j, err := journal.Open(filepath.Join(o.Output, "r.journal"), journal.Config{Fingerprint: tt.begun})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j.Close()
+		}
+		if o.KeepTies("r.json"); o.Strict != tt.want {
+			t.Errorf("%s: strict %v, want %v", tt.reason, o.Strict, tt.want)
+		}
+	}
+}
