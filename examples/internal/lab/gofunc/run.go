@@ -37,12 +37,6 @@ import (
 const system = `Write a Go file of package sorting with a function Sort(xs []int) that sorts xs in place. It must be right for
 every input; the faster it sorts 40000 random numbers on one processor, the better. Use no other packages.`
 
-const usage = `Gofunc evolves a Go function that sorts, by its speed beside the function that it starts from. One is timed at a time: a
-generation of eight children takes about half a minute on two cores, four of them about two minutes. Without flags it makes
-one of three children.
-
-`
-
 // The function, what calls it, and its test.
 var (
 	//go:embed sort.go.txt

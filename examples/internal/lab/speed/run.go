@@ -47,11 +47,6 @@ some million numbers on `
 def f(x, out):
     out[:] = np.exp(np.sin(x) + np.cos(x) ** 2)
 `
-
-	usage = `Speed makes a NumPy function faster, by its speed beside the one it starts from. With --replay, which takes a few minutes, the
-model's replies are read from a file, and were written by hand.
-
-`
 )
 
 //go:embed recording.md
