@@ -92,8 +92,8 @@ func (b *Builder) endCall(id callID, was *call, r journal.Record) {
 	}
 }
 
-// Call takes in a call beside the children, by its attempts: of a pull, or with -1 before the first.
-func (b *Builder) Call(pull int, attempts []llm.Attempt) { b.whole(pull, attempts) }
+// aside takes in a call beside the children, by its attempts: of a pull, or with -1 before the first.
+func (b *Builder) aside(pull int, attempts []llm.Attempt) { b.whole(pull, attempts) }
 
 // whole takes in a call of which nothing is known but its attempts.
 func (b *Builder) whole(pull int, attempts []llm.Attempt) ended {

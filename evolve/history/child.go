@@ -18,9 +18,9 @@ func (b *Builder) child(r journal.Record) (row int) {
 	return b.add(r, from, known)
 }
 
-// Made takes in a child and the attempts of the call that it was made of, where both are known at once, as in a result. It
+// made takes in a child and the attempts of the call that it was made of, where both are known at once, as in a result. It
 // returns its row, -1 if its pull is not known.
-func (b *Builder) Made(r journal.Record, attempts []llm.Attempt) (row int) {
+func (b *Builder) made(r journal.Record, attempts []llm.Attempt) (row int) {
 	b.told++
 	return b.add(numbers(r), b.whole(*r.Pull, attempts), len(attempts) > 0)
 }

@@ -10,7 +10,7 @@ import (
 
 // An Endpoint is a server of models and how the attempts at it ended.
 type Endpoint struct {
-	Name     string         // [OnlyEndpoint] where attempts name none
+	Name     string         // [onlyEndpoint] where attempts name none
 	Statuses map[string]int // attempts by how they ended, failures with their kind
 	Errors   []*Note
 
@@ -19,8 +19,8 @@ type Endpoint struct {
 	index     notes
 }
 
-// OnlyEndpoint names the endpoint of attempts that name none: there is one then.
-const OnlyEndpoint = "the endpoint"
+// onlyEndpoint names the endpoint of attempts that name none: there is one then.
+const onlyEndpoint = "the endpoint"
 
 // The most that is kept of endpoints: how many there are, and of how many answers the median latency is taken.
 const (
@@ -39,7 +39,7 @@ func (e *Endpoint) Latency() time.Duration {
 
 // asked takes in how an attempt ended.
 func (b *Builder) asked(a llm.Attempt) {
-	name := cmp.Or(Name(a.Endpoint), OnlyEndpoint)
+	name := cmp.Or(Name(a.Endpoint), onlyEndpoint)
 	i, known := b.endpoints[name]
 	if !known {
 		if i = len(b.run.Endpoints); i >= mostEndpoints {

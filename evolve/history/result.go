@@ -122,7 +122,7 @@ func (b *Builder) resultArms(f *resultfile.File) {
 		}
 		b.begins(b.arm(i), s)
 		for _, c := range start.Asides {
-			b.Call(-1, c.LLM())
+			b.aside(-1, c.LLM())
 		}
 	}
 }
@@ -146,7 +146,7 @@ func (b *Builder) resultRounds(f *resultfile.File) error {
 			b.resultChild(c, round, row.Generation)
 		}
 		for _, c := range row.Asides {
-			b.Call(round, c.LLM())
+			b.aside(round, c.LLM())
 		}
 		if !row.Partial {
 			b.report(journal.Record{Pull: &round, Reward: finite(at(f.Rewards, round, 0))})
@@ -190,7 +190,7 @@ func (b *Builder) resultChild(c resultfile.Call, round, step int) {
 	if valid {
 		r.Score = *c.Fitness
 	}
-	b.Made(r, c.LLM())
+	b.made(r, c.LLM())
 }
 
 // total sets the sum of FLOPs to the file's own. The file has the size of one model. Where others were asked, what a class
