@@ -226,7 +226,7 @@ func ExampleRecord_child() {
 	}
 	// Output:
 	// pull 0: child 1 of [0] scores -87
-	// pull 1: child 5 of [1] scores -87
+	// pull 1: child 5 of [3] scores -87
 }
 
 // What became of the children, and what the run had spent by its end. Equal programs are evaluated

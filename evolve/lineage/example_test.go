@@ -35,8 +35,8 @@ func Example() {
 	}
 	// Output:
 	// start  scores 1: x
-	// 0/1.0  scores 2: x x
-	// 0/2.0  scores 3: x x x
+	// 0/1.1  scores 2: x x
+	// 0/2.1  scores 3: x x x
 	// 0/3.0  scores 4: x x x x
 }
 
