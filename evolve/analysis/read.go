@@ -79,7 +79,11 @@ func (f file) greedy() (Run, error) {
 			best = max(best, r.Best[i-1])
 		}
 		r.Best = append(r.Best, best)
-		r.Answered = append(r.Answered, row.Answered(f.N))
+		if i == 0 {
+			r.Answered = append(r.Answered, row.Before())
+		} else {
+			r.Answered = append(r.Answered, row.Answered(f.N))
+		}
 		r.Partial = row.Partial
 	}
 	return r, nil
@@ -125,7 +129,7 @@ func (f file) start(r *Run) error {
 			return fmt.Errorf("analysis: arm %d has no score to start from", i)
 		}
 		row := arm.Trajectory[0]
-		calls += row.Answered(f.N)
+		calls += row.Before()
 		if i == 0 {
 			r.Best = []float64{*row.Best}
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Builder makes a [Run] of what it is told, in the order in which it happened. Its cost grows with what is new and not
-// with the run. It keeps what a Run has and not what it was told: 40,000 children take some tens of MB.
+// A Builder makes a [Run] of what it is told, in the order in which it happened. What Add takes grows with what is new and
+// not with the run. It keeps what a Run has and not what it was told: 40,000 children take some tens of MB.
 //
 // It is not safe for concurrent use.
 type Builder struct {
@@ -24,16 +24,20 @@ type Builder struct {
 	Limits map[string]string
 
 	run       Run
-	told      int           // records
+	records   int           // that were taken in
 	pulls     map[int]*pull // of the run read last that are not over, by number
 	calls     calls
 	settled   *Ledger // children of pulls that are over
 	notes     notes
 	endpoints map[string]int // by name, their index
 	labels    map[string]map[string]string
-	reasons   map[string]string // why programs are invalid, by key: of the first evaluation that found it
+	// reasons has the programs that were evaluated, by key, and why they are invalid: of the first evaluation that found it. Once
+	// a child's record has told its state, only those that are invalid are kept.
+	reasons   map[string]string
+	states    bool              // records of children tell states
 	drawn     bool              // an arm of the run read last was drawn
-	early     []*early          // programs that were evaluated before
+	early     []*early          // programs that were evaluated before, in order
+	evaluated map[string]*early // the same by key
 	over      bool              // the run read last is over
 }
 
@@ -80,25 +84,42 @@ func (b *Builder) Ledger() *Ledger {
 	return now
 }
 
-// Arm returns the totals of an arm: of its children, with those of pulls that are not over, and of all its calls.
-func (b *Builder) Arm(i int) Totals {
-	t := b.run.Arms[i].Totals
+// Arms returns the totals of each arm: of its children, with those of pulls that are not over, and of the calls of its pulls.
+func (b *Builder) Arms() []Totals {
+	list := make([]Totals, len(b.run.Arms))
+	for i := range list {
+		list[i] = b.run.Arms[i].Totals
+	}
 	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
-		if p := b.pulls[number]; p.arm == i {
-			for _, row := range slices.Sorted(maps.Values(p.rows)) {
-				c := &b.run.Children[row]
-				t.add(c, row, b.run.parentScore(c))
-			}
+		p := b.pulls[number]
+		for _, row := range slices.Sorted(maps.Values(p.rows)) {
+			c := &b.run.Children[row]
+			list[p.arm].add(c, row, b.run.parentScore(c))
 		}
 	}
-	return t
+	return list
+}
+
+// whole settles what is not over, and returns the run with its totals.
+func (b *Builder) whole() *Run {
+	b.settleAll()
+	b.run.Totals = b.settled
+	return b.Run()
+}
+
+// settleAll counts the children of pulls that are not over for good.
+func (b *Builder) settleAll() {
+	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
+		b.settle(b.pulls[number])
+	}
+	clear(b.pulls)
 }
 
 // Add takes in the next record of a journal, and returns the row of the child that it tells of, -1 if it tells of none, or of
 // one whose pull is not known. Records of kinds that a Run does not have are passed over, so that a Run can be made of a newer
 // version's journal.
 func (b *Builder) Add(r journal.Record) (row int) {
-	b.told++
+	b.records++
 	if r.Kind == journal.Incarnation {
 		b.incarnation(r)
 	}
@@ -132,7 +153,7 @@ func (b *Builder) Add(r journal.Record) (row int) {
 		b.report(r)
 	}
 	if r.Ledger != nil {
-		b.run.Ledger = r.Ledger
+		b.run.Budget = r.Ledger
 	}
 	return row
 }
@@ -157,11 +178,8 @@ func (b *Builder) begin(r journal.Record) {
 	run.Runs++
 	run.FirstArm = len(run.Arms)
 	run.Ending = Ending{}
-	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
-		b.settle(b.pulls[number])
-	}
-	clear(b.pulls)
-	b.drawn, b.early, b.over = false, nil, false
+	b.settleAll()
+	b.drawn, b.early, b.evaluated, b.over = false, nil, nil, false
 	n, err := strconv.Atoi(r.Fingerprint["arms"])
 	if err == nil && n > 0 && n <= mostArms {
 		b.arm(n - 1)
@@ -240,7 +258,7 @@ func (b *Builder) begins(at int, start Start) {
 		start.Score = Score{}
 	}
 	a := &b.run.Arms[at]
-	start.Told = true
+	start.Known = true
 	a.Start = start
 	if a.Steps == 0 {
 		a.Best = start.Score

@@ -1,6 +1,10 @@
 package history
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -93,10 +97,10 @@ func (b *Builder) endCall(id callID, was *call, r journal.Record) {
 }
 
 // aside takes in a call beside the children, by its attempts: of a pull, or with -1 before the first.
-func (b *Builder) aside(pull int, attempts []llm.Attempt) { b.whole(pull, attempts) }
+func (b *Builder) aside(pull int, attempts []llm.Attempt) { b.attempts(pull, attempts) }
 
-// whole takes in a call of which nothing is known but its attempts.
-func (b *Builder) whole(pull int, attempts []llm.Attempt) ended {
+// attempts takes in a call of which nothing is known but its attempts.
+func (b *Builder) attempts(pull int, attempts []llm.Attempt) ended {
 	if len(attempts) == 0 {
 		return ended{}
 	}
@@ -174,7 +178,10 @@ func (c *calls) take(id callID) (ended, bool) {
 // cut ends all calls that are under way because their process is gone. What ended of them was paid for, and what did
 // not is lost: it may have been paid for, and nobody knows.
 func (b *Builder) cut() {
-	for _, open := range b.calls.open {
+	// In one order, so that a file gives the same sums each time: they are of floating-point numbers.
+	ids := slices.SortedFunc(maps.Keys(b.calls.open), func(x, y callID) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.n, y.n)) })
+	for _, id := range ids {
+		open := b.calls.open[id]
 		if len(open.tried) > 0 {
 			b.charge(open.tried, open.pull)
 		}

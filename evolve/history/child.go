@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -21,8 +22,8 @@ func (b *Builder) child(r journal.Record) (row int) {
 // made takes in a child and the attempts of the call that it was made of, where both are known at once, as in a result. It
 // returns its row, -1 if its pull is not known.
 func (b *Builder) made(r journal.Record, attempts []llm.Attempt) (row int) {
-	b.told++
-	return b.add(numbers(r), b.whole(*r.Pull, attempts), len(attempts) > 0)
+	b.records++
+	return b.add(numbers(r), b.attempts(*r.Pull, attempts), len(attempts) > 0)
 }
 
 // add takes in a child that was made of a call, if it was.
@@ -39,15 +40,19 @@ func (b *Builder) add(r journal.Record, from ended, known bool) (row int) {
 	case again && b.run.Children[row].same(&c):
 		// Told again as the run was made again: it cost nothing, and took no time.
 		if was := &b.run.Children[row]; was.Gone {
-			was.Gone, was.Stamp, was.Told = false, c.Stamp, c.Told
+			was.Gone, was.Stamp, was.Record = false, c.Stamp, c.Record
 		}
 		return row
 	case again:
 		if was := &b.run.Children[row]; !was.Gone {
-			c.Told = was.Told
+			c.Record = was.Record
 		}
 		b.run.Children[row] = c
-		b.rankAll()
+		if slices.Contains(b.run.Best, row) {
+			b.rankAll()
+		} else {
+			b.rank(row)
+		}
 	default:
 		row = len(b.run.Children)
 		b.run.Children = append(b.run.Children, c)
@@ -82,7 +87,7 @@ func (b *Builder) proposal(p *pull, r journal.Record, from ended, known bool) Ch
 	a := &b.run.Arms[p.arm]
 	search := r.Labels["search"]
 	c := Child{Arm: p.arm, Round: p.round, Step: p.step, Index: *r.Child, Proposal: r.Proposal, Model: from.model, Program: r.Program,
-		Cost: from.cost, Spent: b.run.Spent.sum(), Time: b.run.Clock.Now(), Stamp: r.Time, Told: b.told}
+		Cost: from.cost, Spent: b.run.Spent.sum(), Time: b.run.Clock.Now(), Stamp: r.Time, Record: b.records}
 	c.ID, c.Parents, c.Labels = a.idOf(search, r.ID), make([]int, len(r.Parents)), b.share(r.Labels)
 	for i, parent := range r.Parents {
 		c.Parents[i] = a.idOf(search, parent)
@@ -120,7 +125,13 @@ func (c *Child) same(d *Child) bool {
 // follows from what else is known of its program.
 func (b *Builder) became(r journal.Record, from ended, known bool) (state State, reason string) {
 	why, judged := b.reasons[r.Program]
+	if r.State != "" && !b.states {
+		b.states = true
+		maps.DeleteFunc(b.reasons, func(_, why string) bool { return why == "" })
+	}
 	switch {
+	case r.State == journal.StateValid:
+		return r.State, r.Reason
 	case r.State != "":
 		return r.State, cmp.Or(r.Reason, why, from.reason)
 	case r.Valid:

@@ -20,18 +20,24 @@ func (b *Builder) evaluation(r journal.Record) {
 	}
 	b.run.Evaluated++
 	b.run.EvalTime += int64(r.Took)
-	if _, known := b.reasons[r.Program]; !known && !r.Result.Valid {
+	if why := b.reasons[r.Program]; !r.Result.Valid && why == "" {
 		b.reasons[r.Program] = r.Result.Reason
+	} else if r.Result.Valid && why == "" && !b.states {
+		b.reasons[r.Program] = ""
 	}
 	if b.drawn {
 		return
 	}
-	i := slices.IndexFunc(b.early, func(e *early) bool { return e.Program == r.Program })
-	if i < 0 {
-		i = len(b.early)
-		b.early = append(b.early, &early{Start{Score: Score{r.Result.Score, r.Result.Valid}, Program: r.Program, Reason: r.Result.Reason, Stamp: r.Time}, map[string]bool{}})
+	e := b.evaluated[r.Program]
+	if e == nil {
+		e = &early{Start{Score: Score{r.Result.Score, r.Result.Valid}, Program: r.Program, Stamp: r.Time}, map[string]bool{}}
+		b.early = append(b.early, e)
+		if b.evaluated == nil {
+			b.evaluated = map[string]*early{}
+		}
+		b.evaluated[r.Program] = e
 	}
-	b.early[i].scores[r.Key] = true
+	e.scores[r.Key] = true
 }
 
 // begun takes in that an arm is drawn. If no record has told what arms begin with, the programs that were evaluated until
@@ -42,8 +48,9 @@ func (b *Builder) begun() {
 		return
 	}
 	b.drawn = true
+	defer func() { b.early, b.evaluated = nil, nil }()
 	arms := b.run.Arms[b.run.FirstArm:]
-	told := slices.ContainsFunc(arms, func(a Arm) bool { return a.Start.Told })
+	told := slices.ContainsFunc(arms, func(a Arm) bool { return a.Start.Known })
 	if told || len(b.early) != 1 && len(b.early) != len(arms) {
 		return
 	}

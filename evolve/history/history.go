@@ -1,4 +1,4 @@
-// Package history has what happened in a run as plain values, and is the one place that sums it: which children were
+// Package history has what happened in a run as plain values, and sums it: which children were
 // made and what became of them, what they and all other calls cost, and what each operator, model and search brought.
 //
 // A [Builder] makes a [Run] of the records of a journal, one at a time, so a page can show a run that goes on. [Read]
@@ -39,7 +39,10 @@ type Run struct {
 	Lost    int                // attempts that were under way when a process was killed
 	Flying  int                // calls under way
 	Evaluations
-	Ledger *journal.Ledger // the last that was told; nil for none
+	Budget *journal.Ledger // the last that was told of what is spent and set aside; nil for none
+	// Totals has what the children of each operator, model and so on brought. [Read] sets it; of a run that goes on
+	// [Builder.Ledger] returns it.
+	Totals *Ledger
 
 	Ending
 }
@@ -66,7 +69,7 @@ type Arm struct {
 	Start  Start   // what it began with
 	Best   Score   // of its children and its start
 	Steps  int     // that ended or are under way
-	Totals Totals  // what its children and all its calls came to
+	Totals Totals  // what its children brought, but for those of pulls that are not over; Cost has the calls of its pulls
 
 	born  map[int]int   // rows by ID
 	inner map[birth]int // IDs of the children of searches within
@@ -76,7 +79,7 @@ type Arm struct {
 // A Start is the program that a search begins with.
 type Start struct {
 	Score
-	Told    bool
+	Known   bool
 	Program string // its key
 	Reason  string // why it has no score
 	Stamp   int64  // of its record, in milliseconds since 1970
@@ -107,7 +110,7 @@ type Round struct {
 	Answered int     // calls that brought an answer: its children's and others
 	Cost     Cost    // of all its calls
 	Score    float64 // the best of its search when it ended
-	Seconds  float64 // that it took, in the process that saw its end
+	Seconds  float64 // that it took: of a journal those between draw and report in which a process ran
 }
 
 // A Child is one proposal and what became of it.
@@ -126,7 +129,7 @@ type Child struct {
 	Spent    Spent // by the run until then
 	Time     int64 // milliseconds since the run began, without those in which no process ran
 	Stamp    int64 // of its record, in milliseconds since 1970
-	Told     int   // the number of its record; if it was made again, of the first one since
+	Record   int   // the number of its record; if it was made again, of the first one since
 	Improved bool  // better than the best of its search before its step
 	Gone     bool  // its step was cut short, and the run went on and has not made it again
 }

@@ -182,7 +182,7 @@ func TestResultIsTheJournal(t *testing.T) {
 	tr.run(t, 0)
 	of, file := read(t, tr.journal), read(t, tr.result)
 	same := cmp.Options{cmpopts.EquateApprox(1e-9, 0), cmpopts.EquateEmpty(),
-		cmpopts.IgnoreFields(history.Child{}, "Time", "Stamp", "Told", "Spent", "Labels", "Cost.Money", "Reason"),
+		cmpopts.IgnoreFields(history.Child{}, "Time", "Stamp", "Record", "Spent", "Labels", "Cost.Money", "Reason"),
 		cmpopts.IgnoreFields(history.Round{}, "Begin", "End", "Seconds", "Best", "Cost.Money", "Reward"),
 		cmpopts.IgnoreFields(history.Cost{}, "Money"),
 		cmpopts.IgnoreUnexported(history.Totals{}), cmpopts.IgnoreUnexported(history.Lifts{})}
@@ -240,8 +240,8 @@ func TestTotalsGrow(t *testing.T) {
 			t.Fatalf("record %d: operators without totals: %v; %d of %d children", records, byName, got.All().Children, len(run.Children))
 		}
 		arms := 0
-		for i := range run.Arms {
-			arms += b.Arm(i).Children
+		for _, t := range b.Arms() {
+			arms += t.Children
 		}
 		if arms != len(run.Children) {
 			t.Fatalf("record %d: %d children of arms, want %d", records, arms, len(run.Children))
@@ -271,7 +271,8 @@ func TestGone(t *testing.T) {
 // Files are told apart by what is in them, and what is neither is refused.
 func TestReadRefuses(t *testing.T) {
 	for name, text := range map[string]string{"no.json": "x", "empty.json": "", "list.json": "[]", "none.json": "{}", "torn.journal": `{"i":0,"kind":"hea`,
-		"rounds.json": `{"selections": [1], "arm_results": [{"trajectory": [{"best_fitness": 1}]}]}`} {
+		"rounds.json": `{"selections": [1], "arm_results": [{"trajectory": [{"best_fitness": 1}]}]}`,
+		"arms.json":   `{"selections": [65536], "arm_results": [{"trajectory": [{}, {}]}` + strings.Repeat(`, {"trajectory": [{}, {}]}`, 65536) + `]}`} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -282,5 +283,61 @@ func TestReadRefuses(t *testing.T) {
 	}
 	if _, err := history.Read(filepath.Join(t.TempDir(), "missing")); err == nil {
 		t.Error("no error of a file that is not there")
+	}
+}
+
+// The totals of a run that was read are of all its children, also of those whose step was cut short.
+func TestReadHasAllTotals(t *testing.T) {
+	tr := newTrial(t)
+	tr.run(t, 5)
+	pull, arm := 1000, 0
+	b := history.NewBuilder()
+	for r, err := range journal.Read(tr.journal) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Add(r)
+	}
+	b.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
+	for i := range 3 {
+		b.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &i, Proposal: journal.Proposal{ID: 900 + i, State: journal.StateValid, Valid: true}})
+	}
+	open, run := b.Arms()[0].Children, read(t, tr.journal)
+	arms := 0
+	for _, a := range run.Arms {
+		arms += a.Totals.Children
+	}
+	if n := len(run.Children); arms != n || run.Totals.All().Children != n || n == 0 || open != run.Arms[0].Totals.Children+3 {
+		t.Errorf("%d children, %d of arms, %d in all; %d of the first arm with a step under way", n, arms, run.Totals.All().Children, open)
+	}
+}
+
+// What records do not tell follows from evaluations: journals of earlier versions tell no states, and a program may have been
+// evaluated more than once.
+func TestWhatBecame(t *testing.T) {
+	good, bad := eval.Result{Valid: true}, eval.Invalid("timed out")
+	for _, tt := range []struct {
+		why         string
+		evaluations []*eval.Result
+		told        journal.Proposal
+		state       history.State
+		reason      string
+	}{
+		{"parts are valid, and the whole is not", []*eval.Result{&good, &good}, journal.Proposal{}, journal.StateInvalid, ""},
+		{"it was not evaluated", nil, journal.Proposal{}, journal.StateRefused, "it was not evaluated"},
+		{"one evaluation found it invalid", []*eval.Result{&good, &bad}, journal.Proposal{}, journal.StateInvalid, "timed out"},
+		{"it is valid, and was not once", []*eval.Result{&bad, &good}, journal.Proposal{State: journal.StateValid, Valid: true}, journal.StateValid, ""},
+		{"its record gives no reason", []*eval.Result{&bad}, journal.Proposal{State: journal.StateInvalid}, journal.StateInvalid, "timed out"},
+	} {
+		b := history.NewBuilder()
+		pull, arm := 0, 0
+		b.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
+		for _, r := range tt.evaluations {
+			b.Add(journal.Record{Kind: journal.Evaluation, Program: "p", Result: r})
+		}
+		b.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: new(int), Program: "p", Proposal: tt.told})
+		if c := b.Run().Children[0]; c.State != tt.state || c.Reason != tt.reason {
+			t.Errorf("%s: %s because of %q, want %s because of %q", tt.why, c.State, c.Reason, tt.state, tt.reason)
+		}
 	}
 }

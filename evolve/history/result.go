@@ -33,18 +33,18 @@ func Read(path string) (*Run, error) {
 		if err := b.AddResult(f); err != nil {
 			return nil, fmt.Errorf("history: %s: %w", path, err)
 		}
-		return b.Run(), nil
+		return b.whole(), nil
 	}
 	for r, err := range journal.Read(path) {
 		if err != nil {
-			return b.Run(), err
+			return b.whole(), err
 		}
 		b.Add(r)
 	}
-	if b.told == 0 {
+	if b.records == 0 {
 		return nil, fmt.Errorf("history: %s has no whole record: it is not a journal, or was only just begun", path)
 	}
-	return b.Run(), nil
+	return b.whole(), nil
 }
 
 // isResult reports whether the file begins as a JSON object that is not a record of a journal.
@@ -78,6 +78,9 @@ func (b *Builder) AddResult(from io.Reader) error {
 	if len(f.Arms) == 0 || slices.ContainsFunc(f.Arms, func(a resultfile.Arm) bool { return len(a.Trajectory) == 0 }) {
 		return errors.New("it is no result file: it has no search with a trajectory")
 	}
+	if len(f.Arms) > mostArms {
+		return fmt.Errorf("it is no result file: it has %d searches, and %d are the most", len(f.Arms), mostArms)
+	}
 	run := &b.run
 	run.Header = journal.Fingerprint{"task": f.Task, "model": f.Model}
 	if f.Algo != "" {
@@ -85,9 +88,10 @@ func (b *Builder) AddResult(from io.Reader) error {
 	}
 	run.Given = journal.Fingerprint{"policy": f.Policy, "arms": fmt.Sprint(len(f.Arms))}
 	if f.C > 0 {
-		run.Given["Budget.Calls"] = fmt.Sprint(f.C)
+		run.Given["Budget.Calls"] = fmt.Sprint(int64(f.C))
 	}
-	run.Models = []llm.Model{{Key: f.Model, Name: f.ModelName, ActiveParams: f.FLOPs.Active}}
+	active, charged := f.Charged()
+	run.Models = []llm.Model{{Key: f.Model, Name: f.ModelName, ActiveParams: active}}
 	run.Runs = 1
 	run.Clock = Clock{Begun: 1, Last: 1}
 	b.resultArms(f)
@@ -98,7 +102,7 @@ func (b *Builder) AddResult(from io.Reader) error {
 	if f.Lives != nil {
 		run.Lost = f.Lives.Lost
 	}
-	b.total(f.FLOPs.WorstCase.Total)
+	b.total(charged)
 	run.Ending = Ending{Stop: f.Stop, Limit: f.Limit}
 	if f.Stop == stopError {
 		run.Why = "its result does not say which"
@@ -188,7 +192,7 @@ func (b *Builder) resultChild(c resultfile.Call, round, step int) {
 	}
 	r := journal.Record{Kind: journal.Child, Pull: &round, Child: &c.Index, Step: step, Program: c.Program, Proposal: journal.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Valid: valid, Reason: c.Reason, State: state}}
 	if valid {
-		r.Score = *c.Fitness
+		r.Score, r.SD, r.Samples = *c.Fitness, c.SD, c.N
 	}
 	b.made(r, c.LLM())
 }

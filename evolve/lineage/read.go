@@ -108,7 +108,7 @@ func childrenOf(all *history.Run, i int) (children []*history.Child) {
 			children = append(children, c)
 		}
 	}
-	slices.SortFunc(children, func(a, b *history.Child) int { return cmp.Compare(a.Told, b.Told) })
+	slices.SortFunc(children, func(a, b *history.Child) int { return cmp.Compare(a.Record, b.Record) })
 	return children
 }
 
@@ -130,7 +130,7 @@ func (f *file) initial(i int) (out []Candidate) {
 	shared, drawn := true, false
 	for _, a := range f.builder.Run().Arms {
 		drawn = drawn || a.Run == i+1 && a.Steps > 0
-		if a.Run != i+1 || !a.Start.Told {
+		if a.Run != i+1 || !a.Start.Known {
 			continue
 		}
 		c := Candidate{Arm: a.Number, Pull: -1, Key: a.Start.Program, Program: f.texts[a.Start.Program], Time: time.UnixMilli(a.Start.Stamp).UTC(),

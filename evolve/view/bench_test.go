@@ -15,7 +15,7 @@ import (
 // programLines are the lines of a program of two kilobytes.
 const programLines = 60
 
-// history gives the records of a run of so many children, eight to a pull, each with a program of so many lines.
+// madeRecords gives the records of a run of so many children, eight to a pull, each with a program of so many lines.
 func madeRecords(children, lines int, yield func(journal.Record)) {
 	n := int64(0)
 	add := func(r journal.Record) {

@@ -11,7 +11,7 @@ func (l *runLog) line() []lineStep {
 	}
 	rows := l.run.Line(l.run.Best[0], mostSteps)
 	arm := l.run.Children[rows[0]].Arm
-	if start := l.run.Arms[arm].Start; start.Program != "" {
+	if start := l.run.Arms[arm].Start; start.Program != "" || start.Known {
 		steps = append(steps, lineStep{Row: -1, Arm: arm, Score: start.Value, Program: shortKey(start.Program), Operator: "initial", Diff: []lineChange{}})
 	}
 	for _, row := range rows {

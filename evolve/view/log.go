@@ -77,7 +77,12 @@ func (l *runLog) Add(r journal.Record) {
 	row := l.builder.Add(r)
 	switch {
 	case r.Kind == journal.Draw && len(l.run.Rounds) > 0:
-		l.programs.pin(shortKey(l.run.Arms[l.run.Rounds[len(l.run.Rounds)-1].Arm].Start.Program))
+		at := l.run.Rounds[len(l.run.Rounds)-1].Arm
+		if _, known := l.bests[at]; !known {
+			start := l.run.Arms[at].Start
+			l.bests[at] = start.Score
+			l.programs.pin(shortKey(start.Program))
+		}
 	case row >= 0:
 		c := &l.run.Children[row]
 		if is := (history.Score{Value: c.Score, Valid: c.Valid}); is.Better(l.bests[c.Arm]) {
@@ -88,12 +93,14 @@ func (l *runLog) Add(r journal.Record) {
 	l.meters.sample(l.run.Clock.Now(), l.spent())
 }
 
-// State returns what the page shows, with the children and rounds from the given place on. Its cost grows with what
-// is new and not with the run.
+// State returns what the page shows, with the children and rounds from the given place on. Its cost grows with what is new
+// and with the steps that are under way, and little with the run.
 func (l *runLog) State(from rowCursor) runState {
 	l.mu.Lock()
 	run, ledger := l.builder.Run(), l.builder.Ledger()
 	l.number()
+	from = rowCursor{min(max(from.Children, 0), len(run.Children)), min(max(from.Rounds, 0), len(run.Rounds))}
+	children := l.children(from.Children) // which may number names
 	s := runState{
 		ID: l.id, Name: l.name, Status: l.status(), Begun: run.Clock.Begun, Now: run.Clock.Last,
 		Facts: l.facts(), Command: run.Command, Meters: l.meters.list(l), Flying: run.Flying,
@@ -101,9 +108,8 @@ func (l *runLog) State(from rowCursor) runState {
 		Ledgers: l.ledgers(ledger), Endpoints: endpoints(run), Places: places(run, ledger), Messages: byTime(messages(run.Notes)),
 		Programs: map[string]programText{},
 	}
-	s.From = rowCursor{min(max(from.Children, 0), len(run.Children)), min(max(from.Rounds, 0), len(run.Rounds))}
-	s.Next = rowCursor{l.builder.Settled(), settledRounds(run)}
-	s.Children = l.children(s.From.Children)
+	s.From, s.Next = from, rowCursor{l.builder.Settled(), settledRounds(run)}
+	s.Children = children
 	s.Rounds = rounds(run, s.From.Rounds)
 	l.mu.Unlock()
 	l.fillLine(s.Line)

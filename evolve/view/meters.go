@@ -78,7 +78,7 @@ func (m *meters) rate(l evolve.Limit, now int64, spent *spent) float64 {
 // list returns the meters: those of limits, and those of sums that are not 0. The time is among the facts.
 func (m *meters) list(l *runLog) []meterState {
 	list := []meterState{}
-	spent, now, told := l.spent(), l.run.Clock.Now(), l.run.Ledger
+	spent, now, told := l.spent(), l.run.Clock.Now(), l.run.Budget
 	for _, limit := range metered {
 		meter := meterState{Name: limit.Counts, Unit: limit.Unit, Spent: spent.of(limit), Limit: limitOf(l.run, limit.Name), Rate: finite(m.rate(limit, now, &spent))}
 		if told != nil {

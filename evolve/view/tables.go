@@ -48,8 +48,8 @@ func (l *runLog) ledgers(of *history.Ledger) []ledgerTable {
 		add(kind, rows)
 	}
 	var rows []ledgerRow
-	for i := range l.run.Arms {
-		if t := l.builder.Arm(i); t.Children > 0 || t.Cost != (history.Cost{}) {
+	for i, t := range l.builder.Arms() {
+		if t.Children > 0 || t.Cost != (history.Cost{}) {
 			rows = append(rows, newLedgerRow(armName(&l.run.Arms[i]), &t, all))
 		}
 	}

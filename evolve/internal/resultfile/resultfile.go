@@ -16,23 +16,23 @@ import (
 
 // A File is a result, of one search or of a bandit over several.
 type File struct {
-	Task        string    `json:"task"`
-	Model       string    `json:"model"`
-	ModelName   string    `json:"model_name"`
-	Search      string    `json:"search"` // "" for a greedy one
-	Breadth     string    `json:"breadth"`
-	C           int       `json:"C"`
-	T           int       `json:"T"`
-	N           int       `json:"N"`
-	Stop        string    `json:"stop"`
-	Limit       string    `json:"limit"`
-	Evaluations int       `json:"evaluations"`
-	Tuned       int       `json:"tune_evaluations"`
-	FLOPs       flops     `json:"flops"`
-	Lives       *lives    `json:"all_lives"`
-	Seed        int64     `json:"seed"`
-	Trajectory  []Row     `json:"trajectory"`
-	PerGen      []float64 `json:"flops_per_generation"`
+	Task        string          `json:"task"`
+	Model       string          `json:"model"`
+	ModelName   string          `json:"model_name"`
+	Search      string          `json:"search"` // "" for a greedy one
+	Breadth     string          `json:"breadth"`
+	C           float64         `json:"C"`
+	T           int             `json:"T"`
+	N           int             `json:"N"`
+	Stop        string          `json:"stop"`
+	Limit       string          `json:"limit"`
+	Evaluations int             `json:"evaluations"`
+	Tuned       int             `json:"tune_evaluations"`
+	FLOPs       json.RawMessage `json:"flops"`
+	Lives       *lives          `json:"all_lives"`
+	Seed        int64           `json:"seed"`
+	Trajectory  []Row           `json:"trajectory"`
+	PerGen      []float64       `json:"flops_per_generation"`
 
 	// of a bandit
 	Algo         string      `json:"algo"`
@@ -50,12 +50,19 @@ type File struct {
 	Searches     []string    `json:"arm_searches"` // of each arm; nil if all are greedy
 }
 
-// flops are those of a run under the rule that a page shows, and the size that they are charged at.
-type flops struct {
-	Active    int64 `json:"params_active"`
-	WorstCase struct {
-		Total float64 `json:"total_flops"`
-	} `json:"worst_case"`
+// Charged returns what the calls of the run cost under the rule that a page shows, and the size of the model that they are
+// charged at; 0 for what the file does not say.
+func (f *File) Charged() (active int64, worstCase float64) {
+	var of struct {
+		Active    float64 `json:"params_active"`
+		WorstCase struct {
+			Total float64 `json:"total_flops"`
+		} `json:"worst_case"`
+	}
+	if json.Unmarshal(f.FLOPs, &of) != nil {
+		return 0, 0
+	}
+	return int64(of.Active), of.WorstCase.Total
 }
 
 // lives are all incarnations of a run.
@@ -96,6 +103,8 @@ type Call struct {
 	Operator string   `json:"operator"`
 	Program  string   `json:"program"`
 	Fitness  *float64 `json:"fitness"` // null without a program
+	SD       float64  `json:"fitness_sd"`
+	N        int      `json:"fitness_n"`
 	Valid    bool     `json:"valid"`
 	Reason   string   `json:"reason"`
 }
@@ -105,7 +114,7 @@ type Attempt struct {
 	Status          string  `json:"status"`
 	Latency         float64 `json:"latency_s"`
 	Usage           *usage  `json:"usage"`
-	EstimatedOutput int     `json:"estimated_output_tokens"`
+	EstimatedOutput float64 `json:"estimated_output_tokens"`
 	Unsent          bool    `json:"unsent"`
 	Error           string  `json:"error"`
 	Streamed        int     `json:"streamed_tokens"`
@@ -146,13 +155,14 @@ func (c Call) Answered() bool {
 	return *c.Status == "ok"
 }
 
-// Answered returns how many calls of the generation brought an answer. Where a file has no rows of children, their number
-// counts, or the n that a generation is to have.
+// Before returns how many calls brought an answer before the first generation, of row 0.
+func (row Row) Before() int { return answered(row.Asides) }
+
+// Answered returns how many calls of a generation brought an answer, of a row after row 0. Where a file has no rows of
+// children, their number counts, or the n that a generation is to have.
 func (row Row) Answered(n int) int {
 	sum := answered(row.Asides)
 	switch {
-	case row.Generation == 0:
-		return sum
 	case row.Children != nil:
 		return sum + answered(row.Children)
 	case row.Count != nil:
@@ -176,7 +186,7 @@ func (c Call) LLM() []llm.Attempt {
 	for i, a := range c.Attempts {
 		status, kind, _ := strings.Cut(a.Status, ":")
 		list[i] = llm.Attempt{Status: llm.Status(status), Kind: kind, Unsent: a.Unsent, Streamed: a.Streamed, Capped: a.Capped, Err: a.Error,
-			Latency: time.Duration(a.Latency * float64(time.Second)), Model: a.Model, Endpoint: a.Endpoint, Propensity: a.Propensity, MaxTokens: a.EstimatedOutput}
+			Latency: time.Duration(a.Latency * float64(time.Second)), Model: a.Model, Endpoint: a.Endpoint, Propensity: a.Propensity, MaxTokens: int(a.EstimatedOutput)}
 		if a.Usage != nil {
 			list[i].Usage = &llm.Usage{PromptTokens: a.Usage.Prompt, CachedTokens: a.Usage.Details.Cached, CompletionTokens: a.Usage.Completion}
 		}
