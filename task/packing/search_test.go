@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/task/packing"
 )
 
-// search runs a greedy search of 256 calls and returns the excess of what it found on held-out instances, and that of
+// search runs a strict greedy search of 256 calls and returns the excess of what it found on held-out instances, and that of
 // first fit and of best fit.
 func search(t *testing.T, structure float64) (found, firstFit, bestFit float64) {
 	t.Helper()
@@ -27,7 +27,7 @@ func search(t *testing.T, structure float64) (found, firstFit, bestFit float64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: of, LLM: model, N: 16, Seed: 10})
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: of, LLM: model, N: 16, Seed: 10, Strict: true})
 	if err != nil {
 		t.Fatal(err)
 	}
