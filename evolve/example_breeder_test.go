@@ -215,5 +215,5 @@ func ExampleGreedyConfig_window() {
 		log.Fatal(err)
 	}
 	fmt.Println(g, "came to", gen.Best.Result.Score, "in", len(gen.Children), "calls")
-	// Output: Greedy(sum, N=32, seed=40, window 4, ByIndex) came to -38 in 32 calls
+	// Output: Greedy(sum, N=32, seed=40, neutral, window 4, ByIndex) came to -38 in 32 calls
 }

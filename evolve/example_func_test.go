@@ -19,9 +19,9 @@ func ExampleGreedyArms() {
 		fmt.Println(a)
 	}
 	// Output:
-	// Greedy(sum, N=64, seed=40)
-	// Greedy(sum, N=64, seed=41)
-	// Greedy(sum, N=64, seed=42)
+	// Greedy(sum, N=64, seed=40, neutral)
+	// Greedy(sum, N=64, seed=41, neutral)
+	// Greedy(sum, N=64, seed=42, neutral)
 }
 
 func ExampleEvaluate() {

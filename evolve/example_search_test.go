@@ -68,7 +68,7 @@ func ExampleNewGreedy() {
 	_, err = evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: adder, N: evolve.MaxN + 1})
 	fmt.Println(err)
 	// Output:
-	// Greedy(sum, N=64, seed=40) true 40
+	// Greedy(sum, N=64, seed=40, neutral) true 40
 	// evolve: GreedyConfig.N is 100001: a generation needs at least 1 child, and at most 100000
 }
 
@@ -113,7 +113,7 @@ func ExampleGreedyConfig() {
 		}
 	}
 	fmt.Println(g, "came to", g.Best().Result.Score)
-	// Output: Greedy(sum, N=8, seed=40) came to -52
+	// Output: Greedy(sum, N=8, seed=40, neutral) came to -52
 }
 
 func ExampleGeneration() {

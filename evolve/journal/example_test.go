@@ -283,7 +283,7 @@ func ExampleArm() {
 	}
 	// Output:
 	// sum --rounds 1
-	// Greedy(sum, N=4, seed=40) with seed 40
+	// Greedy(sum, N=4, seed=40, neutral) with seed 40
 	// small, 8000000000 parameters, 0.4 for a million new tokens
 	// begins with a score of -94
 }

@@ -75,7 +75,7 @@ func ExampleLayers_String() {
 		Combine: func([]eval.Candidate) (evolve.Arm, error) { return bases, nil }})
 	fmt.Println(arm, err)
 	// Output:
-	// Layers(bases by Greedy(words, N=64, seed=0), 0.25 of 400 calls; pool of 8 by cover of cases, at most 1 similar at 0.95; promote if better by 0; hand back nothing; rounds 1) <nil>
+	// Layers(bases by Greedy(words, N=64, seed=0, neutral), 0.25 of 400 calls; pool of 8 by cover of cases, at most 1 similar at 0.95; promote if better by 0; hand back nothing; rounds 1) <nil>
 }
 
 // Two rules were scored on three cases that have a size. The first is better where the size is small.

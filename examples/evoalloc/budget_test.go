@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
@@ -16,7 +20,7 @@ func TestBudgetsEndRuns(t *testing.T) {
 		{"--budget-tokens 60000", "Tokens", "--budget-tokens 90000"},
 		{"--price 1,1,1 --budget-usd 0.06", "Money", "--price 1,1,1 --budget-usd 0.09"},
 		{"--budget-flops 5e10", "FLOPs", "--budget-flops 8e10"},
-		{"--budget-time 3s --offline-latency 400ms", "WallTime", ""},
+		{"--budget-time 8s --offline-latency 400ms", "WallTime", ""},
 		{"--target 0.37", "Target", ""},
 	} {
 		dir := t.TempDir()
@@ -101,5 +105,42 @@ func TestRows(t *testing.T) {
 	})
 	if !strings.Contains(printed, "worst_case") {
 		t.Errorf("rules that differ are not shown: %s", printed)
+	}
+}
+
+// A run whose limit is left out on --resume would go on without one. It is refused, and asks for nothing.
+func TestLimitLeftOut(t *testing.T) {
+	run := "--T 4 --N 4 --seed 7 --offline-latency 0 --output " + t.TempDir()
+	if err := runGreedy(t.Context(), strings.Fields(run+" --budget-tokens 6000")); err != nil {
+		t.Fatal(err)
+	}
+	var usage *cli.UsageError
+	if err := runGreedy(t.Context(), strings.Fields(run+" --resume")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "--budget-tokens ended this run") {
+		t.Errorf("without the limit: %v", err)
+	}
+	for _, limit := range []string{"6000", "60000"} {
+		if err := runGreedy(t.Context(), strings.Fields(run+" --resume --budget-tokens "+limit)); err != nil {
+			t.Errorf("with %s: %v", limit, err)
+		}
+	}
+}
+
+// A target that the initial program has reached is a result.
+func TestTargetOfTheStart(t *testing.T) {
+	for name, run := range map[string]func(context.Context, []string) error{"greedy": runGreedy, "bandit": runBandit} {
+		dir := t.TempDir()
+		if err := run(t.Context(), strings.Fields("--target 0.3 --T 2 --N 4 --offline-latency 0 --output "+dir)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var results []string
+		filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if strings.HasSuffix(path, ".json") {
+				results = append(results, path)
+			}
+			return err
+		})
+		if len(results) != 1 {
+			t.Errorf("%s: results %v, want one", name, results)
+		}
 	}
 }

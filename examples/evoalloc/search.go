@@ -96,8 +96,12 @@ func (s search) run(ctx context.Context) error {
 		return err
 	}
 	defer files.Close()
+	if err := s.LimitGiven(files.Journal); err != nil {
+		return err
+	}
 	result, err := s.advance(ctx, arms, policy, files.Journal)
-	if result == nil || len(result.Rounds) == 0 {
+	reached := result != nil && result.Stop == evolve.StopTarget // perhaps by what it begins with
+	if result == nil || len(result.Rounds) == 0 && !reached {
 		return files.Unused(result, err)
 	}
 	file := f.report(result)

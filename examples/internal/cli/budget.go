@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -78,6 +80,25 @@ func (o *Options) Budget(spec llm.Model) (evolve.Budget, error) {
 	b, err := o.budget.limits(models)
 	b.Calls, b.Stalls = o.T*o.N, o.MaxStalls
 	return b, err
+}
+
+// raising are the flags of limits with which a run that one of them ended goes on if it is larger.
+var raising = []string{"budget-usd", "budget-tokens", "budget-flops", "budget-time", "max-stalls"}
+
+// LimitGiven returns an error if the run of the journal was ended by a limit whose flag is not given now: without a limit the
+// run would go on and ask the model for more.
+func (o *Options) LimitGiven(j *journal.Journal) error {
+	if j == nil || !j.Finished() {
+		return nil
+	}
+	run, err := history.Read(j.Path())
+	if err != nil || run.Stop != string(evolve.StopBudget) {
+		return err
+	}
+	if flag := raises(run.Limit); flag != "" && !o.given[flag] {
+		return Usagef("--%s ended this run: give it again as it was to see the result, larger to go on, or 0 for no limit", flag)
+	}
+	return nil
 }
 
 // raises returns the flag of the limit that ended a run, if the run goes on where it is larger, and "" for others.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
@@ -146,8 +147,9 @@ func digest(t task.Task) string {
 // sayGoingOn says what is known of a run before it goes on.
 func (o *Options) sayGoingOn(j *journal.Journal) {
 	switch lost := j.Lost(); {
-	case j.Finished() && o.given["max-stalls"]:
-		Printf("%s tells of a finished run; nothing is asked of the model unless stalls ended it and --max-stalls is larger now\n", j.Path())
+	case j.Finished() && slices.ContainsFunc(raising, func(flag string) bool { return o.given[flag] }):
+		Printf("%s tells of a finished run; nothing is asked of the model unless the limit that ended it is larger now\n",
+			j.Path())
 	case j.Finished():
 		Printf("%s tells of a finished run; nothing is asked of the model\n", j.Path())
 	case lost > 0:

@@ -235,6 +235,9 @@ func readConfig(fs *flag.FlagSet) error {
 func flagValue(v *yaml.Node) (string, error) {
 	switch v.Kind {
 	case yaml.ScalarNode:
+		if v.Tag == "!!null" {
+			return "", errors.New(`need a value; "" is an empty one`)
+		}
 		return v.Value, nil
 	case yaml.AliasNode:
 		return flagValue(v.Alias)

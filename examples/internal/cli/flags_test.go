@@ -44,6 +44,7 @@ func TestWrongConfig(t *testing.T) {
 		{"no such flag", "N: 4\nbudget: 5\n", `run.yaml: line 2: bandit has no flag "budget"`},
 		{"a file in a file", "config: other.yaml\n", `line 1: bandit has no flag "config"`},
 		{"twice", "N: 4\nT: 1\nN: 5\n", `line 3`},
+		{"a name without a value", "journal:\nT: 1\n", `line 1: journal: need a value`},
 		{"no value of this flag", "T: 1\nN: many\n", `line 2: N: `},
 		{"a map", "N:\n  of: 3\n", "line 1: N: need a value, and no map"},
 		{"no map at all", "- N\n", `line 1: need a line "name: value"`},
