@@ -48,7 +48,7 @@ func (b *Builder) add(r journal.Record, from ended, known bool) (row int) {
 			c.Record = was.Record
 		}
 		b.run.Children[row] = c
-		if slices.Contains(b.run.Best, row) {
+		if b.ranks(row) {
 			b.rankAll()
 		} else {
 			b.rank(row)
@@ -149,6 +149,15 @@ func (b *Builder) became(r journal.Record, from ended, known bool) (state State,
 // mostBest is how many of the best children are ranked.
 const mostBest = 20
 
+// ranks reports whether a row that has changed may change the places of others: it was among the best, or is the first
+// with a program of one of them.
+func (b *Builder) ranks(row int) bool {
+	program := b.run.Children[row].Program
+	return slices.ContainsFunc(b.run.Best, func(best int) bool {
+		return best == row || program != "" && b.run.Children[best].Program == program
+	})
+}
+
 // rank puts a row among the best, if it is one of them. Of equal ones the first stays before the others, and of
 // equal programs only the first is there.
 func (b *Builder) rank(row int) {
@@ -159,7 +168,7 @@ func (b *Builder) rank(row int) {
 		return
 	}
 	place := len(best)
-	for place > 0 && c.Score > of[best[place-1]].Score {
+	for place > 0 && (c.Score > of[best[place-1]].Score || c.Score == of[best[place-1]].Score && row < best[place-1]) {
 		place--
 	}
 	if place < mostBest {

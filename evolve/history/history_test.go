@@ -341,3 +341,38 @@ func TestWhatBecame(t *testing.T) {
 		}
 	}
 }
+
+// A child that is made again takes its place among the best as if all had come in order: of equal ones the first is before the
+// others, and of equal programs the first alone is there.
+func TestBestOfThoseMadeAgain(t *testing.T) {
+	b := history.NewBuilder()
+	pull, arm := 0, 0
+	b.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
+	add := func(index int, program string, score float64) {
+		p := journal.Proposal{ID: index + 1, State: journal.StateValid, Valid: true, Score: score}
+		if program == "" {
+			p = journal.Proposal{ID: index + 1, State: journal.StateAbandoned}
+		}
+		b.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &index, Program: program, Proposal: p})
+	}
+	for _, tt := range []struct {
+		why     string
+		index   int
+		program string
+		score   float64
+		best    []int
+	}{
+		{"nothing came of it", 0, "", 0, nil},
+		{"the first score", 1, "a", 5, []int{1}},
+		{"a program twice", 2, "a", 5, []int{1}},
+		{"an equal score", 3, "b", 5, []int{1, 3}},
+		{"made again, with an equal score: it was first", 0, "c", 5, []int{0, 1, 3}},
+		{"made again, with the program of another", 0, "a", 5, []int{0, 3}},
+		{"made again, and worse", 0, "d", 1, []int{1, 3, 0}},
+	} {
+		add(tt.index, tt.program, tt.score)
+		if got := b.Run().Best; !slices.Equal(got, tt.best) {
+			t.Errorf("%s: %v, want %v", tt.why, got, tt.best)
+		}
+	}
+}
