@@ -48,7 +48,7 @@ type allocation struct {
 	inFlight int
 }
 
-// run makes the run, saves its result and says what came of it.
+// run opens the model, the task and what scores programs, and makes the run.
 func (s search) run(ctx context.Context) error {
 	// First, as a plain mistake in its flags is cheap to find.
 	spec, model, err := open.Model(s.Options, s.standIn)
@@ -70,9 +70,14 @@ func (s search) run(ctx context.Context) error {
 	if s.guard != nil {
 		scorer = s.guard(t, scorer)
 	}
-	t = task.WithEvaluator(t, scorer)
+	return s.runTask(ctx, spec, model, task.WithEvaluator(t, scorer))
+}
+
+// runTask makes the run of a task by a model, saves its result and says what came of it.
+func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t task.Task) error {
 	var policy bandit.Policy
 	if s.algo != "" {
+		var err error
 		if policy, err = cli.Policy(s.algo, s.Game()); err != nil {
 			return err
 		}

@@ -97,6 +97,14 @@ func (o *Options) Register(fs *flag.FlagSet) {
 // RegisterShared adds the flags to fs that say what is improved, by which model and how fast, which runs of any kind
 // share.
 func (o *Options) RegisterShared(fs *flag.FlagSet) {
+	o.registerTask(fs)
+	o.registerModel(fs)
+	o.registerPace(fs)
+	o.Watch.register(fs)
+}
+
+// registerTask adds the flags that say what is improved.
+func (o *Options) registerTask(fs *flag.FlagSet) {
 	fs.StringVar(&o.Task, "task", "cp",
 		"what to improve: "+strings.Join(taskKeys(), ", ")+"; or a `folder`\n"+
 			"The folder has an initial_program and an evaluator.py.")
@@ -113,6 +121,10 @@ func (o *Options) RegisterShared(fs *flag.FlagSet) {
 			"loops, ...")
 	fs.StringVar(&o.Runtime, "runtime", "js",
 		"what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
+}
+
+// registerModel adds the flags that say which model is asked, and how.
+func (o *Options) registerModel(fs *flag.FlagSet) {
 	fs.StringVar(&o.Model, "model", offline.Nominal().Key,
 		"the model: "+strings.Join(modelKeys(), ", ")+"; or another one\n"+
 			"Any other `key` needs --model-name and --params-active. Of several, separated by commas, a bandit "+
@@ -142,6 +154,10 @@ func (o *Options) RegisterShared(fs *flag.FlagSet) {
 			"0.01 is close to always taking the likeliest.")
 	fs.IntVar(&o.MaxTokens, "max-tokens", 0,
 		fmt.Sprintf("the most tokens of an answer (default %d)", llm.DefaultMaxTokens))
+}
+
+// registerPace adds the flags that say how fast a run goes, how long it waits, and where its results are.
+func (o *Options) registerPace(fs *flag.FlagSet) {
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
 	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency,
 		"how long the offline model takes for a call, so that a run can be watched")
@@ -159,7 +175,6 @@ func (o *Options) RegisterShared(fs *flag.FlagSet) {
 	fs.StringVar(&o.Output, "output", "results", "`folder` for results")
 	fs.DurationVar(&o.Grace, "grace", 30*time.Second,
 		"how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")
-	o.Watch.register(fs)
 }
 
 // Given reports whether the flag of that name was given.
