@@ -11,7 +11,7 @@ import (
 // A Limit is what a reader of a run knows of one of the limits of a [Budget].
 type Limit struct {
 	Name   string // the field of Budget
-	Counts string // the heading over its amount on a page; "" where there is no amount to show
+	Counts string // the heading of its amount on a page; "" for a limit whose amount is not shown
 	Unit   string // of the amount; "" for money, which has what unit the prices have
 	Ended  string // what is said of a run that it ended; "" where it ends none, or another reason is given
 

@@ -75,9 +75,10 @@ func (s *shared) record(pull int, past journal.Past, b birth) error {
 		return nil
 	}
 	c := b.child
-	b.child.Result = kept(b.child.Result)
 	r := journal.Record{Kind: journal.Child, Pull: &pull, Child: &c.Index, Step: b.step, Ledger: s.spentNow(), Proposal: c.Proposal()}
-	r.State = b.state()
+	if !c.Scored() {
+		r.State = b.unscored()
+	}
 	r.Limit, _ = Refused(b.err)
 	if b.call != (journal.ID{}) {
 		r.Key, r.N = b.call.String(), b.call.N
@@ -133,12 +134,10 @@ func reason(c Child) string {
 	return eval.Invalid("%s", why).Clean().Reason
 }
 
-// state returns what became of the child.
-func (b birth) state() journal.State {
+// unscored returns what became of a child that has neither a score nor a reason from its evaluation.
+func (b birth) unscored() journal.State {
 	limit, _ := Refused(b.err)
-	switch c := b.child; {
-	case c.Scored():
-		return c.State()
+	switch {
 	case limit != "":
 		return journal.StateRefused
 	case b.err != nil:

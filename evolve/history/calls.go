@@ -96,10 +96,7 @@ func (b *Builder) endCall(id callID, was *call, r journal.Record) {
 	}
 }
 
-// aside takes in a call beside the children, by its attempts: of a pull, or with -1 before the first.
-func (b *Builder) aside(pull int, attempts []llm.Attempt) { b.attempts(pull, attempts) }
-
-// attempts takes in a call of which nothing is known but its attempts.
+// attempts takes in a call of which nothing is known but its attempts: of a pull, or with -1 before the first.
 func (b *Builder) attempts(pull int, attempts []llm.Attempt) ended {
 	if len(attempts) == 0 {
 		return ended{}

@@ -126,7 +126,7 @@ func (b *Builder) resultArms(f *resultfile.File) {
 		}
 		b.begins(b.arm(i), s)
 		for _, c := range start.Asides {
-			b.aside(-1, c.LLM())
+			b.attempts(-1, c.LLM())
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (b *Builder) resultRounds(f *resultfile.File) error {
 			b.resultChild(c, round, row.Generation)
 		}
 		for _, c := range row.Asides {
-			b.aside(round, c.LLM())
+			b.attempts(round, c.LLM())
 		}
 		if !row.Partial {
 			b.report(journal.Record{Pull: &round, Reward: finite(at(f.Rewards, round, 0))})
@@ -190,7 +190,8 @@ func (b *Builder) resultChild(c resultfile.Call, round, step int) {
 	case len(c.Attempts) > 0 && status != string(llm.OK):
 		state = journal.StateFailed
 	}
-	r := journal.Record{Kind: journal.Child, Pull: &round, Child: &c.Index, Step: step, Program: c.Program, Proposal: journal.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Valid: valid, Reason: c.Reason, State: state}}
+	r := journal.Record{Kind: journal.Child, Pull: &round, Child: &c.Index, Step: step, Program: c.Program,
+		Proposal: journal.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Valid: valid, Reason: c.Reason, State: state}}
 	if valid {
 		r.Score, r.SD, r.Samples = *c.Fitness, c.SD, c.N
 	}

@@ -10,7 +10,8 @@ import (
 
 // Ledgers has a row for each operator, selector, model, instruction and settings that children were made by: by kind and
 // by name. Names are printable lines of at most 300 bytes, those of labels 200; of each kind the first 1000 have rows, and
-// "others" has the rest. A page of the run's journal shows the same.
+// "others" has the rest. A page of the run's journal shows the same, but for lifts in an arm of several searches: a result does
+// not say which search a child belongs to.
 type Ledgers map[string]map[string]Ledger
 
 // A Ledger sums what came of the children that name something, and what they cost.

@@ -109,7 +109,7 @@ func raises(limit string) string {
 	}[limit]
 }
 
-// Price returns what --price says of the model with the key; nil if it says nothing.
+// Price returns the price that --price gives for the model with the key. It returns nil if --price gives none.
 func (o *Options) Price(key string) (*llm.Price, error) {
 	var found *llm.Price
 	for one := range strings.FieldsSeq(o.prices) {

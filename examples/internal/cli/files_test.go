@@ -193,7 +193,7 @@ func TestInitialIsEvaluatedOnce(t *testing.T) {
 func TestKeepTies(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
-		begun  journal.Fingerprint // nil: there is no journal
+		begun  journal.Fingerprint // of the journal; nil for a run without one
 		resume bool
 		strict bool // what the flags say
 		want   bool
