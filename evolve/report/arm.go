@@ -18,10 +18,14 @@ type Setting struct {
 	N         int    `json:"N"`          // calls in a generation; with a breadth the most
 	// Breadth is what decided how many calls each generation had; "" if N in each. The trajectory has each one's.
 	Breadth string `json:"breadth,omitempty"`
+	Ties    string `json:"ties,omitempty"` // [TiesTaken]; "" if the parent stays at a tie, or the search has a rule of its own
 }
 
+// TiesTaken is what a file says of a search in which a child that scores as its parent takes its place.
+const TiesTaken = "taken"
+
 func newSetting(h Header, t int) Setting {
-	return Setting{Kind: h.Kind, Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N, Breadth: h.breadth()}
+	return Setting{Kind: h.Kind, Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N, Breadth: h.breadth(), Ties: h.Ties}
 }
 
 // A Search is what one search found and cost.

@@ -20,6 +20,7 @@ type Bandit struct {
 	T              int       `json:"T_total"`
 	N              int       `json:"N"`
 	Breadth        string    `json:"breadth,omitempty"` // what decided how many calls each round had, at most N; "" if N in each
+	Ties           string    `json:"ties,omitempty"`    // as in [Setting]
 	Arms           int       `json:"n_arms"`
 	ArmSeeds       []uint32  `json:"arm_seeds"`
 	Kinds          []string  `json:"arm_searches,omitempty"` // what kind of search each arm is; nil if all are greedy
@@ -82,7 +83,7 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 	books := newBooks(r, h.Model.ActiveParams)
 	b := Bandit{
 		Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, Active: h.Model.ActiveParams,
-		Algo: h.Algo, Policy: h.Policy, C: h.T * h.N, T: h.T, N: h.N, Breadth: h.breadth(),
+		Algo: h.Algo, Policy: h.Policy, C: h.T * h.N, T: h.T, N: h.N, Breadth: h.breadth(), Ties: h.Ties,
 		Arms: len(r.Arms), ArmSeeds: h.ArmSeeds, Kinds: h.Kinds, BanditSeed: h.BanditSeed,
 		FLOPs:        newCost(r.Attempts, h.Model.ActiveParams),
 		FinalFitness: r.Best.Result.Score, BestArmSeed: h.ArmSeeds[r.BestArm],

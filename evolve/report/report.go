@@ -24,6 +24,7 @@ type Header struct {
 	// Breadth is what decided how many children each generation had, at most N; nil means N in each. With one,
 	// how many generations the T·N calls made is the number of rows.
 	Breadth evolve.Breadth
+	Ties    string // [TiesTaken], or "" if the parent stays or the search has a rule of its own
 }
 
 // breadth returns how the Breadth prints itself, or else its type, and "" without one.

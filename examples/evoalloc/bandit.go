@@ -94,6 +94,7 @@ func runBandit(ctx context.Context, args []string) error {
 			}
 		},
 		algo:      b.algo,
+		ties:      true,
 		allocates: &allocation{seed: b.seed, seeds: seeds, inFlight: b.inFlight},
 		budget:    evolve.Budget{RoundsPerArm: b.cap},
 		head:      "round  arm  chance   gen   arm's best         best  " + cli.CountsHead,

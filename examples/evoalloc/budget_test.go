@@ -30,6 +30,9 @@ func TestBudgetsEndRuns(t *testing.T) {
 				t.Fatalf("%s: %v", tt.flags, err)
 			}
 		})
+		if priced := strings.Contains(tt.flags, "--price"); strings.Contains(printed, ", money ") != priced {
+			t.Errorf("%s: the summary has money where there is no price, or none where there is one: %s", tt.flags, printed)
+		}
 		first := saved(t, dir, "ei_*.json")
 		if first.Stop == evolve.StopTarget && tt.limit == "Target" {
 			continue

@@ -28,6 +28,18 @@ func (s search) form(t task.Task, spec llm.Model, policy bandit.Policy) form {
 	return f
 }
 
+// keeps notes whether the parent stays at a tie, or the searches have rules of their own.
+func (f *form) keeps(parent bool) {
+	ties := report.TiesTaken
+	if parent {
+		ties = ""
+	}
+	f.one.Ties = ties
+	if f.several != nil {
+		f.several.Ties = ties
+	}
+}
+
 // path returns where the file is, below the folder of results.
 func (f form) path() string {
 	if f.several != nil {

@@ -56,7 +56,7 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 				"offline structure": fmt.Sprint(o.Structure),
 			}))
 		},
-		seed: o.Seed, head: generationHead, row: generationRow,
+		seed: o.Seed, ties: !o.Noisy, head: generationHead, row: generationRow,
 	}.run(ctx)
 }
 

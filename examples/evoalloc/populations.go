@@ -123,11 +123,17 @@ func (p *populationsOptions) choose(names []string) error {
 		seen[peer.Name] = true
 		p.like = append(p.like, peer)
 	}
+	if p.Given("strict") && !slices.ContainsFunc(p.like, func(l peers.Peer) bool { return !ownTies(l) }) {
+		return cli.Usagef("--strict has no effect on %s: only softmax and greedy take ties", strings.Join(names, ", "))
+	}
 	if n := len(p.like); n > 1 != p.portfolio {
 		return cli.Usagef("--like names %s: need one, or with --portfolio several", cli.Count(n, "search", "searches"))
 	}
 	return nil
 }
+
+// ownTies reports whether a search decides ties by a rule of its own.
+func ownTies(peer peers.Peer) bool { return peer.Name != "softmax" && peer.Name != "greedy" }
 
 // runPopulations evolves one program with a search that keeps many: by default with two operators under a bandit,
 // with --like NAME as another system does, and with --portfolio with several such searches as the arms of a bandit.
@@ -156,6 +162,7 @@ func runPopulations(ctx context.Context, args []string) error {
 				"policy": p.policy, "bandit seed": fmt.Sprint(p.banditSeed),
 			}
 		},
+		ties: !p.Noisy && !slices.ContainsFunc(p.like, ownTies),
 		kind: kinds[0], seed: p.Seed, algo: p.policy, budget: evolve.Budget{TuneEvaluations: p.tune},
 		head: generationHead, row: generationRow,
 		tables: func(r *evolve.Result, searches []report.Search) {

@@ -31,6 +31,7 @@ type search struct {
 	algo    string // the policy over the arms; "" if there is one arm
 	// allocates is nil for one search.
 	allocates *allocation
+	ties      bool // a child that scores as its parent takes its place, unless --strict says otherwise
 	// budget has what only this command limits.
 	budget evolve.Budget
 	// head stands above the lines of what row returns for a generation.
@@ -84,11 +85,16 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	}
 	f := s.form(t, spec, policy)
 	s.KeepTies(f.path())
+	f.keeps(s.Strict || !s.ties)
 	arms, err := s.arms(t, model)
 	if err != nil {
 		return err
 	}
-	budget, err := s.Budget(spec)
+	asked, err := s.Models(spec)
+	if err != nil {
+		return err
+	}
+	budget, err := s.Budget(asked)
 	if err != nil {
 		return err
 	}
@@ -113,9 +119,9 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	if s.tables != nil {
 		s.tables(result, file.searches)
 	}
-	s.Summarize(model, result, file.cost, file.ledgers)
+	s.Summarize(model, asked, result, file.cost, file.ledgers)
 	cli.PrintAudits(file.searches...)
-	*file.heldOut = s.HeldOut(ctx, t, result.Best, spec)
+	*file.heldOut = files.HeldOut(ctx, result.Best, spec)
 	return files.Finish(ctx, file.body, result, err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -19,7 +20,12 @@ import (
 // ranText runs the example on prompts and returns its result and what it printed.
 func ranText(t *testing.T, args string) (r report.Greedy, printed string) {
 	t.Helper()
-	out := t.TempDir()
+	return ranTextIn(t, t.TempDir(), args)
+}
+
+// ranTextIn is ranText with its results below the folder out.
+func ranTextIn(t *testing.T, out, args string) (r report.Greedy, printed string) {
+	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +62,20 @@ func TestText(t *testing.T) {
 		t.Errorf("from %v to %v, and %v on cases held out: %s", r.Trajectory[0].BestFitness, r.FinalFitness, h.Score, h.Note)
 	case r.Uses["evaluation"].Calls == 0 || h.Use.Calls != 20 || !strings.Contains(printed, "held out: "):
 		t.Errorf("%+v calls, and %+v for cases held out:\n%s", r.Uses, h.Use, printed)
+	}
+}
+
+// What a finished run asked to score held-out cases is not asked again when the run is begun again.
+func TestHeldOutIsPaidForOnce(t *testing.T) {
+	out := t.TempDir()
+	first, printed := ranTextIn(t, out, "")
+	again, printedAgain := ranTextIn(t, out, "--resume")
+	const asked, before = "to score held-out cases asked 20 calls", "nothing was asked for them again"
+	if !strings.Contains(printed, asked) || strings.Contains(printedAgain, asked) || !strings.Contains(printedAgain, before) {
+		t.Errorf("printed:\n%s\nand then:\n%s", printed, printedAgain)
+	}
+	if first.HeldOut == nil || !reflect.DeepEqual(first.HeldOut, again.HeldOut) {
+		t.Errorf("held out: %+v, and then %+v", first.HeldOut, again.HeldOut)
 	}
 }
 

@@ -68,15 +68,36 @@ func (b *Budget) limits(models []llm.Model) (limits evolve.Budget, err error) {
 	return limits, nil
 }
 
-// Budget returns the limits of a run of the model spec, which is what several are called together.
-func (o *Options) Budget(spec llm.Model) (evolve.Budget, error) {
+// Models returns the models that a run may ask, with their prices. spec is what several are called together, and the
+// offline model's own. A price for another model is a [UsageError].
+func (o *Options) Models(spec llm.Model) ([]llm.Model, error) {
 	models := []llm.Model{spec}
 	if !o.Offline() {
 		var err error
 		if models, err = o.specs(); err != nil {
-			return evolve.Budget{}, err
+			return nil, err
 		}
 	}
+	for one := range strings.FieldsSeq(o.prices) {
+		key, _, keyed := strings.Cut(one, "=")
+		if keyed && !slices.ContainsFunc(models, func(m llm.Model) bool { return m.Key == key }) {
+			return nil, Usagef("--price %s: the run asks no model %q, but %s", one, key, keysOf(models))
+		}
+	}
+	return models, nil
+}
+
+// keysOf returns the keys of models, separated by commas.
+func keysOf(models []llm.Model) string {
+	var keys []string
+	for _, m := range models {
+		keys = append(keys, m.Key)
+	}
+	return strings.Join(keys, ", ")
+}
+
+// Budget returns the limits of a run that may ask these models.
+func (o *Options) Budget(models []llm.Model) (evolve.Budget, error) {
 	b, err := o.budget.limits(models)
 	b.Calls, b.Stalls = o.T*o.N, o.MaxStalls
 	return b, err

@@ -216,6 +216,9 @@ func readConfig(fs *flag.FlagSet) error {
 		switch first, twice := set[key.Value]; {
 		case fs.Lookup(key.Value) == nil || key.Value == "config" || key.Value == "help-all":
 			return Usagef("--config %s: line %d: %s has no flag %q (see --help-all)", path, key.Line, fs.Name(), key.Value)
+		case key.Value == "resume" || key.Value == "anew": // a command that is printed for later has one of them
+			return Usagef("--config %s: line %d: give --%s on the command line: it is of one start of the run, and not of all",
+				path, key.Line, key.Value)
 		case twice:
 			return Usagef("--config %s: line %d: %q is in line %d already", path, key.Line, key.Value, first)
 		}

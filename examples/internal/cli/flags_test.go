@@ -43,6 +43,7 @@ func TestWrongConfig(t *testing.T) {
 	for _, tt := range []struct{ reason, text, want string }{
 		{"no such flag", "N: 4\nbudget: 5\n", `run.yaml: line 2: bandit has no flag "budget"`},
 		{"a file in a file", "config: other.yaml\n", `line 1: bandit has no flag "config"`},
+		{"of one start alone", "resume: true\n", `line 1: give --resume on the command line`},
 		{"twice", "N: 4\nT: 1\nN: 5\n", `line 3`},
 		{"a name without a value", "journal:\nT: 1\n", `line 1: journal: need a value`},
 		{"no value of this flag", "T: 1\nN: many\n", `line 2: N: `},
@@ -72,7 +73,11 @@ func TestBudgetFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := o.Budget(together(specs))
+	models, err := o.Models(together(specs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := o.Budget(models)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +93,7 @@ func TestBudgetFlags(t *testing.T) {
 		{"--budget-flops NaN", "--budget-flops is NaN", "it is no number"},
 		{"--target much", `--target is "much"`, "it is no score"},
 		{"--price 1,2", `--price is "1,2"`, "answers have a price, too"},
+		{"--price ofline=1,2,3", `no model "ofline", but offline`, "a price that is of no model would be dropped"},
 	} {
 		o, err := parsed(strings.Fields(tt.args))
 		if err != nil {
@@ -97,7 +103,10 @@ func TestBudgetFlags(t *testing.T) {
 		spec.Key = o.Model
 		spec.Price, err = o.Price(o.Model)
 		if err == nil {
-			_, err = o.Budget(spec)
+			models, err = o.Models(spec)
+		}
+		if err == nil {
+			_, err = o.Budget(models)
 		}
 		if usage := (*UsageError)(nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want a usage error with %q: %s", tt.args, err, tt.want, tt.reason)

@@ -55,6 +55,8 @@ func (s *Search) Check(o *Options, last uint32) error {
 	switch {
 	case s.seed > uint64(last):
 		return Usagef("--seed is %d: need at most %d", s.seed, last)
+	case s.Noisy && o.given["strict"]:
+		return Usagef("--strict has no effect with --noisy, which keeps the older of two programs at a tie")
 	case s.Window < 0:
 		return Usagef("--window is %d: need 0 for all children of a generation, or more", s.Window)
 	case s.order != byIndex && s.order != asTheyEnd:

@@ -1,26 +1,23 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/pool"
-	"github.com/evoalloc/evoalloc/task"
 )
 
-// Summarize prints how the run ended, what it cost (f), what each of several models brought, and if model is a
-// pool, which replica answered how much.
-func (o *Options) Summarize(model llm.LLM, r *evolve.Result, f report.Cost, by report.Ledgers) {
-	Printf("\n%s", inFlags(report.Summary(r, llm.Model{ActiveParams: f.Active})))
+// Summarize prints how the run ended, what it cost (f, and money if all models that were asked have prices), what each
+// of several models brought, and if model is a pool, which replica answered how much.
+func (o *Options) Summarize(model llm.LLM, asked []llm.Model, r *evolve.Result, f report.Cost, by report.Ledgers) {
+	Printf("\n%s", inFlags(report.Summary(r, charged(asked, f.Active)...)))
 	Printf("%s\n\n", o.breadthOf(r))
 	printFLOPs(f)
 	printModels(by)
@@ -35,6 +32,16 @@ func (o *Options) Summarize(model llm.LLM, r *evolve.Result, f report.Cost, by r
 	}
 }
 
+// charged returns the models that a summary charges calls at: with their prices if all have one.
+func charged(asked []llm.Model, active int64) []llm.Model {
+	models := slices.Clone(asked)
+	if len(models) == 0 || slices.ContainsFunc(models, func(m llm.Model) bool { return m.Price == nil }) {
+		return []llm.Model{{ActiveParams: active}}
+	}
+	models[0].ActiveParams = active
+	return models
+}
+
 // printFLOPs prints what a run cost by each rule for calls without usage, if the rules differ.
 func printFLOPs(f report.Cost) {
 	all := f.Summaries()
@@ -47,41 +54,6 @@ func printFLOPs(f report.Cost) {
 	}
 	Table([]string{"rule", "FLOPs", "without usage"}, rows)
 	Printf("\n")
-}
-
-// HeldOut scores the best program on cases that the task kept from the search, if it has any, prints that, and
-// returns it for the result's file. What goes wrong is printed and in the file.
-func (o *Options) HeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) *report.HeldOut {
-	if ctx.Err() != nil {
-		return nil
-	}
-	h, err := report.ScoreHeldOut(ctx, t, best, m)
-	switch {
-	case h == nil:
-		return nil
-	case err != nil:
-		Printf("held out: %s\n\n", h.Reason)
-	case h.Reason != "":
-		Printf("held out: invalid: %s\n\n", h.Reason)
-	default:
-		Printf("held out: %.6f%s%s\n\n", h.Score, metrics(h.Metrics), gapText(h.Gap))
-	}
-	if h.FLOPs != nil {
-		Printf("to score held-out cases asked %s, %d tokens: they are beside the budget and the figures above\n\n",
-			Count(h.Use.Calls, "call", "calls"), h.Use.Tokens.Prompt+h.Use.Tokens.Completion)
-	}
-	if h.Note != "" {
-		Printf("warning: %s\n\n", h.Note)
-	}
-	return h
-}
-
-// gapText says by how much a held-out score is below the searched one.
-func gapText(g *report.Gap) string {
-	if g == nil {
-		return ""
-	}
-	return fmt.Sprintf(", searched − held out %.6f (95 %% interval %.6f to %.6f)", g.Mean, g.Low, g.High)
 }
 
 // metrics returns metrics as they follow a score.

@@ -30,7 +30,7 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		{"the same at the end", func() {
 			r := &evolve.Result{Stop: evolve.StopBudget, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{
 				{Children: []evolve.Child{{Candidate: eval.Candidate{Result: eval.Result{Reason: hostile}}}}}}}}}
-			(&Options{T: 1, N: 1}).Summarize(nil, r, report.Cost{}, nil)
+			(&Options{T: 1, N: 1}).Summarize(nil, nil, r, report.Cost{}, nil)
 		}},
 		{"a line of progress", func() {
 			p := (&Options{T: 1, N: 1}).NewProgress(context.Background(), "", nil)
