@@ -17,6 +17,7 @@ var floors = [][]string{
 	{"eval", "flops", "llm/*", "bandit/*", "evolve/replay/internal/*"},
 	{"task", "eval/*"},
 	{"task/*", "internal/landscape", "evolve/journal", "evolve/internal/*"},
+	{"internal/killtest"},
 	{"evolve/history"}, // what happened in a run
 	{"evolve"},
 	{"evolve/population", "evolve/audit"}, // searches, and what they are made of
@@ -139,6 +140,7 @@ func TestAdaptersAreSeen(t *testing.T) {
 var testOnly = map[string]string{
 	module + "/bandit/bandittest":    module + "/bandit",
 	module + "/internal/browsertest": module + "/evolve/view",
+	module + "/internal/killtest":    module + "/evolve",
 }
 
 func TestNoProductionCodeImportsTestHelpers(t *testing.T) {

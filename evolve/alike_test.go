@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,7 +13,9 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -40,24 +41,14 @@ func TestArmsThatAskAlike(t *testing.T) {
 		}
 		path := journalPath(t)
 		run(path)
-		whole, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bytes.SplitAfter(whole, []byte("\n"))
-		for cut := len(lines); cut > 0; cut -= 17 {
-			part := journalPath(t)
-			kept := bytes.Join(lines[:cut], nil)
-			if err := os.WriteFile(part, kept, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			answered, before := bytes.Count(kept, []byte(`"kind":"completion"`)), int(sent.Load())
-			first := run(part)
+		for cut := range killtest.Every(t, path, 1, 17) {
+			answered, before := cut.Count(journal.Completion), int(sent.Load())
+			first := run(cut.Path)
 			if made := int(sent.Load()) - before; made != 60-answered {
-				t.Errorf("cut after %d records with %d answers: %d calls were made", cut, answered, made)
+				t.Errorf("cut after %d records with %d answers: %d calls were made", cut.Records, answered, made)
 			}
-			if again := run(part); !bytes.Equal(first, again) {
-				t.Errorf("cut after %d records: its own journal does not reproduce it", cut)
+			if again := run(cut.Path); !bytes.Equal(first, again) {
+				t.Errorf("cut after %d records: its own journal does not reproduce it", cut.Records)
 			}
 		}
 	})

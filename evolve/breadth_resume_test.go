@@ -2,7 +2,6 @@ package evolve_test
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -44,18 +44,9 @@ func TestBreadthIsResumed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := os.ReadFile(whole)
-		if err != nil {
-			t.Fatal(err)
-		}
 		undisturbed := widths(t, whole)
-		lines := bytes.SplitAfter(data, []byte("\n"))
-		lines = lines[:len(lines)-1] // "" after the last
-		for n := 2; n <= len(lines); n += 5 {
-			path := journalPath(t)
-			if err := os.WriteFile(path, bytes.Join(lines[:n], nil), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		for cut := range killtest.Every(t, whole, 2, 5) {
+			n, path := cut.Records, cut.Path
 			before := widths(t, path)
 			time.Sleep(time.Hour)
 			jb := breadthJob(t, evolve.Adaptive{Second: 5}, 1)
@@ -66,7 +57,7 @@ func TestBreadthIsResumed(t *testing.T) {
 			if after := widths(t, path); !slices.Equal(before, after[:len(before)]) {
 				t.Errorf("killed after record %d, it draws widths %v, and drew %v", n, after, before)
 			}
-			betweenSteps := bytes.Contains(lines[n-1], []byte(`"kind":"report"`)) || bytes.Contains(lines[n-1], []byte(`"kind":"stop"`))
+			betweenSteps := cut.Last() == journal.Report || cut.Last() == journal.Stop
 			if betweenSteps && (!bytes.Equal(want, got) || !slices.Equal(widths(t, path), undisturbed)) {
 				t.Fatalf("killed after record %d, it comes to another result, with widths %v, want %v", n, widths(t, path), undisturbed)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -108,27 +109,17 @@ func TestJournalRepeatsTheOrder(t *testing.T) {
 				return data
 			}
 			want := run(path)
-			whole, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines := bytes.SplitAfter(whole, []byte("\n"))
-			for cut := 0; cut < len(lines); cut += 3 {
-				part := journalPath(t)
-				kept := bytes.Join(lines[:cut], nil)
-				if err := os.WriteFile(part, kept, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				answered := bytes.Count(kept, []byte(`"kind":"completion"`))
-				got := run(part)
+			for cut := range killtest.Every(t, path, 0, 3) {
+				answered := cut.Count(journal.Completion)
+				got := run(cut.Path)
 				if model.total() != n-answered {
-					t.Errorf("%v: cut after %d records with %d answers: %d calls were made", order, cut, answered, model.total())
+					t.Errorf("%v: cut after %d records with %d answers: %d calls were made", order, cut.Records, answered, model.total())
 				}
 				if order == evolve.ByIndex && !bytes.Equal(thisLife(t, got), thisLife(t, want)) {
-					t.Errorf("cut after %d records: another result", cut)
+					t.Errorf("cut after %d records: another result", cut.Records)
 				}
-				if again := run(part); !bytes.Equal(got, again) || model.total() != 0 {
-					t.Errorf("%v: cut after %d records: its own journal does not reproduce it", order, cut)
+				if again := run(cut.Path); !bytes.Equal(got, again) || model.total() != 0 {
+					t.Errorf("%v: cut after %d records: its own journal does not reproduce it", order, cut.Records)
 				}
 			}
 		})

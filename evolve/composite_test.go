@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -74,21 +75,11 @@ func TestParts(t *testing.T) {
 			t.Errorf("%s is asked %d times", question, times)
 		}
 	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	for n := len(lines); n > 2; n -= 5 {
-		part := journalPath(t)
-		kept := bytes.Join(lines[:n], nil)
-		if err := os.WriteFile(part, kept, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, got, again := run(part)
-		answered := bytes.Count(kept, []byte(`"kind":"completion"`))
+	for cut := range killtest.Every(t, path, 3, 5) {
+		_, got, again := run(cut.Path)
+		answered := cut.Count(journal.Completion)
 		if !bytes.Equal(thisLife(t, got), thisLife(t, want)) || again.total() > max(0, asked+12-answered) {
-			t.Fatalf("with %d of %d records, %d of them answers: another result, or %d questions again of %d", n, len(lines), answered, again.total(), asked)
+			t.Fatalf("with %d of %d records, %d of them answers: another result, or %d questions again of %d", cut.Records, cut.Of, answered, again.total(), asked)
 		}
 	}
 }

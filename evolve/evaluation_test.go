@@ -3,7 +3,6 @@ package evolve_test
 import (
 	"bytes"
 	"context"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,8 +11,10 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -108,27 +109,17 @@ func TestCallsOfEvaluatorsAreRecalled(t *testing.T) {
 			if n := tells(res); n != sent {
 				t.Fatalf("%s: %d attempts were made, the result has %d", tt.reason, sent, n)
 			}
-			whole, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines := bytes.SplitAfter(whole, []byte("\n"))
-			for n := len(lines); n > 2; n -= 3 {
-				part := journalPath(t)
-				kept := bytes.Join(lines[:n], nil)
-				if err := os.WriteFile(part, kept, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				sent = bytes.Count(kept, []byte(`"kind":"completion"`)) + bytes.Count(kept, []byte(`"kind":"tried"`)) // each failure is one
-				res, got := run(part)
+			for cut := range killtest.Every(t, path, 3, 3) {
+				sent = cut.Count(journal.Completion) + cut.Count(journal.Tried) // each failure is one
+				res, got := run(cut.Path)
 				if tt.inFlight == 1 && !bytes.Equal(thisLife(t, got), thisLife(t, want)) {
-					t.Fatalf("%s: with %d of %d records: another result", tt.reason, n, len(lines))
+					t.Fatalf("%s: with %d of %d records: another result", tt.reason, cut.Records, cut.Of)
 				}
 				if all := tells(res); all != sent || len(res.Earlier.Unclaimed) > 0 {
-					t.Fatalf("%s: with %d of %d records: %d attempts were made, the result has %d, of which %d calls unclaimed", tt.reason, n, len(lines), sent, all, len(res.Earlier.Unclaimed))
+					t.Fatalf("%s: with %d of %d records: %d attempts were made, the result has %d, of which %d calls unclaimed", tt.reason, cut.Records, cut.Of, sent, all, len(res.Earlier.Unclaimed))
 				}
-				if _, again := run(part); !bytes.Equal(got, again) {
-					t.Fatalf("%s: with %d of %d records: its journal does not reproduce it", tt.reason, n, len(lines))
+				if _, again := run(cut.Path); !bytes.Equal(got, again) {
+					t.Fatalf("%s: with %d of %d records: its journal does not reproduce it", tt.reason, cut.Records, cut.Of)
 				}
 			}
 		})

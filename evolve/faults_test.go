@@ -1,10 +1,8 @@
 package evolve_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/ensemble"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
@@ -251,25 +250,15 @@ func resumedAnywhere(t *testing.T, s kindOfSearch) {
 		return mustRun(t, evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)}, Journal: j, Budget: evolve.Budget{Calls: 48}})
 	}
 	want := run(path)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	for n := len(lines); n > 3; n -= 29 {
-		part := journalPath(t)
-		kept := bytes.Join(lines[:n], nil)
-		if err := os.WriteFile(part, kept, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		answered := bytes.Count(kept, []byte(`"kind":"completion"`))
+	for cut := range killtest.Every(t, path, 4, 29) {
+		answered := cut.Count(journal.Completion)
 		before := srv.Stats().Calls
-		res := run(part)
+		res := run(cut.Path)
 		if made := srv.Stats().Calls - before; made != 48-answered || res.Calls != 48 {
-			t.Errorf("with %d of %d records and %d answers: %d calls were made, want %d", n, len(lines), answered, made, 48-answered)
+			t.Errorf("with %d of %d records and %d answers: %d calls were made, want %d", cut.Records, cut.Of, answered, made, 48-answered)
 		}
 		if res.Best.Program != want.Best.Program && s.name != "steady greedy" { // where what ends first decides
-			t.Errorf("with %d of %d records: the best is %q, want %q", n, len(lines), res.Best.Program, want.Best.Program)
+			t.Errorf("with %d of %d records: the best is %q, want %q", cut.Records, cut.Of, res.Best.Program, want.Best.Program)
 		}
 	}
 }

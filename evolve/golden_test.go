@@ -25,9 +25,6 @@ var testModel = llm.Model{Key: "test", Name: "Test/Test-1B", ActiveParams: 1_000
 // times are the fields of results that differ from run to run.
 var times = regexp.MustCompile(`"(gen_time_s|wall_time_seconds)": [-+.e0-9]+`)
 
-// latencies differ too, where an endpoint is real.
-var latencies = regexp.MustCompile(`"latency_s": [-+.e0-9]+`)
-
 // asJSON returns v as a file holds it, without the times.
 func asJSON(t testing.TB, v any) []byte {
 	t.Helper()

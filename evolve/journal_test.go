@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -133,23 +133,11 @@ func TestJournalResumesFromEveryRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	for n := range lines {
-		part := filepath.Join(t.TempDir(), "part")
-		torn := append(bytes.Join(lines[:n], nil), lines[n][:len(lines[n])/2]...)
-		if err := os.WriteFile(part, torn, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		answered := bytes.Count(torn, []byte(`"kind":"completion"`))
-		if bytes.Contains(lines[n][:len(lines[n])/2], []byte(`"kind":"completion"`)) {
-			answered-- // torn
-		}
+	for cut := range killtest.Every(t, path, 0, 1) {
+		n, answered := cut.Records, cut.Count(journal.Completion)
+		cut.Tear(t)
 		model.sent = map[string]int{}
-		_, got, err := jb.run(t.Context(), t, part)
+		_, got, err := jb.run(t.Context(), t, cut.Path)
 		if err != nil {
 			t.Fatalf("killed after %d records: %v", n, err)
 		}
@@ -174,23 +162,15 @@ func TestJournalResumesConcurrentRuns(t *testing.T) {
 		if _, _, err := jb.run(t.Context(), t, path); err != nil {
 			t.Fatal(err)
 		}
-		whole, _ := os.ReadFile(path)
-		lines := bytes.SplitAfter(whole, []byte("\n"))
-		rng := rand.New(rand.NewPCG(1, 2))
-		for range 25 {
-			n := rng.IntN(len(lines))
-			part := filepath.Join(t.TempDir(), "part")
-			if err := os.WriteFile(part, bytes.Join(lines[:n], nil), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			answered := bytes.Count(bytes.Join(lines[:n], nil), []byte(`"kind":"completion"`))
+		for cut := range killtest.About(t, path, 0, 25) {
+			n, answered := cut.Records, cut.Count(journal.Completion)
 			model.sent = map[string]int{}
-			res, first, err := jb.run(t.Context(), t, part)
+			res, first, err := jb.run(t.Context(), t, cut.Path)
 			if err != nil || res.Calls != 100 || model.total() != 100-answered {
 				t.Fatalf("killed after %d records with %d answers: %v, %d calls in the result, %d made", n, answered, err, res.Calls, model.total())
 			}
 			model.sent = map[string]int{}
-			_, again, err := jb.run(t.Context(), t, part)
+			_, again, err := jb.run(t.Context(), t, cut.Path)
 			if err != nil || model.total() != 0 || !bytes.Equal(first, again) {
 				t.Errorf("killed after %d records: its own journal does not reproduce the run: %v, %d calls", n, err, model.total())
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -93,30 +94,20 @@ func TestRunsOneAfterTheOther(t *testing.T) {
 	path := journalPath(t)
 	var none []int
 	want := program(path, &none)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	for cut := 0; cut <= len(lines); cut += 9 {
-		part := journalPath(t)
-		kept := bytes.Join(lines[:cut], nil)
-		if err := os.WriteFile(part, kept, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	for cut := range killtest.Every(t, path, 0, 9) {
 		model.sent = map[string]int{}
-		answered, begun := bytes.Count(kept, []byte(`"kind":"completion"`)), bytes.Count(kept, []byte(`"kind":"begin"`))
+		answered, begun := cut.Count(journal.Completion), cut.Count(journal.Begin)
 		var lost []int
-		got := program(part, &lost)
+		got := program(cut.Path, &lost)
 		if model.total() != 30-answered {
-			t.Errorf("cut after %d records with %d answers: %d calls", cut, answered, model.total())
+			t.Errorf("cut after %d records with %d answers: %d calls", cut.Records, answered, model.total())
 		}
-		first := bytes.Count(kept, []byte(`"kind":"run"`)) < 2
+		first := cut.Count(journal.Run) < 2
 		if first && (lost[0] != begun-answered || lost[1] != 0) || !first && (lost[0] != 0 || lost[1] != begun-answered) {
-			t.Errorf("cut after %d records, with %d calls under way: the results tell of %v lost", cut, begun-answered, lost)
+			t.Errorf("cut after %d records, with %d calls under way: the results tell of %v lost", cut.Records, begun-answered, lost)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("cut after %d records: other results (-want +got)\n%s", cut, diff)
+			t.Errorf("cut after %d records: other results (-want +got)\n%s", cut.Records, diff)
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +23,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -31,13 +32,6 @@ import (
 )
 
 var kills = flag.Int("kills", 1, "how often TestKill kills a run of each kind")
-
-// The environment of a run that TestKill starts and kills.
-const (
-	killDir  = "EVOLVE_KILL_DIR"
-	killURL  = "EVOLVE_KILL_URL"
-	killKind = "EVOLVE_KILL_KIND" // the number of one of killKinds
-)
 
 const killCalls, killN = 240, 6
 
@@ -106,18 +100,18 @@ func (k killedKind) list(tk task.Task, l llm.LLM) (arms []evolve.Arm, err error)
 	return arms, nil
 }
 
-// killedRun is a whole program: it makes or resumes a run and saves the result.
-func killedRun() error {
-	number, err := strconv.Atoi(os.Getenv(killKind))
+// killedRun makes or resumes a run of the kind whose number is args[1], and saves the result.
+func killedRun(dir string, args []string) error {
+	number, err := strconv.Atoi(args[1])
 	if err != nil {
 		return err
 	}
 	kind := killKinds[number]
-	j, err := journal.Open(filepath.Join(os.Getenv(killDir), "run.journal"), journal.Config{Resume: true})
+	j, err := journal.Open(filepath.Join(dir, "run.journal"), journal.Config{Resume: true})
 	if err != nil {
 		return err
 	}
-	client, err := openai.New(openai.Config{BaseURL: os.Getenv(killURL), Model: llm.Models()[0]})
+	client, err := openai.New(openai.Config{BaseURL: args[0], Model: llm.Models()[0]})
 	if err != nil {
 		return err
 	}
@@ -136,7 +130,7 @@ func killedRun() error {
 		return err
 	}
 	file := report.NewBandit(res, report.BanditHeader{ArmSeeds: make([]uint32, kind.arms)})
-	return errors.Join(report.Save(filepath.Join(os.Getenv(killDir), "result.json"), file), j.Close())
+	return errors.Join(report.Save(filepath.Join(dir, "result.json"), file), j.Close())
 }
 
 // improveAlike is improve, and the same when a request is sent again.
@@ -175,15 +169,9 @@ func (s *sends) snapshot() map[uint32]int {
 // is ever sent again, requests sent more than once never exceed those in flight at kills, and the
 // result is the undisturbed run's.
 func TestKill(t *testing.T) {
-	if os.Getenv(killDir) != "" {
-		if err := killedRun(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	for i, kind := range killKinds {
-		t.Run(kind.String(), func(t *testing.T) { killOften(t, i) })
+	killtest.Main(killedRun)
+	for _, i := range notrun.Few(ascending(len(killKinds)), 0, 5, 7, 8, 13) { // each search once
+		t.Run(killKinds[i].String(), func(t *testing.T) { killOften(t, i) })
 	}
 }
 
@@ -193,21 +181,8 @@ func killOften(t *testing.T, number int) {
 	srv := llmtest.NewServer(llmtest.Config{Reply: improveAlike, Fault: s.count,
 		Latency: llmtest.LogNormal{Median: 3 * time.Millisecond, Sigma: 1, Cap: 50 * time.Millisecond}})
 	defer srv.Close()
-	start := func(dir string) *exec.Cmd {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestKill$")
-		cmd.Env = append(os.Environ(), killDir+"="+dir, killURL+"="+srv.URL, killKind+"="+strconv.Itoa(number))
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		return cmd
-	}
-	undisturbed := t.TempDir()
-	begin := time.Now()
-	if err := start(undisturbed).Wait(); err != nil {
-		t.Fatal(err)
-	}
-	whole := time.Since(begin)
+	start := func(dir string) *exec.Cmd { return killtest.Start(t, dir, srv.URL, strconv.Itoa(number)) }
+	undisturbed, whole := killtest.Undisturbed(t, srv.URL, strconv.Itoa(number))
 	rng := rand.New(rand.NewPCG(7, uint64(number)))
 	for done := 0; done < *kills; {
 		s.mu.Lock()
@@ -219,7 +194,7 @@ func killOften(t *testing.T, number int) {
 			begin := time.Now()
 			cmd := start(dir)
 			time.Sleep(time.Duration(rng.Int64N(int64(whole)*2/3) + 1))
-			killed := cmd.Process.Signal(syscall.SIGKILL) == nil
+			killed := cmd.Process.Kill() == nil
 			err := cmd.Wait()
 			if err == nil { // it was faster
 				whole = min(whole, time.Since(begin))
@@ -304,7 +279,7 @@ func compareRuns(t *testing.T, kind killedKind, undisturbed, dir string, start f
 	if err := json.Unmarshal(got, &r); err != nil || r.FLOPs.WorstCase.OK != killCalls {
 		t.Errorf("%d calls in the result, want %d (%v)", r.FLOPs.WorstCase.OK, killCalls, err)
 	}
-	checkLives(t, r, lostCalls(t, dir))
+	checkLives(t, r, killtest.Lost(t, filepath.Join(dir, "run.journal")))
 	checkHistory(t, r, dir)
 }
 
@@ -340,21 +315,6 @@ func checkHistory(t *testing.T, r report.Bandit, dir string) {
 	}
 }
 
-// lostCalls returns how many calls the journal in dir has that began and did not end.
-func lostCalls(t *testing.T, dir string) (lost int) {
-	for r, err := range journal.Read(filepath.Join(dir, "run.journal")) {
-		switch {
-		case err != nil:
-			t.Fatal(err)
-		case r.Kind == journal.Begin:
-			lost++
-		case r.Kind == journal.Completion, r.Kind == journal.Abandoned:
-			lost--
-		}
-	}
-	return lost
-}
-
 // checkLives checks that a result says what the whole run cost, lost calls included.
 func checkLives(t *testing.T, r report.Bandit, lost int) {
 	t.Helper()
@@ -369,12 +329,12 @@ func checkLives(t *testing.T, r report.Bandit, lost int) {
 	}
 }
 
-// result reads a result without its times: latencies are among them.
+// result reads a result without its times.
 func result(t *testing.T, dir string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "result.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return latencies.ReplaceAll(times.ReplaceAll(data, []byte(`"$1": 0`)), []byte(`"latency_s": 0`))
+	return killtest.WithoutTimes(data)
 }

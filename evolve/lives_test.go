@@ -15,6 +15,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -180,18 +182,9 @@ func TestBehind(t *testing.T) {
 	if res, _, err := jb.run(t.Context(), t, path); err != nil || res.Behind {
 		t.Fatalf("%v, behind %v: want a whole run", err, res.Behind)
 	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
 	seen := map[bool]int{}
-	for n := 3; n < len(lines); n += 11 {
-		answers := bytes.Count(bytes.Join(lines[:n], nil), []byte(`"kind":"completion"`))
-		part := filepath.Join(t.TempDir(), "part")
-		if err := os.WriteFile(part, bytes.Join(lines[:n], nil), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	for cut := range killtest.Every(t, path, 3, 11) {
+		n, part, answers := cut.Records, cut.Path, cut.Count(journal.Completion)
 		for stopAt := range 2 { // before the first draw, and after the first generation
 			ctx, cancel := context.WithCancel(t.Context())
 			if stopAt == 0 {
@@ -211,12 +204,12 @@ func TestBehind(t *testing.T) {
 				t.Errorf("%d records with %d answers, stopped by %s after %d: behind %v, %v", n, answers, res.Stop, told, res.Behind, err)
 			}
 			seen[res.Behind]++
-			if err := os.WriteFile(part, bytes.Join(lines[:n], nil), 0o644); err != nil {
+			if err := os.WriteFile(part, cut.Kept, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if seen[true] < 5 || seen[false] < 2 {
+	if seen[true] < notrun.Length(2, 5) || seen[false] < 2 {
 		t.Errorf("%v: the test sees too little", seen)
 	}
 }

@@ -1,9 +1,7 @@
 package evolve_test
 
 import (
-	"bytes"
 	"context"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -43,18 +42,9 @@ func TestFailedJudgeCostsOneChild(t *testing.T) {
 	if scored < 30 || unscored < 3 || told != unscored {
 		t.Errorf("%d children are scored, and %d are not, of which the journal tells of %d: the test is about some of each", scored, unscored, told)
 	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	for n := 3; n < len(lines); n += 1 + len(lines)/40 {
-		part := journalPath(t)
-		if err := os.WriteFile(part, bytes.Join(lines[:n], nil), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if again, got := run(part); !cmp.Equal(want, got) || len(again.Earlier.Unclaimed) > 0 || again.Calls != res.Calls {
-			t.Fatalf("resumed after record %d it has %d calls, want %d, and other children:\n%s", n, again.Calls, res.Calls, cmp.Diff(want, got))
+	for cut := range killtest.About(t, path, 3, 40) {
+		if again, got := run(cut.Path); !cmp.Equal(want, got) || len(again.Earlier.Unclaimed) > 0 || again.Calls != res.Calls {
+			t.Fatalf("resumed after record %d it has %d calls, want %d, and other children:\n%s", cut.Records, again.Calls, res.Calls, cmp.Diff(want, got))
 		}
 	}
 }

@@ -1,13 +1,12 @@
 package evolve_test
 
 import (
-	"bytes"
-	"os"
 	"testing"
 	"testing/synctest"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -63,10 +62,6 @@ func TestPausesAreReplayed(t *testing.T) {
 		path := journalPath(t)
 		first := newBusyModel(0.3, overloaded)
 		was := pausing(t, path, 4, evolve.AsTheyEnd, first)
-		whole, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
 		beyond := 0
 		for _, r := range records(t, path, journal.Taken) {
 			if *r.Child == journal.Beyond {
@@ -76,17 +71,13 @@ func TestPausesAreReplayed(t *testing.T) {
 		if beyond < 5 {
 			t.Fatalf("%d children begun beyond the window: the test sees nothing", beyond)
 		}
-		lines := bytes.SplitAfter(whole, []byte("\n"))
-		for cut := len(lines); cut > 4; cut -= 61 {
-			if err := os.WriteFile(path, bytes.Join(lines[:cut], nil), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		for cut := range killtest.Every(t, path, 5, 61) {
 			again := newBusyModel(0.3, overloaded)
-			res := pausing(t, path, 4, evolve.AsTheyEnd, again)
+			res := pausing(t, cut.Path, 4, evolve.AsTheyEnd, again)
 			if n := len(res.Earlier.Unclaimed); n > 0 || res.Stop != was.Stop || len(res.Arms[0].Generations) != 1 {
-				t.Errorf("cut after %d of %d lines: stopped by %s, and %d answers were not asked for again", cut, len(lines), res.Stop, n)
+				t.Errorf("cut after %d of %d lines: stopped by %s, and %d answers were not asked for again", cut.Records, cut.Of, res.Stop, n)
 			}
-			if cut == len(lines) && (len(again.sent) > 0 || res.Best.Program != was.Best.Program) {
+			if cut.Records == cut.Of && (len(again.sent) > 0 || res.Best.Program != was.Best.Program) {
 				t.Errorf("the whole journal: %d children asked for again, and the best is %q after %q", len(again.sent), res.Best.Program, was.Best.Program)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -140,18 +140,12 @@ func TestRaisedResumesFromEveryRecord(t *testing.T) {
 		if !bytes.Contains(whole[len(before):], []byte(`"kind":"raise"`)) {
 			t.Fatal("nothing was raised: the test sees nothing")
 		}
-		lines := bytes.SplitAfter(whole, []byte("\n"))
-		for n := bytes.Count(before, []byte("\n")); n < len(lines); n++ {
-			part := filepath.Join(t.TempDir(), "part")
-			kept := bytes.Join(lines[:n], nil)
-			if err := os.WriteFile(part, kept, 0o644); err != nil {
-				t.Fatal(err)
-			}
+		for cut := range killtest.Every(t, path, bytes.Count(before, []byte("\n")), 1) {
 			model.sent = map[string]int{}
-			_, got, err := jb.run(t.Context(), t, part)
-			made := bytes.Count(whole, []byte(`"kind":"completion"`)) - bytes.Count(kept, []byte(`"kind":"completion"`))
+			_, got, err := jb.run(t.Context(), t, cut.Path)
+			made := bytes.Count(whole, []byte(`"kind":"completion"`)) - cut.Count(journal.Completion)
 			if err != nil || !bytes.Equal(thisLife(t, got), thisLife(t, want)) || model.total() != made {
-				t.Fatalf("killed after %d records: %v, %d calls made, want %d", n, err, model.total(), made)
+				t.Fatalf("killed after %d records: %v, %d calls made, want %d", cut.Records, err, model.total(), made)
 			}
 		}
 	})

@@ -23,6 +23,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/audit"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -275,16 +276,10 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := bytes.SplitAfter(whole, []byte("\n"))
-	for kept := 3; kept < len(lines); kept += 7 {
-		part := bytes.Join(lines[:kept], nil)
-		before := bytes.Count(part, []byte(`"evaluation"`))
-		killed := filepath.Join(t.TempDir(), "run.journal")
-		if err := os.WriteFile(killed, part, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	for cut := range killtest.Every(t, path, 3, 7) {
+		kept, before := cut.Records, bytes.Count(cut.Kept, []byte(`"evaluation"`))
 		by, first := honest(), flattered()
-		if _, got := once(killed, by, first); !bytes.Equal(got, want) {
+		if _, got := once(cut.Path, by, first); !bytes.Equal(got, want) {
 			t.Fatalf("killed after %d records: another result:\n%s\nwant\n%s", kept, got, want)
 		}
 		a, most := by.total()

@@ -1,11 +1,8 @@
 package layers_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
-	"regexp"
 	"sync/atomic"
 	"testing"
 
@@ -16,12 +13,11 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/layers"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-var times = regexp.MustCompile(`"(gen_time_s|wall_time_seconds|latency_s)": ?[-+.e0-9]+`)
-
-// layeredRun makes or resumes a run of two layered searches under one budget, and returns its result without times.
+// layeredRun makes or resumes a run of two layered searches under one budget, and returns its result.
 func layeredRun(t testing.TB, path string, l llm.LLM) (data []byte, arms []*layers.Layers) {
 	t.Helper()
 	var searches []evolve.Arm
@@ -41,7 +37,7 @@ func layeredRun(t testing.TB, path string, l llm.LLM) (data []byte, arms []*laye
 	if data, err = json.MarshalIndent(report.NewBandit(res, report.BanditHeader{ArmSeeds: []uint32{42, 43}}), "", " "); err != nil {
 		t.Fatal(err)
 	}
-	return times.ReplaceAll(data, []byte(`"$1": 0`)), arms
+	return data, arms
 }
 
 // A run is killed after each record of its journal, and resumed.
@@ -56,33 +52,14 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	most := sent.Swap(0)
-	data, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(data, []byte("\n"))
-	for n := 1; n < len(lines); n += 1 + len(lines)/60 {
-		path := filepath.Join(t.TempDir(), "run.journal")
-		if err := os.WriteFile(path, bytes.Join(lines[:n], nil), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, _ := layeredRun(t, path, model)
-		answered := int64(bytes.Count(bytes.Join(lines[:n], nil), []byte(`"kind":"completion"`)))
+	for cut := range killtest.About(t, whole, 1, 60) {
+		got, _ := layeredRun(t, cut.Path, model)
+		answered := int64(cut.Count(journal.Completion))
 		if n := sent.Swap(0); n > most-answered {
 			t.Errorf("with %d answers in the journal it sends %d calls of %d", answered, n, most)
 		}
-		if diff := cmp.Diff(withoutLives(t, want), withoutLives(t, got)); diff != "" {
-			t.Fatalf("killed after record %d, it comes to another result:\n%.3000s", n, diff)
+		if diff := cmp.Diff(killtest.Comparable(t, want), killtest.Comparable(t, got)); diff != "" {
+			t.Fatalf("killed after record %d, it comes to another result:\n%.3000s", cut.Records, diff)
 		}
 	}
-}
-
-// withoutLives returns a result without what calls cost that were lost at a kill.
-func withoutLives(t testing.TB, data []byte) any {
-	var x map[string]any
-	if err := json.Unmarshal(data, &x); err != nil {
-		t.Fatal(err)
-	}
-	delete(x, "all_lives")
-	return x
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -47,7 +48,7 @@ func doomedRun(t *testing.T, path string, fault int64) (*evolve.Result, any, err
 		t.Fatal(err)
 	}
 	var x any
-	if err := json.Unmarshal(times.ReplaceAll(data, []byte(`"$1": 0`)), &x); err != nil {
+	if err := json.Unmarshal(killtest.WithoutTimes(data), &x); err != nil {
 		t.Fatal(err)
 	}
 	return res, x, failed

@@ -1,11 +1,9 @@
 package population_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"sync/atomic"
@@ -19,13 +17,11 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-var times = regexp.MustCompile(`"(gen_time_s|wall_time_seconds|latency_s)": ?[-+.e0-9]+`)
-
-// mixedRun makes or resumes a run of two mixed populations, and returns its result without times, and how many calls
-// were sent.
+// mixedRun makes or resumes a run of two mixed populations, and returns its result and how many calls were sent.
 func mixedRun(t *testing.T, path string, l llm.LLM, window int, order evolve.Order, inFlight int) (*evolve.Result, []byte, int) {
 	t.Helper()
 	var sent atomic.Int64
@@ -54,7 +50,7 @@ func mixedRun(t *testing.T, path string, l llm.LLM, window int, order evolve.Ord
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, times.ReplaceAll(data, []byte(`"$1": 0`)), int(sent.Load())
+	return res, data, int(sent.Load())
 }
 
 // A run of populations with a part of every kind is killed after each record of its journal, and resumed. What was
@@ -75,19 +71,11 @@ func TestKilled(t *testing.T) {
 				whole := filepath.Join(t.TempDir(), "run.journal")
 				res, want, most := mixedRun(t, whole, late(1), tt.window, tt.order, tt.inFlight)
 				checkMixed(t, res)
-				data, err := os.ReadFile(whole)
-				if err != nil {
-					t.Fatal(err)
-				}
-				lines := bytes.SplitAfter(data, []byte("\n"))
-				for n := 1; n < len(lines); n += 1 + len(lines)/12 {
-					path := filepath.Join(t.TempDir(), "run.journal")
-					if err := os.WriteFile(path, bytes.Join(lines[:n], nil), 0o600); err != nil {
-						t.Fatal(err)
-					}
+				for cut := range killtest.About(t, whole, 1, 12) {
+					n, path := cut.Records, cut.Path
 					time.Sleep(time.Hour)
 					_, got, sent := mixedRun(t, path, late(1), tt.window, tt.order, tt.inFlight)
-					answered := bytes.Count(bytes.Join(lines[:n], nil), []byte(`"kind":"completion"`))
+					answered := cut.Count(journal.Completion)
 					if sent > most-answered && tt.order == evolve.ByIndex {
 						t.Errorf("killed after record %d it has %d answers, and sends %d calls of %d", n, answered, sent, most)
 					}
@@ -97,23 +85,13 @@ func TestKilled(t *testing.T) {
 							t.Errorf("killed after record %d, the finished run sends %d calls again", n, sent)
 						}
 					}
-					if !cmp.Equal(withoutLives(want), withoutLives(got)) {
-						t.Fatalf("killed after record %d, it comes to another result:\n%.3000s", n, cmp.Diff(withoutLives(want), withoutLives(got)))
+					if diff := cmp.Diff(killtest.Comparable(t, want), killtest.Comparable(t, got)); diff != "" {
+						t.Fatalf("killed after record %d, it comes to another result:\n%.3000s", n, diff)
 					}
 				}
 			})
 		})
 	}
-}
-
-// withoutLives returns a result without what calls cost that were lost at a kill.
-func withoutLives(data []byte) any {
-	var x map[string]any
-	if err := json.Unmarshal(data, &x); err != nil {
-		panic(err)
-	}
-	delete(x, "all_lives")
-	return x
 }
 
 // checkMixed checks that the run did what the test is about: every operator made children, gates refused some, and

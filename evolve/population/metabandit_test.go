@@ -1,12 +1,10 @@
 package population_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -291,22 +290,13 @@ func TestMetaAfterAKill(t *testing.T) {
 			if settings := bySettingsOf(want); settings < 3 {
 				t.Errorf("%s: %d different settings, so the test does not see them change", kind, settings)
 			}
-			data, err := os.ReadFile(whole)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines := bytes.SplitAfter(data, []byte("\n"))
-			for n := 1; n < len(lines); n += 7 {
-				path := filepath.Join(dir, fmt.Sprint(n))
-				if err := os.WriteFile(path, bytes.Join(lines[:n], nil), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				got, sent := metaRun(t, path, meta())
+			for cut := range killtest.Every(t, whole, 1, 7) {
+				got, sent := metaRun(t, cut.Path, meta())
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("%s: killed after record %d, it comes to another result (-want +got):\n%s", kind, n, diff)
+					t.Fatalf("%s: killed after record %d, it comes to another result (-want +got):\n%s", kind, cut.Records, diff)
 				}
-				if n > len(lines)/2 && sent >= all {
-					t.Errorf("%s: killed after record %d of %d, all %d calls are sent again", kind, n, len(lines), all)
+				if cut.Records > cut.Of/2 && sent >= all {
+					t.Errorf("%s: killed after record %d of %d, all %d calls are sent again", kind, cut.Records, cut.Of, all)
 				}
 			}
 		})

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
@@ -66,7 +64,7 @@ func TestSIGKILL(t *testing.T) {
 		if diff := difference(t, filepath.Join(whole, tt.path), filepath.Join(dir, tt.path)); diff != "" {
 			t.Errorf("%s: the killed run comes to another result:\n%s", tt.flags, diff)
 		}
-		lost := lost(t, filepath.Join(dir, strings.TrimSuffix(tt.path, ".json")+".journal"))
+		lost := killtest.Lost(t, filepath.Join(dir, strings.TrimSuffix(tt.path, ".json")+".journal"))
 		if n := srv.Stats().Calls; n > undisturbed.Stats().Calls+lost {
 			t.Errorf("%s: %d requests are sent, %d are needed and %d were under way at kills", tt.flags, n, undisturbed.Stats().Calls, lost)
 		}
@@ -78,22 +76,4 @@ func against(t *testing.T, args string, srv *llmtest.Server, dir string) *exec.C
 	cmd := process(t, args+" --api-base "+srv.URL+" --output "+dir)
 	cmd.Stderr = os.Stderr
 	return cmd
-}
-
-// lost returns how many attempts in a journal began and have no end.
-func lost(t *testing.T, path string) (open int) {
-	t.Helper()
-	for r, err := range journal.Read(path) {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return 0
-		case err != nil:
-			t.Fatal(err)
-		case r.Kind == journal.Begin:
-			open++
-		case r.Kind == journal.Completion, r.Kind == journal.Abandoned:
-			open--
-		}
-	}
-	return open
 }

@@ -1,4 +1,4 @@
-// Package notrun has tests say what they did not run on this machine.
+// Package notrun has tests say what they did not run: what this machine lacks something for, and what takes long.
 package notrun
 
 import (
@@ -16,7 +16,10 @@ import (
 // The go command keeps back what passing tests print, unless it is asked with -v. So the line goes
 // straight to its standard error as well, where the system has a way to that (Linux).
 func Say(pkg, what string, why error, how string) {
-	line := Line(pkg, what, why, how)
+	say(Line(pkg, what, why, how))
+}
+
+func say(line string) {
 	fmt.Println(line)
 	if flag.Parse(); !testing.Verbose() {
 		tell(os.Getppid(), line)

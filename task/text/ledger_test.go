@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +21,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/flops"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -167,24 +166,14 @@ func TestLedgerAddsUpWithTheServer(t *testing.T) {
 	}
 	checkFLOPs(t, file, log.seen)
 
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(data, []byte("\n"))
-	for n := 2; n < len(lines); n += 1 + len(lines)/8 {
-		kept := bytes.Join(lines[:n], nil)
-		part := filepath.Join(t.TempDir(), "run.journal")
-		if err := os.WriteFile(part, kept, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	for cut := range killtest.About(t, path, 2, 8) {
 		again, more := serve(t)
-		resumed := runJudged(t, part, again.URL)
+		resumed := runJudged(t, cut.Path, again.URL)
 		if diff := cmp.Diff(want, byKind(resumed), cmp.AllowUnexported(usage{})); diff != "" {
-			t.Fatalf("killed after record %d of %d, the result has other calls (-undisturbed +resumed):\n%s", n, len(lines)-1, diff)
+			t.Fatalf("killed after record %d of %d, the result has other calls (-undisturbed +resumed):\n%s", cut.Records, cut.Of, diff)
 		}
 		checkFLOPs(t, resumed, log.seen)
-		had, sent, all := bytes.Count(kept, []byte(`"kind":"completion"`)), 0, 0
+		had, sent, all := cut.Count(journal.Completion), 0, 0
 		for _, u := range more.seen {
 			sent += u.calls
 		}
@@ -192,10 +181,10 @@ func TestLedgerAddsUpWithTheServer(t *testing.T) {
 			all += u.calls
 		}
 		if had+sent != all {
-			t.Errorf("killed after record %d of %d: %d answers are kept and %d requests are sent, of %d calls", n, len(lines)-1, had, sent, all)
+			t.Errorf("killed after record %d of %d: %d answers are kept and %d requests are sent, of %d calls", cut.Records, cut.Of, had, sent, all)
 		}
-		if begun := bytes.Count(kept, []byte(`"kind":"begin"`)); resumed.Total != nil && resumed.Total.Lost != begun-had {
-			t.Errorf("killed after record %d: %d calls were begun and %d have an answer; %d are lost", n, begun, had, resumed.Total.Lost)
+		if begun := cut.Count(journal.Begin); resumed.Total != nil && resumed.Total.Lost != begun-had {
+			t.Errorf("killed after record %d: %d calls were begun and %d have an answer; %d are lost", cut.Records, begun, had, resumed.Total.Lost)
 		}
 	}
 }
@@ -254,26 +243,15 @@ func TestRunsEndAmidEvaluations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return times.ReplaceAll(data, nil)
+			return killtest.WithoutTimes(data)
 		}
 		path := filepath.Join(t.TempDir(), "run.journal")
 		run(path)
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bytes.SplitAfter(data, []byte("\n"))
-		for n := len(lines); n > 1; n -= 1 + len(lines)/3 {
-			part := filepath.Join(t.TempDir(), "run.journal")
-			if err := os.WriteFile(part, bytes.Join(lines[:n], nil), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			first, before := run(part), sent()
-			if again := run(part); !bytes.Equal(first, again) || sent() != before {
-				t.Fatalf("%s: with %d of %d records: %d calls again, and another result:\n%.2000s", tt.reason, n, len(lines), sent()-before, cmp.Diff(string(first), string(again)))
+		for cut := range killtest.About(t, path, 2, 3) {
+			first, before := run(cut.Path), sent()
+			if again := run(cut.Path); !bytes.Equal(first, again) || sent() != before {
+				t.Fatalf("%s: with %d of %d records: %d calls again, and another result:\n%.2000s", tt.reason, cut.Records, cut.Of, sent()-before, cmp.Diff(string(first), string(again)))
 			}
 		}
 	}
 }
-
-var times = regexp.MustCompile(`"(gen_time_s|wall_time_seconds|latency_s)": ?[-+.e0-9]+`)

@@ -1,7 +1,6 @@
 package tune_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,6 +22,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/population/tune"
+	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -159,18 +159,9 @@ func TestTogether(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "run.journal")
 			res, want := together(t, path, tt.meta(), tt.archive())
 			checkTogether(t, res)
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines := bytes.SplitAfter(data, []byte("\n"))
-			for n := 2; n < len(lines); n += 1 + len(lines)/25 {
-				cut := filepath.Join(t.TempDir(), "cut.journal")
-				if err := os.WriteFile(cut, bytes.Join(lines[:n], nil), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				if _, got := together(t, cut, tt.meta(), tt.archive()); !cmp.Equal(want, got) {
-					t.Fatalf("cut after record %d of %d it comes to another result:\n%.3000s", n, len(lines), cmp.Diff(want, got))
+			for cut := range killtest.About(t, path, 2, 25) {
+				if _, got := together(t, cut.Path, tt.meta(), tt.archive()); !cmp.Equal(want, got) {
+					t.Fatalf("cut after record %d of %d it comes to another result:\n%.3000s", cut.Records, cut.Of, cmp.Diff(want, got))
 				}
 			}
 		})

@@ -1,0 +1,59 @@
+// Package killtest has tests kill runs and go on with them. A test cuts the journal of a run that ended ([Every],
+// [About]), or starts itself as a process that makes a run and kills that ([Main], [Undisturbed], [Killed]).
+package killtest
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+)
+
+var times = regexp.MustCompile(`"(gen_time_s|wall_time_seconds|latency_s)": ?[-+.e0-9]+`)
+
+// WithoutTimes returns a result file with all times 0.
+func WithoutTimes(result []byte) []byte { return times.ReplaceAll(result, []byte(`"$1": 0`)) }
+
+// Comparable returns a result file without times and without the cost of lost calls: what a kill must not change.
+func Comparable(t testing.TB, result []byte) map[string]any {
+	t.Helper()
+	var fields map[string]any
+	if err := json.Unmarshal(WithoutTimes(result), &fields); err != nil {
+		t.Fatal(err)
+	}
+	delete(fields, "all_lives")
+	return fields
+}
+
+// Saved returns the file result.json in dir, as [Comparable] does.
+func Saved(t testing.TB, dir string) map[string]any {
+	t.Helper()
+	result, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Comparable(t, result)
+}
+
+// Lost returns how many calls in the journal at path began and did not end; 0 if there is no journal.
+func Lost(t testing.TB, path string) (lost int) {
+	t.Helper()
+	for r, err := range journal.Read(path) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return 0
+		case err != nil:
+			t.Fatal(err)
+		case r.Kind == journal.Begin:
+			lost++
+		case r.Kind == journal.Completion, r.Kind == journal.Failure, r.Kind == journal.Abandoned:
+			lost--
+		}
+	}
+	return lost
+}

@@ -1,0 +1,6 @@
+//go:build !soak
+
+package notrun
+
+// Soak reports whether tests run at full length: they are built with the tag soak.
+const Soak = false
