@@ -99,18 +99,10 @@ func (c Child) Proposal() journal.Proposal {
 
 // Class returns what the child's call counts as in a budget: the class of its last attempt, "" if no model
 // was asked.
-func (c Child) Class() llm.Class { return classOf(c.Attempts) }
+func (c Child) Class() llm.Class { return llm.ClassOf(c.Attempts) }
 
 // Class returns what the call counts as in a budget, as [Child.Class] does.
-func (c Call) Class() llm.Class { return classOf(c.Attempts) }
+func (c Call) Class() llm.Class { return llm.ClassOf(c.Attempts) }
 
-// classOf returns the class of a call that made these attempts. That is the class of the last one, as the call
-// ended with it: three attempts of which the third was answered are one answered call.
-func classOf(attempts []llm.Attempt) llm.Class {
-	if len(attempts) == 0 {
-		return ""
-	}
-	return attempts[len(attempts)-1].Status.Class()
-}
-
-func answered(attempts []llm.Attempt) bool { return classOf(attempts) == llm.Real }
+// answered reports whether a call that made these attempts brought an answer.
+func answered(attempts []llm.Attempt) bool { return llm.ClassOf(attempts) == llm.Real }

@@ -69,7 +69,7 @@ func (u *unheard) end(number int, reply llm.Reply, err error) error {
 		u.waiting--
 	}
 	u.answered = u.answered || answered(reply.Attempts)
-	if _, refused := Refused(err); u.answered || refused || busy(err) || classOf(reply.Attempts) != llm.Errored {
+	if _, refused := Refused(err); u.answered || refused || busy(err) || llm.ClassOf(reply.Attempts) != llm.Errored {
 		return err
 	}
 	for _, a := range reply.Attempts {

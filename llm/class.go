@@ -26,3 +26,12 @@ func (s Status) Class() Class {
 	}
 	return Errored
 }
+
+// ClassOf returns what a call that made these attempts counts as: the class of the last one, since the call ended with
+// it. Three attempts of which the third was answered are one answered call. It is "" without attempts.
+func ClassOf(attempts []Attempt) Class {
+	if len(attempts) == 0 {
+		return ""
+	}
+	return attempts[len(attempts)-1].Status.Class()
+}

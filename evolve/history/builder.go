@@ -45,7 +45,6 @@ type Builder struct {
 type pull struct {
 	arm, round int
 	step       int            // of its search, the one under way
-	before     Score          // the best of its search when the step began
 	rows       map[[3]int]int // children taken in, by step, index and ID
 	first      int            // the first of the rows
 }
@@ -59,7 +58,7 @@ type birth struct {
 // NewBuilder returns a Builder of a run of which nothing is known.
 func NewBuilder() *Builder {
 	return &Builder{
-		run:   Run{Calls: map[llm.Class]int{}, Classes: map[llm.Class]Cost{}},
+		run:   Run{Tally: NewTally()},
 		pulls: map[int]*pull{}, calls: newCalls(), settled: NewLedger(), notes: notes{}, endpoints: map[string]int{},
 		labels: map[string]map[string]string{}, reasons: map[string]string{},
 	}
@@ -220,7 +219,8 @@ func (b *Builder) draw(r journal.Record) {
 	a := &b.run.Arms[at]
 	a.Steps++
 	a.draws++
-	b.pulls[*r.Pull] = &pull{arm: at, round: len(b.run.Rounds), step: a.Steps, before: a.Best, rows: map[[3]int]int{}, first: math.MaxInt}
+	a.Step()
+	b.pulls[*r.Pull] = &pull{arm: at, round: len(b.run.Rounds), step: a.Steps, rows: map[[3]int]int{}, first: math.MaxInt}
 	b.run.Rounds = append(b.run.Rounds, Round{Arm: at, Pull: *r.Pull, Step: a.draws, Prob: r.Prob, Calls: r.Calls, Begin: b.run.Clock.Now()})
 }
 

@@ -102,7 +102,7 @@ func (b *Builder) attempts(pull int, attempts []llm.Attempt) ended {
 		return ended{}
 	}
 	last := attempts[len(attempts)-1]
-	switch last.Status.Class() {
+	switch llm.ClassOf(attempts) {
 	case llm.GivenUp:
 		return b.end(journal.Abandoned, attempts, pull, last.Err)
 	case llm.Stall, llm.Errored:
@@ -119,7 +119,7 @@ func (b *Builder) end(kind journal.Kind, attempts []llm.Attempt, pull int, why s
 		b.note("abandoned", "a call was given up: "+e.reason)
 	case journal.Failure:
 		kind := "error"
-		if n := len(attempts); n > 0 && attempts[n-1].Status.Class() == llm.Stall {
+		if llm.ClassOf(attempts) == llm.Stall {
 			kind = "stall"
 		}
 		b.note(kind, e.reason)
@@ -129,17 +129,9 @@ func (b *Builder) end(kind journal.Kind, attempts []llm.Attempt, pull int, why s
 
 // charge adds attempts of a call that has ended to the sums.
 func (b *Builder) charge(attempts []llm.Attempt, pull int) Cost {
-	run, prices := &b.run, Prices(b.run.Models)
-	sum, class := prices.Call(attempts)
-	run.Spent = run.Spent.Plus(sum)
-	if class != "" {
-		run.Calls[class]++
-	}
+	run := &b.run
+	sum := run.add(Prices(run.Models), attempts)
 	for _, a := range attempts {
-		if a.Status.Class() == llm.Stall {
-			run.Stalls++
-		}
-		run.Classes[a.Status.Class()] = run.Classes[a.Status.Class()].Plus(prices.Attempt(a))
 		b.asked(a)
 	}
 	if p := b.pulls[pull]; p != nil {

@@ -62,9 +62,6 @@ func (b *Builder) add(r journal.Record, from ended, known bool) (row int) {
 	}
 	a := &b.run.Arms[p.arm]
 	a.born[c.ID] = row
-	if c.score().Better(a.Best) {
-		a.Best = c.score()
-	}
 	if b.Reply != nil && from.text != "" {
 		b.Reply(row, from.text)
 	}
@@ -76,7 +73,7 @@ func (b *Builder) add(r journal.Record, from ended, known bool) (row int) {
 func (b *Builder) stepOf(p *pull, step int) {
 	if a := &b.run.Arms[p.arm]; step > 0 && step != p.step {
 		if p.step > 0 && len(p.rows) > 0 {
-			p.before = a.Best
+			a.Step()
 		}
 		p.step, a.Steps = step, max(a.Steps, step)
 	}
@@ -96,7 +93,7 @@ func (b *Builder) proposal(p *pull, r journal.Record, from ended, known bool) Ch
 		c.Score, c.SD, c.Samples = 0, 0, 0
 	}
 	c.State, c.Reason = b.became(r, from, known)
-	c.Improved = c.score().Better(p.before)
+	c.Improved = a.Take(c.score())
 	return c
 }
 

@@ -64,16 +64,13 @@ func (p Prices) Attempt(a llm.Attempt) Cost {
 	return Cost{Tokens: TokensOf(a), FLOPs: finite(sum.TotalFLOPs), Money: finite(m.Price.Cost(usageOf(a)))}
 }
 
-// Call returns what a call of these attempts cost, and what it counts as: the class of the last one.
-func (p Prices) Call(attempts []llm.Attempt) (sum Cost, class llm.Class) {
+// Call returns what a call of these attempts cost.
+func (p Prices) Call(attempts []llm.Attempt) (sum Cost) {
+	sum.Calls = answered(attempts)
 	for _, a := range attempts {
 		sum = sum.Plus(p.Attempt(a))
-		class = a.Status.Class()
 	}
-	if class == llm.Real {
-		sum.Calls = 1
-	}
-	return sum, class
+	return sum
 }
 
 func (p Prices) model(key string) llm.Model {

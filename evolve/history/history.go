@@ -32,12 +32,9 @@ type Run struct {
 	Endpoints []Endpoint
 	Notes     []*Note // what befell it; messages that are equal are one
 
-	Spent   Cost               // by all calls that ended
-	Calls   map[llm.Class]int  // that ended, by the class of the last attempt
-	Classes map[llm.Class]Cost // what attempts cost, by their class
-	Stalls  int                // attempts that stalled
-	Lost    int                // attempts that were under way when a process was killed
-	Flying  int                // calls under way
+	Tally      // of all calls that ended
+	Lost   int // attempts that were under way when a process was killed
+	Flying int // calls under way
 	Evaluations
 	Budget *journal.Ledger // the last that was told of what is spent and set aside; nil for none
 	// Totals has what the children of each operator, model and so on brought. [Read] sets it; of a run that goes on
@@ -67,7 +64,7 @@ type Arm struct {
 	Run    int     // of the file, from 1
 	Seed   *uint32 // nil if it does not say
 	Start  Start   // what it began with
-	Best   Score   // of its children and its start
+	Course         // of its children and its start
 	Steps  int     // that ended or are under way
 	Totals Totals  // what its children brought, but for those of pulls that are not over; Cost has the calls of its pulls
 

@@ -134,19 +134,10 @@ func TestJournalIsTheResult(t *testing.T) {
 	}
 	res := tr.run(t, 0)
 	run := read(t, tr.journal)
-	var spent history.Cost
-	calls, classes := map[llm.Class]int{}, map[llm.Class]history.Cost{}
 	prices := history.Prices(models)
-	for _, call := range slices.Concat(slices.Collect(res.EachCall), res.Earlier.Abandoned, res.Earlier.Unclaimed) {
-		cost, class := prices.Call(call)
-		spent = spent.Plus(cost)
-		calls[class]++
-		for _, a := range call {
-			classes[a.Status.Class()] = classes[a.Status.Class()].Plus(prices.Attempt(a))
-		}
-	}
+	spent := prices.Tally(slices.Values(slices.Concat(slices.Collect(res.EachCall), res.Earlier.Abandoned, res.Earlier.Unclaimed)))
 	for _, of := range []struct{ got, want any }{
-		{run.Spent, spent}, {run.Calls, calls}, {run.Classes, classes}, {run.Evaluated, res.Evaluations}, {run.Spent.Calls >= res.Calls, true},
+		{run.Tally, spent}, {run.Evaluated, res.Evaluations}, {run.Spent.Calls >= res.Calls, true},
 		{len(run.Rounds), len(res.Rounds)}, {run.Stop, string(res.Stop)}, {run.Clock.Parts, 3}, {run.Flying, 0},
 	} {
 		if diff := cmp.Diff(of.want, of.got, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
@@ -167,7 +158,7 @@ func TestJournalIsTheResult(t *testing.T) {
 			!slices.Equal(c.Parents, want.Parents) || c.Step != g.Index || c.Arm != round.Pull.Arm {
 			t.Errorf("child %+v, want %+v", c, want)
 		}
-		if cost, _ := prices.Call(want.Attempts); cost != c.Cost {
+		if cost := prices.Call(want.Attempts); cost != c.Cost {
 			t.Errorf("child %d cost %+v, want %+v", c.ID, c.Cost, cost)
 		}
 	}
@@ -188,7 +179,7 @@ func TestResultIsTheJournal(t *testing.T) {
 		cmpopts.IgnoreUnexported(history.Totals{}), cmpopts.IgnoreUnexported(history.Lifts{})}
 	for name, pair := range map[string][2]any{
 		"children": {of.Children, file.Children}, "rounds": {of.Rounds, file.Rounds}, "spent": {of.Spent, file.Spent}, "calls": {of.Calls, file.Calls},
-		"classes": {of.Classes, file.Classes}, "best": {of.Best, file.Best}, "evaluations": {of.Evaluated, file.Evaluated}, "stalls": {of.Stalls, file.Stalls},
+		"classes": {of.Classes, file.Classes}, "best": {of.Best, file.Best}, "evaluations": {of.Evaluated, file.Evaluated}, "attempts": {of.Attempts, file.Attempts},
 		"how it ended": {of.Ending, file.Ending}, "programs that it began with": {of.Arms[0].Start.Program, file.Arms[0].Start.Program},
 	} {
 		if diff := cmp.Diff(pair[0], pair[1], same); diff != "" {

@@ -3,7 +3,6 @@ package report
 import (
 	"iter"
 
-	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -38,36 +37,24 @@ type Endpoint struct {
 
 // Count counts calls, each given by its attempts, as [evolve.Result.EachCall] yields them.
 func Count(calls iter.Seq[[]llm.Attempt]) Counts {
-	c := Counts{
-		Calls: map[llm.Class]int{}, Attempts: map[llm.Class]int{}, Tokens: map[llm.Class]Tokens{},
-		Endpoints: map[string]Endpoint{},
-	}
-	// Every class is there, also with 0, so that a reader need not know which may be missing.
-	for _, class := range llm.Classes() {
-		c.Calls[class], c.Attempts[class], c.Tokens[class] = 0, 0, Tokens{}
-	}
+	t := history.Prices(nil).Tally(calls)
+	c := Counts{Calls: t.Calls, Attempts: t.Attempts, Tokens: map[llm.Class]Tokens{}, Endpoints: map[string]Endpoint{}}
 	total := 0
-	for attempts := range calls {
-		c.Calls[evolve.Child{Attempts: attempts}.Class()]++
-		for _, a := range attempts {
-			c.add(a)
-			total++
-		}
+	for _, class := range llm.Classes() { // also those with 0, so that a reader need not know which may be missing
+		c.Calls[class] += 0
+		c.Attempts[class] += 0
+		c.Tokens[class] = t.Classes[class].Tokens
+		total += c.Attempts[class]
 	}
 	if total > 0 {
 		c.StallRate = float64(c.Attempts[llm.Stall]) / float64(total)
 	}
-	return c
-}
-
-// add counts one attempt.
-func (c *Counts) add(a llm.Attempt) {
-	class := a.Status.Class()
-	c.Attempts[class]++
-	c.Tokens[class] = c.Tokens[class].Plus(history.TokensOf(a))
-	if a.Endpoint != "" {
-		c.Endpoints[a.Endpoint] = c.Endpoints[a.Endpoint].plus(a)
+	for a := range attempts(calls) {
+		if a.Endpoint != "" {
+			c.Endpoints[a.Endpoint] = c.Endpoints[a.Endpoint].plus(a)
+		}
 	}
+	return c
 }
 
 // plus returns e with a counted.

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -144,7 +145,7 @@ func (c *collector) ask(ctx context.Context, l llm.LLM, req llm.Request) (llm.Re
 func (c *collector) count(h *HeldOut, active int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h.Use = Use{Calls: c.answered, Tokens: tokensOf(c.attempts)}
+	h.Use = Use{Calls: c.answered, Tokens: history.Prices(nil).Call(c.attempts).Tokens}
 	if len(c.attempts) > 0 {
 		cost := newCost(slices.Values(c.attempts), active)
 		h.FLOPs = &cost

@@ -51,7 +51,7 @@ type books struct {
 
 // A course is what is known of an arm while its children are counted.
 type course struct {
-	best   history.Score
+	history.Course
 	scores map[int]history.Score // by ID; nil where two children share one, as in an arm of several searches
 }
 
@@ -64,21 +64,19 @@ func newBooks(r *evolve.Result, active int64) books {
 	for i, arm := range r.Arms {
 		b.arms = append(b.arms, history.NewLedger())
 		start := history.Score{Value: arm.Start.Result.Score, Valid: arm.Start.Result.Valid}
-		courses[i] = course{best: start}
+		courses[i].Best = start
 		if !countAlike(arm) {
 			courses[i].scores = map[int]history.Score{0: start}
 		}
 	}
 	for arm, g := range generations(r) {
-		before := courses[arm].best
-		courses[arm].learn(g.Children)
+		courses[arm].begin(g.Children)
 		for _, c := range g.Children {
 			score, parent := scoreOf(c), history.Score{}
 			if len(c.Parents) > 0 {
 				parent = courses[arm].scores[c.Parents[0]]
 			}
-			cost, _ := prices.Call(c.Attempts)
-			child := history.Child{Model: history.ModelOf(c.Attempts), Cost: cost, Improved: score.Better(before),
+			child := history.Child{Model: history.ModelOf(c.Attempts), Cost: prices.Call(c.Attempts), Improved: courses[arm].Take(score),
 				Proposal: journal.Proposal{Operator: c.Operator, Labels: c.Labels, Valid: score.Valid, Score: score.Value}}
 			row := len(b.places)
 			b.places = append(b.places, Last{arm, g.Index, c.Index})
@@ -93,15 +91,12 @@ func scoreOf(c evolve.Child) history.Score {
 	return history.Score{Value: c.Result.Score, Valid: c.Scored() && c.Result.Valid}
 }
 
-// learn takes in what a step's children score.
-func (c *course) learn(children []evolve.Child) {
-	for _, child := range children {
-		score := scoreOf(child)
-		if c.scores != nil {
-			c.scores[child.ID] = score
-		}
-		if score.Better(c.best) {
-			c.best = score
+// begin begins a step that made these children: one of them may be the parent of another.
+func (c *course) begin(children []evolve.Child) {
+	c.Step()
+	if c.scores != nil {
+		for _, child := range children {
+			c.scores[child.ID] = scoreOf(child)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
-	"github.com/evoalloc/evoalloc/llm"
 )
 
 // An Operator sums what the children of one operator cost, and what came of them. One that shows several programs costs
@@ -43,17 +42,15 @@ func byOperator(arm evolve.ArmResult) map[string]Operator {
 
 // plus returns o with a child counted.
 func (o Operator) plus(c evolve.Child, before eval.Candidate) Operator {
+	cost := history.Prices(nil).Call(c.Attempts)
 	o.Children++
-	if c.Answered() {
-		o.Calls++
-	}
+	o.Calls, o.Tokens = o.Calls+cost.Calls, o.Tokens.Plus(cost.Tokens)
 	if c.Scored() && c.Result.Valid {
 		o.Valid++
 	}
 	if c.Scored() && c.Better(before) {
 		o.Improved++
 	}
-	o.Tokens = o.Tokens.Plus(tokensOf(c.Attempts))
 	return o
 }
 
@@ -65,12 +62,8 @@ func byKind(arm evolve.ArmResult) map[string]Use {
 			if of == nil {
 				of = map[string]Use{}
 			}
-			u := of[c.Kind]
-			if c.Class() == llm.Real {
-				u.Calls++
-			}
-			u.Tokens = u.Tokens.Plus(tokensOf(c.Attempts))
-			of[c.Kind] = u
+			u, cost := of[c.Kind], history.Prices(nil).Call(c.Attempts)
+			of[c.Kind] = Use{u.Calls + cost.Calls, u.Tokens.Plus(cost.Tokens)}
 		}
 	}
 	add(arm.Asides)
@@ -78,12 +71,4 @@ func byKind(arm evolve.ArmResult) map[string]Use {
 		add(g.Asides)
 	}
 	return of
-}
-
-// tokensOf returns the tokens of attempts.
-func tokensOf(attempts []llm.Attempt) (t Tokens) {
-	for _, a := range attempts {
-		t = t.Plus(history.TokensOf(a))
-	}
-	return t
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // meters measure what is spent, and how fast.
@@ -45,7 +46,7 @@ func (l *runLog) spent() spent {
 	run := l.run
 	return spent{
 		Amounts: journal.Amounts{
-			Calls: run.Spent.Calls, Evaluations: run.Evaluated, Stalls: run.Stalls, Tokens: run.Spent.Tokens.All(), FLOPs: run.Spent.FLOPs,
+			Calls: run.Spent.Calls, Evaluations: run.Evaluated, Stalls: run.Attempts[llm.Stall], Tokens: run.Spent.Tokens.All(), FLOPs: run.Spent.FLOPs,
 			Money: run.Spent.Money, EvalTime: time.Duration(run.EvalTime), TuneEvaluations: run.Tuned,
 		},
 		rounds: len(run.Rounds), seconds: float64(run.Clock.Now()) / 1000,

@@ -1,0 +1,54 @@
+package history
+
+import (
+	"iter"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Tally counts calls, however they ended, and sums what they cost. Each call is given by its attempts: an attempt
+// belongs to one class and a call to that of its last attempt, so the classes add up to the whole.
+type Tally struct {
+	Spent    Cost               // by all calls
+	Calls    map[llm.Class]int  // one a call, however many attempts
+	Attempts map[llm.Class]int  // by how each ended
+	Classes  map[llm.Class]Cost // what attempts cost, by their class; no calls are counted here
+}
+
+// NewTally returns a Tally of no calls.
+func NewTally() Tally {
+	return Tally{Calls: map[llm.Class]int{}, Attempts: map[llm.Class]int{}, Classes: map[llm.Class]Cost{}}
+}
+
+// Tally sums calls.
+func (p Prices) Tally(calls iter.Seq[[]llm.Attempt]) Tally {
+	t := NewTally()
+	for attempts := range calls {
+		t.add(p, attempts)
+	}
+	return t
+}
+
+// add counts a call, and returns what it cost.
+func (t *Tally) add(p Prices, attempts []llm.Attempt) (sum Cost) {
+	sum.Calls = answered(attempts)
+	for _, a := range attempts {
+		cost, class := p.Attempt(a), a.Status.Class()
+		sum = sum.Plus(cost)
+		t.Attempts[class]++
+		t.Classes[class] = t.Classes[class].Plus(cost)
+	}
+	if class := llm.ClassOf(attempts); class != "" {
+		t.Calls[class]++
+	}
+	t.Spent = t.Spent.Plus(sum)
+	return sum
+}
+
+// answered returns 1 for a call that brought an answer, as budgets count calls, and 0 for any other.
+func answered(attempts []llm.Attempt) int {
+	if llm.ClassOf(attempts) == llm.Real {
+		return 1
+	}
+	return 0
+}
