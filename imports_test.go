@@ -18,7 +18,9 @@ var floors = [][]string{
 	{"task", "eval/*"},
 	{"task/*", "internal/landscape", "evolve/journal", "evolve/internal/*"},
 	{"internal/killtest"},
-	{"evolve/history"}, // what happened in a run
+	{"evolve/internal/fault"},
+	{"evolve/internal/calls"},
+	{"evolve/history", "evolve/internal/ledger", "evolve/internal/memory"}, // what happened in a run; what it spends and remembers
 	{"evolve"},
 	{"evolve/population", "evolve/audit"}, // searches, and what they are made of
 	{"evolve/population/*", "evolve/layers"},

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -22,14 +22,14 @@ type account struct {
 	// the first outcome that has them, not for the step that made them. So no count depends on which of two arms
 	// in flight was faster.
 	evaluated map[journal.Key]bool
-	asked     map[*asked]bool
+	asked     map[*memory.Asked]bool
 	evalTime  time.Duration // that the evaluations took that were counted
 	judged    int           // calls that these made of models, as far as they were answered
 	tuned     []int         // tune evaluations, by arm
 }
 
 func newAccount(arms []Arm) account {
-	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool), evaluated: make(map[journal.Key]bool), asked: make(map[*asked]bool),
+	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool), evaluated: make(map[journal.Key]bool), asked: make(map[*memory.Asked]bool),
 		tuned: make([]int, len(arms))}
 	for i, arm := range arms {
 		a.begin(i, arm.Best())
@@ -46,7 +46,7 @@ func (a *account) begin(arm int, start eval.Candidate) {
 
 // start takes in what an arm spent before its first step, and returns how many calls were answered, how many
 // attempts stalled, and how many evaluations are new.
-func (a *account) start(arm int, spent Generation, scored []scoring) (calls, stalls, evaluations int) {
+func (a *account) start(arm int, spent Generation, scored []memory.Scoring) (calls, stalls, evaluations int) {
 	a.count(&spent, scored)
 	calls, stalls = counted(spent)
 	a.res.Calls += calls
@@ -57,7 +57,7 @@ func (a *account) start(arm int, spent Generation, scored []scoring) (calls, sta
 // add takes in what a pull of the arm brought, and the evaluations that it asked for. It completes the
 // generation: it counts its evaluations, adds the calls that they made, and marks the children whose program came
 // before. place is the index of the generation among the arm's.
-func (a *account) add(arm int, gen *Generation, scored []scoring) (place int) {
+func (a *account) add(arm int, gen *Generation, scored []memory.Scoring) (place int) {
 	a.count(gen, scored)
 	a.tuned[arm] += gen.TuneEvaluations
 	a.mark(*gen)
@@ -74,23 +74,24 @@ func (a *account) add(arm int, gen *Generation, scored []scoring) (place int) {
 }
 
 // count adds those evaluations to the generation and the result that are new, and the calls that they made.
-func (a *account) count(gen *Generation, scored []scoring) {
+func (a *account) count(gen *Generation, scored []memory.Scoring) {
 	gen.Evaluations, gen.TuneEvaluations = 0, 0
-	slices.SortFunc(scored, func(x, y scoring) int { return bytes.Compare(x.key[:], y.key[:]) }) // asides must stand in one order, and they ended in any
+	slices.SortFunc(scored, func(x, y memory.Scoring) int { return bytes.Compare(x.Key[:], y.Key[:]) }) // asides must stand in one order, and they ended in any
 	for _, s := range scored {
-		if !a.evaluated[s.key] {
-			a.evaluated[s.key] = true
-			if s.tuned {
+		if !a.evaluated[s.Key] {
+			a.evaluated[s.Key] = true
+			if s.Tuned {
 				gen.TuneEvaluations++
 			} else {
 				gen.Evaluations++
-				a.evalTime += s.took
+				a.evalTime += s.Took
 			}
 		}
-		if s.asked != nil && !a.asked[s.asked] {
-			a.asked[s.asked] = true
-			gen.Asides = append(gen.Asides, s.asked.calls...)
-			for _, c := range s.asked.calls {
+		if s.Asked != nil && !a.asked[s.Asked] {
+			a.asked[s.Asked] = true
+			made := madeBy(s.Asked)
+			gen.Asides = append(gen.Asides, made...)
+			for _, c := range made {
 				if answered(c.Attempts) {
 					a.judged++
 				}
@@ -161,13 +162,10 @@ func (a *account) mark(g Generation) {
 	}
 }
 
-// space is the white space by which two equal programs may differ at their ends. The memory of programs trims the
-// same, so a child is a Duplicate exactly if its program was not evaluated again.
-const space = " \t\r\n"
-
-// repeated reports whether it was called with the same program before.
+// repeated reports whether it was called with the same program before. The memory of programs trims the same, so a child
+// is a Duplicate exactly if its program was not evaluated again.
 func (a *account) repeated(program string) bool {
-	sum := sha256.Sum256([]byte(strings.TrimRight(program, space)))
+	sum := sha256.Sum256([]byte(memory.Trim(program)))
 	before := a.seen[sum]
 	a.seen[sum] = true
 	return before

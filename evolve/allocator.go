@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 )
 
 // An Allocator is [Run] as an [Arm]: a step draws one of its arms and steps that. So allocators
@@ -148,7 +149,7 @@ func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocatio
 		in.beside += al.tunedBeside(p.Arm)
 	}
 	gen, err := al.cfg.Arms[p.Arm].Step(ctx, in)
-	var scored []scoring
+	var scored []memory.Scoring
 	if in.recording() { // an allocator stepped by hand has nobody to correct what its arm returns
 		gen, err = in.close(gen, err)
 		scored = slices.Clone(in.scored)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -31,7 +32,8 @@ type batch struct {
 	stop    chan struct{} // closed when nothing more is to be sent
 	stopped bool          // stop is closed
 	running int           // children under way
-	pauses  pauses        // of those under way
+	paused  waits.Count   // children whose call pauses before a retry
+	pause   waits.Signal  // that one began to
 	next    int           // index of the child to be briefed next
 	waiting map[int]made  // children that have ended and wait to be taken in
 	turnOf  int           // index of the child to be taken in next, with ByIndex
@@ -54,8 +56,8 @@ type made struct {
 }
 
 func newBatch(b *Breeder, turn *Turn, n int) *batch {
-	l := &batch{Breeder: b, turn: turn, n: n, ended: make(chan made), stop: make(chan struct{}), waiting: make(map[int]made), taken: make([]made, 0, n)}
-	l.pauses.begun = make(chan struct{}, 1)
+	l := &batch{Breeder: b, turn: turn, n: n, ended: make(chan made), stop: make(chan struct{}), waiting: make(map[int]made), taken: make([]made, 0, n),
+		pause: waits.NewSignal()}
 	if b.Order == AsTheyEnd && turn.recording() {
 		l.repeat = turn.past.Taken
 	}
@@ -86,7 +88,7 @@ func (l *batch) breed(ctx context.Context) {
 		case m := <-l.ended:
 			l.running--
 			l.end(m)
-		case <-l.pauses.begun:
+		case <-l.pause:
 		}
 	}
 	l.takeRest()
@@ -136,7 +138,7 @@ func (l *batch) beyond() bool {
 		return begun
 	}
 	under := l.running + len(l.waiting)
-	if l.Order == ByIndex || under >= l.window()+min(l.pauses.count(), l.window()-1) {
+	if l.Order == ByIndex || under >= l.window()+min(l.paused.N(), l.window()-1) {
 		return false
 	}
 	if err := l.recordTaken(journal.Beyond); err != nil {
@@ -237,7 +239,7 @@ func (l *batch) end(m made) {
 		l.fail(m.err)
 	}
 	if !m.recalled {
-		if bad := l.failing.note(llm.Reply{Attempts: m.child.Attempts}, errors.New(m.child.Err), l.mostFailures(l.n)); bad != nil {
+		if bad := l.failing.Note(m.child.Attempts, errors.New(m.child.Err), l.mostFailures(l.n)); bad != nil {
 			l.fail(bad)
 		}
 	}
@@ -475,7 +477,7 @@ func (l *batch) propose(ctx context.Context, m *made) (program string, err error
 	if messages == nil {
 		messages = l.Task.Prompt(m.brief.Ask)
 	}
-	ctx = llm.WithTrace(ctx, &llm.Trace{Paused: both(l.pauses.begin, llm.TraceOf(ctx).Paused)})
+	ctx = llm.WithTrace(ctx, &llm.Trace{Paused: both(l.pausing, llm.TraceOf(ctx).Paused)})
 	reply, err := l.turn.ask(ctx, purpose{kind: KindChild, bred: true}, m.model(l.Breeder), llm.Request{Messages: messages, Seed: c.Seed})
 	m.call, m.recalled = reply.id, reply.recalled
 	c.Attempts = reply.Attempts // of a failed call too: they were paid for
@@ -488,6 +490,14 @@ func (l *batch) propose(ctx context.Context, m *made) (program string, err error
 		return "", nil
 	}
 	return program, nil
+}
+
+// pausing counts a call that pauses before a retry, until resumed is called. It never blocks: a model may leave a call
+// behind that pauses when its batch has come to its end.
+func (l *batch) pausing() (resumed func()) {
+	resumed = l.paused.Begin()
+	l.pause.Set()
+	return resumed
 }
 
 // parse reads the program out of a reply, and says what it mended in the reply.

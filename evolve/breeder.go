@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/calls"
+	"github.com/evoalloc/evoalloc/evolve/internal/resample"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -126,12 +128,12 @@ type Breeder struct {
 	steps    int    // begun
 	past     []Made // steps that ended whole
 	width    width
-	born     int       // children briefed
-	widest   int       // the most children that were under way at once
-	sampling *sampling // nil unless programs are scored again
-	failing  streak    // over steps, as a step may be shorter than a streak
-	failed   error     // what a brief or a take ended the search with
-	err      error     // what ended the search
+	born     int                // children briefed
+	widest   int                // the most children that were under way at once
+	sampling *resample.Schedule // nil unless programs are scored again
+	failing  calls.Streak       // over steps, as a step may be shorter than a streak
+	failed   error              // what a brief or a take ended the search with
+	err      error              // what ended the search
 }
 
 // A width is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each draw,
@@ -213,7 +215,9 @@ func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
 		return b.err
 	}
 	b.best, b.started = b.initial, true
-	b.sampling = newSampling(b.noise())
+	if n := b.noise(); n != nil && n.Rescore >= 0 {
+		b.sampling = resample.New(n.Rescore)
+	}
 	return nil
 }
 
@@ -246,7 +250,7 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	l := newBatch(b, turn, min(n, turn.Calls()))
 	b.widest = max(b.widest, min(l.window(), l.n))
 	if b.sampling != nil {
-		b.sampling.begin(l.n)
+		b.sampling.Begin(l.n)
 	}
 	l.brief, l.take = brief, take
 	l.breed(ctx)
@@ -274,7 +278,7 @@ func madeOf(gen Generation, elapsed time.Duration) Made {
 // depend on which of two equal children ended first.
 func (b *Breeder) takeIn(c Child) {
 	if b.sampling != nil {
-		b.sampling.child(c, b.best)
+		b.sampling.Child(c.Scored() && c.Result.Valid, c.Result.Score-b.best.Result.Score)
 	}
 	if c.Scored() && c.Better(b.best) {
 		b.best, b.bestID = c.Candidate, c.ID

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -194,3 +195,28 @@ const (
 	StopCanceled  Stop = "canceled"  // the context ended
 	StopError     Stop = "error"     // Run returned the error with this result
 )
+
+// newLedger returns the ledger of a run, which keeps so much of the limits for what comes when the run is over.
+func newLedger(b Budget, kept ledger.Amounts) *ledger.Ledger {
+	most, limited := b.stalls()
+	if !limited {
+		most = -1
+	}
+	return ledger.New(ledger.Limits{Passed: b.passed, Stalls: most, Shown: b.shown(), Prices: b.Models}, kept)
+}
+
+// passed returns the first limit of the table that the amounts would pass, or "".
+func (b Budget) passed(a ledger.Amounts) string {
+	for i := range limits {
+		if row := &limits[i]; row.passed != nil && row.passed(b, a) {
+			return row.Name
+		}
+	}
+	return ""
+}
+
+// shown returns the limits of what is summed, for readers of the journal and observers.
+func (b Budget) shown() journal.Amounts {
+	stalls, _ := b.stalls()
+	return journal.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: stalls, Tokens: b.Tokens, FLOPs: b.FLOPs, Money: b.Money, EvalTime: b.EvalTime, TuneEvaluations: b.TuneEvaluations}
+}

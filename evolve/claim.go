@@ -12,6 +12,8 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -110,8 +112,8 @@ func (m margin) limits(b Budget) allocation.Limits {
 }
 
 // amounts are what the ledger keeps for fresh samples.
-func (m margin) amounts(b Budget) amounts {
-	return amounts{Evaluations: m.fresh, EvalTime: time.Duration(m.fresh) * b.EvalWorst}
+func (m margin) amounts(b Budget) ledger.Amounts {
+	return ledger.Amounts{Evaluations: m.fresh, EvalTime: time.Duration(m.fresh) * b.EvalWorst}
 }
 
 // keepsMargin returns an error if the limit on evaluators' time that the journal tells of left room for fewer fresh
@@ -137,7 +139,7 @@ func (d *driver) keepsMargin(then journal.Fingerprint) error {
 // that it gets are pooled in Result.Fresh. Result.Unconfirmed says why some are missing. It returns an error of the
 // journal alone.
 func (d *driver) claim(ctx, steps context.Context) error {
-	d.shared.ledger.release()
+	d.shared.ledger.Release()
 	arm, ok := claimantOf(d.cfg.Arms[d.res.BestArm])
 	if !ok || arm.noise() == nil {
 		return nil
@@ -165,7 +167,7 @@ func (d *driver) claim(ctx, steps context.Context) error {
 	if err != nil {
 		d.res.Unconfirmed = err.Error()
 	}
-	if journalFailed(err) || journalFailed(s.fatal) {
+	if fault.OfJournal(err) || fault.OfJournal(s.fatal) {
 		return cmp.Or(err, s.fatal)
 	}
 	return nil

@@ -3,7 +3,6 @@ package evolve
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -29,7 +28,7 @@ func (d *driver) begin(ctx context.Context) (traced context.Context, end context
 		defer close(watched)
 		d.watch(ctx, steps, cancel)
 	}()
-	traced = llm.WithTrace(steps, &llm.Trace{Drain: ctx.Done(), Idle: d.queue.sayIdle})
+	traced = llm.WithTrace(steps, &llm.Trace{Drain: ctx.Done(), Idle: d.sayIdle})
 	return traced, func() {
 		cancel(context.Canceled)
 		<-watched // whoever starts a goroutine waits for it
@@ -82,28 +81,11 @@ func (d *driver) live() <-chan struct{} {
 	return now
 }
 
-// A queue counts the calls of a run that wait in any queue on the way to a model. A queue that reports a free
-// place knows only its own calls. One more arm is drawn only if no call of the run waits anywhere, because such
-// a call may be about to take the place. It is safe for concurrent use.
-type queue struct {
-	waiting atomic.Int64
-	idle    chan<- struct{}
-}
-
-// queued counts a call that waits, until served is called.
-func (q *queue) queued() (served func()) {
-	q.waiting.Add(1)
-	return func() { q.waiting.Add(-1) }
-}
-
-// sayIdle notes that a place is free, if nothing waits.
-func (q *queue) sayIdle() {
-	if q.waiting.Load() > 0 {
-		return
-	}
-	select {
-	case q.idle <- struct{}{}:
-	default: // known already, and a queue must not wait for the run
+// sayIdle notes that a place for model calls is free. A queue that reports a free place knows only its own calls. One more
+// arm is drawn only if no call of the run waits anywhere, because such a call may be about to take the place.
+func (d *driver) sayIdle() {
+	if d.shared.queued.N() == 0 {
+		d.idle.Set()
 	}
 }
 

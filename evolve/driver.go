@@ -12,6 +12,10 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/calls"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -33,11 +37,11 @@ type driver struct {
 	core    *allocation.Core
 	shared  *shared
 	begun   time.Time
-	pending map[int]pull // pulls whose outcome is not in, by arm
-	streaks []streak     // calls in a row that failed, by arm
-	err     error        // with which the run ends
-	margin  margin       // of the budget, for noisy arms
-	scored  int          // children that were scored or failed, and the programs that arms begin with
+	pending map[int]pull   // pulls whose outcome is not in, by arm
+	streaks []calls.Streak // calls in a row that failed, by arm
+	err     error          // with which the run ends
+	margin  margin         // of the budget, for noisy arms
+	scored  int            // children that were scored or failed, and the programs that arms begin with
 	// programs are those that were scored or refused, without duplicates, and gated the calls that gates made for them. The
 	// account has those of evaluators.
 	programs, gated int
@@ -45,9 +49,8 @@ type driver struct {
 	wasOver         bool // an earlier incarnation ended it
 
 	ended chan outcome
-	early []outcome     // outcomes that wait for their turn in replay
-	idle  chan struct{} // holds a value when a place for model calls was seen free; one is enough, as one arm is drawn for it
-	queue queue
+	early []outcome    // outcomes that wait for their turn in replay
+	idle  waits.Signal // holds a value when a place for model calls was seen free; one is enough, as one arm is drawn for it
 }
 
 // A pull is a step that is being made.
@@ -67,16 +70,14 @@ func newDriver(cfg Config) *driver {
 		margin:  margin,
 		cfg:     cfg,
 		core:    allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: margin.limits(cfg.Budget)}),
-		shared:  &shared{ledger: newLedger(cfg.Budget, margin.amounts(cfg.Budget)), journal: cfg.Journal, programs: newPrograms()},
+		shared:  &shared{budget: cfg.Budget, ledger: newLedger(cfg.Budget, margin.amounts(cfg.Budget)), journal: cfg.Journal, programs: memory.New()},
 		begun:   time.Now(),
 		pending: make(map[int]pull),
-		streaks: make([]streak, len(cfg.Arms)),
+		streaks: make([]calls.Streak, len(cfg.Arms)),
 		ended:   make(chan outcome),
-		idle:    make(chan struct{}, 1),
+		idle:    waits.NewSignal(),
 	}
 	d.shared.births, d.shared.gone = make(chan Event), make(chan struct{})
-	d.queue.idle = d.idle
-	d.shared.queued = d.queue.queued
 	if err := d.open(); err != nil {
 		d.stop(allocation.Error, "", err) // not returned here, so that the result says what is known all the same
 	}
@@ -112,7 +113,7 @@ func (d *driver) open() error {
 	// Calls that were given up are made again and paid for twice. Unless both count, a run that is interrupted
 	// often would pass its budget. They are those of the run just begun, which the journal knows only now.
 	spent, err := j.Abandoned()
-	d.shared.ledger.earlier(spent)
+	d.shared.ledger.BookAttempts(spent)
 	return err
 }
 
@@ -487,7 +488,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 	var panicked *PanicError
 	switch {
 	case err == nil:
-	case errors.As(err, &panicked), journalFailed(err): // reported even if something else ends the run
+	case errors.As(err, &panicked), fault.OfJournal(err): // reported even if something else ends the run
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err)
 	case why != "":
@@ -534,7 +535,7 @@ func (d *driver) decide(r journal.Record) error {
 	if d.cfg.Journal == nil {
 		return nil
 	}
-	spent := d.shared.ledger.told()
+	spent := d.shared.ledger.Record()
 	r.Ledger = &spent
 	return d.cfg.Journal.Decide(r)
 }
@@ -552,7 +553,7 @@ func (d *driver) elapsed() time.Duration {
 
 // observe calls the observer, and ends the run with an error if it panics.
 func (d *driver) observe(e Event) {
-	e.Best, e.Calls, e.Elapsed, e.Ledger = d.res.Best, d.res.Calls, d.elapsed(), d.shared.ledger.observed()
+	e.Best, e.Calls, e.Elapsed, e.Ledger = d.res.Best, d.res.Calls, d.elapsed(), d.shared.ledger.Observed()
 	if err := guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err) // stop does nothing once the run is over, and the panic must not be lost
@@ -582,7 +583,7 @@ func (d *driver) finish(ctx, steps context.Context) (*Result, error) {
 // them yet.
 func (d *driver) closeJournal(j *journal.Journal, paused bool) (err error) {
 	if paused {
-		spent := d.shared.ledger.told()
+		spent := d.shared.ledger.Record()
 		err = j.Pause(string(d.res.Stop), d.err, &spent)
 	}
 	d.res.Behind = paused && j.Behind()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -105,4 +106,4 @@ func (c Child) Class() llm.Class { return llm.ClassOf(c.Attempts) }
 func (c Call) Class() llm.Class { return llm.ClassOf(c.Attempts) }
 
 // answered reports whether a call that made these attempts brought an answer.
-func answered(attempts []llm.Attempt) bool { return llm.ClassOf(attempts) == llm.Real }
+func answered(attempts []llm.Attempt) bool { return calls.Answered(attempts) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -100,9 +101,9 @@ func TestBudgetProperty(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, ledger := runLedger(t, Config{Arms: arms, Policy: bandit.Random{}, Budget: b, InFlight: inFlight, Seed: seed})
+			res, books := runLedger(t, Config{Arms: arms, Policy: bandit.Random{}, Budget: b, InFlight: inFlight, Seed: seed})
 			bound[res.Limit]++
-			checkBudget(t, b, res, ledger)
+			checkBudget(t, b, res, books)
 		})
 	}
 	for _, limit := range []string{"Calls", "Tokens", "FLOPs", "Money", "EvalTime", "WallTime", "Stalls"} {
@@ -113,7 +114,7 @@ func TestBudgetProperty(t *testing.T) {
 }
 
 // runLedger is Run, with a look at the books while it goes and at the end.
-func runLedger(t *testing.T, cfg Config) (*Result, *ledger) {
+func runLedger(t *testing.T, cfg Config) (*Result, *ledger.Ledger) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		t.Fatal(err)
@@ -121,10 +122,8 @@ func runLedger(t *testing.T, cfg Config) (*Result, *ledger) {
 	d := newDriver(cfg)
 	l := d.shared.ledger
 	d.cfg.Observer = func(Event) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if over := l.over(l.spent.plus(l.reserved)); over != "" {
-			t.Errorf("%s is passed by what is spent and set aside", over)
+		if spent, reserved := l.Sums(); cfg.Budget.passed(spent.Plus(reserved)) != "" {
+			t.Errorf("%s is passed by what is spent and set aside", cfg.Budget.passed(spent.Plus(reserved)))
 		}
 	}
 	res, err := d.run(t.Context())
@@ -134,7 +133,8 @@ func runLedger(t *testing.T, cfg Config) (*Result, *ledger) {
 	return res, l
 }
 
-func checkBudget(t *testing.T, b Budget, res *Result, l *ledger) {
+func checkBudget(t *testing.T, b Budget, res *Result, l *ledger.Ledger) {
+	spent, reserved := l.Sums()
 	var tokens int64
 	var money float64
 	attempts, classes, unmetered := 0, 0, 0
@@ -159,12 +159,12 @@ func checkBudget(t *testing.T, b Budget, res *Result, l *ledger) {
 		t.Errorf("budget %+v is passed: %d calls, %d tokens, %v money, %v FLOPs, %v", b, res.Calls, tokens, money, cost, res.Elapsed)
 	case classes != attempts:
 		t.Errorf("%d attempts, %d in classes", attempts, classes)
-	case l.reserved.Tokens != 0 || l.reserved.EvalTime != 0 || math.Abs(l.reserved.Money) > 1e-9 || math.Abs(l.reserved.FLOPs) > 1:
-		t.Errorf("still set aside at the end: %+v", l.reserved)
-	case b.EvalTime > 0 && l.spent.EvalTime > b.EvalTime:
-		t.Errorf("evaluations took %v of %v", l.spent.EvalTime, b.EvalTime)
-	case unmetered == 0 && l.spent.FLOPs > cost*(1+1e-6), l.spent.FLOPs < cost*(1-1e-6):
-		t.Errorf("the books say %v FLOPs, the attempts %v", l.spent.FLOPs, cost)
+	case reserved.Tokens != 0 || reserved.EvalTime != 0 || math.Abs(reserved.Money) > 1e-9 || math.Abs(reserved.FLOPs) > 1:
+		t.Errorf("still set aside at the end: %+v", reserved)
+	case b.EvalTime > 0 && spent.EvalTime > b.EvalTime:
+		t.Errorf("evaluations took %v of %v", spent.EvalTime, b.EvalTime)
+	case unmetered == 0 && spent.FLOPs > cost*(1+1e-6), spent.FLOPs < cost*(1-1e-6):
+		t.Errorf("the books say %v FLOPs, the attempts %v", spent.FLOPs, cost)
 	}
 }
 
@@ -205,23 +205,6 @@ func TestStallsHaveACapOfTheirOwn(t *testing.T) {
 	}
 }
 
-// What never went out counts as a stall and costs nothing; what did, without usage, costs the most it can.
-func TestUnsentCostsNothing(t *testing.T) {
-	b := Budget{Tokens: 1, Models: llm.Models()[:1]}
-	req := size{prompt: 100}
-	for _, status := range []llm.Status{llm.Timeout, llm.Stalled, llm.Canceled} {
-		a := llm.Attempt{Status: status, MaxTokens: 1000}
-		sent, stalls := b.used(req, []llm.Attempt{a})
-		if want := status.Class() == llm.Stall; sent.Tokens != 1100 || sent.FLOPs == 0 || (len(stalls) == 1) != want {
-			t.Errorf("%s: %+v, %q stalled", status, sent, stalls)
-		}
-		a.Unsent = true
-		if unsent, again := b.used(req, []llm.Attempt{a}); unsent != (amounts{}) || len(again) != len(stalls) {
-			t.Errorf("%s and not sent: %+v, %q stalled", status, unsent, again)
-		}
-	}
-}
-
 // An endpoint where everything hangs is given up after the stalls that the budget allows.
 func TestStallsStopTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -252,28 +235,5 @@ func TestPatience(t *testing.T) {
 	res, err := Run(t.Context(), Config{Arms: []Arm{arm}, Budget: Budget{Patience: 4}})
 	if err != nil || res.Limit != "Patience" || len(res.Rounds) < 4 || len(res.Rounds) > 5 {
 		t.Errorf("stopped by %s after %d rounds: %v", res.Limit, len(res.Rounds), err)
-	}
-}
-
-// What is set aside is 0 when nothing is under way, and never less, whatever fractions add up to.
-func TestReservedIsNotNegative(t *testing.T) {
-	l := newLedger(Budget{Money: 1}, amounts{})
-	a := []float64{0.1, 0.2, 0.3, 1e-7}
-	for _, m := range a {
-		if err := l.reserve(t.Context(), nil, amounts{Calls: 1, Money: m}, true); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, m := range []float64{0.3, 0.2, 1e-7, 0.1} {
-		l.settle(amounts{Calls: 1, Money: m}, amounts{}, nil)
-		if got := l.told().Reserved.Money; got < 0 {
-			t.Errorf("%v is set aside", got)
-		}
-	}
-	if l.reserved.Money == 0 {
-		t.Error("the fractions add up to 0, so the test sees nothing")
-	}
-	if got := l.told().Reserved; got.Money != 0 || got.Calls != 0 {
-		t.Errorf("%+v is set aside when nothing is under way", got)
 	}
 }

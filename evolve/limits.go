@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -38,12 +39,12 @@ func Limits() []Limit {
 
 // A limit is a row of the table of limits. What checks, prints, keeps and compares budgets goes through it, so a new limit
 // is a row, its field of [Budget], the place where it is set aside, and for what is summed its field of [journal.Amounts],
-// in plus, minus and Budget.limit.
+// in ledger.Amounts and Budget.shown.
 type limit struct {
 	Limit
-	value   func(Budget) float64       // as it is given: 0 where there is none
-	printed func(Budget) string        // as it is in force, in a fingerprint; "" leaves it out
-	passed  func(Budget, amounts) bool // whether the amounts pass it; nil where no amount is set aside for it
+	value   func(Budget) float64              // as it is given: 0 where there is none
+	printed func(Budget) string               // as it is in force, in a fingerprint; "" leaves it out
+	passed  func(Budget, ledger.Amounts) bool // whether the amounts pass it; nil where no amount is set aside for it
 
 	// ends says that a run with this limit alone ends.
 	ends bool
@@ -59,17 +60,17 @@ type limit struct {
 // limits are in the order in which they are looked at.
 var limits = []limit{
 	summed(limit{Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls", Ended: "the budget of answered calls was used up"}, ends: true},
-		func(b Budget) int { return b.Calls }, func(a amounts) int { return a.Calls }),
+		func(b Budget) int { return b.Calls }, func(a ledger.Amounts) int { return a.Calls }),
 	summed(limit{Limit: Limit{Name: "Evaluations", Counts: "Evaluations", Unit: "evaluations", Ended: "the budget of evaluations was used up"}, ends: true},
-		func(b Budget) int { return b.Evaluations }, func(a amounts) int { return a.Evaluations }),
+		func(b Budget) int { return b.Evaluations }, func(a ledger.Amounts) int { return a.Evaluations }),
 	summed(limit{Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens", Ended: "the budget of tokens was used up"}, ends: true, raisable: true, whole: true},
-		func(b Budget) int64 { return b.Tokens }, func(a amounts) int64 { return a.Tokens }),
+		func(b Budget) int64 { return b.Tokens }, func(a ledger.Amounts) int64 { return a.Tokens }),
 	summed(limit{Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs", Ended: "the budget of FLOPs was used up"}, ends: true, raisable: true, whole: true},
-		func(b Budget) float64 { return b.FLOPs }, func(a amounts) float64 { return a.FLOPs }),
+		func(b Budget) float64 { return b.FLOPs }, func(a ledger.Amounts) float64 { return a.FLOPs }),
 	summed(limit{Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money was used up"}, ends: true, raisable: true, whole: true},
-		func(b Budget) float64 { return b.Money }, func(a amounts) float64 { return a.Money }),
+		func(b Budget) float64 { return b.Money }, func(a ledger.Amounts) float64 { return a.Money }),
 	summed(limit{Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: "s", Ended: "the time for evaluations was used up"}, ends: true, raisable: true, whole: true},
-		func(b Budget) time.Duration { return b.EvalTime }, func(a amounts) time.Duration { return a.EvalTime }),
+		func(b Budget) time.Duration { return b.EvalTime }, func(a ledger.Amounts) time.Duration { return a.EvalTime }),
 	tuneEvaluations(),
 	plain(limit{Limit: Limit{Name: "WallTime", Counts: "Time", Unit: "s", Ended: "the time was over"}, ends: true, raisable: true, whole: true},
 		func(b Budget) time.Duration { return b.WallTime }),
@@ -81,23 +82,6 @@ var limits = []limit{
 	plain(limit{Limit: Limit{Name: "Patience", Ended: "it found nothing better for as long as its patience lasts"}, ends: true},
 		func(b Budget) int { return b.Patience }),
 	target(),
-}
-
-// amounts are what the limits count. The ledger counts Stalls apart, as nothing can be set aside for one.
-type amounts journal.Amounts
-
-func (a amounts) plus(b amounts) amounts {
-	return amounts{
-		Calls: a.Calls + b.Calls, Evaluations: a.Evaluations + b.Evaluations, TuneEvaluations: a.TuneEvaluations + b.TuneEvaluations,
-		Tokens: a.Tokens + b.Tokens, FLOPs: a.FLOPs + b.FLOPs, Money: a.Money + b.Money, EvalTime: a.EvalTime + b.EvalTime,
-	}
-}
-
-func (a amounts) minus(b amounts) amounts {
-	return amounts{
-		Calls: a.Calls - b.Calls, Evaluations: a.Evaluations - b.Evaluations, TuneEvaluations: a.TuneEvaluations - b.TuneEvaluations,
-		Tokens: a.Tokens - b.Tokens, FLOPs: a.FLOPs - b.FLOPs, Money: a.Money - b.Money, EvalTime: a.EvalTime - b.EvalTime,
-	}
 }
 
 // number is what limits and amounts are counted in.
@@ -113,24 +97,24 @@ func plain[T number](l limit, of func(Budget) T) limit {
 }
 
 // summed completes a row whose amounts are set aside before they are spent. 0 means no limit.
-func summed[T number](l limit, of func(Budget) T, amount func(amounts) T) limit {
+func summed[T number](l limit, of func(Budget) T, amount func(ledger.Amounts) T) limit {
 	l = plain(l, of)
-	l.passed = func(b Budget, a amounts) bool {
+	l.passed = func(b Budget, a ledger.Amounts) bool {
 		most, sum := of(b), amount(a)
 		if _, fraction := any(most).(float64); fraction {
 			return most > 0 && float64(sum) > float64(most)*(1+slack)
 		}
 		return most > 0 && sum > most
 	}
-	l.amount = func(a journal.Amounts) float64 { return inSeconds(amount(amounts(a))) }
+	l.amount = func(a journal.Amounts) float64 { return inSeconds(amount(ledger.Amounts(a))) }
 	return l
 }
 
 // tuneEvaluations is a limit of which 0 means none at all. Journals of runs that tune nothing do not name it.
 func tuneEvaluations() limit {
 	l := summed(limit{Limit: Limit{Name: "TuneEvaluations", Counts: "Tune evaluations", Unit: "evaluations"}, whole: true},
-		func(b Budget) int { return b.TuneEvaluations }, func(a amounts) int { return a.TuneEvaluations })
-	l.passed = func(b Budget, a amounts) bool { return a.TuneEvaluations > max(b.TuneEvaluations, 0) }
+		func(b Budget) int { return b.TuneEvaluations }, func(a ledger.Amounts) int { return a.TuneEvaluations })
+	l.passed = func(b Budget, a ledger.Amounts) bool { return a.TuneEvaluations > max(b.TuneEvaluations, 0) }
 	l.printed = func(b Budget) string {
 		if b.TuneEvaluations == 0 {
 			return ""

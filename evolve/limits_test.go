@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -29,7 +30,7 @@ func TestEveryLimitHasARow(t *testing.T) {
 // Each amount that is set aside is added, taken away, shown and limited as itself and nothing else.
 func TestEveryAmountIsCounted(t *testing.T) {
 	for f := range reflect.TypeFor[journal.Amounts]().Fields() {
-		if f.Name == "Stalls" { // the ledger counts them apart
+		if f.Name == "Stalls" { // the Ledger counts them apart
 			continue
 		}
 		set := func(v any, n int64) {
@@ -39,15 +40,15 @@ func TestEveryAmountIsCounted(t *testing.T) {
 				x.SetFloat(float64(n) * 1e9)
 			}
 		}
-		var a, b, sum, rest amounts
+		var a, b, sum, rest ledger.Amounts
 		set(&a, 5)
 		set(&b, 3)
 		set(&sum, 8)
 		set(&rest, 2)
-		if got := a.plus(b); got != sum {
+		if got := a.Plus(b); got != sum {
 			t.Errorf("%s: 5+3 is %+v", f.Name, got)
 		}
-		if got := a.minus(b); got != rest {
+		if got := a.Minus(b); got != rest {
 			t.Errorf("%s: 5-3 is %+v", f.Name, got)
 		}
 		var budget Budget

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/resample"
 )
 
 // Noise says what a search does about an evaluator that may score the same program differently. Every child is
@@ -58,12 +58,15 @@ func (b *Breeder) Rescore(ctx context.Context, turn *Turn, best []eval.Candidate
 	if b.sampling == nil {
 		return again, nil
 	}
-	best = slices.Clone(best[:min(b.sampling.keep, len(best))])
-	due := b.sampling.due(best)
+	best = slices.Clone(best[:min(b.noise().Keep, len(best))])
+	stats := make([]resample.Stat, len(best))
+	for i, c := range best {
+		stats[i] = resample.Stat{Mean: c.Result.Score, N: c.Result.N()}
+	}
+	due := b.sampling.Due(stats)
 	programs, numbers := make([]string, len(due)), make([]int, len(due))
 	for i, at := range due {
-		b.sampling.numbered++
-		programs[i], numbers[i] = best[at].Program, b.sampling.numbered
+		programs[i], numbers[i] = best[at].Program, b.sampling.Number()
 	}
 	results, errs := b.samples(ctx, turn, programs, numbers)
 	for _, err := range errs {
@@ -77,7 +80,7 @@ func (b *Breeder) Rescore(ctx context.Context, turn *Turn, best []eval.Candidate
 		}
 		c := &best[at].Result
 		if results[i].Valid && c.Valid {
-			b.sampling.sample(stat{c.Score, c.N()}, results[i].Score, results[i].N())
+			b.sampling.Sample(resample.Stat{Mean: c.Score, N: c.N()}, results[i].Score, results[i].N())
 		}
 		*c = eval.Pool(*c, results[i])
 		again[at] = c
@@ -105,117 +108,4 @@ func (b *Breeder) samples(ctx context.Context, turn *Turn, programs []string, nu
 	}
 	wg.Wait()
 	return results, errs
-}
-
-// Unless the noise is seen, one program is scored again for so many children, to see it if it comes.
-const (
-	quietRescore = 1.0 / 32
-	quietAfter   = 3   // times that programs were scored again
-	quietShare   = 0.1 // of the median distance of a child's score from the best's
-	quietWindow  = 32  // children whose distances are looked at
-)
-
-// A sampling knows how noisy the scores of a search are. It decides how many programs are scored again, and which.
-type sampling struct {
-	rate float64 // programs scored again for each child
-	keep int     // programs that may be
-	left int     // how many may still be scored again in this step
-
-	numbered  int // samples
-	owed      float64
-	squares   float64 // of samples around the mean of those before them
-	df        int
-	distances []float64 // of the newest children's scores from the best's, oldest first
-}
-
-// newSampling returns the sampling of a search; nil if it scores nothing again.
-func newSampling(n *Noise) *sampling {
-	if n == nil || n.Rescore < 0 {
-		return nil
-	}
-	return &sampling{rate: n.Rescore, keep: n.Keep}
-}
-
-// begin begins a step of n children: it scores no more programs again than evaluations are set aside for.
-func (s *sampling) begin(n int) { s.left = int(math.Ceil(s.rate * float64(n))) }
-
-// child counts a child that was taken in when best was the best.
-func (s *sampling) child(c Child, best eval.Candidate) {
-	if c.Scored() && c.Result.Valid {
-		if s.distances = append(s.distances, math.Abs(c.Result.Score-best.Result.Score)); len(s.distances) > quietWindow {
-			s.distances = s.distances[1:]
-		}
-	}
-	if s.quiet() {
-		s.owed += min(s.rate, quietRescore)
-	} else {
-		s.owed += s.rate
-	}
-}
-
-// A stat is what is known of a program: the mean of its samples, and their number.
-type stat struct {
-	mean float64
-	n    int
-}
-
-// sample takes in the mean of n more samples of a program with the given stat. With d the distance of the two means and
-// m the samples before, d²·m·n/(m+n) estimates the variance of one sample without bias.
-func (s *sampling) sample(before stat, mean float64, n int) {
-	d, m, k := mean-before.mean, float64(before.n), float64(n)
-	s.squares += d * d * m * k / (m + k)
-	s.df++
-}
-
-// sd estimates the standard deviation of one sample; 0 before a program was scored again.
-func (s *sampling) sd() float64 {
-	if s.df == 0 {
-		return 0
-	}
-	return math.Sqrt(s.squares / float64(s.df))
-}
-
-// quiet reports whether the noise is too small to matter: a tenth of what children's scores typically differ by from
-// the best's. To score such programs again would only cost children.
-func (s *sampling) quiet() bool {
-	if s.df < quietAfter || len(s.distances) == 0 {
-		return false
-	}
-	sorted := slices.Sorted(slices.Values(s.distances))
-	return s.sd() <= quietShare*sorted[len(sorted)/2]
-}
-
-// due returns which of the programs are scored again now: for each the index of the one whose mean plus a standard
-// error is the largest, where a sample that is due counts as taken. So the best is looked at until others could be
-// better, and a program that was scored once has the benefit of the doubt, as under UCB (P. Auer, N. Cesa-Bianchi and
-// P. Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem", 2002).
-func (s *sampling) due(programs []eval.Candidate) []int {
-	k := min(int(s.owed), s.left)
-	if k <= 0 || len(programs) == 0 {
-		return nil
-	}
-	s.owed -= float64(k)
-	s.left -= k
-	stats, sd := make([]stat, len(programs)), s.sd()
-	for i, c := range programs {
-		stats[i] = stat{c.Result.Score, c.Result.N()}
-	}
-	chosen := make([]int, k)
-	for i := range chosen {
-		best := 0
-		for j, at := range stats {
-			if at.above(stats[best], sd) {
-				best = j
-			}
-		}
-		stats[best].n++
-		chosen[i] = best
-	}
-	return chosen
-}
-
-// above reports whether s could be better than o, where one sample has the standard deviation sd.
-func (s stat) above(o stat, sd float64) bool {
-	x, y := s.mean+sd/math.Sqrt(float64(s.n)), o.mean+sd/math.Sqrt(float64(o.n))
-	return x > y || x == y && s.n < o.n
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -17,7 +19,7 @@ type outcome struct {
 	pull   pull
 	gen    Generation
 	err    error
-	scored []scoring        // evaluations that brought a result
+	scored []memory.Scoring // evaluations that brought a result
 	took   []time.Duration  // how long each Breed took
 	told   map[address]bool // children that readers of the journal and the observer were told of
 	judged int              // calls that were answered while programs waited for their evaluation
@@ -33,9 +35,9 @@ func (s *step) close(gen Generation, err error) (Generation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	gen = withCalls(gen, s.made)
-	var refused *refusedError
+	var refused *fault.Refused
 	if errors.As(err, &refused) { // that the budget has no room limits the step, and is not an error
-		gen.Limit, err = cmp.Or(gen.Limit, refused.limit), nil
+		gen.Limit, err = cmp.Or(gen.Limit, refused.Limit), nil
 	}
 	gen.Limit = cmp.Or(gen.Limit, s.limit)
 	err = s.ended(err)
@@ -62,9 +64,9 @@ func (s *step) started(err error) (Generation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	spent := Generation{Asides: s.made, Limit: s.limit}
-	var refused *refusedError
+	var refused *fault.Refused
 	if errors.As(err, &refused) {
-		spent.Limit, err = cmp.Or(spent.Limit, refused.limit), nil
+		spent.Limit, err = cmp.Or(spent.Limit, refused.Limit), nil
 	}
 	return spent, s.ended(err)
 }
@@ -73,8 +75,8 @@ func (s *step) started(err error) (Generation, error) {
 // journal failed counts before what the arm made of it, which may look like the end of the run. So does a fault before
 // what was refused because of it.
 func (s *step) ended(err error) error {
-	var doomed *doomedError
-	if err == nil || journalFailed(s.fatal) || errors.As(err, &doomed) {
+	var doomed *fault.Doomed
+	if err == nil || fault.OfJournal(s.fatal) || errors.As(err, &doomed) {
 		return cmp.Or(s.fatal, err)
 	}
 	return err

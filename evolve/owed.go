@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -59,7 +60,7 @@ func (s *shared) countOwed() error {
 		case journal.Evaluation, journal.Tuning:
 			s.bookScored(&r)
 		default:
-			s.bookCall(size{prompt: r.Prompt}, r.Reply.Attempts)
+			s.ledger.Book(ledger.Size{Prompt: r.Prompt}, r.Reply.Attempts)
 		}
 	}
 	s.owed.counted = true
@@ -68,17 +69,8 @@ func (s *shared) countOwed() error {
 
 // bookRecalled books a call that comes from the journal. The caller has read-locked owed since before it recalled
 // the call.
-func (s *shared) bookRecalled(req size, attempts []llm.Attempt) {
+func (s *shared) bookRecalled(req ledger.Size, attempts []llm.Attempt) {
 	if !s.owed.counted {
-		s.bookCall(req, attempts)
+		s.ledger.Book(req, attempts)
 	}
-}
-
-// bookCall books a whole call.
-func (s *shared) bookCall(req size, attempts []llm.Attempt) {
-	used, stalls := s.ledger.b.used(req, attempts)
-	if answered(attempts) {
-		used.Calls = 1
-	}
-	s.ledger.settle(amounts{}, used, stalls)
 }

@@ -1,8 +1,11 @@
 package evolve
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 )
 
 // A PanicError says that code that was given to a run panicked: an arm, the policy, a task, a model, a hook.
@@ -34,4 +37,11 @@ func guard(what string, f func()) (err error) {
 	}()
 	f()
 	return nil
+}
+
+// fatal reports whether err is more than the failure of one call, so that the run cannot go on: a fault that ends it, or
+// code that panicked.
+func fatal(err error) bool {
+	var panicked *PanicError
+	return fault.EndsRun(err) || errors.As(err, &panicked)
 }

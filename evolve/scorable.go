@@ -35,7 +35,7 @@ func (d *driver) scorable() (most int, limited bool) {
 	if b.EvalTime == 0 {
 		return 0, false
 	}
-	left := b.EvalTime - d.shared.ledger.keptEvalTime() - d.account.evalTime
+	left := b.EvalTime - d.shared.ledger.KeptEvalTime() - d.account.evalTime
 	each := evalTimeEach(d.account.evalTime, d.scored, b.EvalWorst)
 	for _, p := range d.pending {
 		if left < b.EvalWorst {

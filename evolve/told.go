@@ -99,7 +99,7 @@ func (s *shared) spentNow() *journal.Ledger {
 	if last := s.ledgerAt.Load(); now-last < 1000 || !s.ledgerAt.CompareAndSwap(last, now) {
 		return nil
 	}
-	l := s.ledger.told()
+	l := s.ledger.Record()
 	return &l
 }
 

@@ -37,5 +37,5 @@ func (c Config) ranBy() (models []journal.Model, arms []journal.Arm, l *journal.
 		}
 		arms = append(arms, arm)
 	}
-	return models, arms, &journal.Ledger{Limit: c.Budget.limit()}
+	return models, arms, &journal.Ledger{Limit: c.Budget.shown()}
 }

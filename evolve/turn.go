@@ -3,7 +3,6 @@ package evolve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -12,9 +11,13 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/calls"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/task"
 )
 
 // A Turn is what a run grants an arm for one step: a share of its budget, its journal, its memory of
@@ -42,14 +45,14 @@ type step struct {
 	*shared
 	pull    int // its number; -1 before the first
 	past    journal.Past
-	over    func() bool // reports whether the run has given its steps up: the grace period or the wall time is over
-	parent  *step       // the allocator's, nil for none
-	search  string      // which of the allocator's arms it is of, by place; "" for none
-	failing *streak     // of the arm
+	over    func() bool   // reports whether the run has given its steps up: the grace period or the wall time is over
+	parent  *step         // the allocator's, nil for none
+	search  string        // which of the allocator's arms it is of, by place; "" for none
+	failing *calls.Streak // of the arm
 
-	mu     sync.Mutex // an arm may ask from several goroutines
-	made   []Call     // in the order they ended
-	scored []scoring  // evaluations that brought a result, made or remembered
+	mu     sync.Mutex       // an arm may ask from several goroutines
+	made   []Call           // in the order they ended
+	scored []memory.Scoring // evaluations that brought a result, made or remembered
 	// limit is the field of the budget that left no room for something. Of several it is the first by name
 	// and not by time: which call was refused first is chance, and replay has to name the same one.
 	limit string
@@ -71,15 +74,17 @@ type step struct {
 // shared is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the
 // whole run: several steps are made at once, and together they must stay within one budget.
 type shared struct {
-	ledger   *ledger
+	budget   Budget
+	ledger   *ledger.Ledger
 	ledgerAt atomic.Int64     // when a child's record had the ledger last, in milliseconds since 1970
 	journal  *journal.Journal // nil for none
-	programs *programs
+	programs *memory.Programs
+	lost     atomic.Int64 // evaluations in a row that a failed call cost
 	owed     owed
-	unheard  unheard
-	queued   func() (served func()) // is called when a call begins to wait for a place
-	births   chan Event             // of children that were taken in, for the goroutine of Run
-	gone     chan struct{}          // closed when nobody receives births: an arm's goroutine may outlive its step, and the run
+	silence  calls.Silence
+	queued   waits.Count   // calls that wait for a place
+	births   chan Event    // of children that were taken in, for the goroutine of Run
+	gone     chan struct{} // closed when nobody receives births: an arm's goroutine may outlive its step, and the run
 }
 
 // Calls returns how many model calls the step may make. It is at least 1, and [math.MaxInt] without a limit.
@@ -138,84 +143,6 @@ func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request)
 	return t.askOnce(ctx, purpose{kind: kind}, l, req)
 }
 
-// askOnce is ask, and ends the run after too many failures in a row.
-func (t *Turn) askOnce(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	reply, err := t.ask(ctx, p, l, req)
-	if t.recording() && !reply.recalled {
-		if bad := t.failing.note(reply.Reply, err, mostFailures); bad != nil {
-			// Noted in the step as well as returned: a search that ignores errors is the one that this is for.
-			t.end(bad)
-			return reply.Reply, bad
-		}
-	}
-	return reply.Reply, err
-}
-
-// mostFailures is how many calls in a row may fail in a search that does not count its failures itself, as a
-// Breeder does. Failed calls do not count in Budget.Calls. Without this bound a search that goes on after each
-// error would ask a dead endpoint for ever.
-const mostFailures = 256
-
-// A purpose is what a call is for.
-type purpose struct {
-	kind   string
-	bred   bool   // a Breeder asks, whose search goes on if the call fails: the failure costs one child
-	within *asked // the evaluation that asks, or the call whose model does; nil for none
-}
-
-// An answer is how a call ended.
-type answer struct {
-	llm.Reply
-	id journal.ID // of the call in the journal, if there is one
-	// recalled says that it came from the journal: a failure that is recalled must not count against an endpoint that
-	// may be back.
-	recalled bool
-}
-
-// ask is Ask without the count of failures in a row, which a Breeder keeps itself.
-func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (a answer, err error) {
-	if !t.recording() {
-		a.Reply, err = l.Generate(ctx, req)
-		return a, err
-	}
-	if err := t.doomed(); err != nil {
-		t.noteError(err)
-		return a, err
-	}
-	asker, inner := l.(innerModel)
-	if inner {
-		l, p.within = asker.LLM, asker.asks
-	}
-	// This order is the contract. A call that is in the file is not sent again. A call that the budget has no
-	// room for is not sent. No reply is acted on before it is on disk. What was spent is booked however the
-	// call ended, which is why settle stands behind no condition.
-	c := t.newCall(p, req)
-	c.inner = inner
-	reply, recalled, err := c.recall(ctx)
-	if err == nil && !recalled {
-		end := t.unheard.begin(p)
-		reply, err = c.send(ctx, l)
-		reply, err = c.keep(ctx, reply, end(reply, err))
-	} else {
-		t.unheard.hear(reply)
-	}
-	c.settle(reply, err)
-	calls := c.asks.made()
-	if len(reply.Attempts) > 0 {
-		calls = append(calls, Call{p.kind, reply.Attempts})
-	}
-	if p.within != nil {
-		p.within.add(c, calls)
-	} else {
-		t.noteCalls(calls)
-	}
-	t.noteError(err)
-	if p.within == nil { // of a recalled call too, as whoever counts has to count the same when a run is resumed
-		llm.TraceOf(ctx).Ended(reply.Attempts)
-	}
-	return answer{reply, c.id, recalled}, err
-}
-
 // Evaluate scores program with e. Sample numbers independent evaluations of one program. The same program and
 // sample are evaluated once in a run, so ask a deterministic evaluator always for sample 0, and a noisy one
 // for 0, 1, 2, ... Programs are the same if their texts are, up to white space at the end.
@@ -241,66 +168,6 @@ func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, s
 		}
 	}
 	return t.score(ctx, e, program, sample)
-}
-
-// score is Evaluate, also for a reply that was on its way when a fault of a model or of the search ended the run: a
-// Breeder scores it, because it is paid for and may be the best.
-func (t *Turn) score(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
-	if c, ok := e.(eval.Composite); ok {
-		return t.evaluateParts(ctx, c, program, sample)
-	}
-	if !t.recording() {
-		r, err := eval.EvaluateSample(ctx, e, program, sample)
-		return r.Clean(), err
-	}
-	var r eval.Result
-	err := t.doomed()
-	if err == nil || !unscorable(err) {
-		r, err = t.programs.evaluate(ctx, t, e, program, sample)
-	}
-	t.noteError(err)
-	return r, err
-}
-
-// evaluateParts scores program with the parts of c.
-//
-// Where the budget refuses one part, the others are begun all the same. The journal holds each part's result or
-// refusal, and a run that is made again must not ask for a part that was not begun then. After any other error the run
-// ends, and what was not begun is made when it goes on.
-func (t *Turn) evaluateParts(ctx context.Context, c eval.Composite, program string, sample int) (r eval.Result, err error) {
-	part := func(e eval.Evaluator) (eval.Result, error) { return t.score(ctx, e, program, 0) }
-	refused := func(err error) bool {
-		limit, refused := Refused(err)
-		return refused && limit != ""
-	}
-	if bad := guard("the evaluator's Parts or Join", func() { r, err = eval.ComposeBy(c, program, sample, part, refused) }); bad != nil {
-		err = bad
-	}
-	var evaluation *evaluationError
-	if err != nil && ctx.Err() == nil && !errors.As(err, &evaluation) && !fatal(err) && !Lost(err) {
-		if _, refused := Refused(err); !refused {
-			err = &evaluationError{err} // of Parts or Join
-		}
-	}
-	if t.recording() {
-		t.noteError(err)
-	}
-	return r, err
-}
-
-// Evaluate scores t's initial program. It is for searches stepped by hand: in a run it is a Turn that
-// evaluates, so that the journal has the score.
-func Evaluate(ctx context.Context, t task.Task) (eval.Candidate, error) {
-	return start(ctx, nil, t)
-}
-
-// start evaluates the initial program of t within turn.
-func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error) {
-	r, err := turn.Evaluate(ctx, t, t.Initial(), 0)
-	if err != nil {
-		return eval.Candidate{}, fmt.Errorf("evolve: evaluating the initial program of %s: %w", t.Name(), err)
-	}
-	return eval.Candidate{Program: t.Initial(), Result: r}, nil
 }
 
 // timed returns how long a Breed of the step took as the journal keeps it: in whole milliseconds, and what the file
@@ -344,7 +211,7 @@ func (s *step) noteJudged(attempts []llm.Attempt) {
 // noteScored notes that an evaluation brought a result. Two steps that are made at once may ask for the same
 // evaluation, and which of them makes it is chance. So both note it, and the account counts it for the one
 // whose outcome is taken in first.
-func (s *step) noteScored(e scoring) {
+func (s *step) noteScored(e memory.Scoring) {
 	for p := s; p != nil; p = p.parent {
 		p.mu.Lock()
 		p.scored = append(p.scored, e)
@@ -365,7 +232,7 @@ func (s *step) noteError(err error) {
 	for p := s; p != nil; p = p.parent {
 		p.mu.Lock()
 		switch {
-		case journalFailed(err):
+		case fault.OfJournal(err):
 			p.fatal = cmp.Or(p.fatal, err)
 		case refused && limit != "":
 			if p.limit == "" || limit < p.limit {
@@ -402,25 +269,10 @@ func (s *step) doomed() error {
 		doom := p.doom
 		p.mu.Unlock()
 		if doom != nil {
-			return &doomedError{doom}
+			return &fault.Doomed{Fault: doom}
 		}
 	}
 	return nil
-}
-
-// A doomedError refuses what a step asks for after a fault. It unwraps to the fault, and counts as llm.ErrDraining.
-type doomedError struct{ fault error }
-
-func (e *doomedError) Error() string {
-	return fmt.Sprintf("evolve: the step asks for nothing more, because it is made again as a whole after: %v", e.fault)
-}
-func (e *doomedError) Unwrap() error        { return e.fault }
-func (e *doomedError) Is(target error) bool { return target == llm.ErrDraining }
-
-// unscorable reports whether err says that no program can be scored any more, or no score kept.
-func unscorable(err error) bool {
-	var evaluation *evaluationError
-	return journalFailed(err) || errors.As(err, &evaluation)
 }
 
 // end makes the run end after the step. It does not cancel the calls that are under way, because they are paid
@@ -434,55 +286,10 @@ func (s *step) end(err error) {
 	}
 }
 
-// fatal reports whether err is more than the failure of one call, so that the run cannot go on: the model or
-// the evaluator is gone, no call was ever answered, the journal cannot be written or tells of another run, or
-// code panicked. To go on would spend the budget on nothing, or on what cannot be kept.
-func fatal(err error) bool {
-	var panicked *PanicError
-	var evaluation *evaluationError
-	var unheard *unheardError
-	return llm.Unavailable(err) || journalFailed(err) || errors.As(err, &panicked) ||
-		errors.As(err, &evaluation) || errors.As(err, &unheard)
-}
-
-// journalFailed reports whether err says that the journal cannot be written or tells of another run.
-func journalFailed(err error) bool {
-	return errors.Is(err, journal.ErrWrite) || errors.Is(err, journal.ErrDiverged)
-}
-
 // Refused reports whether err says that a call or an evaluation was not made. limit is the field of the Budget
 // that has no room for it, or "" if the run is coming to an end.
-func Refused(err error) (limit string, refused bool) {
-	var r *refusedError
-	var doomed *doomedError // whatever the fault was, what it keeps back is asked for when the run goes on
-	if !errors.As(err, &doomed) && errors.As(err, &r) {
-		return r.limit, true
-	}
-	return "", errors.Is(err, llm.ErrDraining)
-}
+func Refused(err error) (limit string, refused bool) { return fault.Refusal(err) }
 
-// A streak counts the calls in a row that failed, among those made in this incarnation of the run. Calls that
-// the journal recalls do not count. If they did, the streak that ended one incarnation would end each one after
-// it, although the endpoint is back. It is safe for concurrent use.
-type streak struct {
-	mu sync.Mutex
-	n  int
-}
-
-// note counts a call. It returns an error when most calls in a row have failed. A call that was never sent does
-// not count. A timeout neither counts nor ends the streak: Budget.Stalls limits timeouts.
-func (s *streak) note(reply llm.Reply, err error, most int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch last := len(reply.Attempts) - 1; {
-	case last < 0:
-	case reply.Attempts[last].Status == llm.Failed:
-		s.n++
-	case reply.Attempts[last].Status == llm.OK:
-		s.n = 0
-	}
-	if s.n < most || err == nil {
-		return nil
-	}
-	return fmt.Errorf("evolve: %d model calls in a row failed, the last with: %w", s.n, err)
-}
+// Lost reports whether err says that an evaluation was lost because a call of its evaluator failed. It cost one program, and
+// the search can go on.
+func Lost(err error) bool { return fault.IsLost(err) }

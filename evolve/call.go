@@ -6,58 +6,106 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A call is one call of a step while it is made. One goroutine owns it. Its attempts may be under way at once,
-// because a model may ask again before the first answer is there. What becomes of it:
-//
-//	when                    set aside in the budget             booked               in the journal
-//	it waits in a queue     nothing                             nothing              nothing
-//	an attempt begins       the most that the attempt can cost  nothing              Begin
-//	an attempt failed       nothing for it                      the attempt          Tried
-//	an attempt brought an   one call, for no other to take      the attempt          nothing yet
-//	answer
-//	the call ends           nothing                             the call, if it was  Completion, Failure, Abandoned
-//	                                                            answered             or Refusal
-//	it is recalled          nothing                             what the file has    nothing new
-//
-// mu guards these. entry is beside it, because an attempt waits for room with entry held, and attempts that end
-// meanwhile need mu. The ledger has a lock of its own, as all calls of a run share it.
-//
-// Room in the budget is set aside when an attempt has left every queue (begin), and settled when that attempt
-// has ended (ended). To set it aside for the whole call was tried and dropped: a generation of 64 children
-// behind a limit of 16 then held back the worst case of 48 calls that only waited, and of every call that
-// paused before a retry. With a budget of tokens most retries found no room, although most of the budget was
-// never used.
+// A purpose is what a call is for.
+type purpose struct {
+	kind   string
+	bred   bool          // a Breeder asks, whose search goes on if the call fails: the failure costs one child
+	within *memory.Asked // the evaluation that asks, or the call whose model does; nil for none
+}
+
+// An answer is how a call ended.
+type answer struct {
+	llm.Reply
+	id journal.ID // of the call in the journal, if there is one
+	// recalled says that it came from the journal: a failure that is recalled must not count against an endpoint that
+	// may be back.
+	recalled bool
+}
+
+// mostFailures is how many calls in a row may fail in a search that does not count its failures itself, as a
+// Breeder does. Failed calls do not count in Budget.Calls. Without this bound a search that goes on after each
+// error would ask a dead endpoint for ever.
+const mostFailures = 256
+
+// askOnce is ask, and ends the run after too many failures in a row.
+func (t *Turn) askOnce(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	reply, err := t.ask(ctx, p, l, req)
+	if t.recording() && !reply.recalled {
+		if bad := t.failing.Note(reply.Attempts, err, mostFailures); bad != nil {
+			// Noted in the step as well as returned: a search that ignores errors is the one that this is for.
+			t.end(bad)
+			return reply.Reply, bad
+		}
+	}
+	return reply.Reply, err
+}
+
+// ask is Ask without the count of failures in a row, which a Breeder keeps itself.
+func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (a answer, err error) {
+	if !t.recording() {
+		a.Reply, err = l.Generate(ctx, req)
+		return a, err
+	}
+	if err := t.doomed(); err != nil {
+		t.noteError(err)
+		return a, err
+	}
+	asker, inner := l.(innerModel)
+	if inner {
+		l, p.within = asker.LLM, asker.asks
+	}
+	// This order is the contract. A call that is in the file is not sent again. A call that the budget has no
+	// room for is not sent. No reply is acted on before it is on disk. What was spent is booked however the
+	// call ended, which is why Settle stands behind no condition.
+	c := t.newCall(p, req, inner)
+	reply, recalled, err := c.recall(ctx)
+	if err == nil && !recalled {
+		heard := c.listen()
+		reply, err = c.send(ctx, l)
+		reply, err = c.keep(ctx, reply, heard(reply.Attempts, err))
+	} else {
+		t.silence.Hear(reply.Attempts)
+	}
+	c.books.Settle(reply.Attempts)
+	if len(reply.Attempts) > 0 {
+		c.asks.Note(memory.Call{Kind: p.kind, Attempts: reply.Attempts})
+	}
+	if p.within != nil {
+		p.within.Add(journal.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: ledger.SizeOf(c.req).Prompt}, c.asks.Calls())
+	} else {
+		t.noteCalls(madeBy(&c.asks))
+	}
+	t.noteError(err)
+	if p.within == nil { // of a recalled call too, as whoever counts has to count the same when a run is resumed
+		llm.TraceOf(ctx).Ended(reply.Attempts)
+	}
+	return answer{reply, c.id, recalled}, err
+}
+
+// A call is one call of a step while it is made. One goroutine owns it; its books say what it has set aside and spent,
+// and in which state it is.
 type call struct {
 	*step
 	purpose
-	req llm.Request
-	id  journal.ID // its identity in the journal, if there is one
-
-	inner  bool  // the model of another call asks, and that call waits for this one
-	asks   asked // what its model asks of others
-	booked bool  // what its attempts cost is booked, so settle must not book it again
-	spent  bool  // the call itself is booked, too
-
-	entry    sync.Mutex    // held while an attempt waits for room
-	mu       sync.Mutex    // of what follows
-	set      amounts       // set aside for the attempts under way
-	tried    []llm.Attempt // that have ended, and are booked
-	sends    int           // attempts that were begun
-	open     int           // of these, those under way
-	answered bool          // one brought an answer
-	gone     bool          // the call has ended, even if attempts of it have not
+	req   llm.Request
+	id    journal.ID   // its identity in the journal, if there is one
+	asks  memory.Asked // what its model asks of others
+	books *ledger.Call
 }
 
 // An innerModel is asked by the model of another call, which waits for it.
 type innerModel struct {
 	llm.LLM
-	asks *asked // of the other call
+	asks *memory.Asked // of the other call
 }
 
 func (m innerModel) Unwrap() llm.LLM { return m.LLM }
@@ -68,16 +116,16 @@ func (m innerModel) Unwrap() llm.LLM { return m.LLM }
 // Its place in the step is not part of the identity. So the calls that a step makes at once are recalled in
 // whatever order they begin. An evaluation's calls belong to it and not to a pull, because which of two pulls
 // that ask for it makes it is chance.
-func (t *Turn) newCall(p purpose, req llm.Request) *call {
-	c := &call{step: t.step, purpose: p, req: req}
+func (t *Turn) newCall(p purpose, req llm.Request, inner bool) *call {
+	c := &call{step: t.step, purpose: p, req: req, books: t.ledger.Call(req, inner)}
 	if t.journal != nil {
 		digest := hexadecimal(llm.Digest(req))
 		if p.within != nil {
-			c.id = t.journal.Claim(journal.KeyOf("evaluation", hexadecimal(p.within.id.Key), fmt.Sprint(p.within.id.N), digest))
+			c.id = t.journal.Claim(journal.KeyOf("evaluation", hexadecimal(p.within.ID.Key), fmt.Sprint(p.within.ID.N), digest))
 		} else {
 			c.id = t.journal.Claim(journal.KeyOf("pull", fmt.Sprint(t.pull), digest))
 		}
-		c.asks.id = c.id
+		c.asks.ID = c.id
 	}
 	return c
 }
@@ -114,13 +162,13 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 		return llm.Reply{}, false, err
 	case r != nil && r.Kind == journal.Refusal:
 		// It is refused again even if there is room now: what the search did next, it did without this call.
-		return llm.Reply{}, true, &refusedError{r.Limit}
+		return llm.Reply{}, true, &fault.Refused{Limit: r.Limit}
 	case r != nil:
 		if err := c.recallAsked(&c.asks, r.Asked); err != nil {
 			return llm.Reply{}, false, err
 		}
-		c.bookRecalled(sizeOf(c.req), r.Reply.Attempts)
-		c.booked, c.spent = true, true
+		c.bookRecalled(ledger.SizeOf(c.req), r.Reply.Attempts)
+		c.books.Booked()
 		return *r.Reply, true, recalledError(r)
 	case c.past.Ended:
 		return llm.Reply{}, false, nil
@@ -128,7 +176,7 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 	// If an error ended the run, a failure before it may be that error. Recalled, it would end every
 	// incarnation from now on, however healthy the endpoint is. It was paid for, and the call made now is too.
 	if r, err = c.journal.MadeAgain(c.id); r != nil {
-		c.bookRecalled(sizeOf(c.req), r.Reply.Attempts)
+		c.bookRecalled(ledger.SizeOf(c.req), r.Reply.Attempts)
 	}
 	return llm.Reply{}, false, err
 }
@@ -149,7 +197,7 @@ func (c *call) abandonedThen() (llm.Reply, bool, error) {
 	if err != nil {
 		return llm.Reply{}, false, err
 	}
-	c.booked = true // when the run began
+	c.books.AttemptsBooked() // when the run began
 	return *r.Reply, true, r.Error.Err()
 }
 
@@ -161,8 +209,8 @@ func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
 	if r == nil || err != nil {
 		return llm.Reply{}, false, why
 	}
-	c.booked = true
-	return *r.Reply, true, &abandonedError{r.Error.Err(), why}
+	c.books.AttemptsBooked()
+	return *r.Reply, true, &fault.Abandoned{Then: r.Error.Err(), Now: why}
 }
 
 // recalledError returns the error of a call that failed. If the budget had no room for another attempt, it is refused
@@ -170,23 +218,29 @@ func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
 func recalledError(r *journal.Record) error {
 	err := r.Error.Err()
 	if r.Limit != "" {
-		return &abandonedError{err, errors.Join(&refusedError{r.Limit}, err)}
+		return &fault.Abandoned{Then: err, Now: errors.Join(&fault.Refused{Limit: r.Limit}, err)}
 	}
 	return err
 }
 
-// An abandonedError has the text of the error in an earlier incarnation, so that the result is the same to the
-// byte. It unwraps to the error of this one, which decides what the run does.
-type abandonedError struct{ then, now error }
-
-func (e *abandonedError) Error() string { return e.then.Error() }
-func (e *abandonedError) Unwrap() error { return e.now }
+// listen begins the call for the run's count of calls without an answer. The func that it returns ends it there, with the
+// call's error or that of a run that hears nothing. The failure of a call within another call, or within an evaluation, is
+// for these to judge.
+func (c *call) listen() (heard func([]llm.Attempt, error) error) {
+	if c.within == nil {
+		return c.silence.Begin()
+	}
+	return func(attempts []llm.Attempt, err error) error {
+		c.silence.Hear(attempts)
+		return err
+	}
+}
 
 // send makes the call. When an attempt has left every queue, what it may cost is set aside, and the journal
 // records that it begins. When it ends, what it did cost is booked, before the next attempt or a pause.
 func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error) {
 	trace := llm.TraceOf(ctx)
-	if closed(trace.Drain) { // so that it need not wait in a queue to learn that it is not sent
+	if waits.Closed(trace.Drain) { // so that it need not wait in a queue to learn that it is not sent
 		return llm.Reply{}, llm.ErrDraining
 	}
 	traced := llm.WithTrace(ctx, &llm.Trace{
@@ -196,7 +250,7 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 		Again:  func(context.Context, llm.Request) error { return c.again(trace.Drain) },
 		Send:   func() error { return c.begin(ctx, trace.Drain) },
 		Ended:  c.ended,
-		Queued: both(c.queued, trace.Queued),
+		Queued: both(c.queued.Begin, trace.Queued),
 	})
 	if bad := guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
 		err = bad
@@ -209,54 +263,19 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 	if err == nil && len(reply.Attempts) == 0 {
 		reply.Attempts = []llm.Attempt{{Status: llm.OK}}
 	}
-	reply.Attempts = append(c.untold(reply.Attempts), reply.Attempts...)
+	reply.Attempts = append(c.books.Untold(reply.Attempts), reply.Attempts...)
 	return reply, err
 }
 
-// untold returns the attempts that ended and are not in the reply, because its model forgot them or panicked.
-// They were sent and are charged, so the result has to have them.
-func (c *call) untold(told []llm.Attempt) []llm.Attempt {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	missing := len(c.tried) - len(told)
-	if missing <= 0 {
-		return nil
-	}
-	rest := slices.Clone(c.tried)
-	for _, a := range told { // which may say more of an attempt than was known when it ended
-		twin := func(b llm.Attempt) bool { return b.Status == a.Status && b.Latency == a.Latency && b.Err == a.Err }
-		if i := slices.IndexFunc(rest, twin); i >= 0 {
-			rest = slices.Delete(rest, i, i+1)
-		}
-	}
-	return rest[:min(missing, len(rest))]
-}
-
-// counted returns how many calls are set aside for the call, 0 or 1.
-func (c *call) counted() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.set.Calls
-}
-
-// begun reports whether an attempt was begun.
-func (c *call) begun() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.sends > 0
-}
-
-// again reports why another attempt is not worth waiting for. It sets nothing aside. begin does that, when the
-// attempt has left the queue, and while it waits there it holds nothing. So two calls that each want another
-// attempt cannot wait for each other.
+// again reports why another attempt is not worth waiting for.
 func (c *call) again(drain <-chan struct{}) error {
-	if closed(drain) {
+	if waits.Closed(drain) {
 		return llm.ErrDraining
 	}
 	if err := c.doomed(); err != nil {
 		return err
 	}
-	if limit := c.ledger.full(c.ledger.b.worst(c.req)); limit != "" {
+	if limit := c.books.Full(); limit != "" {
 		return fmt.Errorf("evolve: the budget's %s has no room for another attempt", limit)
 	}
 	return nil
@@ -272,7 +291,7 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
 	if err := c.doomed(); err != nil { // it waited in a queue when the fault came
 		return err
 	}
-	if err := c.reserve(ctx, drain); err != nil {
+	if err := c.books.Begin(ctx, drain); err != nil {
 		return err
 	}
 	if c.journal == nil {
@@ -288,59 +307,15 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
 	return c.journal.Write(c.id, r)
 }
 
-// reserve sets aside what an attempt may cost. However many attempts are under way, they are one call, so only the
-// first sets a call aside.
-func (c *call) reserve(ctx context.Context, drain <-chan struct{}) error {
-	c.entry.Lock() // so that a second attempt does not wait for the room that its own call has
-	defer c.entry.Unlock()
-	w := c.ledger.b.worst(c.req)
-	w.Calls -= c.counted()
-	var err error
-	if c.inner {
-		err = c.ledger.admit(drain, w)
-	} else {
-		err = c.ledger.reserve(ctx, drain, w, true)
-	}
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.set = c.set.plus(w)
-	c.sends++
-	c.open++
-	return nil
-}
-
-// ended books what attempts cost as soon as they have ended, not when the call has. Stalls then count against
-// their limit while they happen. A run in which every call hangs ends after the stalls that it may have and
-// those in flight, however often each call would be retried.
-//
-// If an attempt brought an answer, the room for the call itself stays set aside until the call has ended. It is
-// not yet spent, because a call counts once and settle counts it. It must not be free either, or another call
-// would take it.
+// ended books attempts that have ended, and records those that failed.
 func (c *call) ended(attempts []llm.Attempt) {
-	used, stalls := c.ledger.b.used(sizeOf(c.req), attempts)
-	c.mu.Lock()
-	var set amounts
-	if !c.gone { // else all of it is given back
-		set = c.ledger.b.worst(c.req)
-		c.open--
-		c.answered = c.answered || answered(attempts)
-		if c.answered || c.open > 0 {
-			set.Calls = 0
-		}
-		c.set = c.set.minus(set)
-		c.tried = append(c.tried, attempts...)
-	}
-	c.mu.Unlock()
-	c.ledger.settle(set, used, stalls)
+	c.books.Ended(attempts)
 	if c.journal == nil || len(attempts) == 0 || answered(attempts) {
 		return // the record of the call's end has an answered attempt, and comes at once
 	}
 	// Without this record a kill during the pause before a retry would leave the attempts before it in no
 	// account. If it cannot be written, neither can the call's end, which reports that.
-	_ = c.journal.Write(c.id, journal.Record{Kind: journal.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: promptBound(c.req)})
+	_ = c.journal.Write(c.id, journal.Record{Kind: journal.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: ledger.SizeOf(c.req).Prompt})
 }
 
 // keep makes durable how the call ended, before anything acts on it. The kind of record decides what a resumed
@@ -360,37 +335,20 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 	case err == nil:
 	case len(reply.Attempts) == 0 && limit != "":
 		r = journal.Record{Kind: journal.Refusal, Limit: limit}
-	case !c.begun() && len(reply.Attempts) == 0 && (refused || ctx.Err() != nil):
+	case !c.books.Begun() && len(reply.Attempts) == 0 && (refused || ctx.Err() != nil):
 		return reply, err // it was not begun, so there is nothing to account for
 	case ctx.Err() != nil || refused && limit == "" || fatal(err):
 		// The run ends by this. Recorded as a failure it would be recalled, and end every later incarnation too.
-		r.Kind, r.Prompt = journal.Abandoned, promptBound(c.req)
+		r.Kind, r.Prompt = journal.Abandoned, ledger.SizeOf(c.req).Prompt
 	default:
-		r.Kind, r.Prompt, r.Alone, r.Limit = journal.Failure, promptBound(c.req), c.bred, limit
+		r.Kind, r.Prompt, r.Alone, r.Limit = journal.Failure, ledger.SizeOf(c.req).Prompt, c.bred, limit
 	}
 	if slices.ContainsFunc(reply.Attempts, func(a llm.Attempt) bool { return a.Usage == nil }) {
-		r.Prompt = promptBound(c.req) // by which what they cost is bounded
+		r.Prompt = ledger.SizeOf(c.req).Prompt // by which what they cost is bounded
 	}
-	r.Asked = c.asks.list()
+	r.Asked = c.asks.Told()
 	if bad := c.journal.Write(c.id, r); bad != nil {
 		return reply, errors.Join(bad, err) // the reply too: its attempts were paid for, and belong in the result
 	}
 	return reply, err
-}
-
-// settle books what is not booked yet, and gives back what is still set aside. The call itself is counted here
-// and not with its attempts, because it counts once however many attempts it took.
-func (c *call) settle(reply llm.Reply, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var used amounts
-	var stalls []string
-	if !c.booked {
-		used, stalls = c.ledger.b.used(sizeOf(c.req), reply.Attempts[min(len(c.tried), len(reply.Attempts)):])
-	}
-	if answered(reply.Attempts) && !c.spent {
-		used.Calls = 1
-	}
-	c.ledger.settle(c.set, used, stalls)
-	c.set, c.gone = amounts{}, true
 }

@@ -1,0 +1,117 @@
+// Package calls says how model calls ended, and when so many have failed that a run cannot go on.
+package calls
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// Answered reports whether a call that made these attempts brought an answer, as a budget counts them.
+func Answered(attempts []llm.Attempt) bool { return llm.ClassOf(attempts) == llm.Real }
+
+// A Streak counts the calls in a row that failed, among those made in this incarnation of the run. Calls that
+// the journal recalls must not be noted. If they counted, the streak that ended one incarnation would end each one after
+// it, although the endpoint is back. It is safe for concurrent use. The zero value is ready.
+type Streak struct {
+	mu sync.Mutex
+	n  int
+}
+
+// Note counts a call. It returns an error when most calls in a row have failed. A call that was never sent does
+// not count. A timeout neither counts nor ends the streak: Budget.Stalls limits timeouts.
+func (s *Streak) Note(attempts []llm.Attempt, err error, most int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch last := len(attempts) - 1; {
+	case last < 0:
+	case attempts[last].Status == llm.Failed:
+		s.n++
+	case attempts[last].Status == llm.OK:
+		s.n = 0
+	}
+	if s.n < most || err == nil {
+		return nil
+	}
+	return fmt.Errorf("evolve: %d model calls in a row failed, the last with: %w", s.n, err)
+}
+
+// mostUnheard is how many attempts may fail while no call of a run was ever answered: two calls with the retries that
+// [llm.Retry] makes by default. Attempts count once their call has ended, so an endpoint has the time of a call's retries
+// to come up, and an LLM that retries for longer gives it longer.
+const mostUnheard = 2 * (1 + llm.DefaultRetries)
+
+// A Silence counts the attempts that failed of a run of which no call was ever answered. Such a run most likely has the
+// wrong address or a broken endpoint, and to go on only delays saying so. After the first answer, also one that the
+// journal recalls, it counts nothing. It is safe for concurrent use. The zero value is ready.
+type Silence struct {
+	mu      sync.Mutex
+	broken  bool // a call was answered
+	failed  int  // attempts of calls that ended
+	begun   int  // calls
+	open    int  // calls under way
+	until   int  // calls that were begun when too many attempts had failed; 0 before that
+	waiting int  // of these, those under way
+}
+
+// Begin begins a call. The func that it returns ends it, and returns its error, or a [*fault.Unheard] if the run ends
+// because nothing was answered.
+//
+// When too many attempts have failed, the calls under way decide: failures come fast, and a good answer may take minutes.
+//
+// An endpoint that says when to come back (Retry-After) is busy and not broken, so what it refuses counts nothing. Nor do
+// attempts that timed out: Budget.Stalls limits those.
+func (s *Silence) Begin() (end func([]llm.Attempt, error) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun++
+	s.open++
+	number := s.begun
+	return func(attempts []llm.Attempt, err error) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.end(number, attempts, err)
+	}
+}
+
+// Hear takes in that a call was answered, if it was. Its failure counts nothing.
+func (s *Silence) Hear(attempts []llm.Attempt) {
+	if Answered(attempts) {
+		s.mu.Lock()
+		s.broken = true
+		s.mu.Unlock()
+	}
+}
+
+// end takes in that a call ended, and returns its error. s.mu is held.
+func (s *Silence) end(number int, attempts []llm.Attempt, err error) error {
+	s.open--
+	if number <= s.until {
+		s.waiting--
+	}
+	s.broken = s.broken || Answered(attempts)
+	if _, refused := fault.Refusal(err); s.broken || refused || busy(err) || llm.ClassOf(attempts) != llm.Errored {
+		return err
+	}
+	for _, a := range attempts {
+		if a.Status == llm.Failed {
+			s.failed++
+		}
+	}
+	if s.failed >= mostUnheard && s.until == 0 {
+		s.until, s.waiting = s.begun, s.open
+	}
+	if s.failed < mostUnheard || s.waiting > 0 {
+		return err
+	}
+	return &fault.Unheard{Failed: s.failed, Last: err}
+}
+
+// busy reports whether the endpoint said when to come back.
+func busy(err error) bool {
+	var e *llm.Error
+	return errors.As(err, &e) && e.RetryAfter > 0
+}

@@ -1,0 +1,165 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/evolve/internal/calls"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Call is what one model call has set aside and spent. Its attempts may be under way at once, because a model may ask
+// again before the first answer is there. What becomes of it, and what the journal holds of it:
+//
+//	when                    set aside in the budget             booked               in the journal
+//	it waits in a queue     nothing                             nothing              nothing
+//	an attempt begins       the most that the attempt can cost  nothing              Begin
+//	an attempt failed       nothing for it                      the attempt          Tried
+//	an attempt brought an   one call, for no other to take      the attempt          nothing yet
+//	answer
+//	the call ends           nothing                             the call, if it was  Completion, Failure, Abandoned
+//	                                                            answered             or Refusal
+//	it is recalled          nothing                             what the file has    nothing new
+//
+// mu guards what stands below it. entry is beside it, because an attempt waits for room with entry held, and attempts
+// that end meanwhile need mu. The Ledger has a lock of its own, as all calls of a run share it.
+//
+// Room in the budget is set aside when an attempt has left every queue (Begin), and settled when that attempt
+// has ended (Ended). To set it aside for the whole call was tried and dropped: a generation of 64 children
+// behind a limit of 16 then held back the worst case of 48 calls that only waited, and of every call that
+// paused before a retry. With a budget of tokens most retries found no room, although most of the budget was
+// never used.
+type Call struct {
+	l     *Ledger
+	req   llm.Request
+	inner bool // another call waits for this one
+
+	attemptsBooked bool // what its attempts cost is booked, so Settle must not book it again
+	booked         bool // the call itself is booked, too
+
+	entry    sync.Mutex    // held while an attempt waits for room
+	mu       sync.Mutex    // of what follows
+	set      Amounts       // set aside for the attempts under way
+	tried    []llm.Attempt // that have ended, and are booked
+	sends    int           // attempts that were begun
+	open     int           // of these, those under way
+	answered bool          // one brought an answer
+	gone     bool          // the call has ended, even if attempts of it have not
+}
+
+// Call returns the books of a call that asks req. An inner call is one that another call waits for: it never waits for
+// room.
+func (l *Ledger) Call(req llm.Request, inner bool) *Call { return &Call{l: l, req: req, inner: inner} }
+
+// AttemptsBooked says that what the call's attempts cost is in the ledger: an earlier incarnation gave the call up.
+func (c *Call) AttemptsBooked() { c.attemptsBooked = true }
+
+// Booked says that all of the call is in the ledger: it is recalled.
+func (c *Call) Booked() { c.attemptsBooked, c.booked = true, true }
+
+// Full returns the limit that leaves no room for another attempt, or "". It sets nothing aside. Begin does that, when
+// the attempt has left the queue, and while it waits there it holds nothing. So two calls that each want another
+// attempt cannot wait for each other.
+func (c *Call) Full() string { return c.l.full(c.worst()) }
+
+func (c *Call) worst() Amounts { return c.l.Prices.Worst(SizeOf(c.req)) }
+
+// Begin sets aside what an attempt may cost. However many attempts are under way, they are one call, so only the
+// first sets a call aside.
+func (c *Call) Begin(ctx context.Context, drain <-chan struct{}) error {
+	c.entry.Lock() // so that a second attempt does not wait for the room that its own call has
+	defer c.entry.Unlock()
+	w := c.worst()
+	w.Calls -= c.counted()
+	var err error
+	if c.inner {
+		err = c.l.admit(drain, w)
+	} else {
+		err = c.l.reserve(ctx, drain, w, true)
+	}
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set = c.set.Plus(w)
+	c.sends++
+	c.open++
+	return nil
+}
+
+// counted returns how many calls are set aside for the call, 0 or 1.
+func (c *Call) counted() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.set.Calls
+}
+
+// Begun reports whether an attempt was begun.
+func (c *Call) Begun() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sends > 0
+}
+
+// Ended books what attempts cost as soon as they have ended, not when the call has. Stalls then count against
+// their limit while they happen. A run in which every call hangs ends after the stalls that it may have and
+// those in flight, however often each call would be retried.
+//
+// If an attempt brought an answer, the room for the call itself stays set aside until the call has ended. It is
+// not yet spent, because a call counts once and Settle counts it. It must not be free either, or another call
+// would take it.
+func (c *Call) Ended(attempts []llm.Attempt) {
+	used, stalls := c.l.Prices.Used(SizeOf(c.req), attempts)
+	c.mu.Lock()
+	var set Amounts
+	if !c.gone { // else all of it is given back
+		set = c.worst()
+		c.open--
+		c.answered = c.answered || calls.Answered(attempts)
+		if c.answered || c.open > 0 {
+			set.Calls = 0
+		}
+		c.set = c.set.Minus(set)
+		c.tried = append(c.tried, attempts...)
+	}
+	c.mu.Unlock()
+	c.l.settle(set, used, stalls)
+}
+
+// Untold returns the attempts that ended and are not in the reply, because its model forgot them or panicked.
+// They were sent and are charged, so the result has to have them.
+func (c *Call) Untold(told []llm.Attempt) []llm.Attempt {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	missing := len(c.tried) - len(told)
+	if missing <= 0 {
+		return nil
+	}
+	rest := slices.Clone(c.tried)
+	for _, a := range told { // which may say more of an attempt than was known when it ended
+		twin := func(b llm.Attempt) bool { return b.Status == a.Status && b.Latency == a.Latency && b.Err == a.Err }
+		if i := slices.IndexFunc(rest, twin); i >= 0 {
+			rest = slices.Delete(rest, i, i+1)
+		}
+	}
+	return rest[:min(missing, len(rest))]
+}
+
+// Settle books what is not booked yet of a call that ended with these attempts, and gives back what is still set aside.
+// The call itself is counted here and not with its attempts, because it counts once however many attempts it took.
+func (c *Call) Settle(attempts []llm.Attempt) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var used Amounts
+	var stalls []string
+	if !c.attemptsBooked {
+		used, stalls = c.l.Prices.Used(SizeOf(c.req), attempts[min(len(c.tried), len(attempts)):])
+	}
+	if calls.Answered(attempts) && !c.booked {
+		used.Calls = 1
+	}
+	c.l.settle(c.set, used, stalls)
+	c.set, c.gone = Amounts{}, true
+}

@@ -1,0 +1,96 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/flops"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Size is what decides how much a request may cost. The journal keeps it for calls that were given up, instead
+// of the request.
+type Size struct {
+	Prompt    int  // the most tokens that its prompt has
+	MaxTokens *int // its override
+}
+
+// SizeOf returns the Size of req. No tokenizer passes its number of tokens. An estimate that is right on average would
+// be too low for half of the prompts, and then the limit would be passed.
+func SizeOf(req llm.Request) Size { return Size{llm.PromptTokens(req.Messages), req.MaxTokens} }
+
+// Prices are the models that a run may ask, by which it is known what an attempt costs. An attempt at a model that is
+// missing is charged as one at the first.
+type Prices []llm.Model
+
+// Worst returns the most that one attempt at a request can cost: a token for every byte of the prompt and
+// some for its frame, and the cap on new tokens, at the dearest of the run's models. Which model answers is not
+// known before: an ensemble or a pool chooses when the call is sent.
+//
+// The price of the prompt is computed with and without the cache, because a price list may make either dearer.
+func (p Prices) Worst(of Size) Amounts {
+	most := Amounts{Calls: 1}
+	for _, m := range p {
+		prompt, completion := of.Prompt, newTokens(of.MaxTokens, m)
+		most.Tokens = max(most.Tokens, int64(prompt+completion))
+		most.FLOPs = max(most.FLOPs, 2*float64(m.ActiveParams)*float64(prompt+completion))
+		most.Money = max(most.Money,
+			m.Price.Cost(llm.Usage{PromptTokens: prompt, CompletionTokens: completion}),
+			m.Price.Cost(llm.Usage{PromptTokens: prompt, CachedTokens: prompt, CompletionTokens: completion}))
+	}
+	return most
+}
+
+// newTokens returns the cap on new tokens that is in force: the request's override, or else the model's.
+func newTokens(override *int, m llm.Model) int {
+	if override != nil {
+		return *override
+	}
+	return m.WithDefaults().MaxTokens
+}
+
+// Used returns what attempts at a request cost, and the endpoints of those that stalled. That is their usage where the
+// server sent it. An attempt that was sent, did not fail, and came without usage is taken to have cost the most
+// it can: a server that keeps usage to itself would otherwise run for ever.
+func (p Prices) Used(of Size, attempts []llm.Attempt) (sum Amounts, stalls []string) {
+	for _, a := range attempts {
+		if a.Status.Class() == llm.Stall {
+			stalls = append(stalls, a.Endpoint)
+		}
+		sum = sum.Plus(p.usedBy(of, a))
+	}
+	return sum, stalls
+}
+
+func (p Prices) usedBy(of Size, a llm.Attempt) Amounts {
+	m := p.model(a)
+	u := llm.Usage{CompletionTokens: a.Streamed}
+	switch {
+	case a.Usage != nil:
+		u = *a.Usage
+	case a.Status != llm.Failed && !a.Unsent:
+		most := cmp.Or(a.MaxTokens, newTokens(of.MaxTokens, m))
+		u = llm.Usage{PromptTokens: of.Prompt, CompletionTokens: max(most, a.Streamed)}
+	}
+	u = u.Clean() // no negative count, with which a server could win budget back
+	// Package flops takes an answer without usage as free, as the paper does. A budget must not.
+	if a.Status == llm.OK || a.Usage != nil {
+		a.Usage = &u
+	}
+	cost := flops.Sum(slices.Values([]llm.Attempt{a}), m.ActiveParams, flops.WorstCase)
+	return Amounts{
+		Tokens: int64(u.PromptTokens) + int64(u.CompletionTokens),
+		FLOPs:  cost.TotalFLOPs,
+		Money:  m.Price.Cost(u),
+	}
+}
+
+// model returns the model that a asked, by its key. If the attempt names none, it is the first: only a run with
+// one model leaves it out.
+func (p Prices) model(a llm.Attempt) llm.Model {
+	i := slices.IndexFunc(p, func(m llm.Model) bool { return m.Key == a.Model })
+	if len(p) == 0 {
+		return llm.Model{}
+	}
+	return p[max(i, 0)]
+}

@@ -1,0 +1,80 @@
+package memory
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Call is a model call that was made for something beside a child.
+type Call struct {
+	Kind     string
+	Attempts []llm.Attempt
+}
+
+// An Asked is what one evaluation asks of models, or the model of one call. All who share an evaluation's result share
+// this. So its calls count once, for the first outcome that has the evaluation. It is safe for concurrent use. The zero
+// value has no call.
+type Asked struct {
+	ID journal.ID // of the evaluation, or the call
+
+	mu     sync.Mutex
+	calls  []Call
+	told   []journal.Asked // the same for the journal, which has to give them back with the result
+	failed bool
+}
+
+// Fail notes that a call of an evaluation failed by itself.
+func (a *Asked) Fail() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failed = true
+}
+
+// Failed reports whether a call of the evaluation failed by itself.
+func (a *Asked) Failed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.failed
+}
+
+// Add takes in a call that has ended, as the journal names it, with those that its model made.
+func (a *Asked) Add(of journal.Asked, made []Call) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = append(a.calls, made...)
+	a.told = append(a.told, of)
+}
+
+// Note takes in a call that the journal names elsewhere, or has already.
+func (a *Asked) Note(c Call) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = append(a.calls, c)
+}
+
+// Calls returns the calls.
+func (a *Asked) Calls() []Call {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.calls)
+}
+
+// Told returns the calls as the journal names them.
+func (a *Asked) Told() []journal.Asked {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.told)
+}
+
+// Any returns a, or nil if it has no call.
+func (a *Asked) Any() *Asked {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.calls) == 0 {
+		return nil
+	}
+	return a
+}

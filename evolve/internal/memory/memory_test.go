@@ -1,0 +1,97 @@
+package memory
+
+import (
+	"context"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A named is an evaluator that is told apart by its pointer and prints its name.
+type named struct{ name string }
+
+func (n *named) String() string { return n.name }
+func (*named) Evaluate(context.Context, string) (eval.Result, error) {
+	return eval.Result{Valid: true}, nil
+}
+
+// A behind is an evaluator behind a limit.
+type behind struct{ *named }
+
+func (b behind) Unlimited() eval.Evaluator { return b.named }
+
+// Evaluators that print alike are told apart by the order in which they are first asked, so that a resumed run gives
+// them the same names.
+func TestNames(t *testing.T) {
+	p := New()
+	one, two := &named{"judge"}, &named{"judge"}
+	for _, tt := range []struct {
+		reason string
+		e      eval.Evaluator
+		want   string
+		known  bool
+	}{
+		{"the first", one, "judge", true},
+		{"another that prints alike", two, "judge#1", true},
+		{"the first again", one, "judge", true},
+		{"the second behind a limit is itself", behind{two}, "judge#1", true},
+		{"a func cannot be compared", eval.Func(one.Evaluate), "eval.Func", false},
+	} {
+		if name, known := p.Name(tt.e); name != tt.want || known != tt.known {
+			t.Errorf("%s: %q, %v, want %q, %v", tt.reason, name, known, tt.want, tt.known)
+		}
+	}
+}
+
+// What is remembered is not computed again, but for artifacts that had to make room.
+func TestDoForgetsArtifactsAlone(t *testing.T) {
+	p := New()
+	large := string(make([]byte, room/2))
+	computed := 0
+	do := func(key string) Verdict {
+		v, err := p.Do(t.Context(), journal.KeyOf(key), func() (Verdict, error) {
+			computed++
+			return Verdict{Result: eval.Result{Valid: true, Score: 3, Artifacts: map[string]string{"a": large}}}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, key := range []string{"x", "y", "z"} {
+		if v := do(key); v.Cut || v.Artifacts["a"] != large {
+			t.Errorf("%s comes without its artifacts", key)
+		}
+	}
+	if v := do("x"); !v.Cut || v.Score != 3 || v.Artifacts != nil || computed != 3 {
+		t.Errorf("the oldest: cut %v, score %v, %d computed, want it cut and 3 computed", v.Cut, v.Score, computed)
+	}
+}
+
+func TestUniqueKeysDiffer(t *testing.T) {
+	p := New()
+	key := journal.KeyOf("x")
+	if one, two := p.Unique(key), p.Unique(key); one == two || one == key {
+		t.Errorf("%v and %v for %v", one, two, key)
+	}
+}
+
+// An evaluation's calls count with those that their models made, and the journal names the outer ones alone.
+func TestAsked(t *testing.T) {
+	var a Asked
+	if a.Any() != nil {
+		t.Error("it has a call before the first")
+	}
+	answer := []llm.Attempt{{Status: llm.OK}}
+	a.Add(journal.Asked{Kind: "evaluation"}, []Call{{"other", answer}, {"evaluation", answer}})
+	a.Note(Call{"evaluation", answer})
+	if len(a.Calls()) != 3 || len(a.Told()) != 1 || a.Any() != &a || a.Failed() {
+		t.Errorf("%d calls, %d told, failed %v, want 3, 1 and false", len(a.Calls()), len(a.Told()), a.Failed())
+	}
+	a.Fail()
+	if !a.Failed() {
+		t.Error("a failure is not kept")
+	}
+}
