@@ -85,7 +85,7 @@ func (tr trial) run(t testing.TB, after int) *evolve.Result {
 	var arms []evolve.Arm
 	for seed := range uint32(2) {
 		p, err := population.New(population.Config{Task: number(t), LLM: small, N: 4, Seed: seed, Archive: population.Top(6),
-			Select: population.EpsilonGreedy(0.3), Operators: []population.Operator{population.Rewrite{}, population.Cross{}, &population.Merge{}}})
+			Select: population.Choice(0.3, population.Uniform(), population.Best()), Operators: []population.Operator{population.Rewrite{}, population.Cross{}, &population.Merge{}}})
 		if err != nil {
 			t.Fatal(err)
 		}

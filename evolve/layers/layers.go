@@ -72,7 +72,7 @@ func (c Config) validate() error {
 // most what the pool would score with the best of it at each of Result.Cases, until none does. What is raised is a
 // submodular function, so this greedy choice reaches at least 1 − 1/e of the most that as many bases can raise it (G.
 // Nemhauser, L. Wolsey, M. Fisher, "An analysis of approximations for maximizing submodular set functions", 1978).
-// Where bases have no cases the best by score are taken. Of bases that are alike by 0.95, as [population.Alike]
+// Where bases have no cases the best by score are taken. Of bases that are alike by 0.95, as their runs of 5 tokens
 // measures it, one is.
 //
 // Searches of noisy tasks may be stages, and score programs again. The best of the run is not claimed on fresh samples

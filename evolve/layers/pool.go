@@ -10,6 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // tooAlike is how alike two bases are of which a pool has one.
@@ -45,7 +46,7 @@ func pick(found []eval.Candidate, most int, language string) []eval.Candidate {
 
 // alike reports whether a pool has one of two programs.
 func alike(a, b, language string) bool {
-	return strings.TrimSpace(a) == strings.TrimSpace(b) || population.Alike(a, b, language) >= tooAlike
+	return strings.TrimSpace(a) == strings.TrimSpace(b) || lex.Alike(a, b, language) >= tooAlike
 }
 
 // casesOf returns the scores of a base by case: the score alone if it has none.

@@ -98,8 +98,7 @@ func TestArchivesHoldWhatTheySay(t *testing.T) {
 		"Bins": func() population.Archive {
 			return &population.Grid{Bins: 3, Features: func(c eval.Candidate) []float64 { return []float64{float64(c.Program[0])} }}
 		},
-		"Crowding": func() population.Archive { return population.Crowding(7) },
-		"Fronts":   func() population.Archive { return population.Fronts() },
+		"Fronts": func() population.Archive { return population.Fronts() },
 		"Islands": func() population.Archive {
 			return &population.Islands{Of: []population.Archive{population.Top(3), population.All(0)}, Every: 3, Rate: 0.5}
 		},
@@ -288,38 +287,6 @@ func TestMigrantsAreCopies(t *testing.T) {
 	s.Of[0].Members()[0].Asked = 5
 	if n := s.Of[1].Members()[0].Asked; n != 0 {
 		t.Errorf("the other island's member was asked %d times", n)
-	}
-}
-
-// The nearest member is found whether it is very like the new one or hardly, and one that is not better replaces none.
-func TestCrowding(t *testing.T) {
-	c := population.Crowding(3)
-	c.Add(member(0, "a b c d e f g h i j k l m n o p", 1))
-	c.Add(member(1, "q r s t u v w x y z", 2))
-	c.Add(member(2, "1 2 3 4 5 6 7 8 9", 3))
-	for _, tt := range []struct {
-		reason  string
-		program string
-		score   float64
-		want    []int
-	}{
-		{"it is worse than the one that it is like", "1 2 3 4 5 6 7 8 9 10", 2.5, []int{2, 1, 0}},
-		{"it is as good", "1 2 3 4 5 6 7 8 9 11", 3, []int{2, 1, 0}},
-		{"it is better, though worse than another", "a b c d e f g h i j k l m n o q", 1.5, []int{2, 1, 3}},
-		{"it is hardly like any", "q r s t u 5 6 7", 9, []int{3, 2, 3}},
-		{"it is like none, so the worst leaves", "x", 10, []int{3, 3, 2}},
-	} {
-		c.Add(member(3, tt.program, tt.score))
-		if got := ids(c.Members()); len(got) != 3 {
-			t.Errorf("%s: %v", tt.reason, got)
-		}
-		got := scoresOf(c.Members())
-		if tt.score != 2.5 && tt.score != 3 && !slices.Contains(got, tt.score) {
-			t.Errorf("%s: it is not kept: %v", tt.reason, got)
-		}
-		if (tt.score == 2.5 || tt.score == 3) && !slices.Equal(got, []float64{3, 2, 1}) {
-			t.Errorf("%s: scores %v", tt.reason, got)
-		}
 	}
 }
 

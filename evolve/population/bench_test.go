@@ -76,7 +76,6 @@ func BenchmarkChild(b *testing.B) {
 		{"All,PowerLaw(2)", Config{Archive: All(0), Select: PowerLaw(2)}},
 		{"All,Weighted", Config{Archive: All(0), Select: Weighted(10)}},
 		{"All,Uniform,Rank", Config{Archive: All(0), Select: Uniform(), Credit: Rank, Operators: []Operator{Rewrite{}, Explore{}}}},
-		{"Crowding", Config{Archive: Crowding(members), Select: Uniform()}},
 		{"Grid", Config{Archive: &Grid{Features: length, Bins: 100}, Select: Uniform()}},
 		{"Top,gates", Config{Archive: Top(40), Gates: gates()}},
 		{"all", Config{Archive: All(members), Select: PowerLaw(1), Gates: gates(), Memory: []Memory{History(0)},

@@ -6,7 +6,8 @@ import (
 )
 
 // Choice returns a selector that selects by either with probability p, and else by or. Nested, it is any mixture:
-// OpenEvolve's is 0.2 of one way, 0.7 of another, and 0.1 of a third.
+// OpenEvolve's is 0.2 of one way, 0.7 of another, and 0.1 of a third. Choice(ε, Uniform(), Best()) is ε-greedy, the plainest
+// way to use an archive, and the baseline for the others.
 func Choice(p float64, either, or Selector) Selector { return choice{p, either, or} }
 
 type choice struct {
@@ -57,34 +58,6 @@ func (c choice) choose(from []*Member, r *rand.Rand) (*Member, Selector) {
 func (c choice) String() string {
 	return fmt.Sprintf("Choice(%v: %s, else %s)", c.p, nameOf(c.either), nameOf(c.or))
 }
-
-// EpsilonGreedy returns a selector that selects uniformly with probability ε, and else the best member. It is the plainest way to use an
-// archive, and the baseline for the others.
-func EpsilonGreedy(epsilon float64) Selector { return epsilonGreedy(epsilon) }
-
-type epsilonGreedy float64
-
-var _ choosing = epsilonGreedy(0)
-
-func (e epsilonGreedy) validate() error {
-	if !(e >= 0 && e <= 1) {
-		return fmt.Errorf("population: EpsilonGreedy(%v): need a probability", float64(e))
-	}
-	return nil
-}
-
-// Select returns one of from.
-func (e epsilonGreedy) Select(from []*Member, r *rand.Rand) *Member {
-	m, _ := e.choose(from, r)
-	return m
-}
-
-func (e epsilonGreedy) choose(from []*Member, r *rand.Rand) (*Member, Selector) {
-	return choice{float64(e), Uniform(), Best()}.choose(from, r)
-}
-
-// String names the selector.
-func (e epsilonGreedy) String() string { return fmt.Sprintf("EpsilonGreedy(%v)", float64(e)) }
 
 // ByWeight returns a selector of a member with a chance in proportion to its weight, which has to be finite and at least
 // 0. If it is 0 for all, each has the same chance.

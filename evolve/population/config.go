@@ -34,14 +34,25 @@ type Config struct {
 	// Policy chooses the operator of each child; nil means [bandit.Softmax] at temperature 0.1 with a prior of 0.3
 	// worth 5 outcomes, which is LLM-Evo's way. It is not asked where there is one operator.
 	Policy bandit.Policy
-	// Credit says what a choice was worth to Policy and to Islands; nil means [Improved].
-	Credit Credit
+	// Credit says what the choice of an operator, or of an island, was worth to Policy and to Islands. It reports false
+	// if nothing can be learned. Rewards are expected in [0, 1] unless the policy says otherwise, and have to be finite.
+	// nil means [Improved]; others are [Lift] and [Rank].
+	Credit func(Birth) (reward float64, ok bool)
 	// Islands chooses the part that breeds of an archive that has parts, such as [Islands]; nil means
 	// [bandit.Random].
 	Islands bandit.Policy
-	// Meta chooses the weights of operators, the selector and the like anew for each generation, by what came of them,
-	// such as [MetaBandit]. nil means that they stay as they are here.
-	Meta Meta
+	// Settings are arms of a bandit that chooses the weights of operators, the selector and the like anew for each
+	// generation, by what came of them; nil means that they stay as they are here. Begin the list with the zero value, so
+	// that the search as it is configured is an arm too. What a bad arm costs is paid for, so keep the list short: with k
+	// arms the first k generations at least are trials. An arm's reward is by how much a generation's children have raised
+	// the best, for each call, in standard deviations of score − parent's score:
+	//
+	//	(1/calls)·Σ min(1, max(0, score − best)/SD)
+	Settings []Settings
+	// SettingsPolicy draws them; nil means [bandit.GaussianThompson] with a sigma of 0.03 and a prior mean of 1, the most
+	// that a reward is, worth a tenth of an outcome, so that each arm is tried; [bandit.Discounted] by 0.98, so that about
+	// the last 50 generations count: rewards fall as a search gets on, and an arm that was left is tried again.
+	SettingsPolicy bandit.Policy
 	// Gates judge a program before its evaluation is paid for, in this order. The first that refuses it decides.
 	Gates  []Gate
 	Memory []Memory // what earlier attempts have shown; nil means nothing
@@ -94,6 +105,9 @@ func (c Config) withDefaults() Config {
 	if _, ok := c.Archive.(*Islands); ok && c.Islands == nil {
 		c.Islands = bandit.Random{}
 	}
+	if len(c.Settings) > 0 && c.SettingsPolicy == nil {
+		c.SettingsPolicy = bandit.Discounted(&bandit.GaussianThompson{Sigma: 0.03, PriorMean: 1, PriorStrength: 0.1}, 0.98)
+	}
 	return c
 }
 
@@ -120,7 +134,7 @@ func (c Config) validate() error {
 	if err := c.validateParts(); err != nil {
 		return err
 	}
-	return c.validateMeta()
+	return c.validateSettings()
 }
 
 func (c Config) validateIslands() error {
@@ -130,13 +144,23 @@ func (c Config) validateIslands() error {
 	return nil
 }
 
-// validateMeta checks the settings that a Meta of this package has, before anything is paid for.
-func (c Config) validateMeta() error {
-	m, ok := c.Meta.(interface{ check(c Config) error })
-	if !ok {
-		return nil
+// validateSettings checks the settings that a search may be given, before anything is paid for.
+func (c Config) validateSettings() error {
+	if len(c.Settings) == 0 && c.SettingsPolicy != nil {
+		return errors.New("population: Config.SettingsPolicy is set, and there are no Settings for it to choose from")
 	}
-	return m.check(c)
+	seen := map[string]bool{}
+	for i, s := range c.Settings {
+		if err := s.check(c); err != nil {
+			return fmt.Errorf("%w (Config.Settings[%d])", err, i)
+		}
+		name := s.label()
+		if seen[name] { // ledgers could not tell them apart
+			return fmt.Errorf("population: two of Config.Settings are named %q: give each a Name of its own", name)
+		}
+		seen[name] = true
+	}
+	return nil
 }
 
 // validateParts asks the parts of this package whether their fields are right, and looks for parts that are nil.
@@ -197,8 +221,8 @@ func (c Config) parts() string {
 	if c.Islands != nil {
 		list = append(list, "islands by "+nameOf(c.Islands))
 	}
-	if c.Meta != nil {
-		list = append(list, "settings by "+nameOf(c.Meta))
+	if len(c.Settings) > 0 {
+		list = append(list, "settings by "+printSettings(c.SettingsPolicy, c.Settings))
 	}
 	for _, g := range c.Gates {
 		list = append(list, nameOf(g))

@@ -25,7 +25,7 @@ func Improved(b Birth) (reward float64, ok bool) {
 // and 0 for an invalid child and one without a score. A child of an invalid parent that is valid itself is worth 1.
 // LLM-Evo takes as scale the standard deviation of 20 evaluations of the initial program; in a task without noise,
 // take a gain that matters. Rewards can be above 1. It panics if scale is not a finite number above 0.
-func Lift(scale float64) Credit {
+func Lift(scale float64) func(Birth) (reward float64, ok bool) {
 	if !(scale > 0) || math.IsInf(scale, 1) {
 		panic(fmt.Sprintf("population: Lift(%v): need a finite number above 0", scale))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -49,8 +50,8 @@ func ExampleChoice() {
 }
 
 // Fixed shares are the baseline for a bandit over operators.
-func ExampleShares() {
-	res := search(population.Config{N: 8, Operators: []population.Operator{population.Rewrite{}, population.Explore{}}, Policy: population.Shares{0.9, 0.1}}, 80)
+func ExampleConfig_shares() {
+	res := search(population.Config{N: 8, Operators: []population.Operator{population.Rewrite{}, population.Explore{}}, Policy: bandit.Shares{0.9, 0.1}}, 80)
 	fmt.Println(operators(res))
 	// Output: map[explore:8 rewrite:72]
 }
@@ -58,7 +59,7 @@ func ExampleShares() {
 // The placebo of a cross: the same prompt, with the parent in place of the partner.
 func ExampleCross() {
 	for _, self := range []bool{false, true} {
-		res := search(population.Config{N: 8, Archive: population.Top(8), Operators: []population.Operator{population.Rewrite{}, population.Cross{Self: self}}, Policy: population.Shares{0.7, 0.3}}, 80)
+		res := search(population.Config{N: 8, Archive: population.Top(8), Operators: []population.Operator{population.Rewrite{}, population.Cross{Self: self}}, Policy: bandit.Shares{0.7, 0.3}}, 80)
 		fmt.Println("self", self, operators(res), "best", res.Best.Result.Score)
 	}
 	// Output:
@@ -118,7 +119,7 @@ func ExampleMerge() {
 }
 
 // What a choice was worth: whether the child is better, by how much, and what share of the archive it is better than.
-func ExampleCredit() {
+func ExampleLift() {
 	res := evolve.Child{Candidate: member(7, "p", 12).Candidate, Attempts: []llm.Attempt{{Status: llm.OK}}}
 	b := population.Birth{Child: res, Parent: member(3, "", 10)}
 	improved, _ := population.Improved(b)
@@ -160,7 +161,7 @@ func ExampleConfig_gepa() {
 			population.Rewrite{Label: "reflect", Instruction: "Read the feedback of each case, say what went wrong, and rewrite."},
 			&population.Merge{},
 		},
-		Policy: population.Shares{0.9, 0.1},
+		Policy: bandit.Shares{0.9, 0.1},
 		Gates:  []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return distances{1 + v.Step%6} }}},
 	})
 	if err != nil {

@@ -63,7 +63,7 @@ func ExampleConfig_shinka() {
 			population.Rewrite{Label: "full", Instruction: "Write a different program.", Form: task.AsWhole, Show: show},
 			population.Cross{},
 		},
-		Policy: population.Shares{0.6, 0.3, 0.1},
+		Policy: bandit.Shares{0.6, 0.3, 0.1},
 		Gates:  []population.Gate{&population.Unlike{Most: 0.99}},
 		Memory: []population.Memory{&population.Scratchpad{Every: 10, Most: 5}},
 	}, 64)
@@ -132,16 +132,6 @@ func ExampleGrid() {
 	// [0 1]
 }
 
-// A new program replaces the one that it is most like.
-func ExampleCrowding() {
-	c := population.Crowding(2)
-	c.Add(member(0, "let a = 1; let b = 2; let c = 3; let d = 4; return a + b", 1))
-	c.Add(member(1, "for (const x of list) { if (x > 0) { total += x } }", 2))
-	c.Add(member(2, "let a = 1; let b = 2; let c = 3; let d = 5; return a + b", 9))
-	fmt.Println(ids(c.Members()))
-	// Output: [2 1]
-}
-
 // Islands breed by themselves. Every second child, the best of each is copied to the next.
 func ExampleIslands() {
 	s := &population.Islands{Of: []population.Archive{population.Top(3), population.Top(3)}, Every: 2}
@@ -160,7 +150,7 @@ func ExampleIslands() {
 func ExampleSelector() {
 	from := []*population.Member{member(1, "a", 4), member(2, "b", 3), member(3, "c", 2), member(4, "d", 1)}
 	for _, by := range []population.Selector{population.Best(), population.Uniform(), population.PowerLaw(1), population.Weighted(10),
-		population.Tournament(2), population.Elite(0.5), population.FrontFrequency(), population.EpsilonGreedy(0.2)} {
+		population.Tournament(2), population.Elite(0.5), population.FrontFrequency(), population.Choice(0.2, population.Uniform(), population.Best())} {
 		r, counts := rand.New(rand.NewPCG(1, 2)), [5]int{}
 		for range 1000 {
 			counts[by.Select(from, r).ID]++
@@ -175,7 +165,7 @@ func ExampleSelector() {
 	// Tournament(2) [424 314 191 71]
 	// Elite(0.5 by Uniform) [471 529 0 0]
 	// FrontFrequency [1000 0 0 0]
-	// EpsilonGreedy(0.2) [848 44 44 64]
+	// Choice(0.2: Uniform, else Best) [848 44 44 64]
 }
 
 // Two programs that differ in comments and layout alone are one.

@@ -18,7 +18,7 @@ func TestLabels(t *testing.T) {
 	even := func(c eval.Candidate) string { return fmt.Sprint("even ", int(c.Result.Score)%2 == 0) }
 	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: slow(1), N: 12, Seed: 4,
 		Archive:   &population.Islands{Of: []population.Archive{&population.Grid{Cell: even}, &population.Grid{Cell: even}}},
-		Select:    population.Choice(0.5, population.Uniform(), population.EpsilonGreedy(0)),
+		Select:    population.Choice(0.5, population.Uniform(), population.Choice(0, population.Uniform(), population.Best())),
 		Operators: []population.Operator{population.Rewrite{}, population.Explore{}},
 	})
 	res := run(t, p, 48)

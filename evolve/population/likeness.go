@@ -1,9 +1,7 @@
 package population
 
 import (
-	"hash/maphash"
 	"slices"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/internal/lex"
 )
@@ -35,35 +33,6 @@ type document struct {
 
 func newLikeness(k int) *likeness {
 	return &likeness{k: k, post: make(map[uint64][]int32), place: make(map[int]int32)}
-}
-
-// shingleSeed makes the hashes of one process. Nothing is decided by their values, only by which are equal.
-var shingleSeed = maphash.MakeSeed()
-
-// shingles returns the sorted hashes of the runs of k tokens of a program. A program of fewer has one, of all.
-func shingles(program, language string, k int) []uint64 {
-	lang, _ := lex.Sure(language)
-	words := slices.DeleteFunc(tokensOf(program, lang), func(t string) bool { return strings.HasPrefix(t, lineEnd) })
-	var set []uint64
-	for i := 0; i == 0 || i+k <= len(words); i++ {
-		var h maphash.Hash
-		h.SetSeed(shingleSeed)
-		for _, w := range words[i:min(i+k, len(words))] {
-			h.WriteString(w)
-			h.WriteByte(0)
-		}
-		set = append(set, h.Sum64())
-	}
-	slices.Sort(set)
-	return slices.Compact(set)
-}
-
-// Alike returns how alike two programs of a language are, from 0 to 1: |A ∩ B|/|A ∪ B| of their sets of runs of 5 tokens,
-// as [Unlike] compares them by default. Comments and layout do not count in a language that is known, such as
-// "javascript" or "python".
-func Alike(a, b, language string) float64 {
-	like, _ := jaccard(shingles(a, language, 5), shingles(b, language, 5), 0)
-	return like
 }
 
 // add adds a document.
@@ -115,7 +84,7 @@ func (l *likeness) nearest(set []uint64, least float64, from, to int) (id int, l
 				continue
 			}
 			l.marks[n] = l.round
-			if j, ok := jaccard(set, d.set, least); ok && (best < 0 || j > like || j == like && d.at < l.docs[best].at) {
+			if j, ok := lex.Jaccard(set, d.set, least); ok && (best < 0 || j > like || j == like && d.at < l.docs[best].at) {
 				best, like, least = int(n), j, max(least, j)
 			}
 		}
@@ -124,29 +93,4 @@ func (l *likeness) nearest(set []uint64, least float64, from, to int) (id int, l
 		return 0, 0, false
 	}
 	return l.docs[best].id, like, true
-}
-
-// jaccard returns how alike two sorted sets are. It reports false as soon as it is sure that they are less alike than
-// least: with d elements in one of them alone, they are (|A|+|B|−d)/(|A|+|B|+d) alike.
-func jaccard(a, b []uint64, least float64) (float64, bool) {
-	both := float64(len(a) + len(b))
-	most := int((1-least)/(1+least)*both + 1e-9)
-	apart := 0
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
-		switch {
-		case a[i] == b[j]:
-			i, j = i+1, j+1
-			continue
-		case a[i] < b[j]:
-			i++
-		default:
-			j++
-		}
-		if apart++; apart > most {
-			return 0, false
-		}
-	}
-	apart += len(a) - i + len(b) - j
-	return (both - float64(apart)) / (both + float64(apart)), apart <= most
 }

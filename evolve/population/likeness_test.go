@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // family returns n programs, each an edit of an earlier one.
@@ -62,7 +64,7 @@ func TestNearestIsExact(t *testing.T) {
 		index := newLikeness(k)
 		sets, gone := make([][]uint64, len(programs)), map[int]bool{}
 		for i, p := range programs[:250] {
-			sets[i] = shingles(p, "", k)
+			sets[i] = lex.Shingles(p, "", k)
 			index.add(document{id: i, at: i, set: sets[i]})
 			if i > 0 && r.IntN(3) == 0 {
 				id := r.IntN(i)
@@ -71,7 +73,7 @@ func TestNearestIsExact(t *testing.T) {
 			}
 		}
 		for _, p := range programs[200:] {
-			set := shingles(p, "", k)
+			set := lex.Shingles(p, "", k)
 			from, to := r.IntN(100), 100+r.IntN(150)
 			for _, least := range []float64{0, 0.3, 0.8, 0.95, 1} {
 				best := -1.0
@@ -85,23 +87,6 @@ func TestNearestIsExact(t *testing.T) {
 					t.Fatalf("k %d, at least %v in %d..%d: program %d at %v, found %v; the nearest is at %v", k, least, from, to, id, like, found, best)
 				}
 			}
-		}
-	}
-}
-
-func TestShingles(t *testing.T) {
-	for _, tt := range []struct {
-		reason, program string
-		k, want         int
-	}{
-		{"runs of three of five tokens", "a b c d e", 3, 3},
-		{"runs that are equal are one", "a b a b a b", 2, 2},
-		{"fewer tokens than a run", "a b", 5, 1},
-		{"none", "", 5, 1},
-		{"comments and line ends are none", "a // x\nb", 2, 1},
-	} {
-		if got := len(shingles(tt.program, "javascript", tt.k)); got != tt.want {
-			t.Errorf("%s: %d, want %d", tt.reason, got, tt.want)
 		}
 	}
 }

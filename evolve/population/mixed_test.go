@@ -108,7 +108,7 @@ func mixed(l llm.LLM, seed uint32, window int, order evolve.Order) (*population.
 	}}
 	return population.New(population.Config{Task: tk, LLM: l, N: 40, Seed: seed, Window: window, Order: order,
 		Archive: &population.Islands{Every: 15, Rate: 0.2, Of: []population.Archive{
-			population.Crowding(12), grid, population.Fronts(), population.All(20)}},
+			population.Top(12), grid, population.Fronts(), population.All(20)}},
 		Islands: &bandit.UCB1{},
 		Select:  population.Choice(0.5, population.Weighted(10), population.Choice(0.5, population.PowerLaw(1), population.FrontFrequency())),
 		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{Partners: 2},

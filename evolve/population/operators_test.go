@@ -114,7 +114,7 @@ func TestOperatorsAsk(t *testing.T) {
 
 // A child of a merge costs no call, has two parents, and its lines are theirs.
 func TestMergeCombines(t *testing.T) {
-	_, children := asked(t, population.Config{Archive: population.Top(12), Select: population.Uniform(), Policy: population.Shares{0.7, 0.3},
+	_, children := asked(t, population.Config{Archive: population.Top(12), Select: population.Uniform(), Policy: bandit.Shares{0.7, 0.3},
 		Operators: []population.Operator{population.Rewrite{}, &population.Merge{Split: func(p string) []string { return strings.SplitAfter(p, "\n") }}}}, 150)
 	programs := map[int]string{0: "0\n0\n0\n0\n0\n0"}
 	merges, pairs := 0, map[string]bool{}
@@ -272,7 +272,7 @@ func (d diary) Learn(_ context.Context, s *population.Season) error {
 func TestMemoriesKnowWhoWasShownNotes(t *testing.T) {
 	told := diary{}
 	run(t, newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 8, Seed: 3, Memory: []population.Memory{told},
-		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, maker{}}, Policy: population.Shares{1, 1, 1}}), 32)
+		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, maker{}}, Policy: bandit.Shares{1, 1, 1}}), 32)
 	for operator, want := range map[string]string{"rewrite": "tip", "explore": "", "maker": ""} {
 		if len(told[operator]) == 0 {
 			t.Errorf("%s made no child", operator)

@@ -110,10 +110,6 @@ type Season struct {
 	aside
 }
 
-// A Credit says what the choice of an operator, or of an island, was worth. It reports false if nothing can be learned.
-// Rewards are expected in [0, 1] unless the policy says otherwise, and have to be finite.
-type Credit func(Birth) (reward float64, ok bool)
-
 // admission returns the Admit of a brief: the operator's own, and then the gates.
 func admission(gates []Gate, v *View, own func(context.Context, string) (string, error)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, program string) (why string, err error) {

@@ -1,10 +1,6 @@
-// Package population has searches that keep more than one program. A [Population] is an arm of a run like
-// [evolve.Greedy], and consists of values: who stays (an [Archive]), who breeds (a [Selector]), how a child is made (an
-// [Operator]), what is refused (a [Gate]) and what is remembered (a [Memory]). What its [Config] leaves out is greedy
-// search's. A part of one's own is a type with one or two methods.
-//
-// Parts are called on one goroutine, that of Step, and need no locks, but for a Gate, which judges a program on the
-// goroutine of its child. Give each Population parts of its own, unless the part says that it may be shared.
+// Package population has searches that keep more than one program. A [Population] is an arm like [evolve.Greedy], made of
+// parts: an [Archive], a [Selector], [Operator]s, [Gate]s and [Memory]. What its [Config] leaves out is greedy search's.
+// Give each Population parts of its own, unless a part says that it may be shared.
 package population
 
 import (
@@ -58,7 +54,7 @@ type Population struct {
 	taken     int           // scored programs that gates were told of
 	leader    *Member       // the best member so far; nil before there is one
 	reign     reign         // the settings in force
-	lifts     account.Lifts // of all children; kept for a Meta
+	lifts     account.Lifts // of all children; kept for the reward of settings
 }
 
 // A step is what a Population knows of one step. It is made anew in each.
@@ -94,10 +90,10 @@ func New(cfg Config) (*Population, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	p := &Population{cfg: cfg, step: newStep(nil), elders: newElders(), reign: reign{steps: -1}, Breeder: evolve.Breeder{
+	p := &Population{cfg: cfg, step: newStep(nil), elders: newElders(), reign: newReign(cfg), Breeder: evolve.Breeder{
 		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noise: cfg.Noise,
 		MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
-	if cfg.Meta != nil {
+	if len(cfg.Settings) > 0 {
 		p.cfg.Policy = tilted{cfg.Policy, &p.reign.now}
 	}
 	p.operators = newChooser("operator", p.cfg.Policy, len(cfg.Operators), cfg.Seed)
@@ -112,7 +108,7 @@ func (p *Population) Done() bool {
 	return p.Breeder.Done() || p.cfg.MaxGenerations > 0 && p.Steps() >= p.cfg.MaxGenerations
 }
 
-// Calls returns how many children the next step makes: N, or what Breadth or Meta decides. If these fail it returns 1,
+// Calls returns how many children the next step makes: N, or what Breadth or the Settings decide. If these fail it returns 1,
 // and the next Step returns the error.
 func (p *Population) Calls() int {
 	n, err := p.next()
@@ -141,7 +137,7 @@ func (p *Population) Breadth() evolve.Breadth { return p.cfg.Breadth }
 // Seed returns the search's seed.
 func (p *Population) Seed() uint32 { return p.cfg.Seed }
 
-// Step makes one generation of N children, or as many as Breadth or Meta decides, or of fewer if turn grants fewer calls.
+// Step makes one generation of N children, or as many as Breadth or the Settings decide, or of fewer if turn grants fewer calls.
 //
 // It returns an error for which a search of package evolve would, and if a part panics or returns what cannot be used:
 // an archive that has no member, a selector that returns none, an operator policy whose chances do not sum to 1. The
@@ -394,7 +390,7 @@ func (p *Population) selectParent(x *expected) error {
 	if _, chose := selector.(choosing); chose || p.reign.now.Select != nil {
 		x.labels["selector"] = nameOf(by)
 	}
-	if p.cfg.Meta != nil {
+	if len(p.cfg.Settings) > 0 {
 		x.labels["settings"] = p.reign.now.label()
 	}
 	if v.Parent == nil {

@@ -16,6 +16,13 @@ type Rewrite struct {
 	// weigh what comes last most, so ShinkaEvolve shows the best last. Each program costs as many tokens as the parent.
 	Show    func(v *View) []*Member
 	NoNotes bool // the memories' notes are not shown
+	// InTurn asks for a new text of one part of the parent, and keeps the others as they are. Of a parent's children each
+	// changes the next part, round and round (GEPA). The first one is the parent's ID modulo the number of parts, so that
+	// members that have one child each do not all change the same part. GEPA goes on where the parent's own parent was.
+	//
+	// It is for tasks that are a [task.Partitioner], such as those of task/text. In any other, and for a program of one
+	// part, it changes nothing.
+	InTurn bool
 	// Form is how the model has to reply: with the whole program, or with a diff. 0 means as the task asks for. With a
 	// task that knows one form alone it changes nothing.
 	Form task.Form
@@ -37,7 +44,23 @@ func (o Rewrite) Brief(v *View) evolve.Brief {
 		b.Inspirations = candidates(o.Show(v))
 	}
 	b.Form = o.Form
+	if o.InTurn {
+		v.inTurn(&b)
+	}
 	return b
+}
+
+// inTurn has b ask for a new text of the part whose turn it is.
+func (v *View) inTurn(b *evolve.Brief) {
+	t, ok := task.As[task.Partitioner](v.Task)
+	if !ok {
+		return
+	}
+	parent := v.Parent.Program
+	if names := t.PartNames(parent); len(names) > 1 {
+		part := names[(v.Parent.ID+v.Parent.Asked)%len(names)]
+		b.Part, b.Parse = part, func(reply string) (string, error) { return t.ParsePart(part, parent, reply) }
+	}
 }
 
 func candidates(members []*Member) []eval.Candidate {

@@ -43,7 +43,7 @@ func TestSelectors(t *testing.T) {
 		{"the best of one draw is any", population.Tournament(1), ranking(4, 3), []float64{1, 1}},
 		{"fronts 3 and 2; the third is dominated by the first, the last is on no front", population.FrontFrequency(), cases, []float64{3, 2, 0, 0}},
 		{"a quarter of one, the rest of the other", population.Choice(0.25, population.Best(), population.Tournament(1)), ranking(2, 1), []float64{0.25 + 0.375, 0.375}},
-		{"ε shared out, the rest for the best", population.EpsilonGreedy(0.3), ranking(1, 2, 0), []float64{0.1, 0.8, 0.1}},
+		{"ε shared out, the rest for the best", population.Choice(0.3, population.Uniform(), population.Best()), ranking(1, 2, 0), []float64{0.1, 0.8, 0.1}},
 		{"uniform in the best half, wherever it stands", population.Elite(0.5), ranking(1, 4, 2, 3), []float64{0, 1, 0, 1}},
 		{"at least the best one", population.Elite(0.1), ranking(1, 4, 2, 3), []float64{0, 1, 0, 0}},
 		{"in proportion to the weight", population.ByWeight(func(m *population.Member) float64 { return m.Result.Score }), ranking(1, 0, 3), []float64{1, 0, 3}},
@@ -79,7 +79,7 @@ func TestSelectors(t *testing.T) {
 // One member is selected by all, and a member that is invalid has the score 0, not an error.
 func TestSelectorsOfOne(t *testing.T) {
 	for _, by := range []population.Selector{population.Best(), population.Uniform(), population.PowerLaw(1), population.Weighted(10), population.Tournament(3),
-		population.FrontFrequency(), population.EpsilonGreedy(0.5), population.ByWeight(func(*population.Member) float64 { return 1 })} {
+		population.FrontFrequency(), population.Choice(0.5, population.Uniform(), population.Best()), population.ByWeight(func(*population.Member) float64 { return 1 })} {
 		if m := by.Select([]*population.Member{invalid(3, "")}, rand.New(rand.NewPCG(1, 1))); m == nil || m.ID != 3 {
 			t.Errorf("%v selects %v", by, m)
 		}

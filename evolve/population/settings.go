@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// Settings are what a [Meta] may choose anew for each generation. What is left out stays as [Config] has it, so the
-// zero value changes nothing.
+// Settings are what may be chosen anew for each generation ([Config].Settings). What is left out stays as [Config] has
+// it, so the zero value changes nothing.
 type Settings struct {
 	// Name stands in the children's label "settings", and so in ledgers; "" means what String prints.
 	Name string

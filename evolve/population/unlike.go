@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/evoalloc/evoalloc/internal/lex"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -73,7 +74,7 @@ func (u *Unlike) Follow(b Birth) {
 	}
 	var set []uint64
 	if u.Like == nil {
-		set = u.kept.take(b.Program, func() []uint64 { return shingles(b.Program, languageOf(b.Task), u.shingle()) })
+		set = u.kept.take(b.Program, func() []uint64 { return lex.Shingles(b.Program, languageOf(b.Task), u.shingle()) })
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -119,7 +120,7 @@ func (u *Unlike) nearest(v *View, program string) (other known, like float64, fo
 		}
 		return other, like, found
 	}
-	set := u.kept.put(program, shingles(program, languageOf(v.Task), u.shingle()))
+	set := u.kept.put(program, lex.Shingles(program, languageOf(v.Task), u.shingle()))
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.index == nil {

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"sync"
+
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // Unseen returns a gate that refuses a program that is equal to one that was scored before, valid or not, but for comments, layout and
@@ -31,7 +33,7 @@ type arrival struct{ at, id int }
 var _ follower = (*unseen)(nil)
 
 func keyOf(program, language string) (key [16]byte) {
-	sum := sha256.Sum256([]byte(essence(program, language)))
+	sum := sha256.Sum256([]byte(lex.Essence(program, language)))
 	copy(key[:], sum[:])
 	return key
 }

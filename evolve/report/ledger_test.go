@@ -74,9 +74,9 @@ func ledgerRun(t *testing.T, path string, arms, window int) (*evolve.Result, []e
 	var all []evolve.Arm
 	for seed := range uint32(arms) {
 		p, err := population.New(population.Config{Task: sums(t), LLM: two, N: 4, Seed: seed, Archive: population.Top(6), Window: window,
-			Select:    population.EpsilonGreedy(0.3),
+			Select:    population.Choice(0.3, population.Uniform(), population.Best()),
 			Operators: []population.Operator{population.Rewrite{}, population.Explore{Directions: []string{"Think.", hostile}}, population.Cross{}, &population.Merge{}},
-			Meta:      &population.MetaBandit{Settings: []population.Settings{{}, {Select: population.Uniform()}, {Weights: []float64{1, 1, 5, 1}}}}})
+			Settings:  []population.Settings{{}, {Select: population.Uniform()}, {Weights: []float64{1, 1, 5, 1}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

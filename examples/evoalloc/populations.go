@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -213,7 +214,7 @@ func tuned(cfg population.Config) population.Config {
 		cfg.Operators = []population.Operator{population.Rewrite{}}
 	}
 	cfg.Operators = append(cfg.Operators, &tune.Tuner{})
-	if shares, ok := cfg.Policy.(population.Shares); ok {
+	if shares, ok := cfg.Policy.(bandit.Shares); ok {
 		cfg.Policy = append(shares, slices.Max(shares)) // drawn as often as what is drawn most
 	}
 	return cfg

@@ -55,7 +55,7 @@ type Config struct {
 	// Initial is the prompt that every search begins with. A prompt of several parts has Parts instead.
 	Initial string
 	// Parts are the named parts of the initial prompt. The program is then what [JoinParts] makes of them, and
-	// population.InTurn changes one part at a time.
+	// population.Rewrite with InTurn changes one part at a time.
 	Parts []Part
 	// About tells the search's model what the prompt is for; "" means nothing but what the feedback shows.
 	About string

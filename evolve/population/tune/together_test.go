@@ -88,8 +88,8 @@ func (h *honest) Evaluate(ctx context.Context, program string) (eval.Result, err
 
 func (h *honest) String() string { return "honest" }
 
-// together makes or resumes a run of a search with a Meta, a Tuner, a noisy task and a second evaluator.
-func together(t *testing.T, path string, meta population.Meta, archive population.Archive) (*evolve.Result, []string) {
+// together makes or resumes a run of a search with settings, a Tuner, a noisy task and a second evaluator.
+func together(t *testing.T, path string, settings []population.Settings, archive population.Archive) (*evolve.Result, []string) {
 	t.Helper()
 	var made, second, tunings atomic.Int64
 	noisy := &shaky{waves: waves{&made}, times: make(map[string]int)}
@@ -98,7 +98,7 @@ func together(t *testing.T, path string, meta population.Meta, archive populatio
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 4, Seed: 8, Window: 1, Noise: &evolve.Noise{Fresh: 2}, Archive: archive, Meta: meta,
+	p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 4, Seed: 8, Window: 1, Noise: &evolve.Noise{Fresh: 2}, Archive: archive, Settings: settings,
 		Operators: []population.Operator{population.Rewrite{}, population.Cross{}, &tune.Tuner{On: waves{&tunings}, Evaluations: 60}},
 		Credit:    population.Rank})
 	if err != nil {
@@ -143,24 +143,19 @@ func told(res *evolve.Result) []string {
 // A search that has everything on at once is killed after records of its journal, and comes to the result of one that nobody
 // disturbed. Each best that it ends a step with was audited.
 func TestTogether(t *testing.T) {
-	bandit := func() population.Meta {
-		return &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5, N: 6}, {Weights: []float64{1, 1, 3}, Select: population.Uniform()}}}
-	}
-	for name, tt := range map[string]struct {
-		meta    func() population.Meta
-		archive func() population.Archive
-	}{
-		"bandit": {bandit, func() population.Archive { return nil }},
-		"bandit on islands": {bandit, func() population.Archive {
+	settings := []population.Settings{{}, {Explore: 0.5, N: 6}, {Weights: []float64{1, 1, 3}, Select: population.Uniform()}}
+	for name, archive := range map[string]func() population.Archive{
+		"bandit": func() population.Archive { return nil },
+		"bandit on islands": func() population.Archive {
 			return &population.Islands{Of: []population.Archive{population.Top(3), population.Top(3)}, Every: 5, Rate: 0.5}
-		}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "run.journal")
-			res, want := together(t, path, tt.meta(), tt.archive())
+			res, want := together(t, path, settings, archive())
 			checkTogether(t, res)
 			for cut := range killtest.About(t, path, 2, 25) {
-				if _, got := together(t, cut.Path, tt.meta(), tt.archive()); !cmp.Equal(want, got) {
+				if _, got := together(t, cut.Path, settings, archive()); !cmp.Equal(want, got) {
 					t.Fatalf("cut after record %d of %d it comes to another result:\n%.3000s", cut.Records, cut.Of, cmp.Diff(want, got))
 				}
 			}

@@ -180,7 +180,7 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"--ab", "softmax", "credit=lift"}, "lift:SCALE"},
 		{[]string{"--ab", "softmax", "archive=top:0"}, "need top:N"},
 		{[]string{"--ab", "softmax", "archive=top:1e300"}, "is no number"},
-		{[]string{"--ab", "softmax", "select=epsilon:2"}, "EpsilonGreedy(2)"},
+		{[]string{"--ab", "softmax", "select=epsilon:2"}, "Choice(2, "},
 		{[]string{"--ab", "softmax", "meta=luck"}, "need none, bandit"},
 		{[]string{"--timing"}, "--timing needs --noise"},
 		{[]string{"--out", folder}, "--out: "},

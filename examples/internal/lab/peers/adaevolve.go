@@ -51,7 +51,7 @@ func (o of) String() string { return fmt.Sprintf("%s of %v", o.Name(), o.by) }
 
 // relative credits a child that is better than all before it with its gain δ = min(1, (f − best)/(|best| + ε)), and any
 // other with 0. As [population.Improved] it learns nothing from a call that brought no answer.
-func relative() population.Credit {
+func relative() func(population.Birth) (gain float64, ok bool) {
 	best, known := 0.0, false
 	return func(b population.Birth) (gain float64, ok bool) {
 		if b.Asked() && !b.Answered() {

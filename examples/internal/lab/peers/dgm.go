@@ -1,6 +1,9 @@
 package peers
 
-import "github.com/evoalloc/evoalloc/evolve/population"
+import (
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/population"
+)
 
 // DGM keeps every valid program. Parents are weighted by score and by few children, as they were first in this
 // system, and asked for a change that follows from what went wrong. Invalid programs are mended.
@@ -19,6 +22,6 @@ func DGM(s Setting) population.Config {
 		population.Rewrite{Label: "improve", Instruction: "Find what keeps the program from a higher score, propose one improvement, and implement it."},
 		population.Repair{},
 	}
-	c.Policy = population.Shares{0.9, 0.1}
+	c.Policy = bandit.Shares{0.9, 0.1}
 	return c
 }

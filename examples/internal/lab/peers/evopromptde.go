@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -20,7 +21,7 @@ func EvoPromptDE(s Setting) population.Config {
 		difference{population.Cross{Label: "difference", Partners: 2, Instruction: differing}},
 		population.Rewrite{Label: "paraphrase", Instruction: "Write a variation of the program that does the same in another way."},
 	}
-	c.Policy = population.Shares{1, 0} // the second while the first cannot make a child
+	c.Policy = bandit.Shares{1, 0} // the second while the first cannot make a child
 	return c
 }
 

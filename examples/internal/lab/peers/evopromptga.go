@@ -1,6 +1,9 @@
 package peers
 
-import "github.com/evoalloc/evoalloc/evolve/population"
+import (
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/population"
+)
 
 // EvoPromptGA keeps the 10 best programs. Two parents by roulette wheel, with chances in proportion to their scores, are
 // crossed and the outcome mutated, in one prompt.
@@ -17,6 +20,6 @@ func EvoPromptGA(s Setting) population.Config {
 		population.Cross{Select: wheel, Instruction: "Cross over program 1 with the other one, and then mutate the program that results."},
 		population.Rewrite{Label: "paraphrase", Instruction: "Write a variation of the program that does the same in another way."},
 	}
-	c.Policy = population.Shares{1, 0} // the second while the first cannot make a child
+	c.Policy = bandit.Shares{1, 0} // the second while the first cannot make a child
 	return c
 }

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/task"
@@ -22,8 +23,8 @@ import (
 func GEPA(s Setting) population.Config {
 	c := s.config()
 	c.Archive, c.Select = population.Fronts(), population.FrontFrequency()
-	c.Operators = []population.Operator{population.InTurn{Label: "reflect", Instruction: reflection}, &population.Merge{}}
-	c.Policy = population.Shares{0.9, 0.1}
+	c.Operators = []population.Operator{population.Rewrite{Label: "reflect", Instruction: reflection, InTurn: true}, &population.Merge{}}
+	c.Policy = bandit.Shares{0.9, 0.1}
 	if m, ok := task.As[Minibatches](s.Task); ok {
 		c.Gates = []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return m.Minibatch(v.Birth, 3) }}}
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
 // Intensity is AdaEvolve's policy over three operators: explore, exploit and balanced. With δ the gain of a child over
@@ -33,7 +32,7 @@ func (a *Intensity) I() float64 {
 // Probs fills p with the shares. It panics unless there are three arms.
 func (a *Intensity) Probs(p []float64, r bandit.Round) {
 	i := a.I()
-	population.Shares{i, 0.7 * (1 - i), 0.3 * (1 - i)}.Probs(p, r)
+	bandit.Shares{i, 0.7 * (1 - i), 0.3 * (1 - i)}.Probs(p, r)
 }
 
 // Update takes in a gain. One that is not finite changes nothing, and one outside [0, 1] counts as the nearest in it.

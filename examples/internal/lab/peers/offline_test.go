@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -94,7 +95,7 @@ func TestCrossSplices(t *testing.T) {
 		cfg := population.Config{
 			Task:    scripts(t, withAlpha, func(p string) eval.Result { return eval.Result{Valid: p == withAlpha || p == withBeta} }),
 			Archive: population.Top(2), Select: population.Uniform(),
-			Operators: []population.Operator{tt.operator, population.Rewrite{Label: "first"}}, Policy: population.Shares{1, 0.2},
+			Operators: []population.Operator{tt.operator, population.Rewrite{Label: "first"}}, Policy: bandit.Shares{1, 0.2},
 		}
 		kids, _ := steps(t, cfg, func(req llm.Request) (llm.Reply, error) {
 			text := req.Messages[len(req.Messages)-1].Content
@@ -168,7 +169,7 @@ func TestRepairHeedsTheReason(t *testing.T) {
 			}
 			return eval.Result{Valid: true}
 		}),
-		Operators: []population.Operator{population.Repair{}, population.Rewrite{}}, Policy: population.Shares{1, 0},
+		Operators: []population.Operator{population.Repair{}, population.Rewrite{}}, Policy: bandit.Shares{1, 0},
 	}
 	kids, _ := steps(t, cfg, func(req llm.Request) (llm.Reply, error) {
 		if !strings.Contains(req.Messages[0].Content, "repair") {

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -31,7 +32,7 @@ func Shinka(s Setting) population.Config {
 		population.Rewrite{Label: "full", Form: task.AsWhole, Show: show, Instruction: "Write a different program for the task, to raise the score."},
 		population.Cross{},
 	}
-	c.Policy = population.Shares{0.6, 0.3, 0.1}
+	c.Policy = bandit.Shares{0.6, 0.3, 0.1}
 	c.Gates = []population.Gate{&population.Unlike{Most: 0.99}}
 	c.Memory = []population.Memory{&population.Scratchpad{Every: 10, Most: 5, Show: 1}}
 	return c

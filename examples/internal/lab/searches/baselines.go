@@ -3,6 +3,7 @@ package searches
 import (
 	"fmt"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -27,7 +28,7 @@ func baselines() []compare.Search {
 		bestOfN(),
 		arms("ei-10", ei), arms("halving-10", halving),
 		compare.Population("halves", func(compare.Setting) population.Config {
-			return population.Config{Archive: population.Top(1), Operators: rewriteOrExplore(), Policy: population.Shares{0.5, 0.5}}
+			return population.Config{Archive: population.Top(1), Operators: rewriteOrExplore(), Policy: bandit.Shares{0.5, 0.5}}
 		}),
 		softmax(),
 	}

@@ -99,7 +99,7 @@ func setOperators(c *population.Config, value string) error {
 }
 
 func setWeights(c *population.Config, value string) error {
-	var shares population.Shares
+	var shares bandit.Shares
 	for text := range strings.SplitSeq(value, ":") {
 		w, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(w >= 0 && w <= 1e9) {
@@ -179,7 +179,7 @@ func setSelect(c *population.Config, value string) error {
 	case "power-law":
 		c.Select = population.PowerLaw(number)
 	case "epsilon":
-		c.Select = population.EpsilonGreedy(number)
+		c.Select = population.Choice(number, population.Uniform(), population.Best())
 	case "weighted":
 		c.Select = population.Weighted(number)
 	case "tournament":
@@ -199,7 +199,8 @@ func setN(c *population.Config, value string) error {
 	return nil
 }
 
-// setMeta sets a Meta over what every family may gain from: the share of each operator, and of parents drawn uniformly.
+// setMeta has a bandit choose settings that every family may gain from: the share of each operator, and of parents drawn
+// uniformly.
 func setMeta(c *population.Config, value string) error {
 	arms := []population.Settings{{}, {Explore: 0.3}}
 	for i := range c.Operators {
@@ -210,14 +211,22 @@ func setMeta(c *population.Config, value string) error {
 	switch value {
 	case "none":
 	case "bandit":
-		c.Meta = &population.MetaBandit{Settings: arms}
+		c.Settings = arms
 	case "bandit-still":
-		c.Meta = &population.MetaBandit{Settings: arms, Reward: func(population.Trial) float64 { return 0 }}
+		c.Settings, c.SettingsPolicy = arms, still{bandit.Discounted(&bandit.GaussianThompson{Sigma: 0.03, PriorMean: 1, PriorStrength: 0.1}, 0.98)}
 	default:
 		return fmt.Errorf("need none, bandit or bandit-still")
 	}
 	return nil
 }
+
+// A still policy is told that every pull was worth nothing: the placebo of a bandit over settings.
+type still struct{ bandit.Policy }
+
+func (s still) Update(pull bandit.Pull, _ float64) { s.Policy.Update(pull, 0) }
+
+// String names the policy as if it learned, which changes nothing that it draws.
+func (s still) String() string { return fmt.Sprint(s.Policy) }
 
 // split takes NAME or NAME:NUMBER apart.
 func split(value string) (name string, number float64, err error) {

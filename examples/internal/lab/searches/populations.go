@@ -22,7 +22,7 @@ import (
 func populations() []compare.Search {
 	return []compare.Search{
 		compare.Population("history", func(compare.Setting) population.Config {
-			return population.Config{Archive: population.All(1000), Select: population.EpsilonGreedy(0.2), Operators: rewriteOrExplore()}
+			return population.Config{Archive: population.All(1000), Select: population.Choice(0.2, population.Uniform(), population.Best()), Operators: rewriteOrExplore()}
 		}),
 		powerLaw("power-law", population.Cross{}),
 		compare.Population("weighted", func(compare.Setting) population.Config {

@@ -27,14 +27,14 @@ func clerk() *text.Task {
 }
 
 // Each child of a prompt changes the next part of it.
-func ExampleInTurn() {
+func ExampleRewrite_inTurn() {
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
 		asked := req.Messages[len(req.Messages)-1].Content
 		_, part, _ := strings.Cut(asked, "to change is \"")
 		part, _, _ = strings.Cut(part, "\"")
 		return ok("```\nX " + part + "\n```"), nil
 	})
-	p, err := population.New(population.Config{Task: clerk(), LLM: model, N: 1, Operators: []population.Operator{population.InTurn{}}})
+	p, err := population.New(population.Config{Task: clerk(), LLM: model, N: 1, Operators: []population.Operator{population.Rewrite{Label: "in turn", InTurn: true}}})
 	if err != nil {
 		panic(err)
 	}
@@ -56,7 +56,7 @@ func ExampleInTurn() {
 func TestInTurnWithoutParts(t *testing.T) {
 	cfg := population.Config{Task: numbers(t, "0"), LLM: climber, N: 4, Seed: 40}
 	plain := run(t, newPopulation(t, cfg), 32)
-	cfg.Operators = []population.Operator{population.InTurn{}}
+	cfg.Operators = []population.Operator{population.Rewrite{Label: "in turn", InTurn: true}}
 	turns := run(t, newPopulation(t, cfg), 32)
 	if plain.Best.Program != turns.Best.Program || plain.Calls != turns.Calls {
 		t.Errorf("it finds %q in %d calls, and a rewrite %q in %d", turns.Best.Program, turns.Calls, plain.Best.Program, plain.Calls)
@@ -74,7 +74,7 @@ func TestInTurnGoesRound(t *testing.T) {
 		}
 		return ok(fmt.Sprintf("```\nno better %d\n```", len(parts))), nil
 	})
-	p := newPopulation(t, population.Config{Task: clerk(), LLM: model, N: 1, Operators: []population.Operator{population.InTurn{}}})
+	p := newPopulation(t, population.Config{Task: clerk(), LLM: model, N: 1, Operators: []population.Operator{population.Rewrite{Label: "in turn", InTurn: true}}})
 	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 4}}); err != nil {
 		t.Fatal(err)
 	}

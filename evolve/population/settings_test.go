@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,54 +46,44 @@ func bySettings(res *evolve.Result) map[string]int {
 	return n
 }
 
+// A still policy learns of every pull that it was worth nothing: a placebo.
+type still struct{ bandit.Policy }
+
+func (s still) Update(pull bandit.Pull, _ float64) { s.Policy.Update(pull, 0) }
+func (s still) String() string                     { return "still" }
+
+// fading is a policy of settings, which is that of a Config by default.
+func fading() bandit.Policy {
+	return bandit.Discounted(&bandit.GaussianThompson{Sigma: 0.03, PriorMean: 1, PriorStrength: 0.1}, 0.98)
+}
+
 // Where one operator never helps, the bandit comes to pull the settings that do without it, and its placebo does not.
-func TestMetaBanditFindsTheGoodSettings(t *testing.T) {
-	share := func(reward func(population.Trial) float64) float64 {
+func TestTheGoodSettingsAreFound(t *testing.T) {
+	share := func(policy func() bandit.Policy) float64 {
 		good := 0
 		for seed := range uint32(4) {
-			m := &population.MetaBandit{Reward: reward, Settings: []population.Settings{
-				{Name: "half"}, {Name: "good", Weights: []float64{1, 0}}, {Name: "bad", Weights: []float64{0, 1}}}}
 			p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Seed: seed, Operators: rigged,
-				Policy: population.Shares{1, 1}, Meta: m})
+				Policy: bandit.Shares{1, 1}, SettingsPolicy: policy(), Settings: []population.Settings{
+					{Name: "half"}, {Name: "good", Weights: []float64{1, 0}}, {Name: "bad", Weights: []float64{0, 1}}}})
 			good += bySettings(run(t, p, 400))["good"]
 		}
 		return float64(good) / 1600
 	}
-	if s := share(nil); s < 0.5 {
+	if s := share(func() bandit.Policy { return nil }); s < 0.5 {
 		t.Errorf("%.2f of children have the good settings, want more than half", s)
 	}
 	// 800 pulls in thirds: four standard deviations are 0.067.
-	if s := share(func(population.Trial) float64 { return 0 }); math.Abs(s-1.0/3) > 0.067 {
+	if s := share(func() bandit.Policy { return still{fading()} }); math.Abs(s-1.0/3) > 0.067 {
 		t.Errorf("with nothing learned, %.2f of children have the good settings, want a third", s)
-	}
-}
-
-// The policy that a MetaBandit has by default tries each of its settings, however good or bad the first one is at first.
-func TestMetaBanditTriesAllSettings(t *testing.T) {
-	for _, worth := range []float64{0, 0.01, 0.3, 1} {
-		for seed := range uint64(20) {
-			m := &population.MetaBandit{Reward: func(population.Trial) float64 { return worth }, Settings: []population.Settings{
-				{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}}
-			r, tried := rand.New(rand.NewPCG(seed, 1)), map[string]bool{}
-			for range 40 {
-				tried[m.Next(r).Name] = true
-				if err := m.Learn(population.Trial{}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if len(tried) < 4 {
-				t.Errorf("rewards of %v, seed %d: in 40 generations %d of 4 settings were tried", worth, seed, len(tried))
-			}
-		}
 	}
 }
 
 // A step has the settings' number of children, their selector and their weights, and its children say so.
 func TestSettingsAreInForce(t *testing.T) {
-	m := &population.MetaBandit{Policy: &inOrder{}, Settings: []population.Settings{
-		{}, {N: 5, Select: population.PowerLaw(2)}, {Name: "fall alone", Weights: []float64{0, 3}, Temperature: 0.5}, {Explore: 1}}}
+	settings := []population.Settings{
+		{}, {N: 5, Select: population.PowerLaw(2)}, {Name: "fall alone", Weights: []float64{0, 3}, Temperature: 0.5}, {Explore: 1}}
 	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Seed: 1, Operators: rigged,
-		Archive: population.Top(5), Policy: population.Shares{1, 1}, Meta: m})
+		Archive: population.Top(5), Policy: bandit.Shares{1, 1}, SettingsPolicy: &inOrder{}, Settings: settings})
 	res := run(t, p, 110)
 	names := []string{"as configured", "N 5, PowerLaw(2)", "fall alone", "explore 1"}
 	selectors := []string{"", "PowerLaw(2)", "", "Uniform"}
@@ -136,7 +125,7 @@ func TestTiltedChances(t *testing.T) {
 		{"the likeliest of those with a weight", population.Settings{Temperature: 1e-9, Weights: []float64{0, 1}}, 0},
 	} {
 		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 1000, Seed: 3, Operators: rigged,
-			Policy: population.Shares{0.8, 0.2}, Meta: &population.MetaBandit{Settings: []population.Settings{tt.s}}})
+			Policy: bandit.Shares{0.8, 0.2}, Settings: []population.Settings{tt.s}})
 		climb := 0
 		for _, c := range run(t, p, 1000).Arms[0].Generations[0].Children {
 			if c.Operator == "climb" {
@@ -152,56 +141,57 @@ func TestTiltedChances(t *testing.T) {
 // What is wrong with settings is said before anything is paid for.
 func TestWrongSettings(t *testing.T) {
 	nan := math.NaN()
-	one := func(s population.Settings) population.Meta {
-		return &population.MetaBandit{Settings: []population.Settings{{}, s}}
-	}
 	for _, tt := range []struct {
-		meta population.Meta
-		want string
+		wrong population.Settings
+		want  string
 	}{
-		{&population.MetaBandit{}, "MetaBandit.Settings is empty"},
-		{one(population.Settings{}), `two of MetaBandit.Settings are named "as configured"`},
-		{one(population.Settings{Weights: []float64{1, nan}}), "Settings.Weights[1] is NaN: need a finite number, at least 0 (MetaBandit.Settings[1])"},
-		{one(population.Settings{Weights: []float64{-1, 2}}), "Settings.Weights[0] is -1"},
-		{one(population.Settings{Weights: []float64{math.Inf(1), 2}}), "Settings.Weights[0] is +Inf"},
-		{one(population.Settings{Weights: []float64{0, 0}}), "at least one has to be above 0"},
-		{one(population.Settings{Weights: []float64{1}}), "one for each of 2 operators"},
-		{one(population.Settings{Weights: []float64{}}), "one for each of 2 operators"},
-		{one(population.Settings{Explore: nan}), "Settings.Explore is NaN"},
-		{one(population.Settings{Explore: 1.5}), "Settings.Explore is 1.5"},
-		{one(population.Settings{Temperature: -1}), "Settings.Temperature is -1"},
-		{one(population.Settings{Temperature: math.Inf(1)}), "Settings.Temperature is +Inf"},
-		{one(population.Settings{N: -1}), "Settings.N is -1"},
-		{one(population.Settings{N: evolve.MaxN + 1}), "Settings.N is"},
-		{one(population.Settings{Select: population.PowerLaw(-1)}), "PowerLaw(-1)"},
+		{population.Settings{}, `two of Config.Settings are named "as configured"`},
+		{population.Settings{Weights: []float64{1, nan}}, "Settings.Weights[1] is NaN: need a finite number, at least 0 (Config.Settings[1])"},
+		{population.Settings{Weights: []float64{-1, 2}}, "Settings.Weights[0] is -1"},
+		{population.Settings{Weights: []float64{math.Inf(1), 2}}, "Settings.Weights[0] is +Inf"},
+		{population.Settings{Weights: []float64{0, 0}}, "at least one has to be above 0"},
+		{population.Settings{Weights: []float64{1}}, "one for each of 2 operators"},
+		{population.Settings{Weights: []float64{}}, "one for each of 2 operators"},
+		{population.Settings{Explore: nan}, "Settings.Explore is NaN"},
+		{population.Settings{Explore: 1.5}, "Settings.Explore is 1.5"},
+		{population.Settings{Temperature: -1}, "Settings.Temperature is -1"},
+		{population.Settings{Temperature: math.Inf(1)}, "Settings.Temperature is +Inf"},
+		{population.Settings{N: -1}, "Settings.N is -1"},
+		{population.Settings{N: evolve.MaxN + 1}, "Settings.N is"},
+		{population.Settings{Select: population.PowerLaw(-1)}, "PowerLaw(-1)"},
 	} {
-		_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Meta: tt.meta})
+		_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Settings: []population.Settings{{}, tt.wrong}})
 		if err == nil || !strings.HasPrefix(err.Error(), "population: ") || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v: %v, want %q", tt.meta, err, tt.want)
+			t.Errorf("%v: %v, want %q", tt.wrong, err, tt.want)
 		}
 	}
-	_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Breadth: &evolve.Doubling{}, Meta: one(population.Settings{N: 3})})
+	_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Breadth: &evolve.Doubling{},
+		Settings: []population.Settings{{}, {N: 3}}})
 	if err == nil || !strings.Contains(err.Error(), "Breadth") {
 		t.Errorf("N beside a Breadth: %v", err)
 	}
+	_, err = population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, SettingsPolicy: bandit.Random{}})
+	if err == nil || !strings.Contains(err.Error(), "no Settings") {
+		t.Errorf("a policy without settings: %v", err)
+	}
 }
 
-// A Meta of a user's own that panics, returns wrong settings or fails to learn ends the search with an error that names it.
-func TestMetaThatIsWrong(t *testing.T) {
+// A policy of settings that panics, or whose chances are wrong, ends the search with an error that names it.
+func TestSettingsPolicyThatIsWrong(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
-		meta   population.Meta
+		policy *ownPolicy
 		want   string
 	}{
-		{"it panics", &ownMeta{next: func(*rand.Rand) population.Settings { panic("no idea") }}, "no idea"},
-		{"its settings are wrong", &ownMeta{next: func(*rand.Rand) population.Settings { return population.Settings{Explore: 2} }}, "Settings.Explore is 2"},
-		{"it does not learn", &ownMeta{learn: fmt.Errorf("too hard")}, "too hard"},
-		{"its reward is NaN", &population.MetaBandit{Settings: []population.Settings{{}}, Reward: func(population.Trial) float64 { return math.NaN() }}, "NaN"},
+		{"it panics when it is asked", &ownPolicy{probs: func([]float64) { panic("no idea") }}, "no idea"},
+		{"its chances do not sum to 1", &ownPolicy{probs: func([]float64) {}}, "sum"},
+		{"it panics when it is told", &ownPolicy{probs: func(p []float64) { p[0] = 1 }, update: func() { panic("too hard") }}, "too hard"},
 	} {
-		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Operators: rigged, Meta: tt.meta})
+		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Operators: rigged, SettingsPolicy: tt.policy,
+			Settings: []population.Settings{{}, {Explore: 1}}})
 		_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Calls: 20}})
-		if err == nil || !strings.Contains(err.Error(), "Meta") || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want an error with Meta and %q", tt.reason, err, tt.want)
+		if err == nil || !strings.Contains(err.Error(), "SettingsPolicy") || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want an error with SettingsPolicy and %q", tt.reason, err, tt.want)
 		}
 		if !p.Done() {
 			t.Errorf("%s: the search is not over", tt.reason)
@@ -209,18 +199,18 @@ func TestMetaThatIsWrong(t *testing.T) {
 	}
 }
 
-type ownMeta struct {
-	next  func(*rand.Rand) population.Settings
-	learn error
+// An ownPolicy does what a test says.
+type ownPolicy struct {
+	probs  func(p []float64)
+	update func() // nil: nothing
 }
 
-func (m *ownMeta) Next(r *rand.Rand) population.Settings {
-	if m.next == nil {
-		return population.Settings{}
+func (o *ownPolicy) Probs(p []float64, _ bandit.Round) { o.probs(p) }
+func (o *ownPolicy) Update(bandit.Pull, float64) {
+	if o.update != nil {
+		o.update()
 	}
-	return m.next(r)
 }
-func (m *ownMeta) Learn(population.Trial) error { return m.learn }
 
 // A generation that brings no answer teaches nothing, and the next one has settings all the same.
 func TestNothingIsLearnedWithoutAnswers(t *testing.T) {
@@ -229,8 +219,9 @@ func TestNothingIsLearnedWithoutAnswers(t *testing.T) {
 		return llm.Reply{Attempts: []llm.Attempt{late}}, &llm.Error{Status: llm.Timeout, Err: context.DeadlineExceeded}
 	})
 	learned := 0
-	m := &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5}}, Reward: func(population.Trial) float64 { learned++; return 0 }}
-	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: failing, N: 2, Operators: rigged, Meta: m, MaxGenerations: 5})
+	counting := &ownPolicy{probs: func(p []float64) { p[0] = 1 }, update: func() { learned++ }}
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: failing, N: 2, Operators: rigged, MaxGenerations: 5,
+		SettingsPolicy: counting, Settings: []population.Settings{{}, {Explore: 0.5}}})
 	for range 5 {
 		if _, err := p.Step(t.Context(), nil); err != nil {
 			t.Fatal(err)
@@ -241,27 +232,33 @@ func TestNothingIsLearnedWithoutAnswers(t *testing.T) {
 	}
 }
 
-// metas returns a fresh Meta of each kind.
-func metas() map[string]func() population.Meta {
-	return map[string]func() population.Meta{
-		"bandit": func() population.Meta {
-			return &population.MetaBandit{Settings: []population.Settings{{}, {Explore: 0.5, N: 5}, {Weights: []float64{1, 3, 1}, Select: population.Uniform()}}}
+// A government is settings, and the policy that chooses them.
+type government struct {
+	policy   bandit.Policy
+	settings []population.Settings
+}
+
+// governments returns a fresh one of each kind.
+func governments() map[string]func() government {
+	return map[string]func() government{
+		"by default": func() government {
+			return government{settings: []population.Settings{{}, {Explore: 0.5, N: 5}, {Weights: []float64{1, 3, 1}, Select: population.Uniform()}}}
 		},
-		"bandit that forgets": func() population.Meta {
-			return &population.MetaBandit{Policy: bandit.Discounted(&bandit.UCB1{}, 0.9),
-				Settings: []population.Settings{{}, {Explore: 0.2, Temperature: 2}, {Weights: []float64{1, 3, 1}}}}
+		"by one that forgets": func() government {
+			return government{bandit.Discounted(&bandit.UCB1{}, 0.9), []population.Settings{{}, {Explore: 0.2, Temperature: 2}, {Weights: []float64{1, 3, 1}}}}
 		},
 	}
 }
 
-// metaRun makes or resumes a run, and returns its children with their labels, and what was sent.
-func metaRun(t *testing.T, path string, meta population.Meta) (rows []string, sent int) {
+// governedRun makes or resumes a run, and returns its children with their labels, and what was sent.
+func governedRun(t *testing.T, path string, by government) (rows []string, sent int) {
 	t.Helper()
 	counted := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		sent++
 		return climber(ctx, req)
 	})
-	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: llm.Limit(counted, 1), N: 3, Seed: 9, Archive: population.Top(4), Meta: meta,
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: llm.Limit(counted, 1), N: 3, Seed: 9, Archive: population.Top(4),
+		SettingsPolicy: by.policy, Settings: by.settings,
 		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{}}})
 	j, err := journal.Open(path, journal.Config{Resume: true})
 	if err != nil {
@@ -280,18 +277,18 @@ func metaRun(t *testing.T, path string, meta population.Meta) (rows []string, se
 	return rows, sent
 }
 
-// A run with a Meta that is killed after any record of its journal comes to the same children under the same settings.
-func TestMetaAfterAKill(t *testing.T) {
-	for kind, meta := range metas() {
+// A run with settings that is killed after any record of its journal comes to the same children under the same settings.
+func TestSettingsAfterAKill(t *testing.T) {
+	for kind, by := range governments() {
 		synctest.Test(t, func(t *testing.T) {
 			dir := t.TempDir()
 			whole := filepath.Join(dir, "whole")
-			want, all := metaRun(t, whole, meta())
+			want, all := governedRun(t, whole, by())
 			if settings := bySettingsOf(want); settings < 3 {
 				t.Errorf("%s: %d different settings, so the test does not see them change", kind, settings)
 			}
 			for cut := range killtest.Every(t, whole, 1, 7) {
-				got, sent := metaRun(t, cut.Path, meta())
+				got, sent := governedRun(t, cut.Path, by())
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Fatalf("%s: killed after record %d, it comes to another result (-want +got):\n%s", kind, cut.Records, diff)
 				}
@@ -315,12 +312,13 @@ func bySettingsOf(rows []string) int {
 	return len(seen)
 }
 
-// Settings, and those who choose them, are in what a journal recognizes a search by, and print alike in every process.
-func TestMetaPrintsItself(t *testing.T) {
-	for kind, meta := range metas() {
+// Settings, and the policy that chooses them, are in what a journal recognizes a search by, and print alike in every process.
+func TestSettingsArePrinted(t *testing.T) {
+	for kind, by := range governments() {
 		config := population.Config{Task: numbers(t, "0"), LLM: heedful, Seed: 2, Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{}}}
 		plain := newPopulation(t, config).String()
-		config.Meta = meta()
+		g := by()
+		config.SettingsPolicy, config.Settings = g.policy, g.settings
 		p := newPopulation(t, config)
 		before := p.String()
 		if before == plain || !strings.Contains(before, "settings by Meta") || strings.Contains(before, "0x") {
@@ -331,8 +329,10 @@ func TestMetaPrintsItself(t *testing.T) {
 			t.Errorf("%s: the search prints as %s when it begins and as %s when it ends", kind, before, after)
 		}
 	}
-	a, b := population.MetaBandit{Settings: []population.Settings{{Name: "x", Explore: 0.1234567}}}, population.MetaBandit{Settings: []population.Settings{{Name: "x", Explore: 0.1234568}}}
-	if a.String() == b.String() {
+	config := population.Config{Task: numbers(t, "0"), LLM: heedful, Settings: []population.Settings{{Name: "x", Explore: 0.1234567}}}
+	a := newPopulation(t, config).String()
+	config.Settings = []population.Settings{{Name: "x", Explore: 0.1234568}}
+	if b := newPopulation(t, config).String(); a == b {
 		t.Error("settings that differ in a late digit print alike")
 	}
 }

@@ -1,10 +1,8 @@
-package population
+package lex
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 func TestEssence(t *testing.T) {
@@ -52,8 +50,8 @@ func TestEssence(t *testing.T) {
 		{"Python: strings in single quotes, three times", py, "s = '''\n# a\n'''", "s = '''\n# b\n'''", false},
 		{"nothing", js, "", " \n// x", true},
 	} {
-		if equal := essence(tt.a, tt.language) == essence(tt.b, tt.language); equal != tt.equal {
-			t.Errorf("%s: %q and %q equal: %v, as %q and %q", tt.reason, tt.a, tt.b, equal, essence(tt.a, tt.language), essence(tt.b, tt.language))
+		if equal := Essence(tt.a, tt.language) == Essence(tt.b, tt.language); equal != tt.equal {
+			t.Errorf("%s: %q and %q equal: %v, as %q and %q", tt.reason, tt.a, tt.b, equal, Essence(tt.a, tt.language), Essence(tt.b, tt.language))
 		}
 	}
 }
@@ -62,9 +60,26 @@ func TestEssence(t *testing.T) {
 func TestIndentationIsLinear(t *testing.T) {
 	program := strings.Repeat(" ", 1<<16) + "x"
 	for _, language := range []string{"javascript", "python", "text"} {
-		lang, _ := lex.Sure(language)
+		lang, _ := Sure(language)
 		if n := testing.AllocsPerRun(1, func() { tokensOf(program, lang) }); n > 1000 {
 			t.Errorf("%s: %v allocations, want a few", language, n)
+		}
+	}
+}
+
+func TestShingles(t *testing.T) {
+	for _, tt := range []struct {
+		reason, program string
+		k, want         int
+	}{
+		{"runs of three of five tokens", "a b c d e", 3, 3},
+		{"runs that are equal are one", "a b a b a b", 2, 2},
+		{"fewer tokens than a run", "a b", 5, 1},
+		{"none", "", 5, 1},
+		{"comments and line ends are none", "a // x\nb", 2, 1},
+	} {
+		if got := len(Shingles(tt.program, "javascript", tt.k)); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.reason, got, tt.want)
 		}
 	}
 }

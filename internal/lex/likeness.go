@@ -1,0 +1,120 @@
+package lex
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+)
+
+// Essence returns what a program is but for comments and layout: two programs with one essence do the same. Where that
+// is not sure, two programs that do the same have different ones: line ends count, as some languages end a statement
+// there, and so do all strings.
+func Essence(program, language string) string {
+	lang, sure := Sure(language)
+	if sure {
+		return strings.Join(tokensOf(program, lang), "\x00")
+	}
+	var b strings.Builder
+	for line := range strings.Lines(program) {
+		b.WriteString(strings.TrimRight(line, " \t\r\n"))
+		b.WriteByte('\n')
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// lineEnd is the token of one or more line ends, with the indentation of the line after them where that counts.
+const lineEnd = "\n"
+
+// tokensOf returns the words, strings, operators and line ends of a program, without comments. A path of names, such as
+// "a.b.c", is one word. A block comment with a line end in it counts as one, as it does in JavaScript.
+func tokensOf(program string, lang Language) (found []string) {
+	program = strings.ReplaceAll(program, "\r\n", "\n")
+	end, wordEnd := 0, -1 // of what was read, and of the last token if it is a word
+	newLine := true
+	for _, t := range lang.Tokens(program) {
+		layout, text := program[end:t.Begin], t.Of(program)
+		newLine = newLine || strings.Contains(layout, "\n")
+		end = t.End
+		if t.Kind == Comment {
+			newLine = newLine || strings.Contains(text, "\n")
+			continue
+		}
+		if newLine {
+			if indent := indentation(layout, lang); len(found) > 0 || indent != "" {
+				found = append(found, lineEnd+indent)
+			}
+		}
+		newLine = false
+		word := t.Kind == Word || t.Kind == Number || strings.Trim(text, ".") == ""
+		if word && t.Begin == wordEnd {
+			found[len(found)-1] += text
+		} else {
+			found = append(found, text)
+		}
+		if word {
+			wordEnd = t.End
+		}
+	}
+	return found
+}
+
+// indentation returns the white space that a line begins with, of the layout before its first token.
+func indentation(layout string, lang Language) string {
+	if !lang.Indent {
+		return ""
+	}
+	return layout[strings.LastIndexByte(layout, '\n')+1:]
+}
+
+// shingleSeed makes the hashes of one process. Nothing is decided by their values, only by which are equal.
+var shingleSeed = maphash.MakeSeed()
+
+// Shingles returns the sorted hashes of the runs of k tokens of a program. A program of fewer has one, of all.
+func Shingles(program, language string, k int) []uint64 {
+	lang, _ := Sure(language)
+	words := slices.DeleteFunc(tokensOf(program, lang), func(t string) bool { return strings.HasPrefix(t, lineEnd) })
+	var set []uint64
+	for i := 0; i == 0 || i+k <= len(words); i++ {
+		var h maphash.Hash
+		h.SetSeed(shingleSeed)
+		for _, w := range words[i:min(i+k, len(words))] {
+			h.WriteString(w)
+			h.WriteByte(0)
+		}
+		set = append(set, h.Sum64())
+	}
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+// Alike returns how alike two programs of a language are, from 0 to 1: |A ∩ B|/|A ∪ B| of their sets of runs of 5 tokens.
+// Comments and layout do not count in a language that is known, such as "javascript" or "python".
+func Alike(a, b, language string) float64 {
+	like, _ := Jaccard(Shingles(a, language, 5), Shingles(b, language, 5), 0)
+	return like
+}
+
+// Jaccard returns how alike two sorted sets are. It reports false as soon as it is sure that they are less alike than
+// least: with d elements in one of them alone, they are (|A|+|B|−d)/(|A|+|B|+d) alike.
+func Jaccard(a, b []uint64, least float64) (float64, bool) {
+	both := float64(len(a) + len(b))
+	most := int((1-least)/(1+least)*both + 1e-9)
+	apart := 0
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch {
+		case a[i] == b[j]:
+			i, j = i+1, j+1
+			continue
+		case a[i] < b[j]:
+			i++
+		default:
+			j++
+		}
+		if apart++; apart > most {
+			return 0, false
+		}
+	}
+	apart += len(a) - i + len(b) - j
+	return (both - float64(apart)) / (both + float64(apart)), apart <= most
+}
