@@ -33,8 +33,8 @@ func boundedReason(reason string) string {
 }
 
 // boundedMetrics returns m without values that are not finite and names that are too long. It keeps the first
-// MaxMetrics of the rest by name: by order of the map, a program made again would have other metrics. It
-// returns m itself if nothing is left out.
+// MaxMetrics of the rest by name, so that equal programs keep equal metrics. It returns m itself if nothing is left
+// out.
 func boundedMetrics(m map[string]float64) map[string]float64 {
 	fits := func(name string, v float64) bool {
 		return len(name) <= MaxName && !math.IsNaN(v) && !math.IsInf(v, 0)
@@ -55,7 +55,7 @@ func boundedMetrics(m map[string]float64) map[string]float64 {
 	return out
 }
 
-// boundedCases returns the first MaxCases of cases, and nil for none, which is what they are after JSON.
+// boundedCases returns the first MaxCases of cases, and nil for none, as JSON decoding does.
 func boundedCases(cases []float64) []float64 {
 	if len(cases) == 0 {
 		return nil
@@ -86,8 +86,8 @@ func boundedArtifacts(m map[string]string) map[string]string {
 	return out
 }
 
-// cutMiddle returns at most limit bytes of s: its beginning, a mark, and its end. A traceback says most at its
-// end, and a program's output often at its beginning.
+// cutMiddle returns at most limit bytes of s: its beginning, a mark, and its end. The end of a traceback is the most
+// useful part, and often the beginning of a program's output.
 func cutMiddle(s string, limit int) string {
 	if len(s) <= limit {
 		return s

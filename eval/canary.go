@@ -17,14 +17,14 @@ import (
 // evaluator has changed: another version of a library, a machine under load, a file that a candidate overwrote.
 type Canary struct {
 	Program string  // required
-	Score   float64 // what it is worth; finite
-	// Tolerance is by how much a score may differ from Score, in units of the score; 0 means not at all. Of a noisy
-	// evaluator it is a few of its standard deviations: with 4 of them about one canary in 16,000 stops a run by chance.
+	Score   float64 // the program's true score; finite
+	// Tolerance is how far a score may differ from Score, in units of the score; 0 means not at all. For a noisy evaluator
+	// take a few standard deviations: with 4 of them about one canary in 16,000 stops a run by chance.
 	Tolerance float64
-	Every     int // evaluations between two of its own; 0 means 100
+	Every     int // evaluations between two of the canary's own; 0 means 100
 }
 
-// canaryEvery is how many evaluations come between two of a canary's, unless it says otherwise: it then costs a hundredth.
+// canaryEvery is the default of Canary.Every, at which a canary adds a hundredth to the cost.
 const canaryEvery = 100
 
 func (c Canary) check() error {
@@ -32,7 +32,7 @@ func (c Canary) check() error {
 	case c.Program == "":
 		return errors.New("its Program is empty")
 	case notFinite(c.Score):
-		return fmt.Errorf("its Score is %v: need what the program is worth, a finite number", c.Score)
+		return fmt.Errorf("its Score is %v: need the program's true score, a finite number", c.Score)
 	case !(c.Tolerance >= 0) || math.IsInf(c.Tolerance, 1):
 		return fmt.Errorf("its Tolerance is %v: need 0 for an exact score, or more", c.Tolerance)
 	case c.Every < 0:
@@ -41,25 +41,26 @@ func (c Canary) check() error {
 	return nil
 }
 
-// ErrDrift says that a canary did not score what it is worth.
+// ErrDrift means that a canary missed its score.
 var ErrDrift = errors.New("eval: the evaluator has drifted")
 
-// WithCanaries returns an Evaluator that scores canaries with e between the evaluations of programs: each before the first
-// evaluation, and again whenever Every others have begun since. Evaluations that come meanwhile wait.
+// WithCanaries returns an Evaluator that scores canaries with e between the evaluations of programs: each before the
+// first evaluation, and again whenever Every others have begun since. Other evaluations wait meanwhile.
 //
 // If a canary is invalid or misses its score by more than its tolerance, this evaluation and all later ones return an
-// error that is [ErrDrift]. It names the canary, what was wanted and what came, and ends a run. An error of e itself is
-// returned as it is, and the canary is due again.
+// error that is [ErrDrift], which ends a run. The error names the canary, the score wanted and the score found. An
+// error of e itself is returned unchanged, and the canary is scored again next time.
 //
-// A canary's evaluation is not one of the run's: it is in no result and no journal, and not in Budget.Evaluations. The
-// evaluation that waits for it calls the Queued of its context's [llm.Trace], so it takes none of Budget.EvalTime either.
-// What it asks of models through [llm.Ask] counts as asked by the evaluation that waits. Evaluations that a resumed run
-// recalls are not counted, and its first new one waits for the canaries. A [Sampler] is asked for a sample of a canary that
-// nobody has asked for, from half of the largest int on, so that it does not answer with a result that it keeps.
+// A canary's evaluation is not one of the run's: no result, no journal and no Budget.Evaluations includes it. The
+// evaluation that waits for a canary calls the Queued of its context's [llm.Trace], so the wait uses none of
+// Budget.EvalTime. Model calls that a canary makes through [llm.Ask] count as calls of the evaluation that waits.
+// Evaluations that a resumed run recalls are not counted, and its first new one waits for the canaries. A [Sampler] is
+// asked for fresh samples of a canary, numbered from half of the largest int on, so that it cannot answer with a stored
+// result.
 //
-// The Evaluator prints as e does, and a journal takes its results for those of e. Canaries may therefore be added to a
-// run that goes on, or left out. Of a [Composite] the parts are counted, and a canary's own parts are evaluated one at a
-// time, so that a [Limit] around it all holds.
+// The Evaluator prints as e does, and a journal treats its results as those of e. Canaries may therefore be added to or
+// removed from a resumed run. If e is a [Composite], its parts are counted, and a canary's own parts are evaluated one
+// at a time, so that a [Limit] around the whole holds.
 //
 // The Evaluator has a method Check(context.Context) error, which scores all canaries now. Call it before a run is
 // resumed: its first call of a model may come before its first evaluation.
@@ -83,15 +84,15 @@ func WithCanaries(e Evaluator, canaries ...Canary) Evaluator {
 	return g
 }
 
-// A watch knows which canaries are due. The fields after turn belong to who holds it.
+// A watch schedules canaries. The fields after turn belong to the goroutine that holds turn.
 type watch struct {
 	e        Evaluator
 	canaries []Canary
-	turn     chan struct{} // holds one value while somebody counts or scores
-	left     []int         // evaluations until a canary is due
+	turn     chan struct{} // holds one value while a goroutine counts or scores
+	left     []int         // by canary: evaluations until it is due
 	begun    int           // evaluations of programs
-	sound    int           // of these, the ones before the last time that all canaries that were due passed
-	drift    error         // for good
+	sound    int           // the number begun when all canaries due last passed
+	drift    error         // permanent
 }
 
 // admit waits for the canaries that are due, and counts an evaluation.
@@ -113,7 +114,7 @@ func (w *watch) Check(ctx context.Context) error {
 	return w.hold(ctx, func() error { return w.score(ctx, func(int) bool { return true }) })
 }
 
-// hold calls f while nobody else does.
+// hold calls f while no other goroutine does.
 func (w *watch) hold(ctx context.Context, f func() error) error {
 	served := llm.TraceOf(ctx).Queued()
 	defer served()
@@ -136,11 +137,11 @@ func (w *watch) score(ctx context.Context, due func(i int) bool) error {
 		if !due(i) {
 			continue
 		}
-		r, err := w.alone(ctx, c.Program)
+		r, err := w.scoreFresh(ctx, c.Program)
 		switch {
 		case err != nil:
 			return fmt.Errorf("eval: scoring a canary: %w", err)
-		case !r.Valid && ctx.Err() != nil: // it may be invalid because it was ended
+		case !r.Valid && ctx.Err() != nil: // it may be invalid because it was canceled
 			return fmt.Errorf("eval: scoring a canary: %w", context.Cause(ctx))
 		case !r.Valid || math.Abs(r.Score-c.Score) > c.Tolerance:
 			w.drift = w.drifted(c, r)
@@ -154,9 +155,9 @@ func (w *watch) score(ctx context.Context, due func(i int) bool) error {
 	return nil
 }
 
-// alone evaluates program, its parts one at a time: who waits may hold one place of a limit, and no more. The sample is
-// one that no evaluation has had, so that a [Sampler] that keeps results has none for it.
-func (w *watch) alone(ctx context.Context, program string) (Result, error) {
+// scoreFresh evaluates program, its parts one at a time: an evaluation that waits may hold one slot of a limit, and no
+// more. It uses a sample number that no evaluation has had, so that a [Sampler] cannot return a stored result.
+func (w *watch) scoreFresh(ctx context.Context, program string) (Result, error) {
 	sample := math.MaxInt/2 + rand.IntN(math.MaxInt/2)
 	c, ok := w.e.(Composite)
 	if !ok {
@@ -168,13 +169,13 @@ func (w *watch) alone(ctx context.Context, program string) (Result, error) {
 		one <- struct{}{}
 		defer func() { <-one }()
 		if part, ok := part.(Composite); ok {
-			return (&watch{e: part}).alone(ctx, program)
+			return (&watch{e: part}).scoreFresh(ctx, program)
 		}
 		return part.Evaluate(ctx, program)
 	}, nil)
 }
 
-// drifted says how a canary came to another score.
+// drifted returns the error of a canary that missed its score.
 func (w *watch) drifted(c Canary, r Result) error {
 	got := fmt.Sprintf("scored %v", r.Score)
 	if !r.Valid {
@@ -182,13 +183,15 @@ func (w *watch) drifted(c Canary, r Result) error {
 	}
 	when := "before the first evaluation"
 	if w.begun > 0 {
-		when = fmt.Sprintf("after %d evaluations, of which the last %d were made since it was right, so that their scores may be wrong", w.begun, w.begun-w.sound)
+		when = fmt.Sprintf("after %d evaluations, of which the last %d came after it last passed and may have wrong scores",
+			w.begun, w.begun-w.sound)
 	}
-	return fmt.Errorf("%w: the canary %q (%d bytes) is worth %v within %v, and %s %s: mend the evaluator and go on, or correct the canary if its score is wrong",
+	return fmt.Errorf("%w: the canary %q (%d bytes) should score %v within %v, and %s %s: repair the evaluator and "+
+		"resume, or correct the canary if its score is wrong",
 		ErrDrift, firstLine(c.Program), len(c.Program), c.Score, c.Tolerance, got, when)
 }
 
-// firstLine returns the first line of a program with something in it, so much as names it.
+// firstLine returns the first line of a program that is not blank, shortened to a name.
 func firstLine(program string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(program), "\n")
 	if r := []rune(line); len(r) > 60 {
@@ -216,10 +219,10 @@ func (g *guarded) EvaluateSample(ctx context.Context, program string, sample int
 	return EvaluateSample(ctx, g.Evaluator, program, sample)
 }
 
-// Unlimited returns the evaluator without canaries, which do not change its results. A run therefore remembers it as one.
+// Unlimited returns the evaluator without canaries. Canaries do not change results, so a run remembers both as one.
 func (g *guarded) Unlimited() Evaluator { return g.Evaluator }
 
-// String names the evaluator as it is without canaries.
+// String returns the name of the evaluator without canaries.
 func (g *guarded) String() string { return nameOf(g.Evaluator) }
 
 // guardedComposite is a Composite whose parts wait for canaries.
@@ -230,12 +233,12 @@ type guardedComposite struct {
 
 var _ Composite = (*guardedComposite)(nil)
 
-// Evaluate waits with each part, and not with the whole.
+// Evaluate waits before each part, and not before the whole.
 func (g *guardedComposite) Evaluate(ctx context.Context, program string) (Result, error) {
 	return g.EvaluateSample(ctx, program, 0)
 }
 
-// EvaluateSample waits with each part of that sample.
+// EvaluateSample waits before each part of that sample.
 func (g *guardedComposite) EvaluateSample(ctx context.Context, program string, sample int) (Result, error) {
 	return ComposeBy(g, program, sample, func(part Evaluator) (Result, error) { return part.Evaluate(ctx, program) }, nil)
 }
@@ -250,7 +253,7 @@ func (g *guardedComposite) Parts(program string, sample int) ([]Evaluator, error
 	return waiting, err
 }
 
-// around returns a part that waits for canaries. If it has parts itself, these wait.
+// around returns a part that waits for canaries, or whose own parts do if it has any.
 func (w *watch) around(part Evaluator) Evaluator {
 	if c, ok := part.(Composite); ok {
 		return &guardedComposite{&guarded{w, part}, c}

@@ -57,9 +57,9 @@ func TestCanaryStopsADriftingEvaluator(t *testing.T) {
 		after  int
 		want   []string
 	}{
-		{"wrong from the start", &drifting{by: 1}, 1, 0, []string{`the canary "abc" (8 bytes) is worth 8 within 0.5, and scored 9 before the first evaluation: mend`}},
+		{"wrong from the start", &drifting{by: 1}, 1, 0, []string{`the canary "abc" (8 bytes) should score 8 within 0.5, and scored 9 before the first evaluation: repair`}},
 		// The canary is the 1st, 12th, 23rd, ... that the evaluator sees.
-		{"drifts between canaries", &drifting{by: 1}, 15, 20, []string{"scored 9 after 20 evaluations, of which the last 10 were made since it was right", "mend the evaluator"}},
+		{"drifts between canaries", &drifting{by: 1}, 15, 20, []string{"scored 9 after 20 evaluations, of which the last 10 came after it last passed and may have wrong scores", "repair the evaluator"}},
 		{"by less than the tolerance", &drifting{by: 0.4}, 15, 50, nil},
 		{"downwards", &drifting{by: -1}, 15, 20, []string{"scored 7 after 20"}},
 		{"calls it invalid", &drifting{bad: "no numpy"}, 15, 20, []string{"is invalid (no numpy) after 20"}},
@@ -308,7 +308,7 @@ func ExampleWithCanaries() {
 		}
 	}
 	// Output:
-	// 4 evaluations: eval: the evaluator has drifted: the canary "known" (5 bytes) is worth 5 within 0, and scored 6 after 4 evaluations, of which the last 4 were made since it was right, so that their scores may be wrong: mend the evaluator and go on, or correct the canary if its score is wrong
+	// 4 evaluations: eval: the evaluator has drifted: the canary "known" (5 bytes) should score 5 within 0, and scored 6 after 4 evaluations, of which the last 4 came after it last passed and may have wrong scores: repair the evaluator and resume, or correct the canary if its score is wrong
 }
 
 // keeping returns a result that it keeps of a sample.

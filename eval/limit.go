@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Limit returns an Evaluator that has at most n evaluations under way in e. Further ones wait, first come
-// first served. An evaluation calls the Queued of its context's [llm.Trace] when it begins to wait, and the
-// function that this returns when it has its place or gives up. A limit on its time then need not count the
-// wait. Of a [Composite] it limits the parts. Limit panics if n < 1.
+// Limit returns an Evaluator that has at most n evaluations under way in e. Further ones wait, first come first served.
+// An evaluation calls the Queued of its context's [llm.Trace] when it begins to wait, and the function that Queued
+// returned when the wait ends, so that a limit on its time need not count the wait. If e is a [Composite], its parts
+// are limited. Limit panics if n < 1.
 //
-// The Evaluator has a method Around(Evaluator) Evaluator, which returns another one behind the same limit: of all of them
-// together at most n evaluations are under way.
+// The Evaluator has a method Around(Evaluator) Evaluator, which puts another one under the same limit: at most n
+// evaluations are under way in all of them together.
 func Limit(e Evaluator, n int) Evaluator {
 	if n < 1 {
 		panic(fmt.Sprintf("eval: Limit of %d evaluations at once: need at least 1", n))
@@ -31,12 +31,12 @@ func (s *limited) Evaluate(ctx context.Context, program string) (Result, error) 
 	return s.EvaluateSample(ctx, program, 0)
 }
 
-// EvaluateSample waits for a place.
+// EvaluateSample waits for a slot.
 func (s *limited) EvaluateSample(ctx context.Context, program string, sample int) (Result, error) {
 	return within(ctx, s.sem, s.n, s.e, program, sample)
 }
 
-// Around returns e behind the same limit.
+// Around returns e under the same limit.
 func (s *limited) Around(e Evaluator) Evaluator {
 	l := &limited{e, s.n, s.sem}
 	if c, ok := e.(Composite); ok {

@@ -11,15 +11,14 @@ import (
 	"github.com/evoalloc/evoalloc/internal/memo"
 )
 
-// Memo returns an Evaluator that evaluates equal programs once. Programs are equal if their texts
-// are, up to white space at the end. It is for deterministic evaluators. If e would score a program
-// differently the second time, Memo returns the first score again, and the result does not show that.
-// A search in a run needs no Memo, because the run remembers what its evaluators returned.
+// Memo returns an Evaluator that evaluates equal programs once. Programs are equal if their texts are, up to white
+// space at the end. It is for deterministic evaluators: if e would score a program differently the second time, Memo
+// repeats the first score and the result does not show it. A search in a run needs no Memo, because the run remembers
+// all results.
 //
-// Equal programs that are evaluated at the same time share one evaluation, under the context of the
-// first caller. If that caller gives up, another takes over with its own. If e fails, all of them get the
-// error. Errors are not remembered. Results are, by a hash of the program, up to 64 MiB of them. After
-// that the oldest are forgotten.
+// Equal programs that are evaluated at the same time share one evaluation, under the context of the first caller. If
+// that context ends, another caller takes over with its own. If e fails, all callers get the error. Memo keeps up to 64
+// MiB of results and forgets the oldest first. It does not keep errors.
 func Memo(e Evaluator) Evaluator {
 	return &remembering{e, memo.New(memoBytes, Result.Size)}
 }
@@ -42,7 +41,7 @@ func (m *remembering) Evaluate(ctx context.Context, program string) (Result, err
 
 func (m *remembering) String() string { return fmt.Sprintf("Memo(%v)", m.e) }
 
-// Size returns about how many bytes it takes to keep r in memory.
+// Size returns the approximate bytes that r takes in memory.
 func (r Result) Size() int {
 	n := 256 + len(r.Reason) + 8*len(r.Cases)
 	if r.Samples != nil {

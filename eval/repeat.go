@@ -8,9 +8,9 @@ import (
 // Repeat returns an Evaluator that evaluates each program n times with e and pools the results ([Pool]): the score is the
 // mean, and its standard error that of one evaluation divided by √n.
 //
-// It is a [Composite], so in a run each of the n is an evaluation of its own: recorded, counted, and made once. A search
-// that scores again what is worth it spends evaluations better than one with every child evaluated n times; see
-// docs/guide.md. Repeat panics if n < 1.
+// It is a [Composite], so in a run each of the n is an evaluation of its own: recorded, counted, and made once.
+// Rescoring only promising children spends evaluations better than evaluating every child n times; see docs/guide.md.
+// Repeat panics if n < 1.
 func Repeat(e Evaluator, n int) Evaluator {
 	if n < 1 {
 		panic(fmt.Sprintf("eval: Repeat of %d evaluations: need at least 1", n))

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Samples are the scores of one program in several evaluations that do not depend on each other. The Score of a
-// [Result] that has them is their mean.
+// Samples are the scores of one program in several independent evaluations. The Score of a [Result] with Samples is
+// their mean.
 type Samples struct {
 	N  int     `json:"n"`  // how many there are; at least 2
 	SD float64 `json:"sd"` // their standard deviation, with N − 1 in the denominator
@@ -16,7 +16,7 @@ type Samples struct {
 	Scores []float64 `json:"scores,omitempty"`
 }
 
-// N returns how many evaluations r is made of: 1 without Samples.
+// N returns the number of evaluations that r pools: 1 without Samples.
 func (r Result) N() int {
 	if r.Samples == nil {
 		return 1
@@ -24,7 +24,7 @@ func (r Result) N() int {
 	return r.Samples.N
 }
 
-// SE returns the standard error of the score, SD/√N. It reports false for one sample, of which it is not known.
+// SE returns the standard error of the score, SD/√N. It is unknown for one sample.
 func (r Result) SE() (se float64, known bool) {
 	if r.Samples == nil || r.Samples.N < 2 {
 		return 0, false
@@ -36,12 +36,12 @@ func (r Result) SE() (se float64, known bool) {
 //
 //	SD = √(Σ (xᵢ − x̄)² / (n − 1))
 //
-// A result that was pooled before counts with all of its samples. A metric is the mean over the results that have it, and
-// a case that over all of them, each weighted by its samples; cases are left out unless all have as many. Artifacts are
-// those of the first.
+// A pooled result counts with all of its samples. A metric is the mean over the results that have it, and a case the
+// mean over all results, each weighted by its samples; cases are left out unless all results have equally many.
+// Artifacts are those of the first.
 //
-// One result is returned as it is. A program that is invalid once is a bad one: the pool of several is the first that is
-// invalid, without what others scored. Pool panics without a result.
+// A single result is returned unchanged. A program that is invalid once is bad: the pool is then the first invalid
+// result, without the scores of the others. Pool panics without a result.
 func Pool(results ...Result) Result {
 	if len(results) == 0 {
 		panic("eval: Pool of no results: need at least 1")
@@ -115,7 +115,7 @@ func poolCases(results []Result) []float64 {
 	return sums
 }
 
-// clean returns s as [Result.Clean] keeps it, nil unless its numbers are those of a sample of two or more.
+// clean returns s as [Result.Clean] keeps it, or nil if its numbers cannot be those of two or more samples.
 func (s *Samples) clean() *Samples {
 	if s == nil || s.N < 2 || notFinite(s.SD) || s.SD < 0 || slices.ContainsFunc(s.Scores, notFinite) {
 		return nil
@@ -140,7 +140,8 @@ type sampled struct {
 	sample int
 }
 
-// sampleOf returns e for the sample-th independent evaluation. Of a [Composite] its parts are asked for that sample.
+// sampleOf returns e for the sample-th independent evaluation. The parts of a [Composite] are evaluated for that
+// sample.
 func sampleOf(e Evaluator, sample int) Evaluator {
 	if c, ok := e.(Composite); ok {
 		return sampledComposite{sampled{e, sample}, c}
@@ -163,7 +164,7 @@ type sampledComposite struct {
 
 var _ Composite = sampledComposite{}
 
-// Parts returns those of the sample, whichever is asked for.
+// Parts returns the parts for that sample and ignores the argument.
 func (s sampledComposite) Parts(program string, _ int) ([]Evaluator, error) {
 	return s.c.Parts(program, s.sample)
 }
@@ -173,8 +174,7 @@ func (s sampledComposite) Join(program string, parts []Result) (Result, error) {
 	return s.c.Join(program, parts)
 }
 
-// nameOf returns how e prints, or else its type: printed as a struct it would show addresses, which differ in every
-// process.
+// nameOf returns how e prints, or else its type: a struct would print addresses, which differ in every process.
 func nameOf(e Evaluator) string {
 	if s, ok := e.(fmt.Stringer); ok {
 		return s.String()

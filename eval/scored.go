@@ -7,9 +7,8 @@ import (
 	"fmt"
 )
 
-// Scored is an Evaluator that runs entry and scores its output here, where the program cannot
-// reach. A [*ProgramError] from r becomes an invalid result with its reason and artifacts. score is called
-// with whatever the program returned, and must not trust it.
+// Scored is an Evaluator that runs entry and scores its output here, where the program cannot reach. A [*ProgramError]
+// from r becomes an invalid result with its reason and artifacts. score must not trust the program's output.
 func Scored(r Runner, entry string, score func(json.RawMessage) Result) Evaluator {
 	return &scored{r, entry, score}
 }

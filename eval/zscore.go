@@ -6,20 +6,18 @@ import (
 	"fmt"
 )
 
-// DefaultCopies is how many evaluations of the seed program [ZScore] makes unless it is told another number, as LLM-Evo
-// does.
+// DefaultCopies is the default number of evaluations of the seed program in [ZScore], as in LLM-Evo.
 const DefaultCopies = 20
 
 // A Scale is an evaluator whose scores are those of another, measured from Mean in units of SD:
 //
 //	z = (x − Mean) / SD
 //
-// Cases and Samples are scaled alike, metrics are left as they are, and the metric score_raw has x. The map is affine and
-// rising, so it changes neither which program is better nor what a search does with scores that it compares. It makes
-// rewards and targets of unlike tasks comparable: a program at z = 3 is three standard deviations of the seed's noise
-// above the seed.
+// Cases and Samples are scaled alike, metrics are unchanged, and the metric score_raw holds x. The map is affine and
+// rising, so a search that compares scores behaves as before. It makes rewards and targets of different tasks
+// comparable: a program at z = 3 is three standard deviations of the seed's noise above the seed.
 //
-// It is a [Composite] of one part, so a run records x.
+// A Scale is a [Composite] of one part, so a run records x.
 type Scale struct {
 	Of       Evaluator // required
 	Mean, SD float64   // finite, and SD above 0
@@ -30,13 +28,14 @@ var _ Composite = (*Scale)(nil)
 // ZScore evaluates the program seed n times with e and returns e scaled by the mean and the standard deviation of these
 // scores. n of 0 means DefaultCopies.
 //
-// It fails if an evaluation does, if seed is invalid, if n is 1 or negative, and if all scores are the same: then e is
-// not noisy, and its scores need no scale. The evaluations are made at once and belong to no run. To resume a run,
-// give it the same numbers again: keep Mean and SD, and make the Scale of them.
+// It fails if an evaluation does, if seed is invalid, if n is 1 or negative, and if all scores are equal: then e is not
+// noisy, and its scores need no scale. The evaluations run at once and belong to no run. To resume a run, keep Mean and
+// SD and make the Scale from them.
 func ZScore(ctx context.Context, e Evaluator, seed string, n int) (*Scale, error) {
 	n = cmp.Or(n, DefaultCopies)
 	if n < 2 {
-		return nil, fmt.Errorf("eval: ZScore of %d copies of the seed program: need 0 for %d, or at least 2", n, DefaultCopies)
+		return nil, fmt.Errorf("eval: ZScore of %d copies of the seed program: need 0 for %d, or at least 2",
+			n, DefaultCopies)
 	}
 	r, err := Repeat(e, n).Evaluate(ctx, seed)
 	switch {
@@ -45,7 +44,8 @@ func ZScore(ctx context.Context, e Evaluator, seed string, n int) (*Scale, error
 	case !r.Valid:
 		return nil, fmt.Errorf("eval: ZScore: the seed program is invalid: %s", r.Reason)
 	case r.Samples.SD == 0:
-		return nil, fmt.Errorf("eval: ZScore: %d evaluations of the seed program all score %v, so the evaluator is not noisy: use it without a scale", n, r.Score)
+		return nil, fmt.Errorf("eval: ZScore: %d evaluations of the seed program all score %v, so the evaluator is not "+
+			"noisy: use it without a scale", n, r.Score)
 	}
 	return &Scale{Of: e, Mean: r.Score, SD: r.Samples.SD}, nil
 }
@@ -55,10 +55,11 @@ func (s *Scale) Evaluate(ctx context.Context, program string) (Result, error) {
 	return Compose(ctx, s, program)
 }
 
-// Parts returns those of Of, or Of itself as the sample.
+// Parts returns the parts of Of, or Of itself for that sample.
 func (s *Scale) Parts(program string, sample int) ([]Evaluator, error) {
 	if !(s.SD > 0) || notFinite(s.SD) || notFinite(s.Mean) {
-		return nil, fmt.Errorf("eval: Scale with mean %v and standard deviation %v: need finite numbers, and the second above 0", s.Mean, s.SD)
+		return nil, fmt.Errorf("eval: Scale with mean %v and standard deviation %v: need finite numbers, and the second "+
+			"above 0", s.Mean, s.SD)
 	}
 	if c, ok := s.Of.(Composite); ok {
 		return c.Parts(program, sample)
@@ -69,7 +70,7 @@ func (s *Scale) Parts(program string, sample int) ([]Evaluator, error) {
 	return []Evaluator{sampleOf(s.Of, sample)}, nil
 }
 
-// Join scales what Of scored.
+// Join scales the result of Of.
 func (s *Scale) Join(program string, parts []Result) (Result, error) {
 	if c, ok := s.Of.(Composite); ok {
 		r, err := c.Join(program, parts)

@@ -10,32 +10,30 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// An Evaluator scores a program with a command, which prints JSON on standard output: a number, the
-// score; or an object with the score in combined_score, or else with numbers whose mean is the score.
-// The object's numbers, or if it has one those in its object metrics, are metrics; everything else in
-// it, and in its object artifacts, are artifacts. An error that is not empty makes the program
-// invalid, for that reason. If standard output as a whole is not JSON, its last line is read. It must be the
-// only line that is JSON. With several it is not known which is the result, and the program is invalid.
+// An Evaluator scores a program with a command that prints JSON on standard output: the score as a number, or an object
+// with the score in combined_score or else with numbers whose mean is the score. The metrics are the numbers of the
+// object, or of its object metrics if there is one; everything else, and the entries of its object artifacts, are
+// artifacts. A nonempty error makes the program invalid, for that reason. If standard output as a whole is not JSON,
+// its last line is read, and must be the only line that is JSON: several would be ambiguous, and make the program
+// invalid.
 //
-// A command that does not end with status 0 makes the program invalid. So does one that takes too
-// much of anything.
+// A command that exits with a status other than 0 or exceeds a limit makes the program invalid.
 //
-// Where one command runs the candidate and scores it, the candidate can print any score, and whatever the
-// command reads in its working directory or at HOME may be the candidate's: a module, a setting of a tool. Use
-// Config.Run and Config.Score, or a [Runner]. Keep what the scorer consists of out of Config.Template and
-// Config.Writable, as a candidate can write there, and do not have it execute anything in {run} or {build}.
+// If one command both runs and scores the candidate, the candidate can print any score, and any file that the command
+// reads in its working directory or at HOME may be the candidate's: a module, a tool's settings. Use Config.Run and
+// Config.Score, or a [Runner]. Keep the scorer's files out of Config.Template and Config.Writable, where a candidate
+// can write, and let the scorer execute nothing in {run} or {build}.
 //
-// A command's standard output is a socket, so that a candidate cannot open it by its name in /proc. Nor can the
-// command: it prints to the descriptor it has, not to /dev/stdout.
+// A command's standard output is a socket, so that a candidate cannot open it by its name in /proc. The command cannot
+// either: it must print to its descriptor, not to /dev/stdout.
 //
-// It is safe for concurrent use, and has as many commands running as there are calls; see
-// [eval.Limit].
+// It is safe for concurrent use, and runs as many commands as there are calls; see [eval.Limit].
 type Evaluator struct{ command }
 
 var _ eval.Evaluator = (*Evaluator)(nil)
 
-// NewEvaluator finds the command and the mechanisms of containment, so that what is missing is known
-// before anything is paid for.
+// NewEvaluator finds the command and the mechanisms of containment, so that missing ones are reported before anything
+// is paid for.
 func NewEvaluator(cfg Config) (*Evaluator, error) {
 	c, err := newCommand(cfg, sandbox.Mechanisms())
 	if err != nil {
@@ -44,7 +42,7 @@ func NewEvaluator(cfg Config) (*Evaluator, error) {
 	return &Evaluator{c}, nil
 }
 
-// Evaluate scores program. Its artifacts include what was printed ("stdout", "stderr").
+// Evaluate scores program. The artifacts include the output ("stdout", "stderr").
 func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	o, err := e.run(ctx, program, "")
 	if err != nil {
@@ -69,18 +67,17 @@ func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, 
 // String returns a description for people.
 func (e *Evaluator) String() string { return "command.Evaluator" + e.describe() }
 
-// A Runner runs a program's entry point with a command that prints what it returned, as JSON on
-// standard output; if that as a whole is not JSON, its last line, which must be the only one that is JSON.
-// Standard output is a socket, which cannot be opened by a name such as /dev/stdout.
+// A Runner runs a program's entry point with a command that prints the return value as JSON on standard output. If
+// standard output as a whole is not JSON, its last line is read, and must be the only line that is JSON. Standard
+// output is a socket, which cannot be opened by a name such as /dev/stdout.
 //
-// It is safe for concurrent use, and has as many commands running as there are calls; see
-// [eval.Limit].
+// It is safe for concurrent use, and runs as many commands as there are calls; see [eval.Limit].
 type Runner struct{ command }
 
 var _ eval.Runner = (*Runner)(nil)
 
-// NewRunner finds the command and the mechanisms of containment, so that what is missing is known
-// before anything is paid for.
+// NewRunner finds the command and the mechanisms of containment, so that missing ones are reported before anything is
+// paid for.
 func NewRunner(cfg Config) (*Runner, error) {
 	c, err := newCommand(cfg, sandbox.Mechanisms())
 	if err != nil {
@@ -89,8 +86,8 @@ func NewRunner(cfg Config) (*Runner, error) {
 	return &Runner{c}, nil
 }
 
-// Run runs the command on program. A command that fails, takes too much of anything or prints no JSON
-// is an [*eval.ProgramError] whose artifacts are what it printed ("stdout", "stderr").
+// Run runs the command on program. If the command fails, exceeds a limit or prints no JSON, the error is an
+// [*eval.ProgramError] with the output ("stdout", "stderr") as artifacts.
 func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessage, error) {
 	o, err := r.run(ctx, program, entry)
 	if err != nil {
@@ -109,7 +106,7 @@ func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessag
 // String returns a description for people.
 func (r *Runner) String() string { return "command.Runner" + r.describe() }
 
-// A command is what an [Evaluator] and a [Runner] have in common.
+// A command is what an [Evaluator] and a [Runner] share.
 type command struct {
 	cfg    Config
 	steps  []step
@@ -139,5 +136,5 @@ func newCommand(cfg Config, ms []isolation.Mechanism) (command, error) {
 	return c, nil
 }
 
-// Isolation says which mechanisms of containment are in force.
+// Isolation reports which mechanisms of containment are in force.
 func (c *command) Isolation() isolation.Report { return c.report }

@@ -120,7 +120,7 @@ func TestConfigErrors(t *testing.T) {
 		{"no command", "Config.Args is", Config{}},
 		{"no program", "need {program}", Config{Args: []string{"sh"}}},
 		{"a scorer alone", "Config.Run is []: need a command", Config{Score: []string{"sh", "{program}"}}},
-		{"two names for one step", "give one of them", Config{Args: []string{"sh", "{program}"}, Run: []string{"sh", "{program}"}}},
+		{"two names for one step", "set one of them", Config{Args: []string{"sh", "{program}"}, Run: []string{"sh", "{program}"}}},
 		{"an empty step", "Config.Build is []: need a command", Config{Build: []string{}, Run: []string{"sh", "{program}"}}},
 		{"the folder of no step", "{build} and {run} are the folders of earlier steps", Config{Run: []string{"sh", "{program}", "{build}/x"}}},
 		{"its own folder", "{build} and {run} are the folders of earlier steps", Config{Run: []string{"sh", "{program}", "{run}/x"}}},

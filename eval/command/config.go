@@ -15,81 +15,78 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// Config says how candidates are run. Limits of too little are errors: Timeout and CPU are at least 1 ms,
+// Config configures how candidates are run. Limits that are too low are errors: Timeout and CPU must be at least 1 ms,
 // Memory 1 MiB, OpenFiles 16, OutputBytes 2, the others 1.
 type Config struct {
-	// Args are the command and its arguments, where one command is all. It means the same as Run.
+	// Args are the command and its arguments if there is only one. Args means the same as Run.
 	Args []string
-	// Build, Run and Score are the commands of up to three steps; a nil one is left out. Run is required, here or in
-	// Args. Each step is contained by itself, and begins when every process of the one before
-	// it is dead, with an empty working directory and an empty HOME of its own. So a scorer finds nothing of a
-	// candidate but what it looks for in {run} and {build}:
+	// Build, Run and Score are the commands of up to three steps; a nil one is left out. Run is required, here or in Args.
+	// Each step is contained by itself, and begins when all processes of the previous step are dead, with an empty working
+	// directory and an empty HOME of its own. So a scorer finds files of a candidate only in {run} and {build}:
 	//
 	//	Build: []string{"cc", "-O2", "-o", "a.out", "{program}"},
 	//	Run:   []string{"{build}/a.out"},
 	//	Score: []string{"python3", "/opt/task/score.py", "{run}/answer.txt"},
 	//
-	// In each argument {program} stands for the path of the candidate's file, {entry} for the name of the function
-	// that a [Runner] is asked to run, {folder} for the step's working directory, and {build} and {run} for those
-	// of earlier steps, which a later step can only read. The first step finds Template in its working directory,
-	// and the candidate's file. Later steps get a fresh copy of the file elsewhere.
+	// In each argument {program} stands for the path of the candidate's file, {entry} for the name of the function that a
+	// [Runner] is asked to run, {folder} for the step's working directory, and {build} and {run} for those of earlier
+	// steps, which are read-only. The first step finds Template and the candidate's file in its working directory. Later
+	// steps get a fresh copy of the file elsewhere.
 	//
-	// What Build makes can be executed in later steps. Score reads what Run printed, at most ResultBytes, on its standard
-	// input. It finds no links and pipes in {run} and {build}, and sees nothing of Writable. The last
-	// step prints the result. A step that fails makes the program invalid, and those after it are left out.
+	// Later steps can execute the files that Build makes. Score reads the output of Run, at most ResultBytes, on its
+	// standard input. Score finds no links or pipes in {run} and {build}, and does not see Writable. The last step prints
+	// the result. A step that fails makes the program invalid and ends the evaluation.
 	//
-	// {program} may be missing in all only if there is a Template.
+	// Some argument must contain {program}, unless there is a Template.
 	Build, Run, Score []string
 	// File is the name of the candidate's file; "" means "program". A compiler may insist on an
 	// ending.
 	File string
 	// Template is a folder that is copied into the working directory of the first step for each candidate, before the
-	// candidate's file is put there; "" means that it holds nothing else. Files keep their modes, which
-	// candidates cannot change where they are contained: see Build.
+	// candidate's file; "" means none. Files keep their modes, which contained candidates cannot change: see Build.
 	Template string
 
 	// Timeout is the wall time of each step; 0 means 60 s.
 	Timeout time.Duration
-	// CPU is the processor time of one process; 0 means a second more than Timeout, so that it is
-	// always Timeout that a program reaches which loops in one thread.
+	// CPU is the processor time of one process; 0 means a second more than Timeout, so that a loop in one thread always
+	// ends at Timeout.
 	CPU time.Duration
 	// Memory is the address space of one process in bytes; 0 means 4 GiB.
 	Memory int64
-	// Processes is how many processes and threads a candidate may have at once; 0 means 256.
+	// Processes bounds a candidate's simultaneous processes and threads; 0 means 256.
 	Processes int
 	// OpenFiles is the number of open files of one process; 0 means 1024.
 	OpenFiles int
 	// FileBytes is the size of one file; 0 means 64 MiB.
 	FileBytes int64
-	// OutputBytes is how much is kept of each of standard output and error, half of it from the
-	// end; 0 means 32 KiB. A candidate that prints more than 16 MiB on one of them is ended.
+	// OutputBytes is the number of bytes kept of standard output and of standard error, half of them from the end; 0 means
+	// 32 KiB. A candidate that prints more than 16 MiB on either is killed.
 	OutputBytes int
-	// ResultBytes is the size of the JSON on standard output; 0 means 4 MiB.
+	// ResultBytes is the size limit of the JSON on standard output; 0 means 4 MiB.
 	ResultBytes int
 
-	// Writable are folders, besides the temporary one, that candidates may write to, but Score may not. What one
-	// leaves there the next one finds, so a hostile one can spoil them: use them for caches.
+	// Writable are folders, besides the temporary one, that candidates may write to, but Score may not. All candidates
+	// share them, and a hostile one can spoil them: use them for caches only.
 	Writable []string
-	// Hide names files and folders that no step may read: credentials. They must be there. A file that another takes
-	// the place of while a step runs, as rotated credentials do, is hidden only by the folder that it is in.
-	// On Linux it is an error at start if neither private mounts nor Landlock can hide them. [isolation.None] hides
-	// nothing, nor does another system.
+	// Hide names existing files and folders that no step may read, such as credentials. A file that is replaced by another
+	// while a step runs, as rotated credentials are, stays hidden only if its folder is hidden. On Linux it is an error at
+	// start if neither private mounts nor Landlock can hide them. Nothing is hidden under [isolation.None] or on other
+	// systems.
 	Hide []string
-	// Isolation is how much containment is asked for.
+	// Isolation is the required level of containment.
 	Isolation isolation.Level
-	// Env holds what candidates see of the environment, NAME=value, or NAME for the value that
-	// this process has. Besides, PATH is a fixed list of folders, HOME and TMPDIR are a folder for
-	// temporary files, and LANG is C.UTF-8.
+	// Env is the environment of candidates: NAME=value, or NAME for this process's value. In addition, PATH is a fixed
+	// list of folders, HOME and TMPDIR are a folder for temporary files, and LANG is C.UTF-8.
 	Env []string
-	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are not;
-	// nil means [slog.Default].
+	// Logger gets a line at start with the mechanisms in force, at debug level unless some are missing; nil means
+	// [slog.Default].
 	Logger *slog.Logger
 }
 
-// floodBytes is how much a candidate may print on one output before it is ended.
+// floodBytes is how much a candidate may print on one output before it is killed.
 const floodBytes = 16 << 20
 
-// filled returns c with the defaults in place, and all paths absolute.
+// filled returns c with its defaults, and all paths absolute.
 func (c Config) filled() (Config, error) {
 	c.File = cmp.Or(c.File, "program")
 	c.Timeout = cmp.Or(c.Timeout, 60*time.Second)
@@ -143,12 +140,11 @@ func (c Config) validate() error {
 	return nil
 }
 
-// resolve finds the commands and the folders, so that what is missing is known before anything is
-// paid for.
+// resolve finds the commands and the folders, so that missing ones are reported before anything is paid for.
 func (c *Config) resolve() error {
 	for _, s := range c.commands() {
 		if strings.HasPrefix(s.args[0], "{build}") || strings.HasPrefix(s.args[0], "{folder}") {
-			continue // it is not there yet
+			continue // an earlier step makes it
 		}
 		path, err := exec.LookPath(s.args[0])
 		if err == nil {
@@ -181,7 +177,8 @@ func (c *Config) resolve() error {
 }
 
 func (c Config) bounds() sandbox.Bounds {
-	return sandbox.Bounds{CPU: c.CPU, Memory: c.Memory, FileBytes: c.FileBytes, OpenFiles: c.OpenFiles, Processes: c.Processes}
+	return sandbox.Bounds{CPU: c.CPU, Memory: c.Memory, FileBytes: c.FileBytes, OpenFiles: c.OpenFiles,
+		Processes: c.Processes}
 }
 
 // environ returns the environment of a command whose temporary files go to tmp.

@@ -9,8 +9,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// pipes are a command's standard input, output and error, and our ends of the latter two. Only what
-// carries a result is a socket: scripts write to /dev/stderr, which has to be opened by its name.
+// pipes are a command's standard input, output and error, and our ends of the latter two. Only the output that carries
+// a result is a socket: scripts write to /dev/stderr, which they must be able to open by its name.
 type pipes struct{ theirs, ours []*os.File }
 
 func openPipes(input *os.File) (p pipes, err error) {
@@ -29,13 +29,13 @@ func openPipes(input *os.File) (p pipes, err error) {
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		_ = f.Close() // nothing was written to it here
+		_ = f.Close() // nothing was written here
 	}
 }
 
-// read reads both outputs into o until nobody has them open, and stops the command if it is too
-// much; of standard output up to keep bytes are kept whole.
-func (p pipes) read(o *outcome, keep int, stop stopper) *sync.WaitGroup {
+// read reads both outputs into o until no process has them open, and stops the command if they are too long. It keeps
+// up to keep bytes of standard output whole.
+func (p pipes) read(o *execution, keep int, stop stopper) *sync.WaitGroup {
 	var readers sync.WaitGroup
 	readers.Go(func() {
 		drain(p.ours[0], &o.stdout, stop, func(b []byte) {
@@ -62,11 +62,11 @@ func drain(r *os.File, c *sandbox.Capture, stop stopper, also func([]byte)) {
 	}
 }
 
-// endTime is how long the outputs of a command that has ended are read. It is long, as a reader on a
-// busy machine may come late to what is there.
+// endTime bounds the reading of outputs after the command has ended. It is long because a reader may be late on a busy
+// machine.
 const endTime = 10 * time.Second
 
-// hurry gives up on outputs that something still has open although the command was killed.
+// hurry sets a deadline for outputs that some process still has open although the command was killed.
 func (p pipes) hurry() {
 	for _, f := range p.ours {
 		_ = f.SetReadDeadline(time.Now().Add(endTime)) // it may be closed already

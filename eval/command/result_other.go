@@ -4,5 +4,5 @@ package command
 
 import "os"
 
-// resultPair returns the ends of what carries a command's standard output.
+// resultPair returns the ends of a command's standard output.
 func resultPair() (ours, theirs *os.File, err error) { return os.Pipe() }

@@ -13,26 +13,27 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// An evaluation is the way of one candidate through the steps.
+// An evaluation takes one candidate through the steps.
 type evaluation struct {
 	*command
 	program, entry string
-	places         []place // of the steps so far, the last of them first
+	places         []place // of the steps so far, the last first
 }
 
-// A place is where a step runs. The working directory is in its folder, beside one for temporary files: some tools
-// mistrust what lies right among those. Each step's folder is made when nothing of the steps before it runs, so
-// nothing in it is theirs.
+// A place is the folder of a step. It holds the working directory and, beside it, a folder for temporary files: some
+// tools distrust files directly among temporary ones. Each step's folder is made when all processes of earlier steps
+// have ended, so none of its files are theirs.
 type place struct {
-	step                string
-	made, scratch, work string // the folder, without links in its path, and the working directory in it
+	step string
+	// the temporary folder, the same with links in its path resolved, and the working directory in it
+	folder, scratch, work string
 }
 
-// placeholder is what stands for the working directory in a later step, and in what a later step prints.
+// placeholder stands for the working directory in a later step's arguments and output.
 func (p place) placeholder() string { return "{" + strings.ToLower(p.step) + "}" }
 
 // run runs the steps on program until one fails, each in a temporary folder, and removes the folders.
-func (c *command) run(ctx context.Context, program, entry string) (o *outcome, err error) {
+func (c *command) run(ctx context.Context, program, entry string) (o *execution, err error) {
 	e := evaluation{command: c, program: program, entry: entry}
 	defer func() { err = errors.Join(err, e.remove()) }()
 	for i := range c.steps {
@@ -40,16 +41,16 @@ func (c *command) run(ctx context.Context, program, entry string) (o *outcome, e
 		if o, err = e.step(ctx, s, o); err != nil || i+1 == len(c.steps) || o.fault(c.cfg) != nil {
 			return o, err
 		}
-		if o.lacks = e.handOver(o, c.steps[i+1].name); o.lacks != "" {
+		if o.blocked = e.handOver(o, c.steps[i+1].name); o.blocked != "" {
 			return o, nil
 		}
 	}
 	return o, nil
 }
 
-// handOver makes what the steps so far left fit for the next one, and returns what their last did wrong.
-func (e *evaluation) handOver(o *outcome, next string) string {
-	if !o.gone {
+// handOver prepares the folders of the steps so far for the next one, and returns the fault of the last.
+func (e *evaluation) handOver(o *execution, next string) string {
+	if !o.dead {
 		return "left processes that could not be ended"
 	}
 	if n := o.stdout.Size(); next == stepScore && n > e.cfg.ResultBytes {
@@ -57,7 +58,7 @@ func (e *evaluation) handOver(o *outcome, next string) string {
 	}
 	settled := e.places[:1]
 	if next == stepScore {
-		settled = e.places // links are taken out of all
+		settled = e.places // links are removed from all
 	}
 	for _, p := range settled {
 		s := settling{execute: p.step == stepBuild, plain: next == stepScore}
@@ -72,13 +73,13 @@ func (e *evaluation) handOver(o *outcome, next string) string {
 // remove removes the folders.
 func (e *evaluation) remove() (err error) {
 	for _, p := range e.places {
-		err = errors.Join(err, sandbox.Remove(p.made))
+		err = errors.Join(err, sandbox.Remove(p.folder))
 	}
 	return err
 }
 
-// step runs one step after the one that ended as before, nil if it is the first.
-func (e *evaluation) step(ctx context.Context, s *step, before *outcome) (*outcome, error) {
+// step runs one step. before is the previous one, or nil.
+func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*execution, error) {
 	p, err := e.place(s.name)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (e *evaluation) step(ctx context.Context, s *step, before *outcome) (*outco
 		return nil, fmt.Errorf("command: writing the candidate: %w", err)
 	}
 	words := []string{"{program}", file, "{entry}", e.entry, "{folder}", p.work}
-	o := &outcome{place: p, earlier: e.places[1:]}
+	o := &execution{place: p, earlier: e.places[1:]}
 	for _, q := range o.earlier {
 		words = append(words, q.placeholder(), q.work)
 	}
@@ -118,11 +119,11 @@ func (e *evaluation) step(ctx context.Context, s *step, before *outcome) (*outco
 // place makes a place for a step.
 func (e *evaluation) place(name string) (p place, err error) {
 	p.step = name
-	if p.made, err = os.MkdirTemp("", "evoalloc-command-"); err != nil {
+	if p.folder, err = os.MkdirTemp("", "evoalloc-command-"); err != nil {
 		return p, fmt.Errorf("command: making a temporary folder: %w", err)
 	}
 	e.places = append([]place{p}, e.places...)
-	if p.scratch, err = filepath.EvalSymlinks(p.made); err != nil {
+	if p.scratch, err = filepath.EvalSymlinks(p.folder); err != nil {
 		return p, fmt.Errorf("command: finding the temporary folder: %w", err)
 	}
 	p.work = filepath.Join(p.scratch, "work")
@@ -133,11 +134,11 @@ func (e *evaluation) place(name string) (p place, err error) {
 	return p, nil
 }
 
-// tmp is the folder for temporary files, which is HOME as well.
+// tmp is the folder for temporary files, and HOME.
 func (p place) tmp() string { return filepath.Join(p.scratch, "tmp") }
 
-// input opens what a step reads on standard input: for Score what Run printed, for others nothing.
-func (e *evaluation) input(s *step, before *outcome, p place) (*os.File, error) {
+// input opens a step's standard input: the output of Run for Score, nothing for others.
+func (e *evaluation) input(s *step, before *execution, p place) (*os.File, error) {
 	path := os.DevNull
 	if s.name == stepScore {
 		path = filepath.Join(p.scratch, "printed")
@@ -153,7 +154,7 @@ func (e *evaluation) input(s *step, before *outcome, p place) (*os.File, error) 
 }
 
 // start starts a command, and follows it to its end.
-func (e *evaluation) start(ctx context.Context, s *step, args []string, input *os.File, o *outcome) error {
+func (e *evaluation) start(ctx context.Context, s *step, args []string, input *os.File, o *execution) error {
 	o.stdout.Keep, o.stderr.Keep = e.cfg.OutputBytes/2, e.cfg.OutputBytes/2
 	stop := make(stopper, 1)
 	pipes, err := openPipes(input)
@@ -171,7 +172,7 @@ func (e *evaluation) start(ctx context.Context, s *step, args []string, input *o
 	}
 	readers := pipes.read(o, e.cfg.ResultBytes, stop)
 	o.how = follow(ctx, process, stop, e.cfg.Timeout)
-	o.gone = len(e.steps) == 1 || process.Gone(endTime)
+	o.dead = len(e.steps) == 1 || process.Gone(endTime)
 	pipes.hurry()
 	readers.Wait()
 	if err := ctx.Err(); err != nil && o.how == canceled {
@@ -183,9 +184,9 @@ func (e *evaluation) start(ctx context.Context, s *step, args []string, input *o
 	return nil
 }
 
-// stuck returns the files in a command's folder that it could not make executable, as modes cannot be changed there.
+// stuck returns the files in a command's folder that it could not make executable, since it cannot change modes.
 func stuck(dir string) (names []string) {
-	entries, _ := os.ReadDir(dir) // of a folder that cannot be read nothing is known
+	entries, _ := os.ReadDir(dir) // an unreadable folder counts as empty
 	for _, e := range entries[:min(len(entries), 1000)] {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Mode()&0o100 == 0 {
 			names = append(names, e.Name())
@@ -208,15 +209,15 @@ func follow(ctx context.Context, p *sandbox.Process, stop stopper, limit time.Du
 		how = canceled
 	}
 	if how == tooLong && p.Ended() {
-		how = ended // in time, and this goroutine comes late to see it
+		how = ended // in time, noticed late
 	}
 	p.Kill()
-	_ = p.Wait() // how it ended is in its state
+	_ = p.Wait() // its state says how it ended
 	if p.Crowded() {
 		return crowded
 	}
 	select {
-	case how = <-stop: // it ended while it was being stopped
+	case how = <-stop: // it ended on its own meanwhile
 	default:
 	}
 	return how

@@ -11,10 +11,10 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// An object is a JSON object, its members not yet read.
+// An object is a JSON object whose members are not parsed yet.
 type object map[string]json.RawMessage
 
-// read makes a result of the JSON that a command printed.
+// read makes a result from a command's JSON.
 func read(value json.RawMessage) eval.Result {
 	r := eval.Result{Metrics: make(map[string]float64), Artifacts: make(map[string]string)}
 	if n, ok := number(value); ok {
@@ -52,8 +52,7 @@ func read(value json.RawMessage) eval.Result {
 	return r
 }
 
-// score returns the score of r, or why there is none: for one, that the command says that there was an
-// error.
+// score returns the score of r, or why there is none, such as the failure that the command reported.
 func score(r eval.Result, failure string) (float64, string) {
 	if failure != "" && failure != "false" {
 		return 0, failure
@@ -100,7 +99,7 @@ func numbers(o object) map[string]float64 {
 	return m
 }
 
-// words returns the members that are neither numbers nor null: strings as they are, the rest as JSON.
+// words returns the members that are neither numbers nor null: strings unquoted, the rest as JSON.
 func words(o object) map[string]string {
 	m := make(map[string]string)
 	for name, value := range o {

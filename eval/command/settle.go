@@ -7,22 +7,22 @@ import (
 	"os"
 )
 
-// What a step may leave for the next one: more than a build needs, and little enough to be looked at within seconds.
+// Bounds of what a step may leave for the next one: more than a build needs, and little enough to check within seconds.
 const (
 	mostFiles = 1 << 17
 	mostDeep  = 64
 )
 
-// A settling makes a folder, in which nothing runs any more, fit for the next step: whatever is in it can be read and
-// not written to.
+// A settling prepares a folder whose processes have ended for the next step: all of it becomes readable and read-only.
 type settling struct {
-	execute bool // let every plain file be executed: a step cannot have its files be where it is contained
-	plain   bool // remove links, which lead to files of whoever reads them, and pipes: all but plain files and folders
-	inside  bool // nobody could make a hard link here to a file elsewhere
+	execute bool // make every plain file executable, since a contained step cannot
+	plain   bool // remove all but plain files and folders: a link could lead to any file of its reader
+	inside  bool // hard links to files elsewhere are impossible here
 	files   int  // seen so far
 }
 
-// settle settles the folder name in scratch. Its error is the fault of whoever left the folder so, as a link perhaps.
+// settle settles the folder name in scratch. An error is the fault of the step that left the folder so, as a link
+// perhaps.
 func (s settling) settle(scratch, name string) error {
 	root, err := os.OpenRoot(scratch)
 	if err == nil {
@@ -34,7 +34,7 @@ func (s settling) settle(scratch, name string) error {
 	return nil
 }
 
-// sub settles a folder in root, which is that deep itself.
+// sub settles a folder in root at that depth.
 func (s *settling) sub(root *os.Root, name string, depth int) error {
 	if depth >= mostDeep {
 		return fmt.Errorf("folders nested deeper than %d", mostDeep)
@@ -58,7 +58,7 @@ func (s *settling) folder(root *os.Root, depth int) error {
 		return err
 	}
 	entries, err := dir.ReadDir(mostFiles - s.files + 1)
-	_ = dir.Close() // it was read
+	_ = dir.Close() // only read
 	if s.files += len(entries); s.files > mostFiles {
 		return fmt.Errorf("more than %d files", mostFiles)
 	}
@@ -80,7 +80,7 @@ func (s *settling) entry(root *os.Root, e fs.DirEntry, depth int) error {
 	case e.Type().IsRegular():
 		info, err := root.Lstat(e.Name())
 		if err != nil || !s.inside && hardLinks(info) > 1 {
-			return err // and what else the file is called is not for us to change
+			return err // the file may be elsewhere, under another name
 		}
 		mode := info.Mode().Perm()&0o100 | 0o400
 		if s.execute {

@@ -21,16 +21,16 @@ type step struct {
 	name     string // stepBuild, stepRun or stepScore
 	args     []string
 	plan     *sandbox.Plan
-	writable []string // folders that it may write to besides its own
+	writable []string // writable folders besides its own
 }
 
-// commands returns the commands of c in the order of steps, without the folders and plans.
+// commands returns the steps of c in order, without folders and plans.
 func (c Config) commands() []step {
 	steps := []step{{name: stepBuild, args: c.Build}, {name: stepRun, args: c.Run}, {name: stepScore, args: c.Score}}
 	return slices.DeleteFunc(steps, func(s step) bool { return s.args == nil })
 }
 
-// steps returns the steps of c under plan. Score sees nothing of Writable, where candidates write.
+// steps returns the steps of c under plan. Score does not see Writable, where candidates write.
 func (c Config) steps(plan *sandbox.Plan) ([]step, error) {
 	steps := c.commands()
 	for i := range steps {
@@ -55,7 +55,8 @@ func (c Config) validateSteps() error {
 	}
 	switch {
 	case c.Args != nil && c.Run != nil:
-		return fmt.Errorf("command: Config.Args is %q, and Config.Run %q: give one of them, which mean the same", c.Args, c.Run)
+		return fmt.Errorf("command: Config.Args is %q, and Config.Run %q: they mean the same, so set one of them",
+			c.Args, c.Run)
 	case len(c.Args)+len(c.Run) == 0:
 		return fmt.Errorf("command: Config.%s is %q: need a command", name, c.Run)
 	}
@@ -71,12 +72,13 @@ func (c Config) validateSteps() error {
 		program = program || has(s.args, "{program}")
 	}
 	if !program {
-		return fmt.Errorf("command: Config.%s is %q: need {program}, where the path of the candidate's file goes", name, c.command().Run)
+		return fmt.Errorf("command: Config.%s is %q: need {program}, where the path of the candidate's file goes",
+			name, c.command().Run)
 	}
 	return nil
 }
 
-// command returns c with what Args holds in Run.
+// command returns c with Args moved to Run.
 func (c Config) command() Config {
 	if c.Run == nil {
 		c.Run = c.Args

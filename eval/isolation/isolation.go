@@ -1,6 +1,6 @@
-// Package isolation says how much containment of candidates is asked for, as a [Level], and how much is in force, as a
-// [Report]. The adapters that start processes share it: eval/python, eval/command and eval/timing. docs/security.md says
-// what each mechanism stops.
+// Package isolation defines the required containment of candidates, a [Level], and the actual containment, a [Report].
+// The adapters that start processes share it: eval/python, eval/command and eval/timing. docs/security.md explains what
+// each mechanism stops.
 package isolation
 
 import (
@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// A Level is how much containment is asked for.
+// A Level is the required containment.
 type Level int
 
 // The levels. BestEffort is the zero value.
 const (
-	// BestEffort uses every mechanism that this machine has, and logs which. It is an error at start where
-	// candidates could read the memory and environment of this process.
+	// BestEffort uses every mechanism that this machine has, and logs which. It is an error at start if candidates could
+	// read the memory and environment of this process.
 	//
-	// On Linux without user namespaces, it and Strict make this process not dumpable, for good, unless it is root,
-	// so that candidates, which are the same user, cannot read it; eval/python does without where there is Landlock.
-	// A process that is not dumpable leaves no core dumps, and debuggers, profilers that attach and readers of its
-	// environ, fd and maps in /proc (lsof) need root; net/http/pprof and runtime/pprof work.
+	// On Linux without user namespaces, BestEffort and Strict permanently make this process not dumpable, unless it is
+	// root, so that candidates of the same user cannot read it; eval/python does not need that where there is Landlock. A
+	// process that is not dumpable leaves no core dumps, and debuggers, profilers that attach and readers of its environ,
+	// fd and maps in /proc (lsof) need root; net/http/pprof and runtime/pprof still work.
 	BestEffort Level = iota
-	// Strict uses every mechanism, and is an error at start where one is missing.
+	// Strict uses every mechanism, and is an error at start if one is missing.
 	Strict
-	// None uses only what every system has: a process group, limits, and an environment that holds nothing but
-	// what is named. Candidates can do what this process's user can, and read this process's keys.
+	// None uses only what every system has: a process group, limits, and an environment of only the named variables.
+	// Candidates can do everything that this process's user can, and read this process's keys.
 	None
 )
 

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// A Mechanism is one way of containing a process: "process group", "resource limits", "process limit", "user namespace",
-// "pid namespace", "network namespace", "ipc namespace", "private mounts", "no new privileges", "landlock" or "seccomp".
+// A Mechanism is a way to contain a process: "process group", "resource limits", "process limit", "user namespace",
+// "pid namespace", "network namespace", "ipc namespace", "private mounts", "no new privileges", "landlock" or
+// "seccomp".
 type Mechanism string
 
 // A Status is one mechanism and whether it is in force.
 type Status struct {
 	Mechanism Mechanism
-	Missing   string // why it is not in force; "" if it is
+	Missing   string // why it is not in force; "" if in force
 }
 
 // String returns the mechanism, with the reason if it is missing.
@@ -24,7 +25,7 @@ func (s Status) String() string {
 	return fmt.Sprintf("%s (%s)", s.Mechanism, s.Missing)
 }
 
-// A Report has the status of each mechanism that was asked for.
+// A Report holds the status of each requested mechanism.
 type Report []Status
 
 // InForce returns the mechanisms that are in force.

@@ -7,8 +7,8 @@ import (
 	lib "modernc.org/libquickjs"
 )
 
-// A console holds the beginning of what a program printed. It lies in the machine's memory, where it
-// can still be read once the engine was stopped.
+// A console holds the beginning of a program's output. It lies in the machine's memory, where it can be read after the
+// engine was stopped.
 type console struct {
 	n    uint64
 	text [consoleBytes]byte
@@ -24,13 +24,13 @@ func newConsole(h *heap) *console {
 
 func consoleAt(p uintptr) *console { return (*console)(unsafe.Add(nil, p)) }
 
-// String returns what was printed.
+// String returns the output.
 func (c *console) String() string { return string(c.text[:min(c.n, consoleBytes)]) }
 
 func (c *console) write(b []byte) { c.n += uint64(copy(c.text[min(c.n, consoleBytes):], b)) }
 
-// consoleLog is console.log and its like: it writes its arguments as strings, with spaces between
-// them and a newline after them. The engine calls it.
+// consoleLog implements console.log and its variants: it writes its arguments as strings, separated by spaces and ended
+// by a newline. The engine calls it.
 func consoleLog(tls *libc.TLS, ctx uintptr, _ lib.TJSValue, argc int32, argv uintptr) lib.TJSValue {
 	c := consoleAt(lib.XJS_GetRuntimeOpaque(tls, (*lib.TJSContext)(unsafe.Add(nil, ctx)).Frt))
 	if c.n == consoleBytes {

@@ -16,9 +16,8 @@ import (
 // mostNested is how deep arrays and objects may nest in a result. A cycle is deeper than that.
 const mostNested = 64
 
-// encode returns v as JSON. It reads the data as it stands: no toJSON is called, numbers that are not
-// finite are refused where JSON.stringify would make them null, and nothing that the program may
-// have redefined is used, though getters and proxies in v run.
+// encode returns v as JSON. It calls no toJSON, refuses numbers that are not finite where JSON.stringify would write
+// null, and uses nothing that the program may have redefined. Getters and proxies in v do run.
 func (m *machine) encode(v lib.TJSValue, limit int) ([]byte, *eval.ProgramError) {
 	e := encoder{machine: m, limit: limit}
 	err := e.value(v, 0)
@@ -40,11 +39,11 @@ type encoder struct {
 	limit int
 }
 
-// A badValue says what about a result is not data, and where.
+// A badValue is a part of a result that is not data, and the path to it.
 type badValue struct {
 	what, path string
-	nowhere    bool               // the path does not lead to it
-	thrown     *eval.ProgramError // if reading it threw
+	nowhere    bool               // whether the path is unknown
+	thrown     *eval.ProgramError // what reading it threw
 }
 
 func (b *badValue) Error() string {
@@ -54,7 +53,7 @@ func (b *badValue) Error() string {
 	return fmt.Sprintf("%s at result%s", b.what, b.path)
 }
 
-// in adds a step to the way to the bad value.
+// in adds a step to the path.
 func (b *badValue) in(format string, arg any) *badValue {
 	if !b.nowhere && len(b.path) < reasonBytes {
 		b.path = fmt.Sprintf(format, arg) + b.path
@@ -120,7 +119,7 @@ func (e *encoder) float(f float64) *badValue {
 func (e *encoder) string(v lib.TJSValue) *badValue {
 	var err error
 	if !e.text(v, func(s []byte) {
-		s = s[:min(len(s), e.limit)] // with its quotes it is too long all the same
+		s = s[:min(len(s), e.limit)] // with its quotes it is still too long
 		var quoted []byte
 		quoted, err = json.Marshal(strings.ToValidUTF8(string(s), "\uFFFD"))
 		e.out = append(e.out, quoted...)
@@ -155,7 +154,7 @@ func isTyped(v lib.TJSValue) bool {
 	return class >= lib.EJS_CLASS_UINT8C_ARRAY && class <= lib.EJS_CLASS_FLOAT64_ARRAY
 }
 
-// list writes an array or a typed array.
+// list encodes an array or a typed array.
 func (e *encoder) list(v lib.TJSValue, depth int) *badValue {
 	length := e.property(v, "length")
 	n := float64(toInt(length))
@@ -186,8 +185,7 @@ func (e *encoder) list(v lib.TJSValue, depth int) *badValue {
 	return nil
 }
 
-// members writes the object v: its own enumerable properties with names, but for those that hold
-// undefined.
+// members encodes the object v: its own enumerable named properties, except undefined ones.
 func (e *encoder) members(v lib.TJSValue, depth int) *badValue {
 	names, err := e.names(v)
 	if err != nil {
@@ -230,7 +228,8 @@ func (e *encoder) member(name lib.TJSAtom, x lib.TJSValue, depth int) *badValue 
 func (e *encoder) names(v lib.TJSValue) ([]lib.TJSPropertyEnum, *badValue) {
 	table := (*uintptr)(unsafe.Add(nil, uintptr(e.scratch)))
 	count := (*uint32)(unsafe.Add(nil, uintptr(e.scratch+8)))
-	if lib.XJS_GetOwnPropertyNames(e.tls, e.ctx, uintptr(e.scratch), uintptr(e.scratch+8), v, lib.MJS_GPN_STRING_MASK|lib.MJS_GPN_ENUM_ONLY) < 0 {
+	if lib.XJS_GetOwnPropertyNames(e.tls, e.ctx, uintptr(e.scratch), uintptr(e.scratch+8), v,
+		lib.MJS_GPN_STRING_MASK|lib.MJS_GPN_ENUM_ONLY) < 0 {
 		return nil, &badValue{thrown: e.thrown()}
 	}
 	if *count == 0 {

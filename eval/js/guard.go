@@ -12,31 +12,29 @@ import (
 
 // A guard bounds how long a machine runs.
 //
-// The engine's own ways to be interrupted bound nothing: it looks for an interrupt after every ten
-// thousand calls or jumps, however long each takes, and never inside a built-in function. A search
-// through a sparse array, a copy of a large one in a loop or a recursion into nested arrays goes on
-// for minutes or years. So when time is up the guard makes the machine's memory inaccessible. No
-// engine code does anything without touching it, so the next thing it does is a memory fault, which
-// Go turns into a panic where a goroutine has asked for that. The goroutine unwinds to run, and the
-// machine is thrown away.
+// The engine's own interrupts bound nothing: it checks for one after every ten thousand calls or jumps, however long
+// each takes, and never inside a built-in function. A search through a sparse array, a copy of a large one in a loop or
+// a recursion into nested arrays goes on for minutes or years. So when time is up the guard makes the machine's memory
+// inaccessible. All engine code touches that memory, so it faults at once, and Go turns the fault into a panic
+// (debug.SetPanicOnFault). The goroutine unwinds to run, and the machine is discarded.
 //
-// A guard is for one run, so that a timer that fires late finds nothing to stop.
+// A guard serves one run, so that a timer that fires late finds nothing to stop.
 type guard struct {
 	mem      []byte // of the machine
-	readable bool   // whether mem can be read after the machine was stopped
+	readable bool   // whether mem is readable again after a stop
 
 	mu      sync.Mutex
 	running bool
-	cause   error // why the machine was stopped; nil if it was not
+	cause   error // why the machine was stopped, or nil
 }
 
-// What stopped a program.
+// Why a program was stopped.
 var (
 	errTimeLimit = errors.New("time limit")
 	errCPULimit  = errors.New("limit of processor time")
 )
 
-// limits say how long a program may run; 0 is none.
+// limits bound a program's time; 0 means no limit.
 type limits struct {
 	wall, cpu time.Duration
 }
@@ -49,14 +47,14 @@ type fault struct {
 
 func (f *fault) Error() string { return fmt.Sprintf("js: the engine failed: %v", f.value) }
 
-// run calls f and stops it when ctx is done or a limit has passed. The error is ctx's, errTimeLimit, errCPULimit or
-// a *fault; it is nil only if f returned, and after any other the machine is unusable.
+// run calls f and stops it when ctx is done or a limit has passed. The error is nil if f returned. Otherwise it is
+// ctx's, errTimeLimit, errCPULimit or a *fault, and the machine is unusable.
 func (g *guard) run(ctx context.Context, most limits, f func()) error {
 	g.running = true
 	timer := time.AfterFunc(most.wall, func() { g.stop(errTimeLimit) })
 	defer timer.Stop()
 	if most.cpu > 0 {
-		runtime.LockOSThread() // its clock is f's
+		runtime.LockOSThread() // its clock measures f
 		defer runtime.UnlockOSThread()
 		defer g.watch(most.cpu)()
 	}
@@ -69,7 +67,7 @@ func (g *guard) run(ctx context.Context, most limits, f func()) error {
 	g.running = false
 	switch {
 	case g.cause != nil:
-		g.readable = permit(g.mem) == nil // what the program printed is still there
+		g.readable = permit(g.mem) == nil // the output is still there
 		return g.cause
 	case broken != nil:
 		return broken
@@ -77,12 +75,12 @@ func (g *guard) run(ctx context.Context, most limits, f func()) error {
 	return nil
 }
 
-// watch stops the machine when the calling thread has taken limit more of processor time, until the func that it returns
-// is called. A thread takes no more of it than passes, so what is left is slept before it is asked again.
+// watch stops the machine when the calling thread has used limit more of processor time, unless end is called before.
+// Processor time does not outrun wall time, so watch sleeps for the rest of the limit before it checks again.
 func (g *guard) watch(limit time.Duration) (end func()) {
 	clock := threadClock()
 	begin, ok := clock()
-	if !ok { // the other limit binds alone
+	if !ok { // only the other limit applies
 		return func() {}
 	}
 	var timer *time.Timer
@@ -96,7 +94,7 @@ func (g *guard) watch(limit time.Duration) (end func()) {
 		default:
 			g.mu.Lock()
 			defer g.mu.Unlock()
-			if g.running { // else the run has ended since the timer fired
+			if g.running { // or the run has ended since the timer fired
 				timer.Reset(max(limit-(now-begin), time.Millisecond))
 			}
 		}
@@ -105,7 +103,7 @@ func (g *guard) watch(limit time.Duration) (end func()) {
 	return func() { timer.Stop() }
 }
 
-// call runs f and returns the panic that ended it, if any and if it was not this guard's doing.
+// call runs f and returns the panic that ended it, unless this guard caused the panic.
 func (g *guard) call(f func()) (broken *fault) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -136,6 +134,6 @@ func (g *guard) stop(cause error) {
 		if done {
 			return
 		}
-		time.Sleep(wait) // the system is short of memory for its own tables
+		time.Sleep(wait) // the system lacks memory for its own tables
 	}
 }

@@ -19,7 +19,7 @@ import (
 // A heap refers to memory outside Go's, by address.
 type heap struct {
 	top    uint64 // end of the last block; everything above is untouched or garbage
-	end    uint64 // where the mapping, or the share of it that the program may use, ends
+	end    uint64 // end of the mapping, or of the program's share of it
 	peak   uint64 // highest top ever
 	last   uint64 // the block that ends at top; 0 if there is none
 	denied uint64 // allocations refused
@@ -28,12 +28,12 @@ type heap struct {
 	free   [64][slots]uint64 // heads of the lists of free blocks, by size class
 }
 
-// A block is what precedes every piece of memory handed out.
+// A block is the header of every piece of memory handed out.
 type block struct {
 	prev uint64 // the block before this one in memory; 0 for the first
 	size uint64 // in bytes with this header, a multiple of align; its lowest bit is set if the block is free
 	next uint64 // while free: the next block of the same class
-	back uint64 // while free: the one before
+	back uint64 // while free: the previous block of the same class
 }
 
 const (
@@ -55,7 +55,7 @@ func newHeap(mem []byte) *heap {
 	return h
 }
 
-// openReserve makes all of the n bytes of the mapping available.
+// openReserve makes all n bytes of the mapping available.
 func (h *heap) openReserve(n int) { h.end = uint64(uintptr(unsafe.Pointer(h))) + uint64(n) }
 
 func heapAt(p uintptr) *heap { return (*heap)(unsafe.Add(nil, p)) }
@@ -69,9 +69,9 @@ func class(size uint64) (fl, sl int) {
 	return fl, int(size>>(fl-3)) & (slots - 1)
 }
 
-// take removes and returns a free block of at least size bytes, or 0.
+// take unlinks and returns a free block of at least size bytes, or returns 0.
 func (h *heap) take(size uint64) uint64 {
-	// Rounded up to the next class, so that the first block of any list found is large enough.
+	// Round up to the next class, so that the first block of any list is large enough.
 	fl, sl := class(size + 1<<(bits.Len64(size)-4) - 1)
 	if m := h.sl[fl] >> sl << sl; m != 0 {
 		sl = bits.TrailingZeros8(m)
@@ -206,7 +206,8 @@ func (h *heap) absorb(p, next uint64) {
 func (h *heap) resize(addr, n uint64) uint64 {
 	p, size := addr-header, blockSize(min(n, absurd))
 	b := blockAt(p)
-	if next := p + b.size; b.size < size && next != h.top && blockAt(next).size&isFree != 0 && b.size+blockAt(next).size&^isFree >= size {
+	if next := p + b.size; b.size < size && next != h.top && blockAt(next).size&isFree != 0 &&
+		b.size+blockAt(next).size&^isFree >= size {
 		h.join(p, next)
 	}
 	if b.size < size && p == h.last && p+size <= h.end {

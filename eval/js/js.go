@@ -5,9 +5,9 @@
 // seed and the time zone is UTC, so a program gives the same result every time. Each program finds
 // a new machine: nothing that one does reaches another, or this process.
 //
-// Every bound is strict. A program that loops is stopped when its time is up, even inside one call of a
-// built-in function. What it allocates is memory of its own, all of which is given back. This does not
-// stop a program that uses an error in the engine, because programs run in this process.
+// Every bound is strict. A program that loops is stopped when its time is up, even inside one call of a built-in
+// function. Its memory is its own, and all of it is freed. Programs run in this process, so the bounds do not stop a
+// program that exploits an error in the engine.
 package js
 
 import (
@@ -23,16 +23,21 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// A Config says what programs may use. Its zero value is good for programs that compute a few
-// numbers.
+// A Config bounds what programs may use. Its zero value suits programs that compute a few numbers.
 type Config struct {
-	Timeout      time.Duration // wall time from compiling a program to reading its result; 0 means 5 s
-	CPU          time.Duration // processor time of the same, where the system tells it (Linux): a busy machine uses it up no sooner; 0 means Timeout
-	MemoryLimit  int           // in bytes, for all that a program allocates; frames of calls may take as much again; 0 means 64 MiB; from 4 to 512 MiB
-	Depth        int           // how deep calls may nest, less for built-ins that call back; 0 means 5000; from 100 to 10000
-	OutputLimit  int           // in bytes, of the result as JSON; 0 means 1 MiB; at most 16 MiB
-	ProgramLimit int           // in bytes, of the program's text; 0 means 256 KiB; at most 1 MiB
-	Seed         uint64        // of Math.random; every program draws the same numbers
+	// Timeout is the wall time from compiling a program to reading its result; 0 means 5 s.
+	Timeout time.Duration
+	// CPU is the processor time of the same, which a busy machine does not shorten; only Linux measures it. 0 means
+	// Timeout.
+	CPU time.Duration
+	// MemoryLimit bounds all allocations of a program in bytes, from 4 to 512 MiB; call frames may take as much again. 0
+	// means 64 MiB.
+	MemoryLimit int
+	// Depth is how deep calls may nest, from 100 to 10000, and less for built-ins that call back. 0 means 5000.
+	Depth        int
+	OutputLimit  int    // bytes of the result as JSON, at most 16 MiB; 0 means 1 MiB
+	ProgramLimit int    // bytes of the program's text, at most 1 MiB; 0 means 256 KiB
+	Seed         uint64 // of Math.random; every program draws the same numbers
 }
 
 // withDefaults returns c with its defaults filled in.
@@ -63,9 +68,8 @@ func (c Config) validate() error {
 	return nil
 }
 
-// A Runner runs programs. It keeps machines for reuse, gives their memory back when they were idle
-// for a while, and needs no closing. It is safe for concurrent use; every Run that is under way at
-// the same time has a machine of its own.
+// A Runner runs programs. It keeps machines for reuse, frees those that were idle for a while, and needs no closing. It
+// is safe for concurrent use; each Run under way has a machine of its own.
 type Runner struct {
 	cfg  Config
 	idle sync.Pool // of *machine, to be reset before use
@@ -85,8 +89,7 @@ func New(cfg Config) (*Runner, error) {
 // identifier matches the names that an entry may have.
 var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 
-// Run runs program and then calls its function entry without arguments. It returns what that
-// returned, as JSON.
+// Run runs program, calls its function entry without arguments, and returns the return value as JSON.
 //
 // A program is a script that declares entry in its outermost scope, as a function or a variable that
 // holds one, or that sets module.exports; or a module that exports entry by name or as its default.
@@ -96,8 +99,8 @@ var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 // objects of them. toJSON is not called, and members that are undefined are left out. Anything else
 // (NaN, a BigInt, a function, a cycle) is the program's error.
 //
-// A program at fault is an [*eval.ProgramError], with what it printed as the artifact "console". If
-// ctx ends, the program is stopped and the error wraps ctx's.
+// If the program is at fault, the error is an [*eval.ProgramError] with the output as the artifact "console". If ctx
+// ends, the program is stopped and the error wraps ctx's.
 func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessage, error) {
 	if !identifier.MatchString(entry) {
 		return nil, fmt.Errorf("js: entry %q is not an identifier", entry)
@@ -130,7 +133,7 @@ func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessag
 	return out, nil
 }
 
-// stopped says why a run on m ended before its program did: err, from its guard g.
+// stopped returns the error of a run on m that its guard g ended with err.
 func (r *Runner) stopped(m *machine, g *guard, entry string, err error) error {
 	var broken *fault
 	switch {
@@ -147,7 +150,7 @@ func (r *Runner) stopped(m *machine, g *guard, entry string, err error) error {
 	return fmt.Errorf("js: running %s: %w", entry, err)
 }
 
-// late returns the error of a program that a limit of time stopped, with what it printed if that can be read.
+// late returns the error of a program that ran out of time, with its output if that can be read.
 func late(m *machine, g *guard, reason string) error {
 	wrong := &eval.ProgramError{Reason: reason}
 	if !g.readable {
@@ -156,7 +159,7 @@ func late(m *machine, g *guard, reason string) error {
 	return withConsole(wrong, m.console.String())
 }
 
-// withConsole adds what the program printed to err.
+// withConsole adds the program's output to err.
 func withConsole(err *eval.ProgramError, printed string) *eval.ProgramError {
 	if printed == "" {
 		return err
@@ -168,7 +171,7 @@ func withConsole(err *eval.ProgramError, printed string) *eval.ProgramError {
 	return err
 }
 
-// machine returns a machine that is as good as new.
+// machine returns a machine in its initial state.
 func (r *Runner) machine() (*machine, error) {
 	if m, ok := r.idle.Get().(*machine); ok {
 		m.reset()
@@ -177,10 +180,10 @@ func (r *Runner) machine() (*machine, error) {
 	return newMachine(r.cfg.MemoryLimit, r.cfg.Depth, randomState(r.cfg.Seed))
 }
 
-// keepBytes is the most memory that an idle machine may have touched.
+// keepBytes bounds the memory that an idle machine has touched.
 const keepBytes = 4 << 20
 
-// keep puts m aside for another program. The memory of one that took a lot is given back instead.
+// keep keeps m for another program, unless m has touched too much memory.
 func (r *Runner) keep(m *machine) {
 	if m.touched() > keepBytes {
 		m.discard()
@@ -198,7 +201,8 @@ func randomState(seed uint64) uint64 {
 	return cmp.Or(z^z>>31, 1)
 }
 
-// String describes r by its limits of time and memory. CPU is left out, so journals from before it was there go on.
+// String describes r by its limits of time and memory. It leaves out CPU, so that journals older than CPU can be
+// resumed.
 func (r *Runner) String() string {
 	return fmt.Sprintf("js(%v, %d MiB)", r.cfg.Timeout, r.cfg.MemoryLimit>>20)
 }

@@ -11,9 +11,9 @@ import (
 	lib "modernc.org/libquickjs"
 )
 
-// A machine is one QuickJS virtual machine in memory of its own. It is made once and then used for
-// one program after another: reset writes back the bytes it had when it was new, which takes a tenth
-// of the time of making another and cannot miss anything. One goroutine at a time uses it.
+// A machine is one QuickJS virtual machine in memory of its own. It is made once and then used for one program after
+// another: reset writes back its initial bytes, which takes a tenth of the time of making another and cannot miss
+// anything. One goroutine at a time uses it.
 type machine struct {
 	mem     []byte // the mapping; everything the engine allocates for its runtime is in it
 	heap    *heap
@@ -28,7 +28,7 @@ type machine struct {
 //go:embed prelude.js
 var prelude string
 
-// reserveBytes is kept from the program so that an error can be read after it used up the rest.
+// reserveBytes is kept from the program, so that an error can be read after the program used up the rest.
 const reserveBytes = 256 << 10
 
 // newMachine makes a machine with the given limits; its programs draw from the stream seeded by seed.
@@ -50,7 +50,8 @@ func newMachine(limit, stack int, seed uint64) (*machine, error) {
 
 // boot starts the engine in m's empty memory.
 func (m *machine) boot(limit, stack int, seed uint64) error {
-	functions := (*lib.TJSMallocFunctions)(unsafe.Add(nil, uintptr(m.heap.alloc(uint64(unsafe.Sizeof(lib.TJSMallocFunctions{}))))))
+	functions := (*lib.TJSMallocFunctions)(unsafe.Add(nil,
+		uintptr(m.heap.alloc(uint64(unsafe.Sizeof(lib.TJSMallocFunctions{}))))))
 	*functions = lib.TJSMallocFunctions{
 		Fjs_malloc: entryPoint(heapAlloc), Fjs_free: entryPoint(heapFree),
 		Fjs_realloc: entryPoint(heapRealloc), Fjs_malloc_usable_size: entryPoint(heapUsable),
@@ -76,7 +77,8 @@ func (m *machine) boot(limit, stack int, seed uint64) error {
 func (m *machine) prelude() error {
 	setup := m.eval(prelude, "prelude.js", lib.MJS_EVAL_TYPE_GLOBAL)
 	args := m.heap.alloc(uint64(unsafe.Sizeof(undefined)))
-	*(*lib.TJSValue)(unsafe.Add(nil, uintptr(args))) = lib.XJS_NewCFunction2(m.tls, m.ctx, entryPoint(consoleLog), m.cString("log"), 0, lib.EJS_CFUNC_generic, 0)
+	*(*lib.TJSValue)(unsafe.Add(nil, uintptr(args))) = lib.XJS_NewCFunction2(m.tls, m.ctx, entryPoint(consoleLog),
+		m.cString("log"), 0, lib.EJS_CFUNC_generic, 0)
 	if tag(lib.XJS_Call(m.tls, m.ctx, setup, undefined, 1, uintptr(args))) == lib.EJS_TAG_EXCEPTION {
 		return fmt.Errorf("js: the prelude failed: %w", m.thrown())
 	}
@@ -96,16 +98,16 @@ func (m *machine) offset(p uint64) int {
 // touched returns how many bytes of m's memory were in use at most since it was made.
 func (m *machine) touched() int { return m.offset(m.heap.peak) }
 
-// reset makes m as it was when new, except for memory that no program can read.
+// reset restores m's initial state, except for memory that no program can read.
 func (m *machine) reset() { copy(m.mem, m.initial) }
 
-// discard gives m's memory back. m must not be used any more.
+// discard frees m's memory. m must not be used afterwards.
 func (m *machine) discard() {
 	m.cleanup.Stop()
 	discard(resources{m.mem, m.tls})
 }
 
-// resources are what a machine holds that Go does not free by itself.
+// resources are those of a machine that Go does not free by itself.
 type resources struct {
 	mem []byte
 	tls *libc.TLS
@@ -113,7 +115,7 @@ type resources struct {
 
 func discard(r resources) {
 	r.tls.Close()
-	// This fails only for memory that is not mapped, and then nothing is left to give back.
+	// This fails only for memory that is not mapped, and then there is none to free.
 	_ = unreserve(r.mem)
 }
 
@@ -132,8 +134,8 @@ func (m *machine) cString(s string) uintptr {
 	return uintptr(p)
 }
 
-// text calls use with what the engine makes of v as a string, in UTF-8 but for halves of surrogate
-// pairs, which is gone afterwards. It reports whether there was such a string; if not, making it threw.
+// text calls use with v converted to a string, in UTF-8 except for halves of surrogate pairs; the bytes are valid only
+// during the call. It reports false if the conversion threw.
 func (m *machine) text(v lib.TJSValue, use func([]byte)) bool {
 	n := (*lib.Tsize_t)(unsafe.Add(nil, uintptr(m.scratch)))
 	p := lib.XJS_ToCStringLen2(m.tls, m.ctx, uintptr(m.scratch), v, 0)

@@ -10,9 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// execute runs program, calls its function entry and returns what that returned, as JSON. A nil
-// result comes with the program's error. It runs whatever the program wants to run, so it must be
-// called under a guard.
+// execute runs program, calls its function entry and returns the return value as JSON, or nil and the program's error.
+// It runs the program's code, so it must be called under a guard.
 func (m *machine) execute(program, entry string, outputLimit, stack int) ([]byte, *eval.ProgramError) {
 	code, err := m.compile(program)
 	if err != nil {
@@ -22,14 +21,14 @@ func (m *machine) execute(program, entry string, outputLimit, stack int) ([]byte
 	lib.XJS_SetMaxStackSize(m.tls, m.rt, lib.Tsize_t(m.affordable(code, stack)))
 	module := toPointer(code)
 	isModule := tag(code) == lib.EJS_TAG_MODULE
-	if _, err := m.settled(lib.XJS_EvalFunction(m.tls, m.ctx, code), isModule); err != nil {
+	if _, err := m.settle(lib.XJS_EvalFunction(m.tls, m.ctx, code), isModule); err != nil {
 		return nil, err
 	}
 	function, err := m.find(entry, module, isModule)
 	if err != nil {
 		return nil, err
 	}
-	result, err := m.settled(lib.XJS_Call(m.tls, m.ctx, function, undefined, 0, 0), true)
+	result, err := m.settle(lib.XJS_Call(m.tls, m.ctx, function, undefined, 0, 0), true)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +58,8 @@ func parseError(err *eval.ProgramError) *eval.ProgramError {
 	return err
 }
 
-// affordable returns how deep calls may nest in code: at most depth, and so that the frames of the
-// largest function in code, which the engine does not keep in the machine's memory, would fill no
-// more than that memory.
+// affordable returns how deep calls may nest in code: at most depth, and at most as many frames of the largest function
+// as would fill the machine's memory, since the engine keeps frames elsewhere.
 func (m *machine) affordable(code lib.TJSValue, depth int) int {
 	const fewest = 64
 	frame := int(unsafe.Sizeof(undefined)) * max(1, m.largestFrame(code))
@@ -86,9 +84,8 @@ func (m *machine) largestFrame(code lib.TJSValue) int {
 	return n
 }
 
-// settled runs the jobs that are pending and returns v, or what v settled to if it is a promise and
-// wait is set.
-func (m *machine) settled(v lib.TJSValue, wait bool) (lib.TJSValue, *eval.ProgramError) {
+// settle runs the pending jobs and returns v, or the settled value if v is a promise and wait is set.
+func (m *machine) settle(v lib.TJSValue, wait bool) (lib.TJSValue, *eval.ProgramError) {
 	if tag(v) == lib.EJS_TAG_EXCEPTION {
 		return v, m.thrown()
 	}
@@ -115,9 +112,8 @@ func (m *machine) settled(v lib.TJSValue, wait bool) (lib.TJSValue, *eval.Progra
 	return v, nil // not a promise
 }
 
-// find returns the function that the program calls entry: of a module, an export of that name or the
-// default export; of a script, a variable of that name, however declared, or a member of
-// module.exports.
+// find returns the program's function entry: in a module, an export of that name or the default export; in a script, a
+// variable of that name, however declared, or a member of module.exports.
 func (m *machine) find(entry string, module uintptr, isModule bool) (lib.TJSValue, *eval.ProgramError) {
 	var places []func() lib.TJSValue
 	if isModule {

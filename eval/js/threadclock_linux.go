@@ -10,7 +10,8 @@ import (
 // CPUCLOCK_SCHED and CPUCLOCK_PERTHREAD_MASK in Linux's posix-timers.h.
 const ofThread = 6
 
-// threadClock returns a func that says how much processor time the calling thread has taken. Any thread may call it.
+// threadClock returns a func that reports the processor time used by the thread that called threadClock. Any thread may
+// call the func.
 func threadClock() func() (time.Duration, bool) {
 	clock := int32(^unix.Gettid()<<3 | ofThread)
 	return func() (time.Duration, bool) {

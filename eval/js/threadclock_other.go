@@ -4,7 +4,7 @@ package js
 
 import "time"
 
-// threadClock returns a func that does not know the time, as only Linux says how long another thread has run.
+// threadClock returns a func that always reports false: only Linux measures another thread's processor time.
 func threadClock() func() (time.Duration, bool) {
 	return func() (time.Duration, bool) { return 0, false }
 }

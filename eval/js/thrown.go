@@ -15,17 +15,17 @@ const (
 	stackBytes  = 2 << 10 // of a stack trace
 )
 
-// thrown takes the exception that is pending and says what it is.
+// thrown takes the pending exception and returns its error.
 func (m *machine) thrown() *eval.ProgramError {
 	return m.describe(lib.XJS_GetException(m.tls, m.ctx))
 }
 
-// describe says what a program did wrong that threw v. It may run the program's code.
+// describe returns the error of a program that threw v. It may run the program's code.
 func (m *machine) describe(v lib.TJSValue) *eval.ProgramError {
 	m.heap.openReserve(len(m.mem))
 	denied := m.heap.denied > 0
 	switch {
-	case denied && tag(v) == lib.EJS_TAG_NULL: // the engine had no room left for an Error
+	case denied && tag(v) == lib.EJS_TAG_NULL: // the engine had no memory left for an Error
 		return m.outOfMemory()
 	case tag(v) != lib.EJS_TAG_OBJECT:
 		return &eval.ProgramError{Reason: "threw " + m.primitive(v)}
@@ -68,7 +68,7 @@ func (m *machine) clipped(v lib.TJSValue, limit int) (s string) {
 	return s
 }
 
-// position says where in the program the error v is; "" if v does not say.
+// position returns where in the program the error v occurred, or "" if v does not tell.
 func (m *machine) position(v lib.TJSValue) string {
 	line, column := m.property(v, "lineNumber"), m.property(v, "columnNumber")
 	if tag(line) != lib.EJS_TAG_INT || tag(column) != lib.EJS_TAG_INT {

@@ -9,17 +9,17 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// An answer is what a worker told a run last.
+// An answer is a worker's latest notice to a run.
 type answer struct {
-	at          time.Time
+	at          time.Time // of sending
 	busy        int
 	incarnation string // of the run
 }
 
-// rememberRuns is how long a worker remembers a run that does not call any more.
+// rememberRuns is how long a worker remembers a run after its last call.
 const rememberRuns = time.Hour
 
-// hearCall answers a run, and serves its queue if it wants this worker's digest.
+// hearCall answers a run's call, and serves the run's queue if the run has this worker's digest.
 func (w *Worker) hearCall(m *nats.Msg) {
 	var c call
 	if reflected(m) || json.Unmarshal(m.Data, &c) != nil || c.Task != w.cfg.Task.Name || !names.MatchString(c.Run) {
@@ -32,7 +32,7 @@ func (w *Worker) hearCall(m *nats.Msg) {
 	busy, due, first := w.answerTo(c, time.Now())
 	if first && !alike {
 		w.count(func(s *WorkerStats) { s.Unlike++ })
-		w.cfg.Logger.Warn("nats: a run is not served: its version of the task is another",
+		w.cfg.Logger.Warn("nats: a run is not served: its version of the task differs",
 			"task", printable.Line(w.cfg.Task.Name), "its digest", printable.Line(c.Digest),
 			"own digest", printable.Line(w.cfg.Task.Digest))
 	}
@@ -41,14 +41,14 @@ func (w *Worker) hearCall(m *nats.Msg) {
 	}
 }
 
-// answerTo reports whether a call must be answered: after a while, and at once if the run was started again or the
-// number of busy slots has changed. first is whether the run has not called before.
+// answerTo reports whether a call must be answered: every few seconds, and at once if the run was restarted or the
+// number of busy slots has changed. first reports whether this is the run's first call.
 func (w *Worker) answerTo(c call, now time.Time) (busy int, due, first bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last, known := w.answers[c.Run]
 	busy = len(w.active)
-	due = !w.stopping && (now.Sub(last.at) > answering || last.busy != busy || last.incarnation != c.Incarnation)
+	due = !w.stopping && (now.Sub(last.at) > answerInterval || last.busy != busy || last.incarnation != c.Incarnation)
 	if due {
 		for run, a := range w.answers {
 			if now.Sub(a.at) > rememberRuns {
@@ -60,7 +60,7 @@ func (w *Worker) answerTo(c call, now time.Time) (busy int, due, first bool) {
 	return busy, due, !known
 }
 
-// tell tells a run something. The run can do without what is lost on the way.
+// tell sends a notice to a run. A run can do without a notice that is lost on the way.
 func (w *Worker) tell(run string, n notice) {
 	text, _ := json.Marshal(n)
 	w.nc.Publish(w.cfg.Server.subject("told", run, w.key), text)

@@ -7,15 +7,15 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// cancellations are those of the last seconds. One may arrive before the slot begins its job, as a goroutine of its own
-// receives it.
+// cancellations holds those of the last seconds. A cancellation may arrive before the slot begins the job, since each
+// is received on its own goroutine.
 type cancellations struct {
 	latest  []cancellation // the oldest first
 	arrived []time.Time
 }
 
 const (
-	rememberFor = 10 * time.Second // by then a slot has begun the job
+	rememberFor = 10 * time.Second // long enough for a slot to begin the job
 	rememberAll = 1000             // cancellations at most
 )
 
@@ -28,7 +28,7 @@ func (c *cancellations) add(gone cancellation, now time.Time) {
 	c.latest, c.arrived = append(c.latest[old:], gone), append(c.arrived[old:], now)
 }
 
-// has reports whether the job with this sequence in the stream was canceled lately.
+// has reports whether the job with this sequence number in the stream was canceled lately.
 func (c *cancellations) has(j job, sequence uint64, now time.Time) bool {
 	for i, gone := range c.latest {
 		if gone.of(j, sequence) && now.Sub(c.arrived[i]) <= rememberFor {
@@ -38,12 +38,12 @@ func (c *cancellations) has(j job, sequence uint64, now time.Time) bool {
 	return false
 }
 
-// of reports whether c is of this job, and not of the same program queued at another time.
+// of reports whether c cancels this job, and not the same program queued at another time.
 func (c cancellation) of(j job, sequence uint64) bool {
 	return c.Key == j.Key && c.Digest == j.Digest && c.Run == j.Run && c.Sequence == sequence
 }
 
-// hearCancellation stops a job that its run gives up, also one that no slot has begun yet.
+// hearCancellation stops a job that its run cancels, even if no slot has begun the job yet.
 func (w *Worker) hearCancellation(m *nats.Msg) {
 	var gone cancellation
 	if reflected(m) || json.Unmarshal(m.Data, &gone) != nil ||

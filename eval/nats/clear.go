@@ -10,13 +10,13 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// clear removes the jobs of runs that are gone from a full stream. A run is gone if the server has removed its queue:
-// it was killed, and no worker has asked for its jobs in an hour.
+// clear removes the jobs of dead runs from a full stream. A run is dead if the server has removed its queue: the run
+// was killed, and no worker has asked for its jobs in an hour.
 func (e *Evaluator) clear(ctx context.Context) {
 	if !e.table.takeRefused() || !e.logged.due("clear") {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
 	dead, err := e.deadRuns(ctx)
 	for _, run := range dead {
@@ -24,14 +24,14 @@ func (e *Evaluator) clear(ctx context.Context) {
 		if err != nil {
 			break
 		}
-		e.cfg.Logger.Warn("nats: the jobs of a run that is gone are removed from the full stream", "run", printable.Line(run))
+		e.cfg.Logger.Warn("nats: the jobs of a dead run are removed from the full stream", "run", printable.Line(run))
 	}
 	if err != nil {
 		e.cfg.Logger.Debug("nats: clearing the stream failed for now", "error", printable.Line(err.Error()))
 	}
 }
 
-// deadRuns returns the runs that have jobs and no queue.
+// deadRuns returns the runs that have jobs but no queue.
 func (e *Evaluator) deadRuns(ctx context.Context) ([]string, error) {
 	info, err := e.stream.Info(ctx, jetstream.WithSubjectFilter(e.cfg.Server.subject("jobs", ">")))
 	if err != nil {
@@ -45,7 +45,7 @@ func (e *Evaluator) deadRuns(ctx context.Context) ([]string, error) {
 	for run := range queues.Name() {
 		delete(runs, run)
 	}
-	if err := queues.Err(); err != nil { // runs that were not listed may live
+	if err := queues.Err(); err != nil { // a run that was not listed may be alive
 		return nil, err
 	}
 	return slices.Collect(maps.Keys(runs)), nil

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// complaints are warnings about what may last. Each is logged once a minute.
+// complaints limits warnings about lasting conditions: each is logged once a minute.
 type complaints struct {
 	mu   sync.Mutex
 	last map[string]time.Time
 }
 
-// maxComplaints is how many different texts are logged within a minute.
+// maxComplaints bounds the different texts logged within a minute.
 const maxComplaints = 20
 
 // due reports whether a text should be logged now, and if so records that it was.

@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,31 +15,31 @@ import (
 // Config configures an [Evaluator]. Server and Task are needed, and the rest has defaults.
 type Config struct {
 	Server Server
-	// Task is what programs are scored on. Workers with another digest do not get them.
+	// Task is what programs are scored on. Workers with another digest get none of its programs.
 	Task Task
-	// InFlight is how many jobs are queued or under way at once. Further evaluations wait in this process. An eighth
-	// more than the workers have slots keeps these busy. 0 means 256.
+	// InFlight bounds the jobs queued or under way at once; further evaluations wait in this process. An eighth more than
+	// the workers' slots keeps all slots busy. 0 means 256.
 	InFlight int
-	// Lost is how long a worker may be silent before its job goes to another, at least 1 s. Take one and a half times the
-	// longest cut of the network that must cost nothing. 0 means 15 s.
+	// Lost is how long a worker may be silent before its job goes to another, at least 1 s. Choose one and a half times
+	// the longest network outage that must cost nothing. 0 means 15 s.
 	Lost time.Duration
-	// Timeout bounds what a worker spends on one job, if the evaluator's own limits fail. The job then goes to another
-	// worker, as if this one had died. 0 means an hour.
+	// Timeout bounds a worker's time on one job, in case the evaluator's own limits fail. The job then goes to another
+	// worker, as if the first had died. 0 means an hour.
 	Timeout time.Duration
-	// Deaths is how many workers may end, hang or be cut off with a program before it is invalid. The first time does
-	// not count, as a program beside it may be the cause. 0 means 5.
+	// Deaths is how many workers may end, hang or be cut off while they evaluate a program before the program is invalid.
+	// The first does not count, since another program on that worker may be the cause. 0 means 5.
 	Deaths int
-	// Run names the run: the path of its journal, say. A run that was killed and goes on under the same name, with the
-	// same Lost, Timeout and Deaths, finds the jobs that it had queued, so none is evaluated twice. Runs at the same time
-	// must have different names: the first to close removes the jobs of the other, which queues them again after some ten
-	// seconds, and has evaluated again what was under way. "" means a new name each time.
+	// Run names the run: the path of its journal, say. A killed run that resumes under the same name, with the same Lost,
+	// Timeout and Deaths, finds the jobs that it had queued, so none is evaluated twice. Simultaneous runs must have
+	// different names: otherwise the first to close removes the jobs of the other, which queues them again after some ten
+	// seconds and repeats the evaluations that were under way. "" means a new name each time.
 	Run string
-	// Apart names results that are not shared with runs of another Apart. "" shares them with all that have none.
+	// Apart separates results: only runs with the same Apart share them. "" shares with all runs that have none.
 	Apart string
 	// Unserved is how long the first job may wait for a worker of the task before its evaluation fails. 0 means 5 s.
 	Unserved time.Duration
-	// Gone is how long jobs may wait, once there were workers, while all of them are gone or out of reach. 0 means 10
-	// minutes, and less than 0 forever.
+	// Gone is how long jobs may wait after all workers have left or are out of reach. 0 means 10 minutes, less than 0
+	// forever.
 	Gone time.Duration
 	// Limits bound what the server keeps.
 	Limits Limits
@@ -46,7 +47,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// minLost is the least Lost, as a heartbeat every fifth of it has to get through.
+// minLost is the least Lost: a heartbeat every fifth of it must get through.
 const minLost = time.Second
 
 func (c Config) filled() (Config, error) {
@@ -57,10 +58,10 @@ func (c Config) filled() (Config, error) {
 	if err := c.Task.validate(); err != nil {
 		return c, err
 	}
-	c.InFlight, c.Deaths = or(c.InFlight, 256), or(c.Deaths, 5)
-	c.Lost, c.Timeout = or(c.Lost, 15*time.Second), or(c.Timeout, time.Hour)
-	c.Unserved, c.Gone = or(c.Unserved, 5*time.Second), or(c.Gone, 10*time.Minute)
-	c.Limits, c.Logger = c.Limits.filled(), or(c.Logger, slog.Default())
+	c.InFlight, c.Deaths = cmp.Or(c.InFlight, 256), cmp.Or(c.Deaths, 5)
+	c.Lost, c.Timeout = cmp.Or(c.Lost, 15*time.Second), cmp.Or(c.Timeout, time.Hour)
+	c.Unserved, c.Gone = cmp.Or(c.Unserved, 5*time.Second), cmp.Or(c.Gone, 10*time.Minute)
+	c.Limits, c.Logger = c.Limits.filled(), cmp.Or(c.Logger, slog.Default())
 	switch {
 	case c.InFlight < 1:
 		return c, fmt.Errorf("nats: Config.InFlight is %d: need at least 1", c.InFlight)
@@ -74,22 +75,14 @@ func (c Config) filled() (Config, error) {
 	return c, nil
 }
 
-// or returns v, or what stands for it if it is 0.
-func or[T comparable](v, instead T) T {
-	var none T
-	if v == none {
-		return instead
-	}
-	return v
-}
-
-// queueName returns the name of the run's queue, as a token of subjects. What jobs say of deadlines is part of it: a job
-// that an earlier process queued with another Lost would be taken from workers that report as it says.
+// queueName returns the name of the run's queue, as a token of subjects. The name depends on the deadlines in the jobs:
+// a job that an earlier process queued with a longer Lost would be taken from workers that report by that Lost.
 func (c Config) queueName() string {
 	if c.Run == "" {
 		return random()
 	}
-	h := sha256.Sum256(fmt.Appendf(nil, "%q %q %s %v %v %d", c.Run, c.Task.Name, c.Task.Digest, c.Lost, c.Timeout, c.Deaths))
+	t := c.Task
+	h := sha256.Sum256(fmt.Appendf(nil, "%q %q %s %v %v %d", c.Run, t.Name, t.Digest, c.Lost, c.Timeout, c.Deaths))
 	return hex.EncodeToString(h[:8])
 }
 
@@ -105,15 +98,14 @@ type WorkerConfig struct {
 	Server Server
 	// Task is what Evaluator scores programs on.
 	Task Task
-	// Evaluator scores the programs, and contains them: the worker adds no containment.
+	// Evaluator scores and contains the programs: the worker adds no containment.
 	Evaluator eval.Evaluator
-	// Slots is how many programs are evaluated at once. 0 means 1.
+	// Slots is the number of programs evaluated at once. 0 means 1.
 	Slots int
-	// Name is what the worker is called: 1 to 100 printable characters. "" means the host's name and the process's
-	// number.
+	// Name is the worker's name in logs: 1 to 100 printable characters. "" means the host's name and the process's number.
 	Name string
-	// Grace is how long evaluations under way may go on when the worker is ended. After that they are given back. 0
-	// means 10 s, and less than 0 not at all.
+	// Grace is how long evaluations under way may go on when the worker is stopped; after that their jobs are given back.
+	// 0 means 10 s, less than 0 no grace.
 	Grace time.Duration
 	// Logger logs runs that come and go, and what is refused. nil means slog.Default.
 	Logger *slog.Logger

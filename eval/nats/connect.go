@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// connect connects in a role, or gives up when ctx ends. It calls failed when the server refuses something later.
+// connect connects in a role, until ctx ends. It calls failed when the server refuses something later.
 func (s Server) connect(ctx context.Context, role, name string, failed func(error)) (*nats.Conn, error) {
 	d, connected := dialUntil(ctx)
 	defer connected()
@@ -67,7 +67,7 @@ func (s Server) connect(ctx context.Context, role, name string, failed func(erro
 	return nc, nil
 }
 
-// connectWithin is how long one server may take to let a client in. A busy one takes seconds.
+// connectWithin bounds the time that one server takes to let a client in. A busy server takes seconds.
 const connectWithin = 10 * time.Second
 
 // A dialer dials for the client, whose own functions do not take a context.
@@ -75,7 +75,7 @@ type dialer func(network, address string) (net.Conn, error)
 
 func (d dialer) Dial(network, address string) (net.Conn, error) { return d(network, address) }
 
-// dialUntil returns a dialer whose connections end with ctx until connected is called. After that none does.
+// dialUntil returns a dialer whose connections end with ctx, until connected is called.
 func dialUntil(ctx context.Context) (d dialer, connected func()) {
 	var mu sync.Mutex
 	var off []func() bool

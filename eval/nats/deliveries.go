@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// What a worker answers to the delivery of a job, in JetStream's words.
+// A worker's answers to the delivery of a job, in JetStream's words.
 const (
 	ack        = "+ACK"
 	nak        = "-NAK"                       // deliver it again
@@ -16,7 +16,7 @@ const (
 	terminate  = "+TERM" // deliver it to nobody
 )
 
-// An activeJob is a job that a worker has, from its delivery to the answer.
+// An activeJob is a job that a worker holds, from its delivery to the answer.
 type activeJob struct {
 	job
 	delivery *nats.Msg
@@ -24,10 +24,10 @@ type activeJob struct {
 	sequence uint64 // of the job in the stream
 	stop     context.CancelFunc
 	canceled bool // by its run
-	counted  bool // whether the job's history has this delivery as a death, which giving the job back takes off
+	counted  bool // whether the job's history counts this delivery as a death; giving the job back reverts that
 }
 
-// begin notes that the worker has a job. The context that it returns ends with ctx or when the run cancels the job.
+// begin records that the worker holds a job, and returns a context that ends with ctx or when the run cancels the job.
 func (w *Worker) begin(ctx context.Context, m *nats.Msg, j job) (context.Context, *activeJob) {
 	ours, stop := context.WithCancel(ctx)
 	a := &activeJob{job: j, delivery: m, tries: 1, stop: stop}
@@ -44,7 +44,7 @@ func (w *Worker) begin(ctx context.Context, m *nats.Msg, j job) (context.Context
 	return ours, a
 }
 
-// end notes that the worker no longer has a job.
+// end records that the worker no longer holds a job.
 func (w *Worker) end(a *activeJob) {
 	a.stop()
 	w.mu.Lock()
@@ -58,18 +58,18 @@ func (w *Worker) isCanceled(a *activeJob) bool {
 	return a.canceled
 }
 
-// answer answers a delivery and waits until the server has taken note, for some seconds at most. A job without an
-// answer is delivered again, and found done if it has a result.
+// answer answers a delivery and waits some seconds at most for the server to confirm. A job without an answer is
+// delivered again, and ends at once if it has a result.
 func (w *Worker) answer(m *nats.Msg, what string) {
 	for range 3 {
-		if _, err := w.nc.Request(m.Reply, []byte(what), asking); err == nil {
+		if _, err := w.nc.Request(m.Reply, []byte(what), replyTimeout); err == nil {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 }
 
-// beat tells the server at once that the worker has its jobs still.
+// beat tells the server at once that the worker still holds its jobs.
 func (w *Worker) beat() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,8 +78,8 @@ func (w *Worker) beat() {
 	}
 }
 
-// keepAlive tells the server again and again that the worker has a job still, at most for as long as an evaluation may
-// take. The function that it returns ends that.
+// keepAlive keeps telling the server that the worker holds a job, until end is called or for as long as an evaluation
+// may take.
 func (w *Worker) keepAlive(a *activeJob) (end func()) {
 	every, most := a.Lost/5, a.Timeout+a.Lost
 	begun, stop := time.Now(), make(chan struct{})

@@ -2,8 +2,8 @@ package nats
 
 import "fmt"
 
-// A demand is the evaluations that wait for one job, and what they get. They read began and done, and record and err
-// once done is closed. The rest is the table's.
+// A demand is the evaluations that wait for one job, and their result. Evaluations read began and done, and record and
+// err once done is closed. The other fields belong to the table.
 type demand struct {
 	job
 	began  chan struct{} // closed when a worker begins the job
@@ -17,7 +17,7 @@ type demand struct {
 	failed   map[sender]bool // workers whose evaluators failed with the job
 }
 
-// end gives the evaluations a result or an error, once.
+// end delivers a result or an error to the evaluations, once.
 func (d *demand) end(r record, err error) {
 	if !d.ended {
 		d.ended, d.record, d.err = true, r, err
@@ -54,7 +54,7 @@ func (d *demand) failedOn(from sender, text string, all *workers) {
 	for known := range d.failed {
 		keys[known.key]++
 	}
-	if keys[from.key] < failuresAllowed { // more from one key tell nothing new
+	if keys[from.key] < failuresAllowed { // more failures from one key are no news
 		d.failed[from] = true
 		keys[from.key]++
 	}

@@ -12,7 +12,7 @@
 // Each run has a queue of its own, and workers take from the queues in turn. A canceled evaluation stops at its worker.
 // A run that was killed and goes on under the same [Config.Run] finds the jobs that it had queued.
 //
-// Workers of one [Server.Prefix] must trust each other, as one that lies can store false results. docs/operations.md tells
-// how to run all this and what it promises, docs/security.md what a lying worker can do, and subjects.go what is sent
-// where.
+// Workers of one [Server.Prefix] must trust each other, as one that lies can store false results. docs/operations.md
+// tells how to run all this and what it promises, docs/security.md what a lying worker can do, and subjects.go what is
+// sent where.
 package nats

@@ -28,10 +28,10 @@ type Evaluator struct {
 	table  *table
 	logged complaints
 
-	inFlight *semaphore.Weighted // of cfg.InFlight
-	// posting bounds how many post at once. The answer to one of many thousands would come too late.
+	inFlight *semaphore.Weighted // cfg.InFlight slots
+	// posting bounds simultaneous posts: with many thousands, the server's answers would come too late.
 	posting     *semaphore.Weighted
-	reconnected atomic.Bool // since the queue was last made
+	reconnected atomic.Bool // since the queue was last set up
 	posted      atomic.Bool // whether this process tried to queue a job
 	stop        context.CancelFunc
 	background  sync.WaitGroup
@@ -41,20 +41,20 @@ var _ eval.Sampler = (*Evaluator)(nil)
 
 const postingAtOnce = 256
 
-// Stats tell how a run's evaluations go.
+// Stats are the state of a run's evaluations.
 type Stats struct {
-	Workers     int // that were heard of in the last seconds
+	Workers     int // heard from in the last seconds
 	Slots       int // of these workers
-	Busy        int // of the slots, for whichever run
+	Busy        int // of the slots, for any run
 	Waiting     int // jobs of this run that are queued or under way
-	Begun       int // of these, the ones that a worker has begun
-	Done        int // evaluations that brought a result
-	Recalled    int // of these, results that were there already
-	Redelivered int // deliveries of these after the first, because a worker ended, hung, failed or had another suspect
-	Refused     int // results that were not what their subject says
+	Begun       int // of these, the jobs that a worker has begun
+	Done        int // evaluations that ended with a result
+	Recalled    int // of these, the ones whose result was stored already
+	Redelivered int // later deliveries of these, because a worker ended, hung, failed or was busy with another suspect
+	Refused     int // results that did not fit their subject
 }
 
-// New connects, makes the streams that are not there and a queue for this run. ctx is for that only.
+// New connects, and makes the missing streams and a queue for this run. ctx bounds only New itself.
 func New(ctx context.Context, cfg Config) (*Evaluator, error) {
 	cfg, err := cfg.filled()
 	if err != nil {
@@ -90,7 +90,7 @@ func New(ctx context.Context, cfg Config) (*Evaluator, error) {
 	return e, nil
 }
 
-// open makes what the server must have, and listens.
+// open sets up the server, and subscribes to results and notices.
 func (e *Evaluator) open(ctx context.Context) (err error) {
 	s, t := e.cfg.Server, e.cfg.Task
 	if e.js, err = api(e.nc); err != nil {
@@ -108,10 +108,10 @@ func (e *Evaluator) open(ctx context.Context) (err error) {
 	if _, err := e.nc.Subscribe(s.subject("told", e.run, "*"), e.hearWorker); err != nil {
 		return err
 	}
-	return e.nc.FlushTimeout(asking)
+	return e.nc.FlushTimeout(replyTimeout)
 }
 
-// setUp makes the streams and the run's queue, if they are not there.
+// setUp makes the streams and the run's queue, unless they exist.
 func (e *Evaluator) setUp(ctx context.Context) error {
 	if err := e.cfg.Server.setUp(ctx, e.js, e.cfg.Limits); err != nil {
 		return err
@@ -122,8 +122,8 @@ func (e *Evaluator) setUp(ctx context.Context) error {
 // String returns the task's name.
 func (e *Evaluator) String() string { return e.cfg.Task.Name }
 
-// Evaluate scores program by a worker. It returns when the worker's result is there, ctx ends, or no worker serves the
-// task. While it waits for a worker, the Queued of ctx's [llm.Trace] has been called.
+// Evaluate has a worker score program. It returns when the result has arrived, ctx ends, or no worker serves the task.
+// It reports the wait for a worker to the Queued of ctx's [llm.Trace].
 func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	return e.EvaluateSample(ctx, program, 0)
 }
@@ -145,7 +145,7 @@ func (e *Evaluator) EvaluateSample(ctx context.Context, program string, sample i
 		if err != nil {
 			return eval.Result{}, err
 		}
-		result, err := e.whole(ctx, r)
+		result, err := e.resultOf(ctx, r)
 		if !errors.Is(err, errNoObject) || tries == 3 {
 			return result, err
 		}
@@ -162,7 +162,7 @@ func (e *Evaluator) job(program string, sample int) job {
 	}
 }
 
-// wait returns a job's result from a worker or from the server. It calls served when a worker begins.
+// wait returns a job's result, from a worker or from the server. It calls served when a worker begins the job.
 func (e *Evaluator) wait(ctx context.Context, j job, served func()) (record, error) {
 	d, next, err := e.table.join(j, time.Now())
 	if err != nil {
@@ -186,7 +186,7 @@ func (e *Evaluator) wait(ctx context.Context, j job, served func()) (record, err
 	}
 }
 
-// Stats returns how the evaluations go.
+// Stats returns the state of the evaluations.
 func (e *Evaluator) Stats() Stats { return e.table.snapshot() }
 
 // Close removes the run's queue and disconnects. Results stay for other runs. Evaluations that have not ended fail. A
@@ -208,5 +208,5 @@ func (e *Evaluator) Close() error {
 	return nil
 }
 
-// closingWithin bounds what Close waits for evaluations, and for the server.
+// closingWithin bounds how long Close waits, first for evaluations and then for the server.
 const closingWithin = 2 * time.Second

@@ -152,7 +152,7 @@ func StoreLate(t *testing.T, w *Worker, program string, r eval.Result) {
 	t.Helper()
 	j := job{Task: w.cfg.Task, Key: keyOf("", program, 0)}
 	rec := w.record(&activeJob{job: j, tries: 2}, 0, r)
-	if err := w.store(t.Context(), j, &rec); !present(err) {
+	if err := w.store(t.Context(), j, &rec); !isPresent(err) {
 		t.Fatalf("a second result is stored: %v", err)
 	}
 }
@@ -163,7 +163,7 @@ func StoreTwice(t *testing.T, w *Worker, program string, r eval.Result) {
 	j := job{Task: w.cfg.Task, Key: keyOf("", program, 0)}
 	rec := w.record(&activeJob{job: j, tries: 1}, 0, r)
 	first := w.store(t.Context(), j, &rec)
-	if second := w.store(t.Context(), j, &rec); first != nil || !present(second) {
+	if second := w.store(t.Context(), j, &rec); first != nil || !isPresent(second) {
 		t.Fatalf("stored: %v, and once more: %v", first, second)
 	}
 }
@@ -195,7 +195,7 @@ func Sent(w *Worker) uint64 { return w.nc.Stats().OutMsgs }
 
 // Whole reads the object of a program whose record is there.
 func Whole(ctx context.Context, e *Evaluator, program string) (eval.Result, error) {
-	return e.whole(ctx, record{Key: KeyOf(program), Large: largePrefix(e.cfg.Task, KeyOf(program)) + "0"})
+	return e.resultOf(ctx, record{Key: KeyOf(program), Large: largePrefix(e.cfg.Task, KeyOf(program)) + "0"})
 }
 
 // CutOff has a worker lose its connection for good.

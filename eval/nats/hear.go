@@ -17,7 +17,7 @@ func (e *Evaluator) hearResult(m *nats.Msg) {
 	}
 }
 
-// accept takes in a result, and reports whether it is what its subject says.
+// accept takes in a result, and reports whether it fits its subject.
 func (e *Evaluator) accept(m *nats.Msg, recalled bool) bool {
 	r, err := readRecord(e.cfg.Server, e.cfg.Task, m.Subject, m.Data)
 	if err != nil {
@@ -30,7 +30,7 @@ func (e *Evaluator) accept(m *nats.Msg, recalled bool) bool {
 	return true
 }
 
-// hearWorker takes in what a worker tells this run.
+// hearWorker takes in a worker's notice to this run.
 func (e *Evaluator) hearWorker(m *nats.Msg) {
 	var n notice
 	if reflected(m) || json.Unmarshal(m.Data, &n) != nil || n.Worker == "" || len(n.Worker) > maxName {
@@ -47,7 +47,7 @@ func (e *Evaluator) hearWorker(m *nats.Msg) {
 	}
 }
 
-// hearPresence takes in that a worker is there.
+// hearPresence records that a worker is there.
 func (e *Evaluator) hearPresence(from sender, n notice, now time.Time) {
 	if n.Digest != e.cfg.Task.Digest {
 		if digests.MatchString(n.Digest) {
@@ -61,5 +61,5 @@ func (e *Evaluator) hearPresence(from sender, n notice, now time.Time) {
 	}
 }
 
-// lastToken returns the last part of a subject: the key of a result, and of a worker that tells a run something.
+// lastToken returns the last part of a subject: the key of a result, or of the worker that sent a notice.
 func lastToken(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }

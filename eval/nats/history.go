@@ -10,23 +10,23 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// A history tells of a job's earlier deliveries. The server counts them all. What else must be known is stored beside
-// the results, where workers may write. A job that is queued again has another sequence in the stream, and so a new
-// history.
+// A history says how a job's earlier deliveries ended. The server only counts deliveries, so a history is stored beside
+// the results, where workers may write. A job that is queued again has another sequence number in the stream, and so a
+// new history.
 type history struct {
 	back   int // deliveries given back, because the evaluator failed or the worker was told to end
-	deaths int // workers that began the job as a suspect and did not end it
+	deaths int // workers that began the job as a suspect and did not finish it
 }
 
-// suspect reports whether the worker of an earlier delivery died, hung or was cut off. The cause may be this program
-// or one that was evaluated beside it. So a suspect is evaluated alone, and only a suspect's deaths count.
+// suspect reports whether the worker of an earlier delivery died, hung or was cut off. The cause may be this program or
+// another that the worker was evaluating. So a suspect is evaluated alone, and only a suspect's deaths count.
 func (h history) suspect(tries int) bool { return tries-1 > h.back }
 
 func (w *Worker) historySubject(j job) string {
 	return w.cfg.Server.subject("results", j.token(), j.Digest, j.Key, "back", j.Run)
 }
 
-// historyOf reads the history of the job with this sequence in the stream. It is zero if m is of another.
+// historyOf returns the history in m, or zero if m is of a job with another sequence number.
 func historyOf(m *nats.Msg, sequence uint64) (h history) {
 	if m == nil {
 		return history{}
@@ -38,7 +38,7 @@ func historyOf(m *nats.Msg, sequence uint64) (h history) {
 	return history{max(h.back, 0), max(h.deaths, 0)}
 }
 
-// history returns the history of a job. It asks until the server answers.
+// history returns the history of a job. It repeats the request until the server answers.
 func (w *Worker) history(ctx context.Context, a *activeJob) (history, error) {
 	if a.tries == 1 {
 		return history{}, nil
@@ -64,9 +64,10 @@ func (w *Worker) note(ctx context.Context, a *activeJob, change func(*history)) 
 // becomes a suspect.
 func (w *Worker) giveBack(a *activeJob, what string) {
 	if !w.nc.IsConnected() {
-		return // the server cannot be told
+		return // the server is out of reach
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), asking) // which a worker that is ending has, too
+	// The worker's own context may have ended.
+	ctx, cancel := context.WithTimeout(context.Background(), replyTimeout)
 	defer cancel()
 	err := w.note(ctx, a, func(h *history) {
 		h.back++
@@ -75,12 +76,13 @@ func (w *Worker) giveBack(a *activeJob, what string) {
 		}
 	})
 	if err != nil {
-		w.cfg.Logger.Debug("nats: a job that is given back becomes a suspect", "error", printable.Line(err.Error()))
+		w.cfg.Logger.Debug("nats: a job that was given back becomes a suspect", "error", printable.Line(err.Error()))
 	}
 	w.answer(a.delivery, what)
 }
 
-// last returns the message of a subject in the stream of results, or nil. It asks until the server answers.
+// last returns the message of a subject in the stream of results, or nil. It repeats the request until the server
+// answers.
 func (w *Worker) last(ctx context.Context, subject string) (*nats.Msg, error) {
 	for ctx.Err() == nil {
 		m, err := lastOf(ctx, w.nc, w.cfg.Server.results(), subject)
@@ -92,5 +94,5 @@ func (w *Worker) last(ctx context.Context, subject string) (*nats.Msg, error) {
 	return nil, ctx.Err()
 }
 
-// askAgain is the pause after a request that the server did not answer.
+// askAgain is the pause before an unanswered request is repeated.
 const askAgain = 200 * time.Millisecond

@@ -10,41 +10,41 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// api returns the client of JetStream's API. A busy server may take long to answer what changes its disk.
+// api returns the client of JetStream's API.
 func api(nc *nats.Conn) (jetstream.JetStream, error) {
-	return jetstream.New(nc, jetstream.WithDefaultTimeout(answerWithin))
+	return jetstream.New(nc, jetstream.WithDefaultTimeout(apiTimeout))
 }
 
-// answerWithin is how long an answer of JetStream's API may take, where it is not asked again.
-const answerWithin = 30 * time.Second
+// apiTimeout bounds a request to JetStream's API that is not repeated. A busy server takes long to change its disk.
+const apiTimeout = 30 * time.Second
 
-// present reports whether err says that the stream has a message of the subject already.
-func present(err error) bool {
+// isPresent reports whether err means that the stream already has a message of the subject.
+func isPresent(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
-		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) // which a stream with replicas says
+		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) // from a stream with replicas
 }
 
 // store has a stream store m.
 func store(ctx context.Context, js jetstream.JetStream, m *nats.Msg, opts ...jetstream.PublishOpt) error {
-	ctx, cancel := context.WithTimeout(ctx, asking)
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
 	_, err := js.PublishMsg(ctx, m, opts...)
 	return err
 }
 
-// storeNew has a stream store m. If there is a message of its subject, the error is present.
+// storeNew has a stream store m, unless there is a message of its subject: then isPresent(err).
 func storeNew(ctx context.Context, js jetstream.JetStream, m *nats.Msg) error {
 	return store(ctx, js, m, jetstream.WithExpectLastSequencePerSubject(0))
 }
 
-// asking is how long an answer of the server may take before it is asked again.
-const asking = 3 * time.Second
+// replyTimeout bounds a request that is repeated.
+const replyTimeout = 3 * time.Second
 
-// lastOf returns the last message that a stream has of a subject, or nil if it has none. The API's own function asks
-// for the stream's description first, which would list the keys of all results to workers.
+// lastOf returns the last message of a subject in a stream, or nil if there is none. The API's own function first asks
+// for the stream's description, which would list the keys of all results to workers.
 func lastOf(ctx context.Context, nc *nats.Conn, stream, subject string) (*nats.Msg, error) {
-	ctx, cancel := context.WithTimeout(ctx, asking)
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
 	m, err := nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream+"."+subject, nil)
 	if err != nil {
@@ -52,7 +52,7 @@ func lastOf(ctx context.Context, nc *nats.Conn, stream, subject string) (*nats.M
 	}
 	switch status := m.Header.Get("Status"); status {
 	case "":
-		m.Subject = m.Header.Get("Nats-Subject") // which is the inbox now
+		m.Subject = m.Header.Get("Nats-Subject") // m.Subject is the inbox
 		return m, nil
 	case "404":
 		return nil, nil

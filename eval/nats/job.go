@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A job is a program to be scored. Its program is the body of a message and the rest its headers.
+// A job is a program to score. In a message the program is the body, and the other fields are headers.
 type job struct {
 	Task
 	Key, Apart string
@@ -53,14 +53,14 @@ func (j job) message(s Server) *nats.Msg {
 	return m
 }
 
-// readJob returns the job of a message, or an error if it is not one that a run of the task sends.
+// readJob returns the job in a message, or an error if no run of the task sends such a job.
 func readJob(s Server, t Task, m *nats.Msg) (j job, err error) {
 	tokens := strings.Split(strings.TrimPrefix(m.Subject, s.subject("jobs")+"."), ".")
 	if len(tokens) != 4 || tokens[0] != t.token() || tokens[1] != t.Digest {
-		return j, fmt.Errorf("its subject %q is not of the task %v", m.Subject, t)
+		return j, fmt.Errorf("its subject %q is not one of the task %v", m.Subject, t)
 	}
 	if m.Header.Get(hReflected) != "" {
-		return j, errors.New("the server sent it for somebody else")
+		return j, errors.New("the server sent it in answer to a request of another client")
 	}
 	j = job{Key: tokens[2], Run: tokens[3], Program: string(m.Data)}
 	j.Digest = t.Digest
@@ -75,11 +75,11 @@ func readJob(s Server, t Task, m *nats.Msg) (j job, err error) {
 	case err != nil:
 		return j, fmt.Errorf("its headers cannot be read: %w", err)
 	case j.Name != t.Name:
-		return j, fmt.Errorf("it is of the task %q", j.Name)
+		return j, fmt.Errorf("its task is %q", j.Name)
 	case j.Deaths < 1 || j.Lost < minLost || j.Timeout <= 0:
 		return j, fmt.Errorf("its limits are out of range: %d deaths, lost after %v, %v in all", j.Deaths, j.Lost, j.Timeout)
 	case !j.valid():
-		return j, fmt.Errorf("its key %q is not that of its program and sample", j.Key)
+		return j, fmt.Errorf("its key %q does not match its program and sample", j.Key)
 	}
 	return j, nil
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// A result beyond the message limit is an object in the object store, and its record has the object's name. Each worker
-// that stores one gives it a name of its own, so what is read is never written again.
+// A result beyond the message limit is an object in the object store, and its record has the object's name. Each object
+// has a name of its own, so an object that is being read is never overwritten.
 
-// maxRecord is the most bytes of a message that holds a result.
+// maxRecord is the size limit, in bytes, of a message that holds a result.
 const maxRecord = minPayload - 16<<10
 
-// maxLarge bounds what is read from the object store. A result that Clean has been called on is far smaller.
+// maxLarge bounds the bytes read from the object store. A clean result is far smaller.
 const maxLarge = 8 << 20
 
 // largePrefix begins the names of the objects of a key.
@@ -33,8 +33,9 @@ func (s Server) objects(ctx context.Context, js jetstream.JetStream) (jetstream.
 	return js.ObjectStore(ctx, s.large())
 }
 
-// pack returns a record as the text of a message. A result that is too large for one goes into the object store. If
-// the store refuses it, because it is full say, the score is kept and the artifacts are cut. Other errors may pass.
+// pack returns a record as the text of a message. A result that is too large for a message goes into the object store.
+// If the store refuses the result, because the store is full say, pack keeps the score and cuts the artifacts. Any
+// other error may be temporary.
 func (w *Worker) pack(ctx context.Context, j job, r *record) ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil || len(text) <= maxRecord {
@@ -49,7 +50,7 @@ func (w *Worker) pack(ctx context.Context, j job, r *record) ([]byte, error) {
 	default:
 		r.Result = fitting(r.Result, maxRecord-1<<10)
 		if w.logged.due("cut") {
-			w.cfg.Logger.Warn("nats: results are cut to fit into a message: the object store does not take them",
+			w.cfg.Logger.Warn("nats: results are cut to fit into a message: the object store refuses them",
 				"bytes", len(text), "error", printable.Line(err.Error()))
 		}
 	}
@@ -75,24 +76,24 @@ func (w *Worker) storeLarge(ctx context.Context, name string, r eval.Result) err
 	return err
 }
 
-// dropLarge removes an object, unless the stored record of its result has it: then the server's answer was lost when
-// that was stored.
+// dropLarge removes an object, unless the stored record names it: then only the server's answer to storing the record
+// was lost.
 func (w *Worker) dropLarge(ctx context.Context, subject, name string) {
 	m, err := lastOf(ctx, w.nc, w.cfg.Server.results(), subject)
 	if err != nil || m == nil {
-		return // it goes when it is old
+		return // the object expires
 	}
 	var stored record
 	if json.Unmarshal(m.Data, &stored) != nil || stored.Large == name {
 		return
 	}
 	if store, err := w.cfg.Server.objects(ctx, w.js); err == nil {
-		store.Delete(ctx, name) // or it goes when it is old
+		store.Delete(ctx, name) // or the object expires
 	}
 }
 
-// fitting returns r in at most so many bytes of JSON. It halves the artifacts until they fit. If that is not enough,
-// it leaves the score and the reason alone.
+// fitting returns r in at most so many bytes of JSON. It halves the artifacts until r fits. If that is not enough, it
+// keeps only the score and the reason.
 func fitting(r eval.Result, most int) eval.Result {
 	r = r.Clone()
 	for limit := eval.MaxArtifact; !fits(r, most); limit /= 2 {
@@ -113,9 +114,9 @@ func fits(r eval.Result, most int) bool {
 	return err == nil && len(text) <= most
 }
 
-// whole returns the result of a record, which may be in the object store. It tries again as long as a run waits for
-// workers that are gone, unless the error is errNoObject.
-func (e *Evaluator) whole(ctx context.Context, r record) (eval.Result, error) {
+// resultOf returns the result of a record, which may be in the object store. It retries for as long as a run waits for
+// workers that have left, unless the error is errNoObject.
+func (e *Evaluator) resultOf(ctx context.Context, r record) (eval.Result, error) {
 	if r.Large == "" {
 		return r.Result.Clone().Clean(), nil
 	}
@@ -129,14 +130,14 @@ func (e *Evaluator) whole(ctx context.Context, r record) (eval.Result, error) {
 			return result, err
 		}
 		if e.logged.due("large") {
-			e.cfg.Logger.Warn("nats: a large result cannot be read for now",
+			e.cfg.Logger.Warn("nats: a large result cannot be read yet",
 				"object", printable.Line(r.Large), "error", printable.Line(err.Error()))
 		}
 	}
 }
 
-// errNoObject is the error of an object that is gone or that is not a result.
-var errNoObject = errors.New("its object is gone or cannot be read")
+// errNoObject means that an object is missing or is not a result.
+var errNoObject = errors.New("its object is missing or cannot be read")
 
 func (e *Evaluator) readLarge(ctx context.Context, name string) (result eval.Result, err error) {
 	defer func() {
@@ -144,7 +145,7 @@ func (e *Evaluator) readLarge(ctx context.Context, name string) (result eval.Res
 			err = fmt.Errorf("nats: reading the large result %s: %w", name, err)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
 	store, err := e.cfg.Server.objects(ctx, e.js)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -170,17 +171,17 @@ func (e *Evaluator) readLarge(ctx context.Context, name string) (result eval.Res
 	return result.Clean(), nil
 }
 
-// forget removes a result that cannot be read.
+// forget removes an unreadable result.
 func (e *Evaluator) forget(ctx context.Context, key string) error {
 	s, t := e.cfg.Server, e.cfg.Task
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
 	results, err := e.js.Stream(ctx, s.results())
 	if err == nil {
 		err = results.Purge(ctx, jetstream.WithPurgeSubject(s.subject("results", t.token(), t.Digest, key)))
 	}
 	if err != nil {
-		return fmt.Errorf("nats: removing a result that cannot be read: %w", err)
+		return fmt.Errorf("nats: removing an unreadable result: %w", err)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func underLie(t *testing.T, lie func(l liar, e *nats.Evaluator, w *nats.Worker, 
 	l := newLiar(t, asLiar)
 	lie(l, e, w, honest)
 	l.settled()
-	close(h.letGo)
+	close(h.release)
 	<-done
 	if n := h.begun.Load(); n != 1 {
 		t.Errorf("%d evaluations", n)

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// queues are those of the runs that call. A worker's slots serve them in turn, and a slot without work waits at a queue
-// where no other slot does. queues are safe for concurrent use.
+// queues are the queues of all runs that call. A worker's slots serve the queues in turn, and an idle slot waits at a
+// queue where no other slot waits. queues are safe for concurrent use.
 type queues struct {
 	mu      sync.Mutex
 	names   []string
 	heard   map[string]time.Time
-	held    map[string]bool // where a slot waits
+	held    map[string]bool // queues where a slot waits
 	latest  string          // the queue of the latest job
-	turn    int             // counts the calls of free
-	changed chan struct{}   // closed when a queue is added or let go
+	turn    int             // number of calls of free
+	changed chan struct{}   // closed when a queue is added or released
 }
 
-// queueSilence is how long a queue stays whose run does not call.
+// queueSilence is how long a queue is kept after its run's last call.
 const queueSilence = 10 * time.Second
 
 func newQueues() *queues {
 	return &queues{heard: map[string]time.Time{}, held: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// name notes that the run of a queue calls.
+// name records a call by the run of a queue.
 func (q *queues) name(name string, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -44,14 +44,14 @@ func (q *queues) drop(name string) {
 	q.remove(name)
 }
 
-// took notes that a job of a queue was taken.
+// took records that a job of a queue was taken.
 func (q *queues) took(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.latest = name
 }
 
-// free returns the queues where no slot waits. Each call begins with another one.
+// free returns the queues where no slot waits, beginning with another queue at each call.
 func (q *queues) free(now time.Time) (names []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,14 +69,14 @@ func (q *queues) free(now time.Time) (names []string) {
 	return names
 }
 
-// hold waits for a queue where no other slot waits, and keeps it for the caller until letGo is called. It prefers the
-// queue of the latest job, which may have more. unseen is the number of queues if there are some where no slot waits,
-// and otherwise 0. name is "" if ctx ended.
+// hold waits for a queue where no other slot waits, and keeps it for the caller until release. It prefers the queue of
+// the latest job, which may have more. unseen is the number of queues if some are left where no slot waits, and
+// otherwise 0. name is "" if ctx ended.
 func (q *queues) hold(ctx context.Context) (name string, unseen int) {
 	for {
 		names := q.free(time.Now())
 		q.mu.Lock()
-		names = slices.DeleteFunc(names, func(name string) bool { return q.held[name] }) // by another slot meanwhile
+		names = slices.DeleteFunc(names, func(name string) bool { return q.held[name] }) // since free returned
 		if len(names) > 0 {
 			name = names[0]
 			if slices.Contains(names, q.latest) {
@@ -99,8 +99,8 @@ func (q *queues) hold(ctx context.Context) (name string, unseen int) {
 	}
 }
 
-// letGo ends a hold.
-func (q *queues) letGo(name string) {
+// release ends a hold.
+func (q *queues) release(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.held, name)
@@ -115,7 +115,7 @@ func (q *queues) remove(name string) {
 	}
 }
 
-// wake has slots look for a queue again. The caller holds the lock.
+// wake has waiting slots look for a queue again. The caller holds the lock.
 func (q *queues) wake() {
 	close(q.changed)
 	q.changed = make(chan struct{})

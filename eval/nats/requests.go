@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// pursue makes the requests about a job, one after the other, until the table has none.
+// pursue makes the requests about a job one by one, until the table has none.
 func (e *Evaluator) pursue(ctx context.Context, j job, next request) {
 	for next != nothing {
 		switch next {
@@ -24,11 +24,11 @@ func (e *Evaluator) pursue(ctx context.Context, j job, next request) {
 	}
 }
 
-// postFirst posts a new job once few others are being posted. The goroutine that posts ends before it returns: the
-// stack of the caller's, which then waits for long, stays small.
+// postFirst posts a new job once few others are being posted. It posts on a goroutine of its own and waits for it, to
+// keep the caller's stack small: the caller's goroutine lives long.
 func (e *Evaluator) postFirst(ctx context.Context, j job) {
 	if e.posting.Acquire(ctx, 1) != nil {
-		e.table.posted(j.Key, unchanged, time.Now()) // other evaluations may wait for it by now
+		e.table.posted(j.Key, unchanged, time.Now()) // other evaluations may wait for the job by now
 		return
 	}
 	defer e.posting.Release(1)
@@ -40,16 +40,16 @@ func (e *Evaluator) postFirst(ctx context.Context, j job) {
 	<-posted
 }
 
-// post looks for the result of a job, and queues the job if there is none. If it is queued already, by this process or
-// by one of the same run that was killed, it stays as it is.
-func (e *Evaluator) post(ctx context.Context, j job) outcome {
+// post looks for the result of a job, and queues the job if there is none. A job that is already queued, by this
+// process or by a killed one of the same run, stays queued.
+func (e *Evaluator) post(ctx context.Context, j job) postStatus {
 	m, err := lastOf(ctx, e.nc, e.cfg.Server.results(), j.resultSubject(e.cfg.Server))
 	if err != nil {
 		e.postFailed(err)
 		return unchanged
 	}
 	if m != nil {
-		if !e.accept(m, true) { // no other result can be stored in its place
+		if !e.accept(m, true) { // as long as it is there, no other result can be stored
 			e.forget(ctx, j.Key)
 		}
 		return unchanged
@@ -59,7 +59,7 @@ func (e *Evaluator) post(ctx context.Context, j job) outcome {
 	}
 	e.posted.Store(true)
 	err = storeNew(ctx, e.js, j.message(e.cfg.Server))
-	if err == nil || present(err) {
+	if err == nil || isPresent(err) {
 		return isQueued
 	}
 	if e.postFailed(err) {
@@ -68,8 +68,8 @@ func (e *Evaluator) post(ctx context.Context, j job) outcome {
 	return unknown
 }
 
-// postFailed logs that a job could not be posted, and reports whether the server refused it. A refusal is a warning, as
-// it may last. Anything else is tried again.
+// postFailed logs that a job could not be posted, and reports whether the server refused it. A refusal is a warning,
+// since it may last; anything else is retried.
 func (e *Evaluator) postFailed(err error) (refused bool) {
 	log := e.cfg.Logger.Debug
 	var api *jetstream.APIError
@@ -79,13 +79,13 @@ func (e *Evaluator) postFailed(err error) (refused bool) {
 			log = e.cfg.Logger.Warn
 		}
 	}
-	log("nats: queuing a job failed for now: if the stream is full, raise its bytes or wait for others' jobs",
+	log("nats: queuing a job failed, retrying: if the stream is full, raise its bytes or wait for the jobs of other runs",
 		"stream", e.cfg.Server.jobs(), "error", printable.Line(err.Error()))
 	return refused
 }
 
-// cancel removes a job from the queue and has its worker stop. It returns after the server has answered, so a run that
-// ends leaves nothing behind. If that fails, a worker evaluates the job in vain.
+// cancel removes a job from the queue and stops its worker. It returns after the server has answered, so a run that
+// ends leaves no jobs behind. If cancel fails, a worker evaluates the job in vain.
 func (e *Evaluator) cancel(j job) {
 	if !e.nc.IsConnected() {
 		return
@@ -93,7 +93,7 @@ func (e *Evaluator) cancel(j job) {
 	s := e.cfg.Server
 	m, err := e.queuedMessage(j)
 	if err != nil {
-		m, err = e.queuedMessage(j) // a server that is asked by many at once may answer too late
+		m, err = e.queuedMessage(j) // a busy server may answer too late
 	}
 	if err != nil || m == nil {
 		return
@@ -105,7 +105,7 @@ func (e *Evaluator) cancel(j job) {
 	e.nc.Publish(s.subject("cancel", j.token()), text)
 }
 
-// queuedMessage returns the message of a job in the stream, or nil if a worker is done with it.
+// queuedMessage returns the message of a job in the stream, or nil if a worker has finished the job.
 func (e *Evaluator) queuedMessage(j job) (*jetstream.RawStreamMsg, error) {
 	ctx, end := context.WithTimeout(context.Background(), cancelWithin)
 	defer end()
@@ -116,5 +116,5 @@ func (e *Evaluator) queuedMessage(j job) (*jetstream.RawStreamMsg, error) {
 	return m, err
 }
 
-// cancelWithin bounds each question of a cancellation.
+// cancelWithin bounds each request of a cancellation.
 const cancelWithin = time.Second

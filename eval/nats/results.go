@@ -15,7 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// A record is what is stored of an evaluation.
+// A record is an evaluation as the server stores it.
 type record struct {
 	Task   string      `json:"task"`
 	Digest string      `json:"digest"`
@@ -28,11 +28,11 @@ type record struct {
 	Large string `json:"large,omitempty"`
 }
 
-// readRecord returns the record of a message, or an error if it is not of the task or not of the key of its subject.
+// readRecord returns the record in a message, or an error if it does not fit the task or the message's subject.
 func readRecord(s Server, t Task, subject string, data []byte) (r record, err error) {
 	key, ok := strings.CutPrefix(subject, s.subject("results", t.token(), t.Digest)+".")
 	if !ok {
-		return r, fmt.Errorf("its subject %q is not of the task %v", subject, t)
+		return r, fmt.Errorf("its subject %q is not one of the task %v", subject, t)
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return r, err
@@ -41,7 +41,7 @@ func readRecord(s Server, t Task, subject string, data []byte) (r record, err er
 		return r, fmt.Errorf("it came as %s and says that it is %s of the task %q, digest %s", key, r.Key, r.Task, r.Digest)
 	}
 	if r.Large != "" && !strings.HasPrefix(r.Large, largePrefix(t, key)) {
-		return r, fmt.Errorf("its object is %q, which is another's", r.Large)
+		return r, fmt.Errorf("its object %q belongs to another result", r.Large)
 	}
 	return r, nil
 }
@@ -53,18 +53,18 @@ func (w *Worker) record(a *activeJob, took time.Duration, result eval.Result) re
 	}
 }
 
-// storingWithin is how long a worker that is ending goes on trying to store a result.
+// storingWithin is how long a worker that is ending keeps trying to store a result.
 const storingWithin = 5 * time.Second
 
 // finish stores a result and then acknowledges the job. A result that another worker has stored stays. If the worker is
 // ending and the result cannot be stored, the job is given back.
 func (w *Worker) finish(ctx context.Context, a *activeJob, r record) {
 	invalid := !r.Result.Valid
-	longer, cancel := lasting(ctx, storingWithin)
+	longer, cancel := extend(ctx, storingWithin)
 	defer cancel()
 	for {
 		err := w.store(longer, a.job, &r)
-		if err == nil || present(err) {
+		if err == nil || isPresent(err) {
 			break
 		}
 		if longer.Err() != nil {
@@ -83,8 +83,8 @@ func (w *Worker) finish(ctx context.Context, a *activeJob, r record) {
 	})
 }
 
-// lasting returns a context that ends some time after ctx does.
-func lasting(ctx context.Context, more time.Duration) (context.Context, context.CancelFunc) {
+// extend returns a context that ends the time more after ctx does.
+func extend(ctx context.Context, more time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	off := context.AfterFunc(ctx, func() { time.AfterFunc(more, cancel) })
 	return longer, func() {
@@ -93,17 +93,17 @@ func lasting(ctx context.Context, more time.Duration) (context.Context, context.
 	}
 }
 
-// storingFailed logs that a result could not be stored. A refusal by the server is a warning, as it may last.
+// storingFailed logs that a result could not be stored. A refusal by the server is a warning, since it may last.
 func (w *Worker) storingFailed(err error) {
 	log := w.cfg.Logger.Debug
 	var api *jetstream.APIError
 	if errors.As(err, &api) && w.logged.due(api.Description) {
 		log = w.cfg.Logger.Warn
 	}
-	log("nats: storing a result failed for now", "error", printable.Line(err.Error()))
+	log("nats: storing a result failed, retrying", "error", printable.Line(err.Error()))
 }
 
-// store stores a record. If there is one of the job already, the error is present.
+// store stores a record. If the job has one already, isPresent(err).
 func (w *Worker) store(ctx context.Context, j job, r *record) error {
 	text, err := w.pack(ctx, j, r)
 	if err != nil {
@@ -111,7 +111,7 @@ func (w *Worker) store(ctx context.Context, j job, r *record) error {
 	}
 	m := nats.NewMsg(j.resultSubject(w.cfg.Server))
 	m.Data = text
-	if err = storeNew(ctx, w.js, m); present(err) && r.Large != "" {
+	if err = storeNew(ctx, w.js, m); isPresent(err) && r.Large != "" {
 		w.dropLarge(ctx, m.Subject, r.Large)
 	}
 	return err

@@ -3,11 +3,11 @@ package nats
 import "time"
 
 const (
-	reviewAfter  = 10 * time.Second // after which the server is asked about a job again
-	reviewAtOnce = 100              // jobs that it is asked about in one pass
+	reviewAfter  = 10 * time.Second // since the server was last asked about a job
+	reviewAtOnce = 100              // jobs per pass
 )
 
-// overdue returns jobs that the server was not asked about for a while, for the caller to post.
+// overdue returns jobs that the server was not asked about lately, for the caller to post.
 func (t *table) overdue(now time.Time) (due []job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -23,7 +23,7 @@ func (t *table) overdue(now time.Time) (due []job) {
 	return due
 }
 
-// recheck has the server asked about all jobs soon: its messages of the last seconds may be lost.
+// recheck marks all jobs as overdue: the server's messages of the last seconds may be lost.
 func (t *table) recheck() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -32,7 +32,7 @@ func (t *table) recheck() {
 	}
 }
 
-// refusedJob takes in that the server refused to queue a job.
+// refusedJob records that the server refused to queue a job.
 func (t *table) refusedJob() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

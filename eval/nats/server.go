@@ -15,12 +15,11 @@ import (
 
 // A Server is where the NATS server is, and how to log in.
 type Server struct {
-	// URL is that of the server, or of several of a cluster, separated by commas: "nats://10.0.0.1:4222", or tls:// to
-	// insist on TLS. "" means nats://127.0.0.1:4222. It may have a name and a password, or a token, before an @: String
-	// does not show them.
+	// URL is the server's, or those of several servers of a cluster, separated by commas: "nats://10.0.0.1:4222", or
+	// tls:// to insist on TLS. "" means nats://127.0.0.1:4222. A name and a password, or a token, may stand before an @;
+	// String does not show them.
 	URL string
-	// InProcess connects to a server in this process, without a port; URL is not used then. nil means a server
-	// elsewhere.
+	// InProcess connects to a server in this process, without a port and instead of URL. nil means a server elsewhere.
 	InProcess nats.InProcessConnProvider
 	// Prefix begins the names of all subjects and streams: small letters, digits, - and _. "" means evoalloc.
 	Prefix string
@@ -28,18 +27,18 @@ type Server struct {
 	Credentials string
 	// NKey is the path of a file with the seed of an NKey. "" means none.
 	NKey string
-	// CA is the path of the certificates, as PEM, that the server's is checked by. "" means the system's.
+	// CA is the path of the authorities' certificates, as PEM, that vouch for the server. "" means the system's.
 	CA string
 	// Cert and Key are the paths of the client's certificate and its key, as PEM. "" means none.
 	Cert, Key string
-	// Options are further options of the connection. Give a dialer by [nats.SetCustomDialer].
+	// Options are further options of the connection. Set a dialer with [nats.SetCustomDialer].
 	Options []nats.Option
 }
 
 // DefaultPrefix is the Prefix of a [Server] that has none.
 const DefaultPrefix = "evoalloc"
 
-// The roles of those that connect.
+// The roles of clients.
 const (
 	asRun    = "run"
 	asWorker = "worker"
@@ -47,10 +46,10 @@ const (
 
 var (
 	names    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	prefixes = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`) // which streams have in upper case
+	prefixes = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`) // upper case in the names of streams
 )
 
-// filled returns s with its defaults, or an error that names what is wrong.
+// filled returns s with its defaults, or an error that names the wrong field.
 func (s Server) filled() (Server, error) {
 	s.URL, s.Prefix = cmp.Or(s.URL, nats.DefaultURL), cmp.Or(s.Prefix, DefaultPrefix)
 	for i, one := range strings.Split(s.URL, ",") {
@@ -63,17 +62,17 @@ func (s Server) filled() (Server, error) {
 	case !prefixes.MatchString(s.Prefix):
 		return s, fmt.Errorf("nats: Server.Prefix is %q: want up to 64 small letters, digits, - and _", s.Prefix)
 	case s.Credentials != "" && s.NKey != "":
-		return s, errors.New("nats: Server has both Credentials and NKey: give one of them")
+		return s, errors.New("nats: Server has both Credentials and NKey: set one of them")
 	case strings.HasPrefix(s.NKey, "SU") && len(s.NKey) == 58 && !strings.ContainsAny(s.NKey, "./\\"):
 		return s, errors.New("nats: Server.NKey is a seed: give the path of a file that holds it, " +
-			"which nobody sees in the arguments of a process")
+			"so that it is not visible among the arguments of the process")
 	case (s.Cert == "") != (s.Key == ""):
-		return s, errors.New("nats: Server has one of Cert and Key: give both or neither")
+		return s, errors.New("nats: Server has only one of Cert and Key: set both or neither")
 	}
 	return s, nil
 }
 
-// parse reads one URL of a server as the client does.
+// parse parses a server's URL as the client does.
 func parse(one string) (*url.URL, error) {
 	one = strings.TrimSpace(one)
 	if !strings.Contains(one, "://") {
@@ -82,7 +81,7 @@ func parse(one string) (*url.URL, error) {
 	return url.Parse(one)
 }
 
-// String returns the servers' addresses without names, passwords and tokens, for all that is printed and logged.
+// String returns the servers' addresses without names, passwords and tokens, for messages and logs.
 func (s Server) String() string {
 	if s.InProcess != nil {
 		return "a server in this process"
@@ -92,16 +91,16 @@ func (s Server) String() string {
 		if u, err := parse(one); err == nil && u.Path+u.RawQuery+u.Fragment == "" { // else a password may be in the host
 			shown = append(shown, u.Scheme+"://"+u.Host)
 		} else {
-			shown = append(shown, "an address that is no URL")
+			shown = append(shown, "an address that is not a URL")
 		}
 	}
 	return strings.Join(shown, ",")
 }
 
-// anyKey stands for the public key of clients without one, which show a password, a token, a certificate, or nothing.
+// anyKey stands for the public key of clients without an NKey, which authenticate otherwise or not at all.
 const anyKey = "any"
 
-// publicKey returns the public key of the client's NKey, by which the server knows it.
+// publicKey returns the public key of the client's NKey, which is its identity at the server.
 func (s Server) publicKey() (string, error) {
 	path := cmp.Or(s.NKey, s.Credentials)
 	if path == "" {
@@ -114,7 +113,7 @@ func (s Server) publicKey() (string, error) {
 	defer clear(text)
 	pair, err := nkeys.ParseDecoratedNKey(text)
 	if err != nil {
-		return "", fmt.Errorf("nats: %s has no seed of an NKey: %w", path, err)
+		return "", fmt.Errorf("nats: %s does not hold the seed of an NKey: %w", path, err)
 	}
 	defer pair.Wipe()
 	return pair.PublicKey()

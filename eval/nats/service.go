@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// A service is whether workers serve a run.
+// A service is what a run knows of the workers that serve it.
 type service struct {
 	workers workers
 	others  map[string]time.Time // digests that workers of the task serve in place of the run's, when last heard
-	heard   time.Time            // when a worker of the run's digest was last heard; zero before the first
-	warned  bool                 // that no worker is left
-	advised bool                 // that more jobs could be in flight
+	heard   time.Time            // when a worker of the run's digest was last heard from; zero before the first
+	warned  bool                 // whether the loss of the last worker was logged
+	advised bool                 // whether the advice to raise InFlight was logged
 }
 
 func newService() service { return service{workers: newWorkers(), others: map[string]time.Time{}} }
 
-// maxOthers is how many other digests are noted.
+// maxOthers bounds the other digests that are remembered.
 const maxOthers = 100
 
-// heard takes in that a worker of the run's digest is there, and reports whether it is a new one.
+// heard records that a worker of the run's digest is there, and reports whether the worker is new.
 func (t *table) heard(from sender, s workerState) (added bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -28,7 +28,7 @@ func (t *table) heard(from sender, s workerState) (added bool) {
 	return t.service.workers.add(from, s)
 }
 
-// heardOther takes in that a worker of another digest is there.
+// heardOther records that a worker of another digest is there.
 func (t *table) heardOther(digest string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,14 +44,14 @@ func (t *table) others() []string {
 	return slices.Sorted(maps.Keys(t.service.others))
 }
 
-// An advice is what a run must know of how it is served. Its fields are zero if there is nothing to say.
+// An advice is what a run must be told about its workers. Zero fields mean that all is well.
 type advice struct {
-	hopeless  bool // no worker has come for too long: evaluations must fail
-	waiting   int  // jobs that wait though no worker is left; said once
-	idleSlots int  // slots of all workers, if some stay idle because too few jobs may be in flight; said once
+	hopeless  bool // no worker has answered for too long: evaluations must fail
+	waiting   int  // jobs that wait while no worker is left; reported once
+	idleSlots int  // slots of all workers, if some stay idle because too few jobs may be in flight; reported once
 }
 
-// advise forgets workers that are gone, and returns what the run must know.
+// advise forgets workers that have left, and returns the advice for the run.
 func (t *table) advise(cfg Config, now time.Time) (a advice) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

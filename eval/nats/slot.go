@@ -9,13 +9,13 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A slot takes a job, scores it, and takes the next.
+// A slot takes and scores one job after another.
 type slot struct {
 	*Worker
 	inbox *nats.Subscription // for the jobs that the slot asks for
 }
 
-// serve takes jobs until taking ends, and works on them until working ends.
+// serve takes jobs until taking ends, and scores them until working ends.
 func (w *Worker) serve(taking, working context.Context) {
 	s := slot{Worker: w}
 	for taking.Err() == nil {
@@ -26,17 +26,17 @@ func (w *Worker) serve(taking, working context.Context) {
 	}
 }
 
-// afterFailure is how long a slot does nothing after its evaluator failed, so that another worker takes the job.
+// afterFailure is how long a slot pauses after its evaluator failed, so that another worker takes the job.
 const afterFailure = time.Second
 
-// How long a slot waits at a queue. With fewer free slots than queues, the jobs of other queues wait meanwhile. The
-// wait grows with the number of queues, so idle workers do not ask more often: a job waits for up to a second.
+// How long a slot waits at one queue. With fewer free slots than queues, the jobs of other queues wait meanwhile, for
+// up to a second. The more queues there are, the longer the wait, so that idle workers do not ask more often.
 const (
 	waitAtOne  = time.Second
 	waitAtMany = 100 * time.Millisecond // for each
 )
 
-// next takes a job, from each queue in turn. It returns nil if there was none for a while.
+// next takes a job, from each queue in turn, or returns nil if none came for a while.
 func (s *slot) next(ctx context.Context) *nats.Msg {
 	for _, name := range s.queues.free(time.Now()) {
 		if m := s.take(ctx, name, 0); m != nil || ctx.Err() != nil {
@@ -47,7 +47,7 @@ func (s *slot) next(ctx context.Context) *nats.Msg {
 	if name == "" {
 		return nil
 	}
-	defer s.queues.letGo(name)
+	defer s.queues.release(name)
 	wait := waitAtOne
 	if unseen > 0 {
 		wait = min(waitAtOne, waitAtMany*time.Duration(unseen))
@@ -55,12 +55,12 @@ func (s *slot) next(ctx context.Context) *nats.Msg {
 	return s.take(ctx, name, wait)
 }
 
-// take takes the next job of a queue, or returns nil. It takes none while there is a suspect.
+// take takes the next job of a queue, or returns nil. While there is a suspect, it takes none.
 func (s *slot) take(ctx context.Context, name string, wait time.Duration) *nats.Msg {
 	if s.room.hasSuspect() {
 		return nil
 	}
-	m, err := s.pull(name, wait) // not ended with ctx, as a job that came later would be nobody's for as long as Lost
+	m, err := s.pull(name, wait) // not canceled with ctx: a job that arrived afterwards would be stuck for as long as Lost
 	switch {
 	case m != nil:
 		s.queues.took(name)
@@ -72,9 +72,8 @@ func (s *slot) take(ctx context.Context, name string, wait time.Duration) *nats.
 	return m
 }
 
-// pull takes the next job of a queue, waiting for it up to wait. It returns nil if there was none. After an error the
-// slot gets another inbox: a late answer must not be taken for that of the next pull, and the server drops what was
-// asked for the old inbox.
+// pull takes the next job of a queue, waiting for it up to wait, or returns nil. After an error the slot gets a new
+// inbox, so that a late answer is not taken for that of the next pull; the server drops requests of the old inbox.
 func (s *slot) pull(queue string, wait time.Duration) (*nats.Msg, error) {
 	if s.inbox == nil {
 		inbox, err := s.nc.SubscribeSync(s.nc.NewInbox())
@@ -91,10 +90,9 @@ func (s *slot) pull(queue string, wait time.Duration) (*nats.Msg, error) {
 	return m, err
 }
 
-// pull takes the next message of a consumer, waiting for it up to wait. It returns nil if there was none. The answer
-// comes to inbox, which belongs to one slot. The API's own Fetch would give up a second after wait: a job that came
-// later would be lost until its worker counts as dead. Its Messages asks for the next job while the slot works on one,
-// or on another queue.
+// pull takes the next message of a consumer, waiting for it up to wait, or returns nil. The answer comes to inbox,
+// which belongs to one slot. The API's own Fetch returns a second after wait, so a job that came later would be stuck
+// until its worker counts as dead. The API's Messages requests the next job while the slot still works on another.
 func pull(nc *nats.Conn, inbox *nats.Subscription, stream, consumer string, wait time.Duration) (*nats.Msg, error) {
 	ask := fmt.Sprintf(`{"batch":1,"expires":%d}`, wait)
 	if wait == 0 {
@@ -103,7 +101,7 @@ func pull(nc *nats.Conn, inbox *nats.Subscription, stream, consumer string, wait
 	if err := nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+stream+"."+consumer, inbox.Subject, []byte(ask)); err != nil {
 		return nil, err
 	}
-	m, err := inbox.NextMsg(wait + asking)
+	m, err := inbox.NextMsg(wait + replyTimeout)
 	switch {
 	case err != nil:
 		return nil, err

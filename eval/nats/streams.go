@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,25 +11,24 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Limits bound what the server keeps on its disk. They hold for the streams that a run makes, and not for those that
-// exist.
+// Limits bound what the server keeps on its disk. They apply to streams that a run makes, not to existing ones.
 type Limits struct {
-	JobsAge     time.Duration // after which a job that nobody took is dropped; 0 means 24 hours
-	JobsBytes   int64         // of all queued jobs: further ones wait at their runs; 0 means 256 MiB
-	ResultsAge  time.Duration // after which a result is forgotten; 0 means 30 days
+	JobsAge     time.Duration // age at which a job that no worker took is dropped; 0 means 24 hours
+	JobsBytes   int64         // bytes of all queued jobs: further ones wait at their runs; 0 means 256 MiB
+	ResultsAge  time.Duration // age at which a result is forgotten; 0 means 30 days
 	ResultsSize int64         // bytes of all results: the oldest are forgotten; 0 means 1 GiB
 	LargeSize   int64         // bytes of results beyond the message limit; 0 means 256 MiB
-	Replicas    int           // in a cluster, how many servers keep each; 0 means 1
+	Replicas    int           // in a cluster, servers that keep each stream; 0 means 1
 }
 
 func (l Limits) filled() Limits {
-	l.JobsAge, l.ResultsAge = or(l.JobsAge, 24*time.Hour), or(l.ResultsAge, 30*24*time.Hour)
-	l.JobsBytes, l.ResultsSize, l.LargeSize = or(l.JobsBytes, 256<<20), or(l.ResultsSize, 1<<30), or(l.LargeSize, 256<<20)
-	l.Replicas = or(l.Replicas, 1)
+	l.JobsAge, l.ResultsAge = cmp.Or(l.JobsAge, 24*time.Hour), cmp.Or(l.ResultsAge, 30*24*time.Hour)
+	l.JobsBytes, l.ResultsSize = cmp.Or(l.JobsBytes, 256<<20), cmp.Or(l.ResultsSize, 1<<30)
+	l.LargeSize, l.Replicas = cmp.Or(l.LargeSize, 256<<20), cmp.Or(l.Replicas, 1)
 	return l
 }
 
-// setUp makes the streams that are not there.
+// setUp makes the missing streams.
 func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) error {
 	for _, c := range []jetstream.StreamConfig{{
 		Name: s.jobs(), Subjects: []string{s.subject("jobs", ">")}, Retention: jetstream.WorkQueuePolicy,
@@ -38,7 +38,7 @@ func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) err
 		Discard: jetstream.DiscardOld, MaxAge: l.ResultsAge, MaxBytes: l.ResultsSize,
 	}} {
 		c.Storage, c.Replicas, c.AllowDirect = jetstream.FileStorage, l.Replicas, true
-		err := patiently(ctx, func() error {
+		err := retry(ctx, func() error {
 			_, err := js.Stream(ctx, c.Name)
 			return err
 		})
@@ -47,7 +47,7 @@ func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) err
 		} else if !errors.Is(err, jetstream.ErrStreamNotFound) {
 			return fmt.Errorf("nats: looking for the stream %s: %w", c.Name, err)
 		}
-		err = patiently(ctx, func() error {
+		err = retry(ctx, func() error {
 			_, err := js.CreateStream(ctx, c)
 			return err
 		})
@@ -55,7 +55,7 @@ func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) err
 			return fmt.Errorf("nats: making the stream %s: %w", c.Name, err)
 		}
 	}
-	err := patiently(ctx, func() error {
+	err := retry(ctx, func() error {
 		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
 			Bucket: s.large(), TTL: l.ResultsAge + time.Hour, MaxBytes: l.LargeSize,
 			Storage: jetstream.FileStorage, Replicas: l.Replicas,
@@ -68,29 +68,29 @@ func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) err
 	return nil
 }
 
-// Codes of errors of JetStream that pass: two runs make a stream at once, the server has just started, it still loads
-// the account, or a cluster has not found a leader.
+// Codes of temporary errors of JetStream: two runs make a stream at once, the server has just started or still loads
+// the account, or a cluster has no leader yet.
 const (
 	storeFailed  = 10077
 	createFailed = 10049
 	noLeader     = 10008
 )
 
-// patience is how long such an attempt is made again. A server without JetStream has the same errors for good.
+// patience is how long such an attempt is repeated. A server without JetStream has the same errors permanently.
 const patience = 5 * time.Second
 
-// patiently calls attempt until it succeeds, fails for good, or patience ends. It returns the last error.
-func patiently(ctx context.Context, attempt func() error) error {
+// retry calls attempt until it succeeds, fails permanently, or patience ends. It returns the last error.
+func retry(ctx context.Context, attempt func() error) error {
 	for end := time.Now().Add(patience); ; sleep(ctx, 100*time.Millisecond) {
 		err := attempt()
-		if err == nil || !passing(err) || ctx.Err() != nil || time.Now().After(end) {
+		if err == nil || !transient(err) || ctx.Err() != nil || time.Now().After(end) {
 			return err
 		}
 	}
 }
 
-// passing reports whether err is one that may pass.
-func passing(err error) bool {
+// transient reports whether err may be temporary.
+func transient(err error) bool {
 	if errors.Is(err, nats.ErrNoResponders) { // the server has not started JetStream yet
 		return true
 	}
@@ -106,7 +106,7 @@ func passing(err error) bool {
 	return false
 }
 
-// queue makes the queue of a run, if it is not there.
+// queue makes the queue of a run, unless it exists.
 func (s Server) queue(ctx context.Context, js jetstream.JetStream, t Task, run string, lost time.Duration) error {
 	c := jetstream.ConsumerConfig{
 		Durable: run, FilterSubject: s.subject("jobs", t.token(), t.Digest, "*", run),
@@ -119,5 +119,5 @@ func (s Server) queue(ctx context.Context, js jetstream.JetStream, t Task, run s
 	return nil
 }
 
-// queueIdle is how long a queue stays that no worker asks for jobs.
+// queueIdle is how long the server keeps a queue after a worker last asked it for jobs.
 const queueIdle = time.Hour

@@ -9,10 +9,10 @@ import (
 //
 //	evoalloc.jobs.TASK.DIGEST.KEY.RUN          jobs, in the stream EVOALLOC_JOBS. RUN is the run's queue, a consumer
 //	evoalloc.results.TASK.DIGEST.KEY           results, in the stream EVOALLOC_RESULTS
-//	evoalloc.results.TASK.DIGEST.KEY.back.RUN  what became of a job's earlier deliveries, in the same stream
-//	evoalloc.call.TASK                         runs say each second that they want workers
-//	evoalloc.cancel.TASK                       runs say which jobs they gave up
-//	evoalloc.told.RUN.FROM                     workers tell a run that they are there and what they began
+//	evoalloc.results.TASK.DIGEST.KEY.back.RUN  the history of a job's earlier deliveries, in the same stream
+//	evoalloc.call.TASK                         a run's call for workers, each second
+//	evoalloc.cancel.TASK                       a run's cancellation of a job
+//	evoalloc.told.RUN.FROM                     a worker's notices to a run: that it is there, which jobs it began
 //	evoalloc.inbox.run.>                       the server's answers to a run
 //	evoalloc.inbox.worker.FROM.>               the server's answers to a worker
 //	EVOALLOC_LARGE                             the object store of results beyond the message limit
@@ -52,7 +52,7 @@ func WorkerPermissions(prefix, key string) Permissions {
 	}
 }
 
-// RunPermissions returns what a run of a prefix ("" means [DefaultPrefix]) needs, which also makes the streams.
+// RunPermissions returns what a run of a prefix ("" means [DefaultPrefix]) needs, including to make the streams.
 func RunPermissions(prefix string) Permissions {
 	s := Server{Prefix: cmp.Or(prefix, DefaultPrefix)}
 	return Permissions{

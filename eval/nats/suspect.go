@@ -2,10 +2,10 @@ package nats
 
 import "context"
 
-// alone evaluates a suspect once the worker has nothing else under way. Until then it only holds the job. It gives
-// the job to another worker, without a death, if another suspect is here, taking ends, or the wait takes longer than
-// an evaluation may.
-func (w *Worker) alone(taking, ctx, ours context.Context, a *activeJob) (failed bool) {
+// evaluateAlone evaluates a suspect once the worker has nothing else under way. Until then it only holds the job. It
+// gives the job to another worker, without a death, if another suspect is here, taking ends, or the wait takes longer
+// than an evaluation may.
+func (w *Worker) evaluateAlone(taking, ctx, ours context.Context, a *activeJob) (failed bool) {
 	if !w.room.suspect.TryLock() {
 		w.answer(a.delivery, nakLater)
 		return false
@@ -14,9 +14,9 @@ func (w *Worker) alone(taking, ctx, ours context.Context, a *activeJob) (failed 
 	waiting, cancel := context.WithTimeout(ours, a.Timeout)
 	defer cancel()
 	defer context.AfterFunc(taking, cancel)()
-	err := w.room.places.Acquire(waiting, w.room.slots)
+	err := w.room.free.Acquire(waiting, w.room.slots)
 	if err == nil {
-		defer w.room.places.Release(w.room.slots)
+		defer w.room.free.Release(w.room.slots)
 		defer w.keepAlive(a)()
 		return w.evaluateSuspect(ctx, ours, a)
 	}
@@ -28,11 +28,11 @@ func (w *Worker) alone(taking, ctx, ours context.Context, a *activeJob) (failed 
 	return false
 }
 
-// evaluateSuspect evaluates a suspect that has the worker to itself, unless a worker that seemed dead has scored it.
-// A death is counted before the evaluation begins, and taken off if the job is given back.
+// evaluateSuspect evaluates a suspect that has the worker to itself, unless a worker that seemed dead has scored it. It
+// counts a death before the evaluation begins; giving the job back reverts that.
 func (w *Worker) evaluateSuspect(ctx, ours context.Context, a *activeJob) (failed bool) {
 	known, err := w.last(ours, a.resultSubject(w.cfg.Server))
-	deaths := 0 // this one included: it must not count twice if an answer of the server is lost
+	deaths := 0 // including this one, which must count once even if an answer of the server is lost
 	count := func(h *history) {
 		if deaths == 0 {
 			deaths = h.deaths + 1
@@ -48,7 +48,7 @@ func (w *Worker) evaluateSuspect(ctx, ours context.Context, a *activeJob) (faile
 	}
 	switch {
 	case known != nil:
-		w.known(a)
+		w.finishKnown(a)
 	case w.isCanceled(a):
 		w.drop(a)
 	case err != nil: // the worker is ending

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// A table is what a run knows of its jobs and of the workers that serve it. It does no I/O. Each method takes in an
-// event; some return a request, which the [Evaluator] then makes and reports with posted or canceled. A job has at most
-// one request under way, so an answer is never taken for that of another. A table is safe for concurrent use.
+// A table is what a run knows of its jobs and workers. It does no I/O. Each method takes in an event; some return a
+// request, which the [Evaluator] then makes and reports with posted or canceled. A job has at most one request under
+// way, so answers cannot be confused. A table is safe for concurrent use.
 type table struct {
 	mu      sync.Mutex
-	entries map[string]*entry // of jobs that are in demand or have a request under way, by key
+	entries map[string]*entry // by key: jobs in demand or with a request under way
 	wanted  int               // entries in demand
-	since   time.Time         // when the first of these was asked for
+	since   time.Time         // when the first of these joined
 	service service
 	stats   Stats
 	refused bool  // whether the server refused to queue a job since takeRefused was called
 	closed  error // why no evaluation can succeed any more, or nil
 }
 
-// An entry is what a run knows of one job at the server.
+// An entry is what a run knows of one job.
 type entry struct {
 	demand   *demand   // nil if no evaluation waits for the job
 	request  request   // under way
 	presence presence  // in the run's queue
-	scored   bool      // whether a result came while the request is under way
-	asked    time.Time // when the server was last asked; zero if it must be asked soon
+	scored   bool      // whether a result came during the request
+	asked    time.Time // when the server was last asked; zero means overdue
 }
 
-// A request is what the server is asked about a job.
+// A request is one to the server about a job.
 type request string
 
 const (
@@ -46,20 +46,20 @@ const (
 	queued
 )
 
-// An outcome is how a post ended.
-type outcome int
+// A postStatus is how a post ended.
+type postStatus int
 
 const (
-	isQueued  outcome = iota
-	unchanged         // nothing was queued: there is a result, the server refused the job, or it did not answer before
-	unknown           // the job may be queued: the server's answer is missing
+	isQueued  postStatus = iota
+	unchanged            // not queued: there is a result, the server refused, or the look-up was not answered
+	unknown              // the job may be queued: the server did not answer
 )
 
 func newTable() *table {
 	return &table{entries: map[string]*entry{}, service: newService()}
 }
 
-// join has an evaluation wait for a job. The request, if any, is for this evaluation to make.
+// join has an evaluation wait for a job. The evaluation must make the request that join returns.
 func (t *table) join(j job, now time.Time) (*demand, request, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,7 +104,8 @@ func (t *table) drop(e *entry) {
 	t.wanted--
 }
 
-// settle returns the request for a job that nobody wants and that may be in the queue, and forgets one that is not.
+// settle returns the cancellation of a job that nobody wants if the job may be in the queue, and forgets the job
+// otherwise.
 func (t *table) settle(key string, e *entry) request {
 	switch {
 	case e.demand != nil || e.request != nothing:
@@ -117,13 +118,13 @@ func (t *table) settle(key string, e *entry) request {
 	return cancel
 }
 
-// posted takes in how a post ended. A job that was not queued is posted again soon.
-func (t *table) posted(key string, how outcome, now time.Time) request {
+// posted takes in how a post ended. A job that was not queued becomes overdue.
+func (t *table) posted(key string, how postStatus, now time.Time) request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.entries[key]
 	switch {
-	case e.scored: // and so the job has left the queue, or its worker will find the result
+	case e.scored: // the job has left the queue, or its worker will find the result
 		e.presence, e.asked = absent, time.Time{}
 	case how == isQueued:
 		e.presence, e.asked = queued, now
@@ -136,7 +137,7 @@ func (t *table) posted(key string, how outcome, now time.Time) request {
 	return t.settle(key, e)
 }
 
-// canceled takes in that a cancellation ended. A job that was asked for meanwhile is posted.
+// canceled records that a cancellation ended. If an evaluation has joined meanwhile, the job is posted.
 func (t *table) canceled(key string, now time.Time) request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -157,8 +158,8 @@ func (t *table) wants(key string) bool {
 	return e != nil && e.demand != nil && !e.demand.ended
 }
 
-// arrived takes in a job's result. recalled says that it was found at the server, and was not sent by a worker just
-// now. A result of a job that nobody waits for is another run's.
+// arrived takes in a job's result. recalled means that the server had stored it, rather than that a worker sent it just
+// now. A result that nobody waits for is another run's.
 func (t *table) arrived(r record, recalled bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -178,14 +179,14 @@ func (t *table) arrived(r record, recalled bool) {
 	t.settle(r.Key, e)
 }
 
-// forged counts a result that is not what its subject says.
+// forged counts a result that does not fit its subject.
 func (t *table) forged() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.stats.Refused++
 }
 
-// begun takes in that a worker evaluates a job.
+// begun records that a worker evaluates a job.
 func (t *table) begun(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -194,7 +195,7 @@ func (t *table) begun(key string) {
 	}
 }
 
-// failed takes in that a worker's evaluator failed with a job.
+// failed records that a worker's evaluator failed with a job.
 func (t *table) failed(key string, from sender, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -243,7 +244,7 @@ func (t *table) fail(err error) {
 	}
 }
 
-// close has all evaluations fail, also those to come.
+// close fails all evaluations, present and future.
 func (t *table) close(err error) {
 	t.mu.Lock()
 	t.closed = err

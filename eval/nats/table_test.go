@@ -13,8 +13,9 @@ import (
 	"github.com/evoalloc/evoalloc/internal/script"
 )
 
-// Each script in testdata holds events and what a table makes of the last of a paragraph. Evaluations have names, and jobs are named by
-// their programs. The run may have two jobs in flight, waits 5 s for the first worker and 10 min for one to come back.
+// Each script in testdata holds events and what a table makes of the last of a paragraph. Evaluations have names, and
+// jobs are named by their programs. The run may have two jobs in flight, waits 5 s for the first worker and 10 min for
+// one to come back.
 //
 //	ann joins a                          an evaluation asks for a job
 //	ann leaves
@@ -88,7 +89,7 @@ func (s *session) do(event string) []string {
 		next = s.table.leave(s.waits[w[0]].demand)
 		delete(s.waits, w[0])
 	case w[0] == "posted":
-		how, known := map[string]outcome{"queued": isQueued, "unchanged": unchanged, "unknown": unknown}[w[2]]
+		how, known := map[string]postStatus{"queued": isQueued, "unchanged": unchanged, "unknown": unknown}[w[2]]
 		if !known {
 			s.t.Fatalf("%s: what is %q?", event, w[2])
 		}

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// A Task is what programs are scored on. A run and its workers must have the same.
+// A Task is what programs are scored on. A run and its workers must have equal ones.
 type Task struct {
-	// Name is the task's. It is printed, and part of subjects.
+	// Name is printed, and is part of subjects.
 	Name string
 	// Digest is a hash of all that decides scores, in hexadecimal; see [Digest].
 	Digest string
@@ -22,7 +22,7 @@ type Task struct {
 
 var digests = regexp.MustCompile(`^[0-9a-f]{8,64}$`)
 
-// validate returns an error that names what is wrong.
+// validate returns an error that names the wrong field.
 func (t Task) validate() error {
 	switch {
 	case t.Name == "" || len(t.Name) > 200:
@@ -33,7 +33,7 @@ func (t Task) validate() error {
 	return nil
 }
 
-// token returns the name as one token of a subject. Tasks whose tokens are alike are told apart by their digests.
+// token returns the name as one token of a subject. Tasks with equal tokens differ in their digests.
 func (t Task) token() string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' {
@@ -46,10 +46,10 @@ func (t Task) token() string {
 // String returns the name and the digest.
 func (t Task) String() string { return fmt.Sprintf("%q, digest %s", t.Name, t.Digest) }
 
-// Digest returns a hash of the files of a folder, by name and content, and of versions: of the evaluator, its
-// settings, the runtime. What scores differently must have another digest. A nil folder has no files. Files and
-// folders whose names begin with a dot do not count, nor do __pycache__ and .pyc files. A link counts as the file
-// that it leads to, and one to a folder is an error, because its files would not be seen.
+// Digest returns a hash of the files of a folder, by name and content, and of the versions of the evaluator, its
+// settings and the runtime. Whatever changes scores must change the digest. A nil folder has no files. Names that begin
+// with a dot, __pycache__ and .pyc files are ignored. A link counts as the file that it leads to. A link to a folder is
+// an error, because the folder's files would be missed.
 func Digest(folder fs.FS, versions ...string) (string, error) {
 	h := sha256.New()
 	for _, v := range versions {
@@ -89,7 +89,7 @@ func hashFile(w io.Writer, folder fs.FS, name string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file: copy what it leads to into the folder", name)
+		return fmt.Errorf("%s is not a regular file: copy its target into the folder", name)
 	}
 	f, err := folder.Open(name)
 	if err != nil {
@@ -101,10 +101,10 @@ func hashFile(w io.Writer, folder fs.FS, name string) error {
 	return err
 }
 
-// MaxProgram is the most bytes of a program. A longer one is invalid.
+// MaxProgram is the size limit of a program in bytes. A longer program is invalid.
 const MaxProgram = 768 << 10
 
-// keyOf returns the key of a sample of program. Runs with another apart have keys of their own.
+// keyOf returns the key of a sample of program among the runs with the same apart.
 func keyOf(apart, program string, sample int) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %d\n%s", apart, sample, program)

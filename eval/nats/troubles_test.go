@@ -23,16 +23,16 @@ import (
 // held is an evaluator whose evaluations end when they are let go, with a score of 1, or with their contexts.
 type held struct {
 	begun, ended atomic.Int64
-	letGo        chan bool
+	release      chan bool
 }
 
-func newHeld() *held { return &held{letGo: make(chan bool)} }
+func newHeld() *held { return &held{release: make(chan bool)} }
 
 func (h *held) Evaluate(ctx context.Context, _ string) (eval.Result, error) {
 	h.begun.Add(1)
 	defer h.ended.Add(1)
 	select {
-	case <-h.letGo:
+	case <-h.release:
 		return eval.Result{Score: 1, Valid: true}, nil
 	case <-ctx.Done():
 		return eval.Result{}, ctx.Err()
@@ -176,7 +176,7 @@ func TestARunThatGivesUpLeavesTheOthersJob(t *testing.T) {
 				a.Close()
 			}
 			until(t, "one is given up", func() bool { return w.Stats().Canceled == 1 })
-			close(h.letGo)
+			close(h.release)
 			all.Wait()
 			end()
 		})
@@ -246,7 +246,7 @@ func TestTheJobStreamIsFull(t *testing.T) {
 	if r, err := e.Evaluate(t.Context(), strings.Repeat("y", 30_000)); err != nil || r.Score != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if log.count("the stream is full") == 0 || log.count("is gone are removed") == 0 {
+	if log.count("the stream is full") == 0 || log.count("jobs of a dead run are removed") == 0 {
 		t.Errorf("the run says:\n%s", log.text.String())
 	}
 }

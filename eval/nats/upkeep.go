@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	calling        = time.Second      // between calls
-	answering      = 5 * time.Second  // between the answers of a worker to one run, unless its busy slots change
-	requeue        = 10 * time.Second // between looks whether the streams and the queue are there
-	reviewWithin   = 10 * time.Second // for the jobs of one pass
-	reviewTogether = 16               // jobs that the server is asked about at a time
+	callInterval   = time.Second      // between calls
+	answerInterval = 5 * time.Second  // between a worker's answers to one run, unless the number of busy slots changes
+	setUpInterval  = 10 * time.Second // between checks that the streams and the queue exist
+	reviewWithin   = 10 * time.Second // bounds one pass over the jobs
+	reviewTogether = 16               // jobs that the server is asked about at once
 )
 
 // each calls do now and each second until ctx ends.
 func each(ctx context.Context, do func()) {
-	tick := time.NewTicker(calling)
+	tick := time.NewTicker(callInterval)
 	defer tick.Stop()
 	for {
 		do()
@@ -33,7 +33,7 @@ func each(ctx context.Context, do func()) {
 	}
 }
 
-// keepCalling calls for workers each second, and fails the evaluations if none comes.
+// keepCalling calls for workers each second, and fails the evaluations if no worker answers.
 func (e *Evaluator) keepCalling(ctx context.Context) {
 	text, _ := json.Marshal(call{Run: e.run, Task: e.cfg.Task.Name, Digest: e.cfg.Task.Digest, Incarnation: random()})
 	each(ctx, func() {
@@ -49,7 +49,7 @@ func (e *Evaluator) follow(a advice) {
 		e.table.fail(e.unserved())
 	}
 	if a.waiting > 0 {
-		e.cfg.Logger.Warn("nats: no worker is left: the run waits", "task", printable.Line(t.Name),
+		e.cfg.Logger.Warn("nats: no worker is left, so the run waits", "task", printable.Line(t.Name),
 			"digest", printable.Line(t.Digest), "jobs", a.waiting, "for", e.cfg.Gone)
 	}
 	if a.idleSlots > 0 {
@@ -58,7 +58,7 @@ func (e *Evaluator) follow(a advice) {
 	}
 }
 
-// unserved returns the error of a run whose task nobody serves.
+// unserved returns the error of a run whose task no worker serves.
 func (e *Evaluator) unserved() error {
 	t := e.cfg.Task
 	if !e.nc.IsConnected() {
@@ -68,7 +68,7 @@ func (e *Evaluator) unserved() error {
 	others := e.table.others()
 	if len(others) == 0 {
 		return fmt.Errorf("nats: no worker of the task %q answers at %v, of any version; this run's digest is %s: "+
-			"start workers with the same task, or look at their subjects' permissions",
+			"start workers with the same task, or check the permissions of their subjects",
 			t.Name, e.cfg.Server, t.Digest)
 	}
 	return fmt.Errorf("nats: no worker serves the task %q with this run's digest %s; those that answer at %v have %v: "+
@@ -76,18 +76,18 @@ func (e *Evaluator) unserved() error {
 		t.Name, t.Digest, e.cfg.Server, others)
 }
 
-// keepReviewing makes good what may be lost at the server or on the way: the queue, a job, a result.
+// keepReviewing restores what the server or the network may lose: the queue, a job, a result.
 func (e *Evaluator) keepReviewing(ctx context.Context) {
 	made := time.Now()
 	each(ctx, func() {
 		if !e.nc.IsConnected() {
 			return
 		}
-		if e.reconnected.Swap(false) || time.Since(made) > requeue {
+		if e.reconnected.Swap(false) || time.Since(made) > setUpInterval {
 			if err := e.setUp(ctx); err == nil {
 				made = time.Now()
 			} else if e.reconnected.Store(true); ctx.Err() == nil && e.logged.due("queue") {
-				e.cfg.Logger.Warn("nats: the run's queue may be gone, and could not be made again yet",
+				e.cfg.Logger.Warn("nats: the run's queue may be missing and could not be made again, retrying",
 					"error", printable.Line(err.Error()))
 			}
 		}
@@ -96,7 +96,7 @@ func (e *Evaluator) keepReviewing(ctx context.Context) {
 	})
 }
 
-// review posts the jobs again that the server was not asked about for a while.
+// review posts overdue jobs again.
 func (e *Evaluator) review(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reviewWithin)
 	defer cancel()

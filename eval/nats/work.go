@@ -11,8 +11,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// work brings a delivered job to its end while ctx lasts. It does not begin it once taking has ended. failed reports
-// whether the evaluator failed.
+// work brings a delivered job to its end while ctx lasts, and begins none once taking has ended. failed reports whether
+// the evaluator failed.
 func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) (failed bool) {
 	j, err := readJob(w.cfg.Server, w.cfg.Task, m)
 	if err != nil {
@@ -33,17 +33,17 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) (failed bool) {
 	}
 	switch {
 	case known != nil:
-		w.known(a)
+		w.finishKnown(a)
 	case w.isCanceled(a):
 		w.drop(a)
 	case err != nil: // the worker is ending
 		w.giveBack(a, nak)
 	case h.deaths >= j.Deaths:
 		w.count(func(s *WorkerStats) { s.Poisoned++ })
-		w.finish(ctx, a, w.record(a, 0, eval.Invalid("its evaluation ended or hung %d workers in a row", h.deaths)))
+		w.finish(ctx, a, w.record(a, 0, eval.Invalid("its evaluation killed or hung %d workers in a row", h.deaths)))
 	case h.suspect(a.tries):
-		return w.alone(taking, ctx, ours, a)
-	case !w.room.enter(): // a suspect came since the job was taken
+		return w.evaluateAlone(taking, ctx, ours, a)
+	case !w.room.enter(): // a suspect has arrived since the job was taken
 		w.giveBack(a, nak)
 	default:
 		defer w.room.leave()
@@ -52,7 +52,7 @@ func (w *Worker) work(taking, ctx context.Context, m *nats.Msg) (failed bool) {
 	return false
 }
 
-// refuse ends a job that is not what it says.
+// refuse ends a malformed or forged job.
 func (w *Worker) refuse(m *nats.Msg, j job, err error) {
 	w.count(func(s *WorkerStats) { s.Refused++ })
 	w.cfg.Logger.Warn("nats: a job is refused", "why", printable.Line(err.Error()))
@@ -62,13 +62,13 @@ func (w *Worker) refuse(m *nats.Msg, j job, err error) {
 	w.answer(m, terminate)
 }
 
-// known ends a job that has a result already.
-func (w *Worker) known(a *activeJob) {
+// finishKnown ends a job that already has a result.
+func (w *Worker) finishKnown(a *activeJob) {
 	w.count(func(s *WorkerStats) { s.Known++ })
 	w.answer(a.delivery, ack)
 }
 
-// drop ends a job that its run canceled.
+// drop ends a canceled job.
 func (w *Worker) drop(a *activeJob) {
 	w.count(func(s *WorkerStats) { s.Canceled++ })
 	w.answer(a.delivery, terminate)
@@ -80,7 +80,7 @@ func (w *Worker) evaluate(ctx, ours context.Context, a *activeJob) (failed bool)
 	defer cancel()
 	w.tell(a.Run, notice{Kind: "began", Worker: w.cfg.Name, Key: a.Key})
 	begun := time.Now()
-	result, err := w.guarded(limited, a.job)
+	result, err := w.evaluateGuarded(limited, a.job)
 	took := time.Since(begun)
 	if err == nil && !result.Valid && limited.Err() != nil {
 		err = context.Cause(limited) // the result may be invalid because the evaluation was stopped
@@ -103,8 +103,8 @@ func (w *Worker) evaluate(ctx, ours context.Context, a *activeJob) (failed bool)
 	return false
 }
 
-// guarded evaluates, and returns a panic as an error.
-func (w *Worker) guarded(ctx context.Context, j job) (r eval.Result, err error) {
+// evaluateGuarded evaluates, and returns a panic as an error.
+func (w *Worker) evaluateGuarded(ctx context.Context, j job) (r eval.Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("nats: the evaluator panicked: %v", v)
@@ -113,7 +113,7 @@ func (w *Worker) guarded(ctx context.Context, j job) (r eval.Result, err error) 
 	return eval.EvaluateSample(ctx, w.cfg.Evaluator, j.Program, j.Sample)
 }
 
-// evaluatorFailed gives a job to another worker. If evaluations go on failing here, the worker ends.
+// evaluatorFailed gives a job to another worker. If evaluations keep failing here, the worker ends.
 func (w *Worker) evaluatorFailed(a *activeJob, err error) {
 	w.mu.Lock()
 	w.stats.Failed++

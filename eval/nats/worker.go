@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type Worker struct {
 
 	nc     *nats.Conn
 	js     jetstream.JetStream
-	key    string // public key of what it shows the server
+	key    string // public key of its NKey
 	queues *queues
 	room   *room
 
@@ -38,20 +39,20 @@ type Worker struct {
 	logged complaints
 }
 
-// WorkerStats count what a worker did.
+// WorkerStats counts a worker's jobs.
 type WorkerStats struct {
-	Done     int // jobs scored, their results stored
+	Done     int // jobs whose results were stored
 	Invalid  int // of these, the programs that are invalid
-	Known    int // jobs that had a result already
-	Poisoned int // jobs that had ended too many workers, found invalid without an evaluation
+	Known    int // jobs that already had a result
+	Poisoned int // jobs that had killed too many workers, declared invalid without an evaluation
 	Canceled int // jobs that their runs canceled
 	Failed   int // jobs whose evaluator failed
-	Refused  int // jobs that are not what they say
+	Refused  int // malformed or forged jobs
 	Unlike   int // runs of the task with another digest, which were not served
 }
 
-// errorsInARow is the number of errors of its evaluator after which a worker ends. Else it would take the jobs of all
-// others for nothing.
+// errorsInARow is the number of consecutive evaluator errors that ends a worker, which would otherwise waste the jobs
+// of all others.
 const errorsInARow = 3
 
 // NewWorker returns a Worker. Call its Run.
@@ -64,8 +65,9 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 		return nil, err
 	}
 	host, _ := os.Hostname()
-	cfg.Slots, cfg.Grace, cfg.Logger = or(cfg.Slots, 1), or(cfg.Grace, 10*time.Second), or(cfg.Logger, slog.Default())
-	cfg.Name = printable.Line(or(cfg.Name, fmt.Sprintf("%s-%d-%s", host, os.Getpid(), random()[:4])))
+	cfg.Slots, cfg.Grace = cmp.Or(cfg.Slots, 1), cmp.Or(cfg.Grace, 10*time.Second)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	cfg.Name = printable.Line(cmp.Or(cfg.Name, fmt.Sprintf("%s-%d-%s", host, os.Getpid(), random()[:4])))
 	switch {
 	case cfg.Evaluator == nil:
 		return nil, errors.New("nats: WorkerConfig.Evaluator is nil")
@@ -79,15 +81,15 @@ func NewWorker(cfg WorkerConfig) (*Worker, error) {
 	}, nil
 }
 
-// Stats returns what the worker did so far.
+// Stats returns the counts so far.
 func (w *Worker) Stats() WorkerStats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.stats
 }
 
-// Run serves until ctx ends, which is not an error. Call it once. It returns an error if the server cannot be reached
-// in the beginning or refuses what the worker needs, and if the evaluator fails three times in a row. When ctx ends,
+// Run serves until ctx ends, which is not an error. Call it once. It returns an error if the server is out of reach at
+// the start or refuses what the worker needs, and if the evaluator fails three times in a row. When ctx ends,
 // evaluations under way may go on for the grace period.
 func (w *Worker) Run(ctx context.Context) error {
 	taking, stop := context.WithCancelCause(ctx)
@@ -127,7 +129,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// graceful returns a context that ends the grace period after taking does.
+// graceful returns a context that outlives taking by the grace period.
 func (w *Worker) graceful(taking context.Context) (working context.Context, end func()) {
 	working, cancel := context.WithCancel(context.WithoutCancel(taking))
 	var mu sync.Mutex
@@ -151,7 +153,7 @@ func (w *Worker) graceful(taking context.Context) (working context.Context, end 
 	}
 }
 
-// listen has the worker hear runs that call and jobs that they cancel.
+// listen subscribes to the calls and cancellations of runs.
 func (w *Worker) listen() error {
 	s, t := w.cfg.Server, w.cfg.Task
 	if _, err := w.nc.Subscribe(s.subject("call", t.token()), w.hearCall); err != nil {
@@ -160,17 +162,17 @@ func (w *Worker) listen() error {
 	if _, err := w.nc.Subscribe(s.subject("cancel", t.token()), w.hearCancellation); err != nil {
 		return err
 	}
-	return w.nc.FlushTimeout(asking)
+	return w.nc.FlushTimeout(replyTimeout)
 }
 
-// count changes the statistics.
+// count updates the statistics.
 func (w *Worker) count(change func(*WorkerStats)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change(&w.stats)
 }
 
-// sleep waits, but not longer than ctx.
+// sleep waits for d or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):

@@ -2,31 +2,31 @@ package nats
 
 import "time"
 
-// A sender is who told a run something: a worker, by the public key that the server knows it by and by the name that it
+// A sender is a worker that sent a run a notice: the public key that identifies it at the server, and the name that it
 // gives itself.
 type sender struct{ key, name string }
 
-// A workerState is what a worker said last.
+// A workerState is a worker's latest notice of presence.
 type workerState struct {
 	slots, busy int
 	heard       time.Time
 }
 
-// workers are those that serve a run. A worker that lies can give itself many names, but one key.
+// workers are the workers that serve a run. A lying worker can give itself many names, but has one key.
 type workers struct {
 	states map[sender]workerState
 	keys   map[string]int // workers of each key
 }
 
-// Bounds of what a worker may say. Workers of one key beyond maxOfKey have jobs, but are not counted.
+// Bounds of a notice. Workers of one key beyond maxOfKey get jobs, but are not counted.
 const (
 	maxName  = 100     // bytes of a name
 	maxSlots = 1 << 16 // of one worker
 	maxOfKey = 10_000
 )
 
-// silence is how long a worker may say nothing before it counts as gone.
-const silence = 3 * answering
+// silence is how long a worker may be silent before it counts as gone.
+const silence = 3 * answerInterval
 
 func newWorkers() workers { return workers{map[sender]workerState{}, map[string]int{}} }
 
@@ -40,7 +40,7 @@ func (w *workers) slots() (slots, busy int) {
 	return slots, busy
 }
 
-// add notes what a worker says, and reports whether it is a new one.
+// add records a worker's state, and reports whether the worker is new.
 func (w *workers) add(from sender, s workerState) (added bool) {
 	if _, known := w.states[from]; !known {
 		if w.keys[from.key] >= maxOfKey {
@@ -53,7 +53,7 @@ func (w *workers) add(from sender, s workerState) (added bool) {
 	return added
 }
 
-// forget drops the workers that are gone.
+// forget removes the workers that are gone.
 func (w *workers) forget(now time.Time) {
 	for from, s := range w.states {
 		if now.Sub(s.heard) > silence {

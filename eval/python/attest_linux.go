@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newPipe returns the ends of a pipe, newSockets those of a pair of sockets. No process that is started
-// meanwhile comes to hold them.
+// newPipe returns the ends of a pipe, newSockets those of a pair of sockets. No process that is started meanwhile
+// inherits them.
 func newPipe() (ends [2]int, err error) {
 	err = unix.Pipe2(ends[:], unix.O_CLOEXEC)
 	return ends, os.NewSyscallError("pipe2", err)
@@ -18,12 +18,12 @@ func newSockets() (ends [2]int, err error) {
 	return ends, os.NewSyscallError("socketpair", err)
 }
 
-// attest has the kernel say who sends what arrives on a socket.
+// attest has the kernel name the sender of whatever arrives on a socket.
 func attest(fd int) error {
 	return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1))
 }
 
-// receive reads from the socket fd, and says which process the bytes are from.
+// receive reads from the socket fd, and returns the process that sent the bytes.
 func receive(fd int, buf []byte) (n int, pid int32, err error) {
 	var oob [64]byte
 	for {

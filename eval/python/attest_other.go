@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newPipe returns the ends of a pipe, newSockets those of a pair of sockets. No process that is started
-// meanwhile comes to hold them.
+// newPipe returns the ends of a pipe, newSockets those of a pair of sockets. No process that is started meanwhile
+// inherits them.
 func newPipe() (ends [2]int, err error) {
 	return guarded(func() (ends [2]int, err error) {
 		err = unix.Pipe(ends[:])
@@ -35,7 +35,7 @@ func guarded(pair func() ([2]int, error)) (ends [2]int, err error) {
 
 func attest(int) error { return nil }
 
-// receive reads from the socket fd; here nobody says which process the bytes are from.
+// receive reads from the socket fd; this system does not name the sender.
 func receive(fd int, buf []byte) (n int, pid int32, err error) {
 	n, err = read(fd, buf)
 	return n, 0, err

@@ -12,67 +12,64 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// Config says how candidates are run. Limits of too little are errors: Timeout and CPU are at least 1 ms,
+// Config configures how candidates are run. Limits that are too low are errors: Timeout and CPU must be at least 1 ms,
 // Memory 1 MiB, OpenFiles 16, ScratchBytes 64 KiB, OutputBytes 2, Workers, Threads, FileBytes and ResultBytes 1.
 type Config struct {
-	// Interpreter is the path or the name of a CPython, 3.9 or newer; "" means the first that can
-	// import what is needed, as for [Find].
+	// Interpreter is the path or the name of a CPython, 3.9 or newer; "" means the first that can import the needed
+	// modules, as for [Find].
 	Interpreter string
-	// Imports are modules that are imported before any candidate, so that none has to wait for
-	// them; an interpreter without them is not used. nil means numpy and scipy where present.
+	// Imports are modules that are imported once, before all candidates; an interpreter without them is not used. nil
+	// means numpy and scipy where present.
 	Imports []string
-	// Workers is the number of interpreters, and so of candidates at once; 0 means GOMAXPROCS.
-	// They are started as they are needed.
+	// Workers is the number of interpreters, and so of candidates at once; 0 means GOMAXPROCS. Interpreters start on
+	// demand.
 	Workers int
 
 	// Timeout is the wall time of one candidate, or of one stage of a cascade; 0 means 60 s.
 	Timeout time.Duration
-	// CPU is the processor time of one process; 0 means a second more than Timeout, so that it is
-	// always Timeout that a program reaches which loops in one thread.
+	// CPU is the processor time of one process; 0 means a second more than Timeout, so that a loop in one thread always
+	// ends at Timeout.
 	CPU time.Duration
-	// Memory is how many bytes of address space a process may have on top of the interpreter's
-	// own with all imports; 0 means 1 GiB.
+	// Memory is the address space of one process in bytes, in addition to the interpreter's own with all imports; 0 means
+	// 1 GiB.
 	Memory int64
-	// Processes is how many processes and threads a candidate may have at once; 0 means threads
-	// only under a [Runner] and 64 under an [Evaluator]; negative means threads only.
+	// Processes bounds a candidate's simultaneous processes and threads; 0 means threads only under a [Runner] and 64
+	// under an [Evaluator]; negative means threads only.
 	Processes int
-	// Threads is how many threads a candidate may have at once where it may have no other process;
-	// 0 means 64.
+	// Threads bounds a candidate's simultaneous threads if it may have no other process; 0 means 64.
 	Threads int
 	// OpenFiles is the number of open files of one process; 0 means 256.
 	OpenFiles int
 	// FileBytes is the size of one file; 0 means 64 MiB.
 	FileBytes int64
-	// ScratchBytes is the size of the temporary folder, where it is in memory ("private
-	// mounts"); 0 means 256 MiB.
+	// ScratchBytes is the size of the temporary folder if that is in memory ("private mounts"); 0 means 256 MiB.
 	ScratchBytes int64
-	// OutputBytes is how much is kept of each of standard output and error, half of it from the
-	// end; 0 means 32 KiB. A candidate that prints more than 16 MiB on one of them is ended.
+	// OutputBytes is the number of bytes kept of standard output and of standard error, half of them from the end; 0 means
+	// 32 KiB. A candidate that prints more than 16 MiB on either is killed.
 	OutputBytes int
-	// ResultBytes is the size of a result as JSON; 0 means 4 MiB.
+	// ResultBytes is the size limit of a result as JSON; 0 means 4 MiB.
 	ResultBytes int
 
-	// Hide names files and folders that candidates must not read: credentials. Evaluators do not see them either.
-	// They must be there. A file that another takes the place of, as rotated credentials do, is hidden only by the
-	// folder that it is in. On Linux it is an error at start if neither private mounts nor Landlock can hide
-	// them. [isolation.None] hides nothing, nor does another system.
+	// Hide names existing files and folders that candidates must not read, such as credentials. Evaluators cannot read
+	// them either. A file that is replaced by another, as rotated credentials are, stays hidden only if its folder is
+	// hidden. On Linux it is an error at start if neither private mounts nor Landlock can hide them. Nothing is hidden
+	// under [isolation.None] or on other systems.
 	Hide []string
-	// Isolation is how much containment is asked for.
+	// Isolation is the required level of containment.
 	Isolation isolation.Level
-	// Env holds what candidates see of the environment, NAME=value, or NAME for the value that
-	// this process has. Besides, PATH, HOME, TMPDIR, LANG and what Python and numerical libraries
-	// need are set to fixed values; PYTHONPATH, PYTHONHOME, PYTHONUSERBASE, LD_LIBRARY_PATH
-	// and DYLD_LIBRARY_PATH are passed on, as an interpreter may not start without.
+	// Env is the environment of candidates: NAME=value, or NAME for this process's value. In addition, PATH, HOME, TMPDIR,
+	// LANG and what Python and numerical libraries need have fixed values; PYTHONPATH, PYTHONHOME, PYTHONUSERBASE,
+	// LD_LIBRARY_PATH and DYLD_LIBRARY_PATH are passed on, since an interpreter may not start without them.
 	Env []string
-	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are not;
-	// nil means [slog.Default].
+	// Logger gets a line at start with the mechanisms in force, at debug level unless some are missing; nil means
+	// [slog.Default].
 	Logger *slog.Logger
 }
 
-// floodBytes is how much a candidate may print on one output before it is ended.
+// floodBytes is how much a candidate may print on one output before it is killed.
 const floodBytes = 16 << 20
 
-// filled returns c with the defaults in place.
+// filled returns c with its defaults.
 func (c Config) filled(processes int) (Config, error) {
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	c.Timeout = cmp.Or(c.Timeout, 60*time.Second)

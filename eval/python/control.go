@@ -14,18 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A control is our end of the socket through which a zygote gets its orders and answers in lines. Only the
-// zygote has the other end. Its answers are still read as if a candidate had sent them: the length of a line
-// is bounded, and so is the time in which it has to come. One goroutine at a time uses it, except for hangUp.
+// A control is our end of the socket through which a zygote gets its orders and answers in lines. Only the zygote has
+// the other end, but its answers are trusted no more than a candidate's: the length of a line and the time until it
+// arrives are bounded. One goroutine at a time uses a control, except for hangUp.
 type control struct {
-	file     *os.File // holds the descriptor open while hangUp uses it
+	file     *os.File // keeps the descriptor open while hangUp uses it
 	fd       int
-	left     []byte // what came after the last line
-	searched int    // how much of left was searched for a line's end
+	left     []byte // bytes after the last line
+	searched int    // bytes of left already searched for a line's end
 }
 
-// maxLine is the length of the longest line that a zygote may send. Its greeting, with a reason for each
-// mechanism and module that is missing, is the longest that it has to.
+// maxLine bounds the length of a zygote's line. The longest is its greeting, with a reason for each missing mechanism
+// and module.
 const maxLine = 64 << 10
 
 // open makes the socket and returns the zygote's end.
@@ -48,12 +48,14 @@ func (c *control) close() error { return c.file.Close() }
 func (c *control) hangUp() {
 	raw, err := c.file.SyscallConn()
 	if err != nil {
-		return // it is closed
+		return // the socket is closed
 	}
-	_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) }) // if it fails, the zygote is gone already
+	// on failure, the zygote is gone already
+	_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) })
 }
 
-// order sends the number of a candidate and what it is to have open, or the number 0, which ends it.
+// order sends the number of a candidate and the files that the candidate gets, or the number 0, which ends the
+// candidate.
 func (c *control) order(n uint32, own []int) error {
 	var rights []byte
 	if len(own) > 0 {
@@ -87,7 +89,7 @@ func (c *control) line(deadline time.Time) ([]byte, error) {
 	}
 }
 
-// more reads what there is.
+// more reads the bytes that have arrived.
 func (c *control) more() error {
 	var buf [4096]byte
 	n, err := read(c.fd, buf[:])
@@ -104,7 +106,7 @@ func (c *control) more() error {
 	return nil
 }
 
-// cut returns the first line that has come, nil if there is none. Bytes are searched once.
+// cut removes and returns the first complete line, or nil. Each byte is searched once.
 func (c *control) cut() ([]byte, error) {
 	end := bytes.IndexByte(c.left[c.searched:], '\n')
 	if end < 0 {

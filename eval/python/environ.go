@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// fixed is what every candidate sees. Hashes that do not change from run to run make the order of a
-// set the same in each; one thread to each interpreter is what makes several of them fast.
+// fixed is the part of the environment that all candidates have. Fixed hash seeds keep the order of sets equal in all
+// runs. One thread per interpreter makes several interpreters fast.
 var fixed = []string{
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 	"LANG=C.UTF-8",
@@ -22,10 +22,11 @@ var fixed = []string{
 }
 
 // located are variables without which an interpreter may not find itself or its packages.
-var located = []string{"HOME", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT"}
+var located = []string{"HOME", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",
+	"SYSTEMROOT"}
 
-// environ returns the environment of an interpreter: what is fixed, what it needs to start, and what
-// is named. Later entries win.
+// environ returns the environment of an interpreter: fixed variables, located ones, and the named ones. Later entries
+// win.
 func environ(named []string) []string {
 	env := append([]string(nil), fixed...)
 	for _, name := range located {

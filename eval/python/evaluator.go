@@ -15,38 +15,36 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// EvaluatorConfig says how a folder's evaluator.py is run.
+// EvaluatorConfig configures how a folder's evaluator.py is run.
 type EvaluatorConfig struct {
 	Config
-	// Thresholds are the scores that a program must reach in each stage of a cascade to get to the
-	// next; nil means 0.5, 0.75. A stage without a threshold before it is not run.
+	// Thresholds are the scores that a program must reach in the stages of a cascade to enter the next stage; nil means
+	// 0.5, 0.75. A stage without a threshold before it is not run.
 	Thresholds []float64
-	// NoCascade has evaluate called even if there is an evaluate_stage1.
+	// NoCascade means that evaluate is called even if there is an evaluate_stage1.
 	NoCascade bool
-	// Tune has evaluate_tune called, which is cheap, or if there is none evaluate_stage1 alone. It makes an evaluator for a
-	// tuner, which tries many values for the numbers of a program.
+	// Tune means that only the cheap evaluate_tune is called, or evaluate_stage1 if there is none. It is for a tuner,
+	// which tries many values for the numbers of a program.
 	Tune bool
 	// Suffix is the ending of the candidate's file; "" means ".py".
 	Suffix string
 }
 
-// An Evaluator scores programs with the evaluator.py of a folder, as it is. The file defines
-// evaluate(program_path), or evaluate_stage1 and further stages up to 3: a stage is run only if the
-// score of those before it reached the threshold, and its metrics are added to theirs. Each returns a
-// dict, or an object with the dicts metrics and artifacts; openevolve's EvaluationResult is there to
-// import. The score is the metric combined_score, else the mean of all metrics that are finite
-// numbers. Entries that are not numbers are artifacts; one called error that is not empty makes the
-// program invalid, for that reason, as does an exception.
+// An Evaluator scores programs with the unchanged evaluator.py of a folder. The file defines evaluate(program_path), or
+// evaluate_stage1 and further stages up to 3: a stage is run only if the score of those before it reached the
+// threshold, and its metrics are added to theirs. Each returns a dict, or an object with the dicts metrics and
+// artifacts; openevolve's EvaluationResult is there to import. The score is the metric combined_score, else the mean of
+// all metrics that are finite numbers. Entries that are not numbers are artifacts. A nonempty entry called error makes
+// the program invalid, for that reason, as does an exception.
 //
-// The evaluator is imported afresh for every program, in a contained process forked for it, with its
-// folder as working directory, which like everything but the temporary folder it cannot write to;
-// what it imports from outside its folder is imported once, beforehand. On Linux that holds for the programs
-// that it runs by subprocess and sys.executable as well; see docs/security.md.
+// The evaluator is imported afresh for every program, in a contained process of its own. Its working directory is its
+// folder; it can write only to the temporary folder. Modules from outside its folder are imported once, beforehand. On
+// Linux programs that it runs by subprocess and sys.executable are contained too; see docs/security.md.
 //
-// An evaluator that runs the program in its own process can be made to return any score, by a
-// program that means to; see docs/security.md. One that runs it in another process cannot.
+// If an evaluator runs the program in its own process, a hostile program can make it return any score; see
+// docs/security.md. An evaluator that runs the program in another process is safe from that.
 //
-// It is safe for concurrent use. Close it, or interpreters stay until this process ends.
+// An Evaluator is safe for concurrent use. Close it, or its interpreters stay until this process ends.
 type Evaluator struct {
 	pool   *pool
 	cfg    EvaluatorConfig
@@ -56,17 +54,18 @@ type Evaluator struct {
 
 var _ eval.Evaluator = (*Evaluator)(nil)
 
-// evaluatorProcesses is how many processes an evaluator may have by default.
+// evaluatorProcesses is the default of Config.Processes for an evaluator.
 const evaluatorProcesses = 64
 
-// NewEvaluator starts a first interpreter and has it import dir's evaluator.py, so that what is
-// missing is known before anything is paid for.
+// NewEvaluator starts a first interpreter and has it import dir's evaluator.py, so that missing modules are reported
+// before anything is paid for.
 func NewEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig) (*Evaluator, error) {
 	return newEvaluator(ctx, dir, cfg, sandbox.Mechanisms())
 }
 
-// newEvaluator uses no mechanisms but these.
-func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig, mechanisms []isolation.Mechanism) (*Evaluator, error) {
+// newEvaluator uses only these mechanisms.
+func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig,
+	mechanisms []isolation.Mechanism) (*Evaluator, error) {
 	cfg, dir, err := cfg.filled(dir)
 	if err != nil {
 		return nil, err
@@ -75,7 +74,8 @@ func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig, mechanis
 	if err != nil {
 		return nil, err
 	}
-	k.orders.Suffix, k.orders.Cascade, k.orders.Thresholds, k.orders.Tune = cfg.Suffix, !cfg.NoCascade, cfg.Thresholds, cfg.Tune
+	k.orders.Suffix, k.orders.Cascade, k.orders.Thresholds, k.orders.Tune = cfg.Suffix, !cfg.NoCascade, cfg.Thresholds,
+		cfg.Tune
 	p, report, err := open(ctx, cfg.Config, k)
 	if err != nil {
 		return nil, err
@@ -87,13 +87,14 @@ func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig, mechanis
 	return e, nil
 }
 
-// filled returns cfg with the defaults in place, and dir as the interpreter is to see it.
+// filled returns cfg with its defaults, and dir as the interpreter sees it.
 func (cfg EvaluatorConfig) filled(dir string) (EvaluatorConfig, string, error) {
 	if cfg.Suffix == "" {
 		cfg.Suffix = ".py"
 	}
 	if strings.ContainsAny(cfg.Suffix, "/\\\x00") {
-		return cfg, "", fmt.Errorf("python: EvaluatorConfig.Suffix is %q: want the ending of a file's name, such as .py", cfg.Suffix)
+		return cfg, "", fmt.Errorf("python: EvaluatorConfig.Suffix is %q: want the ending of a file's name, such as .py",
+			cfg.Suffix)
 	}
 	if cfg.Thresholds = slices.Clone(cfg.Thresholds); cfg.Thresholds == nil {
 		cfg.Thresholds = []float64{0.5, 0.75}
@@ -121,7 +122,7 @@ func (cfg EvaluatorConfig) maxStages() int {
 	return min(len(cfg.Thresholds), 2) + 1
 }
 
-// inspect finds out what stages the evaluator has.
+// inspect finds the stages of the evaluator.
 func (e *Evaluator) inspect(ctx context.Context, dir string) error {
 	file := filepath.Join(dir, "evaluator.py")
 	o, err := e.pool.do(ctx, job{task: taskInspect})
@@ -143,8 +144,7 @@ func (e *Evaluator) inspect(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Evaluate scores program. Its artifacts are the evaluator's, and what was printed ("stdout",
-// "stderr").
+// Evaluate scores program. The artifacts are the evaluator's, and the output ("stdout", "stderr").
 func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	o, err := e.pool.do(ctx, job{task: taskEvaluate, program: program})
 	if errors.Is(err, errDied) {
@@ -159,8 +159,8 @@ func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, 
 	return o.result().Clean(), nil
 }
 
-// result reads what the evaluator found out.
-func (o outcome) result() eval.Result {
+// result returns the evaluator's result.
+func (o execution) result() eval.Result {
 	var found struct {
 		Score     *float64           `json:"score"`
 		Reason    string             `json:"reason"`
@@ -185,13 +185,13 @@ func (o outcome) result() eval.Result {
 // Stages returns the functions of evaluator.py that are called, in order.
 func (e *Evaluator) Stages() []string { return slices.Clone(e.stages) }
 
-// Isolation says which mechanisms of containment are in force.
+// Isolation reports which mechanisms of containment are in force.
 func (e *Evaluator) Isolation() isolation.Report { return e.report }
 
 // Interpreter returns the path of the interpreter in use.
 func (e *Evaluator) Interpreter() string { return e.pool.kind.interpreter }
 
-// Close ends all interpreters; an evaluation that is running fails with [ErrClosed].
+// Close ends all interpreters. Evaluations under way fail with [ErrClosed].
 func (e *Evaluator) Close() error { return e.pool.close() }
 
 // String returns a description for people.

@@ -17,35 +17,35 @@ import (
 	"time"
 )
 
-// optional are the modules that are imported where they are present if nothing else is said.
+// optional is the default of Config.Imports: modules that are imported where present.
 var optional = []string{"numpy", "scipy"}
 
-// An interpreter is a Python that was asked what it is.
+// An interpreter is a Python and its answer to a query.
 type interpreter struct {
 	Executable string            `json:"executable"`
 	Version    string            `json:"version"`
 	Lacking    map[string]string `json:"lacking"` // of the modules that it needs
 	Wanting    map[string]string `json:"wanting"` // of those that are good to have
-	problem    string            // why it could not even be asked
+	problem    string            // why it did not answer
 }
 
-// Find returns the path of the first interpreter that can import modules: python3 on the PATH, then
-// the system's. Without one, the error says which were tried and what each lacked. Wrappers that
-// choose an interpreter, such as pyenv's, are seen through.
+// Find returns the path of the first interpreter that can import modules: python3 on the PATH, then the system's.
+// Without one, the error lists those tried and what each lacked. A wrapper that chooses an interpreter, such as
+// pyenv's, is resolved to its choice.
 func Find(ctx context.Context, modules ...string) (string, error) {
 	return find(ctx, "", query{Modules: modules})
 }
 
-// A query is what an interpreter must be able to import: modules, and what the evaluator.py in folder
-// imports. Of those that can, the first with most of the wanted modules is taken.
+// A query is what an interpreter must be able to import: modules, and the imports of the evaluator.py in folder. Of the
+// interpreters that can, the first with most of the wanted modules is chosen.
 type query struct {
 	Modules []string `json:"modules"`
 	Wanted  []string `json:"wanted"`
 	Folder  string   `json:"folder"`
 }
 
-// find returns the path of the first interpreter that can import what is asked for. One that is named
-// is not asked: it says what it lacks when it is started.
+// find returns the path of the interpreter for q. It does not query a named interpreter, which reports what it lacks
+// when it is started.
 func find(ctx context.Context, name string, q query) (string, error) {
 	if name != "" {
 		path, err := exec.LookPath(name)
@@ -67,24 +67,24 @@ func find(ctx context.Context, name string, q query) (string, error) {
 		if !ok || slices.ContainsFunc(tried, func(t interpreter) bool { return t.Executable == p.Executable }) {
 			continue
 		}
-		if p.will() && len(p.Wanting) == 0 {
+		if p.usable() && len(p.Wanting) == 0 {
 			return p.Executable, nil
 		}
 		tried = append(tried, p)
 	}
-	if best, ok := most(tried); ok {
+	if best, ok := best(tried); ok {
 		return best.Executable, nil
 	}
 	return "", lack(tried, names)
 }
 
-// will reports whether the interpreter will do.
-func (p interpreter) will() bool { return p.problem == "" && len(p.Lacking) == 0 }
+// usable reports whether the interpreter meets the query.
+func (p interpreter) usable() bool { return p.problem == "" && len(p.Lacking) == 0 }
 
-// most returns the interpreter that will do and has most of what is wanted, the first among equals.
-func most(tried []interpreter) (best interpreter, ok bool) {
+// best returns the usable interpreter with most of the wanted modules, the first among equals.
+func best(tried []interpreter) (best interpreter, ok bool) {
 	for _, p := range tried {
-		if p.will() && (!ok || len(p.Wanting) < len(best.Wanting)) {
+		if p.usable() && (!ok || len(p.Wanting) < len(best.Wanting)) {
 			best, ok = p, true
 		}
 	}
@@ -93,7 +93,8 @@ func most(tried []interpreter) (best interpreter, ok bool) {
 
 func lack(tried []interpreter, names []string) error {
 	if len(tried) == 0 {
-		return fmt.Errorf("python: no interpreter found: tried %s; install Python 3.9 or newer, or name one", strings.Join(names, ", "))
+		return fmt.Errorf("python: no interpreter found: tried %s; install Python 3.9 or newer, or name one",
+			strings.Join(names, ", "))
 	}
 	lines := make([]string, len(tried))
 	for i, p := range tried {
@@ -102,7 +103,7 @@ func lack(tried []interpreter, names []string) error {
 	return fmt.Errorf("python: no interpreter has all that is needed: tried %s", strings.Join(lines, "; "))
 }
 
-// String says what the interpreter is and lacks.
+// String returns the interpreter's path, its version and what it lacks.
 func (p interpreter) String() string {
 	if p.problem != "" {
 		return fmt.Sprintf("%s (%s)", p.Executable, p.problem)
@@ -114,11 +115,10 @@ func (p interpreter) String() string {
 	return fmt.Sprintf("%s (Python %s, %s)", p.Executable, p.Version, strings.Join(parts, ", "))
 }
 
-// askTimeout is how long an interpreter may take to import what is asked for.
+// askTimeout bounds the imports of a query.
 const askTimeout = time.Minute
 
-// ask asks the interpreter of that name, as it would be started later, what it lacks; ok is false if
-// there is none of that name.
+// ask queries the interpreter of that name, started as it would be later; ok is false if there is none of that name.
 func ask(ctx context.Context, name string, q query) (p interpreter, ok bool) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -137,8 +137,8 @@ func ask(ctx context.Context, name string, q query) (p interpreter, ok bool) {
 	return p, true
 }
 
-// resolve returns the interpreter behind path, which may be a wrapper that chooses one by the folder
-// or the environment that it is started in; path itself if it does not say.
+// resolve returns the interpreter behind path, which may be a wrapper that chooses one by its working directory or
+// environment. It returns path itself if the interpreter does not answer.
 func resolve(ctx context.Context, path string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -170,7 +170,7 @@ func probe(ctx context.Context, path string, q query) (interpreter, error) {
 		return p, fmt.Errorf("%s", cmp.Or(lastLine(stderr.String()), err.Error()))
 	}
 	if err := readFrame(&out, &p); err != nil {
-		return p, fmt.Errorf("answered what is not understood: %w", noEOF(err))
+		return p, fmt.Errorf("answered unintelligibly: %w", noEOF(err))
 	}
 	return p, nil
 }
@@ -182,7 +182,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// lastLine returns the last line of what an interpreter complained about, which says the most.
+// lastLine returns the last line of an interpreter's complaint, which is the most telling.
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, '\n')+1:]

@@ -2,19 +2,19 @@ package python
 
 import "bytes"
 
-// nonceSize is the length of the random word with which every message from a candidate's process begins.
-// Without it, bytes that a candidate writes into all its descriptors could be taken for a message.
+// nonceSize is the length of the random word that begins every message from a candidate's process. Without the word,
+// bytes that a candidate writes to all its descriptors could pass for a message.
 const nonceSize = 16
 
-// A home takes what a candidate's process sends. If the candidate may have other processes, the kernel says
-// which process sent the first message, which comes before any code of the candidate runs. Only that process is
-// believed. What others send is dropped, even if they know the nonce.
+// A home receives the messages of a candidate's process. If the candidate may have other processes, the kernel names
+// the sender of the first message, which is sent before any code of the candidate runs. Only that process is believed.
+// Messages of others are dropped, even if they know the nonce.
 type home struct {
 	nonce    []byte
 	attested bool
 	pid      int32
-	data     []byte // not yet understood
-	stages   int    // how many stages were announced to be done
+	data     []byte // not yet parsed
+	stages   int    // stages announced as done
 }
 
 func (h *home) take(data []byte, pid int32) {
@@ -47,7 +47,7 @@ func (h *home) kind() (byte, []byte) {
 	return rest[0], rest[1:]
 }
 
-// message returns the last message of a process that has ended by itself.
+// message returns the last message of a process that ended by itself.
 func (h *home) message() (manner, []byte) {
 	switch kind, body := h.kind(); kind {
 	case 'R':

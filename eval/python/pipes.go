@@ -8,13 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipes are our ends of what one candidate writes to: standard output and error, which are pipes, as
-// programs open them again by their names, and home, a socket through which it gets its program and sends
-// what came of it. No other candidate ever has them. What one does to them (flags that make them not
-// block, options of the socket, locks, capacities, descriptors that wait to be received) ends with it;
-// setting all of that right again would take a list that is complete.
+// pipes are our ends of what one candidate writes to: standard output and error, which are pipes because programs
+// reopen them by name, and home, a socket that brings the program and returns the result. Each candidate has its own,
+// so whatever one changes on them (nonblocking flags, socket options, locks, capacities, descriptors in transit) ends
+// with it. Resetting shared ones would need a complete list of such changes.
 type pipes struct {
-	fds [4]int // by the constants below; -1 is none, or one that nobody writes to any more
+	fds [4]int // by the constants below; -1 means none, or one at its end
 }
 
 const (
@@ -24,8 +23,8 @@ const (
 	fdHome
 )
 
-// open makes the pipes and returns what the candidate is to have open, in order: /dev/null as its standard input,
-// and its ends. With attested, the kernel says who sends what arrives at home.
+// open makes the pipes and returns the candidate's files, in order: /dev/null as standard input, and its ends. With
+// attested, the kernel names the senders at home.
 func (p *pipes) open(control int, attested bool) (theirs []int, err error) {
 	p.fds = [4]int{control, -1, -1, -1}
 	theirs = make([]int, 0, len(p.fds))
@@ -61,14 +60,14 @@ func (p *pipes) open(control int, attested bool) (theirs []int, err error) {
 	return theirs, err
 }
 
-// close closes what is the candidate's.
+// close closes the candidate's pipes.
 func (p *pipes) close() {
 	for i := fdStdout; i <= fdHome; i++ {
 		p.end(i)
 	}
 }
 
-// end closes one of the candidate's, which nobody is to read any more.
+// end closes one of the candidate's pipes, which is read no more.
 func (p *pipes) end(i int) {
 	if p.fds[i] >= 0 {
 		_ = unix.Close(p.fds[i]) // nothing was written that matters

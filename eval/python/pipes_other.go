@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// errNoFork is returned at start: candidates are forked from an interpreter, and this system cannot fork.
-var errNoFork = errors.New("python: " + runtime.GOOS + " cannot fork a process; run Python candidates through eval/command here")
+// errNoFork is returned at start: candidates are forked from an interpreter, which this system cannot do.
+var errNoFork = errors.New("python: " + runtime.GOOS +
+	" cannot fork a process; run Python candidates through eval/command here")
 
 type control struct{ fd int }
 
@@ -26,7 +27,7 @@ func (*pipes) close() {}
 
 type watch struct{ pipes pipes }
 
-func newWatch(*zygote) (*watch, error)   { return nil, errNoFork }
-func (*watch) start(job) error           { return errNoFork }
-func (*watch) run() error                { return errNoFork }
-func (*watch) outcome() (outcome, error) { return outcome{}, errNoFork }
+func newWatch(*zygote) (*watch, error)       { return nil, errNoFork }
+func (*watch) start(job) error               { return errNoFork }
+func (*watch) run() error                    { return errNoFork }
+func (*watch) execution() (execution, error) { return execution{}, errNoFork }

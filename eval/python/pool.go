@@ -12,82 +12,82 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// ErrClosed is returned by a [Runner] or [Evaluator] that was closed.
+// ErrClosed is returned by a closed [Runner] or [Evaluator].
 var ErrClosed = errors.New("python: closed")
 
-// A pool holds up to size zygotes, started as they are needed and replaced when they die. It is safe
-// for concurrent use.
+// A pool holds up to size zygotes, which start on demand and are replaced when they die. It is safe for concurrent use.
 type pool struct {
 	kind *kind
 	size int64
-	sem  *semaphore.Weighted // a place for each zygote at work
+	sem  *semaphore.Weighted // a slot for each busy zygote
 
 	mu     sync.Mutex
 	closed bool
 	idle   []*zygote
 	busy   map[*zygote]bool
 
-	removals chan struct{}  // has room for as many removals as may go on beside evaluations
-	removing sync.WaitGroup // for these
-	stop     chan struct{}  // closed when they end at once
+	removals chan struct{}  // bounds the removals beside evaluations
+	removing sync.WaitGroup // waits for these
+	stop     chan struct{}  // closed to end all removals
 }
 
-// newPool starts the first zygote, and returns what it found.
+// newPool starts the first zygote, and returns its greeting.
 func newPool(ctx context.Context, k *kind, size int) (*pool, hello, error) {
 	z, h, err := startZygote(ctx, k)
 	if err != nil {
 		return nil, h, err
 	}
-	p := &pool{kind: k, size: int64(size), sem: semaphore.NewWeighted(int64(size)), idle: []*zygote{z}, busy: make(map[*zygote]bool),
+	p := &pool{kind: k, size: int64(size), sem: semaphore.NewWeighted(int64(size)), idle: []*zygote{z},
+		busy:     make(map[*zygote]bool),
 		removals: make(chan struct{}, size), stop: make(chan struct{})}
 	return p, h, nil
 }
 
-// do runs a candidate on a zygote. If the zygote dies, it is replaced, and the candidate is run once more in a
-// fresh one, because it need not be to blame. If that one dies too, the error is errDied. If no process can be
-// made, do waits for one, for as long as the candidates that run now may take.
-func (p *pool) do(ctx context.Context, j job) (outcome, error) {
+// do runs a candidate on a zygote. If the zygote dies, which may not be the candidate's fault, do runs the candidate
+// once more on a fresh zygote. If that one dies too, the error is errDied. If no process can be made, do waits for one,
+// for as long as the candidates under way may take.
+func (p *pool) do(ctx context.Context, j job) (execution, error) {
 	if err := p.sem.Acquire(ctx, 1); err != nil {
-		return outcome{}, fmt.Errorf("python: waiting for an interpreter: %w", err)
+		return execution{}, fmt.Errorf("python: waiting for an interpreter: %w", err)
 	}
 	defer p.sem.Release(1)
-	o, err := p.patiently(ctx, j, false)
+	o, err := p.runPatiently(ctx, j, false)
 	if errors.Is(err, errDied) {
-		o, err = p.patiently(ctx, j, true)
+		o, err = p.runPatiently(ctx, j, true)
 	}
 	return o, err
 }
 
-// forkPause is the first pause before a process that could not be made is tried again.
+// forkPause is the first pause before another attempt to make a process.
 const forkPause = 50 * time.Millisecond
 
-// patiently is once, but if a process cannot be made it pauses and tries again with a new zygote.
-func (p *pool) patiently(ctx context.Context, j job, fresh bool) (outcome, error) {
-	o, err := p.once(ctx, j, fresh)
+// runPatiently is runOnce, but if a process cannot be made it pauses and tries again with a new zygote.
+func (p *pool) runPatiently(ctx context.Context, j job, fresh bool) (execution, error) {
+	o, err := p.runOnce(ctx, j, fresh)
 	end := time.Now().Add(p.kind.patience)
 	for pause := forkPause; errors.Is(err, errFork) && time.Now().Before(end); pause = min(2*pause, 2*time.Second) {
 		p.kind.log.Warn("python: trying a new interpreter after a pause", "pause", pause, "why", printable.Line(err.Error()))
 		select {
 		case <-ctx.Done():
-			return outcome{}, fmt.Errorf("python: waiting for an interpreter: %w", ctx.Err())
+			return execution{}, fmt.Errorf("python: waiting for an interpreter: %w", ctx.Err())
 		case <-time.After(pause):
 		}
-		o, err = p.once(ctx, j, true)
+		o, err = p.runOnce(ctx, j, true)
 	}
 	return o, err
 }
 
-// once runs a candidate on an idle zygote, or a fresh one.
-func (p *pool) once(ctx context.Context, j job, fresh bool) (outcome, error) {
+// runOnce runs a candidate on an idle zygote, or a fresh one.
+func (p *pool) runOnce(ctx context.Context, j job, fresh bool) (execution, error) {
 	z, err := p.take(ctx, fresh)
 	if err != nil {
-		return outcome{}, err
+		return execution{}, err
 	}
 	o, err := z.do(ctx, j)
 	removed := p.put(z, err == nil && o.clean)
 	switch {
 	case p.isClosed():
-		return outcome{}, ErrClosed
+		return execution{}, ErrClosed
 	case o.how == tooLong:
 		return o, nil
 	case err == nil && !removed:
@@ -143,9 +143,9 @@ func (p *pool) pop() (*zygote, error) {
 	return z, nil
 }
 
-// put takes a zygote back, and ends it unless it is fit for another candidate. It reports whether a zygote that
-// it ended left nothing behind. A candidate can leave what cannot be removed. That costs the candidate, and
-// must not end a run.
+// put takes a zygote back, and ends it unless it is fit for another candidate. It reports whether everything that the
+// zygote left was removed. A candidate can leave files that cannot be removed; that costs the candidate, and must not
+// end a run.
 func (p *pool) put(z *zygote, fit bool) bool {
 	p.mu.Lock()
 	delete(p.busy, z)
@@ -159,11 +159,12 @@ func (p *pool) put(z *zygote, fit bool) bool {
 	return p.remove(z)
 }
 
-// removeTime is how long an evaluation waits for the removal of what its candidate left.
+// removeTime is how long an evaluation waits for the removal of its candidate's files.
 const removeTime = time.Second
 
-// remove removes what an ended zygote leaves. Where that takes long it goes on beside other evaluations, and counts as
-// done. Not more removals go on at once than evaluations, so candidates cannot leave folders faster than they are removed.
+// remove removes the folder of an ended zygote. A long removal continues beside other evaluations, and counts as done.
+// There are at most as many removals at once as evaluations, so candidates cannot leave folders faster than they are
+// removed.
 func (p *pool) remove(z *zygote) bool {
 	p.removals <- struct{}{}
 	done := make(chan error, 1)
@@ -171,7 +172,8 @@ func (p *pool) remove(z *zygote) bool {
 		err := z.removeScratch(p.stop)
 		<-p.removals
 		if err != nil {
-			p.kind.log.Warn("python: a candidate's folder is left behind", "folder", printable.Line(z.scratch), "why", printable.Line(short(err.Error())))
+			p.kind.log.Warn("python: a candidate's folder could not be removed", "folder", printable.Line(z.scratch), "why",
+				printable.Line(short(err.Error())))
 		}
 		done <- err
 	})
@@ -191,8 +193,8 @@ func (p *pool) isClosed() bool {
 	return p.closed
 }
 
-// close ends all zygotes, even those that run a candidate, and waits until they are gone. What takes long to remove is
-// left to the next process that makes such folders.
+// close ends all zygotes, even busy ones, and waits until they are gone. Folders that take long to remove are left to
+// the next process that makes such folders.
 func (p *pool) close() error {
 	p.mu.Lock()
 	if !p.closed {

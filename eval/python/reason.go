@@ -23,22 +23,22 @@ const (
 	littered manner = "left what cannot be removed"
 )
 
-// An outcome is how a candidate ended, and what it left.
-type outcome struct {
+// An execution is how a candidate ended, and what it left.
+type execution struct {
 	how     manner
-	stage   int           // how many stages it was done with
-	exit    int           // its status, -1 if it was ended by a signal
-	signal  int           // 0 if there was none
+	stage   int           // finished stages
+	exit    int           // exit status, -1 if a signal killed it
+	signal  int           // 0 means none
 	cpu     time.Duration // processor time of its own process
 	clean   bool          // nothing is left of it
-	body    []byte        // what was returned, or why it failed
+	body    []byte        // the return value, or why it failed
 	stdout  string
 	stderr  string
-	scratch string // its temporary folder, whose name differs each time
+	scratch string // its temporary folder, which has a new name each time
 }
 
-// fault returns what a candidate did wrong, or nil if it returned a result.
-func (o outcome) fault(c Config) *eval.ProgramError {
+// fault returns the candidate's fault, or nil if it returned a result.
+func (o execution) fault(c Config) *eval.ProgramError {
 	reason, trace := "", ""
 	switch o.how {
 	case returned:
@@ -67,7 +67,7 @@ func (o outcome) fault(c Config) *eval.ProgramError {
 }
 
 // words returns the reason and the traceback that the candidate's own process gave.
-func (o outcome) words() (reason, trace string) {
+func (o execution) words() (reason, trace string) {
 	var w struct{ Reason, Traceback string }
 	if err := json.Unmarshal(o.body, &w); err != nil || w.Reason == "" {
 		return "failed without a reason", ""
@@ -75,8 +75,8 @@ func (o outcome) words() (reason, trace string) {
 	return w.Reason, w.Traceback
 }
 
-// ending describes how a process ended that returned nothing.
-func (o outcome) ending(c Config) string {
+// ending describes the end of a process that returned nothing.
+func (o execution) ending(c Config) string {
 	switch s := syscall.Signal(o.signal); {
 	case o.signal == 0:
 		return fmt.Sprintf("exited with status %d before it returned", o.exit)
@@ -90,8 +90,8 @@ func (o outcome) ending(c Config) string {
 // signalCPU is SIGXCPU, on every system that has it.
 const signalCPU = syscall.Signal(24)
 
-// artifacts returns what the candidate printed.
-func (o outcome) artifacts() map[string]string {
+// artifacts returns the candidate's output.
+func (o execution) artifacts() map[string]string {
 	m := make(map[string]string)
 	if o.stdout != "" {
 		m["stdout"] = o.relative(o.stdout)
@@ -102,4 +102,4 @@ func (o outcome) artifacts() map[string]string {
 	return m
 }
 
-func (o outcome) relative(text string) string { return sandbox.Relative(text, o.scratch) }
+func (o execution) relative(text string) string { return sandbox.Relative(text, o.scratch) }

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// errDied says that a zygote ended while it was running a candidate, or gave an answer that it never gives.
+// errDied means that a zygote ended while it was running a candidate, or gave an impossible answer.
 var errDied = errors.New("python: the interpreter that ran it died")
 
-// errFork says that no process could be made to run a candidate. That is not the candidate's fault, and may pass.
+// errFork means that no process could be made to run a candidate. That is not the candidate's fault, and may be
+// temporary.
 var errFork = errors.New("cannot make a process")
 
-// A reply is what a zygote says of a candidate that has ended.
+// A reply is a zygote's report on a candidate that has ended.
 type reply struct {
-	status uint32        // as the kernel words it
+	status uint32        // in the kernel's encoding
 	cpu    time.Duration // processor time of its own process
 	clean  bool          // nothing is left of it
 }
@@ -43,7 +44,7 @@ func parseReply(line string, n uint32) (r reply, err error) {
 	return reply{uint32(status), time.Duration(micros) * time.Microsecond, f[2] == "1"}, nil
 }
 
-// short cuts what an interpreter says to a length that can be read in an error.
+// short cuts an interpreter's words to a length that is readable in an error.
 func short(s string) string {
 	const most = 300
 	if len(s) <= most {

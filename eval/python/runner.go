@@ -12,13 +12,12 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// A Runner runs the entry function of Python programs, each in a fresh, contained process forked from
-// an interpreter that has its imports done. What the function returns must be data: numbers that
-// are finite, strings, bools, None, and lists, tuples, dicts, numpy arrays and scalars of these. The
-// numbers reach Go as the same bits. The generators of random and numpy.random start from the same
-// seed in every candidate.
+// A Runner runs the entry function of Python programs, each in a fresh, contained process forked from an interpreter
+// that has done its imports. The return value must be data: finite numbers, strings, bools, None, and lists, tuples,
+// dicts, numpy arrays and scalars of these. Numbers reach Go bit for bit. The generators of random and numpy.random
+// start from the same seed in every candidate.
 //
-// It is safe for concurrent use. Close it, or interpreters stay until this process ends.
+// A Runner is safe for concurrent use. Close it, or its interpreters stay until this process ends.
 type Runner struct {
 	pool   *pool
 	cfg    Config
@@ -27,8 +26,8 @@ type Runner struct {
 
 var _ eval.Runner = (*Runner)(nil)
 
-// NewRunner starts a first interpreter, so that what is missing is known before anything is paid for:
-// an interpreter, a module, or under [isolation.Strict] a mechanism of containment.
+// NewRunner starts a first interpreter, so that before anything is paid for it reports what is missing: an interpreter,
+// a module, or under [isolation.Strict] a mechanism of containment.
 func NewRunner(ctx context.Context, cfg Config) (*Runner, error) {
 	cfg, err := cfg.filled(0)
 	if err != nil {
@@ -45,11 +44,12 @@ func NewRunner(ctx context.Context, cfg Config) (*Runner, error) {
 	return &Runner{p, cfg, report}, nil
 }
 
-// newKind finds an interpreter and says how it is to be started, with the mechanisms that may be used.
-func newKind(ctx context.Context, cfg Config, mechanisms []isolation.Mechanism, stages int, folder string) (*kind, error) {
+// newKind finds an interpreter and returns how to start it, with at most the given mechanisms.
+func newKind(ctx context.Context, cfg Config, mechanisms []isolation.Mechanism, stages int,
+	folder string) (*kind, error) {
 	q := query{Modules: cfg.Imports, Folder: folder}
 	if cfg.Imports == nil {
-		q.Wanted = optional // a folder's program may need what its evaluator does not
+		q.Wanted = optional // a folder's program may need more than its evaluator
 	}
 	path, err := find(ctx, cfg.Interpreter, q)
 	if err != nil {
@@ -79,7 +79,7 @@ func newKind(ctx context.Context, cfg Config, mechanisms []isolation.Mechanism, 
 	}, nil
 }
 
-// open starts a pool of kind, checks that it is what was asked for, and says so.
+// open starts a pool of kind, checks it against cfg, and logs its containment.
 func open(ctx context.Context, cfg Config, k *kind) (*pool, isolation.Report, error) {
 	p, h, err := newPool(ctx, k, cfg.Workers)
 	if err != nil {
@@ -93,9 +93,9 @@ func open(ctx context.Context, cfg Config, k *kind) (*pool, isolation.Report, er
 	return p, report, nil
 }
 
-// Run runs program and returns what its function entry returned. A program that fails, takes too much
-// of anything or returns what is not data is an [*eval.ProgramError] whose artifacts are what it
-// printed ("stdout", "stderr") and its "traceback".
+// Run runs program and returns the return value of its function entry. If program fails, exceeds a limit or returns
+// something that is not data, the error is an [*eval.ProgramError] with its output ("stdout", "stderr") and its
+// "traceback" as artifacts.
 func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessage, error) {
 	o, err := r.pool.do(ctx, job{taskRun, entry, program})
 	if errors.Is(err, errDied) {
@@ -113,13 +113,13 @@ func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessag
 	return o.body, nil
 }
 
-// Isolation says which mechanisms of containment are in force.
+// Isolation reports which mechanisms of containment are in force.
 func (r *Runner) Isolation() isolation.Report { return r.report }
 
 // Interpreter returns the path of the interpreter in use.
 func (r *Runner) Interpreter() string { return r.pool.kind.interpreter }
 
-// Close ends all interpreters; a candidate that is running fails with [ErrClosed].
+// Close ends all interpreters. Candidates under way fail with [ErrClosed].
 func (r *Runner) Close() error { return r.pool.close() }
 
 // String returns a description for people.

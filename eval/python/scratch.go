@@ -10,11 +10,11 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// scratchName is what the names of the folders begin with in which candidates write; a number follows.
+// scratchName begins the names of candidates' temporary folders; a number follows.
 const scratchName = "evoalloc-python-"
 
-// newScratch makes the folder in which the candidates of one interpreter write, and claims it until release is
-// called. It removes such folders of processes that were killed and could not do so themselves.
+// newScratch makes the temporary folder for the candidates of one interpreter, and claims it until release is called.
+// It also removes such folders of killed processes.
 func newScratch() (dir string, release func(), err error) {
 	claim.Sweep(os.TempDir(), scratchName, sandbox.Remove)
 	for range 100 { // another process may remove the folder before it is claimed
@@ -36,8 +36,8 @@ func newScratch() (dir string, release func(), err error) {
 	return real, release, nil
 }
 
-// removeScratch removes the folder, whatever is in it, unless stop is closed before. Then the next process that makes
-// such folders removes it.
+// removeScratch removes the folder and everything in it. If stop is closed first, it leaves the folder to the next
+// process that makes such folders.
 func (z *zygote) removeScratch(stop <-chan struct{}) error {
 	defer z.release()
 	return sandbox.RemoveUntil(stop, z.scratch)

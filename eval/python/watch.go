@@ -14,8 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// A watch follows one candidate from its start to its end, keeps the time, and takes what it sends
-// and prints.
+// A watch follows one candidate from its start to its end, keeps the time, and receives the candidate's messages and
+// output.
 type watch struct {
 	z        *zygote
 	n        uint32 // the candidate's number
@@ -31,25 +31,26 @@ type watch struct {
 
 func newWatch(z *zygote) (*watch, error) {
 	z.candidates++
-	w := &watch{z: z, n: z.candidates, nonce: make([]byte, nonceSize), deadline: time.Now().Add(z.kind.timeout), buf: z.buf[:]}
+	w := &watch{z: z, n: z.candidates, nonce: make([]byte, nonceSize), deadline: time.Now().Add(z.kind.timeout),
+		buf: z.buf[:]}
 	w.out.Keep, w.err.Keep = z.orders.OutputBytes/2, z.orders.OutputBytes/2
 	w.home = home{nonce: w.nonce, attested: len(z.orders.Alone) == 0}
 	_, err := rand.Read(w.nonce)
 	return w, err
 }
 
-// brief is how long a candidate may take to count as soon done. Until then the watch waits for its end alone,
-// and reads what it sent and printed afterwards.
+// brief is the time within which most candidates end. Until then the watch waits for the end alone, and reads messages
+// and output afterwards.
 const brief = 3 * time.Millisecond
 
-// start makes the zygote fork the candidate, and gives the candidate its job. The zygote never holds the job
-// itself. All later candidates are forks of it, and could find what it has read in their own memory.
+// start makes the zygote fork the candidate, and gives the candidate its job. The zygote itself never holds the job:
+// all later candidates are forks of the zygote, and could find in their own memory what it had read.
 func (w *watch) start(j job) error {
 	theirs, err := w.pipes.open(w.z.control.fd, w.home.attested)
 	if err != nil {
 		return fmt.Errorf("python: %w: %w", errFork, err)
 	}
-	// Most jobs fit into the socket. Written at once, they need no waiting.
+	// Most jobs fit into the socket and need no waiting if written at once.
 	data := j.frame(w.nonce)
 	if n, err := unix.Write(w.pipes.fds[fdHome], data); err == nil {
 		data = data[n:]
@@ -61,17 +62,17 @@ func (w *watch) start(j job) error {
 	}
 	err = send(w.pipes.fds[fdHome], data, w.deadline)
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil // there is no candidate, as the zygote is going to say; or it is late, as run is going to see
+		return nil // there is no candidate, and the zygote will say so; or the time is up, and run will notice
 	}
 	return err
 }
 
-// run waits until the candidate and all of its descendants are gone. An error means that the zygote
-// is, or does not end them.
+// run waits until the candidate and all of its descendants are gone. An error means that the zygote is gone, or does
+// not end them.
 func (w *watch) run() error {
 	err := w.turn(time.Now().Add(min(brief, w.z.kind.timeout)), fdReply+1)
 	for err == nil && w.reply == nil {
-		if !time.Now().Before(w.deadline) { // whatever there is to be read
+		if !time.Now().Before(w.deadline) { // even if there is something to read
 			if err := w.late(); err != nil {
 				return err
 			}
@@ -89,7 +90,7 @@ func (w *watch) run() error {
 	return nil
 }
 
-// turn waits until one of the first n pipes has something, and reads once from each that has.
+// turn waits until one of the first n pipes is readable, and reads once from each readable one.
 func (w *watch) turn(until time.Time, n int) error {
 	var all [4]unix.PollFd
 	fds := all[:n]
@@ -123,8 +124,8 @@ func (w *watch) take(i int) (err error) {
 	return err
 }
 
-// late makes the zygote end the candidate, because its time is up. A zygote that does not do so in time is
-// given up.
+// late makes the zygote end the candidate, whose time is up. A zygote that does not do so within its grace counts as
+// dead.
 func (w *watch) late() error {
 	if w.how != "" {
 		return os.ErrDeadlineExceeded
@@ -141,7 +142,7 @@ func (w *watch) end(how manner) error {
 	return w.z.control.order(0, nil)
 }
 
-// drain reads what is left in a pipe that nobody writes to any more. If somebody does, it is given up.
+// drain reads the rest of a pipe that has no writers left. It stops if there is one after all.
 func (w *watch) drain(i int) error {
 	for deadline := time.Now().Add(w.z.kind.grace); ; {
 		more, err := w.read(i)
@@ -154,7 +155,7 @@ func (w *watch) drain(i int) error {
 	}
 }
 
-// read reads once from a pipe of the candidate's and says whether something was there.
+// read reads once from one of the candidate's pipes and reports whether there were bytes.
 func (w *watch) read(i int) (bool, error) {
 	if w.pipes.fds[i] < 0 {
 		return false, nil
@@ -172,14 +173,14 @@ func (w *watch) read(i int) (bool, error) {
 		return false, nil
 	case err == nil && n > 0:
 		return true, w.sort(i, w.buf[:n], pid)
-	case err != nil && !errors.Is(err, unix.ECONNRESET): // which is the end of a socket that has not read all
+	case err != nil && !errors.Is(err, unix.ECONNRESET): // ECONNRESET ends a socket whose peer has not read everything
 		return false, err
 	}
 	w.pipes.end(i)
 	return false, nil
 }
 
-// sort puts what came from pipe i where it belongs, and ends the candidate if it is too much.
+// sort puts the data from pipe i where it belongs, and ends the candidate if there is too much.
 func (w *watch) sort(i int, data []byte, pid int32) error {
 	switch i {
 	case fdStdout, fdStderr:
@@ -203,17 +204,17 @@ func (w *watch) sort(i int, data []byte, pid int32) error {
 	return nil
 }
 
-// outcome returns how the candidate ended. It is called when it has.
-func (w *watch) outcome() (outcome, error) {
+// execution returns how the candidate ended. Call it after the end.
+func (w *watch) execution() (execution, error) {
 	r, err := parseReply(string(w.reply), w.n)
 	if err == nil && len(w.z.control.left) > 0 {
-		err = fmt.Errorf("%w: it went on after its answer with %q", errDied, short(string(w.z.control.left)))
+		err = fmt.Errorf("%w: it sent %q after its answer", errDied, short(string(w.z.control.left)))
 	}
 	if err != nil {
-		return outcome{}, err
+		return execution{}, err
 	}
 	status := unix.WaitStatus(r.status)
-	o := outcome{how: w.how, stage: w.home.stages, exit: status.ExitStatus(), cpu: r.cpu,
+	o := execution{how: w.how, stage: w.home.stages, exit: status.ExitStatus(), cpu: r.cpu,
 		clean: r.clean, stdout: w.out.String(), stderr: w.err.String(), scratch: w.z.scratch}
 	if status.Signaled() {
 		o.signal = int(status.Signal())

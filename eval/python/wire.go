@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// The harness is what runs inside an interpreter. It is handed over on standard input, in this order.
+// The harness is the code that runs inside an interpreter. It is sent on standard input, in this order.
 //
 //go:embed harness/*.py
 var harness embed.FS
@@ -21,8 +21,8 @@ var (
 	probing = []string{"hooks", "child", "evaluate", "probe"}
 )
 
-// bootstrap reads a frame that holds the harness and runs it in one namespace. The folder that
-// Python was started in is not searched for modules.
+// bootstrap reads a frame that holds the harness and runs it in one namespace. It removes Python's working directory
+// from the module path.
 const bootstrap = `import os, sys
 if sys.version_info < (3, 9):
     sys.exit("it is Python %d.%d, and 3.9 or newer is needed" % sys.version_info[:2])
@@ -53,7 +53,7 @@ func sources(names []string) ([]byte, error) {
 	return json.Marshal(parts)
 }
 
-// orders are sent to a zygote once, when it starts.
+// orders are sent once to a zygote, when it starts.
 type orders struct {
 	sandbox.Orders
 	Imports     []string  `json:"imports"`
@@ -80,14 +80,14 @@ type job struct {
 	program string
 }
 
-// What can be done with a candidate; the harness's TASKS.
+// The tasks of a job, as in the harness's TASKS.
 const (
 	taskRun      = 'R'
 	taskEvaluate = 'E'
-	taskInspect  = 'I' // look at the evaluator only
+	taskInspect  = 'I' // only inspect the evaluator
 )
 
-// frame returns j as the candidate's process reads it. What that process sends begins with nonce.
+// frame returns j as the candidate's process reads it. That process begins its messages with nonce.
 func (j job) frame(nonce []byte) []byte {
 	n := len(nonce) + 1 + len(j.entry) + 1 + len(j.program)
 	data := binary.BigEndian.AppendUint32(make([]byte, 0, 4+n), uint32(n))
@@ -98,12 +98,12 @@ func (j job) frame(nonce []byte) []byte {
 	return append(data, j.program...)
 }
 
-// frame returns data with its length before it.
+// frame returns data preceded by its length.
 func frame(data []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(data)), uint32(len(data))), data...)
 }
 
-// readFrame reads what frame made into v.
+// readFrame decodes a frame into v.
 func readFrame(r io.Reader, v any) error {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

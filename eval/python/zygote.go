@@ -19,13 +19,13 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// A zygote is an interpreter that has imported what candidates need and forks a fresh, contained
-// process for each, one at a time. One goroutine at a time uses it; kill may be called by any.
+// A zygote is an interpreter that has imported the candidates' modules and forks a fresh, contained process for each,
+// one at a time. One goroutine at a time uses a zygote; any may call kill.
 type zygote struct {
 	cmd        *exec.Cmd
 	process    *sandbox.Process
 	control    control
-	candidates uint32 // how many it was given
+	candidates uint32 // candidates so far
 	scratch    string
 	release    func() // of the claim on scratch
 	stderr     *tail
@@ -37,10 +37,10 @@ type zygote struct {
 // startTimeout is how long an interpreter may take to start and import; a cold disk is slow.
 const startTimeout = 2 * time.Minute
 
-// graceTime is a kind's grace unless tests say otherwise.
+// graceTime is a kind's grace except in tests.
 const graceTime = 15 * time.Second
 
-// startZygote starts one, and waits until it has imported what the orders of kind say.
+// startZygote starts a zygote, and waits until it has done its imports.
 func startZygote(ctx context.Context, k *kind) (z *zygote, h hello, err error) {
 	scratch, release, err := newScratch()
 	if err != nil {
@@ -68,7 +68,7 @@ func (z *zygote) start(k *kind) error {
 	defer theirs.Close()
 	z.cmd = exec.Command(k.interpreter, "-c", bootstrap)
 	z.cmd.Env, z.cmd.Dir = k.env, string(filepath.Separator)
-	// What is printed while importing is for people.
+	// Imports may print to standard output and error; only people read that.
 	z.cmd.Stdin, z.cmd.Stdout, z.cmd.Stderr = theirs, z.stderr, z.stderr
 	if err := sandbox.CloseInherited(z.cmd); err != nil {
 		return errors.Join(err, z.control.close())
@@ -85,7 +85,7 @@ func (z *zygote) start(k *kind) error {
 func (z *zygote) greet(ctx context.Context, k *kind) (h hello, err error) {
 	z.orders = k.orders
 	z.orders.Orders = k.plan.Orders(k.bounds, z.scratch, os.Getpid(), z.cmd.Process.Pid)
-	stop := context.AfterFunc(ctx, z.kill) // which goes by the orders
+	stop := context.AfterFunc(ctx, z.kill) // replaced by the orders' own limits
 	defer stop()
 	data, err := json.Marshal(z.orders)
 	if err != nil {
@@ -100,7 +100,7 @@ func (z *zygote) greet(ctx context.Context, k *kind) (h hello, err error) {
 	case ctx.Err() != nil:
 		return h, ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return h, fmt.Errorf("it took more than %v to import what candidates need", startTimeout)
+		return h, fmt.Errorf("it took more than %v to import the modules of candidates", startTimeout)
 	case err != nil:
 		return h, err
 	}
@@ -115,10 +115,10 @@ func (z *zygote) greet(ctx context.Context, k *kind) (h hello, err error) {
 
 // do runs a candidate. After an error the zygote must not be used again: it died (errDied), it did not end the
 // candidate, or ctx ended.
-func (z *zygote) do(ctx context.Context, j job) (outcome, error) {
+func (z *zygote) do(ctx context.Context, j job) (execution, error) {
 	w, err := newWatch(z)
 	if err != nil {
-		return outcome{}, err
+		return execution{}, err
 	}
 	stop := context.AfterFunc(ctx, z.kill)
 	defer stop()
@@ -128,22 +128,22 @@ func (z *zygote) do(ctx context.Context, j job) (outcome, error) {
 	}
 	switch {
 	case err == nil:
-		return w.outcome()
+		return w.execution()
 	case ctx.Err() != nil:
-		return outcome{}, fmt.Errorf("python: running a candidate: %w", ctx.Err())
+		return execution{}, fmt.Errorf("python: running a candidate: %w", ctx.Err())
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return outcome{how: tooLong, scratch: z.scratch}, err
+		return execution{how: tooLong, scratch: z.scratch}, err
 	case errors.Is(err, errFork), errors.Is(err, errDied):
-		return outcome{}, err
+		return execution{}, err
 	}
-	return outcome{}, fmt.Errorf("%w: %w", errDied, err)
+	return execution{}, fmt.Errorf("%w: %w", errDied, err)
 }
 
-// kill ends the interpreter at once, and with it what it runs. In a pid namespace the kernel ends those
-// processes. Without one the zygote does when its input ends, if it has the time.
+// kill ends the interpreter and its candidate at once. In a pid namespace the kernel ends all processes. Without one
+// the zygote ends its candidate when its input ends, if it has the time.
 func (z *zygote) kill() {
 	if z.orders.PIDNS {
-		_ = z.cmd.Process.Kill() // the only error is that it has ended already
+		_ = z.cmd.Process.Kill() // fails only if it has ended already
 		return
 	}
 	z.control.hangUp()
@@ -158,10 +158,10 @@ func (z *zygote) kill() {
 	}()
 }
 
-// endTime is how long a zygote may take to end what it runs.
+// endTime is how long a zygote may take to end its candidate.
 const endTime = 5 * time.Second
 
-// close ends the interpreter and removes what it leaves.
+// close ends the interpreter and removes its files.
 func (z *zygote) close() error {
 	z.end()
 	return z.removeScratch(nil)
@@ -170,18 +170,18 @@ func (z *zygote) close() error {
 // end ends the interpreter.
 func (z *zygote) end() {
 	z.kill()
-	_ = z.process.Wait()  // its error is that it was killed
+	_ = z.process.Wait()  // fails because it was killed
 	_ = z.control.close() // nothing was written
 }
 
-// complaint ends the interpreter and returns what it last said on standard error.
+// complaint ends the interpreter and returns the end of its standard error.
 func (z *zygote) complaint() string {
 	z.kill()
 	_ = z.process.Wait()
 	return short(lastLine(z.stderr.String()))
 }
 
-// A kind is what the zygotes of one pool have in common.
+// A kind is what the zygotes of one pool share.
 type kind struct {
 	interpreter string
 	env         []string
@@ -190,14 +190,14 @@ type kind struct {
 	bounds      sandbox.Bounds
 	orders      orders
 	timeout     time.Duration // of one stage
-	grace       time.Duration // how much longer a candidate may take before its zygote, which ought to have ended it, is given up
-	stages      int           // the most there can be
-	patience    time.Duration // how long to wait for a process while none can be made
+	grace       time.Duration // time for a zygote to end a late candidate before the zygote counts as dead
+	stages      int           // at most
+	patience    time.Duration // longest wait while no process can be made
 	log         *slog.Logger
-	required    []string // modules without which a zygote is of no use
+	required    []string // modules that a zygote must import
 }
 
-// check returns an error if what a zygote found is not enough.
+// check returns an error if a zygote lacks a required module or mechanism.
 func (k *kind) check(h hello, level isolation.Level) (isolation.Report, error) {
 	r := k.plan.Report(k.plan.Orders(k.bounds, ""), h.Missing)
 	if err := sandbox.Require(level, r); err != nil {

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Equal is a check that wants every byte to be the baseline's.
+// Equal is a check that every byte equals the baseline's.
 func Equal(_, want, got []byte) error {
 	if bytes.Equal(want, got) {
 		return nil

@@ -9,72 +9,72 @@ import (
 	"time"
 )
 
-// A Build makes a program into what is run. An [*eval.ProgramError] says that the program is at fault; any other error
-// that the build itself failed.
+// A Build turns a program into an image to run. The error is an [*eval.ProgramError] if the program is at fault, and
+// otherwise the build's own.
 type Build func(ctx context.Context, program string) (Image, error)
 
-// An Image is what is run for a program: a command and the files in its working directory. docs/guide.md says what the
-// command has to do.
+// An Image is a program in runnable form: a command and the files in its working directory. docs/guide.md says what the
+// command must do.
 type Image struct {
-	Args  []string          // the command and its arguments; the first is a path, relative to the working directory or not
+	// the command and its arguments; the first is a path, absolute or relative to the working directory
+	Args  []string
 	Files map[string][]byte // by name; all can be read and executed
-	Env   []string          // NAME=value, besides what every contained command sees
+	Env   []string          // NAME=value, in addition to the environment of every contained command
 }
 
-// A Clock is what the time of a call is.
+// A Clock is a measure of a call's time.
 type Clock int
 
 const (
-	// CPU is the processor time that all threads of the process used. What else the machine does hardly disturbs it.
+	// CPU is the processor time of all threads of the process. Other work on the machine hardly disturbs it.
 	CPU Clock = iota
-	// Elapsed is the time that passed. It is for functions that wait, and for those that compute on several processors
-	// at once (Config.Cores). Processor time used outside of a call counts as if it had passed.
+	// Elapsed is wall time. It is for functions that wait, and for those that compute on several processors at once
+	// (Config.Cores). Processor time used outside of a call counts as elapsed.
 	//
-	// What else the machine does lengthens it. So the processors are watched: a pair during which other processes used
-	// more than a twentieth of one of its calls is timed again, up to Pairs times in all, and the pairs that were least
-	// disturbed count. The metric "strangers" of a result is the share that others used of the pairs that count.
+	// Other work on the machine lengthens it, so the processors are watched. A pair during which other processes used more
+	// than a twentieth of one of its calls is timed again, up to Pairs times in all, and the least disturbed pairs count.
+	// The metric "strangers" of a result is the share of other processes in the pairs that count.
 	Elapsed
 )
 
-// Config says what is timed. Its functions are called by one evaluation at a time.
+// Config configures what is timed. Its functions are called by one evaluation at a time.
 type Config struct {
-	// Build makes the baseline and the candidates into what is run. Required.
+	// Build makes the images of the baseline and the candidates. Required.
 	Build Build
-	// Baseline is the program that candidates are compared with. What it answers is taken to be right. Required.
+	// Baseline is the program that candidates are compared with. Its answers are taken as correct. Required.
 	Baseline string
 	// Input draws the input of a timed call: new numbers of the same shape each time. Required.
 	Input func(r *rand.Rand) []byte
-	// Others draws inputs of other shapes for calls that are checked and not timed: empty ones, edges, odd lengths. They
-	// are strewn among the timed ones. nil means none.
+	// Others draws inputs of other shapes for calls that are checked but not timed: empty ones, edges, odd lengths. They
+	// are interspersed with the timed calls. nil means none.
 	Others func(r *rand.Rand) [][]byte
-	// Output returns how many bytes the output for an input has; nil means as many as the input.
+	// Output returns the size in bytes of the output for an input; nil means the size of the input.
 	Output func(input []byte) int
 	// Check returns what is wrong with an output; want is the baseline's. nil means [Equal].
 	Check func(input, want, got []byte) error
-	// InputChanges allows the program to change its input. By default that makes it invalid.
+	// InputChanges allows a program to change its input, which otherwise makes the program invalid.
 	InputChanges bool
 
-	// Pairs is how many calls of the candidate are timed, each beside one of the baseline; 0 means 15.
+	// Pairs is the number of timed calls of the candidate, each beside one of the baseline; 0 means 15.
 	Pairs int
-	// WarmUps is how many calls of each are made first, checked like all others, and not timed; 0 means 2, and
-	// negative none.
+	// WarmUps is the number of calls of each before the timed ones, checked but not timed; 0 means 2, negative none.
 	WarmUps int
-	// Clock is what the time of a call is; 0 means CPU.
+	// Clock measures the time of a call; 0 means CPU.
 	Clock Clock
-	// Cores is how many processors both sides keep to; 0 means 1. A program gains by using several of them if the clock
-	// is Elapsed. Libraries that read OMP_NUM_THREADS and the like, and Go's runtime, start as many threads.
+	// Cores is the number of processors for both sides; 0 means 1. Using several of them only pays under the clock
+	// Elapsed. Libraries that read OMP_NUM_THREADS and the like, and Go's runtime, start as many threads.
 	Cores int
 
 	// Timeout is the wall time of one call; 0 means 10 s.
 	Timeout time.Duration
-	// Load is the wall time that a process may take to start and to load its program; 0 means 60 s.
+	// Load bounds the wall time in which a process starts and loads its program; 0 means 60 s.
 	Load time.Duration
-	// Total is the wall time that a candidate may take for all of its calls, timed or not. 0 means Timeout, and 20 times
-	// what the baseline takes for its own calls: a program whose score is above 0.05 is not cut short.
+	// Total bounds the wall time of all of a candidate's calls, timed or not. 0 means Timeout plus 20 times the baseline's
+	// time for its own calls, so a program whose score is above 0.05 is not cut short.
 	Total time.Duration
 	// Memory is the address space of a process in bytes; 0 means 4 GiB.
 	Memory int64
-	// Bytes is the most that an input may have, and likewise an output; 0 means 64 MiB.
+	// Bytes bounds the size of an input, and of an output; 0 means 64 MiB.
 	Bytes int
 }
 

@@ -35,7 +35,8 @@ func (e *evaluator) String() string {
 	return text + ")"
 }
 
-// Evaluate times program beside the baseline. After a failure that the machine may have caused it does so once more.
+// Evaluate times program beside the baseline. After a failure that the machine may have caused, Evaluate tries once
+// more.
 func (e *evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	image, err := e.cfg.Build(ctx, program)
 	if err != nil {
@@ -78,8 +79,8 @@ func (e *evaluator) beside(ctx context.Context, baseline *side, image Image) (ti
 	return all, err
 }
 
-// failed returns the error of an evaluation that could not be closed. What the program did wrong is told in it, and no
-// longer makes it the program's fault.
+// failed returns the error of an evaluation that could not be closed. The error mentions the program's fault, but does
+// not count as one.
 func failed(err, closed error) error {
 	if err == nil {
 		return closed
@@ -95,7 +96,7 @@ func blame(err, otherwise error) (eval.Result, error) {
 	return eval.Result{}, otherwise
 }
 
-// notBlamed makes the baseline's fault an error of the evaluation: no candidate can be at fault for it.
+// notBlamed turns the baseline's fault into an error of the evaluation, for which no candidate is to blame.
 func notBlamed(err error) error {
 	bad, ok := errors.AsType[*eval.ProgramError](err)
 	if !ok {
@@ -126,7 +127,7 @@ func (e *evaluator) try(ctx context.Context) (err error) {
 	return errors.Join(notBlamed(s.explain(err)), s.close())
 }
 
-// fresh returns a generator that nobody can foresee.
+// fresh returns an unpredictable generator.
 func fresh() *rand.Rand {
 	var seed [32]byte
 	_, _ = crand.Read(seed[:]) // which never fails
@@ -135,12 +136,12 @@ func fresh() *rand.Rand {
 
 // A round is one input for both sides.
 type round struct {
-	in    []byte // of one of Others, which may be nil
-	drawn bool   // the input is drawn when its turn comes
+	in    []byte // one of Others, which may be nil
+	drawn bool   // whether the input is drawn at its turn
 	timed bool
 }
 
-// rounds returns the warm-ups, and then the timed rounds with others strewn among them.
+// rounds returns the warm-ups, and then the timed rounds interspersed with others.
 func (e *evaluator) rounds(r *rand.Rand) []round {
 	rest := make([]round, 0, e.cfg.Pairs)
 	for range e.cfg.Pairs {
@@ -153,7 +154,7 @@ func (e *evaluator) rounds(r *rand.Rand) []round {
 	return append(slices.Repeat([]round{{drawn: true}}, e.cfg.WarmUps), rest...)
 }
 
-// play calls both sides in turn, with inputs drawn by a seed that is made now that the candidate is loaded.
+// play calls both sides in turn. The seed of the inputs is drawn only now that the candidate is loaded.
 func (e *evaluator) play(ctx context.Context, baseline, candidate *side) (times, error) {
 	r := fresh()
 	var all times
@@ -179,12 +180,12 @@ func (e *evaluator) play(ctx context.Context, baseline, candidate *side) (times,
 	return all.calmest(e.cfg), nil
 }
 
-// cpus returns the processors that both sides keep to.
+// cpus returns the processors for both sides.
 func (e *evaluator) cpus() []int {
 	return e.machine.cpus[:min(e.cfg.Cores, len(e.machine.cpus))]
 }
 
-// pair calls both sides with an input, in either order, and compares what they answer while both stand still.
+// pair calls both sides with an input, in either order, and compares their answers while both are stopped.
 func (e *evaluator) pair(ctx context.Context, baseline, candidate *side, in []byte, first bool) (p pair, err error) {
 	if first {
 		p.candidate, err = e.call(ctx, candidate, baseline, in)
@@ -206,11 +207,13 @@ func (e *evaluator) pair(ctx context.Context, baseline, candidate *side, in []by
 	return p, errors.Join(notBlamed(baseline.settle(&p.baseline)), candidate.settle(&p.candidate))
 }
 
-// call calls one side, and looks at its input afterwards. A candidate is beside the baseline; for that, beside is nil.
+// call calls one side, and then checks that its input is unchanged. beside is the baseline of a candidate, and nil for
+// the baseline.
 func (e *evaluator) call(ctx context.Context, s, beside *side, in []byte) (duration, error) {
 	out := e.cfg.Output(in)
 	if len(in) > e.cfg.Bytes || out < 0 || out > e.cfg.Bytes {
-		return duration{}, fmt.Errorf("timing: an input has %d bytes and its output %d: Config.Bytes allows %d", len(in), out, e.cfg.Bytes)
+		return duration{}, fmt.Errorf("timing: an input has %d bytes and its output %d: Config.Bytes allows %d",
+			len(in), out, e.cfg.Bytes)
 	}
 	limit, total := e.cfg.Timeout, e.total(beside)
 	took, err := s.call(ctx, in, out, min(limit, max(total-s.called, time.Millisecond)))
@@ -223,8 +226,7 @@ func (e *evaluator) call(ctx context.Context, s, beside *side, in []byte) (durat
 	return took, err
 }
 
-// total returns how long the calls of a candidate may take that is timed beside a baseline, which is nil for the baseline
-// itself.
+// total returns the time limit for all calls of a candidate. beside is the baseline, and nil for the baseline itself.
 func (e *evaluator) total(beside *side) time.Duration {
 	switch {
 	case beside == nil:
@@ -235,17 +237,17 @@ func (e *evaluator) total(beside *side) time.Duration {
 	return e.cfg.Timeout + 20*beside.called
 }
 
-// A hiccup is what went wrong without the program being known to be guilty: a machine that lacks memory ends good programs
-// too, and one that is busy does not stop them in time.
+// A hiccup is a fault that may be the machine's: one that lacks memory kills good programs too, and a busy one does not
+// stop them in time.
 type hiccup struct{ error }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the fault.
 func (h *hiccup) Unwrap() error { return h.error }
 
 // perhaps returns a fault that may be the machine's.
 func perhaps(format string, args ...any) error { return &hiccup{fault(format, args...)} }
 
-// fault returns what a program did wrong.
+// fault returns the error of a program at fault.
 func fault(format string, args ...any) error {
 	return &eval.ProgramError{Reason: fmt.Sprintf(format, args...)}
 }

@@ -13,31 +13,31 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// MachineConfig says how a machine is used.
+// MachineConfig configures a [Machine].
 type MachineConfig struct {
-	// Hide names files and folders that candidates must not read: credentials. They must be there. It is an error at
-	// start if neither private mounts nor Landlock can hide them. None hides nothing.
+	// Hide names existing files and folders that candidates must not read, such as credentials. It is an error at start if
+	// neither private mounts nor Landlock can hide them. None hides nothing.
 	Hide []string
-	// Isolation is how much containment is asked for. BestEffort and Strict need seccomp, without which candidates could
-	// leave work to processes that are not timed. At None candidates can start such processes.
+	// Isolation is the required level of containment. BestEffort and Strict need seccomp, without which candidates could
+	// leave work to processes that are not timed. Under None candidates can start such processes.
 	Isolation isolation.Level
-	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are not;
-	// nil means [slog.Default].
+	// Logger gets a line at start with the mechanisms in force, at debug level unless some are missing; nil means
+	// [slog.Default].
 	Logger *slog.Logger
 }
 
-// A Machine times one candidate at a time, whichever of its evaluators is asked, on one processor or on as many as
-// Config.Cores says. Make one in a process: those of two Machines disturb each other. It is safe for concurrent use.
+// A Machine times one candidate at a time for all of its evaluators, on Config.Cores processors. Make only one per
+// process, since two Machines disturb each other. A Machine is safe for concurrent use.
 type Machine struct {
 	plan   *sandbox.Plan
 	report isolation.Report
-	cpus   []int // that both sides may be kept to; the first ones are taken
+	cpus   []int // available for both sides, the preferred ones first
 	limit  interface {
 		Around(eval.Evaluator) eval.Evaluator
 	}
 }
 
-// NewMachine finds the mechanisms of containment, so that what is missing is known before anything is paid for.
+// NewMachine finds the mechanisms of containment, so that missing ones are reported before anything is paid for.
 func NewMachine(cfg MachineConfig) (*Machine, error) {
 	if runtime.GOOS != "linux" {
 		return nil, fmt.Errorf("timing: not on %s: stopping a process and reading its clock need Linux", runtime.GOOS)
@@ -69,19 +69,19 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	return m, nil
 }
 
-// Isolation says which mechanisms of containment are in force.
+// Isolation reports which mechanisms of containment are in force.
 func (m *Machine) Isolation() isolation.Report { return m.report }
 
-// Evaluator returns what scores programs by their speed: the median, over pairs of calls with the same input, of the
-// baseline's time divided by the candidate's. It builds the baseline and calls it once, so that what is missing is
-// known before anything is paid for.
+// Evaluator returns an evaluator that scores programs by their speed: the median, over pairs of calls with the same
+// input, of the baseline's time divided by the candidate's. Evaluator builds the baseline and calls it once, so that
+// failures are known before anything is paid for.
 //
 // The metrics of a result are "speedup", which is the score; "seconds" and "baseline_seconds", the medians of both
-// times; "sd" of the ratios; "elapsed_speedup", the median ratio of the times that passed; "pairs"; and with the clock
-// Elapsed "strangers", the share of the processors' time that other processes used during the pairs that count, from 0
-// to 1. The result of a second evaluation differs, as times do.
+// times; "sd" of the ratios; "elapsed_speedup", the median ratio of wall times; "pairs"; and with the clock Elapsed
+// "strangers", the share of the processors' time that other processes used during the pairs that count, from 0 to 1.
+// Results differ between evaluations, as times do.
 //
-// All evaluators of a Machine are behind one [eval.Limit] of 1.
+// All evaluators of a Machine are under one [eval.Limit] of 1.
 func (m *Machine) Evaluator(ctx context.Context, cfg Config) (eval.Evaluator, error) {
 	cfg, err := cfg.filled()
 	if err != nil {
@@ -98,12 +98,12 @@ func (m *Machine) Evaluator(ctx context.Context, cfg Config) (eval.Evaluator, er
 	return m.limit.Around(e), nil
 }
 
-// room returns an error if the processors that cfg asks for are not there.
+// room returns an error if there are too few processors for cfg.
 func (m *Machine) room(cfg Config) error {
 	switch n := len(m.cpus); {
 	case cfg.Clock == Elapsed && n == 0:
-		return errors.New("timing: Config.Clock is Elapsed: this system does not say which processors a process may use, so both " +
-			"sides cannot be kept to the same ones; use CPU")
+		return errors.New("timing: Config.Clock is Elapsed: this system does not say which processors a process may use, " +
+			"so both sides cannot be kept to the same ones; use CPU")
 	case cfg.Cores > max(n, 1):
 		return fmt.Errorf("timing: Config.Cores is %d: this process may use %d processors", cfg.Cores, n)
 	}

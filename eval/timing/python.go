@@ -9,11 +9,11 @@ import (
 var harness []byte
 
 // Python returns a Build for programs in Python that define a function entry(x, out): it fills the NumPy array out by
-// the numbers of x, both float64. Outputs are as Config.Output says, by default as long as the input; see [Floats] and
-// [Close]. interpreter is a path of a Python with NumPy, as eval/python's Find returns one.
+// the numbers of x, both float64. Outputs have the size that Config.Output returns; see [Floats] and [Close].
+// interpreter is the path of a Python with NumPy, as from eval/python's Find.
 //
-// The function is given views of shared memory, so what it leaves in out is what is checked, and nothing is copied.
-// x cannot be written to, and a program that writes to it all the same is invalid.
+// The function gets views of shared memory, so out is checked without a copy. x is read-only, and a program that writes
+// to it nevertheless is invalid.
 func Python(interpreter, entry string) Build {
 	return func(_ context.Context, program string) (Image, error) {
 		return Image{

@@ -22,24 +22,24 @@ import (
 // A side is one of the two processes of an evaluation. Outside a call it is stopped. One goroutine uses it.
 type side struct {
 	process *sandbox.Process
-	words   *os.File // what is said between us, a message at a time
-	shared  []byte   // memory of both: inputs in the first half, outputs in the second
+	words   *os.File // our messages and the process's
+	shared  []byte   // shared memory: inputs in the first half, outputs in the second
 	half    int
 	in, out int           // bytes of the last input and output
 	answer  []byte        // a copy of the last output
-	called  time.Duration // that passed during its calls
-	watched []int         // processors that are watched for other processes; nil for none
+	called  time.Duration // wall time of its calls
+	watched []int         // processors watched for other processes; nil means none
 	used    time.Duration // processor time when it was last stopped
-	stopped time.Time     // when that was
+	stopped time.Time     // when it was last stopped
 	scratch string
-	stderr  sandbox.Capture // to be read when printed is done
+	stderr  sandbox.Capture // read it only when printed is done
 	printed sync.WaitGroup
 }
 
-// descriptor is that of the shared memory in a process: the words are its standard input, and 3 is the gate's.
+// descriptor is that of the shared memory in a process: its standard input carries the words, and 3 is the gate's.
 const descriptor = 4
 
-// start starts an image, and stops it when it has said that its program is loaded.
+// start starts an image, and stops it when it has reported that its program is loaded.
 func (e *evaluator) start(ctx context.Context, image Image) (*side, error) {
 	made, err := os.MkdirTemp("", "evoalloc-timing-")
 	if err != nil {
@@ -54,7 +54,7 @@ func (e *evaluator) start(ctx context.Context, image Image) (*side, error) {
 		err = s.launch(e, image)
 	}
 	if err == nil && len(e.cpus()) > 0 {
-		_ = s.pin(e.cpus()) // so that a program sees them while it is loaded; what counts is done by greet
+		_ = s.pin(e.cpus()) // so that a program sees them while it loads; greet pins again, and checks
 	}
 	if err == nil {
 		err = s.greet(ctx, e.cpus(), e.cfg.Load)
@@ -109,7 +109,8 @@ func (s *side) launch(e *evaluator, image Image) error {
 	cmd.Dir, cmd.Env = s.work(), s.environ(e, image)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = theirs, w, w, []*os.File{memory}
 	calls := 2*e.cfg.Pairs + e.cfg.WarmUps + maxOthers
-	bounds := sandbox.Bounds{CPU: e.cfg.Load + time.Duration(calls*e.cfg.Cores)*e.cfg.Timeout, Memory: e.cfg.Memory, FileBytes: 16 << 20,
+	bounds := sandbox.Bounds{CPU: e.cfg.Load + time.Duration(calls*e.cfg.Cores)*e.cfg.Timeout, Memory: e.cfg.Memory,
+		FileBytes: 16 << 20,
 		OpenFiles: 256, Processes: 128, Itself: true}
 	if s.process, err = e.machine.plan.Contain(cmd, bounds, s.scratch); err != nil {
 		return fmt.Errorf("timing: starting %s: %w", image.Args[0], err)
@@ -117,23 +118,25 @@ func (s *side) launch(e *evaluator, image Image) error {
 	return nil
 }
 
-// maxOthers is for how many calls that are not timed there is processor time.
+// maxOthers is the number of untimed calls that the processor time limit allows for.
 const maxOthers = 1000
 
-// environ tells the process of its memory, of the filter by which it gives up having other processes, and how many
-// threads libraries start.
+// environ tells the process its memory, the filter with which it renounces other processes, and the number of threads
+// for libraries.
 func (s *side) environ(e *evaluator, image Image) []string {
 	tmp := filepath.Join(s.scratch, "tmp")
-	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" + tmp, "TMPDIR=" + tmp,
+	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+		"HOME=" + tmp, "TMPDIR=" + tmp,
 		fmt.Sprintf("TIMING_SHARED=%d", descriptor), fmt.Sprintf("TIMING_HALF=%d", s.half),
 		"TIMING_ALONE=" + hex.EncodeToString(e.machine.plan.Timed())}
-	for _, library := range []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOMAXPROCS"} {
+	for _, library := range []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+		"GOMAXPROCS"} {
 		env = append(env, fmt.Sprintf("%s=%d", library, e.cfg.Cores))
 	}
 	return append(env, image.Env...)
 }
 
-// share makes the memory. Its size is sealed: a process that cut it off would have us end at our next look.
+// share makes the memory. Its size is sealed: if a process could shrink it, our next access would kill us.
 func (s *side) share() (*os.File, error) {
 	fd, err := unix.MemfdCreate("timing", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -165,12 +168,12 @@ func (s *side) pair() (theirs *os.File, err error) {
 	if err != nil {
 		return nil, os.NewSyscallError("socketpair", err)
 	}
-	err = unix.SetNonblock(fds[0], true) // so that it can have a deadline
+	err = unix.SetNonblock(fds[0], true) // so that deadlines work
 	s.words = os.NewFile(uintptr(fds[0]), "words")
 	return os.NewFile(uintptr(fds[1]), "words"), err
 }
 
-// read keeps what the process prints, and throws it away beyond what is kept.
+// read keeps the beginning of the process's output and discards the rest.
 func (s *side) read(r *os.File) {
 	defer r.Close()
 	buf := make([]byte, 32<<10)
@@ -183,8 +186,8 @@ func (s *side) read(r *os.File) {
 	}
 }
 
-// greet waits for the word that the program is loaded, stops the process, and has it keep to the processors cpus. For
-// the clock CPU they are for the quality of measurements only, so a machine that knows none has none.
+// greet waits for the word that the program is loaded, stops the process, and pins it to the processors cpus. Under the
+// clock CPU pinning only improves the measurements, so an empty cpus is fine.
 func (s *side) greet(ctx context.Context, cpus []int, limit time.Duration) error {
 	if err := s.listen(ctx, limit); err != nil {
 		return err
@@ -201,15 +204,15 @@ func (s *side) greet(ctx context.Context, cpus []int, limit time.Duration) error
 	return s.pin(cpus)
 }
 
-// call has the process answer an input, and stops it when it says that it has. Its time is all that it used since
-// it was last settled: what it does before it is asked, or after its word, counts too. On several processors it may
-// use more time than passes, so what it uses then is an upper bound of the time for which it computed.
+// call has the process answer an input, and stops it when it reports so. The duration is all time that the process used
+// since the last settle: work before the request or after the report counts too. On several processors the processor
+// time may exceed the wall time, and is then an upper bound of the time spent computing.
 func (s *side) call(ctx context.Context, in []byte, out int, limit time.Duration) (duration, error) {
 	s.in, s.out = len(in), out
 	copy(s.shared, in)
 	output := s.output()
 	for i := range output {
-		output[i] = 0xA5 // so that what an earlier call left does not pass for an answer
+		output[i] = 0xA5 // so that an earlier output does not pass for an answer
 	}
 	if err := s.ask(uint64(len(in)), uint64(out)); err != nil {
 		return duration{}, err
@@ -239,12 +242,12 @@ func (s *side) call(ctx context.Context, in []byte, out int, limit time.Duration
 	return took, s.quiet()
 }
 
-// askTime is how long there may be no room for what a process is asked.
+// askTime bounds how long a request may wait for room in the socket.
 const askTime = 3 * time.Second
 
-// ask says how long the input and the output are. A process that never reads what it is asked has the socket fill up.
+// ask sends the lengths of the input and the output. If a process never reads its requests, the socket fills up.
 func (s *side) ask(in, out uint64) error {
-	_ = s.words.SetWriteDeadline(time.Now().Add(askTime)) // it can have one
+	_ = s.words.SetWriteDeadline(time.Now().Add(askTime)) // deadlines work here
 	_, err := s.words.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, in), out))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -255,9 +258,9 @@ func (s *side) ask(in, out uint64) error {
 	return nil
 }
 
-// listen waits for one word: an empty line for done, and otherwise what is wrong.
+// listen waits for one word: an empty line means done, any other text is a fault.
 func (s *side) listen(ctx context.Context, limit time.Duration) error {
-	_ = s.words.SetReadDeadline(time.Now().Add(limit)) // it can have one
+	_ = s.words.SetReadDeadline(time.Now().Add(limit)) // deadlines work here
 	stop := context.AfterFunc(ctx, func() { _ = s.words.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	word := make([]byte, 4<<10)
@@ -275,7 +278,7 @@ func (s *side) listen(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// quiet returns an error if more words have come than were asked for.
+// quiet returns an error if the process sent a word unasked.
 func (s *side) quiet() error {
 	raw, err := s.words.SyscallConn()
 	if err != nil {
@@ -296,8 +299,8 @@ func (s *side) quiet() error {
 func (s *side) input() []byte  { return s.shared[:s.in] }
 func (s *side) output() []byte { return s.shared[s.half : s.half+s.out] }
 
-// copied returns a copy of the output: a process that has itself woken could change the output itself while it is
-// checked, and have a check read two things in one place. It holds until it is called again.
+// copied returns a copy of the output, valid until the next call. A process that has itself woken could otherwise
+// change the output during the check.
 func (s *side) copied() []byte {
 	s.answer = append(s.answer[:0], s.output()...)
 	return s.answer
@@ -305,14 +308,14 @@ func (s *side) copied() []byte {
 
 func (s *side) ended() error { return perhaps("ended before it had answered") }
 
-// explain adds to a program's fault what the program printed. The process is killed for it.
+// explain adds the program's output to its fault. It kills the process first.
 func (s *side) explain(err error) error {
 	bad, ok := errors.AsType[*eval.ProgramError](err)
 	if !ok || s.process == nil {
 		return err
 	}
 	s.process.Kill()
-	_ = s.process.Wait() // it was killed
+	_ = s.process.Wait() // fails because it was killed
 	s.printed.Wait()
 	if text := sandbox.Relative(s.stderr.String(), s.work()); text != "" {
 		bad.Artifacts = map[string]string{"stderr": text}
@@ -320,11 +323,11 @@ func (s *side) explain(err error) error {
 	return err
 }
 
-// close ends the process and removes what it leaves.
+// close ends the process and removes its files.
 func (s *side) close() error {
 	if s.process != nil {
 		s.process.Kill()
-		_ = s.process.Wait() // it was killed
+		_ = s.process.Wait() // fails because it was killed
 		s.printed.Wait()
 	}
 	if s.words != nil {

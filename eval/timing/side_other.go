@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A side is a contained process, which is not made on this system: NewMachine fails.
+// A side is a contained process, and does not exist on this system: NewMachine fails.
 type side struct{ called time.Duration }
 
 var errSystem = errors.New("timing: needs Linux")

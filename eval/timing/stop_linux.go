@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stopTime is how long a process may take to stand still once it is stopped. On a busy machine a thread stops only
-// when it has its turn.
+// stopTime is how long a stopped process may take to stand still. On a busy machine a thread stops only at its next
+// turn.
 const stopTime = 10 * time.Second
 
 // stop stops the process, waits until none of its threads runs, and reads its clock.
@@ -27,7 +27,7 @@ func (s *side) stop() error {
 		if err != nil {
 			return s.ended()
 		}
-		// A thread is marked as stopped a moment before it leaves its processor.
+		// A thread counts as stopped a moment before it leaves its processor.
 		used := s.used
 		if s.used, err = processorTime(s.process.Pid()); err != nil || still && s.used == used {
 			s.stopped = time.Now()
@@ -37,12 +37,13 @@ func (s *side) stop() error {
 	return perhaps("did not stand still within %v of being stopped", stopTime)
 }
 
-// mostAfter is how much processor time a process may use after it was stopped. It is more than the kernel needs to take a
-// thread off a processor, and little enough that it slows nobody down.
+// mostAfter bounds the processor time that a process uses after its stop. The kernel needs less to take a thread off a
+// processor, and so little time disturbs no measurement.
 const mostAfter = 2 * time.Millisecond
 
-// settle adds to the time of a call what the process has used since it was stopped. A timer of its own can wake it, to
-// go on with its answer or to disturb the other side. What it waited for meanwhile counts too, by the other clock.
+// settle adds to a call's time what the process has used since its stop. A timer of its own can wake a process, to
+// continue with its answer or to disturb the other side. If the process ran on, the wall time since the stop counts
+// too.
 func (s *side) settle(took *duration) error {
 	now, err := processorTime(s.process.Pid())
 	if err != nil {
@@ -69,9 +70,9 @@ func standsStill(pid int) (bool, error) {
 	for _, e := range entries {
 		stat, err := os.ReadFile(dir + e.Name() + "/stat")
 		if err != nil {
-			continue // a thread that has ended
+			continue // the thread has ended
 		}
-		i := bytes.LastIndexByte(stat, ')') // a name may hold anything
+		i := bytes.LastIndexByte(stat, ')') // the name may contain anything
 		if i < 0 || i+2 >= len(stat) || !bytes.ContainsRune([]byte("TtZX"), rune(stat[i+2])) {
 			return false, nil
 		}
@@ -79,7 +80,7 @@ func standsStill(pid int) (bool, error) {
 	return true, nil
 }
 
-// processorTime returns how long the threads of a process have run, those that have ended included.
+// processorTime returns the processor time of all threads of a process, including ended ones.
 func processorTime(pid int) (time.Duration, error) {
 	const ofProcess = 2 // CPUCLOCK_SCHED
 	var t unix.Timespec
@@ -89,8 +90,8 @@ func processorTime(pid int) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// allowedCPUs returns the processors that this process may use, the last one first, as the first tends to be the
-// system's own. It returns nil if they are not known.
+// allowedCPUs returns the processors that this process may use, the last one first, since the system tends to use the
+// first. It returns nil if they are unknown.
 func allowedCPUs() (cpus []int) {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {
@@ -104,8 +105,8 @@ func allowedCPUs() (cpus []int) {
 	return cpus
 }
 
-// pin has all threads of the stopped process, and those that they start, keep to some processors. The filter keeps the
-// program from changing that. A thread that has ended needs no processor.
+// pin restricts all threads of the stopped process, and those that they start, to cpus. The filter keeps the program
+// from changing that.
 func (s *side) pin(cpus []int) error {
 	var set unix.CPUSet
 	for _, cpu := range cpus {
@@ -127,8 +128,8 @@ func (s *side) pin(cpus []int) error {
 	return nil
 }
 
-// atWork returns how long some processors have worked since the system was started, whoever had them: the machine under
-// this virtual one too. It returns 0 for none, and where the system does not tell.
+// atWork returns how long some processors have worked since the system was started, for any process or for the host of
+// a virtual machine. It returns 0 if cpus is empty or the system does not tell.
 func atWork(cpus []int) (sum time.Duration) {
 	if len(cpus) == 0 {
 		return 0

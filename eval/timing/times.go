@@ -9,13 +9,14 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// A duration is how long a call took.
+// A duration is the time of a call, by several clocks.
 type duration struct {
 	cpu, elapsed time.Duration
-	strangers    time.Duration // of the processors that are watched, used by other processes; it is exact to hundredths of a second
+	// time of the watched processors used by other processes, in hundredths of a second
+	strangers time.Duration
 }
 
-// by returns what a clock says, at least a nanosecond.
+// by returns the duration by a clock, at least a nanosecond.
 func (d duration) by(c Clock) float64 {
 	took := d.cpu
 	if c == Elapsed {
@@ -24,14 +25,14 @@ func (d duration) by(c Clock) float64 {
 	return max(took, 1).Seconds()
 }
 
-// A pair is how long both sides took for an input.
+// A pair holds both sides' times for an input.
 type pair struct{ baseline, candidate duration }
 
 // tick is the unit of the kernel's clocks of processors.
 const tick = 10 * time.Millisecond
 
-// excess returns for how long other processes used the processors during a pair beyond what does no harm: a twentieth of
-// a call, and what the kernel's clock of hundredths of a second cannot tell.
+// excess returns how long other processes used the processors during a pair, less the harmless part: a twentieth of a
+// call, and the resolution of the kernel's clock.
 func (p pair) excess(cfg Config) time.Duration {
 	if cfg.Clock != Elapsed {
 		return 0

@@ -12,17 +12,17 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Config says how the server runs. Dir is needed.
+// Config configures a [Server]. Dir is required.
 type Config struct {
-	// Dir is the folder of the streams and of the server's secret. A server that is started with it again has them
-	// again. Other users must not be able to write there.
+	// Dir is the folder of the streams and of the server's secret. A server that is started again with the same Dir finds
+	// them again. Other users must not be able to write there.
 	Dir string
-	// Host is the address that the server listens on. "" means 127.0.0.1: it is not to be reached from other machines.
+	// Host is the address that the server listens on. "" means 127.0.0.1, which other machines cannot reach.
 	Host string
 	// Port is its port. 0 means any that is free, and less than 0 none: only this process connects, by InProcessConn.
 	Port int
-	// Configure changes the options before the server starts: users, permissions, TLS. nil changes nothing. A port
-	// whose options ask clients neither for who they are nor for a certificate asks them for the server's secret.
+	// Configure changes the options before the server starts: users, permissions, TLS. nil changes nothing. If the options
+	// ask clients for neither credentials nor a certificate, the port asks them for the server's secret.
 	Configure func(*server.Options)
 }
 
@@ -35,8 +35,8 @@ type Server struct {
 // ready is how long a server may take to start. It reads its streams from the disk.
 const ready = 30 * time.Second
 
-// maxStore is how many bytes streams may reserve. They do so when they are made, long before they have them, and the
-// server's own limit is three quarters of the disk that is free: a run could not begin on one with 2 GiB.
+// maxStore bounds the bytes that streams reserve when they are made, long before they need them. The server's own limit
+// is three quarters of the free disk, so a run could not begin with 2 GiB free.
 const maxStore = 1 << 40
 
 // Start starts a server. Its log is not written.
@@ -78,8 +78,8 @@ func Start(cfg Config) (*Server, error) {
 	return &Server{s, o.Authorization}, nil
 }
 
-// URL returns where clients connect, with the server's secret: do not print it, nor give it to a process as an
-// argument, as all users of the machine can read those. It is "" if the server has no port.
+// URL returns where clients connect, with the server's secret, or "" if the server has no port. Do not print it or pass
+// it as an argument to a process: all users of the machine can read arguments.
 func (s *Server) URL() string {
 	u, err := url.Parse(s.s.ClientURL())
 	if err != nil || s.Addr() == nil {

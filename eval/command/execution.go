@@ -25,35 +25,35 @@ const (
 	canceled manner = "canceled"
 )
 
-// An outcome is how a command ended, and what it printed.
-type outcome struct {
+// An execution is one step's command: how it ended, and what it printed.
+type execution struct {
 	how            manner
 	state          *os.ProcessState
 	stdout, stderr sandbox.Capture
-	text           []byte // the start of standard output, as much as may be JSON
-	place                 // where it was started, whose name differs each time
+	text           []byte // the start of standard output, long enough for the JSON allowed
+	place                 // where it ran, under a new name each time
 
-	step    string            // its name; "" for a command without steps
-	earlier []place           // of the steps before it
-	said    map[string]string // what these printed on standard error
-	gone    bool              // nothing of it runs any more
-	lacks   string            // why the next step is not begun
-	stuck   []string          // files that it could not make executable
+	step    string            // the step's name; "" for a command without steps
+	earlier []place           // of earlier steps
+	stderrs map[string]string // standard error of earlier steps
+	dead    bool              // all of its processes have ended
+	blocked string            // why the next step cannot begin; "" if it can
+	stuck   []string          // files that the command could not make executable
 }
 
-// takeOver notes what the step before printed.
-func (o *outcome) takeOver(before *outcome) {
-	if o.said = make(map[string]string); before == nil {
+// takeOver takes in the output of the previous step.
+func (o *execution) takeOver(before *execution) {
+	if o.stderrs = make(map[string]string); before == nil {
 		return
 	}
-	maps.Copy(o.said, before.said)
+	maps.Copy(o.stderrs, before.stderrs)
 	if before.stderr.Size() > 0 {
-		o.said[strings.ToLower(before.step)+" stderr"] = before.relative(before.stderr.String())
+		o.stderrs[strings.ToLower(before.step)+" stderr"] = before.relative(before.stderr.String())
 	}
 }
 
-// fault returns what the candidate did wrong, nil if the command ended well.
-func (o *outcome) fault(c Config) *eval.ProgramError {
+// fault returns the candidate's fault, or nil if the command succeeded.
+func (o *execution) fault(c Config) *eval.ProgramError {
 	reason := ""
 	switch o.how {
 	case tooLong:
@@ -63,10 +63,10 @@ func (o *outcome) fault(c Config) *eval.ProgramError {
 	case crowded:
 		reason = fmt.Sprintf("had more than %d processes and threads", c.Processes)
 	default:
-		if o.state.Success() && o.lacks == "" {
+		if o.state.Success() && o.blocked == "" {
 			return nil
 		}
-		if reason = o.lacks; reason == "" {
+		if reason = o.blocked; reason == "" {
 			reason = o.ending(c)
 		}
 	}
@@ -76,9 +76,9 @@ func (o *outcome) fault(c Config) *eval.ProgramError {
 	return &eval.ProgramError{Reason: reason, Artifacts: o.artifacts()}
 }
 
-// ending describes how a command failed. It is run by a shell, which ends with status 128 and
-// the signal for a command that a signal ended.
-func (o *outcome) ending(c Config) string {
+// ending describes a command's failure. A shell runs the command and, if a signal killed it, exits with status 128 plus
+// the signal.
+func (o *execution) ending(c Config) string {
 	number, code := signal(o.state), o.state.ExitCode()
 	if number == 0 && code > fromSignal && code <= fromSignal+lastSignal {
 		number = code - fromSignal
@@ -98,10 +98,10 @@ func (o *outcome) ending(c Config) string {
 	return fmt.Sprintf("was ended by signal %d (%v)", number, syscall.Signal(number))
 }
 
-// cure returns what to do if a command failed because it tried to execute a file that it had made.
-func (o *outcome) cure(line string) string {
+// cure returns advice for a command that failed because it tried to execute a file that it had made.
+func (o *execution) cure(line string) string {
 	at, name := -1, ""
-	for _, n := range o.stuck { // the one that is named last, as a shell names its script first
+	for _, n := range o.stuck { // the last one named, as a shell names its script first
 		if i := strings.LastIndex(line, n); i > at {
 			at, name = i, n
 		}
@@ -127,8 +127,8 @@ func lastLine(s string) string {
 	return s[:min(len(s), 300)]
 }
 
-// value returns the JSON that the command printed.
-func (o *outcome) value(limit int) (json.RawMessage, error) {
+// value returns the JSON from standard output.
+func (o *execution) value(limit int) (json.RawMessage, error) {
 	if n := o.stdout.Size(); n > limit {
 		return nil, fmt.Errorf("printed %d bytes on standard output, more than the %d allowed", n, limit)
 	}
@@ -144,7 +144,8 @@ func (o *outcome) value(limit int) (json.RawMessage, error) {
 		return nil, errors.New("printed what is not JSON on standard output, nor is its last line")
 	}
 	if n := countJSON(out); n > 1 {
-		return nil, fmt.Errorf("printed %d lines of JSON on standard output, and which of them is the result cannot be told", n)
+		return nil, fmt.Errorf("printed %d lines of JSON on standard output, and which of them is the result cannot be told",
+			n)
 	}
 	return last, nil
 }
@@ -159,9 +160,9 @@ func countJSON(out []byte) (n int) {
 	return n
 }
 
-// artifacts returns what was printed.
-func (o *outcome) artifacts() map[string]string {
-	m := maps.Clone(o.said)
+// artifacts returns the output.
+func (o *execution) artifacts() map[string]string {
+	m := maps.Clone(o.stderrs)
 	if o.stdout.Size() > 0 {
 		m["stdout"] = o.relative(o.stdout.String())
 	}
@@ -171,7 +172,7 @@ func (o *outcome) artifacts() map[string]string {
 	return m
 }
 
-func (o *outcome) relative(text string) string {
+func (o *execution) relative(text string) string {
 	for _, p := range o.earlier {
 		text = strings.ReplaceAll(text, p.work, p.placeholder())
 	}
