@@ -1,6 +1,6 @@
 package llm
 
-// A Class is what an attempt counts as in a budget.
+// A Class is how an attempt counts in a budget.
 type Class string
 
 // The classes. Every attempt belongs to exactly one.
@@ -14,7 +14,7 @@ const (
 // Classes returns all classes, in the order of results.
 func Classes() []Class { return []Class{Real, Stall, Errored, GivenUp} }
 
-// Class returns what an attempt that ended so counts as.
+// Class returns the class of an attempt with status s.
 func (s Status) Class() Class {
 	switch s {
 	case OK:

@@ -8,15 +8,15 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// The bounds of the words that [Reply.Clean] leaves of an attempt, in bytes.
+// The bounds of an attempt's texts after [Reply.Clean], in bytes.
 const (
 	maxFinishReason = 64 // of FinishReason and Kind
 	maxErr          = 2 << 10
 )
 
-// Clean returns r as a journal keeps it, so that what is recalled is what was acted on: text is UTF-8, with
-// U+FFFD for each byte that is not, and what endpoints say of an attempt is one line of bounded length that is
-// fit for a terminal: 64 bytes of its finish reason and its kind, 2 KiB of its error.
+// Clean returns r as a journal keeps it, so that a recalled reply equals the original: text is UTF-8, with U+FFFD for
+// each other byte, and the endpoint's words about an attempt are single lines that are fit for a terminal, of at most
+// 64 bytes for finish reason and kind and 2 KiB for the error.
 func (r Reply) Clean() Reply {
 	r.Text, r.Reasoning = validText(r.Text), validText(r.Reasoning)
 	r.Attempts = slices.Clone(r.Attempts)
@@ -29,7 +29,7 @@ func (r Reply) Clean() Reply {
 	return r
 }
 
-// validText returns s with U+FFFD for each wrong byte, as JSON will have it.
+// validText returns s with U+FFFD for each wrong byte, as encoding/json writes it.
 func validText(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -37,7 +37,7 @@ func validText(s string) string {
 	return string([]rune(s))
 }
 
-// cut returns s, or what of it fits into limit bytes, with an ellipsis.
+// cut returns s, or its beginning with an ellipsis in limit bytes.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

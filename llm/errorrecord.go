@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// An ErrorRecord is an error in a form that can be written down, as JSON, and made an error again by Err.
-// It keeps the text, the [*Error] in the error's chain, and whether the error is one of those that callers
-// ask about: [ErrUnavailable], [ErrDraining], context.DeadlineExceeded, context.Canceled, or the refusal
-// of a [Trace]'s Send.
+// An ErrorRecord is an error that can be stored as JSON and restored by Err. It keeps the text, the [*Error] in the
+// error's chain, and whether the error is one that callers test for: [ErrUnavailable], [ErrDraining],
+// context.DeadlineExceeded, context.Canceled, or the refusal of a [Trace]'s Send.
 type ErrorRecord struct {
 	Text string   `json:"text"`
 	Is   []string `json:"is,omitempty"` // names of the errors above, in words
 
-	// The rest is of the *Error; Status is "" if there was none.
+	// The other fields are the *Error's; Status is "" if there was none.
 	Status     Status        `json:"status,omitempty"`
 	Kind       string        `json:"kind,omitempty"`
 	Endpoint   string        `json:"endpoint,omitempty"`
@@ -24,7 +23,7 @@ type ErrorRecord struct {
 	CauseIs    []string      `json:"cause_is,omitempty"`    // what its Err is, as in Is
 }
 
-// NewErrorRecord returns the record of err, nil if err is nil.
+// NewErrorRecord returns the record of err, or nil if err is nil.
 func NewErrorRecord(err error) *ErrorRecord {
 	if err == nil {
 		return nil
@@ -37,8 +36,8 @@ func NewErrorRecord(err error) *ErrorRecord {
 	return r
 }
 
-// Err returns an error that prints as the recorded one did, and of which errors.As, [StatusOf],
-// [Unavailable] and [Retryable] say the same. It is nil if r is.
+// Err returns an error that prints as the recorded one did, with the same results from errors.As, [StatusOf],
+// [Unavailable] and [Retryable]. It is nil if r is.
 func (r *ErrorRecord) Err() error {
 	if r == nil {
 		return nil
@@ -54,7 +53,7 @@ func (r *ErrorRecord) Err() error {
 	return err
 }
 
-// sentinels are the errors that a record keeps by name, in the order of their names there.
+// sentinels returns the errors that a record keeps by name, in the order of its names.
 func sentinels() []struct {
 	name string
 	err  error
@@ -80,7 +79,7 @@ func sentinelsOf(err error) (names []string) {
 	return names
 }
 
-// appendSentinels appends the errors of these names. A name that a later version wrote is left out.
+// appendSentinels appends the errors of these names. It ignores unknown names, which a later version wrote.
 func appendSentinels(errs []error, names []string) []error {
 	for _, name := range names {
 		for _, s := range sentinels() {
@@ -92,7 +91,7 @@ func appendSentinels(errs []error, names []string) []error {
 	return errs
 }
 
-// wording is an error with a text of its own that is also every error of its chain.
+// wording is an error with a text of its own and a chain of other errors.
 type wording struct {
 	text  string
 	chain []error

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The kinds of [Failed] attempts: what stands after "error:" in results.
+// The kinds of [Failed] attempts, which follow "error:" in results.
 const (
 	KindRefused       = "refused"        // nothing there: connection refused, no such host, TLS
 	KindConnection    = "connection"     // reset or cut under way
@@ -22,17 +22,17 @@ const (
 	KindOther         = "other"
 )
 
-// An Error says why an attempt brought no usable reply.
+// An Error is the reason why an attempt brought no usable reply.
 type Error struct {
 	Status     Status        // never OK
 	Kind       string        // one of the Kind constants if Status is Failed
 	Endpoint   string        // the URL that was asked
 	Code       int           // HTTP status; 0 if none came
-	RetryAfter time.Duration // how long the server asked to wait; 0 if it did not
-	Err        error         // what happened; never nil
+	RetryAfter time.Duration // the wait that the server asked for; 0 if none
+	Err        error         // the cause; never nil
 }
 
-// Error names the endpoint and what happened there, in one line.
+// Error names the endpoint and the cause, in one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("llm: ")
@@ -46,8 +46,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Final reports whether sending the same request again cannot help, because the key, the path or the request
-// itself was refused, or the caller gave up.
+// Final reports whether sending the same request again cannot help, because the key, the path or the request itself was
+// refused, or because the caller canceled it.
 func (e *Error) Final() bool {
 	switch e.Kind {
 	case KindAuth, KindNotFound, KindBadRequest, KindContextLength:
@@ -72,10 +72,10 @@ func Unavailable(err error) bool {
 }
 
 var (
-	// ErrUnavailable is wrapped by the errors of LLMs of your own for which [Unavailable] is to be true.
+	// ErrUnavailable makes [Unavailable] true for the errors that wrap it. Use it in LLMs of your own.
 	ErrUnavailable = errors.New("model unavailable")
-	// ErrDraining says that a request was not sent because its run is coming to an end.
-	ErrDraining = errors.New("not sent: the run is coming to an end")
+	// ErrDraining means that a request was not sent because its run is ending.
+	ErrDraining = errors.New("not sent: the run is ending")
 )
 
 // StatusOf returns the status of an attempt that ended with err: that of the [*Error] in its chain, or else

@@ -61,5 +61,5 @@ func Example_queue() {
 	fmt.Println(err)
 	// Output:
 	// 5 requests announced; two intervals passed: true
-	// not sent: the run is coming to an end
+	// not sent: the run is ending
 }

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Key names a request by what is asked: the SHA-256 of it as canonical JSON (RFC 8785), in 64 hexadecimal digits.
-// Requests with equal messages, seed and sampling overrides have the same key, in every process
-// and whatever way they were stored in between; any difference gives another.
+// Key identifies a request by its content: the SHA-256 of its canonical JSON (RFC 8785), in 64 hexadecimal digits.
+// Requests with equal messages, seed and sampling overrides have equal keys, in every process and after any storage;
+// all others differ.
 func Key(req Request) string {
 	sum := Digest(req)
 	return hex.EncodeToString(sum[:])
@@ -25,14 +25,13 @@ func Digest(req Request) [sha256.Size]byte {
 	return sha256.Sum256(*b)
 }
 
-// buffers are for canonical requests. On the stack, each goroutine's would have to grow for them.
+// buffers hold canonical requests, for which each goroutine's stack would otherwise have to grow.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// appendCanonical appends req as canonical JSON in the sense of RFC 8785: names in order, no white
-// space, only those characters escaped that must be, numbers in their shortest form. Programs in other
-// languages so find the same bytes. Overrides that are nil are left out. Bytes that are not UTF-8
-// become U+FFFD, as everywhere in JSON, and a number that is not finite, which JSON cannot hold
-// and no endpoint accepts, becomes null. It unmarshals into a Request again.
+// appendCanonical appends req as canonical JSON by RFC 8785: names in order, no white space, only necessary escapes,
+// numbers in their shortest form. So programs in other languages can compute the same bytes. Nil overrides are left
+// out. Bytes that are not UTF-8 become U+FFFD, as everywhere in JSON, and a number that is not finite, which no
+// endpoint accepts, becomes null. The JSON unmarshals into a Request again.
 func appendCanonical(b []byte, req Request) []byte {
 	b = append(b, '{')
 	if req.MaxTokens != nil {
@@ -68,7 +67,7 @@ func appendOverride(b []byte, name string, x *float64) []byte {
 	return appendNumber(append(b, name...), *x)
 }
 
-// appendNumber writes x as ECMAScript does, which is what RFC 8785 asks for.
+// appendNumber appends x as ECMAScript prints it, as RFC 8785 demands.
 func appendNumber(b []byte, x float64) []byte {
 	switch abs := math.Abs(x); {
 	case math.IsNaN(x) || math.IsInf(x, 0):
@@ -85,7 +84,7 @@ func appendNumber(b []byte, x float64) []byte {
 	return b
 }
 
-// plain holds the ASCII characters that stand for themselves in a JSON string.
+// plain holds the ASCII characters that need no escape in a JSON string.
 var plain = func() (t [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -93,7 +92,7 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// appendString writes s as a JSON string, in runs of bytes that stand for themselves.
+// appendString appends s as a JSON string, in runs of bytes that need no escape.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0

@@ -8,37 +8,37 @@ import (
 	"sync"
 )
 
-// Limit returns an LLM that has at most n requests in flight at l; further ones wait their turn,
-// first come first served. A request whose context ends while it waits, or whose [Trace] drains, was
-// never sent and makes no attempt. It panics if n < 1.
+// Limit returns an LLM that has at most n requests in flight at l; further ones wait, first come first served. A
+// request whose context ends while it waits, or whose [Trace] drains, is never sent and makes no attempt. Limit panics
+// if n < 1.
 //
-// The LLM has a method Around(LLM) LLM, which returns another model behind the same limit: of all of them together
-// at most n requests are in flight.
+// The LLM has a method Around(LLM) LLM, which puts another model under the same limit: at most n requests are in flight
+// at all of them together.
 func Limit(l LLM, n int) LLM {
 	if n < 1 {
 		panic(fmt.Sprintf("llm: Limit of %d requests in flight: need at least 1", n))
 	}
-	return &limited{l, &places{n: n, free: n}}
+	return &limited{l, &slots{n: n, free: n}}
 }
 
 type limited struct {
 	l LLM
-	*places
+	*slots
 }
 
-// places are what the calls of one limit share.
-type places struct {
+// slots are shared by the calls of one limit.
+type slots struct {
 	n int
 
 	mu      sync.Mutex
 	free    int       // 0 while calls wait
-	waiting list.List // of chan struct{}, each closed when its call is given a place
+	waiting list.List // of chan struct{}, each closed when its call gets a slot
 }
 
 func (s *limited) Generate(ctx context.Context, req Request) (Reply, error) {
 	t := TraceOf(ctx)
 	if err := s.acquire(ctx, t); err != nil {
-		return Reply{}, fmt.Errorf("llm: waiting for one of %d places: %w", s.n, err)
+		return Reply{}, fmt.Errorf("llm: waiting for one of %d slots: %w", s.n, err)
 	}
 	defer func() {
 		if s.release() {
@@ -48,8 +48,8 @@ func (s *limited) Generate(ctx context.Context, req Request) (Reply, error) {
 	return Send(ctx, s.l, req)
 }
 
-// acquire waits for a place. The call has none if it returns an error.
-func (s *places) acquire(ctx context.Context, t *Trace) error {
+// acquire waits for a slot. After an error the call has none.
+func (s *slots) acquire(ctx context.Context, t *Trace) error {
 	defer t.Queued()()
 	ready, turn := s.enqueue()
 	select {
@@ -64,8 +64,8 @@ func (s *places) acquire(ctx context.Context, t *Trace) error {
 	return err
 }
 
-// enqueue takes a free place, or waits behind all that came before. ready is closed when there is a place.
-func (s *places) enqueue() (ready chan struct{}, turn *list.Element) {
+// enqueue takes a free slot, or joins the queue. ready is closed when the call has a slot.
+func (s *slots) enqueue() (ready chan struct{}, turn *list.Element) {
 	ready = make(chan struct{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +77,8 @@ func (s *places) enqueue() (ready chan struct{}, turn *list.Element) {
 	return ready, s.waiting.PushBack(ready)
 }
 
-// leave gives up waiting. A place that the call was given meanwhile goes to the next.
-func (s *places) leave(ready chan struct{}, turn *list.Element) {
+// leave leaves the queue. A slot that the call got meanwhile goes to the next.
+func (s *slots) leave(ready chan struct{}, turn *list.Element) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
@@ -89,15 +89,15 @@ func (s *places) leave(ready chan struct{}, turn *list.Element) {
 	}
 }
 
-// release gives a place back, and reports whether it is free because no call waits for one.
-func (s *places) release() (idle bool) {
+// release frees a slot, and reports whether no call waits for it.
+func (s *slots) release() (idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pass()
 }
 
-// pass gives a place to the first that waits, if any. The caller holds mu.
-func (s *places) pass() (idle bool) {
+// pass gives a slot to the first call in the queue, and reports whether there is none. The caller holds mu.
+func (s *slots) pass() (idle bool) {
 	next := s.waiting.Front()
 	if next == nil {
 		s.free++
@@ -110,10 +110,10 @@ func (s *places) pass() (idle bool) {
 // Announces returns true, see the function [Announces].
 func (s *limited) Announces() bool { return true }
 
-// Around returns l behind the same limit.
-func (s *limited) Around(l LLM) LLM { return &limited{l, s.places} }
+// Around returns l under the same limit.
+func (s *limited) Around(l LLM) LLM { return &limited{l, s.slots} }
 
-// Unwrap returns the LLM behind the limit.
+// Unwrap returns the LLM under the limit.
 func (s *limited) Unwrap() LLM { return s.l }
 
 func (s *limited) String() string { return fmt.Sprintf("Limit(%v, %d)", s.l, s.n) }

@@ -41,7 +41,7 @@ func TestLimitHoldsRequestsBack(t *testing.T) {
 	})
 }
 
-// Models behind one limit share its places, and each is asked for its own calls.
+// Models under one limit share its slots, and each gets its own calls.
 func TestLimitAroundSeveral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int64

@@ -1,5 +1,5 @@
-// Package llm says what a language model is to a search. Combinators take one and return another, so that
-// a stack reads as it runs:
+// Package llm defines language models for searches. Combinators take a model and return another, so that a stack reads
+// as it runs:
 //
 //	llm.Retry(llm.Limit(client, 16), llm.RetryConfig{Max: 2})
 package llm
@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// An LLM answers requests, and accounts for every attempt it made at one. Implementations are safe for
-// concurrent use.
+// An LLM answers requests, and accounts for every attempt at one. Implementations are safe for concurrent use.
 //
-// Package llm/openai asks endpoints, and llm/offline stands in for one. llm/pool shares calls out over
-// several endpoints of one model, and llm/ensemble lets a bandit choose between models. In [Retry] around
-// [Limit], a call that waits to be tried again holds no place.
+// Package llm/openai asks endpoints, and llm/offline stands in for one. llm/pool spreads calls over several endpoints
+// of one model, and llm/ensemble lets a bandit choose between models. In [Retry] around [Limit], a call that waits for
+// its retry holds no slot.
 type LLM interface {
-	// Generate asks for one completion. Reply.Attempts lists every attempt made, oldest
-	// first, and is valid even if err is not nil: a failed attempt was paid for too.
+	// Generate asks for one completion. Reply.Attempts lists all attempts, oldest first, and is valid even if err is not
+	// nil: failed attempts were paid for too.
 	//
-	// An error for which [Unavailable] is true says that no later request can succeed
-	// either, so that a search stops; any other error costs this request alone.
+	// An error for which [Unavailable] is true means that no later request can succeed either, and stops a search; any
+	// other error costs only this request.
 	Generate(ctx context.Context, req Request) (Reply, error)
 }
 
@@ -32,7 +31,7 @@ var _ LLM = Func(nil)
 // Generate calls f.
 func (f Func) Generate(ctx context.Context, req Request) (Reply, error) { return f(ctx, req) }
 
-// String says that f is a function: what it does cannot be printed.
+// String returns "llm.Func" for every f.
 func (f Func) String() string { return "llm.Func" }
 
 // The roles of a [Message].
@@ -42,13 +41,13 @@ const (
 	Assistant = "assistant"
 )
 
-// A Message is one turn of the conversation shown to the model.
+// A Message is one turn of a conversation with the model.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }
 
-// A Request is what the model is asked. Sampling fields left nil take the [Model]'s own value.
+// A Request is a request for one completion. Nil sampling fields mean the [Model]'s own values.
 type Request struct {
 	Messages    []Message `json:"messages"`
 	Seed        uint32    `json:"seed"`
@@ -64,7 +63,7 @@ type Reply struct {
 	Attempts  []Attempt `json:"attempts"`
 }
 
-// A Status says how an attempt ended.
+// A Status is how an attempt ended.
 type Status string
 
 // The ways an attempt ends.
@@ -79,25 +78,26 @@ const (
 // An Attempt is one request to one endpoint, however it ended.
 type Attempt struct {
 	Status Status `json:"status"`
-	// Unsent says that the request certainly never went out, because no connection came about or it
-	// broke before, so that it costs nothing under any rule. A request that was canceled by then makes no attempt.
+	// Unsent means that the request certainly was not sent, because there was no connection or it broke before, so the
+	// attempt costs nothing under any rule. A request canceled before it is sent makes no attempt.
 	Unsent bool `json:"unsent,omitempty"`
-	// Kind classes an attempt with Status Failed, in one word: one of the Kind constants.
-	Kind         string        `json:"kind,omitempty"`
-	Usage        *Usage        `json:"usage,omitempty"`    // nil if the server sent none
-	Capped       bool          `json:"capped,omitempty"`   // Usage is the most that the request allows: the server claims more
+	// Kind classifies an attempt with Status Failed: one of the Kind constants.
+	Kind  string `json:"kind,omitempty"`
+	Usage *Usage `json:"usage,omitempty"` // nil if the server sent none
+	// Usage is the most that the request allows: the server claims more
+	Capped       bool          `json:"capped,omitempty"`
 	Streamed     int           `json:"streamed,omitempty"` // completion tokens seen before it ended
 	MaxTokens    int           `json:"max_tokens"`         // the cap in force, for worst-case charging
 	FinishReason string        `json:"finish_reason,omitempty"`
 	Latency      time.Duration `json:"latency"`
 	Err          string        `json:"err,omitempty"` // "" if Status is OK
-	// Model is the Key of the model that was asked, and ActiveParams its size; both may be
-	// zero where a run has one model, whose size the accountant knows.
+	// Model is the Key of the model, and ActiveParams its size; both may be zero in a run with one model, whose size the
+	// accountant knows.
 	Model        string `json:"model,omitempty"`
 	ActiveParams int64  `json:"active_params,omitempty"`
 	Endpoint     string `json:"endpoint,omitempty"` // which replica was asked; "" if there is one
-	// Propensity is the chance with which an ensemble chose Model, on the first attempt that it
-	// made there; 0 on others, and where nothing was chosen. See [Learner].
+	// Propensity is the probability with which an ensemble chose Model, on the first attempt of a choice; 0 on other
+	// attempts, and without a choice. See [Learner].
 	Propensity float64 `json:"propensity,omitempty"`
 }
 
@@ -108,9 +108,8 @@ type Usage struct {
 	CompletionTokens int `json:"completion_tokens"`
 }
 
-// PromptTokens returns more than the tokens that any tokenizer makes of messages: one for each byte of their
-// text, as a token stands for at least one, 32 for each message and 32 for all, which is what a template
-// puts around them.
+// PromptTokens returns an upper bound of the tokens of messages under any tokenizer: one for each byte of text, since a
+// token stands for at least one, plus 32 for each message and 32 for all, for the template around them.
 func PromptTokens(messages []Message) int {
 	const around = 32
 	n := around
@@ -120,8 +119,8 @@ func PromptTokens(messages []Message) int {
 	return n
 }
 
-// Clean returns u as far as it can be true, so that no sum of counts overflows or turns negative, whatever
-// a server said: negative counts are 0, none is more than 2³⁰, and no more is cached than was in the prompt.
+// Clean returns u limited to plausible counts, so that sums of whatever servers report cannot overflow or turn
+// negative: negative counts become 0, counts are at most 2³⁰, and cached tokens at most those of the prompt.
 func (u Usage) Clean() Usage {
 	const most = 1 << 30
 	u.PromptTokens = min(max(u.PromptTokens, 0), most)

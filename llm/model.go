@@ -14,11 +14,11 @@ const (
 	DefaultTimeout     = 900 * time.Second
 )
 
-// A Model is a language model as the accountant and the adapters see it: a plain value, so that
-// another model is another value and nothing has to be registered.
+// A Model is a language model as the accountant and the adapters see it. It is a plain value, so models need no
+// registration.
 type Model struct {
 	Key  string // short name for flags, paths and tables: "qwen3-8b"
-	Name string // what the endpoint calls it: "Qwen/Qwen3-8B"
+	Name string // name at the endpoint: "Qwen/Qwen3-8B"
 	// ActiveParams is the number of parameters that work on one token, TotalParams the number
 	// stored; they differ for a mixture of experts. TotalParams 0 means ActiveParams.
 	ActiveParams, TotalParams int64
@@ -26,7 +26,7 @@ type Model struct {
 	TopP                      float64       // 0 means 0.95
 	MaxTokens                 int           // 0 means DefaultMaxTokens
 	Timeout                   time.Duration // for one attempt; 0 means DefaultTimeout
-	Price                     *Price        // nil means not known, which a budget of money does not accept
+	Price                     *Price        // nil means unknown, which a budget in money refuses
 }
 
 // WithDefaults returns m with its zero fields filled in.
@@ -40,7 +40,7 @@ func (m Model) WithDefaults() Model {
 	return m
 }
 
-// String prints the model and all that decides what it answers.
+// String returns the model and everything that its answers depend on.
 func (m Model) String() string {
 	m = m.WithDefaults()
 	return fmt.Sprintf("%s(%s, temperature %g, top-p %g, max tokens %d)",

@@ -1,12 +1,12 @@
 package llm
 
-// A Price is what a model's tokens cost, per million, in whatever currency the budget is counted in.
+// A Price is the price of a model's tokens, per million, in the currency of the budget.
 type Price struct {
 	Prompt, Cached, Completion float64
 }
 
-// Cost returns what u costs: uncached prompt tokens at Prompt, cached ones at Cached, completion tokens
-// at Completion. The cost of a nil Price is 0.
+// Cost returns the cost of u: uncached prompt tokens at Prompt, cached ones at Cached, completion tokens at Completion.
+// A nil Price costs 0.
 func (p *Price) Cost(u Usage) float64 {
 	if p == nil {
 		return 0

@@ -2,9 +2,9 @@ package llm
 
 import "errors"
 
-// Remedy returns what a person can do about err, the error of a model call, in one line for a log: by the Kind and the
-// Status of the [*Error] in its chain. It is "" if err holds no *Error, or if the caller gave up, and for the kinds for
-// which the model is [Unavailable], as the errors of package llm/openai name the setting that is wrong.
+// Remedy returns advice on err, the error of a model call, in one line for a log, by the Kind and the Status of the
+// [*Error] in its chain. It is "" if err has no *Error, if the caller canceled the call, and if the model is
+// [Unavailable], since the errors of package llm/openai then name the wrong setting.
 func Remedy(err error) string {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -24,7 +24,7 @@ func Remedy(err error) string {
 	case KindBadRequest:
 		return "the endpoint refuses the request itself: check the name of the model, its MaxTokens and its other fields"
 	case KindContextLength:
-		return "take a model with a longer context, lower the model's MaxTokens, or shorten the task's prompt"
+		return "use a model with a longer context, lower the model's MaxTokens, or shorten the task's prompt"
 	case KindRateLimit:
 		return "have fewer calls in flight, or ask the provider for a higher limit"
 	case KindBrokenReply:

@@ -20,44 +20,41 @@ const (
 	defaultMaxRetryAfter = 5 * time.Minute
 )
 
-// A RetryConfig says how often and how soon [Retry] tries again. The zero value retries twice, timeouts and
-// failures counted together, the first time after half a second to one and then after one to two.
+// A RetryConfig configures how often and how soon [Retry] tries again. The zero value retries twice, timeouts and
+// failures counted together: first after half a second to one, then after one to two.
 //
 // Before retry k (counted from 0) it pauses for
 //
 //	min(Retry-After, MaxRetryAfter)             if the server asked for a pause
 //	min(Wait·Factorᵏ, MaxWait) · (1 + Jitter·u) if it did not
 //
-// where u is uniform in [0, 1) and derived from the request's seed and k, so that a rerun waits
-// as long. Wait is 0 after an attempt that timed out or stalled, or whose connection was cut: such an attempt
-// waited long enough already, and the server did not say that it is busy.
+// where u is uniform in [0, 1) and derived from the request's seed and k, so that a rerun waits as long. Wait is 0
+// after an attempt that timed out, stalled or lost its connection: it has waited long enough, and the server is not
+// known to be busy.
 //
-// The BaSE paper pauses for five seconds before each retry, whatever the server asks for. [PaperRetry] does so too.
+// The BaSE paper, and so [PaperRetry], pauses for five seconds before each retry, whatever the server asks for.
 type RetryConfig struct {
-	// Max is how many retries one request gets after failures. 0 means DefaultRetries;
-	// negative means none.
+	// Max bounds one request's retries after failures. 0 means DefaultRetries; negative means none.
 	Max int
-	// MaxStalls is how many retries it gets after attempts that timed out or stalled. 0 means
-	// that these have no limit of their own and count among Max; negative means none.
+	// MaxStalls bounds its retries after attempts that timed out or stalled. 0 means that these count among Max instead;
+	// negative means none.
 	MaxStalls int
 	// Wait is the pause before the first retry without Jitter, if there is one (see above). 0 means
 	// half a second; negative means none.
 	Wait time.Duration
-	// Factor multiplies Wait from one retry to the next. 0 means 2; 1 keeps all pauses alike. Below 1 is a
-	// mistake.
+	// Factor multiplies Wait from one retry to the next, at least 1. 0 means 2; 1 keeps all pauses equal.
 	Factor float64
 	// MaxWait bounds Wait·Factorᵏ. 0 means a minute, or Wait if that is longer.
 	MaxWait time.Duration
-	// Jitter lengthens each pause that the server did not ask for by up to this share of it, at most 1, so that
-	// requests that failed together do not come back together. 0 means 1; negative means none.
+	// Jitter lengthens each pause that the server did not ask for by up to this share of it, at most 1, so that requests
+	// that failed together are not retried together. 0 means 1; negative means none.
 	Jitter float64
-	// MaxRetryAfter bounds what a server's Retry-After can ask for. 0 means
-	// 5 minutes; negative means that Retry-After is not heeded.
+	// MaxRetryAfter bounds a server's Retry-After. 0 means 5 minutes; negative means that Retry-After is ignored.
 	MaxRetryAfter time.Duration
 }
 
-// PaperRetry returns the configuration of the BaSE paper: up to two retries, five seconds apart. There is no pause
-// after an attempt that timed out or stalled, which is the one difference.
+// PaperRetry returns the configuration of the BaSE paper: up to two retries, five seconds apart. Unlike the paper's,
+// there is no pause after an attempt that timed out or stalled.
 func PaperRetry() RetryConfig {
 	return RetryConfig{Wait: 5 * time.Second, Factor: 1, Jitter: -1, MaxRetryAfter: -1}
 }
@@ -84,7 +81,7 @@ func (c RetryConfig) validate() error {
 	return nil
 }
 
-// pause is how long to wait before retry k of a request with this seed, after err.
+// pause returns the pause before retry k of a request with this seed, after err.
 func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok && e.RetryAfter > 0 && c.MaxRetryAfter > 0 {
 		return min(e.RetryAfter, c.MaxRetryAfter)
@@ -99,7 +96,7 @@ func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
 	return time.Duration(min(wait, math.MaxInt64/2))
 }
 
-// unanswered reports whether err says that a request brought no answer, and not that the server refused it.
+// unanswered reports whether err means that a request brought no answer, rather than a refusal.
 func unanswered(err error) bool {
 	if s := StatusOf(err); s == Timeout || s == Stalled {
 		return true
@@ -108,9 +105,9 @@ func unanswered(err error) bool {
 	return ok && e.Kind == KindConnection
 }
 
-// Retryable reports whether sending the same request again can help after err: its key, path or
-// prompt was not refused, and nobody gave up on it. Rate limits, server errors, cut connections,
-// broken replies, timeouts and stalls are worth another try.
+// Retryable reports whether sending the same request again can help after err: its key, path or prompt was not refused,
+// and it was not canceled. Rate limits, server errors, cut connections, broken replies, timeouts and stalls are
+// retryable.
 func Retryable(err error) bool {
 	if err == nil || StatusOf(err) == Canceled || errors.Is(err, errUnsent) {
 		return false
@@ -126,8 +123,8 @@ func Retryable(err error) bool {
 // at once with the context's error. The Again of the context's [Trace] is called after the pause, before
 // each try but the first.
 //
-// A refused connection is worth a retry only once something has answered. A server that was there may be
-// restarting; one that never was is a mistake in the address, and waiting would only delay saying so.
+// A refused connection is retried only if the endpoint has answered before: then the server may be restarting.
+// Otherwise the address is probably wrong, and waiting would only delay the error.
 //
 // Retry panics if cfg holds a value that its comments exclude.
 func Retry(l LLM, cfg RetryConfig) LLM {
@@ -141,7 +138,7 @@ func Retry(l LLM, cfg RetryConfig) LLM {
 type retrying struct {
 	l        LLM
 	cfg      RetryConfig
-	answered atomic.Bool // whether anything ever came back from l's endpoint
+	answered atomic.Bool // whether l's endpoint ever answered
 }
 
 func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
@@ -172,7 +169,7 @@ func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
 	}
 }
 
-// note remembers that the endpoint exists: it answered, if only with an HTTP error.
+// note records that the endpoint exists: it answered, if only with an HTTP error.
 func (r *retrying) note(err error) {
 	e, ok := errors.AsType[*Error](err)
 	if err == nil || ok && (e.Code != 0 || e.Kind == KindBrokenReply) {
@@ -213,10 +210,10 @@ func (c RetryConfig) String() string {
 	return s
 }
 
-// tries counts the retries that one request has used.
+// tries counts one request's retries.
 type tries struct{ failures, stalls int }
 
-// take uses up one retry after err, or reports that none is left.
+// take counts one retry after err, or reports false if none is left.
 func (t *tries) take(err error, cfg RetryConfig) bool {
 	n, limit := &t.failures, cfg.Max
 	if s := StatusOf(err); cfg.MaxStalls != 0 && (s == Timeout || s == Stalled) {
@@ -229,7 +226,7 @@ func (t *tries) take(err error, cfg RetryConfig) bool {
 	return true
 }
 
-// counted says how many attempts err stands for, if more than one.
+// counted returns err with its number of attempts, if more than one.
 func counted(err error, n int) error {
 	if n == 1 {
 		return err
@@ -237,12 +234,12 @@ func counted(err error, n int) error {
 	return fmt.Errorf("%w (tried %d times)", err, n)
 }
 
-// notAgain is the error of a call that failed n times and was not tried again.
+// notAgain returns the error of a call that failed n times and was not retried because of why.
 func notAgain(last error, n int, why error) error {
 	return fmt.Errorf("%w (not tried again: %w)", counted(last, n), why)
 }
 
-// sleep waits for d, or returns why not: ctx ended, or its Trace drains.
+// sleep waits for d. It returns an error if ctx ends, or its Trace drains.
 func sleep(ctx context.Context, d time.Duration) error {
 	trace := TraceOf(ctx)
 	if d > 0 {

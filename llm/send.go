@@ -5,15 +5,15 @@ import (
 	"errors"
 )
 
-// Ask is l.Generate through the Ask of ctx's [Trace]. An evaluator that asks a model itself calls it, so
-// that the call is within the budget of the run that evaluates, and in its result.
+// Ask is l.Generate through the Ask of ctx's [Trace]. An evaluator that itself asks a model must call Ask, so that the
+// call is within the budget of the run, and in its result.
 func Ask(ctx context.Context, l LLM, req Request) (Reply, error) {
 	return TraceOf(ctx).Ask(ctx, l, req)
 }
 
-// Send is l.Generate for whoever queues or repeats calls, as [Limit], [Retry], a pool, an ensemble, or a
-// queue of yours. It announces the attempt to ctx's [Trace], by Send before and Ended after, unless l
-// does so itself. So each attempt is announced once, in whatever order combinators stand around a model.
+// Send is l.Generate for combinators that queue or repeat calls: [Limit], [Retry], a pool, an ensemble, or your own
+// queue. It announces the attempt to ctx's [Trace], by Send before and Ended after, unless l does so itself. So each
+// attempt is announced once, for any order of combinators around a model.
 func Send(ctx context.Context, l LLM, req Request) (reply Reply, err error) {
 	if Announces(l) {
 		return l.Generate(ctx, req)
@@ -26,20 +26,19 @@ func Send(ctx context.Context, l LLM, req Request) (reply Reply, err error) {
 	return l.Generate(WithTrace(ctx, announced), req)
 }
 
-// announced is the Trace of a call that is announced already. It silences an LLM within l that announces
-// although l, which hides it, does not.
+// announced is the Trace of a call that is announced already. It silences an inner LLM that announces although the LLM
+// around it does not say so.
 var announced = &Trace{Send: func() error { return nil }, Ended: func([]Attempt) {}}
 
-// Announces reports whether l announces each of its attempts to the [Trace] of the context. An LLM says so
-// with a method Announces() bool. One that has no such method, but a method Unwrap() LLM, announces them if
-// the LLM that it wraps does.
+// Announces reports whether l announces each of its attempts to the [Trace] of the context. An LLM says so with a
+// method Announces() bool. Without that method, but with a method Unwrap() LLM, it does so if the wrapped LLM does.
 func Announces(l LLM) bool {
 	a, ok := As[interface{ Announces() bool }](l)
 	return ok && a.Announces()
 }
 
-// As returns the first LLM in the chain of l that is a T: l itself, or what it wraps, or what that wraps,
-// and so on as far as they have a method Unwrap() LLM. All combinators of one LLM have.
+// As returns the first T in the chain of l: l itself, the LLM that it wraps, and so on through methods Unwrap() LLM,
+// which all combinators of one LLM have.
 func As[T any](l LLM) (T, bool) {
 	for l != nil {
 		if t, ok := l.(T); ok {
@@ -55,8 +54,7 @@ func As[T any](l LLM) (T, bool) {
 	return none, false
 }
 
-// errUnsent is wrapped by the error of a call whose attempt was refused by the Send of a Trace. Trying again
-// does not help.
+// errUnsent marks the error of a call whose attempt the Send of a Trace refused. Retrying does not help.
 var errUnsent = errors.New("not sent")
 
 // An unsentError is the error of a Trace's Send, marked as errUnsent.

@@ -2,42 +2,39 @@ package llm
 
 import "context"
 
-// A Trace is told of, and may stop, the attempts of one call, through whatever combinators the call
-// passes. It is to a call what net/http/httptrace.ClientTrace is to a request.
+// A Trace observes, and may stop, the attempts of one call, through all combinators that the call passes. It is to a
+// call what net/http/httptrace.ClientTrace is to a request.
 //
-// Every field may be nil. The functions are called on the goroutine of the call, or on others while it
-// lasts, and so have to be safe for concurrent use where a Trace serves several calls.
+// Every field may be nil. The functions are called on the goroutine of the call, or on others while the call lasts, so
+// they must be safe for concurrent use if a Trace serves several calls.
 type Trace struct {
-	// Again is called before each attempt but the first, after the pause. An error ends the call with
-	// the attempts that it has. A budget without room for another
-	// attempt returns its error here.
+	// Again is called before each attempt but the first, after the pause. An error ends the call with its attempts so far.
+	// A budget without room for another attempt returns its error here.
 	Again func(context.Context, Request) error
-	// Send is called when an attempt has left every queue and is about to be sent. After an error it is
-	// not sent, is not tried again, and makes no attempt. A journal writes here that the attempt begins.
+	// Send is called when an attempt has left every queue and is about to be sent. After an error the attempt is neither
+	// sent nor retried nor recorded. A journal writes here that the attempt begins.
 	Send func() error
-	// Ended is called with the attempts for which Send was called, when they have ended. They are
-	// several where an LLM that does not announce them makes several, and none where the request was
-	// given up before it went out.
+	// Ended is called when the attempts announced by one Send have ended. They are several if an LLM that does not
+	// announce them makes several, and none if the request was canceled before it was sent.
 	Ended func([]Attempt)
-	// Drain is closed when nothing more is to be sent. What was sent goes on. nil means never.
+	// Drain is closed when nothing more may be sent. Attempts under way go on. nil means never.
 	Drain <-chan struct{}
-	// Queued is called when a call, or an evaluation, begins to wait for a place, and served when it
-	// has one or gives up.
+	// Queued is called when a call, or an evaluation, begins to wait for a slot, and served when the wait ends.
 	Queued func() (served func())
 	// Paused is called when a call begins to pause before a retry, and resumed when the pause is over.
 	Paused func() (resumed func())
-	// Idle is called by a queue that has a free place for which no call waits there. Other queues may
-	// have calls that wait. It must not block, and may be called after the call has ended.
+	// Idle is called by a queue that has a free slot and no waiting call. Calls may be waiting in other queues. Idle must
+	// not block, and may be called after the call has ended.
 	Idle func()
-	// Ask is what the function [Ask] calls in place of l.Generate.
+	// Ask is called by the function [Ask] instead of l.Generate.
 	Ask func(context.Context, LLM, Request) (Reply, error)
 }
 
 // traceKey is the context's key for its Trace, and the only one in this package.
 type traceKey struct{}
 
-// WithTrace returns ctx with t. Fields that t leaves nil are those of the Trace that ctx carries already.
-// A field that is set replaces that one. To have both called, call the one that [TraceOf] returns in yours.
+// WithTrace returns ctx with t. Nil fields of t keep the functions of the Trace that ctx already has; others replace
+// them. A function that should add to the earlier one must call the one from [TraceOf].
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	all, set := *TraceOf(ctx), *t
 	if set.Again != nil {
@@ -67,9 +64,9 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, &all)
 }
 
-// TraceOf returns the Trace of ctx, never nil. Each of its functions can be called: one that nobody set
-// does nothing, and Ask is l.Generate. Its Again also returns [ErrDraining] once Drain is closed, and
-// an error of its Send is one for which [Retryable] is false. What it points to must not be changed.
+// TraceOf returns the Trace of ctx, never nil. All of its functions can be called: by default they do nothing, and Ask
+// is l.Generate. Its Again also returns [ErrDraining] once Drain is closed, and errors of its Send are not [Retryable].
+// Do not change the Trace.
 func TraceOf(ctx context.Context) *Trace {
 	if t, ok := ctx.Value(traceKey{}).(*Trace); ok {
 		return t
@@ -95,7 +92,7 @@ func (t *Trace) Draining() error {
 	}
 }
 
-// again is t.Again, but for attempts that are not to be sent because ctx drains.
+// again is t.Again, or ErrDraining if ctx drains.
 func (t *Trace) again(ctx context.Context, req Request) error {
 	if err := TraceOf(ctx).Draining(); err != nil {
 		return err
@@ -103,7 +100,7 @@ func (t *Trace) again(ctx context.Context, req Request) error {
 	return t.Again(ctx, req)
 }
 
-// send is t.Send with its error marked, so that Retry knows it.
+// send is t.Send with its error marked for Retry.
 func (t *Trace) send() error {
 	if err := t.Send(); err != nil {
 		return &unsentError{err}

@@ -113,7 +113,7 @@ func TestSendIsAskedBehindTheQueues(t *testing.T) {
 		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed}}}, &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New("500")}
 	})
 	pool := func(l llm.LLM) llm.LLM {
-		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: l, Places: 2}}, Tries: 1})
+		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: l, Slots: 2}}, Tries: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 )
 
-// blind is a policy that is shown what was learned, but not what is pending: Round.T counts
-// outcomes, and Pending is all zero.
+// blind is a policy that sees outcomes but no pending pulls: Round.T counts outcomes, and Pending is all zero.
 type blind struct {
 	bandit.Policy
 	none    []int

@@ -1,7 +1,7 @@
 // Package ensemble lets a bandit choose between different models.
 //
-// For each call a [bandit.Policy] gives every model a chance, one is drawn and asked, and the reward
-// comes back when the search has scored the child:
+// For each call a [bandit.Policy] gives every model a probability, one is drawn and asked, and the reward arrives when
+// the search has scored the child:
 //
 //	model, err := ensemble.New(ensemble.Config{
 //		Members: []ensemble.Member{{Model: small, LLM: a}, {Model: large, LLM: b}},
@@ -11,19 +11,19 @@
 //
 // # What is recorded
 //
-// Each attempt names its model by key and active parameters, so that it is charged at its own model's
-// size, and the first attempt of each draw has the chance with which the model was drawn. That is all
-// that learning needs, and all of it is in the child's record: see [llm.Learner].
+// Each attempt names its model by key and active parameters, so that it is charged at that model's size, and the first
+// attempt of each draw has the propensity of the model. Learning needs nothing else, and all of it is in the child's
+// record: see [llm.Learner].
 //
 // # What a choice depends on
 //
-// A choice depends on the seed, the request, how often the same request came before, and the outcomes learned
-// before. It does not depend on the order in which the calls of a generation come, because policies are not
-// shown the pending pulls unless Config.ShowPending is set. A policy that gives one arm all the chance, as
-// UCB1 does, then sends all calls between two outcomes to one model; Thompson sampling and EXP3 spread them.
+// A choice depends on the seed, the request, the number of earlier equal requests, and the outcomes learned before. It
+// does not depend on the order of a generation's calls, because policies do not see pending pulls unless
+// Config.ShowPending is set. A deterministic policy such as UCB1 therefore sends all calls between two outcomes to one
+// model; Thompson sampling and EXP3 spread them.
 //
-// A run that goes on from a journal is given the journaled replies without the ensemble being asked,
-// learns their outcomes again, and then chooses as it would have.
+// A resumed run recalls journaled replies without asking the ensemble, which learns their outcomes again and then
+// chooses as it would have.
 package ensemble
 
 import (
@@ -42,26 +42,23 @@ import (
 
 // A Member is one model of an ensemble.
 type Member struct {
-	// Model says which it is. Its Key is required, and no two are alike: it is what attempts carry
-	// and what outcomes are learned by. ActiveParams is what they are charged at; 0 leaves what
-	// LLM says.
+	// Model identifies the member. Its Key is required and unique: attempts carry it, and outcomes are learned by it.
+	// Attempts are charged at its ActiveParams; 0 leaves the attempts' own.
 	Model llm.Model
-	LLM   llm.LLM // what is asked; required
+	LLM   llm.LLM // required
 }
 
-// A Config says what an [Ensemble] chooses from, and how.
+// A Config configures an [Ensemble].
 type Config struct {
-	Members []Member // at least one; a policy's arms, in this order
-	// Policy gives each member a chance at each call. Required, and not to be shared: the
-	// ensemble owns it.
+	Members []Member // at least one; the policy's arms, in this order
+	// Policy gives each member a probability at each call. Required. The ensemble owns it, so do not share it.
 	Policy bandit.Policy
 	Seed   uint64 // of the draws; 0 is a seed like any other
-	// Reward is what a member earned with a reply, and whether it counts. Of a reply that took
-	// several draws it is asked for each, see [Ensemble.Learn]. nil means [Improved].
+	// Reward returns a member's reward for a reply, and whether the reply counts. It is called for each draw of a reply,
+	// see [Ensemble.Learn]. nil means [Improved].
 	Reward func(llm.Outcome) (reward float64, counts bool)
-	// ShowPending shows the policy the pending pulls, and the number of draws as they come, so that a
-	// policy that gives one arm all the chance spreads the calls of a generation too. Which model a
-	// call gets then depends on their order.
+	// ShowPending shows the policy the pending pulls and the number of draws so far, so that even a deterministic policy
+	// spreads the calls of a generation. The choice of a model then depends on the order of calls.
 	ShowPending bool
 }
 
@@ -88,9 +85,9 @@ func (c Config) validate() error {
 	return nil
 }
 
-// Improved is the default reward: 1 if the child scored more than its parent, else 0. A reply that
-// was no program, or stalled or timed out, earns 0; one that failed in another way, or was given up,
-// does not count: the model had no part in that.
+// Improved is the default reward: 1 if the child scored more than its parent, else 0. A reply without a program, or one
+// that stalled or timed out, earns 0. One that failed in another way or was abandoned does not count, since the model
+// is not to blame.
 func Improved(o llm.Outcome) (reward float64, counts bool) {
 	if o.Valid {
 		if o.Score > o.Parent {
@@ -105,24 +102,23 @@ func Improved(o llm.Outcome) (reward float64, counts bool) {
 	return 0, class == llm.Real || class == llm.Stall
 }
 
-// An Ensemble is an LLM that lets a policy choose between several. An error of the model that was
-// chosen is the ensemble's error, even if it is [llm.Unavailable] and the other models answer: the run was
-// meant to use that model too. It is safe for concurrent use.
+// An Ensemble is an LLM that lets a policy choose between several. An error of the chosen model is the ensemble's
+// error, even if it is [llm.Unavailable] and the other models answer: the run was meant to use that model too. It is
+// safe for concurrent use.
 type Ensemble struct {
 	cfg    Config
-	policy bandit.Policy // what the player is given: cfg.Policy, or that blind to pending pulls
+	policy bandit.Policy // the player's: cfg.Policy, or a blind one around it
 	open   []bool
 
 	mu       sync.Mutex
 	player   *bandit.Player
-	asked    map[uint64]uint64 // how often a request came, by its digest
-	inFlight map[draw][]int    // the pulls whose outcome is not known, oldest first
+	asked    map[uint64]uint64 // number of equal requests, by digest
+	inFlight map[draw][]int    // pending pulls, oldest first
 	stats    []stats           // by member
 	unknown  int
 }
 
-// A draw is what is known of a pull from its attempts. Pending pulls that are alike in both are
-// interchangeable to a policy.
+// A draw identifies a pull by its attempts. Pending pulls with equal draws are interchangeable to a policy.
 type draw struct {
 	arm  int
 	prob float64
@@ -167,7 +163,7 @@ func (e *Ensemble) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 	}
 	pending := true
 	defer func() {
-		if pending { // nothing was sent, or the member panicked: there is nothing to learn from
+		if pending { // nothing was sent, or the member panicked, so nothing can be learned
 			e.cancel(pull)
 		}
 	}()
@@ -176,7 +172,7 @@ func (e *Ensemble) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 	reply.Attempts = member.sign(reply.Attempts, pull.Prob)
 	if len(reply.Attempts) > 0 {
 		pending = false
-		e.made(pull, reply.Attempts)
+		e.keep(pull, reply.Attempts)
 	}
 	return reply, err
 }
@@ -184,7 +180,7 @@ func (e *Ensemble) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 // Announces returns true, see [llm.Announces].
 func (e *Ensemble) Announces() bool { return true }
 
-// draw chooses the member for req, by a stream that follows from the request.
+// draw chooses the member for req, by a random stream addressed by the request.
 func (e *Ensemble) draw(req llm.Request) (bandit.Pull, error) {
 	digest := llm.Digest(req)
 	address := binary.BigEndian.Uint64(digest[:])
@@ -199,7 +195,7 @@ func (e *Ensemble) draw(req llm.Request) (bandit.Pull, error) {
 	return pull, nil
 }
 
-// signing returns ctx for one call, whose Trace is told of signed attempts.
+// signing returns ctx for one call, whose Trace gets signed attempts.
 func (m Member) signing(ctx context.Context, prob float64) context.Context {
 	t := llm.TraceOf(ctx)
 	return llm.WithTrace(ctx, &llm.Trace{Ended: func(attempts []llm.Attempt) {
@@ -210,8 +206,7 @@ func (m Member) signing(ctx context.Context, prob float64) context.Context {
 	}})
 }
 
-// sign returns a copy of attempts in which each says which model was asked, and the first how it came
-// to be.
+// sign returns a copy of attempts with the model in each and the propensity in the first.
 func (m Member) sign(attempts []llm.Attempt, prob float64) []llm.Attempt {
 	out := slices.Clone(attempts)
 	for i := range out {

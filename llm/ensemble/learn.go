@@ -8,12 +8,12 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// Learn gives the policy the reward of a reply, once for each draw that it took: where the ensemble
-// was asked again after a failure ([llm.Retry] around it), the draws before the last had their part
-// in Attempts and no program. Each part begins at an attempt with a propensity.
+// Learn gives the policy the reward of a reply, once for each of its draws. If the ensemble was asked again after a
+// failure ([llm.Retry] around it), each earlier draw has its part of Attempts and no program. Each part begins at an
+// attempt with a propensity.
 //
-// A draw of an earlier incarnation, which is not pending here, counts as one that was made now, with the
-// propensity it had. A reward that is not finite does not count.
+// A draw of an earlier incarnation, which is not pending here, counts as a draw made now with its old propensity. A
+// reward that is not finite does not count.
 func (e *Ensemble) Learn(o llm.Outcome) {
 	parts := split(o.Attempts)
 	for i, part := range parts {
@@ -25,7 +25,8 @@ func (e *Ensemble) Learn(o llm.Outcome) {
 	}
 }
 
-// split cuts attempts before each that has a propensity. What stands before the first was no draw.
+// split cuts attempts before each that has a propensity, and leaves out those before the first, which belong to no
+// draw.
 func split(attempts []llm.Attempt) (parts [][]llm.Attempt) {
 	end := len(attempts)
 	for i := len(attempts) - 1; i >= 0; i-- {
@@ -38,7 +39,7 @@ func split(attempts []llm.Attempt) (parts [][]llm.Attempt) {
 	return parts
 }
 
-// learn enters the outcome of one draw.
+// learn reports the outcome of one draw to the policy.
 func (e *Ensemble) learn(o llm.Outcome) {
 	first := o.Attempts[0]
 	arm := slices.IndexFunc(e.cfg.Members, func(m Member) bool { return m.Model.Key == first.Model })
@@ -75,13 +76,13 @@ func (e *Ensemble) take(d draw) (int, error) {
 	return pull.ID, err
 }
 
-// made keeps a pull that has attempts until its outcome is known.
-func (e *Ensemble) made(pull bandit.Pull, attempts []llm.Attempt) {
+// keep keeps a pull that has attempts until its outcome is known.
+func (e *Ensemble) keep(pull bandit.Pull, attempts []llm.Attempt) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	d := draw{pull.Arm, pull.Prob}
 	e.inFlight[d] = append(e.inFlight[d], pull.ID)
-	e.stats[pull.Arm].made(attempts)
+	e.stats[pull.Arm].count(attempts)
 }
 
 func (e *Ensemble) cancel(pull bandit.Pull) {

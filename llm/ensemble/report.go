@@ -8,14 +8,14 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Report says how an ensemble used its members so far. It marshals to JSON.
+// A Report is an ensemble's use of its members so far. It marshals to JSON.
 type Report struct {
 	Members []MemberReport `json:"members"` // in the order of the configuration
 	Unknown int            `json:"unknown"` // outcomes of models that are not members
 }
 
-// A MemberReport counts what one model did in this incarnation of the run. What was learned includes the
-// outcomes of earlier ones.
+// A MemberReport counts one model's calls in this incarnation of the run. Learned outcomes include those of earlier
+// incarnations.
 type MemberReport struct {
 	Model            string  `json:"model"`
 	ActiveParams     int64   `json:"active_params,omitempty"`
@@ -35,7 +35,7 @@ type stats struct {
 	reward float64
 }
 
-func (s *stats) made(attempts []llm.Attempt) {
+func (s *stats) count(attempts []llm.Attempt) {
 	s.Calls++
 	s.Attempts += len(attempts)
 	for _, a := range attempts {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A content is what a request is answered with, and what that cost.
+// A content is the answer to a request, and its usage.
 type content struct {
 	id, model       string
 	reasoning, text string
@@ -26,7 +26,7 @@ func (s *Server) compose(req Request, f Fault) content {
 		c.text, c.finish = "", "length"
 	}
 	c.usage = s.cfg.Usage(req, c.reasoning+c.text)
-	if f == emptyLength { // its tokens went somewhere all the same
+	if f == emptyLength { // the tokens were spent nevertheless
 		c.usage.CompletionTokens += block
 	}
 	if s.cache != nil {
@@ -70,10 +70,10 @@ type details struct {
 	Cached int `json:"cached_tokens"`
 }
 
-// created stands for the time of every answer, so that equal requests get equal bodies.
+// created is the time of every answer, so that equal requests get equal bodies.
 const created = 1_700_000_000
 
-// Bodies that are the same whatever was asked.
+// Bodies that do not depend on the request.
 const (
 	loginPage = "<!doctype html>\n<html><head><title>Sign in</title></head>\n" +
 		"<body>Please sign in to go on.</body></html>"
@@ -81,7 +81,7 @@ const (
 	errorBody      = `{"error": {"message": "Upstream provider failed", "code": 502}}`
 )
 
-// body is the answer in one piece, spoiled by f.
+// body is the answer in one piece, corrupted by f.
 func (c content) body(f Fault) []byte {
 	switch f {
 	case wrongTyped:
@@ -108,7 +108,7 @@ func (c content) body(f Fault) []byte {
 	return body
 }
 
-// wire is a completion or a chunk with the given choices.
+// wire returns a completion or a chunk with the given choices.
 func (c content) wire(object string, choices ...choice) completion {
 	if choices == nil {
 		choices = []choice{} // [] in JSON, not null
@@ -124,13 +124,13 @@ func encode(c completion) []byte {
 	return body
 }
 
-// wrongUsageIn makes words of the usage of a completion or a chunk.
+// wrongUsageIn replaces the usage of a completion or a chunk by words.
 func wrongUsageIn(body []byte) []byte {
 	var c map[string]json.RawMessage
 	if err := json.Unmarshal(body, &c); err != nil {
 		panic(fmt.Sprintf("llmtest: a completion of its own: %v", err))
 	}
 	c["usage"] = json.RawMessage(`{"prompt_tokens":"many","completion_tokens":"some"}`)
-	body, _ = json.Marshal(c) // of raw JSON that was just read
+	body, _ = json.Marshal(c) // raw JSON that was just decoded
 	return body
 }

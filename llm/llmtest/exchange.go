@@ -19,10 +19,10 @@ type exchange struct {
 	req Request
 }
 
-// errLeft says that the client has gone away, or the server was stopped.
+// errLeft means that the client has left, or the server was stopped.
 var errLeft = errors.New("the client has left")
 
-// answer waits and answers, in the way that the fault wants.
+// answer waits and answers, as the fault demands.
 func (e *exchange) answer() {
 	latency := e.s.cfg.Latency
 	if e.req.Stream {
@@ -86,7 +86,7 @@ func (e *exchange) drip(body []byte) {
 	e.end(nil)
 }
 
-// send writes b through to the connection, and reports whether the client can have it.
+// send writes b through to the connection, and returns an error if the client cannot get it.
 func (e *exchange) send(b []byte) error {
 	if err := e.write(b); err != nil {
 		return err
@@ -102,9 +102,8 @@ func (e *exchange) write(b []byte) error {
 	return err
 }
 
-// end sends what still waits to be sent, the last of the answer, unless err kept the rest from being
-// sent: then the client has left, or the server was stopped, whatever else is wrong with the answer.
-// Whoever has the whole answer finds it counted, hence the order.
+// end sends the buffered rest of the answer, unless err says that the client has left or the server was stopped. It
+// counts the request first, so that a client with the whole answer finds it counted.
 func (e *exchange) end(err error) {
 	if err == nil && !e.v.Fault.usable() {
 		e.v.ended = spoiled
@@ -137,8 +136,7 @@ func (e *exchange) until(t time.Time) bool {
 	}
 }
 
-// hang holds the request until its client leaves, and notes when that was seen, or until the
-// server is stopped, which cuts it.
+// hang holds the request until its client leaves, and records when that was noticed, or until the server is stopped.
 func (e *exchange) hang() {
 	<-e.ctx.Done()
 	if stopped(e.ctx) {
@@ -157,7 +155,7 @@ func (e *exchange) abort() {
 func (e *exchange) reset() {
 	conn, _, err := e.rc.Hijack()
 	if err != nil {
-		e.abort() // HTTP/2: its way to break a request off
+		e.abort() // HTTP/2's way to break off a request
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		tcp.SetLinger(0)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Fault is one way for a request to go wrong, by its name: one of [Faults], which
-// docs/reference.md explains. The zero value is an answer as it should be.
+// A Fault is the name of one way for a request to go wrong: one of [Faults], which docs/reference.md explains. The zero
+// value is a correct answer.
 type Fault string
 
 const none Fault = ""
@@ -34,7 +34,7 @@ const (
 	errorIn200      Fault = "200 with error object" // a failure dressed as a success
 )
 
-// Faults that refuse what some servers do not know, and leave a request without it alone.
+// Faults that refuse options that some servers do not know. A request without the option is answered.
 const (
 	noStreamOptions   Fault = "400 stream_options"         // the field, which asks for usage in a stream
 	noContinuousUsage Fault = "400 continuous_usage_stats" // vLLM's extension within that field
@@ -56,7 +56,8 @@ const (
 	wrongUsage    Fault = "wrong-typed usage"   // the counts are words
 	endEarly      Fault = "no end"              // half an answer, and the end, without a transport error
 	duplicate     Fault = "duplicate chunks"    // every chunk of a stream comes twice; the answer is whole
-	errorInStream Fault = "error in stream"     // half an answer, and an error object; not streamed: as "200 with error object"
+	// half an answer, and an error object; not streamed: as "200 with error object"
+	errorInStream Fault = "error in stream"
 )
 
 // Faults of the connection.
@@ -82,7 +83,7 @@ func Faults() []Fault {
 	}
 }
 
-// of returns the fault that req meets: none if it refuses an option that req does not use.
+// of returns the fault for req: none if f refuses an option that req does not use.
 func (f Fault) of(req Request) Fault {
 	switch {
 	case f == noStreamOptions && req.StreamOptions == (StreamOptions{}),
@@ -93,7 +94,7 @@ func (f Fault) of(req Request) Fault {
 	return f
 }
 
-// usable reports whether an answer that is spoiled by f is an answer all the same.
+// usable reports whether an answer corrupted by f is still an answer.
 func (f Fault) usable() bool {
 	switch f {
 	case none, length, noUsage, negativeUsage, cachedAbove, wrongUsage, duplicate, drip:
@@ -102,7 +103,7 @@ func (f Fault) usable() bool {
 	return false
 }
 
-// refuse answers for the faults that refuse a request, and reports whether f is one.
+// refuse answers if f is a fault that refuses a request, and reports whether it is.
 func (f Fault) refuse(w http.ResponseWriter, cfg Config) bool {
 	switch f {
 	case rateLimit, rateLimitAfter, rateLimitDate:
@@ -131,7 +132,8 @@ func (f Fault) refuse(w http.ResponseWriter, cfg Config) bool {
 	case serverErrorText:
 		writeBody(w, 500, "application/json", `{"error": "the runner has stopped"}`)
 	case serverErrorHTML:
-		writeBody(w, 500, "text/html", "<html><head><title>500 Internal Server Error</title></head><body><h1>nginx</h1></body></html>")
+		writeBody(w, 500, "text/html",
+			"<html><head><title>500 Internal Server Error</title></head><body><h1>nginx</h1></body></html>")
 	case overloaded:
 		writeError(w, 503, "overloaded", "The engine is overloaded")
 	case overloadedText:

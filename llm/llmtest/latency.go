@@ -9,14 +9,14 @@ import (
 
 // A Latency is a distribution of the time between a request's arrival and its answer.
 type Latency interface {
-	// Draw returns one latency, using r alone for chance. A negative one counts as 0.
+	// Draw returns one latency, with r as its only source of chance. A negative latency counts as 0.
 	Draw(r *rand.Rand) time.Duration
 }
 
 // LatencyFunc makes a Latency of a function.
 type LatencyFunc func(*rand.Rand) time.Duration
 
-// Constant answers every request after the same time.
+// Constant is the same latency for every request.
 type Constant time.Duration
 
 // LogNormal has the heavy tail that completions of very different lengths show:
@@ -27,7 +27,7 @@ type Constant time.Duration
 type LogNormal struct {
 	Median time.Duration
 	Sigma  float64       // of the logarithm; 0 means that X is always Median
-	Cap    time.Duration // 0 means none
+	Cap    time.Duration // 0 means no cap
 }
 
 var (

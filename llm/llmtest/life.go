@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// errStopped is why a request's context ends when the server, not the client, broke it off.
+// errStopped is the cause of a request's context if the server broke off the request.
 var errStopped = errors.New("llmtest: the server was stopped")
 
 // A life is a server from its start to its stop.
@@ -38,24 +38,23 @@ func (s *Server) begin(ln net.Listener) *life {
 	return l
 }
 
-// Stop makes the server disappear as if its process had been killed: it refuses connections, and
-// what was in flight is broken off. It returns when no handler runs any more. Counts stay, and can
-// be read. Stopping again does nothing.
+// Stop makes the server disappear as if its process had been killed: it refuses connections, and breaks off requests in
+// flight. Stop returns when no handler runs any more. Counts stay readable. Stopping again does nothing.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.life == nil {
 		return
 	}
-	s.life.stop(errStopped) // first, so that nobody seems to have left of their own accord
+	s.life.stop(errStopped) // first, so that no client seems to have left of its own accord
 	s.life.http.Close()
 	s.life.served.Wait()
 	s.Drain(context.Background())
 	s.life = nil
 }
 
-// Start listens again, on the same address, after a Stop. The prefix cache is empty then. It does
-// nothing if the server is running.
+// Start listens again, on the same address, after a Stop, with an empty prefix cache. It does nothing if the server is
+// running.
 func (s *Server) Start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +72,7 @@ func (s *Server) Start() error {
 	return nil
 }
 
-// Restart is Stop and, at once, Start.
+// Restart is Stop followed by Start.
 func (s *Server) Restart() error {
 	s.Stop()
 	return s.Start()

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// A spell is a part of a plan: what goes wrong with a request's next occurrences.
+// A spell is a part of a plan: the faults of a request's next occurrences.
 type spell struct {
 	share  float64 // of the requests
-	faults []Fault // one of them is drawn
+	faults []Fault // one is drawn
 	times  int     // occurrences of a request; 0 means all that follow
 }
 
-// Parse returns the Config.Fault that text describes: spells that follow each other, separated by commas.
+// Parse returns the Config.Fault that text describes: successive spells, separated by commas.
 //
 //	plan  = spell { "," spell }
 //	spell = [ share "%" ] fault { "|" fault } [ ":" times ]
 //
-// A spell lasts for so many occurrences of a request, or for good. A request within a share, and the fault where
-// several are named, are drawn by [Request.Rand]. So "503:3, hang" refuses a request three times and then
-// hangs, "503:1" spoils only the first try, and "20% reset|hang" a fifth of all requests.
-// docs/reference.md has the faults; "none" is an answer as it should be.
+// A spell lasts for that many occurrences of a request, or forever. The requests of a share, and the fault if there are
+// several, are drawn by [Request.Rand]. So "503:3, hang" refuses a request three times and then hangs, "503:1" fails
+// only the first try, and "20% reset|hang" fails a fifth of all requests. docs/reference.md lists the faults; "none" is
+// a correct answer.
 func Parse(text string) (func(Request) Fault, error) {
 	var plan []spell
 	for part := range strings.SplitSeq(text, ",") {
@@ -38,7 +38,7 @@ func Parse(text string) (func(Request) Fault, error) {
 	return func(r Request) Fault { return drawn(plan, r) }, nil
 }
 
-// Must is Parse for a text that is known to be right. It panics if it is not.
+// Must is Parse, but panics on an error.
 func Must(text string) func(Request) Fault {
 	fault, err := Parse(text)
 	if err != nil {
@@ -74,7 +74,7 @@ func parseSpell(text string) (s spell, err error) {
 	return s, nil
 }
 
-// drawn returns what plan has for r.
+// drawn returns the plan's fault for r.
 func drawn(plan []spell, r Request) Fault {
 	n := r.Occurrence
 	for _, s := range plan {

@@ -6,12 +6,11 @@ import (
 	"sync"
 )
 
-// A prefixCache simulates the one of an inference server: prompts are cut into blocks of 16 tokens,
-// a block is known by its own text and all that stands before it, and of the blocks that do not fit
-// the least recently used go first, later ones of a prompt before earlier ones. Like vLLM's it keeps
-// a prompt's blocks from the moment they are computed, so that requests in flight together share
-// them, and never serves a whole prompt: its last token has to be computed for the first token of
-// the answer. Only whole blocks are kept, and no answers.
+// A prefixCache simulates the prefix cache of an inference server. Prompts are cut into blocks of 16 tokens, a block is
+// identified by its text and all text before it, and the least recently used blocks are evicted first, later ones of a
+// prompt before earlier ones. Like vLLM's, the cache keeps a prompt's blocks from the moment they are computed, so that
+// simultaneous requests share them, and never serves a whole prompt: the last token must be computed for the first
+// token of the answer. It keeps whole blocks only, and no answers.
 type prefixCache struct {
 	mu     sync.Mutex
 	blocks int // capacity
@@ -27,7 +26,7 @@ func newPrefixCache(blocks int) *prefixCache {
 	}
 }
 
-// serve returns how many of the prompt's tokens come from the cache, and puts all of it there.
+// serve returns how many of the prompt's tokens come from the cache, and caches the whole prompt.
 func (c *prefixCache) serve(req Request) (cached int) {
 	chain, tokens := c.chain(req)
 	c.mu.Lock()
@@ -36,7 +35,7 @@ func (c *prefixCache) serve(req Request) (cached int) {
 	for hit < len(chain) && c.known[chain[hit]] != nil {
 		hit++
 	}
-	for i := len(chain) - 1; i >= 0; i-- { // the beginning last: it is the most worth keeping
+	for i := len(chain) - 1; i >= 0; i-- { // the beginning last, as it is the most valuable
 		c.touch(chain[i])
 	}
 	for c.order.Len() > c.blocks {
@@ -45,7 +44,7 @@ func (c *prefixCache) serve(req Request) (cached int) {
 	return min(hit, (tokens-1)/block) * block
 }
 
-// clear forgets everything, as a server does that is started again.
+// clear empties the cache, like a restart.
 func (c *prefixCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,9 +60,8 @@ func (c *prefixCache) touch(h uint64) {
 	c.known[h] = c.order.PushFront(h)
 }
 
-// chain returns the hash of each whole block of the prompt with all before it, and the prompt's
-// tokens. Tokens are counted as by Tokens, message by message; whose message it is is hashed with
-// its first token.
+// chain returns the hash of each whole block of the prompt including all text before it, and the number of tokens.
+// Tokens are counted as by Tokens, message by message; a message's role is hashed with its first token.
 func (c *prefixCache) chain(req Request) (chain []uint64, tokens int) {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
@@ -75,10 +73,10 @@ func (c *prefixCache) chain(req Request) (chain []uint64, tokens int) {
 			h.WriteString(text[:n])
 			text = text[n:]
 			if tokens%block == block-1 {
-				chain = append(chain, h.Sum64()) // of all that was written so far
+				chain = append(chain, h.Sum64()) // of all text so far
 			}
 		}
-		h.WriteByte(1) // contents do not run into each other
+		h.WriteByte(1) // separates the contents
 	}
 	return chain, tokens
 }

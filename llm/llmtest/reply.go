@@ -6,10 +6,10 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// Usage is what a server reports of a request: prompt, cached and completion tokens.
+// Usage is a request's usage as a server reports it: prompt, cached and completion tokens.
 type Usage = llm.Usage
 
-// wireOf returns u as it is reported, spoiled by f; nil if it is not.
+// wireOf returns u as reported, corrupted by f, or nil if it is not reported.
 func wireOf(u Usage, f Fault) *wireUsage {
 	w := &wireUsage{u.PromptTokens, u.CompletionTokens, u.PromptTokens + u.CompletionTokens, details{u.CachedTokens}}
 	switch f {
@@ -23,15 +23,15 @@ func wireOf(u Usage, f Fault) *wireUsage {
 	return w
 }
 
-// block is how many tokens a prefix cache keeps together; vLLM's default is 16.
+// block is the size of a prefix cache's blocks in tokens; vLLM's default is 16.
 const block = 16
 
 // Tokens estimates the tokens of s: one for every four bytes, rounded up.
 func Tokens(s string) int { return (len(s) + 3) / 4 }
 
-// CountUsage is what a [Server] reports by default: Tokens over all messages and over the reply,
-// and as cached the leading system message, which a run's requests have in common, in whole
-// blocks of 16 tokens. The first request counts it too, so that usage does not depend on order.
+// CountUsage is the usage that a [Server] reports by default: Tokens of all messages and of the reply, and as cached
+// the leading system message, which a run's requests share, in whole blocks of 16 tokens. The first request counts it
+// as cached too, so that usage does not depend on order.
 func CountUsage(req Request, reply string) Usage {
 	u := Usage{CompletionTokens: Tokens(reply)}
 	for i, m := range req.Messages {
@@ -44,9 +44,8 @@ func CountUsage(req Request, reply string) Usage {
 	return u
 }
 
-// Echo returns a Config.Reply that sends back the program in the prompt, in a fenced block: the
-// first one that the last message holds, or else the whole message. edit changes the program, with
-// req.Rand for chance; nil means not at all.
+// Echo returns a Config.Reply that sends back the program in the prompt, in a fenced block: the first block of the last
+// message, or else the whole message. edit changes the program, with req.Rand for chance; nil means no change.
 func Echo(edit func(req Request, program string) string) func(Request) string {
 	return func(req Request) string {
 		info, program := fenced(req.Messages[len(req.Messages)-1].Content)

@@ -18,7 +18,7 @@ import (
 // maxRequest bounds the body of a request, in bytes.
 const maxRequest = 64 << 20
 
-// A Request is a chat completion that a client asked for.
+// A Request is a client's request for a chat completion.
 type Request struct {
 	llm.Request
 	Model         string        `json:"model"`
@@ -29,25 +29,24 @@ type Request struct {
 	digest        uint64
 }
 
-// StreamOptions say what usage a client wants to be told in a stream.
+// StreamOptions are the usage reports that a client wants in a stream.
 type StreamOptions struct {
 	IncludeUsage    bool `json:"include_usage"`          // at its end
 	ContinuousUsage bool `json:"continuous_usage_stats"` // in every chunk: an extension of vLLM's
 }
 
-// Rand returns a generator that follows from the request's seed, messages and occurrence, and
-// from name, which keeps apart what draws from it.
+// Rand returns a generator addressed by the request's seed, messages and occurrence, and by name, one for each purpose.
 func (r Request) Rand(name string) *rand.Rand {
 	return stream.New(uint64(r.Seed), name, r.digest+uint64(r.Occurrence))
 }
 
-// errUnread says that a request was cut on its way.
+// errUnread means that a request was cut off in transit.
 var errUnread = errors.New("llmtest: the client left before its request was read")
 
 // decode reads a request and numbers it.
 func (s *Server) decode(w http.ResponseWriter, hr *http.Request, ordinal int) (Request, error) {
 	var r Request
-	// Read to the end: only then does net/http watch for the client going away.
+	// Read to the end: only then does net/http watch whether the client leaves.
 	body, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, maxRequest))
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); err != nil && !tooLong {
 		return r, errUnread
@@ -66,8 +65,8 @@ func (s *Server) decode(w http.ResponseWriter, hr *http.Request, ordinal int) (R
 	return r, nil
 }
 
-// digest is the FNV-1a hash of all that makes two requests the same. Lengths come first, so that
-// text cannot move from one message to the next unseen.
+// digest is the FNV-1a hash of a request's content. Lengths come first, so that text cannot move between messages
+// unnoticed.
 func digest(r llm.Request) uint64 {
 	h := fnv.New64a()
 	var n [8]byte

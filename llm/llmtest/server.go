@@ -1,17 +1,14 @@
-// Package llmtest is an HTTP server that speaks the chat-completions protocol and has no model
-// behind it, for tests and trials of whatever talks to one. It answers after a latency of one's
-// choosing, goes wrong in chosen ways, reports usage with cached tokens, and counts what it saw:
-// calls, requests in flight over time, tokens, clients that went away.
+// Package llmtest is an HTTP server that speaks the chat-completions protocol without a model, for tests and trials of
+// clients. It answers after a chosen latency, fails in chosen ways, reports usage with cached tokens, and counts calls,
+// requests in flight over time, tokens, and clients that left.
 //
 //	srv := llmtest.NewServer(llmtest.Config{Latency: llmtest.Constant(50 * time.Millisecond)})
 //	defer srv.Close()
 //	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model})
 //
-// Everything random follows from the request's seed and content, so that a rerun meets the same
-// latencies and faults whatever the order its requests arrive in. The server does not import
-// testing: benchmarks, examples and programs of their own can run it. It answers
-// POST URL/chat/completions, and GET URL/stats with its [Stats] as JSON, for clients in other
-// processes.
+// All chance is addressed by the request's seed and content, so that a rerun meets the same latencies and faults in any
+// order of arrival. The package does not import testing, so benchmarks, examples and other programs can run the server.
+// It answers POST URL/chat/completions, and GET URL/stats with its [Stats] as JSON, for clients in other processes.
 package llmtest
 
 import (
@@ -27,39 +24,35 @@ import (
 	"time"
 )
 
-// A Config says how a [Server] answers. Its functions are called by many goroutines at once.
+// A Config configures a [Server]. Many goroutines call its functions at once.
 type Config struct {
 	// Addr is the address to listen on; "" means a free port of the loopback interface.
 	Addr string
-	// Key is the API key to ask for; "" means that none is needed.
+	// Key is the required API key; "" means none.
 	Key string
 	// Reply writes the answer; nil means Echo(nil). It is called when the request arrives.
 	Reply func(Request) string
-	// Reasoning writes what the model thinks before it answers, which goes into reasoning_content
-	// and into the completion tokens; nil means nothing.
+	// Reasoning writes the model's reasoning, which is sent as reasoning_content and counts as completion tokens; nil
+	// means none.
 	Reasoning func(Request) string
-	// Latency is how long after its arrival a request is answered; nil means at once.
+	// Latency is the time from a request's arrival to its answer; nil means at once.
 	Latency Latency
-	// FirstToken is how long after the request's arrival a streamed answer begins; nil means after
-	// Latency.
+	// FirstToken is the time from a request's arrival to the first token of a streamed answer; nil means Latency.
 	FirstToken Latency
-	// Rate is how many tokens of a streamed answer come in a second, each in a chunk of its own. 0
-	// means that they come as fast as they can be sent.
+	// Rate is the tokens a second of a streamed answer, each in a chunk of its own. 0 means as fast as possible.
 	Rate float64
 	// Drip is the time between two tokens under the fault of that name; 0 means a second.
 	Drip time.Duration
-	// Usage counts the tokens of a request and of its answer with what was thought before; nil
-	// means CountUsage.
+	// Usage counts the tokens of a request, its reasoning and its answer; nil means CountUsage.
 	Usage func(req Request, reply string) Usage
-	// Fault says what goes wrong with a request, see [Must]; nil means nothing ever does.
+	// Fault returns the fault of a request, see [Must]; nil means none.
 	Fault func(Request) Fault
-	// RetryAfter is what "429 retry-after" and "429 retry-after date" ask for; 0 means a second.
+	// RetryAfter is the wait that "429 retry-after" and "429 retry-after date" ask for; 0 means a second.
 	RetryAfter time.Duration
-	// PrefixCache is how many blocks of 16 tokens the server's simulated prefix cache holds: the
-	// cached tokens that it reports are then those of the prompt's leading blocks which earlier
-	// requests brought and which were not evicted since, instead of what Usage says. Like vLLM's
-	// it evicts the least recently used, and always computes a prompt's last token. 0 means no
-	// simulation.
+	// PrefixCache is the size of a simulated prefix cache in blocks of 16 tokens. The server then reports as cached the
+	// prompt's leading blocks that earlier requests brought and that were not evicted since, instead of the cached tokens
+	// of Usage. Like vLLM's, the cache evicts the least recently used blocks, and always computes a prompt's last token. 0
+	// means no simulation.
 	PrefixCache int
 }
 
@@ -90,11 +83,11 @@ func (c Config) withDefaults() Config {
 
 // A Server answers chat completions until it is closed. It is safe for concurrent use.
 type Server struct {
-	URL string // the base URL to give to a client, such as http://127.0.0.1:40123/v1
+	URL string // the base URL for clients, such as http://127.0.0.1:40123/v1
 
 	cfg   Config
 	meter *meter
-	cache *prefixCache // nil unless Config.PrefixCache asks for one
+	cache *prefixCache // nil without Config.PrefixCache
 	seen  occurrences
 
 	mu   sync.Mutex
@@ -118,8 +111,8 @@ func NewServer(cfg Config) *Server {
 	return s
 }
 
-// Drain waits until no request is in flight: a client that went away is in the counts then. It
-// returns ctx's error if that ends first.
+// Drain waits until no request is in flight, so that clients that left are counted. It returns ctx's error if ctx ends
+// first.
 func (s *Server) Drain(ctx context.Context) error { return s.meter.drain(ctx) }
 
 // String names the server by its address.

@@ -16,10 +16,9 @@ type Stats struct {
 	Busy        float64       `json:"busy"`          // see Server.Busy
 	Held        time.Duration `json:"held"`          // time in flight, summed over requests: the slot-seconds spent
 	Latency     time.Duration `json:"latency"`       // latencies drawn, summed
-	// Tokens are those of the requests that were not refused, each taken to be computed to its end,
-	// whatever was reported of it.
+	// Tokens are those of the requests that were not refused, as if each was computed to its end, whatever was reported.
 	Tokens Usage `json:"tokens"`
-	// Sent is how many tokens were sent in streams.
+	// Sent is the number of tokens sent in streams.
 	Sent int `json:"sent"`
 	// Unread is the sum of the departures' Unread.
 	Unread int            `json:"unread"`
@@ -40,29 +39,26 @@ const (
 	left      Ending = "left"       // the client went away before the end
 )
 
-// A Departure is a client that went away before it had its answer.
+// A Departure is a client that left before it had its answer.
 type Departure struct {
 	Ordinal int           `json:"ordinal"` // of the request
 	Seed    uint32        `json:"seed"`
 	Fault   Fault         `json:"fault"`
 	At      time.Time     `json:"at"`    // when the server saw it
 	After   time.Duration `json:"after"` // how long after the request's arrival that was
-	// Idle is how long before At the last of the answer was sent to the client, or else the request
-	// had arrived.
+	// Idle is the time from the last bytes sent to the client, or else from the request's arrival, to At.
 	Idle     time.Duration `json:"idle"`
 	Streamed int           `json:"streamed"` // tokens that were sent to the client
-	// Unread is how many tokens the server generated for nobody, if it went on at Config.Rate for
-	// as long as Idle, as servers do behind a proxy until they see the connection closed, but not
-	// beyond the request's max_tokens. It is 0 if Rate is 0.
+	// Unread is the number of tokens that the server would have generated in vain at Config.Rate during Idle, as servers
+	// behind a proxy do until they see the connection closed, up to the request's max_tokens. It is 0 if Rate is 0.
 	Unread int `json:"unread"`
 }
 
 // Stats returns the counts so far.
 func (s *Server) Stats() Stats { return s.meter.stats() }
 
-// Busy returns the mean number of requests in flight, weighted by time, from the arrival of the
-// first request to the arrival of the last one: while a client still had requests to send. It is
-// 0 before the second request.
+// Busy returns the time-weighted mean number of requests in flight from the arrival of the first request to that of the
+// last, that is, while a client still had requests to send. It is 0 before the second request.
 func (s *Server) Busy() float64 { return s.meter.stats().Busy }
 
 // A visit is one request on its way through the server.
@@ -71,10 +67,10 @@ type visit struct {
 	Seed    uint32
 	Fault   Fault
 	Arrived time.Time
-	idle    time.Time // since when nothing was sent
+	idle    time.Time // when bytes were last sent
 	sent    int       // tokens
 	ended   Ending
-	counted bool // it is in the counts, and no longer in flight
+	counted bool // whether it is counted and no longer in flight
 }
 
 // A meter integrates the number of requests in flight over time. Its area is exact: a sum of
@@ -86,7 +82,7 @@ type meter struct {
 	first   time.Time     // arrival of the first request
 	sent    time.Time     // arrival of the last one
 	event   time.Time     // last arrival or departure
-	present int           // handlers that run: InFlight, and those whose last bytes are on their way
+	present int           // running handlers: InFlight, and those whose last bytes are in transit
 	area    time.Duration // integral of InFlight from first to event
 	atSent  time.Duration // the same from first to sent
 }
@@ -123,7 +119,7 @@ func (m *meter) enter() *visit {
 	return v
 }
 
-// deliver notes that n tokens of v's answer have gone out by now.
+// deliver records that n tokens of v's answer have been sent by now.
 func (m *meter) deliver(v *visit, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,7 +127,7 @@ func (m *meter) deliver(v *visit, n int) {
 	v.sent, v.idle = n, time.Now()
 }
 
-// settle enters v in the counts, once.
+// settle counts v, once.
 func (m *meter) settle(v *visit) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -140,7 +136,7 @@ func (m *meter) settle(v *visit) {
 	}
 }
 
-// leave is settle when v's handler returns.
+// leave settles v when its handler returns.
 func (m *meter) leave(v *visit) {
 	m.settle(v)
 	m.mu.Lock()
@@ -158,7 +154,7 @@ func (m *meter) takeBack(v *visit) {
 	}
 }
 
-// count moves v between those in flight and the counts. The caller holds mu.
+// count moves v between the requests in flight and the counts. The caller holds mu.
 func (m *meter) count(v *visit, n int) {
 	m.advance()
 	m.s.InFlight -= n
@@ -167,7 +163,7 @@ func (m *meter) count(v *visit, n int) {
 	v.counted = n > 0
 }
 
-// left notes that v's client went away.
+// left records that v's client left.
 func (s *Server) left(v *visit, req Request) {
 	v.ended = left
 	now := time.Now()
@@ -193,7 +189,7 @@ func (m *meter) drew(d time.Duration) {
 	m.s.Latency += d
 }
 
-// used enters the tokens of a request in the totals.
+// used adds a request's tokens to the totals.
 func (m *meter) used(u Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// tokens cuts s into pieces of at least four bytes, the last one excepted, each of whole characters:
-// for text in ASCII as many as [Tokens] counts.
+// tokens cuts s into pieces of whole characters and at least four bytes, except the last. In ASCII there are as many as
+// [Tokens] counts.
 func tokens(s string) (pieces []string) {
 	for len(s) > 0 {
 		n := min(4, len(s))
@@ -25,8 +25,8 @@ type streamer struct {
 	content
 	thinking, saying []string // the tokens of the reasoning and of the text
 	begin            time.Time
-	done             int   // tokens that were written, and will have been sent with the next flush
-	err              error // the first one, after which nothing is sent
+	done             int   // tokens written but not flushed
+	err              error // the first error, after which nothing is sent
 }
 
 // stream sends c as server-sent events.
@@ -54,7 +54,7 @@ func (e *exchange) stream(c content) {
 	e.end(s.err)
 }
 
-// opening sends the headers and a first chunk, which holds no token, and reports whether to go on.
+// opening sends the headers and a first chunk without tokens, and reports whether to continue.
 func (s *streamer) opening() bool {
 	empty := ""
 	m := &message{Role: "assistant", Content: &empty}
@@ -70,7 +70,7 @@ func (s *streamer) opening() bool {
 	return true
 }
 
-// breaks does what the fault wants done in the middle of the stream, and reports whether that ends it.
+// breaks applies the fault in the middle of the stream, and reports whether that ends the stream.
 func (s *streamer) breaks() bool {
 	f := s.v.Fault
 	switch f {
@@ -100,7 +100,7 @@ func (s *streamer) breaks() bool {
 	return true
 }
 
-// await waits until token i is due, counted from the beginning, so that a delay is made up for.
+// await waits until token i is due, counted from the beginning, so that delays do not add up.
 func (s *streamer) await(i int) {
 	var every float64 // seconds
 	switch {
@@ -133,7 +133,7 @@ func (s *streamer) token(i, n int) {
 	s.chunk(m, nil, s.done)
 }
 
-// closing sends how the answer ended and what it cost.
+// closing sends the finish reason and the usage.
 func (s *streamer) closing() {
 	empty := ""
 	m := &message{Content: &empty}
@@ -150,7 +150,7 @@ func (s *streamer) closing() {
 	s.event([]byte("[DONE]"))
 }
 
-// chunk sends one delta, with the usage up to there if the client wants that.
+// chunk sends one delta, with the usage so far if the client wants it.
 func (s *streamer) chunk(delta *message, finish *string, completion int) {
 	c := s.wire("chat.completion.chunk", choice{Delta: delta, FinishReason: finish})
 	if s.v.Fault == noChoices {
@@ -162,14 +162,14 @@ func (s *streamer) chunk(delta *message, finish *string, completion int) {
 	s.emit(c)
 }
 
-// count enters the usage in c, with completion tokens up to there.
+// count enters the usage in c, with the completion tokens so far.
 func (s *streamer) count(c *completion, completion int) {
 	u := s.usage
 	u.CompletionTokens = completion
 	c.Usage = wireOf(u, s.v.Fault)
 }
 
-// emit sends c, and again if the fault wants that.
+// emit sends c, twice if the fault says so.
 func (s *streamer) emit(c completion) {
 	body := encode(c)
 	if s.v.Fault == wrongUsage && c.Usage != nil {
@@ -181,7 +181,7 @@ func (s *streamer) emit(c completion) {
 	}
 }
 
-// event sends data as one server-sent event. What does not fit the buffer goes out.
+// event writes data as one server-sent event. A full buffer is sent.
 func (s *streamer) event(data []byte) {
 	if s.err == nil && s.ctx.Err() != nil {
 		s.err = errLeft
@@ -191,7 +191,7 @@ func (s *streamer) event(data []byte) {
 	}
 }
 
-// flush sends what waits to be sent.
+// flush sends the buffer.
 func (s *streamer) flush() {
 	if s.err == nil {
 		s.err = s.rc.Flush()
@@ -199,7 +199,7 @@ func (s *streamer) flush() {
 	s.deliver()
 }
 
-// deliver enters the tokens that were written in the counts.
+// deliver counts the written tokens as sent.
 func (s *streamer) deliver() {
 	if s.err == nil {
 		s.s.meter.deliver(s.v, s.done)

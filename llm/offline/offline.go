@@ -1,15 +1,14 @@
-// Package offline is a stand-in for a language model that needs no network, no key and no weights.
+// Package offline is a stand-in for a language model, without network, key or weights.
 //
-// It is not a language model, and nothing about language models follows from results with it. It takes the
-// program that the prompt shows, changes some of the numbers in it at random, and answers with it in
-// the way models answer: with words around it, sometimes after thinking, sometimes cut off or broken.
-// Its usage is counted like a model's, so that the whole way from the prompt to the FLOPs runs on a
-// machine that has nothing but Go: to try a task, a policy or a script before it is given a model that
-// costs something, and to test.
+// It is not a language model, and nothing about language models follows from results with it. It takes the program in
+// the prompt, changes some of its numbers at random, and answers in the way of models: with words around the program,
+// sometimes after thinking, sometimes cut off or broken. Its usage is counted like a model's, so that everything from
+// the prompt to the FLOPs runs on a machine with Go alone: for tests, and to try a task, a policy or a script before
+// paying for a model.
 //
-// Because it is a blind hill climber it does improve programs whose quality is in their numbers. What takes an idea
-// it never finds; with edits of structure, rules of a few operations. It ignores what prompts ask for, unless
-// [Config] has a Read.
+// It is a blind hill climber, so it does improve programs whose quality is in their numbers. It has no ideas; with
+// edits of structure it finds rules of a few operations. It ignores the prompt's instructions, unless [Config] has a
+// Read.
 package offline
 
 import (
@@ -26,53 +25,52 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// defaultBroken is the share of replies that are broken on purpose by default.
+// defaultBroken is the default share of replies that are broken on purpose.
 const defaultBroken = 0.05
 
-// Nominal returns the model that a [Model] passes for where [Config] names none. Its parameters are
-// a made-up number, so that FLOPs are counted at all: they do not measure what the machine did.
+// Nominal returns the default of Config.Model. Its number of parameters is invented, so that FLOPs can be counted; they
+// do not measure real work.
 func Nominal() llm.Model {
 	return llm.Model{Key: "offline", Name: "offline", ActiveParams: 1_000_000}
 }
 
-// Config says how a [Model] answers. Its zero value is usable.
+// Config configures a [Model]. Its zero value is usable.
 type Config struct {
-	// Model is the language model to pass for: its parameters, the cap on new tokens and the
-	// timeout are those of the attempts. The zero value means [Nominal].
+	// Model is the language model to imitate: attempts have its parameters, cap on new tokens and timeout. The zero value
+	// means [Nominal].
 	Model llm.Model
-	// Broken is the share of replies, up to 1, that hold no whole program: cut off, with a syntax
-	// error, without a block, all thinking. 0 means 0.05; less than 0 means none.
+	// Broken is the share of replies, up to 1, without a whole program: cut off, with a syntax error, without a block, or
+	// only thinking. 0 means 0.05; less than 0 means none.
 	Broken float64
-	// Latency is how long each reply takes; 0 means that it comes at once.
+	// Latency is the time of each reply; 0 means at once.
 	Latency time.Duration
 
-	// Structure is the share of replies to programs in JavaScript, of up to 64 KiB, that change what the program does:
-	// expressions and statements are replaced, extended, copied, taken out or moved. What is new has numbers that come
-	// to mind first, so it is mostly worse until they are tuned. Comments are lost. 0 means none.
+	// Structure is the share of replies to programs in JavaScript, of up to 64 KiB, that change the program's structure:
+	// expressions and statements are replaced, extended, copied, removed or moved. New parts have rough numbers, so they
+	// are mostly worse until tuned. Comments are lost. 0 means none.
 	Structure float64
 	// Prose is the share of replies to programs in blocks without a language, such as prompts, that change whole lines: a
-	// sentence that the request quotes (in a line that begins with ">", as feedback is) is added, or a line is taken out,
-	// replaced or moved. It is blind to what the sentences mean. 0 means none.
+	// sentence that the request quotes (in a line that begins with ">", as feedback does) is added, or a line is removed,
+	// replaced or moved. The meaning of sentences plays no part. 0 means none.
 	Prose float64
-	// Read, if not nil, decides how a reply is made from the last message of the user, for a stand-in that heeds what it
-	// is asked. It must depend on its arguments and the numbers it draws from r alone, and is called by several goroutines
-	// at once. nil means that all of a message but its programs is ignored, except by Prose.
+	// Read plans a reply from the user's last message, for a stand-in that follows instructions. It must depend only on
+	// its arguments and its draws from r, and several goroutines call it at once. nil means that only the message's
+	// programs are read, and what Prose needs.
 	Read func(message string, r *rand.Rand) Plan
 }
 
-// A Plan is how a [Model] makes one reply. Its zero value means as it does without one.
+// A Plan is how a [Model] makes one reply. The zero value is the default way.
 type Plan struct {
-	Text  string // the whole reply; "" means one with a program
-	First bool   // whether the program that is shown first is changed; false means any
-	// Change returns the program of the reply: the i-th of those that are shown, changed. It draws from the same r as
-	// the Read that returned it. altered is whether more than its numbers may have been changed. nil means the
-	// model's own change.
+	Text  string // the whole reply; "" means a reply with a program
+	First bool   // whether the first program shown is changed; false means any
+	// Change returns the program of the reply: the i-th program shown, changed. It draws from the same r as Read. altered
+	// reports whether more than numbers may have changed. nil means the model's own change.
 	Change func(shown []Program, i int) (text string, altered bool)
 }
 
-// A Program is one that a prompt shows.
+// A Program is a program in a prompt.
 type Program struct {
-	Language string // as its block is tagged; "" if it is not
+	Language string // the tag of its block; "" without a tag
 	Text     string
 }
 
@@ -107,27 +105,26 @@ func (c Config) validate() error {
 	return nil
 }
 
-// A Model answers with the program it is shown, its numbers changed, or more if its [Config] says so. Make one
-// with [New]. It holds no state, so it is safe for concurrent use. What it answers depends on the request's messages,
-// seed and cap on new tokens alone, so that equal requests have equal replies but for the latency measured. The
-// other sampling fields change nothing.
+// A Model answers with the program from the prompt, with changed numbers, or more changes if its [Config] says so. Make
+// one with [New]. It holds no state, so it is safe for concurrent use. Its answers depend only on the request's
+// messages, seed and cap on new tokens, so equal requests have equal replies except for the measured latency. The other
+// sampling fields have no effect.
 //
-// The program is the one in the last user message that has a fenced block. If it has several, those
-// tagged like the last one are equally likely to be taken, so that every parent of a prompt has its
-// turn.
+// The program is taken from the last user message with a fenced block. If the message has several blocks, those tagged
+// like the last one are equally likely, so that every parent in a prompt has its turn.
 //
-// Numbers are found by the syntax of JavaScript, Python or Go, or of a language like one of them. Those in
-// names, strings and comments are left alone, as are hexadecimal ones. Mostly one is changed, sometimes several or
-// all, and integers mostly stay integers.
+// Numbers are found by the syntax of JavaScript, Python, Go, or a similar language. Those in names, strings and
+// comments are left alone, as are hexadecimal ones. Usually one number is changed, sometimes several or all, and
+// integers mostly stay integers.
 //
-// Tokens are counted as one for every four bytes, begun ones included, message by message. Cached
-// tokens are those of all messages before the last, in whole blocks of 16, as if a server's prefix
-// cache always held them: a cache that filled up would depend on the order of requests.
+// Tokens are counted as one for every four bytes, rounded up for each message. Cached tokens are those of all messages
+// but the last, in whole blocks of 16, as if a server's prefix cache always held them: a real cache would depend on the
+// order of requests.
 type Model struct{ cfg Config }
 
 var _ llm.LLM = (*Model)(nil)
 
-// New returns a model that answers as c says. It fails if a field of c is wrong, naming the value.
+// New returns a model for c. It fails if a field of c is wrong, naming the value.
 func New(c Config) (*Model, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {
@@ -136,10 +133,10 @@ func New(c Config) (*Model, error) {
 	return &Model{c}, nil
 }
 
-// Spec returns the language model that m passes for.
+// Spec returns the language model that m imitates.
 func (m *Model) Spec() llm.Model { return m.cfg.Model }
 
-// String prints all that decides what m answers, except for a Read.
+// String returns everything that m's answers depend on, except Read.
 func (m *Model) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "offline(%v, broken %g, latency %v", m.cfg.Model, max(m.cfg.Broken, 0), m.cfg.Latency)
@@ -193,7 +190,7 @@ func (m *Model) attempt(ctx context.Context, req llm.Request) (llm.Reply, error)
 	return llm.Reply{Text: r.text, Attempts: []llm.Attempt{a}}, nil
 }
 
-// check says what an endpoint would refuse in req.
+// check returns an error if an endpoint would refuse req.
 func check(req llm.Request, maxTokens int) error {
 	switch {
 	case len(req.Messages) == 0:
@@ -204,13 +201,13 @@ func check(req llm.Request, maxTokens int) error {
 	return nil
 }
 
-// failed returns a reply of the one attempt that ended with err.
+// failed returns the reply of an attempt that ended with err.
 func failed(a llm.Attempt, begin time.Time, err *llm.Error) (llm.Reply, error) {
 	a.Status, a.Kind, a.Err, a.Latency = err.Status, err.Kind, err.Error(), time.Since(begin)
 	return llm.Reply{Attempts: []llm.Attempt{a}}, err
 }
 
-// wait returns when d has passed, or with the reason if ctx ends or timeout passes before.
+// wait returns nil after d, or an error if ctx ends or timeout passes before.
 func wait(ctx context.Context, d, timeout time.Duration) error {
 	if d == 0 {
 		return nil
@@ -227,7 +224,7 @@ func wait(ctx context.Context, d, timeout time.Duration) error {
 	}
 }
 
-// bytesPerToken is about what tokenizers make of programs and English.
+// bytesPerToken is about that of tokenizers for programs and English.
 const bytesPerToken = 4
 
 // blockTokens is the size of the blocks that servers cache prefixes in (vLLM's default).
@@ -235,7 +232,7 @@ const blockTokens = 16
 
 func tokens(s string) int { return (len(s) + bytesPerToken - 1) / bytesPerToken }
 
-// usage counts what a reply of text to messages took.
+// usage returns the usage of a reply of text to messages.
 func usage(messages []llm.Message, text string) llm.Usage {
 	u := llm.Usage{CompletionTokens: tokens(text)}
 	for i, m := range messages {

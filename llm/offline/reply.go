@@ -20,10 +20,10 @@ const (
 	finishLength = "length"
 )
 
-// A reply is a text and why it ended.
+// A reply is a text and its finish reason.
 type reply struct{ text, finish string }
 
-// limit cuts r where maxTokens tokens end.
+// limit cuts r after maxTokens tokens.
 func (r *reply) limit(maxTokens int) {
 	if maxTokens < tokens(r.text) {
 		r.cut(maxTokens * bytesPerToken)
@@ -38,7 +38,7 @@ func (r *reply) cut(n int) {
 	*r = reply{r.text[:n], finishLength}
 }
 
-// answer replies to req as c says. What it draws, and in which order, decides what recorded runs repeat.
+// answer replies to req under c. Recorded runs depend on the number and the order of its draws.
 func answer(req llm.Request, c Config) reply {
 	d := mutate.Draw{Rand: source(req)}
 	message := lastUser(req.Messages)
@@ -69,10 +69,10 @@ func answer(req llm.Request, c Config) reply {
 	return reply{speak(p, d), finishStop}
 }
 
-// tuned is the share of replies with a new structure in which numbers are changed as well.
+// tuned is the share of replies with a new structure that change numbers as well.
 const tuned = 0.3
 
-// change returns p changed, and whether more than its numbers may be.
+// change returns p changed, and whether more than its numbers may have changed.
 func (c Config) change(p Program, message string, d mutate.Draw) (text string, altered bool) {
 	if c.Prose > 0 && p.Language == "" && d.Chance(c.Prose) {
 		return mutate.Prose(p.Text, fence.Outside(message), d), true
@@ -115,8 +115,8 @@ func lastUser(messages []llm.Message) string {
 	return messages[len(messages)-1].Content
 }
 
-// shown returns the programs of which one is to be changed: those in the last user message with a block, or in the
-// last message of any role if no user message has one.
+// shown returns the programs to choose from: those in the last user message with a block, or in the last message of any
+// role if no user message has one.
 func shown(messages []llm.Message) []Program {
 	for _, role := range []string{llm.User, ""} {
 		for i := len(messages) - 1; i >= 0; i-- {
@@ -161,9 +161,10 @@ var (
 	closings = []string{
 		"", "", "The structure is unchanged; only the numbers differ.", "Tell me the new score and I will go on.",
 	}
-	// Of a program that is altered otherwise.
+	// The openings for a program with other changes.
 	openingsAltered = []string{
-		"Here is the rewritten program.", "I tried another rule:", "This version should do better:", "Sure! Let me change how it works.", "",
+		"Here is the rewritten program.", "I tried another rule:", "This version should do better:",
+		"Sure! Let me change how it works.", "",
 	}
 	closingsAltered = []string{
 		"", "", "The constants are first guesses.", "Tell me the new score and I will go on.",
@@ -202,7 +203,7 @@ func speak(p draft, d mutate.Draw) string {
 	return b.String()
 }
 
-// think returns what a model might think over p, sometimes with the beginning of a draft in a block.
+// think returns a model's thoughts on p, sometimes with the beginning of a draft in a block.
 func think(p draft, d mutate.Draw) string {
 	s := d.One(thoughts)
 	line, _, _ := strings.Cut(p.text, "\n")
@@ -212,7 +213,7 @@ func think(p draft, d mutate.Draw) string {
 	return s
 }
 
-// spoil returns a reply to p without a whole program, in one of the ways models fail.
+// spoil returns a reply to p without a whole program, in one of the ways that models fail.
 func spoil(p draft, syn lex.Language, d mutate.Draw) reply {
 	switch d.IntN(5) {
 	case 0:
@@ -228,16 +229,16 @@ func spoil(p draft, syn lex.Language, d mutate.Draw) reply {
 	return reply{"<think>\n" + think(p, d) + "\n\nOn the other hand,", finishLength}
 }
 
-// truncate returns a reply that is cut off inside p, as if the cap on new tokens was reached there.
+// truncate returns a reply that is cut off inside p, as if by the cap on new tokens.
 func truncate(p draft, d mutate.Draw) reply {
 	bar, _, _ := strings.Cut(fence.Wrap(p.text, p.language), "\n")
 	head := d.One(openings) + "\n\n" + bar + "\n"
 	r := reply{head + p.text, finishLength}
-	r.cut(len(head) + d.IntN(max(1, len(strings.TrimSpace(p.text))))) // an edit may leave nothing of a program
+	r.cut(len(head) + d.IntN(max(1, len(strings.TrimSpace(p.text))))) // an edit may leave an empty program
 	return r
 }
 
-// unbalance takes one bracket out of text, or adds one if it has none.
+// unbalance removes one bracket from text, or adds one if it has none.
 func unbalance(text string, syn lex.Language, d mutate.Draw) string {
 	at := syn.Openers(text)
 	if len(at) == 0 {

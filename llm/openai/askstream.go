@@ -106,7 +106,8 @@ func (c *Client) conclude(ctx, call context.Context, t *transcript, err error) *
 	case err == io.EOF:
 		return c.broken(http.StatusOK, t.judge())
 	case errors.Is(err, errTooLarge):
-		return c.broken(http.StatusOK, &brokenReply{why: fmt.Sprintf("%v allows a stream, %d bytes", err, maxStream(c.cfg.MaxBody))})
+		return c.broken(http.StatusOK,
+			&brokenReply{why: fmt.Sprintf("%v allows a stream, %d bytes", err, maxStream(c.cfg.MaxBody))})
 	case errors.Is(err, errLongEvent):
 		return c.broken(http.StatusOK, &brokenReply{why: fmt.Sprintf("%v: more than %d bytes", err, maxEvent)})
 	}

@@ -75,7 +75,8 @@ func (c *Client) ask(ctx context.Context, b body, f form) (answer, *llm.Error) {
 
 // attempt makes one attempt by ask and enters it in reply, unless it was canceled before it was sent. The
 // context's Trace has been told that it is sent, and is told of its end.
-func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body, ask func(context.Context) (answer, *llm.Error)) *llm.Error {
+func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body,
+	ask func(context.Context) (answer, *llm.Error)) *llm.Error {
 	a := llm.Attempt{
 		Status:       llm.OK,
 		MaxTokens:    b.limit(),

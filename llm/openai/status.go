@@ -69,7 +69,8 @@ func (c *Client) hint(kind string) string {
 		}
 		return fmt.Sprintf(" (check the key in %s)", c.keyFrom)
 	case llm.KindNotFound:
-		return fmt.Sprintf(" (check the URL in %s, which usually ends in /v1, and the model name %q)", c.baseFrom, c.cfg.Model.Name)
+		return fmt.Sprintf(" (check the URL in %s, which usually ends in /v1, and the model name %q)",
+			c.baseFrom, c.cfg.Model.Name)
 	case llm.KindRefused:
 		return fmt.Sprintf(" (check that the server is running and the URL in %s)", c.baseFrom)
 	}

@@ -168,7 +168,8 @@ func (t *transcript) judge() *brokenReply {
 	case t.finish != "stop" && len(bytes.TrimSpace(t.text)) == 0:
 		return &brokenReply{why: fmt.Sprintf("empty content, finish reason %q", t.finish)}
 	case t.repeated && t.doubtful > 0 && t.usage != nil && t.chunks > t.usage.CompletionTokens:
-		return &brokenReply{why: fmt.Sprintf("chunks that came twice: %d with text for %d tokens", t.chunks, t.usage.CompletionTokens)}
+		return &brokenReply{why: fmt.Sprintf("chunks that came twice: %d with text for %d tokens",
+			t.chunks, t.usage.CompletionTokens)}
 	}
 	return nil
 }

@@ -59,7 +59,8 @@ func (c *Client) disconnected(err error) *llm.Error {
 	if kind == "" {
 		return &llm.Error{Status: llm.Timeout, Err: fmt.Errorf("the HTTP client's own limit passed: %w", c.tidy(err))}
 	}
-	return &llm.Error{Status: llm.Failed, Kind: kind, Err: fmt.Errorf("%s: %w%s", what, c.tidy(withoutPorts(err)), c.hint(kind))}
+	return &llm.Error{Status: llm.Failed, Kind: kind,
+		Err: fmt.Errorf("%s: %w%s", what, c.tidy(withoutPorts(err)), c.hint(kind))}
 }
 
 // withoutPorts leaves out the addresses of a connection that broke: the local port differs from

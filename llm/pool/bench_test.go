@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkPool is what a pool adds to a call, next to Limit around one endpoint, with 512 callers at
-// endpoints that answer at once and prompts of 4 KB. With 4 places at each endpoint most calls wait.
+// endpoints that answer at once and prompts of 4 KB. With 4 slots at each endpoint most calls wait.
 func BenchmarkPool(b *testing.B) {
 	text := strings.Repeat("let a = 1;\n", 370)
 	at := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
@@ -39,10 +39,10 @@ func BenchmarkPool(b *testing.B) {
 		close(work)
 		wg.Wait()
 	}
-	for _, places := range []int{4, 512} {
-		b.Run(fmt.Sprintf("Limit/places=%d", places), func(b *testing.B) { play(b, llm.Limit(at, 8*places)) })
-		b.Run(fmt.Sprintf("Pool/places=%d", places), func(b *testing.B) {
-			cfg := pool.Config{Places: places}
+	for _, slots := range []int{4, 512} {
+		b.Run(fmt.Sprintf("Limit/slots=%d", slots), func(b *testing.B) { play(b, llm.Limit(at, 8*slots)) })
+		b.Run(fmt.Sprintf("Pool/slots=%d", slots), func(b *testing.B) {
+			cfg := pool.Config{Slots: slots}
 			for i := range 8 {
 				cfg.Endpoints = append(cfg.Endpoints, pool.Endpoint{Name: fmt.Sprint("gpu", i), LLM: at})
 			}

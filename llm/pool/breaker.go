@@ -17,25 +17,24 @@ const (
 	defaultMaxQuarantine = 2 * time.Minute
 )
 
-// A BreakerConfig says when a [Pool] takes an endpoint out, and for how long. The zero value takes
-// one out when half of its last ten attempts stalled or failed, first for five seconds.
+// A BreakerConfig configures when a [Pool] takes an endpoint out, and for how long. The zero value takes one out when
+// half of its last ten attempts stalled or failed, at first for five seconds.
 //
-// Attempts that timed out count as stalls. A refusal of a request that was itself at fault (a prompt
-// that is too long, a parameter that is wrong) counts as an answer. A call that its caller gave up does
-// not count. An endpoint that is [llm.Unavailable] is taken out at the first such error, and one that
-// answers with Retry-After for as long as it asks, up to MaxQuarantine.
+// Attempts that timed out count as stalls. The refusal of a faulty request (a prompt that is too long, a wrong
+// parameter) counts as an answer. A call that its caller canceled does not count. An endpoint that is [llm.Unavailable]
+// is taken out at the first such error, and one that answers with Retry-After for as long as it asks, up to
+// MaxQuarantine.
 //
-// After the quarantine one call is sent as a probe. If it is answered the endpoint is back, with a
-// clean slate; if not, the next quarantine is twice as long. Outcomes of calls that were sent before
-// a quarantine do not count after it.
+// After the quarantine one call is sent as a probe. If the probe is answered, the endpoint is back, with a clean slate;
+// if not, the next quarantine is twice as long. Calls sent before a quarantine do not count after it.
 type BreakerConfig struct {
-	Window      int     // how many of the last attempts count; 0 means 10
-	MinAttempts int     // fewer than these open nothing; 0 means 5, or Window if that is less
-	StallRate   float64 // the share of stalls that opens, in (0, 1]; 0 means 0.5
-	FailureRate float64 // the share of failures and stalls together, in (0, 1]; 0 means 0.5
+	Window      int     // number of recent attempts that count; 0 means 10
+	MinAttempts int     // attempts needed before the breaker can open; 0 means 5, or Window if that is less
+	StallRate   float64 // share of stalls that opens the breaker, in (0, 1]; 0 means 0.5
+	FailureRate float64 // share of failures and stalls together that opens it, in (0, 1]; 0 means 0.5
 
-	Quarantine    time.Duration // the first; 0 means 5 seconds
-	MaxQuarantine time.Duration // the longest; 0 means 2 minutes, or Quarantine if that is more
+	Quarantine    time.Duration // the first quarantine; 0 means 5 seconds
+	MaxQuarantine time.Duration // the longest quarantine; 0 means 2 minutes, or Quarantine if that is more
 }
 
 func (c BreakerConfig) withDefaults() BreakerConfig {
@@ -61,7 +60,8 @@ func (c BreakerConfig) validate() error {
 	case c.Quarantine < 0:
 		return fmt.Errorf("pool: BreakerConfig.Quarantine is %v: need a positive duration", c.Quarantine)
 	case c.MaxQuarantine < c.Quarantine:
-		return fmt.Errorf("pool: BreakerConfig.MaxQuarantine is %v: need at least Quarantine, %v", c.MaxQuarantine, c.Quarantine)
+		return fmt.Errorf("pool: BreakerConfig.MaxQuarantine is %v: need at least Quarantine, %v",
+			c.MaxQuarantine, c.Quarantine)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (c BreakerConfig) String() string {
 		c.StallRate, c.FailureRate, c.MinAttempts, c.Window, c.Quarantine, c.MaxQuarantine)
 }
 
-// A Health says whether an endpoint of a [Pool] is in use.
+// A Health is the state of an endpoint in a [Pool].
 type Health string
 
 // The states of an endpoint.
@@ -87,12 +87,12 @@ const (
 type breaker struct {
 	cfg    BreakerConfig
 	health Health
-	epoch  int         // how often it opened; an outcome of another epoch is ignored
+	epoch  int         // number of openings; verdicts of other epochs are ignored
 	recent []llm.Class // of the last attempts, at most Window
 	until  time.Time
-	nap    time.Duration // how long the last quarantine was; 0 if the endpoint came back from it
-	err    error         // why it opened last
-	gone   bool          // err says that the endpoint cannot be used at all
+	nap    time.Duration // the last quarantine; 0 once the endpoint is back
+	err    error         // why it last opened
+	gone   bool          // whether err means that the endpoint cannot be used at all
 }
 
 // due reports whether a probe may be sent.
@@ -100,7 +100,7 @@ func (b *breaker) due(now time.Time) bool {
 	return b.health == Quarantined && !now.Before(b.until)
 }
 
-// note takes in the verdict of a call that was sent in the given epoch, as a probe or not.
+// note takes in the verdict of a call sent in the given epoch, as a probe or not.
 func (b *breaker) note(now time.Time, epoch int, probe bool, v verdict) {
 	switch {
 	case epoch != b.epoch:
@@ -118,7 +118,7 @@ func (b *breaker) note(now time.Time, epoch int, probe bool, v verdict) {
 		b.health, b.nap, b.err, b.gone = Healthy, 0, nil, false
 	default:
 		b.push(v.classes)
-		if v.err != nil && b.tripped() { // an answer never takes an endpoint out
+		if v.err != nil && b.tripped() { // an answer never opens the breaker
 			b.nap = b.cfg.Quarantine
 			b.open(now, b.nap, v)
 		}

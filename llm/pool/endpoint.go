@@ -9,18 +9,18 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// endpoint is an Endpoint in use. All but the first group is guarded by the pool's mutex.
+// endpoint is an Endpoint in use. The pool's mutex guards all but the first group of fields.
 type endpoint struct {
-	index  int
-	name   string
-	hash   uint64
-	llm    llm.LLM
-	places int
+	index int
+	name  string
+	hash  uint64
+	llm   llm.LLM
+	slots int
 
 	breaker  breaker
 	inFlight int
-	answered bool            // something came back from it once
-	epochCtx context.Context // of the calls sent in this epoch
+	answered bool            // whether it ever answered
+	epochCtx context.Context // context of the calls sent in this epoch
 	recall   context.CancelCauseFunc
 	busyFrom time.Time // when inFlight was last 0
 	stats    endpointStats
@@ -32,7 +32,7 @@ func newEndpoint(e Endpoint, cfg Config) *endpoint {
 		name:    e.Name,
 		hash:    hashOf(e.Name),
 		llm:     e.LLM,
-		places:  cmp.Or(e.Places, cfg.Places),
+		slots:   cmp.Or(e.Slots, cfg.Slots),
 		breaker: breaker{cfg: cfg.Breaker, health: Healthy},
 	}
 	out.renew()
@@ -42,7 +42,7 @@ func newEndpoint(e Endpoint, cfg Config) *endpoint {
 // renew begins an epoch.
 func (e *endpoint) renew() { e.epochCtx, e.recall = context.WithCancelCause(context.Background()) }
 
-// recallable returns ctx for a call that ends when the grant's epoch is called off.
+// recallable returns ctx for a call, which ends when the grant's epoch is called off.
 func (g grant) recallable(ctx context.Context, on bool) (context.Context, func()) {
 	if !on {
 		return ctx, func() {}
@@ -61,7 +61,7 @@ func (e *endpoint) named(attempts []llm.Attempt) []llm.Attempt {
 	return out
 }
 
-// take occupies a place.
+// take occupies a slot.
 func (e *endpoint) take(now time.Time, probe bool) grant {
 	if e.inFlight == 0 {
 		e.busyFrom = now
@@ -74,17 +74,17 @@ func (e *endpoint) take(now time.Time, probe bool) grant {
 	return grant{end: e, epoch: e.breaker.epoch, probe: probe, epochCtx: e.epochCtx}
 }
 
-// leave frees a place.
+// leave frees a slot.
 func (e *endpoint) leave(now time.Time) {
 	if e.inFlight--; e.inFlight == 0 {
 		e.stats.busy += now.Sub(e.busyFrom)
 	}
 }
 
-// free reports whether a call that was not sent here in this epoch can be.
+// free reports whether c can be sent here: there is a slot, and c was not here in this epoch.
 func (e *endpoint) free(c *call) bool {
-	return e.breaker.health == Healthy && e.inFlight < e.places && !e.failed(c)
+	return e.breaker.health == Healthy && e.inFlight < e.slots && !e.failed(c)
 }
 
-// failed reports whether c was here since the endpoint was last out.
+// failed reports whether c was here since the endpoint was last taken out.
 func (e *endpoint) failed(c *call) bool { return c.tried[e.index] == e.breaker.epoch }

@@ -28,7 +28,7 @@ func ExamplePool() {
 	})
 	p, err := pool.New(pool.Config{
 		Endpoints: []pool.Endpoint{{Name: "gpu1", LLM: broken}, {Name: "gpu2", LLM: llm.Func(shout)}},
-		Places:    64,
+		Slots:     64,
 	})
 	if err != nil {
 		panic(err)
@@ -48,8 +48,8 @@ func ExamplePool() {
 }
 
 func ExampleEndpoint() {
-	e := pool.Endpoint{Name: "gpu1", LLM: llm.Func(shout), Places: 32}
-	fmt.Println(e.Name, e.LLM, e.Places)
+	e := pool.Endpoint{Name: "gpu1", LLM: llm.Func(shout), Slots: 32}
+	fmt.Println(e.Name, e.LLM, e.Slots)
 	// Output: gpu1 llm.Func 32
 }
 

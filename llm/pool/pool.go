@@ -1,14 +1,14 @@
-// Package pool shares the calls of a run out over several endpoints that serve one model.
+// Package pool spreads the calls of a run over several endpoints that serve one model.
 //
 //	p, err := pool.New(pool.Config{
 //		Endpoints: []pool.Endpoint{{Name: "gpu1", LLM: a}, {Name: "gpu2", LLM: b}},
-//		Places:    64,
+//		Slots:    64,
 //	})
 //	...
 //	model := llm.Retry(p, llm.RetryConfig{})
 //
-// Calls that share a prompt meet at one endpoint, whose prefix cache has it. An endpoint that stalls or
-// fails is taken out, and its calls go to the others, until one call shows that it is back.
+// Calls that share a prompt go to one endpoint, whose prefix cache then holds the prompt. An endpoint that stalls or
+// fails is taken out, and its calls go to the others, until a probe shows that it is back.
 package pool
 
 import (
@@ -33,48 +33,46 @@ const (
 	defaultMaxWait = 5 * time.Minute
 )
 
-// An Endpoint is one of several that serve the same model.
+// An Endpoint is one of several servers of the same model.
 type Endpoint struct {
-	// Name is what reports and errors call it, and Attempt.Endpoint where LLM leaves that empty.
-	// Required; no two may be alike. It also decides which prompts go to it first, so keep it from
-	// one run to the next.
+	// Name identifies the endpoint in reports and errors, and in Attempt.Endpoint if LLM leaves that empty. Required and
+	// unique. It also decides which prompts prefer the endpoint, so keep it from run to run.
 	Name string
-	LLM  llm.LLM // what is asked; required. It makes one attempt a call, or accounts for all it makes.
-	// Places is how many calls it has in flight at most; 0 means Config.Places.
-	Places int
+	LLM  llm.LLM // required; makes one attempt a call, or accounts for all
+	// Slots bounds the calls in flight; 0 means Config.Slots.
+	Slots int
 }
 
-// A Config says how a [Pool] shares calls out.
+// A Config configures a [Pool].
 type Config struct {
 	// Endpoints are the replicas, at least one.
 	Endpoints []Endpoint
-	// Places is how many calls an endpoint has in flight at most, unless the endpoint has a
-	// number of its own. 0 means 16.
-	Places int
-	// Affinity names what calls have in common that should meet at one endpoint. nil means all of
-	// their messages, which the children of one parent share.
+	// Slots bounds the calls in flight at each endpoint without Slots of its own. 0 means 16.
+	Slots int
+	// Affinity returns a key: calls with equal keys should go to one endpoint. nil means all messages, which the children
+	// of one parent share.
 	Affinity func(llm.Request) string
-	// Factor is how far an endpoint may be loaded beyond the others before calls that belong to it
-	// go to the next, see [Pool]. At least 1; 0 means 1.25.
+	// Factor is the load relative to the others at which an endpoint's calls go to the next, see [Pool]. At least 1; 0
+	// means 1.25.
 	Factor float64
-	// Slack is the share of its places up to which an endpoint is never too loaded, however idle the
-	// others are. At most 1; 0 means 0.5, negative means none.
+	// Slack is the share of its slots that an endpoint may always fill, however idle the others are. At most 1; 0 means
+	// 0.5, negative means none.
 	Slack float64
-	// Breaker says when an endpoint is taken out.
+	// Breaker configures when an endpoint is taken out.
 	Breaker BreakerConfig
-	// Tries bounds how many endpoints one call is sent to. 0 means one more than there are.
+	// Tries bounds the endpoints that one call is sent to. 0 means one more than there are.
 	Tries int
 	// MaxWait is how long a call waits while every endpoint is out. 0 means 5 minutes; negative
 	// means not at all.
 	MaxWait time.Duration
-	// Recall cancels the calls in flight at an endpoint when it is taken out because it stalls, and
-	// sends them elsewhere. Otherwise they go on until they end by themselves, which is better where
-	// each notices soon that it has stalled: what was generated is not thrown away.
+	// Recall cancels the calls in flight at an endpoint that is taken out for stalling, and sends them elsewhere. false
+	// lets them end by themselves, which is better if each call soon notices that it has stalled, since no generated text
+	// is lost.
 	Recall bool
 }
 
 func (c Config) withDefaults() Config {
-	c.Places = cmp.Or(c.Places, defaultPlaces)
+	c.Slots = cmp.Or(c.Slots, defaultPlaces)
 	c.Factor = cmp.Or(c.Factor, defaultFactor)
 	c.Slack = cmp.Or(c.Slack, defaultSlack)
 	c.Breaker = c.Breaker.withDefaults()
@@ -87,8 +85,8 @@ func (c Config) validate() error {
 	switch {
 	case len(c.Endpoints) == 0:
 		return errors.New("pool: Config.Endpoints is empty: need at least one")
-	case c.Places < 0:
-		return fmt.Errorf("pool: Config.Places is %d: need at least 1", c.Places)
+	case c.Slots < 0:
+		return fmt.Errorf("pool: Config.Slots is %d: need at least 1", c.Slots)
 	case !(c.Factor >= 1) || math.IsInf(c.Factor, 0):
 		return fmt.Errorf("pool: Config.Factor is %v: need a finite number of at least 1", c.Factor)
 	case !(c.Slack <= 1):
@@ -105,46 +103,44 @@ func (c Config) validate() error {
 			return fmt.Errorf("pool: Config.Endpoints[%d] has no name", i)
 		case named[e.Name]:
 			return fmt.Errorf("pool: Config.Endpoints[%d] is the second with the name %q", i, e.Name)
-		case e.Places < 0:
-			return fmt.Errorf("pool: endpoint %q has %d places: need at least 1", e.Name, e.Places)
+		case e.Slots < 0:
+			return fmt.Errorf("pool: endpoint %q has %d slots: need at least 1", e.Name, e.Slots)
 		}
 		named[e.Name] = true
 	}
 	return c.Breaker.validate()
 }
 
-// A Pool is an LLM that shares calls out over several endpoints of one model.
+// A Pool is an LLM that spreads calls over several endpoints of one model.
 //
 // # Where a call goes
 //
-// Calls with the same messages, such as all children of one parent, should meet at one endpoint, which has
-// their prefix in its cache. Each call has an order of the endpoints, by weighted rendezvous hashing of its
-// messages. It goes to the first in that order that is not loaded beyond the others. With m calls in flight
-// at healthy endpoints, this one included, endpoint i with c_i of their C places takes it if it then has no
-// more than
+// Calls with the same messages, such as all children of one parent, should go to one endpoint, which has their prefix
+// in its cache. Each call has an order of the endpoints, by weighted rendezvous hashing of its messages. It goes to the
+// first endpoint in that order that is not overloaded. With m calls in flight at healthy endpoints, this one included,
+// endpoint i with c_i of their C slots takes the call if it then has no more than
 //
 //	max(⌈Factor · m · c_i / C⌉, ⌊Slack · c_i⌋)
 //
-// in flight, and no more than c_i. The order does not change, so that calls with one prefix that find their
-// first endpoint loaded meet again at the same second one. (Thaler, Ravishankar, "Using name-based mappings
-// to increase hit rates", 1998; Schindelhauer, Schomaker, "Weighted distributed hash tables", 2005; Mirrokni,
-// Thorup, Zadimoghaddam, "Consistent hashing with bounded loads", 2018.)
+// in flight, and no more than c_i. The order does not change, so calls with one prefix whose first endpoint is
+// overloaded go to the same second one. (Thaler, Ravishankar, "Using name-based mappings to increase hit rates", 1998;
+// Schindelhauer, Schomaker, "Weighted distributed hash tables", 2005; Mirrokni, Thorup, Zadimoghaddam, "Consistent
+// hashing with bounded loads", 2018.)
 //
-// Calls that find no place wait, and are served first come first served.
+// Calls that find no slot wait, first come first served.
 //
 // # When an endpoint fails
 //
-// An endpoint that stalls, fails or cannot be used is taken out, and tried again later by one call: see
-// [BreakerConfig]. A call that stalls or fails at one endpoint goes to another, if [llm.Retryable] says that
-// this can help or the endpoint was [llm.Unavailable]. Among those that wait it keeps its place. It is sent
-// to the same endpoint again only if that was out in between, and to no more than Tries. Before each further
-// attempt it calls the Again of the context's [llm.Trace]. When every healthy endpoint has failed it, it
-// ends with its last error, and trying again is up to [llm.Retry].
+// An endpoint that stalls, fails or cannot be used is taken out, and later probed by one call: see [BreakerConfig]. A
+// call that stalls or fails at one endpoint goes to another, if the error is [llm.Retryable] or the endpoint was
+// [llm.Unavailable]. It keeps its turn in the queue. It returns to the same endpoint only if that was taken out in
+// between, and is sent to at most Tries endpoints. Before each further attempt the Again of the context's [llm.Trace]
+// is called. When every healthy endpoint has failed a call, it ends with its last error, and further tries are up to
+// [llm.Retry].
 //
-// While every endpoint is out, calls wait for a probe to bring one back, up to MaxWait. If none of the
-// endpoints can be used at all, calls end at once with an error that names each endpoint and for which
-// [llm.Unavailable] is true. If one of those answered earlier and refuses connections now, it may be
-// restarting, and calls wait. No other error of a Pool is Unavailable.
+// While every endpoint is out, calls wait for a probe to bring one back, up to MaxWait. If no endpoint can be used at
+// all, calls end at once with an error that names each endpoint and is [llm.Unavailable]. If one of them answered
+// earlier and refuses connections now, it may be restarting, so calls wait. No other error of a Pool is Unavailable.
 //
 // Reply.Attempts has the attempts of all tries, each with its Endpoint.
 //
@@ -158,7 +154,7 @@ type Pool struct {
 	tickets  uint64
 	requeued int
 	outSince time.Time // when the last endpoint went out; zero while one is healthy
-	expires  time.Time // while all are out: no call that waits gives up before
+	expires  time.Time // while all are out: the earliest time at which a waiting call gives up
 	timer    *time.Timer
 	events   []Event
 }
@@ -178,24 +174,24 @@ func New(cfg Config) (*Pool, error) {
 	return p, nil
 }
 
-// A call is one Generate under way. Its fields but ready are guarded by the pool's mutex, or owned by
-// the caller's goroutine while it is not queued.
+// A call is one Generate under way. The pool's mutex guards its fields except ready; while the call is not queued, the
+// caller's goroutine owns them.
 type call struct {
 	ticket   uint64
 	order    []int // the endpoints, most wanted first
-	tried    []int // by endpoint: the epoch in which it was sent there, -1 if it never was
+	tried    []int // by endpoint: the epoch in which it was sent there, -1 for never
 	tries    int
-	probed   bool // it was a probe already
+	probed   bool // whether it was a probe already
 	names    []string
 	attempts []llm.Attempt
-	err      error // the last that is not Unavailable
-	gone     error // the last that is
+	err      error // the last error that is not Unavailable
+	gone     error // the last error that is
 	since    time.Time
 	ready    chan grant
-	place    *list.Element
+	turn     *list.Element
 }
 
-// A grant is a place at an endpoint, or the reason why there will be none.
+// A grant is a slot at an endpoint, or the reason why there will be none.
 type grant struct {
 	end      *endpoint
 	epoch    int
@@ -230,13 +226,14 @@ func (p *Pool) Generate(ctx context.Context, req llm.Request) (llm.Reply, error)
 	}
 }
 
-// errRecalled ends calls at an endpoint that was taken out.
+// errRecalled cancels calls at an endpoint that was taken out.
 var errRecalled = errors.New("the endpoint stalls, and its calls are sent elsewhere")
 
-// try sends the call once. elsewhere says that it is worth sending it to another endpoint.
-func (p *Pool) try(ctx context.Context, c *call, g grant, req llm.Request) (reply llm.Reply, err error, elsewhere bool) {
+// try sends the call once. elsewhere means that another endpoint may succeed.
+func (p *Pool) try(ctx context.Context, c *call, g grant,
+	req llm.Request) (reply llm.Reply, err error, elsewhere bool) {
 	t := llm.TraceOf(ctx)
-	out := verdict{silent: true} // in case the endpoint panics, or nothing is sent
+	out := verdict{silent: true} // if the endpoint panics, or nothing is sent
 	var took []llm.Attempt
 	defer func() {
 		if p.settle(g, took, out) {
@@ -270,8 +267,8 @@ func (p *Pool) try(ctx context.Context, c *call, g grant, req llm.Request) (repl
 	return reply, err, true
 }
 
-// send sends req to the endpoint that was granted, which is named in its attempts. refused is why the
-// context's Trace wanted nothing sent.
+// send sends req to the granted endpoint, and names it in the attempts. refused is the error of the context's Trace if
+// that refused the attempt.
 func (g grant) send(ctx context.Context, req llm.Request) (reply llm.Reply, err, refused error) {
 	t := llm.TraceOf(ctx)
 	ctx = llm.WithTrace(ctx, &llm.Trace{
@@ -283,7 +280,7 @@ func (g grant) send(ctx context.Context, req llm.Request) (reply llm.Reply, err,
 	return reply, err, refused
 }
 
-// notSent is the error of a call that is not sent to another endpoint, because of why.
+// notSent returns the error of a call that why kept from being sent to another endpoint.
 func (c *call) notSent(why error) error {
 	if c.tries == 0 {
 		return why
@@ -291,7 +288,7 @@ func (c *call) notSent(why error) error {
 	return fmt.Errorf("%w (not sent elsewhere: %w)", c.failure(), why)
 }
 
-// note enters a try that failed.
+// note records a failed try.
 func (c *call) note(g grant, err error) {
 	c.tries++
 	c.tried[g.end.index] = g.epoch
@@ -304,12 +301,13 @@ func (c *call) note(g grant, err error) {
 	}
 }
 
-// failure is the error of a call that was sent often enough. It is not Unavailable: another call may
-// find another endpoint.
+// failure returns the error of a call that has used up its tries. It is not Unavailable: another call may find another
+// endpoint.
 func (c *call) failure() error {
 	err := c.err
 	if err == nil {
-		err = &llm.Error{Status: llm.Failed, Kind: llm.KindConnection, Err: errors.New(strings.TrimPrefix(c.gone.Error(), "llm: "))}
+		err = &llm.Error{Status: llm.Failed, Kind: llm.KindConnection,
+			Err: errors.New(strings.TrimPrefix(c.gone.Error(), "llm: "))}
 	}
 	if len(c.names) < 2 {
 		return err
@@ -320,11 +318,11 @@ func (c *call) failure() error {
 // Announces returns true, see [llm.Announces].
 func (p *Pool) Announces() bool { return true }
 
-// String prints the endpoints and how calls are shared out.
+// String returns the endpoints and the configuration.
 func (p *Pool) String() string {
 	var b strings.Builder
 	for _, e := range p.ends {
-		fmt.Fprintf(&b, "%s=%v ×%d, ", e.name, e.llm, e.places)
+		fmt.Fprintf(&b, "%s=%v ×%d, ", e.name, e.llm, e.slots)
 	}
 	return fmt.Sprintf("Pool(%sfactor %g, slack %g, %d tries, %v)",
 		&b, p.cfg.Factor, max(p.cfg.Slack, 0), p.cfg.Tries, p.cfg.Breaker)

@@ -138,7 +138,7 @@ func endpointsOf(attempts []llm.Attempt) string {
 func TestPoolServesWhoCameFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{}
-		p := newPool(t, pool.Config{Places: 1}, a)
+		p := newPool(t, pool.Config{Slots: 1}, a)
 		var wg sync.WaitGroup
 		for i := range 20 {
 			time.Sleep(time.Millisecond)
@@ -166,7 +166,7 @@ func TestPoolKeepsToItsPlacesAndFillsThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &replica{}, &replica{}
 		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{
-			{Name: "a", LLM: a, Places: 6}, {Name: "b", LLM: b, Places: 2}}})
+			{Name: "a", LLM: a, Slots: 6}, {Name: "b", LLM: b, Slots: 2}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestPoolKeepsToItsPlacesAndFillsThem(t *testing.T) {
 			t.Errorf("%d and %d in flight, want 6 and 2", a.most, b.most)
 		}
 		if took := time.Since(start); took != 10*time.Second {
-			t.Errorf("80 calls took %v, want 10s: no place stays empty", took)
+			t.Errorf("80 calls took %v, want 10s: no slot stays empty", took)
 		}
 	})
 }
@@ -224,7 +224,7 @@ func TestPoolLoadIsBounded(t *testing.T) {
 	}
 }
 
-// Prompts come back to their endpoint, in another process too, and spread by places. With n prompts
+// Prompts come back to their endpoint, in another process too, and spread by slots. With n prompts
 // and chance q of endpoint a, its count has a standard deviation of √(n·q·(1-q)); the bound is five.
 func TestPoolAffinity(t *testing.T) {
 	const n = 2000
@@ -232,7 +232,7 @@ func TestPoolAffinity(t *testing.T) {
 	for life := range 2 {
 		replicas := []*replica{{took: 1}, {took: 1}, {took: 1}}
 		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{
-			{Name: "a", LLM: replicas[0], Places: 8}, {Name: "b", LLM: replicas[1], Places: 4}, {Name: "c", LLM: replicas[2], Places: 4}}})
+			{Name: "a", LLM: replicas[0], Slots: 8}, {Name: "b", LLM: replicas[1], Slots: 4}, {Name: "c", LLM: replicas[2], Slots: 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestPoolSendsOn(t *testing.T) {
 func TestPoolAllGoneFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		replicas := []*replica{{do: always(errRefused), took: time.Millisecond}, {do: always(errRefused), took: 3 * time.Millisecond}}
-		p := newPool(t, pool.Config{Places: 4}, replicas...)
+		p := newPool(t, pool.Config{Slots: 4}, replicas...)
 		start := time.Now()
 		var wg sync.WaitGroup
 		for i := range 64 {
@@ -504,7 +504,7 @@ func TestPoolProbeGivenUp(t *testing.T) {
 func TestPoolDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{}
-		p := newPool(t, pool.Config{Places: 1}, a)
+		p := newPool(t, pool.Config{Slots: 1}, a)
 		drain, stop := context.WithCancel(t.Context())
 		ctx := llm.WithTrace(t.Context(), &llm.Trace{Drain: drain.Done()})
 		var wg sync.WaitGroup
@@ -526,13 +526,13 @@ func TestPoolDrains(t *testing.T) {
 	})
 }
 
-// A place is idle only if no call waits for one, in the pool or in a limit around it.
+// A slot is idle only if no call waits for one, in the pool or in a limit around it.
 func TestPoolSaysWhenAPlaceIsIdle(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
 		limit  int // around the pool; 0 means none
 	}{
-		{"the second round of six leaves places idle", 0},
+		{"the second round of six leaves slots idle", 0},
 		{"four at a time: the third round does", 4},
 		{"a limit that is wider than the pool does not hide who waits inside", 100},
 	} {
@@ -546,7 +546,7 @@ func TestPoolSaysWhenAPlaceIsIdle(t *testing.T) {
 				time.Sleep(time.Second + time.Microsecond<<req.Seed) // no two sums are equal, so that calls end one after the other
 				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 			})
-			p, err := pool.New(pool.Config{Places: 3, Endpoints: []pool.Endpoint{{Name: "a", LLM: one}, {Name: "b", LLM: one}}})
+			p, err := pool.New(pool.Config{Slots: 3, Endpoints: []pool.Endpoint{{Name: "a", LLM: one}, {Name: "b", LLM: one}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -565,7 +565,7 @@ func TestPoolSaysWhenAPlaceIsIdle(t *testing.T) {
 						return
 					}
 					said++
-					if begun < 11 { // the last may have its place, and not have come to use it
+					if begun < 11 { // the last may have its slot, and not have come to use it
 						t.Errorf("%s: said when %d of 12 calls had begun", tt.reason, begun)
 					}
 				},
@@ -698,7 +698,7 @@ func TestPoolGateCanRefuse(t *testing.T) {
 }
 
 func TestPoolPanicGivesThePlaceBack(t *testing.T) {
-	p, err := pool.New(pool.Config{Places: 1, Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(
+	p, err := pool.New(pool.Config{Slots: 1, Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(
 		func(_ context.Context, req llm.Request) (llm.Reply, error) {
 			if req.Seed == 1 {
 				panic("mine")
@@ -732,7 +732,7 @@ func TestPoolAccounts(t *testing.T) {
 			do := r.do
 			r.do = func(req llm.Request) error { mu.Lock(); defer mu.Unlock(); return do(req) }
 		}
-		p := newPool(t, pool.Config{Places: 5}, replicas...)
+		p := newPool(t, pool.Config{Slots: 5}, replicas...)
 		var wg sync.WaitGroup
 		seen := map[string]int{}
 		var failures int
@@ -791,7 +791,7 @@ func TestPoolReport(t *testing.T) {
 			time.Sleep(time.Minute) // idle time counts for nothing
 		}
 		want := pool.EndpointReport{
-			Name: "a", Health: pool.Healthy, Places: 16, Calls: 2, OK: 2, Stalls: 1, StallRate: 1.0 / 3,
+			Name: "a", Health: pool.Healthy, Slots: 16, Calls: 2, OK: 2, Stalls: 1, StallRate: 1.0 / 3,
 			PromptTokens: 110, CachedTokens: 90, CompletionTokens: 200, CacheHitRate: 90.0 / 110, TokensPerSecond: 50, BusySeconds: 4,
 		}
 		r := p.Report()
@@ -816,8 +816,8 @@ func TestPoolRejects(t *testing.T) {
 		{"no LLM", pool.Config{Endpoints: []pool.Endpoint{{Name: "a"}}}},
 		{"no name", pool.Config{Endpoints: []pool.Endpoint{{LLM: llm.Func(nil)}}}},
 		{"one name for two", pool.Config{Endpoints: []pool.Endpoint{ok, ok}}},
-		{"negative places", pool.Config{Endpoints: []pool.Endpoint{ok}, Places: -1}},
-		{"an endpoint with negative places", pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(nil), Places: -1}}}},
+		{"negative places", pool.Config{Endpoints: []pool.Endpoint{ok}, Slots: -1}},
+		{"an endpoint with negative places", pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(nil), Slots: -1}}}},
 		{"a factor that asks for less than the mean", pool.Config{Endpoints: []pool.Endpoint{ok}, Factor: 0.9}},
 		{"slack beyond the places", pool.Config{Endpoints: []pool.Endpoint{ok}, Slack: 1.1}},
 		{"negative tries", pool.Config{Endpoints: []pool.Endpoint{ok}, Tries: -1}},

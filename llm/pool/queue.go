@@ -13,7 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// acquire waits for a place at an endpoint. A call that comes again keeps its turn.
+// acquire waits for a slot at an endpoint. A call that returns keeps its turn.
 func (p *Pool) acquire(ctx context.Context, c *call) (grant, error) {
 	t := llm.TraceOf(ctx)
 	if err := cmp.Or(ctx.Err(), t.Draining()); err != nil {
@@ -40,7 +40,7 @@ func (c *call) gaveUp(why error) error {
 		strings.Join(c.names, ", "), cmp.Or(c.err, c.gone), why)
 }
 
-// enqueue lets c wait behind all that came before it, and serves who can be.
+// enqueue appends c to the queue, and serves the calls that can be served.
 func (p *Pool) enqueue(c *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,15 +48,15 @@ func (p *Pool) enqueue(c *call) {
 	if c.ticket == 0 {
 		p.tickets++
 		c.ticket = p.tickets
-		c.place = p.queue.PushBack(c)
+		c.turn = p.queue.PushBack(c)
 	} else {
 		p.requeued++
-		c.place = p.insert(c)
+		c.turn = p.insert(c)
 	}
 	p.dispatch(c.since)
 }
 
-// insert puts a call that comes again where its ticket says, which is near the front.
+// insert queues a returning call by its ticket, which is near the front.
 func (p *Pool) insert(c *call) *list.Element {
 	for e := p.queue.Front(); e != nil; e = e.Next() {
 		if e.Value.(*call).ticket > c.ticket {
@@ -66,13 +66,13 @@ func (p *Pool) insert(c *call) *list.Element {
 	return p.queue.PushBack(c)
 }
 
-// withdraw takes c out of the queue, or gives back the place that it was granted meanwhile.
+// withdraw removes c from the queue, or frees the slot that c was granted meanwhile.
 func (p *Pool) withdraw(c *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	if c.place != nil {
-		p.queue.Remove(c.place)
+	if c.turn != nil {
+		p.queue.Remove(c.turn)
 	} else if g := <-c.ready; g.err == nil {
 		g.end.leave(now)
 		g.end.breaker.note(now, g.epoch, g.probe, verdict{silent: true})
@@ -80,8 +80,8 @@ func (p *Pool) withdraw(c *call) {
 	p.dispatch(now)
 }
 
-// settle takes in how a call ended, frees its place, and serves who can be. It reports whether a
-// place is left for which nobody waits.
+// settle takes in the end of a call, frees its slot, and serves the calls that can be served. It reports whether a slot
+// is free and no call waits.
 func (p *Pool) settle(g grant, attempts []llm.Attempt, v verdict) (idle bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,11 +102,11 @@ func (p *Pool) settle(g grant, attempts []llm.Attempt, v verdict) (idle bool) {
 	p.noteOut(now)
 	p.dispatch(now)
 	return p.queue.Len() == 0 && slices.ContainsFunc(p.ends, func(e *endpoint) bool {
-		return e.breaker.health == Healthy && e.inFlight < e.places
+		return e.breaker.health == Healthy && e.inFlight < e.slots
 	})
 }
 
-// callOff ends the calls in flight at an endpoint that stalls, if that is wanted.
+// callOff cancels the calls in flight at a stalled endpoint, under Config.Recall.
 func (p *Pool) callOff(e *endpoint, v verdict) {
 	if s := llm.StatusOf(v.err); p.cfg.Recall && (s == llm.Stalled || s == llm.Timeout) {
 		e.recall(errRecalled)
@@ -114,7 +114,7 @@ func (p *Pool) callOff(e *endpoint, v verdict) {
 	}
 }
 
-// noteOut notes since when every endpoint is out.
+// noteOut records since when every endpoint is out.
 func (p *Pool) noteOut(now time.Time) {
 	switch {
 	case p.anyHealthy():
@@ -133,7 +133,7 @@ func (p *Pool) anyHealthy() bool {
 	return false
 }
 
-// dispatch serves those that wait, in turn, as far as there are places.
+// dispatch serves waiting calls in turn, as far as there are slots.
 func (p *Pool) dispatch(now time.Time) {
 	var next *list.Element
 	for at := p.queue.Front(); at != nil && !p.stuck(now); at = next {
@@ -141,7 +141,7 @@ func (p *Pool) dispatch(now time.Time) {
 		c := at.Value.(*call)
 		if g, ok := p.place(c, now); ok {
 			p.queue.Remove(at)
-			c.place = nil
+			c.turn = nil
 			c.ready <- g
 		}
 	}
@@ -151,18 +151,17 @@ func (p *Pool) dispatch(now time.Time) {
 	p.schedule(now)
 }
 
-// stuck reports whether no call can be served now, nor given up. It saves dispatch from looking at each of
-// thousands that wait.
+// stuck reports whether no waiting call can be served or failed now. It spares dispatch a pass over thousands of calls.
 func (p *Pool) stuck(now time.Time) bool {
 	for _, e := range p.ends {
-		if e.inFlight < e.places && (e.breaker.health == Healthy || e.breaker.due(now)) {
+		if e.inFlight < e.slots && (e.breaker.health == Healthy || e.breaker.due(now)) {
 			return false
 		}
 	}
 	return p.anyHealthy() || !p.allGone() && now.Before(p.expires)
 }
 
-// nextExpiry is when the first of those that wait has waited for MaxWait, should nothing change.
+// nextExpiry returns when the first waiting call will have waited for MaxWait.
 func (p *Pool) nextExpiry(now time.Time) time.Time {
 	next := now.Add(max(p.cfg.MaxWait, 0))
 	for at := p.queue.Front(); at != nil; at = at.Next() {
@@ -173,8 +172,7 @@ func (p *Pool) nextExpiry(now time.Time) time.Time {
 	return next
 }
 
-// schedule wakes the pool when waiting calls may be served, or have waited long enough, although no
-// call ended.
+// schedule wakes the pool when waiting calls may be served or must fail although no call ends.
 func (p *Pool) schedule(now time.Time) {
 	var next time.Time
 	sooner := func(t time.Time) {
@@ -207,7 +205,7 @@ func (p *Pool) wake() {
 	p.dispatch(time.Now())
 }
 
-// expiry is when c has waited for MaxWait with every endpoint out.
+// expiry returns when c will have waited for MaxWait with every endpoint out.
 func (p *Pool) expiry(c *call) time.Time {
 	from := c.since
 	if p.outSince.After(from) {
@@ -216,7 +214,7 @@ func (p *Pool) expiry(c *call) time.Time {
 	return from.Add(max(p.cfg.MaxWait, 0))
 }
 
-// hopeless returns the error of a call that need not wait any longer, nil if waiting may help.
+// hopeless returns the error of a call for which waiting cannot help, or nil.
 func (p *Pool) hopeless(c *call, now time.Time) error {
 	if p.anyHealthy() {
 		for _, e := range p.ends {
@@ -236,7 +234,7 @@ func (p *Pool) hopeless(c *call, now time.Time) error {
 	return nil
 }
 
-// allUnavailable reports whether no endpoint could be used when it was last asked.
+// allUnavailable reports whether the last error of every endpoint was Unavailable.
 func (p *Pool) allUnavailable() bool {
 	for _, e := range p.ends {
 		if e.breaker.health != Quarantined || !e.breaker.gone {
@@ -246,7 +244,7 @@ func (p *Pool) allUnavailable() bool {
 	return true
 }
 
-// allGone reports whether none can be used and none may be restarting.
+// allGone reports whether no endpoint can be used and none may be restarting.
 func (p *Pool) allGone() bool {
 	for _, e := range p.ends {
 		if err, ok := errors.AsType[*llm.Error](e.breaker.err); e.answered && ok && err.Kind == llm.KindRefused {
@@ -256,13 +254,13 @@ func (p *Pool) allGone() bool {
 	return p.allUnavailable()
 }
 
-// unavailable is the error when no endpoint can be used at all.
+// unavailable returns the error of a pool without usable endpoints.
 func (p *Pool) unavailable() error {
 	text, chain := p.reasons()
 	return goneError{"pool: none of the endpoints can be used: " + text, chain}
 }
 
-// A goneError is the error of a pool none of whose endpoints can be used. It wraps their errors.
+// A goneError is the error of a pool without usable endpoints. It wraps their errors.
 type goneError struct {
 	text string
 	of   []error
@@ -271,14 +269,14 @@ type goneError struct {
 func (e goneError) Error() string   { return e.text }
 func (e goneError) Unwrap() []error { return e.of }
 
-// allOut is the error when no endpoint came back in time.
+// allOut returns the error if no endpoint came back in time.
 func (p *Pool) allOut() error {
 	text, _ := p.reasons()
 	err := fmt.Errorf("no endpoint of the pool came back within %v: %s", max(p.cfg.MaxWait, 0), text)
 	return &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: err}
 }
 
-// reasons says of each endpoint why it is out.
+// reasons returns why each endpoint is out.
 func (p *Pool) reasons() (text string, chain []error) {
 	var each []string
 	for _, e := range p.ends {

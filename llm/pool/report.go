@@ -10,21 +10,21 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Report counts what a [Pool] and its endpoints did so far. It marshals to JSON.
+// A Report holds the counts of a [Pool] and its endpoints so far. It marshals to JSON.
 type Report struct {
 	Endpoints []EndpointReport `json:"endpoints"` // in the order of the configuration
-	Waiting   int              `json:"waiting"`   // calls that have no place now
+	Waiting   int              `json:"waiting"`   // calls that have no slot now
 	Requeued  int              `json:"requeued"`  // times that a call was sent on to another endpoint
 	Events    []Event          `json:"events"`    // the last ones, oldest first, at most 256
 }
 
-// An EndpointReport counts what one endpoint did. Rates are 0 where nothing was counted yet. Attempts in
-// flight are counted in InFlight alone.
+// An EndpointReport holds the counts of one endpoint. Rates are 0 before the first count. Attempts in flight count only
+// in InFlight.
 type EndpointReport struct {
 	Name     string `json:"name"`
 	Health   Health `json:"health"`
 	Why      string `json:"why,omitempty"` // what took it out; "" if it is healthy
-	Places   int    `json:"places"`
+	Slots    int    `json:"places"`
 	InFlight int    `json:"in_flight"`
 	Calls    int    `json:"calls"` // that ended here; a call that is sent on is one here and one there
 
@@ -66,10 +66,10 @@ func (e Event) String() string {
 	return s
 }
 
-// maxEvents is how many events a [Report] goes back.
+// maxEvents bounds the events in a [Report].
 const maxEvents = 256
 
-// endpointStats is what an EndpointReport sums up.
+// endpointStats holds the sums for an EndpointReport.
 type endpointStats struct {
 	calls, outs, probes        int
 	byClass                    [4]int // in the order of Classes
@@ -77,7 +77,7 @@ type endpointStats struct {
 	busy                       time.Duration
 }
 
-// add enters a call's attempts.
+// add counts a call's attempts.
 func (s *endpointStats) add(attempts []llm.Attempt) {
 	s.calls++
 	for _, a := range attempts {
@@ -93,7 +93,7 @@ func (s *endpointStats) add(attempts []llm.Attempt) {
 	}
 }
 
-// event remembers a change.
+// event records a change.
 func (p *Pool) event(now time.Time, e *endpoint, what string, why error) {
 	if len(p.events) == maxEvents {
 		p.events = append(p.events[:0], p.events[1:]...)
@@ -123,7 +123,7 @@ func (e *endpoint) report(now time.Time) EndpointReport {
 		s.busy += now.Sub(e.busyFrom)
 	}
 	r := EndpointReport{
-		Name: e.name, Health: e.breaker.health, Places: e.places, InFlight: e.inFlight, Calls: s.calls,
+		Name: e.name, Health: e.breaker.health, Slots: e.slots, InFlight: e.inFlight, Calls: s.calls,
 		OK: s.byClass[0], Stalls: s.byClass[1], Failures: s.byClass[2], Canceled: s.byClass[3],
 		PromptTokens: s.prompt, CachedTokens: s.cached, CompletionTokens: s.completion,
 		BusySeconds: s.busy.Seconds(), Outs: s.outs, Probes: s.probes,
@@ -154,7 +154,7 @@ func (r Report) String() string {
 	fmt.Fprintln(w, "endpoint\thealth\tcalls\tin flight\tstalls\tfailures\ttokens/s\tcached\touts\t")
 	for _, e := range r.Endpoints {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d of %d\t%.1f%%\t%.1f%%\t%.0f\t%.1f%%\t%d\t\n", e.Name, e.Health, e.Calls,
-			e.InFlight, e.Places, 100*e.StallRate, 100*e.FailureRate, e.TokensPerSecond, 100*e.CacheHitRate, e.Outs)
+			e.InFlight, e.Slots, 100*e.StallRate, 100*e.FailureRate, e.TokensPerSecond, 100*e.CacheHitRate, e.Outs)
 	}
 	w.Flush()
 	fmt.Fprintf(&b, "%d waiting, %d sent on\n", r.Waiting, r.Requeued)

@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// hashOf hashes the parts and their lengths, eight bytes at a time, as FNV-1a does bytes. It is the
-// same in every process, so that a prompt finds its endpoint again after a restart.
+// hashOf hashes the parts and their lengths like FNV-1a, but eight bytes at a time. It is the same in every process, so
+// that a prompt finds its endpoint again after a restart.
 func hashOf(parts ...string) uint64 {
 	h := uint64(14695981039346656037)
 	put := func(word uint64) {
@@ -39,19 +39,19 @@ func mix(h uint64) uint64 {
 	return h ^ h>>31
 }
 
-// preference returns the endpoints in the order in which req wants them: by falling score
+// preference returns the endpoints in req's order of preference, by falling score
 //
-//	-places / ln u,  u = hash(affinity, endpoint) in (0, 1)
+//	-slots / ln u,  u = hash(affinity, endpoint) in (0, 1)
 //
-// so that each comes first for a share of the prompts that is its share of the places, and prompts
-// keep their order among the others when an endpoint goes or comes.
+// so that each is first for a share of the prompts equal to its share of the slots, and the order of the others does
+// not change when an endpoint leaves or joins.
 func (p *Pool) preference(req llm.Request) []int {
 	key := p.affinity(req)
 	scores := make([]float64, len(p.ends))
 	order := make([]int, len(p.ends))
 	for i, e := range p.ends {
 		u := (float64(mix(key^e.hash)>>11) + 0.5) / (1 << 53)
-		scores[i], order[i] = -float64(e.places)/math.Log(u), i
+		scores[i], order[i] = -float64(e.slots)/math.Log(u), i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	return order
@@ -68,7 +68,7 @@ func (p *Pool) affinity(req llm.Request) uint64 {
 	return hashOf(parts...)
 }
 
-// place finds a place for c, or the reason why there will be none; otherwise ok is false and c waits.
+// place finds a slot for c, or the reason why there will be none. If ok is false, c must wait.
 func (p *Pool) place(c *call, now time.Time) (g grant, ok bool) {
 	if e := p.probe(c, now); e != nil {
 		p.event(now, e, "probe", nil)
@@ -83,25 +83,24 @@ func (p *Pool) place(c *call, now time.Time) (g grant, ok bool) {
 	return grant{}, false
 }
 
-// probe returns an endpoint that c should try for the others. A call does that once, or as often as
-// it takes when there is nowhere else to go.
+// probe returns an endpoint that c should probe. A call probes once, or repeatedly if no endpoint is healthy.
 func (p *Pool) probe(c *call, now time.Time) *endpoint {
 	for _, i := range c.order {
 		e := p.ends[i]
-		if e.breaker.due(now) && e.inFlight < e.places && (!c.probed || !p.anyHealthy()) {
+		if e.breaker.due(now) && e.inFlight < e.slots && (!c.probed || !p.anyHealthy()) {
 			return e
 		}
 	}
 	return nil
 }
 
-// route returns the first endpoint in c's order with a place that is not loaded beyond the others,
-// or else the least loaded; nil if none has a place for c.
+// route returns the first endpoint in c's order that has a slot and is not overloaded, or else the least loaded; nil if
+// none has a slot for c.
 func (p *Pool) route(c *call) *endpoint {
-	calls, places := 1, 0
+	calls, slots := 1, 0
 	for _, e := range p.ends {
 		if e.breaker.health == Healthy {
-			calls, places = calls+e.inFlight, places+e.places
+			calls, slots = calls+e.inFlight, slots+e.slots
 		}
 	}
 	var least *endpoint
@@ -110,11 +109,11 @@ func (p *Pool) route(c *call) *endpoint {
 		if !e.free(c) {
 			continue
 		}
-		share := math.Ceil(p.cfg.Factor * float64(calls) * float64(e.places) / float64(places))
-		if float64(e.inFlight+1) <= max(share, math.Floor(p.cfg.Slack*float64(e.places))) {
+		share := math.Ceil(p.cfg.Factor * float64(calls) * float64(e.slots) / float64(slots))
+		if float64(e.inFlight+1) <= max(share, math.Floor(p.cfg.Slack*float64(e.slots))) {
 			return e
 		}
-		if least == nil || e.inFlight*least.places < least.inFlight*e.places {
+		if least == nil || e.inFlight*least.slots < least.inFlight*e.slots {
 			least = e
 		}
 	}

@@ -370,7 +370,7 @@ func (l *timeline) rates(t *testing.T) (rates []float64) {
 // run is as fast again as two replicas are.
 func TestPoolOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := pool.Config{Places: 8}
+		cfg := pool.Config{Slots: 8}
 		for i, s := range outageFleet() {
 			cfg.Endpoints = append(cfg.Endpoints, pool.Endpoint{Name: fmt.Sprint("gpu", i), LLM: s})
 		}

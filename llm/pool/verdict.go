@@ -7,17 +7,17 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A verdict is what one call shows of its endpoint.
+// A verdict is what one call reveals about its endpoint.
 type verdict struct {
-	classes []llm.Class   // of its attempts, but those that do not count
-	err     error         // nil if the endpoint did its part
-	silent  bool          // it does not count: the caller gave up
-	there   bool          // something came back
-	gone    bool          // err is Unavailable
-	rest    time.Duration // how long the endpoint asks to be left alone
+	classes []llm.Class   // of its attempts that count
+	err     error         // nil if the endpoint worked
+	silent  bool          // whether the call does not count, because its caller canceled it
+	there   bool          // whether the endpoint answered
+	gone    bool          // whether err is Unavailable
+	rest    time.Duration // the pause that the endpoint asks for
 }
 
-// judge returns the verdict of a call; gaveUp says that its caller did not wait for the end.
+// judge returns the verdict of a call; gaveUp means that its caller canceled it.
 func judge(attempts []llm.Attempt, err error, gaveUp bool) verdict {
 	e, classed := errors.AsType[*llm.Error](err)
 	v := verdict{err: err, there: err == nil || classed && (e.Code != 0 || e.Kind == llm.KindBrokenReply)}
@@ -39,8 +39,7 @@ func judge(attempts []llm.Attempt, err error, gaveUp bool) verdict {
 	return v
 }
 
-// classes returns what each attempt counts as. A canceled one counts as nothing, and so does the last
-// of a call that was given up.
+// classes returns the classes of the attempts that count: not canceled ones, and not the last of a canceled call.
 func classes(attempts []llm.Attempt, gaveUp bool) (out []llm.Class) {
 	for i, a := range attempts {
 		switch {
@@ -54,5 +53,5 @@ func classes(attempts []llm.Attempt, gaveUp bool) (out []llm.Class) {
 	return out
 }
 
-// ownFault reports whether it was the request that was refused, by an endpoint that works.
+// ownFault reports whether a working endpoint refused the request itself.
 func ownFault(kind string) bool { return kind == llm.KindBadRequest || kind == llm.KindContextLength }

@@ -67,7 +67,7 @@ func Endpoints(bases string, places int, connect func(base string) (llm.LLM, err
 	if len(endpoints) == 1 {
 		return endpoints[0].LLM, nil
 	}
-	return pool.New(pool.Config{Endpoints: endpoints, Places: places})
+	return pool.New(pool.Config{Endpoints: endpoints, Slots: places})
 }
 
 // checkURLs finds what is missing or stands twice in a list of URLs, the value of from.
