@@ -59,6 +59,12 @@ func ExampleFamilies() {
 	// exchangeable      0.24 0.40
 	// linear            0.02 0.18
 	// crossing          0.32 0.72
+	// ideas             0.32 0.59
+	// fast-or-high      0.31 0.49
+	// steady-luck       0.11 0.94
+	// rare-luck         0.21 0.57
+	// leaping-ideas     0.41 0.91
+	// polish            0.37 0.48
 }
 
 // A family of one's own from a formula: arm by arm another chance to close a tenth of the gap to 1.

@@ -28,8 +28,8 @@ func TestFamilies(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 15 {
-		t.Errorf("%d families, want 15", len(names))
+	if len(names) != 21 {
+		t.Errorf("%d families, want 21", len(names))
 	}
 	if Named("linear") != Families()[13] { // so settings can be compared
 		t.Error("a family is not equal to itself")
@@ -107,6 +107,18 @@ func TestFamiliesByFormula(t *testing.T) {
 			share(Named("plateaus"), 520, func(a []float64) bool { return a[404] == a[520] }), 0.7, 0.032},
 		{"late bloomers end above 0.66, beyond the ceiling of the others",
 			share(Named("late-bloomers"), 900, func(a []float64) bool { return a[900] > 0.66 }), 0.3, 0.032},
+		{"an idea worth 0.9 or more, at the end of 600 children: u ≤ (0.8/0.12)^(−1/0.6)",
+			share(Named("ideas"), 600, func(a []float64) bool { return a[600] >= 0.89 }), math.Pow(0.8/0.12, -1/0.6), 0.016},
+		{"a slow search that ends high comes to more than 0.5",
+			share(Named("fast-or-high"), 3000, func(a []float64) bool { return a[3000] > 0.5 }), 0.4, 0.032},
+		{"a steady search has a gain in 10 children",
+			share(Named("steady-luck"), 10, func(a []float64) bool { return a[10] > 0.1 }), 1 - math.Pow(0.9, 10), 0.032},
+		{"a rare gain in 30 children",
+			share(Named("rare-luck"), 30, func(a []float64) bool { return a[30] > 0.1 }), 1 - math.Pow(0.97, 30), 0.032},
+		{"an idea in the first two children, if they are neither invalid nor repeated",
+			share(Named("leaping-ideas"), 2, func(a []float64) bool { return a[2] > 0.1 }), 1 - math.Pow(1-0.9*0.7, 2), 0.032},
+		{"a polish of ten children has a gain",
+			share(Named("polish"), 10, func(a []float64) bool { return a[10] > 0.2 }), 1 - math.Pow(0.6, 10), 0.016},
 		{"the first impression is uniform in 0.2 to 0.6",
 			share(Named("first-impressions"), 1, func(a []float64) bool { return a[1] > 0.5 }), 0.25, 0.032},
 		{"and says nothing of what comes: half of those above its median gain more than the median gain",

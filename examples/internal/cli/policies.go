@@ -29,6 +29,7 @@ var policies = []struct {
 	key string
 	new func(g Game) bandit.Policy
 }{
+	{"challenge", func(g Game) bandit.Policy { return &bandit.Challenge{T: g.Calls} }},
 	{"ei", func(g Game) bandit.Policy { return &bandit.ExpectedImprovement{T: g.Calls} }},
 	{"ucb", func(Game) bandit.Policy { return &bandit.UCB1{} }},
 	{"exp3p", func(Game) bandit.Policy { return &bandit.PaperEXP3P{} }},

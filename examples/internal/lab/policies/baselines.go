@@ -15,14 +15,15 @@ import (
 )
 
 // searches returns the baselines that any allocation has to beat: one greedy search with the whole budget, which takes
-// strictly better children or also equally good ones, and two and three searches under ei.
+// strictly better children or also equally good ones, and two and three searches under ei. All but the strict one take
+// ties, as all policies' searches do.
 func searches() []race.Contender {
 	only := func(sim.Setting) bandit.Policy { return bandit.Random{} } // of one arm
 	return []race.Contender{
 		{Contender: sim.Contender{Name: "one", Arms: 1, New: only}},
 		{Contender: sim.Contender{Name: "one-neutral", Arms: 1, New: only}, Neutral: true},
-		{Contender: sim.Contender{Name: "two", Arms: 2, New: newEI}},
-		{Contender: sim.Contender{Name: "three", Arms: 3, New: newEI}},
+		{Contender: sim.Contender{Name: "two", Arms: 2, New: newEI}, Neutral: true},
+		{Contender: sim.Contender{Name: "three", Arms: 3, New: newEI}, Neutral: true},
 	}
 }
 

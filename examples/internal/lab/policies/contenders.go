@@ -17,9 +17,9 @@ import (
 // The func is called for each run, from several goroutines at once.
 var own = []race.Contender{}
 
-// contender returns what plays the policies that fresh makes.
+// contender returns what plays the policies that fresh makes, over searches that take ties as evolve.Greedy does.
 func contender(name string, fresh func(sim.Setting) bandit.Policy) race.Contender {
-	return race.Contender{Contender: sim.Contender{Name: name, New: fresh}}
+	return race.Contender{Contender: sim.Contender{Name: name, New: fresh}, Neutral: true}
 }
 
 // contenders returns all policies that can be compared: those that the other examples take as --algo, in
@@ -68,28 +68,19 @@ func names(all []race.Contender) []string {
 	return s
 }
 
-// families returns the families named in a list; "all", "synthetic", "real", "unlike" and "deciding" are groups.
+// families returns the families named in a list; "all", "synthetic", "real", "unlike", "deciding", "ideas" and "held-out"
+// are groups.
 func families(list string) ([]sim.Family, error) {
 	all := race.Families()
-	climbs := all[len(race.Synthetic()):]
-	known := slices.Concat(all, race.Unlike())
+	known := slices.Concat(all, race.Unlike(), race.Ideas(), race.HeldOut())
+	groups := map[string][]sim.Family{
+		"all": all, "synthetic": race.Synthetic(), "real": all[len(race.Synthetic()):], "unlike": race.Unlike(),
+		"deciding": race.Deciding(), "ideas": race.Ideas(), "held-out": race.HeldOut(),
+	}
 	var some []sim.Family
 	for _, name := range split(list) {
-		switch name {
-		case "all":
-			some = append(some, all...)
-			continue
-		case "synthetic":
-			some = append(some, race.Synthetic()...)
-			continue
-		case "real":
-			some = append(some, climbs...)
-			continue
-		case "unlike":
-			some = append(some, race.Unlike()...)
-			continue
-		case "deciding":
-			some = append(some, race.Deciding()...)
+		if group, ok := groups[name]; ok {
+			some = append(some, group...)
 			continue
 		}
 		i := slices.IndexFunc(known, func(f sim.Family) bool { return f.String() == name })
@@ -98,7 +89,7 @@ func families(list string) ([]sim.Family, error) {
 			for _, f := range known {
 				names = append(names, f.String())
 			}
-			return nil, cli.Usagef("--families: unknown family %q: it is one of %s; or all, synthetic, real, unlike, deciding", name, strings.Join(names, ", "))
+			return nil, cli.Usagef("--families: unknown family %q: it is one of %s; or all, synthetic, real, unlike, deciding, ideas, held-out", name, strings.Join(names, ", "))
 		}
 		some = append(some, known[i])
 	}

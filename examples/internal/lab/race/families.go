@@ -35,6 +35,18 @@ func Deciding() []sim.Family {
 	return append(untuned(), Landscape{Kind: "maxcut"}, Landscape{Kind: "knapsack"}, Landscape{Kind: "ackley"})
 }
 
+// HeldOut returns the families that bandit.Challenge was checked on, and neither it nor anything else was tuned on: five
+// whose searches differ, and then seven whose searches differ by luck.
+func HeldOut() []sim.Family {
+	return append(formulas("crossing", "linear", "shrinking-noise", "leaping-ideas", "polish", "exchangeable"),
+		Landscape{Kind: "maxcut"}, Landscape{Kind: "knapsack"}, Landscape{Kind: "ackley"},
+		HillClimb{Objective: "mmd", Few: true}, HillClimb{Objective: "ht", Rounded: true},
+		HillClimb{Objective: "cp", Rounded: true, Few: true})
+}
+
+// Ideas returns the families of formulas that bandit.Challenge was tuned on and that are in no other group.
+func Ideas() []sim.Family { return formulas("ideas", "fast-or-high", "steady-luck", "rare-luck") }
+
 func untuned() []sim.Family {
 	return formulas("shrinking-noise", "exchangeable", "linear", "crossing")
 }

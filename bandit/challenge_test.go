@@ -1,0 +1,180 @@
+package bandit_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/bandit/sim"
+)
+
+func TestChallengeHolds(t *testing.T) {
+	bandittest.Run(t, func() bandit.Policy { return &bandit.Challenge{} })
+	bandittest.Run(t, func() bandit.Policy { return &bandit.Challenge{T: 2000} })
+}
+
+// rising returns an arm's scores after 0 to n pulls: 0.1, and a tenth more after each pull in rises.
+func rising(n int, rises ...int) []float64 {
+	scores := []float64{0.1}
+	for pull := 1; pull <= n; pull++ {
+		score := scores[pull-1]
+		if slices.Contains(rises, pull) {
+			score += 0.1
+		}
+		scores = append(scores, score)
+	}
+	return scores
+}
+
+// taught returns a policy that has heard of these pulls of each arm.
+func taught(horizon int, arms ...[]float64) *bandit.Challenge {
+	p := &bandit.Challenge{T: horizon}
+	for arm, scores := range arms {
+		for _, score := range scores[1:] {
+			p.Update(outcome(arm), score)
+		}
+	}
+	return p
+}
+
+// Shares of the challengers were worked out with a calculator.
+func TestChallengeByHand(t *testing.T) {
+	steady := make([]int, 100) // every pull is a gain
+	for i := range steady {
+		steady[i] = i + 1
+	}
+	for _, tt := range []struct {
+		reason  string
+		horizon int
+		arms    [][]float64
+		open    []bool // nil means all
+		want    int
+	}{
+		{"nothing is known: the lowest arm", 1000, [][]float64{{0}, {0}}, nil, 0},
+		{"a silent leader is not challenged before 64 calls", 1000, [][]float64{rising(63, 2), {0}}, nil, 0},
+		{"then it is: a = ln(1 − 0.075/1.075)/ln 0.4 = 0.0789, φ = 0.174, and x + c = 1 ≤ 0.174·65", 1000,
+			[][]float64{rising(64, 2), {0}}, nil, 1},
+		{"a run of 127 calls has one arm", 127, [][]float64{rising(100, 2), {0}}, nil, 0},
+		{"one of 128 has two", 128, [][]float64{rising(100, 2), {0}}, nil, 1},
+		{"and no third", 128, [][]float64{rising(100, 2), rising(1), {0}}, nil, 1},
+		{"φ·(100 + 16 + 1) = 20.4, and 17 ≤ 20.4", 1000, [][]float64{rising(100, 2), rising(16), {0}}, nil, 2},
+		{"φ·(100 + 21 + 1) = 21.2 < 22", 1000, [][]float64{rising(100, 2), rising(21), {0}}, nil, 0},
+		{"a steady leader spares 1.5 %: 0.0149·101 = 1.5, so one call", 1000, [][]float64{rising(100, steady...), {0}}, nil, 1},
+		{"and not a second one", 1000, [][]float64{rising(100, steady...), rising(1), {0}}, nil, 0},
+		{"of challengers of one age the one that was ahead has its turn", 192,
+			[][]float64{rising(100, 2, 3, 4), rising(5), rising(5, 3)}, nil, 2},
+		{"of two that got equally far the one that still rises", 192,
+			[][]float64{rising(100, 2, 3, 4), rising(10, 2), rising(10, 9)}, nil, 2},
+		{"a closed leader without a pending pull does not count", 1000,
+			[][]float64{rising(100, 2, 3), rising(70, 60), {0}}, []bool{false, true, true}, 1},
+		{"where no arm but the leader is open, it goes on", 1000,
+			[][]float64{rising(100, 2), rising(3)}, []bool{true, false}, 0},
+	} {
+		p := taught(tt.horizon, tt.arms...)
+		open := tt.open
+		if open == nil {
+			open = all(len(tt.arms))
+		}
+		probs := ask(p, open)
+		if got := slices.Index(probs, 1); got != tt.want {
+			t.Errorf("%s: arm %d, want %d", tt.reason, got, tt.want)
+		}
+	}
+}
+
+// Ever smaller gains do not keep the others away, as they would if silence counted from the last one.
+func TestChallengeCountsGainsBySize(t *testing.T) {
+	leader := []float64{0}
+	for n := 1; n <= 200; n++ {
+		leader = append(leader, 1-math.Exp(-float64(n)/8))
+	}
+	if probs := ask(taught(2000, leader, []float64{0}), all(2)); probs[1] != 1 {
+		t.Errorf("after 200 ever smaller gains: probabilities %v", probs)
+	}
+}
+
+// While the leader's pull is pending, the others are pulled; a new one if it must be.
+func TestChallengePending(t *testing.T) {
+	p := taught(1000, rising(100, 2), rising(3), []float64{0})
+	open := []bool{false, true, true}
+	if probs := askPending(p, open, []int{1, 0, 0}); probs[2] != 1 {
+		t.Errorf("with room for an arm: %v", probs)
+	}
+	p = taught(100, rising(100, 2), rising(3), []float64{0})
+	if probs := askPending(p, open, []int{1, 0, 0}); probs[1] != 1 {
+		t.Errorf("without room for an arm: %v", probs)
+	}
+	if probs := askPending(p, []bool{false, false, true}, []int{1, 1, 0}); probs[2] != 1 {
+		t.Errorf("with nothing else open: %v", probs)
+	}
+}
+
+// What is measured in calls does not depend on how many a pull makes, where there are at least four pulls.
+func TestChallengeSizedPulls(t *testing.T) {
+	p := &bandit.Challenge{T: 1000}
+	probs := func() []float64 {
+		probs := make([]float64, 2)
+		p.Probs(probs, bandit.Round{Open: all(2), Pending: make([]int, 2), Calls: []int{16, 16}})
+		return probs
+	}
+	for pull := range 10 {
+		p.Update(bandit.Pull{Arm: 0, Prob: 1, Calls: 16}, []float64{0, 0.2}[min(pull, 1)])
+	}
+	if got := probs(); got[1] != 1 {
+		t.Errorf("after 160 calls, φ·176 = 30.6: %v", got)
+	}
+	p.Update(bandit.Pull{Arm: 1, Prob: 1, Calls: 16}, 0)
+	if got := probs(); got[1] != 1 {
+		t.Errorf("after 16 of a challenger, 32 ≤ φ·192 = 33.4: %v", got)
+	}
+	p.Update(bandit.Pull{Arm: 1, Prob: 1, Calls: 16}, 0)
+	if got := probs(); got[0] != 1 {
+		t.Errorf("after 32 of a challenger, 48 > φ·208 = 36.2: %v", got)
+	}
+}
+
+func TestChallengeIsScaleFree(t *testing.T) {
+	play := func(factor, shift float64) []int {
+		return selections(t, &bandit.Challenge{T: 600}, 6, 600, func(v float64) float64 {
+			return factor*math.Round(1024*v)/1024 + shift
+		})
+	}
+	for _, scale := range [][2]float64{{1 << 20, -512}, {8, 2}, {1, -1}} {
+		if !slices.Equal(play(1, 0), play(scale[0], scale[1])) {
+			t.Errorf("scores times %v plus %v bring other pulls", scale[0], scale[1])
+		}
+	}
+}
+
+// Over 60 fixed seeds it ends far above one search where searches tune ideas of their own, and next to it where they
+// differ by luck alone. The standard errors are 0.02 and 0.005.
+func TestChallengeAgainstOneSearch(t *testing.T) {
+	for _, tt := range []struct {
+		family       string
+		least, steps float64
+	}{{"ideas", 0.3, 2048}, {"exchangeable", -0.03, 512}} {
+		var above, room float64
+		for seed := range uint64(60) {
+			rounds := int(tt.steps)
+			arms := sim.Arms(sim.Named(tt.family), seed, 10, 1, rounds)
+			played, err := sim.Play(&bandit.Challenge{T: rounds}, arms, sim.PlayConfig{Rounds: rounds, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			above += played.Best[rounds] - arms[0][rounds]
+			room += sim.Oracle(arms, rounds)[rounds] - arms[0][0]
+		}
+		if share := above / room; share < tt.least {
+			t.Errorf("%s: %.3f of what there is to gain above one search, want at least %v", tt.family, share, tt.least)
+		}
+	}
+}
+
+func TestChallengeParameters(t *testing.T) {
+	wantPanic(t, "a negative horizon", func() { ask(&bandit.Challenge{T: -1}, all(2)) }, "Challenge.T is -1")
+	if got, want := (&bandit.Challenge{T: 9}).String(), "Challenge(T=9)"; got != want {
+		t.Errorf("prints as %q, want %q", got, want)
+	}
+}
