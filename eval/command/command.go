@@ -110,6 +110,7 @@ func (r *Runner) String() string { return "command.Runner" + r.describe() }
 type command struct {
 	cfg    Config
 	steps  []step
+	base   base
 	report isolation.Report
 }
 
@@ -131,6 +132,11 @@ func newCommand(cfg Config, ms []isolation.Mechanism) (command, error) {
 	}
 	if err := sandbox.Require(cfg.Isolation, c.report); err != nil {
 		return command{}, fmt.Errorf("command: %w", err)
+	}
+	var why error
+	if c.base, why = newBase(cfg, plan); why != nil {
+		cfg.Logger.Warn("candidates do not share their base and caches as layers: each copies the base, and only reads the caches",
+			"in", "command", "missing", why)
 	}
 	sandbox.Announce(cfg.Logger, "command", cfg.Isolation, c.report)
 	return c, nil

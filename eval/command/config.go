@@ -46,6 +46,17 @@ type Config struct {
 	// candidate's file; "" means none. Files keep their modes, which contained candidates cannot change: see Build.
 	Template string
 
+	// Base is a folder that programs are changes of, as the tasks of package tree have them; "" means that programs are
+	// files. The first step's working directory is then the base with the changes of the program, and {program} stands
+	// for it; for later steps it stands for a fresh one elsewhere. Candidates share the base as a layer that nothing
+	// changes, where this machine has private mounts and Linux at least 5.11; elsewhere each gets a copy. A program that
+	// is no such text, or whose paths do not fit the base, is invalid. The base must not change while the Evaluator or
+	// Runner is in use. There is no Template then.
+	Base string
+	// Caches are folders that each candidate finds as they are, and may change for itself alone: a build cache, installed
+	// packages. What it writes there is dropped after its step. Where there are no layers, it can only read them.
+	Caches []string
+
 	// Timeout is the wall time of each step; 0 means 60 s.
 	Timeout time.Duration
 	// CPU is the processor time of one process; 0 means a second more than Timeout, so that a loop in one thread always
@@ -98,6 +109,7 @@ func (c Config) filled() (Config, error) {
 	c.OutputBytes = cmp.Or(c.OutputBytes, 32<<10)
 	c.ResultBytes = cmp.Or(c.ResultBytes, 4<<20)
 	c.Env, c.Writable, c.Hide = slices.Clone(c.Env), slices.Clone(c.Writable), slices.Clone(c.Hide)
+	c.Caches = slices.Clone(c.Caches)
 	c.Args, c.Build = slices.Clone(c.Args), slices.Clone(c.Build)
 	c.Run, c.Score = slices.Clone(c.Run), slices.Clone(c.Score)
 	if c.Logger == nil {
@@ -113,6 +125,9 @@ func (c Config) filled() (Config, error) {
 func (c Config) validate() error {
 	if err := c.validateSteps(); err != nil {
 		return err
+	}
+	if c.Base != "" && c.Template != "" {
+		return fmt.Errorf("command: Config.Base is %q, and Config.Template %q: give one of them", c.Base, c.Template)
 	}
 	if c.File != filepath.Base(c.File) || strings.HasPrefix(c.File, ".") {
 		return fmt.Errorf("command: Config.File is %q: want a name without folders", c.File)
@@ -159,13 +174,22 @@ func (c *Config) resolve() error {
 	if c.Template != "" {
 		folders = append(folders, &c.Template)
 	}
+	if c.Base != "" {
+		folders = append(folders, &c.Base)
+	}
 	for i := range c.Writable {
 		folders = append(folders, &c.Writable[i])
+	}
+	for i := range c.Caches {
+		folders = append(folders, &c.Caches[i])
 	}
 	for _, f := range folders {
 		var err error
 		if *f, err = filepath.Abs(*f); err != nil {
 			return fmt.Errorf("command: looking for a folder: %w", err)
+		}
+		if real, err := filepath.EvalSymlinks(*f); err == nil {
+			*f = real
 		}
 		if info, err := os.Stat(*f); err != nil {
 			return fmt.Errorf("command: looking for a folder: %w", err)

@@ -63,7 +63,7 @@ func (o *execution) fault(c Config) *eval.ProgramError {
 	case crowded:
 		reason = fmt.Sprintf("had more than %d processes and threads", c.Processes)
 	default:
-		if o.state.Success() && o.blocked == "" {
+		if o.blocked == "" && o.state.Success() {
 			return nil
 		}
 		if reason = o.blocked; reason == "" {

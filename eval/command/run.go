@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/evoalloc/evoalloc/internal/patch"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -17,7 +19,9 @@ import (
 type evaluation struct {
 	*command
 	program, entry string
-	places         []place // of the steps so far, the last first
+	changes        patch.Patch // of the base, if there is one
+	places         []place     // of the steps so far, the last first
+	fresh          []tree      // the program's trees of later steps, and the layers of caches
 }
 
 // A place is the folder of a step. It holds the working directory and, beside it, a folder for temporary files: some
@@ -27,6 +31,7 @@ type place struct {
 	step string
 	// the temporary folder, the same with links in its path resolved, and the working directory in it
 	folder, scratch, work string
+	tree                  tree // in the working directory of the first step, if there is a base
 }
 
 // placeholder stands for the working directory in a later step's arguments and output.
@@ -36,6 +41,14 @@ func (p place) placeholder() string { return "{" + strings.ToLower(p.step) + "}"
 func (c *command) run(ctx context.Context, program, entry string) (o *execution, err error) {
 	e := evaluation{command: c, program: program, entry: entry}
 	defer func() { err = errors.Join(err, e.remove()) }()
+	if c.cfg.Base != "" {
+		if e.changes, err = patch.Parse(program); err == nil {
+			err = c.base.check(e.changes)
+		}
+		if err != nil {
+			return &execution{blocked: "the program does not fit its base: " + err.Error()}, nil
+		}
+	}
 	for i := range c.steps {
 		s := &c.steps[i]
 		if o, err = e.step(ctx, s, o); err != nil || i+1 == len(c.steps) || o.fault(c.cfg) != nil {
@@ -63,8 +76,12 @@ func (e *evaluation) handOver(o *execution, next string) string {
 	for _, p := range settled {
 		s := settling{execute: p.step == stepBuild, plain: next == stepScore}
 		s.inside = e.report.Has(sandbox.MountNS) || e.report.Has(sandbox.Landlock)
-		if err := s.settle(p.scratch, filepath.Base(p.work)); err != nil {
-			return sandbox.Relative(err.Error(), p.scratch)
+		holds, name := p.scratch, filepath.Base(p.work)
+		if p.tree.made != "" {
+			holds, name = filepath.Split(p.tree.layer.Upper)
+		}
+		if err := s.settle(holds, name); err != nil {
+			return sandbox.Relative(err.Error(), holds)
 		}
 	}
 	return ""
@@ -73,7 +90,10 @@ func (e *evaluation) handOver(o *execution, next string) string {
 // remove removes the folders.
 func (e *evaluation) remove() (err error) {
 	for _, p := range e.places {
-		err = errors.Join(err, sandbox.Remove(p.folder))
+		err = errors.Join(err, sandbox.Remove(p.folder), p.tree.remove())
+	}
+	for _, t := range e.fresh {
+		err = errors.Join(err, t.remove())
 	}
 	return err
 }
@@ -84,16 +104,8 @@ func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*exe
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(p.work, e.cfg.File)
-	if before != nil {
-		file = filepath.Join(p.scratch, "program", e.cfg.File)
-		err = os.Mkdir(filepath.Dir(file), 0o700)
-	} else if e.cfg.Template != "" {
-		if err := os.CopyFS(p.work, os.DirFS(e.cfg.Template)); err != nil {
-			return nil, fmt.Errorf("command: copying %s: %w", e.cfg.Template, err)
-		}
-	}
-	if err = errors.Join(err, os.WriteFile(file, []byte(e.program), 0o600)); err != nil {
+	file, layers, err := e.put(p, before == nil)
+	if err != nil {
 		return nil, fmt.Errorf("command: writing the candidate: %w", err)
 	}
 	words := []string{"{program}", file, "{entry}", e.entry, "{folder}", p.work}
@@ -113,7 +125,63 @@ func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*exe
 		return nil, err
 	}
 	o.takeOver(before)
-	return o, e.start(ctx, s, args, input, o)
+	contained := *s
+	contained.plan = s.plan.Layering(layers)
+	return o, e.start(ctx, &contained, args, input, o)
+}
+
+// put puts the program where a step finds it: at p for the first one, in a folder of its own for others. It returns the
+// path, and the layers that the step has to find.
+func (e *evaluation) put(p place, first bool) (path string, layers []sandbox.Layer, err error) {
+	if path = p.work; !first {
+		path = filepath.Join(p.scratch, "program")
+		err = os.Mkdir(path, 0o700)
+	}
+	if err == nil && e.cfg.Base != "" {
+		layers, err = e.lay(path, first)
+		return path, layers, err
+	}
+	if err == nil && first && e.cfg.Template != "" {
+		err = os.CopyFS(path, os.DirFS(e.cfg.Template))
+	}
+	if err == nil {
+		layers, err = e.cached()
+	}
+	path = filepath.Join(path, e.cfg.File)
+	return path, layers, errors.Join(err, os.WriteFile(path, []byte(e.program), 0o600))
+}
+
+// lay puts the program's tree at path. A later step finds the first one's working directory as it was left, too.
+func (e *evaluation) lay(path string, first bool) (layers []sandbox.Layer, err error) {
+	t, err := e.base.lay(e.changes, path)
+	if first {
+		e.places[0].tree = t
+	} else {
+		e.fresh = append(e.fresh, t)
+		left := &e.places[len(e.places)-1].tree // in which what is deleted was deleted
+		left.layer.Deleted = nil
+		layers = left.layers(true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	caches, err := e.cached()
+	return slices.Concat(layers, t.layers(!first), caches), err
+}
+
+// cached returns layers over the caches for one step.
+func (e *evaluation) cached() (layers []sandbox.Layer, err error) {
+	if !e.base.layers {
+		return nil, nil
+	}
+	for _, dir := range e.base.caches {
+		t, err := newTree(dir, dir)
+		if e.fresh = append(e.fresh, t); err != nil {
+			return nil, err
+		}
+		layers = append(layers, t.layers(false)...)
+	}
+	return layers, nil
 }
 
 // place makes a place for a step.

@@ -73,8 +73,8 @@ func (p *Plan) reach(threads bool) (string, error) {
 }
 
 // trial runs a command of ours as a candidate would be run.
-func (p *Plan) trial(cmd *exec.Cmd) error {
-	process, err := p.Contain(cmd, Bounds{CPU: time.Minute, Memory: 1 << 30, FileBytes: 1 << 20, OpenFiles: 64, Processes: 16})
+func (p *Plan) trial(cmd *exec.Cmd, folders ...string) error {
+	process, err := p.Contain(cmd, Bounds{CPU: time.Minute, Memory: 1 << 30, FileBytes: 1 << 20, OpenFiles: 64, Processes: 16}, folders...)
 	if err != nil {
 		return err
 	}

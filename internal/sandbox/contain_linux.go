@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -53,13 +54,13 @@ func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, er
 	cmd.SysProcAttr = attr(p.flags)
 	cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings, cmd.SysProcAttr.AmbientCaps = nil, nil, nil
 	settle()
-	process, err := p.startConfined(cmd, folders, b.Processes)
+	process, err := p.startConfined(cmd, slices.Concat(folders, p.aboveTargets()), b.Processes)
 	if err != nil {
 		return nil, err
 	}
 	err = p.mapUser(process.pid)
 	if err == nil {
-		err = p.furnish(process.pid, folders)
+		err = p.furnish(process.pid, slices.Concat(folders, p.targets()))
 	}
 	if err == nil {
 		err = limit(process.pid, b, p.bind(true) == byCount)

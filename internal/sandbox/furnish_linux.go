@@ -53,6 +53,7 @@ func (p *Plan) furnish(pid int, folders []string) error {
 		// Where parts of /proc are hidden, as in some containers, the kernel does not allow another.
 		s.inner[len(s.inner)-1].optional = true
 	}
+	s.layers(p.layers)
 	s.hide(p.hidden)
 	s.devices()
 	s.readOnly(folders)

@@ -22,6 +22,7 @@ type Plan struct {
 	furnishes bool // Contain makes private mounts
 	missing   map[isolation.Mechanism]string
 	hidden    []string // what cannot be read
+	layers    []Layer
 }
 
 // leftOut is the reason for a mechanism that was not wanted. Reports leave such a mechanism out.

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -15,6 +16,7 @@ type Plan struct {
 	want    []isolation.Mechanism
 	missing map[isolation.Mechanism]string
 	hidden  []string // which nothing here hides
+	layers  []Layer  // which nothing here shows
 }
 
 // NewPlan says that of the wanted mechanisms only groups and limits are there.
@@ -32,6 +34,9 @@ func NewPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
 func NewCommandPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
 	return NewPlan(level, want)
 }
+
+// TryLayer returns an error: there are no layers on this system.
+func (p *Plan) TryLayer(dir string) error { return errors.New("sandbox: no layers on " + runtime.GOOS) }
 
 // Attr returns how to start a process under the plan.
 func (p *Plan) Attr() *syscall.SysProcAttr { return attr() }

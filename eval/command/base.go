@@ -1,0 +1,130 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/evoalloc/evoalloc/internal/patch"
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// A base is the folder that programs are changes of, and the caches beside it. Candidates share them as the lower layer
+// of what they see; without layers each gets a copy of the folder, and cannot write to the caches.
+type base struct {
+	dir    string // "" without a base
+	caches []string
+	layers bool // what is needed for layers is there
+}
+
+// newBase finds out whether this machine has layers. why says why not.
+func newBase(cfg Config, plan *sandbox.Plan) (b base, why error) {
+	b = base{dir: cfg.Base, caches: cfg.Caches}
+	if b.dir == "" && len(b.caches) == 0 {
+		return b, nil
+	}
+	why = plan.TryLayer(os.TempDir())
+	b.layers = why == nil
+	return b, why
+}
+
+// check returns why p cannot be laid on the base: a path of it leads through a link or a file of the base, or takes the
+// place of a folder.
+func (b base) check(p patch.Patch) error {
+	for _, name := range p.Paths() {
+		if err := b.checkFolders(name, p); err != nil {
+			return err
+		}
+		info, err := os.Lstat(b.path(name))
+		if err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is no plain file in the base", name)
+		}
+	}
+	for _, name := range p.Deleted {
+		info, err := os.Lstat(b.path(name))
+		if err != nil || !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is deleted, and no plain file in the base", name)
+		}
+		if err := b.checkFolders(name, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFolders checks the folders that lead to the file called name.
+func (b base) checkFolders(name string, p patch.Patch) error {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		info, err := os.Lstat(b.path(dir))
+		if err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(b.path(dir)) {
+			return fmt.Errorf("%s, on the way to %s, is no folder in the base", dir, name)
+		}
+	}
+	return nil
+}
+
+// isNotDir reports whether a folder above path is a file, which the check of that folder says.
+func isNotDir(path string) bool {
+	info, err := os.Lstat(filepath.Dir(path))
+	return err != nil || !info.IsDir()
+}
+
+func (b base) path(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
+
+// A tree is the base with a program's changes, at a place where a step finds it.
+type tree struct {
+	made  string // the folder of its layers; "" if it is a copy
+	layer sandbox.Layer
+}
+
+// lay puts the base with the changes of p at the folder target, which is there and empty.
+func (b base) lay(p patch.Patch, target string) (t tree, err error) {
+	if !b.layers {
+		if err := os.CopyFS(target, os.DirFS(b.dir)); err != nil {
+			return t, fmt.Errorf("command: copying %s: %w", b.dir, err)
+		}
+		return t, errors.Join(p.Write(target, b.dir), p.Delete(target))
+	}
+	t, err = newTree(b.dir, target)
+	if err != nil {
+		return t, err
+	}
+	t.layer.Deleted = p.Deleted
+	return t, p.Write(t.layer.Upper, b.dir)
+}
+
+// newTree makes the folders of a layer that shows dir at target.
+func newTree(dir, target string) (t tree, err error) {
+	if t.made, err = os.MkdirTemp("", "evoalloc-layer-"); err != nil {
+		return t, fmt.Errorf("command: making a folder for a layer: %w", err)
+	}
+	at, err := filepath.EvalSymlinks(t.made)
+	if err != nil {
+		return t, fmt.Errorf("command: finding the folder of a layer: %w", err)
+	}
+	t.layer = sandbox.Layer{Base: dir, Upper: filepath.Join(at, "upper"), Work: filepath.Join(at, "work"), Target: target}
+	if err := errors.Join(os.Mkdir(t.layer.Upper, 0o700), os.Mkdir(t.layer.Work, 0o700)); err != nil {
+		return t, fmt.Errorf("command: making a layer: %w", err)
+	}
+	return t, nil
+}
+
+// layers returns the layers that a process has to find: none for a copy.
+func (t tree) layers(readOnly bool) []sandbox.Layer {
+	if t.made == "" {
+		return nil
+	}
+	l := t.layer
+	l.ReadOnly = readOnly
+	return []sandbox.Layer{l}
+}
+
+func (t tree) remove() error {
+	if t.made == "" {
+		return nil
+	}
+	return sandbox.Remove(t.made)
+}
