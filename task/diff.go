@@ -49,7 +49,7 @@ const maxBlocks = 256
 // "=======" within SEARCH or REPLACE is understood only if the program itself has such a line; of
 // several ways to divide the block, the one with the longest SEARCH that matches is meant.
 func ParseDiff(parent, reply, language string) (string, error) {
-	text := dropThinking(strings.ReplaceAll(reply, "\r\n", "\n"))
+	text := fence.WithoutThinking(strings.ReplaceAll(reply, "\r\n", "\n"))
 	blocks, err := blocksOf(text)
 	if err != nil {
 		return "", noProgram(err)

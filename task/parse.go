@@ -26,7 +26,7 @@ import (
 // There is no program, and err says why, if nothing is left, or if the program has a NUL or is not
 // UTF-8: it could not be journaled and read back as it was. It takes time linear in the reply.
 func ParseProgram(reply, language string) (string, error) {
-	text := dropThinking(strings.ReplaceAll(reply, "\r\n", "\n"))
+	text := fence.WithoutThinking(strings.ReplaceAll(reply, "\r\n", "\n"))
 	program, fenced := firstBlock(text, canonical(language))
 	if !fenced {
 		program = trim(text)
@@ -65,60 +65,6 @@ func firstBlock(text, language string) (program string, fenced bool) {
 		program, found = t, true
 	}
 	return program, fenced
-}
-
-const (
-	openThink  = "<think>"
-	closeThink = "</think>"
-)
-
-// dropThinking returns text without the thinking that it begins with.
-func dropThinking(text string) string {
-	text = strings.TrimPrefix(text, "\uFEFF")
-	for {
-		thinking, ok := strings.CutPrefix(strings.TrimLeft(text, space), openThink)
-		if !ok {
-			return text[strayClose(text):]
-		}
-		if _, text, ok = strings.Cut(thinking, closeThink); !ok {
-			return ""
-		}
-	}
-}
-
-// strayClose returns where the last closing tag without an opening one ends, 0 if there is none: one
-// that begins or ends a line and does not stand in a closed block, where it belongs to a program.
-func strayClose(text string) int {
-	if !strings.Contains(text, closeThink) {
-		return 0
-	}
-	end, pos := 0, 0
-	for b := range fence.Blocks(text) {
-		if b.Closed {
-			end = max(end, lastClose(text, pos, b.Begin))
-			pos = b.End
-		}
-	}
-	return max(end, lastClose(text, pos, len(text)))
-}
-
-// lastClose returns where the last closing tag of text[from:to] that begins or ends a line ends, 0
-// if there is none. from and to are where lines begin.
-func lastClose(text string, from, to int) int {
-	end := 0
-	for pos := from; pos < to; {
-		line, _, _ := strings.Cut(text[pos:to], "\n")
-		bare := strings.TrimRight(line, " \t")
-		left := len(bare) - len(strings.TrimLeft(bare, " \t"))
-		switch {
-		case strings.HasSuffix(bare, closeThink):
-			end = pos + len(bare)
-		case strings.HasPrefix(bare[left:], closeThink):
-			end = pos + left + len(closeThink)
-		}
-		pos += len(line) + 1
-	}
-	return end
 }
 
 // space is what trimming takes off: ASCII white space and the byte order mark.

@@ -179,7 +179,7 @@ func checkParsed(t *testing.T, reply, language string) {
 	if trim(program) == "" || checkText(program) != nil || len(program) > len(reply) {
 		t.Fatalf("ParseProgram(%q) = %q", reply, program)
 	}
-	if strings.HasPrefix(trim(reply), openThink) && !strings.Contains(reply, closeThink) {
+	if strings.HasPrefix(trim(reply), "<think>") && !strings.Contains(reply, "</think>") {
 		t.Fatalf("ParseProgram(%q) = %q, out of thinking that does not end", reply, program)
 	}
 	// Text without a fence or thinking is its own program, so parsing it again changes nothing.

@@ -30,17 +30,17 @@ func Fence(program, language string) string { return fence.Wrap(program, languag
 func prompt(s Spec, ask Ask) []llm.Message {
 	var b strings.Builder
 	if len(ask.Parents) == 0 {
-		fmt.Fprintf(&b, "Current program:\n\n%s\n\n", shown(s, s.Initial))
+		fmt.Fprintf(&b, "Current program:\n\n%s\n\n", shown(s, eval.Candidate{Program: s.Initial}, ask))
 		b.WriteString(hintsOf(ask, 0))
 	}
 	for i, p := range ask.Parents {
 		r := p.Result.Clean()
-		fmt.Fprintf(&b, "%s %s:\n\n%s\n\n", title(i, len(ask.Parents)), verdict(r), shown(s, p.Program))
+		fmt.Fprintf(&b, "%s %s:\n\n%s\n\n", title(i, len(ask.Parents)), verdict(r), shown(s, p, ask))
 		b.WriteString(feedback(r, s.Feedback))
 		b.WriteString(hintsOf(ask, i))
 	}
 	for i, p := range ask.Inspirations {
-		fmt.Fprintf(&b, "Inspiration %d of %d, not to be changed, %s:\n\n%s\n\n", i+1, len(ask.Inspirations), verdict(p.Result.Clean()), shown(s, p.Program))
+		fmt.Fprintf(&b, "Inspiration %d of %d, not to be changed, %s:\n\n%s\n\n", i+1, len(ask.Inspirations), verdict(p.Result.Clean()), shown(s, p, ask))
 	}
 	b.WriteString(notes(ask.Notes))
 	b.WriteString(strings.TrimSpace(instruction(ask)))
@@ -123,6 +123,9 @@ The lines after SEARCH have to be whole lines, copied exactly, indentation inclu
 
 // format says how to reply.
 func format(s Spec, parents int) string {
+	if s.Reply != "" {
+		return strings.TrimRight(s.Reply, "\n") + "\n"
+	}
 	if s.Diffs && parents > 1 {
 		return fmt.Sprintf(diffFormat, "program 1")
 	}
@@ -142,9 +145,12 @@ func instruction(ask Ask) string {
 	return ask.Instruction
 }
 
-// shown returns program as the prompt shows it.
-func shown(s Spec, program string) string {
-	return Fence(strings.TrimRight(program, "\r\n"), s.Language)
+// shown returns the program of c as the prompt shows it.
+func shown(s Spec, c eval.Candidate, ask Ask) string {
+	if s.Show != nil {
+		return strings.TrimRight(s.Show(c, ask), "\n")
+	}
+	return Fence(strings.TrimRight(c.Program, "\r\n"), s.Language)
 }
 
 func title(i, n int) string {

@@ -49,6 +49,11 @@ type Spec struct {
 	// Diffs is whether the prompt asks for changes to the first parent, and not for a complete
 	// program. A complete program is accepted still.
 	Diffs bool
+	// Show returns a candidate's program as the prompt shows it, and Reply says there how to reply; nil and "" mean a block
+	// made by Fence, and what Diffs and the Ask's form call for. They are for a task whose programs are more than one
+	// text, which reads replies by itself. Equal arguments must have equal texts.
+	Show  func(c eval.Candidate, ask Ask) string
+	Reply string
 	// IgnoreMarkers makes EVOLVE-BLOCK lines comments like any other.
 	IgnoreMarkers bool
 }

@@ -1,0 +1,3 @@
+module codes
+
+go 1.26

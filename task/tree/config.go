@@ -1,0 +1,115 @@
+package tree
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/eval"
+)
+
+// Config says what a search may change in a folder, and how that is scored.
+type Config struct {
+	// Name is what the task is called, before a hyphen and the base's hash; "" means the last element of Base.
+	Name string
+	// Base is the folder that programs are changes of. It is read once, by New, and nothing writes to it. What is in
+	// folders called .git is no part of it.
+	Base string
+	// Open are the paths of files that may be changed, made and deleted, as patterns: "*" stands for any characters of a
+	// name, "**" for any of a path, "?" for one of a name: "pkg/**.go". At least one is required.
+	Open []string
+	// Frozen are patterns of paths that may not be changed although Open has them: tests, what scores. nil means none.
+	Frozen []string
+	// About says what the tree is, and what is to become better. It is the system message.
+	About string
+	// Evaluator scores programs that the rules above allow; others are invalid without it. A command.Evaluator with the
+	// same Base is one. Required.
+	Evaluator eval.Evaluator
+	// Tokens is about how many tokens of a prompt show the files of the first parent; others get a quarter of it, for what
+	// they change. 0 means 24,000.
+	Tokens int
+	// Feedback is how many bytes of metrics and artifacts the prompt shows; 0 means 4,000.
+	Feedback int
+	// Files is how many files a program may change and delete, and Bytes how long its text may be; 0 means 64, and 1 MiB.
+	Files, Bytes int
+}
+
+// filled returns c with the defaults in place.
+func (c Config) filled() (Config, error) {
+	var err error
+	if c.Base == "" {
+		return c, errors.New("tree: Config.Base is empty: need a folder")
+	}
+	if c.Base, err = filepath.Abs(c.Base); err != nil {
+		return c, fmt.Errorf("tree: Config.Base: %w", err)
+	}
+	c.Name = cmp.Or(c.Name, filepath.Base(c.Base))
+	c.Tokens = cmp.Or(c.Tokens, 24_000)
+	c.Feedback = cmp.Or(c.Feedback, 4_000)
+	c.Files = cmp.Or(c.Files, 64)
+	c.Bytes = cmp.Or(c.Bytes, 1<<20)
+	switch {
+	case len(c.Open) == 0:
+		return c, errors.New("tree: Config.Open is empty: need patterns of the files that may change")
+	case c.Evaluator == nil:
+		return c, errors.New("tree: Config.Evaluator is nil")
+	}
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"Tokens", c.Tokens}, {"Feedback", c.Feedback}, {"Files", c.Files}, {"Bytes", c.Bytes}} {
+		if v.value < 1 {
+			return c, fmt.Errorf("tree: Config.%s is %d: need at least 1", v.name, v.value)
+		}
+	}
+	return c, nil
+}
+
+// A pattern is a pattern of paths.
+type pattern = *regexp.Regexp
+
+// patterns reads patterns; field names them in errors.
+func patterns(field string, list []string) (all []pattern, err error) {
+	for _, text := range list {
+		if text == "" || strings.HasPrefix(text, "/") || strings.Contains(text, "\\") {
+			return nil, fmt.Errorf("tree: Config.%s has the pattern %q: need a path from the base, with slashes", field, text)
+		}
+		all = append(all, regexp.MustCompile(expression(text)))
+	}
+	return all, nil
+}
+
+// expression returns the regular expression of a pattern. "**/" may stand for no folder at all.
+func expression(text string) string {
+	var b strings.Builder
+	b.WriteString("^")
+	for i := 0; i < len(text); i++ {
+		switch rest := text[i:]; {
+		case strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:.*/)?")
+			i += 2
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(".*")
+			i++
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+		default:
+			b.WriteString(regexp.QuoteMeta(rest[:1]))
+		}
+	}
+	return b.String() + "$"
+}
+
+func anyMatches(all []pattern, path string) bool {
+	for _, p := range all {
+		if p.MatchString(path) {
+			return true
+		}
+	}
+	return false
+}

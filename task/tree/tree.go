@@ -1,0 +1,238 @@
+// Package tree makes a folder of files a task. Its program is the text of what differs from the folder: whole files in
+// txtar form, and the names of those that are deleted, sorted. Equal trees are equal programs, so what works on programs
+// works on trees: the journal, the memory of scores, likeness, merges. Each file is a part that a search can change by
+// itself.
+//
+//	base 3f2a9c1b00d4e5f6
+//	delete pkg/old.go
+//	-- pkg/sum.go --
+//	package pkg
+//	...
+//
+// The base's hash stands in the task's name and in every program, so a run does not go on with another base.
+package tree
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/patch"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A Task is a folder to improve. It is safe for concurrent use.
+type Task struct {
+	task.Task // what asks for a program and evaluates one
+	cfg       Config
+	open      []pattern
+	frozen    []pattern
+	base      *base
+	initial   string
+}
+
+var (
+	_ task.Task         = (*Task)(nil)
+	_ task.ParentParser = (*Task)(nil)
+	_ task.FormParser   = (*Task)(nil)
+	_ task.Partitioner  = (*Task)(nil)
+	_ eval.Sampler      = (*Task)(nil)
+)
+
+// New reads the base, of which at least one file has to be open.
+func New(cfg Config) (*Task, error) {
+	cfg, err := cfg.filled()
+	if err != nil {
+		return nil, err
+	}
+	t := &Task{cfg: cfg}
+	if t.open, err = patterns("Open", cfg.Open); err != nil {
+		return nil, err
+	}
+	if t.frozen, err = patterns("Frozen", cfg.Frozen); err != nil {
+		return nil, err
+	}
+	if t.base, err = readBase(cfg.Base, t.mayChange); err != nil {
+		return nil, err
+	}
+	if len(t.base.text) == 0 {
+		return nil, fmt.Errorf("tree: no text file of %s is open: Config.Open is %q, and Frozen %q", cfg.Base, cfg.Open, cfg.Frozen)
+	}
+	t.initial = patch.Patch{Base: t.base.hash}.String()
+	t.Task, err = task.New(task.Spec{
+		Name: cfg.Name + "-" + t.base.hash[:12], System: cfg.About, Initial: t.initial, Ext: ".txtar", IgnoreMarkers: true,
+		Evaluator: cfg.Evaluator, Feedback: cfg.Feedback, Show: t.show, Reply: howToReply,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("tree: %w", err)
+	}
+	return t, nil
+}
+
+// mayChange reports whether a file with the path may be changed.
+func (t *Task) mayChange(path string) bool {
+	return anyMatches(t.open, path) && !anyMatches(t.frozen, path)
+}
+
+// Base returns the hash of the base: the first 16 hexadecimal digits of SHA-256 over the names, kinds and contents.
+func (t *Task) Base() string { return t.base.hash }
+
+// Prompt asks for one better tree: it shows the files of the first parent that fit, and what the others change.
+func (t *Task) Prompt(ask task.Ask) []llm.Message { return t.Task.Prompt(ask) }
+
+// Evaluate evaluates a program by Config.Evaluator. One that changes what may not change is invalid.
+func (t *Task) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	return t.EvaluateSample(ctx, program, 0)
+}
+
+// EvaluateSample makes the evaluation with this number.
+func (t *Task) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
+	if _, err := t.read(program); err != nil {
+		return eval.Invalid("%s", err), nil
+	}
+	return eval.EvaluateSample(ctx, t.cfg.Evaluator, program, sample)
+}
+
+// Parse reads a reply to the initial program.
+func (t *Task) Parse(reply string) (string, error) { return t.ParseFrom(t.initial, reply) }
+
+// ParseAs is ParseFrom: replies have one form.
+func (t *Task) ParseAs(_ task.Form, parent, reply string) (string, error) {
+	return t.ParseFrom(parent, reply)
+}
+
+// ParseFrom returns what a reply makes of parent. A reply that changes what may not change has no program, nor one that
+// changes nothing ([task.ErrUnchanged]).
+func (t *Task) ParseFrom(parent, reply string) (string, error) {
+	p, err := t.read(parent)
+	if err != nil {
+		return "", fmt.Errorf("tree: the parent: %w", err)
+	}
+	made, err := t.answer(p, reply)
+	if err != nil {
+		return "", fmt.Errorf("tree: no program in the reply: %w", err)
+	}
+	return t.finish(parent, made)
+}
+
+// finish returns the text of what was made of parent.
+func (t *Task) finish(parent string, made patch.Patch) (string, error) {
+	t.normalize(&made)
+	if err := t.check(made); err != nil {
+		return "", fmt.Errorf("tree: no program in the reply: %w", err)
+	}
+	program := made.String()
+	switch {
+	case program == parent:
+		return "", fmt.Errorf("%w: its tree is the one it was shown", task.ErrUnchanged)
+	case len(program) > t.cfg.Bytes:
+		return "", fmt.Errorf("tree: no program in the reply: its changes take %d bytes: need at most %d", len(program), t.cfg.Bytes)
+	}
+	return program, nil
+}
+
+// PartNames returns the paths of a program's open files.
+func (t *Task) PartNames(program string) []string {
+	p, err := t.read(program)
+	if err != nil {
+		p = patch.Patch{}
+	}
+	return t.base.pathsIn(p)
+}
+
+// ParsePart reads a file's new text out of a reply.
+func (t *Task) ParsePart(part, parent, reply string) (string, error) {
+	p, err := t.read(parent)
+	if err != nil {
+		return "", fmt.Errorf("tree: the parent: %w", err)
+	}
+	text, err := task.ParseProgram(reply, "")
+	if err != nil {
+		return "", err
+	}
+	made := p.Clone()
+	if err := t.put(&made, part, ended(text)); err != nil {
+		return "", fmt.Errorf("tree: no program in the reply: %w", err)
+	}
+	return t.finish(parent, made)
+}
+
+// Changes returns what a program changes: the texts of new and changed files by path, and the paths of deleted ones.
+func (t *Task) Changes(program string) (files map[string]string, deleted []string, err error) {
+	p, err := t.read(program)
+	return p.Files, p.Deleted, err
+}
+
+// String names the task and its base.
+func (t *Task) String() string { return fmt.Sprintf("tree.Task(%s)", t.Name()) }
+
+// read returns the changes that program is.
+func (t *Task) read(program string) (patch.Patch, error) {
+	p, err := patch.Parse(program)
+	if err != nil {
+		return p, err
+	}
+	if p.Base != t.base.hash {
+		return p, fmt.Errorf("the program is of the base %s, and not of %s", p.Base, t.base.hash)
+	}
+	if len(program) > t.cfg.Bytes {
+		return p, fmt.Errorf("the changes take %d bytes: need at most %d", len(program), t.cfg.Bytes)
+	}
+	return p, t.check(p)
+}
+
+// normalize takes out what is as in the base.
+func (t *Task) normalize(p *patch.Patch) {
+	for name, text := range p.Files {
+		if old, ok := t.base.text[name]; ok && old == text {
+			delete(p.Files, name)
+		}
+	}
+	p.Deleted = slices.DeleteFunc(p.Deleted, func(name string) bool { return !t.base.isPlain(name) })
+	slices.Sort(p.Deleted)
+	p.Deleted = slices.Compact(p.Deleted)
+}
+
+// check checks what p changes against the rules of the task.
+func (t *Task) check(p patch.Patch) error {
+	if n := len(p.Files) + len(p.Deleted); n > t.cfg.Files {
+		return fmt.Errorf("it changes %d files: need at most %d", n, t.cfg.Files)
+	}
+	for _, name := range slices.Concat(p.Paths(), p.Deleted) {
+		if err := t.checkPath(name); err != nil {
+			return err
+		}
+	}
+	_, err := patch.Parse(p.String()) // paths that hinder each other
+	return err
+}
+
+// checkPath returns an error unless the file called name may be changed.
+func (t *Task) checkPath(name string) error {
+	if err := patch.CheckPath(name); err != nil {
+		return err
+	}
+	switch twin, ok := t.base.twin(name); {
+	case ok:
+		return fmt.Errorf("%s is %s where case does not count", name, twin)
+	case anyMatches(t.frozen, name):
+		return fmt.Errorf("%s is frozen: it may not be changed", name)
+	case !anyMatches(t.open, name):
+		return fmt.Errorf("%s is not open: %s may be changed", name, strings.Join(t.cfg.Open, ", "))
+	}
+	if _, text := t.base.text[name]; !text {
+		if _, there := t.base.kind[name]; there {
+			return fmt.Errorf("%s is no text file, which alone can be changed", name)
+		}
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if kind, there := t.base.kind[dir]; there && !kind.IsDir() {
+			return fmt.Errorf("%s, on the way to %s, is no folder", dir, name)
+		}
+	}
+	return nil
+}

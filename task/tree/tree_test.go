@@ -1,0 +1,339 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// files is a base: two files of Go that use each other, a third that nothing uses, a test, and what is not open.
+var files = map[string]string{
+	"go.mod":          "module m\n",
+	"lib/sum.go":      "package lib\n\n// Sum adds.\nfunc Sum(xs []int) int {\n\treturn total(xs)\n}\n",
+	"lib/total.go":    "package lib\n\nfunc total(xs []int) (n int) {\n\tfor _, x := range xs {\n\t\tn += x\n\t}\n\treturn n\n}\n",
+	"lib/other.go":    "package lib\n\ntype Unused struct{}\n",
+	"lib/sum_test.go": "package lib\n",
+	"lib/marked.go":   "package lib\n\n// EVOLVE-BLOCK-START\nvar limit = 3\n// EVOLVE-BLOCK-END\n\nvar fixed = 1\n",
+	"Makefile":        "all:\n",
+}
+
+// counting scores a program by how many files it changes.
+var counting = eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+	return eval.Result{Valid: true, Score: float64(strings.Count(program, "\n-- "))}, nil
+})
+
+func newTask(t *testing.T, more ...func(*Config)) *Task {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("lib", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Name: "sums", Base: dir, Open: []string{"lib/**.go", "link/**", "new/*"}, Frozen: []string{"**/*_test.go"}, Evaluator: counting, About: "Add faster."}
+	for _, m := range more {
+		m(&cfg)
+	}
+	tt, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tt
+}
+
+const blocks = "### lib/sum.go\n<<<<<<< SEARCH\n\treturn total(xs)\n=======\n\treturn 2 * total(xs)\n>>>>>>> REPLACE\n"
+
+// Whatever form a reply has, equal trees are equal programs, and a program is what differs.
+func TestReplies(t *testing.T) {
+	tt := newTask(t)
+	whole := strings.Replace(files["lib/sum.go"], "total(xs)", "2 * total(xs)", 1)
+	want, err := tt.Parse(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(want, "\n-- ") != 1 || !strings.Contains(want, "-- lib/sum.go --\npackage lib\n") || !strings.HasPrefix(want, "base "+tt.Base()+"\n") {
+		t.Errorf("the program is %q", want)
+	}
+	for reason, reply := range map[string]string{
+		"a whole file":              "### lib/sum.go\n\n```go\n" + whole + "```\n",
+		"words and a plain path":    "I double it.\n\nlib/sum.go:\n```go\n" + whole + "```\nThat is all.",
+		"bold":                      "**lib/sum.go**\n```\n" + whole + "```\n",
+		"a path in the fence":       "```go lib/sum.go\n" + whole + "```\n",
+		"blocks in a fence":         "`lib/sum.go`\n```diff\n" + strings.SplitN(blocks, "\n", 2)[1] + "```\n",
+		"thinking":                  "<think>### lib/other.go\nDELETE\n</think>\n" + blocks,
+		"CRLF":                      strings.ReplaceAll(blocks, "\n", "\r\n"),
+		"a fence beside":            blocks + "\nIt was:\n\n```go\nreturn total(xs)\n```\n",
+		"another file as it was":    blocks + "### lib/total.go\n```go\n" + files["lib/total.go"] + "```\n",
+		"a new file that goes":      blocks + "### new/a\n```\nx\n```\n### new/a\nDELETE\n",
+		"a deletion that is undone": "### lib/sum.go\nDELETE\n### lib/sum.go\n```go\n" + whole + "```\n",
+		"the program itself":        task.Fence(strings.TrimSuffix(want, "\n"), ""),
+	} {
+		if got, err := tt.Parse(reply); err != nil || got != want {
+			t.Errorf("%s: got %q, %v, want %q", reason, got, err, want)
+		}
+	}
+	deleted, err := tt.Parse("### lib/other.go\nDELETE\n\n### new/a.txt\n```\nx\n```\n")
+	if err != nil || !strings.Contains(deleted, "\ndelete lib/other.go\n-- new/a.txt --\nx\n") {
+		t.Errorf("a deletion and a new file are %q, %v", deleted, err)
+	}
+	back, err := tt.ParseFrom(deleted, "### lib/other.go\n```go\n"+files["lib/other.go"]+"```\n### new/a.txt\nDELETE\n")
+	if err != nil || back != tt.Initial() {
+		t.Errorf("and back it is %q, %v", back, err)
+	}
+}
+
+// What may not change costs one child, with the reason.
+func TestHostileReplies(t *testing.T) {
+	tt := newTask(t)
+	write := func(path string) string { return "### " + path + "\n```\nx\n```\n" }
+	for _, c := range []struct{ reason, reply, want string }{
+		{"out of the base", write("../lib/a.go"), "within the folder"},
+		{"out by a detour", write("lib/../../a.go"), "within the folder"},
+		{"from the root", write("/lib/a.go"), "within the folder"},
+		{"frozen", write("lib/sum_test.go"), "frozen"},
+		{"a new test", write("lib/deep/x_test.go"), "frozen"},
+		{"not open", write("Makefile"), "not open"},
+		{"the module", write("go.mod"), "not open"},
+		{"a module in another folder", write("cmd/main.go"), "not open"},
+		{"behind a link", write("link/sum.go"), "no folder"},
+		{"the twin of a file", write("lib/SUM.go"), "where case does not count"},
+		{"in the twin of a folder", write("LIB/sum.go"), "where case does not count"},
+		{"git", write("lib/.git/x.go"), "git"},
+		{"git, in capitals", write("lib/.GIT/x.go"), "git"},
+		{"a deletion of a test", "### lib/sum_test.go\nDELETE\n", "frozen"},
+		{"a deletion of what is not there", "### lib/none.go\nDELETE\n", "not there"},
+		{"a deletion of markers", "### lib/marked.go\nDELETE\n", "EVOLVE-BLOCK"},
+		{"below a file", write("lib/sum.go/x.go"), "no folder"},
+		{"two that hinder each other", write("new/a") + write("new/a.go/b"), "not open"},
+		{"an escape in the path", write("new/a\x1b[2J.go"), ""},
+		{"a separator in a file", "### new/a\n```\n-- go.mod --\nmodule evil\n```\n", "separates files"},
+		{"NUL", "### new/a\n```\na\x00b\n```\n", "NUL"},
+		{"a file without end", "### new/a.txt\n```\nx\n", "not closed"},
+		{"a block without end", "### lib/sum.go\n<<<<<<< SEARCH\nx\n", "not closed"},
+		{"a block under no path", strings.SplitN(blocks, "\n", 2)[1], "under no path"},
+		{"a block that matches nothing", strings.Replace(blocks, "total", "tutal", 1), "lib/sum.go"},
+		{"a block for a file that is not there", strings.Replace(blocks, "sum.go", "none.go", 1), "not there"},
+		{"no change", "### lib/sum.go\n```go\n" + files["lib/sum.go"] + "```\n", task.ErrUnchanged.Error()},
+		{"words alone", "I would not change anything.", "no line with a path"},
+		{"nothing", "", "no line with a path"},
+		{"a patch of another base", "```\nbase 0123456789abcdef\n-- go.mod --\nx\n```\n", "no line with a path"},
+		{"a patch beside the rules", "```\nbase " + tt.Base() + "\n-- go.mod --\nx\n```\n", "not open"},
+		{"many files", manyFiles(65), "changes 65 files"},
+		{"very many files", manyFiles(600), "more than 512"},
+		{"a huge file", "### new/a\n```\n" + strings.Repeat("x\n", 1<<19) + "```\n", "bytes"},
+	} {
+		got, err := tt.Parse(c.reply)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %q, %v: want an error with %q", c.reason, got[:min(len(got), 200)], err, c.want)
+		} else if strings.ContainsAny(err.Error(), "\x00\x1b") {
+			t.Errorf("%s: the error cannot be printed: %q", c.reason, err)
+		}
+	}
+	program := "base " + tt.Base() + "\n-- lib/sum_test.go --\npackage lib\n"
+	if r, err := tt.Evaluate(t.Context(), program); err != nil || r.Valid || !strings.Contains(r.Reason, "frozen") {
+		t.Errorf("a program that no reply gave is evaluated as %+v, %v", r, err)
+	}
+}
+
+func manyFiles(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "### new/f%d\n```\nx\n```\n", i)
+	}
+	return b.String()
+}
+
+// Between EVOLVE-BLOCK markers alone a file changes.
+func TestMarkedFiles(t *testing.T) {
+	tt := newTask(t)
+	text := strings.NewReplacer("limit = 3", "limit = 9", "fixed = 1", "fixed = 2").Replace(files["lib/marked.go"])
+	program, err := tt.Parse("### lib/marked.go\n```go\n" + text + "```\n")
+	if err != nil || !strings.Contains(program, "limit = 9") || !strings.Contains(program, "fixed = 1") {
+		t.Errorf("got %q, %v", program, err)
+	}
+}
+
+// The prompt shows what was changed and what the evaluation named first, then what shares names with that, and maps
+// what does not fit. Equal asks have equal prompts.
+func TestPrompt(t *testing.T) {
+	tt := newTask(t)
+	program, err := tt.Parse(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := eval.Candidate{Program: program, Result: eval.Result{Reason: "lib/marked.go:4: no limit"}}
+	prompt := func(tt *Task, ask task.Ask) string { return tt.Prompt(ask)[1].Content }
+	all := prompt(tt, task.Ask{Parents: []eval.Candidate{named}})
+	if all != prompt(newTaskIn(t, tt.cfg), task.Ask{Parents: []eval.Candidate{named}}) {
+		t.Error("equal asks have different prompts")
+	}
+	var at []int
+	for _, name := range []string{"\nlib/sum.go:\n", "\nlib/marked.go:\n", "\nlib/total.go:\n", "\nlib/other.go:\n", "### path/of"} {
+		at = append(at, strings.Index(all, name))
+	}
+	if at[0] < 0 || !slices.IsSorted(at) || !strings.Contains(all, "return 2 * total(xs)") || strings.Contains(all, "sum_test") {
+		t.Errorf("the files stand at %v in:\n%s", at, all)
+	}
+	small := newTask(t, func(c *Config) { c.Tokens = 70 })
+	shown := prompt(small, task.Ask{})
+	if !strings.Contains(shown, "Files that are not shown") || strings.Count(shown, "```go") != 2 || len(shown) > 2000 {
+		t.Errorf("in little room the prompt is:\n%s", shown)
+	}
+	part := prompt(small, task.Ask{Part: "lib/total.go"})
+	if !strings.Contains(part, "\nlib/total.go:\n\n```go\n") || !strings.Contains(part, `change is "lib/total.go"`) {
+		t.Errorf("where a part is asked for the prompt is:\n%s", part)
+	}
+	two := prompt(tt, task.Ask{Parents: []eval.Candidate{named, {Program: tt.Initial(), Result: eval.Result{Valid: true}}}})
+	if strings.Count(two, "\nlib/total.go:\n") != 1 {
+		t.Errorf("the second parent is shown whole:\n%s", two)
+	}
+}
+
+func newTaskIn(t *testing.T, cfg Config) *Task {
+	t.Helper()
+	tt, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tt
+}
+
+// Files are parts, which a search changes one at a time.
+func TestParts(t *testing.T) {
+	tt := newTask(t)
+	names := tt.PartNames(tt.Initial())
+	if want := []string{"lib/marked.go", "lib/other.go", "lib/sum.go", "lib/total.go"}; !slices.Equal(names, want) {
+		t.Errorf("the parts are %q, want %q", names, want)
+	}
+	program, err := tt.ParsePart("lib/other.go", tt.Initial(), "```go\npackage lib\n```")
+	if err != nil || !strings.HasSuffix(program, "-- lib/other.go --\npackage lib\n") {
+		t.Errorf("got %q, %v", program, err)
+	}
+	if _, err := tt.ParsePart("go.mod", tt.Initial(), "```\nmodule evil\n```"); err == nil {
+		t.Error("a part that is not open is changed")
+	}
+}
+
+// The hash in the name tells bases apart, by names, contents, links and the right to execute.
+func TestBaseHash(t *testing.T) {
+	tt := newTask(t)
+	seen := map[string]string{tt.Base(): "as it was"}
+	if !strings.HasPrefix(tt.Name(), "sums-"+tt.Base()[:12]) {
+		t.Errorf("the name is %q", tt.Name())
+	}
+	dir := tt.cfg.Base
+	for _, step := range []struct {
+		reason string
+		do     func() error
+	}{
+		{"another text", func() error { return os.WriteFile(filepath.Join(dir, "Makefile"), []byte("x"), 0o644) }},
+		{"an executable", func() error { return os.Chmod(filepath.Join(dir, "Makefile"), 0o755) }},
+		{"another name", func() error { return os.Rename(filepath.Join(dir, "Makefile"), filepath.Join(dir, "makefile")) }},
+		{"another link", func() error {
+			return errors.Join(os.Remove(filepath.Join(dir, "link")), os.Symlink(".", filepath.Join(dir, "link")))
+		}},
+		{"an empty folder", func() error { return os.Mkdir(filepath.Join(dir, "empty"), 0o755) }},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		hash := newTaskIn(t, tt.cfg).Base()
+		if of, ok := seen[hash]; ok {
+			t.Errorf("%s has the hash of the base %s", step.reason, of)
+		}
+		seen[hash] = step.reason
+	}
+	before := newTaskIn(t, tt.cfg).Base()
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "sub", ".git"), 0o755), os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: x"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "sub", ".git")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "sub")); err != nil {
+		t.Fatal(err)
+	}
+	if newTaskIn(t, tt.cfg).Base() != before {
+		t.Error("what git keeps counts")
+	}
+}
+
+func TestBadConfigs(t *testing.T) {
+	good := newTask(t).cfg
+	for reason, spoil := range map[string]func(*Config){
+		"no base":              func(c *Config) { c.Base = "" },
+		"a base that is none":  func(c *Config) { c.Base += "/none" },
+		"nothing open":         func(c *Config) { c.Open = nil },
+		"nothing that is open": func(c *Config) { c.Open = []string{"none/*"} },
+		"all frozen":           func(c *Config) { c.Frozen = []string{"**"} },
+		"a pattern from /":     func(c *Config) { c.Open = []string{"/lib/*"} },
+		"no evaluator":         func(c *Config) { c.Evaluator = nil },
+		"less than no tokens":  func(c *Config) { c.Tokens = -1 },
+		"a name with a slash":  func(c *Config) { c.Name = "a/b" },
+	} {
+		cfg := good
+		spoil(&cfg)
+		if _, err := New(cfg); err == nil || !strings.HasPrefix(err.Error(), "tree: ") {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	for _, c := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{"a/*.go", "a/b.go", true}, {"a/*.go", "a/b/c.go", false}, {"a/**.go", "a/b/c.go", true}, {"a/**.go", "a/c.go", true},
+		{"**/x_test.go", "x_test.go", true}, {"**/x_test.go", "a/b/x_test.go", true}, {"a?.go", "ab.go", true}, {"a?.go", "a/.go", false},
+		{"a.go", "abgo", false}, {"**", "a/b", true}, {"a[b].go", "a[b].go", true}, {"*", "a\nb", true},
+	} {
+		all, err := patterns("Open", []string{c.pattern})
+		if err != nil || anyMatches(all, c.path) != c.want {
+			t.Errorf("%q matches %q: %v, %v", c.pattern, c.path, !c.want, err)
+		}
+	}
+}
+
+// A prompt of tasks is asked in messages of which the first is what the tree is.
+func TestAbout(t *testing.T) {
+	m := newTask(t).Prompt(task.Ask{})
+	if len(m) != 2 || m[0] != (llm.Message{Role: llm.System, Content: "Add faster."}) {
+		t.Errorf("got %+v", m)
+	}
+}
+
+func FuzzReply(f *testing.F) {
+	for _, reply := range []string{blocks, "### new/a\n```\nx\n```\n", "lib/sum.go\nDELETE\n", "```go lib/sum.go\nx\n```"} {
+		f.Add(reply)
+	}
+	tt, err := New(Config{Base: "testdata/base", Open: []string{"**"}, Evaluator: counting})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		program, err := tt.Parse(reply)
+		if err != nil {
+			return
+		}
+		if r, err := tt.Evaluate(t.Context(), program); err != nil || !r.Valid {
+			t.Errorf("%q is read as %q, which is %+v, %v", reply, program, r, err)
+		}
+		if again, err := tt.Parse(task.Fence(strings.TrimSuffix(program, "\n"), "")); err != nil || again != program {
+			t.Errorf("%q comes back as %q, %v", program, again, err)
+		}
+	})
+}
