@@ -17,11 +17,13 @@ import (
 
 // A base is a folder as it was when it was read.
 type base struct {
-	hash   string                 // of all names, kinds, modes and contents
-	text   map[string]string      // of open files, with a line end at the end
-	kind   map[string]fs.FileMode // of everything, by path: its type bits, 0 for plain files
-	folded map[string]string      // all paths, of folders and links too, by patch.Fold
-	index  *index                 // of the open files
+	hash string            // of all names, kinds, modes and contents
+	text map[string]string // of open files, with a line end at the end
+	// unended are open files whose last line has no end, which their text has.
+	unended map[string]bool
+	kind    map[string]fs.FileMode // of everything, by path: its type bits, 0 for plain files
+	folded  map[string]string      // all paths, of folders and links too, by patch.Fold
+	index   *index                 // of the open files
 }
 
 // mostText is the size of an open file beyond which it is not shown and cannot be changed.
@@ -29,7 +31,7 @@ const mostText = 1 << 20
 
 // readBase reads dir. open says of a path whether it may change.
 func readBase(dir string, open func(path string) bool) (*base, error) {
-	b := &base{text: make(map[string]string), kind: make(map[string]fs.FileMode), folded: make(map[string]string)}
+	b := &base{text: make(map[string]string), unended: make(map[string]bool), kind: make(map[string]fs.FileMode), folded: make(map[string]string)}
 	h := sha256.New()
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -56,7 +58,7 @@ func readBase(dir string, open func(path string) bool) (*base, error) {
 		b.kind[name] = d.Type()
 		if d.Type().IsRegular() && open(name) && patch.CheckPath(name) == nil {
 			if text, ok := textOf(content); ok {
-				b.text[name] = text
+				b.text[name], b.unended[name] = text, len(text) > len(content)
 			}
 		}
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -209,6 +210,51 @@ func newTaskIn(t *testing.T, cfg Config) *Task {
 		t.Fatal(err)
 	}
 	return tt
+}
+
+// A patch of the base is what patch takes.
+func TestDiff(t *testing.T) {
+	tt := newTask(t, func(c *Config) {
+		if err := os.WriteFile(filepath.Join(c.Base, "lib", "other.go"), []byte("package lib"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	})
+	program, err := tt.Parse(blocks + "### lib/total.go\nDELETE\n### new/a\n```\nx\n```\n### lib/other.go\n```\npackage lib\n\nvar n = 1\n```\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := tt.Diff(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"--- a/lib/sum.go\n+++ b/lib/sum.go\n", "-\treturn total(xs)\n+\treturn 2 * total(xs)\n",
+		"--- a/lib/total.go\n+++ /dev/null\n", "--- /dev/null\n+++ b/new/a\n", "\\ No newline at end of file"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return // a bare machine
+	}
+	cmd := exec.Command("git", "apply", "-")
+	cmd.Dir, cmd.Stdin = tt.cfg.Base, strings.NewReader(text)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git apply: %v: %s\n%s", err, out, text)
+	}
+	files, deleted, err := tt.Changes(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		if got, err := os.ReadFile(filepath.Join(tt.cfg.Base, name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
+	for _, name := range deleted {
+		if _, err := os.Stat(filepath.Join(tt.cfg.Base, name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
 }
 
 // Files are parts, which a search changes one at a time.

@@ -122,6 +122,9 @@ func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.
 	if f, ok := task.As[interface{ Fingerprint() string }](t); ok { // of what scores its programs
 		fp["evaluator"] = f.Fingerprint()
 	}
+	if o.IsTree() {
+		fp["evaluator"] = fmt.Sprintf("test %q, score %q", o.Tree.test, o.Tree.score)
+	}
 	if b := o.Children(); b != nil {
 		fp["breadth"] = fmt.Sprint(b)
 	}

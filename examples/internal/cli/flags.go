@@ -45,7 +45,7 @@ func NewFlags(command, about string, often ...string) *flag.FlagSet {
 // groups are flags that several commands have, under what they are for.
 func groups() []struct{ title, names string } {
 	return []struct{ title, names string }{
-		{"What is improved", "task cases prompt scorer runtime hints"},
+		{"What is improved", "task base change frozen test score about cases prompt scorer runtime hints"},
 		{"The model", "model model-name params-active price temperature max-tokens api-base parallel-llm timeout " +
 			"stream first-token silence min-rate offline-latency offline-structure"},
 		{"How much it may cost", "T N budget-usd budget-tokens budget-flops budget-time target max-stalls"},

@@ -63,6 +63,7 @@ type Options struct {
 	NATS         NATS           // only of the commands that register its flags
 	Workers      func() Workers // those that score programs by now; nil if this process does. Package remote sets it.
 
+	Tree   Tree
 	budget Budget
 	prices string // as given
 
@@ -108,6 +109,7 @@ func (o *Options) registerTask(fs *flag.FlagSet) {
 	fs.StringVar(&o.Task, "task", "cp",
 		"what to improve: "+strings.Join(taskKeys(), ", ")+"; or a `folder`\n"+
 			"The folder has an initial_program and an evaluator.py.")
+	o.Tree.register(fs)
 	fs.StringVar(&o.Cases, "cases", "",
 		"with --task text: a `file` of cases (default: the built-in ones)\n"+
 			"A case is a JSON object on a line, with input, want, id and set.")
@@ -205,6 +207,9 @@ func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 	o.T = cmp.Or(o.T, 8)
 	if o.Task == textKey && !o.given["parallel-eval"] { // its evaluations wait for a model
 		o.ParallelEval = o.ParallelLLM
+	}
+	if err := o.checkTree(); err != nil {
+		return err
 	}
 	return o.check()
 }

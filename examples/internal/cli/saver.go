@@ -13,6 +13,7 @@ import (
 
 // A saver writes a run's result and its best program beside it.
 type saver struct {
+	task task.Task
 	path string // of the JSON
 	ext  string // of programs
 }
@@ -20,7 +21,7 @@ type saver struct {
 // newSaver checks that both can be written to rel under the folder output, before any call is paid for, and
 // removes what processes left there that were killed while they saved.
 func newSaver(output, rel string, t task.Task) (saver, error) {
-	s := saver{filepath.Join(output, rel), task.Ext(t)}
+	s := saver{t, filepath.Join(output, rel), task.Ext(t)}
 	if s.ext == ".json" || s.ext == ".journal" { // programs may be data, and the report and journal have these names
 		s.ext = ".best" + s.ext
 	}
@@ -70,5 +71,5 @@ func (s saver) save(file any, r *evolve.Result) error {
 		return err
 	}
 	Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
-	return nil
+	return saveDiff(s.task, base+".patch", r.Best.Program, report.SaveFile)
 }

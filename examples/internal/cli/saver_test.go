@@ -12,7 +12,7 @@ import (
 // What a run left unfinished is kept apart, never replaced by what says less, and gone once the run is whole.
 func TestSave(t *testing.T) {
 	dir := t.TempDir()
-	s := saver{filepath.Join(dir, "run.json"), ".txt"}
+	s := saver{nil, filepath.Join(dir, "run.json"), ".txt"}
 	for _, step := range []struct {
 		reason string
 		stop   evolve.Stop

@@ -17,6 +17,10 @@ import (
 
 // Task returns what is to be improved, and what ends the processes that run its programs.
 func Task(ctx context.Context, o *cli.Options) (t task.Task, end func() error, err error) {
+	if o.IsTree() {
+		t, err := o.TreeTask()
+		return t, func() error { return nil }, err
+	}
 	problem, builtIn, err := o.Problem()
 	switch {
 	case err != nil:

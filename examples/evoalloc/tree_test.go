@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/llm/llmtest"
+)
+
+// A tree of files is improved by commands of a shell: what breaks its test or changes what is frozen has no score, and
+// what is best is saved as a patch. The same command goes on with the run and asks for nothing.
+func TestTree(t *testing.T) {
+	base, out := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"src/a.txt": "1\n", "src/b.txt": "1\n", "check.sh": "! grep -q bad src/*.txt\n"} {
+		path := filepath.Join(base, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replies := []string{
+		"### src/a.txt\n```\nbad 9\n```\n",
+		"### check.sh\n```\ntrue\n```\n### src/a.txt\n```\nbad 9\n```\n",
+		"### src/a.txt\n```\n5\n```\n### src/b.txt\n<<<<<<< SEARCH\n1\n=======\n4\n>>>>>>> REPLACE\n",
+		"I give up.",
+	}
+	var asked atomic.Int32
+	srv := llmtest.NewServer(llmtest.Config{Reply: func(llmtest.Request) string { return replies[int(asked.Add(1)-1)%len(replies)] }})
+	defer srv.Close()
+	args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "4", "--breadth", "fixed", "--parallel-llm", "1", "--output", out,
+		"--base", base, "--change", "src/**,*.sh", "--frozen", "*.sh", "--test", "sh check.sh", "--score", "cat src/a.txt src/b.txt | paste -sd+ | bc || awk '{ n += $1 } END { print n }' src/*.txt"}
+	printed := captured.Output(t, func() {
+		if err := runGreedy(t.Context(), args); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if !strings.Contains(printed, "best      9.000000, from 2.000000") || strings.Count(printed, "is frozen") != 1 || !strings.Contains(printed, "Build exited with status 1") {
+		t.Errorf("printed:\n%s", printed)
+	}
+	patches, err := filepath.Glob(filepath.Join(out, "*", "*", "*.patch"))
+	if err != nil || len(patches) != 1 {
+		t.Fatalf("patches %v, %v", patches, err)
+	}
+	text, err := os.ReadFile(patches[0])
+	if err != nil || !strings.Contains(string(text), "+++ b/src/a.txt\n@@ -1 +1 @@\n-1\n+5\n") {
+		t.Errorf("the patch is %s, %v", text, err)
+	}
+	before := asked.Load()
+	again := captured.Output(t, func() {
+		if err := runGreedy(t.Context(), append(args, "--resume")); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n := asked.Load(); n != before || !strings.Contains(again, "best      9.000000") {
+		t.Errorf("asked %d times more, and printed:\n%s", n-before, again)
+	}
+	if err := os.WriteFile(filepath.Join(base, "src", "c.txt"), []byte("1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var usage *cli.UsageError
+	if err := runGreedy(t.Context(), append(args, "--resume")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "there is no journal") {
+		t.Errorf("a run of another base goes on: %v", err)
+	}
+}
+
+// A Go module is built with what this user built and downloaded.
+func TestTreeOfGo(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("go is not on the PATH")
+	}
+	srv := llmtest.NewServer(llmtest.Config{Reply: func(llmtest.Request) string {
+		return "### decode.go\n<<<<<<< SEARCH\n\treturn n\n=======\n\treturn n + 1\n>>>>>>> REPLACE\n"
+	}})
+	defer srv.Close()
+	printed := captured.Output(t, func() {
+		args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "1", "--breadth", "fixed", "--output", t.TempDir(),
+			"--base", "../tree/base", "--change", "*.go", "--test", "go vet ./...", "--score", "go run . | grep -o '\"back\":1[,}]' | wc -l"}
+		if err := runGreedy(t.Context(), args); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if !strings.Contains(printed, "best      1.000000, of the initial program") || !strings.Contains(printed, "children  1: 1 valid") {
+		t.Errorf("printed:\n%s", printed)
+	}
+}
+
+func TestBadTreeFlags(t *testing.T) {
+	const model = "--model qwen3-8b --api-base http://127.0.0.1:1/v1 "
+	for _, c := range []struct{ args, want string }{
+		{"--score true", "--score has no effect without --base"},
+		{model + "--base .", "need --change"},
+		{model + "--base . --change * --score true --task cp", "have no effect with --base"},
+		{"--base . --change * --score true", "needs a --model"},
+		{model + "--base /none --change * --score true", "/none"},
+		{model + "--base . --change none/* --score true", "no text file"},
+		{model + "--base . --change * --score true --about /none", "--about"},
+	} {
+		err := runGreedy(t.Context(), append(strings.Fields(c.args), "--output", t.TempDir()))
+		if usage := (*cli.UsageError)(nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want a usage error with %q", c.args, err, c.want)
+		}
+	}
+}

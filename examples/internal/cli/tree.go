@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"cmp"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	commands "github.com/evoalloc/evoalloc/eval/command"
+	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/tree"
+)
+
+// Tree are the flags of a tree of files as what is improved.
+type Tree struct{ base, change, frozen, test, score, about string }
+
+func (t *Tree) register(fs *flag.FlagSet) {
+	fs.StringVar(&t.base, "base", "",
+		"improve a tree of files: this `folder`, which stays as it is, in the place of --task\n"+
+			"The result is a patch of it.")
+	fs.StringVar(&t.change, "change", "",
+		"with --base: `patterns` of the files that may change, separated by commas, such as pkg/**.go")
+	fs.StringVar(&t.frozen, "frozen", "**_test.go,**/test_*.py",
+		"with --base: `patterns` of files that may not change all the same")
+	fs.StringVar(&t.test, "test", "",
+		"with --base: a shell `command` that runs in a candidate's tree first, and has to succeed\n"+
+			"Tests that run in a program's process can be passed by a program that ends it.")
+	fs.StringVar(&t.score, "score", "",
+		"with --base: a shell `command` that then runs in a fresh tree, which it can read alone, and prints the score "+
+			"as JSON in its last line")
+	fs.StringVar(&t.about, "about", "",
+		"with --base: a `file` that says what the tree is and what is to become better")
+}
+
+// treeFlags are the flags that need --base.
+var treeFlags = []string{"change", "frozen", "test", "score", "about"}
+
+// IsTree reports whether the flags name a tree of files.
+func (o *Options) IsTree() bool { return o.Tree.base != "" }
+
+// checkTree checks the flags of a tree.
+func (o *Options) checkTree() error {
+	for _, name := range treeFlags {
+		if o.given[name] && !o.IsTree() {
+			return Usagef("--%s has no effect without --base", name)
+		}
+	}
+	switch {
+	case !o.IsTree():
+		return nil
+	case o.given["task"] || o.given["runtime"] || o.Hints:
+		return Usagef("--task, --runtime and --hints have no effect with --base")
+	case o.Tree.change == "" || o.Tree.score == "":
+		return Usagef("--base %s: need --change, patterns of the files that may change, and --score, a command that prints the score",
+			o.Tree.base)
+	case o.Offline():
+		return Usagef("--base needs a --model: the offline one changes the numbers of single programs")
+	}
+	return nil
+}
+
+// TreeTask returns the task of the tree. What is wrong with the flags is a [UsageError].
+func (o *Options) TreeTask() (task.Task, error) {
+	f := o.Tree
+	cfg := commands.Config{Base: f.base, Timeout: o.EvalTimeout, Hide: o.NATS.Secrets(), Env: []string{"PATH"}}
+	if f.test != "" {
+		cfg.Build = shell("{ " + f.test + "\n} >&2")
+	}
+	cfg.Run = append(shell(`cd "$0" && { `+f.score+"\n}"), "{program}")
+	if _, err := os.Stat(filepath.Join(f.base, "go.mod")); err == nil {
+		forGo(&cfg)
+	}
+	about := "You improve a tree of files."
+	if f.about != "" {
+		text, err := os.ReadFile(f.about)
+		if err != nil {
+			return nil, Usagef("--about: %w", err)
+		}
+		about = string(text)
+	}
+	scorer, err := commands.NewEvaluator(cfg)
+	if err != nil {
+		return nil, Usagef("--base %s: %w", f.base, err)
+	}
+	t, err := tree.New(tree.Config{
+		Base: f.base, Open: list(f.change), Frozen: list(f.frozen), About: about, Evaluator: scorer,
+	})
+	if err != nil {
+		return nil, Usagef("--base %s: %w", f.base, err)
+	}
+	return t, nil
+}
+
+// shell returns what runs a command as a shell does.
+func shell(command string) []string { return []string{"sh", "-c", command} }
+
+// list returns what commas separate.
+func list(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+}
+
+// forGo lets candidates build Go modules: by what this user built and downloaded, which they find and do not change.
+func forGo(cfg *commands.Config) {
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	cache, modules, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	if err != nil || cache == "" {
+		return // and what needs Go says so
+	}
+	if os.MkdirAll(cache, 0o755) == nil {
+		cfg.Caches = append(cfg.Caches, cache)
+	}
+	cfg.Env = append(cfg.Env, "GOCACHE="+cache, "GOMODCACHE="+modules, "GOPROXY=off", "GOTOOLCHAIN=local",
+		"GOFLAGS="+cmp.Or(os.Getenv("GOFLAGS"), "-buildvcs=false"))
+}
+
+// saveDiff saves what the best program of a tree changes as a patch. Other tasks have none.
+func saveDiff(t task.Task, path, program string, save func(path string, data []byte) error) error {
+	of, ok := task.As[*tree.Task](t)
+	if !ok {
+		return nil
+	}
+	text, err := of.Diff(program)
+	if err == nil {
+		err = save(path, []byte(text))
+	}
+	if err == nil {
+		Printf("patch        %s\n", path)
+	}
+	return err
+}
