@@ -1,14 +1,15 @@
 package evolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
+	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/intake"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
@@ -28,25 +29,21 @@ type batch struct {
 	brief func(i int) Brief
 	take  func(Child)
 
-	ended   chan made
+	queue   *intake.Queue[bredChild]
+	ended   chan bredChild
 	stop    chan struct{} // closed when nothing more is to be sent
 	stopped bool          // stop is closed
-	running int           // children under way
 	paused  waits.Count   // children whose call pauses before a retry
 	pause   waits.Signal  // that one began to
-	next    int           // index of the child to be briefed next
-	waiting map[int]made  // children that have ended and wait to be taken in
-	turnOf  int           // index of the child to be taken in next, with ByIndex
-	repeat  []int         // indices of those to be taken in next, as the journal has them, and journal.Beyond
-	taken   []made        // in the order in which they were
+	taken   []bredChild   // in the order in which they were
 	err     error         // what ends the search
 	limit   string        // the field of the budget that left no room for more
 	refused int           // the lowest index of a child that it refused
 	why     error         // why some were not sent although nothing failed: the run is coming to an end
 }
 
-// made is a child that has ended.
-type made struct {
+// A bredChild is a child that has ended, and how it was made.
+type bredChild struct {
 	child    Child
 	brief    Brief
 	call     journal.ID // of its call in a journal
@@ -56,46 +53,97 @@ type made struct {
 }
 
 func newBatch(b *Breeder, turn *Turn, n int) *batch {
-	l := &batch{Breeder: b, turn: turn, n: n, ended: make(chan made), stop: make(chan struct{}), waiting: make(map[int]made), taken: make([]made, 0, n),
-		pause: waits.NewSignal()}
+	var repeat []int
 	if b.Order == AsTheyEnd && turn.recording() {
-		l.repeat = turn.past.Taken
+		repeat = turn.past.Taken
 	}
-	return l
+	return &batch{Breeder: b, turn: turn, n: n, queue: intake.New[bredChild](n, b.Window, b.Order == ByIndex, repeat),
+		ended: make(chan bredChild), stop: make(chan struct{}), taken: make([]bredChild, 0, n), pause: waits.NewSignal()}
 }
+
+// Breed makes n children, or fewer if turn grants fewer calls. brief is called for each child in order of
+// index. take, if not nil, is called with each child that ended, in the Breeder's Order. It is called before the
+// brief of the child that gets its place in the window. Both are called on the caller's goroutine, so a search
+// is plain sequential code however many calls are in flight.
+//
+// The Generation has the children, and says why there are no more. Its Best is the best child so far by a
+// single score, or the one that [Breeder.Lead] was called with last.
+//
+// An error is a fault of the infrastructure and ends the search: later calls return it again. To try again in
+// the next step would ask an endpoint that is gone once a step until the budget ends.
+func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int) Brief, take func(Child)) (Generation, error) {
+	if err := b.Start(ctx, turn); err != nil {
+		return Generation{Index: b.now.number + 1, Before: b.Best(), Best: b.Best(), Partial: true}, err
+	}
+	b.now = breederStep{number: b.now.number + 1, before: Child{Candidate: b.best, ID: b.bestID}}
+	begin := time.Now()
+	l := newBatch(b, turn, min(n, turn.Calls()))
+	b.widest = max(b.widest, l.queue.Window())
+	if b.sampling != nil {
+		b.sampling.Begin(l.n)
+	}
+	l.brief, l.take = brief, take
+	l.breed(ctx)
+	b.err = l.err
+	gen := l.generation()
+	gen.Before, gen.Best, gen.Elapsed = b.now.before.Candidate, b.best, time.Since(begin)
+	if elapsed := turn.timed(gen.Elapsed); b.err == nil {
+		b.past = append(b.past, madeOf(gen, elapsed))
+	}
+	return gen, b.err
+}
+
+// madeOf returns what a Breadth sees of gen.
+func madeOf(gen Generation, elapsed time.Duration) Made {
+	m := Made{Children: len(gen.Children), Elapsed: elapsed}
+	for _, c := range gen.Children {
+		if c.Scored() && c.Better(gen.Before) {
+			m.Better++
+		}
+	}
+	return m
+}
+
+// mostFailures is how many calls in a row may fail in steps of n children.
+func (b *Breeder) mostFailures(n int) int { return cmp.Or(b.MaxFailures, max(2*n, 32)) }
 
 // breed makes the children. It begins as many as the window holds, and another one for each that it takes in.
 //
-// A child that has ended and waits for its turn keeps its place in the window. A child is taken in only when
-// the window is full again, even if several have ended. Otherwise what a brief knows would depend on how many
-// children had ended by then, and the result of ByIndex would depend on which child is faster.
+// A child is taken in only when the window is full again, even if several have ended, for the same reason that a
+// [intake.Queue] gives.
 func (l *batch) breed(ctx context.Context) {
 	outer := llm.TraceOf(ctx)
 	ctx, end := l.untilStopped(ctx)
 	defer end()
 	for {
 		l.fill(ctx, outer)
-		if m, ok := l.turnNow(); ok {
-			l.record(m)
+		if m, known, ok := l.queue.Next(); ok {
+			if !known {
+				l.record(m.child.Index)
+			}
 			l.takeIn(m)
 			continue
 		}
-		if l.running == 0 {
+		if l.queue.Running() == 0 {
 			l.stuck(ctx)
 			break
 		}
 		select {
 		case m := <-l.ended:
-			l.running--
 			l.end(m)
 		case <-l.pause:
 		}
 	}
-	l.takeRest()
+	// Those that wait for one that was never sent were paid for. Nothing is asked for after them, so their order is not
+	// recorded. Recorded, it would stand twice in the journal once the step is made again, and a later resume would wait
+	// for the second for ever.
+	for m := range l.queue.Rest() {
+		l.takeIn(m)
+	}
 	// The end of the context is the cause of the children's errors, so it is what the step returns. If every
 	// child came to its end all the same, the step is whole: its replay, in which time never is up, is whole too.
-	if ctx.Err() != nil && (l.err != nil || l.why != nil || l.next < l.n) {
-		l.err = fmt.Errorf("evolve: step %d: %w", l.steps, context.Cause(ctx))
+	if ctx.Err() != nil && (l.err != nil || l.why != nil || !l.allBegun()) {
+		l.err = fmt.Errorf("evolve: step %d: %w", l.now.number, context.Cause(ctx))
 	}
 	if l.err == nil {
 		l.err = l.why
@@ -105,54 +153,39 @@ func (l *batch) breed(ctx context.Context) {
 	}
 }
 
+// allBegun reports whether every child of the step was begun.
+func (l *batch) allBegun() bool {
+	_, all := l.queue.Begun()
+	return all
+}
+
 // stuck ends the search if nothing runs, children are left to be made, and the journal says that the next one
 // taken in was a child which this search has not even begun. The journal then tells of another search. Without
 // this the step would end early and be reported as whole, with fewer children than were paid for.
 func (l *batch) stuck(ctx context.Context) {
-	if l.err == nil && l.why == nil && ctx.Err() == nil && l.next < l.n {
+	if child, ok := l.queue.Missing(); ok && l.err == nil && l.why == nil && ctx.Err() == nil && !l.allBegun() {
 		l.fail(fmt.Errorf("evolve: pull %d took child %d in next, which this run has not begun by then: %w",
-			l.turn.pull, l.repeat[0], journal.ErrDiverged))
+			l.turn.pull, child, journal.ErrDiverged))
 	}
 }
 
 // fill begins children until the window is full, unless the search or the run is coming to an end. It asks the
 // run's own trace, outer, as that of ctx drains only once a goroutine has seen that the run does.
 func (l *batch) fill(ctx context.Context, outer *llm.Trace) {
-	for l.next < l.n && l.err == nil && l.why == nil && ctx.Err() == nil && (l.running+len(l.waiting) < l.window() || l.beyond()) {
+	for !l.allBegun() && l.err == nil && l.why == nil && ctx.Err() == nil && l.room() {
 		if l.why = outer.Draining(); l.why == nil {
 			l.begin(ctx)
 		}
 	}
 }
 
-// beyond reports whether a child is begun although the window is full, because one within it pauses before a retry. A
-// window never doubles by that: where an endpoint turns every call away, more of them do not help.
-//
-// With ByIndex none is. What a brief knows would depend on which calls were turned away.
-func (l *batch) beyond() bool {
-	if len(l.repeat) > 0 {
-		begun := l.repeat[0] == journal.Beyond
-		if begun {
-			l.repeat = l.repeat[1:]
-		}
-		return begun
+// room reports whether one more child is begun, and records that one is begun beyond the window.
+func (l *batch) room() bool {
+	room, beyond, decided := l.queue.Room(l.paused.N())
+	if decided {
+		l.record(journal.Beyond)
 	}
-	under := l.running + len(l.waiting)
-	if l.Order == ByIndex || under >= l.window()+min(l.paused.N(), l.window()-1) {
-		return false
-	}
-	if err := l.recordTaken(journal.Beyond); err != nil {
-		l.fail(err)
-	}
-	return l.err == nil
-}
-
-// window returns how many children may be under way or wait for their turn at once.
-func (l *batch) window() int {
-	if l.Window == 0 {
-		return l.n
-	}
-	return l.Window
+	return room || beyond && l.err == nil
 }
 
 // untilStopped returns a context whose calls are not sent once the run, or the search, is coming to an end. The
@@ -186,8 +219,7 @@ func (l *batch) halt() {
 // begin briefs the next child and begins it. Its ID counts the children that were briefed, not those that were
 // made. So an ID is the same when the step is made again, even if some children were not sent the first time.
 func (l *batch) begin(ctx context.Context) {
-	i := l.next
-	l.next++
+	i := l.queue.Begin()
 	l.born++
 	var brief Brief
 	if err := l.call("a brief", func() { brief = l.brief(i) }); err != nil {
@@ -195,16 +227,16 @@ func (l *batch) begin(ctx context.Context) {
 		return
 	}
 	if brief.Seed == 0 { // else equal prompts would be equal requests, and many replies alike
-		brief.Seed = ChildSeed(0, l.n, l.steps-1, i)
+		brief.Seed = ChildSeed(0, l.n, l.now.number-1, i)
 	}
-	m := made{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator, Labels: brief.Labels, Seed: brief.Seed}}
-	l.running++
+	m := bredChild{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator, Labels: brief.Labels, Seed: brief.Seed}}
+	l.queue.Run()
 	go func() {
 		enlarge()
 		defer func() { l.ended <- m }() // always, as breed waits for every child that runs
 		// This error stands only if runtime.Goexit, which guard cannot recover, ends the goroutine.
-		m.err = fmt.Errorf("evolve: making child %d of step %d ended its goroutine", i, l.steps)
-		if bad := guard(fmt.Sprintf("making child %d of step %d", i, l.steps), func() { m.err = l.make(ctx, &m) }); bad != nil {
+		m.err = fmt.Errorf("evolve: making child %d of step %d ended its goroutine", i, l.now.number)
+		if bad := guard(fmt.Sprintf("making child %d of step %d", i, l.now.number), func() { m.err = l.make(ctx, &m) }); bad != nil {
 			m.err = bad
 			m.child.Err = bad.Error()
 		}
@@ -223,7 +255,7 @@ func enlarge() {
 // end takes note of a child as soon as it has ended. An error that ends the search must not wait until it is
 // the child's turn: while a slow child of lower index goes on, an endpoint that is gone would be asked hundreds
 // of times.
-func (l *batch) end(m made) {
+func (l *batch) end(m bredChild) {
 	switch limit, refused := Refused(m.err); {
 	case refused && limit == "":
 		if !l.stopped { // else it was not sent because of a sibling, whose error is the reason
@@ -243,7 +275,7 @@ func (l *batch) end(m made) {
 			l.fail(bad)
 		}
 	}
-	l.waiting[m.child.Index] = m
+	l.queue.End(m.child.Index, m)
 	if l.OnChild != nil && m.made() {
 		if bad := guard("OnChild", func() { l.OnChild(m.child) }); bad != nil {
 			l.fail(bad)
@@ -253,7 +285,7 @@ func (l *batch) end(m made) {
 
 // made reports whether the child belongs in the generation: it cost something, it has a program, or it failed
 // by itself. One that was never sent does not.
-func (m made) made() bool {
+func (m bredChild) made() bool {
 	return m.err == nil || m.child.Asked() || m.child.HasProgram()
 }
 
@@ -276,38 +308,8 @@ func (l *batch) fail(err error) {
 	l.halt()
 }
 
-// turnNow returns the child to be taken in next, if it has ended. When children taken as they end are replayed,
-// that is the one that the journal has next. What a search makes of its children depends on the order, and
-// answers that are read from a file come in any order.
-func (l *batch) turnNow() (m made, ok bool) {
-	i := l.turnOf
-	switch {
-	case l.Order == ByIndex:
-	case len(l.repeat) > 0:
-		i = l.repeat[0]
-	case len(l.waiting) > 0:
-		// Several wait only where the journal's order ends. Any of them will do, as the order is recorded.
-		i = slices.Min(slices.Collect(maps.Keys(l.waiting)))
-	}
-	m, ok = l.waiting[i]
-	return m, ok
-}
-
-// takeRest takes in, by index, the children that still wait for one that was never sent. They were paid for.
-// Nothing is asked for after them, so their order is not recorded. Recorded, it would stand twice in the
-// journal once the step is made again, and a later resume would wait for the second for ever.
-func (l *batch) takeRest() {
-	for i := 0; i < l.next; i++ {
-		if m, ok := l.waiting[i]; ok {
-			l.takeIn(m)
-		}
-	}
-}
-
 // takeIn gives a child to the search.
-func (l *batch) takeIn(m made) {
-	delete(l.waiting, m.child.Index)
-	l.turnOf++
+func (l *batch) takeIn(m bredChild) {
 	if !m.made() { // it was never sent
 		if limit, _ := Refused(m.err); limit != "" {
 			l.tell(m)
@@ -328,38 +330,29 @@ func (l *batch) takeIn(m made) {
 }
 
 // tell tells the journal's readers and the observer what became of a child.
-func (l *batch) tell(m made) {
+func (l *batch) tell(m bredChild) {
 	if !l.turn.recording() {
 		return
 	}
-	if err := l.turn.tell(birth{child: m.child, step: l.steps, call: m.call, err: m.err, lost: m.lost}); err != nil {
+	if err := l.turn.tell(birth{child: m.child, step: l.now.number, call: m.call, err: m.err, lost: m.lost}); err != nil {
 		l.fail(err)
 	}
 }
 
-// record writes down that a child is taken in next, unless it is in the journal.
-func (l *batch) record(m made) {
-	if len(l.repeat) > 0 {
-		l.repeat = l.repeat[1:]
-		return
-	}
-	if err := l.recordTaken(m.child.Index); err != nil {
-		l.fail(err)
-	}
-}
-
-// recordTaken records that the child is taken in next, or journal.Beyond, before the search acts on it. The order of
-// indices needs no record. The child's answer is on disk already, and stands before this record.
-func (l *batch) recordTaken(child int) error {
+// record records that a child is taken in next, or journal.Beyond, before the search acts on it. The order of indices
+// needs no record. The child's answer is on disk already, and stands before this record.
+func (l *batch) record(child int) {
 	if l.Order == ByIndex || !l.turn.recording() || l.turn.journal == nil || l.turn.past.Ended {
-		return nil
+		return
 	}
 	if l.err != nil || l.why != nil {
 		// The step is cut short and will be made again. Then children that were not sent now are among those that
 		// are taken in, so the order from here on is not the step's.
-		return nil
+		return
 	}
-	return l.turn.journal.Take(l.turn.pull, child)
+	if err := l.turn.journal.Take(l.turn.pull, child); err != nil {
+		l.fail(err)
+	}
 }
 
 // teachAll tells a model that learns of the step's children, in the order of indices and at the step's end.
@@ -373,7 +366,7 @@ func (l *batch) teachAll() {
 }
 
 // teach tells a model that learns what became of its reply.
-func (l *batch) teach(m made) {
+func (l *batch) teach(m bredChild) {
 	learner, ok := llm.As[llm.Learner](m.model(l.Breeder))
 	if !ok || m.brief.Make != nil { // a child made without the model tells the model nothing
 		return
@@ -389,7 +382,7 @@ func (l *batch) teach(m made) {
 }
 
 // model returns the model that the child is asked of.
-func (m made) model(b *Breeder) llm.LLM {
+func (m bredChild) model(b *Breeder) llm.LLM {
 	if m.brief.LLM != nil {
 		return m.brief.LLM
 	}
@@ -399,8 +392,9 @@ func (m made) model(b *Breeder) llm.LLM {
 // generation returns the children that were made, and the limit that kept others from being made. The children
 // stand by index in either Order.
 func (l *batch) generation() Generation {
-	gen := Generation{Index: l.steps, Width: l.n, Limit: l.limit, Partial: l.err != nil}
-	byIndex := make([]*Child, l.next)
+	gen := Generation{Index: l.now.number, Width: l.n, Limit: l.limit, Partial: l.err != nil}
+	begun, _ := l.queue.Begun()
+	byIndex := make([]*Child, begun)
 	for i := range l.taken {
 		byIndex[l.taken[i].child.Index] = &l.taken[i].child
 	}
@@ -414,7 +408,7 @@ func (l *batch) generation() Generation {
 
 // make makes the child: a proposal, and its score. The error is nil if only this child failed; its Err says
 // why. An error ends the search.
-func (l *batch) make(ctx context.Context, m *made) error {
+func (l *batch) make(ctx context.Context, m *bredChild) error {
 	program, err := l.propose(ctx, m)
 	if program == "" || err != nil {
 		return err
@@ -460,11 +454,11 @@ func (l *batch) make(ctx context.Context, m *made) error {
 			c.Err = err.Error()
 		}
 	}
-	return fmt.Errorf("evolve: evaluating child %d of step %d: %w", c.Index, l.steps, err)
+	return fmt.Errorf("evolve: evaluating child %d of step %d: %w", c.Index, l.now.number, err)
 }
 
 // propose returns the child's program, or "" if it has none; its Err then says why.
-func (l *batch) propose(ctx context.Context, m *made) (program string, err error) {
+func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err error) {
 	c := &m.child
 	if m.brief.Make != nil {
 		if program, err = m.brief.Make(ctx); err != nil {
@@ -515,12 +509,4 @@ func (l *batch) parse(b Brief, text string) (program, mended string, err error) 
 		err = errors.New("the reply holds no program")
 	}
 	return program, mended, err
-}
-
-// lasting returns err if it ends the search, and nil if it is the failure of one call, which costs one child.
-func lasting(ctx context.Context, err error) error {
-	if _, refused := Refused(err); refused || ctx.Err() != nil || fatal(err) {
-		return err
-	}
-	return nil
 }

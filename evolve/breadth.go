@@ -20,6 +20,15 @@ type Breadth interface {
 	Children(past []Made) int
 }
 
+// The number of children in a generation.
+const (
+	// DefaultN is the number of children in a generation where none is given. It is the BaSE paper's.
+	DefaultN = 64
+	// MaxN is the most children in a generation, and the most arms that [GreedyArms] makes. Without a window
+	// each child waits in a goroutine of its own. A larger number is a slip that would fill the memory.
+	MaxN = 100_000
+)
+
 // Made is what a [Breadth] sees of a step that ended.
 type Made struct {
 	Children int // that were made, with a score or without; fewer than wished where the budget had no room for more

@@ -3,10 +3,12 @@ package evolve
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
+	"sync"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/calls"
@@ -54,6 +56,20 @@ func (b Brief) Of(parents ...Child) Brief {
 	return b
 }
 
+// ChildSeed returns the seed that a child's request carries: the first four bytes, big endian, of
+// SHA-256 over four big-endian uint32: the search's seed, the number N of children in a generation,
+// the generation counted from 0 (one less than [Generation.Index]), and the child's index. A seed is
+// addressed and not drawn, so no scheduling can change it, and a child that is made again alone has the
+// same one. This is BaSE's derivation (arXiv 2605.29268).
+func ChildSeed(seed uint32, n, generation, index int) uint32 {
+	b := make([]byte, 0, 16)
+	for _, v := range []uint32{seed, uint32(n), uint32(generation), uint32(index)} {
+		b = binary.BigEndian.AppendUint32(b, v)
+	}
+	sum := sha256.Sum256(b)
+	return binary.BigEndian.Uint32(sum[:4])
+}
+
 // An Order says in which order a Breeder takes children in. The order decides which children the next brief
 // knows of, and so what the search finds.
 type Order int
@@ -77,6 +93,40 @@ func (o Order) String() string {
 		return "AsTheyEnd"
 	}
 	return "ByIndex"
+}
+
+// Noise says what a search does about an evaluator that may score the same program differently. Every child is
+// evaluated then, by a sample of its own. The zero value has the defaults.
+//
+// A program is the mean of its samples. The best ones are kept, for each child some of them are scored again, and the
+// parent is the best mean. Otherwise a lucky score stays for ever, as the parent and as the result. Once the run is
+// over, its best is scored on fresh samples, which the search has not seen. All this is within Budget.Evaluations. See
+// docs/guide.md.
+type Noise struct {
+	// Rescore is how many programs are scored again for each child, at most 64; 0 means 0.25, negative none. Where scores
+	// that are taken again turn out to agree, it is one for 32 children.
+	Rescore float64
+	// Keep is how many programs may be scored again, the best ones; 0 means 4.
+	Keep int
+	// Fresh is how many fresh samples the best program is scored on once the run is over; 0 means 8, negative none.
+	Fresh int
+}
+
+// maxRescore is the most programs that a search may score again for each child.
+const maxRescore = 64
+
+// WithDefaults returns n with the defaults in place of zeros, and fails if a field is wrong. Of nil, which stands for
+// exact scores, it returns nil. docs/claims.md has the figures that the defaults rest on.
+func (n *Noise) WithDefaults() (*Noise, error) {
+	switch {
+	case n == nil:
+		return nil, nil
+	case !(n.Rescore <= maxRescore): // NaN too
+		return nil, fmt.Errorf("evolve: Noise.Rescore is %v: need at most %d for each child", n.Rescore, maxRescore)
+	case n.Keep < 0:
+		return nil, fmt.Errorf("evolve: Noise.Keep is %d: need 0 for 4, or more", n.Keep)
+	}
+	return &Noise{Rescore: cmp.Or(n.Rescore, 0.25), Keep: cmp.Or(n.Keep, 4), Fresh: cmp.Or(n.Fresh, 8)}, nil
 }
 
 // A Breeder makes the children of a step. It is public because every search needs what it does. Searches
@@ -123,11 +173,9 @@ type Breeder struct {
 	started  bool
 	initial  eval.Candidate
 	best     eval.Candidate
-	bestID   int    // its order of birth
-	prior    Child  // the best when the last step began
-	steps    int    // begun
-	past     []Made // steps that ended whole
-	width    width
+	bestID   int // its order of birth
+	now      breederStep
+	past     []Made             // steps that ended whole
 	born     int                // children briefed
 	widest   int                // the most children that were under way at once
 	sampling *resample.Schedule // nil unless programs are scored again
@@ -136,13 +184,15 @@ type Breeder struct {
 	err      error              // what ended the search
 }
 
-// A width is what a Breadth decided before the step after as many. A run asks every arm for its Calls before each draw,
-// and the Breadth is asked once a step.
-type width struct {
-	asked bool
-	steps int
-	n     int
-	err   error
+// A breederStep is what a Breeder keeps of its current step, until the next one begins.
+type breederStep struct {
+	number int   // from 1; 0 before the first
+	before Child // the best when it began
+	// planned says that a Breadth was asked for the step after it, and has answered width or err. A run asks every arm for
+	// its Calls before each draw, and the Breadth is asked once a step.
+	planned bool
+	width   int
+	err     error
 }
 
 var _ interface {
@@ -185,7 +235,7 @@ func (b *Breeder) Best() eval.Candidate {
 func (b *Breeder) Done() bool { return b.err != nil }
 
 // Steps returns how many steps were begun.
-func (b *Breeder) Steps() int { return b.steps }
+func (b *Breeder) Steps() int { return b.now.number }
 
 // Past returns what the steps made that ended, oldest first, for a [Breadth]. It must not be changed. A step that
 // was cut short is not among them, because a resumed run makes it again.
@@ -194,11 +244,11 @@ func (b *Breeder) Past() []Made { return slices.Clip(b.past) }
 // Width asks of, once a step, how many children the next step makes. An error says that of panicked, or that the number
 // is not in 1..MaxN. A search asks it before Breed, and in the Calls of a [Sizer].
 func (b *Breeder) Width(of Breadth) (int, error) {
-	if !b.width.asked || b.width.steps != b.steps {
-		n, err := widthOf(of, b.past)
-		b.width = width{true, b.steps, n, err}
+	if !b.now.planned {
+		b.now.width, b.now.err = widthOf(of, b.past)
+		b.now.planned = true
 	}
-	return b.width.n, b.width.err
+	return b.now.width, b.now.err
 }
 
 // Start evaluates the initial program, unless it is already.
@@ -230,50 +280,6 @@ func (b *Breeder) Initial() Child {
 	return Child{Candidate: b.Best()}
 }
 
-// Breed makes n children, or fewer if turn grants fewer calls. brief is called for each child in order of
-// index. take, if not nil, is called with each child that ended, in the Breeder's Order. It is called before the
-// brief of the child that gets its place in the window. Both are called on the caller's goroutine, so a search
-// is plain sequential code however many calls are in flight.
-//
-// The Generation has the children, and says why there are no more. Its Best is the best child so far by a
-// single score, or the one that [Breeder.Lead] was called with last.
-//
-// An error is a fault of the infrastructure and ends the search: later calls return it again. To try again in
-// the next step would ask an endpoint that is gone once a step until the budget ends.
-func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int) Brief, take func(Child)) (Generation, error) {
-	if err := b.Start(ctx, turn); err != nil {
-		return Generation{Index: b.steps + 1, Before: b.Best(), Best: b.Best(), Partial: true}, err
-	}
-	b.steps++
-	begin, before := time.Now(), b.best
-	b.prior = Child{Candidate: b.best, ID: b.bestID}
-	l := newBatch(b, turn, min(n, turn.Calls()))
-	b.widest = max(b.widest, min(l.window(), l.n))
-	if b.sampling != nil {
-		b.sampling.Begin(l.n)
-	}
-	l.brief, l.take = brief, take
-	l.breed(ctx)
-	b.err = l.err
-	gen := l.generation()
-	gen.Before, gen.Best, gen.Elapsed = before, b.best, time.Since(begin)
-	if elapsed := turn.timed(gen.Elapsed); b.err == nil {
-		b.past = append(b.past, madeOf(gen, elapsed))
-	}
-	return gen, b.err
-}
-
-// madeOf returns what a Breadth sees of gen.
-func madeOf(gen Generation, elapsed time.Duration) Made {
-	m := Made{Children: len(gen.Children), Elapsed: elapsed}
-	for _, c := range gen.Children {
-		if c.Scored() && c.Better(gen.Before) {
-			m.Better++
-		}
-	}
-	return m
-}
-
 // takeIn keeps the best child so far. Ties keep the one that came first, so that by index the result does not
 // depend on which of two equal children ended first.
 func (b *Breeder) takeIn(c Child) {
@@ -292,8 +298,8 @@ func (b *Breeder) Lead(c Child) { b.best, b.bestID = c.Candidate, c.ID }
 // Demote takes back the best that the last step found: the best is again what it was when that step began. It is for
 // what scores the best of a step again, between two steps (package evolve/audit).
 func (b *Breeder) Demote() {
-	if b.steps > 0 {
-		b.best, b.bestID = b.prior.Candidate, b.prior.ID
+	if b.now.number > 0 {
+		b.best, b.bestID = b.now.before.Candidate, b.now.before.ID
 	}
 }
 
@@ -306,5 +312,66 @@ func (b *Breeder) Fail(err error) {
 	}
 }
 
-// mostFailures is how many calls in a row may fail in steps of n children.
-func (b *Breeder) mostFailures(n int) int { return cmp.Or(b.MaxFailures, max(2*n, 32)) }
+// Rescore scores those of a noisy search's best programs again that are due. Pass the valid ones, best first; the best
+// Noise.Keep are looked at. It returns for each its result with the new samples, nil if it has none. Call it before
+// each brief, since a steady-state search is one step, and then [Breeder.Lead] with the best mean.
+//
+// Samples have numbers in the order in which they are due, whichever ends first. Where the budget has no room, which
+// the turn has noted, or where a failed call cost a sample, there is none. Children are not scored several times:
+// there are many, and what does the harm is a parent with a lucky score.
+func (b *Breeder) Rescore(ctx context.Context, turn *Turn, best []eval.Candidate) ([]*eval.Result, error) {
+	again := make([]*eval.Result, len(best))
+	if b.sampling == nil {
+		return again, nil
+	}
+	best = slices.Clone(best[:min(b.noise().Keep, len(best))])
+	stats := make([]resample.Stat, len(best))
+	for i, c := range best {
+		stats[i] = resample.Stat{Mean: c.Result.Score, N: c.Result.N()}
+	}
+	due := b.sampling.Due(stats)
+	programs, numbers := make([]string, len(due)), make([]int, len(due))
+	for i, at := range due {
+		programs[i], numbers[i] = best[at].Program, b.sampling.Number()
+	}
+	results, errs := b.samples(ctx, turn, programs, numbers)
+	for _, err := range errs {
+		if _, refused := Refused(err); err != nil && !refused && !Lost(err) {
+			return nil, fmt.Errorf("evolve: scoring a program again in step %d: %w", b.now.number, err)
+		}
+	}
+	for i, at := range due {
+		if errs[i] != nil {
+			continue
+		}
+		c := &best[at].Result
+		if results[i].Valid && c.Valid {
+			b.sampling.Sample(resample.Stat{Mean: c.Score, N: c.N()}, results[i].Score, results[i].N())
+		}
+		*c = eval.Pool(*c, results[i])
+		again[at] = c
+	}
+	return again, nil
+}
+
+// samples evaluates each program for the sample of the same place, as many at once as the search has had children
+// under way.
+func (b *Breeder) samples(ctx context.Context, turn *Turn, programs []string, numbers []int) ([]eval.Result, []error) {
+	results, errs := make([]eval.Result, len(programs)), make([]error, len(programs))
+	places := make(chan struct{}, max(1, b.widest))
+	var wg sync.WaitGroup
+	for i, program := range programs {
+		wg.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			errs[i] = errors.New("evolve: scoring a program again ended its goroutine") // stands if runtime.Goexit does
+			var err error
+			bad := guard("scoring a program again", func() {
+				results[i], err = turn.Evaluate(ctx, b.Task, program, numbers[i])
+			})
+			errs[i] = cmp.Or(bad, err)
+		})
+	}
+	wg.Wait()
+	return results, errs
+}

@@ -15,6 +15,23 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
+// KindChild is the kind of a call that asks for a child.
+const KindChild = "child"
+
+// Ask asks l. In a run it recalls the reply from the journal. If the journal has none, it admits the call,
+// sends it, makes the reply durable, and settles with the budget, in that order. kind is what the call is for:
+// [KindChild], or another word for a call beside the children. Such a call is in [Generation.Asides].
+//
+// An error for which [Refused] is true means that the call was not made. Any other error costs this call
+// alone, unless it says that the model is [llm.Unavailable] or that the journal failed. The run then ends
+// after the step, whatever Step returns.
+//
+// A step that has seen a fault which ends the run drains: what it asks for from then on is refused, with an error that
+// wraps the fault. A resumed run makes the step again as a whole, and would ask for something else.
+func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	return t.askOnce(ctx, purpose{kind: kind}, l, req)
+}
+
 // A purpose is what a call is for.
 type purpose struct {
 	kind   string
@@ -236,6 +253,32 @@ func (c *call) listen() (heard func([]llm.Attempt, error) error) {
 	}
 }
 
+// recallAsked takes in what the file has of calls that are not made now, because what came of them is recalled
+// itself, and of those that their models made. The caller has read-locked owed.
+func (s *step) recallAsked(a *memory.Asked, list []journal.Asked) error {
+	for _, of := range list {
+		c, err := s.journal.RecallAsked(of)
+		switch {
+		case err != nil:
+			return err
+		case c == nil:
+			continue
+		case c.Kind == journal.Refusal: // who asked may have made do without
+			s.noteError(&fault.Refused{Limit: c.Limit})
+			continue
+		case len(c.Reply.Attempts) > 0:
+			a.Note(memory.Call{Kind: of.Kind, Attempts: c.Reply.Attempts})
+		}
+		if c.Kind != journal.Abandoned { // which is booked when the run begins
+			s.bookRecalled(ledger.Size{Prompt: of.Prompt}, c.Reply.Attempts)
+		}
+		if err := s.recallAsked(a, c.Asked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // send makes the call. When an attempt has left every queue, what it may cost is set aside, and the journal
 // records that it begins. When it ends, what it did cost is booked, before the next attempt or a pause.
 func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error) {
@@ -351,4 +394,13 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 		return reply, errors.Join(bad, err) // the reply too: its attempts were paid for, and belong in the result
 	}
 	return reply, err
+}
+
+// both returns a function that calls a and b, and whose result calls theirs. The run's queue has to count a call
+// that waits, and a Trace of the caller's has to hear of it too.
+func both(a, b func() func()) func() func() {
+	return func() func() {
+		x, y := a(), b()
+		return func() { x(); y() }
+	}
 }

@@ -103,7 +103,7 @@ func marginOf(arms []Arm, b Budget) margin {
 
 // limits returns those of the core: fresh samples are set aside, and so is what a step scores again.
 func (m margin) limits(b Budget) allocation.Limits {
-	l := b.limits()
+	l := b.coreLimits()
 	l.Rescore = m.rescore
 	if l.Evaluations > 0 {
 		l.Evaluations -= m.fresh

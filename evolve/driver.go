@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/calls"
+	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
@@ -197,7 +199,7 @@ func (d *driver) beginning(steps context.Context) (context.Context, journal.Past
 	case replaying && next.Kind == journal.Stop && next.Limit == wallTime:
 		// The time was over before an arm was drawn. What is not in the file was given up then.
 		over, end := context.WithCancelCause(steps)
-		end(errWallTime)
+		end(deadline.ErrWallTime)
 		return over, journal.Past{}
 	}
 	return steps, journal.Past{}
@@ -210,8 +212,8 @@ func (d *driver) notStarted(ctx, begin context.Context, limit string, err error)
 	case err == nil && limit == "":
 	case err == nil:
 		d.stop(allocation.Budget, limit, nil)
-	case errors.Is(context.Cause(begin), errWallTime): // whatever the arm makes of it
-		d.fail(ctx, errors.Join(err, errWallTime))
+	case errors.Is(context.Cause(begin), deadline.ErrWallTime): // whatever the arm makes of it
+		d.fail(ctx, errors.Join(err, deadline.ErrWallTime))
 	default:
 		d.fail(ctx, err)
 	}
@@ -377,7 +379,7 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 		select {
 		case o := <-d.ended:
 			d.early = append(d.early, o)
-			if o.err != nil && errors.Is(context.Cause(steps), errWallTime) {
+			if o.err != nil && errors.Is(context.Cause(steps), deadline.ErrWallTime) {
 				// The stop comes before the outcome is taken in, whatever error the arm returned, because replay
 				// reads the stop before that too.
 				d.stop(allocation.Budget, wallTime, nil)
@@ -439,6 +441,11 @@ func (d *driver) complete(o *outcome) {
 	}
 }
 
+// scoreOf returns what the core has to know of a candidate.
+func scoreOf(c eval.Candidate) allocation.Score {
+	return allocation.Score{Valid: c.Result.Valid, Value: c.Result.Score}
+}
+
 // outcomeOf returns what the core has to know of an outcome.
 func (d *driver) outcomeOf(o outcome, whole bool) allocation.Outcome {
 	calls, stalls := counted(o.gen)
@@ -492,7 +499,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err)
 	case why != "":
-	case errors.Is(err, errWallTime):
+	case errors.Is(err, deadline.ErrWallTime):
 		d.stop(allocation.Budget, wallTime, nil)
 	case ctx.Err() != nil:
 		d.stop(allocation.Canceled, "", nil)
@@ -504,7 +511,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 // interrupted ends the run because its context ended: the caller's, or that of steps, which also ends with the
 // budget's time.
 func (d *driver) interrupted(steps context.Context) {
-	if errors.Is(context.Cause(steps), errWallTime) {
+	if errors.Is(context.Cause(steps), deadline.ErrWallTime) {
 		d.stop(allocation.Budget, wallTime, nil)
 	} else {
 		d.stop(allocation.Canceled, "", nil)

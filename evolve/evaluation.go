@@ -17,6 +17,33 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
+// Evaluate scores program with e. Sample numbers independent evaluations of one program. The same program and
+// sample are evaluated once in a run, so ask a deterministic evaluator always for sample 0, and a noisy one
+// for 0, 1, 2, ... Programs are the same if their texts are, up to white space at the end.
+//
+// A bad program is a result that is not valid. An error for which [Refused] is true means that the budget has
+// no room, or that the step drains (see [Turn.Ask]). Where e fails because a call that it makes through [llm.Ask] failed,
+// the error costs this evaluation alone, and [Lost] is true for it; after 32 in a row the run ends. Any other error means that the evaluation was given up, or that
+// evaluation itself failed, which ends the run after the step.
+//
+// Evaluators are told apart by their values, and across processes by how they print. One whose value cannot be
+// compared, such as a func or a struct that holds a slice, is asked again each time.
+//
+// The parts of an [eval.Composite] are evaluated instead of the whole, each as an evaluation of its own.
+//
+// An [eval.Sampler] is told the sample.
+//
+// What e asks of a model through [llm.Ask] is an aside of the kind "evaluation".
+func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
+	if t.recording() {
+		if err := t.doomed(); err != nil {
+			t.noteError(err)
+			return eval.Result{}, err
+		}
+	}
+	return t.score(ctx, e, program, sample)
+}
+
 // score is Evaluate, also for a reply that was on its way when a fault of a model or of the search ended the run: a
 // Breeder scores it, because it is paid for and may be the best.
 func (t *Turn) score(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
@@ -278,15 +305,6 @@ func (t *Turn) asEvaluator(a *memory.Asked) asking {
 	}
 }
 
-// both returns a function that calls a and b, and whose result calls theirs. The run's queue has to count a call
-// that waits, and a Trace of the caller's has to hear of it too.
-func both(a, b func() func()) func() func() {
-	return func() func() {
-		x, y := a(), b()
-		return func() { x(); y() }
-	}
-}
-
 // mostLost is how many evaluations in a row a failed call may cost before the run ends. Each costs a child that is paid for.
 const mostLost = 32
 
@@ -410,39 +428,4 @@ func (t *Turn) tune(ctx context.Context, key journal.Key, e eval.Evaluator, prog
 // refuseToAsk is what llm.Ask calls in a tune evaluation.
 func refuseToAsk(context.Context, llm.LLM, llm.Request) (llm.Reply, error) {
 	return llm.Reply{}, errors.New("evolve: the evaluator of a Turn.Tune asks a model: its calls would count in Budget.Calls, so give the tuner one that asks none")
-}
-
-// recallAsked takes in what the file has of calls that are not made now, because what came of them is recalled
-// itself, and of those that their models made. The caller has read-locked owed.
-func (s *step) recallAsked(a *memory.Asked, list []journal.Asked) error {
-	for _, of := range list {
-		c, err := s.journal.RecallAsked(of)
-		switch {
-		case err != nil:
-			return err
-		case c == nil:
-			continue
-		case c.Kind == journal.Refusal: // who asked may have made do without
-			s.noteError(&fault.Refused{Limit: c.Limit})
-			continue
-		case len(c.Reply.Attempts) > 0:
-			a.Note(memory.Call{Kind: of.Kind, Attempts: c.Reply.Attempts})
-		}
-		if c.Kind != journal.Abandoned { // which is booked when the run begins
-			s.bookRecalled(ledger.Size{Prompt: of.Prompt}, c.Reply.Attempts)
-		}
-		if err := s.recallAsked(a, c.Asked); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// madeBy returns the calls of a as a Generation has them.
-func madeBy(a *memory.Asked) []Call {
-	var list []Call
-	for _, c := range a.Calls() {
-		list = append(list, Call(c))
-	}
-	return list
 }

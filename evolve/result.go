@@ -110,3 +110,15 @@ func slim(g Generation) Generation {
 
 // dropped stands for the text of a program that a Result does not keep, so that HasProgram holds.
 const dropped = "(not kept)"
+
+// A Stop says why a run stopped. It is a value, not an error.
+type Stop string
+
+// The reasons a run stops.
+const (
+	StopBudget    Stop = "budget"    // a limit of the Budget bound; Result.Limit names it
+	StopTarget    Stop = "target"    // the Target was reached
+	StopExhausted Stop = "exhausted" // every arm is done, or has had its RoundsPerArm
+	StopCanceled  Stop = "canceled"  // the context ended
+	StopError     Stop = "error"     // Run returned the error with this result
+)

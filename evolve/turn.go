@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
@@ -129,45 +128,13 @@ func (t *Turn) inner(arm, n int) *Turn {
 // recording reports whether t belongs to a run.
 func (t *Turn) recording() bool { return t != nil && t.step != nil }
 
-// Ask asks l. In a run it recalls the reply from the journal. If the journal has none, it admits the call,
-// sends it, makes the reply durable, and settles with the budget, in that order. kind is what the call is for:
-// [KindChild], or another word for a call beside the children. Such a call is in [Generation.Asides].
-//
-// An error for which [Refused] is true means that the call was not made. Any other error costs this call
-// alone, unless it says that the model is [llm.Unavailable] or that the journal failed. The run then ends
-// after the step, whatever Step returns.
-//
-// A step that has seen a fault which ends the run drains: what it asks for from then on is refused, with an error that
-// wraps the fault. A resumed run makes the step again as a whole, and would ask for something else.
-func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	return t.askOnce(ctx, purpose{kind: kind}, l, req)
-}
-
-// Evaluate scores program with e. Sample numbers independent evaluations of one program. The same program and
-// sample are evaluated once in a run, so ask a deterministic evaluator always for sample 0, and a noisy one
-// for 0, 1, 2, ... Programs are the same if their texts are, up to white space at the end.
-//
-// A bad program is a result that is not valid. An error for which [Refused] is true means that the budget has
-// no room, or that the step drains (see [Turn.Ask]). Where e fails because a call that it makes through [llm.Ask] failed,
-// the error costs this evaluation alone, and [Lost] is true for it; after 32 in a row the run ends. Any other error means that the evaluation was given up, or that
-// evaluation itself failed, which ends the run after the step.
-//
-// Evaluators are told apart by their values, and across processes by how they print. One whose value cannot be
-// compared, such as a func or a struct that holds a slice, is asked again each time.
-//
-// The parts of an [eval.Composite] are evaluated instead of the whole, each as an evaluation of its own.
-//
-// An [eval.Sampler] is told the sample.
-//
-// What e asks of a model through [llm.Ask] is an aside of the kind "evaluation".
-func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
-	if t.recording() {
-		if err := t.doomed(); err != nil {
-			t.noteError(err)
-			return eval.Result{}, err
-		}
-	}
-	return t.score(ctx, e, program, sample)
+// within returns ctx for a step, in which llm.Ask goes through t. Code that has no Turn at hand, such as an
+// operator's helper or a model that asks another, calls llm.Ask. Its calls are then in the budget, the journal
+// and the result too.
+func (t *Turn) within(ctx context.Context) context.Context {
+	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+		return t.Ask(ctx, "other", l, req)
+	}})
 }
 
 // timed returns how long a Breed of the step took as the journal keeps it: in whole milliseconds, and what the file
@@ -188,6 +155,15 @@ func (t *Turn) timed(took time.Duration) time.Duration {
 		p.mu.Unlock()
 	}
 	return took
+}
+
+// madeBy returns the calls of a as a Generation has them.
+func madeBy(a *memory.Asked) []Call {
+	var list []Call
+	for _, c := range a.Calls() {
+		list = append(list, Call(c))
+	}
+	return list
 }
 
 // noteCalls keeps calls for the result.
@@ -285,11 +261,3 @@ func (s *step) end(err error) {
 		p.mu.Unlock()
 	}
 }
-
-// Refused reports whether err says that a call or an evaluation was not made. limit is the field of the Budget
-// that has no room for it, or "" if the run is coming to an end.
-func Refused(err error) (limit string, refused bool) { return fault.Refusal(err) }
-
-// Lost reports whether err says that an evaluation was lost because a call of its evaluator failed. It cost one program, and
-// the search can go on.
-func Lost(err error) bool { return fault.IsLost(err) }

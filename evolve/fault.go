@@ -1,6 +1,7 @@
 package evolve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -45,3 +46,19 @@ func fatal(err error) bool {
 	var panicked *PanicError
 	return fault.EndsRun(err) || errors.As(err, &panicked)
 }
+
+// lasting returns err if it ends the search, and nil if it is the failure of one call, which costs one child.
+func lasting(ctx context.Context, err error) error {
+	if _, refused := Refused(err); refused || ctx.Err() != nil || fatal(err) {
+		return err
+	}
+	return nil
+}
+
+// Refused reports whether err says that a call or an evaluation was not made. limit is the field of the Budget
+// that has no room for it, or "" if the run is coming to an end.
+func Refused(err error) (limit string, refused bool) { return fault.Refusal(err) }
+
+// Lost reports whether err says that an evaluation was lost because a call of its evaluator failed. It cost one program, and
+// the search can go on.
+func Lost(err error) bool { return fault.IsLost(err) }

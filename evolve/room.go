@@ -1,12 +1,41 @@
 package evolve
 
 import (
-	"math"
+	"context"
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
 )
+
+// begin makes the context of steps, in which nothing new is sent once the caller's has ended. end ends it.
+func (d *driver) begin(ctx context.Context) (traced context.Context, end context.CancelFunc) {
+	steps, end := deadline.Clock{Grace: d.cfg.Grace, Limit: d.cfg.Budget.WallTime, Live: d.live(),
+		Elapsed: func() (time.Duration, bool) { return d.elapsed(), !d.over() }}.Steps(ctx)
+	return llm.WithTrace(steps, &llm.Trace{Drain: ctx.Done(), Idle: d.sayIdle}), end
+}
+
+// live returns a channel that is closed once every decision of earlier incarnations is made again. Without a
+// journal that is at once.
+func (d *driver) live() <-chan struct{} {
+	if d.cfg.Journal != nil {
+		return d.cfg.Journal.Live()
+	}
+	now := make(chan struct{})
+	close(now)
+	return now
+}
+
+// sayIdle notes that a place for model calls is free. A queue that reports a free place knows only its own calls. One more
+// arm is drawn only if no call of the run waits anywhere, because such a call may be about to take the place.
+func (d *driver) sayIdle() {
+	if d.shared.queued.N() == 0 {
+		d.idle.Set()
+	}
+}
 
 // next asks the core what to do, where the time for evaluations has room for so many more children.
 func (d *driver) next(most int, limited bool) (allocation.Decision, error) {
@@ -35,18 +64,13 @@ func (d *driver) scorable() (most int, limited bool) {
 	if b.EvalTime == 0 {
 		return 0, false
 	}
-	left := b.EvalTime - d.shared.ledger.KeptEvalTime() - d.account.evalTime
-	each := evalTimeEach(d.account.evalTime, d.scored, b.EvalWorst)
+	room := ledger.EvalTime{Left: b.EvalTime - d.shared.ledger.KeptEvalTime() - d.account.evalTime, Worst: b.EvalWorst,
+		Sum: d.account.evalTime, Scored: d.scored}
+	var pending []int
 	for _, p := range d.pending {
-		if left < b.EvalWorst {
-			break // before the sum passes the least duration
-		}
-		left -= time.Duration(min(float64(p.most)*float64(each), math.MaxInt64/4))
+		pending = append(pending, p.most)
 	}
-	if left < b.EvalWorst {
-		return 0, true
-	}
-	return 1 + int((left-b.EvalWorst)/each), true
+	return room.Room(pending), true
 }
 
 // expected returns how many calls the score of a child is expected to take beside the child's own: the mean so far of what
@@ -73,10 +97,4 @@ func (d *driver) judge(o *outcome) {
 		}
 	}
 	d.gated += o.judged
-}
-
-// evalTimeEach returns how long the evaluation of a child is expected to take, where those of n children took a sum, and one
-// may take worst: (sum + worst)/(n + 1). So a run begins with few, and is not held back by the worst case for long.
-func evalTimeEach(sum time.Duration, n int, worst time.Duration) time.Duration {
-	return max(1, (sum+worst)/time.Duration(n+1))
 }
