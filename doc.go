@@ -9,7 +9,7 @@
 //	runner, err := js.New(js.Config{})
 //	cp, err := geometry.CirclePacking().Task(runner, "javascript")
 //	model, err := offline.New(offline.Config{})
-//	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: model, Breadth: evolve.Adaptive{}, Seed: 40}, 10)
+//	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: model, Breadth: breadth.Adaptive{}, Seed: 40}, 10)
 //	result, err := evolve.Run(ctx, evolve.Config{
 //		Arms:   arms,
 //		Policy: &bandit.ExpectedImprovement{T: 4096},

@@ -22,7 +22,7 @@ var floors = [][]string{
 	{"evolve/internal/calls"},
 	{"evolve/history", "evolve/internal/ledger", "evolve/internal/memory"}, // what happened in a run; what it spends and remembers
 	{"evolve"},
-	{"evolve/population", "evolve/audit"}, // searches, and what they are made of
+	{"evolve/population", "evolve/audit", "evolve/breadth"}, // searches, and what they are made of
 	{"evolve/population/*", "evolve/layers"},
 	{"evolve/report", "evolve/lineage", "evolve/analysis", "evolve/replay"}, // readings of a run
 	{"evolve/view", "evolve/analysis/*", "evolve/sweep", "evolve/compare"},
@@ -102,6 +102,7 @@ var core = map[string][]string{
 	"evolve/history":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal"},
 	"evolve/analysis":   {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/evolve/internal/"},
 	"evolve/audit":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
+	"evolve/breadth":    {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
 	"evolve/lineage":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal", "/evolve/history"},
 	"evolve/layers":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},

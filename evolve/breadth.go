@@ -1,7 +1,6 @@
 package evolve
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 )
@@ -10,8 +9,9 @@ import (
 // after the first better one are wasted, because they are rewrites of a parent that is beaten already. See
 // docs/policies.md for which one to use when.
 //
-// One value may serve many searches at once, so it must be safe for concurrent use. [Fixed], [Doubling] and
-// [Adaptive] are: they keep no state. A Breadth should print itself, because a journal recognizes a run by it.
+// One value may serve many searches at once, so it must be safe for concurrent use. A Breadth should print itself,
+// because a journal recognizes a run by it. One that has a method Validate() error is refused before the first step if
+// that returns an error. Package breadth has some to choose from.
 type Breadth interface {
 	// Children returns how many children the next step makes, in 1..MaxN. past holds the steps of the search,
 	// oldest first; it must not be changed or kept. The number depends on past and on nothing else, or a run
@@ -44,55 +44,16 @@ type BreadthFunc func(past []Made) int
 // Children returns f(past).
 func (f BreadthFunc) Children(past []Made) int { return f(past) }
 
-// Fixed is the same number of children in each step, in 1..MaxN. Fixed(64) is the BaSE paper's.
-type Fixed int
+var _ Breadth = BreadthFunc(nil)
 
-// Children returns f.
-func (f Fixed) Children([]Made) int { return int(f) }
-
-// String returns "Fixed(N)".
-func (f Fixed) String() string { return fmt.Sprintf("Fixed(%d)", int(f)) }
-
-func (f Fixed) validate() error {
-	if f < 1 || f > MaxN {
-		return fmt.Errorf("evolve: %v: a step needs at least 1 child, and at most %d", f, MaxN)
-	}
-	return nil
-}
-
-var (
-	_ Breadth = BreadthFunc(nil)
-	_ Breadth = Fixed(0)
-)
-
-// validBreadth returns what is wrong with the fields of a Breadth of this package. What is wrong with another
-// shows when it is asked.
+// validBreadth returns what is wrong with the fields of a Breadth that can say so, as those of package breadth can. What
+// is wrong with another shows when it is asked.
 func validBreadth(b Breadth) error {
-	if v, ok := b.(interface{ validate() error }); ok {
-		return v.validate()
+	if v, ok := b.(interface{ Validate() error }); ok {
+		return v.Validate()
 	}
 	return nil
 }
-
-// validRange checks the Min and the Max of a Breadth, with their defaults filled in.
-func validRange(of string, least, most int) error {
-	switch {
-	case least < 1 || least > MaxN:
-		return fmt.Errorf("evolve: %s.Min is %d: need 0 for 1 child, or at most %d", of, least, MaxN)
-	case most < least || most > MaxN:
-		return fmt.Errorf("evolve: %s.Max is %d: need 0 for the default, or at least Min, %d, and at most %d", of, most, least, MaxN)
-	}
-	return nil
-}
-
-// rangeOf returns a Min and a Max with their defaults: 1, and DefaultN or Min if that is more.
-func rangeOf(least, most int) (int, int) {
-	least = cmp.Or(least, 1)
-	return least, cmp.Or(most, max(DefaultN, least))
-}
-
-// within returns n if it lies in least..most, and else the nearer of the two.
-func within(n, least, most int) int { return max(least, min(n, most)) }
 
 // breadthName returns what b's String returns, or its type if it has none. A journal recognizes a run by the name, and
 // fields may print differently in every process.

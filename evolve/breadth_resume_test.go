@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
@@ -40,7 +41,7 @@ func widths(t *testing.T, path string) (w []int) {
 func TestBreadthIsResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole := journalPath(t)
-		_, want, err := breadthJob(t, evolve.Adaptive{Second: 5}, 1).run(t.Context(), t, whole)
+		_, want, err := breadthJob(t, breadth.Adaptive{Second: 5}, 1).run(t.Context(), t, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func TestBreadthIsResumed(t *testing.T) {
 			n, path := cut.Records, cut.Path
 			before := widths(t, path)
 			time.Sleep(time.Hour)
-			jb := breadthJob(t, evolve.Adaptive{Second: 5}, 1)
+			jb := breadthJob(t, breadth.Adaptive{Second: 5}, 1)
 			res, got, err := jb.run(t.Context(), t, path)
 			if err != nil || res.Calls != 120 {
 				t.Fatalf("killed after record %d, it ends after %d calls: %v", n, res.Calls, err)
@@ -75,7 +76,7 @@ func TestBreadthReadsTheTime(t *testing.T) {
 		var drawn [2][]int
 		for i, second := range []float64{0, 5} {
 			path := journalPath(t)
-			if _, _, err := breadthJob(t, evolve.Adaptive{Second: second}, 1).run(t.Context(), t, path); err != nil {
+			if _, _, err := breadthJob(t, breadth.Adaptive{Second: second}, 1).run(t.Context(), t, path); err != nil {
 				t.Fatal(err)
 			}
 			drawn[i] = widths(t, path)
@@ -93,7 +94,7 @@ func TestBreadthIsReproduced(t *testing.T) {
 			path := journalPath(t)
 			var first []byte
 			for i := range 2 {
-				jb := breadthJob(t, evolve.Adaptive{Second: 5}, 2)
+				jb := breadthJob(t, breadth.Adaptive{Second: 5}, 2)
 				if tweak := jb.tweak; nested {
 					jb.k = 1
 					jb.tweak = func(c *evolve.Config) {

@@ -3,198 +3,15 @@ package evolve_test
 import (
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
-
-// made returns n steps of this many children, of which so many are better, that took so long.
-func made(n, children, better int, took time.Duration) []evolve.Made {
-	return slices.Repeat([]evolve.Made{{Children: children, Better: better, Elapsed: took}}, n)
-}
-
-func TestDoubling(t *testing.T) {
-	wide := evolve.Doubling{Up: 1.5, Down: 1, Min: 2, Max: 10}
-	for _, tt := range []struct {
-		reason string
-		b      evolve.Doubling
-		past   []evolve.Made
-		want   int
-	}{
-		{"it begins with Min", evolve.Doubling{}, nil, 1},
-		{"it begins with Min", wide, nil, 2},
-		{"twice as wide without gain", evolve.Doubling{}, made(1, 8, 0, 0), 16},
-		{"up to Max", evolve.Doubling{}, made(1, 64, 0, 0), 64},
-		{"a quarter after a gain", evolve.Doubling{}, made(1, 64, 3, 0), 16},
-		{"down to Min", evolve.Doubling{}, made(1, 2, 1, 0), 1},
-		{"only the last step counts", evolve.Doubling{}, append(made(9, 64, 9, 0), made(1, 4, 0, 0)...), 8},
-		{"a factor below 2 still leads on from 1", evolve.Doubling{Up: 1.1}, made(1, 1, 0, 0), 2},
-		{"an uneven factor rounds up", wide, made(1, 5, 0, 0), 8},
-		{"Down of 1 keeps the width", wide, made(1, 5, 1, 0), 5},
-		{"a step for which there was no room", evolve.Doubling{}, made(1, 0, 0, 0), 1},
-		{"a factor beyond all numbers", evolve.Doubling{Up: math.MaxFloat64, Max: evolve.MaxN}, made(1, 1000, 0, 0), evolve.MaxN},
-		{"Min above the default of Max", evolve.Doubling{Min: 100}, nil, 100},
-	} {
-		if got := tt.b.Children(tt.past); got != tt.want {
-			t.Errorf("%s: %v makes %d children, want %d", tt.reason, tt.b, got, tt.want)
-		}
-	}
-}
-
-func TestAdaptive(t *testing.T) {
-	const s = time.Second
-	for _, tt := range []struct {
-		reason string
-		b      evolve.Adaptive
-		past   []evolve.Made
-		want   int
-	}{
-		// p = 0.5: (1-(1-p)^n)/np is 1, 0.75 and 0.583 at 1, 2 and 3.
-		{"a new search has p = 1/2, where a second child still pays and a third does not", evolve.Adaptive{}, nil, 2},
-		{"and with a smaller Waste a second does not either", evolve.Adaptive{Waste: 0.2}, nil, 1},
-		{"Min", evolve.Adaptive{Min: 7, Waste: -1}, nil, 7},
-		// p = 0.5/(10+1), from the recent half of the children: (1-(1-p)^n)/np is 0.707 at 17 and 0.693 at 18.
-		{"without gain about 1/2 + 0.76/p", evolve.Adaptive{}, made(20, 1, 0, s), 17},
-		{"Max", evolve.Adaptive{Max: 6}, made(20, 1, 0, s), 6},
-		{"no waste at all", evolve.Adaptive{Waste: -1}, made(20, 1, 0, s), 1},
-		{"all gains", evolve.Adaptive{}, made(20, 1, 1, s), 1},
-		{"a long time without gain", evolve.Adaptive{}, made(1000, 64, 0, s), 64},
-		{"gains of long ago are forgotten", evolve.Adaptive{}, append(made(300, 1, 1, s), made(400, 1, 0, s)...), 64},
-		{"steps without a child tell nothing", evolve.Adaptive{Second: 5}, made(3, 0, 0, s), 2},
-		// p = 0.5/2, from the newer of two steps. With 500 calls for the time of a step (1-0.75^n)/(n+500) is largest
-		// where 0.75^n = 1/(1+ln(4/3)·(n+500)), that is, at n = 17.4.
-		{"time that is worth nothing", evolve.Adaptive{Waste: -1}, made(2, 1, 0, 100*s), 1},
-		{"time that is worth much", evolve.Adaptive{Waste: -1, Second: 5}, made(2, 1, 0, 100*s), 17},
-		// τ = n seconds: with a second worth any number of calls, wide steps save nothing.
-		{"steps that take as long as their children one by one", evolve.Adaptive{Waste: -1, Second: 1000},
-			append(made(9, 2, 0, 2*s), made(9, 4, 0, 4*s)...), 1},
-	} {
-		if got := tt.b.Children(tt.past); got != tt.want {
-			t.Errorf("%s: %v makes %d children, want %d", tt.reason, tt.b, got, tt.want)
-		}
-	}
-}
-
-// The width that Adaptive finds by halving is the one that the formula in its comment has, over all of Min..Max.
-func TestAdaptiveIsItsFormula(t *testing.T) {
-	for i := range 2000 {
-		r := rand.New(rand.NewPCG(9, uint64(i)))
-		a := evolve.Adaptive{Second: []float64{0, 0.1, 5, 300}[r.IntN(4)], Waste: []float64{-1, 0.05, 0.3, 0.7}[r.IntN(4)], Min: 1 + r.IntN(3), Max: 3 + r.IntN(300)}
-		var past []evolve.Made
-		for range r.IntN(60) {
-			n := 1 + r.IntN(40)
-			past = append(past, evolve.Made{Children: n, Better: min(n, r.IntN(1+r.IntN(4))), Elapsed: time.Duration(r.IntN(3000)*n/(1+r.IntN(8))) * time.Millisecond})
-		}
-		want, tie := byFormula(a, past)
-		if got := a.Children(past); got != want && !tie {
-			t.Fatalf("%v after %d steps makes %d children, want %d", a, len(past), got, want)
-		}
-	}
-}
-
-// byFormula tries every width. tie says that the one after the last good one is as good but for rounding.
-func byFormula(a evolve.Adaptive, past []evolve.Made) (n int, tie bool) {
-	all, held, m, better := 0, 0, 1.0, 0.5
-	for _, s := range past {
-		all += s.Children
-	}
-	for i := len(past) - 1; i >= 0 && 2*held < all; i-- {
-		held += past[i].Children
-		m, better = m+float64(past[i].Children), better+float64(past[i].Better)
-	}
-	took := leastSquares(past)
-	rate := func(n int) float64 {
-		return (1 - math.Pow(1-better/m, float64(n))) / (float64(n) + a.Second*(took[0]+took[1]*float64(n)))
-	}
-	best := 0.0
-	for n := a.Min; n <= a.Max; n++ {
-		best = max(best, rate(n))
-	}
-	enough := best * (1 - max(0, a.Waste))
-	for n := a.Max; ; n-- {
-		if r := rate(n); r >= enough*(1-1e-9) {
-			return n, r < enough*(1+1e-9)
-		}
-	}
-}
-
-// leastSquares tries each of the two coefficients at 0, and both free, and takes the best that is not negative.
-func leastSquares(steps []evolve.Made) (best [2]float64) {
-	var k, n, t, nn, nt float64
-	for _, s := range steps {
-		x, y := float64(s.Children), s.Elapsed.Seconds()
-		k, n, t, nn, nt = k+1, n+x, t+y, nn+x*x, nt+x*y
-	}
-	if k == 0 {
-		return best
-	}
-	least := math.Inf(1)
-	try := func(a, b float64) {
-		e := 0.0
-		for _, s := range steps {
-			e += math.Pow(s.Elapsed.Seconds()-a-b*float64(s.Children), 2)
-		}
-		if a >= 0 && b >= 0 && e < least {
-			least, best = e, [2]float64{a, b}
-		}
-	}
-	try(t/k, 0)
-	if d := k*nn - n*n; d > 0 {
-		try((t*nn-n*nt)/d, (k*nt-n*t)/d)
-		try(0, nt/nn)
-	}
-	return best
-}
-
-// A decision does not become slower as a search grows: its time is bounded by the steps that are read.
-func TestBreadthsReadTheRecentPast(t *testing.T) {
-	for _, b := range []evolve.Breadth{evolve.Fixed(3), evolve.Doubling{}, evolve.Adaptive{Second: 1}} {
-		recent := made(400, 2, 0, time.Second)
-		for _, before := range [][]evolve.Made{made(1, 1, 1, 0), made(5000, 64, 64, time.Hour)} {
-			if got, want := b.Children(append(before, recent...)), b.Children(recent); got != want {
-				t.Errorf("%v makes %d children, and %d if more steps came before the last 400", b, want, got)
-			}
-		}
-	}
-}
-
-// Fields that make no sense are refused before anything is paid for.
-func TestBreadthFields(t *testing.T) {
-	for _, tt := range []struct {
-		b    evolve.Breadth
-		want string // in the error; "" for none
-	}{
-		{evolve.Fixed(1), ""},
-		{evolve.Fixed(0), "Fixed(0)"},
-		{evolve.Fixed(evolve.MaxN + 1), "Fixed(100001)"},
-		{evolve.Doubling{}, ""},
-		{evolve.Doubling{Up: 1}, "Doubling.Up is 1"},
-		{evolve.Doubling{Up: math.NaN()}, "Doubling.Up is NaN"},
-		{evolve.Doubling{Down: 0.5}, "Doubling.Down is 0.5"},
-		{evolve.Doubling{Min: -1}, "Doubling.Min is -1"},
-		{evolve.Doubling{Min: 8, Max: 4}, "Doubling.Max is 4"},
-		{evolve.Doubling{Max: evolve.MaxN + 1}, "Doubling.Max is 100001"},
-		{evolve.Adaptive{}, ""},
-		{evolve.Adaptive{Waste: -1}, ""},
-		{evolve.Adaptive{Waste: 1}, "Adaptive.Waste is 1"},
-		{evolve.Adaptive{Waste: math.NaN()}, "Adaptive.Waste is NaN"},
-		{evolve.Adaptive{Second: -1}, "Adaptive.Second is -1"},
-		{evolve.Adaptive{Second: math.Inf(1)}, "Adaptive.Second is +Inf"},
-		{evolve.Adaptive{Min: evolve.MaxN + 1}, "Adaptive.Min is 100001"},
-	} {
-		_, err := evolve.NewGreedy(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, Breadth: tt.b})
-		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v: %v, want an error that says %q", tt.b, err, tt.want)
-		}
-	}
-}
 
 // A Breadth of somebody's that panics or asks for an impossible number ends the run with an error that names it.
 // What was paid for until then is in the result, and the journal goes on once the Breadth is mended.
@@ -332,7 +149,7 @@ func TestBreadthIsAskedOnceAStep(t *testing.T) {
 // A Breadth spends the budget to the last call.
 func TestBreadthKeepsTheBudget(t *testing.T) {
 	for _, inFlight := range []int{1, 3} {
-		for _, b := range []evolve.Breadth{evolve.Fixed(7), evolve.Doubling{}, evolve.Adaptive{}} {
+		for _, b := range []evolve.Breadth{breadth.Fixed(7), breadth.Doubling{}, breadth.Adaptive{}} {
 			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, Seed: 40, Breadth: b}, 4)
 			if err != nil {
 				t.Fatal(err)
@@ -347,7 +164,7 @@ func TestBreadthKeepsTheBudget(t *testing.T) {
 
 // A journal belongs to the breadth that each arm had when it was begun.
 func TestJournalOfArmsThatDifferInBreadth(t *testing.T) {
-	one, two := evolve.Fixed(2), evolve.Doubling{}
+	one, two := breadth.Fixed(2), breadth.Doubling{}
 	for _, tt := range []struct {
 		reason    string
 		then, now []evolve.Breadth
@@ -392,12 +209,12 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 		in        func([]evolve.Arm) []evolve.Arm
 		same      bool
 	}{
-		{"the same again", evolve.Adaptive{}, evolve.Adaptive{Waste: 0.3}, plain, true},
-		{"another value of time", evolve.Adaptive{}, evolve.Adaptive{Second: 1}, plain, false},
-		{"another kind that begins alike", evolve.Adaptive{}, evolve.Doubling{}, plain, false},
-		{"none then", nil, evolve.Fixed(evolve.DefaultN), plain, false},
-		{"none now", evolve.Fixed(evolve.DefaultN), nil, plain, false},
-		{"within an allocator", evolve.Doubling{}, evolve.Doubling{Up: 3}, nested, false},
+		{"the same again", breadth.Adaptive{}, breadth.Adaptive{Waste: 0.3}, plain, true},
+		{"another value of time", breadth.Adaptive{}, breadth.Adaptive{Second: 1}, plain, false},
+		{"another kind that begins alike", breadth.Adaptive{}, breadth.Doubling{}, plain, false},
+		{"none then", nil, breadth.Fixed(evolve.DefaultN), plain, false},
+		{"none now", breadth.Fixed(evolve.DefaultN), nil, plain, false},
+		{"within an allocator", breadth.Doubling{}, breadth.Doubling{Up: 3}, nested, false},
 	} {
 		path := journalPath(t)
 		var err error

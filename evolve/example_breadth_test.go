@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 )
 
 // plateau returns the widths of the steps in which a search makes 120 children. Of the first 24 every fourth is better, and
@@ -22,28 +23,6 @@ func plateau(b evolve.Breadth) (widths []int) {
 		past, widths = append(past, m), append(widths, m.Children)
 	}
 	return widths
-}
-
-func ExampleFixed() {
-	b := evolve.Fixed(24)
-	fmt.Println(b, plateau(b))
-	// Output: Fixed(24) [24 24 24 24 24]
-}
-
-func ExampleDoubling() {
-	b := evolve.Doubling{Max: 32}
-	fmt.Println(b, plateau(b))
-	// Output: Doubling(up=2, down=4, 1..32) [1 2 4 1 1 2 4 1 1 2 4 1 1 2 4 8 16 32 32 32]
-}
-
-// With a value of time, steps are wide as soon as one has shown how long it takes, and there are fewer of them.
-func ExampleAdaptive() {
-	for _, b := range []evolve.Adaptive{{Max: 32}, {Max: 32, Second: 4}} {
-		fmt.Println(b, plateau(b))
-	}
-	// Output:
-	// Adaptive(second=0, waste=0.3, 1..32) [2 5 3 3 3 2 3 3 3 4 4 6 8 32 32 32]
-	// Adaptive(second=4, waste=0.3, 1..32) [2 21 16 20 32 32]
 }
 
 // Whatever has the method is a Breadth: this one is narrow after each gain of the last four steps.
@@ -63,7 +42,7 @@ func ExampleBreadthFunc() {
 
 // The searches of a run share a Breadth. T·N calls stay the budget, and how many steps they make follows.
 func ExampleBreadth() {
-	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: adder, N: 16, Seed: 40, Breadth: evolve.Adaptive{}}, 1)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: adder, N: 16, Seed: 40, Breadth: breadth.Adaptive{}}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -84,7 +63,7 @@ func ExampleBreadth() {
 func ExampleMade() {
 	b := &evolve.Breeder{Task: sum(), LLM: adder}
 	for range 3 {
-		n, err := b.Width(evolve.Doubling{})
+		n, err := b.Width(breadth.Doubling{})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -20,6 +20,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/report"
@@ -88,7 +89,7 @@ func (k killedKind) list(tk task.Task, l llm.LLM) (arms []evolve.Arm, err error)
 			case "steady":
 				n = killCalls / 4
 			case "adaptive":
-				n, b = killCalls/4, evolve.Adaptive{Second: 500}
+				n, b = killCalls/4, breadth.Adaptive{Second: 500}
 			}
 			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: l, N: n, Breadth: b, Window: k.window, Order: k.order, Seed: seed})
 			if err != nil {

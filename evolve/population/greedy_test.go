@@ -15,6 +15,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/task"
@@ -34,7 +35,7 @@ func TestDefaultsAreGreedy(t *testing.T) {
 		{"one child a step", "0", 1, 0, evolve.ByIndex, nil},
 		{"steady state: children of a step have different parents", "0", 60, 7, evolve.ByIndex, nil},
 		{"the order in which calls end decides", "0", 60, 7, evolve.AsTheyEnd, nil},
-		{"the breadth decides the children's seeds too", "0", 0, 0, evolve.ByIndex, evolve.Adaptive{}},
+		{"the breadth decides the children's seeds too", "0", 0, 0, evolve.ByIndex, breadth.Adaptive{}},
 		{"an initial program that is invalid is a parent all the same", "no number", 8, 0, evolve.ByIndex, nil},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -189,9 +190,9 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 		then, now evolve.Breadth
 		same      bool
 	}{
-		{"the same again", evolve.Doubling{}, evolve.Doubling{}, true},
-		{"another one", evolve.Doubling{}, evolve.Adaptive{}, false},
-		{"none now", evolve.Fixed(evolve.DefaultN), nil, false},
+		{"the same again", breadth.Doubling{}, breadth.Doubling{}, true},
+		{"another one", breadth.Doubling{}, breadth.Adaptive{}, false},
+		{"none now", breadth.Fixed(evolve.DefaultN), nil, false},
 	} {
 		path := filepath.Join(t.TempDir(), "journal")
 		var err error

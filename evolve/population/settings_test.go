@@ -14,6 +14,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/killtest"
@@ -165,7 +166,7 @@ func TestWrongSettings(t *testing.T) {
 			t.Errorf("%v: %v, want %q", tt.wrong, err, tt.want)
 		}
 	}
-	_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Breadth: &evolve.Doubling{},
+	_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Breadth: &breadth.Doubling{},
 		Settings: []population.Settings{{}, {N: 3}}})
 	if err == nil || !strings.Contains(err.Error(), "Breadth") {
 		t.Errorf("N beside a Breadth: %v", err)

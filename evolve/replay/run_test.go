@@ -12,6 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/replay"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
@@ -146,7 +147,7 @@ func TestRunsAreRepeated(t *testing.T) {
 // Of a run whose pulls differ in size, the log has the size of each, and the policy that made it repeats it.
 func TestRunsOfABreadthAreRepeated(t *testing.T) {
 	for _, p := range livePolicies {
-		file, res := resultOf(t, p.fresh(), evolve.Doubling{}, evolve.Budget{Rounds: 60}, 7)
+		file, res := resultOf(t, p.fresh(), breadth.Doubling{}, evolve.Budget{Rounds: 60}, 7)
 		l := read(t, string(file))
 		if l.Breadth != "Doubling(up=2, down=4, 1..64)" || replay.Size(l.Arms) != 1 {
 			t.Fatalf("%s: breadth %q, a curve has a score for each %d calls", p.name, l.Breadth, replay.Size(l.Arms))

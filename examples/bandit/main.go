@@ -15,6 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
@@ -33,9 +34,9 @@ func main() {
 	cp := must(geometry.CirclePacking().Task(runner, "javascript"))
 	cp = task.WithEvaluator(cp, eval.Limit(cp, runtime.NumCPU()))
 	stand := must(offline.New(offline.Config{Latency: 8 * time.Millisecond}))
-	breadth := evolve.Adaptive{Max: widest} // children in a generation
+	width := breadth.Adaptive{Max: widest} // children in a generation
 	arms := must(evolve.GreedyArms(evolve.GreedyConfig{
-		Task: cp, LLM: llm.Limit(stand, 16), N: widest, Breadth: breadth, Seed: seed,
+		Task: cp, LLM: llm.Limit(stand, 16), N: widest, Breadth: width, Seed: seed,
 	}, searches))
 	policy := &bandit.ExpectedImprovement{T: calls}
 	check(os.MkdirAll(folder, 0o777))
@@ -59,7 +60,7 @@ func main() {
 	}))
 
 	header := report.BanditHeader{Header: report.Header{
-		Task: cp.Name(), Model: stand.Spec(), T: calls / widest, N: widest, Breadth: breadth,
+		Task: cp.Name(), Model: stand.Spec(), T: calls / widest, N: widest, Breadth: width,
 	}, Algo: "ei", Policy: fmt.Sprint(policy)}
 	for i := range arms {
 		header.ArmSeeds = append(header.ArmSeeds, seed+uint32(i))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 )
 
 // The values of --breadth.
@@ -56,9 +57,9 @@ func (o *Options) CheckBreadth(window bool) error {
 func (o *Options) Children() evolve.Breadth {
 	switch o.Breadth {
 	case doubling:
-		return evolve.Doubling{Max: o.N}
+		return breadth.Doubling{Max: o.N}
 	case adaptive:
-		return evolve.Adaptive{Second: o.Second, Max: o.N}
+		return breadth.Adaptive{Second: o.Second, Max: o.N}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
@@ -32,12 +33,12 @@ func newEI(s sim.Setting) bandit.Policy { return &bandit.ExpectedImprovement{T: 
 // widened returns the contender that a name with a breadth after "@" means: "ei@adaptive", "one@doubling", "ucb@16", and
 // with several "ei@1+4+16".
 func widened(all []race.Contender, name string) (c race.Contender, err error) {
-	policy, breadth, found := strings.Cut(name, "@")
+	policy, width, found := strings.Cut(name, "@")
 	if err := cli.RemovedPolicy(policy); err != nil {
 		return c, err
 	}
-	if strings.Contains(breadth, "+") && !strings.Contains(breadth, ":") {
-		return between(all, name, policy, breadth)
+	if strings.Contains(width, "+") && !strings.Contains(width, ":") {
+		return between(all, name, policy, width)
 	}
 	i := slices.IndexFunc(all, func(c race.Contender) bool { return c.Name == policy })
 	if i < 0 {
@@ -48,10 +49,10 @@ func widened(all []race.Contender, name string) (c race.Contender, err error) {
 		return c, nil
 	}
 	c.Name = name
-	c.Breadth, err = breadthOf(breadth)
+	c.Breadth, err = breadthOf(width)
 	if slices.Contains(cli.PolicyKeys(), policy) {
 		c.New = policyOf(policy, func(s sim.Setting) int {
-			if n, ok := c.Breadth.(evolve.Fixed); ok {
+			if n, ok := c.Breadth.(breadth.Fixed); ok {
 				return s.Calls() / int(n)
 			}
 			return 0 // the breadth follows the search
@@ -69,17 +70,17 @@ func breadthOf(name string) (evolve.Breadth, error) {
 		if err != nil || !(s >= 0) || math.IsInf(s, 0) {
 			return nil, fmt.Errorf("breadth %q: need the calls that a second is worth after the colon", name)
 		}
-		return evolve.Adaptive{Second: s}, nil
+		return breadth.Adaptive{Second: s}, nil
 	case name == "adaptive":
-		return evolve.Adaptive{}, nil
+		return breadth.Adaptive{}, nil
 	case name == "doubling":
-		return evolve.Doubling{}, nil
+		return breadth.Doubling{}, nil
 	}
 	n, err := strconv.Atoi(name)
 	if err != nil || n < 1 || n > evolve.MaxN {
 		return nil, fmt.Errorf("breadth %q: it is adaptive, adaptive:S, doubling, or 1 to %d children", name, evolve.MaxN)
 	}
-	return evolve.Fixed(n), nil
+	return breadth.Fixed(n), nil
 }
 
 // raced returns an error if recorded searches are to be stepped in another way than they were.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
@@ -28,7 +29,7 @@ func between(all []race.Contender, name, policy, list string) (c race.Contender,
 	}
 	c.Name = name
 	for _, n := range breadths {
-		c.Breadths = append(c.Breadths, evolve.Fixed(n))
+		c.Breadths = append(c.Breadths, breadth.Fixed(n))
 	}
 	return c, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 )
 
 // A name with several breadths has a search for each, whatever --K is.
@@ -22,7 +23,7 @@ func TestBetween(t *testing.T) {
 			continue
 		}
 		if got := c.New(s).(interface{ String() string }).String(); c.Name != name || !strings.HasPrefix(got, want) ||
-			!slices.Equal(c.Breadths, []evolve.Breadth{evolve.Fixed(1), evolve.Fixed(4), evolve.Fixed(16)}) {
+			!slices.Equal(c.Breadths, []evolve.Breadth{breadth.Fixed(1), breadth.Fixed(4), breadth.Fixed(16)}) {
 			t.Errorf("%s: %s with %v, named %s, want %s", name, got, c.Breadths, c.Name, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
@@ -369,7 +370,7 @@ func TestTime(t *testing.T) {
 func TestWidened(t *testing.T) {
 	all := new(options).contenders()
 	for name, want := range map[string]evolve.Breadth{
-		"ei": nil, "one@1": evolve.Fixed(1), "ucb@doubling": evolve.Doubling{}, "ei@adaptive": evolve.Adaptive{}, "two@adaptive:2.5": evolve.Adaptive{Second: 2.5},
+		"ei": nil, "one@1": breadth.Fixed(1), "ucb@doubling": breadth.Doubling{}, "ei@adaptive": breadth.Adaptive{}, "two@adaptive:2.5": breadth.Adaptive{Second: 2.5},
 	} {
 		c, err := widened(all, name)
 		policy, _, _ := strings.Cut(name, "@")

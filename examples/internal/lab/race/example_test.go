@@ -8,7 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
-	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
@@ -20,9 +20,9 @@ func ExampleRun() {
 		cfg  race.Config
 	}{
 		{"1 at a time", race.Config{}},
-		{"64 at a time", race.Config{Breadth: evolve.Fixed(64)}},
-		{"adaptive", race.Config{Breadth: evolve.Adaptive{}}},
-		{"window of 16", race.Config{Breadth: evolve.Fixed(512), Window: 16}},
+		{"64 at a time", race.Config{Breadth: breadth.Fixed(64)}},
+		{"adaptive", race.Config{Breadth: breadth.Adaptive{}}},
+		{"window of 16", race.Config{Breadth: breadth.Fixed(512), Window: 16}},
 	} {
 		c.cfg.Calls, c.cfg.Slots = 512, 16
 		c.cfg.Latency = func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64() / 2) }
@@ -50,7 +50,7 @@ func ExampleRun() {
 func ExampleRecord() {
 	f := race.Unlike()[5].(race.Stepper)
 	searches := []race.Search{f.Search(sim.Address{Index: 0}), f.Search(sim.Address{Index: 1})}
-	raced, err := race.Run(&bandit.UCB1{}, searches, race.Config{Calls: 7, Breadth: evolve.Fixed(2), InFlight: 2, Slots: 2})
+	raced, err := race.Run(&bandit.UCB1{}, searches, race.Config{Calls: 7, Breadth: breadth.Fixed(2), InFlight: 2, Slots: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -73,8 +73,8 @@ func ExampleContender() {
 	cells, err := race.Study(context.Background(), race.StudyConfig{
 		Contenders: []race.Contender{
 			{Contender: sim.Contender{Name: "ei", New: ei}},
-			{Contender: sim.Contender{Name: "ei@adaptive", New: ei}, Breadth: evolve.Adaptive{}},
-			{Contender: sim.Contender{Name: "one, window 8", New: ei, Arms: 1}, Breadth: evolve.Fixed(256), Window: 8},
+			{Contender: sim.Contender{Name: "ei@adaptive", New: ei}, Breadth: breadth.Adaptive{}},
+			{Contender: sim.Contender{Name: "one, window 8", New: ei, Arms: 1}, Breadth: breadth.Fixed(256), Window: 8},
 		},
 		StudyConfig: sim.StudyConfig{Settings: []sim.Setting{{Family: race.Landscape{Kind: "nk"}, Arms: 10, N: 16, Rounds: 16}}, Runs: 30},
 		Slots:       8,

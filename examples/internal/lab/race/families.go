@@ -29,7 +29,7 @@ func Unlike() []sim.Family {
 }
 
 // Deciding returns the families of [Unlike] that nothing in this library was tuned on: the constants of
-// bandit.ExpectedImprovement and of evolve.Adaptive were chosen on the others and on Families. Claims are checked on
+// bandit.ExpectedImprovement and of breadth.Adaptive were chosen on the others and on Families. Claims are checked on
 // these. Whoever tunes on them has to make others.
 func Deciding() []sim.Family {
 	return append(untuned(), Landscape{Kind: "maxcut"}, Landscape{Kind: "knapsack"}, Landscape{Kind: "ackley"})

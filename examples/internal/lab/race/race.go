@@ -11,6 +11,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -85,7 +86,7 @@ type Step struct {
 func Run(p bandit.Policy, searches []Search, cfg Config) (Record, error) {
 	cfg.InFlight = cmp.Or(cfg.InFlight, 1)
 	if cfg.Breadth == nil {
-		cfg.Breadth = evolve.Fixed(1)
+		cfg.Breadth = breadth.Fixed(1)
 	}
 	if err := cfg.validate(searches); err != nil {
 		return Record{}, err

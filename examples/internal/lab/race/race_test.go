@@ -13,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 )
 
 // tape is a search whose children have the scores of a list, and which writes down what is asked of it: "+2" makes child
@@ -81,29 +82,29 @@ func TestRaceTimesByHand(t *testing.T) {
 		cfg      Config
 		want     []Step // without scores
 	}{
-		{"every child takes a second, and all of a step are made at once", 1, Config{Calls: 8, Breadth: evolve.Fixed(4)},
+		{"every child takes a second, and all of a step are made at once", 1, Config{Calls: 8, Breadth: breadth.Fixed(4)},
 			[]Step{{0, 4, 0, 0, 1}, {0, 4, 0, 1, 2}}},
-		{"two slots: two rounds to a step of four", 1, Config{Calls: 8, Breadth: evolve.Fixed(4), Slots: 2},
+		{"two slots: two rounds to a step of four", 1, Config{Calls: 8, Breadth: breadth.Fixed(4), Slots: 2},
 			[]Step{{0, 4, 0, 0, 2}, {0, 4, 0, 2, 4}}},
-		{"a step ends with its slowest child", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Latency: times(1, 3, 1, 2)},
+		{"a step ends with its slowest child", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Latency: times(1, 3, 1, 2)},
 			[]Step{{0, 4, 0, 0, 3}}},
-		{"in two slots: until 3, until 1, then 1 to 2 and 2 to 4", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Slots: 2, Latency: times(3, 1, 1, 2)},
+		{"in two slots: until 3, until 1, then 1 to 2 and 2 to 4", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Slots: 2, Latency: times(3, 1, 1, 2)},
 			[]Step{{0, 4, 0, 0, 4}}},
-		{"the last step is as wide as the budget allows", 1, Config{Calls: 5, Breadth: evolve.Fixed(3)},
+		{"the last step is as wide as the budget allows", 1, Config{Calls: 5, Breadth: breadth.Fixed(3)},
 			[]Step{{0, 3, 0, 0, 1}, {0, 2, 0, 1, 2}}},
-		{"two pulls in three slots: the second waits with one child; of equals the first drawn is first", 2, Config{Calls: 6, Breadth: evolve.Fixed(2), InFlight: 2, Slots: 3},
+		{"two pulls in three slots: the second waits with one child; of equals the first drawn is first", 2, Config{Calls: 6, Breadth: breadth.Fixed(2), InFlight: 2, Slots: 3},
 			[]Step{{0, 2, 0, 0, 1}, {1, 2, 0, 0, 2}, {0, 2, 0, 1, 2}}},
-		{"each search has its own breadth, and the last step what is left", 2, Config{Calls: 8, Breadths: []evolve.Breadth{evolve.Fixed(1), evolve.Fixed(3)}, Slots: 1},
+		{"each search has its own breadth, and the last step what is left", 2, Config{Calls: 8, Breadths: []evolve.Breadth{breadth.Fixed(1), breadth.Fixed(3)}, Slots: 1},
 			[]Step{{0, 1, 0, 0, 1}, {1, 3, 0, 1, 4}, {0, 1, 0, 4, 5}, {1, 3, 0, 5, 8}}},
 		{"more pulls than searches cannot be pending", 1, Config{Calls: 2, InFlight: 3},
 			[]Step{{0, 1, 0, 0, 1}, {0, 1, 0, 1, 2}}},
-		{"a window of two: until 3, until 1, 1 to 2, 2 to 4", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Window: 2, Latency: times(3, 1, 1, 2)},
+		{"a window of two: until 3, until 1, 1 to 2, 2 to 4", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 2, Latency: times(3, 1, 1, 2)},
 			[]Step{{0, 4, 0, 0, 4}}},
-		{"a window of one is one child after the other", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Window: 1, Latency: times(3, 1, 1, 2)},
+		{"a window of one is one child after the other", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 1, Latency: times(3, 1, 1, 2)},
 			[]Step{{0, 4, 0, 0, 7}}},
-		{"a window that the slots cannot fill", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Window: 3, Slots: 1},
+		{"a window that the slots cannot fill", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 3, Slots: 1},
 			[]Step{{0, 4, 0, 0, 4}}},
-		{"a window as wide as the step changes nothing", 1, Config{Calls: 4, Breadth: evolve.Fixed(4), Window: 4, Latency: times(3, 1, 1, 2)},
+		{"a window as wide as the step changes nothing", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 4, Latency: times(3, 1, 1, 2)},
 			[]Step{{0, 4, 0, 0, 3}}},
 	} {
 		searches := make([]Search, c.searches)
@@ -147,7 +148,7 @@ func TestWindowOfOneIsNarrowSteps(t *testing.T) {
 			cfg.Calls = 128
 			return runRace(t, bandit.Random{}, []Search{f.Search(sim.Address{Seed: 3})}, cfg).Best[128]
 		}
-		if wide, narrow := at(Config{Breadth: evolve.Fixed(32), Window: 1}), at(Config{}); wide != narrow {
+		if wide, narrow := at(Config{Breadth: breadth.Fixed(32), Window: 1}), at(Config{}); wide != narrow {
 			t.Errorf("%v: %v in steps of 32 with a window of 1, %v in steps of 1", f, wide, narrow)
 		}
 	}
@@ -224,7 +225,7 @@ func TestRaceIsPlay(t *testing.T) {
 	for _, f := range []Stepper{HillClimb{Objective: "mmd"}, Landscape{Kind: "labs"}, formulas("draws")[0].(Stepper)} {
 		for name, fresh := range contested() {
 			for _, inFlight := range []int{1, 3} {
-				raced := runRace(t, fresh(), searchesOf(f, 11, 4), Config{Calls: 240, Seed: 11, Breadth: evolve.Fixed(4), InFlight: inFlight})
+				raced := runRace(t, fresh(), searchesOf(f, 11, 4), Config{Calls: 240, Seed: 11, Breadth: breadth.Fixed(4), InFlight: inFlight})
 				played, err := sim.Play(fresh(), sim.Arms(f, 11, 4, 4, 60), sim.PlayConfig{Rounds: 60, Seed: 11, N: 4, InFlight: inFlight})
 				if err != nil {
 					t.Fatal(err)
@@ -245,7 +246,7 @@ func TestRaceIsPlay(t *testing.T) {
 // Equal arguments give equal races. All of the budget is used, and no more; what is recorded fits together.
 func TestRaceRerun(t *testing.T) {
 	latency := func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) }
-	for _, b := range []evolve.Breadth{nil, evolve.Fixed(7), evolve.Doubling{}, evolve.Adaptive{Second: 3}} {
+	for _, b := range []evolve.Breadth{nil, breadth.Fixed(7), breadth.Doubling{}, breadth.Adaptive{Second: 3}} {
 		for name, fresh := range contested() {
 			for _, window := range []int{0, 3} {
 				cfg := Config{Calls: 230, Seed: 5, Breadth: b, InFlight: 3, Slots: 5, Window: window, Latency: latency}
@@ -287,9 +288,9 @@ func TestRaceErrors(t *testing.T) {
 		{"negative slots", &turns{}, 1, Config{Calls: 1, Slots: -1}, "race: Run with -1 slots"},
 		{"a negative window", &turns{}, 1, Config{Calls: 1, Window: -1}, "race: Run with a window of -1 children"},
 		{"nothing to pull", &turns{}, 0, Config{Calls: 1}, "race: Run without searches"},
-		{"a breadth of nothing", &turns{}, 1, Config{Calls: 1, Breadth: evolve.Fixed(0)}, "race: Breadth Fixed(0) asks for 0 children"},
-		{"breadths for other searches", &turns{}, 1, Config{Calls: 1, Breadths: []evolve.Breadth{evolve.Fixed(1), evolve.Fixed(2)}}, "race: Run of 1 searches with 2 breadths"},
-		{"a search's breadth of nothing", &turns{}, 1, Config{Calls: 1, Breadths: []evolve.Breadth{evolve.Fixed(0)}}, "race: Breadth Fixed(0) asks for 0 children"},
+		{"a breadth of nothing", &turns{}, 1, Config{Calls: 1, Breadth: breadth.Fixed(0)}, "race: Breadth Fixed(0) asks for 0 children"},
+		{"breadths for other searches", &turns{}, 1, Config{Calls: 1, Breadths: []evolve.Breadth{breadth.Fixed(1), breadth.Fixed(2)}}, "race: Run of 1 searches with 2 breadths"},
+		{"a search's breadth of nothing", &turns{}, 1, Config{Calls: 1, Breadths: []evolve.Breadth{breadth.Fixed(0)}}, "race: Breadth Fixed(0) asks for 0 children"},
 		{"a policy at fault", &nothing{}, 1, Config{Calls: 1}, "bandit: "},
 	} {
 		if _, err := Run(c.policy, searchesOf(formulas("draws")[0].(Stepper), 1, c.k), c.cfg); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 )
 
 // A Contender is a policy to compare with others, over searches whose steps are as wide as it says.
@@ -106,11 +107,11 @@ func (c StudyConfig) race(p Contender, s sim.Setting, seed uint64) (best []float
 	for i := range searches {
 		searches[i] = p.family(s).(Stepper).Search(sim.Address{Seed: seed, Index: i})
 	}
-	breadth := p.Breadth
-	if breadth == nil {
-		breadth = evolve.Fixed(n)
+	of := p.Breadth
+	if of == nil {
+		of = breadth.Fixed(n)
 	}
-	r, err := Run(p.New(s), searches, Config{Calls: s.Calls(), Seed: seed, Breadth: breadth, Breadths: p.Breadths,
+	r, err := Run(p.New(s), searches, Config{Calls: s.Calls(), Seed: seed, Breadth: of, Breadths: p.Breadths,
 		InFlight: c.InFlight, Slots: c.Slots, Window: p.Window, Latency: c.Latency})
 	if err != nil {
 		return nil, 0, err

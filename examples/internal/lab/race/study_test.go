@@ -11,6 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 )
 
 // turns deals out the pulls in turn.
@@ -65,10 +66,10 @@ func TestStudyErrors(t *testing.T) {
 		{"negative slots", func(c *StudyConfig) { c.Slots = -1 }, "race: a study with -1 slots"},
 		{"a negative window", func(c *StudyConfig) { c.Contenders = named(Contender{Window: -1}) }, `race: policy "x" has a window of -1 children`},
 		{"recorded searches at another breadth", func(c *StudyConfig) {
-			c.Settings, c.Contenders = bank, named(Contender{Breadth: evolve.Fixed(2)})
+			c.Settings, c.Contenders = bank, named(Contender{Breadth: breadth.Fixed(2)})
 		}, `race: "x" cannot be raced over bank-cp`},
 		{"recorded searches in time", func(c *StudyConfig) { c.Settings, c.Slots = bank, 3 }, `race: "even" cannot be raced over bank-cp`},
-		{"a breadth at fault is named", func(c *StudyConfig) { c.Contenders = named(Contender{Breadth: evolve.Fixed(-1)}) },
+		{"a breadth at fault is named", func(c *StudyConfig) { c.Contenders = named(Contender{Breadth: breadth.Fixed(-1)}) },
 			"sim: staircase K=4 N=1 T=60: x: race: Breadth Fixed(-1) asks for -1 children"},
 		{"what a study without races refuses", func(c *StudyConfig) { c.Contenders = nil }, "sim: a study without policies"},
 	} {
@@ -89,15 +90,15 @@ func TestContenders(t *testing.T) {
 		{Contender: sim.Contender{Name: "one", New: newEven, Arms: 1}},
 		{Contender: sim.Contender{Name: "many", New: newUCB1, Arms: 9}},
 		{Contender: sim.Contender{Name: "all", New: newUCB1}},
-		{Contender: sim.Contender{Name: "wide", New: newUCB1}, Breadth: evolve.Fixed(20)},
-		{Contender: sim.Contender{Name: "window", New: newUCB1}, Breadth: evolve.Fixed(20), Window: 5},
-		{Contender: sim.Contender{Name: "several", New: newUCB1}, Breadths: slices.Repeat([]evolve.Breadth{evolve.Fixed(20)}, 5)},
+		{Contender: sim.Contender{Name: "wide", New: newUCB1}, Breadth: breadth.Fixed(20)},
+		{Contender: sim.Contender{Name: "window", New: newUCB1}, Breadth: breadth.Fixed(20), Window: 5},
+		{Contender: sim.Contender{Name: "several", New: newUCB1}, Breadths: slices.Repeat([]evolve.Breadth{breadth.Fixed(20)}, 5)},
 		{Contender: sim.Contender{Name: "drifting", New: newEven, Arms: 1}, Neutral: true},
-		{Contender: sim.Contender{Name: "drifting wide", New: newEven, Arms: 1}, Neutral: true, Breadth: evolve.Fixed(20)},
+		{Contender: sim.Contender{Name: "drifting wide", New: newEven, Arms: 1}, Neutral: true, Breadth: breadth.Fixed(20)},
 	}}
 	cell := study(t, cfg)[0]
 	raced := func(f Stepper, k int, p bandit.Policy, seed uint64, window int) float64 {
-		return runRace(t, p, searchesOf(f, seed, k), Config{Calls: 120, Seed: seed, Breadth: evolve.Fixed(20), Window: window}).Best[120]
+		return runRace(t, p, searchesOf(f, seed, k), Config{Calls: 120, Seed: seed, Breadth: breadth.Fixed(20), Window: window}).Best[120]
 	}
 	differ := map[string]bool{}
 	for run := range 6 {

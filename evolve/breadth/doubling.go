@@ -1,9 +1,11 @@
-package evolve
+package breadth
 
 import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/evoalloc/evoalloc/evolve"
 )
 
 // Doubling makes a step wider after one without a better child, and narrower after one with. It begins with Min
@@ -23,10 +25,10 @@ type Doubling struct {
 	Up   float64 // factor after a step without gain, more than 1; 0 means 2
 	Down float64 // divisor after a step with gain, at least 1; 0 means 4
 	Min  int     // least number of children; 0 means 1
-	Max  int     // largest number of children, at most MaxN; 0 means DefaultN, or Min if that is more
+	Max  int     // largest number of children, at most evolve.MaxN; 0 means evolve.DefaultN, or Min if that is more
 }
 
-var _ Breadth = Doubling{}
+var _ evolve.Breadth = Doubling{}
 
 func (d Doubling) withDefaults() Doubling {
 	d.Up, d.Down = cmp.Or(d.Up, 2), cmp.Or(d.Down, 4)
@@ -34,19 +36,20 @@ func (d Doubling) withDefaults() Doubling {
 	return d
 }
 
-func (d Doubling) validate() error {
+// Validate reports a field that is wrong.
+func (d Doubling) Validate() error {
 	d = d.withDefaults()
 	switch {
 	case !(d.Up > 1) || math.IsInf(d.Up, 0):
-		return fmt.Errorf("evolve: Doubling.Up is %v: need 0 for 2, or more than 1", d.Up)
+		return fmt.Errorf("breadth: Doubling.Up is %v: need 0 for 2, or more than 1", d.Up)
 	case !(d.Down >= 1) || math.IsInf(d.Down, 0):
-		return fmt.Errorf("evolve: Doubling.Down is %v: need 0 for 4, or at least 1", d.Down)
+		return fmt.Errorf("breadth: Doubling.Down is %v: need 0 for 4, or at least 1", d.Down)
 	}
 	return validRange("Doubling", d.Min, d.Max)
 }
 
 // Children returns the number of children for the step after past.
-func (d Doubling) Children(past []Made) int {
+func (d Doubling) Children(past []evolve.Made) int {
 	d = d.withDefaults()
 	if len(past) == 0 {
 		return d.Min
@@ -56,7 +59,7 @@ func (d Doubling) Children(past []Made) int {
 	if last.Better > 0 {
 		n = math.Floor(float64(last.Children) / d.Down)
 	}
-	return within(int(min(n, MaxN)), d.Min, d.Max)
+	return within(int(min(n, evolve.MaxN)), d.Min, d.Max)
 }
 
 // String returns "Doubling(up=2, down=4, 1..64)" with the numbers in force.

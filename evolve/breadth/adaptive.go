@@ -1,10 +1,12 @@
-package evolve
+package breadth
 
 import (
 	"cmp"
 	"fmt"
 	"math"
 	"sort"
+
+	"github.com/evoalloc/evoalloc/evolve"
 )
 
 // Adaptive makes as many children as bring the most for what they cost, in calls and in time. It estimates from
@@ -40,7 +42,7 @@ import (
 //     has moved on, and the next steps are too narrow. After the end of a plateau it is the other way round.
 //   - That time grows in stairs, where fewer calls are in flight at once than a step has children, and that the
 //     slowest of many answers is later than that of few. The line is the best one through both.
-//   - With GreedyConfig.Window the parent may change within a step. Then children after the first better one
+//   - With evolve.GreedyConfig.Window the parent may change within a step. Then children after the first better one
 //     are not wasted, and wide steps cost nothing: use [Fixed] there.
 type Adaptive struct {
 	// Second is what a second of wall time is worth, in model calls; 0 means nothing. With 5, a step that takes
@@ -50,7 +52,7 @@ type Adaptive struct {
 	// means 0.3, and negative none.
 	Waste float64
 	Min   int // least number of children; 0 means 1
-	Max   int // largest number of children, at most MaxN; 0 means DefaultN, or Min if that is more
+	Max   int // largest number of children, at most evolve.MaxN; 0 means evolve.DefaultN, or Min if that is more
 }
 
 // The constants of [Adaptive].
@@ -69,7 +71,7 @@ const (
 	adaptiveHistory = 400
 )
 
-var _ Breadth = Adaptive{}
+var _ evolve.Breadth = Adaptive{}
 
 func (a Adaptive) withDefaults() Adaptive {
 	a.Waste = max(0, cmp.Or(a.Waste, adaptiveWaste))
@@ -77,19 +79,20 @@ func (a Adaptive) withDefaults() Adaptive {
 	return a
 }
 
-func (a Adaptive) validate() error {
+// Validate reports a field that is wrong.
+func (a Adaptive) Validate() error {
 	a = a.withDefaults()
 	switch {
 	case !(a.Second >= 0) || math.IsInf(a.Second, 0):
-		return fmt.Errorf("evolve: Adaptive.Second is %v: need 0, or the calls that a second is worth", a.Second)
+		return fmt.Errorf("breadth: Adaptive.Second is %v: need 0, or the calls that a second is worth", a.Second)
 	case !(a.Waste < 1):
-		return fmt.Errorf("evolve: Adaptive.Waste is %v: need 0 for %v, or less than 1", a.Waste, adaptiveWaste)
+		return fmt.Errorf("breadth: Adaptive.Waste is %v: need 0 for %v, or less than 1", a.Waste, adaptiveWaste)
 	}
 	return validRange("Adaptive", a.Min, a.Max)
 }
 
 // Children returns the number of children for the step after past.
-func (a Adaptive) Children(past []Made) int {
+func (a Adaptive) Children(past []evolve.Made) int {
 	a = a.withDefaults()
 	past = past[max(0, len(past)-adaptiveHistory):]
 	p, took := chanceOfGain(recentHalf(past)), stepTime(past)
@@ -109,7 +112,7 @@ func (a Adaptive) String() string {
 }
 
 // recentHalf returns the newest steps that hold half of the children, and no more than adaptiveSteps.
-func recentHalf(past []Made) []Made {
+func recentHalf(past []evolve.Made) []evolve.Made {
 	all := 0
 	for _, m := range past {
 		all += m.Children
@@ -123,7 +126,7 @@ func recentHalf(past []Made) []Made {
 }
 
 // chanceOfGain returns the posterior mean of p after these steps.
-func chanceOfGain(steps []Made) float64 {
+func chanceOfGain(steps []evolve.Made) float64 {
 	better, children := adaptivePriorBetter, float64(adaptivePriorChildren)
 	for _, m := range steps {
 		better += float64(m.Better)
@@ -141,7 +144,7 @@ type line struct{ a, b float64 }
 func (l line) of(n int) float64 { return l.a + l.b*float64(n) }
 
 // stepTime fits the time of a step to these by least squares, with a and b at least 0. It returns 0 without steps.
-func stepTime(steps []Made) line {
+func stepTime(steps []evolve.Made) line {
 	var k, sn, st, snn, snt float64
 	for _, m := range steps {
 		if m.Children == 0 {

@@ -1,4 +1,4 @@
-package evolve_test
+package breadth_test
 
 import (
 	"fmt"
@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 )
 
 // What a decision costs, early and late in a search. It is made before each step, so it must not grow with the search.
 func BenchmarkBreadth(b *testing.B) {
-	for _, breadth := range []evolve.Breadth{evolve.Doubling{}, evolve.Adaptive{Second: 5}} {
+	for _, of := range []evolve.Breadth{breadth.Doubling{}, breadth.Adaptive{Second: 5}} {
 		for _, steps := range []int{10, 1000, 100_000} {
 			past := made(steps, 2, 0, time.Second)
-			b.Run(fmt.Sprintf("%T/%d", breadth, steps), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%T/%d", of, steps), func(b *testing.B) {
 				for b.Loop() {
-					breadth.Children(past)
+					of.Children(past)
 				}
 			})
 		}

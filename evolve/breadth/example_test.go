@@ -1,0 +1,47 @@
+package breadth_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
+)
+
+// plateau returns the widths of the steps in which a search makes 120 children. Of the first 24 every fourth is better, and
+// then none.
+func plateau(b evolve.Breadth) (widths []int) {
+	var past []evolve.Made
+	for born := 0; born < 120; {
+		m := evolve.Made{Children: b.Children(past), Elapsed: 2 * time.Second}
+		for range m.Children {
+			if born++; born <= 24 && born%4 == 0 {
+				m.Better++
+			}
+		}
+		past, widths = append(past, m), append(widths, m.Children)
+	}
+	return widths
+}
+
+func ExampleFixed() {
+	b := breadth.Fixed(24)
+	fmt.Println(b, plateau(b))
+	// Output: Fixed(24) [24 24 24 24 24]
+}
+
+func ExampleDoubling() {
+	b := breadth.Doubling{Max: 32}
+	fmt.Println(b, plateau(b))
+	// Output: Doubling(up=2, down=4, 1..32) [1 2 4 1 1 2 4 1 1 2 4 1 1 2 4 8 16 32 32 32]
+}
+
+// With a value of time, steps are wide as soon as one has shown how long it takes, and there are fewer of them.
+func ExampleAdaptive() {
+	for _, b := range []breadth.Adaptive{{Max: 32}, {Max: 32, Second: 4}} {
+		fmt.Println(b, plateau(b))
+	}
+	// Output:
+	// Adaptive(second=0, waste=0.3, 1..32) [2 5 3 3 3 2 3 3 3 4 4 6 8 32 32 32]
+	// Adaptive(second=4, waste=0.3, 1..32) [2 21 16 20 32 32]
+}
