@@ -71,7 +71,9 @@ func newBatch(b *Breeder, turn *Turn, n int) *batch {
 //
 // An error is a fault of the infrastructure and ends the search: later calls return it again. To try again in
 // the next step would ask an endpoint that is gone once a step until the budget ends.
-func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int) Brief, take func(Child)) (Generation, error) {
+func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int) Brief, take func(Child)) (
+	Generation, error) {
+
 	if err := b.Start(ctx, turn); err != nil {
 		return Generation{Index: b.now.number + 1, Before: b.Best(), Best: b.Best(), Partial: true}, err
 	}
@@ -229,14 +231,16 @@ func (l *batch) begin(ctx context.Context) {
 	if brief.Seed == 0 { // else equal prompts would be equal requests, and many replies alike
 		brief.Seed = ChildSeed(0, l.n, l.now.number-1, i)
 	}
-	m := bredChild{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator, Labels: brief.Labels, Seed: brief.Seed}}
+	m := bredChild{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator,
+		Labels: brief.Labels, Seed: brief.Seed}}
 	l.queue.Run()
 	go func() {
 		enlarge()
 		defer func() { l.ended <- m }() // always, as breed waits for every child that runs
 		// This error stands only if runtime.Goexit, which guard cannot recover, ends the goroutine.
 		m.err = fmt.Errorf("evolve: making child %d of step %d ended its goroutine", i, l.now.number)
-		if bad := guard(fmt.Sprintf("making child %d of step %d", i, l.now.number), func() { m.err = l.make(ctx, &m) }); bad != nil {
+		what := fmt.Sprintf("making child %d of step %d", i, l.now.number)
+		if bad := guard(what, func() { m.err = l.make(ctx, &m) }); bad != nil {
 			m.err = bad
 			m.child.Err = bad.Error()
 		}
@@ -472,7 +476,8 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 		messages = l.Task.Prompt(m.brief.Ask)
 	}
 	ctx = llm.WithTrace(ctx, &llm.Trace{Paused: both(l.pausing, llm.TraceOf(ctx).Paused)})
-	reply, err := l.turn.ask(ctx, purpose{kind: KindChild, bred: true}, m.model(l.Breeder), llm.Request{Messages: messages, Seed: c.Seed})
+	reply, err := l.turn.ask(ctx, purpose{kind: KindChild, bred: true}, m.model(l.Breeder),
+		llm.Request{Messages: messages, Seed: c.Seed})
 	m.call, m.recalled = reply.id, reply.recalled
 	c.Attempts = reply.Attempts // of a failed call too: they were paid for
 	if err != nil {

@@ -46,8 +46,8 @@ func (f BreadthFunc) Children(past []Made) int { return f(past) }
 
 var _ Breadth = BreadthFunc(nil)
 
-// validBreadth returns what is wrong with the fields of a Breadth that can say so, as those of package breadth can. What
-// is wrong with another shows when it is asked.
+// validBreadth returns what is wrong with the fields of a Breadth that can say so, as those of package breadth
+// can. What is wrong with another shows when it is asked.
 func validBreadth(b Breadth) error {
 	if v, ok := b.(interface{ Validate() error }); ok {
 		return v.Validate()
@@ -75,7 +75,8 @@ func widthOf(b Breadth, past []Made) (n int, err error) {
 		return 0, bad
 	}
 	if n < 1 || n > MaxN {
-		return 0, fmt.Errorf("evolve: Breadth %s asks for %d children in step %d: need at least 1, and at most %d", name, n, len(past)+1, MaxN)
+		return 0, fmt.Errorf("evolve: Breadth %s asks for %d children in step %d: need at least 1, and at most %d",
+			name, n, len(past)+1, MaxN)
 	}
 	return n, nil
 }

@@ -271,6 +271,12 @@ func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
 	return nil
 }
 
+// noise returns what the search does about noise, with the defaults.
+func (b *Breeder) noise() *Noise {
+	n, _ := b.Noise.WithDefaults() // what is wrong, Start says
+	return n
+}
+
 // Initial returns the initial program as the child with the ID 0, so that a search can use it as a parent like any
 // other. Before Start it has no score.
 func (b *Breeder) Initial() Child {

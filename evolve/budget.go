@@ -164,7 +164,8 @@ func (b Budget) fingerprint() journal.Fingerprint {
 func (b Budget) validateModels() error {
 	switch {
 	case (b.Tokens > 0 || b.FLOPs > 0 || b.Money > 0) && len(b.Models) == 0:
-		return errors.New("evolve: Budget limits tokens, FLOPs or money but Models is empty: what a call may cost is not known")
+		return errors.New("evolve: Budget limits tokens, FLOPs or money but Models is empty: " +
+			"what a call may cost is not known")
 	case b.EvalTime > 0 && b.EvalWorst == 0:
 		return errors.New("evolve: Budget.EvalTime needs EvalWorst: what one evaluation may take is not known")
 	}
@@ -183,8 +184,8 @@ var errNoLimit = errors.New("evolve: Budget has no limit: set Calls, Rounds or a
 
 // coreLimits returns the limits that depend on outcomes alone, which the core keeps. The ledger keeps the others.
 func (b Budget) coreLimits() allocation.Limits {
-	l := allocation.Limits{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: -1, Rounds: b.Rounds, RoundsPerArm: b.RoundsPerArm,
-		Patience: b.Patience, Target: b.Target}
+	l := allocation.Limits{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: -1, Rounds: b.Rounds,
+		RoundsPerArm: b.RoundsPerArm, Patience: b.Patience, Target: b.Target}
 	if most, limited := b.stalls(); limited {
 		l.Stalls = most
 	}
@@ -213,7 +214,8 @@ func (b Budget) passed(a ledger.Amounts) string {
 // shown returns the limits of what is summed, for readers of the journal and observers.
 func (b Budget) shown() journal.Amounts {
 	stalls, _ := b.stalls()
-	return journal.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: stalls, Tokens: b.Tokens, FLOPs: b.FLOPs, Money: b.Money, EvalTime: b.EvalTime, TuneEvaluations: b.TuneEvaluations}
+	return journal.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: stalls, Tokens: b.Tokens,
+		FLOPs: b.FLOPs, Money: b.Money, EvalTime: b.EvalTime, TuneEvaluations: b.TuneEvaluations}
 }
 
 // A Limit is what a reader of a run knows of one of the limits of a [Budget].
@@ -244,9 +246,9 @@ func Limits() []Limit {
 	return list
 }
 
-// A limit is a row of the table of limits. What checks, prints, keeps and compares budgets goes through it, so a new limit
-// is a row, its field of [Budget], the place where it is set aside, and for what is summed its field of [journal.Amounts],
-// in ledger.Amounts and Budget.shown.
+// A limit is a row of the table of limits. What checks, prints, keeps and compares budgets goes through it, so a
+// new limit is a row, its field of [Budget], the place where it is set aside, and for what is summed its field of
+// [journal.Amounts], in ledger.Amounts and Budget.shown.
 type limit struct {
 	Limit
 	value   func(Budget) float64              // as it is given: 0 where there is none
@@ -266,27 +268,37 @@ type limit struct {
 
 // limits are in the order in which they are looked at.
 var limits = []limit{
-	summed(limit{Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls", Ended: "the budget of answered calls was used up"}, ends: true},
+	summed(limit{ends: true,
+		Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls", Ended: "the budget of answered calls was used up"}},
 		func(b Budget) int { return b.Calls }, func(a ledger.Amounts) int { return a.Calls }),
-	summed(limit{Limit: Limit{Name: "Evaluations", Counts: "Evaluations", Unit: "evaluations", Ended: "the budget of evaluations was used up"}, ends: true},
+	summed(limit{ends: true,
+		Limit: Limit{Name: "Evaluations", Counts: "Evaluations", Unit: "evaluations",
+			Ended: "the budget of evaluations was used up"}},
 		func(b Budget) int { return b.Evaluations }, func(a ledger.Amounts) int { return a.Evaluations }),
-	summed(limit{Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens", Ended: "the budget of tokens was used up"}, ends: true, raisable: true, whole: true},
+	summed(limit{ends: true, raisable: true, whole: true,
+		Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens", Ended: "the budget of tokens was used up"}},
 		func(b Budget) int64 { return b.Tokens }, func(a ledger.Amounts) int64 { return a.Tokens }),
-	summed(limit{Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs", Ended: "the budget of FLOPs was used up"}, ends: true, raisable: true, whole: true},
+	summed(limit{ends: true, raisable: true, whole: true,
+		Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs", Ended: "the budget of FLOPs was used up"}},
 		func(b Budget) float64 { return b.FLOPs }, func(a ledger.Amounts) float64 { return a.FLOPs }),
-	summed(limit{Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money was used up"}, ends: true, raisable: true, whole: true},
+	summed(limit{ends: true, raisable: true, whole: true,
+		Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money was used up"}},
 		func(b Budget) float64 { return b.Money }, func(a ledger.Amounts) float64 { return a.Money }),
-	summed(limit{Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: "s", Ended: "the time for evaluations was used up"}, ends: true, raisable: true, whole: true},
+	summed(limit{ends: true, raisable: true, whole: true,
+		Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: "s", Ended: "the time for evaluations was used up"}},
 		func(b Budget) time.Duration { return b.EvalTime }, func(a ledger.Amounts) time.Duration { return a.EvalTime }),
 	tuneEvaluations(),
-	plain(limit{Limit: Limit{Name: "WallTime", Counts: "Time", Unit: "s", Ended: "the time was over"}, ends: true, raisable: true, whole: true},
+	plain(limit{ends: true, raisable: true, whole: true,
+		Limit: Limit{Name: "WallTime", Counts: "Time", Unit: "s", Ended: "the time was over"}},
 		func(b Budget) time.Duration { return b.WallTime }),
 	stalls(),
-	plain(limit{Limit: Limit{Name: "Rounds", Counts: "Rounds", Unit: "rounds", Ended: "the rounds of the budget were used up"}, ends: true},
+	plain(limit{ends: true,
+		Limit: Limit{Name: "Rounds", Counts: "Rounds", Unit: "rounds", Ended: "the rounds of the budget were used up"}},
 		func(b Budget) int { return b.Rounds }),
-	plain(limit{Limit: Limit{Name: "RoundsPerArm"}, ends: true},
+	plain(limit{ends: true, Limit: Limit{Name: "RoundsPerArm"}},
 		func(b Budget) int { return b.RoundsPerArm }),
-	plain(limit{Limit: Limit{Name: "Patience", Ended: "it found nothing better for as long as its patience lasts"}, ends: true},
+	plain(limit{ends: true,
+		Limit: Limit{Name: "Patience", Ended: "it found nothing better for as long as its patience lasts"}},
 		func(b Budget) int { return b.Patience }),
 	target(),
 }
@@ -331,11 +343,12 @@ func tuneEvaluations() limit {
 	return l
 }
 
-// stalls is a limit that has a default, of which negative means none, and for which nothing is set aside. It does not end
-// a run: one without a stall would go on for ever.
+// stalls is a limit that has a default, of which negative means none, and for which nothing is set aside. It does
+// not end a run: one without a stall would go on for ever.
 func stalls() limit {
 	l := limit{
-		Limit: Limit{Name: "Stalls", Counts: "Stalls", Unit: "attempts", Ended: "more attempts stalled than the budget allows"},
+		Limit: Limit{Name: "Stalls", Counts: "Stalls", Unit: "attempts",
+			Ended: "more attempts stalled than the budget allows"},
 		value: func(b Budget) float64 { return float64(max(b.Stalls, 0)) },
 		printed: func(b Budget) string {
 			if most, limited := b.stalls(); limited {

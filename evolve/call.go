@@ -15,9 +15,6 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// KindChild is the kind of a call that asks for a child.
-const KindChild = "child"
-
 // Ask asks l. In a run it recalls the reply from the journal. If the journal has none, it admits the call,
 // sends it, makes the reply durable, and settles with the budget, in that order. kind is what the call is for:
 // [KindChild], or another word for a call beside the children. Such a call is in [Generation.Asides].
@@ -30,6 +27,15 @@ const KindChild = "child"
 // wraps the fault. A resumed run makes the step again as a whole, and would ask for something else.
 func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	return t.askOnce(ctx, purpose{kind: kind}, l, req)
+}
+
+// within returns ctx for a step, in which llm.Ask goes through t. Code that has no Turn at hand, such as an
+// operator's helper or a model that asks another, calls llm.Ask. Its calls are then in the budget, the journal
+// and the result too.
+func (t *Turn) within(ctx context.Context) context.Context {
+	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+		return t.Ask(ctx, "other", l, req)
+	}})
 }
 
 // A purpose is what a call is for.
@@ -97,7 +103,8 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 		c.asks.Note(memory.Call{Kind: p.kind, Attempts: reply.Attempts})
 	}
 	if p.within != nil {
-		p.within.Add(journal.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: ledger.SizeOf(c.req).Prompt}, c.asks.Calls())
+		of := journal.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: ledger.SizeOf(c.req).Prompt}
+		p.within.Add(of, c.asks.Calls())
 	} else {
 		t.noteCalls(madeBy(&c.asks))
 	}
@@ -240,9 +247,9 @@ func recalledError(r *journal.Record) error {
 	return err
 }
 
-// listen begins the call for the run's count of calls without an answer. The func that it returns ends it there, with the
-// call's error or that of a run that hears nothing. The failure of a call within another call, or within an evaluation, is
-// for these to judge.
+// listen begins the call for the run's count of calls without an answer. The func that it returns ends it there,
+// with the call's error or that of a run that hears nothing. The failure of a call within another call, or within
+// an evaluation, is for these to judge.
 func (c *call) listen() (heard func([]llm.Attempt, error) error) {
 	if c.within == nil {
 		return c.silence.Begin()
@@ -358,7 +365,8 @@ func (c *call) ended(attempts []llm.Attempt) {
 	}
 	// Without this record a kill during the pause before a retry would leave the attempts before it in no
 	// account. If it cannot be written, neither can the call's end, which reports that.
-	_ = c.journal.Write(c.id, journal.Record{Kind: journal.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: ledger.SizeOf(c.req).Prompt})
+	r := journal.Record{Kind: journal.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: ledger.SizeOf(c.req).Prompt}
+	_ = c.journal.Write(c.id, r)
 }
 
 // keep makes durable how the call ended, before anything acts on it. The kind of record decides what a resumed

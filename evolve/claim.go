@@ -51,11 +51,6 @@ func NoiseOf(arm Arm) *Noise {
 	return nil
 }
 
-func (b *Breeder) noise() *Noise {
-	n, _ := b.Noise.WithDefaults() // what is wrong, Start says
-	return n
-}
-
 // claim scores program on n fresh samples, and pools them. A run calls it with its best program once it is over: that
 // was chosen for its score, so the score claims too much. It returns what there is of the samples, and the error that
 // kept it from the others.

@@ -1,6 +1,7 @@
 package evolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +22,11 @@ import (
 // sample are evaluated once in a run, so ask a deterministic evaluator always for sample 0, and a noisy one
 // for 0, 1, 2, ... Programs are the same if their texts are, up to white space at the end.
 //
-// A bad program is a result that is not valid. An error for which [Refused] is true means that the budget has
-// no room, or that the step drains (see [Turn.Ask]). Where e fails because a call that it makes through [llm.Ask] failed,
-// the error costs this evaluation alone, and [Lost] is true for it; after 32 in a row the run ends. Any other error means that the evaluation was given up, or that
-// evaluation itself failed, which ends the run after the step.
+// A bad program is a result that is not valid. An error for which [Refused] is true means that the budget has no
+// room, or that the step drains (see [Turn.Ask]). Where e fails because a call that it makes through [llm.Ask]
+// failed, the error costs this evaluation alone, and [Lost] is true for it; after 32 in a row the run ends. Any
+// other error means that the evaluation was given up, or that evaluation itself failed, which ends the run after
+// the step.
 //
 // Evaluators are told apart by their values, and across processes by how they print. One whose value cannot be
 // compared, such as a func or a struct that holds a slice, is asked again each time.
@@ -56,7 +58,8 @@ func (t *Turn) score(ctx context.Context, e eval.Evaluator, program string, samp
 	}
 	var r eval.Result
 	err := t.doomed()
-	if err == nil || !fault.OfJournal(err) && !fault.OfEvaluation(err) { // else no program can be scored any more, or no score kept
+	// After some faults no program can be scored any more, or no score kept.
+	if err == nil || !fault.OfJournal(err) && !fault.OfEvaluation(err) {
 		r, err = t.remembered(ctx, e, program, sample)
 	}
 	t.noteError(err)
@@ -68,15 +71,16 @@ func (t *Turn) score(ctx context.Context, e eval.Evaluator, program string, samp
 // Where the budget refuses one part, the others are begun all the same. The journal holds each part's result or
 // refusal, and a run that is made again must not ask for a part that was not begun then. After any other error the run
 // ends, and what was not begun is made when it goes on.
-func (t *Turn) evaluateParts(ctx context.Context, c eval.Composite, program string, sample int) (r eval.Result, err error) {
+func (t *Turn) evaluateParts(ctx context.Context, c eval.Composite, program string, sample int) (
+	r eval.Result, err error) {
+
 	part := func(e eval.Evaluator) (eval.Result, error) { return t.score(ctx, e, program, 0) }
 	refused := func(err error) bool {
 		limit, refused := Refused(err)
 		return refused && limit != ""
 	}
-	if bad := guard("the evaluator's Parts or Join", func() { r, err = eval.ComposeBy(c, program, sample, part, refused) }); bad != nil {
-		err = bad
-	}
+	bad := guard("the evaluator's Parts or Join", func() { r, err = eval.ComposeBy(c, program, sample, part, refused) })
+	err = cmp.Or(bad, err)
 	if err != nil && ctx.Err() == nil && !fatal(err) && !Lost(err) {
 		if _, refused := Refused(err); !refused {
 			err = &fault.Evaluation{Why: err} // of Parts or Join
@@ -126,7 +130,9 @@ func (t *Turn) remembered(ctx context.Context, e eval.Evaluator, program string,
 }
 
 // evaluate scores program. The result is recalled from the journal, or else made within the budget and recorded.
-func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, program string, sample int) (memory.Verdict, error) {
+func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, program string, sample int) (
+	memory.Verdict, error) {
+
 	a := &memory.Asked{}
 	if v, found, err := t.earlier(ctx, a, key); found || err != nil {
 		return v, err
@@ -143,7 +149,9 @@ func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, 
 // earlier returns what an evaluation brought in an earlier incarnation. If the journal does not say, it waits until the
 // evaluation may be made: what the file holds is in the accounts only when replay is over, and a run that is over gave
 // this evaluation up and has to give it up again to have the same result.
-func (t *Turn) earlier(ctx context.Context, a *memory.Asked, key journal.Key) (v memory.Verdict, found bool, err error) {
+func (t *Turn) earlier(ctx context.Context, a *memory.Asked, key journal.Key) (
+	v memory.Verdict, found bool, err error) {
+
 	if t.journal == nil {
 		return memory.Verdict{}, false, nil
 	}
@@ -163,7 +171,8 @@ func (t *Turn) unscored(a *memory.Asked, err error) error {
 		return err
 	}
 	if t.journal != nil {
-		if bad := t.journal.Write(a.ID, journal.Record{Kind: journal.Refusal, Limit: limit, Asked: a.Told(), Error: lostRecord(err)}); bad != nil {
+		r := journal.Record{Kind: journal.Refusal, Limit: limit, Asked: a.Told(), Error: lostRecord(err)}
+		if bad := t.journal.Write(a.ID, r); bad != nil {
 			return bad
 		}
 	}
@@ -245,7 +254,9 @@ func (s *shared) evalTime(took time.Duration) time.Duration {
 
 // meter scores program within the budget and returns how long that took. If the budget limits evaluators' time,
 // the most that an evaluation may take is set aside, and an evaluation that takes longer is cut off.
-func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, sample int, a *memory.Asked) (r eval.Result, took time.Duration, err error) {
+func (t *Turn) meter(ctx context.Context, e eval.Evaluator, program string, sample int, a *memory.Asked) (
+	r eval.Result, took time.Duration, err error) {
+
 	worst := t.budget.EvalWorst
 	limits := t.budget.EvalTime > 0
 	set := ledger.Amounts{Evaluations: 1}
@@ -272,7 +283,10 @@ type asking func(context.Context, llm.LLM, llm.Request) (llm.Reply, error)
 
 // clocked scores program and returns how long that took. With limits, an evaluation that takes longer than worst is cut
 // off, and its program is invalid.
-func clocked(ctx context.Context, e eval.Evaluator, program string, sample int, worst time.Duration, limits bool, ask asking) (r eval.Result, took time.Duration, err error) {
+func clocked(ctx context.Context, e eval.Evaluator, program string, sample int, worst time.Duration, limits bool,
+	ask asking) (
+	r eval.Result, took time.Duration, err error) {
+
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := waits.StartWatch(cancel, worst, limits)
@@ -305,11 +319,12 @@ func (t *Turn) asEvaluator(a *memory.Asked) asking {
 	}
 }
 
-// mostLost is how many evaluations in a row a failed call may cost before the run ends. Each costs a child that is paid for.
+// mostLost is how many evaluations in a row a failed call may cost before the run ends. Each costs a child that is
+// paid for.
 const mostLost = 32
 
-// bear returns what err means for the run. An evaluator that fails after a call of it has failed costs one evaluation, as a
-// failed call costs one child, unless too many in a row are lost.
+// bear returns what err means for the run. An evaluator that fails after a call of it has failed costs one
+// evaluation, as a failed call costs one child, unless too many in a row are lost.
 func (t *Turn) bear(ctx context.Context, a *memory.Asked, err error) error {
 	var failed *fault.Evaluation
 	switch {
@@ -320,7 +335,8 @@ func (t *Turn) bear(ctx context.Context, a *memory.Asked, err error) error {
 		if n < mostLost {
 			return &fault.Lost{Why: failed.Why}
 		}
-		return &fault.Evaluation{Why: fmt.Errorf("evolve: %d evaluations in a row were lost to failed calls, the last with: %w", n, failed.Why)}
+		return &fault.Evaluation{
+			Why: fmt.Errorf("evolve: %d evaluations in a row were lost to failed calls, the last with: %w", n, failed.Why)}
 	}
 	return err
 }
@@ -350,10 +366,10 @@ func notScored(r *journal.Record) error {
 // The result has a score, or the reason why there is none, and nothing else. A journal would otherwise be filled by
 // the artifacts of programs that nobody keeps.
 //
-// An error for which [Refused] is true means that nothing more is to be tried. If it names TuneEvaluations as the limit,
-// the tuner goes on with the best so far. That ends neither the step nor the run. Any other error means that
-// the evaluation was given up, or that evaluation itself failed, which ends the run after the step. So does an evaluator
-// that asks a model: the call would be one of Budget.Calls.
+// An error for which [Refused] is true means that nothing more is to be tried. If it names TuneEvaluations as the
+// limit, the tuner goes on with the best so far. That ends neither the step nor the run. Any other error means
+// that the evaluation was given up, or that evaluation itself failed, which ends the run after the step. So does
+// an evaluator that asks a model: the call would be one of Budget.Calls.
 //
 // If the Budget has EvalWorst, an evaluation that takes longer is cut off, and its program is invalid. The parts of an
 // [eval.Composite] are one evaluation together.
@@ -384,9 +400,10 @@ func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 	return v.Result, err
 }
 
-// TuneBudget returns how many tune evaluations the arm may make in the whole run: Budget.TuneEvaluations less those that the
-// other arms had made when the step began. It is [math.MaxInt] for an arm stepped by hand. Those that other arms under way
-// make meanwhile are not known: what a search decides by it would be another when it is made again.
+// TuneBudget returns how many tune evaluations the arm may make in the whole run: Budget.TuneEvaluations less
+// those that the other arms had made when the step began. It is [math.MaxInt] for an arm stepped by hand. Those
+// that other arms under way make meanwhile are not known: what a search decides by it would be another when it is
+// made again.
 func (t *Turn) TuneBudget() int {
 	if !t.recording() {
 		return math.MaxInt
@@ -427,5 +444,6 @@ func (t *Turn) tune(ctx context.Context, key journal.Key, e eval.Evaluator, prog
 
 // refuseToAsk is what llm.Ask calls in a tune evaluation.
 func refuseToAsk(context.Context, llm.LLM, llm.Request) (llm.Reply, error) {
-	return llm.Reply{}, errors.New("evolve: the evaluator of a Turn.Tune asks a model: its calls would count in Budget.Calls, so give the tuner one that asks none")
+	return llm.Reply{}, errors.New("evolve: the evaluator of a Turn.Tune asks a model: " +
+		"its calls would count in Budget.Calls, so give the tuner one that asks none")
 }

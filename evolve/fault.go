@@ -40,8 +40,8 @@ func guard(what string, f func()) (err error) {
 	return nil
 }
 
-// fatal reports whether err is more than the failure of one call, so that the run cannot go on: a fault that ends it, or
-// code that panicked.
+// fatal reports whether err is more than the failure of one call, so that the run cannot go on: a fault that ends
+// it, or code that panicked.
 func fatal(err error) bool {
 	var panicked *PanicError
 	return fault.EndsRun(err) || errors.As(err, &panicked)
@@ -59,6 +59,6 @@ func lasting(ctx context.Context, err error) error {
 // that has no room for it, or "" if the run is coming to an end.
 func Refused(err error) (limit string, refused bool) { return fault.Refusal(err) }
 
-// Lost reports whether err says that an evaluation was lost because a call of its evaluator failed. It cost one program, and
-// the search can go on.
+// Lost reports whether err says that an evaluation was lost because a call of its evaluator failed. It cost one
+// program, and the search can go on.
 func Lost(err error) bool { return fault.IsLost(err) }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/calls"
+	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -36,6 +37,18 @@ type Generation struct {
 type Call struct {
 	Kind     string        // what it was for: "judge", "insights", "evaluation"
 	Attempts []llm.Attempt // oldest first; what it cost
+}
+
+// KindChild is the kind of a call that asks for a child.
+const KindChild = "child"
+
+// madeBy returns the calls of a as a Generation has them.
+func madeBy(a *memory.Asked) []Call {
+	var list []Call
+	for _, c := range a.Calls() {
+		list = append(list, Call(c))
+	}
+	return list
 }
 
 // A Child is one proposal and what became of it: no program, an invalid one, or a score.

@@ -211,8 +211,8 @@ func (g *Greedy) brief(i int) Brief {
 	return Brief{Ask: ask, Messages: g.prompt, Parents: []int{id}, Seed: ChildSeed(g.cfg.Seed, n, g.Steps()-1, i)}
 }
 
-// String returns what decides the search, but for the task's and the model's settings. A strict search prints as all did
-// before ties were taken by default, as it may stand in the fingerprints of journals.
+// String returns what decides the search, but for the task's and the model's settings. A strict search prints as
+// all did before ties were taken by default, as it may stand in the fingerprints of journals.
 func (g *Greedy) String() string {
 	s := fmt.Sprintf("Greedy(%s, N=%d, seed=%d", g.cfg.Task.Name(), g.cfg.N, g.cfg.Seed)
 	if g.cfg.Breadth != nil {

@@ -29,8 +29,9 @@ func (d *driver) live() <-chan struct{} {
 	return now
 }
 
-// sayIdle notes that a place for model calls is free. A queue that reports a free place knows only its own calls. One more
-// arm is drawn only if no call of the run waits anywhere, because such a call may be about to take the place.
+// sayIdle notes that a place for model calls is free. A queue that reports a free place knows only its own calls.
+// One more arm is drawn only if no call of the run waits anywhere, because such a call may be about to take the
+// place.
 func (d *driver) sayIdle() {
 	if d.shared.queued.N() == 0 {
 		d.idle.Set()
@@ -53,9 +54,9 @@ func (d *driver) next(most int, limited bool) (allocation.Decision, error) {
 	return d.core.End(allocation.Budget, "EvalTime"), nil
 }
 
-// scorable returns how many more children the time for evaluations has room for, beside those of the pulls that are
-// pending, and whether that is limited. Draws that an earlier incarnation made have the room that there was then: an older
-// library granted more.
+// scorable returns how many more children the time for evaluations has room for, beside those of the pulls that
+// are pending, and whether that is limited. Draws that an earlier incarnation made have the room that there was
+// then: an older library granted more.
 func (d *driver) scorable() (most int, limited bool) {
 	b := d.cfg.Budget
 	if next, replaying := d.replaying(); replaying && next.Kind == journal.Draw {
@@ -73,8 +74,9 @@ func (d *driver) scorable() (most int, limited bool) {
 	return room.Room(pending), true
 }
 
-// expected returns how many calls the score of a child is expected to take beside the child's own: the mean so far of what
-// evaluators and gates asked for a program, rounded up. Decisions that an earlier incarnation made have what it expected.
+// expected returns how many calls the score of a child is expected to take beside the child's own: the mean so far
+// of what evaluators and gates asked for a program, rounded up. Decisions that an earlier incarnation made have
+// what it expected.
 func (d *driver) expected() int {
 	if next, replaying := d.replaying(); replaying {
 		return next.Asides
@@ -85,8 +87,8 @@ func (d *driver) expected() int {
 	return (d.account.judged + d.gated + d.programs - 1) / d.programs
 }
 
-// judge counts the calls that the scores of an outcome's programs took. Programs that were scored before took none. Where
-// an arm tells of no children, its evaluations are the programs.
+// judge counts the calls that the scores of an outcome's programs took. Programs that were scored before took
+// none. Where an arm tells of no children, its evaluations are the programs.
 func (d *driver) judge(o *outcome) {
 	if len(o.gen.Children) == 0 {
 		d.programs += o.gen.Evaluations

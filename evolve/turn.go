@@ -2,7 +2,6 @@ package evolve
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -120,22 +119,14 @@ func (t *Turn) inner(arm, n int) *Turn {
 	if in.step != nil {
 		s := in.step
 		search := strings.TrimPrefix(fmt.Sprintf("%s.%d", s.search, arm), ".")
-		in.step = &step{shared: s.shared, pull: s.pull, past: s.past, over: s.over, parent: s, search: search, failing: s.failing, beside: s.beside}
+		in.step = &step{shared: s.shared, pull: s.pull, past: s.past, over: s.over, parent: s, search: search,
+			failing: s.failing, beside: s.beside}
 	}
 	return in
 }
 
 // recording reports whether t belongs to a run.
 func (t *Turn) recording() bool { return t != nil && t.step != nil }
-
-// within returns ctx for a step, in which llm.Ask goes through t. Code that has no Turn at hand, such as an
-// operator's helper or a model that asks another, calls llm.Ask. Its calls are then in the budget, the journal
-// and the result too.
-func (t *Turn) within(ctx context.Context) context.Context {
-	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
-		return t.Ask(ctx, "other", l, req)
-	}})
-}
 
 // timed returns how long a Breed of the step took as the journal keeps it: in whole milliseconds, and what the file
 // holds if the step's end is in it.
@@ -155,15 +146,6 @@ func (t *Turn) timed(took time.Duration) time.Duration {
 		p.mu.Unlock()
 	}
 	return took
-}
-
-// madeBy returns the calls of a as a Generation has them.
-func madeBy(a *memory.Asked) []Call {
-	var list []Call
-	for _, c := range a.Calls() {
-		list = append(list, Call(c))
-	}
-	return list
 }
 
 // noteCalls keeps calls for the result.

@@ -30,10 +30,10 @@ import (
 //
 //	p = (s + ½) / (m + 1)
 //
-// for s better ones among m. A new search thus begins with p = ½, which makes 2 children by default. τ(n) = a + b·n with a and b at
-// least 0, by least squares over all steps that are read, because it takes steps of several widths to tell a from
-// b, and time changes less than p. As long as all of them had one width, b is 0: a wider step is taken to cost no
-// more time, until one has shown what it costs.
+// for s better ones among m. A new search thus begins with p = ½, which makes 2 children by default. τ(n) = a +
+// b·n with a and b at least 0, by least squares over all steps that are read, because it takes steps of several
+// widths to tell a from b, and time changes less than p. As long as all of them had one width, b is 0: a wider
+// step is taken to cost no more time, until one has shown what it costs.
 //
 // What the model leaves out:
 //

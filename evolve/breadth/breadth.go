@@ -1,5 +1,5 @@
-// Package breadth has the ways to decide how many children each step of a search makes. docs/policies.md says which one to
-// use when.
+// Package breadth has the ways to decide how many children each step of a search makes. docs/policies.md says
+// which one to use when.
 //
 // Each keeps no state, so one value may serve many searches at once.
 package breadth
@@ -36,7 +36,8 @@ func validRange(of string, least, most int) error {
 	case least < 1 || least > evolve.MaxN:
 		return fmt.Errorf("breadth: %s.Min is %d: need 0 for 1 child, or at most %d", of, least, evolve.MaxN)
 	case most < least || most > evolve.MaxN:
-		return fmt.Errorf("breadth: %s.Max is %d: need 0 for the default, or at least Min, %d, and at most %d", of, most, least, evolve.MaxN)
+		return fmt.Errorf("breadth: %s.Max is %d: need 0 for the default, or at least Min, %d, and at most %d",
+			of, most, least, evolve.MaxN)
 	}
 	return nil
 }

@@ -13,9 +13,9 @@ import (
 // Answered reports whether a call that made these attempts brought an answer, as a budget counts them.
 func Answered(attempts []llm.Attempt) bool { return llm.ClassOf(attempts) == llm.Real }
 
-// A Streak counts the calls in a row that failed, among those made in this incarnation of the run. Calls that
-// the journal recalls must not be noted. If they counted, the streak that ended one incarnation would end each one after
-// it, although the endpoint is back. It is safe for concurrent use. The zero value is ready.
+// A Streak counts the calls in a row that failed, among those made in this incarnation of the run. Calls that the
+// journal recalls must not be noted. If they counted, the streak that ended one incarnation would end each one
+// after it, although the endpoint is back. It is safe for concurrent use. The zero value is ready.
 type Streak struct {
 	mu sync.Mutex
 	n  int
@@ -39,9 +39,9 @@ func (s *Streak) Note(attempts []llm.Attempt, err error, most int) error {
 	return fmt.Errorf("evolve: %d model calls in a row failed, the last with: %w", s.n, err)
 }
 
-// mostUnheard is how many attempts may fail while no call of a run was ever answered: two calls with the retries that
-// [llm.Retry] makes by default. Attempts count once their call has ended, so an endpoint has the time of a call's retries
-// to come up, and an LLM that retries for longer gives it longer.
+// mostUnheard is how many attempts may fail while no call of a run was ever answered: two calls with the retries
+// that [llm.Retry] makes by default. Attempts count once their call has ended, so an endpoint has the time of a
+// call's retries to come up, and an LLM that retries for longer gives it longer.
 const mostUnheard = 2 * (1 + llm.DefaultRetries)
 
 // A Silence counts the attempts that failed of a run of which no call was ever answered. Such a run most likely has the
@@ -60,10 +60,11 @@ type Silence struct {
 // Begin begins a call. The func that it returns ends it, and returns its error, or a [*fault.Unheard] if the run ends
 // because nothing was answered.
 //
-// When too many attempts have failed, the calls under way decide: failures come fast, and a good answer may take minutes.
+// When too many attempts have failed, the calls under way decide: failures come fast, and a good answer may take
+// minutes.
 //
-// An endpoint that says when to come back (Retry-After) is busy and not broken, so what it refuses counts nothing. Nor do
-// attempts that timed out: Budget.Stalls limits those.
+// An endpoint that says when to come back (Retry-After) is busy and not broken, so what it refuses counts nothing.
+// Nor do attempts that timed out: Budget.Stalls limits those.
 func (s *Silence) Begin() (end func([]llm.Attempt, error) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package deadline ends the steps of a run by the clock: when its time is over, or when the caller has gone and the grace
-// period is over.
+// Package deadline ends the steps of a run by the clock: when its time is over, or when the caller has gone and
+// the grace period is over.
 package deadline
 
 import (
@@ -23,8 +23,8 @@ type Clock struct {
 	Elapsed func() (took time.Duration, holds bool)
 }
 
-// Steps returns the context of steps. It outlives ctx by the grace period, and ends at the limit with [ErrWallTime] as its
-// cause. The values of ctx stay. end ends it, and waits for the goroutine that watches it.
+// Steps returns the context of steps. It outlives ctx by the grace period, and ends at the limit with
+// [ErrWallTime] as its cause. The values of ctx stay. end ends it, and waits for the goroutine that watches it.
 func (c Clock) Steps(ctx context.Context) (steps context.Context, end context.CancelFunc) {
 	steps, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	watched := make(chan struct{})

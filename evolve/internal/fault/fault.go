@@ -1,5 +1,5 @@
-// Package fault has the errors with which a call or an evaluation of a run ends, and says of any error what it means for
-// the step and the run.
+// Package fault has the errors with which a call or an evaluation of a run ends, and says of any error what it
+// means for the step and the run.
 package fault
 
 import (
@@ -48,7 +48,8 @@ type Unheard struct {
 }
 
 func (e *Unheard) Error() string {
-	s := fmt.Sprintf("evolve: no model call was ever answered, and %d attempts failed, the last with: %v", e.Failed, e.Last)
+	s := fmt.Sprintf("evolve: no model call was ever answered, and %d attempts failed, the last with: %v",
+		e.Failed, e.Last)
 	if remedy := llm.Remedy(e.Last); remedy != "" {
 		s += "; " + remedy
 	}
@@ -92,8 +93,8 @@ func OfEvaluation(err error) bool {
 }
 
 // EndsRun reports whether err is more than the failure of one call, so that the run cannot go on: the model or the
-// evaluator is gone, no call was ever answered, or the journal cannot be written or tells of another run. To go on would
-// spend the budget on nothing, or on what cannot be kept.
+// evaluator is gone, no call was ever answered, or the journal cannot be written or tells of another run. To go on
+// would spend the budget on nothing, or on what cannot be kept.
 func EndsRun(err error) bool {
 	var unheard *Unheard
 	return llm.Unavailable(err) || OfJournal(err) || OfEvaluation(err) || errors.As(err, &unheard)

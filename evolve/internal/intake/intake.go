@@ -12,8 +12,9 @@ import (
 // A Queue has the children of one step: those to be begun, those under way, and those that have ended and wait to be
 // taken in. Its window bounds those under way or waiting. One goroutine at a time uses it. [New] makes it.
 //
-// A child that has ended and waits for its turn keeps its place in the window. Otherwise what a brief knows would depend
-// on how many children had ended by then, and the result of taking children by index on which child is faster.
+// A child that has ended and waits for its turn keeps its place in the window. Otherwise what a brief knows would
+// depend on how many children had ended by then, and the result of taking children by index on which child is
+// faster.
 type Queue[T any] struct {
 	n, window int
 	byIndex   bool
@@ -24,9 +25,9 @@ type Queue[T any] struct {
 	turn      int // index of the child to be taken in next, by index
 }
 
-// New returns the Queue of n children, with so many under way at once, all if window is 0. By index they are taken in so
-// that nothing depends on which ends first. Otherwise they are taken in as they end, or as repeat says, which is the order
-// that a journal holds.
+// New returns the Queue of n children, with so many under way at once, all if window is 0. By index they are taken
+// in so that nothing depends on which ends first. Otherwise they are taken in as they end, or as repeat says,
+// which is the order that a journal holds.
 func New[T any](n, window int, byIndex bool, repeat []int) *Queue[T] {
 	if window == 0 {
 		window = n
@@ -103,8 +104,8 @@ func (q *Queue[T]) Next() (child T, known, ok bool) {
 	return child, known, true
 }
 
-// Missing returns the child that the journal has next, which was not even begun, where nothing is under way. The journal
-// then tells of another search. It reports false if the journal names none.
+// Missing returns the child that the journal has next, which was not even begun, where nothing is under way. The
+// journal then tells of another search. It reports false if the journal names none.
 func (q *Queue[T]) Missing() (child int, ok bool) {
 	if len(q.repeat) == 0 {
 		return 0, false

@@ -13,9 +13,9 @@ type EvalTime struct {
 	Scored int           // these children
 }
 
-// Room returns the number, beside the children that pending pulls were granted. It is 0 if less than Worst is left, and
-// else 1 + (left − Worst)/e, with e = (Sum + Worst)/(Scored + 1) for the evaluation of one child. So a run begins with few,
-// and is not held back by the worst case for long.
+// Room returns the number, beside the children that pending pulls were granted. It is 0 if less than Worst is
+// left, and else 1 + (left − Worst)/e, with e = (Sum + Worst)/(Scored + 1) for the evaluation of one child. So a
+// run begins with few, and is not held back by the worst case for long.
 func (t EvalTime) Room(pending []int) int {
 	left, each := t.Left, max(1, (t.Sum+t.Worst)/time.Duration(t.Scored+1))
 	for _, children := range pending {

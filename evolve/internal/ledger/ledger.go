@@ -23,16 +23,18 @@ type Amounts journal.Amounts
 // Plus returns the sums.
 func (a Amounts) Plus(b Amounts) Amounts {
 	return Amounts{
-		Calls: a.Calls + b.Calls, Evaluations: a.Evaluations + b.Evaluations, TuneEvaluations: a.TuneEvaluations + b.TuneEvaluations,
-		Tokens: a.Tokens + b.Tokens, FLOPs: a.FLOPs + b.FLOPs, Money: a.Money + b.Money, EvalTime: a.EvalTime + b.EvalTime,
+		Calls: a.Calls + b.Calls, Evaluations: a.Evaluations + b.Evaluations,
+		TuneEvaluations: a.TuneEvaluations + b.TuneEvaluations, Tokens: a.Tokens + b.Tokens, FLOPs: a.FLOPs + b.FLOPs,
+		Money: a.Money + b.Money, EvalTime: a.EvalTime + b.EvalTime,
 	}
 }
 
 // Minus returns the differences.
 func (a Amounts) Minus(b Amounts) Amounts {
 	return Amounts{
-		Calls: a.Calls - b.Calls, Evaluations: a.Evaluations - b.Evaluations, TuneEvaluations: a.TuneEvaluations - b.TuneEvaluations,
-		Tokens: a.Tokens - b.Tokens, FLOPs: a.FLOPs - b.FLOPs, Money: a.Money - b.Money, EvalTime: a.EvalTime - b.EvalTime,
+		Calls: a.Calls - b.Calls, Evaluations: a.Evaluations - b.Evaluations,
+		TuneEvaluations: a.TuneEvaluations - b.TuneEvaluations, Tokens: a.Tokens - b.Tokens, FLOPs: a.FLOPs - b.FLOPs,
+		Money: a.Money - b.Money, EvalTime: a.EvalTime - b.EvalTime,
 	}
 }
 

@@ -53,8 +53,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// Scores that agree when they are taken again are left alone, but are looked at now and then. One lucky agreement is not
-// taken for quiet, and a child that scores very badly does not make noise look small.
+// Scores that agree when they are taken again are left alone, but are looked at now and then. One lucky agreement
+// is not taken for quiet, and a child that scores very badly does not make noise look small.
 func TestQuiet(t *testing.T) {
 	due := func(before func(*Schedule)) int {
 		quiet := &Schedule{rate: 0.25, left: 1000}
