@@ -18,7 +18,7 @@ var floors = [][]string{
 	{"task", "eval/*"},
 	{"task/*", "internal/landscape", "evolve/journal", "evolve/internal/*"},
 	{"internal/killtest"},
-	{"evolve/internal/fault"},
+	{"evolve/internal/fault", "evolve/internal/intake"},
 	{"evolve/internal/calls"},
 	{"evolve/history", "evolve/internal/ledger", "evolve/internal/memory"}, // what happened in a run; what it spends and remembers
 	{"evolve"},
