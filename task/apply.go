@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// What applying blocks may take. A reply can be far longer than any program, and each block costs passes over
-// what the ones before made.
+// Bounds on applying blocks. A reply can be far longer than any program, and each block costs passes over the program
+// so far.
 const (
-	maxGrown = 1 << 20 // bytes of what a block makes, unless twice the parent is more
-	maxWork  = 1 << 30 // bytes looked at and moved for all blocks
+	maxGrown = 1 << 20 // bytes of the program after a block, unless twice the parent is more
+	maxWork  = 1 << 30 // bytes read and moved for all blocks
 )
 
-// apply returns what the blocks, in order, make of parent.
+// apply applies the blocks, in order, to parent.
 func apply(parent string, blocks []block) (string, error) {
 	most := max(maxGrown, 2*len(parent))
 	if err := checkSize(blocks, 2*most); err != nil {
@@ -58,25 +58,25 @@ func checkSize(blocks []block, most int) error {
 	return nil
 }
 
-// A searched is a program that blocks look for their SEARCH in, and change.
+// A searched is the program that blocks search and change.
 type searched struct {
 	lines         []line
 	size          int    // in bytes
-	strict, loose []byte // all of it, as oneText has it; empty until it is needed
-	work          int    // bytes that were looked at or moved
+	strict, loose []byte // all of it by oneText; empty until needed
+	work          int    // bytes read or moved so far
 }
 
 func newSearched(program string) *searched {
 	return &searched{lines: linesOf(program), size: len(program)}
 }
 
-// A match is a reading of a block and where in the program its search begins.
+// A match is a reading of a block and the line where its search begins in the program.
 type match struct {
 	reading
 	at []int
 }
 
-// apply does to p what b says.
+// apply applies b to p.
 func (b block) apply(p *searched) error {
 	if n := len(b.middle); n > maxMiddles || n > 1 && !slices.ContainsFunc(p.lines, isMiddle) {
 		return fmt.Errorf("has %d lines %s, of which it is not clear which divides it", n, middleLine)
@@ -99,17 +99,17 @@ func (b block) apply(p *searched) error {
 	return &notFound{nearest: nearest(p.lines, b.lines[:b.middle[0]])}
 }
 
-// bytesOfLine is how many bytes can be looked at in the time that it takes to move a line.
+// bytesOfLine is how many bytes are read in the time that it takes to move a line.
 const bytesOfLine = 8
 
 var errWork = errors.New("is not applied: with those before it, it takes passes over too much text")
 
-// maxMiddles is how many lines that might divide a block are tried.
+// maxMiddles bounds the lines that are tried as a block's divider.
 const maxMiddles = 32
 
 func isMiddle(l line) bool { return strings.Trim(l.text, " \t") == middleLine }
 
-// divided finds the SEARCH of b if the line of index at divides it.
+// divided finds the SEARCH of b if the line with index at divides b.
 func (b block) divided(p *searched, at int) (match, error) {
 	if len(unpad(b.lines[:at])) > 0 {
 		return p.strictest(b.readings(at)), nil
@@ -120,7 +120,7 @@ func (b block) divided(p *searched, at int) (match, error) {
 	return match{}, errors.New("has a blank SEARCH, and the program is not blank")
 }
 
-// strictest returns the first of readings that matches anywhere, and where.
+// strictest returns the match of the first of readings that matches anywhere.
 func (p *searched) strictest(readings []reading) match {
 	for _, r := range readings {
 		if at := p.find(r); len(at) > 0 {
@@ -130,11 +130,11 @@ func (p *searched) strictest(readings []reading) match {
 	return match{}
 }
 
-// maxPlaces is how many places of a block that matches more than once are looked for.
+// maxPlaces bounds the matches that are listed of a block that matches more than once.
 const maxPlaces = 5
 
-// find returns the indices of the first maxPlaces lines where r's search, which is not empty,
-// begins. It takes time linear in the program.
+// find returns the first maxPlaces line indices where r's search, which is not empty, begins. It takes time linear in
+// the program.
 func (p *searched) find(r reading) []int {
 	text, search := p.text(r.loose), oneText(nil, slices.Values(r.search), r.loose)
 	if p.work += len(text) + len(search); p.work > maxWork {
@@ -154,7 +154,7 @@ func (p *searched) find(r reading) []int {
 	return at
 }
 
-// text returns p as oneText has it.
+// text returns the program by oneText.
 func (p *searched) text(loose bool) []byte {
 	text := &p.strict
 	if loose {
@@ -173,8 +173,7 @@ func (p *searched) text(loose bool) []byte {
 	return *text
 }
 
-// oneText appends to b lines with a line end before and after each, so that whole lines are found in whole
-// lines only.
+// oneText appends lines to b with a line end before and after each, so that whole lines match only whole lines.
 func oneText(b []byte, lines iter.Seq[string], loose bool) []byte {
 	b = append(b, '\n')
 	for l := range lines {
@@ -187,8 +186,8 @@ func oneText(b []byte, lines iter.Seq[string], loose bool) []byte {
 	return b
 }
 
-// replace puts m's replacement where its search is found first. The last new line ends as the last old one
-// did, the others like the program.
+// replace puts m's replacement where its search matches first. The last new line ends as the last old one did, the
+// others like the program.
 func (p *searched) replace(m match) {
 	at := m.at[0]
 	old := p.lines[at : at+len(m.search)]
@@ -209,7 +208,7 @@ func (p *searched) replace(m match) {
 	p.strict, p.loose = p.strict[:0], p.loose[:0]
 }
 
-// places lists lines, whose indices at has, by number.
+// places lists the lines with the indices at, by number.
 func places(at []int) string {
 	var b strings.Builder
 	b.WriteString("lines ")
@@ -228,7 +227,7 @@ func places(at []int) string {
 	return b.String()
 }
 
-// notFound says that a block matches nothing.
+// notFound is the error of a block that matches nothing.
 type notFound struct {
 	nearest string
 	earlier int // the line where it matched before the other blocks; 0 if nowhere

@@ -9,18 +9,18 @@ import (
 	"github.com/evoalloc/evoalloc/internal/fence"
 )
 
-// The lines that a block of a diff is made of.
+// The lines that delimit the parts of a block.
 const (
 	searchLine  = "<<<<<<< SEARCH"
 	middleLine  = "======="
 	replaceLine = ">>>>>>> REPLACE"
 )
 
-// maxBlocks is how many blocks of a diff are read. Each costs a pass over the program, so their number has to
-// be bounded. A model that changes more places may as well write the program anew.
+// maxBlocks bounds the blocks of a diff, since each costs a pass over the program. A model that changes more places may
+// as well rewrite the program.
 const maxBlocks = 256
 
-// ParseDiff reads the program out of a reply that says what to change in parent, in blocks:
+// ParseDiff reads the program out of a reply that changes parent by blocks:
 //
 //	<<<<<<< SEARCH
 //	lines of the program
@@ -28,26 +28,24 @@ const maxBlocks = 256
 //	lines to put in their place
 //	>>>>>>> REPLACE
 //
-// The blocks are applied in order, each to what the ones before have made. SEARCH is whole lines that
-// stand in the program exactly once; none to put in their place deletes them. Line ends do not count,
-// and new lines get those of the lines they replace. If SEARCH is not there as it is written, it is
-// looked for without regard to white space at the ends of lines; then also without the blank lines
-// that SEARCH and REPLACE begin and end with; then all this once more with the indentation of the
-// block's first line taken off. Indentation is otherwise kept and has to match.
+// The blocks are applied in order, each to the result of the previous ones. SEARCH is whole lines that occur in the
+// program exactly once; an empty REPLACE deletes them. Line ends do not count, and new lines get the line ends of those
+// they replace. If SEARCH does not occur verbatim, it is searched ignoring white space at the ends of lines; then also
+// without the blank lines at either end of SEARCH and REPLACE; then all this once more without the indentation of the
+// block's first line. Otherwise indentation is kept and must match.
 //
-// The model's thinking is dropped as [ParseProgram] does. Blocks may stand in fenced blocks or
-// outside, with any text around them. A reply without any, but with a fenced block, is a complete
-// program, read by ParseProgram; one in which a line only looks like a block's is not.
+// The model's thinking is dropped as by [ParseProgram]. Blocks may stand inside or outside fenced blocks, with any text
+// around them. A reply without blocks, but with a fenced block, is a complete program, read by ParseProgram, unless one
+// of its lines only resembles a block's.
 //
-// There is no program if a block is not whole or not like the above, if its SEARCH is blank (but for
-// a blank parent), matches nothing, or matches more than once: err then names the block by its
-// number, and what comes nearest to it. If nothing is changed, err is [ErrUnchanged]. A program with
-// a NUL or that is not UTF-8 is none, as with ParseProgram. More than 256 blocks are not read, and a block may
-// make a program of 1 MiB, or of twice the parent's size if that is more; blocks that take passes over more
-// than 1 GiB in all are not applied, which bounds the time to a second or two.
+// There is no program if a block is incomplete or malformed, or if its SEARCH is blank (unless the parent is), matches
+// nothing, or matches more than once: err then names the block by number, and the nearest match. If nothing is changed,
+// err is [ErrUnchanged]. A program with a NUL or one that is not UTF-8 is refused, as by ParseProgram. A reply may have
+// 256 blocks, and a program may grow to 1 MiB, or to twice the parent's size if that is more; all blocks together may
+// take passes over 1 GiB, which bounds the time to a second or two.
 //
-// "=======" within SEARCH or REPLACE is understood only if the program itself has such a line; of
-// several ways to divide the block, the one with the longest SEARCH that matches is meant.
+// "=======" within SEARCH or REPLACE is understood only if the program itself has such a line; of several ways to
+// divide the block, the one with the longest matching SEARCH counts.
 func ParseDiff(parent, reply, language string) (string, error) {
 	text := fence.WithoutThinking(strings.ReplaceAll(reply, "\r\n", "\n"))
 	blocks, err := blocksOf(text)
@@ -74,7 +72,7 @@ func ParseDiff(parent, reply, language string) (string, error) {
 
 func noProgram(err error) error { return fmt.Errorf("task: no program in the reply: %w", err) }
 
-// parseWhole reads a reply without blocks; text is all of it but the thinking.
+// parseWhole reads a reply without blocks; text is the reply without the thinking.
 func parseWhole(parent, reply, text, language string) (string, error) {
 	fenced := false
 	for b := range fence.Blocks(text) {
@@ -85,12 +83,13 @@ func parseWhole(parent, reply, text, language string) (string, error) {
 	}
 	if !fenced {
 		if trim(text) == "" {
-			return ParseProgram(reply, language) // which says why
+			return ParseProgram(reply, language) // for the reason in its error
 		}
 		return "", noProgram(fmt.Errorf("it has neither a %s line nor a fenced block", searchLine))
 	}
 	program, err := ParseProgram(text, language)
-	if err == nil && strings.TrimRight(program, "\n") == strings.TrimRight(strings.ReplaceAll(parent, "\r\n", "\n"), "\n") {
+	if err == nil &&
+		strings.TrimRight(program, "\n") == strings.TrimRight(strings.ReplaceAll(parent, "\r\n", "\n"), "\n") {
 		return "", fmt.Errorf("%w: its program is the one it was shown", ErrUnchanged)
 	}
 	return program, err
@@ -98,9 +97,9 @@ func parseWhole(parent, reply, text, language string) (string, error) {
 
 // A block is one block of a diff.
 type block struct {
-	lines  []string // between its first and last line
-	middle []int    // those of lines that are middleLine; at least one
-	indent string   // white space that its first line begins with
+	lines  []string // between the first and the last line
+	middle []int    // indices of lines that are middleLine; at least one
+	indent string   // indentation of the first line
 }
 
 // blocksOf returns the blocks of text, whose lines end in "\n".
@@ -131,7 +130,8 @@ func blocksOf(text string) ([]block, error) {
 			}
 			b.lines = append(b.lines, l)
 		case likeDelimiter(bare):
-			return nil, fmt.Errorf("a line is %q, outside any block: a block begins with %s and ends with %s", clip(bare, 80), searchLine, replaceLine)
+			return nil, fmt.Errorf("a line is %q, outside any block: a block begins with %s and ends with %s",
+				clip(bare, 80), searchLine, replaceLine)
 		}
 	}
 	if open {
@@ -140,8 +140,8 @@ func blocksOf(text string) ([]block, error) {
 	return blocks, nil
 }
 
-// likeDelimiter reports whether a line is meant to begin or end a block but written differently:
-// "<<<<<< SEARCH", "<<<<<<< ORIGINAL", ">>>>>>>".
+// likeDelimiter reports whether a line seems to begin or end a block in another spelling: "<<<<<< SEARCH", "<<<<<<<
+// ORIGINAL", ">>>>>>>".
 func likeDelimiter(bare string) bool {
 	for _, sign := range []string{"<", ">"} {
 		rest := strings.TrimLeft(bare, sign)
@@ -154,13 +154,13 @@ func likeDelimiter(bare string) bool {
 
 func notLetter(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }
 
-// A reading is one way to understand a block.
+// A reading is one interpretation of a block.
 type reading struct {
 	search, replace []string
 	loose           bool // without regard to white space at the ends of lines
 }
 
-// readings returns the ways to understand b if the line of index at divides it, the strictest first.
+// readings returns the interpretations of b if the line with index at divides b, the strictest first.
 func (b block) readings(at int) []reading {
 	search, replace := b.lines[:at], b.lines[at+1:]
 	all := strictToLoose(search, replace)
@@ -183,7 +183,7 @@ func strictToLoose(search, replace []string) []reading {
 	}
 }
 
-// unindent takes indent off every line, and reports whether every one that is not blank has it.
+// unindent removes indent from every line, and reports whether all nonblank lines have it.
 func unindent(lines []string, indent string) ([]string, bool) {
 	out := make([]string, len(lines))
 	for i, l := range lines {
@@ -198,7 +198,7 @@ func unindent(lines []string, indent string) ([]string, bool) {
 	return out, true
 }
 
-// unpad returns lines without the blank ones at either end.
+// unpad returns lines without blank lines at either end.
 func unpad(lines []string) []string {
 	blank := func(l string) bool { return trim(l) == "" }
 	for len(lines) > 0 && blank(lines[0]) {

@@ -121,7 +121,8 @@ func tidy(hints []Hint) []Hint {
 		}
 	}
 	slices.SortFunc(out, func(a, b Hint) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Text, b.Text))
 	})
 	out = slices.Compact(out)
 	return slices.Clip(out[:min(len(out), keptHints)])

@@ -44,14 +44,16 @@ func RestoreOutside(parent, program string) (string, error) {
 	made, err := splitMarked(program)
 	if err == nil && len(made.inside) == 0 {
 		if made.inside, err = old.unmarked(made.outside[0]); err != nil {
-			return "", fmt.Errorf("task: the program has lost the EVOLVE-BLOCK markers: need %d of each kind: %w", len(old.inside), err)
+			return "", fmt.Errorf("task: the program has lost the EVOLVE-BLOCK markers: need %d of each kind: %w",
+				len(old.inside), err)
 		}
 	}
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("task: the program's EVOLVE-BLOCK markers: %w", err)
 	case len(made.inside) != len(old.inside):
-		return "", fmt.Errorf("task: the program has %d blocks between EVOLVE-BLOCK markers: need %d", len(made.inside), len(old.inside))
+		return "", fmt.Errorf("task: the program has %d blocks between EVOLVE-BLOCK markers: need %d",
+			len(made.inside), len(old.inside))
 	}
 	var b strings.Builder
 	for i, outside := range old.outside {

@@ -40,7 +40,8 @@ func prompt(s Spec, ask Ask) []llm.Message {
 		b.WriteString(hintsOf(ask, i))
 	}
 	for i, p := range ask.Inspirations {
-		fmt.Fprintf(&b, "Inspiration %d of %d, not to be changed, %s:\n\n%s\n\n", i+1, len(ask.Inspirations), verdict(p.Result.Clean()), shown(s, p, ask))
+		fmt.Fprintf(&b, "Inspiration %d of %d, not to be changed, %s:\n\n%s\n\n", i+1, len(ask.Inspirations),
+			verdict(p.Result.Clean()), shown(s, p, ask))
 	}
 	b.WriteString(notes(ask.Notes))
 	b.WriteString(strings.TrimSpace(instruction(ask)))
@@ -59,7 +60,8 @@ func prompt(s Spec, ask Ask) []llm.Message {
 }
 
 // partFormat says how to reply where one part is asked for; %q is its name.
-const partFormat = "The part of it to change is %q; the others stay as they are.\nReply with the complete new text of that part, and nothing else of the program, in one fenced block.\n"
+const partFormat = "The part of it to change is %q; the others stay as they are.\nReply with the complete new text " +
+	"of that part, and nothing else of the program, in one fenced block.\n"
 
 // messages puts the system message before the user's.
 func messages(s Spec, text string) []llm.Message {
@@ -106,7 +108,8 @@ func which(ask Ask) string {
 }
 
 // markersNote says what the markers of a program are.
-const markersNote = "Change only what stands between a line with EVOLVE-BLOCK-START and the next with EVOLVE-BLOCK-END. " +
+const markersNote = "Change only what stands between a line with EVOLVE-BLOCK-START and the next with " +
+	"EVOLVE-BLOCK-END. " +
 	"Keep these lines, and all outside of them, as they are.\n"
 
 // diffFormat says how a reply in blocks looks; %s is the program it changes.

@@ -90,7 +90,8 @@ func (s Spec) validate() error {
 		return fmt.Errorf("task: %s: Spec.System: %w", s.Name, err)
 	}
 	if _, err := splitMarked(s.Initial); err != nil && !s.IgnoreMarkers {
-		return fmt.Errorf("task: %s: the EVOLVE-BLOCK markers of Spec.Initial: %w (IgnoreMarkers takes them for comments)", s.Name, err)
+		return fmt.Errorf("task: %s: the EVOLVE-BLOCK markers of Spec.Initial: %w (IgnoreMarkers takes them for comments)",
+			s.Name, err)
 	}
 	return nil
 }

@@ -91,7 +91,8 @@ func (b Bootstrap) intervals(sizes []int, value []float64, f func(draw [][]int, 
 }
 
 // intervalsAt is intervals with a level for each estimate.
-func (b Bootstrap) intervalsAt(levels []float64, sizes []int, value []float64, f func(draw [][]int, into []float64)) []Interval {
+func (b Bootstrap) intervalsAt(levels []float64, sizes []int, value []float64,
+	f func(draw [][]int, into []float64)) []Interval {
 	replicates := make([][]float64, len(value)) // by number to estimate, then by sample
 	for k := range value {
 		replicates[k] = make([]float64, b.Samples)

@@ -37,7 +37,8 @@ func (g *Grid) Envelope(halves int, seed uint64) ([]EnvelopePoint, error) {
 	budgets := g.Budgets()
 	points := make([]EnvelopePoint, len(budgets))
 	for k, calls := range budgets {
-		points[k] = EnvelopePoint{Calls: calls, Cell: g.Cells[g.bestWithin(calls, func(i int) float64 { return g.Cells[i].Mean })]}
+		points[k] = EnvelopePoint{Calls: calls,
+			Cell: g.Cells[g.bestWithin(calls, func(i int) float64 { return g.Cells[i].Mean })]}
 	}
 	one, other := make([]float64, len(g.Cells)), make([]float64, len(g.Cells))
 	for i := range halves {

@@ -77,7 +77,8 @@ func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 		return nil, err
 	}
 	if runs[0].Breadth != "" {
-		return nil, fmt.Errorf("analysis: %v: %s decides how many children a generation has, so T and N are no split of the budget: compare the run with others by Run.BestBy", runs[0], runs[0].Breadth)
+		return nil, fmt.Errorf("analysis: %v: %s decides how many children a generation has, so T and N are no split of "+
+			"the budget: compare the run with others by Run.BestBy", runs[0], runs[0].Breadth)
 	}
 	g := &Grid{task: runs[0].Task, model: runs[0].Model, method: runs[0].Method, Ceiling: 1, epsilon: config.Epsilon}
 	if config.Ceiling != nil {
@@ -97,7 +98,8 @@ func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 		g.addBreadth(n, byN[n], config.within(depths, n))
 	}
 	if len(g.Cells) == 0 {
-		return nil, fmt.Errorf("analysis: no cell is left of %d runs: the limits on calls %d to %d, or the depths, leave none that all seeds of a breadth have", len(runs), config.MinCalls, config.MaxCalls)
+		return nil, fmt.Errorf("analysis: no cell is left of %d runs: the limits on calls %d to %d, or the depths, leave "+
+			"none that all seeds of a breadth have", len(runs), config.MinCalls, config.MaxCalls)
 	}
 	for _, c := range g.Cells {
 		if c.Answered == 0 {

@@ -21,7 +21,8 @@ import (
 // than 2⁴⁰ runs.
 func RunsToDecide(sd, difference, level, power float64) (int, error) {
 	inside := func(p float64) bool { return p > 0 && p < 1 }
-	if !(sd >= 0) || math.IsInf(sd, 0) || math.IsNaN(difference) || math.IsInf(difference, 0) || difference == 0 || !inside(level) || !inside(power) {
+	if !(sd >= 0) || math.IsInf(sd, 0) || math.IsNaN(difference) || math.IsInf(difference, 0) || difference == 0 ||
+		!inside(level) || !inside(power) {
 		return 0, fmt.Errorf("analysis: RunsToDecide(sd %v, difference %v, level %v, power %v): "+
 			"need sd at least 0, a difference other than 0, level and power between 0 and 1", sd, difference, level, power)
 	}
@@ -31,7 +32,8 @@ func RunsToDecide(sd, difference, level, power float64) (int, error) {
 	}
 	n, ok := leastRuns(enough)
 	if !ok {
-		return 0, fmt.Errorf("analysis: a difference of %v with sd %v takes more than %d runs to find", difference, sd, mostRuns)
+		return 0, fmt.Errorf("analysis: a difference of %v with sd %v takes more than %d runs to find",
+			difference, sd, mostRuns)
 	}
 	return n, nil
 }

@@ -118,13 +118,16 @@ func (r Run) validate() error {
 	case r.T < 1 || r.N < 1 || r.T > mostPlanned || r.N > mostPlanned:
 		return fmt.Errorf("analysis: %v: need T and N of at least 1, and at most %d", r, mostPlanned)
 	case r.Breadth != "" && r.Answered == nil:
-		return fmt.Errorf("analysis: %v has the breadth %s and no answered calls: Answered must have those of each generation", r, r.Breadth)
+		return fmt.Errorf("analysis: %v has the breadth %s and no answered calls: Answered must have those of each "+
+			"generation", r, r.Breadth)
 	case r.Answered != nil && len(r.Answered) != len(r.Best):
-		return fmt.Errorf("analysis: %v has scores of %d generations and answered calls of %d", r, len(r.Best), len(r.Answered))
+		return fmt.Errorf("analysis: %v has scores of %d generations and answered calls of %d",
+			r, len(r.Best), len(r.Answered))
 	}
 	for g, n := range r.Answered {
 		if n < 0 || n > mostPlanned {
-			return fmt.Errorf("analysis: %v has %d answered calls in generation %d: need at least 0, and at most %d", r, n, g, mostPlanned)
+			return fmt.Errorf("analysis: %v has %d answered calls in generation %d: need at least 0, and at most %d",
+				r, n, g, mostPlanned)
 		}
 	}
 	return nil
@@ -150,18 +153,21 @@ func validateRuns(runs []Run, early bool) error {
 			return err
 		}
 		if compareKind(r, runs[0]) != 0 {
-			return fmt.Errorf("analysis: %v and %v are of different tasks, models or methods: their scores are not comparable", runs[0], r)
+			return fmt.Errorf("analysis: %v and %v are of different tasks, models or methods: their scores are not comparable",
+				runs[0], r)
 		}
 		p := plan{r.T, r.N, r.Seed}
 		if r.Breadth != "" {
 			p = plan{r.Calls(), 0, r.Seed}
 		}
 		if other, twice := seen[p]; twice {
-			return fmt.Errorf("analysis: %v and %v are one seed: counted twice it would seem surer than it is, so leave one out", other, r)
+			return fmt.Errorf("analysis: %v and %v are one seed: counted twice it would seem surer than it is, so leave one out",
+				other, r)
 		}
 		seen[p] = r
 		if r.Early() && !early {
-			return fmt.Errorf("analysis: %v stopped early, with %s%s: resume it, or ask for early runs", r, r.Reached(), stopped(r.Stop))
+			return fmt.Errorf("analysis: %v stopped early, with %s%s: resume it, or ask for early runs",
+				r, r.Reached(), stopped(r.Stop))
 		}
 	}
 	return nil

@@ -14,7 +14,8 @@ const mostRuns = 1 << 40
 // if it takes more than 2⁴⁰ runs.
 func RunsFor(n int, now, want float64) (int, error) {
 	if n < 1 || !(now > 0) || !(want > 0) {
-		return 0, fmt.Errorf("analysis: RunsFor(%d runs, width %v to %v): need at least a run, and widths above 0", n, now, want)
+		return 0, fmt.Errorf("analysis: RunsFor(%d runs, width %v to %v): need at least a run, and widths above 0",
+			n, now, want)
 	}
 	runs := math.Ceil(float64(n)*(now/want)*(now/want) - 1e-9)
 	if !(runs <= mostRuns) {

@@ -15,7 +15,8 @@ type sampler struct {
 }
 
 func newSampler(s Scores) *sampler {
-	p := &sampler{sorted: make(Scores, len(s)), rank: make([][]int, len(s)), counts: make([]int, slices.Max(s.sizes())), into: make(Scores, len(s))}
+	p := &sampler{sorted: make(Scores, len(s)), rank: make([][]int, len(s)), counts: make([]int, slices.Max(s.sizes())),
+		into: make(Scores, len(s))}
 	for i, stratum := range s {
 		order := make([]int, len(stratum))
 		for j := range order {

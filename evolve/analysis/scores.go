@@ -71,7 +71,8 @@ func validatePair(x, y Scores, paired bool) error {
 		return fmt.Errorf("analysis: %d strata of the first scores and %d of the second: need the same ones", len(x), len(y))
 	}
 	if paired && !slices.Equal(x.sizes(), y.sizes()) {
-		return fmt.Errorf("analysis: strata of %v runs of the first scores and of %v of the second: pairs need the same seeds on both sides", x.sizes(), y.sizes())
+		return fmt.Errorf("analysis: strata of %v runs of the first scores and of %v of the second: pairs need the same "+
+			"seeds on both sides", x.sizes(), y.sizes())
 	}
 	return nil
 }

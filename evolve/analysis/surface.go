@@ -36,7 +36,8 @@ func (g *Grid) surface(f Fit) Surface {
 // bilinear returns the design of the surface.
 func (g *Grid) bilinear() (*design, error) {
 	if budgets := g.Budgets(); len(budgets) == 1 {
-		return nil, fmt.Errorf("analysis: all cells have the budget %d: the surface takes at least two, better five", budgets[0])
+		return nil, fmt.Errorf("analysis: all cells have the budget %d: the surface takes at least two, better five",
+			budgets[0])
 	}
 	if len(g.breadths) == 1 {
 		return nil, fmt.Errorf("analysis: all cells have the breadth %d: the surface takes several", g.breadths[0].n)

@@ -117,10 +117,12 @@ func (g *Grid) units(by Resampling) ([]int, error) {
 	}
 	for _, b := range g.breadths {
 		if len(b.seeds) < least {
-			return nil, fmt.Errorf("analysis: breadth %d has %d seeds: an interval takes at least %d, better ten", b.n, len(b.seeds), least)
+			return nil, fmt.Errorf("analysis: breadth %d has %d seeds: an interval takes at least %d, better ten",
+				b.n, len(b.seeds), least)
 		}
 		if by == BySeed && !slices.Equal(b.seeds, g.breadths[0].seeds) {
-			return nil, fmt.Errorf("analysis: breadths %d and %d have different seeds: BySeed takes the same ones", g.breadths[0].n, b.n)
+			return nil, fmt.Errorf("analysis: breadths %d and %d have different seeds: BySeed takes the same ones",
+				g.breadths[0].n, b.n)
 		}
 		sizes = append(sizes, len(b.seeds))
 	}

@@ -21,7 +21,8 @@ func firstReach(best []float64, score float64) int {
 // that did not is censored, and only known to need more. It panics unless share is in (0, 1] and there are runs.
 func reliable(first []int, share float64) int {
 	if len(first) == 0 || !(share > 0 && share <= 1) {
-		panic(fmt.Sprintf("analysis: Reliable(%d runs, share %v): need runs, and a share above 0, at most 1", len(first), share))
+		panic(fmt.Sprintf("analysis: Reliable(%d runs, share %v): need runs, and a share above 0, at most 1",
+			len(first), share))
 	}
 	sorted := make([]int, len(first))
 	for i, g := range first {
@@ -44,8 +45,9 @@ type Threshold struct {
 	Score   float64 `json:"score"`
 	Share   float64 `json:"share"`
 	Runs    int     `json:"runs"`
-	Reached int     `json:"reached"`  // runs that reached it at all
-	AtStart int     `json:"at_start"` // runs whose initial program has it; if that is all of them, 0 generations mean nothing
+	Reached int     `json:"reached"` // runs that reached it at all
+	// runs whose initial program has it; if that is all of them, 0 generations mean nothing
+	AtStart int `json:"at_start"`
 	// ByRuns is when the share of runs has reached it: see reliable.
 	ByRuns Reach `json:"by_runs"`
 	// ByMean is when the mean of the share of bootstrap samples has reached it, as the BaSE paper words it.
@@ -54,8 +56,9 @@ type Threshold struct {
 
 // A Reach is when a score was reached.
 type Reach struct {
-	Generation int     `json:"generation"` // [NotReached] if it was not. Of runs with a Breadth it is Calls
-	Calls      float64 `json:"calls"`      // answered calls up to then: by runs their own order statistic, by mean the runs' mean; NotReached
+	Generation int `json:"generation"` // [NotReached] if it was not. Of runs with a Breadth it is Calls
+	// answered calls up to then: by runs their own order statistic, by mean the runs' mean; NotReached
+	Calls float64 `json:"calls"`
 }
 
 // Threshold returns how long runs need to a score, for the given share of them. Calls are answered ones, not rows. It
@@ -66,17 +69,20 @@ func (b Bootstrap) Threshold(runs []Run, score, share float64) (Threshold, error
 		return Threshold{}, err
 	}
 	if !(share > 0 && share <= 1) || !finite(score) {
-		return Threshold{}, fmt.Errorf("analysis: Threshold of score %v and share %v: need a number, and a share above 0, at most 1", score, share)
+		return Threshold{}, fmt.Errorf("analysis: Threshold of score %v and share %v: need a number, and a share above 0, "+
+			"at most 1", score, share)
 	}
 	if runs[0].Breadth != "" {
 		if most := runs[0].Calls(); most > mostByCall {
-			return Threshold{}, fmt.Errorf("analysis: %v has a budget of %d calls: a threshold of runs with a Breadth takes at most %d", runs[0], most, mostByCall)
+			return Threshold{}, fmt.Errorf("analysis: %v has a budget of %d calls: a threshold of runs with a Breadth takes "+
+				"at most %d", runs[0], most, mostByCall)
 		}
 		runs = byCall(runs)
 	}
 	for _, r := range runs {
 		if r.T != runs[0].T || r.N != runs[0].N || len(r.Best) != len(runs[0].Best) {
-			return Threshold{}, fmt.Errorf("analysis: %v with %d generations and %v with %d: thresholds take runs of one depth and breadth", runs[0], runs[0].Generations(), r, r.Generations())
+			return Threshold{}, fmt.Errorf("analysis: %v with %d generations and %v with %d: thresholds take runs of one "+
+				"depth and breadth", runs[0], runs[0].Generations(), r, r.Generations())
 		}
 	}
 	sizes := []int{len(runs)}

@@ -1,8 +1,8 @@
-// Package audit has a second evaluator look at what a search holds to be its best.
+// Package audit has a second evaluator score what a search considers its best.
 //
-// A search chooses what its evaluator scores highest, and with that what the evaluator is wrong about: cases that a program
-// fits by chance, noise, a hole in a rule. An evaluator that the search does not choose by does not share these errors:
-// held-out cases, another implementation, a fresh sample. docs/guide.md says which to use when.
+// A search chooses the programs that its evaluator scores highest, and so those that the evaluator overrates: by cases
+// that a program fits by chance, by noise, by a loophole in a rule. An evaluator that plays no part in the choice does
+// not share these errors: held-out cases, another implementation, a fresh sample. docs/guide.md says which to use when.
 package audit
 
 import (
@@ -15,45 +15,47 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// Config says how a search is audited.
+// Config configures the audit of a search.
 type Config struct {
-	// By scores the best of each generation again; required. What it scores is an evaluation of the run: it is in the
-	// journal and in Budget.Evaluations. It should be comparable, as a pointer is, or else it is asked again each time.
+	// By scores the best of each generation; required. Its evaluations are the run's: they are in the journal and count in
+	// Budget.Evaluations. By should be comparable, as a pointer is; otherwise nothing that it scored is remembered.
 	By eval.Evaluator
-	// Demote reverts to the previous best unless By scores the new one more. The search then goes on from that one. A
-	// program that is invalid by By is taken back, and one that is valid after one that is not is kept. A best that could
-	// not be audited, because the budget had no room or the step was cut short, is taken back too. False means that audits
-	// are only reported.
+	// Demote reverts to the previous best unless By scores the new one higher. The search then continues from the previous
+	// best. A best that By finds invalid, or that could not be audited because the budget had no room or the step was cut
+	// short, is demoted too. A valid best after an invalid one is kept. false means that audits are only reported.
 	//
-	// Use it with a By that is free of noise alone: noise of half of what an improvement is worth takes the gain away, and
-	// more does harm (docs/guide.md). A search that scores its programs again, as those of noisy tasks do, does not demote.
+	// Use Demote only with a By that is free of noise: noise of half an improvement cancels the gain, and more does harm
+	// (docs/guide.md). A search that rescores its programs, as for noisy tasks, cannot demote.
 	Demote bool
 }
 
-// A demoter is a search that can take back the best that its last step found: the best is again what it was when that
-// step began. evolve.Greedy, population.Population and whatever embeds [evolve.Breeder] are.
+// A demoter is a search whose Demote restores the best from before its last step. evolve.Greedy, population.Population
+// and all types that embed [evolve.Breeder] are demoters.
 type demoter interface {
 	evolve.Arm
 	Demote()
 }
 
 // New returns arm with the best of each generation audited. The audits are in [evolve.Generation.Audits]. The first
-// generation also has that of the program that the search began with, which is never demoted. It fails if By is nil, or
-// if arm is to demote and has no method Demote or scores its programs again.
+// generation also has the audit of the initial program, which is never demoted. New fails if By is nil, and under
+// Demote if arm has no method Demote or rescores its programs.
 //
-// Its arms may share one By: a program that is the best of several is audited once. It is a Sizer if arm is one. A journal
-// does not tell a run with audits from one without, unless its Fingerprint does: have it say how the arm prints.
+// Several arms may share one By: a program that is the best of several is audited once. The result is a Sizer if arm is
+// one. A journal distinguishes runs with audits from runs without only by its Fingerprint, which should contain the arm
+// as printed.
 func New(arm evolve.Arm, cfg Config) (evolve.Arm, error) {
 	able, ok := arm.(demoter)
 	switch {
 	case arm == nil:
 		return nil, errors.New("audit: the arm is nil")
 	case cfg.By == nil:
-		return nil, errors.New("audit: Config.By is nil: need an evaluator that the search does not choose by")
+		return nil, errors.New("audit: Config.By is nil: need an evaluator other than the search's")
 	case cfg.Demote && rescores(arm):
-		return nil, fmt.Errorf("audit: Config.Demote of %v, whose task is noisy: luck would decide what is taken back (docs/guide.md); leave Demote out to report audits alone", nameOf(arm))
+		return nil, fmt.Errorf("audit: Config.Demote of %v, whose task is noisy: luck would decide what is demoted "+
+			"(docs/guide.md); leave Demote out to report audits alone", nameOf(arm))
 	case cfg.Demote && !ok:
-		return nil, fmt.Errorf("audit: Config.Demote of %v, which has no method Demote: embed evolve.Breeder, or leave Demote out to report audits alone", nameOf(arm))
+		return nil, fmt.Errorf("audit: Config.Demote of %v, which has no method Demote: embed evolve.Breeder, or leave "+
+			"Demote out to report audits alone", nameOf(arm))
 	}
 	s := &search{Arm: arm, cfg: cfg, by: second(cfg.By)}
 	if cfg.Demote {
@@ -65,16 +67,16 @@ func New(arm evolve.Arm, cfg Config) (evolve.Arm, error) {
 	return s, nil
 }
 
-// search is an arm whose best is audited. It is used as an arm is: by one goroutine at a time.
+// search is an arm whose best is audited. Like any arm, it is used by one goroutine at a time.
 type search struct {
 	evolve.Arm
 	cfg     Config
 	by      eval.Evaluator
-	demoter demoter // nil if nothing is demoted
+	demoter demoter // nil unless Config.Demote
 	last    *eval.Audit
 }
 
-// sized is a search that says how many calls it would like.
+// sized is a search around a Sizer.
 type sized struct {
 	*search
 	sizer evolve.Sizer
@@ -86,10 +88,10 @@ var (
 	_ demoter        = (*evolve.Greedy)(nil)
 )
 
-// Calls returns how many calls the next step would make.
+// Calls returns the number of calls that the next step would like.
 func (s *sized) Calls() int { return s.sizer.Calls() }
 
-// Start starts the arm, if it has anything to evaluate before its first step.
+// Start starts the arm, if it has a Start.
 func (s *search) Start(ctx context.Context, turn *evolve.Turn) error {
 	if starter, ok := s.Arm.(evolve.Starter); ok {
 		return starter.Start(ctx, turn)
@@ -97,7 +99,7 @@ func (s *search) Start(ctx context.Context, turn *evolve.Turn) error {
 	return nil
 }
 
-// Breadth returns that of the arm, nil for none. A journal recognizes a run by how it prints itself.
+// Breadth returns the arm's Breadth, or nil. A journal identifies a run by it, too.
 func (s *search) Breadth() evolve.Breadth {
 	if b, ok := s.Arm.(interface{ Breadth() evolve.Breadth }); ok {
 		return b.Breadth()
@@ -105,13 +107,13 @@ func (s *search) Breadth() evolve.Breadth {
 	return nil
 }
 
-// rescores reports whether a search scores its programs again, or its best on fresh samples.
+// rescores reports whether a search rescores its programs, or scores its best on fresh samples.
 func rescores(arm evolve.Arm) bool {
 	n := evolve.NoiseOf(arm)
 	return n != nil && (n.Rescore > 0 || n.Fresh > 0)
 }
 
-// Step steps the arm and audits its best, if that is a new one.
+// Step steps the arm and audits its best, if that is new.
 func (s *search) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	gen, err := s.Arm.Step(ctx, turn)
 	if gen.Best.Program == "" {
@@ -139,7 +141,7 @@ func (s *search) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation
 	return gen, err
 }
 
-// audit has the second evaluator score c. A budget without room does not fail the search: the turn has noted it.
+// audit has the second evaluator score c. A budget without room is no error here: the turn has recorded it.
 func (s *search) audit(ctx context.Context, turn *evolve.Turn, c eval.Candidate) (eval.Audit, error) {
 	r, err := turn.Evaluate(ctx, s.by, c.Program, 0)
 	if limit, refused := evolve.Refused(err); refused && limit != "" {
@@ -154,9 +156,10 @@ func (s *search) audit(ctx context.Context, turn *evolve.Turn, c eval.Candidate)
 	return eval.Audit{Candidate: c, Second: r}, nil
 }
 
-// judge demotes what is not better than the best before it, if the search demotes.
+// judge demotes a best that is not better than the previous one, if the search demotes.
 func (s *search) judge(a *eval.Audit) {
-	if s.demoter != nil && !(s.last != nil && eval.Candidate{Result: a.Second}.Better(eval.Candidate{Result: s.last.Second})) {
+	if s.demoter != nil &&
+		!(s.last != nil && eval.Candidate{Result: a.Second}.Better(eval.Candidate{Result: s.last.Second})) {
 		a.Demoted, a.Why = true, s.why(*a)
 		s.demoter.Demote()
 		return
@@ -164,15 +167,16 @@ func (s *search) judge(a *eval.Audit) {
 	s.last = a
 }
 
-// why says why a is demoted.
+// why returns the reason for which a is demoted.
 func (s *search) why(a eval.Audit) string {
 	if !a.Second.Valid {
 		return a.Second.Reason
 	}
-	return fmt.Sprintf("its audited score %v is not above %v, that of the best before it", a.Second.Score, s.last.Second.Score)
+	return fmt.Sprintf("its audited score %v is not above that of the previous best, %v",
+		a.Second.Score, s.last.Second.Score)
 }
 
-// Unwrap returns the arm that is audited, so that a run knows whether its task is noisy.
+// Unwrap returns the audited arm, by which a run knows whether its task is noisy.
 func (s *search) Unwrap() evolve.Arm { return s.Arm }
 
 // String names the arm, the second evaluator and whether it demotes.
@@ -192,8 +196,8 @@ func nameOf(arm evolve.Arm) string {
 	return fmt.Sprintf("%T", arm)
 }
 
-// second returns e under a name of its own, so that a journal does not take its results for the search's evaluator's
-// where both print alike. Composites have parts with names of their own.
+// second returns e under a name of its own, so that a journal does not confuse its results with those of the search's
+// evaluator if both print alike. The parts of a Composite have names of their own.
 func second(e eval.Evaluator) eval.Evaluator {
 	if _, ok := e.(eval.Composite); ok {
 		return e
@@ -201,7 +205,7 @@ func second(e eval.Evaluator) eval.Evaluator {
 	return named{e}
 }
 
-// named is equal to another of an equal evaluator.
+// named is an evaluator under another name. It is equal to another named of an equal evaluator.
 type named struct{ eval.Evaluator }
 
 // String names the evaluator as a second one.
@@ -215,8 +219,8 @@ func (n named) String() string {
 	return fmt.Sprintf("audit by %T", n.Evaluator)
 }
 
-// HeldOut returns the evaluator that scores programs on the cases that t keeps from searches ([task.HeldOut]), and false
-// if it keeps none. With Config.Demote a search is chosen by these cases too, so claim its score on others.
+// HeldOut returns an evaluator for the cases that t holds out from searches ([task.HeldOut]), and false if there are
+// none. With Config.Demote these cases influence the search, so claim its score on others.
 func HeldOut(t task.Task) (eval.Evaluator, bool) {
 	held, ok := task.As[interface {
 		HeldOut(ctx context.Context, program string) (eval.Result, error)

@@ -10,27 +10,27 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// Settings are what may be chosen anew for each generation ([Config].Settings). What is left out stays as [Config] has
-// it, so the zero value changes nothing.
+// Settings are the parameters that may change with each generation ([Config].Settings). Zero fields keep the values of
+// [Config].
 type Settings struct {
-	// Name stands in the children's label "settings", and so in ledgers; "" means what String prints.
+	// Name is the value of the children's label "settings", which ledgers show; "" means the result of String.
 	Name string
-	// Weights multiply the chances that Config.Policy gives the operators, one each, in the order of Config.Operators:
-	// with equal chances they are the shares. nil means that all are equal. They have to be finite, at least 0, and
-	// not all 0. If the operators that can make a child all have weight 0, the chances stay as they are.
+	// Weights multiply the probabilities that Config.Policy gives the operators, in the order of Config.Operators: under
+	// equal probabilities they are the shares. nil means equal weights. They must be finite, at least 0, and not all 0. If
+	// all operators that can make a child have weight 0, the probabilities are unchanged.
 	Weights []float64
-	// Explore is the share of children whose parent is drawn uniformly, and not by the selector: in [0, 1].
+	// Explore is the share of children, in [0, 1], whose parent is drawn uniformly and not by the selector.
 	Explore float64
-	// Temperature τ makes the chances of operators p^(1/τ), normalized: below 1 they are sharper, above 1 flatter. With
-	// [bandit.Softmax] that multiplies its Tau. 0 means 1.
+	// Temperature is τ in the operators' probabilities p^(1/τ), normalized: below 1 they are sharper, above 1 flatter.
+	// Under [bandit.Softmax] it multiplies Tau. 0 means 1.
 	Temperature float64
-	// N is how many children the generation has, at most evolve.MaxN; 0 means Config.N. It does not go with a Breadth.
+	// N is the number of children of the generation, at most evolve.MaxN; 0 means Config.N. It excludes a Breadth.
 	N int
 	// Select chooses the parents; nil means Config.Select.
 	Select Selector
 }
 
-// String prints what differs from the Config.
+// String returns the differences from the Config.
 func (s Settings) String() string {
 	var list []string
 	add := func(set bool, format string, values ...any) {
@@ -55,7 +55,7 @@ func (s Settings) String() string {
 	return strings.Join(list, ", ")
 }
 
-// label names the settings for people.
+// label returns the settings' name for people.
 func (s Settings) label() string {
 	if s.Name != "" {
 		return s.Name
@@ -63,12 +63,12 @@ func (s Settings) label() string {
 	return s.String()
 }
 
-// print names the settings with all of their digits, for a journal to recognize a run by.
+// print returns the settings with all of their digits, by which a journal identifies a run.
 func (s Settings) print() string {
 	return fmt.Sprintf("{%q: %s; %v %v %v}", s.Name, s, s.Weights, s.Explore, s.Temperature)
 }
 
-// check returns what is wrong with the settings for a search.
+// check returns an error if the settings do not suit a search.
 func (s Settings) check(c Config) error {
 	switch {
 	case s.Weights != nil && len(s.Weights) != len(c.Operators):
@@ -88,12 +88,12 @@ func (s Settings) check(c Config) error {
 		}
 	}
 	if s.Weights != nil && slices.Max(s.Weights) == 0 {
-		return fmt.Errorf("population: Settings.Weights are %v: at least one has to be above 0", s.Weights)
+		return fmt.Errorf("population: Settings.Weights are %v: at least one must be above 0", s.Weights)
 	}
 	return valid(s.Select)
 }
 
-// selector returns what chooses the parents under the settings.
+// selector returns the selector of parents under the settings.
 func (s Settings) selector(configured Selector) Selector {
 	if s.Select != nil {
 		configured = s.Select
@@ -104,8 +104,7 @@ func (s Settings) selector(configured Selector) Selector {
 	return configured
 }
 
-// tilted is a policy whose chances the settings in force change. What it learns of a pull has the propensity that the
-// pull had.
+// tilted is a policy whose probabilities the current settings change. Update sees the pull's actual propensity.
 type tilted struct {
 	of  bandit.Policy
 	now *Settings
@@ -113,8 +112,8 @@ type tilted struct {
 
 var _ bandit.Policy = tilted{}
 
-// Probs fills p with w·q^(1/τ), normalized over the open arms, with q the chances of the policy, w the weights and τ the
-// temperature.
+// Probs fills p with w·q^(1/τ), normalized over the open arms, where q are the policy's probabilities, w the weights
+// and τ the temperature.
 func (t tilted) Probs(p []float64, r bandit.Round) {
 	t.of.Probs(p, r)
 	weights, power := t.now.Weights, 1.0
@@ -130,7 +129,7 @@ func (t tilted) Probs(p []float64, r bandit.Round) {
 		}
 		return weights[arm]
 	}
-	most := 0.0 // among those that have a weight, so that no power of all of them is 0
+	most := 0.0 // among the arms with a weight, so that not all powers are 0
 	for arm := range p {
 		if weight(arm) > 0 {
 			most = max(most, p[arm])
@@ -139,12 +138,12 @@ func (t tilted) Probs(p []float64, r bandit.Round) {
 	if !(most > 0) {
 		return
 	}
-	heaviest, sum := 1.0, 0.0 // weights are scaled, as the sum of two of them may be infinite
+	heaviest, sum := 1.0, 0.0 // weights are scaled, since the sum of two may be infinite
 	if weights != nil {
 		heaviest = slices.Max(weights)
 	}
 	tilt := func(arm int) float64 {
-		if weight(arm) == 0 { // its power may be infinite
+		if weight(arm) == 0 { // q^(1/τ) may be infinite
 			return 0
 		}
 		return weight(arm) / heaviest * math.Pow(p[arm]/most, power)
@@ -152,7 +151,7 @@ func (t tilted) Probs(p []float64, r bandit.Round) {
 	for arm := range p {
 		sum += tilt(arm)
 	}
-	if !(sum > 0) { // a weight that is too small beside one of an arm that is closed
+	if !(sum > 0) { // all weights are too small beside that of a closed arm
 		return
 	}
 	for arm := range p {
@@ -160,8 +159,8 @@ func (t tilted) Probs(p []float64, r bandit.Round) {
 	}
 }
 
-// Update tells the policy.
+// Update updates the policy.
 func (t tilted) Update(pull bandit.Pull, reward float64) { t.of.Update(pull, reward) }
 
-// String names the policy.
+// String returns the policy's name.
 func (t tilted) String() string { return nameOf(t.of) }

@@ -150,7 +150,7 @@ func TestWrongSettings(t *testing.T) {
 		{population.Settings{Weights: []float64{1, nan}}, "Settings.Weights[1] is NaN: need a finite number, at least 0 (Config.Settings[1])"},
 		{population.Settings{Weights: []float64{-1, 2}}, "Settings.Weights[0] is -1"},
 		{population.Settings{Weights: []float64{math.Inf(1), 2}}, "Settings.Weights[0] is +Inf"},
-		{population.Settings{Weights: []float64{0, 0}}, "at least one has to be above 0"},
+		{population.Settings{Weights: []float64{0, 0}}, "at least one must be above 0"},
 		{population.Settings{Weights: []float64{1}}, "one for each of 2 operators"},
 		{population.Settings{Weights: []float64{}}, "one for each of 2 operators"},
 		{population.Settings{Explore: nan}, "Settings.Explore is NaN"},

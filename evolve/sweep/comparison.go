@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// defaultAlpha is the chance of a wrong decision of a [Comparison] that names none.
+// defaultAlpha is the default of Comparison.Alpha.
 const defaultAlpha = 0.05
 
 // A Side is one side of a [Comparison]: a method with its breadth.
@@ -18,24 +18,24 @@ type Side struct {
 // String returns "greedy:16".
 func (s Side) String() string { return fmt.Sprintf("%s:%d", s.Method, s.N) }
 
-// A Comparison asks which of two methods wins more often with a budget: whether the chance that A scores higher than B
-// with the same seed, ties counted half, is more than ½ or less. It is decided once a confidence sequence for that chance
-// (see confidence) excludes ½. So it may be looked at after every seed, and the chance of a wrong decision is still at most
-// Alpha.
+// A Comparison asks which of two methods wins more often with a budget: whether the probability that A scores higher
+// than B with the same seed, ties counted half, is above or below ½. It is decided once a confidence sequence for that
+// probability (see confidence) excludes ½. So it may be checked after every seed, and a wrong decision still has a
+// probability of at most Alpha.
 //
-// Each pair is compared at equal answered calls. Where calls of a greedy run failed, which it does not make up for, what the
-// other side found with more calls than that does not count.
+// Each pair is compared at equal answered calls. If calls of a greedy run failed, which it does not make up for, the
+// other side's finds after as many answered calls do not count.
 //
-// Scores are compared by rank and not by their difference, because what a score can be at most is not known of every
-// task, and a sequence needs bounds.
+// Scores are compared by rank and not by difference, because a sequence needs bounds, and not every task's scores have
+// a known maximum.
 //
-// Pairs are taken in the order of the plan's seeds. A pair that ended early waits for those before it: which runs are
-// quick, or come to an end at all, may depend on how they score.
+// Pairs enter in the order of the plan's seeds. A finished pair waits for earlier ones, because whether a run is quick,
+// or ends at all, may depend on its scores.
 type Comparison struct {
 	A, B  Side
 	Calls int // the budget C, one of the plan's
-	// Alpha is the chance that any of the comparison's decisions is wrong; 0 means 0.05. A comparison is made for
-	// each task and model of the plan, each with an equal share of Alpha, and is decided when all are.
+	// Alpha is the probability that any of the comparison's decisions is wrong; 0 means 0.05. There is one decision for
+	// each task and model of the plan, each with an equal share of Alpha, and the comparison is decided when all are.
 	Alpha float64
 }
 
@@ -46,7 +46,8 @@ func (c Comparison) String() string {
 
 func (c Comparison) validate(p Plan) error {
 	for _, side := range []Side{c.A, c.B} {
-		if !slices.ContainsFunc(p.Methods, func(m Method) bool { return m.Name == side.Method && m.N == side.N && c.Calls%m.N == 0 }) {
+		if !slices.ContainsFunc(p.Methods,
+			func(m Method) bool { return m.Name == side.Method && m.N == side.N && c.Calls%m.N == 0 }) {
 			return fmt.Errorf("sweep: the comparison of %v: the plan has no cell of %v", c, side)
 		}
 	}
@@ -61,17 +62,17 @@ func (c Comparison) validate(p Plan) error {
 	return nil
 }
 
-// A Verdict is what is known of a [Comparison] for one task and model.
+// A Verdict is the state of a [Comparison] for one task and model.
 type Verdict struct {
 	Comparison
 	Task, Model string
 	Pairs       int     // seeds that both sides have
-	Wins        float64 // the share of them that A wins, ties counted half
-	Low, High   float64 // the confidence sequence for the chance that A wins, when it was decided or else now
+	Wins        float64 // share of pairs that A wins, ties counted half
+	Low, High   float64 // confidence sequence for the probability that A wins, at the decision or else now
 	Decided     bool
 }
 
-// Winner returns the side that wins more often, and false if that is not decided.
+// Winner returns the side that wins more often, and false if the comparison is undecided.
 func (v Verdict) Winner() (Side, bool) {
 	if v.Low > 0.5 {
 		return v.A, v.Decided
@@ -89,7 +90,7 @@ type board struct {
 type duel struct {
 	Verdict
 	sequence *confidence
-	courses  map[Cell][]row // of seeds that are not in the sequence yet
+	courses  map[Cell][]row // of seeds not yet in the sequence
 }
 
 func newBoard(p Plan, list []Comparison) *board {
@@ -98,7 +99,8 @@ func newBoard(p Plan, list []Comparison) *board {
 		alpha := cmp.Or(c.Alpha, defaultAlpha) / float64(len(p.Tasks)*len(p.Models))
 		for _, t := range p.Tasks {
 			for _, m := range p.Models {
-				b.duels = append(b.duels, &duel{Verdict{Comparison: c, Task: t.Name(), Model: m.Spec.Key, High: 1}, newConfidence(alpha), map[Cell][]row{}})
+				b.duels = append(b.duels,
+					&duel{Verdict{Comparison: c, Task: t.Name(), Model: m.Spec.Key, High: 1}, newConfidence(alpha), map[Cell][]row{}})
 			}
 		}
 	}
@@ -118,7 +120,7 @@ func (b *board) add(c Cell, rows []row) {
 	}
 }
 
-// next moves the next pair into the sequence, if both of its courses are there.
+// next moves the next pair into the sequence, if both of its courses are known.
 func (d *duel) next(seeds []uint32) bool {
 	if d.Decided || d.Pairs == len(seeds) {
 		return false
@@ -142,7 +144,7 @@ func (d *duel) next(seeds []uint32) bool {
 	return true
 }
 
-// bestBy returns the best score when so many calls had been answered: that of the last row that has no more.
+// bestBy returns the best score after calls answered calls: that of the last row with no more.
 func bestBy(rows []row, calls int) float64 {
 	best := rows[0].Best
 	for _, r := range rows[1:] {
@@ -154,7 +156,7 @@ func bestBy(rows []row, calls int) float64 {
 	return best
 }
 
-// decided reports whether all comparisons are decided. Without one, nothing is.
+// decided reports whether there are comparisons and all are decided.
 func (b *board) decided() bool {
 	return len(b.duels) > 0 && !slices.ContainsFunc(b.duels, func(d *duel) bool { return !d.Decided })
 }

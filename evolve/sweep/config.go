@@ -12,36 +12,35 @@ import (
 // Defaults of a [Config].
 const (
 	defaultCalls = 16
-	// DefaultAtOnce is the most runs that are under way at once. Each has a file open, and keeps its calls in memory.
+	// DefaultAtOnce bounds the runs under way at once. Each has an open file, and keeps its calls in memory.
 	DefaultAtOnce = 128
 )
 
-// Config says how the runs of a [Plan] are made. But for the folder, nothing in it decides what they find, so it may
-// differ when a sweep goes on.
+// Config configures how the runs of a [Plan] are made. Nothing in it except the folder affects their results, so it may
+// change when a sweep is resumed.
 type Config struct {
 	Dir   string          // the folder of journals, markers and results; required
-	Calls int             // of all models in flight at once; 0 means 16
-	Retry llm.RetryConfig // how calls that fail are repeated; the zero value repeats them as [llm.Retry] does
-	// Evaluations is how many are under way at once, of all tasks; 0 means that the tasks limit them themselves.
+	Calls int             // calls in flight at once, of all models; 0 means 16
+	Retry llm.RetryConfig // retries of failed calls; the zero value is [llm.Retry]'s default
+	// Evaluations bounds the evaluations under way at once, of all tasks; 0 leaves that to the tasks.
 	Evaluations int
-	// AtOnce is the most runs that are under way at once; 0 means DefaultAtOnce. Fewer are where they keep the limits
-	// busy. A run has at most N calls under way, and fewer near the end of each generation. So runs are begun until
-	// their breadths add up to eight times Calls and Evaluations together.
+	// AtOnce bounds the runs under way at once; 0 means DefaultAtOnce. Fewer runs are begun if they keep the limits busy:
+	// a run has at most N calls under way, and fewer near the end of each generation, so runs are begun until their
+	// breadths add up to eight times the sum of Calls and Evaluations.
 	AtOnce int
-	// Stalls is how many attempts of a run may time out or stall, as in [evolve.Budget]. A run that had more is left
+	// Stalls bounds the attempts of a run that time out or stall, as in [evolve.Budget]. A run with more is left
 	// unfinished, and the sweep goes on.
 	Stalls int
-	Grace  time.Duration // how long calls under way may go on once the context has ended, as in [evolve.Config]
-	// StopWhen ends the sweep once all these comparisons are decided. Runs that are under way come to their end. nil
-	// means that every run is made.
+	Grace  time.Duration // time for calls under way to end after the context has ended, as in [evolve.Config]
+	// StopWhen ends the sweep once all these comparisons are decided. Runs under way are finished. nil means that every
+	// run is made.
 	StopWhen []Comparison
-	// Read names result files, of this library or of the BaSE paper's code, whose runs join the result and runs.csv. Each
-	// counts for the plan's budgets that it contains. nil means none.
+	// Read names result files, of this library or of the BaSE paper's code, whose runs are added to the result and
+	// runs.csv. Each counts for those of the plan's budgets that it contains. nil means none.
 	Read []string
-	// Command is how to make the sweep again, for readers of its journals, as in journal.Config.
+	// Command is the command that repeats the sweep, for readers of its journals, as in journal.Config.
 	Command string
-	// Observer is called with every event, by one goroutine at a time. The sweep waits until it returns. nil means
-	// nobody.
+	// Observer is called with every event, by one goroutine at a time. The sweep waits until it returns. nil means none.
 	Observer func(Event)
 }
 
@@ -88,7 +87,7 @@ type Event struct {
 	Kind  EventKind
 	Run   Run     // all but decided
 	Calls int     // known, generation, end, pause: answered calls of the run so far
-	Cost  float64 // the same: what the run's calls cost so far, as far as prices and tokens are known
+	Cost  float64 // the same: the cost of the run's calls so far, as far as prices and tokens are known
 	Best  float64 // the same: the run's best score so far
 	Limit string  // pause: the field of [evolve.Budget] that ended the run; "" if the sweep ended
 }

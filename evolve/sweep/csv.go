@@ -14,12 +14,14 @@ import (
 )
 
 // columns are those of runs.csv, in their order. docs/reference.md describes them.
-var columns = []string{"task", "model", "method", "N", "arms", "T", "seed", "generation", "arm", "children", "valid", "score", "best",
-	"calls", "attempts", "evaluations", "prompt_tokens", "cached_tokens", "completion_tokens", "flops", "cost", "seconds", "partial",
+var columns = []string{"task", "model", "method", "N", "arms", "T", "seed", "generation", "arm", "children", "valid",
+	"score", "best",
+	"calls", "attempts", "evaluations", "prompt_tokens", "cached_tokens", "completion_tokens", "flops", "cost", "seconds",
+	"partial",
 	"stop", "limit", "made_again"}
 
 // writeCSV writes runs.csv in dir: a row for each generation of the runs that were read and of each finished run of the
-// plan, in the plan's order. The file is replaced as a whole. It holds one run at a time in memory.
+// plan, in the plan's order. It replaces the file as a whole, and holds one run at a time in memory.
 func (p Plan) writeCSV(dir string, read []foreign) (err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("sweep: %w", err)
@@ -78,8 +80,11 @@ func (r Run) writeTo(w *csv.Writer, f *finished) error {
 // record returns the fields of a row, by columns.
 func (r Run) record(f *finished, of row) []string {
 	n, x := strconv.Itoa, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	text := printable.Field // names may be those of a file that was read
-	return []string{text(r.Task), text(r.Model), text(r.Method), n(r.N), n(r.Arms), n(r.T), strconv.FormatUint(uint64(r.Seed), 10), n(of.Generation), n(of.Arm),
-		n(of.Children), n(of.Valid), x(of.Score), x(of.Best), n(of.Calls), n(of.Attempts), n(of.Evaluations), n(of.Prompt), n(of.Cached),
-		n(of.Completion), x(of.FLOPs), x(of.Cost), x(of.Seconds), strconv.FormatBool(of.Partial), string(f.Stop), f.Limit, n(f.Again)}
+	text := printable.Field // names may come from a file that was read
+	return []string{text(r.Task), text(r.Model), text(r.Method), n(r.N), n(r.Arms), n(r.T),
+		strconv.FormatUint(uint64(r.Seed), 10), n(of.Generation), n(of.Arm),
+		n(of.Children), n(of.Valid), x(of.Score), x(of.Best), n(of.Calls), n(of.Attempts), n(of.Evaluations), n(of.Prompt),
+		n(of.Cached),
+		n(of.Completion), x(of.FLOPs), x(of.Cost), x(of.Seconds), strconv.FormatBool(of.Partial), string(f.Stop), f.Limit,
+		n(f.Again)}
 }

@@ -12,19 +12,20 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// base is where package report keeps the run's files under a folder of results, without their ending: a search alone at
-// TASK/MODEL/METHOD_C<C>_T<T>_N<N>_seed<seed>, several at bandit/TASK/MODEL/METHOD_C<C>_T<T>_K<arms>_seed<seed>, where C
-// and T tell N.
+// base returns the path of the run's files in package report's layout, without their ending:
+// TASK/MODEL/METHOD_C<C>_T<T>_N<N>_seed<seed> for a single search,
+// bandit/TASK/MODEL/METHOD_C<C>_T<T>_K<arms>_seed<seed> for several, where N follows from C and T.
 func (r Run) base() string {
 	h := r.header(llm.Model{Key: r.Model})
 	path := h.GreedyPath(r.Seed)
 	if r.Arms > 1 {
-		path = report.BanditHeader{Header: h, Algo: r.Method, BanditSeed: uint64(r.Seed), ArmSeeds: make([]uint32, r.Arms)}.Path()
+		path = report.BanditHeader{Header: h, Algo: r.Method, BanditSeed: uint64(r.Seed),
+			ArmSeeds: make([]uint32, r.Arms)}.Path()
 	}
 	return strings.TrimSuffix(path, ".json")
 }
 
-// header is what the run's result says of it.
+// header returns the header of the run's result.
 func (r Run) header(spec llm.Model) report.Header {
 	h := report.Header{Task: r.Task, Model: spec, T: r.T, N: r.N}
 	if r.Arms == 1 && r.Method != greedy {
@@ -33,10 +34,10 @@ func (r Run) header(spec llm.Model) report.Header {
 	return h
 }
 
-// Path returns the name of one of the run's files under a sweep's folder: ending is ".journal", ".json" or ".done".
+// Path returns the path of one of the run's files within a sweep's folder: ending is ".journal", ".json" or ".done".
 func (r Run) Path(ending string) string { return r.base() + ending }
 
-// fingerprint is what decides a run: the header of its journal, and in its marker.
+// fingerprint returns everything that decides a run, for the header of its journal and its marker.
 func (p Plan) fingerprint(r Run) journal.Fingerprint {
 	m := p.Methods[r.of.method]
 	f := journal.Fingerprint{
@@ -48,14 +49,14 @@ func (p Plan) fingerprint(r Run) journal.Fingerprint {
 		"N":      fmt.Sprint(r.N),
 		"seed":   fmt.Sprint(r.Seed),
 	}
-	if e, ok := task.As[interface{ Fingerprint() string }](p.Tasks[r.of.task]); ok { // of what scores its programs
+	if e, ok := task.As[interface{ Fingerprint() string }](p.Tasks[r.of.task]); ok { // of the task's evaluator
 		f["evaluator"] = e.Fingerprint()
 	}
 	maps.Copy(f, p.Fingerprint)
 	return f
 }
 
-// digest is a hash of what t asks of the model for its initial program.
+// digest returns a hash of t's prompt for its initial program.
 func digest(t task.Task) string {
 	h := sha256.New()
 	fmt.Fprintln(h, t.Initial())

@@ -9,9 +9,9 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// holdFolder takes a folder for this process until release is called. The journals are locked too, but each only while
-// its run is made: a second sweep would begin other runs of the same plan, and stop the first one where they meet. The
-// file that is locked stays in the folder. It is empty.
+// holdFolder locks a folder for this process until release is called. The journals are locked too, but each only while
+// its run is made: a second sweep would begin other runs of the same plan, and then collide with the first. The lock is
+// an empty file that stays in the folder.
 func holdFolder(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
@@ -26,7 +26,8 @@ func holdFolder(dir string) (release func() error, err error) {
 	}
 	l, _, err := wal.Open(path, func(wal.Entry) error { return nil })
 	if errors.Is(err, wal.ErrLocked) {
-		return nil, fmt.Errorf("sweep: the folder %s: %w: wait until that sweep is over, or sweep in another folder", dir, err)
+		return nil, fmt.Errorf("sweep: the folder %s: %w: wait until that sweep is over, or sweep in another folder",
+			dir, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sweep: %s: %w", path, err)

@@ -6,8 +6,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// limitedCalls returns models with at most n calls of all of them in flight, each call repeated as retry says. The limit
-// is within the retries: a call that pauses before it is repeated holds no place.
+// limitedCalls returns models with at most n calls in flight at all of them together, and with retries. The limit is
+// within the retries: a call that pauses before a retry holds no slot.
 func limitedCalls(models []Model, n int, retry llm.RetryConfig) []Model {
 	first := llm.Limit(models[0].LLM, n)
 	shared := first.(interface{ Around(llm.LLM) llm.LLM })
@@ -18,7 +18,7 @@ func limitedCalls(models []Model, n int, retry llm.RetryConfig) []Model {
 	return limited
 }
 
-// limitedEvaluations returns tasks with at most n evaluations of all of them under way.
+// limitedEvaluations returns tasks with at most n evaluations under way in all of them together.
 func limitedEvaluations(tasks []task.Task, n int) []task.Task {
 	first := eval.Limit(tasks[0], n)
 	shared := first.(interface {

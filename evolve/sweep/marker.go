@@ -14,19 +14,20 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/report"
 )
 
-// A finished is the marker of a run that is over, the file NAME.done. It is written after the result, as a whole and
-// synced, so a run that has one is never made again. The fingerprint says of which run it is.
+// A finished is the marker of a finished run, the file NAME.done. It is written after the result, as a whole and
+// synced, so a run that has one is never made again. The fingerprint identifies the run.
 type finished struct {
 	Fingerprint journal.Fingerprint `json:"fingerprint"`
 	Stop        evolve.Stop         `json:"stop"`
 	Limit       string              `json:"limit,omitempty"`
-	// Again is how many calls of earlier processes were lost at a kill or given up, and made again. They are in no row.
+	// Again is the number of calls of earlier incarnations that were lost or abandoned, and made again. They are in no
+	// row.
 	Again int   `json:"made_again"`
 	Rows  []row `json:"rows"`
 }
 
-// course returns the rows of a cell, whose score is the last one's, and reports whether the run has them. In a run that
-// contains shorter ones they are those of T generations; another is one cell.
+// course returns the rows of a cell, the last of which has its score, and reports whether the run has them. If a run
+// contains shorter ones, they are the first T generations; otherwise the run is one cell.
 func (f *finished) course(c Cell, contains bool) (rows []row, ok bool) {
 	n := len(f.Rows)
 	if contains {
@@ -38,12 +39,11 @@ func (f *finished) course(c Cell, contains bool) (rows []row, ok bool) {
 	return f.Rows[:n], true
 }
 
-// ErrOther says that the folder holds a run of the same name with other settings. To guess which is meant would mix two
-// sweeps in one table.
+// ErrOther means that the folder holds a run of the same name with other settings. Reusing it would mix two sweeps in
+// one table.
 var ErrOther = errors.New("sweep: the folder has another sweep")
 
-// readFinished returns the marker of r, or nil if there is none. It fails if the marker is that of a run with another
-// fingerprint.
+// readFinished returns the marker of r, or nil if there is none. It fails if the marker has another fingerprint.
 func readFinished(path string, r Run, want journal.Fingerprint) (*finished, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,13 +54,14 @@ func readFinished(path string, r Run, want journal.Fingerprint) (*finished, erro
 	}
 	var f finished
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("sweep: %s is no marker of a finished run: %w: remove it to resume the run from its journal", path, err)
+		return nil, fmt.Errorf("sweep: %s is not the marker of a finished run: %w: remove it to resume the run from its "+
+			"journal", path, err)
 	}
 	if len(f.Rows) == 0 {
 		return nil, fmt.Errorf("sweep: %s has no rows: remove it to resume the run from its journal", path)
 	}
 	if err := same(f.Fingerprint, want); err != nil {
-		return nil, fmt.Errorf("%w: run %s: %w; put the settings back, or sweep in another folder", ErrOther, r, err)
+		return nil, fmt.Errorf("%w: run %s: %w; restore the settings, or sweep in another folder", ErrOther, r, err)
 	}
 	return &f, nil
 }

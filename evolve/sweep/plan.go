@@ -12,12 +12,11 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A Model is who is asked in a run.
+// A Model is the language model of a run.
 type Model struct {
-	Spec llm.Model // what its calls are charged as; its Key names it in results and files
-	// LLM is asked. [Config] says how many of its calls are in flight, and repeats those that fail. It must not be one
-	// that learns ([llm.Learner]): all runs ask it, so each would depend on the others. A method can make one for each
-	// run, of several models.
+	Spec llm.Model // decides the charges; its Key names the model in results and files
+	// LLM answers the calls. [Config] limits its calls in flight and retries failed ones. It must not learn
+	// ([llm.Learner]): all runs share it, so each would depend on the others. A method can make an ensemble for each run.
 	LLM llm.LLM
 }
 
@@ -29,31 +28,31 @@ type Plan struct {
 	Methods []Method
 	Budgets []int    // C: model calls
 	Seeds   []uint32 // of runs
-	// Fingerprint is what else decides the runs, by name: the limit on an evaluation, the settings of a model. What
-	// the plan knows itself need not be in it. It is compared when a sweep goes on, see [journal.Fingerprint].
+	// Fingerprint holds further settings that decide the runs, by name: the limit on an evaluation, the settings of a
+	// model. The plan adds its own. It is compared when a sweep is resumed, see [journal.Fingerprint].
 	Fingerprint journal.Fingerprint
 }
 
-// A Run is one run of a plan. It is made once, and has the cells of one or several budgets.
+// A Run is one run of a plan. It is made once, and serves the cells of one or several budgets.
 type Run struct {
 	Task, Model string // their names
 	Method      string
 	N           int // children in a generation
 	Arms        int // searches that share the budget
-	T           int // generations: the most that a cell of it has
+	T           int // generations of its deepest cell
 	Seed        uint32
 	Depths      []int // T of each of its cells, ascending
 
 	of parts
 }
 
-// parts are what a run is made of: places in the plan's lists.
+// parts are a run's indices in the plan's lists.
 type parts struct{ task, model, method int }
 
 // Calls returns the run's budget, T·N.
 func (r Run) Calls() int { return r.T * r.N }
 
-// Cells returns the cells that the run contains, the shallowest first.
+// Cells returns the run's cells, the shallowest first.
 func (r Run) Cells() []Cell {
 	cells := make([]Cell, len(r.Depths))
 	for i, t := range r.Depths {
@@ -62,10 +61,10 @@ func (r Run) Cells() []Cell {
 	return cells
 }
 
-// String names the run as its files: "cp/offline/greedy_C128_T8_N16_seed40".
+// String returns the path of the run's files without an ending: "cp/offline/greedy_C128_T8_N16_seed40".
 func (r Run) String() string { return r.base() }
 
-// A Cell is a place of the grid with one seed.
+// A Cell is a cell of the grid with one seed.
 type Cell struct {
 	Task, Model, Method string
 	N, T                int
@@ -76,7 +75,7 @@ type Cell struct {
 func (c Cell) Calls() int { return c.T * c.N }
 
 // Runs returns the runs of the plan in the order in which they begin: seed by seed, so that every cell has a score
-// early and intervals narrow everywhere at once. Of one seed the deepest begin first, since they take the longest.
+// early and intervals narrow everywhere at once. The deepest runs of a seed begin first, since they take the longest.
 func (p Plan) Runs() []Run {
 	var runs []Run
 	for _, seed := range p.Seeds {
@@ -126,7 +125,7 @@ func (p Plan) runs(of parts, seed uint32) []Run {
 	return runs
 }
 
-// depths returns the numbers of generations that the budgets come to with m, ascending.
+// depths returns the numbers of generations of the budgets under m, ascending.
 func (p Plan) depths(m Method) []int {
 	var depths []int
 	for _, c := range p.Budgets {
@@ -138,14 +137,14 @@ func (p Plan) depths(m Method) []int {
 	return depths
 }
 
-// A Cost is what a plan costs. Calls that bring no answer come on top.
+// A Cost is the cost of a plan. Calls without an answer come on top.
 type Cost struct {
 	Cells, Runs int
 	Calls       int // of all runs
 	Naive       int // of all cells, if each was a run of its own
 }
 
-// Cost returns what the plan costs. It fails if the plan is wrong.
+// Cost returns the cost of the plan. It fails if the plan is wrong.
 func (p Plan) Cost() (Cost, error) {
 	if err := p.validate(); err != nil {
 		return Cost{}, err
@@ -162,14 +161,15 @@ func (p Plan) Cost() (Cost, error) {
 	return c, nil
 }
 
-// What may name a model or a method: it stands in the names of files. A key may have folders, as in Qwen/Qwen3-8B.
+// Valid names of models and methods, which become parts of paths. A key may have folders, as in Qwen/Qwen3-8B.
 var (
 	keys  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]*(/[A-Za-z0-9][A-Za-z0-9._+-]*)*$`)
 	names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+-]*$`)
 )
 
 func (p Plan) validate() error {
-	for name, n := range map[string]int{"Tasks": len(p.Tasks), "Models": len(p.Models), "Methods": len(p.Methods), "Budgets": len(p.Budgets), "Seeds": len(p.Seeds)} {
+	for name, n := range map[string]int{"Tasks": len(p.Tasks), "Models": len(p.Models), "Methods": len(p.Methods),
+		"Budgets": len(p.Budgets), "Seeds": len(p.Seeds)} {
 		if n == 0 {
 			return fmt.Errorf("sweep: Plan.%s is empty: need at least 1", name)
 		}
@@ -196,9 +196,11 @@ func (p Plan) validateParts() error {
 		case m.LLM == nil:
 			return fmt.Errorf("sweep: Plan.Models[%d].LLM is nil", i)
 		case learns(m.LLM):
-			return fmt.Errorf("sweep: Plan.Models[%d].LLM, %s, learns from its replies, and runs that share it would not be independent: let the methods make one for each run", i, m.Spec.Key)
+			return fmt.Errorf("sweep: Plan.Models[%d].LLM, %s, learns from its replies, so runs that share it would not be "+
+				"independent: let the methods make one for each run", i, m.Spec.Key)
 		case !keys.MatchString(m.Spec.Key):
-			return fmt.Errorf("sweep: Plan.Models[%d].Spec.Key is %q: need a key that can name a folder, such as qwen3-8b", i, m.Spec.Key)
+			return fmt.Errorf("sweep: Plan.Models[%d].Spec.Key is %q: need a key that can name a folder, such as qwen3-8b",
+				i, m.Spec.Key)
 		}
 	}
 	for i, m := range p.Methods {
@@ -210,9 +212,11 @@ func (p Plan) validateParts() error {
 		case m.N < 1 || m.N > evolve.MaxN:
 			return fmt.Errorf("sweep: Plan.Methods[%d].N is %d: need 1 to %d children", i, m.N, evolve.MaxN)
 		case m.Arms < 0 || m.InFlight < 0:
-			return fmt.Errorf("sweep: Plan.Methods[%d] has %d arms, %d in flight: need 0 for one, or more", i, m.Arms, m.InFlight)
+			return fmt.Errorf("sweep: Plan.Methods[%d] has %d arms, %d in flight: need 0 for one, or more",
+				i, m.Arms, m.InFlight)
 		case len(p.depths(m)) == 0:
-			return fmt.Errorf("sweep: Plan.Methods[%d], %s, has no cell: %d children divide none of the budgets %v", i, m.Name, m.N, p.Budgets)
+			return fmt.Errorf("sweep: Plan.Methods[%d], %s, has no cell: %d children divide none of the budgets %v",
+				i, m.Name, m.N, p.Budgets)
 		}
 	}
 	return nil

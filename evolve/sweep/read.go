@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
-// A foreign run is read from a result file, and not made by the sweep.
+// A foreign run was read from a result file, not made by the sweep.
 type foreign struct {
 	Run
 	of analysis.Run
@@ -33,7 +33,8 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 		}
 		f := p.foreign(r)
 		if taken[f.base()] {
-			return nil, fmt.Errorf("sweep: %s has the run %v, which the plan has too, or an earlier file: leave one out", path, f.Run)
+			return nil, fmt.Errorf("sweep: %s has the run %v, which the plan has too, or an earlier file: leave one out",
+				path, f.Run)
 		}
 		taken[f.base()] = true
 		all = append(all, f)
@@ -41,11 +42,12 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 	return all, nil
 }
 
-// foreign returns r with the cells of the plan's budgets that it contains. Of a greedy run these are the generations that
-// it came to, and of another one its end, if it came to that.
+// foreign returns r with the cells of the plan's budgets that it contains: for a greedy run the generations that it
+// reached, for any other its end if it reached that.
 func (p Plan) foreign(r analysis.Run) foreign {
-	f := foreign{Run{Task: r.Task, Model: r.Model, Method: r.Method, N: r.N, Arms: max(r.Arms, 1), T: r.T, Seed: uint32(r.Seed)}, r}
-	if r.Arms > 0 { // the column arms has their number
+	f := foreign{Run{Task: r.Task, Model: r.Model, Method: r.Method, N: r.N, Arms: max(r.Arms, 1), T: r.T,
+		Seed: uint32(r.Seed)}, r}
+	if r.Arms > 0 { // their number is in the column arms
 		f.Method = strings.Replace(r.Method, fmt.Sprintf(" K=%d", r.Arms), "", 1)
 	}
 	whole := r.Generations()
@@ -75,7 +77,7 @@ func (f foreign) scores() []Score {
 	return list
 }
 
-// finished returns the run as its marker would be, with the rows' fields that its file has.
+// finished returns the run in the form of a marker, with those fields of rows that its file has.
 func (f foreign) finished() *finished {
 	m := &finished{}
 	for g, best := range f.of.Best {

@@ -6,8 +6,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A row is what one generation of a run brought, and what the run came to by then. Row 0 is the initial program. Of a
-// run with several searches a generation is a round, in the order of draws.
+// A row is one generation of a run, and the run's sums by then. Row 0 is the initial program. In a run with several
+// searches a generation is a round, in the order of draws.
 type row struct {
 	Generation int     `json:"generation"`
 	Arm        int     `json:"arm"`      // that made it; 0 in row 0
@@ -16,7 +16,7 @@ type row struct {
 	Score      float64 `json:"score"`    // the best of the generation's arm when it ended, 0 if it has none that is valid
 	Best       float64 `json:"best"`     // the best of the run when it ended, 0 if it has none that is valid
 
-	// All below are sums since the run began.
+	// The fields below are sums since the run began.
 
 	Calls       int     `json:"calls"`       // answered
 	Attempts    int     `json:"attempts"`    // at calls, however they ended
@@ -66,7 +66,7 @@ func rows(r *evolve.Result, m llm.Model) []row {
 	return list
 }
 
-// add books a call.
+// add adds a call.
 func (r *row) add(attempts []llm.Attempt, m llm.Model) {
 	for i, a := range attempts {
 		r.Attempts++

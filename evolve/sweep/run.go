@@ -14,8 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// complete makes a run, or goes on with it, and writes its files if it is over. It returns nil without an error if the run
-// stopped before that. Its goroutine uses nothing of s that changes but observe.
+// complete makes or resumes a run, and writes its files if it is over. It returns nil without an error if the run
+// stopped before its end. Of the mutable parts of s it uses only observe.
 func (s *sweep) complete(ctx context.Context, r Run) (f *finished, err error) {
 	path := filepath.Join(s.cfg.Dir, r.Path(".journal"))
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -49,20 +49,20 @@ func (s *sweep) complete(ctx context.Context, r Run) (f *finished, err error) {
 	return f, f.write(filepath.Join(s.cfg.Dir, r.Path(".done")))
 }
 
-// failed says of which run err is, and what to do about a journal that is another run's.
+// failed adds the run to err, and advice on a journal of another run.
 func failed(r Run, err error) error {
 	if errors.Is(err, journal.ErrDiverged) {
-		return fmt.Errorf("%w: run %s: %w; put the settings back, or sweep in another folder", ErrOther, r, err)
+		return fmt.Errorf("%w: run %s: %w; restore the settings, or sweep in another folder", ErrOther, r, err)
 	}
 	return fmt.Errorf("sweep: run %s: %w", r, err)
 }
 
-// over reports whether a run has come to its end. One that too many stalls ended goes on with a larger Config.Stalls.
+// over reports whether a run is finished. A run ended by too many stalls can be resumed with a larger Config.Stalls.
 func over(r *evolve.Result) bool {
 	return r.Stop == evolve.StopExhausted || r.Stop == evolve.StopBudget && r.Limit == "Calls"
 }
 
-// searches returns the arms of r, and the configuration of its run but for the journal.
+// searches returns the arms of r, and the configuration of its run without the journal.
 func (s *sweep) searches(r Run) (Searches, evolve.Config, error) {
 	m := s.plan.Methods[r.of.method]
 	setup := Setup{Task: s.tasks[r.of.task], LLM: s.models[r.of.model].LLM, T: r.T, N: r.N, Seed: r.Seed}
@@ -87,7 +87,8 @@ func (s *sweep) searches(r Run) (Searches, evolve.Config, error) {
 	}, nil
 }
 
-// guarded returns what m makes. A panic in it is an error, as one in the searches is: the other runs have paid for theirs.
+// guarded returns the searches that m makes. A panic in m becomes an error, like one in the searches, so that other
+// runs do not lose what they paid for.
 func guarded(m Method, s Setup) (list Searches, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -97,7 +98,7 @@ func guarded(m Method, s Setup) (list Searches, err error) {
 	return m.New(s)
 }
 
-// follow returns an observer of a run that tells the sweep's of each generation.
+// follow returns an observer of a run that reports each generation to the sweep's.
 func (s *sweep) follow(r Run) func(evolve.Event) {
 	var sum row
 	spec := s.plan.Models[r.of.model].Spec
@@ -112,7 +113,7 @@ func (s *sweep) follow(r Run) func(evolve.Event) {
 	}
 }
 
-// progress returns an event with what a run has come to.
+// progress returns an event with a run's sums so far.
 func (s *sweep) progress(kind EventKind, r Run, result *evolve.Result) Event {
 	all := rows(result, s.plan.Models[r.of.model].Spec)
 	last := all[len(all)-1]

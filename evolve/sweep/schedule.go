@@ -12,14 +12,14 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A Result is what a sweep came to.
+// A Result is the result of a sweep.
 type Result struct {
 	// Scores are those of the cells of finished runs, and of the runs that [Config.Read] names, by task, model, method, N,
 	// T and seed.
 	Scores     []Score
-	Finished   int   // runs that are over
-	Unfinished []Run // runs that too many stalls ended; they go on with a larger Config.Stalls
-	Left       int   // runs that were not made, or not to their end, because the sweep was stopped
+	Finished   int   // finished runs
+	Unfinished []Run // runs ended by too many stalls, which a larger Config.Stalls resumes
+	Left       int   // runs not made, or not finished, because the sweep was stopped
 	Verdicts   []Verdict
 }
 
@@ -27,17 +27,16 @@ type Result struct {
 type Score struct {
 	Cell
 	Best     float64
-	Answered int // calls by then; fewer than the budget where some failed and were not made up for
+	Answered int // calls by then; fewer than the budget if some failed and were not repeated
 }
 
-// Run makes the runs of the plan that are not finished yet, and writes runs.csv. When ctx ends, nothing more is sent, the
-// calls under way have the grace period to finish, and the sweep can go on later; that is not an error.
+// Run makes the unfinished runs of the plan, and writes runs.csv. When ctx ends, no more calls are sent, those under
+// way have the grace period to finish, and the sweep can be resumed; that is not an error.
 //
-// An error is a run's, or the plan's or the configuration's. The other runs are stopped then, and can go on. The result
-// that comes with it has what was finished; it is nil if nothing was begun.
+// An error is a run's, the plan's or the configuration's. The other runs are then stopped, and can be resumed. The
+// result beside an error holds the finished runs; it is nil if none was begun.
 //
-// The folder is this process's meanwhile: where another one sweeps in it, Run returns an error that is
-// [journal.ErrLocked].
+// Run locks the folder: if another process is sweeping in it, the error is [journal.ErrLocked].
 //
 // Run returns when every goroutine that it started has ended.
 func (p Plan) Run(ctx context.Context, cfg Config) (result *Result, err error) {
@@ -71,7 +70,7 @@ func (p Plan) Run(ctx context.Context, cfg Config) (result *Result, err error) {
 	return s.result(), errors.Join(err, p.writeCSV(cfg.Dir, read))
 }
 
-// A sweep is a plan while its runs are made. The goroutine that calls run owns all of it but what mu guards.
+// A sweep is a plan while its runs are made. The goroutine that calls run owns all of it, except what mu guards.
 type sweep struct {
 	plan   Plan
 	tasks  []task.Task // the plan's, within the limit on evaluations
@@ -89,7 +88,7 @@ type sweep struct {
 // ended is a run that has ended.
 type ended struct {
 	run  Run
-	done *finished // nil if it can go on
+	done *finished // nil if the run can be resumed
 	err  error
 }
 
@@ -102,8 +101,8 @@ func newSweep(p Plan, cfg Config) *sweep {
 	return s
 }
 
-// known reads the markers of finished runs, and returns the others. It is done before anything is paid for: a folder of
-// another sweep is found out then.
+// known reads the markers of finished runs, and returns the other runs. A folder of another sweep is thereby detected
+// before anything is paid for.
 func (s *sweep) known(ctx context.Context) (left []Run, err error) {
 	for _, r := range s.plan.Runs() {
 		if ctx.Err() != nil {
@@ -122,7 +121,7 @@ func (s *sweep) known(ctx context.Context) (left []Run, err error) {
 	return left, nil
 }
 
-// take takes in a run that is over.
+// take takes in a finished run.
 func (s *sweep) take(r Run, f *finished, kind EventKind) {
 	s.out.Finished++
 	for _, c := range r.Cells() {
@@ -172,17 +171,16 @@ func (s *sweep) run(ctx context.Context, left []Run) (err error) {
 	}
 }
 
-// busy is how many times more children than the limits hold are begun. A generation has fewer and fewer children under
-// way before its last one ends, so runs have on average about half of their breadth; these are at either limit, or wait for
-// the disk to have their answers.
+// busy is the ratio of the runs' total breadth to the limits. A generation has fewer and fewer children under way
+// towards its end, about half of its breadth on average, and each is at either limit or waits for the disk.
 const busy = 8
 
-// room reports whether one more run is to be begun.
+// room reports whether one more run may begin.
 func (s *sweep) room() bool {
 	return s.running < s.cfg.AtOnce && s.width < busy*(s.cfg.Calls+s.cfg.Evaluations)
 }
 
-// widthOf returns how many children of a run are under way at most.
+// widthOf returns the most children that a run has under way.
 func (s *sweep) widthOf(r Run) int { return r.N * max(s.plan.Methods[r.of.method].InFlight, 1) }
 
 // begin begins a run on a goroutine of its own.
@@ -197,7 +195,7 @@ func (s *sweep) begin(ctx context.Context, r Run) {
 	}()
 }
 
-// observe tells the observer of an event.
+// observe passes an event to the observer.
 func (s *sweep) observe(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

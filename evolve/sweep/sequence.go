@@ -5,21 +5,21 @@ import (
 	"math"
 )
 
-// A confidence is a confidence sequence for the mean of values in [0, 1] that are independent, or at least have that mean
-// given those before them. It may be looked at after every value, and the looker may stop when he likes what he sees: the
-// chance that it ever excludes the true mean is at most alpha. An interval for a fixed number of values has that chance
-// at each look, and whoever looks often enough sees it exclude anything.
+// A confidence is a confidence sequence for the mean of values in [0, 1] that are independent, or at least have that
+// mean given the earlier ones. It may be checked after every value, and sampling may stop at any check: the probability
+// that it ever excludes the true mean is at most alpha. An interval for a fixed number of values has that probability
+// at each check, and with enough checks excludes anything.
 //
 // It is the hedged capital of Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting" (J. R.
-// Stat. Soc. B 86, 2024), the hedged capital process with predictable plug-in bets. For each candidate
-// mean m somebody with a capital of 1 bets half of it that values are above m, and half that they are below:
+// Stat. Soc. B 86, 2024), the hedged capital process with predictable plug-in bets. For each candidate mean m a capital
+// of 1 is bet, half on values above m, and half on values below:
 //
 //	K⁺ₜ(m) = Π (1 + min(λᵢ, c/m)·(xᵢ − m))        K⁻ₜ(m) = Π (1 − min(λᵢ, c/(1−m))·(xᵢ − m))
 //	λₜ = √(2·ln(2/α) / (σ̂²ₜ₋₁ · t · ln(1+t)))
 //	μ̂ₜ = (½ + Σ xᵢ)/(t+1)      σ̂²ₜ = (¼ + Σ (xᵢ − μ̂ᵢ)²)/(t+1)
 //
-// with c = ½. If m is the mean, no bet gains in the mean, so by Ville's inequality the chance that max(½K⁺, ½K⁻) ever
-// reaches 1/α is at most α. The sequence excludes the m where it has.
+// with c = ½. If m is the mean, no bet has a positive expected gain, so by Ville's inequality max(½K⁺, ½K⁻) ever
+// reaches 1/α with a probability of at most α. The sequence excludes each m for which it does.
 type confidence struct {
 	alpha  float64
 	values []float64
@@ -42,7 +42,7 @@ const truncation = 0.5
 // add takes in the next value. It panics unless x is in [0, 1].
 func (s *confidence) add(x float64) {
 	if !(x >= 0 && x <= 1) {
-		panic(fmt.Sprintf("sweep: a confidence sequence is given %v: need 0 to 1", x))
+		panic(fmt.Sprintf("sweep: a confidence sequence got %v: need 0 to 1", x))
 	}
 	t := float64(len(s.values) + 1)
 	variance := (0.25 + s.square) / t // after t-1 values
@@ -61,8 +61,8 @@ func (s *confidence) mean() float64 {
 	return s.sum / float64(len(s.values))
 }
 
-// excludes reports whether the values so far exclude the mean m. What is excluded after some values may not be after
-// more; it counts that it was.
+// excludes reports whether the values so far exclude the mean m. Further values may include it again, but the first
+// exclusion counts.
 func (s *confidence) excludes(m float64) bool { return s.logCapital(m) >= -math.Log(s.alpha) }
 
 // logCapital returns ln max(½K⁺(m), ½K⁻(m)).

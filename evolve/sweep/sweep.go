@@ -2,20 +2,20 @@
 // calls should be split between depth (generations, T) and breadth (children in each, N), how the best split moves with
 // the budget C = T·N, and what a bandit or a population adds.
 //
-// A [Plan] says what is in the grid, and [Plan.Cost] what it costs. [Plan.Run] makes it: many runs at once that share
-// the limits on calls and evaluations, each with a journal of its own. Run again with the same folder, it goes on:
-// finished runs are read from their files, and those that a kill cut short are resumed.
+// A [Plan] defines the grid, and [Plan.Cost] returns its cost. [Plan.Run] makes it: many runs at once under common
+// limits on calls and evaluations, each with a journal of its own. Called again with the same folder, it resumes:
+// finished runs are read from their files, and interrupted ones are continued.
 //
 // # Runs and cells
 //
-// A [Cell] is a place of the grid, with one seed: a task, a model, a method, a breadth N and a number of generations
-// T. A [Run] is what is made and paid for. They differ because a greedy search of T generations contains every shorter
-// one child for child (the seed of a child does not depend on T, see [evolve.ChildSeed]). So one run serves the cells
-// of every budget that its breadth divides, and a grid of budgets costs little more than its largest. Cells of one run
-// are not independent: resample runs, not cells.
+// A [Cell] is a cell of the grid, with one seed: a task, a model, a method, a breadth N and a number of generations T.
+// A [Run] is the unit that is made and paid for. They differ because a greedy search of T generations contains every
+// shorter one child for child (the seed of a child does not depend on T, see [evolve.ChildSeed]). So one run serves the
+// cells of every budget that its breadth divides, and a grid of budgets costs little more than its largest. Cells of
+// one run are not independent: resample runs, not cells.
 //
 // # Files
 //
-// In the folder, each run has three files with one name: NAME.journal, the result NAME.json in the paper's form (package
-// report), and NAME.done, the marker that says that the run is over. runs.csv has a row for each run and generation.
+// In the folder, each run has three files with one name: NAME.journal, the result NAME.json in the paper's form
+// (package report), and NAME.done, the marker of a finished run. runs.csv has a row for each run and generation.
 package sweep

@@ -11,27 +11,27 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-// What is coloured at most: a text's bytes, those of one of its lines, and the time that it may take. A lexer looks for
-// patterns again and again, and a candidate can make a text on which that takes hours.
+// Bounds of colouring: the bytes of a text and of a line, and the time. A lexer searches for patterns again and again,
+// and a candidate can make a text on which that takes hours.
 const (
 	mostColoured = 64 << 10
 	longestLine  = 4 << 10
 	colourTime   = 2 * time.Second
 )
 
-// shown keeps what is made of programs for pages, which takes longer than a run should wait. So it has a lock of its
-// own.
+// shown caches the colours and diffs of programs. Making them takes longer than a run should wait, so the cache has a
+// lock of its own.
 type shown struct {
 	mu    sync.Mutex
 	codes map[string]programText
-	size  int // of codes, in bytes of text
+	size  int // bytes of text in codes
 	diffs map[[2]string][]lineChange
 }
 
-// mostShown is how many bytes of coloured programs are kept.
+// mostShown bounds the bytes of coloured programs in the cache.
 const mostShown = 4 << 20
 
-// code returns a text with its colours. Equal texts have one key, so they are coloured once.
+// code returns a text with its colours. Equal texts have equal keys, so they are coloured once.
 func (s *shown) code(key, text, language string) programText {
 	s.mu.Lock()
 	code, ok := s.codes[key]
@@ -50,7 +50,7 @@ func (s *shown) code(key, text, language string) programText {
 	return code
 }
 
-// colours returns the runs of a text (see programText), nil if it is too long to be coloured or its language is not known.
+// colours returns the runs of a text (see programText), or nil if the text is too long or its language unknown.
 func colours(text, language string) []int {
 	lexer := lexerOf(language)
 	if lexer == nil {
@@ -83,7 +83,7 @@ func colours(text, language string) []int {
 	return appendRun(runs, rest, tokenPlain)
 }
 
-// appendRun adds text of a class. Neighbours of one class are one run.
+// appendRun appends text of a class, joining neighbours of one class to one run.
 func appendRun(runs []int, text string, class int) []int {
 	n := 0
 	for _, r := range text {
@@ -129,7 +129,7 @@ func class(t chroma.TokenType) int {
 	return tokenPlain
 }
 
-// lexerOf returns the lexer of a language, nil if there is none.
+// lexerOf returns the lexer of a language, or nil.
 func lexerOf(language string) chroma.Lexer {
 	if language == "" || !utf8.ValidString(language) {
 		return nil
@@ -137,11 +137,13 @@ func lexerOf(language string) chroma.Lexer {
 	return lexers.Get(language)
 }
 
-// guess returns the language of a text from words that only one of the languages begins a line with.
+// guess guesses the language of a text by words that begin lines in only one language.
 func guess(text string) string {
 	for _, g := range []struct{ begins, language string }{
-		{"package ", "go"}, {"#include", "c++"}, {"def ", "python"}, {"import ", "python"}, {"from ", "python"}, {"class ", "python"},
-		{"function ", "javascript"}, {"const ", "javascript"}, {"let ", "javascript"}, {"var ", "javascript"}, {"fn ", "rust"},
+		{"package ", "go"}, {"#include", "c++"}, {"def ", "python"}, {"import ", "python"}, {"from ", "python"},
+		{"class ", "python"},
+		{"function ", "javascript"}, {"const ", "javascript"}, {"let ", "javascript"}, {"var ", "javascript"},
+		{"fn ", "rust"},
 	} {
 		if strings.HasPrefix(text, g.begins) || strings.Contains(text, "\n"+g.begins) {
 			return g.language

@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// childColumns are columns, a row a child, in the order in which they were taken in. A child that was made again after a
-// kill has one row.
+// childColumns are columns with a row for each child, in the order of arrival. A child that was repeated after a kill
+// has one row.
 type childColumns struct {
 	Arm      []int      `json:"arm"`
 	Pull     []int      `json:"pull"`
@@ -32,50 +32,59 @@ type childColumns struct {
 	Tokens   []int64    `json:"tokens"`
 	FLOPs    []float64  `json:"flops"`
 	Money    []float64  `json:"money"`
-	// SD and Samples are those that scores are means of. They are nil if all scores are of one evaluation.
+	// SD and Samples are the standard deviation and number of the samples of each score; nil if all scores are of one
+	// evaluation.
 	SD      []float64 `json:"sd,omitempty"`
 	Samples []int     `json:"samples,omitempty"` // 0 for one
 }
 
-// What became of a child.
+// The states of a child.
 const (
 	childValid     = 0
-	childInvalid   = 1 // it was evaluated and has no score
-	childUnparsed  = 2 // the reply held no program
+	childInvalid   = 1 // evaluated, without a score
+	childUnparsed  = 2 // the reply had no program
 	childFailed    = 3 // the call failed or stalled
-	childAbandoned = 4 // the call was given up, or lost in a kill, and was not made again
+	childAbandoned = 4 // the call was abandoned, or lost in a kill, and not repeated
 	childRefused   = 5 // by the budget or a gate
 )
 
-// states are the numbers of what becomes of children.
+// states numbers the states of children.
 var states = map[history.State]int{
 	journal.StateValid: childValid, journal.StateInvalid: childInvalid, journal.StateUnparsed: childUnparsed,
 	journal.StateFailed: childFailed, journal.StateRefused: childRefused, journal.StateAbandoned: childAbandoned,
 }
 
-// children returns the columns of the children from a row on. They are copies, as a child that is made again changes.
+// children returns the columns of the children from a row on. They are copies, since a child that is repeated changes.
 func (l *runLog) children(from int) childColumns {
 	of := l.run.Children[from:]
-	c := childColumns{ // empty and not null, as the script takes their lengths
-		Arm: column(of, func(c *history.Child) int { return c.Arm }), Pull: column(of, func(c *history.Child) int { return l.run.Rounds[c.Round].Pull }),
-		Step: column(of, func(c *history.Child) int { return c.Step }), Index: column(of, func(c *history.Child) int { return c.Index }),
-		ID: column(of, func(c *history.Child) int { return c.ID }), Parents: column(of, func(c *history.Child) []int { return c.Parents }),
-		Score: column(of, scoreOf), State: column(of, func(c *history.Child) int { return states[c.State] }),
-		Operator: column(of, func(c *history.Child) int { return l.labels.of(operatorOf(c)) }), Model: column(of, l.modelLabel),
-		Cell:    column(of, func(c *history.Child) int { return l.place(c, history.ByCell) }),
-		Island:  column(of, func(c *history.Child) int { return l.place(c, history.ByIsland) }),
-		Program: column(of, func(c *history.Child) string { return shortKey(c.Program) }), Reason: column(of, func(c *history.Child) string { return short(c.Reason) }),
-		Time: column(of, func(c *history.Child) int64 { return c.Time }), Calls: column(of, func(c *history.Child) int { return c.Spent.Calls }),
-		Tokens: column(of, func(c *history.Child) int64 { return c.Spent.Tokens }),
-		FLOPs:  column(of, func(c *history.Child) float64 { return c.Spent.FLOPs }), Money: column(of, func(c *history.Child) float64 { return c.Spent.Money }),
+	c := childColumns{ // empty and not null, since the script reads their lengths
+		Arm:     column(of, func(c *history.Child) int { return c.Arm }),
+		Pull:    column(of, func(c *history.Child) int { return l.run.Rounds[c.Round].Pull }),
+		Step:    column(of, func(c *history.Child) int { return c.Step }),
+		Index:   column(of, func(c *history.Child) int { return c.Index }),
+		ID:      column(of, func(c *history.Child) int { return c.ID }),
+		Parents: column(of, func(c *history.Child) []int { return c.Parents }),
+		Score:   column(of, scoreOf), State: column(of, func(c *history.Child) int { return states[c.State] }),
+		Operator: column(of, func(c *history.Child) int { return l.labels.of(operatorOf(c)) }),
+		Model:    column(of, l.modelLabel),
+		Cell:     column(of, func(c *history.Child) int { return l.place(c, history.ByCell) }),
+		Island:   column(of, func(c *history.Child) int { return l.place(c, history.ByIsland) }),
+		Program:  column(of, func(c *history.Child) string { return shortKey(c.Program) }),
+		Reason:   column(of, func(c *history.Child) string { return short(c.Reason) }),
+		Time:     column(of, func(c *history.Child) int64 { return c.Time }),
+		Calls:    column(of, func(c *history.Child) int { return c.Spent.Calls }),
+		Tokens:   column(of, func(c *history.Child) int64 { return c.Spent.Tokens }),
+		FLOPs:    column(of, func(c *history.Child) float64 { return c.Spent.FLOPs }),
+		Money:    column(of, func(c *history.Child) float64 { return c.Spent.Money }),
 	}
 	if slices.ContainsFunc(of, func(c history.Child) bool { return c.Samples > 1 }) {
-		c.SD, c.Samples = column(of, func(c *history.Child) float64 { return c.SD }), column(of, func(c *history.Child) int { return c.Samples })
+		c.SD, c.Samples = column(of, func(c *history.Child) float64 { return c.SD }),
+			column(of, func(c *history.Child) int { return c.Samples })
 	}
 	return c
 }
 
-// column returns what value has of each child.
+// column returns value of each child.
 func column[T any](of []history.Child, value func(*history.Child) T) []T {
 	list := make([]T, len(of))
 	for i := range of {
@@ -94,7 +103,7 @@ func scoreOf(c *history.Child) *float64 {
 
 func operatorOf(c *history.Child) string { return cmp.Or(short(c.Operator), history.PlainRewrite) }
 
-// modelLabel returns the label of the model that was asked for a child, -1 for none.
+// modelLabel returns the label of the model that made a child, or -1.
 func (l *runLog) modelLabel(c *history.Child) int {
 	if c.Model == "" {
 		return -1
@@ -102,7 +111,7 @@ func (l *runLog) modelLabel(c *history.Child) int {
 	return l.labels.of(short(c.Model))
 }
 
-// place returns the label of where a child stands, -1 for nowhere.
+// place returns the label of a child's place of that kind, or -1.
 func (l *runLog) place(c *history.Child, kind string) int {
 	name := short(c.Labels[kind])
 	if name == "" {
@@ -111,7 +120,7 @@ func (l *runLog) place(c *history.Child, kind string) int {
 	return l.labels.of(kind + " " + name)
 }
 
-// number gives labels to the names of children that are new, so that a name has the same number in all that a page is sent.
+// number gives labels to the names of new children, so that a name has the same number in all that a page receives.
 func (l *runLog) number() {
 	for i := l.labels.rows; i < len(l.run.Children); i++ {
 		c := &l.run.Children[i]
@@ -123,17 +132,18 @@ func (l *runLog) number() {
 	l.labels.rows = len(l.run.Children)
 }
 
-// rounds returns the columns of the pulls from a row on.
+// rounds returns the columns of the pulls, from a row on.
 func rounds(run *history.Run, from int) roundColumns {
 	c := roundColumns{}
 	for _, r := range run.Rounds[from:] {
-		c.Arm, c.Prob, c.Calls, c.Reward, c.Over = append(c.Arm, r.Arm), append(c.Prob, r.Prob), append(c.Calls, r.Calls), append(c.Reward, r.Reward), append(c.Over, r.Over)
+		c.Arm, c.Prob, c.Calls, c.Reward, c.Over = append(c.Arm, r.Arm), append(c.Prob, r.Prob), append(c.Calls, r.Calls),
+			append(c.Reward, r.Reward), append(c.Over, r.Over)
 		c.Best, c.Begin, c.End = append(c.Best, r.Best), append(c.Begin, r.Begin), append(c.End, r.End)
 	}
 	return c
 }
 
-// settledRounds returns the row from which on rounds may change.
+// settledRounds returns the first row that may still change.
 func settledRounds(run *history.Run) int {
 	if i := slices.IndexFunc(run.Rounds, func(r history.Round) bool { return !r.Over }); i >= 0 {
 		return i
@@ -141,11 +151,11 @@ func settledRounds(run *history.Run) int {
 	return len(run.Rounds)
 }
 
-// coordinates returns the numbers that a cell's name lists: "3 4", as population.Grid names its own, or "3,4". Of another
-// name there are none.
+// coordinates returns the numbers in a cell's name, "3 4" as in population.Grid or "3,4", and nil for any other name.
 func coordinates(name string) []int {
 	at := []int{}
-	for _, field := range strings.FieldsFunc(strings.Trim(name, "()[]"), func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, field := range strings.FieldsFunc(strings.Trim(name, "()[]"),
+		func(r rune) bool { return r == ',' || r == ' ' }) {
 		n, err := strconv.Atoi(field)
 		if err != nil {
 			return []int{}
@@ -155,6 +165,5 @@ func coordinates(name string) []int {
 	return at
 }
 
-// short returns text that somebody else wrote in one line that is fit to be shown, cut to a length that a table and
-// the memory can hold.
+// short returns foreign text as one line that is safe to show, cut to a length for tables.
 func short(s string) string { return history.Name(s) }

@@ -7,18 +7,18 @@ import (
 	udiff "github.com/aymanbagabas/go-udiff"
 )
 
-// Bounds of a diff. A text of more bytes or lines is not compared. Of a long line its beginning is shown, and of a long
-// diff its beginning.
+// Bounds of a diff. A text of more bytes or lines is not compared. Long lines and long diffs are cut to their
+// beginning.
 const (
 	mostCompared  = 2 << 20
 	mostLines     = 50_000
 	longestChange = 2 << 10  // of a line
-	mostDiff      = 64 << 10 // of all
+	mostDiff      = 64 << 10 // of a whole diff
 	diffContext   = 3        // lines around a change
-	mostDiffs     = 512      // that are kept: more than two lines of a run have
+	mostDiffs     = 512      // in the cache: more than the champion's lines of two runs
 )
 
-// diff returns the changes between two of the texts, nil if one of them is not there. It computes them once.
+// diff returns the changes between two of the texts, or nil if one is missing. It computes them once.
 func (s *shown) diff(from, to string, texts map[string]string) []lineChange {
 	before, ok := texts[from]
 	after, found := texts[to]
@@ -42,8 +42,7 @@ func (s *shown) diff(from, to string, texts map[string]string) []lineChange {
 	return changes
 }
 
-// diff returns how after differs from before, by line. It is never nil, so that "they are equal" is told from "it is
-// not known".
+// diff returns the changes from before to after, by line. It is never nil, which means unknown elsewhere.
 func diff(before, after string) []lineChange {
 	if len(before)+len(after) > mostCompared || strings.Count(before, "\n")+strings.Count(after, "\n") > mostLines {
 		return []lineChange{leftOut("%d and %d bytes are too many to be compared by line", len(before), len(after))}
@@ -63,12 +62,12 @@ func diff(before, after string) []lineChange {
 	return d.changes
 }
 
-// leftOut is a Change that stands for lines that are not shown.
+// leftOut returns a change that stands for hidden lines.
 func leftOut(format string, args ...any) lineChange {
 	return lineChange{Op: "@", Text: fmt.Sprintf(format, args...)}
 }
 
-// endLine ends the last line of a text. Whether it was ended makes no difference to a program, and would be a change.
+// endLine ends the last line of a text, so that a missing line end is not shown as a change.
 func endLine(s string) string {
 	if s == "" || strings.HasSuffix(s, "\n") {
 		return s
@@ -84,7 +83,7 @@ type differ struct {
 	full          bool
 }
 
-// hunk adds one hunk, and before it how many lines stand between it and the one before.
+// hunk adds one hunk, preceded by the number of lines skipped since the previous one.
 func (d *differ) hunk(h *udiff.Hunk) {
 	if d.before == 0 {
 		d.before, d.after = 1, 1
@@ -96,7 +95,7 @@ func (d *differ) hunk(h *udiff.Hunk) {
 	}
 }
 
-// skip adds that n equal lines are left out.
+// skip adds a note that n equal lines are hidden.
 func (d *differ) skip(n int) {
 	if n <= 0 || d.full {
 		return
@@ -108,7 +107,7 @@ func (d *differ) skip(n int) {
 	d.after += n
 }
 
-// line adds one line to the last change, or begins another with it.
+// line adds one line to the last change, or begins a new one.
 func (d *differ) line(op, text string) {
 	if !d.full && d.size > mostDiff {
 		d.full = true
@@ -131,7 +130,7 @@ func (d *differ) line(op, text string) {
 	}
 }
 
-// cutLine cuts a long line and says how much of it is left out.
+// cutLine cuts a long line and appends the number of bytes cut.
 func cutLine(text string) string {
 	if len(text) <= longestChange {
 		return text

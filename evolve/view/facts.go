@@ -13,23 +13,25 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// facts are the answer that the page begins with.
+// facts returns the summary at the top of the page.
 func (l *runLog) facts() []Fact {
 	facts := l.whatRan()
 	facts = append(facts, l.bestFact(), l.endFact())
 	facts = append(facts, l.costFacts()...)
-	facts = append(facts, Fact{Name: "Evaluations", Value: count(l.run.Evaluated), Note: "made, without those that were remembered"})
+	facts = append(facts,
+		Fact{Name: "Evaluations", Value: count(l.run.Evaluated), Note: "made, without those that were remembered"})
 	if n := l.run.Tuned; n > 0 {
-		facts = append(facts, Fact{Name: "Tune evaluations", Value: count(n), Note: "made to choose numbers without a model; they are not among the evaluations"})
+		facts = append(facts, Fact{Name: "Tune evaluations",
+			Value: count(n), Note: "made to choose numbers without a model; they are not among the evaluations"})
 	}
 	return append(facts, l.timeFact())
 }
 
-// mostSettings is how many settings of a program's own are shown.
+// mostSettings bounds the settings of a program that are shown.
 const mostSettings = 100
 
-// whatRan says what the run was given. The header's fields are the program's own, so their names are not known here
-// but for a few that programs share.
+// whatRan returns the facts on a run's inputs. The program chooses the header's fields, so only a few common names are
+// known here.
 func (l *runLog) whatRan() []Fact {
 	var facts []Fact
 	header := l.run.Header
@@ -66,12 +68,12 @@ func (l *runLog) whatRan() []Fact {
 	return facts
 }
 
-// hexadecimal matches what may be a hash: the examples give 16 digits of one.
+// hexadecimal matches a possible hash, of which the tool gives 16 digits.
 var hexadecimal = regexp.MustCompile(`\b[0-9a-f]{16,}\b`)
 
 const shownHash = 12 // digits
 
-// shortHashes shortens the hashes of a setting: they tell settings apart, for which few digits do. found reports whether
+// shortHashes shortens the hashes in a setting, since few digits suffice to tell settings apart. found reports whether
 // there are any. Digits without a letter are a number, and stay.
 func shortHashes(s string) (short string, found bool) {
 	short = hexadecimal.ReplaceAllStringFunc(s, func(h string) string {
@@ -84,7 +86,7 @@ func shortHashes(s string) (short string, found bool) {
 	return short, found
 }
 
-// withHash splits a setting that says by hashes what else decides it, such as "cp, programs and prompt e527…", from them.
+// withHash splits a setting such as "cp, programs and prompt e527…" into its name and the part with hashes.
 func withHash(s string) (name, more string) {
 	name, more, _ = strings.Cut(s, ", ")
 	_, inName := shortHashes(name)
@@ -95,7 +97,7 @@ func withHash(s string) (name, more string) {
 	return name, ""
 }
 
-// bestFact says what the best score is, and how much more than the initial program's.
+// bestFact returns the best score, and the gain over the initial program's.
 func (l *runLog) bestFact() Fact {
 	best, at := l.run.BestScore()
 	f := Fact{Name: "Best score", Value: "none yet"}
@@ -111,7 +113,8 @@ func (l *runLog) bestFact() Fact {
 	a := &l.run.Arms[c.Arm]
 	f.Note = fmt.Sprintf("child %d of %s, round %d of it", c.ID, armName(a), c.Step)
 	if a.Start.Valid {
-		f.Note = fmt.Sprintf("%s more than the initial program's %s; %s", number(best.Value-a.Start.Value), number(a.Start.Value), f.Note)
+		f.Note = fmt.Sprintf("%s more than the initial program's %s; %s", number(best.Value-a.Start.Value),
+			number(a.Start.Value), f.Note)
 	} else {
 		f.Note = "the initial program is invalid; " + f.Note
 	}
@@ -131,7 +134,7 @@ func (l *runLog) status() string {
 	return "stopped"
 }
 
-// endFact says why the run stopped.
+// endFact returns why the run stopped.
 func (l *runLog) endFact() Fact {
 	f := Fact{Name: "Stopped", Value: l.run.Words(limitWords)}
 	switch l.status() {
@@ -145,7 +148,7 @@ func (l *runLog) endFact() Fact {
 	return f
 }
 
-// costFacts say what the run cost, by class.
+// costFacts returns the run's costs, by class.
 func (l *runLog) costFacts() []Fact {
 	facts := []Fact{{Name: "Calls", Value: count(l.run.Spent.Calls) + " answered", Note: l.callNote()}}
 	for _, kind := range []struct {
@@ -163,10 +166,11 @@ func (l *runLog) costFacts() []Fact {
 	return facts
 }
 
-// classNames say what attempts of a class are, in words.
-var classNames = map[llm.Class]string{llm.Real: "answered", llm.Stall: "stalled", llm.Errored: "failed", llm.GivenUp: "given up"}
+// classNames are the words for classes of attempts.
+var classNames = map[llm.Class]string{llm.Real: "answered", llm.Stall: "stalled", llm.Errored: "failed",
+	llm.GivenUp: "given up"}
 
-// callNote says how the calls ended that brought no answer.
+// callNote returns how calls without an answer ended.
 func (l *runLog) callNote() string {
 	var parts []string
 	for _, class := range llm.Classes() {
@@ -183,7 +187,7 @@ func (l *runLog) callNote() string {
 	return strings.Join(parts, ", ")
 }
 
-// shares says how a sum is shared by the classes of attempts.
+// shares returns the shares of the classes of attempts in a sum.
 func (l *runLog) shares(of func(history.Cost) string) string {
 	var parts []string
 	for _, class := range llm.Classes() {
@@ -194,7 +198,7 @@ func (l *runLog) shares(of func(history.Cost) string) string {
 	return strings.Join(parts, ", ")
 }
 
-// timeFact says how long the run took.
+// timeFact returns the duration of the run.
 func (l *runLog) timeFact() Fact {
 	f := Fact{Name: "Time", Value: duration(l.run.Clock.Now())}
 	if l.run.Clock.Parts > 1 {

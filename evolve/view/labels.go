@@ -2,15 +2,14 @@ package view
 
 import "github.com/evoalloc/evoalloc/evolve/history"
 
-// labels number the names that columns hold, because a number is shorter than a name in each of 40,000 rows.
+// labels number the names in columns, since a number is shorter than a name in each of 40,000 rows.
 type labels struct {
 	names []string
 	index map[string]int
-	rows  int // children whose names have numbers
+	rows  int // children whose names are numbered
 }
 
-// mostLabels is how many names have numbers of their own. A search that names each child's operator anew must not fill
-// what every page is sent.
+// mostLabels bounds the numbered names, so that a search with a new operator name for each child cannot flood the page.
 const mostLabels = 10_000
 
 func newLabels() labels { return labels{index: map[string]int{}} }
@@ -30,5 +29,5 @@ func (l *labels) of(name string) int {
 	return i
 }
 
-// list returns the names by number. They do not change any more, so the caller shares them.
+// list returns the names by number. They never change, so the caller may share them.
 func (l *labels) list() []string { return l.names[:len(l.names):len(l.names)] }

@@ -1,6 +1,6 @@
 package view
 
-// mostSteps is how many programs of the champion's line a page shows: the initial one and the last ones.
+// mostSteps bounds the programs of the champion's line on a page: the initial one and the last ones.
 const mostSteps = 200
 
 // line returns the programs from the initial one to the best, without their diffs.
@@ -12,17 +12,19 @@ func (l *runLog) line() []lineStep {
 	rows := l.run.Line(l.run.Best[0], mostSteps)
 	arm := l.run.Children[rows[0]].Arm
 	if start := l.run.Arms[arm].Start; start.Program != "" || start.Known {
-		steps = append(steps, lineStep{Row: -1, Arm: arm, Score: start.Value, Program: shortKey(start.Program), Operator: "initial", Diff: []lineChange{}})
+		steps = append(steps, lineStep{Row: -1, Arm: arm, Score: start.Value, Program: shortKey(start.Program),
+			Operator: "initial", Diff: []lineChange{}})
 	}
 	for _, row := range rows {
 		c := &l.run.Children[row]
-		steps = append(steps, lineStep{Row: row, Arm: c.Arm, Score: c.Score, Operator: operatorOf(c), Model: short(c.Model), Program: shortKey(c.Program), Said: l.programs.said[row]})
+		steps = append(steps, lineStep{Row: row, Arm: c.Arm, Score: c.Score, Operator: operatorOf(c), Model: short(c.Model),
+			Program: shortKey(c.Program), Said: l.programs.said[row]})
 	}
 	return steps
 }
 
-// fillLine fills in the diffs. It is called without the lock of the runLog, as diffs take time and a run must not wait for
-// them. Most of them are known from the last time, and looked up under one lock: a page asks for 200 of them.
+// fillLine fills in the diffs. Call it without the lock of the runLog: diffs take time, and a run must not wait for
+// them. Most diffs are cached, and looked up under one lock, since a page asks for 200 of them.
 func (l *runLog) fillLine(steps []lineStep) {
 	l.shown.known(steps)
 	var keys []string
@@ -39,7 +41,7 @@ func (l *runLog) fillLine(steps []lineStep) {
 	}
 }
 
-// known fills in the diffs that are kept.
+// known fills in the cached diffs.
 func (s *shown) known(steps []lineStep) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,29 +10,30 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// A runLog is what a page shows of a run: its history, and the texts of its programs as far as they are kept (see keptText).
-// It takes records one at a time, in their order, while a run goes on or from a file.
+// A runLog is the data of a run for a page: its history, and the texts of its programs as far as they are kept (see
+// keptText). It takes records one at a time, in order, from a live run or from a file.
 //
-// A runLog is safe for concurrent use. Add is cheap, because it is called where a run waits for it.
+// A runLog is safe for concurrent use. Add is cheap, because a run waits for it.
 type runLog struct {
 	id, name string
 
 	mu       sync.Mutex // of all below
 	live     bool
-	source   func(keys []string) map[string]string // of texts that are not kept; nil for none
+	source   func(keys []string) map[string]string // returns texts that are not kept; nil if there is none
 	run      *history.Run
 	builder  *history.Builder
-	bests    map[int]history.Score // of children, by arm
+	bests    map[int]history.Score // best scores of children, by arm
 	labels   labels
 	meters   meters
 	programs programs
 
-	shown shown // what is drawn of programs: it has a lock of its own
+	shown shown // has a lock of its own
 }
 
-// newLog returns an empty runLog of the run that pages call id, which is part of addresses, and people call name.
+// newLog returns an empty runLog. id identifies the run in addresses, name is for people.
 func newLog(id, name string) *runLog {
-	l := &runLog{id: id, name: name, builder: history.NewBuilder(), bests: map[int]history.Score{}, labels: newLabels(), programs: newPrograms()}
+	l := &runLog{id: id, name: name, builder: history.NewBuilder(), bests: map[int]history.Score{}, labels: newLabels(),
+		programs: newPrograms()}
 	l.run = l.builder.Run()
 	l.builder.Limits = limitWords
 	l.builder.Reply = func(row int, reply string) {
@@ -44,7 +45,7 @@ func newLog(id, name string) *runLog {
 	return l
 }
 
-// limitWords say which limit of the budget ended a run.
+// limitWords are the words for the limits that can end a run.
 var limitWords = func() map[string]string {
 	words := map[string]string{}
 	for _, l := range evolve.Limits() {
@@ -53,8 +54,8 @@ var limitWords = func() map[string]string {
 	return words
 }()
 
-// SetLive says whether a process works on the run now. A journal does not tell a run that goes on from one that was
-// killed. A run that is not live and has no end counts as stopped.
+// SetLive sets whether a process works on the run now, which a journal cannot tell. A run that is not live and has no
+// end counts as stopped.
 func (l *runLog) SetLive(live bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +64,7 @@ func (l *runLog) SetLive(live bool) {
 
 // Add takes in the next record.
 func (l *runLog) Add(r journal.Record) {
-	if r.Kind == journal.CaughtUp { // which stands in no file
+	if r.Kind == journal.CaughtUp { // which is in no file
 		return
 	}
 	l.mu.Lock()
@@ -93,19 +94,20 @@ func (l *runLog) Add(r journal.Record) {
 	l.meters.sample(l.run.Clock.Now(), l.spent())
 }
 
-// State returns what the page shows, with the children and rounds from the given place on. Its cost grows with what is new
-// and with the steps that are under way, and little with the run.
+// State returns the page's data, with the children and rounds from the given rows on. Its cost grows with the new rows
+// and the steps under way, and hardly with the length of the run.
 func (l *runLog) State(from rowCursor) runState {
 	l.mu.Lock()
 	run, ledger := l.builder.Run(), l.builder.Ledger()
 	l.number()
 	from = rowCursor{min(max(from.Children, 0), len(run.Children)), min(max(from.Rounds, 0), len(run.Rounds))}
-	children := l.children(from.Children) // which may number names
+	children := l.children(from.Children) // may number names
 	s := runState{
 		ID: l.id, Name: l.name, Status: l.status(), Begun: run.Clock.Begun, Now: run.Clock.Last,
 		Facts: l.facts(), Command: run.Command, Meters: l.meters.list(l), Flying: run.Flying,
 		Arms: armList(run), Labels: l.labels.list(), Best: append([]int{}, run.Best...), Line: l.line(),
-		Ledgers: l.ledgers(ledger), Endpoints: endpoints(run), Places: places(run, ledger), Messages: byTime(messages(run.Notes)),
+		Ledgers: l.ledgers(ledger), Endpoints: endpoints(run), Places: places(run, ledger),
+		Messages: byTime(messages(run.Notes)),
 		Programs: map[string]programText{},
 	}
 	s.From, s.Next = from, rowCursor{l.builder.Settled(), settledRounds(run)}
@@ -116,8 +118,8 @@ func (l *runLog) State(from rowCursor) runState {
 	return s
 }
 
-// Program returns the text of a program that the page knows by key, coloured. It returns false if no program of the
-// run has that key, or its text is neither kept (see keptText) nor in the Source.
+// Program returns the coloured text of the program with key. It returns false if the run has no such program, or if its
+// text is neither kept (see keptText) nor in the source.
 func (l *runLog) Program(key string) (programText, bool) {
 	text, ok := l.texts([]string{key})[key]
 	if !ok {
@@ -134,14 +136,14 @@ func (l *runLog) coloured(key, text string) programText {
 	return l.shown.code(key, text, language)
 }
 
-// Diff returns how the program with key to differs from the one with key from; nil if the text of one of them is not
-// known.
+// Diff returns the changes from the program with key from to the one with key to, or nil if one of the texts is
+// unknown.
 func (l *runLog) Diff(from, to string) []lineChange {
 	return l.shown.diff(from, to, l.texts([]string{from, to}))
 }
 
-// texts returns the texts of programs by key, as far as they are known. All that are not kept are asked of the source at
-// once, as it may read a whole journal for them, but not more than keptText.
+// texts returns the known texts of programs, by key. It asks the source for all others at once, since that may read a
+// whole journal, but for at most keptText bytes.
 func (l *runLog) texts(keys []string) map[string]string {
 	texts := make(map[string]string, len(keys))
 	var missing []string
@@ -164,15 +166,15 @@ func (l *runLog) texts(keys []string) map[string]string {
 	return texts
 }
 
-// SetSource says where the texts come from that the runLog does not keep (see keptText), such as journalTexts of the journal: by
-// key, without those that are not there. It is called without a lock held, and may take its time.
+// SetSource sets the source of texts that the runLog does not keep (see keptText), such as journalTexts. source returns
+// texts by key, without missing ones. It is called without a lock held, and may be slow.
 func (l *runLog) SetSource(source func(keys []string) map[string]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.source = source
 }
 
-// journalTexts returns a source of the programs of the journal at path. It reads the file once each time it is called.
+// journalTexts returns a source of the programs of the journal at path. Each call of the source reads the file once.
 func journalTexts(path string) func(keys []string) map[string]string {
 	return func(keys []string) map[string]string {
 		wanted := make(map[string]bool, len(keys))

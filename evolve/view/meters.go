@@ -9,25 +9,25 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// meters measure what is spent, and how fast.
+// meters measure spending and its rate.
 type meters struct {
-	samples []sample // of the last minute, at most one a second
+	samples []sample // of the last minute, at most one per second
 }
 
-// A sample is what was spent at a time.
+// A sample is the spending at a time.
 type sample struct {
 	at    int64
 	spent spent
 }
 
-// spent is what a run has spent of what limits count.
+// spent is a run's spending, by limit.
 type spent struct {
 	journal.Amounts
 	rounds  int
 	seconds float64
 }
 
-// of returns what l counts.
+// of returns the spending that l counts.
 func (s *spent) of(l evolve.Limit) float64 {
 	switch l.Name {
 	case "Rounds":
@@ -38,25 +38,26 @@ func (s *spent) of(l evolve.Limit) float64 {
 	return l.Amount(s.Amounts)
 }
 
-// metered are the limits of which a page shows how much is spent.
+// metered are the limits whose spending a page shows.
 var metered = slices.DeleteFunc(evolve.Limits(), func(l evolve.Limit) bool { return l.Counts == "" })
 
-// spent returns what the run has spent.
+// spent returns the run's spending.
 func (l *runLog) spent() spent {
 	run := l.run
 	return spent{
 		Amounts: journal.Amounts{
-			Calls: run.Spent.Calls, Evaluations: run.Evaluated, Stalls: run.Attempts[llm.Stall], Tokens: run.Spent.Tokens.All(), FLOPs: run.Spent.FLOPs,
+			Calls: run.Spent.Calls, Evaluations: run.Evaluated, Stalls: run.Attempts[llm.Stall], Tokens: run.Spent.Tokens.All(),
+			FLOPs: run.Spent.FLOPs,
 			Money: run.Spent.Money, EvalTime: time.Duration(run.EvalTime), TuneEvaluations: run.Tuned,
 		},
 		rounds: len(run.Rounds), seconds: float64(run.Clock.Now()) / 1000,
 	}
 }
 
-// rateTime is over how long rates are taken, in milliseconds.
+// rateTime is the period that rates are taken over, in milliseconds.
 const rateTime = 60_000
 
-// sample notes what is spent now.
+// sample records the current spending.
 func (m *meters) sample(now int64, spent spent) {
 	if n := len(m.samples); n > 0 && now-m.samples[n-1].at < 1000 {
 		return
@@ -67,7 +68,7 @@ func (m *meters) sample(now int64, spent spent) {
 	}
 }
 
-// rate returns how much of what l counts was spent a second in the last minute.
+// rate returns the spending that l counts per second, over the last minute.
 func (m *meters) rate(l evolve.Limit, now int64, spent *spent) float64 {
 	if len(m.samples) == 0 || now <= m.samples[0].at {
 		return 0
@@ -81,10 +82,11 @@ func (m *meters) list(l *runLog) []meterState {
 	list := []meterState{}
 	spent, now, told := l.spent(), l.run.Clock.Now(), l.run.Budget
 	for _, limit := range metered {
-		meter := meterState{Name: limit.Counts, Unit: limit.Unit, Spent: spent.of(limit), Limit: limitOf(l.run, limit.Name), Rate: finite(m.rate(limit, now, &spent))}
+		meter := meterState{Name: limit.Counts, Unit: limit.Unit, Spent: spent.of(limit), Limit: limitOf(l.run, limit.Name),
+			Rate: finite(m.rate(limit, now, &spent))}
 		if told != nil {
 			meter.Reserved = finite(limit.Amount(told.Reserved))
-			if meter.Limit > 0 { // what the budget counts is what its limit ends, and more than was seen to be used
+			if meter.Limit > 0 { // the budget's count, which includes reservations, and which its limit applies to
 				meter.Spent = max(meter.Spent, finite(limit.Amount(told.Spent)))
 			}
 		}

@@ -20,8 +20,8 @@ import (
 //go:embed page.html.tmpl page.css script/*.js
 var files embed.FS
 
-// parts are the files of the page's script, in the order in which they are joined. Each is one idea. They share one
-// scope, so a part uses what any other defines, but only main runs anything.
+// parts are the files of the page's script, in order. Each is one idea. They share one scope, so any part can use
+// another's definitions, but only main runs code.
 var parts = []string{
 	"text", "element", "format", "colour", "data", "run", "pen", "save", "table", "program", "diff",
 	"answer", "meters", "best", "curves", "allocation", "generations", "layout", "lineage", "explore", "stepper",
@@ -40,8 +40,7 @@ var script = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// file returns an embedded file. A file that is missing is a mistake in this package, which the first test to make
-// a page finds.
+// file returns an embedded file. It panics if the file is missing, which any test that makes a page finds.
 func file(name string) []byte {
 	text, err := files.ReadFile(name)
 	if err != nil {
@@ -50,38 +49,41 @@ func file(name string) []byte {
 	return text
 }
 
-// policy returns the page's Content-Security-Policy. The one script runs by its hash. Nothing is loaded but images that
-// are part of the page, and only a live page asks its own server for anything.
+// policy returns the page's Content-Security-Policy. Only the one script runs, allowed by its hash. Only images within
+// the page are loaded, and only a live page makes requests, to its own server.
 func policy(live bool) string {
 	sum := sha256.Sum256([]byte(script()))
 	connect := "'none'"
 	if live {
 		connect = "'self'"
 	}
-	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; connect-src %s; "+
+	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; "+
+		"connect-src %s; "+
 		"base-uri 'none'; form-action 'none'", base64.StdEncoding.EncodeToString(sum[:]), connect)
 }
 
-// sheet is what the template shows. Its methods are for readers without JavaScript.
+// sheet is the template's data. Its methods are for readers without JavaScript.
 type sheet struct {
 	pageData
 	Policy string
 	Style  template.CSS
 	Script template.JS
-	// Data are gzip and base64. They are HTML to the template, because it would escape the plus signs of a block of
-	// data in a script element, where a browser does not undo that.
+	// Data is gzip in base64. Its type is HTML because the template would otherwise escape the plus signs in a script
+	// element, which a browser does not undo.
 	Data template.HTML
 }
 
 var layout = sync.OnceValue(func() *template.Template {
-	t := template.New("page.html.tmpl").Funcs(template.FuncMap{"line": shortLine, "text": printable.Text, "program": bestProgram})
+	t := template.New("page.html.tmpl").Funcs(template.FuncMap{"line": shortLine, "text": printable.Text,
+		"program": bestProgram})
 	return template.Must(t.Parse(string(file("page.html.tmpl"))))
 })
 
-// render writes the page with its data to w. A live page asks its server for the data, so it has none of its own and
-// needs no secret to be sent.
+// render writes the page with its data to w. A live page gets its data from the server, so it contains none and can be
+// sent without the token.
 func render(w io.Writer, p pageData) error {
-	s := sheet{pageData: p, Policy: policy(p.Live), Script: template.JS(script()), Style: template.CSS(uplot.Style + string(file("page.css")))}
+	s := sheet{pageData: p, Policy: policy(p.Live), Script: template.JS(script()),
+		Style: template.CSS(uplot.Style + string(file("page.css")))}
 	if !p.Live {
 		data, err := pack(p)
 		if err != nil {
@@ -95,8 +97,8 @@ func render(w io.Writer, p pageData) error {
 	return nil
 }
 
-// pack returns p as JSON, compressed, in base64. The same page makes the same bytes. The best compression was tried and
-// dropped: it takes five times as long and saves less than 2 %.
+// pack returns p as JSON, compressed, in base64. Equal pages make equal bytes. The best compression takes five times as
+// long and saves less than 2 %.
 func pack(p pageData) (string, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -109,7 +111,7 @@ func pack(p pageData) (string, error) {
 	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }
 
-// mostLine is the most of a name or a value that is shown without JavaScript, in bytes.
+// mostLine bounds a name or a value shown without JavaScript, in bytes.
 const mostLine = 1000
 
 func shortLine(s string) string {
@@ -120,10 +122,10 @@ func shortLine(s string) string {
 	return strings.ToValidUTF8(s[:mostLine], "") + " …"
 }
 
-// plainProgram is the most of a program that is shown without JavaScript, in bytes.
+// plainProgram bounds a program shown without JavaScript, in bytes.
 const plainProgram = 64 << 10
 
-// bestProgram returns the text of the run's best program, cut to [plainProgram], and "" if the page does not have it.
+// bestProgram returns the text of the run's best program, cut to plainProgram, or "" if the page does not have it.
 func bestProgram(s runState) string {
 	if len(s.Best) == 0 || s.Best[0] >= len(s.Children.Program) {
 		return ""

@@ -6,39 +6,39 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/history"
 )
 
-// keptText is how many bytes of programs a runLog keeps. The initial programs and those that were the best of their
-// search when they came are kept first, and others as long as there is room: the oldest are dropped. What is not kept
-// comes from the source of runLog.SetSource.
+// keptText bounds the bytes of programs in a runLog. The initial programs and those that were the best of their search
+// on arrival are always kept, and others as long as there is room, the newest first. Other texts come from the source
+// of runLog.SetSource.
 const keptText = 32 << 20
 
-// keyLength is how much of a program's hash names it in a page. 64 bits do not meet by chance in a run, and the whole
-// would be much of a page with 40,000 children.
+// keyLength is how many digits of a program's hash identify it in a page. 64 bits do not collide by chance in a run,
+// and whole hashes would be a large part of a page with 40,000 children.
 const keyLength = 16
 
-// shortKey returns how a page names the program with a key of the journal.
+// shortKey returns a page's key for the program with a key of the journal.
 func shortKey(key string) string { return key[:min(len(key), keyLength)] }
 
 // programs are the texts of a run.
 type programs struct {
 	all      map[string]program
-	queue    []string // that may be dropped, oldest first
-	kept     int      // bytes
+	queue    []string // keys of texts that may be dropped, oldest first
+	kept     int      // bytes of texts
 	said     map[int]string
 	saidSize int
-	language string // as the replies name it; "" if they do not
+	language string // as named in replies; "" if none names it
 }
 
-// A program is one text, as far as it is kept.
+// A program is one text, if it is kept.
 type program struct {
 	text         string
 	size         int  // of the text, kept or not
-	told         bool // the run has a text for it
+	told         bool // whether the run has sent its text
 	have, pinned bool
 }
 
 func newPrograms() programs { return programs{all: map[string]program{}, said: map[int]string{}} }
 
-// add takes in a text.
+// add keeps a text.
 func (p *programs) add(key, text string) {
 	key = shortKey(key)
 	e := p.all[key]
@@ -66,31 +66,31 @@ func (p *programs) drop() {
 	}
 }
 
-// pin keeps a text for good.
+// pin keeps a text permanently.
 func (p *programs) pin(key string) {
 	e := p.all[key]
 	e.pinned = true
 	p.all[key] = e
 }
 
-// The most that is kept of what models say beside their programs: of one reply, and of all.
+// Bounds of the words beside programs that are kept, in bytes: of one reply, and of all.
 const (
 	mostSaid    = 4 << 10
 	mostAllSaid = 8 << 20
 )
 
-// say keeps the words of the reply that a child comes from.
+// say keeps the words of a child's reply.
 func (p *programs) say(key string, row int, reply string) {
 	if reply == "" || p.saidSize >= mostAllSaid {
 		return
 	}
 	if words := beside(reply, p.all[key].text); words != "" {
-		p.said[row] = strings.Clone(words) // not to keep the whole reply
+		p.said[row] = strings.Clone(words) // so that the whole reply can be freed
 		p.saidSize += len(words)
 	}
 }
 
-// beside returns the words of a reply that stand beside its program, cut to 4 KiB.
+// beside returns the words of a reply beside its program, cut to 4 KiB.
 func beside(reply, program string) string {
 	if program = strings.TrimSpace(program); program != "" {
 		if before, after, found := strings.Cut(reply, program); found {
@@ -105,7 +105,7 @@ func beside(reply, program string) string {
 	return cutText(strings.ToValidUTF8(strings.TrimSpace(reply), "\uFFFD"), mostSaid)
 }
 
-// cutLast is strings.Cut at the last place.
+// cutLast is strings.Cut at the last occurrence.
 func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true
@@ -113,10 +113,10 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// cutText returns the beginning of s, at most so many bytes with the mark that it is cut.
+// cutText returns s, or its beginning with a mark in at most most bytes.
 func cutText(s string, most int) string { return history.Cut(s, most) }
 
-// learn looks for the language that a reply names at its program. The first that is known is the run's.
+// learn reads the language from the tag of a reply's program. The first known language is the run's.
 func (p *programs) learn(reply string) {
 	if p.language != "" {
 		return

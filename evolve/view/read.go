@@ -8,16 +8,16 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// A Run is what a page shows of one run. [ReadJournal] and [ReadResult] return one.
+// A Run is the data of one run for a page. [ReadJournal] and [ReadResult] return one.
 type Run struct {
 	Name string // of its tab
 
 	state runState
 }
 
-// ReadJournal returns what the journal at path tells of a run, with programs. A run that no process works on and that
-// has no end is shown as stopped. If the journal is damaged, the Run is what stands before that, and err is not nil; it
-// is the zero Run if nothing does.
+// ReadJournal returns the run in the journal at path, with programs. A run without an end that no process works on is
+// shown as stopped. If the journal is damaged, err is not nil and the Run holds what precedes the damage; it is zero if
+// nothing does.
 func ReadJournal(ctx context.Context, path, name string) (Run, error) {
 	log := newLog("", name)
 	log.SetSource(journalTexts(path))
@@ -43,12 +43,12 @@ func ReadJournal(ctx context.Context, path, name string) (Run, error) {
 	return Run{Name: name, state: log.Saved()}, nil
 }
 
-// ReadResult returns what the result file at path tells of a run: a file of evolve/report, of one search or of a bandit
-// over several. Such a file has no programs, so the page has neither their texts nor their diffs, and says that name with
-// the ending .journal has them.
+// ReadResult returns the run in the result file at path: a file of evolve/report, of one search or of a bandit over
+// several. Such a file has no programs, so the page has neither texts nor diffs, and refers to the file name with the
+// ending .journal.
 //
-// The file does not say when what ended, only how long each generation took. Those of searches that were in flight at
-// once are shown one after the other.
+// The file only has the duration of each generation, not its time. Generations of searches in flight at once are shown
+// one after the other.
 func ReadResult(path, name string) (Run, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

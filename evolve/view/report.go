@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// A Page is all that one saved page shows: the runs, each a tab, and the studies made of many runs.
+// A Page is the contents of a saved page: the runs, each a tab, and studies of many runs.
 type Page struct {
 	Title   string
 	Runs    []Run
 	Studies []Study
 }
 
-// Report writes p as one HTML file that needs no network, now or later: its style, its script and its data are in it.
-// The same page makes the same bytes.
+// Report writes p as one HTML file that contains its style, script and data and never needs a network. Equal pages make
+// equal bytes.
 func Report(w io.Writer, p Page) error {
 	data := pageData{Title: p.Title, Studies: p.Studies}
 	for i, r := range p.Runs {

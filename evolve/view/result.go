@@ -13,7 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/report"
 )
 
-// fromResult returns what a page shows of a result file of evolve/report: see [ReadResult]. It fails if data is something
+// fromResult returns a page's data of a result file of evolve/report: see [ReadResult]. It fails if data is something
 // else.
 func fromResult(id, name string, data []byte) (runState, error) {
 	l := newLog(id, name)
@@ -22,7 +22,7 @@ func fromResult(id, name string, data []byte) (runState, error) {
 	}
 	var more extras
 	if err := json.Unmarshal(data, &more); err != nil {
-		return runState{}, fmt.Errorf("it is no result file: %w", err)
+		return runState{}, fmt.Errorf("it is not a result file: %w", err)
 	}
 	s := l.State(rowCursor{})
 	s.Texts = strings.TrimSuffix(short(name), ".json") + ".journal"
@@ -31,7 +31,7 @@ func fromResult(id, name string, data []byte) (runState, error) {
 	return s, nil
 }
 
-// extras are what a result file says beside the history of its run.
+// extras are the fields of a result file beside the history of its run.
 type extras struct {
 	best                        // of the file of one search
 	BanditScore float64         `json:"final_best_fitness"`
@@ -41,7 +41,7 @@ type extras struct {
 	HeldOut     *report.HeldOut `json:"held_out"`
 }
 
-// A best is what the file says of the best program of a search.
+// A best is what the file holds on the best program of a search.
 type best struct {
 	Score   float64            `json:"final_fitness"`
 	Metrics map[string]float64 `json:"final_metrics"`
@@ -62,8 +62,8 @@ func (m extras) facts() []Fact {
 	return facts
 }
 
-// fileLedgers returns the ledgers of labels, which the rows of children in a file do not have. By which call the last
-// improvement came is not in them.
+// fileLedgers returns the ledgers of labels, which the rows of children in a file lack. The call of the last
+// improvement is not in them.
 func fileLedgers(of report.Ledgers) (list []ledgerTable) {
 	for _, kind := range []string{history.BySelector, history.ByInstruction, history.BySettings} {
 		l := ledgerTable{Kind: kind}
@@ -79,13 +79,14 @@ func fileLedgers(of report.Ledgers) (list []ledgerTable) {
 	return list
 }
 
-// auditFacts says what a second evaluator says of each search's best, and what is left of it without a tolerance.
+// auditFacts returns the second evaluator's results for each search's best, and the scores without tolerance.
 func auditFacts(arms []best) (facts []Fact) {
 	top := arms[0]
 	for i, arm := range arms {
 		if arm.Audit != nil {
-			facts = append(facts, Fact{Name: "Audit", Value: fmt.Sprintf("%d of %d demoted", arm.Audit.Demoted, arm.Audit.Audits),
-				Note: fmt.Sprintf("search %d: %s", i, short(arm.Audit.String()))})
+			facts = append(facts,
+				Fact{Name: "Audit", Value: fmt.Sprintf("%d of %d demoted", arm.Audit.Demoted, arm.Audit.Audits),
+					Note: fmt.Sprintf("search %d: %s", i, short(arm.Audit.String()))})
 		}
 		if arm.Score > top.Score {
 			top = arm
@@ -98,10 +99,11 @@ func auditFacts(arms []best) (facts []Fact) {
 	return facts
 }
 
-// freshFact says what the best program of a noisy search scored on fresh samples, beside its search's own score.
+// freshFact returns the score of a noisy search's best program on fresh samples, beside the search's own score.
 func freshFact(fresh *report.Fresh, searched float64) Fact {
-	f := Fact{Name: "Fresh samples", Value: fmt.Sprintf("%s (sd %s, n %d)", number(fresh.Score), number(fresh.SD), fresh.N),
-		Note: "the search's own score is " + number(searched)}
+	f := Fact{Name: "Fresh samples",
+		Value: fmt.Sprintf("%s (sd %s, n %d)", number(fresh.Score), number(fresh.SD), fresh.N),
+		Note:  "the search's own score is " + number(searched)}
 	if fresh.N == 0 {
 		f.Value = "none"
 	}
@@ -111,14 +113,15 @@ func freshFact(fresh *report.Fresh, searched float64) Fact {
 	return f
 }
 
-// heldOutFact says what the best program scored on data that the search did not see.
+// heldOutFact returns the best program's score on data that the search did not see.
 func heldOutFact(h *report.HeldOut) Fact {
 	f := Fact{Name: "Held out", Value: number(h.Score), Note: "the search's own score is " + number(h.Searched)}
 	if h.Reason != "" {
 		f.Value, f.Note = "no score", short(h.Reason)
 	}
 	if h.Gap != nil {
-		f.Note += fmt.Sprintf(", %s more (95 %% interval %s to %s)", number(h.Gap.Mean), number(h.Gap.Low), number(h.Gap.High))
+		f.Note += fmt.Sprintf(", %s more (95 %% interval %s to %s)", number(h.Gap.Mean), number(h.Gap.Low),
+			number(h.Gap.High))
 	}
 	if h.Note != "" {
 		f.Note += "; " + short(h.Note)

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// savedText is how many bytes of programs a saved report has: those of the champion's line, then the best, then others
-// by score, as many as fit. runState.Omitted says how many do not.
+// savedText bounds the bytes of programs in a saved report: those of the champion's line, then the best, then others by
+// score. runState.Omitted counts those that do not fit.
 const savedText = 4 << 20
 
-// mostSavedColours is how many bytes of them are coloured. The rest are shown plain, as a lexer takes
-// microseconds for a byte.
+// mostSavedColours bounds the bytes of them that are coloured. The rest are plain, since a lexer takes microseconds per
+// byte.
 const mostSavedColours = 128 << 10
 
 // Saved returns the whole runState for a report, with programs.
@@ -34,7 +34,8 @@ func (l *runLog) Saved() runState {
 	return s
 }
 
-// fitting returns those of the keys, each once, whose texts fit into a report, and how many do not or have none.
+// fitting returns the keys whose texts fit into a report, each once, and the number of those that do not fit or have no
+// text.
 func (l *runLog) fitting(keys []string) (fit []string, omitted int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +56,7 @@ func (l *runLog) fitting(keys []string) (fit []string, omitted int) {
 	return fit, omitted
 }
 
-// savedOrder returns the keys of a runState's programs, the most wanted first. A key may stand there twice.
+// savedOrder returns the keys of a runState's programs, the most important first. A key may occur twice.
 func savedOrder(s runState) (keys []string) {
 	for _, step := range s.Line {
 		keys = append(keys, step.Program)
@@ -77,7 +78,7 @@ func savedOrder(s runState) (keys []string) {
 	return keys
 }
 
-// compareScores orders scores, and what has none before all.
+// compareScores orders scores, missing ones first.
 func compareScores(a, b *float64) int {
 	switch {
 	case a == nil || b == nil:

@@ -13,36 +13,34 @@ import (
 
 // Defaults and bounds of a [Server].
 const (
-	// defaultReaders is how many pages may be open at once.
+	// defaultReaders is the default limit on open pages.
 	defaultReaders = 64
-	// DefaultAddr is where a Server listens: at a free port of the loopback interface, which other machines do not reach.
+	// DefaultAddr is where a Server listens: a free port of the loopback interface, which other machines cannot reach.
 	DefaultAddr = "127.0.0.1:0"
 )
 
-// ServerConfig says what a [Server] shows, and to whom.
+// ServerConfig configures a [Server].
 type ServerConfig struct {
 	Title string // of the page; "" means "evoalloc"
-	// Token is what a reader must know. It is part of the link. "" means a new random one of 128 bits. A token of the
-	// program's own lets a page that is open find the server again after a restart. It must be random, and has 32
-	// hexadecimal digits or more.
+	// Token is the secret in the link that readers must have. "" means a new random one of 128 bits. A fixed token lets an
+	// open page find the server again after a restart. It must be random, of at least 32 hexadecimal digits.
 	Token string
-	// Hosts are names under which readers may ask for the page, beside localhost and the address of the listener, such
-	// as "lab.example:8000". A name that is not here is refused, because a hostile site may have its own name lead to
-	// this machine.
+	// Hosts are names of this server, such as "lab.example:8000", beside localhost and the address of the listener.
+	// Requests to other names are refused, because a hostile site could point its own name at this machine.
 	Hosts []string
-	// Readers is how many pages may be open at once; 0 means DefaultReaders. Others are refused until one is closed.
+	// Readers bounds the open pages; 0 means 64. Further ones are refused until one is closed.
 	Readers int
 
 	pace pace
 }
 
-// A pace is the times of a server. Tests have shorter ones.
+// A pace holds the time constants of a server. Tests use shorter ones.
 type pace struct {
-	write   time.Duration // how long a reader may take for a piece of an answer
+	write   time.Duration // longest time for a reader to take a piece of an answer
 	beat    time.Duration // between signs of life in a stream
-	between time.Duration // between two words that there is more
-	scan    time.Duration // between two looks at a folder
-	idle    time.Duration // how long a run is kept in memory that no page asks for
+	between time.Duration // between two signals to readers
+	scan    time.Duration // between two scans of a folder
+	idle    time.Duration // how long a run stays in memory without a page
 }
 
 func (c ServerConfig) withDefaults() ServerConfig {
@@ -59,35 +57,36 @@ func (c ServerConfig) withDefaults() ServerConfig {
 func (c ServerConfig) validate() error {
 	switch {
 	case c.Token != "" && len(c.Token) < tokenDigits:
-		return fmt.Errorf("view: ServerConfig.Token has %d characters: need %d random hexadecimal digits or more, or none for a new token", len(c.Token), tokenDigits)
+		return fmt.Errorf("view: ServerConfig.Token has %d characters: need %d random hexadecimal digits or more, or none "+
+			"for a new token", len(c.Token), tokenDigits)
 	case c.Token != "" && !plain(c.Token):
-		return errors.New("view: ServerConfig.Token has a character that a link or a header cannot hold: need hexadecimal digits")
+		return errors.New("view: ServerConfig.Token has a character that a link or a header cannot hold: need hexadecimal " +
+			"digits")
 	case c.Readers < 0:
 		return fmt.Errorf("view: ServerConfig.Readers is %d: need at least 1, or 0 for the default", c.Readers)
 	}
 	return nil
 }
 
-// A Server shows runs while they go on, on a page that keeps itself up to date. It reads their journals ([Server.Follow]),
-// so the runs may be in this process or another, going on, killed or finished. Or it is told by a run of this process
-// ([Server.Observe]).
+// A Server shows runs on a page that keeps itself up to date. It reads their journals ([Server.Follow]), so the runs
+// may be in this process or another, live, killed or finished; or it observes a run of this process ([Server.Observe]).
 //
-// [Server.Listen] serves the page to those who have the link. A program that has a server of its own uses the Server as an
-// [http.Handler] there, see [Server.ServeHTTP].
+// [Server.Listen] serves the page to those who have the link. A program with a server of its own can use the Server as
+// an [http.Handler], see [Server.ServeHTTP].
 //
-// No reader holds a run back: a run appends to its journal whether somebody reads it or not, and what is kept for readers
-// has bounds. A Server is safe for concurrent use. Close it in the end.
+// No reader slows a run: a run appends to its journal regardless of readers, and memory for readers is bounded. A
+// Server is safe for concurrent use. Close it in the end.
 type Server struct {
 	cfg   ServerConfig
-	page  []byte // the page itself, in which there is nothing of any run
+	page  []byte // the page itself, without data of any run
 	room  *room
 	mux   *http.ServeMux
 	tasks sync.WaitGroup // followers, streams and loops
 	done  chan struct{}  // closed by Close
-	dirty chan struct{}  // has room for one word that there is more
+	dirty chan struct{}  // has room for one signal
 
 	scanning sync.Mutex // for one scan at a time
-	scanned  time.Time  // when the last one ended; of scanning
+	scanned  time.Time  // when the last scan ended; guarded by scanning
 
 	mu      sync.Mutex // of all below
 	closed  bool
@@ -97,7 +96,7 @@ type Server struct {
 	left    time.Time // when the last reader left
 	http    *http.Server
 	link    string
-	served  chan error // what ended serving; nil if nothing is served
+	served  chan error // the error that ended serving; nil if nothing is served
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -123,10 +122,10 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	return s, nil
 }
 
-// Listen begins to serve the page at addr, such as "127.0.0.1:8000", and returns the link to it; "" means [DefaultAddr].
-// An address that other machines reach is served as well, but without encryption: whoever can read the network can then
-// read the token and the runs. See docs/operations.md for a way through ssh. The link to a Server at all addresses of the
-// machine, such as ":8000", names localhost; from elsewhere it is one of those addresses.
+// Listen begins to serve the page at addr, such as "127.0.0.1:8000", and returns the link to it; "" means
+// [DefaultAddr]. An address that other machines reach is allowed, but without encryption: anyone who can read the
+// network can then read the token and the runs. See docs/operations.md for a way through ssh. The link to a Server at
+// all addresses of the machine, such as ":8000", names localhost; from elsewhere it is one of those addresses.
 func (s *Server) Listen(addr string) (link string, err error) {
 	l, err := net.Listen("tcp", cmp.Or(addr, DefaultAddr))
 	if err != nil {
@@ -152,8 +151,7 @@ func (s *Server) Listen(addr string) (link string, err error) {
 	return s.link, nil
 }
 
-// reached returns a name under which a listener is reached. One that listens at all addresses has none of its own, but
-// this machine is one of them.
+// reached returns a name for a listener's address. For one that listens at all addresses it is this machine's.
 func reached(at *net.TCPAddr) string {
 	if at.IP.IsUnspecified() {
 		return fmt.Sprintf("localhost:%d", at.Port)
@@ -161,16 +159,16 @@ func reached(at *net.TCPAddr) string {
 	return at.String()
 }
 
-// URL returns the link that opens the page, with its token, or "" if the Server does not listen. Whoever has it may read
-// all that the Server shows.
+// URL returns the link that opens the page, with its token, or "" if the Server does not listen. The link gives access
+// to everything that the Server shows.
 func (s *Server) URL() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.link
 }
 
-// Close ends the streams to pages, lets other answers under way come to their end for at most the time that a reader has
-// for one, and returns when everything that the Server began has ended. It fails if serving had ended before.
+// Close ends the streams to pages, gives other answers under way as long as a reader may take for one, and returns when
+// all goroutines of the Server have ended. It fails if serving had ended before.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -197,7 +195,7 @@ func (s *Server) shut(server *http.Server, served <-chan error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.pace.write)
 	defer cancel()
 	if server.Shutdown(ctx) != nil {
-		server.Close() // a reader that does not read
+		server.Close() // a reader does not read
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("view: serving the page ended early: %w", err)
@@ -205,7 +203,7 @@ func (s *Server) shut(server *http.Server, served <-chan error) error {
 	return nil
 }
 
-// begin runs a task that Close waits for, and reports whether the Server is still open.
+// begin registers a task that Close waits for until end is called, and reports whether the Server is still open.
 func (s *Server) begin() (end func(), open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// shell returns the page without any run.
+// shell returns the page without data.
 func shell(title string) ([]byte, error) {
 	var b bytes.Buffer
 	err := render(&b, pageData{Title: title, Live: true})
 	return b.Bytes(), err
 }
 
-// quiet returns a logger that drops what http.Server has to say of connections, which any reader could fill a log with.
+// quiet returns a logger that drops http.Server's complaints about connections, with which any reader could fill a log.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// routes returns what is where.
+// routes returns the handler of all paths.
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", s.servePage)
@@ -38,9 +38,9 @@ func (s *Server) routes() *http.ServeMux {
 //
 //	mux.Handle("/runs/", http.StripPrefix("/runs", auth(server)))
 //
-// It refuses all but GET, and what pages of other sites ask for. It does not ask for a token or a name, because it cannot
-// know who may read: the program must let through only those who may read all of the runs' programs, prompts and replies,
-// for every path, and must refuse requests with a Host that is not its own.
+// It refuses all methods but GET, and requests from pages of other sites. It checks neither token nor name, because it
+// cannot know who may read: for every path the program must admit only those who may read all of the runs' programs,
+// prompts and replies, and must refuse requests with a foreign Host.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if why := foreign(r); why != nil {
 		refuse(w, *why)
@@ -64,13 +64,13 @@ func (s *Server) servePage(w http.ResponseWriter, _ *http.Request) {
 	s.send(w, "text/html; charset=utf-8", s.page)
 }
 
-// A listing is what the page shows of runs before it asks for one.
+// A listing is the runs as the page lists them before it asks for one.
 type listing struct {
 	Title string    `json:"title"`
 	Runs  []heading `json:"runs"`
 }
 
-// A heading is a run's place among the tabs.
+// A heading is a run's tab.
 type heading struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
@@ -78,7 +78,7 @@ type heading struct {
 	Open  bool   `json:"open"`  // some process has its journal open
 }
 
-// serveRuns answers with the runs that there are.
+// serveRuns answers with the list of runs.
 func (s *Server) serveRuns(w http.ResponseWriter, _ *http.Request) {
 	s.scan(s.cfg.pace.between)
 	list := listing{Title: s.cfg.Title, Runs: []heading{}}
@@ -90,7 +90,7 @@ func (s *Server) serveRuns(w http.ResponseWriter, _ *http.Request) {
 	s.answer(w, func() any { return list })
 }
 
-// asked returns the reading of the run that a request names, or answers that there is none.
+// asked returns the reading of the run that a request names, or answers with an error and returns nil.
 func (s *Server) asked(w http.ResponseWriter, r *http.Request) *reading {
 	t, found := s.tab(r.FormValue("run"))
 	if !found {
@@ -107,11 +107,11 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request) *reading {
 	return read
 }
 
-// patience is how long an answer waits for a journal that is being read. What is read by then is shown, and the page is
-// told when there is more.
+// patience is how long an answer waits for a journal that is being read. Then it shows the part read so far, and the
+// page is told when there is more.
 const patience = 2 * time.Second
 
-// serveState answers with what a page does not have of a run.
+// serveState answers with the part of a run that a page does not have yet.
 func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
 	from, ok := cursor(r)
 	if !ok {
@@ -125,7 +125,7 @@ func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, func() any { return s.also(read.log.State(from), read) })
 }
 
-// cursor returns which rows a page has.
+// cursor returns the rows that a page has.
 func cursor(r *http.Request) (c rowCursor, ok bool) {
 	for name, to := range map[string]*int{"children": &c.Children, "rounds": &c.Rounds} {
 		text := r.FormValue(name)
@@ -141,7 +141,7 @@ func cursor(r *http.Request) (c rowCursor, ok bool) {
 	return c, true
 }
 
-// also returns a run's state with what the Server knows of it beside what the journal says.
+// also adds to a run's state what the Server knows beside the journal.
 func (s *Server) also(st runState, read *reading) runState {
 	st.Messages = append(slices.Clip(st.Messages), read.notes(st.Now)...)
 	return st
@@ -161,7 +161,7 @@ func (s *Server) serveProgram(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// serveDiff answers with what one program changes of another.
+// serveDiff answers with the changes from one program to another.
 func (s *Server) serveDiff(w http.ResponseWriter, r *http.Request) {
 	read := s.asked(w, r)
 	if read == nil {
@@ -170,8 +170,8 @@ func (s *Server) serveDiff(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, func() any { return read.log.Diff(r.FormValue("from"), r.FormValue("to")) })
 }
 
-// answer answers with what value returns, as JSON, or refuses if that is a refusal. Only so many answers are made at once,
-// as what they are made of may have to be read from a journal, and coloured.
+// answer answers with the result of value as JSON, or refuses if that is a refusal. Only a few answers are made at
+// once, since value may read a journal and colour programs.
 func (s *Server) answer(w http.ResponseWriter, value func() any) {
 	var b []byte
 	var err error
@@ -204,5 +204,5 @@ func (s *Server) send(w http.ResponseWriter, kind string, b []byte) {
 	defer leave()
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-	patient{w, s.cfg.pace.write}.Write(b) // an error is the reader's
+	patient{w, s.cfg.pace.write}.Write(b) // an error is the reader's own
 }

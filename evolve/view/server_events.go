@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A reader is a page that waits for news.
+// A reader is an open page that waits for news.
 type reader struct {
-	more chan struct{} // has room for one word: what is not read yet needs no second
+	more chan struct{} // has room for one signal, which stands for any number of records
 }
 
-// news says that some run has changed. It never waits.
+// news signals that some run has changed. It never waits.
 func (s *Server) news() {
 	select {
 	case s.dirty <- struct{}{}:
@@ -19,7 +19,7 @@ func (s *Server) news() {
 	}
 }
 
-// tell passes news on to all readers, but not more often than cfg.pace.between: many records are one word.
+// tell passes news on to all readers, at most once in pace.between: one signal stands for many records.
 func (s *Server) tell() {
 	for {
 		select {
@@ -43,7 +43,7 @@ func (s *Server) tell() {
 	}
 }
 
-// join adds a reader, and reports whether there is a place for one.
+// join adds a reader, or returns false if there are too many.
 func (s *Server) join() (*reader, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *Server) join() (*reader, bool) {
 	return r, true
 }
 
-// leave takes a reader away.
+// leave removes a reader.
 func (s *Server) leave(r *reader) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +63,8 @@ func (s *Server) leave(r *reader) {
 	s.left = time.Now()
 }
 
-// events is the stream that says that there is more. What there is the page asks for, so a stream has nothing to keep for
-// a reader that is slow, and nothing to repeat for one that comes back.
+// events is the stream of signals that there is more. The page asks for the data itself, so a stream need not buffer
+// for a slow reader or repeat anything for a returning one.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	reader, ok := s.join()
 	if !ok {
@@ -78,7 +78,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	s.stream(patient{w, s.cfg.pace.write}, reader, r)
 }
 
-// stream writes to a reader until it goes away, does not read, or the Server closes.
+// stream writes to a reader until the reader leaves or does not read, or the Server closes.
 func (s *Server) stream(w patient, reader *reader, r *http.Request) {
 	beat := time.NewTicker(s.cfg.pace.beat)
 	defer beat.Stop()

@@ -14,23 +14,23 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// A source is a path that was given to [Server.Follow].
+// A source is a path given to [Server.Follow].
 type source struct {
 	path   string
 	folder bool
 }
 
-// journalEnding is that of the names of journals in a folder.
+// journalEnding ends the names of journals in a folder.
 const journalEnding = ".journal"
 
-// Follow shows the run whose journal is at path, or, if path is a folder, each run whose journal is in it or below and has a
-// name that ends in ".journal". Any process may write them. Runs that begin later appear, and those that end stay, also a
-// journal that is renamed because another run takes its name. It fails if there is nothing at path, or a file that is not
+// Follow shows the run whose journal is at path, or, if path is a folder, each run whose journal is in it or below and
+// has a name that ends in ".journal". Any process may write them. Later runs appear, and ended runs stay, even if their
+// journals are renamed because another run takes the name. It fails if there is nothing at path, or a file that is not
 // a journal.
 func (s *Server) Follow(path string) error {
 	path, err := filepath.Abs(path)
 	if err == nil {
-		path, err = filepath.EvalSymlinks(path) // a walk does not follow the first one
+		path, err = filepath.EvalSymlinks(path) // since a walk does not follow a link at its root
 	}
 	if err != nil {
 		return fmt.Errorf("view: following a run: %w", err)
@@ -51,7 +51,7 @@ func (s *Server) Follow(path string) error {
 	return nil
 }
 
-// look looks for what is new where nothing is followed: at folders, and at journals that are not in memory.
+// look scans for changes regularly: in folders, and in journals that are not in memory.
 func (s *Server) look() {
 	ticker := time.NewTicker(s.cfg.pace.scan)
 	defer ticker.Stop()
@@ -66,8 +66,8 @@ func (s *Server) look() {
 	}
 }
 
-// scan takes in journals that are new, and tells readers if any run has changed, unless it did so within the time since.
-// One scan is made at a time.
+// scan takes in new journals, and signals readers if any run has changed, unless the last scan is younger than since.
+// One scan runs at a time.
 func (s *Server) scan(since time.Duration) {
 	s.scanning.Lock()
 	defer s.scanning.Unlock()
@@ -89,7 +89,7 @@ func (s *Server) scan(since time.Duration) {
 	}
 	for _, t := range s.all() {
 		if t.told != nil {
-			s.read(t) // so that what is told does not pile up
+			s.read(t) // so that records do not pile up
 			continue
 		}
 		changed = t.refresh() || changed
@@ -100,8 +100,8 @@ func (s *Server) scan(since time.Duration) {
 	}
 }
 
-// journals returns the paths of the journals that are there now. What cannot be read is left out: it may be being removed,
-// and is looked at again.
+// journals returns the paths of the present journals, without unreadable ones, which may be about to be removed and are
+// scanned again.
 func (s source) journals() (paths []string) {
 	if !s.folder {
 		return []string{s.path}
@@ -115,8 +115,8 @@ func (s source) journals() (paths []string) {
 	return paths
 }
 
-// takeIn adds the journal at path if it is not known, and reports whether it did that or changed a known one's name. was is
-// the run whose journal was there the last time, nil for none: it mostly still is, and then the others need no look.
+// takeIn adds the journal at path if it is new, and reports whether it did so or renamed a known one. was is the run
+// whose journal was at path in the last scan, or nil; usually it still is, which saves a look at the others.
 func (s *Server) takeIn(from source, path string, was *tab) bool {
 	info, err := os.Stat(path)
 	if err != nil || was != nil && was.holds(info) {
@@ -145,7 +145,7 @@ func (s *Server) takeIn(from source, path string, was *tab) bool {
 	return true
 }
 
-// name returns what a run is called whose journal is at path.
+// name returns the name of the run whose journal is at path.
 func (s source) name(path string) string {
 	name := filepath.Base(path)
 	if s.folder {
@@ -170,12 +170,12 @@ func (t *tab) holds(file os.FileInfo) bool {
 	return t.file != nil && os.SameFile(t.file, file)
 }
 
-// rename gives t the path and name that its journal has now, and reports whether they are others. What was read is read
+// rename gives t the current path and name of its journal, and reports whether they changed. The journal is then read
 // again.
 func (t *tab) rename(path, name string) bool {
 	t.mu.Lock()
 	file, err := os.Stat(t.path)
-	moved := t.path != path && (err != nil || !os.SameFile(file, t.file)) // or else the file has two names
+	moved := t.path != path && (err != nil || !os.SameFile(file, t.file)) // otherwise the file has two names
 	if moved {
 		t.path, t.name = path, name
 	}
@@ -186,7 +186,7 @@ func (t *tab) rename(path, name string) bool {
 	return moved
 }
 
-// refresh looks at t's journal, and reports whether it is another than it was: it grew, or a process opened or closed it.
+// refresh checks t's journal, and reports whether it changed: it grew, or a process opened or closed it.
 func (t *tab) refresh() bool {
 	path := t.at()
 	info, err := os.Stat(path)

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// tokenDigits is how many hexadecimal digits 128 bits have.
+// tokenDigits is the number of hexadecimal digits of 128 bits.
 const tokenDigits = 32
 
-// newToken returns a token that nobody guesses.
+// newToken returns an unguessable token.
 func newToken() string {
 	var b [tokenDigits / 2]byte
 	rand.Read(b[:]) // never fails
@@ -38,18 +38,18 @@ func headers(h http.Header, policy string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// noContent is the policy of an answer that is not the page: nothing in it may run or be loaded, should a browser ever show
-// it as a document.
+// noContent is the policy of answers other than the page: nothing in them may run or be loaded if a browser shows them
+// as documents.
 const noContent = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
-// A refusal is why a request is not answered.
+// A refusal is the reason why a request is refused.
 type refusal struct {
 	status int
 	text   string
 }
 
-// foreign returns why a request is refused that no page of this server's makes, or nil. It needs to know neither token nor
-// name of the server, so it also protects a page in a program's own server.
+// foreign returns the refusal of a request that no page of this server makes, or nil. It needs neither the token nor
+// the name of the server, so it also protects a page in a program's own server.
 func foreign(r *http.Request) *refusal {
 	if r.Method != http.MethodGet {
 		return &refusal{http.StatusMethodNotAllowed, "only GET: nothing here can be changed"}
@@ -67,7 +67,7 @@ func foreign(r *http.Request) *refusal {
 	return &refusal{http.StatusForbidden, "a page of another site asks: open the link itself"}
 }
 
-// sameOrigin reports whether a request's Origin is the host that it is sent to. "null", as of a sandboxed page, is not.
+// sameOrigin reports whether a request's Origin is its Host. "null", the Origin of a sandboxed page, is not.
 func sameOrigin(origin []string, host string) bool {
 	if len(origin) != 1 {
 		return false
@@ -76,29 +76,32 @@ func sameOrigin(origin []string, host string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host == host
 }
 
-// visit reports whether a person follows a link to the page from elsewhere, such as from a terminal in a browser. The page
-// has nothing of any run in it, and cannot be framed.
+// visit reports whether a person follows a link to the page from elsewhere, such as a terminal in a browser. That is
+// safe: the page itself contains no data of a run, and cannot be framed.
 func visit(r *http.Request) bool {
-	return r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// guarded is the handler of the Server's own listener: it asks for the right name and the token before anything else.
+// guarded is the handler of the Server's own listener: it checks name and token first.
 func (s *Server) guarded() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !s.named(r):
-			refuse(w, refusal{http.StatusMisdirectedRequest, "this page has another address: open the link that was printed; through ssh -L give both sides the same port"})
+			refuse(w, refusal{http.StatusMisdirectedRequest,
+				"this page has another address: open the link that was printed; through ssh -L give both sides the same port"})
 		case r.Method == http.MethodGet && r.URL.Path != "/" && !s.knows(r.Header):
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			refuse(w, refusal{http.StatusUnauthorized, "the token is missing or not this server's: open the link that was printed last"})
+			refuse(w,
+				refusal{http.StatusUnauthorized, "the token is missing or not this server's: open the link that was printed last"})
 		default:
 			s.ServeHTTP(w, r)
 		}
 	})
 }
 
-// named reports whether a request is sent to a name of this server: the address that the connection arrived at, localhost
-// on the loopback interface, or one of ServerConfig.Hosts.
+// named reports whether a request's Host names this server: the connection's local address, localhost on the loopback
+// interface, or one of ServerConfig.Hosts.
 func (s *Server) named(r *http.Request) bool {
 	if slices.Contains(s.cfg.Hosts, r.Host) {
 		return true
@@ -115,7 +118,7 @@ func (s *Server) named(r *http.Request) bool {
 	return err == nil && slices.Contains(names, r.Host)
 }
 
-// knows reports whether a request has the token. Only this header counts: a query is written to logs, and a cookie is sent
+// knows reports whether a request has the token in its header. A query would be written to logs, and a cookie is sent
 // to every port of the machine.
 func (s *Server) knows(h http.Header) bool {
 	sent, found := strings.CutPrefix(h.Get("Authorization"), "Bearer ")

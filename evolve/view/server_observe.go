@@ -9,22 +9,22 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// Observe returns an observer of a run of this process that has no journal, for evolve.Config.Observer. The run is a tab
-// of its own, called name. It shows the children and rounds that the observer is told of, but not single calls, endpoints
-// and evaluations, which only a journal has. For a run with a journal use [Server.Follow].
+// Observe returns an observer of a run of this process that has no journal, for evolve.Config.Observer. The run is a
+// tab of its own, called name. It shows the children and rounds among the events, but not single calls, endpoints and
+// evaluations, which only a journal has. For a run with a journal use [Server.Follow].
 //
 // The observer only appends to a list. It must be used for one run.
 func (s *Server) Observe(name string) func(evolve.Event) {
 	now := time.Now().UnixMilli()
 	s.mu.Lock()
 	t := &tab{id: address(fmt.Sprint(len(s.tabs), " ", name), now), begun: now, name: name, used: true}
-	t.told = &telling{records: []journal.Record{{Kind: journal.Header, Time: now}, {Kind: journal.Incarnation, Time: now}}}
+	t.told = &backlog{records: []journal.Record{{Kind: journal.Header, Time: now}, {Kind: journal.Incarnation, Time: now}}}
 	s.tabs = append(s.tabs, t)
 	s.mu.Unlock()
 	s.news()
 	return func(e evolve.Event) {
 		select {
-		case <-s.done: // nobody takes it any more
+		case <-s.done: // the Server is closed
 		default:
 			t.told.add(e)
 			s.news()
@@ -32,15 +32,15 @@ func (s *Server) Observe(name string) func(evolve.Event) {
 	}
 }
 
-// A telling is what an observer was told and no log has yet.
-type telling struct {
+// A backlog holds the records of an observer that no log has yet.
+type backlog struct {
 	mu      sync.Mutex
 	begun   bool
 	records []journal.Record
 }
 
-// add appends what a journal would have of an event.
-func (t *telling) add(e evolve.Event) {
+// add appends the records that a journal would have of an event.
+func (t *backlog) add(e evolve.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.begun {
@@ -55,8 +55,9 @@ func (t *telling) add(e evolve.Event) {
 		if c.HasProgram() {
 			t.append(e, journal.Record{Kind: journal.Program, Key: c.Hash, Text: c.Program})
 		}
-		t.append(e, journal.Record{Kind: journal.Child, Pull: &pull.ID, Child: &c.Index, Step: e.Generation.Index, Program: c.Hash,
-			Proposal: c.Proposal()})
+		t.append(e,
+			journal.Record{Kind: journal.Child, Pull: &pull.ID, Child: &c.Index, Step: e.Generation.Index, Program: c.Hash,
+				Proposal: c.Proposal()})
 	case evolve.EventGeneration:
 		if !e.Generation.Partial {
 			t.append(e, journal.Record{Kind: journal.Report, Pull: &pull.ID, Reward: e.Reward})
@@ -70,15 +71,15 @@ func (t *telling) add(e evolve.Event) {
 	}
 }
 
-// append appends a record of now, with what is spent.
-func (t *telling) append(e evolve.Event, r journal.Record) {
+// append appends a record with the current time and spending.
+func (t *backlog) append(e evolve.Event, r journal.Record) {
 	ledger := e.Ledger
 	r.Time, r.Ledger = time.Now().UnixMilli(), &ledger
 	t.records = append(t.records, r)
 }
 
-// take adds to log what was told since.
-func (t *telling) take(log *runLog) {
+// take moves the backlog to log.
+func (t *backlog) take(log *runLog) {
 	t.mu.Lock()
 	records := t.records
 	t.records = nil

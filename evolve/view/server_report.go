@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// mostReported is how many runs are in one report of a Server's.
+// mostReported bounds the runs in one report of a Server.
 const mostReported = 16
 
-// reportPatience is how long a report waits for a journal that is being read.
+// reportPatience bounds a report's wait for a journal that is being read.
 const reportPatience = 30 * time.Second
 
-// serveReport answers with the report of now, as a file to keep: of the runs that the request names, or of the one that
-// began last.
+// serveReport answers with the current report as a file: of the runs that the request names, or of the latest one.
 func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 	tabs, ok := s.chosen(r)
 	if !ok {
@@ -47,7 +46,7 @@ func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 	s.send(w, "text/html; charset=utf-8", b.Bytes())
 }
 
-// chosen returns the runs that a request names by their IDs, or the one that began last.
+// chosen returns the runs that a request names by ID, or the latest one.
 func (s *Server) chosen(r *http.Request) (tabs []*tab, ok bool) {
 	r.ParseForm()
 	for _, id := range r.Form["run"] {

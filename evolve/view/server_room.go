@@ -8,17 +8,16 @@ import (
 	"time"
 )
 
-// Bounds on what is kept for readers.
+// Bounds on the memory for readers.
 const (
-	roomBytes   = 64 << 20  // of large answers that are being written, all together
-	smallAnswer = 64 << 10  // an answer up to this size needs no room
-	connections = 4         // open at once, for each reader: a browser has several
-	sendBuffer  = 128 << 10 // of a connection, in the system
-	encoders    = 2         // answers that are made at once
+	roomBytes   = 64 << 20  // bytes of all large answers being written
+	smallAnswer = 64 << 10  // bytes of an answer that needs no room
+	connections = 4         // open connections per reader: a browser has several
+	sendBuffer  = 128 << 10 // bytes of a connection's buffer in the system
+	encoders    = 2         // answers made at once
 )
 
-// A room bounds the memory of answers. Those under way share it. An answer that does not fit is refused, and its reader
-// asks again.
+// A room bounds the memory of all answers under way. An answer that does not fit is refused, and its reader asks again.
 type room struct {
 	encode chan struct{}
 	used   atomic.Int64
@@ -26,15 +25,15 @@ type room struct {
 
 func newRoom() *room { return &room{encode: make(chan struct{}, encoders)} }
 
-// make makes an answer, when there is a place to make one.
+// make makes an answer when an encoder is free.
 func (r *room) make(answer func()) {
 	r.encode <- struct{}{}
 	defer func() { <-r.encode }()
 	answer()
 }
 
-// take takes room for an answer of n bytes, and reports whether there was some. One that is larger than all the room has it
-// to itself.
+// take reserves n bytes for an answer, and reports whether there was room. An answer larger than the room needs all of
+// it.
 func (r *room) take(n int) (leave func(), ok bool) {
 	if n <= smallAnswer {
 		return func() {}, true
@@ -47,14 +46,14 @@ func (r *room) take(n int) (leave func(), ok bool) {
 	return func() { r.used.Add(-want) }, true
 }
 
-// A patient writer gives the reader a time for each piece of an answer. One that reads slowly gets it all, and one that does
-// not read is cut off.
+// A patient writer gives the reader a time limit for each piece of an answer, so that a slow reader gets all of it and
+// an idle one is cut off.
 type patient struct {
 	w     http.ResponseWriter
 	limit time.Duration
 }
 
-// piece is what a reader has to take within the time.
+// piece is the number of bytes that a reader must take within the limit.
 const piece = 64 << 10
 
 // Write writes p piece by piece.
@@ -62,7 +61,7 @@ func (p patient) Write(b []byte) (n int, err error) {
 	c := http.NewResponseController(p.w)
 	for len(b) > 0 {
 		part := b[:min(piece, len(b))]
-		// A server that has no deadlines is the program's own, and its limits count.
+		// Only a program's own server lacks deadlines, and then its limits apply.
 		c.SetWriteDeadline(time.Now().Add(p.limit))
 		k, err := p.w.Write(part)
 		n += k
@@ -74,41 +73,41 @@ func (p patient) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// flush sends what is written, within the time.
+// flush sends the buffered bytes, within the limit.
 func (p patient) flush() error {
 	c := http.NewResponseController(p.w)
 	c.SetWriteDeadline(time.Now().Add(p.limit))
 	return c.Flush()
 }
 
-// limit returns a listener that has at most n connections open at once. Others wait in the queue of the system.
+// limit returns a listener with at most n open connections. Others wait in the system's queue.
 func limit(l net.Listener, n int) net.Listener {
-	return &limited{Listener: l, places: make(chan struct{}, n), done: make(chan struct{})}
+	return &limited{Listener: l, slots: make(chan struct{}, n), done: make(chan struct{})}
 }
 
 type limited struct {
 	net.Listener
-	places chan struct{}
-	once   sync.Once
-	done   chan struct{}
+	slots chan struct{}
+	once  sync.Once
+	done  chan struct{}
 }
 
-// Accept waits for a place, and then for a connection.
+// Accept waits for a slot, and then for a connection.
 func (l *limited) Accept() (net.Conn, error) {
 	select {
-	case l.places <- struct{}{}:
+	case l.slots <- struct{}{}:
 	case <-l.done:
 		return nil, net.ErrClosed
 	}
 	c, err := l.Listener.Accept()
 	if err != nil {
-		<-l.places
+		<-l.slots
 		return nil, err
 	}
 	if tcp, ok := c.(*net.TCPConn); ok {
-		tcp.SetWriteBuffer(sendBuffer) // the system would grow it to megabytes for a reader that does not read
+		tcp.SetWriteBuffer(sendBuffer) // for an idle reader the system would grow it to megabytes
 	}
-	return &placed{Conn: c, leave: sync.OnceFunc(func() { <-l.places })}, nil
+	return &slotConn{Conn: c, leave: sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
 // Close ends an Accept that waits.
@@ -117,13 +116,13 @@ func (l *limited) Close() error {
 	return l.Listener.Close()
 }
 
-// A placed connection gives its place up when it is closed.
-type placed struct {
+// A slotConn is a connection that frees its slot when it is closed.
+type slotConn struct {
 	net.Conn
 	leave func()
 }
 
-func (c *placed) Close() error {
+func (c *slotConn) Close() error {
 	defer c.leave()
 	return c.Conn.Close()
 }

@@ -12,39 +12,39 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// mostRead is how many journals are kept in memory at once. The one that no page asked for longest is dropped for another.
+// mostRead bounds the journals in memory. The least recently requested one is dropped first.
 const mostRead = 16
 
-// A tab is one run of the page.
+// A tab is one run on the page.
 //
-// A journal is read when a page asks for it and not before, so a folder of a thousand runs costs little more than their
-// names, and a run that nobody watches nothing. It is then followed while some page is open.
+// A journal is read when a page first asks for it, so a folder of a thousand runs costs little more than their names.
+// It is then followed while any page is open.
 type tab struct {
 	id    string
 	begun int64 // time of the first record
 
 	mu      sync.Mutex // of all below
 	name    string
-	path    string      // of the journal; "" if the program itself tells of the run
-	file    os.FileInfo // of the journal, as it was looked at last
-	used    bool        // some process had the run open then
-	asked   time.Time   // when a page asked for the run last
+	path    string      // of the journal; "" for an observed run
+	file    os.FileInfo // of the journal, at the last check
+	used    bool        // whether a process had the run open then
+	asked   time.Time   // when a page last asked for the run
 	reading *reading    // nil if the journal is not read
-	told    *telling    // what the program tells of the run; nil if there is a journal
+	told    *backlog    // of an observed run; nil if there is a journal
 }
 
-// A reading is a run's log, and what follows its journal.
+// A reading is a run's log, and the goroutine that follows the journal.
 type reading struct {
 	log   *runLog
 	stop  func()        // ends following
-	whole chan struct{} // closed once all that the file held is read, or following has ended
+	whole chan struct{} // closed when the whole file is read, or following has ended
 
 	mu    sync.Mutex // of what follows
-	fault error      // what ended following
+	fault error      // the error that ended following
 }
 
-// head returns the ID of the run whose journal is at path, and when it began. A journal that another run began later under
-// the same name has another ID.
+// head returns the ID and the beginning of the run whose journal is at path. A later run's journal of the same name has
+// another ID.
 func head(path string) (id string, begun int64, err error) {
 	for r, err := range journal.Read(path) {
 		if err != nil {
@@ -55,13 +55,13 @@ func head(path string) (id string, begun int64, err error) {
 	return "", 0, fmt.Errorf("journal: %s has no whole record", path)
 }
 
-// address returns the ID of a run. It is the same when a server is started again, so a page's address keeps its meaning.
+// address returns the ID of a run. It does not change when a server is restarted, so a page's address stays valid.
 func address(name string, begun int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", name, begun))
 	return hex.EncodeToString(sum[:6])
 }
 
-// read returns t's reading, and begins it if there is none. It returns nil if the Server is closed.
+// read returns t's reading, and begins one if there is none. It returns nil if the Server is closed.
 func (s *Server) read(t *tab) *reading {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *Server) read(t *tab) *reading {
 	case t.reading != nil:
 	case t.told != nil:
 		t.reading = &reading{log: newLog(t.id, t.name), whole: make(chan struct{}), stop: func() {}}
-		close(t.reading.whole) // there is nothing to wait for
+		close(t.reading.whole) // an observed run has no file to wait for
 	default:
 		t.reading = s.follow(t.id, t.name, t.path)
 	}
@@ -84,14 +84,14 @@ func (s *Server) read(t *tab) *reading {
 	return t.reading
 }
 
-// follow begins to read a journal. It returns nil if the Server is closed.
+// follow begins a reading of a journal. It returns nil if the Server is closed.
 func (s *Server) follow(id, name, path string) *reading {
 	end, open := s.begin()
 	if !open {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &reading{log: newLog(id, name), whole: make(chan struct{}), stop: cancel} // called by drop, and that by Close
+	r := &reading{log: newLog(id, name), whole: make(chan struct{}), stop: cancel} // drop calls it, and Close calls drop
 	r.log.SetSource(journalTexts(path))
 	go func() {
 		defer end()
@@ -100,8 +100,8 @@ func (s *Server) follow(id, name, path string) *reading {
 	return r
 }
 
-// follow reads the journal until ctx ends or the file cannot be followed. It calls news whenever it has read all that the
-// file has.
+// follow reads the journal until ctx ends or the file cannot be followed. It calls news each time that it reaches the
+// end of the file.
 func (r *reading) follow(ctx context.Context, path string, news func()) {
 	whole := sync.OnceFunc(func() { close(r.whole) })
 	defer whole()
@@ -119,14 +119,14 @@ func (r *reading) follow(ctx context.Context, path string, news func()) {
 	}
 }
 
-// fail keeps what ended following.
+// fail records the error that ended following.
 func (r *reading) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fault = err
 }
 
-// notes returns what is to be said of the reading beside what the journal says.
+// notes returns messages on the reading, beside those of the journal.
 func (r *reading) notes(now int64) []message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,7 +136,7 @@ func (r *reading) notes(now int64) []message {
 	return []message{{Time: now, Kind: "error", Text: r.fault.Error(), Count: 1}}
 }
 
-// complete waits until all that the file held is read, but not longer than limit or ctx.
+// complete waits until the whole file is read, but at most for limit or until ctx ends.
 func (r *reading) complete(ctx context.Context, limit time.Duration) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -147,7 +147,7 @@ func (r *reading) complete(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// drop forgets what was read of a journal. What a program told of a run is not in any file, and is kept.
+// drop frees a journal's reading. The records of an observed run are in no file, and are kept.
 func (t *tab) drop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,7 +158,7 @@ func (t *tab) drop() {
 	t.reading = nil
 }
 
-// lastAsked returns when a page asked for t last, and reports whether t's journal is in memory.
+// lastAsked returns when a page last asked for t, and whether t's journal is in memory.
 func (t *tab) lastAsked() (when time.Time, read bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,15 +177,15 @@ func (s *Server) tab(id string) (*tab, bool) {
 	return nil, false
 }
 
-// all returns the runs, in the order in which they began.
+// all returns the runs in the order of their beginning.
 func (s *Server) all() []*tab {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*tab(nil), s.tabs...)
 }
 
-// forget drops journals from memory: all once no page has been open for a while, and those asked for longest ago
-// where there are too many.
+// forget drops journals from memory: all when no page has been open for a while, and the least recently requested if
+// there are too many.
 func (s *Server) forget() {
 	s.mu.Lock()
 	idle := len(s.readers) == 0 && time.Since(s.left) > s.cfg.pace.idle

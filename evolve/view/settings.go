@@ -11,17 +11,17 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// limitOf returns a limit of a run's budget by its field's name, 0 if it is not set. Times are in seconds.
+// limitOf returns a limit of a run's budget by its field's name, or 0 if it is not set. Times are in seconds.
 func limitOf(run *history.Run, name string) float64 {
 	text := run.Given["Budget."+name]
 	if d, err := time.ParseDuration(text); err == nil {
 		return d.Seconds()
 	}
 	v, _ := strconv.ParseFloat(text, 64)
-	return finite(v) // an infinite one is none
+	return finite(v) // an infinite limit is none
 }
 
-// finite returns v, or 0 if it is not a finite number, which JSON cannot hold.
+// finite returns v, or 0 if v is not finite, which JSON cannot hold.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
@@ -29,7 +29,7 @@ func finite(v float64) float64 {
 	return v
 }
 
-// fields returns the names and values of a fingerprint in order of name, as they are.
+// fields returns the names and unchanged values of a fingerprint, in order of name.
 func fields(f journal.Fingerprint) (list [][2]string) {
 	for name, value := range f {
 		list = append(list, [2]string{name, value})

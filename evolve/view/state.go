@@ -1,9 +1,9 @@
 package view
 
-// The page and what feeds it agree on the types of this file and on nothing else. A field is named in JSON as the
-// script reads it. Lists by child are columns: 40,000 children are then a few arrays, and not 40,000 objects.
+// The types of this file are the interface between the server and the page's script. A field is named in JSON as the
+// script reads it. Lists of children are columns, so that 40,000 children are a few arrays and not 40,000 objects.
 
-// pageData is all that one page shows.
+// pageData is the data of one page.
 type pageData struct {
 	Title   string     `json:"title"`
 	Live    bool       `json:"live"` // the page asks for what is new; a saved report does not
@@ -11,12 +11,13 @@ type pageData struct {
 	Studies []Study    `json:"studies"`
 }
 
-// A runState is what the page shows of one run. A live page is sent the children and rounds that it does not have yet,
-// from the indices in From on, and everything else anew.
+// A runState is the data of one run. A live page receives only new children and rounds, from the indices in From on,
+// and everything else in full.
 type runState struct {
-	ID     string    `json:"id"` // of the run in this page; part of addresses
-	Name   string    `json:"name"`
-	From   rowCursor `json:"from"`   // where the rows of children and rounds begin; the page drops what it has from there on
+	ID   string `json:"id"` // of the run in this page; part of addresses
+	Name string `json:"name"`
+	// where the rows of children and rounds begin; the page drops what it has from there on
+	From   rowCursor `json:"from"`
 	Next   rowCursor `json:"next"`   // what a live page asks with next: all rows before these stay as they are
 	Status string    `json:"status"` // "running", "over", "canceled", "error", "stopped" (killed, or nobody has it open)
 	Begun  int64     `json:"begun"`  // milliseconds since 1970
@@ -37,28 +38,28 @@ type runState struct {
 	Endpoints []endpointState `json:"endpoints"`
 	Places    []placeState    `json:"places"` // cells and islands
 	Messages  []message       `json:"messages"`
-	// Programs are texts that the page need not ask for, by key. In a report they are the line's, the best and then
-	// as many others as fit into the stated size.
+	// Programs are texts that the page has from the start, by key. In a report they are the line's, the best and then as
+	// many others as fit into savedText.
 	Programs map[string]programText `json:"programs"`
 	Omitted  int                    `json:"omitted"` // programs that did not fit
-	// Texts names the file that has the programs' texts where what the page shows has none; "" if it has them.
+	// Texts names the file with the programs' texts if the run's data has none; "" otherwise.
 	Texts string `json:"texts,omitempty"`
 }
 
-// A rowCursor says which rows of the columns a page has: all before these.
+// A rowCursor says which rows of the columns a page has: all before Children and Rounds.
 type rowCursor struct {
 	Children int `json:"children"`
 	Rounds   int `json:"rounds"`
 }
 
-// A Fact is one line of the answer.
+// A Fact is one line of the page's summary.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	Note  string `json:"note,omitempty"` // an interval, or what the value leaves out
 }
 
-// A meterState is a limit of the budget, or a sum that nothing limits.
+// A meterState is a limit of the budget, or a sum without a limit.
 type meterState struct {
 	Name     string  `json:"name"`
 	Unit     string  `json:"unit"`
@@ -77,7 +78,7 @@ type armState struct {
 	Program string `json:"program"`
 }
 
-// roundColumns are columns, a row a pull that was drawn.
+// roundColumns are columns with a row for each pull.
 type roundColumns struct {
 	Arm    []int     `json:"arm"`
 	Prob   []float64 `json:"prob"` // the propensity
@@ -121,7 +122,7 @@ type lineChange struct {
 	New  int    `json:"new"`
 }
 
-// programText is a program's text and how to colour it.
+// programText is a program's text and its colours.
 type programText struct {
 	Text string `json:"text"`
 	// Runs are pairs: a length in UTF-16 code units, as the script counts, and a class of the style sheet (0 for plain

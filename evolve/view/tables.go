@@ -26,7 +26,8 @@ func armList(run *history.Run) []armState {
 	list := make([]armState, 0, len(run.Arms))
 	for i := range run.Arms {
 		a := &run.Arms[i]
-		list = append(list, armState{Name: armName(a), Start: a.Start.Value, Valid: a.Start.Valid, Program: shortKey(a.Start.Program)})
+		list = append(list,
+			armState{Name: armName(a), Start: a.Start.Value, Valid: a.Start.Valid, Program: shortKey(a.Start.Program)})
 	}
 	return list
 }
@@ -40,7 +41,8 @@ func (l *runLog) ledgers(of *history.Ledger) []ledgerTable {
 		}
 	}
 	all := of.All().Lifts
-	for _, kind := range []string{history.ByOperator, history.BySelector, history.ByInstruction, history.BySettings, history.ByModel} {
+	for _, kind := range []string{history.ByOperator, history.BySelector, history.ByInstruction, history.BySettings,
+		history.ByModel} {
 		var rows []ledgerRow
 		for _, t := range of.By(kind) {
 			rows = append(rows, newLedgerRow(t.Name, t, all))
@@ -95,7 +97,8 @@ func endpoints(run *history.Run) []endpointState {
 		e := &run.Endpoints[i]
 		errors := messages(e.Errors)
 		slices.SortStableFunc(errors, func(a, b message) int { return b.Count - a.Count })
-		list = append(list, endpointState{Name: e.Name, Statuses: maps.Clone(e.Statuses), Latency: e.Latency().Seconds(), Errors: errors})
+		list = append(list,
+			endpointState{Name: e.Name, Statuses: maps.Clone(e.Statuses), Latency: e.Latency().Seconds(), Errors: errors})
 	}
 	return list
 }

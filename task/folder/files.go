@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// The names that count, and how large the files may be.
+// The names of the files that are read, and their size limits.
 const (
 	evaluatorFile = "evaluator.py"
 
@@ -20,7 +20,7 @@ const (
 	maxSettings = 1 << 20
 )
 
-// files are the names of a folder's files: all, and those that count.
+// files are the names of a folder's files: all, and those that are read.
 type files struct {
 	all               []string
 	initial, settings string
@@ -75,13 +75,13 @@ func findInitial(names []string, chosen string) (string, error) {
 	return "", fmt.Errorf("there are %d initial programs, %s: choose one with Config.Initial", len(found), listed(found))
 }
 
-// backup reports whether name has no ending, or one that editors and tools give to copies.
+// backup reports whether name has no ending, or one that editors and tools give to backup copies.
 func backup(name string) bool {
 	return suffixOf(name) == "" || strings.HasSuffix(name, "~") ||
 		slices.Contains([]string{".bak", ".orig", ".rej", ".swp", ".tmp", ".pyc"}, filepath.Ext(name))
 }
 
-// suffixOf returns the ending of name from its last dot on, "" if there is nothing after it.
+// suffixOf returns the ending of name from its last dot, or "" if nothing follows the dot.
 func suffixOf(name string) string {
 	ext := filepath.Ext(name)
 	if ext == "." {
@@ -90,10 +90,11 @@ func suffixOf(name string) string {
 	return ext
 }
 
-// noEvaluator says that evaluator.py is missing, and what to do if another form is there.
+// noEvaluator returns the error of a missing evaluator.py, with advice if there is another form.
 func noEvaluator(names []string) error {
 	if slices.Contains(names, "evaluate.py") {
-		return errors.New("there is no evaluator.py, with evaluate(program_path); evaluate.py, ShinkaEvolve's form, is called otherwise: " +
+		return errors.New("there is no evaluator.py, with evaluate(program_path); evaluate.py, ShinkaEvolve's form, is " +
+			"called otherwise: " +
 			"an evaluator.py that imports it and returns a dict with combined_score will do")
 	}
 	return fmt.Errorf("there is no evaluator.py, only %s", listed(names))
@@ -119,7 +120,7 @@ func findSettings(names []string, chosen string) (string, error) {
 	return "", nil
 }
 
-// listed returns names in a row, at most ten of them.
+// listed returns names in one line, at most ten of them.
 func listed(names []string) string {
 	switch n := len(names); {
 	case n == 0:
@@ -130,8 +131,8 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// readFile returns the text of a file of at most limit bytes that is in dir itself: what it holds goes to the
-// model, and a link could make that any file that the user can read.
+// readFile returns the text of a file of at most limit bytes in dir itself. The text goes to the model, so a link out
+// of dir could expose any file that the user can read.
 func readFile(dir, name string, limit int64) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -141,7 +142,8 @@ func readFile(dir, name string, limit int64) (string, error) {
 	f, err := root.Open(name)
 	if err != nil {
 		if isLink(dir, name) {
-			err = errors.New("it is a link that leads out of the folder, and its text would be sent to the model: put a copy in its place")
+			err = errors.New("it is a link that leads out of the folder, and its text would be sent to the model: put a copy " +
+				"in its place")
 		}
 		return "", fmt.Errorf("%s: %w", name, tidy(err))
 	}
@@ -152,7 +154,7 @@ func readFile(dir, name string, limit int64) (string, error) {
 	return string(data), err
 }
 
-// readBytes returns what is in a file of at most limit bytes.
+// readBytes returns the contents of a file of at most limit bytes.
 func readBytes(dir, name string, limit int64) ([]byte, error) {
 	f, err := os.Open(filepath.Join(dir, name))
 	if err != nil {
@@ -161,7 +163,7 @@ func readBytes(dir, name string, limit int64) ([]byte, error) {
 	return readAll(f, name, limit)
 }
 
-// readAll returns what is in f, of at most limit bytes, and closes it.
+// readAll returns the contents of f, of at most limit bytes, and closes f.
 func readAll(f *os.File, name string, limit int64) ([]byte, error) {
 	defer f.Close() // only read from
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
@@ -174,14 +176,14 @@ func readAll(f *os.File, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// isLink reports whether the file name in dir is a link. One to a file that is there, which [os.Root] does not
-// open, leads out.
+// isLink reports whether the file name in dir is a link. If [os.Root] does not open a link to an existing file, the
+// link leads out of dir.
 func isLink(dir, name string) bool {
 	info, err := os.Lstat(filepath.Join(dir, name))
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// tidy takes the path off an error that is told along with it anyway.
+// tidy removes the path from an error whose caller adds it anyway.
 func tidy(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

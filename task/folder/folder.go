@@ -1,21 +1,20 @@
-// Package folder makes tasks of folders in the form that OpenEvolve and others share: an initial
-// program and an evaluator.py, and beside them, if there is something to say, a config.yaml.
+// Package folder makes tasks from folders in the form that OpenEvolve and others share: an initial program, an
+// evaluator.py, and optionally a config.yaml.
 //
 //	pack/
 //	  initial_program.py   the program that every search starts from; or initial.py; any ending
 //	  evaluator.py         evaluate(program_path), or evaluate_stage1 to evaluate_stage3
 //	  config.yaml          optional
 //
-// [Load] makes the task, [Read] only says what the folder holds. The initial program and the config.yaml are
-// shown to the model, so they may not be links that lead out of the folder.
+// [Load] makes the task, [Read] only reads the folder. The initial program and the config.yaml are shown to the model,
+// so they must not be links that lead out of the folder.
 //
 // evaluator.py may define evaluate_tune(program_path) beside evaluate: a cheaper score, on part of the cases or with fewer
 // repeats, for a tuner that tries many values for the numbers of a program ([Task.TuneEvaluator]).
 //
 // # What config.yaml says
 //
-// These keys are used, with OpenEvolve's meanings, and what a config.yaml leaves out has OpenEvolve's
-// default:
+// These keys are used, with OpenEvolve's meanings and defaults:
 //
 //	prompt.system_message         the system message; llm.system_message if that is missing
 //	prompt.include_artifacts      whether prompts show a parent's metrics and artifacts: true
@@ -29,10 +28,10 @@
 //	evaluator.cascade_evaluation  false calls evaluate even if there is an evaluate_stage1: true
 //	evaluator.cascade_thresholds  what evaluate_stage1 and 2 have to reach: [0.5, 0.75, 0.9]
 //
-// Prompts show metrics and artifacts, so with an evaluator that reports how long it took no two runs
-// ask quite the same. Without prompt.include_artifacts, equal replies make equal runs.
+// Prompts show metrics and artifacts, so with an evaluator that reports its running time no two runs have equal
+// prompts. Without prompt.include_artifacts, equal replies make equal runs.
 //
-// [Read] says what differs from OpenEvolve.
+// [Read] lists the differences from OpenEvolve.
 package folder
 
 import (
@@ -55,59 +54,59 @@ import (
 // defaultTimeout is the limit on one call of an evaluate function if config.yaml has none. It is OpenEvolve's.
 const defaultTimeout = 300 * time.Second
 
-// defaultSystem is the system message where config.yaml has none.
+// defaultSystem is the system message if config.yaml has none.
 const defaultSystem = "You improve programs. An evaluator runs each program and gives it a score; higher is better. " +
-	"Keep the names, arguments and results of the functions that the evaluator may call, and use only what is installed where it runs."
+	"Keep the names, arguments and results of the functions that the evaluator may call, and use only what is installed " +
+	"where it runs."
 
-// defaultFeedback is how many bytes of metrics and artifacts prompts show, OpenEvolve's.
+// defaultFeedback is OpenEvolve's limit on the bytes of metrics and artifacts in prompts.
 const defaultFeedback = 20 << 10
 
-// A Folder is what a task's folder says. Nothing in it has been run.
+// A Folder is the contents of a task's folder. Nothing in it has been run.
 type Folder struct {
-	// Spec is the task but for its Evaluator, and may be changed before it goes to [task.New].
+	// Spec is the task without its Evaluator, and may be changed before it goes to [task.New].
 	Spec task.Spec
-	// Evaluation says how the folder's evaluator.py is to be run.
+	// Evaluation configures the folder's evaluator.py.
 	Evaluation Evaluation
-	// Fingerprint is a hash of what scores programs: the Evaluation but for its Dir, and the
-	// folder's own Python files but for the initial program. Scores may be kept for as long as it
-	// stays the same, as far as the folder decides them.
+	// Fingerprint is a hash of everything in the folder that decides scores: the Evaluation except its Dir, and the
+	// folder's Python files except the initial program. As far as the folder decides, scores stay valid while the
+	// Fingerprint stays the same.
 	Fingerprint string
-	// Warnings say what in the folder has no effect here, one sentence each.
+	// Warnings name parts of the folder that have no effect here, one sentence each.
 	Warnings []string
 }
 
-// An Evaluation says how the evaluator.py of a folder is to be run.
+// An Evaluation configures how the evaluator.py of a folder is run.
 type Evaluation struct {
 	// Dir is the folder, absolute: on the evaluator's sys.path, and its working directory.
 	Dir string
 	// Suffix is the ending of candidates' files, with its dot.
 	Suffix string
-	// Timeout is for one call of an evaluate function; more than 0.
+	// Timeout bounds one call of an evaluate function; more than 0.
 	Timeout time.Duration
-	// Memory is how many bytes an evaluation may use; 0 means that the folder does not say.
+	// Memory bounds an evaluation's memory in bytes; 0 if the folder sets no limit.
 	Memory int64
-	// NoCascade is whether evaluate is called even if there is an evaluate_stage1.
+	// NoCascade means that evaluate is called even if there is an evaluate_stage1.
 	NoCascade bool
-	// Thresholds are what each stage has to reach for the next to run. A stage without one is the
-	// last.
+	// Thresholds are the scores that a stage must reach for the next to run. A stage without one is the last.
 	Thresholds []float64
 }
 
-// Config chooses among what a folder holds, and says how it is run. The zero value will do for most.
+// Config selects files of a folder, and configures how they are run. The zero value suits most folders.
 type Config struct {
-	// Name is the task's; "" means the folder's, with "-" for what a name may not have.
+	// Name is the task's; "" means the folder's, with "-" for characters that a name may not have.
 	Name string
 	// Initial is the file name of the initial program; "" means the only one that there is.
 	Initial string
-	// Settings is the file name of the config.yaml, as some folders have several; "" means
-	// config.yaml or config.yml, if there is one.
+	// Settings is the file name of the config.yaml, for folders with several; "" means config.yaml or config.yml, if there
+	// is one.
 	Settings string
 
-	// Python is how [Load] has evaluator.py run. A Timeout or Memory of 0 is the folder's.
+	// Python configures evaluator.py for [Load]. A Timeout or Memory of 0 means the folder's.
 	Python python.Config
-	// Evaluator makes what scores programs; nil means [python.NewEvaluator].
+	// Evaluator makes the task's evaluator; nil means [python.NewEvaluator].
 	Evaluator func(context.Context, Evaluation) (eval.Evaluator, error)
-	// Logger is told the folder's warnings; nil means [slog.Default].
+	// Logger gets the folder's warnings; nil means [slog.Default].
 	Logger *slog.Logger
 }
 
@@ -115,12 +114,11 @@ type Config struct {
 // evaluator.py, or a config.yaml that says something impossible; the error names the file and, where
 // there is one, the line.
 //
-// Three things differ from OpenEvolve. Without a config.yaml replies are complete programs. EVOLVE-BLOCK markers
-// are enforced unless enforce_evolve_blocks is there and false; OpenEvolve enforces them only if it is
-// true. And nothing is read from the environment: "${NAME}" stays as it is. Models, keys, databases
-// and the like are this library's user's to choose, so all other keys
-// are listed in one warning, and one that is nearly the name of a setting has a warning of its own. So has another
-// file of settings than the one that is read. No warning shows a value, as that may be a secret.
+// Three things differ from OpenEvolve. Without a config.yaml replies are complete programs. EVOLVE-BLOCK markers are
+// enforced unless enforce_evolve_blocks is false; OpenEvolve enforces them only if it is true. And the environment is
+// not read: "${NAME}" stays as it is. The caller chooses models, keys, databases and the like, so all other keys are
+// listed in one warning. A key that resembles a setting has a warning of its own, and so has a file of settings that is
+// not read. No warning shows a value, since values may be secret.
 func Read(dir string, cfg Config) (*Folder, error) {
 	f, err := read(dir, cfg)
 	if err != nil {
@@ -156,15 +154,17 @@ func read(dir string, cfg Config) (*Folder, error) {
 			Ext:      suffix,
 			Feedback: s.feedback, Diffs: s.diffs, IgnoreMarkers: s.ignoreMarkers,
 		},
-		Evaluation: Evaluation{Dir: abs, Timeout: s.timeout, Memory: s.memory, NoCascade: s.noCascade, Thresholds: s.thresholds},
-		Warnings:   s.warnings,
+		Evaluation: Evaluation{Dir: abs, Timeout: s.timeout, Memory: s.memory, NoCascade: s.noCascade,
+			Thresholds: s.thresholds},
+		Warnings: s.warnings,
 	}
 	if cfg.Settings == "" {
 		f.Warnings = append(f.Warnings, unread(abs, files)...)
 	}
 	f.setSuffix(s.suffix)
 	if s.ignoreMarkers && strings.Contains(initial, "EVOLVE-BLOCK-START") {
-		f.Warnings = append(f.Warnings, files.settings+": enforce_evolve_blocks is false: candidates may change what lies outside the EVOLVE-BLOCK markers")
+		f.Warnings = append(f.Warnings,
+			files.settings+": enforce_evolve_blocks is false: candidates may change what lies outside the EVOLVE-BLOCK markers")
 	}
 	if strings.TrimSpace(f.Spec.Initial) == "" {
 		return nil, errors.New(files.initial + " is empty")
@@ -173,12 +173,12 @@ func read(dir string, cfg Config) (*Folder, error) {
 	return f, err
 }
 
-// setSuffix gives candidates another ending than the initial program's. ".py" is what OpenEvolve's
-// own settings say where nobody has chosen, so it does not count there either.
+// setSuffix sets the ending of candidates. It ignores ".py", which OpenEvolve's own settings contain by default.
 func (f *Folder) setSuffix(suffix string) {
 	if suffix != "" && suffix != f.Spec.Ext {
 		if suffix == ".py" {
-			f.Warnings = append(f.Warnings, fmt.Sprintf("file_suffix is .py, but the initial program's is %s, which counts", f.Spec.Ext))
+			f.Warnings = append(f.Warnings,
+				fmt.Sprintf("file_suffix is .py, but the initial program's is %s, which counts", f.Spec.Ext))
 		} else {
 			f.Spec.Ext = suffix
 		}

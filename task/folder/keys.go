@@ -11,16 +11,16 @@ import (
 // used returns the keys that have a meaning here, by section; a section is a key of the top too.
 func used() map[string][]string {
 	return map[string][]string{
-		"":          {"prompt", "llm", "evaluator", "language", "file_suffix", "diff_based_evolution", "enforce_evolve_blocks"},
+		"": {"prompt", "llm", "evaluator", "language", "file_suffix", "diff_based_evolution",
+			"enforce_evolve_blocks"},
 		"llm":       {"system_message"},
 		"prompt":    {"system_message", "include_artifacts", "max_artifact_bytes"},
 		"evaluator": {"timeout", "memory_limit_mb", "cascade_evaluation", "cascade_thresholds"},
 	}
 }
 
-// warn lists the keys that have no effect. Most of them are another project's settings, for parts that are
-// set elsewhere here; which of them that project knows is its own affair. One that is nearly a key of ours is
-// likely to be misspelt, and has a warning of its own.
+// warn lists the keys that have no effect. Most are another project's settings, for parts that are configured elsewhere
+// here. A key that resembles one of ours is likely misspelt, and has a warning of its own.
 func (s *settings) warn(top *mapping) error {
 	var idle, twice, misspelt []string
 	schema := used()
@@ -32,7 +32,8 @@ func (s *settings) warn(top *mapping) error {
 				continue
 			}
 			if near := meant(name, schema[section]); near != "" {
-				misspelt = append(misspelt, fmt.Sprintf("line %d: %s is not a setting: is %s%s meant?", keyLine(m.values[name]), key, m.path, near))
+				misspelt = append(misspelt,
+					fmt.Sprintf("line %d: %s is not a setting: is %s%s meant?", keyLine(m.values[name]), key, m.path, near))
 			} else {
 				idle = append(idle, key)
 			}
@@ -59,10 +60,10 @@ func (s *settings) warn(top *mapping) error {
 	return nil
 }
 
-// keyLine returns the line of a value, which is near enough to that of its key.
+// keyLine returns the line of a value, which is close to that of its key.
 func keyLine(n *yaml.Node) int { return n.Line }
 
-// meant returns the one of keys that name may have been meant to be, "" if none is near.
+// meant returns the key that name resembles, or "" if it resembles none.
 func meant(name string, keys []string) string {
 	best, least := "", 3
 	for _, k := range keys {
@@ -73,8 +74,7 @@ func meant(name string, keys []string) string {
 	return best
 }
 
-// distance returns how many letters have to be put in, taken out or changed to make a of b, at most
-// about the longer's length.
+// distance returns the number of letters to insert, delete or replace to turn b into a.
 func distance(a, b string) int {
 	if max(len(a), len(b)) > 100 {
 		return 100

@@ -15,8 +15,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A Task is the task of a folder, with its evaluator running. It is safe for concurrent use. Close
-// it, or interpreters stay until this process ends.
+// A Task is the task of a folder, with its evaluator running. It is safe for concurrent use. Close it, or its
+// interpreters stay until this process ends.
 type Task struct {
 	task.Task
 	folder *Folder
@@ -24,7 +24,7 @@ type Task struct {
 	cfg    Config
 
 	mu   sync.Mutex
-	tune *python.Evaluator // nil before it is asked for
+	tune *python.Evaluator // nil until first used
 }
 
 var (
@@ -32,14 +32,14 @@ var (
 	_ eval.Sampler = (*Task)(nil)
 )
 
-// Load reads the folder dir as [Read] does, starts its evaluator, so that what is missing is known
-// before anything is paid for, and logs each of the folder's warnings once. ctx is for starting only.
+// Load reads the folder dir as [Read] does, starts its evaluator, so that missing parts are reported before anything is
+// paid for, and logs each of the folder's warnings once. ctx bounds only Load itself.
 func Load(ctx context.Context, dir string, cfg Config) (*Task, error) {
 	f, err := Read(dir, cfg)
 	if err != nil {
 		return nil, err
 	}
-	// What New would find wrong is to be known before an interpreter is started.
+	// Report errors of New before an interpreter is started.
 	f.Spec.Evaluator = eval.Func(nil)
 	if _, err := task.New(f.Spec); err != nil {
 		return nil, fmt.Errorf("folder: %s: %w", dir, err)
@@ -65,12 +65,12 @@ func (cfg Config) start(ctx context.Context, e Evaluation) (eval.Evaluator, erro
 	}
 	out, err := cfg.python(ctx, e, false)
 	if err != nil {
-		return nil, err // and not a nil *python.Evaluator as an eval.Evaluator that is not nil
+		return nil, err // not a nil *python.Evaluator in a non-nil eval.Evaluator
 	}
 	return out, nil
 }
 
-// python starts an interpreter for evaluator.py, for a tuner or for what scores programs.
+// python starts an interpreter for evaluator.py, for a tuner or for the task's evaluator.
 func (cfg Config) python(ctx context.Context, e Evaluation, tune bool) (*python.Evaluator, error) {
 	p := cfg.Python
 	p.Timeout = cmp.Or(p.Timeout, e.Timeout)
@@ -97,7 +97,7 @@ func (t *Task) TuneEvaluator(ctx context.Context) (eval.Evaluator, error) {
 	return t.tune, nil
 }
 
-// Folder returns what was read.
+// Folder returns the contents of the folder.
 func (t *Task) Folder() *Folder { return t.folder }
 
 // Fingerprint returns the folder's.
@@ -111,12 +111,12 @@ func (t *Task) Interpreter() string {
 	return ""
 }
 
-// EvaluateSample makes an evaluation with the evaluator, which may have to know its number.
+// EvaluateSample passes the sample's number on to the evaluator.
 func (t *Task) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
 	return eval.EvaluateSample(ctx, t.Task, program, sample)
 }
 
-// Unwrap returns the task that was made of what was read, whose optional methods hold.
+// Unwrap returns the task made from the folder, which has the optional methods.
 func (t *Task) Unwrap() task.Task { return t.Task }
 
 // Close ends the evaluator, if it has a Close method. Evaluations that are running fail.

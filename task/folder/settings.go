@@ -13,13 +13,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// settings are what a config.yaml says, with defaults for what it leaves out.
+// settings are those of a config.yaml, with defaults.
 type settings struct {
-	system, language, suffix        string // "" if not said
+	system, language, suffix        string // "" if not set
 	feedback                        int
 	diffs, ignoreMarkers, noCascade bool
 	timeout                         time.Duration
-	memory                          int64 // 0 if not said
+	memory                          int64 // 0 if not set
 	thresholds                      []float64
 	warnings                        []string
 }
@@ -44,7 +44,7 @@ func readSettings(dir, name string) (settings, error) {
 	return s, nil
 }
 
-// parse takes text's settings over.
+// parse reads the settings from text.
 func (s *settings) parse(text string) error {
 	root, err := document(text)
 	if err != nil {
@@ -128,8 +128,7 @@ func (s *settings) takePrompt(all map[string]*mapping) error {
 	return nil
 }
 
-// message returns the system message m, "" if it is none: OpenEvolve's own default is the name of a
-// template of its own.
+// message returns the system message m, or "" if m is OpenEvolve's default, which names one of its templates.
 func message(m string) string {
 	if m = strings.TrimSpace(m); m == "system_message" {
 		return ""
@@ -160,12 +159,12 @@ type mapping struct {
 	path   string // "evaluator."; "" at the top
 	names  []string
 	values map[string]*yaml.Node
-	twice  []string // names given more than once
+	twice  []string // duplicate names
 	merges int      // mappings merged into it
 }
 
-// maxMerges is how many mappings may be merged into another with "<<", since a few lines of aliases of
-// aliases could make billions.
+// maxMerges bounds the mappings merged into another with "<<", since a few lines of aliases of aliases could make
+// billions.
 const maxMerges = 100
 
 // mappingOf reads a mapping; null is an empty one.
@@ -174,8 +173,7 @@ func mappingOf(path string, n *yaml.Node) (*mapping, error) {
 	return m, m.add(n)
 }
 
-// add adds what n maps, the last of several values of one name, and then of merged mappings what
-// is not there yet.
+// add adds the entries of n, the last one of each name, and then missing ones from merged mappings.
 func (m *mapping) add(n *yaml.Node) error {
 	n = target(n)
 	switch {
@@ -201,7 +199,7 @@ func (m *mapping) add(n *yaml.Node) error {
 		if here[key.Value] {
 			m.twice = append(m.twice, m.path+key.Value)
 		} else if m.values[key.Value] != nil {
-			continue // merged into a mapping that has it
+			continue // the mapping already has it
 		} else {
 			m.names = append(m.names, key.Value)
 		}
@@ -228,7 +226,7 @@ func (m *mapping) what() string {
 	return strings.TrimSuffix(m.path, ".")
 }
 
-// target returns what an alias stands for, and n if it is none.
+// target returns the node that an alias stands for, and n if it is not an alias.
 func target(n *yaml.Node) *yaml.Node {
 	if n != nil && n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -245,7 +243,7 @@ func (m *mapping) mapping(name string) (*mapping, error) {
 	return mappingOf(m.path+name+".", m.values[name])
 }
 
-// wrong says that the value of name is not what is needed.
+// wrong returns the error of a value of name that is not as needed.
 func (m *mapping) wrong(name, need string) error {
 	n, value := target(m.values[name]), "a list or mapping"
 	if n.Kind == yaml.ScalarNode {
@@ -282,7 +280,7 @@ func (m *mapping) number(name string, v *float64, least, most float64) error {
 	switch {
 	case err != nil || !ok:
 		return err
-	case !(x >= least && x <= most): // not NaN either
+	case !(x >= least && x <= most): // also NaN
 		return m.wrong(name, need)
 	}
 	*v = x
@@ -299,6 +297,6 @@ func (m *mapping) numbers(name string, v *[]float64) error {
 	if n.Kind != yaml.SequenceNode || n.Decode(&list) != nil || slices.ContainsFunc(list, bad) {
 		return m.wrong(name, "a list of finite numbers")
 	}
-	*v = slices.Concat([]float64{}, list) // empty is not nil, which means that nothing was said
+	*v = slices.Concat([]float64{}, list) // not nil if empty: nil means not set
 	return nil
 }

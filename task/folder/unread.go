@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// unread warns of files in dir that look like settings and are not read: some folders have one for each phase of a run,
-// and no config.yaml. A file that says nothing that would be used here is not named, such as one with test cases.
+// unread warns of files in dir that look like settings but are not read: some folders have one for each phase of a run,
+// and no config.yaml. It ignores files without any key that is used here, such as test cases.
 func unread(dir string, f files) []string {
 	var found []string
 	for _, name := range f.all {
@@ -21,9 +21,11 @@ func unread(dir string, f files) []string {
 	case len(found) == 0:
 		return nil
 	case f.settings == "":
-		return []string{fmt.Sprintf("settings that are not read: %s; only config.yaml is: rename one, or name it in Config.Settings", strings.Join(found, ", "))}
+		return []string{fmt.Sprintf("settings that are not read: %s; only config.yaml is: rename one, or name it in "+
+			"Config.Settings", strings.Join(found, ", "))}
 	}
-	return []string{fmt.Sprintf("settings that are not read: %s; %s is: name another in Config.Settings", strings.Join(found, ", "), f.settings)}
+	return []string{fmt.Sprintf("settings that are not read: %s; %s is: name another in Config.Settings",
+		strings.Join(found, ", "), f.settings)}
 }
 
 // hasSettings reports whether the file holds a setting that would be used if it were the config.yaml.

@@ -94,7 +94,8 @@ func violation(circles []circle) (worst float64, err error) {
 			dist := distance(c.point, d.point)
 			over := c.r + d.r - dist
 			if over > tolerance {
-				return 0, fmt.Errorf("circles %d and %d overlap: their centers are %g apart and their radii sum to %g", j, i, dist, c.r+d.r)
+				return 0, fmt.Errorf("circles %d and %d overlap: their centers are %g apart and their radii sum to %g",
+					j, i, dist, c.r+d.r)
 			}
 			worst = max(worst, over)
 		}

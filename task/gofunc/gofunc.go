@@ -113,7 +113,8 @@ func New(ctx context.Context, cfg Config) (task.Task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gofunc: %w", err)
 	}
-	return task.New(task.Spec{Name: cfg.Name, Language: "go", System: cfg.System, Initial: cfg.Initial, Evaluator: evaluator, Feedback: cfg.Feedback})
+	return task.New(task.Spec{Name: cfg.Name, Language: "go", System: cfg.System, Initial: cfg.Initial,
+		Evaluator: evaluator, Feedback: cfg.Feedback})
 }
 
 // external returns an error if test is in the package of the candidates.
@@ -126,7 +127,8 @@ func external(test, pkg string) error {
 		return fmt.Errorf("gofunc: Config.Test: %w", err)
 	}
 	if name := file.Name.Name; name != pkg+"_test" {
-		return fmt.Errorf("gofunc: Config.Test is of package %s: need %s_test, which imports the candidate's as \"zz/candidate\"", name, pkg)
+		return fmt.Errorf("gofunc: Config.Test is of package %s: need %s_test, which imports the candidate's as "+
+			"\"zz/candidate\"", name, pkg)
 	}
 	return nil
 }
@@ -157,7 +159,8 @@ func (b *builder) build(ctx context.Context, program string) (timing.Image, erro
 // fixed is the environment of the go command. Without goindex=0 it writes an index of the module into its cache, and ends
 // where it cannot.
 func fixed(race bool) []string {
-	env := []string{"GOTOOLCHAIN=local", "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=readonly", "GODEBUG=goindex=0", "CGO_ENABLED=0", "RACE="}
+	env := []string{"GOTOOLCHAIN=local", "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=readonly", "GODEBUG=goindex=0",
+		"CGO_ENABLED=0", "RACE="}
 	if race {
 		env = append(env, "CGO_ENABLED=1", "RACE=-race")
 	}
@@ -198,7 +201,8 @@ func prepare(ctx context.Context, cfg Config) (*command.Runner, error) {
 // furnish writes the module without the candidate.
 func furnish(dir string, cfg Config) error {
 	files := map[string]string{"go.mod": "module zz\n\ngo 1.26\n", "driver/driver.go": cfg.Driver}
-	for name, from := range map[string]string{"main.go": "main.go.txt", "alone/alone.go": "alone.go.txt", "build.sh": "build.sh"} {
+	for name, from := range map[string]string{"main.go": "main.go.txt", "alone/alone.go": "alone.go.txt",
+		"build.sh": "build.sh"} {
 		text, err := around.ReadFile("around/" + from)
 		if err != nil {
 			return err

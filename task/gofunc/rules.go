@@ -14,7 +14,8 @@ import (
 // Imports are the packages that a candidate may import if nothing else is said: none of them leads to memory that is not
 // the candidate's, to the system, or to a clock.
 func Imports() []string {
-	return []string{"bytes", "cmp", "container/heap", "container/list", "container/ring", "encoding/binary", "errors", "iter",
+	return []string{"bytes", "cmp", "container/heap", "container/list", "container/ring", "encoding/binary", "errors",
+		"iter",
 		"maps", "math", "math/big", "math/bits", "math/cmplx", "math/rand/v2", "slices", "sort", "strconv", "strings",
 		"unicode", "unicode/utf16", "unicode/utf8"}
 }
@@ -49,7 +50,8 @@ func Check(program, pkg string, imports []string) error {
 		}
 		for _, name := range declared(d) {
 			if types.Universe.Lookup(name.Name) != nil {
-				return fmt.Errorf("declares %s for the whole package: want another name than one that the language predeclares", name.Name)
+				return fmt.Errorf("declares %s for the whole package: want another name than one that the language predeclares",
+					name.Name)
 			}
 		}
 	}

@@ -50,7 +50,8 @@ type Python struct {
 func NewPython(ctx context.Context, cfg PythonConfig) (*Python, error) {
 	for _, name := range slices.Sorted(maps.Keys(cfg.Sizes)) {
 		if cfg.Sizes[name] < 1 {
-			return nil, fmt.Errorf("hints: PythonConfig.Sizes[%q] is %d: need a number of bytes of at least 1", name, cfg.Sizes[name])
+			return nil, fmt.Errorf("hints: PythonConfig.Sizes[%q] is %d: need a number of bytes of at least 1",
+				name, cfg.Sizes[name])
 		}
 	}
 	sizes, err := json.Marshal(cfg.Sizes)

@@ -72,7 +72,8 @@ func (r *reading) visit(n ast.Node, stack []ast.Node) bool {
 		r.nest(s, len(loops)+1)
 	case *ast.DeferStmt:
 		if len(loops) > 0 {
-			r.add(s, "defer in loop", weightDefer, "defer in a loop: what is deferred runs when the function returns, not at the end of each pass")
+			r.add(s, "defer in loop",
+				weightDefer, "defer in a loop: what is deferred runs when the function returns, not at the end of each pass")
 		}
 	case *ast.AssignStmt:
 		if len(loops) > 0 {
@@ -138,7 +139,8 @@ func (r *reading) sizes() {
 		return
 	}
 	lines := r.fset.PositionFor(r.file.End(), false).Line
-	text := fmt.Sprintf("%d lines, %d functions; %.40s branches most, with a cyclomatic complexity of %d; loops nest %d deep",
+	text := fmt.Sprintf("%d lines, %d functions; %.40s branches most, with a cyclomatic complexity of %d; loops nest %d "+
+		"deep",
 		lines, r.functions, worst, most, r.depth)
 	r.found = append(r.found, task.Hint{Kind: "size", Text: text})
 }
@@ -158,10 +160,12 @@ func (r *reading) assign(s *ast.AssignStmt, loop ast.Node) {
 	}
 	switch {
 	case d.kind == text && grows(s, name.Name):
-		r.add(s, "concatenation", weightConcat, "%.40s grows by concatenation in the loop of line %d: it may be copied in each pass",
+		r.add(s, "concatenation",
+			weightConcat, "%.40s grows by concatenation in the loop of line %d: it may be copied in each pass",
 			name.Name, r.line(loop))
 	case d.kind == empty && s.Tok == token.ASSIGN && appends(s.Rhs[0], name.Name):
-		r.add(s, "append", weightAppend, "append to %.40s in the loop of line %d, and it begins without a capacity: it may be copied several times as it grows",
+		r.add(s, "append", weightAppend, "append to %.40s in the loop of line %d, and it begins without a capacity: it may "+
+			"be copied several times as it grows",
 			name.Name, r.line(loop))
 	}
 }
@@ -279,7 +283,8 @@ func (r *reading) guess() {
 }
 
 func (r *reading) allocation(m making, format string) {
-	r.found = append(r.found, task.Hint{Line: m.line, Kind: "heap", Weight: weightHeap, Text: fmt.Sprintf(format, m.what, m.loop)})
+	r.found = append(r.found,
+		task.Hint{Line: m.line, Kind: "heap", Weight: weightHeap, Text: fmt.Sprintf(format, m.what, m.loop)})
 }
 
 // short returns what it takes to recognise an expression.

@@ -65,7 +65,8 @@ func Weibull() Problem {
 func (p Problem) Task(r eval.Runner, language string) (task.Task, error) {
 	initial, ok := initials()[language]
 	if !ok {
-		return nil, fmt.Errorf("packing: no program in %q: have %s", language, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
+		return nil, fmt.Errorf("packing: no program in %q: have %s",
+			language, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
 	}
 	train, err := newScorer(p.Train)
 	if err != nil {
@@ -150,7 +151,8 @@ func (s *scorer) score(data json.RawMessage) eval.Result {
 
 // system says what a program must do, in any language.
 func (s *scorer) system() string {
-	return fmt.Sprintf("You improve the rule of an online bin packing algorithm. Items come one after the other, and each "+
+	return fmt.Sprintf("You improve the rule of an online bin packing algorithm. Items come one after the other, and "+
+		"each "+
 		"has to be put into a bin before the next is seen. Items are integers from 1 to 100 that follow a Weibull "+
 		"distribution with shape 3 and scale 45, and a bin holds 100. The goal is to use few bins. The score is "+
 		"1 / (1 + excess), where the excess is by how much the number of bins exceeds the lower bound, the sum of the "+

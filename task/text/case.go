@@ -34,7 +34,8 @@ func Divide(cases []Case) Sets {
 		return a
 	}
 	cases = slices.Clone(cases)
-	slices.SortStableFunc(cases, func(a, b Case) int { return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(cases,
+		func(a, b Case) int { return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.ID, b.ID)) })
 	var s Sets
 	for i, c := range cases {
 		to := [...]*[]Case{&s.Train, &s.Validation, &s.HeldOut}[i%3]
@@ -75,7 +76,8 @@ func ReadCases(r io.Reader) (Sets, error) {
 		return Sets{}, fmt.Errorf("text: reading cases: %w", err)
 	}
 	more := Divide(undecided)
-	s.Train, s.Validation, s.HeldOut = append(s.Train, more.Train...), append(s.Validation, more.Validation...), append(s.HeldOut, more.HeldOut...)
+	s.Train, s.Validation, s.HeldOut = append(s.Train, more.Train...), append(s.Validation, more.Validation...),
+		append(s.HeldOut, more.HeldOut...)
 	return s, nil
 }
 
@@ -109,7 +111,8 @@ func checkSets(train, validation, heldOut []Case) error {
 		cases []Case
 	}{{"Train", train}, {"Validation", validation}, {"HeldOut", heldOut}} {
 		if len(s.cases) == 0 || len(s.cases) > eval.MaxCases {
-			return fmt.Errorf("%s has %d cases: need at least 1 and at most %d (Divide deals cases out)", "Config."+s.name, len(s.cases), eval.MaxCases)
+			return fmt.Errorf("%s has %d cases: need at least 1 and at most %d (Divide deals cases out)",
+				"Config."+s.name, len(s.cases), eval.MaxCases)
 		}
 		for i, c := range s.cases {
 			where := fmt.Sprintf("Config.%s[%d]", s.name, i)

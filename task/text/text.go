@@ -146,8 +146,11 @@ func New(c Config) (*Task, error) {
 	var err error
 	t.Task, err = task.New(task.Spec{
 		Name: c.Name, System: t.system(), Initial: t.initial, Ext: ".txt", IgnoreMarkers: true,
-		Feedback:  c.Show*maxShown + 1000,
-		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) { return t.Evaluate(ctx, program) }),
+		Feedback: c.Show*maxShown + 1000,
+		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result,
+			error) {
+			return t.Evaluate(ctx, program)
+		}),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("text: %w", err)
@@ -163,7 +166,8 @@ func (t *Task) Ext() string { return ".txt" }
 
 // String names the task.
 func (t *Task) String() string {
-	return fmt.Sprintf("Text(%s, %d train, %d validation, %d held out)", t.Name(), len(t.cfg.Train), len(t.cfg.Validation), len(t.cfg.HeldOut))
+	return fmt.Sprintf("Text(%s, %d train, %d validation, %d held out)", t.Name(), len(t.cfg.Train), len(t.cfg.Validation),
+		len(t.cfg.HeldOut))
 }
 
 // Fingerprint is a hash of what decides scores: the cases and how they are asked. It does not cover the target and Go
@@ -181,12 +185,16 @@ func (t *Task) Fingerprint() string {
 // system is what the search's model is told.
 func (t *Task) system() string {
 	var b strings.Builder
-	b.WriteString("You improve a prompt for a language model. The program that you are shown is the text of the prompt and not code. ")
+	b.WriteString("You improve a prompt for a language model. The program that you are shown is the text of the prompt " +
+		"and not code. ")
 	b.WriteString("The model answers one case at a time by it, and each reply is scored; higher is better. ")
-	b.WriteString("In the prompt \"" + placeholder + "\" stands for the case's input; without it the prompt is the system message and the input is the user's message. ")
-	b.WriteString("You are shown the cases that went worst, with what was wrong. The score is of other cases, so write rules that hold in general, and no answers to single cases.")
+	b.WriteString("In the prompt \"" + placeholder +
+		"\" stands for the case's input; without it the prompt is the system message and the input is the user's message. ")
+	b.WriteString("You are shown the cases that went worst, with what was wrong. The score is of other cases, so write " +
+		"rules that hold in general, and no answers to single cases.")
 	if len(t.names) > 0 {
-		b.WriteString(" The prompt has named parts, each under a line of the form \"" + header("NAME") + "\". Keep these lines and their order.")
+		b.WriteString(" The prompt has named parts, each under a line of the form \"" + header("NAME") +
+			"\". Keep these lines and their order.")
 	}
 	if t.cfg.About != "" {
 		b.WriteString("\n\n" + t.cfg.About)
@@ -205,7 +213,8 @@ func (t *Task) read(program string) ([]Part, error) {
 	case !utf8.ValidString(program) || strings.ContainsRune(program, 0):
 		return nil, errors.New("the prompt has a NUL or is not UTF-8")
 	case strings.Count(program, placeholder) > maxInputs:
-		return nil, fmt.Errorf("the prompt has %q %d times: at most %d are allowed", placeholder, strings.Count(program, placeholder), maxInputs)
+		return nil, fmt.Errorf("the prompt has %q %d times: at most %d are allowed",
+			placeholder, strings.Count(program, placeholder), maxInputs)
 	case len(t.names) == 0:
 		return []Part{{Text: program}}, nil
 	}

@@ -18,5 +18,6 @@ func (c Curves) Draw() (*Figure, error) {
 	if err := checkPanels(c.Panels, c.Scale, c.Interval); err != nil {
 		return nil, fmt.Errorf("plot: curves: %w", err)
 	}
-	return chart{page: page{title: c.Title, caption: c.Interval}, x: c.X, y: "best score", scale: c.Scale, panels: c.Panels}.figure(), nil
+	return chart{page: page{title: c.Title, caption: c.Interval}, x: c.X, y: "best score",
+		scale: c.Scale, panels: c.Panels}.figure(), nil
 }

@@ -53,7 +53,8 @@ func (e Envelope) Draw() (*Figure, error) {
 }
 
 func (e Envelope) caption() string {
-	return "The split with the best mean of each budget, which is too high as it was chosen for it; dotted: splits chosen on half of the seeds, scored on the others. " + e.Interval + "."
+	return "The split with the best mean of each budget, which is too high as it was chosen for it; dotted: splits " +
+		"chosen on half of the seeds, scored on the others. " + e.Interval + "."
 }
 
 func (e Envelope) check() error {
@@ -65,7 +66,8 @@ func (e Envelope) check() error {
 	}
 	for _, l := range e.Lines {
 		if l.Name == "" || l.Runs < 1 || len(l.Points) == 0 {
-			return fmt.Errorf("line %q is of %d runs and %d points, want a name and one of each at least", l.Name, l.Runs, len(l.Points))
+			return fmt.Errorf("line %q is of %d runs and %d points, want a name and one of each at least",
+				l.Name, l.Runs, len(l.Points))
 		}
 		for _, pt := range l.Points {
 			if err := pt.check(); err != nil {

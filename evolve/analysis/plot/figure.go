@@ -31,7 +31,8 @@ func (f *Figure) SVG(w io.Writer) error {
 		return fmt.Errorf("plot: making the SVG: %w", err)
 	}
 	// The fonts after the first have the same widths, so text fits where Liberation is not installed.
-	text := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif;"))
+	text := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"),
+		[]byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif;"))
 	if _, err := w.Write(text); err != nil {
 		return fmt.Errorf("plot: writing the SVG: %w", err)
 	}

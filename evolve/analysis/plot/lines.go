@@ -45,7 +45,8 @@ func (c chart) figure() *Figure {
 	return c.page.figure(func(dc draw.Canvas) {
 		for i, p := range plots {
 			x, y := dc.Min.X+vg.Length(i%columns)*w, dc.Max.Y-vg.Length(i/columns)*h
-			p.Draw(draw.Canvas{Canvas: dc.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - h + 4}, Max: vg.Point{X: x + w - 6, Y: y}}})
+			p.Draw(draw.Canvas{Canvas: dc.Canvas,
+				Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - h + 4}, Max: vg.Point{X: x + w - 6, Y: y}}})
 		}
 	})
 }

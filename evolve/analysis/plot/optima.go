@@ -29,8 +29,10 @@ func (o optima) band(c draw.Canvas, p *gonum.Plot) {
 	}
 	if len(o) == 1 { // an area needs a width: half of the way to the budgets beside it
 		best := o[0]
-		low = []vg.Point{at(best.Budget/math.Sqrt2, best.Low/math.Pow(2, 0.25)), at(best.Budget*math.Sqrt2, best.Low*math.Pow(2, 0.25))}
-		high = []vg.Point{at(best.Budget/math.Sqrt2, best.High/math.Pow(2, 0.25)), at(best.Budget*math.Sqrt2, best.High*math.Pow(2, 0.25))}
+		low = []vg.Point{at(best.Budget/math.Sqrt2, best.Low/math.Pow(2, 0.25)),
+			at(best.Budget*math.Sqrt2, best.Low*math.Pow(2, 0.25))}
+		high = []vg.Point{at(best.Budget/math.Sqrt2, best.High/math.Pow(2, 0.25)),
+			at(best.Budget*math.Sqrt2, best.High*math.Pow(2, 0.25))}
 	}
 	area := append([]vg.Point(nil), low...)
 	for i := len(high) - 1; i >= 0; i-- {

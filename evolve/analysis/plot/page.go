@@ -120,7 +120,8 @@ func legend(c draw.Canvas, rows [][]placed, top vg.Length) {
 	for _, row := range rows {
 		for _, k := range row {
 			x, y := c.Min.X+k.x, top-rowHeight/2
-			k.thumb(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - rowHeight/2 + 2}, Max: vg.Point{X: x + thumbW, Y: y + rowHeight/2 - 2}}})
+			k.thumb(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - rowHeight/2 + 2},
+				Max: vg.Point{X: x + thumbW, Y: y + rowHeight/2 - 2}}})
 			c.FillText(s, vg.Point{X: x + thumbW + 4, Y: y + s.Font.Size/8}, k.name) // letters, not their box, stand level
 		}
 		top -= rowHeight

@@ -22,7 +22,8 @@ func (p Profiles) Draw() (*Figure, error) {
 		x = "score"
 	}
 	none, all := 0.0, 1.0
-	return chart{page: page{title: p.Title, caption: p.Interval}, x: x + " τ", y: "share of runs above τ", panels: p.Panels, from: &none, to: &all}.figure(), nil
+	return chart{page: page{title: p.Title, caption: p.Interval}, x: x + " τ", y: "share of runs above τ",
+		panels: p.Panels, from: &none, to: &all}.figure(), nil
 }
 
 func (p Profiles) check() error {

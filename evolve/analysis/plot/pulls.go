@@ -36,7 +36,8 @@ func (u Pulls) Draw() (*Figure, error) {
 	p.Y.Tick.Length = 0
 	share := u.shares(min(mostParts, rounds))
 	p.Add(painter(func(c draw.Canvas, p *gonum.Plot) { u.paint(c, p, share) }))
-	caption := fmt.Sprintf("Share of pulls of each arm in %d parts of the rounds, over n = %d runs; at the right, of all pulls. Even shares would be %s.",
+	caption := fmt.Sprintf("Share of pulls of each arm in %d parts of the rounds, over n = %d runs; at the right, of "+
+		"all pulls. Even shares would be %s.",
 		len(share[0]), len(u.Runs), percent(1/float64(len(u.Arms))))
 	pg := page{title: u.Title, caption: caption, keys: shareKeys(), w: soleW + 2*margin, h: 46 + 17*vg.Length(len(u.Arms))}
 	return pg.figure(func(c draw.Canvas) { p.Draw(draw.Crop(c, 0, -30, 0, 0)) }), nil

@@ -94,7 +94,8 @@ const (
 )
 
 func words(size float64) text.Style {
-	return text.Style{Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Points(size)), Handler: gonum.DefaultTextHandler}
+	return text.Style{Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Points(size)),
+		Handler: gonum.DefaultTextHandler}
 }
 
 func bold(size float64) text.Style {

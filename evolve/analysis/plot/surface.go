@@ -79,12 +79,14 @@ func (s Surface) check() error {
 	}
 	for _, c := range s.Cells {
 		if c.T < 1 || c.N < 1 || c.Runs < 1 || math.IsNaN(c.Mean) || math.IsInf(c.Mean, 0) {
-			return fmt.Errorf("cell T=%d N=%d has a mean of %v over %d runs, want T, N and runs of at least 1 and a finite mean", c.T, c.N, c.Mean, c.Runs)
+			return fmt.Errorf("cell T=%d N=%d has a mean of %v over %d runs, want T, N and runs of at least 1 and a finite mean",
+				c.T, c.N, c.Mean, c.Runs)
 		}
 	}
 	for _, o := range s.Optima {
 		if !(o.Budget >= 1 && o.Low > 0 && o.Low <= o.N && o.N <= o.High && !math.IsInf(o.High, 0)) {
-			return fmt.Errorf("the optimum for C=%v is N=%v in [%v, %v], want a finite interval above 0 that holds N", o.Budget, o.N, o.Low, o.High)
+			return fmt.Errorf("the optimum for C=%v is N=%v in [%v, %v], want a finite interval above 0 that holds N",
+				o.Budget, o.N, o.Low, o.High)
 		}
 	}
 	if len(s.Optima) > 0 && s.Interval == "" {
@@ -102,7 +104,8 @@ func (s Surface) caption() string {
 	for _, o := range s.Optima {
 		open = open || o.Unsure || o.open()
 	}
-	text := fmt.Sprintf("Tiles: %s of %s searches a cell; splits of one budget T·N lie on a falling diagonal", "mean best score", many(low, high))
+	text := fmt.Sprintf("Tiles: %s of %s searches a cell; splits of one budget T·N lie on a falling diagonal",
+		"mean best score", many(low, high))
 	if s.Fit != nil {
 		text += "; lines: contours of the fit"
 	}

@@ -1,4 +1,4 @@
-// Which search each round went to, shaded by the propensity with which it was drawn.
+// The search of each round, shaded by its propensity.
 
 function allocationPart(app) {
   const canvas = el('canvas', { role: 'img', 'aria-label': 'Searches by round, shaded by propensity' });
@@ -7,13 +7,15 @@ function allocationPart(app) {
     (pen, look) => drawAllocation(pen, look, app.run)), { title: 'Save this figure as SVG' });
   const csv = button('CSV', () => saveRounds(app.run), { title: 'Save the rounds as CSV' });
   const part = {
-    node: card('allocation', 'Allocation by round', [keep, csv], el('div', { class: 'plot' }, canvas), note), name: 'Allocation',
+    node: card('allocation', 'Allocation by round', [keep, csv], el('div', { class: 'plot' }, canvas), note),
+      name: 'Allocation',
     update(run) {
       const rounds = run.rounds.arm.length;
       if (!rounds || run.arms.length < 2) return false;
       const width = canvas.parentNode.clientWidth;
       if (width) drawAllocation(canvasPen(canvas, width, allocationHeight(run)), theme(), run);
-      refill(note, [rounds], () => [plural(rounds, 'round') + '. A cell is the search that was drawn: the darker, the likelier it was. ' +
+      refill(note, [rounds],
+        () => [plural(rounds, 'round') + '. A cell is the search that was drawn: the darker, the likelier it was. ' +
         'A small mark is where the best score of the run rose.']);
       return true;
     },
@@ -29,7 +31,8 @@ function allocationHeight(run) {
 function drawAllocation(pen, look, run) {
   const { arm, prob } = run.rounds;
   const rose = roundsThatRose(run);
-  const frame = { x0: 0, x1: Math.max(arm.length, 8), y0: run.arms.length, y1: 0, left: 130, top: 6, right: pen.width - 64, bottom: pen.height - 30 };
+  const frame = { x0: 0, x1: Math.max(arm.length, 8), y0: run.arms.length, y1: 0, left: 130, top: 6,
+    right: pen.width - 64, bottom: pen.height - 30 };
   const lane = (frame.bottom - frame.top) / run.arms.length;
   const wide = Math.max((frame.right - frame.left) / frame.x1 - (frame.x1 < 300 ? 1 : 0), 0.75);
   const pulls = run.arms.map(() => 0);
@@ -49,11 +52,12 @@ function drawAllocation(pen, look, run) {
     pen.word(frame.left - 8, y, oneLine(a.name, 20), look.ink, 'end', 11);
     pen.word(frame.right + 8, y, percent(pulls[i] / arm.length), look.soft, 'start', 11);
   });
-  for (const x of ticks(0, frame.x1, (frame.right - frame.left) / 90)) pen.word(placeX(frame, x), frame.bottom + 14, compact(x), look.soft, 'middle', 11);
+  for (const x of ticks(0, frame.x1, (frame.right - frame.left) / 90)) pen.word(placeX(frame, x), frame.bottom + 14,
+    compact(x), look.soft, 'middle', 11);
   pen.word((frame.left + frame.right) / 2, frame.bottom + 27, 'round', look.soft, 'middle', 11);
 }
 
-// roundsThatRose reports of each round whether the run's best score was higher after it than ever before.
+// roundsThatRose reports for each round whether it raised the run's best score.
 function roundsThatRose(run) {
   let most = Math.max(...run.arms.filter(a => a.valid).map(a => a.start));
   return run.rounds.best.map((best, i) => {
@@ -65,6 +69,8 @@ function roundsThatRose(run) {
 
 function saveRounds(run) {
   const r = run.rounds;
-  saveTable(run.name + '_rounds', ['round', 'search', 'propensity', 'calls', 'reward', 'over', 'best', 'begin_ms', 'end_ms'],
-    r.arm.map((a, i) => [i + 1, armName(run, a), r.prob[i], r.calls[i], r.reward[i], r.over[i], r.best[i], r.begin[i], r.end[i]]));
+  saveTable(run.name + '_rounds',
+    ['round', 'search', 'propensity', 'calls', 'reward', 'over', 'best', 'begin_ms', 'end_ms'],
+    r.arm.map((a, i) => [i + 1, armName(run, a), r.prob[i], r.calls[i], r.reward[i], r.over[i], r.best[i], r.begin[i],
+      r.end[i]]));
 }

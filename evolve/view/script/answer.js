@@ -1,4 +1,4 @@
-// The answer: what ran, what it found, what it cost, why it ended, and how to run it again.
+// The summary: what ran, what it found, what it cost, why it ended, and how to run it again.
 
 function answerPart() {
   const facts = el('dl', { class: 'facts' });
@@ -17,7 +17,7 @@ function answerPart() {
   };
 }
 
-// inOrder puts the best first, and what takes many words last.
+// inOrder puts the best first, and long facts last.
 function inOrder(facts) {
   const place = f => /^best/i.test(f.name) ? 0 : isLong(f) ? 2 : 1;
   return [...facts].sort((a, b) => place(a) - place(b));
@@ -34,7 +34,7 @@ function factNode(fact) {
     fact.note ? el('dd', { class: 'note' }, oneLine(fact.note, 1000)) : null);
 }
 
-// copyText copies an element's text. It selects it first, so that a browser that refuses leaves it selected.
+// copyText selects and copies an element's text. If a browser refuses to copy, the text stays selected.
 function copyText(node) {
   const range = document.createRange();
   range.selectNodeContents(node);

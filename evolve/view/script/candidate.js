@@ -1,10 +1,11 @@
-// The candidate that is selected: what it is, its parents, its program, and what it changed.
+// The selected candidate: its parents, its program, and what it changed.
 
 function candidatePart(app) {
   const part = { name: 'Candidate', asked: '' };
   const body = el('div', { 'aria-live': 'polite' });
   const tools = { code: null };
-  const keep = button('Save program', () => saveProgram(app.run.name + '_' + childName(app.run, app.selected), tools.code), { disabled: true });
+  const keep = button('Save program',
+    () => saveProgram(app.run.name + '_' + childName(app.run, app.selected), tools.code), { disabled: true });
   part.node = card('candidate', 'Candidate', [keep], body);
   part.update = run => {
     const row = app.selected;
@@ -31,22 +32,26 @@ function candidatePart(app) {
 function candidateFacts(app, run, row) {
   const c = run.children;
   const fact = (name, ...value) => el('div', { class: 'fact small' }, el('dt', {}, name), el('dd', {}, ...value));
-  const parents = c.kin[row].map(p => p < 0 ? 'initial program' : button('#' + c.born[p] + ' (' + score(c.score[p]) + ')', () => app.select(p, true), { class: 'link' }));
-  const texts = [['Search', armName(run, c.arm[row])], ['Step', grouped(c.step[row])], ['Child', '#' + c.born[row]], ['Operator', label(run, c.operator[row])],
-    ['Model', label(run, c.model[row])], ['Cell', bare(run, c.cell[row])], ['Island', bare(run, c.island[row])], ['After', plural(c.calls[row] || 0, 'call')]];
+  const parents = c.kin[row].map(p => p < 0 ? 'initial program' : button('#' + c.born[p] + ' (' + score(c.score[p]) +
+    ')', () => app.select(p, true), { class: 'link' }));
+  const texts = [['Search', armName(run, c.arm[row])], ['Step', grouped(c.step[row])], ['Child', '#' + c.born[row]],
+    ['Operator', label(run, c.operator[row])],
+    ['Model', label(run, c.model[row])], ['Cell', bare(run, c.cell[row])], ['Island', bare(run, c.island[row])],
+      ['After', plural(c.calls[row] || 0, 'call')]];
   return [el('dl', { class: 'facts' },
     fact('Score', isValid(run, row) ? score(c.score[row]) + sampled(c, row) : CHILD_STATES[c.state[row]]),
     ...texts.filter(([, v]) => v && v !== '\u2013').map(([n, v]) => fact(n, oneLine(v, 60))),
-    parents.length ? fact(parents.length > 1 ? 'Parents' : 'Parent', ...parents.flatMap((p, i) => i ? [' ', p] : [p])) : null),
+    parents.length ? fact(parents.length > 1 ? 'Parents' : 'Parent',
+      ...parents.flatMap((p, i) => i ? [' ', p] : [p])) : null),
   c.reason[row] ? el('p', { class: 'bad' }, oneLine(c.reason[row], 1000)) : null];
 }
 
-// sampled tells how many samples a score is the mean of.
+// sampled returns how many samples a score is the mean of, in words.
 function sampled(c, row) {
   return c.samples[row] > 1 ? ' (sd ' + +c.sd[row].toPrecision(3) + ', n ' + c.samples[row] + ')' : '';
 }
 
-// programNodes shows a program and, where the page can ask for it, what it changed of its first parent.
+// programNodes shows a program and, where the page can ask for it, its changes to its first parent.
 function programNodes(app, run, row, code) {
   const c = run.children;
   if (!c.program[row]) return [el('p', { class: 'soft' }, 'It has no program.')];

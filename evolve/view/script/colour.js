@@ -12,11 +12,12 @@ function armDash(arm) {
   return [[], [6, 3], [2, 3], [8, 3, 2, 3]][Math.floor(arm / PALETTE.length) % 4];
 }
 
-// theme returns the style sheet's colours as they are now: light, dark, or for paper.
+// theme returns the style sheet's current colours: light, dark, or for paper.
 function theme() {
   const style = getComputedStyle(document.documentElement);
   const of = name => style.getPropertyValue('--' + name).trim();
-  return { ink: of('ink'), soft: of('soft'), line: of('line'), paper: of('card'), accent: of('accent'), bad: of('bad'), edge: of('edge') };
+  return { ink: of('ink'), soft: of('soft'), line: of('line'), paper: of('card'), accent: of('accent'), bad: of('bad'),
+    edge: of('edge') };
 }
 
 // shade returns a colour of a scale from 0 to 1 that is readable in light and dark: blue over green to yellow, without
@@ -26,10 +27,11 @@ function shade(t) {
   const at = Math.min(Math.max(t, 0), 1) * (stops.length - 1);
   const i = Math.min(Math.floor(at), stops.length - 2);
   const mix = stops[i].map((a, k) => Math.round(a + (stops[i + 1][k] - a) * (at - i)));
-  return { css: 'rgb(' + mix.join(',') + ')', dark: luminance(mix) < 0.18 }; // where white and black are equally far from it
+  // where white and black are equally far from it
+  return { css: 'rgb(' + mix.join(',') + ')', dark: luminance(mix) < 0.18 };
 }
 
-// luminance returns how bright a colour is, from 0 to 1 (WCAG 2.2).
+// luminance returns a colour's relative luminance, from 0 to 1 (WCAG 2.2).
 function luminance(rgb) {
   const [r, g, b] = rgb.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;

@@ -5,7 +5,8 @@ const CURVE_HEIGHT = 320;
 function curvesPart(app) {
   const room = el('div', { class: 'plot' });
   const axis = chooser('against', key => { part.axis = key; part.update(app.run); });
-  const keep = button('SVG', () => saveFigure(app.run.name + '_best', 900, 420, (pen, look) => drawCurves(pen, look, app.run, chosenAxis(part, app.run))),
+  const keep = button('SVG', () => saveFigure(app.run.name + '_best', 900, 420,
+    (pen, look) => drawCurves(pen, look, app.run, chosenAxis(part, app.run))),
     { title: 'Save this figure as SVG' });
   const part = {
     node: card('curves', 'Running best', [axis.node, keep], room), name: 'Curves', axis: 'calls', plot: null, drawn: '',
@@ -27,7 +28,7 @@ function chosenAxis(part, run) {
   return axes.find(a => a.key === part.axis) || axes[0];
 }
 
-// showCurves gives uPlot new data, and makes a new plot only when the searches, the axis or the theme are others.
+// showCurves gives uPlot new data, and makes a new plot only when the searches, the axis or the theme change.
 function showCurves(part, run, room) {
   const axis = chosenAxis(part, run);
   if (!axis || !room.clientWidth) return;
@@ -43,7 +44,7 @@ function showCurves(part, run, room) {
   part.plot = new uPlot(curveOptions(run, axis, room.clientWidth), data, room);
 }
 
-// aligned returns columns for uPlot: the places at which any curve rose, and each curve's height there.
+// aligned returns columns for uPlot: the points at which any curve rose, and each curve's height there.
 function aligned(curves) {
   const list = curves.arms.length > 1 ? [curves.all, ...curves.arms] : curves.arms;
   const xs = [...new Set([...list.flatMap(c => c.points.map(p => p[0])), curves.end])].sort((a, b) => a - b);
@@ -59,38 +60,47 @@ function aligned(curves) {
 
 function curveOptions(run, axis, width) {
   const look = theme();
-  const side = { stroke: look.soft, grid: { stroke: look.line, width: 1 }, ticks: { stroke: look.line }, font: '12px ' + FONT };
+  const side = { stroke: look.soft, grid: { stroke: look.line, width: 1 }, ticks: { stroke: look.line },
+    font: '12px ' + FONT };
   const stepped = uPlot.paths.stepped({ align: 1 });
   const value = (_, v) => score(v);
   const many = run.arms.length > 12;
-  const series = run.arms.map((arm, i) => ({ label: oneLine(arm.name, 40), stroke: armColour(i), dash: armDash(i), width: 1.5,
+  const series = run.arms.map((arm, i) => ({ label: oneLine(arm.name, 40), stroke: armColour(i), dash: armDash(i),
+    width: 1.5,
     paths: stepped, points: { show: false }, value }));
-  // A wide band below the lines, so that the search which leads keeps its colour.
-  if (run.arms.length > 1) series.unshift({ label: 'best of all', stroke: look.edge + '88', width: 7, paths: stepped, points: { show: false }, value });
+  // A wide band below the lines, so that the leading search keeps its colour.
+  if (run.arms.length > 1) series.unshift({ label: 'best of all', stroke: look.edge + '88', width: 7, paths: stepped,
+    points: { show: false }, value });
   return {
-    width, height: CURVE_HEIGHT, series: [{ label: axis.name, value: (_, v) => v === null ? '\u2013' : compact(v) }, ...series],
-    scales: { x: { time: false } }, legend: { live: !many, show: !many, markers: { dash: (u, i) => (u.series[i].dash || []).length ? 'dashed' : 'solid' } },
+    width, height: CURVE_HEIGHT,
+      series: [{ label: axis.name, value: (_, v) => v === null ? '\u2013' : compact(v) }, ...series],
+    scales: { x: { time: false } }, legend: { live: !many, show: !many,
+      markers: { dash: (u, i) => (u.series[i].dash || []).length ? 'dashed' : 'solid' } },
     axes: [Object.assign({ label: axis.name, labelSize: 22, values: (_, vs) => vs.map(compact) }, side),
       Object.assign({ size: 70, values: (_, vs) => vs.map(score) }, side)],
     cursor: { focus: { prox: 16 }, drag: { x: true, y: false } }, focus: { alpha: 0.3 },
   };
 }
 
-// drawCurves draws the same figure with a pen, to be saved.
+// drawCurves draws the same figure with a pen, for a file.
 function drawCurves(pen, look, run, axis) {
   const curves = runningBest(run, axis);
-  const list = [...curves.arms.map((c, i) => ({ points: c.points, name: armName(run, i), colour: armColour(i), dash: armDash(i), width: 1.5 }))];
-  if (run.arms.length > 1) list.unshift({ points: curves.all.points, name: 'best of all', colour: look.line, dash: [], width: 7 });
+  const list = [...curves.arms.map((c, i) => ({ points: c.points, name: armName(run, i), colour: armColour(i),
+    dash: armDash(i), width: 1.5 }))];
+  if (run.arms.length > 1) list.unshift({ points: curves.all.points, name: 'best of all', colour: look.line, dash: [],
+    width: 7 });
   const heights = list.flatMap(c => c.points.map(p => p[1]));
   if (!heights.length) heights.push(0, 1); // nothing is valid yet
   const low = Math.min(...heights), high = Math.max(...heights);
-  const frame = { x0: 0, x1: curves.end || 1, y0: low, y1: high > low ? high : low + 1, left: 64, top: 16, right: pen.width - 190, bottom: pen.height - 44 };
+  const frame = { x0: 0, x1: curves.end || 1, y0: low, y1: high > low ? high : low + 1, left: 64, top: 16,
+    right: pen.width - 190, bottom: pen.height - 44 };
   drawFrame(pen, look, frame, axis.name, 'best score');
   list.forEach((curve, i) => {
     const line = stairs(curve.points, curves.end, frame);
     if (line.length) pen.lines([line], curve.colour, curve.width, 1, curve.dash);
     if (i > 24) return;
-    pen.lines([[frame.right + 14, 24 + 15 * i, frame.right + 36, 24 + 15 * i]], curve.colour, curve.width, 1, curve.dash);
+    pen.lines([[frame.right + 14, 24 + 15 * i, frame.right + 36, 24 + 15 * i]], curve.colour, curve.width, 1,
+      curve.dash);
     pen.word(frame.right + 42, 28 + 15 * i, oneLine(curve.name, 24), look.ink, 'start', 11);
   });
 }

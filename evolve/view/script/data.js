@@ -7,16 +7,18 @@ async function unpack(block) {
   return JSON.parse(await new Response(stream).text());
 }
 
-// CHILD_STATES name what became of a child, in the order of its numbers.
+// CHILD_STATES name the states of children, in the order of their numbers.
 const CHILD_STATES = ['valid', 'invalid', 'no program', 'failed', 'abandoned', 'refused'];
 
-const CHILD_COLUMNS = ['arm', 'pull', 'step', 'index', 'born', 'parents', 'score', 'state', 'operator', 'model', 'cell', 'island',
+const CHILD_COLUMNS = ['arm', 'pull', 'step', 'index', 'born', 'parents', 'score', 'state', 'operator', 'model', 'cell',
+  'island',
   'program', 'reason', 'time', 'calls', 'tokens', 'flops', 'money', 'sd', 'samples'];
 const ROUND_COLUMNS = ['arm', 'prob', 'calls', 'reward', 'over', 'best', 'begin', 'end'];
 
-// whole fills in what the data leave out where there is nothing, so that no part of the page has to ask.
+// whole fills in omitted empty lists, so that no part of the page must check for them.
 function whole(state) {
-  for (const list of ['facts', 'meters', 'arms', 'labels', 'best', 'line', 'ledgers', 'endpoints', 'places', 'messages']) {
+  for (const list of ['facts', 'meters', 'arms', 'labels', 'best', 'line', 'ledgers', 'endpoints', 'places',
+    'messages']) {
     state[list] = state[list] || [];
   }
   state.children = columns(state.children, CHILD_COLUMNS);
@@ -30,13 +32,14 @@ function whole(state) {
   return state;
 }
 
-// join finds the rows of parents, which the data name by their order of birth in their search. -1 is the initial program.
+// join finds the rows of parents, which the data give as orders of birth in the search. -1 is the initial program.
 function join(run) {
   const c = run.children;
   const key = (arm, born) => arm * 2 ** 30 + born;
   const rows = new Map();
   for (let row = 0; row < c.arm.length; row++) rows.set(key(c.arm[row], c.born[row]), row);
-  c.kin = c.arm.map((arm, row) => (c.parents[row] || []).map(id => id === 0 ? -1 : rows.get(key(arm, id))).filter(p => p !== undefined));
+  c.kin = c.arm.map((arm, row) =>
+    (c.parents[row] || []).map(id => id === 0 ? -1 : rows.get(key(arm, id))).filter(p => p !== undefined));
   return run;
 }
 
@@ -46,7 +49,7 @@ function columns(table, names) {
   return all;
 }
 
-// merge returns next with the rows that the page has already put before those that came.
+// merge returns next with the page's earlier rows put before the new ones.
 function merge(old, next) {
   whole(next);
   if (!old) return join(next);

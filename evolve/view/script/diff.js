@@ -1,6 +1,6 @@
 // Diffs, as lines with their numbers before and after.
 
-const MOST_LINES = 1500; // of a diff that are shown
+const MOST_LINES = 1500; // lines of a diff that are shown
 
 // diffNode returns an element that shows changes.
 function diffNode(changes) {

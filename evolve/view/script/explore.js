@@ -1,9 +1,10 @@
-// The lineage to be explored: filters, zoom, pan, a look at a candidate under the pointer, and the keyboard.
+// Exploring the lineage: filters, zoom, pan, a hint for the candidate under the pointer, and the keyboard.
 
 const LINEAGE_HEIGHT = 460;
 
 function lineagePart(app) {
-  const part = { name: 'Lineage', kind: 'score', arm: -1, operator: -1, island: -1, cell: -1, path: true, scene: null, frame: null, zoomed: false };
+  const part = { name: 'Lineage', kind: 'score', arm: -1, operator: -1, island: -1, cell: -1, path: true, scene: null,
+    frame: null, zoomed: false };
   part.canvas = el('canvas', { tabindex: 0, role: 'application', class: 'lineage',
     'aria-label': 'Lineage. Arrow keys walk from candidate to candidate, plus and minus zoom, 0 shows all.' });
   part.tip = el('div', { class: 'tip', role: 'status' });
@@ -12,16 +13,21 @@ function lineagePart(app) {
   part.choosers = { kind: chooser('show', set('kind', String)), arm: chooser('search', set('arm', Number)),
     operator: chooser('operator', set('operator', Number)), island: chooser('island', set('island', Number)),
     cell: chooser('cell', set('cell', Number)) };
-  const path = el('input', { type: 'checkbox', checked: true, change: () => { part.path = path.checked; redraw(part, app); } });
-  const tools = [...Object.values(part.choosers).map(c => c.node), el('label', { class: 'chooser' }, path, ' path to best'),
-    button('\u2212', () => zoom(part, app, 1.5), { 'aria-label': 'Zoom out' }), button('+', () => zoom(part, app, 1 / 1.5), { 'aria-label': 'Zoom in' }),
+  const path = el('input',
+    { type: 'checkbox', checked: true, change: () => { part.path = path.checked; redraw(part, app); } });
+  const tools = [...Object.values(part.choosers).map(c => c.node),
+    el('label', { class: 'chooser' }, path, ' path to best'),
+    button('\u2212', () => zoom(part, app, 1.5), { 'aria-label': 'Zoom out' }),
+      button('+', () => zoom(part, app, 1 / 1.5), { 'aria-label': 'Zoom in' }),
     button('All', () => { part.zoomed = false; redraw(part, app); }), button('SVG', () => saveLineage(part, app)),
     button('CSV', () => saveChildren(app.run), { title: 'Save all candidates as CSV' })];
   part.count = el('p', { class: 'soft' });
   part.node = card('lineage', 'Lineage', tools, el('div', { class: 'plot' }, part.canvas, part.tip), part.count);
   part.update = run => {
     if (!run.children.arm.length) return false;
-    if (part.run !== run.id) Object.assign(part, { run: run.id, arm: -1, operator: -1, island: -1, cell: -1, zoomed: false }); // another run has other names
+    // names differ between runs
+    if (part.run !== run.id) Object.assign(part,
+      { run: run.id, arm: -1, operator: -1, island: -1, cell: -1, zoomed: false });
     offer(part, run);
     rebuild(part, app);
     return true;
@@ -32,12 +38,14 @@ function lineagePart(app) {
   return part;
 }
 
-// offer fills the filters with what the run has. Those with one choice are left out.
+// offer fills the filters with the run's names. Filters with one choice are hidden.
 function offer(part, run) {
-  const used = (column, name = label) => [...new Set(column)].filter(v => v >= 0).sort((a, b) => a - b).map(v => [v, name(run, v)]);
+  const used = (column, name = label) => [...new Set(column)].filter(v => v >= 0).sort((a, b) => a - b)
+    .map(v => [v, name(run, v)]);
   const places = column => used(column, bare).sort((a, b) => a[1].localeCompare(b[1], 'en', { numeric: true }));
   part.choosers.kind.set([['score', 'score by step'], ['tree', 'tree']], part.kind);
-  const lists = { arm: run.arms.map((a, i) => [i, a.name]), operator: used(run.children.operator), island: places(run.children.island), cell: places(run.children.cell) };
+  const lists = { arm: run.arms.map((a, i) => [i, a.name]), operator: used(run.children.operator),
+    island: places(run.children.island), cell: places(run.children.cell) };
   for (const [name, options] of Object.entries(lists)) {
     part.choosers[name].set([[-1, 'all'], ...options], part[name]);
     part.choosers[name].node.hidden = options.length < 2;
@@ -48,16 +56,21 @@ function rebuild(part, app) {
   const c = app.run.children;
   const passes = (want, has) => want < 0 || want === has;
   const keep = row => row < 0 ? passes(part.arm, -1 - row) && part.operator < 0 && part.island < 0 && part.cell < 0
-    : passes(part.arm, c.arm[row]) && passes(part.operator, c.operator[row]) && passes(part.island, c.island[row]) && passes(part.cell, c.cell[row]);
+    : passes(part.arm, c.arm[row]) && passes(part.operator, c.operator[row]) && passes(part.island, c.island[row]) &&
+      passes(part.cell, c.cell[row]);
   part.scene = makeScene(app.run, keep, part.kind);
   let invalid = 0, placed = 0;
-  for (let i = 0; i < part.scene.n; i++) { invalid += part.scene.how[i] === STRIP; placed += part.scene.how[i] === PLACED; }
-  refill(part.count, [invalid, placed], () => [plural(placed, 'valid candidate') + ', ' + grouped(invalid) + ' without a score. ' +
+  for (let i = 0; i < part.scene.n; i++) {
+    invalid += part.scene.how[i] === STRIP;
+    placed += part.scene.how[i] === PLACED;
+  }
+  refill(part.count, [invalid, placed],
+    () => [plural(placed, 'valid candidate') + ', ' + grouped(invalid) + ' without a score. ' +
     'Scores far below the rest stand at the lower edge.']);
   redraw(part, app);
 }
 
-// redraw draws in the next frame, once, however often it is called.
+// redraw draws once in the next frame, however often it is called.
 function redraw(part, app) {
   if (part.waiting || !part.scene) return;
   part.waiting = requestAnimationFrame(() => {
@@ -74,11 +87,12 @@ function redraw(part, app) {
 
 function wholeFrame(scene, width, height) {
   const room = (scene.high - scene.low) * 0.04;
-  return { x0: -0.5, x1: scene.wide + 0.7, y0: scene.low - room, y1: scene.high + room, left: 64, top: 12, right: width - 8, bottom: height - STRIP_HEIGHT - 44 };
+  return { x0: -0.5, x1: scene.wide + 0.7, y0: scene.low - room, y1: scene.high + room, left: 64, top: 12,
+    right: width - 8, bottom: height - STRIP_HEIGHT - 44 };
 }
 
-// marksOf returns the nodes of the best line and of the selected candidate's, the youngest first, and which nodes the best
-// and the selected one are.
+// marksOf returns the nodes of the best line and of the selected candidate's, the youngest first, and which nodes the
+// best and the selected one are.
 function marksOf(part, app) {
   const { run } = app;
   const n = part.scene.n;
@@ -97,7 +111,8 @@ function zoom(part, app, factor, at) {
   const cx = f.x0 + px * (f.x1 - f.x0), cy = f.y0 + py * (f.y1 - f.y0);
   if (factor < 1 && f.x1 - f.x0 < 0.05) return;
   if (factor > 1 && f.x1 - f.x0 > 4 * part.scene.wide) return;
-  Object.assign(f, { x0: cx + (f.x0 - cx) * factor, x1: cx + (f.x1 - cx) * factor, y0: cy + (f.y0 - cy) * factor, y1: cy + (f.y1 - cy) * factor });
+  Object.assign(f, { x0: cx + (f.x0 - cx) * factor, x1: cx + (f.x1 - cx) * factor, y0: cy + (f.y0 - cy) * factor,
+    y1: cy + (f.y1 - cy) * factor });
   part.zoomed = true;
   redraw(part, app);
 }
@@ -127,7 +142,8 @@ function listen(part, app) {
   let from = null, moved = false;
   const at = e => ({ x: e.offsetX, y: e.offsetY });
   canvas.addEventListener('wheel', e => {
-    if (!e.ctrlKey && !e.metaKey && document.activeElement !== canvas) return; // the page scrolls until the figure is chosen
+    // until the figure has the focus, the page scrolls
+    if (!e.ctrlKey && !e.metaKey && document.activeElement !== canvas) return;
     e.preventDefault();
     zoom(part, app, Math.exp(e.deltaY / 400), at(e));
   }, { passive: false });
@@ -150,15 +166,17 @@ function listen(part, app) {
   canvas.addEventListener('keydown', e => lineageKey(part, app, e));
 }
 
-// hint shows what a node is beside it.
+// hint shows a description beside a node.
 function hint(part, app, node, at) {
   part.tip.hidden = node < 0;
   if (node < 0) return;
   const { run } = app;
   const c = run.children;
   const initial = node >= part.scene.n;
-  const text = initial ? [armName(run, node - part.scene.n) + ' \u00b7 initial program', score(run.arms[node - part.scene.n].start)]
-    : [childName(run, node), isValid(run, node) ? score(c.score[node]) : CHILD_STATES[c.state[node]] + ': ' + oneLine(c.reason[node] || '', 120), label(run, c.operator[node], '')];
+  const text = initial ? [armName(run, node - part.scene.n) + ' \u00b7 initial program',
+    score(run.arms[node - part.scene.n].start)]
+    : [childName(run, node), isValid(run, node) ? score(c.score[node]) : CHILD_STATES[c.state[node]] + ': ' +
+      oneLine(c.reason[node] || '', 120), label(run, c.operator[node], '')];
   refill(part.tip, text, () => text.filter(Boolean).map(t => el('div', {}, t)));
   part.tip.style.left = Math.min(Math.max(at.x + 12, 0), Math.max(part.canvas.clientWidth - 230, 0)) + 'px';
   part.tip.style.top = at.y + 14 + 'px';
@@ -185,7 +203,8 @@ function toParent(run, row) {
 function toChild(run, row) {
   let best = -1;
   run.children.kin.forEach((parents, child) => {
-    if (parents && parents.includes(row) && isValid(run, child) && (best < 0 || run.children.score[child] > run.children.score[best])) best = child;
+    if (parents && parents.includes(row) && isValid(run, child) &&
+      (best < 0 || run.children.score[child] > run.children.score[best])) best = child;
   });
   return best;
 }
@@ -193,7 +212,8 @@ function toChild(run, row) {
 function beside(sign) {
   return (run, row) => {
     const c = run.children;
-    const peers = c.arm.map((_, i) => i).filter(i => c.arm[i] === c.arm[row] && c.step[i] === c.step[row] && isValid(run, i));
+    const peers = c.arm.map((_, i) => i).filter(i => c.arm[i] === c.arm[row] && c.step[i] === c.step[row] &&
+      isValid(run, i));
     peers.sort((a, b) => c.score[a] - c.score[b] || a - b);
     return peers[peers.indexOf(row) + sign];
   };
@@ -201,13 +221,17 @@ function beside(sign) {
 
 function saveLineage(part, app) {
   const frame = Object.assign({}, part.frame, { right: 1092, bottom: 600 - STRIP_HEIGHT - 44 });
-  saveFigure(app.run.name + '_lineage', 1100, 600, (pen, look) => drawLineage(pen, look, part.scene, frame, marksOf(part, app)));
+  saveFigure(app.run.name + '_lineage', 1100, 600,
+    (pen, look) => drawLineage(pen, look, part.scene, frame, marksOf(part, app)));
 }
 
 function saveChildren(run) {
   const c = run.children;
-  saveTable(run.name + '_candidates', ['search', 'round', 'step', 'index', 'id', 'parents', 'state', 'score', 'operator', 'model', 'cell', 'island',
+  saveTable(run.name + '_candidates',
+    ['search', 'round', 'step', 'index', 'id', 'parents', 'state', 'score', 'operator', 'model', 'cell', 'island',
     'program', 'reason', 'calls_by_then', 'tokens_by_then', 'flops_by_then', 'money_by_then', 'time_ms'],
-    c.arm.map((a, i) => [armName(run, a), c.pull[i] + 1, c.step[i], c.index[i], c.born[i], (c.parents[i] || []).join(' '), CHILD_STATES[c.state[i]], c.score[i], label(run, c.operator[i], ''),
-      label(run, c.model[i], ''), bare(run, c.cell[i]), bare(run, c.island[i]), c.program[i], c.reason[i], c.calls[i], c.tokens[i], c.flops[i], c.money[i], c.time[i]]));
+    c.arm.map((a, i) => [armName(run, a), c.pull[i] + 1, c.step[i], c.index[i], c.born[i],
+      (c.parents[i] || []).join(' '), CHILD_STATES[c.state[i]], c.score[i], label(run, c.operator[i], ''),
+      label(run, c.model[i], ''), bare(run, c.cell[i]), bare(run, c.island[i]), c.program[i], c.reason[i], c.calls[i],
+        c.tokens[i], c.flops[i], c.money[i], c.time[i]]));
 }

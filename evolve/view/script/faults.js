@@ -3,15 +3,19 @@
 function faultsPart(app) {
   const servers = () => app.run.endpoints;
   const notes = () => app.run.messages;
-  const statuses = s => Object.entries(s.statuses || {}).sort((a, b) => b[1] - a[1]).map(([k, n]) => k + ' ' + grouped(n)).join(', ');
-  const errors = s => (s.errors || []).map(e => (e.count > 1 ? e.count + '\u00d7 ' : '') + oneLine(e.text, 200)).join('; ');
+  const statuses = s => Object.entries(s.statuses || {}).sort((a, b) => b[1] - a[1]).map(([k, n]) => k + ' ' +
+    grouped(n)).join(', ');
+  const errors = s => (s.errors || []).map(e => (e.count > 1 ? e.count + '\u00d7 ' : '') + oneLine(e.text,
+    200)).join('; ');
   const endpoints = makeTable({
     name: 'endpoints',
     columns: [
       { head: 'Endpoint', get: i => servers()[i].name },
-      { head: 'Attempts', numeric: true, get: i => grouped(attempts(servers()[i])), value: i => attempts(servers()[i]) },
+      { head: 'Attempts', numeric: true, get: i => grouped(attempts(servers()[i])),
+        value: i => attempts(servers()[i]) },
       { head: 'Ended', get: i => statuses(servers()[i]) },
-      { head: 'Latency', numeric: true, note: 'median of answered attempts', get: i => duration(servers()[i].latency), value: i => servers()[i].latency },
+      { head: 'Latency', numeric: true, note: 'median of answered attempts', get: i => duration(servers()[i].latency),
+        value: i => servers()[i].latency },
       { head: 'Errors', optional: true, get: i => errors(servers()[i]) },
     ],
   });
@@ -25,7 +29,8 @@ function faultsPart(app) {
     ],
   });
   const head = (text, t) => el('div', { class: 'bar' }, el('h3', {}, text), el('div', { class: 'tools' }, t.save));
-  const first = el('div', {}, head('By endpoint', endpoints), endpoints.node), second = el('div', {}, head('Messages', messages), messages.node);
+  const first = el('div', {}, head('By endpoint', endpoints), endpoints.node),
+    second = el('div', {}, head('Messages', messages), messages.node);
   const node = card('faults', 'Endpoints, stalls and errors', [], first, second);
   return {
     node, name: 'Faults',

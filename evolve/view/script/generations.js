@@ -4,7 +4,8 @@ function generationsPart(app) {
   const part = { name: 'Generations', arm: -1, rows: new Map() };
   const of = step => part.rows.get(step);
   const search = chooser('search', v => { part.arm = Number(v); part.update(app.run); });
-  const number = (head, get, value, note) => ({ head, numeric: true, get: s => get(of(s)), value: s => (value || get)(of(s)), note });
+  const number = (head, get, value, note) => ({ head, numeric: true, get: s => get(of(s)),
+    value: s => (value || get)(of(s)), note });
   const table = makeTable({
     name: 'generations', page: 12,
     columns: [
@@ -28,14 +29,15 @@ function generationsPart(app) {
   return part;
 }
 
-// byGeneration sums up the children of each step. Means and squares follow Welford (1962).
+// byGeneration summarizes the children of each step. Means and squares follow Welford (1962).
 function byGeneration(run, arm) {
   const c = run.children;
   const found = new Map();
   for (let row = 0; row < c.arm.length; row++) {
     if (arm >= 0 && c.arm[row] !== arm) continue;
     let g = found.get(c.step[row]);
-    if (!g) found.set(c.step[row], g = { children: 0, valid: 0, sum: 0, mean: 0, squares: 0, best: null, programs: new Set() });
+    if (!g) found.set(c.step[row],
+      g = { children: 0, valid: 0, sum: 0, mean: 0, squares: 0, best: null, programs: new Set() });
     g.children++;
     if (c.program[row]) g.programs.add(c.program[row]);
     if (!isValid(run, row)) continue;

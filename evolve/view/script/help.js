@@ -1,4 +1,4 @@
-// What the keys do, on "?".
+// The list of keys, on "?".
 
 const KEYS = [
   ['?', 'this help'],
@@ -15,7 +15,8 @@ const KEYS = [
 function helpDialog() {
   const close = button('Close', () => dialog.close());
   const dialog = el('dialog', { 'aria-label': 'Keys' }, el('h2', {}, 'Keys'),
-    el('table', {}, ...KEYS.map(([key, what]) => el('tr', {}, el('th', { scope: 'row' }, el('kbd', {}, key)), el('td', {}, what)))), close);
+    el('table', {}, ...KEYS.map(([key, what]) => el('tr', {}, el('th', { scope: 'row' }, el('kbd', {}, key)),
+      el('td', {}, what)))), close);
   document.body.append(dialog);
   document.addEventListener('keydown', e => {
     if (e.key !== '?' || e.ctrlKey || e.metaKey || /^(INPUT|TEXTAREA)$/.test(e.target.tagName)) return;

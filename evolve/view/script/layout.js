@@ -1,13 +1,14 @@
-// Where candidates stand in the lineage: by score and generation, or as a tree. Nodes are the rows of children, and after
-// them the searches' initial programs. Invalid ones stand in a strip of their own, without edges.
+// The positions of candidates in the lineage: by score and generation, or as a tree. Nodes are the rows of children,
+// and after them the searches' initial programs. Invalid ones stand in a strip of their own, without edges.
 
 const HIDDEN = 0, PLACED = 1, STRIP = 2;
 
-// makeScene returns places and edges of what keep wants of a run.
+// makeScene returns positions and edges of a run's nodes that keep accepts.
 function makeScene(run, keep, kind) {
   const n = run.children.arm.length;
   const size = n + run.arms.length;
-  const scene = { n, size, x: new Float64Array(size), y: new Float64Array(size), how: new Uint8Array(size), arm: new Int32Array(size),
+  const scene = { n, size, x: new Float64Array(size), y: new Float64Array(size), how: new Uint8Array(size),
+    arm: new Int32Array(size),
     edges: [], kind, low: 0, high: 1, wide: 1 };
   for (let row = 0; row < n; row++) {
     scene.arm[row] = run.children.arm[row];
@@ -25,7 +26,7 @@ function makeScene(run, keep, kind) {
   return scene;
 }
 
-// parentNodes returns the nodes of a row's parents. A negative one stands for the search's initial program.
+// parentNodes returns the nodes of a row's parents. A negative parent is the search's initial program.
 function parentNodes(run, row) {
   const start = run.children.arm.length + run.children.arm[row];
   const parents = run.children.kin[row];
@@ -55,8 +56,8 @@ function spread(scene, run) {
   }
 }
 
-// byScore takes scores as heights. What lies far below the rest is drawn at the lower edge: a few bad candidates do not
-// press all others together.
+// byScore uses scores as heights. Scores far below the rest are drawn at the lower edge, so that a few bad candidates
+// do not squeeze all others.
 function byScore(scene, run) {
   const heights = [];
   for (let i = 0; i < scene.size; i++) {
@@ -87,7 +88,7 @@ function tree(scene, run) {
   const path = roots.reverse();
   for (const root of path) scene.x[root] = 0;
   const open = new Uint8Array(scene.size);
-  while (path.length) { // a node is met twice: before its children, and after
+  while (path.length) { // each node is visited twice: before its children, and after
     const i = path[path.length - 1];
     if (!children[i]) {
       scene.y[i] = -leaf++;
@@ -105,7 +106,7 @@ function tree(scene, run) {
   }
   scene.low = -Math.max(leaf - 1, 1);
   scene.high = 0;
-  for (let row = 0; row < scene.n; row++) { // what has no score is below where its parent's children are
+  for (let row = 0; row < scene.n; row++) { // nodes without a score lie below their parent's children
     if (scene.how[row] !== STRIP) continue;
     const parent = parentNodes(run, row)[0];
     scene.x[row] = (scene.how[parent] === PLACED ? scene.x[parent] : 0) + 1 + 0.08 * (row % 9 - 4);

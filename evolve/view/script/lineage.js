@@ -1,5 +1,5 @@
-// The drawing of a lineage: what is seen of a scene through a frame. It takes time by what can be seen, and not by how many
-// candidates there are: of those that fall on one spot, one is drawn.
+// The drawing of a lineage: the part of a scene within a frame. The time depends on what is visible, not on how many
+// candidates there are: of those on one spot, one is drawn.
 
 const STRIP_HEIGHT = 46;
 const MOST_EDGES = 6000;
@@ -20,14 +20,16 @@ function drawLineage(pen, look, scene, frame, marks) {
   });
 }
 
-// place returns where each node is drawn. Scores below the frame's first range stand at its lower edge.
+// place returns the position of each node. Scores below the frame's first range are at its lower edge.
 function place(scene, frame, strip) {
   const x = new Float32Array(scene.size), y = new Float32Array(scene.size);
-  const kx = (frame.right - frame.left) / (frame.x1 - frame.x0), ky = (frame.bottom - frame.top) / (frame.y1 - frame.y0);
+  const kx = (frame.right - frame.left) / (frame.x1 - frame.x0),
+    ky = (frame.bottom - frame.top) / (frame.y1 - frame.y0);
   for (let i = 0; i < scene.size; i++) {
     if (!scene.how[i]) continue;
     x[i] = frame.left + (scene.x[i] - frame.x0) * kx;
-    y[i] = scene.how[i] === STRIP ? strip.top + scene.y[i] * strip.height : frame.bottom - (Math.max(scene.y[i], scene.low) - frame.y0) * ky;
+    y[i] = scene.how[i] === STRIP ? strip.top + scene.y[i] * strip.height
+      : frame.bottom - (Math.max(scene.y[i], scene.low) - frame.y0) * ky;
   }
   return { x, y };
 }
@@ -81,6 +83,8 @@ function lineageAxes(pen, look, scene, frame, strip) {
   }
   pen.box(frame.left, strip.top, frame.right - frame.left, strip.height, look.line, 0.4);
   pen.word(frame.left - 6, strip.top + strip.height / 2 + 4, 'invalid', look.soft, 'end', 11);
-  for (const x of across) pen.word(placeX(frame, x), strip.top + strip.height + 14, grouped(x), look.soft, 'middle', 11);
-  pen.word((frame.left + frame.right) / 2, strip.top + strip.height + 29, scene.kind === 'tree' ? 'depth' : 'step of its search', look.soft, 'middle', 11);
+  for (const x of across) pen.word(placeX(frame, x), strip.top + strip.height + 14, grouped(x), look.soft, 'middle',
+    11);
+  pen.word((frame.left + frame.right) / 2, strip.top + strip.height + 29,
+    scene.kind === 'tree' ? 'depth' : 'step of its search', look.soft, 'middle', 11);
 }

@@ -1,4 +1,4 @@
-// The page: a header with a tab for each run and study, and the parts that show the run that is chosen.
+// The page: a header with a tab for each run and study, and the parts that show the chosen run.
 
 const PARTS = [answerPart, metersPart, bestPart, curvesPart, allocationPart, lineagePart, stepperPart, candidatePart,
   generationsPart, ledgersPart, placesPart, faultsPart];
@@ -10,7 +10,8 @@ function makeApp(page) {
   app.program = key => program(app, key);
   app.diff = (from, to) => askJSON(query('api/diff', { run: app.run.id, from, to })).catch(() => null);
   app.parts = PARTS.map(make => make(app));
-  app.tabs = el('div', { role: 'tablist', class: 'tabs', 'aria-label': 'Runs', click: e => pressTab(app, e), keydown: e => turnTabs(app, e) });
+  app.tabs = el('div', { role: 'tablist', class: 'tabs', 'aria-label': 'Runs', click: e => pressTab(app, e),
+    keydown: e => turnTabs(app, e) });
   app.status = el('span', { class: 'status', role: 'status' });
   app.link = el('span', { class: 'link-state', role: 'status' });
   app.nav = el('nav', { 'aria-label': 'Parts of this page' });
@@ -18,7 +19,8 @@ function makeApp(page) {
   const tools = el('div', { class: 'tools' }, app.link, page.live ? button('Save report', () => saveReport(app)) : null,
     button('?', () => help.showModal(), { title: 'Keys', 'aria-label': 'Help on keys' }));
   document.getElementById('head').append(app.status, tools, app.tabs);
-  document.getElementById('main').replaceChildren(app.nav, el('div', { id: 'view', role: 'tabpanel' }, ...app.parts.map(p => p.node), el('div', { id: 'study' })));
+  document.getElementById('main').replaceChildren(app.nav,
+    el('div', { id: 'view', role: 'tabpanel' }, ...app.parts.map(p => p.node), el('div', { id: 'study' })));
   return app;
 }
 
@@ -27,7 +29,7 @@ function tabsOf(page) {
   return [...page.runs.map(r => r.name || r.id), ...(page.studies || []).map(s => s.name)];
 }
 
-// draw shows the tab that is chosen.
+// draw shows the chosen tab.
 function draw(app) {
   const names = tabsOf(app.page);
   app.tab = Math.min(app.tab, Math.max(names.length - 1, 0));
@@ -35,7 +37,8 @@ function draw(app) {
   document.title = oneLine(app.page.title);
   document.getElementById('title').textContent = oneLine(app.page.title);
   app.tabs.hidden = names.length < 2;
-  refill(app.tabs, [names, app.tab], () => names.map((name, i) => el('button', { type: 'button', role: 'tab', 'data-tab': i,
+  refill(app.tabs, [names, app.tab],
+    () => names.map((name, i) => el('button', { type: 'button', role: 'tab', 'data-tab': i,
     'aria-selected': String(i === app.tab), tabindex: i === app.tab ? 0 : -1 }, oneLine(name, 60))));
   showChosenTab(app);
   const status = app.run ? app.run.status : '';
@@ -43,7 +46,7 @@ function draw(app) {
   app.status.dataset.status = status;
   refill(app.status, status, () => [status]);
   for (const part of app.parts) {
-    part.node.hidden = false; // a part that measures its room must have one
+    part.node.hidden = false; // a part that measures its space must be visible
     part.node.hidden = !app.run || !part.update(app.run);
   }
   const study = app.run ? null : (app.page.studies || [])[app.tab - app.page.runs.length];
@@ -51,19 +54,23 @@ function draw(app) {
   nameParts(app);
 }
 
-// showChosenTab scrolls the row of tabs to the one that is chosen.
+// showChosenTab scrolls the row of tabs to the chosen one.
 function showChosenTab(app) {
   const chosen = app.tabs.querySelector('[aria-selected=true]');
-  if (!chosen || chosen === app.shownTab) return; // a live page does not move a row that a person has scrolled
+  if (!chosen || chosen === app.shownTab) return; // a live page must not move a row that a person has scrolled
   app.shownTab = chosen;
   app.tabs.scrollLeft = chosen.offsetLeft + chosen.offsetWidth / 2 - app.tabs.clientWidth / 2;
 }
 
-// nameParts lists the parts that are shown.
+// nameParts lists the visible parts.
 function nameParts(app) {
   const cards = [...document.querySelectorAll('#view .card')].filter(c => !c.hidden);
   refill(app.nav, cards.map(c => c.id + c.querySelector('h2').textContent), () => cards.map(c =>
-    button(c.querySelector('h2').textContent, () => { c.scrollIntoView({ block: 'start' }); c.setAttribute('tabindex', '-1'); c.focus({ preventScroll: true }); }, { class: 'link' })));
+    button(c.querySelector('h2').textContent, () => {
+      c.scrollIntoView({ block: 'start' });
+      c.setAttribute('tabindex', '-1');
+      c.focus({ preventScroll: true });
+    }, { class: 'link' })));
 }
 
 // select makes a row the selected candidate, and goes there if show is set.
@@ -92,7 +99,7 @@ function chooseTab(app, tab) {
   app.selected = -1;
   if (app.page.live && app.page.runs[tab]) sessionStorage.setItem('run', app.page.runs[tab].id);
   draw(app);
-  if (app.refresh) app.refresh().catch(() => {}); // the stream says so when the server is gone
+  if (app.refresh) app.refresh().catch(() => {}); // the stream reports when the server is gone
 }
 
 // program returns the text of a program of the run, or null: from the page's data, or from the server of a live one.
@@ -101,7 +108,8 @@ function program(app, key) {
   if (!key) return Promise.resolve(null);
   if (run.programs[key]) return Promise.resolve(run.programs[key]);
   if (!app.page.live) return Promise.resolve(null);
-  return askJSON(query('api/program', { run: run.id, key })).then(code => { run.programs[key] = code; return code; }, () => null);
+  return askJSON(query('api/program', { run: run.id, key })).then(code => { run.programs[key] = code; return code; },
+    () => null);
 }
 
 function saveReport(app) {
@@ -109,19 +117,19 @@ function saveReport(app) {
     text => save(app.page.title + '.html', 'text/html', text), failure => { app.link.textContent = failure.message; });
 }
 
-// startLive shows what the server has, and goes on showing it.
+// startLive shows the server's runs, and keeps them up to date.
 function startLive(app) {
   const before = sessionStorage.getItem('run');
   const refresh = async () => {
     await fetchRuns(app);
-    const chosen = app.run ? app.run.id : before; // which may be another than before the answer came
+    const chosen = app.run ? app.run.id : before; // may have changed while the answer was under way
     const at = app.page.runs.findIndex(r => r.id === chosen);
     if (at >= 0) app.tab = at;
     const i = Math.min(app.tab, app.page.runs.length - 1);
     if (i >= 0) app.page.runs[i] = await fetchRun(app.page.runs[i]);
     draw(app);
   };
-  let last = Promise.resolve(); // one at a time, so that an answer which was late does not take back what came after
+  let last = Promise.resolve(); // one at a time, so that a late answer does not overwrite a newer one
   app.refresh = () => last = last.then(refresh, refresh);
   watch(app.refresh, (state, why) => {
     app.link.dataset.state = state;
@@ -129,7 +137,7 @@ function startLive(app) {
   });
 }
 
-// redrawAll draws anew what depends on the room or on the colours.
+// redrawAll redraws everything that depends on the size or the colours.
 function redrawAll(app, how) {
   if (!app.run) return;
   for (const part of app.parts) if (part[how] && !part.node.hidden) part[how](app.run);
@@ -137,11 +145,12 @@ function redrawAll(app, how) {
 
 async function start() {
   const live = document.body.dataset.live === 'true';
-  const page = live ? { title: document.title, live, runs: [], studies: [] } : await unpack(document.getElementById('data'));
+  const page = live ? { title: document.title, live, runs: [], studies: [] }
+    : await unpack(document.getElementById('data'));
   page.runs = (page.runs || []).map(run => join(whole(run)));
   page.studies = page.studies || [];
   const app = makeApp(page);
-  if (page.studies.length) app.tab = page.runs.length; // what runs show together comes before each
+  if (page.studies.length) app.tab = page.runs.length; // studies come before single runs
   draw(app);
   let wide = 0, waiting = 0;
   new ResizeObserver(entries => {
@@ -151,13 +160,15 @@ async function start() {
     cancelAnimationFrame(waiting);
     waiting = requestAnimationFrame(() => redrawAll(app, 'resize'));
   }).observe(document.getElementById('view'));
-  for (const look of ['(prefers-color-scheme: dark)', 'print']) matchMedia(look).addEventListener('change', () => redrawAll(app, 'recolour'));
+  for (const look of ['(prefers-color-scheme: dark)', 'print']) matchMedia(look).addEventListener('change',
+    () => redrawAll(app, 'recolour'));
   if (live) startLive(app);
   document.body.dataset.ready = 'true';
   performance.mark('ready');
 }
 
 start().catch(failure => {
-  document.getElementById('main').replaceChildren(el('p', { class: 'bad' }, 'This page cannot be shown: ' + failure.message));
+  document.getElementById('main').replaceChildren(el('p', { class: 'bad' },
+    'This page cannot be shown: ' + failure.message));
   throw failure;
 });

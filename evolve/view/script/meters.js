@@ -1,4 +1,4 @@
-// The budget: what is spent, what is set aside for calls under way, how fast it goes and how long it will last.
+// The budget: what is spent, what is reserved for calls under way, at which rate, and how long it will last.
 
 function metersPart() {
   const list = el('div', { class: 'meters' });
@@ -27,11 +27,12 @@ function meterNode(m, running) {
     }
   }
   const [amount, ...rest] = meterText(m, running);
-  return el('div', { class: 'budget' }, el('div', { class: 'bar' }, el('strong', {}, oneLine(m.name)), el('span', {}, amount)),
+  return el('div', { class: 'budget' },
+    el('div', { class: 'bar' }, el('strong', {}, oneLine(m.name)), el('span', {}, amount)),
     m.limit > 0 ? bar : null, rest.length ? el('div', { class: 'soft' }, rest.join(' \u00b7 ')) : null);
 }
 
-// meterText says in words what a meter shows. Where it is enough, seconds are written as a duration.
+// meterText returns a meter in words. Large numbers of seconds are written as a duration.
 function meterText(m, running) {
   const seconds = m.unit === 's' || m.unit === 'seconds';
   const amount = x => seconds ? duration(x) : compact(x);

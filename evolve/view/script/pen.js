@@ -1,6 +1,6 @@
-// A figure is drawn with a pen: on a canvas to be looked at, or into an SVG to be kept. Both have line, box, dot and word.
+// A figure is drawn with a pen: on a canvas, or into an SVG for a file. Both have line, box, dot and word.
 
-// FONT is what words in figures are set in.
+// FONT is the font of words in figures.
 const FONT = 'system-ui, sans-serif';
 
 // canvasPen clears a canvas, sized in CSS pixels, and returns its pen.
@@ -47,13 +47,14 @@ class CanvasPen {
     this.ctx.globalAlpha = 1;
   }
 
-  // dots draws many discs of one look: x, y, x, y. Where they are many and small they are squares, which is quicker.
+  // dots draws many discs of one look: x, y, x, y. Many small ones are drawn as squares, which is quicker.
   dots(places, radius, colour, opacity = 1) {
     const ctx = this.ctx;
     ctx.globalAlpha = opacity;
     ctx.fillStyle = colour;
     if (radius < 2) {
-      for (let i = 0; i < places.length; i += 2) ctx.fillRect(places[i] - radius, places[i + 1] - radius, 2 * radius, 2 * radius);
+      for (let i = 0; i < places.length; i += 2) ctx.fillRect(places[i] - radius, places[i + 1] - radius, 2 * radius,
+        2 * radius);
     } else {
       ctx.beginPath();
       for (let i = 0; i < places.length; i += 2) {
@@ -95,7 +96,7 @@ class CanvasPen {
   }
 }
 
-// SVGPen writes what it is told into the text of an SVG.
+// SVGPen draws into the text of an SVG.
 class SVGPen {
   constructor(width, height, paper) {
     Object.assign(this, { width, height, parts: [], clips: 0 });
@@ -120,12 +121,14 @@ class SVGPen {
   }
 
   box(x, y, width, height, colour, opacity = 1) {
-    this.add('rect', { x: short(x), y: short(y), width: short(width), height: short(height), fill: colour, 'fill-opacity': opacity });
+    this.add('rect',
+      { x: short(x), y: short(y), width: short(width), height: short(height), fill: colour, 'fill-opacity': opacity });
   }
 
   dots(places, radius, colour, opacity = 1) {
     for (let i = 0; i < places.length; i += 2) {
-      this.add('circle', { cx: short(places[i]), cy: short(places[i + 1]), r: radius, fill: colour, 'fill-opacity': opacity });
+      this.add('circle',
+        { cx: short(places[i]), cy: short(places[i + 1]), r: radius, fill: colour, 'fill-opacity': opacity });
     }
   }
 
@@ -134,24 +137,27 @@ class SVGPen {
   }
 
   word(x, y, text, colour, anchor = 'start', size = 12) {
-    this.add('text', { x: short(x), y: short(y), fill: colour, 'text-anchor': anchor, 'font-size': size, 'font-family': FONT }, oneLine(text, 80));
+    this.add('text', { x: short(x), y: short(y), fill: colour, 'text-anchor': anchor, 'font-size': size,
+      'font-family': FONT }, oneLine(text, 80));
   }
 
   inside(x, y, width, height, draw) {
     const id = 'clip' + this.clips++;
-    this.parts.push('<clipPath id="' + id + '"><rect x="' + x + '" y="' + y + '" width="' + width + '" height="' + height + '"/></clipPath>' +
+    this.parts.push('<clipPath id="' + id + '"><rect x="' + x + '" y="' + y + '" width="' + width + '" height="' +
+      height + '"/></clipPath>' +
       '<g clip-path="url(#' + id + ')">');
     draw();
     this.parts.push('</g>');
   }
 
   text() {
-    return '<svg xmlns="http://www.w3.org/2000/svg" width="' + this.width + '" height="' + this.height + '" viewBox="0 0 ' +
+    return '<svg xmlns="http://www.w3.org/2000/svg" width="' + this.width + '" height="' + this.height +
+      '" viewBox="0 0 ' +
       this.width + ' ' + this.height + '">\n' + this.parts.join('\n') + '\n</svg>\n';
   }
 }
 
-// escaped returns text as it may stand in an attribute or between tags.
+// escaped returns text in a form that is safe in an attribute or between tags.
 function escaped(text) {
   return String(text).replace(/[&<>"']/g, c => '&#' + c.charCodeAt(0) + ';');
 }
@@ -168,6 +174,8 @@ function ticks(low, high, count) {
   const power = Math.pow(10, Math.floor(Math.log10(rough)));
   const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= rough);
   const found = [];
-  for (let i = Math.ceil(low / step); i * step <= high + step * 1e-9 && found.length < 50; i++) found.push(+(i * step).toPrecision(12));
+  for (let i = Math.ceil(low / step); i * step <= high + step * 1e-9 && found.length < 50; i++) {
+    found.push(+(i * step).toPrecision(12));
+  }
   return found;
 }

@@ -9,15 +9,18 @@ function placesPart(app) {
       { head: 'Place', get: i => all()[i].name },
       { head: 'Kind', get: i => all()[i].kind },
       { head: 'Children', numeric: true, get: i => grouped(all()[i].children), value: i => all()[i].children },
-      { head: 'Best', numeric: true, get: i => all()[i].row < 0 ? '\u2013' : score(all()[i].score), value: i => all()[i].row < 0 ? null : all()[i].score },
+      { head: 'Best', numeric: true, get: i => all()[i].row < 0 ? '\u2013' : score(all()[i].score),
+        value: i => all()[i].row < 0 ? null : all()[i].score },
     ],
   });
   const node = card('places', 'Archive and islands', [table.save], grid, table.node);
   return {
     node, name: 'Places',
     update(run) {
-      const cells = run.places.map((p, i) => [p, i]).filter(([p]) => p.kind === 'cell' && (p.at || []).length >= 1 && p.at.length <= 2);
-      refill(grid, cells, () => cells.length ? [el('p', { class: 'soft' }, heatWords(cells)), heatTable(app, cells)] : []);
+      const cells = run.places.map((p, i) => [p, i])
+        .filter(([p]) => p.kind === 'cell' && (p.at || []).length >= 1 && p.at.length <= 2);
+      refill(grid, cells,
+        () => cells.length ? [el('p', { class: 'soft' }, heatWords(cells)), heatTable(app, cells)] : []);
       table.update(inPlaceOrder(run.places));
       return run.places.length > 0;
     },
@@ -30,20 +33,23 @@ function inPlaceOrder(places) {
   return places.map((_, i) => i).sort((a, b) => text(a).localeCompare(text(b), 'en', { numeric: true }));
 }
 
-// heatTable shows cells by their coordinates. Those that nothing was put in are empty.
+// heatTable shows cells by their coordinates, with blanks for empty ones.
 function heatTable(app, cells) {
   const scores = cells.filter(([p]) => p.row >= 0).map(([p]) => p.score);
   const low = Math.min(...scores), high = Math.max(...scores);
   const byPlace = new Map(cells.map(([p, i]) => [p.at[0] + ' ' + (p.at[1] || 0), [p, i]]));
   const xs = range(cells.map(([p]) => p.at[0])), ys = range(cells.map(([p]) => p.at[1] || 0)).reverse();
-  const rows = ys.map(y => el('tr', {}, el('th', { scope: 'row' }, String(y)), ...xs.map(x => heatCell(app, byPlace.get(x + ' ' + y), low, high))));
-  return el('table', { class: 'heat', 'aria-label': 'Best score by cell' }, el('tbody', {}, ...rows), el('tfoot', {}, el('tr', {}, el('th', {}), ...xs.map(x => el('th', { scope: 'col' }, String(x))))));
+  const rows = ys.map(y => el('tr', {}, el('th', { scope: 'row' }, String(y)),
+    ...xs.map(x => heatCell(app, byPlace.get(x + ' ' + y), low, high))));
+  return el('table', { class: 'heat', 'aria-label': 'Best score by cell' }, el('tbody', {}, ...rows),
+    el('tfoot', {}, el('tr', {}, el('th', {}), ...xs.map(x => el('th', { scope: 'col' }, String(x))))));
 }
 
-// heatWords says what the heads of the table of cells count.
+// heatWords returns the meaning of the heads of the table of cells.
 function heatWords(cells) {
   const one = cells.every(([p]) => p.at.length === 1);
-  return 'The best score of each cell' + (one ? '.' : ': the first number of its name to the right, the second upwards.') +
+  return 'The best score of each cell' +
+    (one ? '.' : ': the first number of its name to the right, the second upwards.') +
     ' Islands have archives of their own, and are taken together here.';
 }
 
@@ -51,7 +57,8 @@ function heatCell(app, found, low, high) {
   if (!found || found[0].row < 0) return el('td', { class: 'empty' });
   const [place] = found;
   const colour = shade(high > low ? (place.score - low) / (high - low) : 1);
-  const cell = el('td', {}, button(String(+place.score.toPrecision(4)), () => app.select(place.row), { title: oneLine(place.name) + ': ' + kids(place.children) }));
+  const cell = el('td', {}, button(String(+place.score.toPrecision(4)), () => app.select(place.row),
+    { title: oneLine(place.name) + ': ' + kids(place.children) }));
   cell.style.setProperty('background', colour.css);
   cell.style.setProperty('color', colour.dark ? '#fff' : '#111');
   return cell;

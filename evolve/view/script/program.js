@@ -1,17 +1,20 @@
-// Programs: their text with colours, cut where it would stop the browser, and whole in a file.
+// Programs: their text with colours, cut where it would block the browser, and whole in a file.
 
 const LONGEST_LINE = 2000; // characters of a line that are shown
 const MOST_TEXT = 200000; // characters of a program that are shown
 
-// shortened returns a part of a line that can be shown, and says how much is left out.
+// shortened returns the beginning of a line, with a note on how much is hidden.
 function shortened(line) {
-  return line.length <= LONGEST_LINE ? line : line.slice(0, LONGEST_LINE) + ' \u2026 ' + grouped(line.length - LONGEST_LINE) + ' more characters';
+  return line.length <= LONGEST_LINE ? line : line.slice(0, LONGEST_LINE) + ' \u2026 ' +
+    grouped(line.length - LONGEST_LINE) + ' more characters';
 }
 
-// noText says why the text of a program is not shown, and which file has it.
+// noText returns why the text of a program is not shown, and which file has it.
 function noText(app, run) {
-  if (run.texts) return 'This page was made of a result, which has no programs: a report of the run\u2019s journal, ' + oneLine(run.texts, 200) + ', shows them.';
-  return app.page.live ? 'The server does not have its text now.' : 'Its text is not in this file, which holds the best ones and as many others as fit.';
+  if (run.texts) return 'This page was made of a result, which has no programs: a report of the run\u2019s journal, ' +
+    oneLine(run.texts, 200) + ', shows them.';
+  return app.page.live ? 'The server does not have its text now.'
+    : 'Its text is not in this file, which holds the best ones and as many others as fit.';
 }
 
 // codeNode returns an element that shows a program. Runs are pairs of a length and a class.
@@ -26,7 +29,8 @@ function codeNode(code) {
     left -= length;
     pre.append(kind ? el('span', { class: 'k' + kind }, text) : document.createTextNode(visible(text)));
   }
-  if (code.text.length > MOST_TEXT) pre.append(el('em', {}, '\n' + grouped(code.text.length - MOST_TEXT) + ' more characters are in the saved file.'));
+  if (code.text.length > MOST_TEXT) pre.append(el('em', {},
+    '\n' + grouped(code.text.length - MOST_TEXT) + ' more characters are in the saved file.'));
   return pre;
 }
 

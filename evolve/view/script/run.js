@@ -1,4 +1,4 @@
-// What several parts of the page work out of a run's columns.
+// Values that several parts of the page compute from a run's columns.
 
 // label returns the name that a column's number stands for.
 function label(run, number, without = '\u2013') {
@@ -15,7 +15,7 @@ function armName(run, arm) {
   return run.arms[arm] ? run.arms[arm].name : 'search ' + arm;
 }
 
-// childName says which child a row is.
+// childName returns the name of a row's child.
 function childName(run, row) {
   if (row < 0) return 'initial program';
   const c = run.children;

@@ -7,7 +7,8 @@ function studyNode(study) {
     ...(study.warnings || []).map(w => el('p', { class: 'warning' }, oneLine(w, 1000))))];
   (study.figures || []).forEach((f, i) => cards.push(card(id('figure-' + i), f.name,
     [button('SVG', () => save(study.name + ' ' + f.name + '.svg', 'image/svg+xml', svgText(f)))],
-    el('figure', {}, el('img', { src: 'data:image/svg+xml;base64,' + f.svg, alt: oneLine(f.caption || f.name) }), f.caption === f.name ? null : el('figcaption', {}, oneLine(f.caption, 2000))))));
+    el('figure', {}, el('img', { src: 'data:image/svg+xml;base64,' + f.svg, alt: oneLine(f.caption || f.name) }),
+      f.caption === f.name ? null : el('figcaption', {}, oneLine(f.caption, 2000))))));
   (study.tables || []).forEach((t, i) => {
     const table = studyTable(t);
     cards.push(card(id('table-' + i), t.name, [table.save], table.node));
