@@ -15,7 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// banditOptions are the flags of the command bandit.
+// banditOptions are the flags of the bandit command.
 type banditOptions struct {
 	cli.Options
 	algo     string
@@ -107,8 +107,7 @@ func runBandit(ctx context.Context, args []string) error {
 	}.run(ctx)
 }
 
-// printArms prints what each search of a bandit got and found. They are called by their names, or without any by
-// number.
+// printArms prints the share and the finds of each search of a bandit, by name or, without names, by number.
 func printArms(head string, names []string, r *evolve.Result, searches []report.Search) {
 	cli.Printf("\n")
 	var rows [][]string

@@ -10,7 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A form is what a result's file says of a run besides its result: of one search, or of a bandit over several.
+// A form is the header of a run's result file: of one search, or of a bandit over several.
 type form struct {
 	one     report.Header
 	seed    uint32
@@ -40,7 +40,7 @@ func (f *form) keeps(parent bool) {
 	}
 }
 
-// path returns where the file is, below the folder of results.
+// path returns the file's path below the folder of results.
 func (f form) path() string {
 	if f.several != nil {
 		return f.several.Path()
@@ -48,7 +48,7 @@ func (f form) path() string {
 	return f.one.GreedyPath(f.seed)
 }
 
-// A resultFile is a result's file, and what the summary shows of it.
+// A resultFile is a result's file, and its part in the summary.
 type resultFile struct {
 	body     any // a *report.Greedy or a *report.Bandit
 	heldOut  **report.HeldOut

@@ -14,8 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// runGreedy evolves one program with one greedy search: each generation rewrites the best program so far, and has
-// as many children as --breadth says, at most N. With --window a better child is the parent of those begun after
+// runGreedy evolves one program with one greedy search: each generation rewrites the best program so far, and has as
+// many children as --breadth decides, at most N. With --window a better child becomes the parent of those begun after
 // it.
 func runGreedy(ctx context.Context, args []string) error {
 	fs := cli.NewFlags("greedy", "[flags]: evolve a program with one greedy search",
@@ -24,8 +24,8 @@ func runGreedy(ctx context.Context, args []string) error {
 	return oneGreedy(ctx, fs, args, func() {})
 }
 
-// oneGreedy is the command greedy, and those that are the same with other defaults, which adjust sets once the
-// flags of fs are there.
+// oneGreedy is the greedy command, and its variants with other defaults, which adjust sets once the flags of fs are
+// defined.
 func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func()) error {
 	var o struct {
 		cli.Options
@@ -60,7 +60,7 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 	}.run(ctx)
 }
 
-// newGreedy returns greedy search, where scores are noisy that of means.
+// newGreedy returns greedy search, by mean scores if scores are noisy.
 func newGreedy(o *cli.Options, s *cli.Search, t task.Task, model llm.LLM) (evolve.Arm, error) {
 	if s.Noisy {
 		return population.New(population.Config{
@@ -72,7 +72,7 @@ func newGreedy(o *cli.Options, s *cli.Search, t task.Task, model llm.LLM) (evolv
 	})
 }
 
-// generationHead stands above the rows of generationRow.
+// generationHead is the head of the rows of generationRow.
 const generationHead = "generation       parent         best  " + cli.CountsHead
 
 // generationRow is the row of a generation of one search.

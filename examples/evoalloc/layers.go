@@ -16,8 +16,8 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/lab/layering"
 )
 
-// runLayers finds rules for scheduling jobs in shops of four kinds, and then a router that says which rule to use
-// in which shop, with a model that needs no network; with --runs it compares that with flat searches.
+// runLayers finds rules for scheduling jobs in shops of four kinds, and then a router that chooses the rule for a shop,
+// with a model that needs no network; with --runs it compares that with flat searches.
 func runLayers(ctx context.Context, args []string, stdout io.Writer) error {
 	fs := cli.NewFlags("layers", "[flags]: find rules for scheduling jobs in shops, and a router that says which rule to use where")
 	calls := fs.Int("calls", 600, "model calls of both stages")
@@ -67,7 +67,7 @@ func newBench(calls int) (layering.Bench, error) {
 	return b, err
 }
 
-// oneLayered makes one layered run, and says what came of it.
+// oneLayered makes one layered run, and prints its result.
 func oneLayered(ctx context.Context, b layering.Bench, seed uint32, path string, out io.Writer) (err error) {
 	l, err := b.Layered(seed, layering.Half)
 	if err != nil {

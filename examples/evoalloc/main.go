@@ -1,5 +1,5 @@
-// Evoalloc evolves programs with language models, and shows, compares and exports what came of it. Each command is
-// a file here, or a package in examples/internal where it has several.
+// Evoalloc evolves programs with language models, and shows, compares and exports the results. Each command is a file
+// here, or a package in examples/internal if it has several files.
 //
 //	go install github.com/evoalloc/evoalloc/examples/evoalloc@latest
 //	evoalloc                # what commands there are
@@ -32,7 +32,7 @@ type command struct {
 	run        func(ctx context.Context, args []string) error
 }
 
-// commands returns the commands in groups, under what they are for. A new one is a line here.
+// commands returns the commands in groups, by purpose. A new command is a line here.
 func commands() []group {
 	return []group{
 		{"Evolve programs", []command{
@@ -67,7 +67,7 @@ type group struct {
 	commands []command
 }
 
-// printing returns a command that is told where it prints.
+// printing returns a command from one that takes its output as an argument.
 func printing(run func(context.Context, []string, io.Writer) error) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error { return run(ctx, args, cli.Stdout()) }
 }

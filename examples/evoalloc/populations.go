@@ -21,7 +21,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// What --like is by default: of one search, and of a portfolio. The latter are unlike each other.
+// The defaults of --like, for one search and for a portfolio of dissimilar searches.
 const (
 	defaultLike      = "softmax"
 	defaultPortfolio = "greedy,softmax,llm-evo,openevolve"
@@ -31,12 +31,12 @@ const (
 type populationsOptions struct {
 	cli.Options
 	cli.Search
-	like       []peers.Peer // one, or the arms of a portfolio
+	like       []peers.Peer // one search, or the arms of a portfolio
 	portfolio  bool
 	list       bool
 	policy     string
 	banditSeed uint64
-	tune       int // tune evaluations; 0: nothing is tuned
+	tune       int // tune evaluations; 0 means no tuning
 }
 
 // parsePopulations reads the flags.
@@ -82,22 +82,22 @@ func parsePopulations(args []string) (*populationsOptions, error) {
 	return &p, nil
 }
 
-// What an evaluation of a program that the stand-in for a model wrote may take, in all and of a processor. Where it
-// crosses programs, one in nine never ends, and would take the whole limit of real models' programs. Those of the
-// built-in tasks take some milliseconds, or 0.1 s.
+// Limits of wall and processor time for evaluating a program of the stand-in model. Of its crossed programs one in nine
+// never ends, and would take the whole limit for real models' programs. Others of the built-in tasks take some
+// milliseconds, at most 0.1 s.
 const (
 	standInEvalTimeout = time.Second
 	standInCPU         = 250 * time.Millisecond
 )
 
-// limitStandIn sets these limits where the flags do not say another, and where workers have none of their own.
+// limitStandIn sets these limits unless flags set others or workers have their own.
 func (p *populationsOptions) limitStandIn() {
 	if p.BuiltIn() && p.Offline() && p.Runtime == "js" && p.NATS.URL == "" && !p.Given("eval-timeout") {
 		p.EvalTimeout, p.EvalCPU = standInEvalTimeout, standInCPU
 	}
 }
 
-// checkPortfolio checks the flags of the bandit.
+// checkPortfolio checks the flags for the bandit.
 func (p *populationsOptions) checkPortfolio() error {
 	for _, name := range []string{"policy", "bandit-seed"} {
 		if !p.portfolio && p.Given(name) {
@@ -136,8 +136,8 @@ func (p *populationsOptions) choose(names []string) error {
 // ownTies reports whether a search decides ties by a rule of its own.
 func ownTies(peer peers.Peer) bool { return peer.Name != "softmax" && peer.Name != "greedy" }
 
-// runPopulations evolves one program with a search that keeps many: by default with two operators under a bandit,
-// with --like NAME as another system does, and with --portfolio with several such searches as the arms of a bandit.
+// runPopulations evolves one program with a search that keeps many: by default with two operators under a bandit, with
+// --like NAME in the manner of another system, and with --portfolio with several such searches as the arms of a bandit.
 func runPopulations(ctx context.Context, args []string) error {
 	p, err := parsePopulations(args)
 	if err != nil {
@@ -186,7 +186,7 @@ func runPopulations(ctx context.Context, args []string) error {
 	return s.run(ctx)
 }
 
-// arms returns the searches, each with the seed after that of the one before.
+// arms returns the searches, with consecutive seeds.
 func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm, err error) {
 	for i, peer := range p.like {
 		cfg := peer.Config(peers.Setting{
@@ -215,12 +215,12 @@ func tuned(cfg population.Config) population.Config {
 	}
 	cfg.Operators = append(cfg.Operators, &tune.Tuner{})
 	if shares, ok := cfg.Policy.(bandit.Shares); ok {
-		cfg.Policy = append(shares, slices.Max(shares)) // drawn as often as what is drawn most
+		cfg.Policy = append(shares, slices.Max(shares)) // drawn as often as the most frequent operator
 	}
 	return cfg
 }
 
-// printOperators prints what each operator made and cost, and in parentheses what was asked beside the children.
+// printOperators prints the yield and the cost of each operator, with calls beside the children in parentheses.
 func printOperators(kinds []string, searches []report.Search) {
 	tokens := func(t report.Tokens) string { return fmt.Sprint(t.Prompt + t.Completion) }
 	var rows [][]string

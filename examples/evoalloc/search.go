@@ -17,14 +17,14 @@ import (
 )
 
 // A search is a run of one search, or of a bandit over several. The commands greedy, bandit and populations differ in
-// what they fill in here.
+// these fields.
 type search struct {
 	*cli.Options
 	standIn offline.Config // of the offline model
-	// guard stands between the task's evaluator and the run; nil means nothing does.
+	// guard wraps the task's evaluator for the run; nil means no wrapper.
 	guard func(task.Task, eval.Evaluator) eval.Evaluator
 	arms  func(t task.Task, model llm.LLM) ([]evolve.Arm, error)
-	// decides is what decides the run besides the task, the model and the flags of all searches.
+	// decides returns what decides the run besides the task, the model and the flags of all searches.
 	decides func(arms []evolve.Arm) journal.Fingerprint
 	kind    string // of one search, for its result; "" means greedy
 	seed    uint32 // of one search
@@ -32,12 +32,12 @@ type search struct {
 	// allocates is nil for one search.
 	allocates *allocation
 	ties      bool // a child that scores as its parent takes its place, unless --strict says otherwise
-	// budget has what only this command limits.
+	// budget has this command's own limits.
 	budget evolve.Budget
-	// head stands above the lines of what row returns for a generation.
+	// head is the head of the lines that row returns for generations.
 	head string
 	row  func(evolve.Event) string
-	// tables prints what the summary of this command has before that of all.
+	// tables prints this command's part of the summary, before the common part.
 	tables func(r *evolve.Result, searches []report.Search)
 }
 
@@ -49,9 +49,9 @@ type allocation struct {
 	inFlight int
 }
 
-// run opens the model, the task and what scores programs, and makes the run.
+// run opens the model, the task and the evaluator, and makes the run.
 func (s search) run(ctx context.Context) error {
-	// First, as a plain mistake in its flags is cheap to find.
+	// The model first, since mistakes in its flags are cheap to find.
 	spec, model, err := open.Model(s.Options, s.standIn)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s search) run(ctx context.Context) error {
 		return err
 	}
 	defer end()
-	scorer, leave, err := remote.Evaluator(ctx, s.Options, t) // the task itself, unless --nats says that workers score
+	scorer, leave, err := remote.Evaluator(ctx, s.Options, t) // the task itself, unless workers score (--nats)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s search) run(ctx context.Context) error {
 	return s.runTask(ctx, spec, model, task.WithEvaluator(t, scorer))
 }
 
-// runTask makes the run of a task by a model, saves its result and says what came of it.
+// runTask makes the run of a task by a model, saves its result and prints a summary.
 func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t task.Task) error {
 	var policy bandit.Policy
 	if s.algo != "" {
@@ -111,7 +111,7 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 		return err
 	}
 	result, err := s.advance(ctx, arms, policy, files.Journal)
-	reached := result != nil && result.Stop == evolve.StopTarget // perhaps by what it begins with
+	reached := result != nil && result.Stop == evolve.StopTarget // perhaps by the initial program
 	if result == nil || len(result.Rounds) == 0 && !reached {
 		return files.Unused(result, err)
 	}

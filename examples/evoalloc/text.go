@@ -6,7 +6,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// runText evolves a prompt by what a model replies to cases: it is the command greedy with --task text by default.
+// runText evolves a prompt by a model's replies to cases: it is the greedy command with --task text by default.
 func runText(ctx context.Context, args []string) error {
 	fs := cli.NewFlags("text", "[flags]: evolve a prompt, by what a model replies to cases",
 		"cases", "prompt", "scorer", "model", "api-base", "T", "N", "seed", "budget-usd", "budget-time",

@@ -9,15 +9,15 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/lab/tuning"
 )
 
-// quickTuning are the flags where none is given, and wholeTuning those of all tasks.
+// quickTuning are the default flags, and wholeTuning those for all tasks.
 const (
 	quickTuning = "--tasks sine --runs 6"
 	wholeTuning = "--tasks rings,points,bumps,triangle,coordinates,bins,sine --runs 20"
 )
 
-// runTuning compares a search that tunes the numbers of its programs without a model with the same search without that,
-// on tasks whose first program has the right structure and wrong numbers. It says after which share of the model calls
-// the first is where the second ends.
+// runTuning compares a search that tunes the numbers of its programs without a model with the same search without
+// tuning, on tasks whose initial program has the right structure and wrong numbers. It prints the share of the model
+// calls after which the first reaches the end score of the second.
 func runTuning(ctx context.Context, args []string, stdout io.Writer) error {
 	fs := cli.NewFlags("tuning", "[flags]: compare a search that tunes numbers without a model with one that does not")
 	tasks := fs.String("tasks", strings.Join(tuning.Tasks(), ","), "the tasks, separated by commas")

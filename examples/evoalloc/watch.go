@@ -6,9 +6,9 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// runWatch shows a run, or a folder of runs as tabs, on a page in a browser: runs that go on in other processes,
-// that were killed, and that are over. It prints a link, which lets only those in who have it, and serves the page
-// until Ctrl-C. It reads the journals and nothing else, so a run notices nothing of it.
+// runWatch shows a run, or a folder of runs as tabs, on a page in a browser: runs that are live in other processes,
+// killed, or finished. It prints the link, without which nobody can open the page, and serves the page until Ctrl-C. It
+// only reads the journals, so a run is not disturbed.
 func runWatch(ctx context.Context, args []string) error {
 	w := cli.Watch{On: true}
 	fs := cli.NewFlags("watch", "[flags] PATH: show the run of a journal, or all runs of a folder, on a page")

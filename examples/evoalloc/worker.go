@@ -11,9 +11,8 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/remote"
 )
 
-// runWorker scores programs for runs on other machines: those whose --nats names the same server, and whose task is
-// the same in all that decides scores. It goes on until it is told to stop. docs/operations.md says how a hundred
-// of them are started.
+// runWorker scores programs for runs on other machines: those whose --nats names the same server, and whose task agrees
+// in everything that decides scores. It runs until interrupted. docs/operations.md says how to start a hundred of them.
 func runWorker(ctx context.Context, args []string) error {
 	o, err := cli.ParseWorker(args)
 	if err != nil {
@@ -58,7 +57,7 @@ func runWorker(ctx context.Context, args []string) error {
 	return err
 }
 
-// say prints how it goes, again and again.
+// say prints the worker's state regularly.
 func say(ctx context.Context, w *nats.Worker, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -74,7 +73,7 @@ func say(ctx context.Context, w *nats.Worker, every time.Duration) {
 	}
 }
 
-// line says what the worker did, and so many jobs of it in the last time.
+// line returns the worker's counts in one line, with the rate of the lately scored jobs.
 func line(s nats.WorkerStats, lately int, every time.Duration) string {
 	rate := ""
 	if every > 0 {

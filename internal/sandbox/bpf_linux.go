@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program is a seccomp filter in the making: classic BPF over struct seccomp_data, whose words
-// are the syscall's number at offset 0, the architecture at 4, and the low half of argument i at
-// 16+8i (both architectures written for are little endian).
+// A program builds a seccomp filter: classic BPF over struct seccomp_data, whose words are the syscall's number at
+// offset 0, the architecture at 4, and the low half of argument i at 16+8i (both supported architectures are little
+// endian).
 type program struct{ ins []unix.SockFilter }
 
 const (
@@ -32,8 +32,7 @@ func (p *program) add(code uint16, k uint32, jt, jf uint8) {
 	p.ins = append(p.ins, unix.SockFilter{Code: code, Jt: jt, Jf: jf, K: k})
 }
 
-// begin loads the syscall's number and turns away other architectures, whose numbers mean
-// something else.
+// begin loads the syscall's number and rejects other architectures, whose numbers have other meanings.
 func (p *program) begin() {
 	p.add(opLoad, offArch, 0, 0)
 	p.add(opJEq, auditArch, 1, 0)
@@ -53,7 +52,7 @@ func (p *program) deny(verdict uint32, syscalls ...uint32) {
 	}
 }
 
-// A test looks at the argument loaded last; its jumps go to the next instruction, or over it.
+// A test checks the last loaded argument; its jumps go to the next instruction, or over it.
 type test struct {
 	mask uint32 // and-ed with the argument first, unless 0
 	op   uint16
@@ -98,13 +97,13 @@ func (p *program) denyUnless(verdict, nr uint32, arg int, mask, but uint32) {
 	p.add(opLoad, offNumber, 0, 0)
 }
 
-// end allows what is left and returns the filter.
+// end allows all other syscalls and returns the filter.
 func (p *program) end() []unix.SockFilter {
 	p.add(opRet, unix.SECCOMP_RET_ALLOW, 0, 0)
 	return p.ins
 }
 
-// encode returns a filter as the kernel reads it.
+// encode returns a filter in the kernel's encoding.
 func encode(ins []unix.SockFilter) []byte {
 	b := make([]byte, 0, 8*len(ins))
 	for _, i := range ins {

@@ -15,7 +15,7 @@ type Capture struct {
 	size       int
 }
 
-// Take adds what was printed.
+// Take adds output.
 func (c *Capture) Take(p []byte) {
 	c.size += len(p)
 	n := min(c.Keep-len(c.head), len(p))
@@ -29,10 +29,10 @@ func (c *Capture) Take(p []byte) {
 // cut leaves the last bytes of the tail.
 func (c *Capture) cut() { c.tail = bytes.Clone(c.tail[max(len(c.tail)-c.Keep, 0):]) }
 
-// Size returns how many bytes were printed.
+// Size returns the number of bytes of output.
 func (c *Capture) Size() int { return c.size }
 
-// String returns what was kept, and says how much was not.
+// String returns the kept bytes, with the number of those left out.
 func (c *Capture) String() string {
 	c.cut()
 	text, lost := string(c.head), c.size-len(c.head)-len(c.tail)
@@ -42,8 +42,8 @@ func (c *Capture) String() string {
 	return text + string(c.tail)
 }
 
-// Relative returns text, made valid UTF-8, with paths in the folder scratch relative to it. A temporary folder
-// has another name each time, and equal programs should give equal texts.
+// Relative returns text, made valid UTF-8, with paths in the folder scratch relative to it. Temporary folders get new
+// names each time, but equal programs should give equal texts.
 func Relative(text, scratch string) string {
 	if scratch != "" {
 		text = strings.ReplaceAll(text, scratch+string(os.PathSeparator), "")

@@ -14,17 +14,17 @@ import (
 	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
-// exposed says what others can do if nothing closes a process's memory.
-const exposed = "; without user namespaces candidates can then read the environment and memory of this user's other processes"
+// exposed describes the danger of memory that nothing protects.
+const exposed = "; without user namespaces candidates can then read the environment and memory of this user's other " +
+	"processes"
 
-// close makes sure that a contained process cannot reach the memory and the environment of this one, where the
-// model's key is. A user namespace or Landlock keeps it from that, and so does, for root, the lack of
-// capabilities. If none of them is there, this process is made not dumpable, which closes it to others of its
-// user. With a user namespace it is not, because it could not write the uid_map of a process that it starts in
-// one any more.
+// close ensures that a contained process cannot reach the memory and the environment of this one, which hold the
+// model's key. A user namespace or Landlock ensures that, or, for root, the lack of capabilities. Otherwise close makes
+// this process not dumpable, which protects it from others of its user. With a user namespace close does not, because
+// this process could then no longer write the uid_map of a process that it starts in one.
 //
-// If this process starts commands itself, Landlock is not enough. The thread that starts a command is confined
-// by the same rules, so the command may look at the thread, and through it at this process.
+// If this process starts commands itself, Landlock is not enough: the thread that starts a command is confined by the
+// same rules, so the command may inspect the thread, and through it this process.
 func (p *Plan) close(commands bool) error {
 	if p.level == isolation.None || p.has(UserNS) {
 		return nil
@@ -41,18 +41,20 @@ func (p *Plan) close(commands bool) error {
 	}
 	open, err = p.reach(commands)
 	if err == nil && open != "" {
-		err = fmt.Errorf("sandbox: a candidate could open %s, and so read this process's keys and memory, as user namespaces are missing (%s); "+
-			"allow them, run as root, or choose isolation %v, which runs candidates all the same", open, p.missing[UserNS], isolation.None)
+		err = fmt.Errorf("sandbox: a candidate could open %s, and so read this process's keys and memory, as user "+
+			"namespaces are missing (%s); "+
+			"allow them, run as root, or choose isolation %v, which runs candidates all the same",
+			open, p.missing[UserNS], isolation.None)
 	}
 	return err
 }
 
-// reaching opens what gives away a process, by the names that its arguments are patterns for, and prints
-// the names that it could open.
+// reaching is a script that opens the files matching its arguments, which would expose a process, and prints those that
+// it could open.
 const reaching = `for f in $*; do true < $f && echo $f; done 2>/dev/null; exit 0`
 
-// reach returns which files about this process a contained process can open, "" if none; about its
-// threads too, if threads is true.
+// reach returns the files about this process, and with threads about its threads, that a contained process can open, or
+// "".
 func (p *Plan) reach(threads bool) (string, error) {
 	var out bytes.Buffer
 	self := "/proc/" + strconv.Itoa(os.Getpid())
@@ -74,7 +76,8 @@ func (p *Plan) reach(threads bool) (string, error) {
 
 // trial runs a command of ours as a candidate would be run.
 func (p *Plan) trial(cmd *exec.Cmd, folders ...string) error {
-	process, err := p.Contain(cmd, Bounds{CPU: time.Minute, Memory: 1 << 30, FileBytes: 1 << 20, OpenFiles: 64, Processes: 16}, folders...)
+	process, err := p.Contain(cmd,
+		Bounds{CPU: time.Minute, Memory: 1 << 30, FileBytes: 1 << 20, OpenFiles: 64, Processes: 16}, folders...)
 	if err != nil {
 		return err
 	}

@@ -16,25 +16,24 @@ import (
 	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
-// gate is what a command is started through: a shell waits for a line, by when its user and limits
-// have been set from outside, and runs the command. In a pid namespace the shell is its first process:
-// that one is deaf to signals from inside, which a command does not expect to be.
+// gate is the script that starts a command: a shell waits for a line, which is sent when its user and limits have been
+// set from outside, and runs the command. In a pid namespace the shell is the first process, which ignores signals from
+// inside, unlike what a command expects.
 //
-// It comes into its folder once more, by name, as that is under another mount by now if there are private
-// ones.
+// The shell enters its folder again by name, since with private mounts the folder is now under another mount.
 const gate = `read -r line <&3 || exit 126; exec 3<&-; cd "$PWD" && unset OLDPWD || exit 126; "$@"; exit $?`
 
-// become is the gate of a command that takes the place of the shell, and is not its child.
+// become is the gate of a command that replaces the shell instead of being its child.
 const become = `read -r line <&3 || exit 126; exec 3<&-; cd "$PWD" && unset OLDPWD || exit 126; exec "$@"`
 
-// Contain starts cmd, any program, under the plan, able to write only to folders. Namespaces come with
-// the start. Landlock and seccomp bind the thread that sets them and what it starts, so a thread is
-// spent on it. Limits, and who the user is in the new namespace, are set by others: see gate.
-// Private mounts are made by yet another process, under a plan made for commands: see furnish.
+// Contain starts cmd, any program, under the plan, able to write only to folders. It starts cmd in new namespaces.
+// Landlock and seccomp bind the thread that sets them and its processes, so Contain uses up a thread. Limits and the
+// user in the new namespace are set from outside: see gate. Another process makes the private mounts, under a plan for
+// commands: see furnish.
 //
 // Descriptor 3 is the gate's, so the first of cmd.ExtraFiles is 4 in the command.
 //
-// The exit status of a command that a signal ended is 128 more than the signal, unless b.Itself is set.
+// The exit status of a command killed by a signal is 128 plus the signal, unless b.Itself is set.
 func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, error) {
 	inside, outside, err := os.Pipe()
 	if err != nil {
@@ -79,7 +78,7 @@ func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, er
 	return process, nil
 }
 
-// startConfined starts cmd on a thread that is confined, to have most processes besides a shell.
+// startConfined starts cmd on a confined thread, with at most most processes besides a shell.
 func (p *Plan) startConfined(cmd *exec.Cmd, folders []string, most int) (*Process, error) {
 	switch {
 	case p.level == isolation.None:
@@ -100,7 +99,7 @@ func (p *Plan) startConfined(cmd *exec.Cmd, folders []string, most int) (*Proces
 	return process, err
 }
 
-// startKept starts cmd with a keeper, if that is what limits the number of processes.
+// startKept starts cmd, with a keeper if that limits the number of processes.
 func (p *Plan) startKept(cmd *exec.Cmd, most, group int, before func() error) (*Process, error) {
 	if p.bind(true) != byKeeper {
 		return start(cmd, group, before)
@@ -108,9 +107,8 @@ func (p *Plan) startKept(cmd *exec.Cmd, most, group int, before func() error) (*
 	return p.startAsking(cmd, most, group, before)
 }
 
-// startLeader starts a process that does nothing but lead a group. Without a pid namespace, processes
-// are ended by their group, which they must not leave. So they must not make one either, nor a
-// session: they come into one that is there.
+// startLeader starts a process that only leads a group. Without a pid namespace, processes are killed by their group,
+// which they must not leave. So they must not make a group or session either, and join an existing group instead.
 func startLeader() (*Process, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -127,21 +125,20 @@ func startLeader() (*Process, error) {
 		return nil, errors.Join(err, r.Close(), w.Close())
 	}
 	go func() {
-		<-leader.done // which the end of the group brings about
+		<-leader.done // closed by the end of the group
 		_ = w.Close()
 	}()
 	return leader, r.Close()
 }
 
-// settle has Go find out now what process descriptors can do here: on the thread that is spent it
-// would learn the wrong thing.
+// settle has Go probe the support for process descriptors now: on the confined thread the result would be wrong.
 func settle() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Release()
 	}
 }
 
-// confineThread restricts the calling thread, for good; if group is not 0, to that process group.
+// confineThread permanently restricts the calling thread; if group is not 0, to that process group.
 func (p *Plan) confineThread(folders []string, group int) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("sandbox: giving up new privileges: %w", err)
@@ -150,7 +147,7 @@ func (p *Plan) confineThread(folders []string, group int) error {
 	if p.has(Landlock) {
 		rules := handled(p.abi)
 		if p.furnishes {
-			rules.fs &^= readFile // /proc and /dev are yet to be mounted, and no rule could be about them
+			rules.fs &^= readFile // /proc and /dev are mounted later, so no rule can name them
 		}
 		rules.allow(p.hidden, folders...)
 		if err := rules.enforce(); err != nil {
@@ -174,8 +171,8 @@ func (p *Plan) confineThread(folders []string, group int) error {
 	return nil
 }
 
-// dropCapabilities empties the set of capabilities that executing a program can give. Who may not do
-// that has none to give.
+// dropCapabilities empties the set of capabilities that executing a program can give. A thread that may not do that has
+// none.
 func dropCapabilities() {
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	for c := uintptr(0); unix.Prctl(unix.PR_CAPBSET_READ, c, 0, 0, 0) == nil && c < 64; c++ {
@@ -196,7 +193,7 @@ func install(filter []unix.SockFilter) error {
 	return nil
 }
 
-// mapUser has the process be who it was, in its user namespace.
+// mapUser maps the process to its own user in its user namespace.
 func (p *Plan) mapUser(pid int) error {
 	if p.flags&unix.CLONE_NEWUSER == 0 {
 		return nil
@@ -210,19 +207,18 @@ func (p *Plan) mapUser(pid int) error {
 	)
 }
 
-// How the number of processes is limited.
+// The ways to limit the number of processes.
 type binding int
 
 const (
-	byWatch   binding = iota // not before it is exceeded
+	byWatch   binding = iota // only after it is exceeded
 	byCount                  // by the kernel's count of a user's processes in a namespace
 	byHighest                // by the highest process id in a namespace, for root
 	byKeeper                 // by asking a keeper
 )
 
-// bind returns what limits the number of processes. Root is exempt from the kernel's count, and outside
-// a user namespace it counts all of the user's processes. highest says that the highest process id can
-// be set.
+// bind returns the way to limit the number of processes. Root is exempt from the kernel's count, which outside a user
+// namespace includes all of the user's processes. highest means that the highest process id can be set.
 func (p *Plan) bind(highest bool) binding {
 	root := os.Geteuid() == 0
 	switch {
@@ -236,8 +232,8 @@ func (p *Plan) bind(highest bool) binding {
 	return byWatch
 }
 
-// crowd limits the number of a command's processes, where that is not done with its other limits. The
-// shell that starts the command is one more.
+// crowd limits the number of a command's processes, unless its other limits already do. The shell that starts the
+// command is one more.
 func (p *Plan) crowd(process *Process, most int) error {
 	switch p.bind(true) {
 	case byHighest:
@@ -248,8 +244,8 @@ func (p *Plan) crowd(process *Process, most int) error {
 	return nil
 }
 
-// lowerPIDMax sets the highest process id in the pid namespace of pid: from a process in there, as it is
-// of the namespace that asks, but one that is not confined.
+// lowerPIDMax sets the highest process id in the pid namespace of pid. It does so from an unconfined process in that
+// namespace, since the setting applies to the namespace of the caller.
 func lowerPIDMax(pid, highest int) error {
 	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/pid", pid))
 	if err != nil {
@@ -269,7 +265,7 @@ func lowerPIDMax(pid, highest int) error {
 	return nil
 }
 
-// limit sets the limits of a process that waits at the gate.
+// limit sets the limits of a process waiting at the gate.
 func limit(pid int, b Bounds, countable bool) error {
 	limits := []struct {
 		which      int

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// gate sets what limits the shell knows of, as far as the system allows, and becomes the command.
+// gate is a script that sets the limits that the shell and the system support, and becomes the command.
 const gate = `{ ulimit -c 0; ulimit -t %d; ulimit -n %d; ulimit -f %d; } 2>/dev/null; exec "$@"`
 
 // Contain starts cmd with limits, in a session of its own.

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch kills the process once there are more than most with it. A bomb is seen after it has gone
-// off, so this comes second to any limit. The returned function ends the watch and waits for its end.
+// watch kills the process once its crowd is larger than most. It notices a fork bomb only afterwards, so any limit is
+// better. The returned function ends the watch and waits for its end.
 func (p *Plan) watch(process *Process, most int) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	c, base := p.newCrowd(process, true), tasks()
@@ -28,7 +28,7 @@ func (p *Plan) watch(process *Process, most int) (stop func()) {
 				return
 			case <-tick.C:
 			}
-			// Looking closely is for when the machine has so many more than it had, or has had since.
+			// Count exactly only when the machine has that many more tasks than at the lowest count so far.
 			now := tasks()
 			base = min(base, now)
 			if now-base > most && c.count(most+1) > most {
@@ -47,15 +47,15 @@ func (p *Plan) watch(process *Process, most int) (stop func()) {
 // watchEvery is how often the machine's processes are counted, by one system call.
 const watchEvery = 2 * time.Millisecond
 
-// A crowd are the processes of one start: those in a pid namespace, or without one in a process group,
-// or else the descendants of a process.
+// A crowd is the processes of one start: those in a pid namespace, or without one in a process group, or else the
+// descendants of a process.
 type crowd struct {
 	root, group int
 	namespace   string
 }
 
-// newCrowd returns the crowd of a process that was started under the plan; grouped says that none of it
-// can leave its group.
+// newCrowd returns the crowd of a process started under the plan; grouped means that none of its processes can leave
+// the group.
 func (p *Plan) newCrowd(process *Process, grouped bool) crowd {
 	c := crowd{root: process.pid}
 	if grouped {
@@ -67,8 +67,7 @@ func (p *Plan) newCrowd(process *Process, grouped bool) crowd {
 	return c
 }
 
-// count returns how many processes and threads there are, or if there are most or more of them, some
-// number of that kind.
+// count returns the number of processes and threads, or any number of at least most if there are that many.
 func (c *crowd) count(most int) int {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -119,7 +118,7 @@ func (c *crowd) descendants(parents map[int]int) (n int) {
 	return n
 }
 
-// status returns the parent of a process and the number of its threads, 0 if it is gone.
+// status returns the parent of a process and the number of its threads, or 0 if the process is gone.
 func status(pid int) (parent, threads int) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

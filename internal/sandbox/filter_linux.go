@@ -4,19 +4,18 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// A setting is what a filter has to know of the mechanisms around it.
+// A setting describes the other mechanisms to a filter.
 type setting struct {
-	mounts   bool   // the file system is read-only but for the candidate's own folders
-	pidns    bool   // other processes cannot be named
-	truncate bool   // Landlock knows of truncation
-	guarded  []int  // processes that must not be signalled, where pidns does not hold
-	start    uint32 // the one set of new namespaces that may be made, as what installs the filter still has to
+	mounts   bool   // whether the file system is read-only except for the candidate's own folders
+	pidns    bool   // whether other processes cannot be named
+	truncate bool   // whether Landlock covers truncation
+	guarded  []int  // processes that must not be signalled, unless pidns
+	start    uint32 // flags of the one set of namespaces that may still be made, by the installer of the filter
 }
 
-// baseFilter is the filter for everything in the sandbox: no way out of the namespaces, no network,
-// nothing done to other processes, no memory or files that escape the limits. clone3 takes its
-// flags by pointer, which a filter cannot read, so it does not exist here; the C library then falls
-// back to clone.
+// baseFilter is the filter for everything in the sandbox: no way out of the namespaces, no network, no access to other
+// processes, no memory or files that escape the limits. clone3 fails as missing, since a filter cannot read its flags
+// through the pointer; the C library then falls back to clone.
 func baseFilter(s setting) []unix.SockFilter {
 	p := new(program)
 	p.begin()
@@ -36,7 +35,7 @@ func baseFilter(s setting) []unix.SockFilter {
 const newNS = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// system are syscalls that no program needs and that widen what the kernel can be attacked by.
+// system are syscalls that no program needs and that enlarge the kernel's attack surface.
 var system = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
 	unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT,
@@ -49,19 +48,18 @@ var system = []uint32{
 	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
 }
 
-// network are the ways to a socket that leads elsewhere. A pair connected to itself is let through,
-// as event loops are built on one.
+// network are the syscalls that make a socket to elsewhere. A pair connected to itself is allowed, since event loops
+// need one.
 var network = []uint32{
 	unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4,
 }
 
-// sharedMemory are things that outlive the process that made them and count towards no limit.
+// sharedMemory are syscalls for objects that outlive their process and count towards no limit.
 var sharedMemory = []uint32{
 	unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
 }
 
-// others denies what can be done to other processes of the same user. Only this process's own
-// attributes can be set, which by number is 0.
+// others denies actions on other processes of the same user. A process can set only its own attributes, as process 0.
 func (p *program) others(s setting) {
 	p.deny(fail(unix.EPERM), unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
 		unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
@@ -74,18 +72,18 @@ func (p *program) others(s setting) {
 		p.denyIf(fail(unix.EPERM), nr, 1, isNot(0))
 	}
 	p.denyIf(fail(unix.EPERM), unix.SYS_SETPRIORITY, 0, isNot(unix.PRIO_PROCESS))
-	// A descriptor can be made to send a signal of one's choice to any process of the user.
+	// A descriptor can be made to send any signal to any process of the user.
 	p.denyIf(fail(unix.EPERM), unix.SYS_FCNTL, 1, is(unix.F_SETOWN), is(unix.F_SETOWN_EX), is(unix.F_SETSIG),
 		is(unix.F_SETLEASE), is(unix.F_NOTIFY))
 	const fioSetOwn, siocSPGrp, fioAsync = 0x8901, 0x8902, 0x5452
 	p.denyIf(fail(unix.EPERM), unix.SYS_IOCTL, 1, is(fioSetOwn), is(siocSPGrp), is(fioAsync),
 		is(unix.TIOCSTI), is(unix.TIOCLINUX))
 	if !s.pidns {
-		p.guard(s.guarded) // Landlock, if it is there, keeps signals inside, where the zygote is too
+		p.guard(s.guarded) // Landlock, if present, keeps signals inside, but the zygote is inside too
 	}
 }
 
-// guard keeps signals from everybody at once and from the processes named, and their groups.
+// guard denies signals to all processes at once, and to pids and their groups.
 func (p *program) guard(pids []int) {
 	everybody := int32(-1)
 	tests := []test{is(uint32(everybody))}
@@ -98,9 +96,9 @@ func (p *program) guard(pids []int) {
 	p.deny(fail(unix.EPERM), unix.SYS_TKILL, unix.SYS_PIDFD_SEND_SIGNAL)
 }
 
-// files denies what Landlock does not know of, where no read-only mounts do: modes, owners and
-// times, and before its third version truncation. Changing modes and times only seems to succeed,
-// because copying a file ends with it, in programs that mean no harm.
+// files denies changes that Landlock does not cover, unless read-only mounts do: modes, owners and times, and before
+// its third version truncation. Changes of modes and times seem to succeed, because harmless programs make them after
+// copying a file.
 func (p *program) files(s setting) {
 	if s.mounts {
 		return
@@ -123,9 +121,8 @@ func (p *program) files(s setting) {
 	}
 }
 
-// aloneFilter is what a process gets on top of baseFilter if it may have threads but no other
-// processes. With nobody to signal but others of the user, it needs no signals either, unless a
-// namespace hides those.
+// aloneFilter is added to baseFilter for a process that may have threads but no other processes. It also denies
+// signals, which could only reach other processes of the user, unless a namespace hides those.
 func aloneFilter(s setting) []unix.SockFilter {
 	p := new(program)
 	p.begin()
@@ -133,8 +130,8 @@ func aloneFilter(s setting) []unix.SockFilter {
 	return p.end()
 }
 
-// timedFilter is aloneFilter for a process whose calls are timed: a timer that it sets in a call that is not timed
-// would disturb one that is, and it computes on the processors that it is kept to.
+// timedFilter is aloneFilter for a process whose calls are timed: it must not set timers, with which an untimed call
+// could disturb a timed one, nor change its processors.
 func timedFilter(s setting) []unix.SockFilter {
 	p := new(program)
 	p.begin()
@@ -146,15 +143,15 @@ func timedFilter(s setting) []unix.SockFilter {
 func (p *program) alone(s setting) {
 	p.denyIf(fail(unix.EPERM), unix.SYS_CLONE, 0, hasNot(unix.CLONE_THREAD))
 	p.deny(fail(unix.EPERM), forks...)
-	p.denyIf(fail(unix.EPERM), unix.SYS_PRCTL, 0, is(unix.PR_SET_PDEATHSIG)) // by which it ends with who started it
+	p.denyIf(fail(unix.EPERM), unix.SYS_PRCTL, 0, is(unix.PR_SET_PDEATHSIG)) // which ends it with its starter
 	if !s.pidns {
 		p.deny(fail(unix.EPERM), unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO,
 			unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL)
 	}
 }
 
-// groupFilter is what a tree of processes gets on top of baseFilter if it can be ended only as a
-// group: nobody leaves the group, or comes into another.
+// groupFilter is added to baseFilter for a tree of processes that can be killed only as a group: no process can leave
+// the group or join another.
 func groupFilter(group int) []unix.SockFilter {
 	p := new(program)
 	p.begin()
@@ -164,7 +161,7 @@ func groupFilter(group int) []unix.SockFilter {
 	return p.end()
 }
 
-// askFilter asks before any process or thread is made, but for one that is made with the flags start.
+// askFilter asks the keeper before any process or thread is made, except one with the flags start.
 func askFilter(start uint32) []unix.SockFilter {
 	p := new(program)
 	p.begin()

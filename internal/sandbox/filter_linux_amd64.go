@@ -7,7 +7,7 @@ const (
 	x32Bit    = 0x40000000
 )
 
-// Syscalls that newer architectures do without.
+// Syscalls that newer architectures lack.
 var (
 	modes  = []uint32{unix.SYS_CHMOD, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT}
 	owners = []uint32{unix.SYS_CHOWN, unix.SYS_LCHOWN}

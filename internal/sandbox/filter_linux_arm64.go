@@ -7,5 +7,5 @@ const (
 	x32Bit    = 0
 )
 
-// Syscalls that this architecture does without.
+// Syscalls that this architecture lacks.
 var modes, owners, open, forks, alarm []uint32

@@ -19,19 +19,18 @@ type call struct {
 	nr       uintptr
 	args     [6]uintptr
 	optional bool   // its failure is ignored
-	what     string // what it does, for people
+	what     string // description for errors
 }
 
-// A script is what a process does that joins the namespaces of another: outer is done on the way there,
-// inner as a process of the pid namespace joined. Only a process without other threads can join a user
-// namespace, and no Go process is one, so the calls are made in a fork that executes nothing: all that
-// they point to is laid out beforehand.
+// A script is the calls of a process that joins the namespaces of another: outer on the way there, inner as a process
+// of the joined pid namespace. Only a process without other threads can join a user namespace, which excludes all Go
+// processes, so the calls are made in a fork that executes no Go code, and all their memory is prepared beforehand.
 type script struct {
 	outer, inner []call
 	held         []*byte // keeps alive what the calls point to
 }
 
-// text returns where s lies, for the kernel to read; 0 for "".
+// text returns the address of s for the kernel, or 0 for "".
 func (s *script) text(text string) uintptr {
 	if text == "" {
 		return 0
@@ -76,7 +75,7 @@ func (s *script) run() error {
 	return s.failure(int(binary.NativeEndian.Uint32(report[:4])), unix.Errno(binary.NativeEndian.Uint32(report[4:])))
 }
 
-// failure words what was told.
+// failure returns the error of a failed call.
 func (s *script) failure(step int, errno unix.Errno) error {
 	calls := slices.Concat(s.outer, s.inner)
 	switch {
@@ -88,8 +87,8 @@ func (s *script) failure(step int, errno unix.Errno) error {
 	return fmt.Errorf("%s: %w", calls[step].what, errno)
 }
 
-// fork starts the process on the calling goroutine's thread. Signals are blocked meanwhile: in the fork
-// nothing could handle them.
+// fork starts the process on the calling goroutine's thread. Signals are blocked meanwhile, since the fork could not
+// handle them.
 func (s *script) fork(pipe uintptr) (int, unix.Errno) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -100,10 +99,10 @@ func (s *script) fork(pipe uintptr) (int, unix.Errno) {
 	return int(pid), unix.Errno(errno)
 }
 
-const sizeOfSignals = 8 // as the kernel has them
+const sizeOfSignals = 8 // in the kernel
 
-// forked forks. In the fork, where there is no Go runtime, it only makes system calls, and does not
-// return: it tells the pipe the number of the call that failed and the error, or at the end no error.
+// forked forks. In the fork, which has no Go runtime, it only makes system calls and does not return: it writes the
+// number of the failed call and the error to the pipe, or at the end no error.
 //
 //go:norace
 //go:nosplit
@@ -135,7 +134,7 @@ func forked(outer *call, nOuter int, inner *call, nInner int, pipe uintptr, all,
 	}
 }
 
-// perform makes n calls and reports whether one failed, which it has told.
+// perform makes n calls and reports whether one failed, after writing that to the pipe.
 //
 //go:norace
 //go:nosplit
@@ -152,7 +151,7 @@ func perform(calls *call, n, first int, pipe uintptr) bool {
 	return false
 }
 
-// tell writes which call failed with what.
+// tell writes the number of a failed call and its error.
 //
 //go:norace
 //go:nosplit

@@ -14,8 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
-// NewCommandPlan is [NewPlan] for what is started by Contain, private mounts included. Without user
-// namespaces it makes this process not dumpable also where there is Landlock, unless this is root.
+// NewCommandPlan is [NewPlan] for commands started by Contain, with private mounts. Without user namespaces it makes
+// this process not dumpable even if there is Landlock, unless this process is root.
 func NewCommandPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
 	p, err := NewPlan(level, want)
 	if err == nil {
@@ -34,9 +34,9 @@ func NewCommandPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, e
 	return p, nil
 }
 
-// furnish gives the process that waits at the gate, in namespaces of its own, a file system that is
-// read-only but for folders, a /proc that shows its own pid namespace, and a /dev with little in it. The
-// process is confined already, so it is done from outside, by one that joins its namespaces.
+// furnish gives the process at the gate, which has its own namespaces, a file system that is read-only except for
+// folders, a /proc of its own pid namespace, and a small /dev. That process is confined already, so another one joins
+// its namespaces and does this.
 func (p *Plan) furnish(pid int, folders []string) error {
 	if !p.furnishes {
 		return nil
@@ -50,7 +50,7 @@ func (p *Plan) furnish(pid int, folders []string) error {
 	s.mount("making mounts private", "", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
 	if p.has(PIDNS) {
 		s.mount("mounting /proc", "proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
-		// Where parts of /proc are hidden, as in some containers, the kernel does not allow another.
+		// Where parts of /proc are hidden, as in some containers, the kernel does not allow another /proc.
 		s.inner[len(s.inner)-1].optional = true
 	}
 	s.layers(p.layers)
@@ -63,7 +63,7 @@ func (p *Plan) furnish(pid int, folders []string) error {
 	return nil
 }
 
-// enter has the script join the namespaces of pid. close closes what it needs for that.
+// enter has the script join the namespaces of pid. close closes the descriptors needed for that.
 func (s *script) enter(p *Plan, pid int) (close func(), err error) {
 	var opened []int
 	close = func() {
@@ -89,7 +89,7 @@ func (s *script) enter(p *Plan, pid int) (close func(), err error) {
 			s.outer = append(s.outer, newCall("joining a "+string(ns.mechanism), unix.SYS_SETNS, open(ns.name, unix.O_RDONLY), ns.flag))
 		}
 	}
-	// Joining leads to the root of all mounts, which is not ours where this process's root was changed.
+	// Joining leads to the root of all mounts, which is not this process's root if that was changed.
 	s.outer = append(s.outer, newCall("going to its root", unix.SYS_FCHDIR, open("root", unix.O_PATH|unix.O_DIRECTORY)),
 		newCall("changing the root", unix.SYS_CHROOT, s.text(".")))
 	return close, err
@@ -99,10 +99,10 @@ func (s *script) mount(what, source, target, kind string, flags uintptr, options
 	s.inner = append(s.inner, newCall(what, unix.SYS_MOUNT, s.text(source), s.text(target), s.text(kind), flags, s.text(options)))
 }
 
-// here stands for the working directory where a path is relative to a descriptor.
+// here stands for the working directory in calls with paths relative to a descriptor.
 const here = ^uintptr(0) - 99 // AT_FDCWD, -100
 
-// kept returns the devices that a private /dev has.
+// kept returns the devices of a private /dev.
 func kept() []string {
 	return slices.DeleteFunc(slices.Concat(devices, readable), func(device string) bool {
 		info, err := os.Stat(device)
@@ -110,8 +110,8 @@ func kept() []string {
 	})
 }
 
-// devices replaces /dev by a folder with the devices that only swallow or make bytes. It is put together
-// on top of /proc, a folder that is surely there, and moved.
+// devices replaces /dev by a folder with the devices that only consume or produce bytes. It is assembled on top of
+// /proc, a folder that always exists, and moved.
 func (s *script) devices() {
 	const staging = "/proc"
 	s.mount("mounting a folder for /dev", "tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755,size=64k,nr_inodes=32")
@@ -128,7 +128,7 @@ func (s *script) devices() {
 	s.mount("mounting /dev", staging, "/dev", "", unix.MS_MOVE, "")
 }
 
-// hide puts an empty folder or file in the place of each path that is there.
+// hide covers each existing path with an empty folder or file.
 func (s *script) hide(paths []string) {
 	for _, path := range paths {
 		if info, err := os.Lstat(path); err != nil {
@@ -141,7 +141,7 @@ func (s *script) hide(paths []string) {
 	}
 }
 
-// readOnly makes every mount read-only, and nothing of them setuid, but for the folders that are there.
+// readOnly makes every mount read-only and nosuid, except for the existing folders.
 func (s *script) readOnly(folders []string) {
 	setattr := func(what, path string, flags uintptr, attr unix.MountAttr) {
 		b := (*[unsafe.Sizeof(attr)]byte)(unsafe.Pointer(&attr))[:]
@@ -157,6 +157,6 @@ func (s *script) readOnly(folders []string) {
 	setattr("making mounts read-only", "/", unix.AT_RECURSIVE, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID})
 	for _, f := range there {
 		setattr("letting "+f+" be written to", f, 0, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
-		s.inner[len(s.inner)-1].optional = true // it may be on a disk that was read-only before
+		s.inner[len(s.inner)-1].optional = true // it may be on a disk that is read-only anyway
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Gone waits, for as long as limit, until nothing of a process that has ended runs any more, and reports whether
-// that is so: a signal that kills takes its time. In a pid namespace the end of the first process is that of all.
-// Else it is a process group that ends, and those who left it are not known.
+// Gone waits, at most for limit, until no process of one that has ended runs any more, since killing takes time, and
+// reports whether that is so. In a pid namespace all end with the first process. Without one Gone checks the process
+// group, and does not know of processes that left it.
 func (p *Process) Gone(limit time.Duration) bool {
 	<-p.done
 	end := time.Now().Add(limit)
@@ -25,8 +25,8 @@ func (p *Process) Gone(limit time.Duration) bool {
 	return true
 }
 
-// groupRuns reports whether somebody of a process group is alive: not dead and only waiting to be reaped, which
-// may be for ever.
+// groupRuns reports whether a process of a group is alive. It ignores dead ones that wait to be reaped, perhaps for
+// ever.
 func groupRuns(group int) bool {
 	if unix.Kill(-group, 0) == unix.ESRCH {
 		return false
@@ -36,7 +36,7 @@ func groupRuns(group int) bool {
 		return true
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // what could not be listed is looked for the next time
+	names, _ := dir.Readdirnames(-1) // names missing from the list are checked next time
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {

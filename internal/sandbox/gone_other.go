@@ -4,7 +4,7 @@ package sandbox
 
 import "time"
 
-// Gone waits until the process has ended and what is left of its group was killed.
+// Gone waits until the process has ended and the rest of its group was killed.
 func (p *Process) Gone(limit time.Duration) bool {
 	<-p.done
 	return true

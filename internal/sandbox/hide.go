@@ -11,11 +11,11 @@ import (
 	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
-// Hiding returns a plan like p whose processes cannot read the files at paths, nor what is in the folders there.
-// A file is hidden by the names in paths: its other hard links and mounts have to be in paths too. Private mounts
-// put an empty file or folder in its place; without them Landlock allows reading everything but paths, and not
-// what others put beside a path later. On Linux it is an error if both are missing. [isolation.None] hides nothing, nor
-// does another system.
+// Hiding returns a plan like p whose processes cannot read the files and folders at paths. A file is hidden only under
+// the names in paths, which must include its other hard links and mounts. Private mounts cover each path with an empty
+// file or folder. Without them Landlock allows reading everything but paths, and forbids files that are later put
+// beside a path. On Linux it is an error if both are missing. Nothing is hidden under [isolation.None] or on other
+// systems.
 func (p *Plan) Hiding(paths []string) (*Plan, error) {
 	hidden, err := resolveHidden(paths)
 	if err != nil || len(hidden) == 0 || p.missing[MountNS] == notWanted {
@@ -32,11 +32,11 @@ func (p *Plan) Hiding(paths []string) (*Plan, error) {
 	return &q, nil
 }
 
-// notWanted is the reason for the mechanisms that [isolation.None] does without.
+// notWanted is the reason for mechanisms missing under [isolation.None].
 const notWanted = "not wanted"
 
-// resolveHidden returns where paths lead. One that holds the folder for temporary files cannot be hidden, as
-// candidates run in there.
+// resolveHidden returns paths without links. A path that holds the folder for temporary files cannot be hidden, since
+// candidates run there.
 func resolveHidden(paths []string) ([]string, error) {
 	tmp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {

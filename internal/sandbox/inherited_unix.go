@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CloseInherited has cmd started without the descriptors that this process was itself started with.
-// Go closes those that it opened, but a shell or a service manager may have left others open.
+// CloseInherited keeps cmd from inheriting the descriptors that this process itself inherited. Go closes those that it
+// opened, but a shell or a service manager may have left others open.
 func CloseInherited(cmd *exec.Cmd) error {
 	entries, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -25,7 +25,7 @@ func CloseInherited(cmd *exec.Cmd) error {
 		}
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		if err != nil || flags&unix.FD_CLOEXEC != 0 {
-			continue // closed meanwhile, or on its own
+			continue // closed meanwhile, or close-on-exec
 		}
 		for len(cmd.ExtraFiles) <= fd-3 {
 			cmd.ExtraFiles = append(cmd.ExtraFiles, nil) // a nil file is closed in the child

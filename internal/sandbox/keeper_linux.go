@@ -13,20 +13,19 @@ import (
 	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
-// A keeper lets processes be made only as long as there are not too many. The kernel asks it, through a
-// filter that the processes inherit, before any of them makes another or a thread, so unlike a count
-// taken now and then it cannot be outrun; and unlike the kernel's own limit it binds root.
+// A keeper limits the number of processes. Through a filter that the processes inherit, the kernel asks the keeper
+// before any of them makes a process or a thread, so unlike periodic counting a keeper cannot be outrun; and unlike the
+// kernel's own limit it binds root.
 //
-// The start itself must not be asked about: Go starts nothing else meanwhile, a keeper in the same
-// process included. It is told by its flags. A program that makes them its own is not asked about
-// either, which is what the watch is for.
+// The start itself, recognized by its flags, must not be asked about: meanwhile Go starts nothing else, including a
+// keeper in the same process. A program that uses the same flags escapes the keeper too; the watch is for that.
 type keeper struct {
 	listener int
 	most     int
 	crowd    crowd
 
-	counted, let int       // how many there were, and how many were let be made since
-	full         time.Time // when there were last too many
+	counted, let int       // the last count, and how many were allowed since
+	full         time.Time // when the limit was last reached
 }
 
 // startFlags are the flags with which Go makes a process, in new namespaces if flags says so.
@@ -38,7 +37,7 @@ func startFlags(flags uintptr) uint32 {
 	return start
 }
 
-// listen adds the filter that asks to the calling thread and returns where it asks.
+// listen adds the asking filter to the calling thread and returns the descriptor for its questions.
 func listen(flags uintptr) (int, error) {
 	filter := askFilter(startFlags(flags))
 	if len(filter) == 0 {
@@ -54,8 +53,7 @@ func listen(flags uintptr) (int, error) {
 	return int(fd), nil
 }
 
-// canAsk reports whether this kernel has such filters, and no other is in the way: there can be only
-// one that asks.
+// canAsk reports whether this kernel has asking filters, of which a process can have only one, and there is none yet.
 func canAsk() bool {
 	result := make(chan bool)
 	onThread(true, func() {
@@ -70,12 +68,12 @@ func canAsk() bool {
 	return <-result
 }
 
-// startAsking starts cmd on a thread that is changed by before, with a keeper. If group is not 0, it is
-// the process group that it cannot leave.
+// startAsking starts cmd with a keeper, on a thread prepared by before. If group is not 0, cmd cannot leave that
+// process group.
 func (p *Plan) startAsking(cmd *exec.Cmd, most, group int, before func() error) (*Process, error) {
 	k := &keeper{listener: -1, most: most}
 	pidfd := -1
-	cmd.SysProcAttr.PidFD = &pidfd // so that the flags of the start are known
+	cmd.SysProcAttr.PidFD = &pidfd // so that the flags of the start are fixed
 	process, err := start(cmd, group, func() error {
 		err := before()
 		if err == nil {
@@ -95,12 +93,12 @@ func (p *Plan) startAsking(cmd *exec.Cmd, most, group int, before func() error) 
 
 func closeFD(fd int) {
 	if fd >= 0 {
-		_ = unix.Close(fd) // nothing was written to it
+		_ = unix.Close(fd) // nothing was written
 	}
 }
 
-// StartZygote starts cmd, which confines itself by orders, with a keeper if nothing else will limit the
-// number of its processes.
+// StartZygote starts cmd, which confines itself by orders, with a keeper unless something else will limit the number of
+// its processes.
 func (p *Plan) StartZygote(cmd *exec.Cmd, b Bounds) (*Process, error) {
 	if b.tasks() == 0 || p.level == isolation.None || p.bind(p.has(MountNS)) != byKeeper {
 		return Start(cmd)
@@ -128,8 +126,8 @@ type answer struct {
 	flags uint32
 }
 
-// keep answers until nobody is left to ask. The returned function waits for that, and is to be called
-// when the process has ended.
+// keep answers questions until no process is left to ask. Call the returned function, which waits for that, when the
+// process has ended.
 func (k *keeper) keep(done <-chan struct{}) (wait func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -144,7 +142,7 @@ func (k *keeper) keep(done <-chan struct{}) (wait func()) {
 				return
 			case n > 0:
 				k.answer()
-			default: // older kernels do not say that nobody is left
+			default: // older kernels do not report that
 				select {
 				case <-done:
 					return
@@ -156,7 +154,7 @@ func (k *keeper) keep(done <-chan struct{}) (wait func()) {
 	return sync.OnceFunc(func() { <-ended })
 }
 
-// answer answers one question. It ignores the error that the process which asked is gone.
+// answer answers one question. It ignores the error that the asking process is gone.
 func (k *keeper) answer() {
 	var q notification
 	if ioctl(k.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q)) != 0 {
@@ -169,11 +167,11 @@ func (k *keeper) answer() {
 	ioctl(k.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a))
 }
 
-// recount is how long there are taken to be too many before they are counted again.
+// recount is the pause between counts while the limit is reached.
 const recount = 5 * time.Millisecond
 
-// may reports whether one more may be made. Only when as many were let be made as may be there are
-// they counted.
+// may reports whether one more may be made. It counts only when the last count plus those allowed since reaches the
+// limit.
 func (k *keeper) may() bool {
 	if k.counted+k.let < k.most {
 		k.let++

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitExit returns when the process has ended, and leaves it to be waited for: until then nobody
-// else can have its id. It reports whether it could.
+// awaitExit returns when the process has ended, without reaping it, so that its id stays taken. It reports whether that
+// worked.
 func awaitExit(pid int) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

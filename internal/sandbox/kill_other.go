@@ -2,8 +2,8 @@
 
 package sandbox
 
-// awaitExit says that here a process cannot be waited for without being reaped.
+// awaitExit returns false: this system cannot wait for a process without reaping it.
 func awaitExit(int) bool { return false }
 
-// onMainThread says no: nothing is done to threads here.
+// onMainThread returns false: threads are not confined on this system.
 func onMainThread() bool { return false }

@@ -9,5 +9,5 @@ func killGroup(pid int) {
 	}
 }
 
-// killRest does nothing, for the same reason.
+// killRest does nothing: Windows has no groups that can be killed.
 func killRest(int) {}

@@ -24,7 +24,7 @@ func landlockABI() (int, error) {
 	return 0, errno
 }
 
-// A ruleset is what Landlock is asked to enforce: everything handled is denied but for the rules.
+// A ruleset is Landlock's rules: everything handled is denied, except by the rules.
 type ruleset struct {
 	fs, net, scoped uint64
 	rules           []rule
@@ -35,9 +35,8 @@ type rule struct {
 	access uint64
 }
 
-// handled are the ways to change the file system, and reading files; executing and listing folders are
-// left alone. Each version of Landlock knows more of them, and a later one keeps signals and sockets
-// inside as well.
+// handled returns the accesses that change the file system or read files, but not executing and listing folders. Each
+// version of Landlock covers more of them, and later ones also keep signals and sockets inside.
 func handled(abi int) ruleset {
 	s := ruleset{fs: unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
@@ -61,8 +60,8 @@ func handled(abi int) ruleset {
 	return s
 }
 
-// What is never allowed in a folder that may be written to, what may be done to the devices that
-// only swallow or make bytes, and which these are; readable are for reading only.
+// The accesses never allowed in a writable folder, those allowed for devices that only consume or produce bytes, and
+// these devices; readable ones are read-only.
 const (
 	readFile    = unix.LANDLOCK_ACCESS_FS_READ_FILE
 	makeDevices = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
@@ -74,7 +73,7 @@ var (
 	readable = []string{"/dev/random", "/dev/urandom"}
 )
 
-// allow lets folders be written to, and the devices, and all be read but what is hidden.
+// allow allows writing to folders and the devices, and reading everything that is not hidden.
 func (s *ruleset) allow(hidden []string, folders ...string) {
 	for _, path := range folders {
 		s.rules = append(s.rules, rule{path, s.fs &^ makeDevices})
@@ -90,16 +89,16 @@ func (s *ruleset) allow(hidden []string, folders ...string) {
 	}
 }
 
-// readables returns what may be read: everything but devices and what is hidden, as a program needs its interpreter
-// and libraries wherever they are. Landlock only knows what is allowed, so that is every folder beside /dev, and
-// beside each folder on the way to what is hidden.
+// readables returns the readable paths: everything but devices and hidden paths, since a program needs its interpreter
+// and libraries wherever they are. Landlock can only allow, so these are all folders beside /dev, and beside each
+// folder on the way to a hidden path.
 func readables(hidden []string) []string {
 	return append(slices.Clone(readable), beside("/", append([]string{"/dev"}, hidden...))...)
 }
 
-// beside returns what is in dir, but not what is hidden, nor links: what they lead to is returned where it is.
+// beside returns the entries of dir, without hidden ones and links, whose targets are covered elsewhere.
 func beside(dir string, hidden []string) (paths []string) {
-	entries, _ := os.ReadDir(dir) // without which nothing can be read, which a program finds out
+	entries, _ := os.ReadDir(dir) // an unreadable folder allows nothing, as a program will notice
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
@@ -113,8 +112,8 @@ func beside(dir string, hidden []string) (paths []string) {
 	return paths
 }
 
-// enforce restricts the calling thread, and all it starts from now on. The thread must have given
-// up new privileges.
+// enforce restricts the calling thread and everything that it starts from now on. The thread must have given up new
+// privileges.
 func (s ruleset) enforce() error {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: s.fs, Handled_access_net: s.net, Scoped: s.scoped}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), attrSize(s), 0)
@@ -133,7 +132,7 @@ func (s ruleset) enforce() error {
 	return nil
 }
 
-// attrSize is how much of the attributes an older kernel knows.
+// attrSize returns the size of the attributes that this kernel knows.
 func attrSize(s ruleset) uintptr {
 	switch {
 	case s.scoped != 0:

@@ -25,8 +25,8 @@ var spaces = []struct {
 	{MountNS, unix.CLONE_NEWNS},
 }
 
-// namespaces returns the flags of those among want that this process may make, and for the others
-// why it may not. It finds out by trying.
+// namespaces returns the flags of those namespaces among want that this process can make, and the reasons for the
+// others. It finds out by trying.
 func namespaces(want []isolation.Mechanism) (flags uintptr, missing map[isolation.Mechanism]string) {
 	missing = make(map[isolation.Mechanism]string)
 	var all uintptr
@@ -40,7 +40,7 @@ func namespaces(want []isolation.Mechanism) (flags uintptr, missing map[isolatio
 	}
 	user := all & unix.CLONE_NEWUSER
 	if user != 0 && try(user) != nil {
-		user = 0 // root may do without
+		user = 0 // root does not need one
 	}
 	flags = user
 	for _, s := range spaces {
@@ -56,8 +56,8 @@ func namespaces(want []isolation.Mechanism) (flags uintptr, missing map[isolatio
 	return flags, missing
 }
 
-// try makes a process in new namespaces and has it execute what does not exist: that error means
-// that all before it went well.
+// try makes a process in new namespaces that executes a missing file: that error means that everything before it
+// worked.
 func try(flags uintptr) error {
 	dir, err := os.Open("/")
 	if err != nil {
@@ -75,19 +75,19 @@ func try(flags uintptr) error {
 	return err
 }
 
-// attr returns what starts a process in the new namespaces of flags, as the same user, in a
-// session of its own, ended with the thread that starts it.
+// attr returns the attributes of a process in the new namespaces of flags, as the same user, in its own session, which
+// ends with the thread that starts it.
 func attr(flags uintptr) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Cloneflags: flags, Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if flags&unix.CLONE_NEWUSER != 0 {
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
-		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // to mount; given up before anything not ours runs
+		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // to mount; dropped before foreign code runs
 	}
 	return a
 }
 
-// why words the error of making a namespace for people.
+// why returns the reason for an error of making a namespace, for people.
 func why(m isolation.Mechanism, err error) string {
 	hint := ""
 	switch {

@@ -19,16 +19,15 @@ type Bounds struct {
 	Itself       bool          // on Linux, the process that Contain starts becomes the command, whose id is then known
 }
 
-// tasks returns how many processes and threads there may be at once; 0 means no limit. Threads have to be
-// limited even if a candidate may have no other process. A system or a container limits all that a user has
-// together, so one candidate's threads could leave no room for the process of another.
+// tasks returns the limit on simultaneous processes and threads; 0 means none. Threads must be limited even if a
+// candidate may have no other process: systems and containers limit all tasks of a user together, so one candidate's
+// threads could leave no room for another's process.
 func (b Bounds) tasks() int { return cmp.Or(b.Processes, b.Threads) }
 
-// Seconds returns the limit on CPU time as the kernel takes it; 0 means none.
+// Seconds returns the limit on CPU time in whole seconds, as the kernel wants it; 0 means none.
 func (b Bounds) Seconds() uint64 { return uint64((b.CPU + time.Second - 1) / time.Second) }
 
-// Orders say how a process that can do so is to confine itself; harness/confine.py in eval/python
-// carries them out.
+// Orders tell a capable process how to confine itself; harness/confine.py in eval/python carries them out.
 type Orders struct {
 	Isolate      bool              `json:"isolate"`
 	Root         bool              `json:"root"`
@@ -66,7 +65,7 @@ type LandlockOrders struct {
 	Readable []string `json:"readable"`
 }
 
-// scratchFiles is how many files a temporary folder in memory may hold.
+// scratchFiles bounds the files of a temporary folder in memory.
 const scratchFiles = 16384
 
 // limits fills in the part of the orders that every system understands.

@@ -12,26 +12,26 @@ import (
 	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
-// A Plan is what this machine can do to contain a process, found out by trying.
+// A Plan is the containment that this machine offers, found out by trying.
 type Plan struct {
 	level     isolation.Level
 	want      []isolation.Mechanism
 	flags     uintptr
 	abi       int  // of Landlock; 0 if it is missing
-	asks      bool // a keeper can limit the number of processes
-	furnishes bool // Contain makes private mounts
+	asks      bool // whether a keeper can limit the number of processes
+	furnishes bool // whether Contain makes private mounts
 	missing   map[isolation.Mechanism]string
 	hidden    []string // what cannot be read
 	layers    []Layer
 }
 
-// leftOut is the reason for a mechanism that was not wanted. Reports leave such a mechanism out.
+// leftOut is the reason for a mechanism that was not wanted, which reports leave out.
 const leftOut = "left out"
 
-// NewPlan finds out which of the wanted mechanisms this machine has. Tests leave some out.
+// NewPlan finds out which of the wanted mechanisms this machine has. Only tests want fewer than all.
 //
-// Where nothing else keeps contained processes from the memory and the environment of this one, it is
-// made not dumpable. If they can be read all the same, that is an error, unless level is None.
+// If nothing else keeps contained processes from the memory and the environment of this one, NewPlan makes this process
+// not dumpable. If they can be read nevertheless, that is an error, unless level is None.
 func NewPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
 	p := &Plan{level: level, want: want, missing: make(map[isolation.Mechanism]string)}
 	for _, m := range Mechanisms() {
@@ -56,7 +56,7 @@ func NewPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
 	return p, p.close(false)
 }
 
-// probe fills in what is not a namespace.
+// probe fills in all mechanisms but namespaces.
 func (p *Plan) probe() {
 	if slices.Contains(p.want, Landlock) {
 		abi, err := landlockABI()
@@ -82,8 +82,7 @@ func (p *Plan) Attr() *syscall.SysProcAttr { return attr(p.flags) }
 
 func (p *Plan) has(m isolation.Mechanism) bool { return p.missing[m] == "" }
 
-// Orders returns how a process with process id pid, started with Attr, is to confine itself.
-// guarded are processes that it must not signal.
+// Orders returns the orders for a process started with Attr. guarded are processes that it must not signal.
 func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 	o := Orders{Isolate: p.level != isolation.None, Scratch: scratch, Root: os.Geteuid() == 0,
 		UserNS: p.has(UserNS), PIDNS: p.has(PIDNS), MountNS: p.has(MountNS), Numbers: numbers}
@@ -114,13 +113,13 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 	return o
 }
 
-// firstPID is the id with which a namespace goes on after it has reached pid_max. Ids below it are used only
-// once. The namespace is set as if they had been used, so that they are not.
+// firstPID is the id at which a namespace continues after pid_max. Lower ids are used only once, so the namespace is
+// set up as if they had been used.
 const firstPID = 300
 
-// Timed returns the filter that a contained process installs before its calls are timed: from then on it has threads but
-// no other processes, no timers, and the processors that it is kept to. It is struct sock_filter one after another; nil
-// if there are no filters here.
+// Timed returns the filter that a contained process installs before its calls are timed, as an array of struct
+// sock_filter: from then on it has threads but no other processes, no timers, and fixed processors. It is nil if there
+// are no filters here.
 func (p *Plan) Timed() []byte {
 	if !p.has(Seccomp) {
 		return nil
@@ -147,8 +146,8 @@ func landlockOrders(abi int, hidden []string) *LandlockOrders {
 	return o
 }
 
-// Report says what is in force in a process that has carried out its orders, and found missing to be
-// missing.
+// Report returns the mechanisms in force in a process that has carried out its orders, with its reasons for missing
+// ones.
 func (p *Plan) Report(o Orders, missing map[isolation.Mechanism]string) isolation.Report {
 	all := with(p.missing, missing)
 	if all[Processes] == "" {
@@ -162,7 +161,7 @@ func (p *Plan) Report(o Orders, missing map[isolation.Mechanism]string) isolatio
 	return newReport(p.want, all)
 }
 
-// ContainReport says what is in force in a process started by Contain.
+// ContainReport returns the mechanisms in force in a process started by Contain.
 func (p *Plan) ContainReport() isolation.Report {
 	missing := with(p.missing, nil)
 	if p.level != isolation.None && p.bind(true) == byWatch {
@@ -171,7 +170,7 @@ func (p *Plan) ContainReport() isolation.Report {
 	return newReport(p.want, missing)
 }
 
-// processLimit says why nothing limits the number of processes; "" if something does.
+// processLimit returns why nothing limits the number of processes, or "".
 func processLimit(o Orders, missing map[isolation.Mechanism]string, asked bool) string {
 	switch {
 	case o.ProcLimit == 0 && missing[Seccomp] != "":
@@ -188,8 +187,8 @@ func processLimit(o Orders, missing map[isolation.Mechanism]string, asked bool) 
 	return ""
 }
 
-// pidMaxByNamespace reports whether each pid namespace has a pid_max of its own. Where it has not,
-// lowering it would lower it for the whole machine.
+// pidMaxByNamespace reports whether each pid namespace has its own pid_max. If not, lowering it would affect the whole
+// machine.
 func pidMaxByNamespace() bool {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {

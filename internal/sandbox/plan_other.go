@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
-// A Plan is what this machine can do to contain a process: on this system, little.
+// A Plan is the containment that this machine offers: on this system, little.
 type Plan struct {
 	want    []isolation.Mechanism
 	missing map[isolation.Mechanism]string
@@ -19,7 +19,7 @@ type Plan struct {
 	layers  []Layer  // which nothing here shows
 }
 
-// NewPlan says that of the wanted mechanisms only groups and limits are there.
+// NewPlan returns a plan with only groups and limits among the wanted mechanisms.
 func NewPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
 	p := &Plan{want: want, missing: make(map[isolation.Mechanism]string)}
 	for _, m := range Mechanisms() {
@@ -30,7 +30,7 @@ func NewPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
 	return p, nil
 }
 
-// NewCommandPlan is [NewPlan] for what is started by Contain.
+// NewCommandPlan is [NewPlan] for commands started by Contain.
 func NewCommandPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
 	return NewPlan(level, want)
 }
@@ -54,10 +54,10 @@ func (p *Plan) Timed() []byte { return nil }
 // StartZygote starts cmd.
 func (p *Plan) StartZygote(cmd *exec.Cmd, b Bounds) (*Process, error) { return Start(cmd) }
 
-// Report says what is in force.
+// Report returns the mechanisms in force.
 func (p *Plan) Report(o Orders, missing map[isolation.Mechanism]string) isolation.Report {
 	return newReport(p.want, with(p.missing, missing))
 }
 
-// ContainReport says what is in force in a process started by Contain.
+// ContainReport returns the mechanisms in force in a process started by Contain.
 func (p *Plan) ContainReport() isolation.Report { return newReport(p.want, p.missing) }

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// ErrStopped says that a removal was stopped before its end.
+// ErrStopped means that a removal was stopped before its end.
 var ErrStopped = errors.New("stopped before its end")
 
-// Remove removes a folder that a candidate may have made hard to remove: by modes that let nobody in, or
-// by nesting folders deeper than files can be open and paths can be long.
+// Remove removes a folder that a candidate may have made hard to remove: by modes that deny access, or by nesting
+// deeper than the limits on open files and path lengths.
 func Remove(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
@@ -32,7 +32,7 @@ func RemoveUntil(stop <-chan struct{}, dir string) error {
 		err = gone
 	}
 	text := err.Error()
-	const most = 300 // a name is up to 255 bytes, a path has no end
+	const most = 300 // a name has up to 255 bytes, a path any number
 	if len(text) > most {
 		text = text[:most] + "..."
 	}

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A descent is the state of the removal of a tree of folders. However deep the tree is, at most two folders are
-// open at once, and no path is longer than a name. A candidate can nest folders deeper than files can be open
-// and than a path can be long.
+// A descent is the state of removing a tree of folders. However deep the tree is, at most two folders are open at once,
+// and no path is longer than a name: a candidate can nest folders deeper than the limits on open files and path
+// lengths.
 type descent struct {
-	folder *os.File   // the one that it is in
-	names  []string   // of the folders on the way there
-	left   [][]string // folders that are still to be removed: in the first, in those on the way, in this one
+	folder *os.File   // the current folder
+	names  []string   // names of the folders on the way there
+	left   [][]string // folders to remove: in the first, in those on the way, in the current one
 }
 
-// empty removes what is in a folder, until stop is closed. stop may be nil.
+// empty removes the contents of a folder, until stop is closed. stop may be nil.
 func empty(stop <-chan struct{}, dir string) error {
 	var d descent
 	err := d.open(unix.AT_FDCWD, dir)
@@ -36,7 +36,7 @@ func empty(stop <-chan struct{}, dir string) error {
 		}
 	}
 	if d.folder != nil {
-		_ = d.folder.Close() // it was read
+		_ = d.folder.Close() // only read
 	}
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -44,7 +44,7 @@ func empty(stop <-chan struct{}, dir string) error {
 	return err
 }
 
-// step goes one folder down or up. The error is io.EOF where there is neither.
+// step goes one folder down or up. The error is io.EOF at the end.
 func (d *descent) step() error {
 	last := len(d.left) - 1
 	if n := len(d.left[last]); n > 0 {
@@ -69,12 +69,12 @@ func (d *descent) step() error {
 	return nil
 }
 
-// open goes to a folder, named as seen from the folder at, and makes it one that can be emptied.
+// open goes to a folder, named relative to the folder at, and makes it accessible.
 func (d *descent) open(at int, name string) error {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	fd, err := unix.Openat(at, name, flags, 0)
 	if errors.Is(err, unix.EACCES) {
-		_ = unix.Fchmodat(at, name, 0o700, 0) // if it does not help, the next line says so
+		_ = unix.Fchmodat(at, name, 0o700, 0) // if it does not help, the next call fails
 		fd, err = unix.Openat(at, name, flags, 0)
 	}
 	if err == nil {
@@ -84,13 +84,13 @@ func (d *descent) open(at int, name string) error {
 		return fmt.Errorf("opening the folder %q: %w", name, err)
 	}
 	if d.folder != nil {
-		_ = d.folder.Close() // it was read
+		_ = d.folder.Close() // only read
 	}
 	d.folder = os.NewFile(uintptr(fd), name)
 	return nil
 }
 
-// removeFiles removes what is in the folder and no folder itself, and notes the folders.
+// removeFiles removes the files in the folder, and records its folders.
 func (d *descent) removeFiles() error {
 	names, err := d.folder.Readdirnames(-1)
 	if err != nil {

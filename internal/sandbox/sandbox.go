@@ -1,10 +1,9 @@
-// Package sandbox contains hostile processes with what Linux gives to a user without root and
-// without anything installed: namespaces, Landlock, seccomp, resource limits.
+// Package sandbox contains hostile processes with what Linux offers a user without root and with nothing to install:
+// namespaces, Landlock, seccomp, resource limits.
 //
-// It serves two kinds of start. The python adapter starts an interpreter that confines itself
-// before it runs anything that is not ours, by the [Orders] made here: that way everything but one
-// small filter is done once and inherited by every fork. Any other program cannot be asked to
-// confine itself, so [Command] confines the thread that starts it instead.
+// It serves two kinds of start. The python adapter starts an interpreter that confines itself by [Orders] before it
+// runs foreign code: everything but one small filter is then done once and inherited by every fork. Other programs
+// cannot confine themselves, so [Plan.Contain] confines the thread that starts them.
 package sandbox
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
-// The mechanisms; docs/security.md says what each of them stops.
+// The mechanisms; docs/security.md explains what each of them stops.
 const (
 	Group      isolation.Mechanism = "process group"
 	Limits     isolation.Mechanism = "resource limits"
@@ -44,7 +43,7 @@ func newReport(ms []isolation.Mechanism, missing map[isolation.Mechanism]string)
 	return r
 }
 
-// Require returns an error that names the missing mechanisms if level needs all of them.
+// Require returns an error that names the missing mechanisms if level needs all mechanisms.
 func Require(level isolation.Level, r isolation.Report) error {
 	if level != isolation.Strict || len(r.Missing()) == 0 {
 		return nil
@@ -52,8 +51,8 @@ func Require(level isolation.Level, r isolation.Report) error {
 	return fmt.Errorf("isolation %v needs all mechanisms, and this machine lacks %s", level, reasons(r))
 }
 
-// Announce logs how package of contains candidates at this level, with more of slog's arguments. A line that a user sees
-// by default says what is not in force. If everything is, the line is one for debugging.
+// Announce logs how package of contains candidates at this level, with more arguments of slog. The line is visible by
+// default if a mechanism is missing, and at debug level otherwise.
 func Announce(log *slog.Logger, of string, level isolation.Level, r isolation.Report, more ...any) {
 	args := append([]any{"in", of, "isolation", level.String(), "inForce", r.InForce()}, more...)
 	switch missing := reasons(r); {
@@ -66,7 +65,7 @@ func Announce(log *slog.Logger, of string, level isolation.Level, r isolation.Re
 	}
 }
 
-// reasons lists the mechanisms that are missing, with the reason for each; "" if there are none.
+// reasons lists the missing mechanisms, with the reason for each, or returns "".
 func reasons(r isolation.Report) string {
 	var parts []string
 	for _, s := range r.Missing() {

@@ -13,20 +13,20 @@ type Process struct {
 	pid, group int
 	done       chan struct{}
 	err        error
-	release    []func() // to be called when it has ended
+	release    []func() // called when it has ended
 	crowded    atomic.Bool
 
 	mu    sync.Mutex
-	ended bool // and its id may soon be another's
+	ended bool // then its id may soon be another's
 }
 
-// Start starts cmd on a thread that lives until the command ends. The kernel ends a process with the thread
-// that started it, if it is to end with its parent, and Go may end a thread at any time. When the command has
-// ended, what is left of its process group is killed.
+// Start starts cmd on a thread that lives until the command ends: a process that must end with its parent ends with the
+// thread that started it, and Go may end a thread at any time. When the command has ended, Start kills the rest of its
+// process group.
 func Start(cmd *exec.Cmd) (*Process, error) { return start(cmd, 0, nil) }
 
-// start calls before, if it is not nil, on the thread that is going to start cmd; that thread is not
-// used for anything else afterwards. The process's group is its own if group is 0.
+// start calls before, if it is not nil, on the thread that starts cmd; that thread is not used for anything else
+// afterwards. The process gets its own group if group is 0.
 func start(cmd *exec.Cmd, group int, before func() error) (*Process, error) {
 	p := &Process{done: make(chan struct{})}
 	started := make(chan error)
@@ -54,8 +54,8 @@ func start(cmd *exec.Cmd, group int, before func() error) (*Process, error) {
 	return p, nil
 }
 
-// onThread runs f in a goroutine with a thread of its own, which is thrown away afterwards if it is
-// spoiled. The main thread cannot be thrown away, so it is kept busy until another has been found.
+// onThread runs f in a goroutine with a thread of its own, which is discarded afterwards if spoiled is set. The main
+// thread cannot be discarded, so it is kept busy until another thread is found.
 func onThread(spoiled bool, f func()) {
 	go func() {
 		runtime.LockOSThread()
@@ -65,7 +65,7 @@ func onThread(spoiled bool, f func()) {
 			return
 		}
 		if !onMainThread() {
-			f() // and the thread ends with the goroutine, as it is still locked
+			f() // the thread ends with the goroutine, which is still locked to it
 			return
 		}
 		found := make(chan struct{})
@@ -79,7 +79,7 @@ func onThread(spoiled bool, f func()) {
 	}()
 }
 
-// elsewhere runs f on another thread than a locked one, and waits for it.
+// elsewhere runs f on an unlocked thread, and waits for it.
 func elsewhere(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -98,7 +98,7 @@ func (p *Process) Pid() int { return p.pid }
 // Group returns the id of the process's group.
 func (p *Process) Group() int { return p.group }
 
-// Crowded reports whether the process was killed because there were too many with it.
+// Crowded reports whether the process was killed because its crowd was too large.
 func (p *Process) Crowded() bool { return p.crowded.Load() }
 
 // Ended reports whether the process has ended.
@@ -121,8 +121,8 @@ func (p *Process) Kill() {
 	}
 }
 
-// follow waits for the process and kills what is left of its group. exited says that the process has
-// ended and was not waited for, so that until then nobody else can have its id.
+// follow waits for the process and kills the rest of its group. exited means that the process has ended but was not
+// reaped, so that its id is still taken.
 func (p *Process) follow(cmd *exec.Cmd, exited bool) {
 	if exited {
 		elsewhere(p.end) // a confined thread may not
@@ -140,7 +140,7 @@ func (p *Process) end() {
 	killRest(p.group)
 }
 
-// Wait waits for the end of the process and returns what [exec.Cmd.Wait] did.
+// Wait waits for the end of the process and returns the error of [exec.Cmd.Wait].
 func (p *Process) Wait() error {
 	<-p.done
 	for _, f := range p.release {

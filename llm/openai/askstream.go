@@ -14,8 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// askStream makes one call that streams its answer in the form f, which b has. The answer holds what came,
-// also beside an error.
+// askStream makes one call with a streamed answer in the form f of b. Even with an error the answer holds what arrived.
 func (c *Client) askStream(ctx context.Context, b *body, f form) (answer, *llm.Error) {
 	call, cancel := context.WithTimeoutCause(ctx, c.cfg.Model.Timeout, errTimeout)
 	defer cancel()
@@ -44,7 +43,7 @@ func (c *Client) askStream(ctx context.Context, b *body, f form) (answer, *llm.E
 	return t.answer(), c.conclude(ctx, call, &t, err)
 }
 
-// open sends the request and returns as soon as the headers of its reply are there.
+// open sends the request and returns when the headers of its reply have arrived.
 func (c *Client) open(ctx context.Context, b *body) (resp *http.Response, err error) {
 	request, err := c.encode(b)
 	if err != nil {
@@ -55,16 +54,15 @@ func (c *Client) open(ctx context.Context, b *body) (resp *http.Response, err er
 	return resp, err
 }
 
-// read reads a stream to its end. It returns nil once the answer is complete, whatever becomes of
-// the connection after that, and otherwise why it came no further: a *brokenReply or an error of
-// the connection's, io.EOF where it just ended.
+// read reads a stream to its end. It returns nil once the answer is complete, whatever happens to the connection
+// afterwards. Otherwise it returns a *brokenReply or the connection's error, io.EOF if that just ended.
 func (t *transcript) read(events *eventReader, w *watch) error {
 	for {
 		data, kind, err := events.next()
 		switch {
 		case err == nil && string(data) == "[DONE]":
 			w.finish(afterDone)
-			io.CopyN(io.Discard, events.r, 1<<10) // to its end, so that the connection can be used again
+			io.CopyN(io.Discard, events.r, 1<<10) // to its end, so that the connection can be reused
 			return t.unless(io.EOF)
 		case err != nil:
 			return t.unless(err)
@@ -93,7 +91,7 @@ func (t *transcript) unless(err error) error {
 	return err
 }
 
-// conclude makes an error of how the stream ended; nil if it brought an answer.
+// conclude returns the error of a stream that ended with err, or nil if it brought an answer.
 func (c *Client) conclude(ctx, call context.Context, t *transcript, err error) *llm.Error {
 	broken, isBroken := errors.AsType[*brokenReply](err)
 	switch {
@@ -114,8 +112,8 @@ func (c *Client) conclude(ctx, call context.Context, t *transcript, err error) *
 	return c.disconnected(err)
 }
 
-// isWhole reports whether what comes is not a stream but a body in one piece: a JSON object or an HTML
-// page. Some servers do not stream, and some errors are not streamed.
+// isWhole reports whether the body is not a stream but one piece: a JSON object or an HTML page. Some servers do not
+// stream, and some errors are not streamed.
 func (e *eventReader) isWhole() bool {
 	for {
 		b, err := e.r.ReadByte()
@@ -130,7 +128,7 @@ func (e *eventReader) isWhole() bool {
 	}
 }
 
-// readWhole reads an answer that is not streamed. Its tokens are not known before its end.
+// readWhole reads an answer that is not streamed. Its tokens are unknown before its end.
 func (c *Client) readWhole(ctx, call context.Context, r io.Reader, w *watch) (answer, *llm.Error) {
 	w.unknown()
 	body, err := io.ReadAll(&boundedBody{io.NopCloser(&wholeReader{r, w}), c.cfg.MaxBody})
@@ -144,7 +142,7 @@ func (c *Client) readWhole(ctx, call context.Context, r io.Reader, w *watch) (an
 	return ans, c.broken(http.StatusOK, broken)
 }
 
-// A wholeReader tells the watch of bytes instead of tokens.
+// A wholeReader reports bytes instead of tokens to the watch.
 type wholeReader struct {
 	io.Reader
 	w *watch
@@ -158,7 +156,7 @@ func (r *wholeReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxStream bounds the body of a stream: what stands around a token is some hundred times its size.
+// maxStream bounds the body of a stream, in which a token's envelope is some hundred times its size.
 func maxStream(maxBody int64) int64 {
 	const around = 128
 	return min(maxBody, math.MaxInt64/around-1) * around

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A chunk is the part of a chunk of a stream that is read here.
+// A chunk holds those fields of a stream's chunk that are read here.
 type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
@@ -26,7 +26,7 @@ type delta struct {
 	Reasoning        looseString `json:"reasoning"`
 }
 
-// parse reads the data of an event, which Usage may stay a part of.
+// parse parses the data of an event. Usage may alias data.
 func (c *chunk) parse(data []byte) error {
 	if (&scan{b: data}).chunk(c) {
 		return nil
@@ -38,14 +38,14 @@ func (c *chunk) parse(data []byte) error {
 // failed reports whether the chunk is an error object.
 func (c *chunk) failed() bool { return len(c.Error) > 0 && string(c.Error) != "null" }
 
-// A jsonText is a string or null, whose bytes are kept as they come even where they are not UTF-8: a
-// server may cut a character between two chunks.
+// A jsonText is a string or null. Its bytes are kept even if they are not UTF-8, since a server may cut a character
+// between two chunks.
 type jsonText struct {
 	text   string
-	exists bool // it was a string, if an empty one
+	exists bool // whether it was a string, even an empty one
 }
 
-// UnmarshalJSON takes well-formed JSON, which encoding/json has made sure of.
+// UnmarshalJSON gets well-formed JSON, as encoding/json guarantees.
 func (t *jsonText) UnmarshalJSON(raw []byte) error {
 	switch {
 	case raw[0] == '"':
@@ -56,10 +56,10 @@ func (t *jsonText) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// A looseString is a jsonText for what is not essential: anything but a string counts as absent.
+// A looseString is a jsonText for inessential fields: anything but a string counts as absent.
 type looseString string
 
-// UnmarshalJSON takes well-formed JSON, which encoding/json has made sure of.
+// UnmarshalJSON gets well-formed JSON, as encoding/json guarantees.
 func (s *looseString) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '"' {
 		*s = looseString(unquote(raw))
@@ -79,8 +79,8 @@ func kindOfJSON(raw []byte) string {
 	return "number"
 }
 
-// unquote returns what a well-formed JSON string stands for. Unlike encoding/json's it leaves bytes
-// that are not UTF-8 as they are; half of a surrogate pair becomes U+FFFD as there.
+// unquote decodes a well-formed JSON string. Unlike encoding/json it keeps bytes that are not UTF-8; half of a
+// surrogate pair becomes U+FFFD as there.
 func unquote(raw []byte) string {
 	raw = raw[1 : len(raw)-1]
 	plain := 0
@@ -104,7 +104,7 @@ func unquote(raw []byte) string {
 	return string(b)
 }
 
-// appendEscape appends what the escape at the beginning of raw stands for, and returns its length.
+// appendEscape appends the character of the escape at the beginning of raw, and returns the escape's length.
 func appendEscape(b, raw []byte) ([]byte, int) {
 	switch c := raw[1]; c {
 	case 'b':

@@ -9,29 +9,29 @@ import (
 	"sync/atomic"
 )
 
-// A delivery knows whether a request went out. It is safe for concurrent use: the connection's
-// goroutines tell of it, also after the request has been given up.
+// A delivery records whether a request was sent. It is safe for concurrent use: the connection's goroutines report to
+// it, even after the request was canceled.
 type delivery struct {
-	told     bool // the transport tells of all that it does
+	told     bool // whether the transport reports all its steps
 	sought   atomic.Bool
-	begun    atomic.Bool             // its headers are written, if only to a buffer
-	answered atomic.Bool             // something came back
-	over     atomic.Pointer[passage] // nil unless it had a connection that counts
+	begun    atomic.Bool             // whether the headers are written, if only to a buffer
+	answered atomic.Bool             // whether a response began
+	over     atomic.Pointer[passage] // nil unless it had a counting connection
 }
 
 // A passage is a request's use of a connection.
 type passage struct {
 	conn   *countedConn
-	before int64 // bytes that were written before the request
+	before int64 // bytes written before the request
 }
 
-// newDelivery returns one for a request that client is to send.
+// newDelivery returns the delivery of a request that client will send.
 func newDelivery(client *http.Client) *delivery {
 	_, told := client.Transport.(*http.Transport)
 	return &delivery{told: told || client.Transport == nil}
 }
 
-// watch returns ctx for the one request that d is to know of.
+// watch returns ctx for the one request that d records.
 func (d *delivery) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn:              func(string) { d.sought.Store(true) },
@@ -41,18 +41,17 @@ func (d *delivery) watch(ctx context.Context) context.Context {
 	})
 }
 
-// got notes the connection that the request goes out by, if it counts its bytes. One under TLS is not
-// noted, as it sends bytes of its own when it is closed.
+// got records the request's connection, if that counts its bytes. A connection under TLS is not recorded, since it
+// sends bytes of its own when it is closed.
 func (d *delivery) got(conn net.Conn) {
 	if counted, ok := conn.(*countedConn); ok {
 		d.over.Store(&passage{counted, counted.written()})
 	}
 }
 
-// unsent reports, once the request has ended, whether it certainly never went out. Where bytes are counted
-// that is known to the byte. Elsewhere headers that are in a buffer are taken to be sent; a request that
-// was given up before finds its connection closed. A transport of the caller's own that was silent may
-// have sent it.
+// unsent reports, once the request has ended, whether it certainly was not sent. Counted bytes tell exactly. Otherwise
+// buffered headers count as sent, and a request canceled earlier finds its connection closed. A silent transport of the
+// caller's may have sent the request.
 func (d *delivery) unsent() bool {
 	switch p := d.over.Load(); {
 	case d.answered.Load():
@@ -63,7 +62,7 @@ func (d *delivery) unsent() bool {
 	return (d.told || d.sought.Load()) && !d.begun.Load()
 }
 
-// A countedConn counts the bytes that are written to it.
+// A countedConn counts the bytes written to it.
 type countedConn struct {
 	net.Conn
 	mu sync.Mutex
@@ -78,8 +77,7 @@ func (c *countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// written returns the count. It waits for a write that is under way, which on a connection that was
-// closed is over at once.
+// written returns the count. It waits for a write under way, which ends at once if the connection is closed.
 func (c *countedConn) written() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A form is how an answer is asked for. A higher one asks for less, for endpoints that refuse the lower.
+// A form is a way to ask for an answer. Higher forms ask for less, for endpoints that refuse the lower ones.
 type form int
 
 const (
@@ -19,7 +19,7 @@ const (
 	whole                       // in one piece
 )
 
-// in returns b in the form.
+// in returns b in form f.
 func (f form) in(b body) body {
 	b.Stream = f != whole
 	if f < noUsage {
@@ -28,16 +28,16 @@ func (f form) in(b body) body {
 	return b
 }
 
-// forms remembers in which form to ask an endpoint: the one that asks for the most of those not refused. It
-// is safe for concurrent use.
+// forms remembers the form for an endpoint: the one that asks for the most and was not refused. It is safe for
+// concurrent use.
 //
-// A refusal that names streaming, or its options, is remembered for all further requests. One that does not
-// may be about something else. Then the request is sent again with less, and that is remembered only if the
-// endpoint accepts it. Once an endpoint has accepted a request, only a refusal by name counts.
+// A refusal that names streaming, or its options, is remembered for all further requests. Any other may be about
+// something else: the request is sent again in a higher form, which is remembered only if the endpoint accepts it. Once
+// an endpoint has accepted a request, only a refusal by name counts.
 type forms struct {
 	mu     sync.Mutex
 	most   form
-	proven bool // it was accepted
+	proven bool // whether the form was accepted
 }
 
 func newForms(cfg Config) *forms {
@@ -46,7 +46,7 @@ func newForms(cfg Config) *forms {
 	case cfg.Whole:
 		f.most = whole
 	case ownStreamOptions(cfg.Extra):
-		f.most = noUsage // the client adds nothing to them
+		f.most = noUsage // the client adds no options
 	}
 	return f
 }
@@ -63,8 +63,7 @@ func (f *forms) accepted(o form) {
 	f.most, f.proven = max(f.most, o), true
 }
 
-// refused reports whether a request in the form o that ended in fail is worth sending in another, and in
-// which.
+// refused reports whether a request in the form o that failed with fail should be sent in another form, and in which.
 func (f *forms) refused(o form, fail *llm.Error) (form, bool) {
 	if o == whole || !refusal(fail) {
 		return o, false
@@ -84,10 +83,10 @@ func (f *forms) refused(o form, fail *llm.Error) (form, bool) {
 	return f.most, true
 }
 
-// streaming finds the word by which an endpoint refuses to stream.
+// streaming matches the word by which an endpoint refuses to stream.
 var streaming = regexp.MustCompile(`(?i)\bstream(ing|ed|s)?\b`)
 
-// refusal reports whether fail may be about the form of a request: it is malformed, or not implemented.
+// refusal reports whether fail may be about the form of a request: malformed, or not implemented.
 func refusal(fail *llm.Error) bool {
 	switch fail.Code {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
@@ -98,8 +97,8 @@ func refusal(fail *llm.Error) bool {
 	return false
 }
 
-// ownStreamOptions reports whether the user has set stream_options in Config.Extra, which are then
-// sent as they are with each request for a stream.
+// ownStreamOptions reports whether the user has set stream_options in Config.Extra, which are then sent unchanged with
+// each request for a stream.
 func ownStreamOptions(extra map[string]any) bool {
 	_, ok := extra["stream_options"]
 	return ok

@@ -14,13 +14,12 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// errTimeout tells this package's limit for a call from any that the caller set.
+// errTimeout distinguishes Model.Timeout from a deadline of the caller.
 var errTimeout = errors.New("openai: Model.Timeout passed")
 
-// Generate sends req once. The attempt it made is in the reply, whatever the error, which is an
-// [*llm.Error] with the same status; no attempt is listed for a request that was not sent because it
-// is malformed or because ctx ended before it could be. Where a stream or its options are refused, it
-// sends req again without, and lists that attempt too.
+// Generate sends req once. The attempt is in the reply even if there is an error, which is an [*llm.Error] with the
+// same status. A request that was not sent, because it is malformed or ctx ended before, makes no attempt. If a stream
+// or its options are refused, Generate sends req again without them, as a further attempt.
 func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return llm.Reply{}, fmt.Errorf("openai: not sent: %w", err)
@@ -35,7 +34,7 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 // Announces returns true, see [llm.Announces].
 func (c *Client) Announces() bool { return true }
 
-// generate sends req until its form is not what is refused.
+// generate sends req, in other forms as long as the form is refused.
 func (c *Client) generate(ctx context.Context, req llm.Request, b *body) (llm.Reply, error) {
 	var reply llm.Reply
 	t := llm.TraceOf(ctx)
@@ -73,8 +72,8 @@ func (c *Client) ask(ctx context.Context, b body, f form) (answer, *llm.Error) {
 	return ans, fail
 }
 
-// attempt makes one attempt by ask and enters it in reply, unless it was canceled before it was sent. The
-// context's Trace has been told that it is sent, and is told of its end.
+// attempt makes one attempt by ask and adds it to reply, unless it was canceled before it was sent. The context's Trace
+// knows that the attempt is sent, and is told its end.
 func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body,
 	ask func(context.Context) (answer, *llm.Error)) *llm.Error {
 	a := llm.Attempt{
@@ -98,7 +97,7 @@ func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body,
 		return nil
 	}
 	fail.Endpoint = c.cfg.BaseURL
-	if a.Unsent = way.unsent(); a.Unsent && fail.Status != llm.Failed { // of failures the cause says so
+	if a.Unsent = way.unsent(); a.Unsent && fail.Status != llm.Failed { // for failures the cause says so
 		fail.Err = fmt.Errorf("not sent, no connection came about: %w", fail.Err)
 	}
 	a.Status, a.Kind, a.Err = fail.Status, fail.Kind, printable.Line(fail.Err.Error())
@@ -108,7 +107,7 @@ func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body,
 	return fail
 }
 
-// askWhole makes one call within the model's timeout. The answer holds what came, also beside an error.
+// askWhole makes one call within the model's timeout. Even with an error the answer holds what arrived.
 func (c *Client) askWhole(ctx context.Context, b *body) (answer, *llm.Error) {
 	call, cancel := context.WithTimeoutCause(ctx, c.cfg.Model.Timeout, errTimeout)
 	defer cancel()
@@ -125,8 +124,7 @@ func (c *Client) askWhole(ctx context.Context, b *body) (answer, *llm.Error) {
 	return ans, c.broken(resp.StatusCode, broken)
 }
 
-// send sends the request and returns the body of its reply as it comes: the SDK's own decoder lets
-// broken replies pass.
+// send sends the request and returns the raw body of its reply, since the SDK's decoder accepts broken replies.
 func (c *Client) send(call context.Context, b *body) (reply []byte, resp *http.Response, err error) {
 	request, err := c.encode(b)
 	if err != nil {
@@ -137,10 +135,10 @@ func (c *Client) send(call context.Context, b *body) (reply []byte, resp *http.R
 	return reply, resp, err
 }
 
-// path is where completions are asked for, below the base URL.
+// path is the path of completions, below the base URL.
 const path = "chat/completions"
 
-// ended says which limit ended the call: the model's own, or one of the caller's.
+// ended returns the error of a call that the model's timeout or the caller ended.
 func (c *Client) ended(ctx, call context.Context) *llm.Error {
 	cause := context.Cause(call)
 	if stalled, ok := errors.AsType[*stall](cause); ok {

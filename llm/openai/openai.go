@@ -1,5 +1,5 @@
-// Package openai is an [llm.LLM] at any endpoint that speaks OpenAI's chat-completions protocol:
-// vLLM, SGLang, llama.cpp, Ollama, a hosted service or a proxy before several of them.
+// Package openai is an [llm.LLM] for endpoints with OpenAI's chat-completions protocol: vLLM, SGLang, llama.cpp,
+// Ollama, a hosted service or a proxy for several of them.
 //
 // A [Client] makes one attempt for each Generate (see Streaming for the exception), accounts for it
 // however it ends, and leaves limits and retries to the combinators of package llm. The usual stack is
@@ -8,22 +8,20 @@
 //	...
 //	model := llm.Retry(llm.Limit(client, 16), llm.RetryConfig{})
 //
-// where a request that waits to be retried holds none of the sixteen places.
+// where a request that waits for its retry holds none of the sixteen slots.
 //
 // # Streaming
 //
-// Answers come as they are written, so that a call that stalls is noticed in seconds and not at its
-// timeout: see [Stream]. What was streamed is known and charged, also of calls that time out or are cut.
-// Usage is asked for as the stream goes (stream_options with include_usage and vLLM's
-// continuous_usage_stats).
+// Answers arrive as they are written, so that a stall is noticed within seconds and not at the timeout: see [Stream].
+// Streamed tokens are known and charged even if the call times out or is cut. Usage is requested during the stream
+// (stream_options with include_usage and vLLM's continuous_usage_stats).
 //
-// An endpoint that refuses these options with status 400 or 422 is asked again with less, and one that
-// refuses to stream (400, 422 or 501) is asked for the answer in one piece. Each refusal is an attempt of
-// its own in the reply, and is remembered for the client's later requests. The context's [llm.Trace] is
-// asked before each. An endpoint that answers in one piece though a stream was asked for is understood
-// too. Config.Whole turns streaming off.
+// If an endpoint refuses these options with status 400 or 422, the request is repeated with fewer of them; if it
+// refuses to stream (400, 422 or 501), in one piece. Each refusal is an attempt of its own in the reply, announced to
+// the context's [llm.Trace], and is remembered for the client's later requests. An answer in one piece to a request for
+// a stream is understood too. Config.Whole turns streaming off.
 //
-// docs/reference.md says what becomes of an attempt, and which usage is recorded.
+// docs/reference.md lists the ends of attempts, and the usage that is recorded.
 package openai
 
 import (
@@ -52,60 +50,59 @@ const (
 	EnvKey  = "LLM_API_KEY"  // sent as a bearer token
 )
 
-// defaultMaxBody bounds the body of a reply, in bytes: some hundred times what a model with a
-// window of 100,000 tokens can say.
+// defaultMaxBody bounds the body of a reply, in bytes: some hundred times the longest answer of a model with a window
+// of 100,000 tokens.
 const defaultMaxBody = 32 << 20
 
-// A Config says which endpoint to ask and how. It prints itself without the key.
+// A Config configures a [Client]. It prints without the key.
 type Config struct {
-	// BaseURL is what comes before /chat/completions, usually ending in /v1. "" means the
-	// environment's LLM_API_BASE, without which New fails.
+	// BaseURL is the part before /chat/completions, usually ending in /v1. "" means the environment's LLM_API_BASE,
+	// without which New fails.
 	BaseURL string
-	// APIKey is sent as a bearer token. "" means the environment's LLM_API_KEY; if that is
-	// empty too, none is sent. White space around it is dropped.
+	// APIKey is sent as a bearer token, without white space around it. "" means the environment's LLM_API_KEY, or no token
+	// if that is empty too.
 	APIKey string `json:"-"`
-	// Model is the model to ask for, with its sampling. It needs a Name or a Key.
+	// Model is the model with its sampling. It needs a Name or a Key.
 	Model llm.Model
-	// HTTPClient sends the requests. nil means a client of this Client's own that keeps as
-	// many idle connections as were ever in use at once, for four seconds, and honours the
-	// usual proxy variables.
+	// HTTPClient sends the requests. nil means a client of its own, which keeps idle connections for four seconds, as many
+	// as were ever in use at once, and honours the usual proxy variables.
 	HTTPClient *http.Client `json:"-"`
-	// Stream says when an answer that is streamed has stalled. The zero value means the default limits.
+	// Stream defines when a streamed answer has stalled. The zero value means the default limits.
 	Stream Stream
-	// Whole asks for answers in one piece. They cost less of the processor than streams, and only
-	// Model.Timeout ends a call that hangs. false means that they are streamed.
+	// Whole asks for answers in one piece, which cost less processor time, but a call that hangs ends only at
+	// Model.Timeout. false means streams.
 	Whole bool
-	// MaxBody bounds the body of a reply, in bytes; a longer one is a broken reply. Of a stream it
-	// bounds the text, and 128 times as much bounds all that comes. 0 means 32 MiB.
+	// MaxBody bounds the body of a reply, in bytes; a longer one is a broken reply. For a stream it bounds the text, and
+	// 128 times as much bounds the whole body. 0 means 32 MiB.
 	MaxBody int64
-	// MaxCompletionTokens sends the cap as max_completion_tokens, which some newer endpoints
-	// want, instead of max_tokens, which every other understands.
+	// MaxCompletionTokens sends the cap as max_completion_tokens, which some newer endpoints want, instead of max_tokens,
+	// which all others understand.
 	MaxCompletionTokens bool
-	// Extra holds further fields of the request's body, as encoding/json understands them: for
-	// example {"chat_template_kwargs": {"enable_thinking": false}}. nil means none. It cannot
-	// hold model, messages, stream or n. stream_options in it take the place of the client's own.
+	// Extra holds further fields of the request's body, as encoding/json marshals them: for example
+	// {"chat_template_kwargs": {"enable_thinking": false}}. nil means none. model, messages, stream and n are not allowed.
+	// stream_options in it replace the client's own.
 	Extra map[string]any
 }
 
 // A Client asks one endpoint for completions of one model. It is safe for concurrent use.
 type Client struct {
 	cfg      Config                // with defaults, the base in its final form, and no key
-	key      func() string         // a closure, so that no way of printing a Client shows it
-	hidden   func() *regexp.Regexp // what matches the key in text; nil for none
-	baseFrom string                // where the base came from, for messages
+	key      func() string         // a closure, so that printing a Client never shows it
+	hidden   func() *regexp.Regexp // matches the key in text; nil without a key
+	baseFrom string                // source of the base, for messages
 	keyFrom  string
-	api      *sdk.Client // made here and not by its New, which reads OPENAI_* from the environment
-	streams  *sdk.Client // the same, with room for streams
+	api      *sdk.Client // not made by the SDK's NewClient, which reads OPENAI_* from the environment
+	streams  *sdk.Client // the same, with a larger bound for streams
 	forms    *forms
 	own      *http.Client // nil if the caller brought one
 
-	extraBytes int // of Config.Extra, in a request
+	extraBytes int // bytes of Config.Extra in a request
 }
 
 var _ llm.LLM = (*Client)(nil)
 
-// New returns the client that cfg describes. It fails if a field of cfg is wrong, naming it. It sends
-// nothing: the first Generate shows whether the endpoint is there.
+// New returns a client. It fails if a field of cfg is wrong, naming it. It sends nothing: the first Generate shows
+// whether the endpoint is there.
 func New(cfg Config) (*Client, error) {
 	c := &Client{baseFrom: "Config.BaseURL", keyFrom: "Config.APIKey"}
 	if cfg.BaseURL == "" {
@@ -137,7 +134,7 @@ func New(cfg Config) (*Client, error) {
 	if len(cfg.Extra) > 0 {
 		extra, err := marshal(cfg.Extra)
 		if err != nil {
-			return nil, err // validated, so that it does not come to this
+			return nil, err // impossible after validation
 		}
 		c.extraBytes = len(extra)
 	}
@@ -155,7 +152,7 @@ func (c *Client) options(maxBody int64) []option.RequestOption {
 	opts := []option.RequestOption{
 		option.WithBaseURL(c.cfg.BaseURL),
 		option.WithHTTPClient(&direct),
-		option.WithMaxRetries(0), // a retry it made would go unaccounted
+		option.WithMaxRetries(0), // its retries would not be accounted for
 		option.WithMiddleware(inMemory, bound(maxBody)),
 	}
 	if key := c.key(); key != "" {
@@ -164,8 +161,8 @@ func (c *Client) options(maxBody int64) []option.RequestOption {
 	return opts
 }
 
-// parseBase checks raw and returns it in the form that requests are built on: without a final
-// slash, and without the path that the client adds itself.
+// parseBase checks raw and returns it as the base of requests: without a final slash, and without the path that the
+// client adds.
 func parseBase(raw, from string) (string, error) {
 	if strings.TrimSpace(raw) == "" {
 		return "", fmt.Errorf("openai: no endpoint: set %s (such as http://127.0.0.1:8000/v1) or Config.BaseURL", EnvBase)
@@ -176,7 +173,7 @@ func parseBase(raw, from string) (string, error) {
 	if strings.ContainsFunc(raw, unicode.IsSpace) {
 		return bad("has white space in it")
 	}
-	u, err := url.Parse(raw) // its error is not shown: it may repeat a password
+	u, err := url.Parse(raw) // the error is not shown, since it may repeat a password
 	if err != nil {
 		return bad("is malformed")
 	}
@@ -196,7 +193,7 @@ func parseBase(raw, from string) (string, error) {
 	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(raw, "/"), "/chat/completions"), "/"), nil
 }
 
-// withoutUser hides what stands between the scheme and an @: it may be a password.
+// withoutUser hides the text between the scheme and an @, which may be a password.
 func withoutUser(raw string) string {
 	head, rest, ok := strings.Cut(raw, "//")
 	if !ok {
@@ -246,21 +243,21 @@ func validateExtra(extra map[string]any) error {
 	return nil
 }
 
-// Close closes the idle connections of a client that uses no HTTPClient of the caller's. Requests
-// in flight are left alone, and the client can be used again.
+// Close closes the idle connections, unless Config.HTTPClient was set. Requests in flight go on, and the client can be
+// used again.
 func (c *Client) Close() {
 	if c.own != nil {
 		c.own.CloseIdleConnections()
 	}
 }
 
-// String prints the endpoint and the model, and whether there is a key.
+// String returns the endpoint, the model, and whether there is a key.
 func (c *Client) String() string { return describe(c.cfg.BaseURL, c.cfg, c.key() != "") }
 
 // GoString is String.
 func (c *Client) GoString() string { return c.String() }
 
-// String prints the endpoint and the model, and whether there is a key.
+// String returns the endpoint, the model, and whether there is a key.
 func (c Config) String() string {
 	return describe(cmp.Or(withoutUser(c.BaseURL), "$"+EnvBase), c, c.APIKey != "")
 }

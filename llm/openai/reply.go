@@ -11,18 +11,18 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// An answer is what could be read of a reply's body.
+// An answer is the readable part of a reply's body.
 type answer struct {
 	text      string
 	reasoning string
 	finish    string
 	usage     *llm.Usage
-	excess    bool // usage was cut already
-	streamed  int  // completion tokens seen; 0 if it was not streamed
+	excess    bool // whether usage was cut already
+	streamed  int  // completion tokens seen; 0 unless streamed
 }
 
-// completion is the part of a chat completion that is read here. What is not essential is left
-// raw, so that a surprise there does not spoil an answer.
+// completion holds those fields of a chat completion that are read here. Inessential ones stay raw, so that a surprise
+// in them does not spoil an answer.
 type completion struct {
 	Choices []struct {
 		FinishReason string `json:"finish_reason"`
@@ -36,18 +36,18 @@ type completion struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// A brokenReply says why a body that came with a success status holds no usable answer.
+// A brokenReply is the reason why a body with a success status holds no usable answer.
 type brokenReply struct {
 	why  string
-	body []byte // to quote from; nil where that would not help
-	// failure marks a body that is an error object: the status it came with was wrong.
+	body []byte // to quote from; nil if that would not help
+	// failure marks a body that is an error object under a wrong status.
 	failure bool
 }
 
 func (e *brokenReply) Error() string { return e.why }
 
-// decode reads a body that came with status 2xx. With an error, the answer holds what could be
-// read all the same: the tokens were paid for.
+// decode reads a body with status 2xx. Even with an error the answer holds the readable part, since its tokens were
+// paid for.
 func decode(body []byte) (answer, *brokenReply) {
 	var c completion
 	if err := json.Unmarshal(body, &c); err != nil {
@@ -74,7 +74,7 @@ func decode(body []byte) (answer, *brokenReply) {
 	return ans, nil
 }
 
-// firstText returns the first of the values that is a JSON string with something in it.
+// firstText returns the first of the values that is a nonempty JSON string.
 func firstText(values ...json.RawMessage) string {
 	for _, raw := range values {
 		var s string
@@ -85,7 +85,7 @@ func firstText(values ...json.RawMessage) string {
 	return ""
 }
 
-// notJSON says what came instead of a completion.
+// notJSON returns the reason for a body that is not a completion.
 func notJSON(body []byte, err error) *brokenReply {
 	trimmed := bytes.TrimSpace(body)
 	wrong, isWrong := errors.AsType[*json.UnmarshalTypeError](err)

@@ -12,9 +12,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A body is what is sent: the model's sampling, overridden by the request's. It is written here and
-// not with the SDK's params, which take several times as long and, at more than a kilobyte each, more
-// room than most prompts.
+// A body is the body of a request: the model's sampling, overridden by the request's. It is not built with the SDK's
+// params, which take several times as long and, at more than a kilobyte each, more memory than most prompts.
 type body struct {
 	Model               string         `json:"model"`
 	Messages            []llm.Message  `json:"messages"`
@@ -61,7 +60,7 @@ func or[T any](override *T, own T) T {
 	return own
 }
 
-// checkSampling keeps out what JSON cannot hold; ranges are the endpoint's to judge.
+// checkSampling refuses values that JSON cannot hold; the endpoint judges the ranges.
 func checkSampling(temperature, topP float64, limit int) error {
 	switch {
 	case math.IsNaN(temperature) || math.IsInf(temperature, 0):
@@ -86,7 +85,7 @@ func checkMessages(messages []llm.Message) error {
 	return nil
 }
 
-// encode returns the body as JSON, with the user's extra fields, which take the place of ours.
+// encode returns the body as JSON, with the user's extra fields, which replace ours.
 func (c *Client) encode(b *body) ([]byte, error) {
 	own, err := marshal(b)
 	if err != nil || len(c.cfg.Extra) == 0 {
@@ -108,7 +107,7 @@ func (c *Client) encode(b *body) ([]byte, error) {
 	return marshal(all)
 }
 
-// marshal leaves <, > and & as they are: programs are full of them.
+// marshal does not escape <, > and &, which programs are full of.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -12,10 +12,9 @@ const maxEvent = 4 << 20
 
 var errLongEvent = errors.New("an event of the stream is too long")
 
-// An eventReader reads server-sent events as the HTML standard describes them: lines that end in LF
-// or CRLF, the data lines of an event joined by LF, an empty line after each event. Comments and
-// the fields id and retry are passed over. Unlike the standard it takes an event at the very end
-// that lacks the empty line, and does not take a lone CR as the end of a line, which no server
+// An eventReader reads server-sent events by the HTML standard: lines that end in LF or CRLF, the data lines of an
+// event joined by LF, an empty line after each event. It ignores comments and the fields id and retry. Unlike the
+// standard it accepts a last event without the empty line, and does not treat a lone CR as a line end, which no server
 // sends.
 type eventReader struct {
 	r    *bufio.Reader
@@ -29,8 +28,8 @@ func newEventReader(r io.Reader) *eventReader {
 	return &eventReader{r: bufio.NewReaderSize(r, 4<<10)}
 }
 
-// next returns the next event's data and type, valid until the next call. It returns io.EOF after
-// the last event, and the reader's error if that ended in any other way.
+// next returns the next event's data and type, valid until the next call. It returns io.EOF after the last event, or
+// the reader's error.
 func (e *eventReader) next() (data, kind []byte, err error) {
 	e.data, e.kind, e.some = e.data[:0], e.kind[:0], false
 	for {
@@ -44,7 +43,7 @@ func (e *eventReader) next() (data, kind []byte, err error) {
 			err = e.field(line)
 		case e.some:
 			return e.data, e.kind, nil
-		default: // an event without data is none
+		default: // ignore an event without data
 			e.kind = e.kind[:0]
 		}
 		if err != nil {
@@ -53,7 +52,7 @@ func (e *eventReader) next() (data, kind []byte, err error) {
 	}
 }
 
-// field enters one line.
+// field parses one line.
 func (e *eventReader) field(line []byte) error {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
@@ -72,8 +71,7 @@ func (e *eventReader) field(line []byte) error {
 	return nil
 }
 
-// line returns the next line without its end. A last line without one counts: what it was cut from
-// shows in what it says.
+// line returns the next line without its end. A last line without an end counts: if it was cut, its contents show that.
 func (e *eventReader) line() ([]byte, error) {
 	line, err := e.r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {

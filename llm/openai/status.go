@@ -14,11 +14,11 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// refused makes an error of a reply whose status is not a success. body is empty where the SDK has
-// put it back into resp.
+// refused returns the error of a reply whose status is not a success. body is empty if the SDK has put it back into
+// resp.
 func (c *Client) refused(resp *http.Response, body []byte) *llm.Error {
 	if len(body) == 0 && resp.Body != nil {
-		body, _ = io.ReadAll(resp.Body) // bounded, and in memory by now
+		body, _ = io.ReadAll(resp.Body) // bounded, and already in memory
 	}
 	text, code := parseError(c.redact(body), c.hide)
 	if to := resp.Header.Get("Location"); to != "" {
@@ -29,7 +29,7 @@ func (c *Client) refused(resp *http.Response, body []byte) *llm.Error {
 	return e
 }
 
-// broken makes an error of what decode says about a reply.
+// broken returns the error of a broken reply.
 func (c *Client) broken(status int, b *brokenReply) *llm.Error {
 	if b == nil {
 		return nil
@@ -60,7 +60,7 @@ func (c *Client) classed(status int, code, text string) *llm.Error {
 	return &llm.Error{Status: llm.Failed, Kind: kind, Code: status, Err: errors.New(msg + c.hint(kind))}
 }
 
-// hint says what the user can check.
+// hint returns what the user should check.
 func (c *Client) hint(kind string) string {
 	switch kind {
 	case llm.KindAuth:
@@ -77,13 +77,13 @@ func (c *Client) hint(kind string) string {
 	return ""
 }
 
-// kindOf classes an HTTP error by its status, and where servers use one status for several things
-// by its code and text.
+// kindOf classifies an HTTP error by its status, and by its code and text where servers use one status for several
+// things.
 func kindOf(status int, code, text string) string {
 	text = strings.ToLower(text)
 	switch {
 	case status == 429 && (code == "insufficient_quota" || strings.Contains(text, "exceeded your current quota")):
-		return llm.KindAuth // waiting does not bring a quota back
+		return llm.KindAuth // waiting does not restore a quota
 	case status == 429:
 		return llm.KindRateLimit
 	case status == 401, status == 402, status == 403:
@@ -98,8 +98,8 @@ func kindOf(status int, code, text string) string {
 	return llm.KindBadRequest
 }
 
-// tooLong recognises a prompt that does not fit by the codes and the words that servers use:
-// OpenAI and Groq, llama.cpp, vLLM, SGLang, Text Generation Inference, Anthropic, Gemini.
+// tooLong recognises a prompt that does not fit by the codes and words of servers: OpenAI and Groq, llama.cpp, vLLM,
+// SGLang, Text Generation Inference, Anthropic, Gemini.
 func tooLong(code, text string) bool {
 	switch code {
 	case "context_length_exceeded", "exceed_context_size_error", "string_above_max_length":
@@ -118,12 +118,12 @@ func tooLong(code, text string) bool {
 	return false
 }
 
-// parseError finds the message and the code in the forms that servers give errors:
+// parseError finds the message and the code in the servers' forms of errors:
 //
 //	{"error": {"message": m, "code": c, "type": c}}   {"error": m}
 //	{"message": m, "code": c}   {"detail": m or [{"msg": m}]}   text or HTML
 //
-// Hide strikes out of an excerpt what is not to be shown, before it is cut.
+// hide strikes secrets out of an excerpt, before it is cut.
 func parseError(body []byte, hide func(string) string) (text, code string) {
 	var e struct {
 		Error           json.RawMessage `json:"error"`
@@ -153,12 +153,11 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// maxRetryAfter keeps a header from overflowing a Duration; nobody waits that long anyway.
+// maxRetryAfter keeps a header from overflowing a Duration.
 const maxRetryAfter = 30 * 24 * time.Hour
 
-// retryAfter reads how long the server asks to wait: Retry-After in seconds or as a date, which is
-// taken relative to the server's own clock where it tells it, or OpenAI's Retry-After-Ms. It is 0
-// if the server does not say or cannot be understood.
+// retryAfter returns the wait that the server asks for: Retry-After in seconds or as a date, relative to the server's
+// clock if the reply has it, or OpenAI's Retry-After-Ms. It is 0 if there is none or it is unreadable.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return bounded(ms * float64(time.Millisecond))

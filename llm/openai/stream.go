@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The default limits of a [Stream]. They leave room for a server that is busy with others
-// and for a proxy that holds text back, and still end a dead stream long before a call's own timeout.
+// The default limits of a [Stream]. They allow for a busy server and for a proxy that buffers text, and still end a
+// dead stream long before a call's own timeout.
 const (
 	DefaultFirstToken = 2 * time.Minute
 	DefaultSilence    = 30 * time.Second
@@ -17,12 +17,12 @@ const (
 	defaultWindow     = 30 * time.Second
 )
 
-// A Stream says when an answer that is streamed has stalled. The zero value means the default limits.
+// A Stream defines when a streamed answer has stalled. The zero value means the default limits.
 //
-// An attempt that passes one of the limits ends at once as [llm.Stalled]. The connection is closed, so
-// that the server stops generating, and what was streamed until then is in the attempt. Text counts as
-// progress: that of the answer, and of the reasoning in the fields reasoning_content and reasoning.
-// Keep-alive comments, empty deltas and usage that does not grow do not.
+// An attempt that exceeds a limit ends at once as [llm.Stalled]. The connection is closed, so that the server stops
+// generating, and the attempt has the tokens streamed so far. Progress is text, of the answer or of the reasoning in
+// the fields reasoning_content and reasoning. Keep-alive comments, empty deltas and usage that does not grow are no
+// progress.
 type Stream struct {
 	// FirstToken bounds the time from sending the request to its first token, so it includes
 	// connecting, waiting at the server and reading the prompt. 0 means DefaultFirstToken;
@@ -31,15 +31,15 @@ type Stream struct {
 	// Silence bounds the time from one token to the next. 0 means DefaultSilence; negative means
 	// no limit.
 	Silence time.Duration
-	// MinRate is the lowest rate in tokens a second, over any stretch of Window after the first
-	// token: a stream is too slow as soon as fewer than MinRate·Window tokens, rounded up, came
-	// within the last Window. 0 means DefaultMinRate; negative means no limit.
+	// MinRate is the lowest rate in tokens a second, over any period of Window after the first token: a stream is too slow
+	// as soon as fewer than MinRate·Window tokens, rounded up, arrived within the last Window. 0 means DefaultMinRate;
+	// negative means no limit.
 	MinRate float64
-	// Window is over what time MinRate is taken. 0 means 30 seconds.
+	// Window is the period of MinRate. 0 means 30 seconds.
 	Window time.Duration
 }
 
-// maxFloor bounds MinRate·Window, since a stream remembers when that many tokens came.
+// maxFloor bounds MinRate·Window, since a stream remembers the times of that many tokens.
 const maxFloor = 1 << 16
 
 func (s Stream) withDefaults() Stream {
@@ -63,7 +63,7 @@ func (s Stream) validate() error {
 	return nil
 }
 
-// floor is how many tokens have to come in each Window; 0 if there is no such limit.
+// floor returns the tokens that must arrive in each Window; 0 means no limit.
 func (s Stream) floor() int { return int(max(0, math.Ceil(s.MinRate*s.Window.Seconds()))) }
 
 // String prints the limits, defaults included.

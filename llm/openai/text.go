@@ -8,17 +8,17 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// maxExcerpt bounds what is shown of a body, in runes, and maxFinish what is kept of a finish reason.
+// maxExcerpt bounds the excerpt of a body, in runes, and maxFinish a finish reason.
 const (
 	maxExcerpt = 120
 	maxFinish  = 64
 )
 
-// clean makes server text fit for a message: one line, no control characters, no key.
+// clean returns server text fit for a message: one line, no control characters, no key.
 func (c *Client) clean(s string) string { return shorten(c.hide(printable.Line(s)), 4*maxExcerpt) }
 
-// redact strikes out the key, which some servers repeat. Very short keys are not secret, and
-// striking them out would only garble the text.
+// redact strikes out the key, which some servers repeat. Very short keys are not secret, and redacting them would only
+// garble the text.
 func (c *Client) redact(b []byte) []byte {
 	key := c.key()
 	if len(key) < minKey {
@@ -27,8 +27,8 @@ func (c *Client) redact(b []byte) []byte {
 	return bytes.ReplaceAll(b, []byte(key), []byte(struckOut))
 }
 
-// hide strikes the key out of text that is clean already, and is not cut yet: what is dropped in cleaning may
-// have stood inside the key, and half a key is not recognised.
+// hide strikes the key out of text. Clean the text first, since dropped characters may have stood inside the key, and
+// cut it afterwards, since half a key is not recognised.
 func (c *Client) hide(s string) string {
 	if hidden := c.hidden(); hidden != nil {
 		return hidden.ReplaceAllLiteralString(s, struckOut)
@@ -37,15 +37,15 @@ func (c *Client) hide(s string) string {
 }
 
 const (
-	minKey    = 4 // bytes of a key that is a secret
+	minKey    = 4 // least bytes of a secret key
 	struckOut = "[key]"
 )
 
-// between is what may stand within a key that still can be read: blanks, marks that are drawn over a letter,
-// and characters in the forms that JSON, Go and URLs write them in.
+// between matches what may interrupt a still readable key: blanks, combining marks, and characters as escaped in JSON,
+// Go and URLs.
 const between = `(?:[\pZ\pM\x{FFFD}]|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2})*`
 
-// hidingOf returns what matches key in clean text; nil for one too short to be secret.
+// hidingOf returns a pattern for key in clean text, or nil for a key too short to be secret.
 func hidingOf(key string) *regexp.Regexp {
 	if len(key) < minKey {
 		return nil
@@ -66,7 +66,7 @@ type worded struct {
 func (e worded) Error() string { return e.text }
 func (e worded) Unwrap() error { return e.error }
 
-// tidy returns err with a text that is clean, as it may quote what a server sent.
+// tidy returns err with a clean text, since it may quote a server.
 func (c *Client) tidy(err error) error {
 	if text := c.clean(err.Error()); text != err.Error() {
 		return worded{err, text}
@@ -74,8 +74,7 @@ func (c *Client) tidy(err error) error {
 	return err
 }
 
-// excerpt returns the first words of a body, without markup if it is HTML. Hide strikes out what is not to be
-// shown.
+// excerpt returns the first words of a body, without markup if it is HTML. hide strikes out secrets.
 func excerpt(body []byte, hide func(string) string) string {
 	s := string(body[:min(len(body), 1<<16)])
 	if strings.HasPrefix(strings.TrimSpace(s), "<") {
@@ -91,7 +90,7 @@ func shorten(s string, n int) string {
 	return s
 }
 
-// withoutTags drops what stands between < and >, and the contents of scripts and styles.
+// withoutTags drops tags, and the contents of scripts and styles.
 func withoutTags(s string) string {
 	var b strings.Builder
 	for {

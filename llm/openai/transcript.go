@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A transcript is what a stream has said so far.
+// A transcript is the contents of a stream so far.
 //
 // # Tokens
 //
@@ -18,33 +18,32 @@ import (
 //
 // # Chunks that come twice
 //
-// A chunk that equals the one before, byte for byte, is a repetition if it says so itself: where it
-// carries the finish reason, or usage that has grown with every other chunk with text. Then it is
-// left out. Without such a sign two equal tokens in a row look just the same, so both are kept; if
-// the final usage then proves that there were more chunks with text than tokens, in a stream that
-// repeated its finish reason, the text cannot be trusted.
+// A chunk that equals the previous one, byte for byte, is a repetition if it has the finish reason, or usage that has
+// grown with every other chunk with text. Then it is left out. Otherwise it may be a second equal token, so it is kept;
+// if the final usage then proves that there were more chunks with text than tokens, in a stream that repeated its
+// finish reason, the text cannot be trusted.
 type transcript struct {
 	max int64 // bytes of text and reasoning
-	cap int   // on new tokens; 0 for none. What usage claims beyond it is no progress
+	cap int   // limit on new tokens; 0 means none. Usage beyond it is no progress
 
 	text, reasoning []byte
 	finish          string
 	usage           *llm.Usage
-	excess          bool // usage claimed more than cap
-	begun           bool // a choice came
-	spoke           bool // content that is a string came
+	excess          bool // whether usage exceeded cap
+	begun           bool // whether a choice arrived
+	spoke           bool // whether content that is a string arrived
 	chunks          int  // with text
 
-	previous []byte // the chunk before
-	lags     bool   // usage did not grow with every chunk with text
-	doubtful int    // equal chunks with text, in a row, that were kept
-	repeated bool   // a chunk was a repetition
+	previous []byte // the previous chunk
+	lags     bool   // whether usage did not grow with every chunk with text
+	doubtful int    // consecutive equal chunks with text that were kept
+	repeated bool   // whether a chunk was a repetition
 }
 
-// complete reports whether the answer has come to its end.
+// complete reports whether the answer is complete.
 func (t *transcript) complete() bool { return t.finish != "" }
 
-// streamed is how many completion tokens came.
+// streamed returns the completion tokens so far.
 func (t *transcript) streamed() int {
 	if t.usage == nil {
 		return t.chunks
@@ -52,8 +51,7 @@ func (t *transcript) streamed() int {
 	return max(t.chunks, t.usage.CompletionTokens)
 }
 
-// add takes one event. It returns how many tokens it brought, and why the rest of the stream cannot be
-// used, if so.
+// add takes in one event. It returns the event's tokens, and why the rest of the stream is unusable, or nil.
 func (t *transcript) add(data, kind []byte) (tokens int, broken *brokenReply) {
 	var c chunk
 	if err := c.parse(data); err != nil {
@@ -83,7 +81,7 @@ func (t *transcript) capped(usage *llm.Usage) *llm.Usage {
 	return usage
 }
 
-// repeats reports whether the chunk is certain to be the one before, come again.
+// repeats reports whether the chunk is certainly a repetition of the previous one.
 func (t *transcript) repeats(data []byte, c *chunk, usage *llm.Usage) bool {
 	if !bytes.Equal(data, t.previous) {
 		t.previous = append(t.previous[:0], data...)
@@ -104,16 +102,16 @@ func (t *transcript) repeats(data []byte, c *chunk, usage *llm.Usage) bool {
 	return false
 }
 
-// said is the text of the delta, whichever field it is in.
+// said returns the text of the delta, from any of its fields.
 func (d *delta) said() string {
 	return cmp.Or(d.Content.text, string(d.ReasoningContent), string(d.Reasoning))
 }
 
-// take enters the text of the first choice, and reports whether there is any.
+// take adds the text of the first choice, and reports whether there is any.
 func (t *transcript) take(c *chunk) (text bool) {
 	for i := range c.Choices {
 		choice := &c.Choices[i]
-		if choice.Index != 0 { // not asked for
+		if choice.Index != 0 { // not requested
 			continue
 		}
 		t.begun = true
@@ -127,7 +125,7 @@ func (t *transcript) take(c *chunk) (text bool) {
 	return text
 }
 
-// count enters the usage that came with a chunk. Usage that goes back is an error of the server's.
+// count takes in a chunk's usage. Usage that decreases is an error of the server's.
 func (t *transcript) count(usage *llm.Usage, text bool) {
 	grown := usage != nil && (t.usage == nil || usage.CompletionTokens > t.usage.CompletionTokens)
 	if text {
@@ -139,7 +137,7 @@ func (t *transcript) count(usage *llm.Usage, text bool) {
 	}
 }
 
-// answer is what the transcript holds. The usage of a stream that ended early may lag behind.
+// answer returns the transcript's answer. The usage of a stream that ended early may lag behind.
 func (t *transcript) answer() answer {
 	a := answer{
 		text: validText(t.text), reasoning: validText(t.reasoning),
@@ -153,10 +151,10 @@ func (t *transcript) answer() answer {
 	return a
 }
 
-// validText is b with U+FFFD where it is not UTF-8.
+// validText returns b with U+FFFD where it is not UTF-8.
 func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
 
-// judge returns why a stream that has ended holds no usable answer.
+// judge returns why an ended stream holds no usable answer, or nil.
 func (t *transcript) judge() *brokenReply {
 	switch {
 	case !t.begun:

@@ -32,25 +32,25 @@ func newTransport() *http.Transport {
 		},
 		TLSHandshakeTimeout: 15 * time.Second,
 		ForceAttemptHTTP2:   true,
-		// A connection for each request in flight: with net/http's default of two, all others
-		// would be dialled anew every time.
+		// One connection for each request in flight: under net/http's default of two, all others would be dialled anew every
+		// time.
 		MaxIdleConnsPerHost: 1 << 16,
-		// A connection holds both buffers while its request waits. A prompt is written past its
-		// buffer once that is full, so half the default costs a system call at most.
+		// A connection holds both buffers while its request waits. Once the write buffer is full, a prompt bypasses it, so
+		// half the default costs at most one system call.
 		ReadBufferSize:  2 << 10,
 		WriteBufferSize: 2 << 10,
-		// Below the five seconds after which uvicorn, and so vLLM, closes an idle connection:
-		// a request sent just then is lost.
+		// Less than the five seconds after which uvicorn, and so vLLM, closes an idle connection, and loses a request sent
+		// just then.
 		IdleConnTimeout: 4 * time.Second,
-		// Notice a connection that died in silence, with requests on it.
+		// Notice a silently dead connection with requests on it.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }
 
-// disconnected classes an error of the transport's.
+// disconnected classifies an error of the transport.
 func (c *Client) disconnected(err error) *llm.Error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err // the endpoint is named anyway
+		err = u.Err // the caller names the endpoint
 	}
 	if errors.Is(err, errTooLarge) {
 		return c.broken(http.StatusOK, &brokenReply{why: fmt.Sprintf("%v, %d bytes", errTooLarge, c.cfg.MaxBody)})
@@ -63,8 +63,8 @@ func (c *Client) disconnected(err error) *llm.Error {
 		Err: fmt.Errorf("%s: %w%s", what, c.tidy(withoutPorts(err)), c.hint(kind))}
 }
 
-// withoutPorts leaves out the addresses of a connection that broke: the local port differs from
-// run to run, and would make results of equal runs differ.
+// withoutPorts removes the addresses of a broken connection from err: the local port changes from run to run, and would
+// make results of equal runs differ.
 func withoutPorts(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" && op.Op != "proxyconnect" {
 		return op.Err
@@ -72,7 +72,7 @@ func withoutPorts(err error) error {
 	return err
 }
 
-// network says what kind of failure err is, and what to call it. The kind is "" for a timeout.
+// network returns the kind of failure of err, and its name. The kind is "" for a timeout.
 func network(err error) (kind, what string) {
 	op, isOp := errors.AsType[*net.OpError](err)
 	dns, isDNS := errors.AsType[*net.DNSError](err)
@@ -96,7 +96,7 @@ func network(err error) (kind, what string) {
 	return llm.KindConnection, "the connection broke"
 }
 
-// isTLS reports whether err says that the two sides do not agree on TLS or on who they are.
+// isTLS reports whether err is a disagreement on TLS or on identities.
 func isTLS(err error) bool {
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
@@ -105,8 +105,8 @@ func isTLS(err error) bool {
 		strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }
 
-// inMemory shows net/http that the request's body is in memory, which the SDK's wrapping hides: it then
-// sends headers and body in one piece, at one system call less for either side.
+// inMemory shows net/http that the request's body is in memory, which the SDK's wrapping hides. net/http then sends
+// headers and body in one piece, which saves either side a system call.
 func inMemory(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	if req.GetBody != nil {
 		if body, err := req.GetBody(); err == nil {
@@ -135,7 +135,7 @@ type boundedBody struct {
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
-	if int64(len(p)) > b.left+1 { // one more than may come, to see whether it does
+	if int64(len(p)) > b.left+1 { // one byte more than allowed, to notice excess
 		p = p[:b.left+1]
 	}
 	n, err := b.ReadCloser.Read(p)

@@ -7,11 +7,10 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// maxTokensCounted is more than any call can use: counts above are a server's mistake.
+// maxTokensCounted is more than any call can use: larger counts are a server's mistake.
 const maxTokensCounted = 1e9
 
-// parseUsage reads a usage object by the rules of the package comment. It returns nil for one
-// that is absent or cannot be true.
+// parseUsage reads a usage object. It returns nil if the object is absent or impossible.
 func parseUsage(raw json.RawMessage) *llm.Usage {
 	if u, ok := (&scan{b: raw}).usage(); ok {
 		return u
@@ -47,8 +46,7 @@ func decodeUsage(raw json.RawMessage) *llm.Usage {
 	}
 }
 
-// bounded returns the usage of ans as far as it can be true of the request b, and whether that is less than
-// the server claims.
+// bounded returns the usage of ans limited to what is possible for the request b, and whether the server claims more.
 func (c *Client) bounded(b *body, ans answer) (u *llm.Usage, capped bool) {
 	if ans.usage == nil {
 		return nil, false
@@ -60,8 +58,8 @@ func (c *Client) bounded(b *body, ans answer) (u *llm.Usage, capped bool) {
 	return &cut, ans.excess || cut != *ans.usage
 }
 
-// cap is the most new tokens that the request b allows: a field of Config.Extra can take the place of its own
-// cap, or stand beside it.
+// cap returns the most new tokens that the request b allows: a field of Config.Extra can replace the request's own cap,
+// or complement it.
 func (c *Client) cap(b *body) int {
 	most := b.limit()
 	for _, name := range []string{"max_tokens", "max_completion_tokens"} {
@@ -69,14 +67,14 @@ func (c *Client) cap(b *body) int {
 		case nil:
 		case int:
 			most = max(most, v)
-		default: // a number of another type, or none
+		default: // a number of another type, or not a number
 			most = maxTokensCounted
 		}
 	}
 	return most
 }
 
-// count returns a number of tokens that can be one.
+// count returns n as a number of tokens, if it is possible.
 func count(n *float64) (int, bool) {
 	if n == nil || !(*n >= 0 && *n <= maxTokensCounted) || math.Trunc(*n) != *n {
 		return 0, false

@@ -6,23 +6,22 @@ import (
 	"time"
 )
 
-// How long a stream is read on for what is welcome, but not needed.
+// How long a stream is read for optional parts.
 const (
 	afterFinish = 5 * time.Second        // for the usage, once the answer is complete
-	afterDone   = 100 * time.Millisecond // for its end after [DONE], so that the connection can be used again
+	afterDone   = 100 * time.Millisecond // for its end after [DONE], so that the connection can be reused
 )
 
-// A stall is why a watch ended a stream. Its text names the limit alone, so that equal runs get equal
-// texts.
+// A stall is the reason why a watch ended a stream. Its text has only the limit, so that equal runs get equal texts.
 type stall struct{ limit string }
 
 func (s *stall) Error() string { return "stalled: " + s.limit }
 
-// A watch ends a stream that stalls. It is safe for concurrent use: one goroutine reads the stream
-// and tells of its progress, another is the timer's.
+// A watch ends a stream that stalls. It is safe for concurrent use: one goroutine reads the stream and reports
+// progress, another is the timer's.
 //
-// Progress costs no work on the timer: it fires when the oldest known deadline passes, and goes on
-// waiting if there is a later one by then.
+// Progress does not touch the timer, which fires at the oldest known deadline, and waits on if there is a later one by
+// then.
 type watch struct {
 	limits Stream
 	end    func(error)
@@ -31,12 +30,12 @@ type watch struct {
 	timer  *time.Timer // nil while no limit applies
 	start  time.Time
 	last   time.Duration   // from start to the last token; 0 before the first
-	recent []time.Duration // from start to each of the last tokens, as many as floor, in a ring
-	oldest int             // of the ring
-	over   time.Duration   // from start to when it is read no more, once the answer is complete
+	recent []time.Duration // from start to each of the last floor tokens, in a ring
+	oldest int             // index in the ring
+	over   time.Duration   // from start to the end of reading, once the answer is complete
 }
 
-// newWatch begins to watch: end is called, once, with a *stall when a limit is passed.
+// newWatch starts a watch, which calls end once with a *stall when a limit is exceeded.
 func newWatch(limits Stream, end func(error)) *watch {
 	w := &watch{limits: limits, end: end, start: time.Now()}
 	w.mu.Lock()
@@ -45,7 +44,7 @@ func newWatch(limits Stream, end func(error)) *watch {
 	return w
 }
 
-// stop ends the watch. The timer's function may still run, but only until it has seen that.
+// stop ends the watch. The timer's function may still run, until it notices.
 func (w *watch) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +54,7 @@ func (w *watch) stop() {
 	w.end = func(error) {}
 }
 
-// progress notes that n tokens came.
+// progress records n tokens.
 func (w *watch) progress(n int) {
 	now := max(time.Since(w.start), 1)
 	w.mu.Lock()
@@ -64,10 +63,10 @@ func (w *watch) progress(n int) {
 	w.last = now
 	if first {
 		w.recent = make([]time.Duration, w.limits.floor())
-		for i := range w.recent { // the first Window begins here
+		for i := range w.recent { // the first Window begins now
 			w.recent[i] = now
 		}
-		w.rearm() // it is another limit now, which may be shorter
+		w.rearm() // another limit applies now, which may be shorter
 		return
 	}
 	for range min(n, len(w.recent)) {
@@ -76,14 +75,14 @@ func (w *watch) progress(n int) {
 	}
 }
 
-// unknown says that progress will not be told in tokens, so that their rate is not known.
+// unknown turns off the limit on the rate, as progress will not be counted in tokens.
 func (w *watch) unknown() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.limits.MinRate = -1
 }
 
-// finish says that the answer is complete, and how long what follows is waited for.
+// finish records that the answer is complete, and limits the wait for what follows.
 func (w *watch) finish(wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +90,7 @@ func (w *watch) finish(wait time.Duration) {
 	w.rearm()
 }
 
-// rearm sets the timer to the present deadline. The caller holds mu.
+// rearm sets the timer to the current deadline. The caller holds mu.
 func (w *watch) rearm() {
 	at, _ := w.deadline()
 	switch wait := at - time.Since(w.start); {
@@ -105,7 +104,7 @@ func (w *watch) rearm() {
 	}
 }
 
-// fire ends the stream if its deadline has passed, and waits on otherwise.
+// fire ends the stream if its deadline has passed, and rearms the timer otherwise.
 func (w *watch) fire() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,8 +116,8 @@ func (w *watch) fire() {
 	w.end(&stall{limit})
 }
 
-// deadline is when the stream has stalled if no more comes, counted from the start, and by what
-// limit; 0 if by none. The caller holds mu.
+// deadline returns when the stream will have stalled without further tokens, counted from the start, and the limit; 0
+// means never. The caller holds mu.
 func (w *watch) deadline() (at time.Duration, limit string) {
 	s := w.limits
 	earlier := func(d time.Duration, format string, args ...any) {

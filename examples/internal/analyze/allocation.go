@@ -7,7 +7,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
 )
 
-// allocate works out what the runs of a bandit did with their calls. A study of one search a run has none.
+// allocate computes how the runs of a bandit spent their calls. A study of single searches has no allocations.
 func (s *study) allocate() {
 	for _, f := range s.longest() {
 		a, err := f.allocation()
@@ -37,11 +37,11 @@ func (s *study) allocate() {
 		effective, len(s.allocations[0].share), count(len(s.allocations), "run"), 100*best))
 }
 
-// mostByCall is the most calls of a run whose arms are compared call by call. A file may name any number.
+// mostByCall bounds the calls of a run whose arms are compared call by call, since a file may name any number.
 const mostByCall = 1 << 22
 
-// allocation returns what the run did with its answered calls. Arms are compared call by call: a round of one may have 64 of
-// them, and one of another a single one.
+// allocation returns how the run spent its answered calls. Arms are compared call by call: a round of one arm may have
+// 64 calls, and a round of another a single one.
 func (f file) allocation() (allocation, error) {
 	if calls := f.AnsweredBy(f.Generations()); calls > mostByCall {
 		return allocation{}, fmt.Errorf("%d calls are more than %d", calls, mostByCall)
@@ -67,7 +67,7 @@ func (f file) allocation() (allocation, error) {
 	return allocate(pulls, best)
 }
 
-// longest returns the runs that tell their pulls and are not the beginning of another with the same seed.
+// longest returns the runs with pulls, without those that are the beginning of another with the same seed.
 func (s *study) longest() []file {
 	var fs []file
 	for _, n := range s.Breadths {
@@ -80,7 +80,7 @@ func (s *study) longest() []file {
 	return fs
 }
 
-// pulls returns the figure of which arms were pulled when: arms by what they reached in their run.
+// pulls returns the figure of pulls over time, with arms ranked by their final score in the run.
 func (s *study) pulls(p *problem) (plot.Pulls, bool) {
 	d := plot.Pulls{Title: p.title() + s.Method + ", pulls by rank of the search at the end", Runs: s.ranked}
 	for _, a := range s.allocations {
@@ -91,7 +91,7 @@ func (s *study) pulls(p *problem) (plot.Pulls, bool) {
 	return d, len(d.Runs) > 0
 }
 
-// regret returns the figure of the regret of all bandits of a problem, as far as all runs of each go.
+// regret returns the figure of the regret of a problem's bandits, each up to its shortest run.
 func (p *problem) regret(o options) (plot.Regret, bool, error) {
 	d := plot.Regret{Title: p.title() + "regret against the best search alone", X: "answered calls", Panels: make([]plot.Panel, 1),
 		Interval: "Mean; band: " + bootstrapped + ". A search counts as staying where its log ends, so this is a lower bound."}

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A budget is the runs of a method that had one budget of calls, split in one way.
+// A budget is a method's runs with one budget of calls and one split.
 type budget struct {
 	T, N  int // the split; 0 where the search decides the breadth of each generation
 	calls int
 	files []file
 }
 
-// name says which budget it is: "T=8 N=16", or "C=128" without a split.
+// name returns the budget's name: "T=8 N=16", or "C=128" without a split.
 func (b budget) name() string {
 	if b.N == 0 {
 		return fmt.Sprintf("C=%d", b.calls)
@@ -21,7 +21,7 @@ func (b budget) name() string {
 	return fmt.Sprintf("T=%d N=%d", b.T, b.N)
 }
 
-// of names a method with the split: a method that decides its breadth has none.
+// of returns a method's name with the split, unless the method decides its breadth.
 func (b budget) of(method string) string {
 	if b.N == 0 {
 		return method
@@ -29,8 +29,8 @@ func (b budget) of(method string) string {
 	return method + " " + b.name()
 }
 
-// answered returns how many calls of the budget were answered in the run that has the fewest. It is less than the budget
-// where runs are over after T generations and some of their calls failed.
+// answered returns the answered calls of the run with the fewest. They are fewer than the budget if runs end after T
+// generations and some calls failed.
 func (b budget) answered() int {
 	fewest := b.calls
 	for _, f := range b.files {
@@ -48,7 +48,7 @@ func (b budget) scores(calls int) []float64 {
 	return scores
 }
 
-// equal returns at how many answered calls budgets are compared: the most that all their runs have.
+// equal returns the answered calls at which budgets are compared: the most that all their runs have.
 func equal(budgets ...budget) int {
 	calls := budgets[0].calls
 	for _, b := range budgets {
@@ -57,8 +57,8 @@ func equal(budgets ...budget) int {
 	return calls
 }
 
-// budgets returns what the method can be compared at, with the runs of each. A bandit may play otherwise with more calls
-// ahead, so of other methods than greedy search only runs that were planned so count, and that came to their end.
+// budgets returns the budgets at which the method can be compared, with their runs. A bandit may play differently with
+// more calls ahead, so except for greedy search only finished runs planned for that budget count.
 func (s *study) budgets() []budget {
 	var all []budget
 	if s.sized() {
@@ -76,7 +76,7 @@ func (s *study) budgets() []budget {
 	return slices.DeleteFunc(all, func(b budget) bool { return len(b.files) == 0 })
 }
 
-// having returns the runs that have a budget.
+// having returns the runs with a budget.
 func (s *study) having(b budget) (files []file) {
 	if s.greedy() {
 		for _, f := range s.deepest[b.N] {
@@ -94,7 +94,7 @@ func (s *study) having(b budget) (files []file) {
 	return files
 }
 
-// sized reports whether the method decides how many calls each generation has. T and N of its runs are then no split.
+// sized reports whether the method decides the calls of each generation, so that T and N of its runs are not a split.
 func (s *study) sized() bool { return s.files[0].Breadth != "" }
 
 // calls returns the budgets of a method that decides its breadth: powers of two, and those of its runs.
@@ -109,14 +109,14 @@ func (s *study) calls() []int {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// A point is the mean best score of a method that decides its breadth, after so many answered calls.
+// A point is the mean best score after some answered calls, of a method that decides its breadth.
 type point struct {
 	Calls int     `json:"C"`
 	Runs  int     `json:"runs"`
 	Mean  float64 `json:"mean"`
 }
 
-// byCalls works out the points that all seeds have from the least budget on that is asked for.
+// byCalls computes the points that all seeds have, from the least requested budget on.
 func (s *study) byCalls(o options) {
 	files := s.deepest[0]
 	for _, calls := range s.calls() {

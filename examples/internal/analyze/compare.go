@@ -6,7 +6,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
-// A comparison is how a method does against another when as many calls were answered.
+// A comparison is one method against another at equal answered calls.
 type comparison struct {
 	T          int                  `json:"T,omitempty"` // of both; 0 if they split the budget in other ways
 	N          int                  `json:"N,omitempty"`
@@ -20,9 +20,9 @@ type comparison struct {
 	Words      string               `json:"words"`
 }
 
-// compare compares each method with the first, which is greedy if it is there, at as many answered calls of the same T and
-// N, or of the same budget where one of them decides its breadth. Seeds of two methods have nothing in common, so runs are
-// not paired.
+// compare compares each method with the first, which is greedy if present, at equal answered calls of the same T and N,
+// or of the same budget if one of them decides its breadth. Equal seeds of two methods are unrelated, so runs are not
+// paired.
 func compare(o options, studies []*study) ([]comparison, error) {
 	first := 0
 	for i, s := range studies {
@@ -79,11 +79,11 @@ func newComparison(o options, first, second string, a, b budget) (comparison, er
 	return c, nil
 }
 
-// enoughRuns is from how many runs on a percentile interval of a difference is trusted. With fewer it is too narrow: of ten
-// normal scores a 95 % interval of the mean covers about 90 %.
+// enoughRuns is the least number of runs at which a percentile interval of a difference is trusted. With fewer it is
+// too narrow: for ten normal scores a 95 % interval of the mean covers about 90 %.
 const enoughRuns = 10
 
-// verdict says which method is better, if that can be told.
+// verdict returns which method is better, as far as the interval tells.
 func (c comparison) verdict(d analysis.Interval) string {
 	better := c.First
 	if d.High < 0 {
@@ -93,7 +93,7 @@ func (c comparison) verdict(d analysis.Interval) string {
 	switch {
 	case d.Contains(0):
 		more, err := analysis.RunsFor(n, d.Width(), d.Width()/2)
-		if err != nil { // all runs have one score
+		if err != nil { // all runs have equal scores
 			return "no difference was seen"
 		}
 		return fmt.Sprintf("cannot be told apart yet; %d more runs of each would halve the interval", more-n)

@@ -14,7 +14,7 @@ import (
 type axis struct {
 	name, title, label string
 	scale              plot.Scale
-	by                 func(file) []float64 // by generation from 1 on; shorter if the file does not say
+	by                 func(file) []float64 // by generation from 1 on; shorter if the file lacks it
 }
 
 func (o options) axes() []axis {
@@ -29,7 +29,7 @@ func (o options) axes() []axis {
 	return all
 }
 
-// answered returns the calls of each generation that brought an answer. Those before the first one count in it.
+// answered returns the answered calls of each generation. The first includes those before it.
 func answered(f file) []float64 {
 	calls := make([]float64, f.Generations())
 	for i := range calls {
@@ -44,8 +44,8 @@ func answered(f file) []float64 {
 	return calls
 }
 
-// curves returns a figure for each thing that all runs of a method and breadth say they spent, with a line for each of
-// these that is shown.
+// curves returns a figure for each kind of spending that all runs of a method and breadth have, with a line for each
+// method and breadth shown.
 func (p *problem) curves(o options) (map[string]plot.Curves, error) {
 	figures := map[string]plot.Curves{}
 	for _, s := range p.Studies {
@@ -74,12 +74,11 @@ func (p *problem) curves(o options) (map[string]plot.Curves, error) {
 	return figures, nil
 }
 
-// mostPoints is how many points a line has, about: an interval is worked out for each.
+// mostPoints is the approximate number of points of a line, each of which needs an interval.
 const mostPoints = 48
 
-// rise returns how the best score of runs rose with what they spent, as far as all of them go. Each point has the mean of
-// what the runs had when they had spent as much, at the last end of a generation by then. The line has no points if a run
-// does not say what it spent.
+// rise returns the mean best score of runs by spending, up to the shortest run. A run's score at a point is that of its
+// last generation that ended by then. The line has no points if a run lacks the spending.
 func rise(o options, files []file, by func(file) []float64) (plot.Line, error) {
 	sums := make([][]float64, len(files))
 	last := math.Inf(1)
@@ -104,8 +103,8 @@ func rise(o options, files []file, by func(file) []float64) (plot.Line, error) {
 	return l, err
 }
 
-// summed returns what was spent up to the end of each generation from 1 on; nil if the list is not of all of them, or says
-// what cannot be: less than 0, or more than a float64 holds.
+// summed returns the spending up to the end of each generation from 1 on, or nil if the list is incomplete or
+// impossible: below 0, or more than a float64 holds.
 func summed(spent []float64, generations int) []float64 {
 	if len(spent) < generations {
 		return nil
@@ -120,8 +119,8 @@ func summed(spent []float64, generations int) []float64 {
 	return sums
 }
 
-// evenly returns about mostPoints of the values above 0 up to last, both ends among them, evenly on a logarithmic axis,
-// which has no 0.
+// evenly returns about mostPoints of the values from above 0 to last, including both ends, evenly spaced on a
+// logarithmic axis.
 func evenly(values []float64, last float64) []float64 {
 	slices.Sort(values)
 	values = slices.Compact(slices.DeleteFunc(values, func(v float64) bool { return v <= 0 || v > last }))
@@ -138,7 +137,7 @@ func evenly(values []float64, last float64) []float64 {
 	return slices.Compact(some)
 }
 
-// banded returns a line through the means of the runs' values at each point, with a band if there are runs enough.
+// banded returns a line through the means of the runs' values at each point, with a band if there are enough runs.
 func banded(o options, points [][]float64) (plot.Line, error) {
 	var l plot.Line
 	for _, values := range points {
@@ -156,7 +155,7 @@ func banded(o options, points [][]float64) (plot.Line, error) {
 	return l, nil
 }
 
-// depths returns about mostPoints of the numbers from 1 to last, both among them.
+// depths returns about mostPoints of the numbers from 1 to last, including both.
 func depths(last int) []int {
 	var all []int
 	for i := range mostPoints + 1 {

@@ -5,8 +5,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
 )
 
-// envelope returns the figure of the best split by budget of a greedy study that has several, and seeds enough for
-// intervals and for halves.
+// envelope returns the figure of the best split by budget, for a greedy study with several splits and enough seeds for
+// intervals and halves.
 func (s *study) envelope(p *problem, o options) (plot.Envelope, bool) {
 	if len(s.Envelope) == 0 {
 		return plot.Envelope{}, false

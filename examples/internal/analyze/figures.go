@@ -31,7 +31,7 @@ func (f figure) save(folder string) error {
 // A drawing is what a figure is drawn from.
 type drawing interface{ Draw() (*plot.Figure, error) }
 
-// draw draws all of a problem that there is enough of.
+// draw draws all figures that a problem has enough data for.
 func draw(o options, p *problem) ([]figure, error) {
 	drawings := map[string]drawing{}
 	for _, s := range p.Studies {
@@ -77,16 +77,16 @@ func draw(o options, p *problem) ([]figure, error) {
 	return figures, nil
 }
 
-// longestName is how long a figure's name may be, so that it has room for an ending in a file system with names of 255.
+// longestName bounds a figure's name, which leaves room for an ending in a file system with names of 255 bytes.
 const longestName = 200
 
-// fileName returns a name with letters, digits and little else, and cuts a long one.
+// fileName returns a name of letters, digits and few other characters, cut to longestName.
 func fileName(name string) string {
 	plain := simple(name)
 	return plain[:min(len(plain), longestName)]
 }
 
-// distinct gives figures whose names became the same in [fileName] a number, so that none is written over another.
+// distinct numbers figures with equal names after [fileName], so that none overwrites another.
 func distinct(figures []figure) {
 	seen := map[string]int{}
 	for i, f := range figures {
@@ -111,7 +111,7 @@ func (p *problem) title() string { return p.Task + ", " + p.Model + ": " }
 
 const bootstrapped = "95 % bootstrap interval over runs"
 
-// surface returns the figure of a greedy study. Best splits that are not known to be inside have no mark.
+// surface returns the figure of a greedy study. Only best splits known to be inside are marked.
 func (s *study) surface(p *problem) (plot.Surface, bool) {
 	if !s.greedy() || s.sized() {
 		return plot.Surface{}, false

@@ -8,7 +8,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
-// surfaceTable writes the coefficients of the surface with their intervals, and the models that it has to beat.
+// surfaceTable writes the coefficients of the surface with their intervals, and the models that it must beat.
 func (s *study) surfaceTable(w io.Writer) {
 	if s.Surface == nil {
 		return
@@ -26,7 +26,8 @@ func (s *study) surfaceTable(w io.Writer) {
 	rivalsTable(w, s.Rivals)
 }
 
-// rivalsTable writes how well simpler models do than the last one. R² always prefers more terms, and so it is not in it.
+// rivalsTable writes the quality of simpler models and the last one. It leaves out R², which always prefers more
+// terms.
 func rivalsTable(w io.Writer, rivals []analysis.Rival) {
 	if len(rivals) == 0 {
 		return

@@ -17,14 +17,14 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// A file is a result that was read.
+// A file is a result file and its contents.
 type file struct {
 	analysis.Run
 	spent
 }
 
-// readFolder reads the results in a folder and below it, in order of their names. Other JSON files, and results of runs
-// that are not over, are skipped, and skipped says why.
+// readFolder reads the results in and below a folder, in order of their names. It skips other JSON files and results of
+// unfinished runs; skipped says why.
 func readFolder(ctx context.Context, folder string) (files []file, skipped []string, err error) {
 	var paths []string
 	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
@@ -58,7 +58,7 @@ func readFolder(ctx context.Context, folder string) (files []file, skipped []str
 	return files, skipped, nil
 }
 
-// readAll reads files side by side, and keeps them in order. wrong says which are no results.
+// readAll reads files concurrently, and keeps their order. wrong says which are not results.
 func readAll(ctx context.Context, paths []string) (files []file, wrong []string, err error) {
 	read, errs := make([]file, len(paths)), make([]error, len(paths))
 	group, ctx := errgroup.WithContext(ctx)

@@ -56,8 +56,8 @@ func (o *options) bootstrap() analysis.Bootstrap {
 	return analysis.Bootstrap{Samples: o.samples, Seed: o.seed}
 }
 
-// band is the bootstrap of one point of a figure of so many runs. There are hundreds of points, and with many runs fewer
-// samples give ends that are as good as can be seen.
+// band is the bootstrap of one point of a figure. There are hundreds of points, and with many runs fewer samples give
+// visually equal ends.
 func (o *options) band(runs int) analysis.Bootstrap {
 	const draws, fewest = 500_000, 300
 	return analysis.Bootstrap{Samples: min(o.samples, max(fewest, draws/runs)), Seed: o.seed}

@@ -18,7 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// print writes what the report says to a terminal.
+// print writes the report for a terminal.
 func (r *report) print(w io.Writer) {
 	for i, p := range r.Problems {
 		if i > 0 {
@@ -33,7 +33,7 @@ func (r *report) print(w io.Writer) {
 	list(w, "not read", r.Skipped)
 }
 
-// words returns what the comparisons say, and a warning if they are several.
+// words returns the comparisons in words, with a warning if there are several.
 func (p *problem) words() []string {
 	var words []string
 	for _, c := range p.Comparisons {
@@ -58,7 +58,7 @@ func (s *study) print(w io.Writer) {
 	list(w, "cannot be said yet", s.Open)
 }
 
-// sizes says how many calls generations have, and how many seeds there are.
+// sizes returns the sizes of generations and the number of seeds, in words.
 func (s *study) sizes() string {
 	if !s.sized() {
 		return fmt.Sprintf("N = %s, at least %s of each", numbers(s.Breadths), count(s.Seeds, "seed"))
@@ -73,7 +73,7 @@ func (s *study) sizes() string {
 	return fmt.Sprintf("%s of %d to %d answered calls, %s", count(generations, "generation"), least, most, count(s.Seeds, "seed"))
 }
 
-// pointsTable writes the mean best scores by calls, where the search decides the breadth.
+// pointsTable writes the mean best scores by calls, for a search that decides its breadth.
 func (s *study) pointsTable(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "answered calls\t")
@@ -114,7 +114,7 @@ func (s *study) table(w io.Writer) {
 		}
 		fmt.Fprintf(t, "\nN=%d\t", n)
 		for len(row) > 0 && row[len(row)-1] == "" {
-			row = row[:len(row)-1] // not to end the line in blanks
+			row = row[:len(row)-1] // so that the line does not end in blanks
 		}
 		for _, mean := range row {
 			fmt.Fprintf(t, "%s\t", mean)
@@ -124,8 +124,8 @@ func (s *study) table(w io.Writer) {
 	t.Flush()
 }
 
-// envelopeTable writes the best split of each budget: its mean, which is too high as it was chosen for it, and what splits
-// that half of the seeds choose score on the other half.
+// envelopeTable writes the best split of each budget: its mean, which is biased upwards by the choice, and the mean of
+// splits chosen on half of the seeds and scored on the other half.
 func (s *study) envelopeTable(w io.Writer) {
 	if len(s.Envelope) == 0 {
 		return
@@ -138,7 +138,7 @@ func (s *study) envelopeTable(w io.Writer) {
 	t.Flush()
 }
 
-// list writes lines under a heading, if there are any.
+// list writes lines, if any, under a heading.
 func list(w io.Writer, heading string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -149,7 +149,7 @@ func list(w io.Writer, heading string, lines []string) {
 	}
 }
 
-// save writes the files. What is there under their names is replaced.
+// save writes the files, replacing existing ones.
 func (r *report) save(ctx context.Context, folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -180,7 +180,8 @@ func writeCSV(path string, rows [][]string) error {
 	return errors.Join(csv.NewWriter(f).WriteAll(rows), f.Close())
 }
 
-// cells returns a row for each cell of each method, and for each budget of one that decides its breadth, without T and N.
+// cells returns a row for each cell of each method, or for each budget, without T and N, if the method decides its
+// breadth.
 func (r *report) cells() [][]string {
 	rows := [][]string{{"task", "model", "method", "T", "N", "C", "searches", "answered", "mean", "log_gap", "floored", "above_ceiling"}}
 	for _, p := range r.Problems {
@@ -222,5 +223,5 @@ func numbers(list []int) string {
 
 func text(v any) string { return fmt.Sprint(v) }
 
-// name returns text of a result file, in which anything may stand, as a field of a CSV file.
+// name returns arbitrary text of a result file as a field of a CSV file.
 func name(s string) string { return printable.Field(s) }

@@ -42,7 +42,7 @@ func Studies(ctx context.Context, folder string) ([]view.Study, error) {
 	return studies, nil
 }
 
-// page returns what a page shows of the problem.
+// page returns the problem as a study for a page.
 func (p *problem) page() (view.Study, error) {
 	s := view.Study{Name: printable.Line(p.Task + ", " + p.Model), Figures: []view.Figure{}, Tables: []view.Table{}, Warnings: []string{}}
 	for _, m := range p.Studies {
@@ -81,7 +81,7 @@ func (p *problem) addFigures(s *view.Study) error {
 	return nil
 }
 
-// early returns how many runs stopped early.
+// early returns the number of runs that stopped early.
 func (s *study) early() (n int) {
 	for _, f := range s.files {
 		if f.Early() {

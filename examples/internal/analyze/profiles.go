@@ -10,21 +10,21 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
 )
 
-// A split is the scores of one method that spent one budget in one way.
+// A split is one method's scores at one split of a budget.
 type split struct {
 	name   string
 	of     budget
 	scores []float64
 }
 
-// Of a profile's figure.
+// Bounds of a profile's figure.
 const (
 	mostLines  = 5
 	thresholds = 60
 )
 
-// profiles returns the profiles of the largest budget that was split in at least two ways, or of the largest if none was,
-// at as many answered calls of each.
+// profiles returns the profiles of the largest budget with at least two splits, or of the largest if there is none, at
+// equal answered calls.
 func (p *problem) profiles(o options) (profiles plot.Profiles, ok bool, err error) {
 	byCalls := map[int][]split{}
 	for _, s := range p.Studies {
@@ -64,7 +64,7 @@ func (p *problem) profiles(o options) (profiles plot.Profiles, ok bool, err erro
 	return d, true, nil
 }
 
-// profiled says what bands are, and that lines are left out.
+// profiled returns the caption's words on bands and on omitted lines.
 func profiled(splits int) string {
 	text := fmt.Sprintf("Band: pointwise %s, from %d of them on.", bootstrapped, fewSeeds)
 	if splits > mostLines {
@@ -75,7 +75,7 @@ func profiled(splits int) string {
 
 func mean(scores []float64) float64 { return analysis.Mean(analysis.Scores{scores}) }
 
-// thresholdsOf returns the scores that profiles are worked out at: evenly from the least score to the largest.
+// thresholdsOf returns the scores of a profile's points, evenly from the least score to the largest.
 func thresholdsOf(splits []split) []float64 {
 	low, high := splits[0].scores[0], splits[0].scores[0]
 	for _, s := range splits {

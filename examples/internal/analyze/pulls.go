@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// An allocation is what a bandit did with its pulls.
+// An allocation is how a bandit spent its pulls.
 type allocation struct {
 	// regret is by round, after 1, 2, ... pulls: what the best single arm would have had with all the pulls so far,
 	// less what the run has,
 	//
 	//	max over arms of best(arm, t) − max over arms of best(arm, its pulls so far)
 	//
-	// It is in units of the score, and below 0 where several arms together did better than any one alone would have. An
-	// arm is taken to stay where its log ends, so where one is known for fewer pulls than there were it is a lower bound.
+	// It is in units of the score, and below 0 if several arms together did better than any one alone. An arm is assumed
+	// to stay where its log ends, so regret is a lower bound if an arm's log is shorter than the run.
 	regret []float64
-	// ranked are the arms, best first, by their score at the end of what is known of them; of equals the first.
+	// ranked are the arms by the last score in their logs, best first; ties keep their order.
 	ranked []int
 	// share is the share of pulls by rank: share[0] is that of ranked[0].
 	share []float64
@@ -26,10 +26,10 @@ type allocation struct {
 	effective float64
 }
 
-// allocate works out what the pulls of a run's rounds did. arms[k] is the best score of arm k after 0, 1, ... of its
-// own pulls, which may go on beyond those that it got: simulated arms and searches that ran alone do, and only with
-// them is the regret in hindsight whole. It returns an error if there are no arms or pulls, an arm is not there or
-// was pulled more often than it is known, or scores are not finite or fall.
+// allocate computes the allocation of a run's pulls. arms[k] is the best score of arm k after 0, 1, ... of its own
+// pulls. It may extend beyond the pulls that the arm got, as for simulated arms and searches that ran alone; only then
+// is the regret in hindsight exact. allocate returns an error if there are no arms or pulls, an arm is missing or was
+// pulled more often than its log is long, or scores are not finite or fall.
 func allocate(pulls []int, arms [][]float64) (allocation, error) {
 	if err := validateArms(pulls, arms); err != nil {
 		return allocation{}, err
@@ -50,7 +50,7 @@ func allocate(pulls []int, arms [][]float64) (allocation, error) {
 	return a, nil
 }
 
-// rank fills in what the counts of pulls say.
+// rank fills in ranked, share and effective.
 func (a *allocation) rank(counts []int, arms [][]float64, pulls int) {
 	end := func(k int) float64 { return arms[k][len(arms[k])-1] }
 	for k := range arms {

@@ -8,7 +8,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// A report is all that the results say.
+// A report is everything computed from the results.
 type report struct {
 	Results  string     `json:"results"` // the folder
 	Problems []*problem `json:"problems"`
@@ -19,7 +19,7 @@ type report struct {
 	figures []figure
 }
 
-// A problem is what was asked of one model on one task. Scores of different problems do not compare.
+// A problem is one model on one task. Scores of different problems are not comparable.
 type problem struct {
 	Task        string       `json:"task"`
 	Model       string       `json:"model"`
@@ -29,7 +29,7 @@ type problem struct {
 	figures []figure
 }
 
-// newReport works out what the files say. Runs that stopped early, and seeds that are there twice, are errors.
+// newReport computes the report of the files. Runs that stopped early, and duplicate seeds, are errors.
 func newReport(ctx context.Context, o options, files []file, skipped []string) (*report, error) {
 	r := &report{Results: o.results, Skipped: skipped, Samples: o.samples, Seed: o.seed}
 	for _, group := range groups(files) {
@@ -66,7 +66,7 @@ func newReport(ctx context.Context, o options, files []file, skipped []string) (
 	return r, nil
 }
 
-// ended returns an error if a run stopped early, unless such runs are wanted.
+// ended returns an error if a run stopped early, unless the options admit such runs.
 func ended(o options, files []file) error {
 	for _, f := range files {
 		if f.Early() && !o.early {

@@ -1,5 +1,5 @@
-// Package analyze reads a folder of results and says what they say of depth against breadth and of one method against
-// another, with tables and figures. It is the command analyze, and where the command report has its studies from.
+// Package analyze reads a folder of results and reports on depth against breadth and on one method against another,
+// with tables and figures. It is the analyze command, and makes the studies of the report command.
 package analyze
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// Run is the program: it parses args, prints what the results say to stdout and writes the files.
+// Run is the program: it parses args, prints the report to stdout and writes the files.
 func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	var o options
 	fs := cli.NewFlags("analyze", "[flags] [FOLDER]: say what the results in a folder say of depth, breadth and methods, in words, tables and figures")

@@ -6,11 +6,12 @@ import (
 	"slices"
 )
 
-// spread is how many breadths of a method a figure of curves has beside the best one. Bands of more hide each other.
+// spread is the number of breadths of a method, beside the best one, in a figure of curves. More bands would hide each
+// other.
 const spread = 4
 
-// shown returns the breadths of the method that figures of curves have: all, or the one with the best mean at the end and
-// some from the least to the largest.
+// shown returns the method's breadths in figures of curves: all, or the one with the best final mean and some from the
+// least to the largest.
 func (s *study) shown() []int {
 	all := s.Breadths
 	if len(all) <= spread+1 {
@@ -37,7 +38,7 @@ func compareMeans(a, b []file) int {
 	return cmp.Compare(final(a), final(b))
 }
 
-// omitted says which breadths the figures leave out.
+// omitted returns the caption's words on omitted breadths.
 func (p *problem) omitted() string {
 	text := ""
 	for _, s := range p.Studies {

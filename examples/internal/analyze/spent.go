@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 )
 
-// spent is what a run spent by generation, or by round of a bandit, beside its calls; and which arms a bandit pulled. Lists
-// begin with generation 1, and are empty where the file does not say.
+// spent is a run's spending by generation, or by round of a bandit, beside its calls, and a bandit's pulls. Lists begin
+// with generation 1, and are empty if the file lacks the data.
 type spent struct {
 	flops, seconds []float64
 	prompt, answer []float64   // tokens
@@ -14,7 +14,7 @@ type spent struct {
 	armSeeds       []int64
 }
 
-// A spentJSON is the part of a result file that tells it.
+// A spentJSON is the part of a result file that spent is read from.
 type spentJSON struct {
 	PerGeneration []float64 `json:"flops_per_generation"`
 	PerRound      []float64 `json:"flops_per_round"`
@@ -42,7 +42,7 @@ type callJSON struct {
 	} `json:"attempts"`
 }
 
-// readSpent reads a result that [analysis.Read] has found to be one.
+// readSpent reads a result that [analysis.Read] has accepted.
 func readSpent(b []byte) (spent, error) {
 	var f spentJSON
 	if err := json.Unmarshal(b, &f); err != nil {
@@ -59,7 +59,7 @@ func readSpent(b []byte) (spent, error) {
 	return s, nil
 }
 
-// rows returns the generations from the first on, of a bandit in the order of its rounds.
+// rows returns the generations from the first on, or a bandit's rounds in order.
 func (f spentJSON) rows() []rowJSON {
 	if f.Arms == nil {
 		return f.Trajectory[min(1, len(f.Trajectory)):]
@@ -75,7 +75,7 @@ func (f spentJSON) rows() []rowJSON {
 	return rows
 }
 
-// bests returns by arm its best score after 0, 1, ... pulls.
+// bests returns each arm's best score after 0, 1, ... pulls.
 func (f spentJSON) bests() [][]float64 {
 	var all [][]float64
 	for _, arm := range f.Arms {
@@ -91,7 +91,7 @@ func (f spentJSON) bests() [][]float64 {
 	return all
 }
 
-// tokens returns how many tokens the calls of a row took, in all their attempts.
+// tokens returns the tokens of a row's calls, in all attempts.
 func (r rowJSON) tokens() (prompt, answer float64) {
 	for _, calls := range [][]callJSON{r.Children, r.Asides} {
 		for _, c := range calls {

@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
-// A study is what the runs of one method say of depth and breadth.
+// A study is the analysis of depth and breadth of one method's runs.
 type study struct {
 	Method   string            `json:"method"`
 	Runs     int               `json:"runs"`
@@ -20,7 +20,7 @@ type study struct {
 	Points   []point           `json:"points,omitempty"`         // instead of cells, where the search decides the breadth
 	Missed   int               `json:"points_left_out,omitempty"`
 	Surface  *analysis.Surface `json:"surface,omitempty"`
-	// Intervals are those of the surface and of the best splits; nil if they cannot be had, and Open says why.
+	// Intervals are those of the surface and of the best splits, or nil, for a reason in Open.
 	Intervals *analysis.SurfaceIntervals `json:"intervals,omitempty"`
 	Rivals    []analysis.Rival           `json:"rivals,omitempty"` // models that the surface has to beat
 	HeldOut   []analysis.HeldOut         `json:"held_out,omitempty"`
@@ -30,14 +30,14 @@ type study struct {
 	Open      []string                   `json:"open"`  // what cannot be said yet, and why
 
 	files   []file
-	deepest map[int][]file // by breadth, of each seed the file that goes deepest
+	deepest map[int][]file // by breadth: each seed's deepest file
 	grid    *analysis.Grid
 	// of a bandit, by run
 	allocations []allocation
 	ranked      [][]int // the pulls, by rank of the arm
 }
 
-// fewSeeds is the least number of seeds that anything is said of.
+// fewSeeds is the least number of seeds for any statement.
 const fewSeeds = 3
 
 func newStudy(o options, files []file) (*study, error) {
@@ -69,8 +69,8 @@ func newStudy(o options, files []file) (*study, error) {
 	return s, s.reach(o)
 }
 
-// deepest returns the files by breadth, of each seed the one that goes deepest: the others are its beginning. All files of
-// a method that decides its breadth are under 0.
+// deepest returns each seed's deepest file, by breadth: the other files are its beginning. Files of a method that
+// decides its breadth are under 0.
 func deepest(files []file) map[int][]file {
 	type search struct {
 		n    int
@@ -94,7 +94,7 @@ func deepest(files []file) map[int][]file {
 	return all
 }
 
-// goes returns how far the run goes: its generations, or its calls where these are of any size.
+// goes returns the length of the run: its generations, or its calls if the method decides its breadth.
 func (f file) goes() int {
 	if f.Breadth != "" {
 		return f.AnsweredBy(f.Generations())
@@ -117,7 +117,7 @@ func (s *study) scores(t, n int) []float64 {
 	return scores
 }
 
-// fit fits the surface, and says why if it cannot.
+// fit fits the surface, or records why it cannot.
 func (s *study) fit(o options) {
 	if !s.greedy() {
 		return // T of a bandit is its rounds, and each of its searches is as deep as it was pulled
@@ -153,11 +153,11 @@ func (s *study) fit(o options) {
 	}
 }
 
-// fewSplits is the least number of splits of a budget that a best one is looked for among. The surface has one for other
-// budgets, too, but there it is a guess from afar.
+// fewSplits is the least number of splits of a budget for which the best is reported. For other budgets the surface has
+// a best split too, but only by extrapolation.
 const fewSplits = 3
 
-// splitBudgets returns the budgets that have splits enough, or the largest if none has.
+// splitBudgets returns the budgets with enough splits, or the largest if none has.
 func (s *study) splitBudgets() []float64 {
 	splits := map[int]int{}
 	for _, c := range s.Cells {

@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// reliably is the share of runs, or of bootstrap samples, that a score has to be reached in.
+// reliably is the share of runs, or of bootstrap samples, that must reach a score.
 const reliably = 0.9
 
 // parseScores returns the scores of a list.
@@ -28,14 +28,14 @@ func parseScores(list string) ([]float64, error) {
 	return scores, nil
 }
 
-// A reached is how many calls the runs of one breadth and depth took to a score.
+// A reached is the number of calls in which runs of one breadth and depth reached a score.
 type reached struct {
 	T int `json:"T"`
 	N int `json:"N"`
 	analysis.Threshold
 }
 
-// reach works out how many calls it takes to each score, for every breadth with seeds enough.
+// reach computes the calls needed for each score, for every breadth with enough seeds.
 func (s *study) reach(o options) error {
 	for _, score := range o.levels {
 		for _, n := range s.Breadths {
@@ -58,7 +58,7 @@ func (s *study) reach(o options) error {
 	return nil
 }
 
-// breadth names a breadth of the method: "N = 4", or the method where it decides by itself.
+// breadth returns the name of a breadth of the method: "N = 4", or the method's own if that decides.
 func (s *study) breadth(n int) string {
 	if n == 0 {
 		return s.Method
@@ -66,7 +66,7 @@ func (s *study) breadth(n int) string {
 	return fmt.Sprintf("N = %d", n)
 }
 
-// plan is what runs must have in common for a score to be reached after a number of calls.
+// plan returns what runs must share for their calls to a score to be comparable.
 func (s *study) plan() string {
 	if s.sized() {
 		return "budget"
@@ -74,7 +74,7 @@ func (s *study) plan() string {
 	return "T"
 }
 
-// alike reports whether the runs have one T and as many generations, or one budget that they spent whole.
+// alike reports whether the runs have equal T and numbers of generations, or one budget that all spent.
 func alike(runs []analysis.Run) bool {
 	for _, r := range runs {
 		if r.Breadth != "" {
@@ -90,7 +90,7 @@ func alike(runs []analysis.Run) bool {
 	return true
 }
 
-// sayReached has both readings of "reached in 90 %": of runs, and of means over bootstrap samples.
+// sayReached returns both readings of "reached in 90 %": of runs, and of means over bootstrap samples.
 func sayReached(breadth string, t analysis.Threshold) string {
 	head := fmt.Sprintf("%s reaches %s in %d of %s", breadth, strconv.FormatFloat(t.Score, 'g', -1, 64), t.Reached, count(t.Runs, "run"))
 	if t.AtStart == t.Runs {

@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
-// say puts into words what the study found, and what it cannot say yet.
+// say puts the study's findings and open questions into words.
 func (s *study) say() {
 	s.sayCells()
 	if s.Intervals == nil {
@@ -23,7 +23,7 @@ func (s *study) say() {
 	}
 }
 
-// sayCells says what is the matter with cells.
+// sayCells reports problems with cells.
 func (s *study) sayCells() {
 	floored, above := 0, 0
 	for _, c := range s.Cells {
@@ -46,11 +46,11 @@ func (s *study) sayCells() {
 	}
 }
 
-// sayShared says that runs of a bandit with the same T and N are not independent if their searches have the same seeds.
+// sayShared warns that a bandit's runs with equal T and N are not independent if their searches have equal seeds.
 func (s *study) sayShared() {
 	seen := map[string]bool{}
 	for _, f := range s.files {
-		key := fmt.Sprint(f.T, f.N, f.armSeeds) // a longer run may have the same searches
+		key := fmt.Sprint(f.T, f.N, f.armSeeds) // a longer run may share the searches
 		if len(f.armSeeds) > 0 && seen[key] {
 			s.Open = append(s.Open, "how much runs differ: some have searches of the same seeds (arm_seeds), so intervals are too narrow; give each run an --arm-seed-base of its own")
 			return
@@ -59,7 +59,7 @@ func (s *study) sayShared() {
 	}
 }
 
-// sayProduct says what the sign of the product's coefficient is, or that it is open.
+// sayProduct reports the sign of the product's coefficient, or that it is open.
 func (s *study) sayProduct() {
 	c := s.Intervals.C
 	value := "c = " + interval(c)
@@ -73,7 +73,7 @@ func (s *study) sayProduct() {
 	}
 }
 
-// sayRivals says whether the surface predicts budgets that it has not seen better than simpler models do.
+// sayRivals reports whether the surface predicts unseen budgets better than simpler models.
 func (s *study) sayRivals() {
 	if len(s.Rivals) == 0 {
 		return
@@ -92,13 +92,13 @@ func (s *study) sayRivals() {
 	s.Open = append(s.Open, "whether the product of depth and breadth is needed: "+text)
 }
 
-// Shares of samples with the best split inside, not at N = 1 or T = 1, from which on it is taken to be inside, or at an end.
+// Shares of samples with the best split inside, not at N = 1 or T = 1, at which it counts as inside or at an end.
 const (
 	inside = 0.95
 	atEnd  = 0.05
 )
 
-// saySplit says which split of a budget is best, or that it is open.
+// saySplit reports the best split of a budget, or that it is open.
 func (s *study) saySplit(split analysis.SplitInterval) {
 	name := fmt.Sprintf("for C = %.0f", split.Calls)
 	n := fmt.Sprintf("N ≈ %s [%s, %s]", short(split.N.Value), short(split.N.Low), short(split.N.High))
@@ -114,8 +114,8 @@ func (s *study) saySplit(split analysis.SplitInterval) {
 	}
 }
 
-// sayMissed says that the best mean of a budget is at a split that the interval of the fit's optimum leaves out: four
-// coefficients need not fit everywhere, and the interval does not know.
+// sayMissed warns if the best mean of a budget is at a split outside the interval of the fit's optimum: four
+// coefficients need not fit everywhere, which the interval does not include.
 func (s *study) sayMissed(split analysis.SplitInterval) {
 	var best, nearest analysis.Cell
 	off := func(c analysis.Cell) float64 { return math.Abs(math.Log(float64(c.N) / split.N.Value)) }
@@ -137,7 +137,7 @@ func (s *study) sayMissed(split analysis.SplitInterval) {
 	s.Open = append(s.Open, fmt.Sprintf("for C = %.0f: whether the surface fits near its optimum; the best mean is at N = %d, outside [%s, %s]", split.Calls, best.N, short(split.N.Low), short(split.N.High)))
 }
 
-// rounding is by how much, in parts of it, a split may be off that is computed from logarithms.
+// rounding is the relative error of a split computed from logarithms.
 const rounding = 1e-9
 
 // spans reports whether the interval holds every split of the budget, so that a mark on a map would be a guess.
@@ -145,7 +145,7 @@ func spans(split analysis.SplitInterval) bool {
 	return split.N.Low <= 1+rounding && split.N.High >= split.Calls*(1-rounding)
 }
 
-// halve says how many more seeds would halve an interval.
+// halve returns how many more seeds would halve an interval, in words.
 func (s *study) halve(i analysis.Interval) string {
 	n, err := analysis.RunsFor(s.Seeds, i.Width(), i.Width()/2)
 	if err != nil { // an interval without a width
@@ -154,7 +154,7 @@ func (s *study) halve(i analysis.Interval) string {
 	return fmt.Sprintf("%d more seeds of each breadth would halve the interval", n-s.Seeds)
 }
 
-// interval returns an estimate with what it may be off by: "−0.046 ± 0.011" if both sides are alike, and else both ends.
+// interval returns an estimate with its interval: "−0.046 ± 0.011" if both sides are equal, or both ends.
 func interval(i analysis.Interval) string {
 	up, down := i.High-i.Value, i.Value-i.Low
 	if down > 0 && up > 0 && max(up, down) < 1.25*min(up, down) {
@@ -163,7 +163,7 @@ func interval(i analysis.Interval) string {
 	return fmt.Sprintf("%s [%s, %s]", short(i.Value), short(i.Low), short(i.High))
 }
 
-// short returns a number with two figures, or as many as it has before the point.
+// short returns a number with two significant figures, or all before the point.
 func short(v float64) string {
 	s := strconv.FormatFloat(v, 'g', 2, 64)
 	if v >= 10 || v <= -10 {

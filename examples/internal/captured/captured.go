@@ -1,4 +1,4 @@
-// Package captured has tests of the examples read what they print.
+// Package captured lets tests of the examples read their output.
 package captured
 
 import (
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Output returns what f writes to standard output and standard error. Tests that call it do not run in parallel.
+// Output returns f's standard output and standard error. Tests that call it must not run in parallel.
 func Output(t testing.TB, f func()) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "output"))
