@@ -19,7 +19,8 @@ import (
 // runLayers finds rules for scheduling jobs in shops of four kinds, and then a router that chooses the rule for a shop,
 // with a model that needs no network; with --runs it compares that with flat searches.
 func runLayers(ctx context.Context, args []string, stdout io.Writer) error {
-	fs := cli.NewFlags("layers", "[flags]: find rules for scheduling jobs in shops, and a router that says which rule to use where")
+	fs := cli.NewFlags("layers",
+		"[flags]: find rules for scheduling jobs in shops, and a router that says which rule to use where")
 	calls := fs.Int("calls", 600, "model calls of both stages")
 	seed := fs.Uint("seed", 1, "seed of the searches")
 	first := fs.Uint("from", 0, "first seed of a comparison")
@@ -75,7 +76,8 @@ func oneLayered(ctx context.Context, b layering.Bench, seed uint32, path string,
 	}
 	cfg := evolve.Config{Arms: []evolve.Arm{l}, Policy: bandit.Random{}, Budget: evolve.Budget{Calls: b.Calls}}
 	if path != "" {
-		j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": l.String(), "seed": fmt.Sprint(seed)}})
+		j, err := journal.Open(path,
+			journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": l.String(), "seed": fmt.Sprint(seed)}})
 		if err != nil {
 			return err
 		}

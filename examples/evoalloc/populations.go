@@ -190,7 +190,8 @@ func runPopulations(ctx context.Context, args []string) error {
 func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm, err error) {
 	for i, peer := range p.like {
 		cfg := peer.Config(peers.Setting{
-			Task: t, LLM: model, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order, Noise: p.Noise(), Strict: p.Strict,
+			Task: t, LLM: model, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order,
+			Noise: p.Noise(), Strict: p.Strict,
 		})
 		if p.tune > 0 {
 			cfg = tuned(cfg)
@@ -227,7 +228,8 @@ func printOperators(kinds []string, searches []report.Search) {
 	for i, s := range searches {
 		for _, name := range slices.Sorted(maps.Keys(s.Operators)) {
 			o := s.Operators[name]
-			rows = append(rows, []string{kinds[i], name, fmt.Sprint(o.Children), fmt.Sprint(o.Improved), fmt.Sprint(o.Calls), tokens(o.Tokens)})
+			rows = append(rows,
+				[]string{kinds[i], name, fmt.Sprint(o.Children), fmt.Sprint(o.Improved), fmt.Sprint(o.Calls), tokens(o.Tokens)})
 		}
 		for _, kind := range slices.Sorted(maps.Keys(s.Uses)) {
 			u := s.Uses[kind]

@@ -72,7 +72,8 @@ func start(t testing.TB) context.Context {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU,
 		chromedp.UserDataDir(dir), chromedp.WSURLReadTimeout(patience))
 	ctx, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stopBrowser := chromedp.NewContext(ctx)
@@ -164,7 +165,8 @@ func (tab *Tab) Requests() (list []string) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	for _, address := range tab.requests {
-		if !strings.HasPrefix(address, "file:") && !strings.HasPrefix(address, "data:") && !strings.HasPrefix(address, "blob:") {
+		if !strings.HasPrefix(address, "file:") && !strings.HasPrefix(address, "data:") &&
+			!strings.HasPrefix(address, "blob:") {
 			list = append(list, address)
 		}
 	}
@@ -248,7 +250,8 @@ func (tab *Tab) Wait(script string) {
 	tab.t.Helper()
 	for end := time.Now().Add(patience); !Eval[bool](tab, "Boolean("+script+")"); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			tab.t.Fatalf("waited %v for %s; faults %q; the page:\n%.3000s", patience, script, tab.Faults(), Eval[string](tab, "document.body.innerText"))
+			tab.t.Fatalf("waited %v for %s; faults %q; the page:\n%.3000s", patience, script, tab.Faults(),
+				Eval[string](tab, "document.body.innerText"))
 		}
 	}
 }

@@ -23,7 +23,8 @@ type wish struct {
 var (
 	boldWords   = []string{"different", "novel", "opposite", "simplest", "limit"}
 	boldPhrases = []string{"another field", "new idea", "new approach", "new structure", "new kind"}
-	spliceWords = []string{"combine", "combines", "combining", "cross", "crossover", "merge", "merges", "merging", "recombine", "recombining", "mix"}
+	spliceWords = []string{"combine", "combines", "combining", "cross", "crossover", "merge", "merges", "merging",
+		"recombine", "recombining", "mix"}
 	mendWords   = []string{"fix", "repair", "mend", "correct"}
 	notePhrases = []string{"note what is new", "summarise", "summarize", "insights"}
 
@@ -41,8 +42,10 @@ func (m Model) asked(prose string, programs int, r *rand.Rand) wish {
 	}
 	words := strings.FieldsFunc(prose, func(r rune) bool { return r < 'a' || r > 'z' })
 	w.splice = programs > 1 && m.Splice > 0 && hasOne(words, spliceWords) && r.Float64() < m.Splice
-	w.bold = m.Bold > 0 && (hasOne(words, boldWords) || says(prose, boldPhrases) || strings.Contains(prose, " explor")) && r.Float64() < m.Bold
-	w.numbers = m.Bold > 0 && (slices.Contains(words, "tune") || slices.Contains(words, "only") && spokenNumbers.MatchString(prose))
+	w.bold = m.Bold > 0 && (hasOne(words, boldWords) || says(prose, boldPhrases) || strings.Contains(prose, " explor")) &&
+		r.Float64() < m.Bold
+	w.numbers = m.Bold > 0 &&
+		(slices.Contains(words, "tune") || slices.Contains(words, "only") && spokenNumbers.MatchString(prose))
 	if m.Bold > 0 && hasOne(words, mendWords) {
 		if at := spokenLine.FindStringSubmatch(prose); at != nil {
 			w.mend, _ = strconv.Atoi(at[1]) // of at most four digits

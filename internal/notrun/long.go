@@ -34,6 +34,7 @@ func Length[T any](normal, soak T) T {
 // the module.
 func SayLong() {
 	if !Soak {
-		say("not run: the full length of tests that take minutes, such as a kill after every record; to run it: go test -tags soak ./...")
+		say("not run: the full length of tests that take minutes, such as a kill after every record; to run it: go test " +
+			"-tags soak ./...")
 	}
 }

@@ -56,7 +56,8 @@ func Rerun(t *testing.T, as Caller, env []string, losses ...Loss) {
 	}
 	defer program.Close()
 	// Another user may not come to the binary by its path, but may execute an open file.
-	cmd := exec.Command("/proc/self/fd/3", "-test.v", "-test.count=1", "-test.run=^"+strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^")+"$")
+	cmd := exec.Command("/proc/self/fd/3", "-test.v", "-test.count=1",
+		"-test.run=^"+strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^")+"$")
 	cmd.ExtraFiles = []*os.File{program}
 	var words []string
 	for _, l := range losses {
@@ -122,7 +123,8 @@ func lose(losses []Loss) error {
 	}
 	code := filter(losses)
 	prog := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+		uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(code)
 	if errno != 0 {
 		return fmt.Errorf("oldkernel: installing a filter: %w", errno)

@@ -67,7 +67,8 @@ func clean(s string) string {
 // Visible reports whether r can be seen, if only together with the letter before it: it is printable and
 // not among the letters, marks and selectors of Unicode that are shown as nothing.
 func Visible(r rune) bool {
-	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) && r != brailleBlank
+	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) &&
+		r != brailleBlank
 }
 
 const (

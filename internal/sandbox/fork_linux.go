@@ -107,11 +107,14 @@ const sizeOfSignals = 8 // in the kernel
 //go:norace
 //go:nosplit
 //go:noinline
-func forked(outer *call, nOuter int, inner *call, nInner int, pipe uintptr, all, before *uint64) (uintptr, syscall.Errno) {
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(all)), uintptr(unsafe.Pointer(before)), sizeOfSignals, 0, 0)
+func forked(outer *call, nOuter int, inner *call, nInner int, pipe uintptr, all,
+	before *uint64) (uintptr, syscall.Errno) {
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(all)),
+		uintptr(unsafe.Pointer(before)), sizeOfSignals, 0, 0)
 	pid, _, errno := syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if errno != 0 || pid != 0 {
-		syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(before)), 0, sizeOfSignals, 0, 0)
+		syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(before)), 0, sizeOfSignals, 0,
+			0)
 		return pid, errno
 	}
 	failed := perform(outer, nOuter, 0, pipe)

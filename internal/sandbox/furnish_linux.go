@@ -84,9 +84,11 @@ func (s *script) enter(p *Plan, pid int) (close func(), err error) {
 		mechanism isolation.Mechanism
 		name      string
 		flag      uintptr
-	}{{UserNS, "ns/user", unix.CLONE_NEWUSER}, {PIDNS, "ns/pid", unix.CLONE_NEWPID}, {MountNS, "ns/mnt", unix.CLONE_NEWNS}} {
+	}{{UserNS, "ns/user", unix.CLONE_NEWUSER}, {PIDNS, "ns/pid", unix.CLONE_NEWPID},
+		{MountNS, "ns/mnt", unix.CLONE_NEWNS}} {
 		if p.has(ns.mechanism) {
-			s.outer = append(s.outer, newCall("joining a "+string(ns.mechanism), unix.SYS_SETNS, open(ns.name, unix.O_RDONLY), ns.flag))
+			s.outer = append(s.outer,
+				newCall("joining a "+string(ns.mechanism), unix.SYS_SETNS, open(ns.name, unix.O_RDONLY), ns.flag))
 		}
 	}
 	// Joining leads to the root of all mounts, which is not this process's root if that was changed.
@@ -96,7 +98,8 @@ func (s *script) enter(p *Plan, pid int) (close func(), err error) {
 }
 
 func (s *script) mount(what, source, target, kind string, flags uintptr, options string) {
-	s.inner = append(s.inner, newCall(what, unix.SYS_MOUNT, s.text(source), s.text(target), s.text(kind), flags, s.text(options)))
+	s.inner = append(s.inner,
+		newCall(what, unix.SYS_MOUNT, s.text(source), s.text(target), s.text(kind), flags, s.text(options)))
 }
 
 // here stands for the working directory in calls with paths relative to a descriptor.
@@ -114,15 +117,18 @@ func kept() []string {
 // /proc, a folder that always exists, and moved.
 func (s *script) devices() {
 	const staging = "/proc"
-	s.mount("mounting a folder for /dev", "tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755,size=64k,nr_inodes=32")
+	s.mount("mounting a folder for /dev", "tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC,
+		"mode=0755,size=64k,nr_inodes=32")
 	for _, device := range kept() {
 		file := filepath.Join(staging, filepath.Base(device))
 		s.inner = append(s.inner, newCall("making "+device, unix.SYS_MKNODAT, here, s.text(file), unix.S_IFREG|0o644, 0))
 		s.mount("mounting "+device, device, file, "", unix.MS_BIND, "")
 	}
-	for _, link := range [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}} {
+	for _, link := range [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"},
+		{"stderr", "/proc/self/fd/2"}} {
 		name, target := link[0], s.text(link[1])
-		s.inner = append(s.inner, newCall("making /dev/"+name, unix.SYS_SYMLINKAT, target, here, s.text(filepath.Join(staging, name))))
+		s.inner = append(s.inner,
+			newCall("making /dev/"+name, unix.SYS_SYMLINKAT, target, here, s.text(filepath.Join(staging, name))))
 	}
 	s.inner = append(s.inner, newCall("making /dev/shm", unix.SYS_MKDIRAT, here, s.text(staging+"/shm"), 0o755))
 	s.mount("mounting /dev", staging, "/dev", "", unix.MS_MOVE, "")
@@ -134,7 +140,8 @@ func (s *script) hide(paths []string) {
 		if info, err := os.Lstat(path); err != nil {
 			continue
 		} else if info.IsDir() {
-			s.mount("hiding "+path, "tmpfs", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0,size=4k,nr_inodes=1")
+			s.mount("hiding "+path, "tmpfs", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC,
+				"mode=0,size=4k,nr_inodes=1")
 		} else {
 			s.mount("hiding "+path, os.DevNull, path, "", unix.MS_BIND, "")
 		}
@@ -145,7 +152,8 @@ func (s *script) hide(paths []string) {
 func (s *script) readOnly(folders []string) {
 	setattr := func(what, path string, flags uintptr, attr unix.MountAttr) {
 		b := (*[unsafe.Sizeof(attr)]byte)(unsafe.Pointer(&attr))[:]
-		s.inner = append(s.inner, newCall(what, unix.SYS_MOUNT_SETATTR, here, s.text(path), flags, s.bytes(b), uintptr(len(b))))
+		s.inner = append(s.inner,
+			newCall(what, unix.SYS_MOUNT_SETATTR, here, s.text(path), flags, s.bytes(b), uintptr(len(b))))
 	}
 	var there []string
 	for _, f := range folders {
@@ -154,7 +162,8 @@ func (s *script) readOnly(folders []string) {
 			s.mount("mounting "+f, f, f, "", unix.MS_BIND|unix.MS_REC, "")
 		}
 	}
-	setattr("making mounts read-only", "/", unix.AT_RECURSIVE, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID})
+	setattr("making mounts read-only", "/",
+		unix.AT_RECURSIVE, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID})
 	for _, f := range there {
 		setattr("letting "+f+" be written to", f, 0, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
 		s.inner[len(s.inner)-1].optional = true // it may be on a disk that is read-only anyway

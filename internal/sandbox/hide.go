@@ -62,5 +62,6 @@ func resolveHidden(paths []string) ([]string, error) {
 
 // within reports whether path is dir or in it.
 func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(os.PathSeparator))+string(os.PathSeparator))
+	return path == dir ||
+		strings.HasPrefix(path, strings.TrimSuffix(dir, string(os.PathSeparator))+string(os.PathSeparator))
 }

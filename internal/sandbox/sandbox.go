@@ -31,7 +31,8 @@ const (
 
 // Mechanisms returns all of them, in the order of reports.
 func Mechanisms() []isolation.Mechanism {
-	return []isolation.Mechanism{Group, Limits, Processes, UserNS, PIDNS, NetNS, IPCNS, MountNS, NoNewPrivs, Landlock, Seccomp}
+	return []isolation.Mechanism{Group, Limits, Processes, UserNS, PIDNS, NetNS, IPCNS, MountNS, NoNewPrivs, Landlock,
+		Seccomp}
 }
 
 // newReport returns the report of missing, which holds the reason for each of ms that is not in force.

@@ -35,7 +35,8 @@ func (b *block) holds(f io.ReaderAt, end int64, line []byte, offset int64) bool 
 	if b.data == nil {
 		b.data = make([]byte, blockSize)
 	}
-	n, _ := f.ReadAt(b.data[:min(blockSize, end-from)], from) // after an error the caller reads the line alone, and learns of it
+	// after an error the caller reads the line alone, and learns of it
+	n, _ := f.ReadAt(b.data[:min(blockSize, end-from)], from)
 	b.from, b.data = from, b.data[:n]
 	return b.copy(line, offset)
 }

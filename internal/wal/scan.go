@@ -49,7 +49,8 @@ func ScanFrom(r io.Reader, index int, offset int64) iter.Seq2[Entry, error] {
 				yield(Entry{}, s.bad)
 				return
 			case e.Index != s.number-1:
-				yield(Entry{}, &DamageError{s.number, s.offset, fmt.Sprintf("it has the number %d, not %d: lines are missing or stand twice", e.Index, s.number-1)})
+				yield(Entry{}, &DamageError{s.number, s.offset,
+					fmt.Sprintf("it has the number %d, not %d: lines are missing or stand twice", e.Index, s.number-1)})
 				return
 			default:
 				e.Place = Place{s.offset, len(s.line)}

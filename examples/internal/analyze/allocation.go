@@ -33,7 +33,8 @@ func (s *study) allocate() {
 		effective += a.effective / float64(len(s.allocations))
 		best += a.share[0] / float64(len(s.allocations))
 	}
-	s.Found = append(s.Found, fmt.Sprintf("calls were spread over %.1f arms of %d (the effective number, mean of %s); the best arm of a run got %.0f %% of them",
+	s.Found = append(s.Found, fmt.Sprintf("calls were spread over %.1f arms of %d (the effective number, mean of %s); "+
+		"the best arm of a run got %.0f %% of them",
 		effective, len(s.allocations[0].share), count(len(s.allocations), "run"), 100*best))
 }
 
@@ -56,7 +57,8 @@ func (f file) allocation() (allocation, error) {
 	}
 	for round, arm := range f.spent.pulls {
 		if pulled[arm]++; pulled[arm] >= len(f.arms[arm]) {
-			return allocation{}, fmt.Errorf("round %d is pull %d of search %d, which is known for %d", round, pulled[arm], arm, len(f.arms[arm])-1)
+			return allocation{}, fmt.Errorf("round %d is pull %d of search %d, which is known for %d",
+				round, pulled[arm], arm, len(f.arms[arm])-1)
 		}
 		for range f.Answered[round+1] {
 			pulls = append(pulls, arm)
@@ -93,8 +95,10 @@ func (s *study) pulls(p *problem) (plot.Pulls, bool) {
 
 // regret returns the figure of the regret of a problem's bandits, each up to its shortest run.
 func (p *problem) regret(o options) (plot.Regret, bool, error) {
-	d := plot.Regret{Title: p.title() + "regret against the best search alone", X: "answered calls", Panels: make([]plot.Panel, 1),
-		Interval: "Mean; band: " + bootstrapped + ". A search counts as staying where its log ends, so this is a lower bound."}
+	d := plot.Regret{Title: p.title() + "regret against the best search alone", X: "answered calls",
+		Panels: make([]plot.Panel, 1),
+		Interval: "Mean; band: " + bootstrapped +
+			". A search counts as staying where its log ends, so this is a lower bound."}
 	for _, s := range p.Studies {
 		if len(s.allocations) == 0 {
 			continue

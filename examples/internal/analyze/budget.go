@@ -120,7 +120,8 @@ type point struct {
 func (s *study) byCalls(o options) {
 	files := s.deepest[0]
 	for _, calls := range s.calls() {
-		b := budget{calls: calls, files: slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.AnsweredBy(f.Generations()) < calls })}
+		b := budget{calls: calls,
+			files: slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.AnsweredBy(f.Generations()) < calls })}
 		switch {
 		case calls < o.minCalls || len(b.files) == 0:
 		case len(b.files) < len(files):

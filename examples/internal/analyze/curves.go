@@ -24,7 +24,8 @@ func (o options) axes() []axis {
 		{"time", "time", "seconds of all generations", plot.Log10, func(f file) []float64 { return f.seconds }},
 	}
 	if o.prompt > 0 || o.answer > 0 {
-		all = append(all, axis{"money", "money", "US dollars", plot.Log10, func(f file) []float64 { return f.dollars(o.prompt, o.answer) }})
+		all = append(all,
+			axis{"money", "money", "US dollars", plot.Log10, func(f file) []float64 { return f.dollars(o.prompt, o.answer) }})
 	}
 	return all
 }
@@ -63,7 +64,8 @@ func (p *problem) curves(o options) (map[string]plot.Curves, error) {
 				}
 				c, begun := figures["best_by_"+a.name]
 				if !begun {
-					c = plot.Curves{Title: p.title() + "best score by " + a.title, X: a.label, Scale: a.scale, Panels: make([]plot.Panel, 1),
+					c = plot.Curves{Title: p.title() + "best score by " + a.title, X: a.label, Scale: a.scale,
+						Panels:   make([]plot.Panel, 1),
 						Interval: "Mean; band: " + bootstrapped + fmt.Sprintf(", from %d of them on.", fewSeeds) + p.omitted()}
 				}
 				c.Panels[0].Lines = append(c.Panels[0].Lines, line)

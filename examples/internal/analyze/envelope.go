@@ -17,7 +17,9 @@ func (s *study) envelope(p *problem, o options) (plot.Envelope, bool) {
 		if err != nil {
 			return plot.Envelope{}, false
 		}
-		l.Points = append(l.Points, plot.EnvelopePoint{Budget: e.Calls, N: e.Cell.N, Best: i.Value, Low: i.Low, High: i.High, Fair: e.Fair})
+		l.Points = append(l.Points,
+			plot.EnvelopePoint{Budget: e.Calls, N: e.Cell.N, Best: i.Value, Low: i.Low, High: i.High, Fair: e.Fair})
 	}
-	return plot.Envelope{Title: p.title() + "the best split by budget", Interval: "Bars: " + bootstrapped, Lines: []plot.EnvelopeLine{l}}, true
+	return plot.Envelope{Title: p.title() + "the best split by budget", Interval: "Bars: " + bootstrapped,
+		Lines: []plot.EnvelopeLine{l}}, true
 }

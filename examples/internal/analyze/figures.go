@@ -116,7 +116,8 @@ func (s *study) surface(p *problem) (plot.Surface, bool) {
 	if !s.greedy() || s.sized() {
 		return plot.Surface{}, false
 	}
-	d := plot.Surface{Title: p.title() + s.Method + " by depth and breadth", Interval: "95 % bootstrap interval over searches"}
+	d := plot.Surface{Title: p.title() + s.Method + " by depth and breadth",
+		Interval: "95 % bootstrap interval over searches"}
 	for _, c := range s.Cells {
 		d.Cells = append(d.Cells, plot.Cell{T: c.T, N: c.N, Mean: c.Mean, Runs: c.Searches})
 	}

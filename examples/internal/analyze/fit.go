@@ -13,7 +13,8 @@ func (s *study) surfaceTable(w io.Writer) {
 	if s.Surface == nil {
 		return
 	}
-	fmt.Fprintf(w, "  surface of %s: ln(%g − mean) = b0 + a·ln T + b·ln N + c·ln T·ln N\n", count(len(s.Cells), "cell"), s.grid.Ceiling)
+	fmt.Fprintf(w, "  surface of %s: ln(%g − mean) = b0 + a·ln T + b·ln N + c·ln T·ln N\n",
+		count(len(s.Cells), "cell"), s.grid.Ceiling)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tb0\ta\tb\tc\tR²\t")
 	f := s.Surface

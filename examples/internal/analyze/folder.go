@@ -53,7 +53,8 @@ func readFolder(ctx context.Context, folder string) (files []file, skipped []str
 	case err != nil:
 		return nil, nil, cli.Usagef("analyze: %w", err)
 	case len(files) == 0:
-		return nil, nil, cli.Usagef("analyze: %s: no results among %s there; evoalloc greedy and evoalloc bandit make some", folder, count(len(skipped), "JSON file"))
+		return nil, nil, cli.Usagef("analyze: %s: no results among %s there; evoalloc greedy and evoalloc bandit make some",
+			folder, count(len(skipped), "JSON file"))
 	}
 	return files, skipped, nil
 }

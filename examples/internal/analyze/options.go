@@ -24,13 +24,15 @@ type options struct {
 func (o *options) register(fs *flag.FlagSet) {
 	o.results = "results"
 	fs.StringVar(&o.out, "out", "analysis", "folder for what is written")
-	fs.Float64Var(&o.ceiling, "ceiling", 1, "the score that no program passes; the surface is one of what is missing to it")
+	fs.Float64Var(&o.ceiling, "ceiling",
+		1, "the score that no program passes; the surface is one of what is missing to it")
 	fs.Float64Var(&o.epsilon, "epsilon", 1e-4, "the least gap to the ceiling that is told apart")
 	fs.IntVar(&o.minCalls, "min-calls", 0, "the least budget T·N of a cell of the surface")
 	fs.BoolVar(&o.early, "early", false, "take runs that stopped early, too, for the depths that they reached")
 	fs.IntVar(&o.samples, "samples", 2000, "bootstrap samples of an interval")
 	fs.Uint64Var(&o.seed, "seed", 0, "seed of the bootstrap")
-	fs.Float64Var(&o.prompt, "prompt-price", 0, "US dollars for a million tokens of prompts, for a figure of score by money")
+	fs.Float64Var(&o.prompt, "prompt-price",
+		0, "US dollars for a million tokens of prompts, for a figure of score by money")
 	fs.Float64Var(&o.answer, "answer-price", 0, "US dollars for a million tokens of answers")
 	fs.StringVar(&o.scores, "scores", "", "scores, separated by commas: how many calls are needed to each")
 	fs.BoolVar(&o.png, "png", false, "write figures as PNG, too, and not as SVG alone")

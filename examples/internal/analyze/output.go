@@ -70,7 +70,8 @@ func (s *study) sizes() string {
 			generations++
 		}
 	}
-	return fmt.Sprintf("%s of %d to %d answered calls, %s", count(generations, "generation"), least, most, count(s.Seeds, "seed"))
+	return fmt.Sprintf("%s of %d to %d answered calls, %s", count(generations, "generation"), least, most,
+		count(s.Seeds, "seed"))
 }
 
 // pointsTable writes the mean best scores by calls, for a search that decides its breadth.
@@ -183,15 +184,18 @@ func writeCSV(path string, rows [][]string) error {
 // cells returns a row for each cell of each method, or for each budget, without T and N, if the method decides its
 // breadth.
 func (r *report) cells() [][]string {
-	rows := [][]string{{"task", "model", "method", "T", "N", "C", "searches", "answered", "mean", "log_gap", "floored", "above_ceiling"}}
+	rows := [][]string{{"task", "model", "method", "T", "N", "C", "searches", "answered", "mean", "log_gap", "floored",
+		"above_ceiling"}}
 	for _, p := range r.Problems {
 		for _, s := range p.Studies {
 			for _, c := range s.Cells {
-				rows = append(rows, []string{name(p.Task), name(p.Model), name(s.Method), text(c.T), text(c.N), text(c.Calls()), text(c.Searches),
-					text(c.Answered), text(c.Mean), text(c.Gap), text(c.Floored), text(c.Above)})
+				rows = append(rows,
+					[]string{name(p.Task), name(p.Model), name(s.Method), text(c.T), text(c.N), text(c.Calls()), text(c.Searches),
+						text(c.Answered), text(c.Mean), text(c.Gap), text(c.Floored), text(c.Above)})
 			}
 			for _, at := range s.Points {
-				rows = append(rows, []string{name(p.Task), name(p.Model), name(s.Method), "", "", text(at.Calls), text(at.Runs), text(at.Calls), text(at.Mean), "", "", ""})
+				rows = append(rows, []string{name(p.Task), name(p.Model), name(s.Method), "", "", text(at.Calls), text(at.Runs),
+					text(at.Calls), text(at.Mean), "", "", ""})
 			}
 		}
 	}
@@ -200,12 +204,15 @@ func (r *report) cells() [][]string {
 
 // runs returns a row for each run.
 func (r *report) runs() [][]string {
-	rows := [][]string{{"task", "model", "method", "T", "N", "C", "seed", "generations", "answered", "start", "final", "stop", "file"}}
+	rows := [][]string{{"task", "model", "method", "T", "N", "C", "seed", "generations", "answered", "start", "final",
+		"stop", "file"}}
 	for _, p := range r.Problems {
 		for _, s := range p.Studies {
 			for _, f := range s.files {
-				rows = append(rows, []string{name(p.Task), name(p.Model), name(s.Method), text(f.T), text(f.N), text(f.Calls()), text(f.Run.Seed), text(f.Generations()),
-					text(f.AnsweredBy(f.Generations())), text(f.Best[0]), text(f.Final()), name(f.Stop), name(filepath.ToSlash(f.From))})
+				rows = append(rows, []string{name(p.Task), name(p.Model), name(s.Method), text(f.T), text(f.N), text(f.Calls()),
+					text(f.Run.Seed), text(f.Generations()),
+					text(f.AnsweredBy(f.Generations())), text(f.Best[0]), text(f.Final()), name(f.Stop),
+					name(filepath.ToSlash(f.From))})
 			}
 		}
 	}

@@ -44,7 +44,8 @@ func Studies(ctx context.Context, folder string) ([]view.Study, error) {
 
 // page returns the problem as a study for a page.
 func (p *problem) page() (view.Study, error) {
-	s := view.Study{Name: printable.Line(p.Task + ", " + p.Model), Figures: []view.Figure{}, Tables: []view.Table{}, Warnings: []string{}}
+	s := view.Study{Name: printable.Line(p.Task + ", " + p.Model), Figures: []view.Figure{}, Tables: []view.Table{},
+		Warnings: []string{}}
 	for _, m := range p.Studies {
 		s.Facts = append(s.Facts, view.Fact{Name: printable.Line(m.Method), Value: count(m.Runs, "run"),
 			Note: m.sizes()})
@@ -55,7 +56,8 @@ func (p *problem) page() (view.Study, error) {
 			s.Warnings = append(s.Warnings, printable.Line(m.Method+", cannot be said yet: "+open))
 		}
 		if early := m.early(); early > 0 {
-			s.Warnings = append(s.Warnings, printable.Line(m.Method)+": "+count(early, "run")+" stopped early, and count as far as they go")
+			s.Warnings = append(s.Warnings,
+				printable.Line(m.Method)+": "+count(early, "run")+" stopped early, and count as far as they go")
 		}
 		s.Tables = append(s.Tables, m.pageTables()...)
 	}
@@ -108,17 +110,20 @@ func (s *study) meansTable() view.Table {
 	if s.sized() {
 		return s.meansByCalls()
 	}
-	t := view.Table{Name: printable.Line(s.Method) + ": mean best score by depth and breadth", Head: []string{"T", "N", "calls", "searches", "mean best"},
+	t := view.Table{Name: printable.Line(s.Method) + ": mean best score by depth and breadth",
+		Head:    []string{"T", "N", "calls", "searches", "mean best"},
 		Numeric: []bool{true, true, true, true, true}}
 	for _, c := range s.Cells {
-		t.Rows = append(t.Rows, []string{text(c.T), text(c.N), text(c.Calls()), text(c.Searches), strconv.FormatFloat(c.Mean, 'f', 4, 64)})
+		t.Rows = append(t.Rows,
+			[]string{text(c.T), text(c.N), text(c.Calls()), text(c.Searches), strconv.FormatFloat(c.Mean, 'f', 4, 64)})
 	}
 	return t
 }
 
 // meansByCalls has the mean best score after each number of calls.
 func (s *study) meansByCalls() view.Table {
-	t := view.Table{Name: printable.Line(s.Method) + ": mean best score by answered calls", Head: []string{"answered calls", "searches", "mean best"},
+	t := view.Table{Name: printable.Line(s.Method) + ": mean best score by answered calls",
+		Head:    []string{"answered calls", "searches", "mean best"},
 		Numeric: []bool{true, true, true}}
 	for _, p := range s.Points {
 		t.Rows = append(t.Rows, []string{text(p.Calls), text(p.Runs), four(p.Mean)})
@@ -128,7 +133,8 @@ func (s *study) meansByCalls() view.Table {
 
 // coefficientsTable has the surface's coefficients with their intervals.
 func (s *study) coefficientsTable() view.Table {
-	t := view.Table{Name: fmt.Sprintf("%s: ln(%g − mean) = b0 + a·ln T + b·ln N + c·ln T·ln N", printable.Line(s.Method), s.grid.Ceiling),
+	t := view.Table{Name: fmt.Sprintf("%s: ln(%g − mean) = b0 + a·ln T + b·ln N + c·ln T·ln N",
+		printable.Line(s.Method), s.grid.Ceiling),
 		Head: []string{"", "value", "95 % from", "to"}, Numeric: []bool{false, true, true, true}}
 	f := s.Surface
 	i := s.Intervals
@@ -151,10 +157,12 @@ func (s *study) coefficientsTable() view.Table {
 
 // splitsTable has the best depth and breadth of each budget.
 func (s *study) splitsTable() view.Table {
-	t := view.Table{Name: printable.Line(s.Method) + ": best split of a budget, by the surface", Head: []string{"calls", "T", "N", "samples with a best split inside"},
+	t := view.Table{Name: printable.Line(s.Method) + ": best split of a budget, by the surface",
+		Head:    []string{"calls", "T", "N", "samples with a best split inside"},
 		Numeric: []bool{true, true, true, true}}
 	for _, split := range s.Intervals.Splits {
-		t.Rows = append(t.Rows, []string{text(split.Calls), interval(split.T), interval(split.N), fmt.Sprintf("%.0f %%", 100*split.Interior)})
+		t.Rows = append(t.Rows,
+			[]string{text(split.Calls), interval(split.T), interval(split.N), fmt.Sprintf("%.0f %%", 100*split.Interior)})
 	}
 	return t
 }
@@ -162,9 +170,11 @@ func (s *study) splitsTable() view.Table {
 // comparisonTable has the differences between methods with their intervals.
 func (p *problem) comparisonTable() view.Table {
 	t := view.Table{Name: "Methods compared at equal answered calls, " + bootstrapped,
-		Head: []string{"T", "N", "answered calls", "method", "runs", "against", "runs", "difference of means", "chance to be better"}, Numeric: []bool{true, true, true, false, true, false, true, true, true}}
+		Head: []string{"T", "N", "answered calls", "method", "runs", "against", "runs", "difference of means",
+			"chance to be better"}, Numeric: []bool{true, true, true, false, true, false, true, true, true}}
 	for _, c := range p.Comparisons {
-		row := []string{text(c.T), text(c.N), text(c.Answered), printable.Line(c.First), text(c.FirstRuns), printable.Line(c.Second), text(c.SecondRuns), "too few runs", ""}
+		row := []string{text(c.T), text(c.N), text(c.Answered), printable.Line(c.First), text(c.FirstRuns),
+			printable.Line(c.Second), text(c.SecondRuns), "too few runs", ""}
 		if c.N == 0 {
 			row[0], row[1] = "", ""
 		}

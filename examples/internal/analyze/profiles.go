@@ -49,7 +49,8 @@ func (p *problem) profiles(o options) (profiles plot.Profiles, ok bool, err erro
 	for i, s := range splits {
 		splits[i].scores = s.of.scores(calls)
 	}
-	d := plot.Profiles{Title: fmt.Sprintf("%sruns that pass a score with %d answered calls", p.title(), calls), Score: "best score", Interval: profiled(len(splits))}
+	d := plot.Profiles{Title: fmt.Sprintf("%sruns that pass a score with %d answered calls", p.title(), calls),
+		Score: "best score", Interval: profiled(len(splits))}
 	slices.SortStableFunc(splits, func(a, b split) int { return cmp.Compare(mean(b.scores), mean(a.scores)) })
 	splits = splits[:min(len(splits), mostLines)]
 	at := thresholdsOf(splits)

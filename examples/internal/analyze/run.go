@@ -13,7 +13,8 @@ import (
 // Run is the program: it parses args, prints the report to stdout and writes the files.
 func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	var o options
-	fs := cli.NewFlags("analyze", "[flags] [FOLDER]: say what the results in a folder say of depth, breadth and methods, in words, tables and figures")
+	fs := cli.NewFlags("analyze",
+		"[flags] [FOLDER]: say what the results in a folder say of depth, breadth and methods, in words, tables and figures")
 	o.register(fs)
 	folders, err := cli.ParseArgs(fs, args)
 	switch {

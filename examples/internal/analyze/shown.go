@@ -43,7 +43,8 @@ func (p *problem) omitted() string {
 	text := ""
 	for _, s := range p.Studies {
 		if n := len(s.shown()); n < len(s.Breadths) {
-			text += fmt.Sprintf(" Of %s %d of %d breadths: the best at the end, and others from the least to the largest.", s.Method, n, len(s.Breadths))
+			text += fmt.Sprintf(" Of %s %d of %d breadths: the best at the end, and others from the least to the largest.",
+				s.Method, n, len(s.Breadths))
 		}
 	}
 	return text

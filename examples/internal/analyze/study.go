@@ -53,7 +53,8 @@ func newStudy(o options, files []file) (*study, error) {
 	}
 	if s.sized() {
 		if s.byCalls(o); len(s.Points) == 0 {
-			return nil, fmt.Errorf("analysis: %s: no budget of at least %d calls is left that all %s have", s.Method, o.minCalls, count(s.Seeds, "seed"))
+			return nil, fmt.Errorf("analysis: %s: no budget of at least %d calls is left that all %s have",
+				s.Method, o.minCalls, count(s.Seeds, "seed"))
 		}
 	} else {
 		var err error
@@ -123,7 +124,8 @@ func (s *study) fit(o options) {
 		return // T of a bandit is its rounds, and each of its searches is as deep as it was pulled
 	}
 	if len(s.Breadths) == 1 {
-		s.Open = append(s.Open, fmt.Sprintf("how to split calls between depth and breadth: all runs have N = %d, and it takes two breadths and two budgets at least", s.Breadths[0]))
+		s.Open = append(s.Open, fmt.Sprintf("how to split calls between depth and breadth: all runs have N = %d, and it "+
+			"takes two breadths and two budgets at least", s.Breadths[0]))
 		return
 	}
 	surface, err := s.grid.Surface()
@@ -133,7 +135,8 @@ func (s *study) fit(o options) {
 	}
 	s.Surface = &surface
 	if s.Seeds < fewSeeds {
-		s.Open = append(s.Open, fmt.Sprintf("whether depth and breadth complement each other, and which split is best: some breadth has %s, and an interval takes %d at least, better ten", count(s.Seeds, "seed"), fewSeeds))
+		s.Open = append(s.Open, fmt.Sprintf("whether depth and breadth complement each other, and which split is best: "+
+			"some breadth has %s, and an interval takes %d at least, better ten", count(s.Seeds, "seed"), fewSeeds))
 		return
 	}
 	intervals, err := s.grid.Intervals(o.bootstrap(), analysis.BySearch, s.splitBudgets()...)

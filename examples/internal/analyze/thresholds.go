@@ -44,7 +44,8 @@ func (s *study) reach(o options) error {
 				runs = append(runs, f.Run)
 			}
 			if len(runs) < fewSeeds || !alike(runs) {
-				s.Open = append(s.Open, fmt.Sprintf("how soon %s reaches %s: it takes %d seeds of one %s", s.breadth(n), short(score), fewSeeds, s.plan()))
+				s.Open = append(s.Open,
+					fmt.Sprintf("how soon %s reaches %s: it takes %d seeds of one %s", s.breadth(n), short(score), fewSeeds, s.plan()))
 				continue
 			}
 			t, err := o.bootstrap().Threshold(runs, score, reliably)
@@ -92,11 +93,13 @@ func alike(runs []analysis.Run) bool {
 
 // sayReached returns both readings of "reached in 90 %": of runs, and of means over bootstrap samples.
 func sayReached(breadth string, t analysis.Threshold) string {
-	head := fmt.Sprintf("%s reaches %s in %d of %s", breadth, strconv.FormatFloat(t.Score, 'g', -1, 64), t.Reached, count(t.Runs, "run"))
+	head := fmt.Sprintf("%s reaches %s in %d of %s", breadth, strconv.FormatFloat(t.Score, 'g', -1, 64), t.Reached,
+		count(t.Runs, "run"))
 	if t.AtStart == t.Runs {
 		return head + ", all of them before the first call: no search is needed"
 	}
-	return fmt.Sprintf("%s: %.0f %% of runs have it %s, and %.0f %% of bootstrap means %s", head, 100*reliably, after(t.ByRuns), 100*reliably, after(t.ByMean))
+	return fmt.Sprintf("%s: %.0f %% of runs have it %s, and %.0f %% of bootstrap means %s",
+		head, 100*reliably, after(t.ByRuns), 100*reliably, after(t.ByMean))
 }
 
 func after(r analysis.Reach) string {

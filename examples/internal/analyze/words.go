@@ -33,16 +33,20 @@ func (s *study) sayCells() {
 		above += c.Above
 	}
 	if above > 0 {
-		s.Open = append(s.Open, fmt.Sprintf("how good these scores are: %s passed the ceiling, so --ceiling or the evaluator is wrong", count(above, "score")))
+		s.Open = append(s.Open, fmt.Sprintf("how good these scores are: %s passed the ceiling, so --ceiling or the "+
+			"evaluator is wrong", count(above, "score")))
 	}
 	if floored > 0 {
-		s.Open = append(s.Open, fmt.Sprintf("how splits differ near the ceiling: %d of %s are at it, and flatten the surface", floored, count(len(s.Cells), "cell")))
+		s.Open = append(s.Open, fmt.Sprintf("how splits differ near the ceiling: %d of %s are at it, and flatten the surface",
+			floored, count(len(s.Cells), "cell")))
 	}
 	if s.Missed > 0 {
-		s.Open = append(s.Open, fmt.Sprintf("%s that not every seed reached: means over other seeds would not compare", count(s.Missed, "budget")))
+		s.Open = append(s.Open,
+			fmt.Sprintf("%s that not every seed reached: means over other seeds would not compare", count(s.Missed, "budget")))
 	}
 	if len(s.Short) > 0 {
-		s.Open = append(s.Open, fmt.Sprintf("%s that not every seed of their breadth reached: means over other seeds would not compare", count(len(s.Short), "cell")))
+		s.Open = append(s.Open, fmt.Sprintf("%s that not every seed of their breadth reached: means over other seeds would "+
+			"not compare", count(len(s.Short), "cell")))
 	}
 }
 
@@ -52,7 +56,8 @@ func (s *study) sayShared() {
 	for _, f := range s.files {
 		key := fmt.Sprint(f.T, f.N, f.armSeeds) // a longer run may share the searches
 		if len(f.armSeeds) > 0 && seen[key] {
-			s.Open = append(s.Open, "how much runs differ: some have searches of the same seeds (arm_seeds), so intervals are too narrow; give each run an --arm-seed-base of its own")
+			s.Open = append(s.Open, "how much runs differ: some have searches of the same seeds (arm_seeds), so intervals are "+
+				"too narrow; give each run an --arm-seed-base of its own")
 			return
 		}
 		seen[key] = true
@@ -65,7 +70,8 @@ func (s *study) sayProduct() {
 	value := "c = " + interval(c)
 	switch {
 	case c.High < 0:
-		s.Found = append(s.Found, value+": depth and breadth complement each other, so the best split of a large budget is between the extremes")
+		s.Found = append(s.Found,
+			value+": depth and breadth complement each other, so the best split of a large budget is between the extremes")
 	case c.Low > 0:
 		s.Found = append(s.Found, value+": depth and breadth stand in for each other, so the best split is at an extreme")
 	default:
@@ -104,13 +110,17 @@ func (s *study) saySplit(split analysis.SplitInterval) {
 	n := fmt.Sprintf("N ≈ %s [%s, %s]", short(split.N.Value), short(split.N.Low), short(split.N.High))
 	switch {
 	case spans(split):
-		s.Open = append(s.Open, fmt.Sprintf("%s: the best split; its interval holds every N from 1 to %.0f", name, split.Calls))
+		s.Open = append(s.Open,
+			fmt.Sprintf("%s: the best split; its interval holds every N from 1 to %.0f", name, split.Calls))
 	case split.Interior >= inside:
-		s.Found = append(s.Found, fmt.Sprintf("%s the optimum is %s, T ≈ %s; %s", name, n, short(split.T.Value), s.halve(split.N)))
+		s.Found = append(s.Found,
+			fmt.Sprintf("%s the optimum is %s, T ≈ %s; %s", name, n, short(split.T.Value), s.halve(split.N)))
 	case split.Interior <= atEnd:
-		s.Found = append(s.Found, fmt.Sprintf("%s an extreme is best: N = %s [%s, %s]", name, short(split.N.Value), short(split.N.Low), short(split.N.High)))
+		s.Found = append(s.Found, fmt.Sprintf("%s an extreme is best: N = %s [%s, %s]", name, short(split.N.Value),
+			short(split.N.Low), short(split.N.High)))
 	default:
-		s.Open = append(s.Open, fmt.Sprintf("%s: whether the best split is inside, which it is in %.0f %% of samples; %s", name, 100*split.Interior, n))
+		s.Open = append(s.Open, fmt.Sprintf("%s: whether the best split is inside, which it is in %.0f %% of samples; %s",
+			name, 100*split.Interior, n))
 	}
 }
 
@@ -134,7 +144,8 @@ func (s *study) sayMissed(split analysis.SplitInterval) {
 	if best.N == nearest.N || n >= split.N.Low*(1-rounding) && n <= split.N.High*(1+rounding) {
 		return
 	}
-	s.Open = append(s.Open, fmt.Sprintf("for C = %.0f: whether the surface fits near its optimum; the best mean is at N = %d, outside [%s, %s]", split.Calls, best.N, short(split.N.Low), short(split.N.High)))
+	s.Open = append(s.Open, fmt.Sprintf("for C = %.0f: whether the surface fits near its optimum; the best mean is at N "+
+		"= %d, outside [%s, %s]", split.Calls, best.N, short(split.N.Low), short(split.N.High)))
 }
 
 // rounding is the relative error of a split computed from logarithms.

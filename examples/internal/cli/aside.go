@@ -76,7 +76,8 @@ func (o *Options) nothingAt(path string) error {
 			there += fmt.Sprintf(", and %d more", n-mostNamed)
 		}
 	}
-	return Usagef("--resume: no run with these flags was begun, as there is no journal %s; %s; to begin the run: %s", path, there, o.again(""))
+	return Usagef("--resume: no run with these flags was begun, as there is no journal %s; %s; to begin the run: %s",
+		path, there, o.again(""))
 }
 
 // journalsIn returns the journals in a folder, if deep also those in folders below it, the latest first.
@@ -134,7 +135,8 @@ func (o *Options) over(path string, s saver) error {
 	default:
 		return nil
 	}
-	return Usagef("journal %s %s: %s; to begin anew and keep its files under other names: %s", path, why, o.again("resume"), o.again("anew"))
+	return Usagef("journal %s %s: %s; to begin anew and keep its files under other names: %s",
+		path, why, o.again("resume"), o.again("anew"))
 }
 
 // finished reports whether the last decision in a journal is to stop.
@@ -201,7 +203,8 @@ func locked(path string, err error) error {
 	if !errors.Is(err, wal.ErrLocked) {
 		return err
 	}
-	return Usagef("journal %s: %w: a run that still goes on, perhaps one whose \"go run\" was killed, which leaves the program running"+
+	return Usagef("journal %s: %w: a run that still goes on, perhaps one whose \"go run\" was killed, which leaves the "+
+		"program running"+
 		" (fuser or lsof tells its pid)", path, wal.ErrLocked)
 }
 

@@ -71,7 +71,8 @@ func (c *Canary) Guarded(t task.Task, e eval.Evaluator) eval.Evaluator {
 	if c.canary == "" {
 		return e
 	}
-	return eval.WithCanaries(e, eval.Canary{Program: t.Initial(), Score: c.score, Tolerance: canaryDigits * max(1, math.Abs(c.score))})
+	return eval.WithCanaries(e,
+		eval.Canary{Program: t.Initial(), Score: c.score, Tolerance: canaryDigits * max(1, math.Abs(c.score))})
 }
 
 // Audited returns arm as --audit wants it.

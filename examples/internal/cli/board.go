@@ -56,7 +56,8 @@ func (b *Board) draw(rows []BoardRow) {
 	b.logs = logAbove(b.bars)
 	for i, row := range rows {
 		b.rows = append(b.rows, b.bars.AddBar(int64(row.Total),
-			mpb.PrependDecorators(decor.Name(printable.Line(row.Name), decor.WCSyncSpaceR), decor.CountersNoUnit("%d/%d", decor.WCSyncSpace)),
+			mpb.PrependDecorators(decor.Name(printable.Line(row.Name), decor.WCSyncSpaceR),
+				decor.CountersNoUnit("%d/%d", decor.WCSyncSpace)),
 			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.behind(i) }))))
 	}
 }

@@ -73,7 +73,8 @@ func (o *Options) begunFixed(path string) error {
 	if !o.Resume || o.Journal != "" || o.given["breadth"] || older == path || !exists(older) {
 		return nil
 	}
-	return Usagef("--resume: there is no journal %s, but there is %s: give --breadth fixed to go on with that run, or leave --resume out to begin another", path, older)
+	return Usagef("--resume: there is no journal %s, but there is %s: give --breadth fixed to go on with that run, or "+
+		"leave --resume out to begin another", path, older)
 }
 
 // breadthOf says in one line how many children the generations of a run had, and what decided that.

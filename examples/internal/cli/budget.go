@@ -117,7 +117,8 @@ func (o *Options) LimitGiven(j *journal.Journal) error {
 		return err
 	}
 	if flag := raises(run.Limit); flag != "" && !o.given[flag] {
-		return Usagef("--%s ended this run: give it again as it was to see the result, larger to go on, or 0 for no limit", flag)
+		return Usagef("--%s ended this run: give it again as it was to see the result, larger to go on, or 0 for no limit",
+			flag)
 	}
 	return nil
 }

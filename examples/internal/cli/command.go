@@ -10,7 +10,8 @@ import (
 
 // otherFlags says what to do where a journal tells of a run with other flags than these.
 func (o *Options) otherFlags() string {
-	return "put the flags back as they were to go on with it, or begin anew and keep its files under other names: " + o.again("anew")
+	return "put the flags back as they were to go on with it, or begin anew and keep its files under other names: " +
+		o.again("anew")
 }
 
 // again returns the command of this run with one of the flags resume and anew, and with *** for secrets, as it is

@@ -176,7 +176,8 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 	case errors.Is(err, journal.ErrDiverged):
 		Printf("this is not the run of the journal; %s\n", f.o.otherFlags())
 	case err == nil && r.Stop == evolve.StopBudget:
-		err = Usagef("the budget (%s) ended before the initial program of task %s had a score: %s; a search needs a larger one",
+		err = Usagef("the budget (%s) ended before the initial program of task %s had a score: %s; a search needs a larger "+
+			"one",
 			r.Limit, f.task.Name(), asked)
 	case err == nil:
 		err = ErrCanceled
@@ -222,7 +223,8 @@ func reason(r *evolve.Result) string {
 // ends. It says how to go on with a run that is not over, and returns what the program's main should: runErr if the
 // run failed, ErrCanceled if it was stopped.
 func (f *Files) Finish(ctx context.Context, file any, r *evolve.Result, runErr error) error {
-	if errors.Is(runErr, journal.ErrDiverged) { // the same command would fail again, and its result is not the journal's run
+	// the same command would fail again, and its result is not the journal's run
+	if errors.Is(runErr, journal.ErrDiverged) {
 		Printf("this is not the run of the journal; %s\n", f.o.otherFlags())
 		return runErr
 	}

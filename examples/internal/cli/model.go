@@ -18,7 +18,8 @@ func (o *Options) Offline() bool { return o.Model == offline.Nominal().Key }
 // checkModel finds flags that would have no effect, lest a run not be what it was meant to be, and keys
 // that cannot name a folder of results.
 func (o *Options) checkModel() error {
-	for _, name := range []string{"api-base", "model-name", "params-active", "temperature", "max-tokens", "stream", "first-token", "silence", "min-rate"} {
+	for _, name := range []string{"api-base", "model-name", "params-active", "temperature", "max-tokens", "stream",
+		"first-token", "silence", "min-rate"} {
 		if o.Offline() && o.given[name] {
 			return Usagef("--%s has no effect on the offline model: name another one with --model", name)
 		}
@@ -75,11 +76,13 @@ func checkURLs(from string, urls []string) error {
 	first := map[string]int{}
 	for i, base := range urls {
 		if base == "" {
-			return Usagef("%s %q: there is no URL in place %d: need one before each comma and after the last", from, shownURLs(urls), i+1)
+			return Usagef("%s %q: there is no URL in place %d: need one before each comma and after the last",
+				from, shownURLs(urls), i+1)
 		}
 		same := strings.TrimRight(base, "/")
 		if j, twice := first[same]; twice {
-			return Usagef("%s %q: the URLs in places %d and %d are the same: name each replica once", from, shownURLs(urls), j+1, i+1)
+			return Usagef("%s %q: the URLs in places %d and %d are the same: name each replica once", from, shownURLs(urls), j+1,
+				i+1)
 		}
 		first[same] = i
 	}

@@ -62,10 +62,12 @@ func (o *Options) specs() (specs []llm.Model, err error) {
 		params = make(counts, len(keys))
 	case len(keys):
 	default:
-		return nil, Usagef("--params-active has %d numbers and --model %d keys: need a number for each", len(params), len(keys))
+		return nil, Usagef("--params-active has %d numbers and --model %d keys: need a number for each",
+			len(params), len(keys))
 	}
 	for i, key := range keys {
-		m := llm.Model{Key: strings.TrimSpace(key), Name: strings.TrimSpace(names[i]), ActiveParams: params[i], Temperature: o.Temperature, MaxTokens: o.MaxTokens, Timeout: o.Timeout}
+		m := llm.Model{Key: strings.TrimSpace(key), Name: strings.TrimSpace(names[i]), ActiveParams: params[i],
+			Temperature: o.Temperature, MaxTokens: o.MaxTokens, Timeout: o.Timeout}
 		if m.Price, err = o.Price(m.Key); err != nil {
 			return nil, err
 		}
@@ -76,7 +78,8 @@ func (o *Options) specs() (specs []llm.Model, err error) {
 		case len(keys) > 1 && m.Key == offline.Nominal().Key:
 			return nil, Usagef("--model %q: %s needs no endpoint and stands for one model: name it alone", o.Model, m.Key)
 		case slices.ContainsFunc(specs, func(s llm.Model) bool { return s.Key == m.Key }):
-			return nil, Usagef("--model %q: %s stands there twice; replicas of a model are several URLs of --api-base", o.Model, m.Key)
+			return nil, Usagef("--model %q: %s stands there twice; replicas of a model are several URLs of --api-base",
+				o.Model, m.Key)
 		}
 		specs = append(specs, m)
 	}
@@ -96,7 +99,8 @@ func complete(m *llm.Model) error {
 	case m.Key == offline.Nominal().Key:
 		return nil
 	case m.Name == "" || m.ActiveParams <= 0:
-		return Usagef("unknown model %q: it is one of %s; for another one give --model-name and --params-active", m.Key, strings.Join(modelKeys(), ", "))
+		return Usagef("unknown model %q: it is one of %s; for another one give --model-name and --params-active",
+			m.Key, strings.Join(modelKeys(), ", "))
 	}
 	return nil
 }
@@ -128,14 +132,16 @@ func (o *Options) bases(key string, specs []llm.Model) (string, error) {
 		case of == key:
 			own = append(own, url)
 		case !slices.ContainsFunc(specs, func(m llm.Model) bool { return m.Key == of }):
-			return "", Usagef("--api-base %q: %q is none of the models of --model %s", shownURLs(strings.Split(list, ",")), of, o.Model)
+			return "", Usagef("--api-base %q: %q is none of the models of --model %s", shownURLs(strings.Split(list, ",")), of,
+				o.Model)
 		}
 	}
 	if len(own) == 0 {
 		own = shared
 	}
 	if len(own) == 0 {
-		return "", Usagef("--api-base has no URL for the model %s: need %s=URL, or a URL without a key for all models", key, key)
+		return "", Usagef("--api-base has no URL for the model %s: need %s=URL, or a URL without a key for all models",
+			key, key)
 	}
 	return strings.Join(own, ","), nil
 }
@@ -149,7 +155,8 @@ func printModels(of report.Ledgers) {
 	var rows [][]string
 	for _, name := range slices.Sorted(maps.Keys(models)) {
 		l := models[name]
-		rows = append(rows, []string{name, fmt.Sprint(l.Calls), fmt.Sprint(l.Valid), fmt.Sprint(l.Improved), fmt.Sprintf("%.4g", l.FLOPs)})
+		rows = append(rows,
+			[]string{name, fmt.Sprint(l.Calls), fmt.Sprint(l.Valid), fmt.Sprint(l.Improved), fmt.Sprintf("%.4g", l.FLOPs)})
 	}
 	Table([]string{"model", "calls", "valid", "better", "FLOPs"}, rows)
 	Printf("\n")

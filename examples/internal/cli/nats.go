@@ -22,7 +22,8 @@ const jobsInFlight = 256
 
 // Register adds the flags of a run to fs.
 func (n *NATS) Register(fs *flag.FlagSet) {
-	n.register(fs, "score programs by workers (evoalloc worker) through the NATS server of this `URL`\n\"embedded\" starts a server and a worker in this process.")
+	n.register(fs, "score programs by workers (evoalloc worker) through the NATS server of this `URL`\n\"embedded\" "+
+		"starts a server and a worker in this process.")
 }
 
 func (n *NATS) register(fs *flag.FlagSet, url string) {
@@ -64,7 +65,8 @@ func (o *Options) checkNATS() error {
 // Check finds a task that workers cannot score.
 func (n *NATS) Check(task string) error {
 	if n.URL != "" && task == textKey {
-		return Usagef("--nats has no use for --task %s: its evaluations ask the model, whose key stays on this machine", textKey)
+		return Usagef("--nats has no use for --task %s: its evaluations ask the model, whose key stays on this machine",
+			textKey)
 	}
 	return nil
 }

@@ -86,7 +86,8 @@ func (o *Options) Register(fs *flag.FlagSet) {
 		"`file` that makes the run durable (default: beside the result)\n"+
 			"With \"\" there is none, and a run that is stopped or killed is lost.")
 	o.budget.register(fs)
-	fs.BoolVar(&o.Strict, "strict", false, "keep the parent where a child scores the same, as the paper's searches do (default: the child takes its place)\nA run whose journal is from before this flag goes on as it was begun.")
+	fs.BoolVar(&o.Strict, "strict", false, "keep the parent where a child scores the same, as the paper's searches do "+
+		"(default: the child takes its place)\nA run whose journal is from before this flag goes on as it was begun.")
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
 	fs.BoolVar(&o.Rows, "rows", false, "print a line for each generation, and not only for those with a better best")
 	o.NATS.Register(fs)

@@ -12,6 +12,7 @@ func Quick(out io.Writer, command string, args []string, quick, whole string) []
 	if len(args) > 0 {
 		return args
 	}
-	fmt.Fprintf(out, "without flags, a short study: %s %s\nthe whole study: %s %s (--help-all has all flags)\n\n", Typed(command), quick, Typed(command), whole)
+	fmt.Fprintf(out, "without flags, a short study: %s %s\nthe whole study: %s %s (--help-all has all flags)\n\n",
+		Typed(command), quick, Typed(command), whole)
 	return strings.Fields(quick)
 }

@@ -16,14 +16,18 @@ import (
 // remarks returns a line for each thing about a run that its figures alone do not explain.
 func (o *Options) remarks(r *evolve.Result) (lines []string) {
 	if n := len(r.Earlier.Lost) + len(r.Earlier.Abandoned); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s lost or abandoned in earlier incarnations of the run, and made again: all_lives in the result counts them", Count(n, "call was", "calls were")))
+		lines = append(lines, fmt.Sprintf("%s lost or abandoned in earlier incarnations of the run, and made again: "+
+			"all_lives in the result counts them", Count(n, "call was", "calls were")))
 	}
 	if n := len(r.Earlier.Unclaimed); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s answered in an earlier incarnation of the run, and not asked for again: all_lives in the result counts them", Count(n, "call was", "calls were")))
+		lines = append(lines, fmt.Sprintf("%s answered in an earlier incarnation of the run, and not asked for again: "+
+			"all_lives in the result counts them", Count(n, "call was", "calls were")))
 	}
 	if r.Limit == "Stalls" {
-		lines = append(lines, fmt.Sprintf("%s timed out or stalled, more than the %d that --max-stalls allows: look at the endpoint and at what counts as a stall"+
-			" (--timeout; of streamed answers also --first-token, --silence, --min-rate); with a larger --max-stalls, --resume goes on where it stopped",
+		lines = append(lines, fmt.Sprintf("%s timed out or stalled, more than the %d that --max-stalls allows: look at the "+
+			"endpoint and at what counts as a stall"+
+			" (--timeout; of streamed answers also --first-token, --silence, --min-rate); with a larger --max-stalls, "+
+			"--resume goes on where it stopped",
 			Count(stalls(r), "attempt", "attempts"), o.maxStalls()))
 	}
 	if flag := raises(r.Limit); flag != "" {
@@ -33,7 +37,8 @@ func (o *Options) remarks(r *evolve.Result) (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
 		if n := endpoints[name].OverCap; n > 0 {
 			lines = append(lines, fmt.Sprintf("%s reported more tokens than the request allows in %d of %s:"+
-				" limits on tokens, FLOPs and money rest on what it allows, and this endpoint may have made the run cost more than they say",
+				" limits on tokens, FLOPs and money rest on what it allows, and this endpoint may have made the run cost more "+
+				"than they say",
 				name, n, Count(endpoints[name].Attempts, "attempt", "attempts")))
 		}
 	}
@@ -117,18 +122,21 @@ func (c *complaint) String() string {
 	if len(why) > shown {
 		why = append(why[:shown], []rune(" ...")...)
 	}
-	return fmt.Sprintf("%d of %s without a score, %d for this reason: %s", c.bad, Count(c.of, "child is", "children are"), c.reasons[c.most], string(why))
+	return fmt.Sprintf("%d of %s without a score, %d for this reason: %s", c.bad, Count(c.of, "child is", "children are"),
+		c.reasons[c.most], string(why))
 }
 
 // replies returns a line for each thing that replies left out and that was put back, and for each reason why replies
 // without their EVOLVE-BLOCK markers, or with other ones, were refused.
 func (c *complaint) replies() (lines []string) {
 	for _, what := range slices.Sorted(maps.Keys(c.mended)) {
-		lines = append(lines, fmt.Sprintf("%d of %s left out %s, which were put back", c.mended[what], Count(c.of, "reply", "replies"), what))
+		lines = append(lines,
+			fmt.Sprintf("%d of %s left out %s, which were put back", c.mended[what], Count(c.of, "reply", "replies"), what))
 	}
 	for _, why := range slices.Sorted(maps.Keys(c.reasons)) {
 		if strings.HasPrefix(why, "task: ") && strings.Contains(why, "EVOLVE-BLOCK") {
-			lines = append(lines, fmt.Sprintf("%d of %s refused: %s", c.reasons[why], Count(c.of, "reply was", "replies were"), printable.Line(why)))
+			lines = append(lines,
+				fmt.Sprintf("%d of %s refused: %s", c.reasons[why], Count(c.of, "reply was", "replies were"), printable.Line(why)))
 		}
 	}
 	return lines

@@ -97,7 +97,8 @@ func (o *Options) ownCases(c *text.Config) error {
 	if o.Scorer == "" {
 		return nil
 	}
-	scorer, err := folder.Load(context.Background(), o.Scorer, folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout(), Hide: o.NATS.Secrets()}})
+	scorer, err := folder.Load(context.Background(), o.Scorer,
+		folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout(), Hide: o.NATS.Secrets()}})
 	if err != nil {
 		return &UsageError{fmt.Errorf("--scorer: %w", err)}
 	}

@@ -69,5 +69,6 @@ func status(err error) int {
 // inFlags returns what an endpoint's client says with the flag and the variable in the place of the fields
 // that they set.
 func inFlags(text string) string {
-	return strings.NewReplacer("Config.BaseURL", "--api-base or "+openai.EnvBase, "Config.APIKey", openai.EnvKey).Replace(text)
+	return strings.NewReplacer("Config.BaseURL", "--api-base or "+openai.EnvBase, "Config.APIKey",
+		openai.EnvKey).Replace(text)
 }

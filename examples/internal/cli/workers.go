@@ -19,14 +19,16 @@ type Workers struct {
 
 // Plus returns w and v together.
 func (w Workers) Plus(v Workers) Workers {
-	return Workers{w.Workers + v.Workers, w.Slots + v.Slots, w.Busy + v.Busy, w.Jobs + v.Jobs, w.Redelivered + v.Redelivered}
+	return Workers{w.Workers + v.Workers, w.Slots + v.Slots, w.Busy + v.Busy, w.Jobs + v.Jobs, w.Redelivered +
+		v.Redelivered}
 }
 
 // String says it in a line.
 func (w Workers) String() string {
 	text := "no worker answers"
 	if w.Workers > 0 {
-		text = fmt.Sprintf("%s, %d of %s busy", Count(w.Workers, "worker", "workers"), w.Busy, Count(w.Slots, "slot", "slots"))
+		text = fmt.Sprintf("%s, %d of %s busy", Count(w.Workers, "worker", "workers"), w.Busy,
+			Count(w.Slots, "slot", "slots"))
 	}
 	text += fmt.Sprintf(", %s queued", Count(w.Jobs, "job", "jobs"))
 	if w.Redelivered > 0 {
@@ -98,7 +100,8 @@ func (r *workersRow) begin(bars *mpb.Progress, out io.Writer, workers func() Wor
 	case bars == nil:
 		r.end = logWorkers(out, workers)
 	default: // a bar without one, as its text is refreshed like theirs
-		r.bar = bars.MustAdd(0, nil, mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return workers().String() })))
+		r.bar = bars.MustAdd(0, nil,
+			mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return workers().String() })))
 	}
 }
 

@@ -23,7 +23,8 @@ type options struct {
 }
 
 func parse(args []string) (o options, err error) {
-	fs := cli.NewFlags("export", "[flags] JOURNAL: write which program came from which, as a git repository or as JSON Lines")
+	fs := cli.NewFlags("export",
+		"[flags] JOURNAL: write which program came from which, as a git repository or as JSON Lines")
 	fs.StringVar(&o.format, "format", asGit,
 		"git: a repository with a commit for each candidate; jsonl: a JSON object a line for each candidate")
 	fs.StringVar(&o.into, "into", "",

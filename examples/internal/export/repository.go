@@ -86,8 +86,10 @@ func fill(ctx context.Context, dir string, r *lineage.Run, file string) error {
 		return err
 	}
 	after := [][]string{
-		{"repack", "-a", "-d", "-f", "-q"},                       // fast-import compares a program with the one before it alone
-		{"pack-refs", "--all"},                                   // a file for each candidate takes more room than the programs
+		// fast-import compares a program with the one before it alone
+		{"repack", "-a", "-d", "-f", "-q"},
+		// a file for each candidate takes more room than the programs
+		{"pack-refs", "--all"},
 		{"config", "log.excludeDecoration", "refs/candidates/*"}, // the subjects have these names already
 		{"symbolic-ref", "HEAD", "refs/heads/best"},              // git init has its own idea of a first branch
 	}
@@ -110,7 +112,8 @@ func (o options) say(stdout io.Writer, r *lineage.Run, left int) {
 			merges++
 		}
 	}
-	fmt.Fprintf(stdout, "%s has %s, of which %d have several parents\n", o.into, count(len(r.Candidates), "candidate"), merges)
+	fmt.Fprintf(stdout, "%s has %s, of which %d have several parents\n", o.into, count(len(r.Candidates), "candidate"),
+		merges)
 	if left > 0 {
 		fmt.Fprintf(stdout, "%s without a program left out\n", count(left, "candidate"))
 	}
@@ -121,7 +124,8 @@ func (o options) say(stdout io.Writer, r *lineage.Run, left int) {
 	}
 	c := r.Candidates[best]
 	fmt.Fprintf(stdout, "best: %s with score %g, the last of %d on its line\n\n", c.Name(), c.Score, len(r.Line(best)))
-	for _, args := range []string{"log --graph --oneline best", "log --graph --oneline --all", "show candidates/" + c.Name()} {
+	for _, args := range []string{"log --graph --oneline best", "log --graph --oneline --all",
+		"show candidates/" + c.Name()} {
 		fmt.Fprintf(stdout, "  git -C %s %s\n", cli.Quote(o.into), args)
 	}
 }
@@ -157,7 +161,8 @@ func git(ctx context.Context, input func(io.Writer) error, args ...string) error
 	stdin.Close() // git has read all, or has ended, which Wait says better
 	if bad := cmd.Wait(); bad != nil {
 		// If git ended early, that is also why its input could not be written.
-		return errors.Join(ctx.Err(), fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), bad, printable.Line(said.String())))
+		return errors.Join(ctx.Err(),
+			fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), bad, printable.Line(said.String())))
 	}
 	return err
 }

@@ -38,7 +38,8 @@ func Task(ctx context.Context, o *cli.Options) (t task.Task, end func() error, e
 			Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}, Hide: o.NATS.Secrets(),
 		})
 		if err != nil {
-			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w", err)
+			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w",
+				err)
 		}
 		if t, err = problem.Task(runner, "python"); err != nil {
 			return nil, nil, errors.Join(err, runner.Close())

@@ -67,7 +67,8 @@ func (q *Queue) Evaluator(ctx context.Context, o *cli.Options, t task.Task) (eva
 func (q *Queue) workers() (all cli.Workers) {
 	for _, e := range q.scorers {
 		s := e.Stats()
-		all = all.Plus(cli.Workers{Workers: s.Workers, Slots: s.Slots, Busy: s.Busy, Jobs: s.Waiting - s.Begun, Redelivered: s.Redelivered})
+		all = all.Plus(cli.Workers{Workers: s.Workers, Slots: s.Slots, Busy: s.Busy, Jobs: s.Waiting - s.Begun,
+			Redelivered: s.Redelivered})
 	}
 	return all
 }
@@ -80,7 +81,8 @@ func (q *Queue) Leave() {
 			s := e.Stats()
 			done, recalled = done+s.Done, recalled+s.Recalled
 		}
-		cli.Printf("workers: %d with %d slots at the end; %d evaluations, of them %d known before; %d jobs went to another worker\n",
+		cli.Printf("workers: %d with %d slots at the end; %d evaluations, of them %d known before; %d jobs went to another "+
+			"worker\n",
 			w.Workers, w.Slots, done, recalled, w.Redelivered)
 	}
 	if err := q.close(); err != nil {

@@ -35,7 +35,8 @@ func Evaluator(ctx context.Context, o *cli.Options, t task.Task) (e eval.Evaluat
 // Server returns the server that the flags name.
 func Server(o *cli.Options) nats.Server {
 	n := o.NATS
-	return nats.Server{URL: n.URL, Prefix: n.Prefix, Credentials: n.Creds, NKey: n.NKey, CA: n.CA, Cert: n.Cert, Key: n.Key}
+	return nats.Server{URL: n.URL, Prefix: n.Prefix, Credentials: n.Creds, NKey: n.NKey, CA: n.CA, Cert: n.Cert,
+		Key: n.Key}
 }
 
 // Task returns the name and the digest of t, for runs and workers alike: of the folder's files, of the versions of what

@@ -62,7 +62,8 @@ func (b *builder) addFile(ctx context.Context, path string) error {
 	case resultEnd:
 		err = b.result(path)
 	default:
-		err = fmt.Errorf("report: %s: need a journal (%s), a result (%s) or the runs of evoalloc compare (%s)", path, journalEnd, resultEnd, runsEnd)
+		err = fmt.Errorf("report: %s: need a journal (%s), a result (%s) or the runs of evoalloc compare (%s)",
+			path, journalEnd, resultEnd, runsEnd)
 	}
 	if err != nil && ctx.Err() == nil {
 		return &cli.UsageError{Err: err}
@@ -100,7 +101,8 @@ func (b *builder) addFolder(ctx context.Context, folder string) error {
 		b.page.Studies = append(b.page.Studies, studies...)
 	}
 	if b.left > 0 {
-		b.words = append(b.words, fmt.Sprintf("%s of %s are not shown: a page has room for %d", count(b.left, "run"), folder, mostTabs))
+		b.words = append(b.words,
+			fmt.Sprintf("%s of %s are not shown: a page has room for %d", count(b.left, "run"), folder, mostTabs))
 		b.left = 0
 	}
 	return ctx.Err()
@@ -165,7 +167,8 @@ func (b *builder) result(path string) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	if journal := strings.TrimSuffix(path, resultEnd) + journalEnd; exists(journal) {
-		b.words = append(b.words, fmt.Sprintf("%s has no programs: a report of %s shows them, and what each step changed", path, journal))
+		b.words = append(b.words,
+			fmt.Sprintf("%s has no programs: a report of %s shows them, and what each step changed", path, journal))
 	}
 	b.page.Runs = append(b.page.Runs, run)
 	return nil

@@ -17,7 +17,8 @@ import (
 )
 
 func Run(ctx context.Context, args []string) error {
-	fs := cli.NewFlags("report", "[flags] PATH...: make one HTML file of journals, results, folders of them, and runs of evoalloc compare")
+	fs := cli.NewFlags("report",
+		"[flags] PATH...: make one HTML file of journals, results, folders of them, and runs of evoalloc compare")
 	out := fs.String("o", "report.html", "file to write; what is there is replaced")
 	paths, err := cli.ParseArgs(fs, args)
 	switch {
@@ -36,7 +37,8 @@ func Run(ctx context.Context, args []string) error {
 		cli.Printf("%s\n", word)
 	}
 	if len(b.page.Runs)+len(b.page.Studies) == 0 {
-		return &cli.UsageError{Err: errors.New("nothing to show: no journal, result, sweep or comparison among what was given")}
+		return &cli.UsageError{Err: errors.New("nothing to show: no journal, result, sweep or comparison among what was " +
+			"given")}
 	}
 	if err := b.save(*out); err != nil {
 		return err

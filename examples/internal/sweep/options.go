@@ -104,7 +104,8 @@ func (o *options) retry() llm.RetryConfig {
 
 // populations returns the methods that are populations: the peers but for the one that --methods greedy is.
 func populations() []string {
-	return slices.DeleteFunc(peers.Names(), func(name string) bool { return name == "greedy" || slices.Contains(cli.PolicyKeys(), name) })
+	return slices.DeleteFunc(peers.Names(),
+		func(name string) bool { return name == "greedy" || slices.Contains(cli.PolicyKeys(), name) })
 }
 
 // words returns the elements of a list that are separated by commas.
@@ -137,7 +138,8 @@ func (o *options) parseNumbers() (err error) {
 	}
 	switch {
 	case o.seeds < 1 || o.seed+o.seeds-1 > math.MaxUint32 || o.seed > math.MaxUint32:
-		return cli.Usagef("--seeds is %d from --seed %d: need at least 1, and seeds up to %d", o.seeds, o.seed, uint32(math.MaxUint32))
+		return cli.Usagef("--seeds is %d from --seed %d: need at least 1, and seeds up to %d",
+			o.seeds, o.seed, uint32(math.MaxUint32))
 	case o.arms < 2:
 		return cli.Usagef("--n-arms is %d: need at least 2", o.arms)
 	case o.atOnce < 0:
@@ -171,7 +173,8 @@ func (o *options) parseMethods() error {
 			return err
 		}
 		if !isPeer && name != "greedy" && !slices.Contains(cli.PolicyKeys(), name) {
-			return cli.Usagef("unknown method %q: it is greedy, a policy (%s) or a population (%s)", name, strings.Join(cli.PolicyKeys(), ", "), strings.Join(populations(), ", "))
+			return cli.Usagef("unknown method %q: it is greedy, a policy (%s) or a population (%s)",
+				name, strings.Join(cli.PolicyKeys(), ", "), strings.Join(populations(), ", "))
 		}
 	}
 	return nil

@@ -40,7 +40,8 @@ func Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	cli.Printf("%d runs of %d calls have %d cells, which would take %d calls as runs of their own\n", cost.Runs, cost.Calls, cost.Cells, cost.Naive)
+	cli.Printf("%d runs of %d calls have %d cells, which would take %d calls as runs of their own\n",
+		cost.Runs, cost.Calls, cost.Cells, cost.Naive)
 
 	page, err := o.watch()
 	if err != nil {

@@ -23,7 +23,8 @@ func summary(p sweep.Plan, r *sweep.Result, dir string) {
 		cli.Printf("%v\n", line(v))
 	}
 	if n := len(r.Unfinished); n > 0 {
-		cli.Printf("%d runs are unfinished, because too many attempts stalled: the same command with a larger --max-stalls goes on with them\n", n)
+		cli.Printf("%d runs are unfinished, because too many attempts stalled: the same command with a larger --max-stalls "+
+			"goes on with them\n", n)
 	}
 	if r.Left > 0 {
 		cli.Printf("%d runs are left: the same command goes on\n", r.Left)
@@ -72,7 +73,8 @@ func table(task, model string, scores []sweep.Score) {
 	cli.Table(head, lines)
 	for _, c := range columns {
 		if fewer[c] < c {
-			cli.Printf("C=%d: some runs have no more than %d answered calls, as calls failed; --stop-when and evoalloc analyze compare at equal ones\n", c, fewer[c])
+			cli.Printf("C=%d: some runs have no more than %d answered calls, as calls failed; --stop-when and evoalloc "+
+				"analyze compare at equal ones\n", c, fewer[c])
 		}
 	}
 	cli.Printf("\n")
@@ -109,7 +111,8 @@ func mean(values []float64) string {
 
 // line says what is known of a comparison.
 func line(v sweep.Verdict) string {
-	known := fmt.Sprintf("%s, %s: %v: the first wins %.2f of %d pairs, confidence sequence %.2f to %.2f", v.Task, v.Model, v.Comparison, v.Wins, v.Pairs, v.Low, v.High)
+	known := fmt.Sprintf("%s, %s: %v: the first wins %.2f of %d pairs, confidence sequence %.2f to %.2f",
+		v.Task, v.Model, v.Comparison, v.Wins, v.Pairs, v.Low, v.High)
 	if winner, decided := v.Winner(); decided {
 		return fmt.Sprintf("%s: decided for %v", known, winner)
 	}

@@ -72,7 +72,8 @@ func (f *file) missing() []uint32 {
 // add puts a search in its place by seed and saves the file. The order does not depend on which search ends
 // first.
 func (f *file) add(s sim.Recorded) error {
-	at, _ := slices.BinarySearchFunc(f.bank.Searches, s, func(a, b sim.Recorded) int { return cmp.Compare(a.Seed, b.Seed) })
+	at, _ := slices.BinarySearchFunc(f.bank.Searches, s,
+		func(a, b sim.Recorded) int { return cmp.Compare(a.Seed, b.Seed) })
 	f.bank.Searches = slices.Insert(f.bank.Searches, at, s)
 	var text bytes.Buffer
 	if err := f.bank.Write(&text); err != nil {

@@ -39,17 +39,22 @@ func (o *options) parse(args []string) error {
 	for _, k := range tasks.All() {
 		titles = append(titles, fmt.Sprintf("%s is %s", k.Key, k.Title))
 	}
-	fs := cli.NewFlags("bank", "[flags]: record greedy searches of one task, for evoalloc policies --bank; the same command makes what is missing",
+	fs := cli.NewFlags("bank",
+		"[flags]: record greedy searches of one task, for evoalloc policies --bank; the same command makes what is missing",
 		"task", "N", "T", "searches", "seed", "out", "model", "api-base", "parallel", "parallel-llm", "nats", "config")
-	fs.StringVar(&o.task, "task", "cp", "what is searched: "+strings.Join(tasks.Keys(), ", ")+"\n"+strings.Join(titles, "; ")+".")
+	fs.StringVar(&o.task, "task", "cp",
+		"what is searched: "+strings.Join(tasks.Keys(), ", ")+"\n"+strings.Join(titles, "; ")+".")
 	fs.IntVar(&o.n, "N", 1, "children in a generation")
 	fs.IntVar(&o.rounds, "T", 256, "generations of a search")
 	fs.IntVar(&o.searches, "searches", 8, "how many searches")
 	fs.Uint64Var(&o.seed, "seed", 1, "seed of the first search, up to 2^32-1; the others follow")
 	fs.StringVar(&o.path, "out", "", "file for the bank (default: results/banks/TASK-N1.json, with the task and N)")
-	fs.StringVar(&o.model, "model", "", "what the endpoint calls the model (default: a stand-in without a network, which changes programs at random)")
-	fs.StringVar(&o.base, "api-base", "", "URL of the endpoint, or of several replicas of the model, separated by commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
-	fs.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "searches, and without --nats evaluations, under way at once")
+	fs.StringVar(&o.model, "model", "",
+		"what the endpoint calls the model (default: a stand-in without a network, which changes programs at random)")
+	fs.StringVar(&o.base, "api-base", "", "URL of the endpoint, or of several replicas of the model, separated by "+
+		"commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
+	fs.IntVar(&o.parallel, "parallel",
+		runtime.GOMAXPROCS(0), "searches, and without --nats evaluations, under way at once")
 	fs.IntVar(&o.inFlight, "parallel-llm", 16, "model calls in flight")
 	o.nats.Register(fs)
 	if err := cli.Parse(fs, args); err != nil {
@@ -75,9 +80,11 @@ func (o *options) check() error {
 	case o.n > evolve.MaxN:
 		return cli.Usagef("bank: --N is %d: need at most %d", o.n, evolve.MaxN)
 	case o.seed > math.MaxUint32 || uint64(o.searches)-1 > math.MaxUint32-o.seed:
-		return cli.Usagef("bank: --seed is %d: need at most %d for all of %d searches", o.seed, uint32(math.MaxUint32), o.searches)
+		return cli.Usagef("bank: --seed is %d: need at most %d for all of %d searches", o.seed, uint32(math.MaxUint32),
+			o.searches)
 	case o.nats.URL != "" && !slices.Contains(served(), o.task):
-		return cli.Usagef("bank: --nats has no use for --task %s: evoalloc worker serves %s", o.task, strings.Join(served(), ", "))
+		return cli.Usagef("bank: --nats has no use for --task %s: evoalloc worker serves %s",
+			o.task, strings.Join(served(), ", "))
 	case o.model == "" && o.base != "":
 		return cli.Usagef("bank: --api-base has no effect without --model")
 	}

@@ -86,7 +86,8 @@ func (r *recorder) record(ctx context.Context) error {
 	}
 	err := group.Wait()
 	if ctx.Err() != nil && (err == nil || errors.Is(err, cli.ErrCanceled)) {
-		fmt.Fprintf(r.out, "stopped: %s has %d of the %d searches, and the same command makes the others\n", r.path, r.searches-len(r.file.missing()), r.searches)
+		fmt.Fprintf(r.out, "stopped: %s has %d of the %d searches, and the same command makes the others\n",
+			r.path, r.searches-len(r.file.missing()), r.searches)
 		return cli.ErrCanceled
 	}
 	return err

@@ -20,7 +20,8 @@ func takePair(args []string) (pair, rest []string, err error) {
 		return nil, args, nil
 	}
 	end := i + 3
-	if end > len(args) || slices.ContainsFunc(args[i+1:end], func(a string) bool { return a == "" || strings.HasPrefix(a, "-") }) {
+	if end > len(args) ||
+		slices.ContainsFunc(args[i+1:end], func(a string) bool { return a == "" || strings.HasPrefix(a, "-") }) {
 		return nil, nil, cli.Usagef("--ab: need two searches or configurations after it: --ab softmax weights=1:1:1")
 	}
 	return slices.Clone(args[i+1 : end]), slices.Concat(args[:i], args[end:]), nil
@@ -103,6 +104,7 @@ func verdict(w io.Writer, t *duel.Table, d compare.Comparison) {
 			fmt.Fprintf(w, "  %s (%.4f): %v\n", size.what, size.value, err)
 			continue
 		}
-		fmt.Fprintf(w, "  %s (%.4f) takes about %d seeds for each family, %d runs of each search\n", size.what, size.value, n, n*len(t.Families))
+		fmt.Fprintf(w, "  %s (%.4f) takes about %d seeds for each family, %d runs of each search\n", size.what, size.value, n,
+			n*len(t.Families))
 	}
 }

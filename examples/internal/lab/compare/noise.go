@@ -19,7 +19,8 @@ func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
 	if o.seeds < 2 || o.pair != nil {
 		return cli.Usagef("--noise: need --seeds of at least 2, and no --ab")
 	}
-	cfg := compare.Config{Searches: noisy.Searches(), Calls: o.calls, Evaluations: o.calls, Seed: o.seed, Runs: o.seeds, Parallel: o.parallel}
+	cfg := compare.Config{Searches: noisy.Searches(), Calls: o.calls, Evaluations: o.calls, Seed: o.seed, Runs: o.seeds,
+		Parallel: o.parallel}
 	for _, level := range levels {
 		cfg.Families = append(cfg.Families, noisy.Families(level)...)
 	}
@@ -32,7 +33,8 @@ func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
 		return err
 	}
 	if stopped {
-		fmt.Fprintf(stdout, "stopped; the table is incomplete, of %d of %d runs\n", len(runs), len(cfg.Families)*len(cfg.Searches)*cfg.Runs)
+		fmt.Fprintf(stdout, "stopped; the table is incomplete, of %d of %d runs\n",
+			len(runs), len(cfg.Families)*len(cfg.Searches)*cfg.Runs)
 	}
 	if len(runs) > 0 {
 		if err := writeNoise(stdout, runs, o, cfg); err != nil {
@@ -47,7 +49,8 @@ func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
 
 // writeNoise prints what the searches gain in the runs.
 func writeNoise(stdout io.Writer, runs []compare.Run, o options, cfg compare.Config) error {
-	fmt.Fprintf(stdout, "True gain at %d evaluations, %d seeds; claimed less true, by the search's own score and by fresh samples\n\n", o.calls, o.seeds)
+	fmt.Fprintf(stdout, "True gain at %d evaluations, %d seeds; claimed less true, by the search's own score and by "+
+		"fresh samples\n\n", o.calls, o.seeds)
 	var all []noisy.Gain
 	var without error // a ratio: what was made is shown nevertheless
 	for _, f := range cfg.Families {

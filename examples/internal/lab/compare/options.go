@@ -27,19 +27,23 @@ type options struct {
 }
 
 func (o *options) register(fs *flag.FlagSet) {
-	fs.StringVar(&o.families, "families", "all", "families of landscapes, a list\nThey are "+strings.Join(names(compare.Families()), ", "))
+	fs.StringVar(&o.families, "families", "all",
+		"families of landscapes, a list\nThey are "+strings.Join(names(compare.Families()), ", "))
 	fs.StringVar(&o.searches, "searches", "all", "searches, a list of names and groups\nThey are: "+described())
 	fs.IntVar(&o.calls, "calls", 512, "budget of each run in model calls")
 	fs.BoolVar(&o.flops, "flops", false, "compare at equal FLOPs: those that --calls rewrites of the initial program cost")
 	fs.IntVar(&o.seeds, "seeds", 10, "runs of each search in each family, on seeds that all searches have")
 	fs.IntVar(&o.seeds, "runs", 10, "the same as --seeds")
-	fs.Func("ab", "play two searches against each other, and say which is better: --ab A B\nEach is a name or a configuration. "+searches.KeysHelp, func(string) error {
+	fs.Func("ab", "play two searches against each other, and say which is better: --ab A B\nEach is a name or a "+
+		"configuration. "+searches.KeysHelp, func(string) error {
 		return errors.New("give it once, as --ab A B")
 	})
 	fs.Uint64Var(&o.seed, "seed", 0, "the first seed; the others are those after it")
 	fs.StringVar(&o.out, "out", "", "file with a row for each run (CSV); runs that it has already are not made again")
-	fs.StringVar(&o.baseline, "baseline", "greedy-1", "search that the others are compared with; left out if it is not played")
-	fs.BoolVar(&o.noise, "noise", false, "compare ways to deal with noisy scores, at --calls evaluations\n--families, --searches and --out are not used.")
+	fs.StringVar(&o.baseline, "baseline", "greedy-1",
+		"search that the others are compared with; left out if it is not played")
+	fs.BoolVar(&o.noise, "noise", false,
+		"compare ways to deal with noisy scores, at --calls evaluations\n--families, --searches and --out are not used.")
 	fs.BoolVar(&o.timing, "timing", false, "with --noise: on a program that is really timed, one run at a time")
 	fs.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "runs made at once")
 }
@@ -53,7 +57,8 @@ func (o *options) study() (compare.Config, error) {
 		}
 	}
 	var err error
-	if cfg.Families, err = chosen("families", o.families, map[string][]compare.Family{"all": compare.Families()}, compare.Families()); err != nil {
+	if cfg.Families, err = chosen("families", o.families, map[string][]compare.Family{"all": compare.Families()},
+		compare.Families()); err != nil {
 		return cfg, err
 	}
 	all, of := groups()
@@ -65,7 +70,8 @@ func (o *options) study() (compare.Config, error) {
 		return cfg, err
 	}
 	if !slices.Contains(names(all), o.baseline) {
-		return cfg, cli.Usagef("--baseline: there is no search %q: it is one of %s", o.baseline, strings.Join(names(all), ", "))
+		return cfg, cli.Usagef("--baseline: there is no search %q: it is one of %s",
+			o.baseline, strings.Join(names(all), ", "))
 	}
 	return cfg, nil
 }

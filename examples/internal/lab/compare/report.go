@@ -19,20 +19,23 @@ func report(w io.Writer, runs []compare.Run, o options, cfg compare.Config) erro
 		return nil
 	}
 	t.Order(names(cfg.Families), names(cfg.Searches))
-	fmt.Fprintf(w, "Mean true score at equal %s (%d), %d seeds:\n\n", o.held(), o.calls, len(t.Runs(t.Families[0], t.Searches[0])))
+	fmt.Fprintf(w, "Mean true score at equal %s (%d), %d seeds:\n\n",
+		o.held(), o.calls, len(t.Runs(t.Families[0], t.Searches[0])))
 	scores(w, t)
 	if slices.Contains(t.Searches, o.baseline) {
 		if err := differences(w, t, o.baseline); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "\nCalls until nine of ten runs have reached what nine of ten of %s end with; - where they do not:\n\n", o.baseline)
+		fmt.Fprintf(w,
+			"\nCalls until nine of ten runs have reached what nine of ten of %s end with; - where they do not:\n\n", o.baseline)
 		reaches(w, t, o.baseline)
 	}
 	return losses(w, t)
 }
 
 // table prints a row for each search and a column for each family, and what comes before and after them.
-func table(w io.Writer, t *duel.Table, after string, cell func(search string, family int) string, last func(search string) string) {
+func table(w io.Writer, t *duel.Table, after string, cell func(search string, family int) string,
+	last func(search string) string) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(tw, "\t%s\t%s\t\n", strings.Join(t.Families, "\t"), after)
 	for _, s := range t.Searches {
@@ -62,7 +65,8 @@ func scores(w io.Writer, t *duel.Table) {
 
 // differences prints by how much each search ends above the baseline.
 func differences(w io.Writer, t *duel.Table, baseline string) error {
-	fmt.Fprintf(w, "\nAbove %s on the same seeds, ± half of the 95 %% interval; * where p < 0.05 after Holm's correction over families:\n\n", baseline)
+	fmt.Fprintf(w, "\nAbove %s on the same seeds, ± half of the 95 %% interval; * where p < 0.05 after Holm's "+
+		"correction over families:\n\n", baseline)
 	of := map[string]compare.Comparison{}
 	for _, s := range t.Searches {
 		var err error
@@ -97,7 +101,8 @@ func losses(w io.Writer, t *duel.Table) error {
 	if len(among) < 2 {
 		return nil
 	}
-	fmt.Fprint(w, "\nLoss to the best single search of each family in hindsight, in percent of the range from the worst one to it:\n\n")
+	fmt.Fprint(w,
+		"\nLoss to the best single search of each family in hindsight, in percent of the range from the worst one to it:\n\n")
 	of := map[string]duel.Loss{}
 	for _, s := range t.Searches {
 		l, err := t.Hindsight(s, among)
@@ -111,7 +116,8 @@ func losses(w io.Writer, t *duel.Table) error {
 		return fmt.Sprintf("%.0f", 100*of[search].Of[f].Value)
 	}, func(search string) string {
 		l := of[search]
-		return fmt.Sprintf("%.1f\t[%.1f, %.1f]\t%d of %d", 100*l.Mean.Value, 100*l.Mean.Low, 100*l.Mean.High, l.Within(0.05), len(t.Families))
+		return fmt.Sprintf("%.1f\t[%.1f, %.1f]\t%d of %d", 100*l.Mean.Value, 100*l.Mean.Low, 100*l.Mean.High, l.Within(0.05),
+			len(t.Families))
 	})
 	return nil
 }

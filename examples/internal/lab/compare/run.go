@@ -41,7 +41,8 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	if o.pair, args, err = takePair(args); err != nil {
 		return err
 	}
-	fs := cli.NewFlags("compare", "[flags]: play searches against each other on landscapes of known truth, without a model")
+	fs := cli.NewFlags("compare",
+		"[flags]: play searches against each other on landscapes of known truth, without a model")
 	o.register(fs)
 	if err := cli.Parse(fs, args); err != nil {
 		return err
@@ -83,7 +84,8 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 // play makes the runs that are not in the file, and returns those that are and those that were made.
-func play(ctx context.Context, cfg compare.Config, file *runsFile, stdout io.Writer) (runs []compare.Run, stopped bool, err error) {
+func play(ctx context.Context, cfg compare.Config, file *runsFile,
+	stdout io.Writer) (runs []compare.Run, stopped bool, err error) {
 	begun := time.Now()
 	runs = file.known
 	p := cli.NewCounter(stdout, len(cfg.Families)*len(cfg.Searches)*cfg.Runs-len(runs), "runs")

@@ -31,7 +31,8 @@ func (b Budget) fields() []string {
 
 // Columns returns those of the file. points has the calls, the FLOPs and the true score from there on, of each change.
 func Columns() []string {
-	return []string{"family", "search", "seed", "budget", "equal", "calls", "evaluations", "flops", "score", "claimed", "points"}
+	return []string{"family", "search", "seed", "budget", "equal", "calls", "evaluations", "flops", "score", "claimed",
+		"points"}
 }
 
 // Row returns the fields of a run.
@@ -41,7 +42,8 @@ func Row(b Budget, r compare.Run) []string {
 		points = append(points, fmt.Sprintf("%d %v %v", p.Calls, p.FLOPs, p.Score))
 	}
 	row := append([]string{r.Family, r.Search, fmt.Sprint(r.Seed)}, b.fields()...)
-	return append(row, fmt.Sprint(r.Calls), fmt.Sprint(r.Evaluations), fmt.Sprint(r.FLOPs), fmt.Sprint(r.Score), fmt.Sprint(r.Claimed), strings.Join(points, ";"))
+	return append(row, fmt.Sprint(r.Calls), fmt.Sprint(r.Evaluations), fmt.Sprint(r.FLOPs), fmt.Sprint(r.Score),
+		fmt.Sprint(r.Claimed), strings.Join(points, ";"))
 }
 
 // A Line is one run of a file.

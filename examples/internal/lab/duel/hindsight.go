@@ -52,7 +52,8 @@ func (t *Table) Hindsight(search string, among []string) (Loss, error) {
 	h := t.halves(search, among)
 	for f, family := range t.Families {
 		if len(h.seeds[2*f]) < 2 || len(h.seeds[2*f+1]) < 2 {
-			return loss, fmt.Errorf("duel: Hindsight of family %s with %d seeds: need four, to choose on one half and to score on the other", family, len(t.Runs(family, search)))
+			return loss, fmt.Errorf("duel: Hindsight of family %s with %d seeds: need four, to choose on one half and to "+
+				"score on the other", family, len(t.Runs(family, search)))
 		}
 	}
 	var errs error

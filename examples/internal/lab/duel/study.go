@@ -81,7 +81,8 @@ func study(t *Table, b Budget) (view.Study, error) {
 
 // scores is the table of mean true scores.
 func scores(t *Table) view.Table {
-	return table(t, "Mean true score", func(search string, f int) string { return fmt.Sprintf("%.3f", t.Mean(t.Families[f], search)) })
+	return table(t, "Mean true score",
+		func(search string, f int) string { return fmt.Sprintf("%.3f", t.Mean(t.Families[f], search)) })
 }
 
 // against is the table of differences to a baseline, with their intervals.
@@ -93,7 +94,8 @@ func against(t *Table, to string) (view.Table, error) {
 			return view.Table{}, err
 		}
 	}
-	title := "Above " + printable.Line(to) + " on the same seeds, ± half of the 95 % interval; * where p < 0.05 after Holm's correction over families"
+	title := "Above " + printable.Line(to) +
+		" on the same seeds, ± half of the 95 % interval; * where p < 0.05 after Holm's correction over families"
 	return table(t, title, func(search string, f int) string {
 		d, mark := of[search].Families[f], ""
 		if d.P < 0.05 {

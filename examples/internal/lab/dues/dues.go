@@ -18,7 +18,8 @@ import (
 const Initial = "Answer with the record."
 
 // About says what the prompt is for.
-const About = "The input is a record of a person, an amount and a date. The reply is to be one sentence that says since when the person has owed how much."
+const About = "The input is a record of a person, an amount and a date. The reply is to be one sentence that says " +
+	"since when the person has owed how much."
 
 //go:embed cases.jsonl
 var cases []byte
@@ -35,7 +36,8 @@ func Cases() text.Sets {
 // Config describes the task with a target, which may be changed before it goes to [text.New].
 func Config(target llm.LLM) text.Config {
 	s := Cases()
-	return text.Config{Name: "text", Initial: Initial, About: About, Target: target, Train: s.Train, Validation: s.Validation, HeldOut: s.HeldOut, Score: Score}
+	return text.Config{Name: "text", Initial: Initial, About: About, Target: target, Train: s.Train,
+		Validation: s.Validation, HeldOut: s.HeldOut, Score: Score}
 }
 
 // A check is one thing that a reply should be.
@@ -46,10 +48,13 @@ type check struct {
 
 var checks = []check{
 	{func(_, reply string) bool { return !strings.HasPrefix(reply, greeting) }, "Say nothing else, and do not greet."},
-	{func(want, reply string) bool { return strings.Contains(strings.ToLower(reply), verb(want)) }, "Write a sentence with has owed and since."},
-	{func(want, reply string) bool { return strings.HasPrefix(reply, person(want)) }, "Begin each name with a capital letter."},
+	{func(want, reply string) bool { return strings.Contains(strings.ToLower(reply), verb(want)) },
+		"Write a sentence with has owed and since."},
+	{func(want, reply string) bool { return strings.HasPrefix(reply, person(want)) },
+		"Begin each name with a capital letter."},
 	{func(want, reply string) bool { return strings.Contains(reply, amount(want)) }, ""},
-	{func(want, reply string) bool { return strings.Contains(reply, date(want)) }, "Write the month of the date as a word."},
+	{func(want, reply string) bool { return strings.Contains(reply, date(want)) },
+		"Write the month of the date as a word."},
 	{func(want, reply string) bool { return reply == want }, ""},
 }
 

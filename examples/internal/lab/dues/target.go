@@ -50,8 +50,9 @@ func (t Target) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 	}
 	reply := obey(prompt, input)
 	usage.CompletionTokens = tokens(reply)
-	return llm.Reply{Text: reply, Attempts: []llm.Attempt{{Status: llm.OK, FinishReason: "stop", MaxTokens: llm.DefaultMaxTokens,
-		Usage: &usage, Latency: time.Since(begin)}}}, nil
+	return llm.Reply{Text: reply,
+		Attempts: []llm.Attempt{{Status: llm.OK, FinishReason: "stop", MaxTokens: llm.DefaultMaxTokens,
+			Usage: &usage, Latency: time.Since(begin)}}}, nil
 }
 
 // record is what an input looks like.

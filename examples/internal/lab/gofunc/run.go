@@ -67,15 +67,20 @@ const (
 )
 
 func (o *options) parse(args []string) error {
-	fs := cli.NewFlags("gofunc", "[flags]: make a Go function that sorts faster, timed beside the first one; eight children take about half a minute on two cores")
+	fs := cli.NewFlags("gofunc", "[flags]: make a Go function that sorts faster, timed beside the first one; eight "+
+		"children take about half a minute on two cores")
 	fs.IntVar(&o.rounds, "T", 4, "generations")
 	fs.IntVar(&o.children, "N", 8, "children in a generation")
 	fs.Uint64Var(&o.seed, "seed", 1, "seed of the search, up to 2^32-1")
-	fs.StringVar(&o.model, "model", "", "what the endpoint calls the model (default: a stand-in without a network, which only changes numbers)")
-	fs.StringVar(&o.base, "api-base", "", "URL of the endpoint, or of several replicas of the model, separated by commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
+	fs.StringVar(&o.model, "model", "",
+		"what the endpoint calls the model (default: a stand-in without a network, which only changes numbers)")
+	fs.StringVar(&o.base, "api-base", "", "URL of the endpoint, or of several replicas of the model, separated by "+
+		"commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
 	fs.BoolVar(&o.race, "race", false, "test under the race detector, which needs a C compiler")
-	fs.IntVar(&o.tune, "tune", 0, "programs that are timed to choose the numbers of a function, without a model; without --model nothing else is done")
-	fs.BoolVar(&o.hints, "hints", false, "show the model what can be seen in a function's text, such as what is allocated in loops")
+	fs.IntVar(&o.tune, "tune", 0,
+		"programs that are timed to choose the numbers of a function, without a model; without --model nothing else is done")
+	fs.BoolVar(&o.hints, "hints",
+		false, "show the model what can be seen in a function's text, such as what is allocated in loops")
 	if err := cli.Parse(fs, args); err != nil {
 		return err
 	}
@@ -133,9 +138,11 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 // arm returns the search: greedy, and one with a tuner if numbers are tuned.
-func (o *options) arm(ctx context.Context, machine *timing.Machine, sorting task.Task, model llm.LLM, dir string, onChild func(evolve.Child)) (evolve.Arm, error) {
+func (o *options) arm(ctx context.Context, machine *timing.Machine, sorting task.Task, model llm.LLM, dir string,
+	onChild func(evolve.Child)) (evolve.Arm, error) {
 	if o.tune == 0 {
-		return population.New(population.Config{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Noise: &evolve.Noise{}, OnChild: onChild})
+		return population.New(population.Config{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed),
+			Noise: &evolve.Noise{}, OnChild: onChild})
 	}
 	on, err := tuneOn(ctx, machine, filepath.Join(dir, "tune"))
 	if err != nil {
@@ -149,7 +156,8 @@ func (o *options) arm(ctx context.Context, machine *timing.Machine, sorting task
 		tuner.Evaluations, operators = o.tune, operators[1:]
 		o.rounds, o.children = 1, 1
 	}
-	return population.New(population.Config{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed), Operators: operators, Noise: &evolve.Noise{}, OnChild: onChild})
+	return population.New(population.Config{Task: sorting, LLM: model, N: o.children, Seed: uint32(o.seed),
+		Operators: operators, Noise: &evolve.Noise{}, OnChild: onChild})
 }
 
 // search advances the arm and prints what comes of it.
@@ -173,10 +181,12 @@ func (o *options) search(ctx context.Context, arm evolve.Arm, progress *cli.Coun
 			result.Best.Result.Score, result.Arms[0].Start.Result.Score, result.Best.Program)
 	}
 	if result != nil && result.Fresh != nil && result.Fresh.Samples != nil {
-		fmt.Fprintf(stdout, "on %d fresh samples: %.3f, sd %.3f\n", result.Fresh.N(), result.Fresh.Score, result.Fresh.Samples.SD)
+		fmt.Fprintf(stdout, "on %d fresh samples: %.3f, sd %.3f\n", result.Fresh.N(), result.Fresh.Score,
+			result.Fresh.Samples.SD)
 	}
 	if o.tune > 0 && result != nil {
-		fmt.Fprintf(stdout, "%d programs were timed to tune numbers, and the model was called %d times\n", result.TuneEvaluations, result.Calls)
+		fmt.Fprintf(stdout, "%d programs were timed to tune numbers, and the model was called %d times\n",
+			result.TuneEvaluations, result.Calls)
 	}
 	if err == nil && result.Stop == evolve.StopCanceled {
 		return cli.ErrCanceled

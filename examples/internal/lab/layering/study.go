@@ -74,7 +74,8 @@ const ample = 1.25
 
 // pair makes one run of everything with one seed.
 func (b Bench) pair(ctx context.Context, seed uint32) ([]*row, error) {
-	rows := []*row{{name: "layers"}, {name: "best base alone"}, {name: "random router"}, {name: "best router there is"}, {name: "first router"}}
+	rows := []*row{{name: "layers"}, {name: "best base alone"}, {name: "random router"}, {name: "best router there is"},
+		{name: "first router"}}
 	if err := b.layers(ctx, seed, rows); err != nil {
 		return nil, err
 	}
@@ -194,7 +195,8 @@ func (r *row) join(more *row) {
 
 // print prints a table with the intervals of the paired differences of layers from the others.
 func print(rows []*row, runs int, out io.Writer) error {
-	fmt.Fprintf(out, "%d runs of each on paired seeds; held-out is the mean, and the last column what layers score more, with a 95 %% interval\n\n", runs)
+	fmt.Fprintf(out, "%d runs of each on paired seeds; held-out is the mean, and the last column what layers score "+
+		"more, with a 95 %% interval\n\n", runs)
 	fmt.Fprintf(out, "%-26s %6s %9s %6s %8s  %s\n", "search", "calls", "FLOPs", "train", "held-out", "layers more by")
 	for _, r := range rows {
 		train, err := analysis.Bootstrap{}.Estimate(analysis.Scores{r.train}, analysis.Mean)
@@ -211,7 +213,8 @@ func print(rows []*row, runs int, out io.Writer) error {
 		}
 		line := fmt.Sprintf("%-26s %6s %9s %6.3f %8.3f", r.name, "", "", train.Value, held.Value)
 		if r.calls > 0 {
-			line = fmt.Sprintf("%-26s %6.0f %9.2e %6.3f %8.3f", r.name, r.calls/float64(runs), r.cost/float64(runs), train.Value, held.Value)
+			line = fmt.Sprintf("%-26s %6.0f %9.2e %6.3f %8.3f", r.name, r.calls/float64(runs), r.cost/float64(runs), train.Value,
+				held.Value)
 		}
 		if r != rows[0] {
 			line += fmt.Sprintf("  %+.3f [%.3f, %.3f]", c.Difference.Value, c.Difference.Low, c.Difference.High)

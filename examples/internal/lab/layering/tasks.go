@@ -131,7 +131,8 @@ func NewRouter(r eval.Runner, pool []eval.Candidate) (task.Task, error) {
 		}
 		return result(cases)
 	})
-	return task.New(task.Spec{Name: "router", Language: "javascript", System: routerSystem(on, pool), Evaluator: e, Initial: initial})
+	return task.New(task.Spec{Name: "router", Language: "javascript", System: routerSystem(on, pool), Evaluator: e,
+		Initial: initial})
 }
 
 // firstRouter weighs features as they best foretell what each base scores.
@@ -179,9 +180,11 @@ func (r routed) String() string { return fmt.Sprintf("routed(%v, %s)", r.Runner,
 
 func routerSystem(on []shop, pool []eval.Candidate) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Improve a JavaScript function weights() that says which of %d rules a shop is run by. It returns four numbers for "+
-		"each rule: those that 1, machines, stages and late are multiplied by. The rule with the highest sum is used. The score is the "+
-		"mean over shops, in which the rules score:\n", len(pool))
+	fmt.Fprintf(&b,
+		"Improve a JavaScript function weights() that says which of %d rules a shop is run by. It returns four numbers for "+
+			"each rule: those that 1, machines, stages and late are multiplied by. The rule with the highest sum is used. The "+
+			"score is the "+
+			"mean over shops, in which the rules score:\n", len(pool))
 	for i, s := range on {
 		fmt.Fprintf(&b, "machines %v, stages %v, late %.2f:", s.Machines, s.Stages, s.Late)
 		for _, c := range pool {

@@ -50,7 +50,8 @@ func Gains(runs []compare.Run, family, search, baseline string) (Gain, error) {
 	}
 	g.Runs = len(x)
 	if g.Runs < 2 || stat.Mean(y, nil) <= 0 {
-		return g, fmt.Errorf("noisy: %s in %s: %d runs beside %s: need at least 2 on the same seeds, with a gain", search, family, g.Runs, baseline)
+		return g, fmt.Errorf("noisy: %s in %s: %d runs beside %s: need at least 2 on the same seeds, with a gain",
+			search, family, g.Runs, baseline)
 	}
 	g.Mean, g.Searched, g.Ratio = stat.Mean(x, nil), stat.Mean(searched, nil), ratio(x, y)
 	if len(fresh) > 0 {
@@ -105,13 +106,15 @@ func ratio(x, y []float64) analysis.Interval {
 func WriteGains(w io.Writer, gains []Gain) error {
 	for i, g := range gains {
 		if i == 0 {
-			fmt.Fprintf(w, "%-18s %-16s %5s %7s  %-20s %9s %9s %8s\n", "family", "search", "runs", "gain", "times once's", "searched", "fresh", "covered")
+			fmt.Fprintf(w, "%-18s %-16s %5s %7s  %-20s %9s %9s %8s\n", "family", "search", "runs", "gain", "times once's",
+				"searched", "fresh", "covered")
 		}
 		claims := "        -         -"
 		if g.Covered > 0 || g.Fresh != 0 {
 			claims = fmt.Sprintf("%+9.4f %7.1f%%", g.Fresh, 100*g.Covered)
 		}
-		if _, err := fmt.Fprintf(w, "%-18s %-16s %5d %7.3f  %.2f [%.2f, %.2f] %+13.4f %s\n", g.Family, g.Search, g.Runs, g.Mean,
+		if _, err := fmt.Fprintf(w, "%-18s %-16s %5d %7.3f  %.2f [%.2f, %.2f] %+13.4f %s\n", g.Family, g.Search, g.Runs,
+			g.Mean,
 			g.Ratio.Value, g.Ratio.Low, g.Ratio.High, g.Searched, claims); err != nil {
 			return err
 		}

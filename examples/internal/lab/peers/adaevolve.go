@@ -23,10 +23,12 @@ import (
 // [population.Scratchpad].
 func AdaEvolve(s Setting) population.Config {
 	c := s.config()
-	c.Archive = &population.Islands{Of: []population.Archive{population.Top(20), population.Top(20)}, Every: 15, Rate: 5. / 20}
+	c.Archive = &population.Islands{Of: []population.Archive{population.Top(20), population.Top(20)}, Every: 15,
+		Rate: 5. / 20}
 	c.Islands = bandit.Discounted(&bandit.UCB1{C: 1.41}, 0.9)
 	c.Operators = []population.Operator{
-		of{population.Uniform(), population.Rewrite{Label: "explore", Instruction: "Write a program that solves the task by a different method than this one."}},
+		of{population.Uniform(), population.Rewrite{Label: "explore",
+			Instruction: "Write a program that solves the task by a different method than this one."}},
 		of{population.Elite(0.25), population.Rewrite{Label: "exploit"}},
 		of{population.PowerLaw(1), population.Rewrite{Label: "balanced"}},
 	}

@@ -19,7 +19,8 @@ func DGM(s Setting) population.Config {
 	c := s.config()
 	c.Archive, c.Select = population.All(100), population.Weighted(10)
 	c.Operators = []population.Operator{
-		population.Rewrite{Label: "improve", Instruction: "Find what keeps the program from a higher score, propose one improvement, and implement it."},
+		population.Rewrite{Label: "improve",
+			Instruction: "Find what keeps the program from a higher score, propose one improvement, and implement it."},
 		population.Repair{},
 	}
 	c.Policy = bandit.Shares{0.9, 0.1}

@@ -19,13 +19,15 @@ func EvoPromptDE(s Setting) population.Config {
 	c.Archive, c.Select = &Heirs{Size: 10}, population.Uniform()
 	c.Operators = []population.Operator{
 		difference{population.Cross{Label: "difference", Partners: 2, Instruction: differing}},
-		population.Rewrite{Label: "paraphrase", Instruction: "Write a variation of the program that does the same in another way."},
+		population.Rewrite{Label: "paraphrase",
+			Instruction: "Write a variation of the program that does the same in another way."},
 	}
 	c.Policy = bandit.Shares{1, 0} // the second while the first cannot make a child
 	return c
 }
 
-const differing = "Find in which parts programs 2 and 3 differ, and mutate these parts. Combine the best program, which is the inspiration, " +
+const differing = "Find in which parts programs 2 and 3 differ, and mutate these parts. Combine the best program, " +
+	"which is the inspiration, " +
 	"with what results. Then cross over that with program 1."
 
 // difference is a cross with two partners that shows the best program too.

@@ -17,8 +17,10 @@ func EvoPromptGA(s Setting) population.Config {
 	c := s.config()
 	c.Archive, c.Select = population.Top(10), wheel
 	c.Operators = []population.Operator{
-		population.Cross{Select: wheel, Instruction: "Cross over program 1 with the other one, and then mutate the program that results."},
-		population.Rewrite{Label: "paraphrase", Instruction: "Write a variation of the program that does the same in another way."},
+		population.Cross{Select: wheel,
+			Instruction: "Cross over program 1 with the other one, and then mutate the program that results."},
+		population.Rewrite{Label: "paraphrase",
+			Instruction: "Write a variation of the program that does the same in another way."},
 	}
 	c.Policy = bandit.Shares{1, 0} // the second while the first cannot make a child
 	return c

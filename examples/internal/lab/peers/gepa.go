@@ -23,7 +23,8 @@ import (
 func GEPA(s Setting) population.Config {
 	c := s.config()
 	c.Archive, c.Select = population.Fronts(), population.FrontFrequency()
-	c.Operators = []population.Operator{population.Rewrite{Label: "reflect", Instruction: reflection, InTurn: true}, &population.Merge{}}
+	c.Operators = []population.Operator{population.Rewrite{Label: "reflect", Instruction: reflection, InTurn: true},
+		&population.Merge{}}
 	c.Policy = bandit.Shares{0.9, 0.1}
 	if m, ok := task.As[Minibatches](s.Task); ok {
 		c.Gates = []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return m.Minibatch(v.Birth, 3) }}}
@@ -31,7 +32,8 @@ func GEPA(s Setting) population.Config {
 	return c
 }
 
-const reflection = "Read the feedback, say what went wrong and why, and rewrite the program so that it does not happen again."
+const reflection = "Read the feedback, say what went wrong and why, and rewrite the program so that it does not " +
+	"happen again."
 
 // Minibatches is what a task has that scores a program on a few of its cases.
 type Minibatches interface {

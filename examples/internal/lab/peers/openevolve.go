@@ -32,11 +32,13 @@ func OpenEvolve(s Setting) population.Config {
 	}
 	c := s.config()
 	c.Archive = &population.Islands{Of: islands, Every: 50, Rate: 0.1}
-	c.Select = population.Choice(0.2, population.Uniform(), population.Choice(0.7/0.8, population.Elite(0.1), population.ByWeight(fitness)))
-	c.Operators = []population.Operator{population.Rewrite{Form: task.AsDiff, Show: func(v *population.View) []*population.Member {
-		members := v.Part.Members()
-		return distinct(v.Sample(members, population.Uniform(), 2+2), v.Sample(members, population.Best(), 3))
-	}}}
+	c.Select = population.Choice(0.2, population.Uniform(),
+		population.Choice(0.7/0.8, population.Elite(0.1), population.ByWeight(fitness)))
+	c.Operators = []population.Operator{population.Rewrite{Form: task.AsDiff,
+		Show: func(v *population.View) []*population.Member {
+			members := v.Part.Members()
+			return distinct(v.Sample(members, population.Uniform(), 2+2), v.Sample(members, population.Best(), 3))
+		}}}
 	return c
 }
 
@@ -48,7 +50,8 @@ func fitness(m *population.Member) float64 { return max(m.Result.Score, 0.001) }
 func distance(a, b string) float64 {
 	ofA, ofB := characters(a), characters(b)
 	alone := without(ofA, ofB) + without(ofB, ofA)
-	return 0.1*math.Abs(float64(len(a)-len(b))) + 10*math.Abs(float64(strings.Count(a, "\n")-strings.Count(b, "\n"))) + 0.5*float64(alone)
+	return 0.1*math.Abs(float64(len(a)-len(b))) + 10*math.Abs(float64(strings.Count(a, "\n")-strings.Count(b, "\n"))) +
+		0.5*float64(alone)
 }
 
 // characters returns the characters of text.

@@ -38,7 +38,8 @@ type Setting struct {
 // config returns a greedy search with the setting.
 func (s Setting) config() population.Config {
 	c := population.Config{
-		Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noise: s.Noise, OnChild: s.OnChild,
+		Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noise: s.Noise,
+		OnChild: s.OnChild,
 	}
 	if s.Strict && s.Noise == nil { // with a Noise the default keeps several, and the older one at a tie
 		c.Archive = population.Top(1)
@@ -65,7 +66,8 @@ func Peers() []Peer {
 		{"adaevolve", "islands by UCB, exploration that fades while scores rise (AdaEvolve)", AdaEvolve},
 		{"llm-evo", "mutate, cross, explore and insights under a softmax bandit (LLM-Evo)", LLMEvo},
 		{"evoprompt-ga", "parents by roulette wheel, crossed and mutated in one prompt (EvoPrompt)", EvoPromptGA},
-		{"evoprompt-de", "differential evolution: what two differ in, on the best, crossed with a third (EvoPrompt)", EvoPromptDE},
+		{"evoprompt-de", "differential evolution: what two differ in, on the best, crossed with a third (EvoPrompt)",
+			EvoPromptDE},
 		{"dgm", "an archive of all, parents by score and by few children, and repairs (Darwin Gödel Machine)", DGM},
 	}
 }

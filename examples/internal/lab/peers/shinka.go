@@ -29,7 +29,8 @@ func Shinka(s Setting) population.Config {
 	c.Select = population.Weighted(10)
 	c.Operators = []population.Operator{
 		population.Rewrite{Label: "diff", Form: task.AsDiff, Show: show},
-		population.Rewrite{Label: "full", Form: task.AsWhole, Show: show, Instruction: "Write a different program for the task, to raise the score."},
+		population.Rewrite{Label: "full", Form: task.AsWhole, Show: show,
+			Instruction: "Write a different program for the task, to raise the score."},
 		population.Cross{},
 	}
 	c.Policy = bandit.Shares{0.6, 0.3, 0.1}

@@ -24,7 +24,8 @@ func (o *options) readBanks() ([]*sim.Bank, error) {
 				return nil, cli.Usagef("--bank: %w", err)
 			}
 			if slices.ContainsFunc(banks, func(other *sim.Bank) bool { return other.Task == b.Task && other.N == b.N }) {
-				return nil, cli.Usagef("--bank %s: another bank is of %s with N=%d too: play one at a time, as tables tell them by these", path, b.Task, b.N)
+				return nil, cli.Usagef("--bank %s: another bank is of %s with N=%d too: play one at a time, as tables tell them "+
+					"by these", path, b.Task, b.N)
 			}
 			banks = append(banks, b)
 		}

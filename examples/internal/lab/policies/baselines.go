@@ -42,7 +42,8 @@ func widened(all []race.Contender, name string) (c race.Contender, err error) {
 	}
 	i := slices.IndexFunc(all, func(c race.Contender) bool { return c.Name == policy })
 	if i < 0 {
-		return c, fmt.Errorf("unknown policy %q: it is one of %s, or all; with @adaptive, @doubling or @N after it for the breadth, or @N+N+N for a search of each", policy, strings.Join(names(all), ", "))
+		return c, fmt.Errorf("unknown policy %q: it is one of %s, or all; with @adaptive, @doubling or @N after it for the "+
+			"breadth, or @N+N+N for a search of each", policy, strings.Join(names(all), ", "))
 	}
 	c = all[i]
 	if !found {
@@ -91,7 +92,8 @@ func raced(cfg race.StudyConfig, groups [][]sim.Setting) error {
 	}
 	for _, s := range slices.Concat(groups...) {
 		if _, ok := s.Family.(race.Stepper); !ok {
-			return cli.Usagef("%v has recorded searches, which cannot be stepped in another way: leave out breadths (policy@breadth), --slots, --latency-sigma and --window", s.Family)
+			return cli.Usagef("%v has recorded searches, which cannot be stepped in another way: leave out breadths "+
+				"(policy@breadth), --slots, --latency-sigma and --window", s.Family)
 		}
 	}
 	return nil
@@ -108,7 +110,8 @@ func (o *options) latencies(cfg *race.StudyConfig) error {
 	case !(o.latencySigma >= 0 && o.latencySigma <= 10):
 		return cli.Usagef("--latency-sigma is %v: need 0 to 10", o.latencySigma)
 	case o.delaySigma > 0 && (timed || o.window > 0):
-		return cli.Usagef("--delay-sigma has no effect with --slots, --latency-sigma or --window: pulls take as long as their children do")
+		return cli.Usagef("--delay-sigma has no effect with --slots, --latency-sigma or --window: pulls take as long as " +
+			"their children do")
 	}
 	cfg.Slots = o.slots
 	if timed {

@@ -21,7 +21,8 @@ func between(all []race.Contender, name, policy, list string) (c race.Contender,
 	}
 	i := slices.IndexFunc(all, func(c race.Contender) bool { return c.Name == policy })
 	if i < 0 {
-		return c, fmt.Errorf("unknown policy %q: with several breadths it is one of %s", policy, strings.Join(names(all), ", "))
+		return c, fmt.Errorf("unknown policy %q: with several breadths it is one of %s",
+			policy, strings.Join(names(all), ", "))
 	}
 	c = all[i]
 	if slices.Contains(cli.PolicyKeys(), policy) {

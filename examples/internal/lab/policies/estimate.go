@@ -24,7 +24,8 @@ func (o *options) estimateTable(all []race.Contender) (string, error) {
 	if l.Run == nil {
 		return "", cli.Usagef("--estimate: %s is no bandit's result", o.estimate)
 	}
-	s := sim.Setting{Family: replay.Family{Name: "log", Arms: l.Arms}, Arms: len(l.Arms), N: meanCalls(l.Run), Rounds: len(l.Run.Selections)}
+	s := sim.Setting{Family: replay.Family{Name: "log", Arms: l.Arms}, Arms: len(l.Arms), N: meanCalls(l.Run),
+		Rounds: len(l.Run.Selections)}
 	var rows [][]string
 	var logged float64
 	for _, c := range all {
@@ -38,11 +39,14 @@ func (o *options) estimateTable(all []race.Contender) (string, error) {
 			continue
 		}
 		logged = e.Logged
-		rows = append(rows, []string{c.Name, fmt.Sprint(e.SelfNormalized), fmt.Sprint(e.IPS), fmt.Sprintf("%.1f of %d", e.Effective, e.Steps), fmt.Sprintf("%.1f", e.Largest), fmt.Sprint(e.Blind)})
+		rows = append(rows, []string{c.Name, fmt.Sprint(e.SelfNormalized), fmt.Sprint(e.IPS),
+			fmt.Sprintf("%.1f of %d", e.Effective, e.Steps), fmt.Sprintf("%.1f", e.Largest), fmt.Sprint(e.Blind)})
 	}
-	title := fmt.Sprintf("mean reward in the rounds of %s's run, which was %.4f: estimates from its propensities [95 %%].\n"+
+	title := fmt.Sprintf("mean reward in the rounds of %s's run, which was %.4f: estimates from its propensities [95 "+
+		"%%].\n"+
 		"A blind round could pull no other arm, though the policy might: what it missed is in no log", l.Run.Algo, logged)
-	return table(title, []string{"policy", "self-normalized", "inverse propensity", "rounds left", "largest weight", "blind rounds"}, rows), nil
+	return table(title, []string{"policy", "self-normalized", "inverse propensity", "rounds left", "largest weight",
+		"blind rounds"}, rows), nil
 }
 
 // meanCalls returns how many calls a round of the run made on average, at least 1. A policy's horizon is so many for

@@ -33,7 +33,8 @@ func drawGroup(folder string, cells []sim.Cell) error {
 		return err
 	}
 	f, err = plot.Regret{
-		Title: "Mean regret by pulls, " + where, X: "pulls", Y: "regret", Interval: "The oracle's best score less the policy's, in the mean over runs.", Panels: regret,
+		Title: "Mean regret by pulls, " + where, X: "pulls", Y: "regret",
+		Interval: "The oracle's best score less the policy's, in the mean over runs.", Panels: regret,
 	}.Draw()
 	if err != nil {
 		return err

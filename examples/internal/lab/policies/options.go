@@ -40,37 +40,51 @@ type options struct {
 }
 
 func (o *options) register(fs *flag.FlagSet) {
-	fs.StringVar(&o.policies, "policies", "all", "policies to compare, such as ei,ucb,thompson\nThey are "+strings.Join(names(new(options).contenders()), ", ")+"; ei@adaptive, ei@doubling and ei@N are ei with that breadth, within T·N calls; ei@1+4+16 has a search of each of these breadths")
-	fs.StringVar(&o.baselines, "baselines", "ucb,thompson,exp3p", "policies to compare the others with; those that are not played are left out")
-	fs.StringVar(&o.than, "than", "one", "policy whose final best the others are compared with; left out if it is not played")
-	fs.StringVar(&o.families, "families", "all", "families of arms, by name; or all, synthetic, real, unlike, deciding\nunlike is for those unlike all, deciding for those of them that nothing was tuned on")
-	fs.StringVar(&o.logs, "logs", "", "play over logged searches instead of --families: result files or CSV\nGive names or patterns, a list. --N does not apply.")
-	fs.Func("bank", "play over recorded searches: a `file` that evoalloc bank made, by name or pattern\nThey are played instead of families unless --families is given. The flag may be given again. --N is that of the banks unless given.", func(pattern string) error {
-		o.banks = append(o.banks, strings.Split(pattern, ",")...)
-		return nil
-	})
+	fs.StringVar(&o.policies, "policies", "all", "policies to compare, such as ei,ucb,thompson\nThey "+
+		"are "+strings.Join(names(new(options).contenders()), ", ")+"; ei@adaptive, ei@doubling and ei@N are ei with that "+
+		"breadth, within T·N calls; ei@1+4+16 has a search of each of these breadths")
+	fs.StringVar(&o.baselines, "baselines", "ucb,thompson,exp3p",
+		"policies to compare the others with; those that are not played are left out")
+	fs.StringVar(&o.than, "than", "one",
+		"policy whose final best the others are compared with; left out if it is not played")
+	fs.StringVar(&o.families, "families", "all", "families of arms, by name; or all, synthetic, real, unlike, "+
+		"deciding\nunlike is for those unlike all, deciding for those of them that nothing was tuned on")
+	fs.StringVar(&o.logs, "logs", "", "play over logged searches instead of --families: result files or CSV\nGive names "+
+		"or patterns, a list. --N does not apply.")
+	fs.Func("bank", "play over recorded searches: a `file` that evoalloc bank made, by name or pattern\nThey are played "+
+		"instead of families unless --families is given. The flag may be given again. --N is that of the banks unless given.",
+		func(pattern string) error {
+			o.banks = append(o.banks, strings.Split(pattern, ",")...)
+			return nil
+		})
 	fs.StringVar(&o.arms, "K", "10", "arms; a list plays each")
 	fs.StringVar(&o.children, "N", "1", "children to a generation; a list plays each")
 	fs.StringVar(&o.rounds, "T", "512", "budget in generations, which are pulls; a list plays each")
-	fs.StringVar(&o.multiples, "multiples", "0.5,1,2", "scores to reach: what dealing out so many times T pulls in turn reaches with nine runs in ten")
+	fs.StringVar(&o.multiples, "multiples", "0.5,1,2",
+		"scores to reach: what dealing out so many times T pulls in turn reaches with nine runs in ten")
 	fs.StringVar(&o.scores, "scores", "", "further scores to reach, as they are")
 	fs.IntVar(&o.runs, "runs", 100, "runs of each policy in each setting")
 	fs.Uint64Var(&o.seed, "seed", 0, "seed of the first run; the others have those after it")
 	fs.IntVar(&o.inFlight, "in-flight", 1, "pulls in flight at once, at most one an arm")
 	fs.Float64Var(&o.delaySigma, "delay-sigma", 0, "pulls take log-normal times of this sigma; 0 means equal times")
-	fs.IntVar(&o.slots, "slots", 0, "children made at once, over all pulls in flight; 0 means no limit. With it or --latency-sigma, runs take simulated time")
-	fs.IntVar(&o.window, "window", 0, "children of a pull under way at once, a better one of which is the parent of those begun after it, so one@512 with --window 16 is steady state; 0 means all of a pull")
-	fs.Float64Var(&o.latencySigma, "latency-sigma", 0, "children take log-normal times of this sigma, of median 1 s; 0 means 1 s each")
+	fs.IntVar(&o.slots, "slots", 0, "children made at once, over all pulls in flight; 0 means no limit. With it or "+
+		"--latency-sigma, runs take simulated time")
+	fs.IntVar(&o.window, "window", 0, "children of a pull under way at once, a better one of which is the parent of "+
+		"those begun after it, so one@512 with --window 16 is steady state; 0 means all of a pull")
+	fs.Float64Var(&o.latencySigma, "latency-sigma",
+		0, "children take log-normal times of this sigma, of median 1 s; 0 means 1 s each")
 	fs.IntVar(&o.parallel, "parallel", runtime.NumCPU(), "runs played at once")
 	fs.StringVar(&o.csv, "csv", "", "file for a row for each run and score to reach (CSV)")
-	fs.StringVar(&o.estimate, "estimate", "", "do nothing but estimate what policies would have earned in a bandit's result `file`")
+	fs.StringVar(&o.estimate, "estimate", "",
+		"do nothing but estimate what policies would have earned in a bandit's result `file`")
 	fs.IntVar(&o.limit, "T-cap-per-arm", 0, "with --estimate: the cap that the run had; 0 means none")
 	fs.StringVar(&o.plots, "plots", "", "folder for plots (SVG)")
 }
 
 // study returns the study that the flags ask for, without its settings.
 func (o *options) study() (race.StudyConfig, error) {
-	cfg := race.StudyConfig{StudyConfig: sim.StudyConfig{Runs: o.runs, Seed: o.seed, InFlight: o.inFlight, Parallel: o.parallel}}
+	cfg := race.StudyConfig{StudyConfig: sim.StudyConfig{Runs: o.runs, Seed: o.seed, InFlight: o.inFlight,
+		Parallel: o.parallel}}
 	for name, value := range map[string]int{"runs": o.runs, "in-flight": o.inFlight, "parallel": o.parallel} {
 		if value < 1 {
 			return cfg, cli.Usagef("--%s is %d: need at least 1", name, value)
@@ -214,7 +228,8 @@ func (o *options) against(played []race.Contender) ([]string, error) {
 	if _, err := o.chosen("baselines", o.baselines); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(split(o.baselines), func(name string) bool { return !slices.Contains(names(played), name) }), nil
+	return slices.DeleteFunc(split(o.baselines),
+		func(name string) bool { return !slices.Contains(names(played), name) }), nil
 }
 
 // counts reads a list of numbers of at least 1.

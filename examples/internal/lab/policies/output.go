@@ -33,7 +33,8 @@ func newOutput(o options) (*output, error) {
 		return nil, cli.Usagef("--csv: %w", err)
 	}
 	out.csv = csv.NewWriter(out.file)
-	return out, out.csv.Write([]string{"family", "K", "N", "T", "seed", "policy", "final_best", "oracle", "regret", "mean_regret", "level", "level_score", "pulls"})
+	return out, out.csv.Write([]string{"family", "K", "N", "T", "seed", "policy", "final_best", "oracle", "regret",
+		"mean_regret", "level", "level_score", "pulls"})
 }
 
 // cell writes a row for each run and level of a setting. pulls is empty if the level was not reached.
@@ -44,7 +45,8 @@ func (o *output) cell(c sim.Cell, seed uint64) error {
 	s := c.Setting
 	for _, e := range c.Entries {
 		for run := range e.Final {
-			row := []string{s.Family.String(), fmt.Sprint(s.Arms), fmt.Sprint(s.N), fmt.Sprint(s.Rounds), fmt.Sprint(seed + uint64(run)), e.Name,
+			row := []string{s.Family.String(), fmt.Sprint(s.Arms), fmt.Sprint(s.N), fmt.Sprint(s.Rounds),
+				fmt.Sprint(seed + uint64(run)), e.Name,
 				text(e.Final[run]), text(c.Oracle[run]), text(e.Regret[run]), text(e.MeanRegret[run])}
 			for i, l := range c.Levels {
 				o.csv.Write(append(row[:10:10], text(l.Multiple), text(l.Score), pullsCSV(e.First[i][run])))

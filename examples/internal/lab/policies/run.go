@@ -39,7 +39,8 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	args = cli.Quick(stdout, "policies", args, quickFlags, wholeFlags)
 	var o options
 	fs := cli.NewFlags("policies", "[flags]: play bandit policies on simulated searches, without a model",
-		"policies", "families", "K", "N", "T", "runs", "seed", "bank", "logs", "estimate", "baselines", "than", "csv", "plots", "config")
+		"policies", "families", "K", "N", "T", "runs", "seed", "bank", "logs", "estimate", "baselines", "than", "csv",
+		"plots", "config")
 	o.register(fs)
 	if err := cli.Parse(fs, args); err != nil {
 		return err
@@ -83,7 +84,8 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%d runs of each policy in each setting, seeds %d to %d, in %.0f s\n", o.runs, o.seed, o.seed+uint64(o.runs)-1, time.Since(start).Seconds())
+	fmt.Fprintf(stdout, "%d runs of each policy in each setting, seeds %d to %d, in %.0f s\n",
+		o.runs, o.seed, o.seed+uint64(o.runs)-1, time.Since(start).Seconds())
 	return out.close()
 }
 
@@ -96,7 +98,8 @@ func settings(groups [][]sim.Setting) (n int) {
 }
 
 // play plays every setting and reports it when it is complete, and each group when all of it is.
-func play(ctx context.Context, cfg race.StudyConfig, groups [][]sim.Setting, p *cli.Counter, out *output, baselines []string, than string) error {
+func play(ctx context.Context, cfg race.StudyConfig, groups [][]sim.Setting, p *cli.Counter, out *output,
+	baselines []string, than string) error {
 	for _, group := range groups {
 		var cells []sim.Cell
 		for _, s := range group {

@@ -24,7 +24,8 @@ func table(title string, head []string, rows [][]string) string {
 
 // cellTable shows how the policies did in one setting.
 func cellTable(c sim.Cell) string {
-	title := fmt.Sprintf("%v: the oracle comes to %.3f; pulls until nine runs in ten have come to a score", c.Setting, sim.Summarize(c.Oracle).Mean.Value)
+	title := fmt.Sprintf("%v: the oracle comes to %.3f; pulls until nine runs in ten have come to a score",
+		c.Setting, sim.Summarize(c.Oracle).Mean.Value)
 	head := []string{"policy", "mean final best", "interquartile mean", "regret", "over time"}
 	for _, l := range c.Levels {
 		head = append(head, "to "+levelText(l))
@@ -84,7 +85,8 @@ func overallTable(cells []sim.Cell) string {
 			}
 		}
 		final := sim.SummarizeAll(finals)
-		rows = append(rows, []string{e.Name, interval(final.Mean), interval(final.IQM), interval(sim.SummarizeAll(regrets).Mean), worst})
+		rows = append(rows,
+			[]string{e.Name, interval(final.Mean), interval(final.IQM), interval(sim.SummarizeAll(regrets).Mean), worst})
 	}
 	return table(title, head, rows)
 }
@@ -95,7 +97,8 @@ func gainTable(cells []sim.Cell, than string, baselines []string) string {
 	if cells[0].Entry(than) == nil || len(cells[0].Entries) == 1 {
 		return ""
 	}
-	title := fmt.Sprintf("\nfinal best less that of %s, as a share of what there is to gain: of the way from the start to the oracle's [95 %% bootstrap]", than)
+	title := fmt.Sprintf("\nfinal best less that of %s, as a share of what there is to gain: of the way from the start "+
+		"to the oracle's [95 %% bootstrap]", than)
 	head := []string{"policy", "mean", "worst family"}
 	timed := cells[0].Entries[0].Seconds[0] > 0
 	if timed {
@@ -172,7 +175,8 @@ type yardstick struct {
 func yardsticks() []yardstick {
 	return []yardstick{
 		{"those above, which dealing out pulls in turn sets", sim.Cell.Ratio, sim.Compare},
-		{"what\nthe best of the others has reached in nine runs of ten after each of the multiples of T up to 1", sim.Cell.RatioAtBest, sim.CompareAtBest},
+		{"what\nthe best of the others has reached in nine runs of ten after each of the multiples of T up to 1",
+			sim.Cell.RatioAtBest, sim.CompareAtBest},
 	}
 }
 
@@ -191,7 +195,8 @@ func (y yardstick) speedTable(cells []sim.Cell, baselines []string) string {
 	if len(baselines) == 0 {
 		return ""
 	}
-	title := "\npulls until nine runs in ten have reached a score, as a ratio: below 1 is faster. The scores are " + y.scores +
+	title := "\npulls until nine runs in ten have reached a score, as a ratio: below 1 is faster. The scores are " +
+		y.scores +
 		".\nThe geometric mean over scores and families [95 % bootstrap], and the family where it is worst"
 	head := append([]string{"policy"}, baselines...)
 	if len(baselines) > 1 {
@@ -223,7 +228,8 @@ func (y yardstick) text(cells []sim.Cell, name string, others ...string) string 
 	if c.Settings == 0 {
 		return "nothing to reach"
 	}
-	return fmt.Sprintf("%.3f [%.3f, %.3f], %.2f in %v", c.GeoMean.Value, c.GeoMean.Low, c.GeoMean.High, c.Worst, c.WorstAt.Family)
+	return fmt.Sprintf("%.3f [%.3f, %.3f], %.2f in %v", c.GeoMean.Value, c.GeoMean.Low, c.GeoMean.High, c.Worst,
+		c.WorstAt.Family)
 }
 
 // familyTable compares, family by family, how soon policies reach scores reliably with the best of the baselines in

@@ -6,7 +6,8 @@ import "github.com/evoalloc/evoalloc/bandit/sim"
 
 // Synthetic returns the families that are made from formulas and that policies were tuned on.
 func Synthetic() []sim.Family {
-	return formulas("heavy-tail", "plateaus", "power-law", "first-impressions", "breakthrough", "late-bloomers", "draws", "staircase")
+	return formulas("heavy-tail", "plateaus", "power-law", "first-impressions", "breakthrough", "late-bloomers", "draws",
+		"staircase")
 }
 
 // Families returns the synthetic families and the hill climbs, twenty in all.

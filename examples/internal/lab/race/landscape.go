@@ -62,7 +62,8 @@ func (l Landscape) Drifting() Stepper {
 func (l Landscape) Search(a sim.Address) Search {
 	t, ok := terrains[l.Kind]
 	if !ok {
-		panic(fmt.Sprintf("race: unknown kind %q of a Landscape: it is one of nk, labs, trap, tsp, rastrigin, valley, maxcut, knapsack, ackley", l.Kind))
+		panic(fmt.Sprintf("race: unknown kind %q of a Landscape: it is one of nk, labs, trap, tsp, rastrigin, valley, "+
+			"maxcut, knapsack, ackley", l.Kind))
 	}
 	w := &walk{greedy: newGreedy(t.start(), l.Neutral, t.score), edit: t.edit, rand: random(a, l.Kind)}
 	w.propose = w.next

@@ -50,7 +50,8 @@ func (c Config) validate(searches []Search) error {
 	case len(searches) == 0:
 		return errors.New("race: Run without searches")
 	case c.Breadths != nil && len(c.Breadths) != len(searches):
-		return fmt.Errorf("race: Run of %d searches with %d breadths: need one for each, or nil", len(searches), len(c.Breadths))
+		return fmt.Errorf("race: Run of %d searches with %d breadths: need one for each, or nil",
+			len(searches), len(c.Breadths))
 	}
 	return nil
 }

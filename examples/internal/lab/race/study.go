@@ -48,7 +48,8 @@ func (c StudyConfig) validate() error {
 		}
 		for _, s := range c.Settings {
 			if _, ok := s.Family.(Stepper); !ok && c.raced(p) {
-				return fmt.Errorf("race: %q cannot be raced over %v: its searches are recorded, with as many children to a step as they had", p.Name, s.Family)
+				return fmt.Errorf("race: %q cannot be raced over %v: its searches are recorded, with as many children to a step "+
+					"as they had", p.Name, s.Family)
 			}
 		}
 	}
@@ -93,7 +94,8 @@ func (p Contender) arms(s sim.Setting) int { return cmp.Or(min(p.Arms, s.Arms), 
 // drift plays a run over the arms of searches that drift.
 func (c StudyConfig) drift(p Contender, s sim.Setting, seed uint64) (best []float64, seconds float64, err error) {
 	arms := sim.Arms(p.family(s), seed, p.arms(s), s.N, s.Rounds)
-	played, err := sim.Play(p.New(s), arms, sim.PlayConfig{Rounds: s.Rounds, Seed: seed, N: max(s.N, 1), InFlight: c.InFlight, Delay: c.Delay})
+	played, err := sim.Play(p.New(s), arms,
+		sim.PlayConfig{Rounds: s.Rounds, Seed: seed, N: max(s.N, 1), InFlight: c.InFlight, Delay: c.Delay})
 	return played.Best, 0, err
 }
 

@@ -52,7 +52,8 @@ func arms(name string, policy policyMaker) compare.Search {
 
 // bestOfN returns the search that rewrites the initial program with all of its calls. What it reaches takes no search.
 func bestOfN() compare.Search {
-	return compare.Population("best-of-n", func(compare.Setting) population.Config { return population.Config{Archive: &first{}} })
+	return compare.Population("best-of-n",
+		func(compare.Setting) population.Config { return population.Config{Archive: &first{}} })
 }
 
 // first is an archive of the initial program.

@@ -44,14 +44,16 @@ func Configured(list string) (compare.Search, error) {
 		_, twice := values[key]
 		switch {
 		case !found || !slices.Contains(inOrder, key):
-			return compare.Search{}, fmt.Errorf("%q is neither a search nor key=value with one of the keys %s", field, strings.Join(inOrder, ", "))
+			return compare.Search{}, fmt.Errorf("%q is neither a search nor key=value with one of the keys %s",
+				field, strings.Join(inOrder, ", "))
 		case twice:
 			return compare.Search{}, fmt.Errorf("%s is there twice", key)
 		}
 		values[key] = value
 	}
 	if values["weights"] != "" && values["policy"] != "" {
-		return compare.Search{}, fmt.Errorf("weights=%s takes the place of policy=%s: leave one out", values["weights"], values["policy"])
+		return compare.Search{}, fmt.Errorf("weights=%s takes the place of policy=%s: leave one out",
+			values["weights"], values["policy"])
 	}
 	if _, err := build(values); err != nil {
 		return compare.Search{}, err
@@ -69,7 +71,8 @@ func Configured(list string) (compare.Search, error) {
 
 // build returns the configuration of the values, with parts of its own.
 func build(values map[string]string) (population.Config, error) {
-	c := population.Config{Archive: population.Top(1), Operators: []population.Operator{population.Rewrite{}, population.Explore{}}}
+	c := population.Config{Archive: population.Top(1),
+		Operators: []population.Operator{population.Rewrite{}, population.Explore{}}}
 	for _, key := range inOrder {
 		value, given := values[key]
 		if !given {
@@ -213,7 +216,8 @@ func setMeta(c *population.Config, value string) error {
 	case "bandit":
 		c.Settings = arms
 	case "bandit-still":
-		c.Settings, c.SettingsPolicy = arms, still{bandit.Discounted(&bandit.GaussianThompson{Sigma: 0.03, PriorMean: 1, PriorStrength: 0.1}, 0.98)}
+		c.Settings, c.SettingsPolicy = arms,
+			still{bandit.Discounted(&bandit.GaussianThompson{Sigma: 0.03, PriorMean: 1, PriorStrength: 0.1}, 0.98)}
 	default:
 		return fmt.Errorf("need none, bandit or bandit-still")
 	}

@@ -22,14 +22,17 @@ import (
 func populations() []compare.Search {
 	return []compare.Search{
 		compare.Population("history", func(compare.Setting) population.Config {
-			return population.Config{Archive: population.All(1000), Select: population.Choice(0.2, population.Uniform(), population.Best()), Operators: rewriteOrExplore()}
+			return population.Config{Archive: population.All(1000),
+				Select: population.Choice(0.2, population.Uniform(), population.Best()), Operators: rewriteOrExplore()}
 		}),
 		powerLaw("power-law", population.Cross{}),
 		compare.Population("weighted", func(compare.Setting) population.Config {
-			return population.Config{Archive: population.Top(40), Select: population.Weighted(10), Operators: rewriteExploreOrCross()}
+			return population.Config{Archive: population.Top(40), Select: population.Weighted(10),
+				Operators: rewriteExploreOrCross()}
 		}),
 		compare.Population("cells", func(compare.Setting) population.Config {
-			return population.Config{Archive: &population.Grid{Cell: structure}, Select: population.PowerLaw(1), Operators: rewriteExploreOrCross()}
+			return population.Config{Archive: &population.Grid{Cell: structure}, Select: population.PowerLaw(1),
+				Operators: rewriteExploreOrCross()}
 		}),
 		compare.Population("fronts", func(compare.Setting) population.Config {
 			return population.Config{Archive: population.Fronts(), Select: population.FrontFrequency(),
@@ -65,7 +68,8 @@ func powerLaw(name string, cross population.Cross) compare.Search {
 }
 
 func byRank(cross population.Cross) population.Config {
-	return population.Config{Archive: population.Top(40), Select: population.PowerLaw(1), Operators: append(rewriteOrExplore(), cross)}
+	return population.Config{Archive: population.Top(40), Select: population.PowerLaw(1),
+		Operators: append(rewriteOrExplore(), cross)}
 }
 
 // scratchpad returns softmax with a scratchpad.

@@ -17,7 +17,8 @@ func plain() compare.Search {
 
 // rescore is softmax, with its two best programs scored again where scores are noisy.
 func rescore() compare.Search {
-	return rescored("rescore", func(compare.Setting) population.Config { return population.Config{Operators: rewriteOrExplore()} })
+	return rescored("rescore",
+		func(compare.Setting) population.Config { return population.Config{Operators: rewriteOrExplore()} })
 }
 
 // portfolios are runs with unlike searches as their arms: plain, rescore, and parents by rank from the best 40.
@@ -25,7 +26,8 @@ func rescore() compare.Search {
 //   - portfolio-ei: a race under ei
 //   - relay-softmax: members hand on the best program, and the policy is the default bandit of populations
 func portfolios() []compare.Search {
-	members := []compare.Search{plain(), rescore(), rescored("power-law", func(compare.Setting) population.Config { return byRank(population.Cross{}) })}
+	members := []compare.Search{plain(), rescore(),
+		rescored("power-law", func(compare.Setting) population.Config { return byRank(population.Cross{}) })}
 	return []compare.Search{portfolio("portfolio-ei", ei, members...), softmaxRelay("relay-softmax", members...)}
 }
 

@@ -67,26 +67,32 @@ type options struct {
 }
 
 func (o *options) parse(args []string) error {
-	fs := cli.NewFlags("speed", "[flags]: make a NumPy function faster, timed beside the first one; with --replay the replies are read from a file, and were written by hand")
+	fs := cli.NewFlags("speed", "[flags]: make a NumPy function faster, timed beside the first one; with --replay the "+
+		"replies are read from a file, and were written by hand")
 	fs.BoolVar(&o.replay, "replay", false, "take replies from a recording, which was written by hand")
 	fs.StringVar(&o.model, "model", "", "what the endpoint calls the model")
-	fs.StringVar(&o.base, "api-base", "", "URL of the endpoint, or of several replicas of the model, separated by commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
+	fs.StringVar(&o.base, "api-base", "", "URL of the endpoint, or of several replicas of the model, separated by "+
+		"commas (default: $LLM_API_BASE; the key is $LLM_API_KEY)")
 	fs.IntVar(&o.rounds, "T", 8, "generations, with --model")
 	fs.IntVar(&o.children, "N", 8, "children in a generation, with --model")
 	fs.IntVar(&o.size, "size", 5_000_000, "numbers of a timed call")
 	fs.IntVar(&o.pairs, "pairs", 15, "timed calls of an evaluation")
 	fs.IntVar(&o.copies, "copies", 20, "copies of the first function, whose scores are the scale")
-	fs.StringVar(&o.scale, "scale", "", "mean and sd of copies that an earlier run has printed, with a comma between; then no copies are scored")
+	fs.StringVar(&o.scale, "scale", "",
+		"mean and sd of copies that an earlier run has printed, with a comma between; then no copies are scored")
 	fs.IntVar(&o.again, "again", 0, "how often the best function is scored once more, each time with another scale")
 	fs.Uint64Var(&o.seed, "seed", 1, "seed of the search, up to 2^32-1")
-	fs.IntVar(&o.cores, "cores", 1, "processors that the function may use; with several, what counts is the time that passes")
-	fs.IntVar(&o.tune, "tune", 0, "programs that are timed at last to choose the numbers of the best function, such as its block size, without a model")
+	fs.IntVar(&o.cores, "cores",
+		1, "processors that the function may use; with several, what counts is the time that passes")
+	fs.IntVar(&o.tune, "tune", 0,
+		"programs that are timed at last to choose the numbers of the best function, such as its block size, without a model")
 	fs.BoolVar(&o.hints, "hints", false, "show the model what can be seen in a program's text, such as temporary arrays")
 	if err := cli.Parse(fs, args); err != nil {
 		return err
 	}
 	if o.scale != "" {
-		if n, err := fmt.Sscanf(o.scale, "%g,%g", &o.mean, &o.sd); n < 2 || err != nil || !(o.sd > 0) || math.IsInf(o.sd, 0) || math.IsNaN(o.mean-o.mean) {
+		if n, err := fmt.Sscanf(o.scale, "%g,%g", &o.mean, &o.sd); n < 2 || err != nil || !(o.sd > 0) ||
+			math.IsInf(o.sd, 0) || math.IsNaN(o.mean-o.mean) {
 			return cli.Usagef("speed: --scale is %q: need a mean and an sd above 0, such as 1.002,0.05", o.scale)
 		}
 	}
@@ -96,7 +102,8 @@ func (o *options) parse(args []string) error {
 	case o.rounds < 1 || o.children < 1:
 		return cli.Usagef("speed: --T is %d and --N is %d: need at least 1", o.rounds, o.children)
 	case o.size < 1 || o.pairs < 1 || o.copies < 2 || o.again < 0:
-		return cli.Usagef("speed: --size is %d, --pairs %d, --copies %d, --again %d: need at least 1, 1, 2, 0", o.size, o.pairs, o.copies, o.again)
+		return cli.Usagef("speed: --size is %d, --pairs %d, --copies %d, --again %d: need at least 1, 1, 2, 0",
+			o.size, o.pairs, o.copies, o.again)
 	case o.cores < 1:
 		return cli.Usagef("speed: --cores is %d: need at least 1", o.cores)
 	case o.tune < 0 || o.tune > 0 && o.tune < leastTune:
@@ -160,9 +167,11 @@ func (o *options) play(ctx context.Context, model llm.LLM, timed, quick eval.Eva
 // found says what a search found.
 func (o *options) found(result *evolve.Result, stdout io.Writer) {
 	best := result.Best
-	fmt.Fprintf(stdout, "\nthe best function, z = %.1f, %.2f times as fast:\n\n%s\n", best.Result.Score, best.Result.Metrics["speedup"], best.Program)
+	fmt.Fprintf(stdout, "\nthe best function, z = %.1f, %.2f times as fast:\n\n%s\n",
+		best.Result.Score, best.Result.Metrics["speedup"], best.Program)
 	if s := best.Result.Metrics["strangers"]; s > 0.1 {
-		fmt.Fprintf(stdout, "other processes used %.0f %% of the processors while it was timed: this figure needs a quiet machine\n", 100*s)
+		fmt.Fprintf(stdout,
+			"other processes used %.0f %% of the processors while it was timed: this figure needs a quiet machine\n", 100*s)
 	}
 	switch f := result.Fresh; {
 	case f == nil:
@@ -180,26 +189,30 @@ func (o *options) scaled(ctx context.Context, timed eval.Evaluator, stdout io.Wr
 	}
 	s, err := eval.ZScore(ctx, timed, initial, o.copies)
 	if err == nil {
-		fmt.Fprintf(stdout, "%d copies of the first function: speed-up %.4f, sd %.4f\nthe same scale again: --scale %g,%g\n\n", o.copies, s.Mean, s.SD, s.Mean, s.SD)
+		fmt.Fprintf(stdout, "%d copies of the first function: speed-up %.4f, sd %.4f\nthe same scale again: --scale "+
+			"%g,%g\n\n", o.copies, s.Mean, s.SD, s.Mean, s.SD)
 	}
 	return s, err
 }
 
 // search makes the function faster.
-func (o *options) search(ctx context.Context, model llm.LLM, e eval.Evaluator, stdout io.Writer) (*evolve.Result, error) {
+func (o *options) search(ctx context.Context, model llm.LLM, e eval.Evaluator,
+	stdout io.Writer) (*evolve.Result, error) {
 	numpy, err := o.task(initial, e)
 	if err != nil {
 		return nil, err
 	}
 	if o.hints {
-		reader, err := hints.NewPython(ctx, hints.PythonConfig{Sizes: map[string]int64{"x": 8 * int64(o.size), "out": 8 * int64(o.size)}})
+		reader, err := hints.NewPython(ctx,
+			hints.PythonConfig{Sizes: map[string]int64{"x": 8 * int64(o.size), "out": 8 * int64(o.size)}})
 		if err != nil {
 			return nil, cli.Usagef("speed: --hints: %w", err)
 		}
 		defer reader.Close()
 		numpy = task.WithHints(numpy, reader)
 	}
-	arm, err := population.New(population.Config{Task: numpy, LLM: model, N: o.children, Seed: uint32(o.seed), Noise: &evolve.Noise{},
+	arm, err := population.New(population.Config{Task: numpy, LLM: model, N: o.children, Seed: uint32(o.seed),
+		Noise:   &evolve.Noise{},
 		OnChild: func(c evolve.Child) { o.show(c, stdout) }})
 	if err != nil {
 		return nil, err
@@ -225,7 +238,8 @@ func (o *options) task(initial string, e eval.Evaluator) (task.Task, error) {
 	if o.cores > 1 {
 		text = system + fmt.Sprintf(onSeveral, o.cores)
 	}
-	return task.New(task.Spec{Name: "speed", Language: "python", System: text, Initial: initial, Evaluator: e, Feedback: 1000})
+	return task.New(task.Spec{Name: "speed", Language: "python", System: text, Initial: initial, Evaluator: e,
+		Feedback: 1000})
 }
 
 // leastTune is the fewest programs that a tuning is begun with.
@@ -241,7 +255,8 @@ func (o *options) tuned(ctx context.Context, model llm.LLM, e *eval.Scale, quick
 	}
 	// A function has a few integers, for which small steps are none. So no evaluations go into finding the first step.
 	tuner := &tune.Tuner{On: quick, Method: tune.CMAES{Step: 1}, Margin: 0.02, Evaluations: o.tune, Parallel: 1}
-	arm, err := population.New(population.Config{Task: numpy, LLM: model, N: 1, Seed: uint32(o.seed), Operators: []population.Operator{tuner}, Noise: &evolve.Noise{}})
+	arm, err := population.New(population.Config{Task: numpy, LLM: model, N: 1, Seed: uint32(o.seed),
+		Operators: []population.Operator{tuner}, Noise: &evolve.Noise{}})
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +287,8 @@ func (o *options) show(c evolve.Child, stdout io.Writer) {
 
 // repeat scores a program again and again, on the scale of the search and on a fresh one each time, and says how far
 // the z-scores lie apart.
-func (o *options) repeat(ctx context.Context, timed eval.Evaluator, program string, search *eval.Scale, stdout io.Writer) error {
+func (o *options) repeat(ctx context.Context, timed eval.Evaluator, program string, search *eval.Scale,
+	stdout io.Writer) error {
 	var same, fresh []float64
 	for i := range o.again {
 		s, err := eval.ZScore(ctx, timed, initial, o.copies)
@@ -292,7 +308,8 @@ func (o *options) repeat(ctx context.Context, timed eval.Evaluator, program stri
 			i+1, r.Score, same[len(same)-1], s.SD, o.copies, fresh[len(fresh)-1])
 	}
 	if len(same) > 1 {
-		fmt.Fprintf(stdout, "from the lowest to the highest: %.0f %% on one scale, %.0f %% with a scale each\n", spread(same), spread(fresh))
+		fmt.Fprintf(stdout, "from the lowest to the highest: %.0f %% on one scale, %.0f %% with a scale each\n",
+			spread(same), spread(fresh))
 	}
 	return nil
 }

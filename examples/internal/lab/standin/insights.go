@@ -83,5 +83,6 @@ func summary(text string) string {
 	if spokenList.MatchString(text) {
 		bullet = "- "
 	}
-	return fmt.Sprintf("%sPrefer %s: of %d attempts, the %d with it have the best %s, %.6g.", bullet, idioms[best].name, len(all), most, meanScore, mean)
+	return fmt.Sprintf("%sPrefer %s: of %d attempts, the %d with it have the best %s, %.6g.", bullet, idioms[best].name,
+		len(all), most, meanScore, mean)
 }

@@ -46,7 +46,8 @@ that has a JSON list of twelve numbers, a, m and w of each term. The score is th
 		return 1 - missed/around // not finite if a width is 0 or numbers are huge: then the program is invalid
 	}
 	start := list([]float64{0, 2, 1, 0, 4, 1, 0, 6, 1, 0, 8, 1})
-	t, err := task.New(task.Spec{Name: "fit", Language: "json", System: system, Initial: start, Evaluator: scored(readFit, score)})
+	t, err := task.New(task.Spec{Name: "fit", Language: "json", System: system, Initial: start,
+		Evaluator: scored(readFit, score)})
 	return t, standIn{"json", changeFit}, err
 }
 

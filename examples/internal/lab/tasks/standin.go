@@ -38,7 +38,8 @@ func (s standIn) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 		}
 		text = task.Fence(changed, s.language)
 	}
-	return llm.Reply{Text: text, Attempts: []llm.Attempt{{Status: llm.OK, FinishReason: "stop", MaxTokens: llm.DefaultMaxTokens}}}, nil
+	return llm.Reply{Text: text,
+		Attempts: []llm.Attempt{{Status: llm.OK, FinishReason: "stop", MaxTokens: llm.DefaultMaxTokens}}}, nil
 }
 
 // several returns a number of changes: one in half of all cases, two in a quarter, and so on, at most most.

@@ -20,7 +20,8 @@ func newTSP() (task.Task, llm.LLM, error) {
 	var at [tspCities][2]float64
 	r := rand.New(rand.NewPCG(tspCities, 0))
 	start := make([]int, tspCities)
-	system := "Find a short round tour of 40 cities in the plane. Answer with a JSON list of their numbers in one block.\n" +
+	system := "Find a short round tour of 40 cities in the plane. Answer with a JSON list of their numbers in one " +
+		"block.\n" +
 		"The score is 0.7124·√40 over the length of the tour. The cities are at\n"
 	for i := range at {
 		at[i] = [2]float64{r.Float64(), r.Float64()}
@@ -35,7 +36,8 @@ func newTSP() (task.Task, llm.LLM, error) {
 		}
 		return 0.7124 * math.Sqrt(tspCities) / length
 	}
-	t, err := task.New(task.Spec{Name: "tsp", Language: "json", System: system, Initial: list(start), Evaluator: scored(readTour, score)})
+	t, err := task.New(task.Spec{Name: "tsp", Language: "json", System: system, Initial: list(start),
+		Evaluator: scored(readTour, score)})
 	return t, standIn{"json", changeTour}, err
 }
 

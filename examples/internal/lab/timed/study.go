@@ -72,8 +72,10 @@ func Study(ctx context.Context, calls, seeds int, from uint64, stdout io.Writer)
 	}
 	p.Close()
 	gain := stat.Mean(typical, nil)
-	fmt.Fprintf(stdout, "Gain in log speed-up at %d evaluations, %d seeds. A typical gain is %.3f.\n", calls, len(noise), gain)
-	fmt.Fprintf(stdout, "The noise of one score is %.2f typical gains for the initial program, and %.2f for those that searches end with.\n\n",
+	fmt.Fprintf(stdout, "Gain in log speed-up at %d evaluations, %d seeds. A typical gain is %.3f.\n",
+		calls, len(noise), gain)
+	fmt.Fprintf(stdout, "The noise of one score is %.2f typical gains for the initial program, and %.2f for those that "+
+		"searches end with.\n\n",
 		rootMeanSquare(noise)/gain, rootMeanSquare(ends)/gain)
 	if err := s.write(stdout, runs); err != nil || !stopped {
 		return err
@@ -126,7 +128,8 @@ func (s study) seed(ctx context.Context, seed uint64) (runs []compare.Run, sds [
 	for i := range searches {
 		r := runs[i]
 		runs[i].Family, r.Family = "median", "mean"
-		runs[i].Points, r.Points = []compare.Point{{Score: median(samples[0])}}, []compare.Point{{Score: stat.Mean(samples[0], nil)}}
+		runs[i].Points, r.Points = []compare.Point{{Score: median(samples[0])}},
+			[]compare.Point{{Score: stat.Mean(samples[0], nil)}}
 		runs[i].Score, r.Score = median(samples[i+1]), stat.Mean(samples[i+1], nil)
 		runs = append(runs, r)
 	}
@@ -148,7 +151,8 @@ func (s study) run(ctx context.Context, search compare.Search, seed uint64) (r c
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return r, "", err
 	}
-	r = compare.Run{Search: search.Name, Seed: seed, Calls: result.Calls, Evaluations: result.Evaluations, Claimed: result.Best.Result.Score}
+	r = compare.Run{Search: search.Name, Seed: seed, Calls: result.Calls, Evaluations: result.Evaluations,
+		Claimed: result.Best.Result.Score}
 	if f := result.Fresh; f != nil && f.Samples != nil {
 		r.Fresh, r.FreshSD, r.FreshN = f.Score, f.Samples.SD, f.Samples.N
 	}
@@ -158,16 +162,18 @@ func (s study) run(ctx context.Context, search compare.Search, seed uint64) (r c
 // typicalGain returns the mean gain of a child that is better than its parent, in greedy search on the least of 5
 // times.
 func (s study) typicalGain(ctx context.Context, seed uint32) (float64, error) {
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithEvaluator(s.task, s.watch.best(5)), LLM: s.model, N: 1, Seed: seed, Strict: true})
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithEvaluator(s.task, s.watch.best(5)), LLM: s.model, N: 1,
+		Seed: seed, Strict: true})
 	if err != nil {
 		return 0, err
 	}
 	var scores []float64
-	_, err = evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Evaluations: s.calls, Stalls: -1}, Observer: func(e evolve.Event) {
-		if n := len(scores); e.Best.Program != "" && (n == 0 || e.Best.Result.Score > scores[n-1]) {
-			scores = append(scores, e.Best.Result.Score)
-		}
-	}})
+	_, err = evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Evaluations: s.calls, Stalls: -1},
+		Observer: func(e evolve.Event) {
+			if n := len(scores); e.Best.Program != "" && (n == 0 || e.Best.Result.Score > scores[n-1]) {
+				scores = append(scores, e.Best.Result.Score)
+			}
+		}})
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return 0, err
 	}

@@ -39,7 +39,8 @@ func (s Study) Play(ctx context.Context, stdout io.Writer) error {
 	}
 	p := cli.NewCounter(stdout, len(chosen)*s.Runs, "pairs of runs")
 	defer p.Close()
-	p.Print(fmt.Sprintf("%-12s  %-24s  %-10s  %-10s  %-10s  %-10s", "task", "share of calls", "without", "tuned", "random", "more calls"))
+	p.Print(fmt.Sprintf("%-12s  %-24s  %-10s  %-10s  %-10s  %-10s", "task", "share of calls", "without", "tuned", "random",
+		"more calls"))
 	for _, k := range chosen {
 		if err := s.compare(ctx, k, p); err != nil {
 			return fmt.Errorf("tuning: %s: %w", k.name, err)
@@ -65,7 +66,8 @@ func search(ctx context.Context, k kind, seed uint32, tuner *tune.Tuner, b evolv
 		tuner.Find = k.find
 		operators = append(operators, tuner)
 	}
-	arm, err := population.New(population.Config{Task: t, LLM: model, N: children, Seed: seed, Archive: population.Top(1), Operators: operators})
+	arm, err := population.New(population.Config{Task: t, LLM: model, N: children, Seed: seed, Archive: population.Top(1),
+		Operators: operators})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +111,8 @@ func (s Study) add(ctx context.Context, k kind, seed uint32, r *row) error {
 	if err != nil {
 		return err
 	}
-	placebo, err := search(ctx, k, seed, &tune.Tuner{Method: tune.Random{}}, evolve.Budget{Calls: s.Calls, TuneEvaluations: s.Evaluations})
+	placebo, err := search(ctx, k, seed, &tune.Tuner{Method: tune.Random{}},
+		evolve.Budget{Calls: s.Calls, TuneEvaluations: s.Evaluations})
 	if err != nil {
 		return err
 	}
@@ -124,7 +127,8 @@ func (s Study) add(ctx context.Context, k kind, seed uint32, r *row) error {
 		return context.Cause(ctx)
 	}
 	if plain.Calls > s.Calls || with.Calls > s.Calls || with.TuneEvaluations == 0 || plain.TuneEvaluations > 0 {
-		return fmt.Errorf("calls %d and %d, tune evaluations %d and %d: the accounts are wrong", plain.Calls, with.Calls, plain.TuneEvaluations, with.TuneEvaluations)
+		return fmt.Errorf("calls %d and %d, tune evaluations %d and %d: the accounts are wrong",
+			plain.Calls, with.Calls, plain.TuneEvaluations, with.TuneEvaluations)
 	}
 	r.share = append(r.share, float64(callsTo(with, plain.Best.Result.Score))/float64(s.Calls))
 	r.without, r.tuned = append(r.without, plain.Best.Result.Score), append(r.tuned, with.Best.Result.Score)
@@ -139,7 +143,8 @@ func (r row) line(name string) string {
 		low, high := interval(r.share)
 		share += fmt.Sprintf(" [%s, %s]", text(low), text(high))
 	}
-	return fmt.Sprintf("%-12s  %-24s  %-10s  %-10s  %-10s  %-10s", name, share, score(r.without), score(r.tuned), score(r.random), score(r.more))
+	return fmt.Sprintf("%-12s  %-24s  %-10s  %-10s  %-10s  %-10s", name, share, score(r.without), score(r.tuned),
+		score(r.random), score(r.more))
 }
 
 // callsTo returns after how many model calls a run had the score, or what amounts to infinity.

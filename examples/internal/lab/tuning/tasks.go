@@ -136,7 +136,8 @@ func sine() (task.Task, llm.LLM, error) {
 		}
 		return eval.Result{Valid: true, Score: 1 / (1 + worst)}
 	}
-	t, err := task.New(task.Spec{Name: "sine", Language: "javascript", System: "Fit a polynomial to sin x for x from 0 to π.",
+	t, err := task.New(task.Spec{Name: "sine", Language: "javascript",
+		System:  "Fit a polynomial to sin x for x from 0 to π.",
 		Initial: "function solve() {\n  return [1.0, -0.1666, 0.0083];\n}\n", Evaluator: eval.Scored(runner, "solve", score)})
 	return standIn(t, "", err)
 }
