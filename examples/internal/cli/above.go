@@ -6,8 +6,8 @@ import (
 	"github.com/vbauerster/mpb/v8"
 )
 
-// logAbove has what is logged stand above bars, which would paint over what came by another way. The function that it
-// returns has it go where it went before. Both are of slog's default logger, which writes by log's.
+// logAbove prints log lines above bars, which would otherwise paint over them. The returned function restores the
+// earlier output. It works on slog's default logger, which writes through log's.
 func logAbove(bars *mpb.Progress) (end func()) {
 	before := log.Writer()
 	log.SetOutput(clean{bars})

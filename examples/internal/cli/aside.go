@@ -15,10 +15,9 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// makeRoom gives the files that an earlier run left under the names of this one other names, where a new run is
-// to begin: nothing that was paid for is written over. begins is false where this run goes on with the earlier
-// one. An earlier run is left as it is, and that is a [UsageError], unless it is over and its result saved, or
-// --anew says to begin anew all the same. It is one as well if --resume finds nothing to go on with.
+// makeRoom renames the files that an earlier run left under the names of a new run, so that nothing paid for is
+// overwritten. begins is false if this run resumes the earlier one. An unfinished or unsaved earlier run is left alone,
+// which is a [UsageError], unless --anew is given. It is also a UsageError if --resume finds nothing to resume.
 func (o *Options) makeRoom(path string, s saver) (moved []renamed, begins bool, err error) {
 	_, err = os.Stat(path)
 	switch {
@@ -52,7 +51,7 @@ func (o *Options) makeRoom(path string, s saver) (moved []renamed, begins bool, 
 	return moved, true, err
 }
 
-// mostNamed is how many journals an error names.
+// mostNamed bounds the journals that an error names.
 const mostNamed = 5
 
 // nothingAt returns the error of --resume without a journal at path. It names other journals there, with their
@@ -80,13 +79,13 @@ func (o *Options) nothingAt(path string) error {
 		path, there, o.again(""))
 }
 
-// journalsIn returns the journals in a folder, if deep also those in folders below it, the latest first.
+// journalsIn returns the journals in a folder, and with deep in folders below it, the latest first.
 func journalsIn(dir string, deep bool) (paths []string) {
 	changed := map[string]time.Time{}
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // a folder that cannot be read holds none that could be gone on with
+			return nil // an unreadable folder holds no journal that could be resumed
 		case d.IsDir() && path != dir && !deep:
 			return fs.SkipDir
 		case !d.Type().IsRegular() || filepath.Ext(path) != ".journal":
@@ -102,7 +101,7 @@ func journalsIn(dir string, deep bool) (paths []string) {
 	return paths
 }
 
-// begunBy returns in brackets the command of the run in a journal, "" if the journal does not say.
+// begunBy returns in brackets the command of the run in a journal, or "" if the journal lacks it.
 func begunBy(path string) string {
 	for r, err := range journal.Read(path) {
 		if err != nil {
@@ -118,8 +117,8 @@ func begunBy(path string) string {
 	return ""
 }
 
-// over returns nil if journal, which no flag names, tells of a run that is over and has its result saved,
-// and otherwise an error that says how to go on with it or to begin anew.
+// over returns nil if journal, which no flag names, holds a finished run whose result is saved, and otherwise an error
+// with the commands to resume it or to begin anew.
 func (o *Options) over(path string, s saver) error {
 	finished, err := finished(path)
 	var why string
@@ -154,8 +153,8 @@ func finished(path string) (bool, error) {
 	return over, nil
 }
 
-// isJournal returns an error unless path is a journal, or what a kill leaves of one before its first record
-// is whole: nothing else is gone on with, or moved.
+// isJournal returns an error unless path is a journal, or one that a kill cut short within its first record. Nothing
+// else is resumed or renamed.
 func isJournal(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -192,13 +191,13 @@ func unused(path string) error {
 		return locked(path, err)
 	}
 	if err != nil {
-		return nil // damaged: nothing that could not be renamed
+		return nil // a damaged journal can be renamed
 	}
 	return l.Close()
 }
 
-// locked returns an error of opening a journal as a [UsageError] if another process has it open, and how to
-// find that.
+// locked turns an error of opening a journal into a [UsageError] if another process has it open, with advice on finding
+// that process.
 func locked(path string, err error) error {
 	if !errors.Is(err, wal.ErrLocked) {
 		return err
@@ -208,12 +207,12 @@ func locked(path string, err error) error {
 		" (fuser or lsof tells its pid)", path, wal.ErrLocked)
 }
 
-// A renamed file has another name now.
+// A renamed is a file's old and new name.
 type renamed struct{ from, to string }
 
-// aside renames what an earlier run left under the name NAME of s, NAME.json and the like, to NAME.1.json
-// and the like, or the next number, and so the journal at path if it is not "". The journal is the last: should
-// this process be killed in between, it still tells of its run.
+// aside renames the files of an earlier run under the name NAME of s, NAME.json and the like, to NAME.1.json and the
+// like, or the next number, and so the journal at path if it is not "". It renames the journal last, so that a kill in
+// between leaves the journal in place.
 func (s saver) aside(path string) (moved []renamed, err error) {
 	base := s.base()
 	left, k, err := leftBy(base)
@@ -227,7 +226,7 @@ func (s saver) aside(path string) (moved []renamed, err error) {
 	if len(left) == 0 {
 		return nil, nil
 	}
-	for exists(numbered(base, path, k)) { // it may be elsewhere
+	for exists(numbered(base, path, k)) { // the journal may be elsewhere
 		k++
 	}
 	Printf("an earlier run is kept under other names:\n")
@@ -242,7 +241,7 @@ func (s saver) aside(path string) (moved []renamed, err error) {
 	return moved, nil
 }
 
-// restore gives files their names back, the last renamed first.
+// restore restores the old names, the last renamed first.
 func restore(moved []renamed) error {
 	if len(moved) > 0 {
 		Printf("the earlier run has its names back\n")
@@ -254,8 +253,8 @@ func restore(moved []renamed) error {
 	return errors.Join(errs...)
 }
 
-// leftBy returns the files of a run named base, its results and programs, whole or partial, but not its
-// journal nor what has a number; and the number after the highest in use.
+// leftBy returns the result and program files of a run named base, whole or partial, without its journal and numbered
+// files; and the number after the highest in use.
 func leftBy(base string) (left []string, next int, err error) {
 	entries, err := os.ReadDir(filepath.Dir(base))
 	next = 1
@@ -274,8 +273,8 @@ func leftBy(base string) (left []string, next int, err error) {
 	return left, next, err
 }
 
-// numbered puts k before the endings of a file of the run named base, or before the last ending of one
-// that has another name.
+// numbered inserts k before the endings of a file of the run named base, or before the last ending of a file with
+// another name.
 func numbered(base, name string, k int) string {
 	if !strings.HasPrefix(name, base+".") {
 		base = strings.TrimSuffix(name, filepath.Ext(name))

@@ -13,7 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// Distrust are the flags of what checks an evaluator.
+// Distrust holds the flags of checks on an evaluator.
 type Distrust struct {
 	audit string
 	Canary
@@ -40,7 +40,7 @@ func (d *Distrust) check() error {
 	return d.Canary.check()
 }
 
-// Canary is the flag of a program whose score is known.
+// Canary is the flag of a program with a known score.
 type Canary struct {
 	canary string
 	score  float64
@@ -62,8 +62,7 @@ func (c *Canary) check() (err error) {
 	return nil
 }
 
-// canaryDigits is by how much the canary may differ, in parts of its score: what the six digits that the examples print
-// leave open.
+// canaryDigits is the canary's relative tolerance: what the six printed digits leave open.
 const canaryDigits = 1e-6
 
 // Guarded returns e with the initial program of t as a canary, if --canary is given.
@@ -75,7 +74,7 @@ func (c *Canary) Guarded(t task.Task, e eval.Evaluator) eval.Evaluator {
 		eval.Canary{Program: t.Initial(), Score: c.score, Tolerance: canaryDigits * max(1, math.Abs(c.score))})
 }
 
-// Audited returns arm as --audit wants it.
+// Audited returns arm, audited under --audit.
 func (d *Distrust) Audited(t task.Task, arm evolve.Arm) (evolve.Arm, error) {
 	if d.audit == "" {
 		return arm, nil
@@ -87,7 +86,7 @@ func (d *Distrust) Audited(t task.Task, arm evolve.Arm) (evolve.Arm, error) {
 	return audit.New(arm, audit.Config{By: by, Demote: d.audit == auditDemotes})
 }
 
-// Decides adds to fp what --audit decides of a run.
+// Decides adds to fp the part of a run that --audit decides.
 func (d *Distrust) Decides(fp journal.Fingerprint) journal.Fingerprint {
 	if d.audit != "" { // not without it, so that older journals still fit
 		fp["audit"] = d.audit
@@ -95,7 +94,7 @@ func (d *Distrust) Decides(fp journal.Fingerprint) journal.Fingerprint {
 	return fp
 }
 
-// PrintAudits prints what the audits of searches say.
+// PrintAudits prints the audits of searches.
 func PrintAudits(searches ...report.Search) {
 	for _, s := range searches {
 		if s.Audit != nil {

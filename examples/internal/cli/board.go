@@ -14,11 +14,11 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// A Board shows many things that go on at once. On a terminal it is a table below the lines that are printed, with
-// a bar in each row. It is safe for concurrent use.
+// A Board shows several simultaneous activities. On a terminal it is a table below the printed lines, with a bar in
+// each row. It is safe for concurrent use.
 type Board struct {
 	out  io.Writer
-	bars *mpb.Progress // nil if standard output is no terminal
+	bars *mpb.Progress // nil if standard output is not a terminal
 	rows []*mpb.Bar
 	mu   sync.Mutex
 	text []string // behind each bar
@@ -30,11 +30,11 @@ type Board struct {
 // A BoardRow is a row of a [Board].
 type BoardRow struct {
 	Name  string
-	Total int // what its bar counts to
+	Total int // end of its bar
 }
 
-// NewBoard returns a Board on standard output. workers, unless it is nil, returns those that score programs, which are
-// shown as well. When ctx ends it says that the program is stopping.
+// NewBoard returns a Board on standard output. workers, unless it is nil, returns the workers that score programs,
+// which are shown too. When ctx ends the Board says that the program is stopping.
 func NewBoard(ctx context.Context, rows []BoardRow, workers func() Workers) *Board {
 	b := &Board{out: Stdout(), text: make([]string, len(rows))}
 	notices, start := Stderr(), ""
@@ -62,14 +62,14 @@ func (b *Board) draw(rows []BoardRow) {
 	}
 }
 
-// behind returns what stands behind a bar.
+// behind returns the text behind a bar.
 func (b *Board) behind(row int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text[row]
 }
 
-// Set shows how far a row is, and text behind its bar.
+// Set sets a row's progress, and the text behind its bar.
 func (b *Board) Set(row, done int, text string) {
 	b.mu.Lock()
 	b.text[row] = printable.Line(text)
@@ -85,7 +85,7 @@ func (b *Board) Live() bool { return b.bars != nil }
 // Printf prints a line above the table.
 func (b *Board) Printf(format string, args ...any) { fmt.Fprintf(b.out, format+"\n", args...) }
 
-// Close leaves the table as it is. Every line printed stands by then.
+// Close leaves the table in place, after all printed lines have appeared.
 func (b *Board) Close() {
 	b.deaf()
 	b.more.close()

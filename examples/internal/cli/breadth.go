@@ -21,7 +21,7 @@ const (
 
 var breadths = []string{fixed, doubling, adaptive}
 
-// registerBreadth adds the flags that say how many children a generation has.
+// registerBreadth adds the flags for the number of children in a generation.
 func (o *Options) registerBreadth(fs *flag.FlagSet) {
 	fs.StringVar(&o.Breadth, "breadth", "",
 		"how many children a generation has: fixed, doubling or adaptive (default: adaptive)\n"+
@@ -33,8 +33,8 @@ func (o *Options) registerBreadth(fs *flag.FlagSet) {
 			"The more, the wider are the generations of --breadth adaptive, and the fewer.")
 }
 
-// CheckBreadth checks these flags, and fills in the default. window says that a better child is the parent of those
-// begun after it: wide generations waste nothing then.
+// CheckBreadth checks these flags, and fills in the default. window means that a better child becomes the parent of
+// those begun after it, so that wide generations waste nothing.
 func (o *Options) CheckBreadth(window bool) error {
 	if o.Breadth == "" {
 		o.Breadth = adaptive
@@ -53,7 +53,7 @@ func (o *Options) CheckBreadth(window bool) error {
 	return nil
 }
 
-// Children returns what decides how many children a generation has, nil for --N in each.
+// Children returns the Breadth of generations, or nil for --N children in each.
 func (o *Options) Children() evolve.Breadth {
 	switch o.Breadth {
 	case doubling:
@@ -65,8 +65,8 @@ func (o *Options) Children() evolve.Breadth {
 }
 
 // begunFixed returns an error if --resume finds no journal at path, but one of a run with N children in each
-// generation, and no flag says which of the two is meant. All runs were so once, and the command that goes on with such
-// a run has no --breadth.
+// generation, and no flag says which is meant. All runs once were so, and the commands to resume them have no
+// --breadth.
 func (o *Options) begunFixed(path string) error {
 	dir, name := filepath.Split(path)
 	older := filepath.Join(dir, strings.Replace(name, "_"+adaptive, "", 1))
@@ -77,7 +77,7 @@ func (o *Options) begunFixed(path string) error {
 		"leave --resume out to begin another", path, older)
 }
 
-// breadthOf says in one line how many children the generations of a run had, and what decided that.
+// breadthOf returns in one line the numbers of children in a run's generations, and what decided them.
 func (o *Options) breadthOf(r *evolve.Result) string {
 	generations, least, most := 0, math.MaxInt, 0
 	for _, arm := range r.Arms {

@@ -9,10 +9,10 @@ import (
 	"runtime"
 )
 
-// openBrowser opens link in the user's browser, and returns the name of a file to be removed later.
+// openBrowser opens link in the user's browser, and returns the name of a file to remove later.
 //
-// The browser is given the name of a file that only the user may read, which leads to the link. The arguments of a
-// process can be read by every user of the machine, and the link holds the token.
+// The browser gets the name of a file that only the user may read and that redirects to the link: every user of the
+// machine can read the arguments of a process, and the link contains the token.
 func openBrowser(link string) (file string, err error) {
 	f, err := os.CreateTemp("", "evoalloc-*.html") // of mode 0600
 	if err != nil {
@@ -22,7 +22,7 @@ func openBrowser(link string) (file string, err error) {
 	_, err = fmt.Fprintf(f, "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">"+
 		"<meta http-equiv=\"refresh\" content=\"0;url=%s\"><a href=\"%s\">the page</a>\n", to, to)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = opener(f.Name()).Start() // and not Run, because the browser may be its child
+		err = opener(f.Name()).Start() // not Run, because the browser may be its child
 	}
 	if err != nil {
 		os.Remove(f.Name())

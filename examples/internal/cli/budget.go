@@ -14,7 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Budget is what a run may cost besides its T·N calls, as flags say it. 0 means no limit.
+// A Budget holds the flags that limit a run besides its T·N calls. 0 means no limit.
 type Budget struct {
 	usd, flops float64
 	tokens     int64
@@ -103,11 +103,11 @@ func (o *Options) Budget(models []llm.Model) (evolve.Budget, error) {
 	return b, err
 }
 
-// raising are the flags of limits with which a run that one of them ended goes on if it is larger.
+// raising are the flags of limits that, if raised, resume a run that they ended.
 var raising = []string{"budget-usd", "budget-tokens", "budget-flops", "budget-time", "max-stalls"}
 
-// LimitGiven returns an error if the run of the journal was ended by a limit whose flag is not given now: without a limit the
-// run would go on and ask the model for more.
+// LimitGiven returns an error if the journal's run was ended by a limit whose flag is missing now: without the limit
+// the run would continue and cost more.
 func (o *Options) LimitGiven(j *journal.Journal) error {
 	if j == nil || !j.Finished() {
 		return nil
@@ -123,15 +123,15 @@ func (o *Options) LimitGiven(j *journal.Journal) error {
 	return nil
 }
 
-// raises returns the flag of the limit that ended a run, if the run goes on where it is larger, and "" for others.
-// limit is a field of [evolve.Budget].
+// raises returns the flag of the limit that ended a run, if raising it resumes the run, and "" otherwise. limit is a
+// field of [evolve.Budget].
 func raises(limit string) string {
 	return map[string]string{
 		"Money": "budget-usd", "Tokens": "budget-tokens", "FLOPs": "budget-flops", "WallTime": "budget-time",
 	}[limit]
 }
 
-// Price returns the price that --price gives for the model with the key. It returns nil if --price gives none.
+// Price returns the price of the model with the key from --price, or nil.
 func (o *Options) Price(key string) (*llm.Price, error) {
 	var found *llm.Price
 	for one := range strings.FieldsSeq(o.prices) {

@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// otherFlags says what to do where a journal tells of a run with other flags than these.
+// otherFlags returns advice for a journal of a run with other flags.
 func (o *Options) otherFlags() string {
 	return "put the flags back as they were to go on with it, or begin anew and keep its files under other names: " +
 		o.again("anew")
 }
 
-// again returns the command of this run with one of the flags resume and anew, and with *** for secrets, as it is
-// printed.
+// again returns the command of this run for messages, with the flag resume or anew, and with *** for secrets.
 func (o *Options) again(flag string) string {
 	args := o.args
 	if flag == "resume" {
@@ -28,7 +27,7 @@ func (o *Options) again(flag string) string {
 	return text
 }
 
-// withJournal returns args without --journal "", as a run is gone on with by its journal.
+// withJournal returns args without --journal "", since a run is resumed from its journal.
 func withJournal(args []string) (kept []string) {
 	for i := 0; i < len(args); i++ {
 		switch name := strings.TrimPrefix(args[i], "-"); {
@@ -42,8 +41,8 @@ func withJournal(args []string) (kept []string) {
 	return kept
 }
 
-// Recorded returns the command of this run for its journal, which others may read elsewhere: with the folder where it
-// works, without secrets, and with neither resume nor anew.
+// Recorded returns the command of this run for its journal, which others may read elsewhere: with the working
+// directory, without secrets, and with neither resume nor anew.
 func (o *Options) Recorded() string {
 	words := command(Typed(o.command), withoutSecrets(o.args), "")
 	if dir, err := os.Getwd(); err == nil {
@@ -52,11 +51,11 @@ func (o *Options) Recorded() string {
 	return words
 }
 
-// built is where "go run" puts the program that it runs: in a folder that it removes, or in its cache.
+// built matches the path of a program under "go run": in a folder that is removed afterwards, or in the cache.
 var built = regexp.MustCompile(`(^|/)go-build[^/]*/|/[0-9a-f]{2}/[0-9a-f]{64}-d/`)
 
-// Typed returns how a command of this program was run, without its arguments: after the name that was typed, or after
-// "go run" and the program's package, which works in the folder where it was typed.
+// Typed returns how a command of this program was typed, without its arguments: after the program's name, or after "go
+// run" and its package, which works in the same folder.
 func Typed(command string) string {
 	program := Quote(os.Args[0])
 	if built.MatchString(filepath.ToSlash(os.Args[0])) {

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// NewFlags returns the flags of a command, which can stand in a file too. about says what the command does, after its
-// name and its arguments. often are the flags that --help shows, all if there are none; --help-all shows all.
+// NewFlags returns the flags of a command, which may also stand in a file. about is the command's description, after
+// its name and its arguments. often are the flags that --help shows, all if there are none; --help-all shows all.
 func NewFlags(command, about string, often ...string) *flag.FlagSet {
 	fs := flag.NewFlagSet(command, flag.ContinueOnError)
 	fs.String("config", "",
@@ -42,7 +42,7 @@ func NewFlags(command, about string, often ...string) *flag.FlagSet {
 	return fs
 }
 
-// groups are flags that several commands have, under what they are for.
+// groups returns the flags that several commands have, by purpose.
 func groups() []struct{ title, names string } {
 	return []struct{ title, names string }{
 		{"What is improved", "task base change frozen test score about cases prompt scorer runtime hints"},
@@ -56,7 +56,7 @@ func groups() []struct{ title, names string } {
 	}
 }
 
-// printGroups prints all flags: first those that only this command has.
+// printGroups prints all flags, first those of this command alone.
 func printGroups(fs *flag.FlagSet) {
 	shared := map[string]bool{}
 	for _, g := range groups() {
@@ -81,10 +81,10 @@ func printGroups(fs *flag.FlagSet) {
 	}
 }
 
-// helpColumn is where the text of flags begins.
+// helpColumn is the column in which the text of flags begins.
 const helpColumn = 24
 
-// printFlag prints a flag: the first line of its usage, or whole all of it.
+// printFlag prints a flag with the first line of its usage, or with whole all of it.
 func printFlag(fs *flag.FlagSet, f *flag.Flag, whole bool) {
 	value, usage := flag.UnquoteUsage(f)
 	short, rest, _ := strings.Cut(usage, "\n")
@@ -109,7 +109,7 @@ func printFlag(fs *flag.FlagSet, f *flag.Flag, whole bool) {
 	}
 }
 
-// wrapped returns text in lines of at most so many characters, but for longer words.
+// wrapped returns text in lines of at most width characters, except for longer words.
 func wrapped(text string, width int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
@@ -130,7 +130,7 @@ func Parse(fs *flag.FlagSet, args []string) error {
 	return err
 }
 
-// ParseOne is [Parse] of a command that takes one argument, and returns that. what says what it is.
+// ParseOne is [Parse] for a command that takes one argument, and returns that. what describes the argument.
 func ParseOne(fs *flag.FlagSet, args []string, what string) (string, error) {
 	rest, err := ParseArgs(fs, args)
 	switch {
@@ -144,7 +144,7 @@ func ParseOne(fs *flag.FlagSet, args []string, what string) (string, error) {
 	return rest[0], nil
 }
 
-// ParseArgs is [Parse] of a command that takes any arguments, which it returns. Flags may stand before and after them.
+// ParseArgs is [Parse] for a command that takes any arguments, and returns them. Flags may stand before and after them.
 func ParseArgs(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
 		if err := parseQuietly(fs, args); err != nil {
@@ -171,7 +171,7 @@ func help(fs *flag.FlagSet) error {
 	return flag.ErrHelp
 }
 
-// parseQuietly is fs.Parse without what package flag prints on errors.
+// parseQuietly is fs.Parse, but prints nothing on errors.
 func parseQuietly(fs *flag.FlagSet, args []string) error {
 	usage := fs.Usage
 	fs.Usage = func() {}
@@ -187,7 +187,7 @@ func parseQuietly(fs *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// readConfig sets the flags of the file that --config names, but for those of the command line.
+// readConfig sets the flags from the file that --config names, except those on the command line.
 func readConfig(fs *flag.FlagSet) error {
 	path := fs.Lookup("config").Value.String()
 	if path == "" {
@@ -201,7 +201,7 @@ func readConfig(fs *flag.FlagSet) error {
 	if err := yaml.Unmarshal(data, &file); err != nil {
 		return Usagef("--config %s: %w", path, err)
 	}
-	if len(file.Content) == 0 { // it is empty
+	if len(file.Content) == 0 { // an empty file
 		return nil
 	}
 	top := file.Content[0]
@@ -234,7 +234,7 @@ func readConfig(fs *flag.FlagSet) error {
 	return nil
 }
 
-// flagValue returns what a value of a file is on a command line.
+// flagValue returns a value of a file in its form on a command line.
 func flagValue(v *yaml.Node) (string, error) {
 	switch v.Kind {
 	case yaml.ScalarNode:

@@ -8,8 +8,8 @@ import (
 	"github.com/evoalloc/evoalloc/task/hints"
 )
 
-// WithHints returns t with hints in its prompts if the flags say so, and what ends the processes of both. What end
-// ends is ended if there is an error.
+// WithHints returns t with hints in its prompts if the flags say so, and a function that ends the processes of both. It
+// calls end if there is an error.
 func (o *Options) WithHints(ctx context.Context, t task.Task, end func() error) (task.Task, func() error, error) {
 	if !o.Hints {
 		return t, end, nil
@@ -21,7 +21,7 @@ func (o *Options) WithHints(ctx context.Context, t task.Task, end func() error) 
 	return task.WithHints(t, reader), func() error { return errors.Join(reader.Close(), end()) }, nil
 }
 
-// newHints returns what reads programs in files with the ending ext.
+// newHints returns the reader of programs in files with the ending ext.
 func newHints(ctx context.Context, ext string) (reader interface {
 	task.Hints
 	Close() error

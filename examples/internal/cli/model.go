@@ -15,8 +15,7 @@ import (
 // Offline reports whether the model is the stand-in.
 func (o *Options) Offline() bool { return o.Model == offline.Nominal().Key }
 
-// checkModel finds flags that would have no effect, lest a run not be what it was meant to be, and keys
-// that cannot name a folder of results.
+// checkModel refuses flags without effect, which would hide a mistake, and keys that cannot name a folder of results.
 func (o *Options) checkModel() error {
 	for _, name := range []string{"api-base", "model-name", "params-active", "temperature", "max-tokens", "stream",
 		"first-token", "silence", "min-rate"} {
@@ -39,9 +38,9 @@ func (o *Options) checkModel() error {
 	return nil
 }
 
-// Endpoints returns what connect makes of the URL bases, a value of --api-base, or of the environment's if that
-// is empty; or a pool of what it makes of several, separated by commas, each with so many places. The first failure of
-// each kind is printed. What is wrong with the URLs is a [UsageError].
+// Endpoints returns the model that connect opens at the URL bases, a value of --api-base, or at the environment's if
+// that is empty; or for several URLs, separated by commas, a pool of models with so many slots each. It prints the
+// first failure of each kind. Wrong URLs are a [UsageError].
 func Endpoints(bases string, places int, connect func(base string) (llm.LLM, error)) (llm.LLM, error) {
 	from := "--api-base"
 	if bases == "" {
@@ -71,7 +70,7 @@ func Endpoints(bases string, places int, connect func(base string) (llm.LLM, err
 	return pool.New(pool.Config{Endpoints: endpoints, Slots: places})
 }
 
-// checkURLs finds what is missing or stands twice in a list of URLs, the value of from.
+// checkURLs finds missing and duplicate URLs in a list, the value of from.
 func checkURLs(from string, urls []string) error {
 	first := map[string]int{}
 	for i, base := range urls {
@@ -89,7 +88,7 @@ func checkURLs(from string, urls []string) error {
 	return nil
 }
 
-// shownURLs is a list of URLs as messages show it, without passwords.
+// shownURLs returns a list of URLs for messages, without passwords.
 func shownURLs(urls []string) string {
 	var list []string
 	for _, base := range urls {

@@ -17,9 +17,9 @@ import (
 	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
-// Connect returns the model that the flags name, of endpoints that connect opens, and what its calls are charged as. Of
-// several models a bandit draws one for each call, and learns from what became of the children. What is wrong with the
-// flags is a [UsageError].
+// Connect returns the model that the flags name, at endpoints that connect opens, and the model that its calls are
+// charged as. If there are several models, a bandit draws one for each call, and learns from the children's scores.
+// Wrong flags are a [UsageError].
 func (o *Options) Connect(connect func(m llm.Model, base string) (llm.LLM, error)) (llm.Model, llm.LLM, error) {
 	specs, err := o.specs()
 	if err != nil {
@@ -42,7 +42,7 @@ func (o *Options) Connect(connect func(m llm.Model, base string) (llm.LLM, error
 	}
 	e, err := ensemble.New(ensemble.Config{
 		Members: members,
-		Policy:  bandit.WithFloor(&bandit.GaussianThompson{Sigma: 0.4}, 0.05), // none is left without a call for good
+		Policy:  bandit.WithFloor(&bandit.GaussianThompson{Sigma: 0.4}, 0.05), // so that no model is excluded permanently
 	})
 	return together(specs), e, err
 }
@@ -86,7 +86,7 @@ func (o *Options) specs() (specs []llm.Model, err error) {
 	return specs, nil
 }
 
-// complete fills in what is known of the model with m's key.
+// complete fills in the known fields of the model with m's key.
 func complete(m *llm.Model) error {
 	for _, known := range llm.Models() {
 		if known.Key == m.Key {
@@ -105,7 +105,7 @@ func complete(m *llm.Model) error {
 	return nil
 }
 
-// together is what a run of several models is called, and charged as where an attempt does not say which it was.
+// together returns the name for a run of several models, and the charge of attempts that do not name their model.
 func together(specs []llm.Model) llm.Model {
 	all := specs[0]
 	for _, m := range specs[1:] {
@@ -116,8 +116,8 @@ func together(specs []llm.Model) llm.Model {
 	return all
 }
 
-// bases returns the URLs of the model with the key, as --api-base or the environment has them: those that are its
-// own, or else those that are no other's.
+// bases returns the URLs of the model with the key, from --api-base or the environment: its own, or else those without
+// a key.
 func (o *Options) bases(key string, specs []llm.Model) (string, error) {
 	list := cmp.Or(o.APIBase, os.Getenv(openai.EnvBase))
 	if len(specs) == 1 || list == "" {
@@ -146,7 +146,7 @@ func (o *Options) bases(key string, specs []llm.Model) (string, error) {
 	return strings.Join(own, ","), nil
 }
 
-// printModels says what each of several models brought, by the ledgers of the result.
+// printModels prints the yield of each of several models, by the ledgers of the result.
 func printModels(of report.Ledgers) {
 	models := of["model"]
 	if len(models) < 2 {

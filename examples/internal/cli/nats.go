@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// NATS is what the flags say of the server through which programs are scored on other machines.
+// NATS holds the flags for the server through which programs are scored on other machines.
 type NATS struct {
 	URL, Prefix, Creds, NKey, CA, Cert, Key string
 }
 
-// Embedded is the URL of a server in the process.
+// Embedded is the URL of a server in this process.
 const Embedded = "embedded"
 
-// jobsInFlight is how many programs are queued or under way where --parallel-eval does not say it.
+// jobsInFlight is the default of --parallel-eval: programs queued or under way.
 const jobsInFlight = 256
 
 // Register adds the flags of a run to fs.
@@ -41,8 +41,8 @@ func (n *NATS) Secrets() []string {
 	return slices.DeleteFunc([]string{n.Creds, n.NKey, n.Key}, func(path string) bool { return path == "" })
 }
 
-// RunName returns a name of the run that it also has when it is resumed, on this machine and in this folder: its
-// command. It is "" for a run without a journal, which is never resumed.
+// RunName returns a name that the run keeps when it is resumed, on this machine and in this folder: its command. It is
+// "" for a run without a journal, which cannot be resumed.
 func (o *Options) RunName() string {
 	if o.command == "" || o.noJournal() {
 		return ""
@@ -51,7 +51,7 @@ func (o *Options) RunName() string {
 	return host + ": " + o.Recorded()
 }
 
-// checkNATS finds what workers cannot do.
+// checkNATS refuses what workers cannot do.
 func (o *Options) checkNATS() error {
 	if o.NATS.URL == "" {
 		return nil
@@ -62,7 +62,7 @@ func (o *Options) checkNATS() error {
 	return o.NATS.Check(o.Task)
 }
 
-// Check finds a task that workers cannot score.
+// Check refuses a task that workers cannot score.
 func (n *NATS) Check(task string) error {
 	if n.URL != "" && task == textKey {
 		return Usagef("--nats has no use for --task %s: its evaluations ask the model, whose key stays on this machine",
@@ -71,7 +71,7 @@ func (n *NATS) Check(task string) error {
 	return nil
 }
 
-// Worker is what the flags of the command worker say.
+// Worker holds the flags of the worker command.
 type Worker struct {
 	Options
 	Canary
@@ -80,7 +80,7 @@ type Worker struct {
 	Every time.Duration
 }
 
-// ParseWorker reads the flags of the command worker.
+// ParseWorker reads the flags of the worker command.
 func ParseWorker(args []string) (*Worker, error) {
 	var w Worker
 	fs := NewFlags("worker", "[flags]: score programs for runs on other machines, which name the same server and task",

@@ -15,14 +15,13 @@ import (
 	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
-// What the offline model does where nothing is said: with the default N, breadth and calls in flight, about ten
-// seconds.
+// The defaults for the offline model: with the default N, breadth and calls in flight, a run of about ten seconds.
 const (
 	offlineT       = 64
 	offlineLatency = 8 * time.Millisecond
 )
 
-// DefaultEvalTimeout is the limit for one evaluation where --eval-timeout does not say it, of runs and workers alike.
+// DefaultEvalTimeout is the default of --eval-timeout, for runs and workers.
 const DefaultEvalTimeout = 10 * time.Second
 
 // Options are the flags that all searches share.
@@ -45,23 +44,23 @@ type Options struct {
 	T, N         int
 	Breadth      string
 	Second       float64
-	Strict       bool // ties keep the parent
+	Strict       bool // whether ties keep the parent
 	ParallelLLM  int
 	ParallelEval int
 	EvalTimeout  time.Duration
-	EvalCPU      time.Duration // limit for the processor time of one evaluation in JavaScript; 0 means EvalTimeout
+	EvalCPU      time.Duration // processor time of one evaluation in JavaScript; 0 means EvalTimeout
 	MaxStalls    int
 	Output       string
 	Journal      string
 	Resume       bool
 	Anew         bool
-	Rows         bool // a line for each generation is printed
+	Rows         bool // whether to print a line for each generation
 	Temperature  float64
 	MaxTokens    int
 	Grace        time.Duration
 	Watch        Watch
-	NATS         NATS           // only of the commands that register its flags
-	Workers      func() Workers // those that score programs by now; nil if this process does. Package remote sets it.
+	NATS         NATS           // only for commands that register its flags
+	Workers      func() Workers // the current workers; nil if this process scores. Package remote sets it.
 
 	Tree   Tree
 	budget Budget
@@ -69,7 +68,7 @@ type Options struct {
 
 	given   map[string]bool // the flags that were given, by name
 	command string          // the command's name
-	args    []string        // all that it was given
+	args    []string        // all of its arguments
 }
 
 // Register adds the flags to fs.
@@ -96,8 +95,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 			"What the earlier run left is kept under other names.")
 }
 
-// RegisterShared adds the flags to fs that say what is improved, by which model and how fast, which runs of any kind
-// share.
+// RegisterShared adds to fs the flags that runs of any kind share: on the task, the model and the pace.
 func (o *Options) RegisterShared(fs *flag.FlagSet) {
 	o.registerTask(fs)
 	o.registerModel(fs)
@@ -105,7 +103,7 @@ func (o *Options) RegisterShared(fs *flag.FlagSet) {
 	o.Watch.register(fs)
 }
 
-// registerTask adds the flags that say what is improved.
+// registerTask adds the flags for the task.
 func (o *Options) registerTask(fs *flag.FlagSet) {
 	fs.StringVar(&o.Task, "task", "cp",
 		"what to improve: "+strings.Join(taskKeys(), ", ")+"; or a `folder`\n"+
@@ -126,7 +124,7 @@ func (o *Options) registerTask(fs *flag.FlagSet) {
 		"what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
 }
 
-// registerModel adds the flags that say which model is asked, and how.
+// registerModel adds the flags for the model and its sampling.
 func (o *Options) registerModel(fs *flag.FlagSet) {
 	fs.StringVar(&o.Model, "model", offline.Nominal().Key,
 		"the model: "+strings.Join(modelKeys(), ", ")+"; or another one\n"+
@@ -159,7 +157,7 @@ func (o *Options) registerModel(fs *flag.FlagSet) {
 		fmt.Sprintf("the most tokens of an answer (default %d)", llm.DefaultMaxTokens))
 }
 
-// registerPace adds the flags that say how fast a run goes, how long it waits, and where its results are.
+// registerPace adds the flags for limits in parallel and in time, and for the folder of results.
 func (o *Options) registerPace(fs *flag.FlagSet) {
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
 	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency,
@@ -215,7 +213,7 @@ func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 	return o.check()
 }
 
-// check finds values that are out of range.
+// check refuses values that are out of range.
 func (o *Options) check() error {
 	for _, f := range []struct {
 		name  string

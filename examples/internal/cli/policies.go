@@ -9,13 +9,13 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 )
 
-// A Game is what a policy is made for.
+// A Game holds the parameters of a policy's game.
 type Game struct {
-	T     int // rounds; 0 if they are not known beforehand, as where their breadth follows the search
+	T     int // rounds; 0 if unknown beforehand, as when the search decides their breadth
 	Calls int // of all rounds
 }
 
-// Game returns what the policy of this run is made for.
+// Game returns the game of this run's policy.
 func (o *Options) Game() Game {
 	g := Game{Calls: o.T * o.N}
 	if o.Children() == nil {
@@ -74,7 +74,7 @@ func CheckPolicy(key string) error {
 	return Usagef("unknown algorithm %q: it is one of %s", key, strings.Join(PolicyKeys(), ", "))
 }
 
-// RemovedPolicy returns an error that says what to give instead of a policy that there was, and nil for other names.
+// RemovedPolicy returns an error with the replacement of a removed policy, and nil for other names.
 func RemovedPolicy(key string) error {
 	switch key {
 	case "normal-gamma":

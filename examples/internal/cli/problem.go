@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/task/packing"
 )
 
-// A Problem is a built-in task but for the way to run its programs.
+// A Problem is a built-in task without the way to run its programs.
 type Problem struct {
 	Key  string
 	Task func(r eval.Runner, language string) (task.Task, error)
@@ -25,7 +25,7 @@ func problems() (all []Problem) {
 	return append(all, Problem{packing.Key, packing.Weibull().Task}, Problem{Key: textKey})
 }
 
-// Problem returns the built-in problem that --task names, and false where it is a folder. Anything else is a
+// Problem returns the built-in problem that --task names, and false if --task is a folder. Anything else is a
 // [UsageError].
 func (o *Options) Problem() (p Problem, builtIn bool, err error) {
 	if p, builtIn = problem(o.Task); builtIn {
@@ -47,7 +47,7 @@ func (o *Options) Problem() (p Problem, builtIn bool, err error) {
 	return p, false, nil
 }
 
-// FolderTimeout is the limit for one evaluation of a folder: 0, for the folder's own, unless --eval-timeout is
+// FolderTimeout returns the limit for one evaluation of a folder: 0, for the folder's own, unless --eval-timeout is
 // given.
 func (o *Options) FolderTimeout() time.Duration {
 	if o.given["eval-timeout"] {

@@ -16,35 +16,34 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// A Progress shows a long run: a line for each better best, or for each generation, and, on a terminal, a bar of model
+// A Progress shows a long run: a line for each improvement, or for each generation, and, on a terminal, a bar of model
 // calls below them. It is safe for concurrent use.
 type Progress struct {
-	head string // stands above the lines; "" once it is printed
+	head string // head of the lines; "" once printed
 	line func(evolve.Event) string
 	mu   sync.Mutex
 	out  io.Writer
-	bars *mpb.Progress // nil if out is no terminal
+	bars *mpb.Progress // nil if out is not a terminal
 	bar  *mpb.Bar
 	best eval.Candidate // of the children
 	top  eval.Candidate // of the run, when the last line was printed
 	said time.Time      // when that was
-	rows bool           // a line for each generation
-	bad  complaint      // of the generations in a row in which no child has a score
-	why  string         // the reason complained of last
-	deaf func() bool    // no longer waits for ctx to end
+	rows bool           // whether each generation has a line
+	bad  complaint      // of consecutive generations without a scored child
+	why  string         // the reason of the last complaint
+	deaf func() bool    // stops waiting for the end of ctx
 	more workersRow
 	logs func() // ends logAbove
 }
 
-// NewProgress returns a Progress of a run on standard output: line is what is printed of a generation that ended,
-// under the line head. Workers that score programs are shown as well. When ctx ends it says that the run is
-// stopping.
+// NewProgress returns a Progress of a run on standard output: line returns the line of an ended generation, under the
+// line head. Workers that score programs are shown too. When ctx ends the Progress says that the run is stopping.
 func (o *Options) NewProgress(ctx context.Context, head string, line func(evolve.Event) string) *Progress {
 	p := &Progress{head: head, line: line, out: Stdout(), rows: o.Rows}
 	notices, start := Stderr(), ""
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		p.draw(o.T * o.N)
-		notices = p.bars // it would paint over what came by another way
+		notices = p.bars // since bars paint over other output
 		start = "\r"     // the terminal shows ^C where the cursor was
 	}
 	p.more.begin(p.bars, p.out, o.Workers)
@@ -66,11 +65,11 @@ func (p *Progress) draw(calls int) {
 	p.logs = logAbove(p.bars)
 }
 
-// quiet is after how much time without a line a generation has one, so that a log shows that the run goes on.
+// quiet is the time without a line after which any generation gets one, so that a log shows progress.
 const quiet = time.Minute
 
-// Observe prints what is worth a line in an event, and counts children. It fits evolve.Config.Observer. Nothing is
-// printed before the first draw, as a run may be refused until then.
+// Observe prints the lines for an event, and counts children. It fits evolve.Config.Observer. It prints nothing before
+// the first draw, since a run may be refused until then.
 func (p *Progress) Observe(e evolve.Event) {
 	switch e.Kind {
 	case evolve.EventDraw:
@@ -107,12 +106,12 @@ func (p *Progress) child(c evolve.Child) {
 	}
 }
 
-// telling is how many children in a row without a score are worth a line. Fewer may be chance, where a generation
-// has one child or two.
+// telling is the number of consecutive children without a score that are worth a line. Fewer may be chance, if a
+// generation has one or two children.
 const telling = 8
 
 // complain prints the most frequent reason why the children of the latest generations have no score, if there are
-// enough of them, none has one, and it is not the reason printed last. A generation that was cut short is left out.
+// enough of them, none has a score, and the reason is new. It ignores a generation that was cut short.
 func (p *Progress) complain(g evolve.Generation) {
 	if g.Partial {
 		return
@@ -122,7 +121,7 @@ func (p *Progress) complain(g evolve.Generation) {
 	}
 }
 
-// latest returns what is to be complained of once g has ended, and reports whether there is something.
+// latest returns the complaint at the end of g, and reports whether to print it.
 func (p *Progress) latest(g evolve.Generation) (c complaint, tell bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,7 +138,7 @@ func (p *Progress) latest(g evolve.Generation) (c complaint, tell bool) {
 	return c, true
 }
 
-// bestText tells the best score of the children so far, once one has a score.
+// bestText returns the best score of the children so far, or "" before the first score.
 func (p *Progress) bestText() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +148,7 @@ func (p *Progress) bestText() string {
 	return fmt.Sprintf(" best %.6f ", p.best.Result.Score)
 }
 
-// Close takes the bar away. Every line printed stands by then.
+// Close removes the bar, after all printed lines have appeared.
 func (p *Progress) Close() {
 	p.deaf()
 	p.more.close()

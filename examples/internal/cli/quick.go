@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Quick returns the arguments of a study: args, or those of a short one where there are none. It says then what is
-// played, and by which flags the whole study is.
+// Quick returns the arguments of a study: args, or those of a short study if args is empty. Then it prints these
+// arguments, and those of the whole study.
 func Quick(out io.Writer, command string, args []string, quick, whole string) []string {
 	if len(args) > 0 {
 		return args

@@ -13,7 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// remarks returns a line for each thing about a run that its figures alone do not explain.
+// remarks returns a line for each fact about a run that its figures do not explain.
 func (o *Options) remarks(r *evolve.Result) (lines []string) {
 	if n := len(r.Earlier.Lost) + len(r.Earlier.Abandoned); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s lost or abandoned in earlier incarnations of the run, and made again: "+
@@ -77,16 +77,16 @@ func stalls(r *evolve.Result) (n int) {
 	return n
 }
 
-// maxStalls is the cap in force on attempts that time out or stall, where there is one.
+// maxStalls returns the limit in force on attempts that time out or stall, if there is one.
 func (o *Options) maxStalls() int {
 	return cmp.Or(o.MaxStalls, max(o.T*o.N/10, evolve.DefaultStalls))
 }
 
-// A complaint counts children without a score, by the reason.
+// A complaint counts children without a score, by reason.
 type complaint struct {
 	of, bad int
 	reasons map[string]int
-	most    string         // the most frequent reason, the first of equals
+	most    string         // the most frequent reason, or the first among equals
 	mended  map[string]int // children by what their replies left out
 }
 
@@ -113,10 +113,10 @@ func (c *complaint) add(g evolve.Generation) {
 	}
 }
 
-// most of a reason that is shown: what an interpreter says may be long.
+// shown bounds the length of a reason, since an interpreter's may be long.
 const shown = 300
 
-// String says it in one line.
+// String returns the complaint in one line.
 func (c *complaint) String() string {
 	why := []rune(printable.Line(inFlags(c.most)))
 	if len(why) > shown {
@@ -126,8 +126,8 @@ func (c *complaint) String() string {
 		c.reasons[c.most], string(why))
 }
 
-// replies returns a line for each thing that replies left out and that was put back, and for each reason why replies
-// without their EVOLVE-BLOCK markers, or with other ones, were refused.
+// replies returns a line for each omission of replies that was repaired, and for each reason why replies with missing
+// or wrong EVOLVE-BLOCK markers were refused.
 func (c *complaint) replies() (lines []string) {
 	for _, what := range slices.Sorted(maps.Keys(c.mended)) {
 		lines = append(lines,
