@@ -1,13 +1,13 @@
 package task
 
-// A Form is how a reply has to give its program.
+// A Form is the form of a program in a reply.
 type Form int
 
 // The forms.
 const (
-	AsTask  Form = iota // as the task asks for by itself
+	AsTask  Form = iota // the task's own form
 	AsWhole             // one complete program
-	AsDiff              // changes to the first parent; a complete program is accepted still
+	AsDiff              // changes to the first parent; a complete program is accepted too
 )
 
 // String names the form.
@@ -21,12 +21,12 @@ func (f Form) String() string {
 	return "AsTask"
 }
 
-// diffs reports whether the form is that of diffs, in a task that asks for them by itself or not.
+// diffs reports whether the form is diffs; byItself reports whether that is the task's own form.
 func (f Form) diffs(byItself bool) bool { return f == AsDiff || f == AsTask && byItself }
 
-// A FormParser is a [Task] whose [Ask] may ask for either form. The tasks of [New] are such. Call it by [ParseAs].
+// A FormParser is a [Task] that supports both forms. The tasks of [New] are FormParsers. Call it through [ParseAs].
 type FormParser interface {
-	// ParseAs reads out of a reply in a form the program that it makes of parent, as [ParentParser] does.
+	// ParseAs reads a program out of a reply in a form, like ParseFrom of [ParentParser].
 	ParseAs(form Form, parent, reply string) (program string, err error)
 }
 

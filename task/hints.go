@@ -13,19 +13,19 @@ import (
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-// A Hint is something that was seen in a program by reading its text, without running it.
+// A Hint is a finding from a program's text, made without running the program.
 type Hint struct {
 	Line   int     // from 1; 0 means the program as a whole
-	Kind   string  // what was seen, in a word or two: "temporaries"
-	Text   string  // one line for the model, which says "may" of what a text cannot settle
-	Weight float64 // how much it speaks against the program, in [0, 1]; 0 means that it is only said
+	Kind   string  // the kind of finding, in a word or two: "temporaries"
+	Text   string  // one line for the model, with "may" where a text proves nothing
+	Weight float64 // severity in [0, 1]; 0 means only a remark
 }
 
-// Hints finds what can be seen in the text of a program. Equal programs have equal hints: they enter prompts, and a
-// resumed run has to ask the same. A program is hostile, so it is read and not run. An error means that nothing is known.
-// Implementations are safe for concurrent use.
+// Hints finds hints in the text of a program. Equal programs must have equal hints: they enter prompts, which a resumed
+// run must repeat. Programs are hostile, so Hints must not run them. An error means no hints. Implementations are safe
+// for concurrent use.
 //
-// [WithHints] tells a run with hints from one without by the method Fingerprint() string of a Hints, or else its String.
+// [WithHints] identifies a Hints by its method Fingerprint() string, or else its String.
 type Hints interface {
 	Hints(program string) ([]Hint, error)
 }
@@ -38,10 +38,10 @@ var _ Hints = HintsFunc(nil)
 // Hints calls f.
 func (f HintsFunc) Hints(program string) ([]Hint, error) { return f(program) }
 
-// String returns "task.HintsFunc" for every f, as what a function does cannot be printed.
+// String returns "task.HintsFunc" for every f.
 func (f HintsFunc) String() string { return "task.HintsFunc" }
 
-// unit returns w within [0, 1], and 0 for what is not a number.
+// unit returns w limited to [0, 1], and 0 for NaN.
 func unit(w float64) float64 {
 	if math.IsNaN(w) {
 		return 0
@@ -49,17 +49,17 @@ func unit(w float64) float64 {
 	return min(max(w, 0), 1)
 }
 
-// What is kept of the hints of one program.
+// Bounds of the hints that are kept.
 const (
 	keptHints     = 100     // their number
 	maxHint       = 160     // bytes of a text
-	maxKind       = 40      // and of a kind
-	rememberBytes = 8 << 20 // of the hints of all programs
+	maxKind       = 40      // bytes of a kind
+	rememberBytes = 8 << 20 // bytes of the hints of all programs
 )
 
-// Remembered returns h behind a memory and a guard. Equal programs are read once, of up to 8 MiB of hints. A panic is an
-// error. What h returns is in order: the heaviest hints first, then by line, one line of text each, at most 100, weights
-// in [0, 1], none twice. An error is remembered too, so that a prompt is the same each time that it is made. It returns h
+// Remembered returns h with a memory of up to 8 MiB of hints, so that equal programs are read once. A panic becomes an
+// error. Hints are sorted, the heaviest first and then by line, and cleaned: one line of text each, at most 100,
+// weights in [0, 1], no duplicates. Errors are remembered too, so that equal prompts stay equal. Remembered returns h
 // itself if that is remembered already. It panics if h is nil.
 func Remembered(h Hints) Hints {
 	if h == nil {
@@ -76,7 +76,7 @@ type remembered struct {
 	table *memo.Table[found]
 }
 
-// found is what was found in one program.
+// found is the findings in one program.
 type found struct {
 	hints []Hint
 	err   error
@@ -110,7 +110,7 @@ func guarded(h Hints, program string) (hints []Hint, err error) {
 	return h.Hints(program)
 }
 
-// tidy returns hints as Remembered promises them.
+// tidy sorts and cleans hints for Remembered.
 func tidy(hints []Hint) []Hint {
 	var out []Hint
 	for _, h := range hints {
@@ -128,7 +128,7 @@ func tidy(hints []Hint) []Hint {
 	return slices.Clip(out[:min(len(out), keptHints)])
 }
 
-// hintsName returns what tells one Hints from another across processes. It never prints an address.
+// hintsName returns what identifies a Hints across processes. It never contains an address.
 func hintsName(h Hints) string {
 	switch v := h.(type) {
 	case interface{ Fingerprint() string }:
@@ -139,7 +139,7 @@ func hintsName(h Hints) string {
 	return fmt.Sprintf("%T", h)
 }
 
-// shownHints is how many hints of one program a prompt shows.
+// shownHints bounds the hints of one program in a prompt.
 const shownHints = 12
 
 // hintLines returns the heaviest of hints in quoted lines, in order of the program's lines.

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A language is a programming language by the names that models tag its blocks with.
+// A language is a programming language with its tags in models' replies.
 type language struct {
 	name    string
 	aliases []string
 	ext     string
 }
 
-// languages are those that go by more than one name, or whose file ending is not ".txt".
+// languages are those with more than one name, or a file ending other than ".txt".
 var languages = []language{
 	{"javascript", []string{"js", "node", "nodejs", "mjs", "cjs", "ecmascript", "es6"}, ".js"},
 	{"typescript", []string{"ts", "mts"}, ".ts"},
@@ -47,8 +47,7 @@ var languages = []language{
 	{"text", []string{"txt", "plaintext", "plain"}, ".txt"},
 }
 
-// canonical returns the one name of the language that goes by tag, whatever its case; a tag that is
-// not known is its own name.
+// canonical returns the canonical name of the language with this tag in any case, or the tag itself if it is unknown.
 func canonical(tag string) string {
 	tag = strings.ToLower(tag)
 	for _, l := range languages {
@@ -61,7 +60,7 @@ func canonical(tag string) string {
 	return tag
 }
 
-// extOf returns the file ending of programs in the language that goes by tag, ".txt" if not known.
+// extOf returns the file ending of programs in the language with this tag, or ".txt".
 func extOf(tag string) string {
 	name := canonical(tag)
 	for _, l := range languages {
@@ -72,8 +71,8 @@ func extOf(tag string) string {
 	return ".txt"
 }
 
-// LanguageOf returns the language of programs in files that end in ext, with its dot: "python" for
-// ".py". It is "" for an ending that is not known.
+// LanguageOf returns the language of programs in files that end in ext, with its dot: "python" for ".py". It is "" for
+// an unknown ending.
 func LanguageOf(ext string) string {
 	ext = strings.ToLower(ext)
 	for _, l := range languages {

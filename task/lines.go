@@ -2,10 +2,10 @@ package task
 
 import "strings"
 
-// A line is one line of a program and what ends it: "\n", "\r\n", or "" at the program's end.
+// A line is one line of a program and its end: "\n", "\r\n", or "" at the program's end.
 type line struct{ text, end string }
 
-// linesOf returns the lines of s; together they are s again, to the byte. An empty s has none.
+// linesOf returns the lines of s, which join restores exactly. An empty s has none.
 func linesOf(s string) []line {
 	var lines []line
 	for s := range strings.SplitAfterSeq(s, "\n") {
@@ -39,7 +39,7 @@ func sizeOf(lines []line) (n int) {
 	return n
 }
 
-// lineEnd returns what ends the first of several lists of lines that anything ends, "\n" if none is.
+// lineEnd returns the line end of the first list that has one, or "\n".
 func lineEnd(lists ...[]line) string {
 	for _, lines := range lists {
 		for _, l := range lines {

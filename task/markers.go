@@ -9,30 +9,30 @@ import (
 	"unicode/utf8"
 )
 
-// RestoreOutside returns program with what lies outside the blocks that EVOLVE-BLOCK-START and
-// EVOLVE-BLOCK-END lines mark as it is in parent, to the byte, those lines included. So only what
-// stands between them is program's, with line ends like those around it.
+// RestoreOutside returns program with everything outside of its blocks, which EVOLVE-BLOCK-START and EVOLVE-BLOCK-END
+// lines mark, restored from parent to the byte, including these lines. So only the lines between them are program's,
+// with line ends like those around them.
 //
 // A marker is a line that has its name after signs that begin a comment, at the line's beginning or
 // after code: "# EVOLVE-BLOCK-START", "x(); // EVOLVE-BLOCK-END", "<!-- EVOLVE-BLOCK-START -->",
 // "REM EVOLVE-BLOCK-START". There may be several pairs; they do not nest.
 //
-// Whatever program has outside is dropped, also if it differs. It is rejected, with an error, if it
-// has another number of blocks than parent, or if they nest or do not pair up. It is not known
-// then what should go where. It is an error too if parent has no blocks.
+// The program's own text outside is dropped, even if it differs. It is an error if program has another number of blocks
+// than parent, or if its blocks nest or do not pair up, since they cannot be assigned then. It is also an error if
+// parent has no blocks.
 //
-// A program without any marker, as models write that leave comments out, is one of two things:
+// A program without any markers, from a model that omits comments, may be one of two things:
 //
 //   - The whole of it: it has all lines of code that parent has outside, in order, the first and the last ones at its
 //     ends. What stands between them goes into the blocks. There must be one way only to cut it.
 //   - The inside alone, if parent has one block: it has at least one line of the parent's block, and none of the lines
 //     that parent has only outside.
 //
-// Lines are compared without regard to white space, and blank ones are passed over. In the second case lines without a
-// letter or digit do not count. Any other program without markers is rejected.
+// Lines are compared ignoring white space and blank lines. In the second case lines without a letter or digit do not
+// count. Any other program without markers is rejected.
 //
-// What is kept is text. A block can still change what the text after it means, for instance by
-// opening a comment. Only the evaluator can notice that.
+// Only text is protected: a block can still change the meaning of the text after it, for instance by opening a comment.
+// Only the evaluator can notice that.
 func RestoreOutside(parent, program string) (string, error) {
 	old, err := splitMarked(parent)
 	if err != nil {
@@ -65,7 +65,7 @@ func RestoreOutside(parent, program string) (string, error) {
 	return b.String(), nil
 }
 
-// withEnds returns lines with every end as given.
+// withEnds returns lines with the given line ends.
 func withEnds(lines []line, end string) []line {
 	out := slices.Clone(lines)
 	for i := range out {

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Limits on the search for what comes nearest to a block that matches nothing. People and models learn from it
-// what went wrong, but it is not worth more than a few milliseconds.
+// Bounds on the search for the nearest match of a block that matches nothing. It helps people and models, but must take
+// only a few milliseconds.
 const (
 	nearestLines  = 200     // lines of SEARCH that are looked at
-	nearestPlaces = 64      // places of one line that are looked at
+	nearestPlaces = 64      // occurrences of one line that are compared
 	nearestBytes  = 4 << 20 // of the program, compared letter by letter
 	nearestWidth  = 200     // bytes of a line, compared letter by letter
 	nearestShown  = 80      // bytes of a line, shown
 )
 
-// nearest says in at most about 300 bytes which place of the program looks most like search: the one
-// with the most lines alike but for white space around them, else the line most like search's longest.
+// nearest describes in about 300 bytes the part of the program most like search: the one with the most lines equal
+// except for white space around them, or else the line most like search's longest.
 func nearest(lines []line, search []string) string {
 	search = unpad(search)
 	if start, alike := mostAlike(lines, search); alike > 0 {
@@ -35,8 +35,8 @@ func nearest(lines []line, search []string) string {
 	return fmt.Sprintf("for its %s the nearest is line %d, %s", quoted(longest), i+1, quoted(trim(lines[i].text)))
 }
 
-// mostAlike returns where in lines search has to be laid for the most of its lines to be alike, and
-// how many are. start may be negative, or so large that search goes beyond the end.
+// mostAlike returns the position of search in lines with the most equal lines, and their number. start may be negative,
+// or so large that search extends beyond the end.
 func mostAlike(lines []line, search []string) (start, alike int) {
 	places := map[string][]int{}
 	for _, s := range search[:min(len(search), nearestLines)] {
@@ -63,7 +63,7 @@ func mostAlike(lines []line, search []string) (start, alike int) {
 	return start, alike
 }
 
-// describe says how search, laid at start, differs from lines.
+// describe describes how search, placed at start, differs from lines.
 func describe(lines []line, search []string, start, alike int) string {
 	where := fmt.Sprintf("nearest is line %d, with %d of its %d lines alike", max(start, 0)+1, alike, len(search))
 	for i, s := range search {
@@ -87,8 +87,8 @@ func describe(lines []line, search []string, start, alike int) string {
 
 func quoted(s string) string { return fmt.Sprintf("%q", clip(s, nearestShown)) }
 
-// mostSimilar returns the index of the line most like s, -1 if none is much like it. Likeness is
-// Dice's: twice the pairs of neighbouring bytes that two lines share, by all that they have.
+// mostSimilar returns the index of the line most similar to s, or -1 if none is similar. Similarity is Dice's: twice
+// the number of shared pairs of neighbouring bytes over the number of all pairs.
 func mostSimilar(lines []line, s string) int {
 	const enough = 0.4
 	want := pairsOf(s)

@@ -17,14 +17,13 @@ import (
 // put the opening tag into the prompt, everything up to the last </think> that begins or ends a line
 // outside a closed block.
 //
-// A block is CommonMark's: three or more backticks or tildes, indented by up to three columns or as
-// far as the list item it stands in, an info string that may have attributes, and a closing fence at
-// least as long; the last one may be unclosed. A block that is not closed when another of its kind
-// opens ends there. Blocks of white space alone are passed over. The program is what stands between
-// the fences, without the line end before the closing one.
+// A block is CommonMark's: three or more backticks or tildes, indented by up to three columns or as far as the list
+// item it stands in, an info string that may have attributes, and a closing fence at least as long; the last one may be
+// unclosed. A block that is not closed when another of its kind opens ends there. Blank blocks are ignored. The program
+// is the text between the fences, without the line end before the closing one.
 //
-// There is no program, and err says why, if nothing is left, or if the program has a NUL or is not
-// UTF-8: it could not be journaled and read back as it was. It takes time linear in the reply.
+// There is no program, and err says why, if nothing is left, or if the program has a NUL or is not UTF-8 and could not
+// be journaled faithfully. ParseProgram takes time linear in the reply.
 func ParseProgram(reply, language string) (string, error) {
 	text := fence.WithoutThinking(strings.ReplaceAll(reply, "\r\n", "\n"))
 	program, fenced := firstBlock(text, canonical(language))
@@ -46,8 +45,7 @@ func ParseProgram(reply, language string) (string, error) {
 	return program, nil
 }
 
-// firstBlock returns the first block of the language, else the first of any, that holds more than
-// white space, and whether there is any block at all.
+// firstBlock returns the first nonblank block of the language, or else of any language, and whether there is any block.
 func firstBlock(text, language string) (program string, fenced bool) {
 	found := false
 	for b := range fence.Blocks(text) {

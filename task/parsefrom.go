@@ -2,23 +2,21 @@ package task
 
 import "errors"
 
-// ErrUnchanged says that a reply leaves the parent as it was. To evaluate that again would show nothing new.
-// Errors that wrap it say how the reply did so.
+// ErrUnchanged means that a reply leaves the parent unchanged, so that an evaluation would show nothing new. Errors
+// that wrap it give the details.
 var ErrUnchanged = errors.New("task: the reply changes nothing")
 
-// A ParentParser is a [Task] that needs the parent to read a reply: replies that are diffs, or that
-// must leave a part of the parent as it is. The tasks of [New] are such. Call it by [ParseAs].
+// A ParentParser is a [Task] that needs the parent to read a reply: a diff, or a program that must keep a part of the
+// parent. The tasks of [New] are ParentParsers. Call it through [ParseAs].
 type ParentParser interface {
-	// ParseFrom reads out of a reply the program that it makes of parent, which is the first parent of
-	// the [Ask] that the reply answers. err says why there is none. It is [ErrUnchanged] if the program
-	// would be parent itself.
+	// ParseFrom reads a program out of a reply to an [Ask] whose first parent is parent. err says why there is none. It is
+	// [ErrUnchanged] if the program equals parent.
 	ParseFrom(parent, reply string) (program string, err error)
 }
 
-// Mended says what a reply in a form left out and [ParseAs] put back to read a program out of it, such as the
-// EVOLVE-BLOCK markers of parent. It is "" where the reply needed nothing, has no program, or t does not say. It calls
-// the method Mended of t, or of the first task that t wraps, that has one ([As]). So a wrapper that changes ParseFrom
-// needs a Mended too.
+// Mended returns what a reply left out and [ParseAs] restored, such as the EVOLVE-BLOCK markers of parent. It is "" if
+// the reply was complete, has no program, or t does not tell. It calls the method Mended of t, or of the first task in
+// its chain that has one ([As]). So a wrapper that changes ParseFrom needs a Mended too.
 func Mended(t Task, form Form, parent, reply string) string {
 	if m, ok := As[interface {
 		Mended(form Form, parent, reply string) string

@@ -13,17 +13,17 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// DefaultInstruction is what the default prompt asks for where [Ask].Instruction is empty.
+// DefaultInstruction is the default prompt's instruction if [Ask].Instruction is empty.
 const DefaultInstruction = "Rewrite the program to raise its score."
 
-// maxReason is how many bytes of the reason why a program is invalid the prompt shows.
+// maxReason bounds the reason for an invalid program in the prompt, in bytes.
 const maxReason = 500
 
-// maxNote is how many bytes of a note the prompt shows. A model writes notes, and may write without end.
+// maxNote bounds a note in the prompt, in bytes. A model writes notes, and may not stop.
 const maxNote = 500
 
-// Fence returns program as a block tagged with language, between fences longer than any run of
-// backticks in it. [ParseProgram] gives it back to the byte, but for "\r\n", which becomes "\n".
+// Fence returns program as a block tagged with language, between fences longer than any run of backticks in it.
+// [ParseProgram] restores it exactly, except that "\r\n" becomes "\n".
 func Fence(program, language string) string { return fence.Wrap(program, language) }
 
 // prompt is the default prompt, which [Spec] describes.
@@ -59,7 +59,7 @@ func prompt(s Spec, ask Ask) []llm.Message {
 	return messages(s, b.String())
 }
 
-// partFormat says how to reply where one part is asked for; %q is its name.
+// partFormat is the format of a reply with one part; %q is its name.
 const partFormat = "The part of it to change is %q; the others stay as they are.\nReply with the complete new text " +
 	"of that part, and nothing else of the program, in one fenced block.\n"
 
@@ -80,8 +80,8 @@ func hintsOf(ask Ask, i int) string {
 	return hintLines(ask.Hints[i])
 }
 
-// notes returns notes in quoted lines, so that none of them opens a block. A model or a program may have written them,
-// so nothing is in them but what can be seen.
+// notes returns notes in quoted lines, so that none of them opens a block, and with visible characters only, since a
+// model or a program may have written them.
 func notes(list []string) string {
 	var b strings.Builder
 	for _, n := range list {
@@ -95,8 +95,8 @@ func notes(list []string) string {
 	return "Notes on earlier attempts:\n\n" + b.String() + "\n"
 }
 
-// which says which program is to be changed where several are shown. A model that has to guess often changes the
-// last one, and its diff then fits nothing.
+// which names the program to change if several are shown. A model that must guess often changes the last one, and its
+// diff then matches nothing.
 func which(ask Ask) string {
 	switch {
 	case len(ask.Parents) > 1:
@@ -107,12 +107,12 @@ func which(ask Ask) string {
 	return ""
 }
 
-// markersNote says what the markers of a program are.
+// markersNote explains the markers of a program.
 const markersNote = "Change only what stands between a line with EVOLVE-BLOCK-START and the next with " +
 	"EVOLVE-BLOCK-END. " +
 	"Keep these lines, and all outside of them, as they are.\n"
 
-// diffFormat says how a reply in blocks looks; %s is the program it changes.
+// diffFormat is the format of a reply in blocks; %s is the program that it changes.
 const diffFormat = `Reply with nothing but the changes to %s, as one or more blocks of this form:
 
 ` + searchLine + `
@@ -124,7 +124,7 @@ lines to put in their place
 The lines after SEARCH have to be whole lines, copied exactly, indentation included, and as many as it takes to stand in the program once only. Blocks are applied in order.
 `
 
-// format says how to reply.
+// format returns the format of the reply, in words.
 func format(s Spec, parents int) string {
 	if s.Reply != "" {
 		return strings.TrimRight(s.Reply, "\n") + "\n"
@@ -163,7 +163,7 @@ func title(i, n int) string {
 	return fmt.Sprintf("Program %d of %d,", i+1, n)
 }
 
-// verdict returns in one line what evaluation found.
+// verdict returns the result of the evaluation in one line.
 func verdict(r eval.Result) string {
 	if r.Valid {
 		return fmt.Sprintf("with score %.6f (higher is better)", r.Score)
@@ -190,7 +190,7 @@ func feedback(r eval.Result, limit int) string {
 // oneLine returns s with every run of white space as one space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// clip returns s, or as much of it as n bytes hold with "..." in place of the rest.
+// clip returns s, or its beginning with "..." in n bytes.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

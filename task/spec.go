@@ -17,37 +17,36 @@ import (
 // A Spec is a task with the default prompt and the default parser; [New] makes the [Task].
 //
 // The prompt is the system message and one user message, with every parent, the inspirations, the notes, and the
-// instruction, in this order. Where several programs are shown, it says which one is to be changed. A parent is its
-// score to six decimals, or in one line of at most 500 bytes the reason why it is invalid; its program in a block made
-// by [Fence], without line ends at its end; and
-// Feedback's metrics and artifacts, sorted by name, in quoted lines ("> "), so that nothing but
-// programs stands in blocks; then its hints in quoted lines too ([WithHints]). Without parents it shows the initial program. The parser is
-// [ParseProgram], or [ParseDiff] if Diffs is set. If Initial has lines with EVOLVE-BLOCK-START and
-// EVOLVE-BLOCK-END, only what stands between them is the model's to change: the prompt says so, and
-// [RestoreOutside] sees to it, also where a reply leaves the markers out ([Mended]); a reply that changes nothing else is [ErrUnchanged].
+// instruction, in this order. If it shows several programs, it names the one to change. A parent is its score to six
+// decimals, or in one line of at most 500 bytes the reason why it is invalid; its program in a block made by [Fence],
+// without line ends at its end; and Feedback's metrics and artifacts, sorted by name, in quoted lines ("> "), so that
+// nothing but programs stands in blocks; then its hints in quoted lines too ([WithHints]). Without parents it shows the
+// initial program. The parser is [ParseProgram], or [ParseDiff] if Diffs is set. If Initial has lines with
+// EVOLVE-BLOCK-START and EVOLVE-BLOCK-END, the model may change only the lines between them: the prompt says so, and
+// [RestoreOutside] enforces it, even if a reply leaves the markers out ([Mended]); a reply without changes between them
+// is [ErrUnchanged].
 //
-// The task is a [ParentParser]; its Parse takes the initial program for the parent.
+// The task is a [ParentParser]; its Parse uses the initial program as the parent.
 type Spec struct {
-	// Name is what the task is called in flags, paths and tables: letters, digits, "-", "_" and
-	// "." after the first, at most 100 bytes. Required.
+	// Name is the task's name in flags, paths and tables: letters, digits, "-", "_" and "." after the first, at most 100
+	// bytes. Required.
 	Name string
-	// Language tags the blocks that hold programs: "javascript", "python". "" means untagged
-	// blocks, and any block of a reply will do.
+	// Language is the tag of blocks with programs: "javascript", "python". "" means untagged blocks, and accepts any block
+	// of a reply.
 	Language string
-	// System is the system message, which says what the program must do; "" means none.
+	// System is the system message, which explains what the program must do; "" means none.
 	System string
 	// Initial is the program that every search starts from. Required.
 	Initial string
-	// Ext is the ending of files that hold a program, with its dot: ".js". "" means that of
-	// Language, and ".txt" for a language that is not known.
+	// Ext is the ending of files with a program, with its dot: ".js". "" means that of Language, or ".txt" for an unknown
+	// language.
 	Ext string
 	// Evaluator scores programs. Required.
 	Evaluator eval.Evaluator
-	// Feedback is how many bytes of each parent's metrics and artifacts the prompt shows, cut
-	// short with "..."; 0 means none.
+	// Feedback bounds the bytes of each parent's metrics and artifacts in the prompt, cut with "..."; 0 means none.
 	Feedback int
-	// Diffs is whether the prompt asks for changes to the first parent, and not for a complete
-	// program. A complete program is accepted still.
+	// Diffs means that the prompt asks for changes to the first parent instead of a complete program. A complete program
+	// is accepted too.
 	Diffs bool
 	// Show returns a candidate's program as the prompt shows it, and Reply says there how to reply; nil and "" mean a block
 	// made by Fence, and what Diffs and the Ask's form call for. They are for a task whose programs are more than one
@@ -58,7 +57,7 @@ type Spec struct {
 	IgnoreMarkers bool
 }
 
-// New returns the task that s describes. It fails if a field is missing or wrong, naming the value.
+// New returns the task of s. It fails if a field is missing or wrong, naming the value.
 func New(s Spec) (Task, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
@@ -96,13 +95,13 @@ func (s Spec) validate() error {
 	return nil
 }
 
-// marked reports whether Initial has blocks that are to be kept apart.
+// marked reports whether Initial has blocks that are enforced.
 func (s Spec) marked() bool {
 	m, err := splitMarked(s.Initial)
 	return err == nil && len(m.inside) > 0 && !s.IgnoreMarkers
 }
 
-// checkName says what keeps name from being one element of a path.
+// checkName returns an error if name cannot be one element of a path.
 func checkName(name string) error {
 	const need = "need letters and digits, with -, _ and . after the first"
 	switch {
@@ -126,12 +125,12 @@ func unfitForTag(r rune) bool {
 	return r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("+#-_", r)
 }
 
-// fitExt reports whether ext is a dot and something that may stand in a file's name.
+// fitExt reports whether ext is a dot followed by characters fit for a file's name.
 func fitExt(ext string) bool {
 	return len(ext) >= 2 && len(ext) <= 32 && ext[0] == '.' && checkName(ext[1:]) == nil
 }
 
-// checkText says what keeps s from being written to JSON and read back as it was.
+// checkText returns an error if s would not survive a round trip through JSON.
 func checkText(s string) error {
 	if i := strings.IndexByte(s, 0); i >= 0 {
 		return fmt.Errorf("byte %d is NUL", i)
@@ -147,7 +146,7 @@ func checkText(s string) error {
 	return nil
 }
 
-// A spec is the task that a Spec describes.
+// A spec is the task of a Spec.
 type spec struct {
 	eval.Evaluator
 	s      Spec
@@ -161,7 +160,7 @@ var (
 	_ eval.Sampler = (*spec)(nil)
 )
 
-// EvaluateSample makes an evaluation with the evaluator, which may have to know its number.
+// EvaluateSample passes the sample's number on to the evaluator.
 func (t *spec) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
 	return eval.EvaluateSample(ctx, t.Evaluator, program, sample)
 }
@@ -193,7 +192,7 @@ func (t *spec) ParseAs(form Form, parent, reply string) (string, error) {
 	return kept, nil
 }
 
-// Mended says whether the reply has a program without the markers, which ParseAs put back.
+// Mended reports whether the reply has a program without the markers, which ParseAs restores.
 func (t *spec) Mended(form Form, parent, reply string) string {
 	program, err := t.read(form, parent, reply)
 	if err != nil || !t.marked {

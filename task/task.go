@@ -1,5 +1,5 @@
-// Package task says what there is to improve: a program to start from, a way to ask for a better
-// one, a way to read the answer, and a way to score it.
+// Package task defines what to improve: a program to start from, a way to ask for a better one, a way to read the
+// answer, and a way to score it.
 package task
 
 import (
@@ -20,23 +20,22 @@ type Task interface {
 	Parse(reply string) (program string, err error)
 }
 
-// An Ask is what a search wants of the model.
+// An Ask is a search's request for one program.
 type Ask struct {
-	// Parents are what the program is made from, the one to be changed first; one for greedy. The others are there
-	// to take from.
+	// Parents are the programs to build on, the one to change first; greedy search has one. The others are sources of
+	// ideas.
 	Parents []eval.Candidate
-	// Inspirations are shown beside the parents, in this order, and are not to be changed. Each takes as many
-	// tokens of the prompt as a parent does.
+	// Inspirations are shown beside the parents, in this order, and must not be changed. Each takes as many tokens of the
+	// prompt as a parent.
 	Inspirations []eval.Candidate
-	// Hints[i] is what was seen in the text of Parents[i], or where there are no parents in that of the initial program;
-	// nil means nothing. See [WithHints].
+	// Hints[i] are the hints of Parents[i], or of the initial program if there are no parents; nil means none. See
+	// [WithHints].
 	Hints       [][]Hint
-	Notes       []string // on what earlier attempts have shown, one thought each
+	Notes       []string // lessons of earlier attempts, one thought each
 	Instruction string   // "" means: rewrite the program to raise its score
-	// Form is how the reply has to give the program; 0 means as the task does by itself. It is to be read by [ParseAs]
-	// then.
+	// Form is the form of the reply, which [ParseAs] reads; 0 means the task's own.
 	Form Form
-	// Part names the part of the first parent that is to be changed; "" means all of it. The reply has to be the new text
-	// of that part alone, and is to be read by the ParsePart of a [Partitioner].
+	// Part names the part of the first parent to change; "" means all of it. The reply must be the new text of that part
+	// alone, which the ParsePart of a [Partitioner] reads.
 	Part string
 }

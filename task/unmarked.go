@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// unmarked returns what lines, a program without markers, has in the place of m's blocks, see [RestoreOutside].
+// unmarked returns the lines, of a program without markers, that correspond to m's blocks, see [RestoreOutside].
 func (m marked) unmarked(lines []line) ([][]line, error) {
 	inside, err := m.cut(lines)
 	if inside != nil || err != nil {
@@ -24,8 +24,8 @@ var (
 	errUnlike  = errors.New("it holds neither what stands outside of the block nor a line of the block")
 )
 
-// cut returns what stands between the parts of m's outside in lines, nil if lines do not have all of these parts. It
-// takes time linear in lines for each block.
+// cut returns the lines between the parts of m's outside, or nil if lines lack some of these parts. It takes time
+// linear in lines for each block.
 func (m marked) cut(lines []line) (inside [][]line, err error) {
 	parts := make([]code, len(m.outside))
 	for i, part := range m.outside {
@@ -80,7 +80,7 @@ func (m marked) checkInside(lines []line) error {
 	for _, l := range lines {
 		text := squeeze(l.text)
 		switch {
-		case !strings.ContainsFunc(text, wordRune): // a brace, which any program has
+		case !strings.ContainsFunc(text, wordRune): // a brace, which is no evidence
 		case block[text]:
 			known = true
 		case outside[text]:
@@ -110,11 +110,11 @@ func withoutMarkers(part []line) []line {
 	return out
 }
 
-// A code is those of some lines that are not blank, with their white space squeezed.
+// A code is the nonblank lines of a list, with white space removed.
 type code struct {
-	text         string // a line end, and each of them with a line end
+	text         string // a line end, then each line with a line end
 	at           []int  // their indices
-	above, below int    // how many blank lines are at the ends
+	above, below int    // blank lines at either end
 }
 
 func codeOf(lines []line) code {
@@ -149,7 +149,7 @@ func (c code) end(n int) int {
 	return c.at[n-1] + 1
 }
 
-// trimBlank takes up to above blank lines off the beginning, and below off the end.
+// trimBlank removes up to above blank lines from the beginning, and below from the end.
 func trimBlank(lines []line, above, below int) []line {
 	for ; above > 0 && len(lines) > 0 && squeeze(lines[0].text) == ""; above-- {
 		lines = lines[1:]

@@ -10,14 +10,15 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// WithHints returns t with what h finds in each parent shown in the prompt beside what else is said of it: at most 12
-// hints, the heaviest, of 160 bytes each. Everything else stays as it was, scores among it. Hints that fail or panic are
-// left out. h is asked once for each program ([Remembered]).
+// WithHints returns t with the hints of h for each parent in the prompt: at most the 12 heaviest, of 160 bytes each.
+// Nothing else changes, in particular no scores. Hints that fail or panic are left out. h is called once for each
+// program ([Remembered]).
 //
-// The hints go to t's Prompt as [Ask].Hints. The tasks of [New] show them. A task with a prompt of its own has to.
+// The hints go to t's Prompt as [Ask].Hints. The tasks of [New] show them. A task with a prompt of its own must show
+// them itself.
 //
-// Its Fingerprint is that of t, if t or what it wraps has one, and what tells h from other Hints. So a journal that was
-// begun with hints does not go on without. It panics if t or h is nil.
+// Its Fingerprint consists of that of t, if t or a task that it wraps has one, and of h's. So a journal begun with
+// hints cannot be resumed without them. WithHints panics if t or h is nil.
 func WithHints(t Task, h Hints) Task {
 	if t == nil || h == nil {
 		panic(fmt.Sprintf("task: WithHints(%v, %v): neither may be nil", t, h))
@@ -46,12 +47,12 @@ var (
 	_ eval.Composite = (*withCompositeHints)(nil)
 )
 
-// EvaluateSample makes an evaluation with the task, which may have to know its number.
+// EvaluateSample passes the sample's number on to the task.
 func (t *withHints) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
 	return eval.EvaluateSample(ctx, t.Task, program, sample)
 }
 
-// Prompt shows the hints of the parents, or of the initial program where there are none.
+// Prompt shows the hints of the parents, or of the initial program if there are none.
 func (t *withHints) Prompt(ask Ask) []llm.Message {
 	programs := []string{t.Initial()}
 	if len(ask.Parents) > 0 {
@@ -82,12 +83,12 @@ func (t *withHints) Fingerprint() string {
 	return strings.TrimSpace(own + " with hints " + hintsName(t.h))
 }
 
-// Unwrap returns the task as it was, whose optional methods hold.
+// Unwrap returns the original task, whose optional methods apply.
 func (t *withHints) Unwrap() Task { return t.Task }
 
 func (t *withHints) String() string { return fmt.Sprintf("WithHints(%v, %s)", t.Task, hintsName(t.h)) }
 
-// Parts returns those of the task.
+// Parts returns the parts of the task.
 func (t *withCompositeHints) Parts(program string, sample int) ([]eval.Evaluator, error) {
 	return t.c.Parts(program, sample)
 }

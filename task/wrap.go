@@ -7,8 +7,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// As returns the first Task in the chain of t that is a T: t itself, or what it wraps, or what that wraps,
-// and so on as far as they have a method Unwrap() Task.
+// As returns the first T in the chain of t: t itself, the task that it wraps, and so on through methods Unwrap() Task.
 func As[T any](t Task) (T, bool) {
 	for t != nil {
 		if found, ok := t.(T); ok {
@@ -24,9 +23,9 @@ func As[T any](t Task) (T, bool) {
 	return none, false
 }
 
-// Ext returns the ending of files that hold a program of t, with its dot: what the Ext method of t
-// returns, or of the first task that it wraps and that has one ([As]). It is ".txt" where there is none,
-// or what it returns does not fit a file's name.
+// Ext returns the ending of files with a program of t, with its dot: the result of the method Ext of t, or of the first
+// task in its chain that has one ([As]). It is ".txt" if there is no such method, or if its result does not fit a
+// file's name.
 func Ext(t Task) string {
 	if e, ok := As[interface{ Ext() string }](t); ok && fitExt(e.Ext()) {
 		return e.Ext()
@@ -34,10 +33,9 @@ func Ext(t Task) string {
 	return ".txt"
 }
 
-// HeldOut scores program on cases that t keeps from the search: by the method HeldOut of t, or of the first task that
-// it wraps and that has one ([As]). The result is as an evaluation's. ok is false where there is none. What a search
-// found is often better on the cases that it was scored on than on others like them, so report this score beside the
-// other.
+// HeldOut scores program on cases that t holds out from the search: by the method HeldOut of t, or of the first task in
+// its chain that has one ([As]). ok is false if there is none. A search's best is often better on the cases that it was
+// scored on than on others, so report both scores.
 func HeldOut(ctx context.Context, t Task, program string) (r eval.Result, ok bool, err error) {
 	h, ok := As[interface {
 		HeldOut(ctx context.Context, program string) (eval.Result, error)
@@ -49,8 +47,8 @@ func HeldOut(ctx context.Context, t Task, program string) (r eval.Result, ok boo
 	return r, true, err
 }
 
-// WithEvaluator returns t with its programs scored by e and everything else as it was. Use it to put the
-// wrappers of package eval around a task's own evaluator, which is the task itself:
+// WithEvaluator returns t with e as its evaluator. Use it to put the wrappers of package eval around a task's own
+// evaluator, which is the task itself:
 //
 //	t = task.WithEvaluator(t, eval.Limit(t, 4))
 //
@@ -74,7 +72,7 @@ type withEvaluator struct {
 	eval.Evaluator
 }
 
-// EvaluateSample makes an evaluation with the evaluator, which may have to know its number.
+// EvaluateSample passes the sample's number on to the evaluator.
 func (t *withEvaluator) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
 	return eval.EvaluateSample(ctx, t.Evaluator, program, sample)
 }
@@ -91,7 +89,7 @@ var (
 	_ eval.Composite = (*withComposite)(nil)
 )
 
-// Parts returns those of the evaluator.
+// Parts returns the parts of the evaluator.
 func (t *withComposite) Parts(program string, sample int) ([]eval.Evaluator, error) {
 	return t.c.Parts(program, sample)
 }
@@ -101,7 +99,7 @@ func (t *withComposite) Join(program string, parts []eval.Result) (eval.Result, 
 	return t.c.Join(program, parts)
 }
 
-// Unwrap returns the task as it was, whose optional methods hold.
+// Unwrap returns the original task, whose optional methods apply.
 func (t *withEvaluator) Unwrap() Task { return t.Task }
 
 func (t *withEvaluator) String() string {
