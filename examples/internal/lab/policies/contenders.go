@@ -89,7 +89,7 @@ func families(list string) ([]sim.Family, error) {
 			for _, f := range known {
 				names = append(names, f.String())
 			}
-			return nil, cli.Usagef("--families: unknown family %q: it is one of %s; or all, synthetic, real, unlike, " +
+			return nil, cli.Usagef("--families: unknown family %q: it is one of %s; or all, synthetic, real, unlike, "+
 				"deciding, ideas, held-out", name, strings.Join(names, ", "))
 		}
 		some = append(some, known[i])
