@@ -8,7 +8,7 @@ import (
 // Bounds on the search for the nearest match of a block that matches nothing. It helps people and models, but must take
 // only a few milliseconds.
 const (
-	nearestLines  = 200     // lines of SEARCH that are looked at
+	nearestLines  = 200     // lines of SEARCH that are compared
 	nearestPlaces = 64      // occurrences of one line that are compared
 	nearestBytes  = 4 << 20 // of the program, compared letter by letter
 	nearestWidth  = 200     // bytes of a line, compared letter by letter

@@ -18,7 +18,7 @@ import (
 type call struct {
 	nr       uintptr
 	args     [6]uintptr
-	optional bool   // its failure is ignored
+	optional bool   // whether its failure is ignored
 	what     string // description for errors
 }
 

@@ -86,7 +86,7 @@ type Config struct {
 
 // A Client asks one endpoint for completions of one model. It is safe for concurrent use.
 type Client struct {
-	cfg      Config                // with defaults, the base in its final form, and no key
+	cfg      Config                // with defaults, the final base, and no key
 	key      func() string         // a closure, so that printing a Client never shows it
 	hidden   func() *regexp.Regexp // matches the key in text; nil without a key
 	baseFrom string                // source of the base, for messages

@@ -21,7 +21,7 @@ type eventReader struct {
 	long []byte // a line that is longer than r's buffer
 	data []byte
 	kind []byte // the field event
-	some bool   // the event at hand has a data field
+	some bool   // whether the current event has a data field
 }
 
 func newEventReader(r io.Reader) *eventReader {

@@ -8,7 +8,7 @@ import (
 
 // How long a stream is read for optional parts.
 const (
-	afterFinish = 5 * time.Second        // for the usage, once the answer is complete
+	afterFinish = 5 * time.Second        // for the usage, after the answer is complete
 	afterDone   = 100 * time.Millisecond // for its end after [DONE], so that the connection can be reused
 )
 

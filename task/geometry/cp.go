@@ -10,10 +10,10 @@ import (
 
 const (
 	cpCircles = 26
-	// cpBest is the largest sum of radii known, 2.6359830849, rounded up, so that no known packing scores
-	// above 1. Sums above it that are told of use a tolerance.
+	// cpBest is the largest known sum of radii, 2.6359830849, rounded up, so that no known packing scores above 1. Larger
+	// reported sums use a tolerance.
 	cpBest = 2.635984
-	// cpPaper is what the papers that evolve packings divide by: AlphaEvolve's, rounded down.
+	// cpPaper is the papers' divisor of the sum: AlphaEvolve's result, rounded down.
 	cpPaper = 2.635
 )
 
@@ -67,8 +67,8 @@ func scoreCircles(data json.RawMessage) eval.Result {
 	sum, radii := 0.0, make([]float64, len(circles))
 	for i, c := range circles {
 		radii[i] = c.r
-		// Each constraint holds one or two radii, so this makes up for what it is broken by. A circle of
-		// radius 0 fits into a corner, wherever it lies.
+		// Each constraint involves one or two radii, so shrinking all by worst repairs it. A circle of radius 0 fits into a
+		// corner, wherever it lies.
 		sum += max(0, c.r-worst)
 	}
 	return eval.Result{Valid: true, Score: sum / cpBest, Metrics: withExact(map[string]float64{
@@ -76,8 +76,8 @@ func scoreCircles(data json.RawMessage) eval.Result {
 	}, sum/cpPaper)}
 }
 
-// violation returns by how much circles miss being a packing of the unit square, 0 if they are one, and an
-// error if that is more than the tolerance.
+// violation returns the largest violation of the packing's constraints, 0 for a packing, and an error if it exceeds the
+// tolerance.
 func violation(circles []circle) (worst float64, err error) {
 	for i, c := range circles {
 		if c.r < 0 {

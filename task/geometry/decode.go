@@ -10,13 +10,13 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// tolerance is by how much coordinates may miss a constraint.
+// tolerance is the largest violation of a constraint that is forgiven.
 const tolerance = 1e-6
 
-// rounding is by how much coordinates may miss a constraint for being rounded: no use is made of the tolerance then.
+// rounding is the largest violation of a constraint that counts as rounding and not as use of the tolerance.
 const rounding = 1e-12
 
-// withExact adds to metrics what their paper_score is without the tolerance, if use was made of it.
+// withExact adds the paper_score without tolerance to metrics, if the tolerance was used.
 func withExact(metrics map[string]float64, exact float64) map[string]float64 {
 	if metrics["worst_violation"] > rounding {
 		metrics[eval.ExactPrefix+"paper_score"] = exact
@@ -27,18 +27,18 @@ func withExact(metrics map[string]float64, exact float64) map[string]float64 {
 // A point lies in the plane.
 type point struct{ x, y float64 }
 
-// distance returns how far p and q, which are not farther than numbers can say, are apart.
+// distance returns the distance of p and q, which must be finite.
 func distance(p, q point) float64 {
 	dx, dy := p.x-q.x, p.y-q.y
 	return math.Sqrt(product(dx, dx) + product(dy, dy))
 }
 
-// product returns a·b rounded to a float64. Go may otherwise keep a product unrounded until it is
-// added to something, on some machines; scores are the same on all.
+// product returns a·b rounded to a float64. On some machines Go would otherwise fuse a product with an addition;
+// scores must be equal on all machines.
 func product(a, b float64) float64 { return float64(a * b) }
 
-// numpySum returns the sum of 8 to 128 numbers as NumPy adds them: eight sums side by side, which are added in pairs, and
-// then the numbers that are left over.
+// numpySum returns the sum of 8 to 128 numbers in NumPy's order: eight parallel sums, added in pairs, and then the
+// remaining numbers.
 func numpySum(xs []float64) float64 {
 	var s [8]float64
 	whole := len(xs) / 8 * 8

@@ -1,9 +1,9 @@
 // Package geometry holds three problems of discrete geometry as tasks: packing circles in a square,
 // spreading points in the plane, and keeping points in a triangle from lying on a line.
 //
-// A program returns coordinates and Go scores them, so a program can only be wrong, not cheat. Scores
-// are relative to the best value known, so 1 is as good as that. Constraints may be missed by a tolerance, as
-// coordinates are rounded; what misses one is scored as if it did not, so that it gains nothing.
+// A program returns coordinates and Go scores them, so a program can only be wrong, not cheat. Scores are relative to
+// the best value known, so 1 equals that. Constraints have a tolerance, since coordinates are rounded; a violation
+// within it is scored as a corrected solution, so that it gains nothing.
 //
 // The problems, their sizes and the values to compare with are from "AlphaEvolve: a coding agent for
 // scientific and algorithmic discovery" (Novikov et al., 2025, appendix B).
@@ -21,13 +21,13 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A Problem is a task but for the way to run programs.
+// A Problem is a task without the way to run programs.
 type Problem struct {
 	Key     string                            // short and fit for a path: "cp"
 	Title   string                            // for people: "circle packing, 26 circles in the unit square"
-	Entry   string                            // the function of a program that is called, without arguments
-	System  string                            // says what a program must do, in any language
-	Score   func(json.RawMessage) eval.Result // of what Entry returned, as JSON; trusts nothing
+	Entry   string                            // the program's function, called without arguments
+	System  string                            // specification of a program, in any language
+	Score   func(json.RawMessage) eval.Result // scores Entry's return value, as untrusted JSON
 	Initial map[string]string                 // by language ("javascript", "python"): the program to start from
 }
 
@@ -36,7 +36,7 @@ func Problems() []Problem {
 	return []Problem{CirclePacking(), MinMaxDistance(), Heilbronn()}
 }
 
-// Find returns the problem with the given key; an error lists the keys that there are.
+// Find returns the problem with the given key; an error lists the known keys.
 func Find(key string) (Problem, error) {
 	all := Problems()
 	for _, p := range all {
@@ -72,7 +72,7 @@ func (p Problem) Task(r eval.Runner, language string) (task.Task, error) {
 	})
 }
 
-// rules says what programs in language may use.
+// rules returns what programs in language may use.
 func rules(language string) string {
 	switch language {
 	case "javascript":

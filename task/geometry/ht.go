@@ -64,8 +64,8 @@ func scoreTriangles(data json.RawMessage) eval.Result {
 	}, ratio/htBest)}
 }
 
-// outsideTriangle returns by how much p misses the worst of the three inequalities of the triangle with the
-// vertices (0, 0), (1, 0) and (1/2, √3/2); less than 0 inside.
+// outsideTriangle returns p's largest violation of the three inequalities of the triangle with the vertices (0, 0), (1,
+// 0) and (1/2, √3/2), which is below 0 inside.
 func outsideTriangle(p point) float64 {
 	s := math.Sqrt(3)
 	return max(-p.y, p.y-product(s, p.x), p.y-product(s, 1-p.x))

@@ -1,10 +1,10 @@
-// Package gofunc has tasks in which a Go function is to be made faster: it has to pass a test, to answer as a baseline
-// does, and is scored by its speed beside that baseline (package timing).
+// Package gofunc has tasks of making a Go function faster: the function must pass a test and answer like a baseline,
+// and is scored by its speed relative to that baseline (package timing).
 //
-// A candidate is one file of a package. It may import little (see [Imports]), and is compiled contained, without a
-// network and with a module and build cache that it cannot write to. What it answers is compared outside its process,
-// on inputs that are drawn after it was loaded. The test, which runs in its process, is for cases that the inputs do not
-// have, and for races.
+// A candidate is one file of a package. It may import few packages (see [Imports]), and is compiled in isolation,
+// without a network and with a read-only module and build cache. Its answers are compared outside its process, on
+// inputs drawn after it was loaded. The test, which runs in its process, is for cases that the inputs lack, and for
+// races.
 package gofunc
 
 import (
@@ -33,35 +33,35 @@ import (
 //go:embed around
 var around embed.FS
 
-// Config says what is to be made faster.
+// Config configures the task.
 type Config struct {
-	Name    string // what the task is called, see [task.Spec]; required
-	System  string // the system message, which says what the function must do
+	Name    string // the task's name, see [task.Spec]; required
+	System  string // the system message, which specifies the function
 	Initial string // the file that every search starts from; required
 	// Driver is a Go file of package driver with a function Drive(in, out []byte), which calls the candidate's package,
-	// imported as "zz/candidate", with what in holds, and leaves its answer in out. Both are memory that the check looks
-	// at, and in may not be changed. It is timed too, for the baseline as for candidates. Required.
+	// imported as "zz/candidate", with the input in and writes the answer to out. The check reads both, and in must not
+	// change. The driver is timed too, for the baseline and for candidates alike. Required.
 	Driver string
 	// Test is a Go file of tests; "" means none. Its package is the candidate's with _test after its name, and imports the
-	// candidate's as "zz/candidate": a test in the candidate's own package would see whatever that declares, a len of its
-	// own for one.
+	// candidate's as "zz/candidate": a test in the candidate's own package would use its declarations, such as a redefined
+	// len.
 	Test string
-	// Race runs the test under the race detector, which needs a C compiler, and cannot have its address space limited.
+	// Race runs the test under the race detector, which needs a C compiler and an unlimited address space.
 	Race bool
 	// Imports are the packages that a candidate may import; nil means those of the function Imports.
 	Imports []string
 	// Machine times candidates; required.
 	Machine *timing.Machine
-	// Timing says how. Input is required. Build is made here, and Baseline is Initial if it is "".
+	// Timing configures the timing. Input is required. Build is set by New, and a Baseline of "" means Initial.
 	Timing timing.Config
-	// Folder is where the module around the function is put; whoever made it removes it afterwards. Required.
+	// Folder is the folder for the module around the function, which the caller makes and removes. Required.
 	Folder string
-	// Build is the wall time that test and compilation may take; 0 means 60 s.
+	// Build is the wall time for test and compilation; 0 means 60 s.
 	Build time.Duration
-	// Hide names files and folders that test and compilation must not read: credentials. They must be there. Give the
-	// same to the Machine, for timed programs.
+	// Hide names existing files and folders that test and compilation must not read, such as credentials. Give the same to
+	// the Machine, for timed programs.
 	Hide []string
-	// Feedback is how many bytes of metrics and artifacts the prompt shows; 0 means none.
+	// Feedback bounds the bytes of metrics and artifacts in the prompt; 0 means none.
 	Feedback int
 	// Logger gets a line at start with the mechanisms that contain compilations; nil means [slog.Default].
 	Logger *slog.Logger
@@ -86,8 +86,8 @@ func (c Config) validate() error {
 	return nil
 }
 
-// New returns the task. It tests, compiles and calls the initial program, so that what is missing is known before
-// anything is paid for: a go command, for Race a C compiler.
+// New returns the task. It tests, compiles and calls the initial program, so that a missing go command or, for Race, C
+// compiler is reported before anything is paid for.
 func New(ctx context.Context, cfg Config) (task.Task, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -156,8 +156,8 @@ func (b *builder) build(ctx context.Context, program string) (timing.Image, erro
 	return timing.Image{Args: []string{"./timed"}, Files: map[string][]byte{"timed": binary}}, nil
 }
 
-// fixed is the environment of the go command. Without goindex=0 it writes an index of the module into its cache, and ends
-// where it cannot.
+// fixed is the environment of the go command, which without goindex=0 writes an index of the module into its cache, and
+// fails if it cannot.
 func fixed(race bool) []string {
 	env := []string{"GOTOOLCHAIN=local", "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=readonly", "GODEBUG=goindex=0",
 		"CGO_ENABLED=0", "RACE="}
@@ -167,8 +167,8 @@ func fixed(race bool) []string {
 	return env
 }
 
-// prepare writes the module, fills the go command's cache, and returns what builds candidates. They can read that cache,
-// and not spoil it.
+// prepare writes the module, fills the go command's cache, and returns the runner that builds candidates. Builds can
+// read that cache, but not write to it.
 func prepare(ctx context.Context, cfg Config) (*command.Runner, error) {
 	template, trial := filepath.Join(cfg.Folder, "template"), filepath.Join(cfg.Folder, "trial")
 	if err := errors.Join(furnish(template, cfg), furnish(trial, cfg)); err != nil {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Imports are the packages that a candidate may import if nothing else is said: none of them leads to memory that is not
-// the candidate's, to the system, or to a clock.
+// Imports returns the packages that a candidate may import by default: none of them gives access to foreign memory, to
+// the system, or to a clock.
 func Imports() []string {
 	return []string{"bytes", "cmp", "container/heap", "container/list", "container/ring", "encoding/binary", "errors",
 		"iter",
@@ -20,9 +20,9 @@ func Imports() []string {
 		"unicode", "unicode/utf16", "unicode/utf8"}
 }
 
-// Check returns why a program is refused before it is compiled: it does not parse, is of another package, imports what it
-// may not, has a directive for the compiler (but //go:noinline), declares a function without a body, or gives a name that
-// the language predeclares, such as len, to something of the package.
+// Check returns why a program is refused before it is compiled: it does not parse, is of another package, imports a
+// forbidden package, has a compiler directive other than //go:noinline, declares a function without a body, or
+// redeclares a predeclared name, such as len, in the package.
 func Check(program, pkg string, imports []string) error {
 	file, err := parser.ParseFile(token.NewFileSet(), "", program, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -58,7 +58,7 @@ func Check(program, pkg string, imports []string) error {
 	return nil
 }
 
-// declared returns the names that a declaration gives to things of the package.
+// declared returns the names that a declaration adds to the package.
 func declared(d ast.Decl) (names []*ast.Ident) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -82,7 +82,7 @@ func declared(d ast.Decl) (names []*ast.Ident) {
 	return names
 }
 
-// directive reports whether a comment tells the compiler or the go command something.
+// directive reports whether a comment is a directive for the compiler or the go command.
 func directive(comment string) bool {
 	for _, prefix := range []string{"//go:", "//line ", "/*line ", "//export ", "//extern ", "//cgo_"} {
 		if strings.HasPrefix(comment, prefix) {

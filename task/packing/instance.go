@@ -10,7 +10,7 @@ import (
 // Capacity is how much a bin holds.
 const Capacity = 100
 
-// An Instance is a sequence of items, each from 1 to [Capacity], in the order in which they come.
+// An Instance is a sequence of items, each from 1 to [Capacity], in the order of arrival.
 type Instance []int
 
 // NewInstance returns n items that are drawn from a Weibull distribution with shape 3 and scale 45, rounded to the
@@ -26,7 +26,7 @@ func NewInstance(seed uint64, n int) Instance {
 	return items
 }
 
-// check finds an item that does not fit a bin.
+// check returns an error if there are no items, or one does not fit a bin.
 func (items Instance) check() error {
 	for i, v := range items {
 		if v < 1 || v > Capacity {

@@ -1,14 +1,13 @@
-// Package packing is online bin packing as a task: find the rule by which items that come one after the other
-// are put into bins.
+// Package packing is online bin packing as a task: find the rule that puts items into bins as they arrive.
 //
-// An item has to be put into a bin before the next is seen. A program is a function priority(item, room), and each
-// item goes where that is highest: into an open bin with so much room left, or into a new one. The items follow a
+// Each item must be put into a bin before the next is known. A program is a function priority(item, room), and each
+// item goes where the priority is highest: into an open bin with that much room, or into a new one. The items follow a
 // Weibull distribution (shape 3, scale 45) and a bin holds 100, as in "Mathematical discoveries from program search
-// with large language models" (Romera-Paredes et al., Nature 625, 2024), whose function sees all bins at once.
-// Seeing one bin at a time makes a program's rule a table of 5050 numbers. The table is all that a program returns;
-// Go packs by it. So a program cannot see the items, let alone those to come, and cannot change what is counted.
+// with large language models" (Romera-Paredes et al., Nature 625, 2024), whose function sees all bins at once. Seeing
+// one bin at a time makes a program's rule a table of 5050 numbers. A program only returns this table, and Go packs by
+// it. So a program cannot see the items, let alone future ones, and cannot change the count.
 //
-// Scores are of instances for training. [task.HeldOut] scores a program on others, which no search sees.
+// Scores are on training instances. [task.HeldOut] scores a program on others, which no search sees.
 package packing
 
 import (
@@ -28,17 +27,17 @@ import (
 const (
 	// Key is the name of the task, short and fit for a path.
 	Key = "packing"
-	// Title says what it is, for people.
+	// Title describes the task, for people.
 	Title = "online bin packing, Weibull items in bins of 100"
 )
 
-// A Problem is a task but for the way to run programs. Its zero value is the standard one; make it with [Weibull].
+// A Problem is a task without the way to run programs. [Weibull] returns the standard one.
 type Problem struct {
 	Train []Instance // what a program is scored on
 	Test  []Instance // what [task.HeldOut] scores it on
 }
 
-// How many instances of how many items [Weibull] has of each kind.
+// The sizes of [Weibull]'s sets: instances of each kind, and items of an instance.
 const (
 	instances = 5
 	items     = 5000
@@ -95,7 +94,7 @@ type withHeldOut struct {
 	test eval.Evaluator
 }
 
-// Unwrap returns the task without them, whose optional methods hold.
+// Unwrap returns the task without held-out instances, whose optional methods apply.
 func (t withHeldOut) Unwrap() task.Task { return t.Task }
 
 // HeldOut scores program on the held-out instances.
@@ -149,7 +148,7 @@ func (s *scorer) score(data json.RawMessage) eval.Result {
 	}}
 }
 
-// system says what a program must do, in any language.
+// system returns the specification of a program, in any language.
 func (s *scorer) system() string {
 	return fmt.Sprintf("You improve the rule of an online bin packing algorithm. Items come one after the other, and "+
 		"each "+

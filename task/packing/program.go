@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// entry is the function that tabulates the priorities of a program. A program may define it in its stead, or
-// replace what it uses: all that a program can bring about is another table.
+// entry is the function that tabulates the priorities of a program. A program may redefine it, or replace what it uses,
+// but can only bring about another table.
 const entry = "evoalloc_table"
 
 //go:embed driver.js
@@ -23,7 +23,7 @@ var pythonDriver string
 // drivers define entry, by language, behind a program.
 var drivers = map[string]string{"javascript": javascriptDriver, "python": pythonDriver}
 
-// rules say what programs may use, by language.
+// rules are what programs may use, by language.
 var rules = map[string]string{
 	"javascript": "The program is one script in JavaScript (ES2023), without any library: no imports, files, " +
 		"network, timers or eval. It is stopped after a few seconds.",
@@ -31,14 +31,14 @@ var rules = map[string]string{
 		"there. It is stopped after a time limit.",
 }
 
-// tabulating runs a program with the driver of its language behind it. Behind, so that the lines in what the
-// interpreter says are the program's.
+// tabulating runs a program followed by the driver of its language, so that line numbers in error messages are the
+// program's.
 type tabulating struct {
 	eval.Runner
 	language string
 }
 
-// module matches a JavaScript program that exports something, in which the driver has to be exported too.
+// module matches a JavaScript program with exports, in which the driver must be exported too.
 var module = regexp.MustCompile(`(?m)^[ \t]*export\b`)
 
 // Run implements [eval.Runner].

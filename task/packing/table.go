@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// pairs is how many pairs of an item and a room there are in which it fits.
+// pairs is the number of pairs of an item and a room that it fits into.
 const pairs = Capacity * (Capacity + 1) / 2
 
 // A table holds a priority for each pair of an item and a room of at least that: those of item 1, by room, then
@@ -80,10 +80,10 @@ func (t table) pack(items Instance) (bins int) {
 	return bins
 }
 
-// rooms is a set of numbers below Capacity, a bit each.
+// rooms is a set of numbers below Capacity, with a bit each.
 type rooms [(Capacity + 63) / 64]uint64
 
-// flip takes r out of the set or puts it in.
+// flip removes r from the set or adds it.
 func (s *rooms) flip(r int) { s[r/64] ^= 1 << (r % 64) }
 
 // next returns the least number of the set that is at least r, or Capacity if there is none.
@@ -113,7 +113,7 @@ func (q *oldest) push(bin int) {
 	*q = h
 }
 
-// pop takes the oldest bin away.
+// pop removes the oldest bin.
 func (q *oldest) pop() {
 	h := *q
 	n := len(h) - 1

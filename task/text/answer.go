@@ -13,7 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A set is what cases are used for.
+// A set is the use of cases.
 type set int
 
 const (
@@ -22,35 +22,35 @@ const (
 	heldOut
 )
 
-// String names the set as files of cases do.
+// String returns the set's name in files of cases.
 func (s set) String() string { return [...]string{"train", "validation", "held_out"}[s] }
 
 // of returns the cases of a set.
 func (c Config) of(s set) []Case { return [...][]Case{c.Train, c.Validation, c.HeldOut}[s] }
 
-// An answer scores a prompt by the target's reply to one case. It is equal to others of the same task, case and sample,
-// so a run asks once.
+// An answer is an evaluator that scores a prompt by the target's reply to one case. Answers of the same task, case and
+// sample are equal, so a run asks once.
 type answer struct {
 	t         *Task
 	of        set
 	i, sample int
 }
 
-// The names of what an answer's result has.
+// The names of an answer's metrics and artifacts.
 const (
 	artifactReply    = "reply"
 	artifactFeedback = "feedback"
 	metricUnanswered = "unanswered"
 )
 
-// String tells the answers of a journal apart.
+// String identifies an answer in a journal.
 func (a answer) String() string {
 	return fmt.Sprintf("text %s, %s %s, sample %d", a.t.Name(), a.of, a.in().ID, a.sample)
 }
 
 func (a answer) in() Case { return a.t.cfg.of(a.of)[a.i] }
 
-// Evaluate asks the target and scores what it says.
+// Evaluate asks the target and scores the reply.
 func (a answer) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	parts, err := a.t.read(program)
 	if err != nil {
@@ -70,8 +70,8 @@ func (a answer) Evaluate(ctx context.Context, program string) (eval.Result, erro
 	return a.t.score(ctx, c, reply.Text)
 }
 
-// byPrompt reports whether a failed call may be the prompt's fault: it makes the target write for too long, or is not
-// accepted. Any other failure is the target's.
+// byPrompt reports whether a failed call may be the prompt's fault: the target wrote for too long, or refused the
+// prompt. Any other failure is the target's.
 func byPrompt(err error) bool {
 	var e *llm.Error
 	if errors.As(err, &e) && (e.Kind == llm.KindBadRequest || e.Kind == llm.KindContextLength) {
@@ -81,7 +81,7 @@ func byPrompt(err error) bool {
 	return s == llm.Timeout || s == llm.Stalled
 }
 
-// unanswered is the result of a case without a reply.
+// unanswered returns the result of a case without a reply.
 func (t *Task) unanswered(why error) eval.Result {
 	return eval.Result{Valid: true, Score: t.cfg.Worst, Metrics: map[string]float64{metricUnanswered: 1},
 		Artifacts: map[string]string{artifactFeedback: clip("there was no reply: " + why.Error())}}
@@ -106,8 +106,8 @@ func (t *Task) score(ctx context.Context, c Case, reply string) (r eval.Result, 
 	return r, nil
 }
 
-// byScore calls Score. A panic is a fault of the function and not of the prompt: it is an error, so that the run ends, and
-// goes on with the replies that it has once the function is mended.
+// byScore calls Score. A panic is the function's fault and not the prompt's, so it becomes an error that ends the run,
+// which can be resumed with its replies once the function is repaired.
 func (t *Task) byScore(c Case, reply string) (score float64, feedback string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -118,10 +118,10 @@ func (t *Task) byScore(c Case, reply string) (score float64, feedback string, er
 	return score, feedback, nil
 }
 
-// maxField is how many bytes of an input, of a reply and of its feedback are kept and shown.
+// maxField bounds an input, a reply and its feedback, as kept and shown, in bytes.
 const maxField = 1000
 
-// clip returns s, or its beginning and end if it is long, as text that can be kept.
+// clip returns s as storable text, cut to its beginning and end if it is long.
 func clip(s string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 	if len(s) <= maxField {

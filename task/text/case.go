@@ -15,19 +15,19 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A Case is one thing that the target is asked.
+// A Case is one question for the target.
 type Case struct {
 	ID    string `json:"id"` // tells it from others; at most 100 bytes
 	Input string `json:"input"`
 	Want  string `json:"want,omitempty"` // what the reply should be, if the scoring needs it
 }
 
-// Sets are cases, apart by what they are used for.
+// Sets are cases by use.
 type Sets struct{ Train, Validation, HeldOut []Case }
 
-// Divide deals cases out over the three sets, a third to each. Which case is in which set depends on the cases' IDs
-// alone, and not on their order. A case more or less moves others to another set, so state the sets of a file that grows.
-// Fewer than three leave a set empty, which [New] refuses.
+// Divide divides cases evenly over the three sets. The division depends only on the cases' IDs, not on their order. An
+// additional case moves others to another set, so state the sets in a file that grows. Fewer than three cases leave a
+// set empty, which [New] refuses.
 func Divide(cases []Case) Sets {
 	place := func(c Case) uint64 {
 		a, _ := stream.Seed(0, "text divide "+c.ID, 0)
@@ -44,7 +44,7 @@ func Divide(cases []Case) Sets {
 	return s
 }
 
-// maxLine is how long a line of a file of cases may be.
+// maxLine bounds a line of a file of cases, in bytes.
 const maxLine = 16 << 20
 
 // ReadCases reads JSON Lines, each an object with "input", and, where there are any, "id", "want" and "set": "train",
@@ -102,8 +102,8 @@ func readCase(line []byte) (c Case, set string, err error) {
 	return c, row.Set, nil
 }
 
-// checkSets finds sets that are empty or too large, IDs that are missing, too long or taken, and inputs that are in two
-// sets: a score on cases that were trained on would say nothing about others.
+// checkSets refuses sets that are empty or too large, IDs that are missing, too long or duplicate, and inputs in two
+// sets: a score on training cases would be no evidence for others.
 func checkSets(train, validation, heldOut []Case) error {
 	ids, inputs := map[string]string{}, map[string]string{}
 	for _, s := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// Evaluate scores a prompt outside of a run. A run evaluates the Parts instead.
+// Evaluate scores a prompt outside of a run, which evaluates the Parts instead.
 func (t *Task) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	return eval.Compose(ctx, t, program)
 }
@@ -25,8 +25,8 @@ func (t *Task) Parts(program string, sample int) ([]eval.Evaluator, error) {
 	return append(parts, t.answers(train, t.reflected(program), sample)...), nil
 }
 
-// reflected returns the train cases of a prompt's feedback. They are drawn by its text, so that a line of prompts sees
-// many of them.
+// reflected returns the train cases of a prompt's feedback. They are drawn by the prompt's text, so that successive
+// prompts see many of them.
 func (t *Task) reflected(program string) []int {
 	text := strings.TrimRight(program, " \t\r\n")
 	return stream.New(0, "text reflect "+text, 0).Perm(len(t.cfg.Train))[:t.cfg.Reflect]
@@ -49,8 +49,9 @@ func all(n int) []int {
 	return list
 }
 
-// Join makes a prompt's result: the score and the cases are those of the validation cases, and the artifacts tell of the
-// worst train cases. The metrics are "train", the mean of the train cases, and "unanswered" if there are such cases.
+// Join makes a prompt's result: the score and the cases are those of the validation cases, and the artifacts are the
+// worst train cases. The metrics are "train", the mean of the train cases, and "unanswered" if there are unanswered
+// cases.
 func (t *Task) Join(program string, parts []eval.Result) (eval.Result, error) {
 	n := len(t.cfg.Validation)
 	r, feedback := mean(parts[:n]), mean(parts[n:])
@@ -72,7 +73,7 @@ func (t *Task) Join(program string, parts []eval.Result) (eval.Result, error) {
 	return r, nil
 }
 
-// mean returns the mean score of cases, with the score of each. It is invalid if one of them is.
+// mean returns the mean score of cases, with the score of each, or an invalid result if one of them is invalid.
 func mean(cases []eval.Result) eval.Result {
 	r := eval.Result{Valid: true, Metrics: map[string]float64{}}
 	lost := 0.0
@@ -99,7 +100,7 @@ func noReply(cases []eval.Result) (why string) {
 	return cases[0].Artifacts[artifactFeedback]
 }
 
-// unansweredAll is the result of a prompt without a reply to any of n cases.
+// unansweredAll returns the result of a prompt without a reply to any of n cases.
 func unansweredAll(n int, why string) eval.Result {
 	return eval.Invalid("the target answered none of %d cases by it: %s", n, why)
 }
@@ -107,7 +108,7 @@ func unansweredAll(n int, why string) eval.Result {
 // maxShown is more than the bytes that one case takes where the search's model is shown it.
 const maxShown = 3*maxField + 300
 
-// worst returns what the search's model is shown of the worst of some train cases, the worst first.
+// worst returns the worst of some train cases for the search's model, the worst first.
 func (t *Task) worst(cases []int, results []eval.Result) map[string]string {
 	order := all(len(cases))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(results[a].Score, results[b].Score) })
@@ -132,7 +133,7 @@ func (t *Task) worst(cases []int, results []eval.Result) map[string]string {
 type batch struct {
 	t    *Task
 	of   set
-	i, n int // which batch of n cases; of all of the set if n is 0
+	i, n int // the i-th batch of n cases; n of 0 means the whole set
 }
 
 var _ eval.Composite = batch{}
@@ -140,7 +141,7 @@ var _ eval.Composite = batch{}
 // Minibatch returns the evaluator of the i-th batch of n train cases, from 0. Batches go through all train cases in an
 // order that is drawn anew each time, as GEPA's do, and equal batches are equal values. It panics if i < 0 or n < 1.
 //
-// It is what population.Screen takes: a child has to do better than its parent on a batch before it is evaluated.
+// It is for population.Screen: a child must score better than its parent on a batch before it is evaluated.
 func (t *Task) Minibatch(i, n int) eval.Evaluator {
 	if i < 0 || n < 1 {
 		panic(fmt.Sprintf("text: Minibatch(%d, %d): need a batch from 0 and at least one case", i, n))
@@ -174,8 +175,8 @@ func (b batch) Parts(program string, sample int) ([]eval.Evaluator, error) {
 	return b.t.answers(b.of, b.cases(), sample), nil
 }
 
-// cases returns which cases of the set are in the batch. A round is every case once; the last batch of a round is filled
-// up from the next.
+// cases returns the batch's cases of the set. A round has every case once; the last batch of a round is filled up from
+// the next round.
 func (b batch) cases() []int {
 	size := len(b.t.cfg.of(b.of))
 	if b.n == 0 {
@@ -191,8 +192,8 @@ func (b batch) cases() []int {
 	return list
 }
 
-// Join returns the mean, with the score of each case. If no case has a reply, the prompt is invalid here, the initial one
-// too. With a few cases this can be chance, and an error would end the run.
+// Join returns the mean, with the score of each case. If no case has a reply, even the initial prompt is only invalid:
+// with few cases that can be chance, and an error would end the run.
 func (b batch) Join(_ string, parts []eval.Result) (eval.Result, error) {
 	if why := noReply(parts); why != "" {
 		return unansweredAll(len(parts), why), nil

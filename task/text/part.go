@@ -20,8 +20,8 @@ const (
 // header is the line before a part's text.
 func header(name string) string { return headBegin + name + headEnd }
 
-// JoinParts returns the program that consists of parts: before the text of each a line "--- part: NAME ---". A line of
-// a text that could be taken for such a line gets a backslash before it, so [SplitParts] gives the parts back.
+// JoinParts returns the program of parts, with a line "--- part: NAME ---" before the text of each. A line of a text
+// that resembles such a line gets a leading backslash, so that [SplitParts] restores the parts.
 func JoinParts(parts []Part) string {
 	var b strings.Builder
 	for i, p := range parts {
@@ -70,7 +70,7 @@ func SplitParts(program string) ([]Part, error) {
 	return parts, nil
 }
 
-// headerName returns the name in a header. Windows line ends do no harm.
+// headerName returns the name in a header, which may have a Windows line end.
 func headerName(line string) (name string, ok bool) {
 	line = strings.TrimRight(line, " \t\r")
 	name, ok = strings.CutPrefix(line, headBegin)
@@ -86,7 +86,7 @@ func looksLikeHeader(line string) bool {
 	return ok
 }
 
-// splitAs splits program into the parts of these names.
+// splitAs splits program into parts, which must have these names.
 func splitAs(program string, names []string) ([]Part, error) {
 	parts, err := SplitParts(program)
 	if err != nil {
@@ -106,7 +106,7 @@ func namesOf(parts []Part) []string {
 	return names
 }
 
-// checkParts finds names that a header cannot hold, and two that are alike.
+// checkParts refuses names that a header cannot hold, and duplicate names.
 func checkParts(parts []Part) error {
 	seen := map[string]bool{}
 	for i, p := range parts {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Exact scores 1 for a reply that is what the case wants, but for white space around it, and else 0. The feedback says
-// what was wanted.
+// Exact scores 1 for a reply that equals the case's want, except for white space around it, and else 0. The feedback
+// contains the want.
 func Exact(c Case, reply string) (score float64, feedback string) {
 	if strings.TrimSpace(reply) == strings.TrimSpace(c.Want) {
 		return 1, ""
@@ -18,7 +18,7 @@ func Exact(c Case, reply string) (score float64, feedback string) {
 	return 0, fmt.Sprintf("the reply should be %q", c.Want)
 }
 
-// A Graded is what Config.Scorer is given, as JSON in the place of a program.
+// A Graded is the input of Config.Scorer, as JSON instead of a program.
 type Graded struct {
 	Case
 	Reply string `json:"reply"`

@@ -11,7 +11,7 @@
 //
 // The three sets of cases have no input in common.
 //
-//   - Train: what a search may read. A prompt that is evaluated answers Reflect of them, drawn by its text, and its result
+//   - Train: cases that a search may read. A prompt that is evaluated answers Reflect of them, drawn by its text, and its result
 //     shows the input, the reply and the feedback of the worst few. The search's model reads these beside the prompt.
 //     [Task.Minibatch] scores on Train cases alone, for population.Screen (GEPA's acceptance).
 //   - Validation: what a prompt's score is the mean of. Result.Cases has the score of each case, in the order of the
@@ -42,7 +42,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// What a [Config] leaves out.
+// The defaults of a [Config].
 const (
 	defaultReflect   = 8
 	defaultShow      = 3
@@ -57,7 +57,7 @@ type Config struct {
 	// Parts are the named parts of the initial prompt. The program is then what [JoinParts] makes of them, and
 	// population.Rewrite with InTurn changes one part at a time.
 	Parts []Part
-	// About tells the search's model what the prompt is for; "" means nothing but what the feedback shows.
+	// About describes the prompt's purpose to the search's model; "" means that it only sees the feedback.
 	About string
 
 	Target  llm.LLM     // answers the cases; required
@@ -74,11 +74,11 @@ type Config struct {
 	// Scorer scores replies in the place of Score: an evaluator whose program is the JSON of a [Graded], such as the task
 	// of a folder with an evaluator.py. What it calls invalid scores Worst. Its reason and artifacts are the feedback.
 	Scorer eval.Evaluator
-	Worst  float64 // what a case without a reply scores, the least that Score returns; 0 for scores from 0
+	Worst  float64 // score of a case without a reply, the least that Score returns; 0 for scores from 0
 
 	Reflect   int // train cases that a prompt answers for feedback; 0 means 8, or all if they are fewer
-	Show      int // of these, how many of the worst the search's model is shown; 0 means 3
-	MaxPrompt int // bytes of a prompt, more are invalid; 0 means 64 KiB
+	Show      int // number of the worst of these that the search's model sees; 0 means 3
+	MaxPrompt int // bytes of a valid prompt; 0 means 64 KiB
 }
 
 func (c Config) withDefaults() Config {
@@ -116,7 +116,7 @@ func (c Config) validate() error {
 	return checkSets(c.Train, c.Validation, c.HeldOut)
 }
 
-// A Task is a prompt to improve. It is safe for concurrent use if the target and the scoring are.
+// A Task is a prompt to improve. It is safe for concurrent use if the target and Score or Scorer are.
 type Task struct {
 	task.Task
 	cfg     Config
@@ -130,7 +130,7 @@ var (
 	_ eval.Composite   = (*Task)(nil)
 )
 
-// New returns the task that c describes. It fails if a field is missing or wrong, naming the value.
+// New returns the task of c. It fails if a field is missing or wrong, naming the value.
 func New(c Config) (*Task, error) {
 	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("text: %s: %w", c.Name, err)
@@ -158,7 +158,7 @@ func New(c Config) (*Task, error) {
 	return t, nil
 }
 
-// Unwrap returns the task's prompt and parser, whose optional methods hold.
+// Unwrap returns the task's prompt and parser, whose optional methods apply.
 func (t *Task) Unwrap() task.Task { return t.Task }
 
 // Ext returns ".txt".
@@ -170,7 +170,7 @@ func (t *Task) String() string {
 		len(t.cfg.HeldOut))
 }
 
-// Fingerprint is a hash of what decides scores: the cases and how they are asked. It does not cover the target and Go
+// Fingerprint is a hash of what decides scores: the cases and the form of requests. It does not cover the target and Go
 // functions, which belong in a run's journal.Fingerprint by name.
 func (t *Task) Fingerprint() string {
 	h, c := sha256.New(), t.cfg
@@ -182,7 +182,7 @@ func (t *Task) Fingerprint() string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
-// system is what the search's model is told.
+// system returns the system message of the search's model.
 func (t *Task) system() string {
 	var b strings.Builder
 	b.WriteString("You improve a prompt for a language model. The program that you are shown is the text of the prompt " +

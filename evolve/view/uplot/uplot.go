@@ -14,7 +14,7 @@ var Script string
 //go:embed uPlot.min.css
 var Style string
 
-// License is what is to be kept beside copies of the two.
+// License must accompany copies of the two.
 //
 //go:embed LICENSE
 var License string

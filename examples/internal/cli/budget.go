@@ -68,8 +68,8 @@ func (b *Budget) limits(models []llm.Model) (limits evolve.Budget, err error) {
 	return limits, nil
 }
 
-// Models returns the models that a run may ask, with their prices. spec is what several are called together, and the
-// offline model's own. A price for another model is a [UsageError].
+// Models returns the models that a run may ask, with their prices. spec stands for all of them, and the offline model's
+// own. A price for another model is a [UsageError].
 func (o *Options) Models(spec llm.Model) ([]llm.Model, error) {
 	models := []llm.Model{spec}
 	if !o.Offline() {

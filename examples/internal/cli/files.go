@@ -29,9 +29,8 @@ type Files struct {
 	moved []renamed // what an earlier run left under these names
 }
 
-// Open makes the journal of a run of t, whose result is to be at path under --output, or goes on with it. What an
-// earlier run left under the same names gets other names, or is refused. decides is what decides the run beside
-// t and the flags that all examples have.
+// Open makes or resumes the journal of a run of t, whose result goes to path under --output. Files of an earlier run
+// under the same names are renamed, or Open fails. decides is what decides the run beside t and the common flags.
 func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*Files, error) {
 	s, err := newSaver(o.Output, path, t)
 	if err != nil {
@@ -62,8 +61,8 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 // ties is the name in a fingerprint of what a search does at a tie.
 const ties = "ties"
 
-// KeepTies has a run that goes on keep the parent at a tie if its journal says that it was begun so. All runs were so once,
-// and the command that goes on with such a run has no --strict. The result of the run is to be at path, below --output.
+// KeepTies sets --strict for a resumed run whose journal was begun so: all runs once kept the parent at a tie, and the
+// commands to resume them have no --strict. The result of the run goes to path, below --output.
 func (o *Options) KeepTies(path string) {
 	if !o.Resume {
 		return
@@ -76,7 +75,7 @@ func (o *Options) KeepTies(path string) {
 	}
 }
 
-// journalAt returns where the journal of a run is whose result is to be at path, below --output.
+// journalAt returns the path of the journal of a run whose result goes to path, below --output.
 func (o *Options) journalAt(path string) string {
 	return cmp.Or(o.Journal, strings.TrimSuffix(filepath.Join(o.Output, path), ".json")+".journal")
 }
@@ -147,7 +146,7 @@ func digest(t task.Task) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
-// sayGoingOn says what is known of a run before it goes on.
+// sayGoingOn prints what is known of a run before it is resumed.
 func (o *Options) sayGoingOn(j *journal.Journal) {
 	switch lost := j.Lost(); {
 	case j.Finished() && slices.ContainsFunc(raising, func(flag string) bool { return o.given[flag] }):
@@ -161,9 +160,9 @@ func (o *Options) sayGoingOn(j *journal.Journal) {
 }
 
 // Unused ends a run that drew no search: the initial program is invalid, or its evaluation failed, was stopped, or
-// asked for more than the budget has. Of a run that this process began and in which nothing was asked of the model
-// nothing is left, and an earlier run has its names back; else the journal stays. Unused returns what the program's
-// main should; an invalid initial program and a budget that is too small are a [UsageError].
+// exceeded the budget. If this process began the run and no model was called, Unused removes the run's files and
+// restores the names of an earlier run; otherwise the journal stays. Unused returns the error for main; an invalid
+// initial program and a budget that is too small are a [UsageError].
 func (f *Files) Unused(r *evolve.Result, err error) error {
 	asked, attempts := "nothing was asked of the model", attemptsOf(r)
 	if attempts > 0 {
@@ -209,7 +208,7 @@ func attemptsOf(r *evolve.Result) (n int) {
 	return n
 }
 
-// reason says why an initial program is invalid.
+// reason returns why an initial program is invalid.
 func reason(r *evolve.Result) string {
 	for _, arm := range r.Arms {
 		if why := arm.Start.Result.Reason; why != "" {
@@ -219,9 +218,9 @@ func reason(r *evolve.Result) string {
 	return ""
 }
 
-// Finish saves the result r and file, its report, and the page of a run that is watched, which then stays until ctx
-// ends. It says how to go on with a run that is not over, and returns what the program's main should: runErr if the
-// run failed, ErrCanceled if it was stopped.
+// Finish saves the result r, its report file, and the page of a watched run, which then stays until ctx ends. It prints
+// how to resume an unfinished run, and returns the error for main: runErr if the run failed, ErrCanceled if it was
+// stopped.
 func (f *Files) Finish(ctx context.Context, file any, r *evolve.Result, runErr error) error {
 	// the same command would fail again, and its result is not the journal's run
 	if errors.Is(runErr, journal.ErrDiverged) {
@@ -248,7 +247,7 @@ func (f *Files) Finish(ctx context.Context, file any, r *evolve.Result, runErr e
 	return f.Page.Stay(ctx, runErr)
 }
 
-// unfinished reports whether a run can go on.
+// unfinished reports whether a run can be resumed.
 func unfinished(r *evolve.Result) bool {
 	return r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/task/folder"
 )
 
-// Task returns what is to be improved, and what ends the processes that run its programs.
+// Task returns the task, and a function that ends the processes of its programs.
 func Task(ctx context.Context, o *cli.Options) (t task.Task, end func() error, err error) {
 	if o.IsTree() {
 		t, err := o.TreeTask()

@@ -10,7 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// watch begins the page of the sweep, with a tab for each run in the folder, or returns nil if there is to be none.
+// watch begins the page of the sweep, with a tab for each run in the folder, or returns nil without --watch.
 func (o *options) watch() (*cli.Page, error) {
 	page, err := o.Watch.Begin("sweep " + o.Output)
 	if page == nil {

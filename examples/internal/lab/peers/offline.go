@@ -2,8 +2,8 @@ package peers
 
 import "github.com/evoalloc/evoalloc/examples/internal/lab/standin"
 
-// Offline returns what the stand-in model has to be able to for the parts of these searches to act: it crosses programs
-// where it is asked to, heeds instructions and notes mostly, and sums up attempts. With its defaults it changes numbers,
+// Offline returns the abilities of the stand-in model that the parts of these searches need: it crosses programs where
+// it is asked to, heeds instructions and notes mostly, and sums up attempts. With its defaults it changes numbers,
 // whatever it is asked for, and of several programs any; of prompts it changes lines. structure is the Structure of
 // [offline.Config].
 func Offline(structure float64) standin.Abilities {

@@ -84,7 +84,7 @@ func breadthOf(name string) (evolve.Breadth, error) {
 	return breadth.Fixed(n), nil
 }
 
-// raced returns an error if recorded searches are to be stepped in another way than they were.
+// raced returns an error if recorded searches would be stepped differently than when they were recorded.
 func raced(cfg race.StudyConfig, groups [][]sim.Setting) error {
 	i := slices.IndexFunc(cfg.Contenders, func(c race.Contender) bool { return c.Breadth != nil || c.Window > 0 })
 	if i < 0 && cfg.Slots == 0 && cfg.Latency == nil {

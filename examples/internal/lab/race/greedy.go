@@ -13,7 +13,7 @@ type greedy struct {
 	moved              func()                    // is called when there is another parent
 }
 
-// newGreedy returns a search from a solution. propose and moved are to be set.
+// newGreedy returns a search from a solution. Set propose and moved.
 func newGreedy(start []float64, neutral bool, worth func(x []float64) float64) greedy {
 	return greedy{neutral: neutral, parent: start, child: make([]float64, len(start)), top: make([]float64, len(start)),
 		best: worth(start), worth: worth, moved: func() {}}
