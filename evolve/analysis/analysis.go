@@ -1,6 +1,5 @@
-// Package analysis turns the results of searches into what can be said of them, and how surely. Everything in it is a
-// pure function of its arguments, random numbers included: they are addressed by a seed. docs/operations.md has the
-// formulas.
+// Package analysis draws conclusions from the results of searches, with their uncertainty. Everything in it is a pure
+// function of its arguments; random numbers are addressed by a seed. docs/operations.md has the formulas.
 //
 //   - Methods: [Scores] hold a number a run by stratum, and a [Bootstrap] gives statistics and differences of them an
 //     interval. [SignFlip] tests a difference, [Holm] corrects several tests, [RunsFor] and [RunsToDecide] plan more.

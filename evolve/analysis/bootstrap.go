@@ -10,28 +10,28 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A Bootstrap gives statistics confidence intervals: it draws runs with replacement, within each stratum as many as
-// it has, works the statistic out for each such sample, and takes the percentiles of the results (B. Efron,
-// "Bootstrap Methods: Another Look at the Jackknife", 1979; stratified as in R. Agarwal et al., "Deep Reinforcement
-// Learning at the Edge of the Statistical Precipice", 2021). Percentiles are of type 7 of R. J. Hyndman,
-// Y. Fan, "Sample Quantiles in Statistical Packages", 1996, the default of R and NumPy.
+// A Bootstrap gives statistics confidence intervals: it draws runs with replacement, within each stratum as many as it
+// has, computes the statistic for each such sample, and takes the percentiles of the results (B. Efron, "Bootstrap
+// Methods: Another Look at the Jackknife", 1979; stratified as in R. Agarwal et al., "Deep Reinforcement Learning at
+// the Edge of the Statistical Precipice", 2021). Percentiles are of type 7 of R. J. Hyndman, Y. Fan, "Sample Quantiles
+// in Statistical Packages", 1996, the default of R and NumPy.
 //
 // With few runs in a stratum such intervals are too narrow: of n runs of equal spread, by the factor √((n−1)/n) and
 // for the normal quantile in place of Student's. With ten runs a 95 % interval of a mean covers about 90 %.
 //
 // The zero value is ready for use. Methods may be called concurrently.
 type Bootstrap struct {
-	Samples int     // how many samples are drawn; 0: 2000
-	Level   float64 // of the intervals, in (0, 1); 0: 0.95
+	Samples int     // number of samples; 0 means 2000
+	Level   float64 // of the intervals, in (0, 1); 0 means 0.95
 	Seed    uint64  // of the draws: sample i has the stream at (Seed, "bootstrap", i)
-	// draws are the samples to take in place of random ones: by sample, by stratum, the indices of the runs drawn.
-	// Methods of two Scores that draw them apart need the strata of the first, then those of the second. nil: drawn.
+	// draws are fixed samples: by sample and stratum, the indices of the runs drawn. Methods that sample two Scores
+	// separately need the strata of the first, then those of the second. nil means random samples.
 	draws [][][]int
 
-	fewer int // how many runs fewer than it has are drawn in each stratum
+	fewer int // number of runs by which each stratum's samples are smaller than the stratum
 }
 
-// filled returns b with its defaults, or an error if it has a wrong value or draws that do not fit strata of the given
+// filled returns b with its defaults, or an error if it has a wrong value or draws that do not fit strata of these
 // sizes.
 func (b Bootstrap) filled(sizes []int) (Bootstrap, error) {
 	b.Samples, b.Level = cmp.Or(b.Samples, 2000), cmp.Or(b.Level, 0.95)
@@ -70,7 +70,7 @@ func fits(draw [][]int, sizes []int) error {
 	return nil
 }
 
-// each calls f with every sample of strata of the given sizes. f does not keep draw. b is filled.
+// each calls f with every sample of strata of these sizes. f must not keep draw. b must be filled.
 func (b Bootstrap) each(sizes []int, f func(i int, draw [][]int)) {
 	if b.draws != nil {
 		for i, draw := range b.draws {
@@ -84,8 +84,8 @@ func (b Bootstrap) each(sizes []int, f func(i int, draw [][]int)) {
 	plan.Each(sizes, f)
 }
 
-// intervals returns the estimates at value with the percentiles of what f writes into its row for each sample, at b's
-// level. b is filled.
+// intervals returns the estimates at value with the percentiles of the rows that f writes for the samples, at b's
+// level. b must be filled.
 func (b Bootstrap) intervals(sizes []int, value []float64, f func(draw [][]int, into []float64)) []Interval {
 	return b.intervalsAt(slices.Repeat([]float64{b.Level}, len(value)), sizes, value, f)
 }

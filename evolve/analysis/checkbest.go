@@ -6,10 +6,11 @@ import (
 	"math"
 )
 
-// finite reports whether v is a number.
+// finite reports whether v is finite.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// checkBest returns an error unless the best scores after 0, 1, ... of something are finite and never fall.
+// checkBest returns an error unless the best scores after 0, 1, ... steps are finite and never fall. each names the
+// steps.
 func checkBest(best []float64, each string) error {
 	if len(best) == 0 {
 		return errors.New("no score to start from")

@@ -2,7 +2,7 @@ package analysis
 
 import "slices"
 
-// A Comparison is how the first of two methods does against the second, with bootstrap intervals.
+// A Comparison is the first of two methods against the second, with bootstrap intervals.
 type Comparison struct {
 	Strata int `json:"strata"`
 	Runs   int `json:"runs"` // of the first method, in all strata
@@ -10,15 +10,15 @@ type Comparison struct {
 	Difference Interval `json:"difference"`
 	// IQM is [IQM] of the first less that of the second.
 	IQM Interval `json:"iqm_difference"`
-	// Improvement is the chance that a run of the first is better than one of the second, ties counting half. It
-	// compares each run with all runs of the other method, also where runs are paired.
+	// Improvement is the probability that a run of the first is better than one of the second, ties counted half. It
+	// compares each run with all runs of the other method, even if runs are paired.
 	Improvement Interval `json:"improvement"`
 }
 
 // Paired compares two methods whose runs are paired: x[s][i] and y[s][i] have the same seed, the same start, the same
-// landscape. A sample takes both runs of a pair or neither, so what they have in common cancels and the intervals of
-// differences are narrower, if it is much, than those of [Bootstrap.Unpaired]. It returns an error unless x and y have
-// the same shape and finite scores, or if b has a wrong value.
+// landscape. A sample takes both runs of a pair or neither, so what they share cancels, which can make intervals of
+// differences much narrower than those of [Bootstrap.Unpaired]. It returns an error unless x and y have the same shape
+// and finite scores, or if b has a wrong value.
 func (b Bootstrap) Paired(x, y Scores) (Comparison, error) {
 	if err := validatePair(x, y, true); err != nil {
 		return Comparison{}, err
@@ -26,8 +26,8 @@ func (b Bootstrap) Paired(x, y Scores) (Comparison, error) {
 	return b.compare(x, y, x.sizes(), func(draw [][]int) ([][]int, [][]int) { return draw, draw })
 }
 
-// Unpaired compares two methods whose runs have nothing in common but their strata. It returns an error unless x and y
-// have the same number of strata, each with runs and finite scores, or if b has a wrong value.
+// Unpaired compares two methods whose runs share only their strata. It returns an error unless x and y have the same
+// number of strata, each with runs and finite scores, or if b has a wrong value.
 func (b Bootstrap) Unpaired(x, y Scores) (Comparison, error) {
 	if err := validatePair(x, y, false); err != nil {
 		return Comparison{}, err
@@ -37,7 +37,7 @@ func (b Bootstrap) Unpaired(x, y Scores) (Comparison, error) {
 	})
 }
 
-// compare draws samples of the given sizes, which split deals out to x and y.
+// compare draws samples of these sizes, which split divides between x and y.
 func (b Bootstrap) compare(x, y Scores, sizes []int, split func(draw [][]int) (dx, dy [][]int)) (Comparison, error) {
 	b, err := b.filled(sizes)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b Bootstrap) compare(x, y Scores, sizes []int, split func(draw [][]int) (d
 	}, nil
 }
 
-// contrast writes what a Comparison estimates.
+// contrast computes the estimates of a Comparison.
 func contrast(x, y Scores, into []float64) {
 	into[0] = Mean(x) - Mean(y)
 	into[1] = IQM(x) - IQM(y)

@@ -23,9 +23,9 @@ func expanded(level, df float64) float64 {
 //
 //	(Σ vₛ)² / Σ (vₛ²/(nₛ−1))
 //
-// vₛ is the part of stratum s, by the jackknife: (nₛ−1)/nₛ · Σᵢ (θ without unit i − their mean)². If all strata matter
-// alike that is the number of units less the strata; if one matters alone, one less than it has. It is NaN for a number
-// that does not vary.
+// vₛ is the part of stratum s, by the jackknife: (nₛ−1)/nₛ · Σᵢ (θ without unit i − their mean)². If
+// all strata contribute equally, that is the number of units less that of strata; if only one contributes, one less
+// than its units. It is NaN for a number that does not vary.
 func degrees(sizes []int, width int, f func(draw [][]int, into []float64)) []float64 {
 	draw := make([][]int, len(sizes))
 	for s, n := range sizes {

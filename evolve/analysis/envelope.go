@@ -8,15 +8,14 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// An EnvelopePoint is the best that a budget was seen to reach over all ways to split it.
+// An EnvelopePoint is the best observed score of a budget over all its splits.
 type EnvelopePoint struct {
 	Calls int `json:"C"`
-	// Cell has the best mean of all cells with T·N ≤ Calls, with a tie the shallower. Its mean is a maximum over noisy
-	// means, so it is too high.
+	// Cell has the best mean of all cells with T·N ≤ Calls, and the least depth among ties. Its mean is a maximum over
+	// noisy means, so it is biased upwards.
 	Cell Cell `json:"cell"`
-	// Fair is the mean score of the searches that did not choose: the cell is chosen by half of each breadth's
-	// searches and scored on the other half, over random halves. It is a little low, as half of the searches choose
-	// worse than all.
+	// Fair is the unbiased mean score of the choice: half of each breadth's searches choose the cell and the other half
+	// scores it, over random halves. It is a little low, since half of the searches choose worse than all.
 	Fair float64 `json:"fair"`
 }
 

@@ -8,27 +8,27 @@ import (
 	"slices"
 )
 
-// A GridConfig says which cells a [Grid] has. The zero value takes all of them, with a ceiling of 1.
+// A GridConfig selects the cells of a [Grid]. The zero value selects all, with a ceiling of 1.
 type GridConfig struct {
-	MinCalls, MaxCalls int // the budgets C = T·N of the cells; 0: no limit
-	// Depths are the T that cells may have; nil: the powers of two and the T of every run.
+	MinCalls, MaxCalls int // limits on the cells' budgets C = T·N; 0 means none
+	// Depths are the T of cells; nil means the powers of two and the T of every run.
 	Depths []int
-	// Ceiling is the score that no program passes; nil: 1. It is a pointer because 0 is one, of negative losses.
+	// Ceiling is an upper bound of scores; nil means 1. It is a pointer because 0 is a valid ceiling, of negative losses.
 	Ceiling *float64
-	Epsilon float64 // the least gap to the ceiling that is told apart; 0: 1e-4
-	// Early takes runs that stopped early, for the depths that they reached. A run that ended at a target is among the
-	// best, so what is left of the deeper cells looks worse than it is.
+	Epsilon float64 // the least distinguishable gap to the ceiling; 0 means 1e-4
+	// Early admits runs that stopped early, for the depths that they reached. A run that ended at a target is among the
+	// best, so its absence makes the deeper cells look worse than they are.
 	Early bool
 }
 
 // A Grid is the mean scores of searches over depth T and breadth N, for one task, model and method. A search of T
-// generations is that of every smaller T, too, so the cells of one breadth share searches.
+// generations contains that of every smaller T, so the cells of one breadth share searches.
 type Grid struct {
 	task, model, method string
 	Ceiling, epsilon    float64
 	Cells               []Cell // by N, then by T
-	// Short are cells that not every search of their breadth has a score for, with the searches that have one. They are
-	// not in Cells: means over other searches would not be comparable.
+	// Short are cells for which some searches of their breadth lack a score. They are not in Cells, since means over
+	// different searches are not comparable.
 	Short    []Cell
 	breadths []breadth // by N
 }
@@ -49,7 +49,7 @@ type Cell struct {
 // Calls returns the cell's budget, T·N.
 func (c Cell) Calls() int { return c.T * c.N }
 
-// breadth returns the answered calls of a generation in the mean: N if none failed.
+// breadth returns the mean number of answered calls of a generation: N if none failed.
 func (c Cell) breadth() float64 { return c.Answered / float64(c.T) }
 
 // A breadth is the searches of one N: seeds[i] is that of search i, and scores[k][i] its score in cell k of the grid's
@@ -60,7 +60,7 @@ type breadth struct {
 	scores   [][]float64
 }
 
-// lnGap returns ln(max(ceiling − score, ε)), the logarithm of what is missing to the ceiling.
+// lnGap returns ln(max(ceiling − score, ε)), the logarithm of the gap to the ceiling.
 func lnGap(score, ceiling, epsilon float64) float64 { return math.Log(max(ceiling-score, epsilon)) }
 
 // NewGrid makes the grid of runs of one task, model and method. Runs of one breadth and seed are one search; a cell
@@ -171,10 +171,10 @@ func (g *Grid) addBreadth(n int, runs map[int64][]Run, depths []int) {
 	}
 }
 
-// reached reports whether the run has all of generation t.
+// reached reports whether the run completed generation t.
 func (r Run) reached(t int) bool { return t < r.Generations() || t == r.Generations() && !r.Partial }
 
-// score fills in what the scores of the cell's searches say.
+// score fills in the statistics of the cell's scores.
 func (g *Grid) score(c *Cell, scores []float64) {
 	c.Mean = mean(scores)
 	c.Gap, c.Floored = lnGap(c.Mean, g.Ceiling, g.epsilon), g.Ceiling-c.Mean < g.epsilon
@@ -195,7 +195,7 @@ func (g *Grid) Budgets() []int {
 	return slices.Compact(all)
 }
 
-// floored returns how many cells are floored, see [Cell].
+// floored returns the number of floored cells, see [Cell].
 func (g *Grid) floored() int {
 	n := 0
 	for _, c := range g.Cells {

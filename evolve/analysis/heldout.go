@@ -2,19 +2,18 @@ package analysis
 
 import "math"
 
-// A HeldOut is what a [Surface] that did not see a budget says of its best split, against what was observed.
+// A HeldOut compares the best split of a budget by a [Surface] fitted without it with the observed best.
 type HeldOut struct {
 	Calls     int     `json:"C"`
 	Predicted float64 `json:"predicted_T"` // the best depth by the surface of the other budgets
 	Nearest   Cell    `json:"nearest"`     // the budget's cell nearest to it in ln T, with a tie the shallower
 	Best      Cell    `json:"best"`        // the budget's cell with the best mean, with a tie the shallower
-	// Loss is Best.Mean − Nearest.Mean. Best is a maximum over noisy means, so Loss errs to the high side.
+	// Loss is Best.Mean − Nearest.Mean. Best is a maximum over noisy means, so Loss is biased upwards.
 	Loss float64 `json:"loss"`
 }
 
-// HeldOut leaves out each budget in turn, and compares the split that the rest predicts for it with the best one
-// observed. Budgets with a single cell are passed over. It returns an error if the surface cannot be fitted without
-// one of the budgets.
+// HeldOut leaves out each budget in turn, and compares the split predicted by the others with the observed best. It
+// skips budgets with a single cell. It returns an error if the surface cannot be fitted without one of the budgets.
 func (g *Grid) HeldOut() ([]HeldOut, error) {
 	if _, err := g.bilinear(); err != nil {
 		return nil, err

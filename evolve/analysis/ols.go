@@ -59,7 +59,7 @@ func ols(x [][]float64, y []float64) (Fit, error) {
 	return d.fit(y), nil
 }
 
-// A design is the columns of a regression, decomposed. It fits one y after another.
+// A design is the decomposed columns of a regression, which can fit many y.
 type design struct {
 	x  *mat.Dense
 	qr mat.QR
@@ -102,7 +102,7 @@ func (d *design) invert() {
 	n, p := d.x.Dims()
 	identity := mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))
 	var inverse mat.Dense
-	// A design of full rank always has a solution. One that is ill conditioned is solved, too, with a warning.
+	// A design of full rank always has a solution, with a warning if it is ill conditioned.
 	_ = d.qr.SolveTo(&inverse, false, identity)
 	for j := range p {
 		d.pinv = append(d.pinv, mat.Row(nil, j, &inverse))

@@ -11,8 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/resultfile"
 )
 
-// A file is a result. Its reader is not evolve/report, which makes results: analysis of files compiles without the
-// searches.
+// A file is a result file. It is not read with evolve/report, so that analysis compiles without the searches.
 type file struct{ *resultfile.File }
 
 // ReadFile reads the run in a result file as [Read] does.
@@ -52,8 +51,8 @@ func Read(from io.Reader) (Run, error) {
 	return r, r.validate()
 }
 
-// method returns a name with what else decides how the budget is spent: the breadth, and which kinds of searches the
-// arms of a bandit are, unless all are greedy.
+// method returns a name with everything else that decides how the budget is spent: the breadth, and the kinds of a
+// bandit's searches, unless all are greedy.
 func (f file) method(name string) string {
 	if f.Breadth != "" {
 		name += " " + f.Breadth

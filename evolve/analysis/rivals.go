@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// A Rival is one of the models that a [Surface] has to beat before its product term means something.
+// A Rival is one of the models that a [Surface] must beat before its product term is meaningful.
 type Rival struct {
 	Name string `json:"name"` // "budget", "depth and breadth", or "depth, breadth and their product"
 	Fit  Fit    `json:"fit"`
-	// HeldOut is the root mean square error of the log gap, in cells of budgets that the fit did not see: each budget
-	// is left out in turn. Less is better.
+	// HeldOut is the root mean square error of the log gap in cells of unseen budgets: each budget is left out in turn.
+	// Less is better.
 	HeldOut float64 `json:"held_out_rmse"`
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Run is the course of one search, or of a bandit over several: what a result file says of it that is analysed.
+// A Run is the course of one search, or of a bandit over several, as far as it is analysed.
 type Run struct {
 	Task, Model string // their keys; "" if unknown
 	// Method is how the budget was spent: "greedy", the name of another search, or the bandit's short name. A breadth, a
@@ -13,22 +13,22 @@ type Run struct {
 	Method string
 	// T and N are the plan: T generations of N children, a budget of T·N calls.
 	T, N int
-	// Breadth is what decided how many children each generation had, at most N; "" if N in each. T and N are then a
-	// budget of T·N calls and no more: a run of 64·64 calls may have 800 generations.
+	// Breadth is what decided the number of children of each generation, at most N; "" means N in each. With a Breadth, T
+	// and N only define a budget of T·N calls: a run of 64·64 calls may have 800 generations.
 	Breadth string
 	Seed    int64
 	// Arms is how many searches share the budget of a bandit; 0 for a run of one search.
 	Arms int
 	Best []float64 // the best score after generation 0, 1, ...; 0 is the initial program. Of a bandit: after each round
-	// Answered is how many model calls brought an answer in generation 0, 1, ... In generation 0 those that were made
-	// before the first. nil means N in each from 1 on.
+	// Answered is the number of answered model calls in generation 0, 1, ...; generation 0 has those made before the
+	// first. nil means N in each from 1 on.
 	Answered []int
-	Stop     string // why it ended: "budget", "target", ...; "" if the file does not say, as the paper's
-	Partial  bool   // the last generation of Best was cut short
-	From     string // where it was read from; "" if nowhere
+	Stop     string // why it ended: "budget", "target", ...; "" if unknown, as in the paper's files
+	Partial  bool   // whether the last generation of Best was cut short
+	From     string // the file it was read from; "" for none
 }
 
-// mostPlanned is the most that T, N and the calls of a generation may be, so that their products fit.
+// mostPlanned bounds T, N and the calls of a generation, so that their products fit.
 const mostPlanned = 1 << 30
 
 // Calls returns the budget, T·N.
@@ -40,9 +40,9 @@ func (r Run) Final() float64 { return r.Best[len(r.Best)-1] }
 // Generations returns how many generations the run has, without the initial program's.
 func (r Run) Generations() int { return len(r.Best) - 1 }
 
-// AnsweredBy returns how many calls were answered up to the end of generation t. Children without an answer (timed
-// out, failed, made without a model) are rows of a result, but no calls of a budget. It panics if the run has no
-// generation t.
+// AnsweredBy returns the number of answered calls up to the end of generation t. Children without an answer (timed out,
+// failed, made without a model) are rows of a result, but not calls of a budget. It panics if the run has no generation
+// t.
 func (r Run) AnsweredBy(t int) int {
 	if t < 0 || t >= len(r.Best) {
 		panic(fmt.Sprintf("analysis: AnsweredBy(%d) of a run with %d generations", t, r.Generations()))
@@ -57,8 +57,8 @@ func (r Run) AnsweredBy(t int) int {
 	return sum
 }
 
-// BestBy returns the best score when so many calls had been answered: that at the end of the last generation by whose
-// end no more had been. It is that of the initial program if there is none.
+// BestBy returns the best score after calls answered calls: that of the last generation that ended with no more, or of
+// the initial program if there is none.
 func (r Run) BestBy(calls int) float64 {
 	best, sum := r.Best[0], 0
 	for t, score := range r.Best {
@@ -81,9 +81,9 @@ func (r Run) answered(t int) int {
 	return r.N
 }
 
-// Early reports whether the run ended before its T generations, and before its T·N calls were answered; with a Breadth
-// the calls alone tell. Its score is that of a smaller budget. If it ended because it reached a target, leaving it out
-// would leave out the best runs, and keeping its score would leave out what it might have found.
+// Early reports whether the run ended before its T generations and before its T·N calls were answered; with a Breadth
+// only the calls count. Its score is that of a smaller budget. If it ended at a target, leaving it out would leave out
+// the best runs, and keeping its score would underestimate it.
 func (r Run) Early() bool {
 	whole := r.Generations()
 	if r.Partial {
@@ -92,7 +92,7 @@ func (r Run) Early() bool {
 	return (r.Breadth != "" || whole < r.T) && r.AnsweredBy(r.Generations()) < r.Calls()
 }
 
-// Reached says how much of its plan the run has: "3 of 8 generations", and with a Breadth "300 of 4096 calls".
+// Reached returns the run's share of its plan: "3 of 8 generations", and with a Breadth "300 of 4096 calls".
 func (r Run) Reached() string {
 	if r.Breadth != "" {
 		return fmt.Sprintf("%d of %d calls", r.AnsweredBy(r.Generations()), r.Calls())
@@ -137,8 +137,8 @@ func compareKind(a, b Run) int {
 	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Method, b.Method))
 }
 
-// validateRuns returns an error unless the runs are of one task, model and method, each is good, and no two are the
-// same. With early false, runs that stopped early are refused.
+// validateRuns returns an error unless the runs are of one task, model and method, each is valid, and no two are equal.
+// With early false it refuses runs that stopped early.
 func validateRuns(runs []Run, early bool) error {
 	if len(runs) == 0 {
 		return fmt.Errorf("analysis: no runs")

@@ -8,10 +8,10 @@ import (
 // mostRuns is the most that RunsFor and RunsToDecide return.
 const mostRuns = 1 << 40
 
-// RunsFor returns how many runs in all an interval that n runs made needs to get from a width to another. Widths fall
-// with the square root of the number of runs, so it is ⌈n·(now/want)²⌉, and at least n. It is of use where the
-// interval is not that of a mean, as a bootstrap's. It returns an error unless n ≥ 1 and both widths are above 0, or
-// if it takes more than 2⁴⁰ runs.
+// RunsFor returns the total number of runs that narrow an interval from n runs from one width to another. Widths fall
+// with the square root of the number of runs, so it is ⌈n·(now/want)²⌉, and at least n. It is useful for
+// intervals other than a mean's, such as a bootstrap's. It returns an error unless n ≥ 1 and both widths are above 0,
+// or if it takes more than 2⁴⁰ runs.
 func RunsFor(n int, now, want float64) (int, error) {
 	if n < 1 || !(now > 0) || !(want > 0) {
 		return 0, fmt.Errorf("analysis: RunsFor(%d runs, width %v to %v): need at least a run, and widths above 0",

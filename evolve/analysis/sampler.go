@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A sampler hands out samples of scores with the runs of each stratum in ascending order. Most statistics sort, which
-// takes nearly all of a bootstrap's time. The scores are sorted once here, and a sample is counted off them.
+// A sampler returns samples of scores with the runs of each stratum in ascending order. Most statistics sort, which
+// takes nearly all of a bootstrap's time. A sampler sorts the scores once, and makes each sample by counting.
 type sampler struct {
 	sorted Scores
-	rank   [][]int // by stratum and run, its place in sorted
-	counts []int   // how often each place of a stratum was drawn
+	rank   [][]int // by stratum and run: its rank in sorted
+	counts []int   // how often each rank of a stratum was drawn
 	into   Scores  // the sample
 }
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Scores are numbers of runs, by stratum and then by run: Scores[s][i] is that of run i in stratum s. A stratum
-// is a task, a family or a setting. A bootstrap draws runs within each stratum, so its intervals are about other runs
-// of the same strata. Strata may differ in size.
+// Scores are numbers of runs, by stratum and then by run: Scores[s][i] is that of run i in stratum s. A stratum is a
+// task, a family or a setting. A bootstrap draws runs within each stratum, so its intervals hold for further runs of
+// the same strata. Strata may differ in size.
 type Scores [][]float64
 
 // runs returns how many runs there are in all strata.
@@ -41,7 +41,7 @@ func (s Scores) sizes() []int {
 	return n
 }
 
-// validate returns an error that names what s lacks. what says which scores they are.
+// validate returns an error that names what s lacks. what names the scores.
 func (s Scores) validate(what string) error {
 	if len(s) == 0 {
 		return fmt.Errorf("analysis: %s have no stratum: need at least one", what)

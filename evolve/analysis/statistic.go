@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A Statistic is a number that sums up scores, as [Mean] and [IQM] do. It does not keep or change its argument, which
-// a bootstrap uses again.
+// A Statistic summarizes scores in a number, as [Mean] and [IQM] do. It must not keep or change its argument, which a
+// bootstrap reuses.
 type Statistic func(Scores) float64
 
-// Mean returns the mean over strata of the mean over their runs, so that strata count alike however many runs they
-// have. It is NaN without scores.
+// Mean returns the mean over strata of the mean over their runs, so that strata count equally whatever their sizes. It
+// is NaN without scores.
 func Mean(s Scores) float64 {
 	return average(len(s), func(i int) float64 { return mean(s[i]) })
 }
@@ -20,9 +20,9 @@ func mean(values []float64) float64 {
 	return average(len(values), func(i int) float64 { return values[i] })
 }
 
-// average returns the mean of n values, NaN for none. It sums what they are above the first, so the mean of equal
-// values is that value exactly. A plain sum of ten times 0.7 is not 7, and methods whose runs all end on one plateau
-// would seem to differ.
+// average returns the mean of n values, or NaN for none. It sums differences from the first value, so that the mean of
+// equal values is exactly that value. A plain sum of ten times 0.7 is not 7, and methods whose runs all end on one
+// plateau would seem to differ.
 func average(n int, value func(i int) float64) float64 {
 	if n == 0 {
 		return math.NaN()

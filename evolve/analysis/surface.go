@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// A Surface is the bilinear fit of what is missing to the ceiling over depth and breadth,
+// A Surface is the bilinear fit of the gap to the ceiling over depth and breadth,
 //
 //	ln(max(ceiling − V̄, ε)) = B0 + A·ln T + B·ln N + C·ln T·ln N
 //
@@ -18,9 +18,9 @@ type Surface struct {
 	Floored     int // cells whose gap is the floor ln ε; they flatten the surface
 }
 
-// Surface fits the surface to the grid's cells. Where calls failed, N is the answered calls of a generation in the
-// mean. It returns an error if the cells have one budget only, one breadth or one depth only, or too few of them to
-// tell the four terms apart.
+// Surface fits the surface to the grid's cells. If calls failed, N is the mean number of answered calls of a
+// generation. It returns an error if the cells have one budget only, one breadth or one depth only, or too few of them
+// to tell the four terms apart.
 func (g *Grid) Surface() (Surface, error) {
 	d, err := g.bilinear()
 	if err != nil {

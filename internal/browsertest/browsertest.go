@@ -1,5 +1,5 @@
-// Package browsertest has tests look at pages in a real browser, without a window. It is the one place that calls
-// chromedp, whose interface has changed before.
+// Package browsertest lets tests use a real browser without a window. It alone calls chromedp, whose interface has
+// changed before.
 package browsertest
 
 import (
@@ -25,11 +25,11 @@ import (
 	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
-// patience is how long a test waits for what must happen, on a machine that does much else.
+// patience is how long a test waits for something that must happen, on a busy machine.
 const patience = time.Minute
 
-// Main runs a package's tests, for its TestMain, and ends the browser after them. Without a browser it says so, and [Open]
-// skips.
+// Main runs a package's tests, for its TestMain, and ends the browser after them. Without a browser it prints a note,
+// and [Open] skips tests.
 func Main(m *testing.M, pkg string) int {
 	if _, err := find(); err != nil {
 		notrun.Say(pkg, "what a browser is needed for", err, "install chromium")
@@ -48,7 +48,7 @@ func find() (string, error) {
 	return "", errors.New("there is no chromium")
 }
 
-// browser is the one that all tests of a package share, each with tabs of its own.
+// browser is shared by all tests of a package, each with tabs of its own.
 var browser struct {
 	sync.Mutex
 	ctx  context.Context
@@ -96,7 +96,7 @@ func stop() {
 	}
 }
 
-// A Tab is a page that is open in the browser. It notes all that the page asks a network for and all that goes wrong.
+// A Tab is an open page in the browser. It records the page's network requests and faults.
 type Tab struct {
 	t   testing.TB
 	ctx context.Context
@@ -133,7 +133,7 @@ func enable(c cdp.Command[cdp.Empty, cdp.Empty]) chromedp.Action[chromedp.Void] 
 	return command(c, cdp.Empty{})
 }
 
-// note takes down what the browser says. It must return at once.
+// note records an event of the browser. It must return at once.
 func (tab *Tab) note(event any) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -160,7 +160,7 @@ func describe(o *runtime.RemoteObject) string {
 	return o.Description
 }
 
-// Requests returns the addresses that the page asked for over a network: all but data, blobs and files.
+// Requests returns the addresses that the page requested over a network: all except data, blobs and files.
 func (tab *Tab) Requests() (list []string) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -216,7 +216,7 @@ func (tab *Tab) Media(medium, scheme string) {
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}))
 }
 
-// WithoutScripts has the next page run none.
+// WithoutScripts disables scripts on the next page.
 func (tab *Tab) WithoutScripts() {
 	tab.t.Helper()
 	tab.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
@@ -231,7 +231,7 @@ func (tab *Tab) Click(selector string) {
 	tab.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Eval returns the value of a script, as JSON makes it. A promise is waited for.
+// Eval returns the value of a script through JSON. It waits for a promise.
 func Eval[T any](tab *Tab, script string) T {
 	tab.t.Helper()
 	v, err := chromedp.Run(tab.ctx, chromedp.Evaluate[json.RawMessage](script, chromedp.EvalAwaitPromise))
@@ -245,7 +245,7 @@ func Eval[T any](tab *Tab, script string) T {
 	return value
 }
 
-// Wait waits until a script's value is true. If that does not come about, the test fails with the page's text.
+// Wait waits until a script's value is true. If it does not become true, the test fails with the page's text.
 func (tab *Tab) Wait(script string) {
 	tab.t.Helper()
 	for end := time.Now().Add(patience); !Eval[bool](tab, "Boolean("+script+")"); time.Sleep(20 * time.Millisecond) {
@@ -256,7 +256,7 @@ func (tab *Tab) Wait(script string) {
 	}
 }
 
-// Settle waits until what the page had to draw is drawn: two frames.
+// Settle waits two frames, until the page has drawn everything.
 func (tab *Tab) Settle() {
 	tab.t.Helper()
 	Eval[bool](tab, "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")

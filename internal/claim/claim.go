@@ -1,5 +1,4 @@
-// Package claim tells temporary files and folders that a process still uses from those that a killed one
-// left behind.
+// Package claim distinguishes temporary files and folders in use from those that a killed process left behind.
 package claim
 
 import (
@@ -19,9 +18,8 @@ var ErrGone = errors.New("claim: it was removed before it was claimed")
 // locks that end with their process, Take does nothing, and Sweep too.
 func Take(path string) (release func(), err error) { return take(path) }
 
-// Sweep calls remove with the path of everything in dir that is not in use, belongs to this user and has a
-// name made of prefix and a decimal number. It is a courtesy to the user's disk: what cannot be looked at or
-// removed stays.
+// Sweep calls remove with the path of everything in dir that is not in use, belongs to this user and has a name of
+// prefix and a decimal number. It is best effort: what cannot be examined or removed stays.
 func Sweep(dir, prefix string, remove func(path string) error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

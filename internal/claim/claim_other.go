@@ -4,5 +4,5 @@ package claim
 
 func take(string) (release func(), err error) { return func() {}, nil }
 
-// sweep does nothing: what was left cannot be told from what is in use.
+// sweep does nothing: without locks, leftovers cannot be distinguished from files in use.
 func sweep(string, func(string) error) {}

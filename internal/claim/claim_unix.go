@@ -21,7 +21,7 @@ func take(path string) (release func(), err error) {
 	if flock(f, syscall.LOCK_EX) != nil {
 		return release, nil // no locks here
 	}
-	// Between its making and its claim it had no mark, and another process may have swept it.
+	// Before its claim the file was unmarked, so another process may have swept it.
 	mine, err := f.Stat()
 	if err != nil {
 		release()
@@ -34,8 +34,8 @@ func take(path string) (release func(), err error) {
 	return release, nil
 }
 
-// sweep calls remove if nobody holds the lock on the file at path and it is this user's. It holds the lock
-// itself meanwhile, so that [Take] waits and then finds it gone.
+// sweep calls remove if no process holds the lock on the file at path and the file is this user's. It holds the lock
+// meanwhile, so that [Take] waits and then finds the file gone.
 func sweep(path string, remove func(string) error) {
 	f, err := open(path)
 	if err != nil {
@@ -47,14 +47,14 @@ func sweep(path string, remove func(string) error) {
 		return
 	}
 	if s, ok := info.Sys().(*syscall.Stat_t); !ok || int(s.Uid) != os.Geteuid() {
-		return // in a folder that all can write to, others can have any name
+		return // in a shared folder, other users may use any name
 	}
 	if flock(f, syscall.LOCK_EX|syscall.LOCK_NB) == nil {
 		_ = remove(path)
 	}
 }
 
-// open opens a file or folder and nothing that a link leads to, and waits for nobody.
+// open opens a file or folder without following links or blocking.
 func open(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }

@@ -1,5 +1,4 @@
-// Package memo remembers what was computed for a key. Callers that ask for one key at the same time share one
-// computation.
+// Package memo remembers computed values by key. Simultaneous callers with one key share one computation.
 package memo
 
 import (
@@ -9,13 +8,13 @@ import (
 	"sync"
 )
 
-// A Key names what is computed.
+// A Key identifies a computation.
 type Key [sha256.Size]byte
 
-// A Table remembers values by key, as many as fit in its room, and forgets the oldest first. It is safe for
-// concurrent use. [New] makes it.
+// A Table remembers as many values as fit in its room, by key, and forgets the oldest first. It is safe for concurrent
+// use. Make one with [New].
 type Table[V any] struct {
-	// Keep returns what stays of a value that no longer fits, for which no room is counted; nil: nothing stays. Set Keep
+	// Keep returns the part of a forgotten value that stays, without using room; nil means that nothing stays. Set Keep
 	// before the first Do.
 	Keep func(V) V
 
@@ -28,12 +27,12 @@ type Table[V any] struct {
 	calls  map[Key]*call[V]
 }
 
-// A call is a computation under way. What it found is set before done is closed.
+// A call is a computation under way. Its result is set before done is closed.
 type call[V any] struct {
 	done  chan struct{}
 	value V
 	err   error
-	again bool // whoever computed gave up, and another must try
+	again bool // whether the leader gave up and another caller must compute
 }
 
 // New returns an empty table with room for so many bytes, of which a value takes size(v).
@@ -41,10 +40,9 @@ func New[V any](room int, size func(V) int) *Table[V] {
 	return &Table[V]{size: size, room: room, values: make(map[Key]V), calls: make(map[Key]*call[V])}
 }
 
-// Do returns the value for key: the one remembered, or what compute returns. Callers that ask for one key at the
-// same time share one computation, under the context of the first. If the first gives up, the next takes over
-// with its own context: its caller has not given up. An error is returned to all who share it, and is not
-// remembered, because the cause may pass.
+// Do returns the value for key: the remembered one, or the result of compute. Simultaneous callers with one key share
+// one computation, under the context of the first. If that context ends, the next caller takes over with its own. An
+// error is returned to all callers who share it, and is not remembered, because its cause may be temporary.
 func (t *Table[V]) Do(ctx context.Context, key Key, compute func() (V, error)) (V, error) {
 	for {
 		v, known, c, first := t.join(key)
@@ -66,8 +64,8 @@ func (t *Table[V]) Do(ctx context.Context, key Key, compute func() (V, error)) (
 	}
 }
 
-// join returns the value for key if it is known, and otherwise the call that computes it, which is the
-// caller's to make if it is the first.
+// join returns the value for key if it is known, and otherwise the call that computes it. The first caller must lead
+// the call.
 func (t *Table[V]) join(key Key) (v V, known bool, c *call[V], first bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,7 +80,7 @@ func (t *Table[V]) join(key Key) (v V, known bool, c *call[V], first bool) {
 	return v, false, c, true
 }
 
-// lead computes for all who joined c.
+// lead computes the value for all callers that joined c.
 func (t *Table[V]) lead(ctx context.Context, key Key, c *call[V], compute func() (V, error)) {
 	c.again = true // unless compute returns: it may panic
 	defer func() {
@@ -98,7 +96,7 @@ func (t *Table[V]) lead(ctx context.Context, key Key, c *call[V], compute func()
 	c.again = c.err != nil && ctx.Err() != nil
 }
 
-// remember keeps v, in the place of older values if need be.
+// remember keeps v, and forgets older values if necessary.
 func (t *Table[V]) remember(key Key, v V) {
 	t.room -= t.size(v)
 	t.values[key] = v
