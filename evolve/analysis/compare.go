@@ -6,7 +6,8 @@ import "slices"
 type Comparison struct {
 	Strata int `json:"strata"`
 	Runs   int `json:"runs"` // of the first method, in all strata
-	// Difference is [Mean] of the first less that of the second.
+	// Difference is [Mean] of the first less that of the second. Of paired runs its interval is that of a bootstrap-t,
+	// which holds for skewed differences too; with fewer than six pairs, or one in a stratum, it is of percentiles.
 	Difference Interval `json:"difference"`
 	// IQM is [IQM] of the first less that of the second.
 	IQM Interval `json:"iqm_difference"`
@@ -23,7 +24,15 @@ func (b Bootstrap) Paired(x, y Scores) (Comparison, error) {
 	if err := validatePair(x, y, true); err != nil {
 		return Comparison{}, err
 	}
-	return b.compare(x, y, x.sizes(), func(draw [][]int) ([][]int, [][]int) { return draw, draw })
+	c, err := b.compare(x, y, x.sizes(), func(draw [][]int) ([][]int, [][]int) { return draw, draw })
+	if err != nil {
+		return c, err
+	}
+	b, _ = b.filled(x.sizes()) // compare would have failed
+	if i, ok := b.studentized(x.minus(y)); ok {
+		c.Difference = i
+	}
+	return c, nil
 }
 
 // Unpaired compares two methods whose runs share only their strata. It returns an error unless x and y have the same

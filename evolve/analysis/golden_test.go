@@ -216,7 +216,12 @@ func TestGoldenEffects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nearEnds(t, c.name+" paired", pairs.Difference, c.want.Mean, c.want.Paired)
+		near(t, c.name+" paired", pairs.Difference.Value, c.want.Mean)
+		plain, err := Bootstrap{draws: paired}.Estimate(x.minus(y), Mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nearEnds(t, c.name+" paired, percentiles", plain, c.want.Mean, c.want.Paired)
 		near(t, c.name+" IQM", pairs.IQM.Value, c.want.IQM)
 		near(t, c.name+" improvement", pairs.Improvement.Value, c.want.Improvement)
 		free, err := Bootstrap{draws: apart}.Unpaired(x, y)

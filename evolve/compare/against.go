@@ -19,7 +19,7 @@ type Comparison struct {
 	// Difference is by how much Search ends above Baseline in true score, in the mean over families, which count alike.
 	// Its interval is a 95 % bootstrap interval over the pairs of runs of each family.
 	Difference analysis.Interval
-	// P is the p-value of the sign-flip test over all pairs, whose hypothesis is a difference of 0.
+	// P is the p-value of the sign-flip test over all pairs, whose hypothesis is that differences are symmetric about 0.
 	P float64
 	// Families has the difference in each family, in the order in which the runs have them first.
 	Families []Difference

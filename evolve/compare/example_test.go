@@ -39,17 +39,17 @@ func Example() {
 	fmt.Printf("%s is better: the difference is %v, of %d pairs\n", c.Winner(), c.Difference, c.Runs)
 	// Output:
 	// additive  -0.17 [-0.20, -0.15], p = 0.005
-	// traps     -0.17 [-0.19, -0.14], p = 0.005
-	// hiff      -0.07 [-0.10, -0.05], p = 0.005
-	// tuned     -0.08 [-0.09, -0.06], p = 0.005
-	// geometry  -0.08 [-0.12, -0.04], p = 0.014
-	// few       -0.01 [-0.07, +0.04], p = 1.000
-	// regress   -0.18 [-0.23, -0.15], p = 0.005
-	// noisy     -0.00 [-0.08, +0.07], p = 1.000
-	// held-out  -0.18 [-0.26, -0.09], p = 0.014
-	// layered   -0.12 [-0.14, -0.10], p = 0.005
-	// notes     -0.13 [-0.16, -0.10], p = 0.005
-	// greedy is better: the difference is -0.1088 [-0.1225, -0.09589], of 132 pairs
+	// traps     -0.17 [-0.20, -0.13], p = 0.005
+	// hiff      -0.07 [-0.11, -0.04], p = 0.005
+	// tuned     -0.08 [-0.10, -0.06], p = 0.005
+	// geometry  -0.08 [-0.14, -0.03], p = 0.014
+	// few       -0.01 [-0.10, +0.04], p = 1.000
+	// regress   -0.18 [-0.25, -0.15], p = 0.005
+	// noisy     -0.00 [-0.10, +0.07], p = 1.000
+	// held-out  -0.18 [-0.26, -0.04], p = 0.014
+	// layered   -0.12 [-0.14, -0.09], p = 0.005
+	// notes     -0.13 [-0.17, -0.10], p = 0.005
+	// greedy is better: the difference is -0.1088 [-0.1227, -0.09404], of 132 pairs
 }
 
 func ExampleFamilies() {
