@@ -12,7 +12,7 @@
 //	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: model, Breadth: breadth.Adaptive{}, Seed: 40}, 10)
 //	result, err := evolve.Run(ctx, evolve.Config{
 //		Arms:   arms,
-//		Policy: &bandit.ExpectedImprovement{T: 4096},
+//		Policy: &bandit.Challenge{T: 4096},
 //		Budget: evolve.Budget{Calls: 4096},
 //	})
 //

@@ -33,15 +33,15 @@ const (
 // keep the others away. φ is 0 while the leader has made fewer than u = 64 calls or 4 pulls.
 //
 // With t the calls so far, x those of all arms but the leader and c the calls of the leader's next pull, a challenger is
-// pulled if x + c ≤ φ·(t + c), and else the leader. If fewer than T/u arms were started, it is the lowest arm without
-// pulls. Otherwise it is the one with the least
+// pulled if x + c ≤ φ·(t + c), and else the leader. If fewer than T/u − 1 arms, rounded up, were started, it is the lowest arm
+// without pulls. Otherwise it is the one with the least
 //
 //	nᵢ·√(1 + bᵢ)/(1 + aᵢ)
 //
 // where bᵢ is how many arms had a higher score after nᵢ calls, and aᵢ the arm's growth, at most 1. So challengers take
 // turns, those that are ahead of the others at their age or still rising have more of them, and none is given up.
 //
-// In a run of fewer than 128 calls there is one arm, unless it cannot be pulled. While the leader's pull is pending, a
+// In a run of up to 128 calls there is one arm, unless it cannot be pulled. While the leader's pull is pending, a
 // challenger is pulled, or a new arm if no other is open. Ties go to the lowest arm. The policy is deterministic: all
 // its mass is on one arm.
 //
@@ -134,7 +134,7 @@ func (c *Challenge) challenger(lead, all int, r Round) int {
 	}
 	leads := lead >= 0 && r.Open[lead]
 	switch {
-	case fresh >= 0 && (started < max(1, horizon/challengeCalls) || next < 0 && !leads):
+	case fresh >= 0 && (started < max(1, (horizon-1)/challengeCalls) || next < 0 && !leads):
 		return fresh
 	case next >= 0:
 		return next

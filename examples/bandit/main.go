@@ -38,7 +38,7 @@ func main() {
 	arms := must(evolve.GreedyArms(evolve.GreedyConfig{
 		Task: cp, LLM: llm.Limit(stand, 16), N: widest, Breadth: width, Seed: seed,
 	}, searches))
-	policy := &bandit.ExpectedImprovement{T: calls}
+	policy := &bandit.Challenge{T: calls}
 	check(os.MkdirAll(folder, 0o777))
 	j := must(journal.Open(name+".journal", journal.Config{
 		Resume: true, Fingerprint: journal.Fingerprint{"search": fmt.Sprint(searches, " of ", arms[0])}, Command: "go run ./examples/bandit",
@@ -61,7 +61,7 @@ func main() {
 
 	header := report.BanditHeader{Header: report.Header{
 		Task: cp.Name(), Model: stand.Spec(), T: calls / widest, N: widest, Breadth: width,
-	}, Algo: "ei", Policy: fmt.Sprint(policy)}
+	}, Algo: "challenge", Policy: fmt.Sprint(policy)}
 	for i := range arms {
 		header.ArmSeeds = append(header.ArmSeeds, seed+uint32(i))
 	}

@@ -34,8 +34,8 @@ func parseBandit(args []string) (*banditOptions, error) {
 		"task", "model", "api-base", "T", "N", "algo", "n-arms", "breadth", "budget-usd", "budget-time", "target",
 		"resume", "output", "watch", "config")
 	b.Register(fs)
-	fs.StringVar(&b.algo, "algo", "ei",
-		"the policy that draws searches: ei, ucb, thompson, ...\n"+
+	fs.StringVar(&b.algo, "algo", cli.DefaultPolicy,
+		"the policy that draws searches: challenge, ei, ucb, thompson, ...\n"+
 			"It is one of "+strings.Join(cli.PolicyKeys(), ", ")+".")
 	fs.IntVar(&b.arms, "n-arms", 10, "number of searches")
 	fs.Uint64Var(&b.base, "arm-seed-base", 40, "seed of the first search; the others follow")

@@ -32,7 +32,7 @@ func TestBadBanditFlags(t *testing.T) {
 	}{
 		{"--task nope", []string{`"nope"`, "cp, mmd, ht"}},
 		{"--model nope", []string{`"nope"`, "offline, qwen3-8b, qwen3-14b, llama-8b"}},
-		{"--algo nope", []string{`"nope"`, "ei, ucb, exp3p, thompson, random"}},
+		{"--algo nope", []string{`"nope"`, "challenge, ei, ucb, exp3p, thompson, random"}},
 		{"--T 0", []string{"--T is 0"}},
 		{"--max-stalls 0", []string{"--max-stalls is 0"}},
 		{"--N 0", []string{"--N is 0"}},
@@ -145,10 +145,10 @@ func TestBanditSavesItsResult(t *testing.T) {
 // what it was.
 func TestBreadths(t *testing.T) {
 	for _, tt := range []struct{ flags, file, says, reason string }{
-		{"", "ei_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=0, waste=0.3, 1..16)", "the default"},
-		{"--breadth adaptive --second 1000", "ei_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=1000, waste=0.3, 1..16)", "wider where time is worth something"},
-		{"--breadth doubling", "ei_C96_T6_K3_doubling_seed0.json", "Doubling(up=2, down=4, 1..16)", "a rule"},
-		{"--breadth fixed", "ei_C96_T6_K3_seed0.json", "", "the paper's"},
+		{"", "challenge_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=0, waste=0.3, 1..16)", "the default"},
+		{"--breadth adaptive --second 1000", "challenge_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=1000, waste=0.3, 1..16)", "wider where time is worth something"},
+		{"--breadth doubling", "challenge_C96_T6_K3_doubling_seed0.json", "Doubling(up=2, down=4, 1..16)", "a rule"},
+		{"--breadth fixed", "challenge_C96_T6_K3_seed0.json", "", "the paper's"},
 	} {
 		dir := t.TempDir()
 		args := "--T 6 --N 16 --n-arms 3 --offline-latency 1ms --output " + dir + " " + tt.flags
@@ -173,6 +173,25 @@ func TestBreadths(t *testing.T) {
 	}
 }
 
+// A run that was begun when ei was the default goes on with --algo ei. Its command without that flag does not begin
+// another run beside it.
+func TestResumeOfARunUnderEI(t *testing.T) {
+	dir := t.TempDir()
+	args := "--T 3 --N 4 --n-arms 2 --offline-latency 0 --resume --output " + dir
+	began := "--T 3 --N 4 --n-arms 2 --offline-latency 0 --algo ei --output " + dir
+	if err := runBandit(t.Context(), strings.Fields(began)); err != nil {
+		t.Fatal(err)
+	}
+	var usage *cli.UsageError
+	if err := runBandit(t.Context(), strings.Fields(args)); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), "ei_C12_T3_K2_adaptive_seed0.journal: give --algo ei") {
+		t.Errorf("its command begins another run: %v", err)
+	}
+	if err := runBandit(t.Context(), strings.Fields(args+" --algo ei")); err != nil {
+		t.Errorf("it does not go on: %v", err)
+	}
+}
+
 // A run that was begun before there was a breadth goes on with --breadth fixed. Its command without that flag does not
 // begin another run beside it.
 func TestResumeOfARunWithoutABreadth(t *testing.T) {
@@ -183,13 +202,13 @@ func TestResumeOfARunWithoutABreadth(t *testing.T) {
 	}
 	args := began + " --resume"
 	var usage *cli.UsageError
-	if err := runBandit(t.Context(), strings.Fields(args)); !errors.As(err, &usage) || !strings.Contains(err.Error(), "ei_C12_T3_K2_seed0.journal: give --breadth fixed") {
+	if err := runBandit(t.Context(), strings.Fields(args)); !errors.As(err, &usage) || !strings.Contains(err.Error(), "challenge_C12_T3_K2_seed0.journal: give --breadth fixed") {
 		t.Errorf("its command begins another run: %v", err)
 	}
 	if err := runBandit(t.Context(), strings.Fields(args+" --breadth fixed")); err != nil {
 		t.Errorf("it does not go on: %v", err)
 	}
-	if err := runBandit(t.Context(), strings.Fields(args+" --breadth adaptive")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "ei_C12_T3_K2_seed0.journal (") {
+	if err := runBandit(t.Context(), strings.Fields(args+" --breadth adaptive")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "challenge_C12_T3_K2_seed0.journal (") {
 		t.Errorf("with another breadth it goes on, or the error does not name the journal that is there: %v", err)
 	}
 	if err := runBandit(t.Context(), strings.Fields(began)); err != nil {
@@ -210,7 +229,7 @@ func TestRunOverHTTP(t *testing.T) {
 	if err := runBandit(t.Context(), strings.Fields("--model qwen3-8b --T 4 --N 4 --n-arms 2 --task mmd --output "+dir)); err != nil {
 		t.Fatal(err)
 	}
-	if r := saved(t, dir, "ei_C16_T4_K2_adaptive_seed0.json"); r.Model != "qwen3-8b" || r.Active != 8_190_726_144 || r.FLOPs.WorstCase.OK != 16 {
+	if r := saved(t, dir, "challenge_C16_T4_K2_adaptive_seed0.json"); r.Model != "qwen3-8b" || r.Active != 8_190_726_144 || r.FLOPs.WorstCase.OK != 16 {
 		t.Errorf("report %+v", r.FLOPs.WorstCase)
 	}
 	if srv.Stats().Calls != 16 {
@@ -326,7 +345,7 @@ func TestResume(t *testing.T) {
 func TestRunAgain(t *testing.T) {
 	dir := t.TempDir()
 	args := strings.Fields("--T 3 --N 4 --n-arms 2 --offline-latency 0 --output " + dir)
-	base := filepath.Join(dir, "bandit", "cp", "offline", "ei_C12_T3_K2_adaptive_seed0")
+	base := filepath.Join(dir, "bandit", "cp", "offline", "challenge_C12_T3_K2_adaptive_seed0")
 	first := map[string][]byte{}
 	for again := range 3 {
 		if err := runBandit(t.Context(), args); err != nil {

@@ -33,7 +33,7 @@ func TestBudgetsEndRuns(t *testing.T) {
 		if priced := strings.Contains(tt.flags, "--price"); strings.Contains(printed, ", money ") != priced {
 			t.Errorf("%s: the summary has money where there is no price, or none where there is one: %s", tt.flags, printed)
 		}
-		first := saved(t, dir, "ei_*.json")
+		first := saved(t, dir, "challenge_*.json")
 		if first.Stop == evolve.StopTarget && tt.limit == "Target" {
 			continue
 		}
@@ -49,7 +49,7 @@ func TestBudgetsEndRuns(t *testing.T) {
 		if err := runBandit(t.Context(), strings.Fields(args+tt.more+" --resume")); err != nil {
 			t.Fatalf("%s: %v", tt.more, err)
 		}
-		if then := saved(t, dir, "ei_*.json"); then.FLOPs.WorstCase.OK <= first.FLOPs.WorstCase.OK {
+		if then := saved(t, dir, "challenge_*.json"); then.FLOPs.WorstCase.OK <= first.FLOPs.WorstCase.OK {
 			t.Errorf("%s: %d calls, and %d with %s", tt.flags, first.FLOPs.WorstCase.OK, then.FLOPs.WorstCase.OK, tt.more)
 		}
 	}

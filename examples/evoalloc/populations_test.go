@@ -51,7 +51,7 @@ func TestBadPopulationsFlags(t *testing.T) {
 		{"--portfolio --like shinka,greedy,shinka", []string{"shinka twice"}},
 		{"--policy ei", []string{"--policy", "--portfolio"}},
 		{"--bandit-seed 3", []string{"--bandit-seed", "--portfolio"}},
-		{"--portfolio --policy best", []string{`"best"`, "ei, ucb"}},
+		{"--portfolio --policy best", []string{`"best"`, "challenge, ei, ucb"}},
 		{"--portfolio --seed 4294967293", []string{"--seed is 4294967293", "4294967292"}},
 		{"--seed 4294967296", []string{"--seed is 4294967296"}},
 		{"--order as-they-end", []string{"--order", "--window"}},

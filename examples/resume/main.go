@@ -35,7 +35,7 @@ func work(path string) {
 	cp := must(geometry.CirclePacking().Task(must(js.New(js.Config{})), "javascript"))
 	result := must(evolve.Run(context.Background(), evolve.Config{
 		Arms:    must(evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: counted, N: 4, Seed: 40}, 4)),
-		Policy:  &bandit.ExpectedImprovement{T: 200},
+		Policy:  &bandit.Challenge{T: 200},
 		Budget:  evolve.Budget{Calls: 200},
 		Journal: j,
 	}))

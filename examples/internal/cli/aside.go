@@ -25,6 +25,9 @@ func (o *Options) makeRoom(path string, s saver) (moved []renamed, begins bool, 
 		if err := o.begunFixed(path); err != nil {
 			return nil, false, err
 		}
+		if err := o.begunUnderEI(path); err != nil {
+			return nil, false, err
+		}
 		if o.Resume {
 			return nil, false, o.nothingAt(path)
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -83,6 +84,27 @@ func RemovedPolicy(key string) error {
 		return Usagef("the policy %q was removed: give ei, which needs no earlier searches", key)
 	}
 	return nil
+}
+
+// DefaultPolicy is the value of --algo if none is given.
+const DefaultPolicy = "challenge"
+
+// begunUnderEI returns an error if --resume finds no journal at path, but one of a run under ei, and no --algo says which
+// of the two is meant. ei was the default once.
+func (o *Options) begunUnderEI(path string) error {
+	dir, name := filepath.Split(path)
+	rest, found := strings.CutPrefix(name, DefaultPolicy+"_")
+	if !o.Resume || o.Journal != "" || o.given["algo"] || !found {
+		return nil
+	}
+	older := filepath.Join(dir, "ei_"+rest)
+	if plain := strings.Replace(older, "_"+adaptive, "", 1); !exists(older) {
+		older = plain
+	}
+	if !exists(older) {
+		return nil
+	}
+	return Usagef("--resume: there is no journal %s, but there is %s: give --algo ei to go on with that run, or leave --resume out to begin another", path, older)
 }
 
 // PolicyKeys returns the values of --algo.
