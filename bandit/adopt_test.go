@@ -80,8 +80,7 @@ func TestAdoptedAndDrawnPullsWeighTheSame(t *testing.T) {
 	for _, fresh := range []func() bandit.Policy{
 		func() bandit.Policy { return &bandit.PaperEXP3P{} },
 		func() bandit.Policy { return &bandit.EXP3P{} },
-		func() bandit.Policy { return &bandit.EXP3IX{} },
-		func() bandit.Policy { return bandit.Discounted(bandit.Normalize(&bandit.EXP3IX{T: 50}, -1, 2), 0.9) },
+		func() bandit.Policy { return bandit.Discounted(bandit.Normalize(&bandit.EXP3P{T: 50}, -1, 2), 0.9) },
 		func() bandit.Policy {
 			return bandit.WithFloor(bandit.Mix([]float64{1, 2}, &bandit.EXP3P{T: 100}, &bandit.PaperEXP3P{}), 0.1)
 		},

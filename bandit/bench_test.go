@@ -9,6 +9,7 @@ import (
 
 // policies are those to measure. All of them draw without allocating.
 var policies = []func() bandit.Policy{
+	func() bandit.Policy { return &bandit.Challenge{} },
 	func() bandit.Policy { return &bandit.ExpectedImprovement{} },
 	func() bandit.Policy { return &bandit.ExpectedImprovement{T: 1000} },
 	func() bandit.Policy { return &bandit.UCB1{} },
@@ -16,17 +17,12 @@ var policies = []func() bandit.Policy{
 	func() bandit.Policy { return &bandit.GaussianThompson{} },
 	func() bandit.Policy { return &bandit.Random{} },
 	func() bandit.Policy { return &bandit.EXP3P{T: 1000} },
-	func() bandit.Policy { return &bandit.EXP3IX{T: 1000} },
 	func() bandit.Policy { return &bandit.UCBTuned{} },
 	func() bandit.Policy { return &bandit.EpsilonGreedy{} },
 	func() bandit.Policy { return &bandit.Softmax{} },
-	func() bandit.Policy { return &bandit.SlidingWindow{T: 1000} },
 	func() bandit.Policy { return &bandit.MaxUCB{} },
-	func() bandit.Policy { return &bandit.ThresholdAscent{T: 1000} },
-	func() bandit.Policy { return &bandit.RisingUCB{} },
 	func() bandit.Policy { return &bandit.RisingElimination{T: 1000} },
 	func() bandit.Policy { return &bandit.SuccessiveHalving{T: 1000} },
-	func() bandit.Policy { return &bandit.ASHA{T: 1000} },
 	func() bandit.Policy { return bandit.WithFloor(bandit.Normalize(&bandit.UCB1{}, 0, 2), 0.1) },
 	func() bandit.Policy { return bandit.Discounted(&bandit.UCB1{}, 0.99) },
 	func() bandit.Policy {

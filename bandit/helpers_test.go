@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // ask returns the policy's probabilities with nothing pending.
@@ -92,4 +93,14 @@ func wantPanic(t testing.TB, reason string, f func(), parts ...string) {
 		}
 	}()
 	f()
+}
+
+// mustPlay lets a policy play recorded arms with one pull pending.
+func mustPlay(t testing.TB, p bandit.Policy, arms [][]float64, rounds int) sim.Played {
+	t.Helper()
+	played, err := sim.Play(p, arms, sim.PlayConfig{Rounds: rounds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return played
 }

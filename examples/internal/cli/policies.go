@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"cmp"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,21 +35,12 @@ var policies = []struct {
 	{"thompson", func(Game) bandit.Policy { return &bandit.GaussianThompson{} }},
 	{"random", func(Game) bandit.Policy { return bandit.Random{} }},
 	{"exp3p-auer", func(g Game) bandit.Policy { return &bandit.EXP3P{T: g.T} }},
-	{"exp3ix", func(g Game) bandit.Policy { return &bandit.EXP3IX{T: g.T} }},
 	{"ucb-tuned", func(Game) bandit.Policy { return &bandit.UCBTuned{} }},
 	{"eps-greedy", func(Game) bandit.Policy { return &bandit.EpsilonGreedy{} }},
 	{"softmax", func(Game) bandit.Policy { return &bandit.Softmax{} }},
-	{"sw-ucb", func(g Game) bandit.Policy { return &bandit.SlidingWindow{T: g.T} }},
-	// With the constants of D-UCB's source, for one change of the rewards in T rounds, which are no more than the calls.
-	{"d-ucb", func(g Game) bandit.Policy {
-		return bandit.Discounted(&bandit.UCB1{C: 2 * math.Sqrt(0.6)}, 1-1/(4*math.Sqrt(float64(cmp.Or(g.T, g.Calls)))))
-	}},
 	{"max-ucb", func(Game) bandit.Policy { return &bandit.MaxUCB{} }},
-	{"threshold-ascent", func(g Game) bandit.Policy { return &bandit.ThresholdAscent{T: g.T} }},
-	{"rising-ucb", func(Game) bandit.Policy { return &bandit.RisingUCB{} }},
 	{"rising-elimination", func(g Game) bandit.Policy { return &bandit.RisingElimination{T: g.T} }},
 	{"halving", func(g Game) bandit.Policy { return &bandit.SuccessiveHalving{T: g.T} }},
-	{"asha", func(g Game) bandit.Policy { return &bandit.ASHA{T: g.T} }},
 }
 
 // Policy returns a new policy for a value of --algo.
@@ -80,6 +69,10 @@ func RemovedPolicy(key string) error {
 	switch key {
 	case "normal-gamma":
 		return Usagef("the policy %q was removed: give ei, which ends above it, or thompson, which is most like it", key)
+	case "exp3ix", "sw-ucb", "d-ucb":
+		return Usagef("the policy %q was removed: give challenge, the default, or ucb, which ends above it", key)
+	case "asha", "threshold-ascent", "rising-ucb":
+		return Usagef("the policy %q was removed: give challenge, the default, or halving or max-ucb, which end above it", key)
 	case "ei-prior":
 		return Usagef("the policy %q was removed: give ei, which needs no earlier searches", key)
 	}
