@@ -173,6 +173,32 @@ func ExampleUCB1() {
 	// [4 8]
 }
 
+// A search that has stopped is left for others, once it had 64 calls.
+func ExampleChallenge() {
+	p := &bandit.Challenge{T: 192}
+	fmt.Println(p)
+	pulls := make([]int, 3)
+	player := bandit.NewPlayer(p, 3, 1)
+	for range 192 {
+		pull, err := player.Draw([]bool{true, true, true})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		pulls[pull.Arm]++
+		rises := []float64{1, 40, 100}[pull.Arm] // until which it rises in proportion to its pulls
+		score := min(float64(pulls[pull.Arm]), rises) / 100
+		if err := player.Report(pull.ID, score); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	fmt.Println(pulls)
+	// Output:
+	// Challenge(T=192)
+	// [92 100 0]
+}
+
 func ExamplePaperEXP3P() {
 	p := &bandit.PaperEXP3P{Max: 2}
 	fmt.Println(p)

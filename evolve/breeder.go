@@ -102,6 +102,9 @@ func (o Order) String() string {
 // parent is the best mean. Otherwise a lucky score stays for ever, as the parent and as the result. Once the run is
 // over, its best is scored on fresh samples, which the search has not seen. All this is within Budget.Evaluations. See
 // docs/guide.md.
+//
+// What it gains was measured with normal noise, and with timings of one machine. A mean is drawn to a tail on one side, as
+// timings have it: let the evaluator take the median of several runs there, as eval/timing does.
 type Noise struct {
 	// Rescore is how many programs are scored again for each child, at most 64; 0 means 0.25, negative none. Where scores
 	// that are taken again turn out to agree, it is one for 32 children.
