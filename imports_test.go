@@ -17,7 +17,7 @@ var floors = [][]string{
 	{"eval", "flops", "llm/*", "bandit/*", "evolve/replay/internal/*"},
 	{"task", "eval/*"},
 	{"task/*", "internal/landscape", "evolve/journal", "evolve/internal/*"},
-	{"internal/killtest"},
+	{"internal/killtest", "internal/runtest"},
 	{"evolve/internal/fault", "evolve/internal/intake"},
 	{"evolve/internal/calls"},
 	{"evolve/history", "evolve/internal/ledger", "evolve/internal/memory"}, // what happened in a run; what it spends and remembers
@@ -144,6 +144,7 @@ var testOnly = map[string]string{
 	module + "/bandit/bandittest":    module + "/bandit",
 	module + "/internal/browsertest": module + "/evolve/view",
 	module + "/internal/killtest":    module + "/evolve",
+	module + "/internal/runtest":     module + "/evolve",
 }
 
 func TestNoProductionCodeImportsTestHelpers(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 // prints are the short examples but bandit, and what they print.
@@ -44,13 +46,12 @@ func built(t *testing.T, names ...string) string {
 	return dir
 }
 
+// The normal run leaves out greedy, which takes as long as the others together, and what times programs for a minute.
 func TestPrograms(t *testing.T) {
-	dir := built(t, slices.Collect(maps.Keys(prints))...)
-	for name, want := range prints {
+	programs := notrun.FewOf(prints, "newtask", "newpolicy", "newoperator", "newsearch", "resume", "layers")
+	dir := built(t, slices.Collect(maps.Keys(programs))...)
+	for name, want := range programs {
 		t.Run(name, func(t *testing.T) {
-			if timed := name == "gofunc" || name == "speed"; timed && os.Getenv("CI") == "" {
-				t.Skip("it times programs for a minute: CI=true go test ./examples")
-			}
 			t.Parallel()
 			folder := t.TempDir()
 			if name == "tree" {
@@ -79,6 +80,7 @@ func ran(t *testing.T, program, folder string) string {
 
 // The quick start goes on after a kill, and tells of its result when it is over.
 func TestBanditGoesOn(t *testing.T) {
+	notrun.Long(t, "the program resume in TestPrograms")
 	program, folder := filepath.Join(built(t, "bandit"), "bandit"), t.TempDir()
 	first := exec.Command(program)
 	first.Dir = folder

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval/isolation"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/internal/oldkernel"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
@@ -120,7 +121,7 @@ var forgeries = []forgery{
 const honestScript = "\necho 2 > answer\n"
 
 // TestForgeries has candidates leave what a scorer reads in a later step. Between and after them honest candidates
-// get their score. It is run as an ordinary user as well, without namespaces.
+// get their score. At full length it is run as an ordinary user as well, without namespaces.
 func TestForgeries(t *testing.T) {
 	needPython(t)
 	if oldkernel.Inside(t) {
@@ -130,6 +131,9 @@ func TestForgeries(t *testing.T) {
 	t.Run("strict", func(t *testing.T) {
 		testForgeries(t, func(t *testing.T, cfg Config) *Evaluator { return atLevel(t, cfg, isolation.Strict) })
 	})
+	if !notrun.Soak {
+		return
+	}
 	t.Run("without landlock", func(t *testing.T) {
 		testForgeries(t, func(t *testing.T, cfg Config) *Evaluator { return without(t, cfg, families["landlock"]) })
 	})

@@ -74,6 +74,7 @@ func TestSearchGoesOn(t *testing.T) {
 		testSearch(t, eval.Scored(r, "run", read), "def run(): return 1", "def run(): return 2", badPython)
 	})
 	t.Run("Evaluator", func(t *testing.T) {
+		notrun.Long(t, "the Runner, which has the same pool")
 		needPython(t)
 		dir := t.TempDir()
 		const evaluator = "import runpy\ndef evaluate(path): return {'combined_score': runpy.run_path(path)['run']()}\n"

@@ -13,6 +13,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
+
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 // A sibling attacks what the candidates of one interpreter share, with each other and with it. Its
@@ -69,10 +71,14 @@ func TestSiblings(t *testing.T) {
 	t.Parallel()
 	cfg := hostileConfig
 	cfg.Workers, cfg.Timeout, cfg.Processes = 1, 20*time.Second, 0
-	for family, ms := range families {
+	for family, ms := range notrun.FewOf(families, "nothing", "namespaces") {
 		t.Run("without "+family, func(t *testing.T) {
-			t.Run("Runner", func(t *testing.T) { testSiblings(t, without(t, cfg, ms)) })
-			t.Run("Evaluator", func(t *testing.T) { testSiblings(t, evaluatorWithout(t, folder(t, inProcess), cfg, ms)) })
+			if notrun.Soak || family == "nothing" {
+				t.Run("Runner", func(t *testing.T) { testSiblings(t, without(t, cfg, ms)) })
+			}
+			if notrun.Soak || family != "nothing" {
+				t.Run("Evaluator", func(t *testing.T) { testSiblings(t, evaluatorWithout(t, folder(t, inProcess), cfg, ms)) })
+			}
 		})
 	}
 }

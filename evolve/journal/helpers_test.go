@@ -2,19 +2,17 @@ package journal_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -31,36 +29,10 @@ func TestMain(m *testing.M) {
 }
 
 // sum is a task whose programs are lists of numbers, scored by minus the distance of their sum to 100.
-func sum() task.Task {
-	t, err := task.New(task.Spec{
-		Name: "sum", System: "Numbers that add up to 100.", Initial: "1 2 3",
-		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-			total := 0.0
-			for _, f := range strings.Fields(program) {
-				v, err := strconv.ParseFloat(f, 64)
-				if err != nil {
-					return eval.Invalid("not a number: %q", f), nil
-				}
-				total += v
-			}
-			return eval.Result{Valid: true, Score: 100 - max(total, 200-total)}, nil
-		}),
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	return t
-}
+func sum() task.Task { return runtest.Sum(task.Spec{}, 100) }
 
 // adder is a model that adds a number to the program it is shown.
-var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-	program, err := task.ParseProgram(req.Messages[len(req.Messages)-1].Content, "")
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	text := fmt.Sprintf("```\n%s %d\n```", strings.TrimSpace(program), req.Seed%10)
-	return llm.Reply{Text: text, Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
-})
+var adder = runtest.Adder
 
 // search is a greedy search of four children a step.
 func search(t task.Task, model llm.LLM) []evolve.Arm {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/notrun"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/internal/wal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -38,26 +38,8 @@ func TestMain(m *testing.M) {
 }
 
 // sum is a task whose programs are lists of numbers, scored by minus the distance of their sum to 1000.
-func sum(t testing.TB, name, initial string) task.Task {
-	t.Helper()
-	out, err := task.New(task.Spec{
-		Name: name, System: "Numbers that add up to 1000.", Initial: initial,
-		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-			total := 0.0
-			for _, f := range strings.Fields(program) {
-				v, err := strconv.ParseFloat(f, 64)
-				if err != nil {
-					return eval.Invalid("not a number: %q", f), nil
-				}
-				total += v
-			}
-			return eval.Result{Valid: true, Score: 1000 - max(total, 2000-total)}, nil
-		}),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+func sum(name, initial string) task.Task {
+	return runtest.Sum(task.Spec{Name: name, Initial: initial}, 1000)
 }
 
 // adder is a model that adds a number to the program that it is shown. Some of its replies are not numbers, and some
@@ -81,7 +63,7 @@ var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error)
 // greedy are three greedy searches.
 func greedy(t testing.TB, model llm.LLM) []evolve.Arm {
 	t.Helper()
-	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(t, "sum", "1 2 3"), LLM: model, N: 4, Seed: 40}, 3)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum("sum", "1 2 3"), LLM: model, N: 4, Seed: 40}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +74,7 @@ func greedy(t testing.TB, model llm.LLM) []evolve.Arm {
 func crossing(t testing.TB, model llm.LLM) []evolve.Arm {
 	t.Helper()
 	p, err := population.New(population.Config{
-		Task: sum(t, "sum", "1 2 3"), LLM: model, N: 6, Seed: 40,
+		Task: sum("sum", "1 2 3"), LLM: model, N: 6, Seed: 40,
 		Archive: population.Top(10), Select: population.Uniform(),
 		Operators: []population.Operator{population.Rewrite{}, population.Cross{}, population.Cross{Label: "cross of three", Partners: 2}},
 	})

@@ -327,7 +327,7 @@ func TestReadRefuses(t *testing.T) {
 // A program that a gate refused was never evaluated, and is a candidate with its text.
 func TestRefusedProgramsAreThere(t *testing.T) {
 	refuse := population.GateFunc(func(context.Context, *population.View, string) (string, error) { return "too plain", nil })
-	p, err := population.New(population.Config{Task: sum(t, "sum", "1 2 3"), LLM: adder, N: 3, Seed: 40, Gates: []population.Gate{refuse}})
+	p, err := population.New(population.Config{Task: sum("sum", "1 2 3"), LLM: adder, N: 3, Seed: 40, Gates: []population.Gate{refuse}})
 	if err != nil {
 		t.Fatal(err)
 	}

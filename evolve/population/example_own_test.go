@@ -8,32 +8,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
 // sum is a task whose programs are lists of numbers, scored by minus the distance of their sum to 100.
-func sum() task.Task {
-	t, err := task.New(task.Spec{Name: "sum", Language: "text", System: "Numbers that add up to 100.", Initial: "1 2 3",
-		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-			total := 0.0
-			for _, f := range strings.Fields(program) {
-				v, err := strconv.ParseFloat(f, 64)
-				if err != nil {
-					return eval.Invalid("not a number: %q", f), nil
-				}
-				total += v
-			}
-			return eval.Result{Valid: true, Score: 100 - max(total, 200-total)}, nil
-		})})
-	if err != nil {
-		log.Fatal(err)
-	}
-	return t
-}
+func sum() task.Task { return runtest.Sum(task.Spec{Language: "text"}, 100) }
 
 // adder is a model that appends a number to the first program that it is shown, or a word that is none.
 var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {

@@ -7,64 +7,24 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
 // sum is a task whose programs are lists of numbers, scored by minus the distance of their sum to 100.
-func sum() task.Task {
-	t, err := task.New(task.Spec{
-		Name: "sum", System: "Numbers that add up to 100.", Initial: "1 2 3",
-		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-			total := 0.0
-			for _, f := range strings.Fields(program) {
-				v, err := strconv.ParseFloat(f, 64)
-				if err != nil {
-					return eval.Invalid("not a number: %q", f), nil
-				}
-				total += v
-			}
-			return eval.Result{Valid: true, Score: 100 - max(total, 200-total)}, nil
-		}),
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	return t
-}
+func sum() task.Task { return runtest.Sum(task.Spec{}, 100) }
 
-// adder is a model that adds a number to the program it is shown.
-var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-	program, err := task.ParseProgram(req.Messages[len(req.Messages)-1].Content, "")
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	text := fmt.Sprintf("```\n%s %d\n```", strings.TrimSpace(program), req.Seed%10)
-	return llm.Reply{Text: text}, nil
-})
-
-// metered is adder with usage, and the first attempt of one call in five timed out.
-var metered = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	reply, err := adder(ctx, req)
-	reply.Attempts = []llm.Attempt{{Status: llm.OK, FinishReason: "stop", Endpoint: "http://a/v1",
-		Usage: &llm.Usage{PromptTokens: 100, CachedTokens: 64, CompletionTokens: 10}}}
-	if req.Seed%5 == 0 {
-		late := llm.Attempt{Status: llm.Timeout, MaxTokens: 1000, Endpoint: "http://a/v1"}
-		reply.Attempts = append([]llm.Attempt{late}, reply.Attempts...)
-	}
-	return reply, err
-})
-
-// tiny is what metered is charged as.
-var tiny = llm.Model{Key: "tiny", Name: "example/Tiny", ActiveParams: 1000}
+// metered adds a number to the program that it is shown and tells its usage, by which tiny is charged.
+var (
+	metered = runtest.Metered
+	tiny    = runtest.Tiny
+)
 
 // reported returns the result of two searches with 4 children each, over 4 rounds.
 func reported() (*evolve.Result, report.BanditHeader) {

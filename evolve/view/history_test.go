@@ -8,6 +8,8 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/runtest"
+	"github.com/evoalloc/evoalloc/task"
 
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -79,7 +81,7 @@ func TestTwoRunsInOneFile(t *testing.T) {
 	defer j.Close()
 	children, calls := 0, 0
 	for seed := range uint32(2) {
-		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(t), LLM: adder, N: 3, Seed: 50 + seed})
+		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: runtest.Sum(task.Spec{}, 100), LLM: adder, N: 3, Seed: 50 + seed})
 		if err != nil {
 			t.Fatal(err)
 		}

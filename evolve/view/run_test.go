@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -12,33 +11,11 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
-
-// sum is a task whose programs are lists of numbers, scored by minus the distance of their sum to 100.
-func sum(t testing.TB) task.Task {
-	t.Helper()
-	tk, err := task.New(task.Spec{
-		Name: "sum", System: "Numbers that add up to 100.", Initial: "1 2 3",
-		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-			total := 0.0
-			for _, f := range strings.Fields(program) {
-				v, err := strconv.ParseFloat(f, 64)
-				if err != nil {
-					return eval.Invalid("not a number: %q", f), nil
-				}
-				total += v
-			}
-			return eval.Result{Valid: true, Score: 100 - max(total, 200-total)}, nil
-		}),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tk
-}
 
 // adder adds a number to the program that it is shown. Of its answers some are invalid, some hold no program, some fail
 // and some stall, by seed.
@@ -116,7 +93,7 @@ func (r trial) run(t testing.TB) *evolve.Result {
 	}
 	defer j.Close()
 	var arms []evolve.Arm
-	tk := sum(t)
+	tk := runtest.Sum(task.Spec{}, 100)
 	if r.judge != nil {
 		tk = judged(tk, r.judge)
 	}

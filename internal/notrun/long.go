@@ -1,6 +1,9 @@
 package notrun
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // Long skips a test that takes long, unless [Soak] is true. It says in short what runs in its place.
 func Long(t testing.TB, short string) {
@@ -18,6 +21,22 @@ func Few[T any](all []T, at ...int) []T {
 	few := make([]T, len(at))
 	for i, position := range at {
 		few[i] = all[position]
+	}
+	return few
+}
+
+// FewOf returns the entries of all with the given keys, which stand for the others, or all if [Soak] is true.
+func FewOf[K comparable, V any](all map[K]V, keys ...K) map[K]V {
+	if Soak {
+		return all
+	}
+	few := map[K]V{}
+	for _, k := range keys {
+		v, found := all[k]
+		if !found {
+			panic(fmt.Sprintf("notrun: no %v", k))
+		}
+		few[k] = v
 	}
 	return few
 }

@@ -131,13 +131,17 @@ func work(xs []int) { slices.Sort(xs) }
 
 `
 
-// None of these programs gains: it is invalid, or scores no more than an honest copy of the baseline.
+// An attack is a program that wants a score that it does not deserve.
+type attack struct {
+	name, program string
+	valid         bool // may be
+}
+
+// None of these programs gains: it is invalid, or scores no more than an honest copy of the baseline. The normal run
+// takes one that keeps answers, two that leave work to goroutines, and one each that takes memory, panics and waits.
 func TestHostile(t *testing.T) {
 	s := sorting(t, config(t))
-	for _, a := range []struct {
-		name, program string
-		valid         bool // may be
-	}{
+	for _, a := range notrun.Few([]attack{
 		{"does nothing", `func Sort(xs []int) {}`, false},
 		{"answers with what it cached", `var kept = map[int][]int{}
 func Sort(xs []int) {
@@ -176,7 +180,7 @@ func Sort(xs []int) { for { kept = append(kept, make([]int, 1<<24)) } }`, false}
 func Sort(xs []int) { work(xs); println("\n") }`, true},
 		{"frees nothing", `var kept [][]int
 func Sort(xs []int) { kept = append(kept, make([]int, len(xs))); work(xs) }`, true},
-	} {
+	}, 1, 7, 10, 12, 13, 15) {
 		t.Run(a.name, func(t *testing.T) {
 			r := evaluate(t, s, before+a.program)
 			for i := 0; i < 2 && r.Valid && r.Score >= 1.3; i++ { // what gains does so each time, and noise does not
