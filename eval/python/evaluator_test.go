@@ -283,6 +283,9 @@ func TestHostileInEvaluator(t *testing.T) {
 	cfg := hostileConfig
 	cfg.Processes = 32
 	evaluateAll(t, evaluatorWithout(t, folder(t, inProcess), cfg, nil), slices.Concat(set, inCandidate))
+	if !notrun.Soak {
+		return // TestHostileProcesses has what must be stopped
+	}
 	cfg.Timeout, cfg.Workers = shortTime, 4
 	evaluateAll(t, evaluatorWithout(t, folder(t, inProcess), cfg, nil), loops)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -99,26 +100,24 @@ func BenchmarkChild(b *testing.B) {
 // words cuts a program into its words.
 func words(program string) []string { return strings.SplitAfter(program, " ") }
 
-// TestMemory bounds what a search of 100,000 children holds: programs that left the archive are forgotten, but for
+// TestMemory bounds what a search of many children holds: programs that left the archive are forgotten, but for
 // the newest ones that Unlike compares with and up to 64 MiB of those that children were made of.
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it makes 100,000 children")
-	}
+	children, most := notrun.Length(20_000, 100_000), notrun.Length(16.0, 40)
 	p, next := crowd(t, Config{Archive: Top(40), Select: PowerLaw(1), Gates: []Gate{Unseen()}, Memory: []Memory{History(0)},
 		Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}, 1000)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	for i := range 100_000 {
+	for i := range children {
 		bear(t, p, fmt.Sprintf("%s; x = %d", next[i%len(next)], i), i)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	grown := float64(int64(after.HeapAlloc)-int64(before.HeapAlloc)) / (1 << 20)
-	t.Logf("100,000 children take %.1f MiB", grown)
-	if grown > 40 {
-		t.Errorf("100,000 children take %.1f MiB, want at most 40", grown)
+	t.Logf("%d children take %.1f MiB", children, grown)
+	if grown > most {
+		t.Errorf("%d children take %.1f MiB, want at most %v", children, grown, most)
 	}
 	runtime.KeepAlive(p)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -90,7 +91,8 @@ func TestDriftIsGreedy(t *testing.T) {
 // keeps its parent at a tie, and Drift those of one that does not.
 func TestOneProgramIsGreedy(t *testing.T) {
 	drifted := 0
-	for seed := range uint32(200) {
+	seeds := notrun.Length(uint32(25), 200)
+	for seed := range seeds {
 		for _, ties := range []bool{false, true} { // many programs score the same, or no two do
 			tk := numbers(t, "0")
 			if ties {
@@ -120,8 +122,8 @@ func TestOneProgramIsGreedy(t *testing.T) {
 			}
 		}
 	}
-	if drifted < 50 {
-		t.Errorf("ties changed %d of 400 searches, so the test sees little", drifted)
+	if drifted < int(seeds)/4 {
+		t.Errorf("ties changed %d of %d searches, so the test sees little", drifted, 2*seeds)
 	}
 }
 
