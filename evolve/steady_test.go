@@ -1,13 +1,10 @@
 package evolve_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"text/tabwriter"
@@ -19,8 +16,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/breadth"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
 	"github.com/evoalloc/evoalloc/task/geometry"
@@ -29,51 +26,7 @@ import (
 var steadySeeds = flag.Int("steady-seeds", 0, "how many seeds TestSteady plays on circle packing; 0: one, on a task that takes no time")
 
 // heavyTail is the latency of TestSteady and of the benchmarks.
-var heavyTail = llmtest.LogNormal{Median: 200 * time.Millisecond, Sigma: 1, Cap: 5 * time.Second}
-
-// places is a model with so many slots, each call of which takes its time by its seed. It notes when calls began
-// and ended.
-type places struct {
-	llm.LLM
-	mu    sync.Mutex
-	spans [][2]time.Time
-}
-
-func newPlaces(l llm.LLM, n int) (*places, llm.LLM) {
-	p := &places{LLM: l}
-	return p, llm.Limit(p, n)
-}
-
-func (p *places) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	begin := time.Now()
-	time.Sleep(heavyTail.Draw(rand.New(rand.NewPCG(uint64(req.Seed), 5))))
-	p.mu.Lock()
-	p.spans = append(p.spans, [2]time.Time{begin, time.Now()})
-	p.mu.Unlock()
-	return p.LLM.Generate(ctx, req)
-}
-
-// busy is the mean number of calls under way from the first until the last is sent.
-func (p *places) busy() float64 {
-	first, last := p.spans[0][0], p.spans[0][0]
-	for _, s := range p.spans {
-		if s[0].Before(first) {
-			first = s[0]
-		}
-		if s[0].After(last) {
-			last = s[0]
-		}
-	}
-	var sum time.Duration
-	for _, s := range p.spans {
-		end := s[1]
-		if end.After(last) {
-			end = last
-		}
-		sum += end.Sub(s[0])
-	}
-	return sum.Seconds() / last.Sub(first).Seconds()
-}
+var heavyTail = runtest.HeavyTail
 
 // 512 calls on 16 slots with heavy-tailed latencies: a barrier after every 64 leaves half the slots idle, and one
 // steady-state step that takes children as they end none. The scores tell what it costs to brief a child before
@@ -109,12 +62,13 @@ func TestSteady(t *testing.T) {
 	for i, k := range kinds {
 		for s := range seeds {
 			synctest.Test(t, func(t *testing.T) {
-				p, l := newPlaces(model, 16)
+				p := &runtest.Watched{LLM: model}
+				l := llm.Limit(p, 16)
 				g := newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: l, N: k.n, Window: k.window, Order: k.order, Breadth: k.b, Seed: uint32(1000 + s)})
 				begin := time.Now()
 				res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 512}})
 				took[i] += time.Since(begin).Seconds() / float64(seeds)
-				busy := p.busy()
+				busy := p.Busy()
 				slots[i] += busy / float64(seeds)
 				if res.Calls != 512 || busy < k.least {
 					t.Errorf("%s: %.2f slots busy with %d calls, want at least %v", k.name, busy, res.Calls, k.least)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,28 +19,20 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
 // number is a task whose programs are numbers, which are their scores. Its evaluator asks a judge of each.
-func number(t testing.TB) task.Task {
-	t.Helper()
-	tk, err := task.New(task.Spec{Name: "number", Language: "text", Initial: "0",
-		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-			if _, err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: program}}}); err != nil {
-				return eval.Result{}, err
-			}
-			v, err := strconv.ParseFloat(strings.TrimSpace(program), 64)
-			if err != nil {
-				return eval.Invalid("not a number"), nil
-			}
-			return eval.Result{Score: v, Valid: true}, nil
-		})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tk
+func number() task.Task {
+	tk := runtest.Number(task.Spec{})
+	return task.WithEvaluator(tk, eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+		if _, err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: program}}}); err != nil {
+			return eval.Result{}, err
+		}
+		return tk.Evaluate(ctx, program)
+	}))
 }
 
 var models = []llm.Model{{Key: "small", Name: "small", ActiveParams: 1000, Price: &llm.Price{Prompt: 1, Completion: 2}}}
@@ -84,7 +75,7 @@ func (tr trial) run(t testing.TB, after int) *evolve.Result {
 	t.Helper()
 	var arms []evolve.Arm
 	for seed := range uint32(2) {
-		p, err := population.New(population.Config{Task: number(t), LLM: small, N: 4, Seed: seed, Archive: population.Top(6),
+		p, err := population.New(population.Config{Task: number(), LLM: small, N: 4, Seed: seed, Archive: population.Top(6),
 			Select: population.Choice(0.3, population.Uniform(), population.Best()), Operators: []population.Operator{population.Rewrite{}, population.Cross{}, &population.Merge{}}})
 		if err != nil {
 			t.Fatal(err)

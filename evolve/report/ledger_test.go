@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -23,6 +21,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/evolve/view"
 	"github.com/evoalloc/evoalloc/internal/pagetest"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -30,21 +29,7 @@ import (
 var ledgerModel = llm.Model{Key: "small", Name: "small", ActiveParams: 1000}
 
 // sums is a task whose programs are numbers, which score what they are.
-func sums(t *testing.T) task.Task {
-	t.Helper()
-	tk, err := task.New(task.Spec{Name: "sums", Language: "text", Initial: "0",
-		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-			v, err := strconv.ParseFloat(strings.TrimSpace(program), 64)
-			if err != nil {
-				return eval.Invalid("not a number"), nil
-			}
-			return eval.Result{Score: v, Valid: true}, nil
-		})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tk
-}
+func sums() task.Task { return runtest.Number(task.Spec{Name: "sums"}) }
 
 // two is a pair of models: which one answers, and with what, depends on the seed. Some answers have no program, some are
 // invalid, and some calls time out.
@@ -73,7 +58,7 @@ func ledgerRun(t *testing.T, path string, arms, window int) (*evolve.Result, []e
 	hostile := "Do\x1b[2J this.\n" + strings.Repeat("Ä very long direction. ", 100)
 	var all []evolve.Arm
 	for seed := range uint32(arms) {
-		p, err := population.New(population.Config{Task: sums(t), LLM: two, N: 4, Seed: seed, Archive: population.Top(6), Window: window,
+		p, err := population.New(population.Config{Task: sums(), LLM: two, N: 4, Seed: seed, Archive: population.Top(6), Window: window,
 			Select:    population.Choice(0.3, population.Uniform(), population.Best()),
 			Operators: []population.Operator{population.Rewrite{}, population.Explore{Directions: []string{"Think.", hostile}}, population.Cross{}, &population.Merge{}},
 			Settings:  []population.Settings{{}, {Select: population.Uniform()}, {Weights: []float64{1, 1, 5, 1}}}})

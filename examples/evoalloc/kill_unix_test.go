@@ -12,17 +12,18 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/internal/killtest"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
 // A process that is killed while it searches goes on where it was: no request whose answer was in its journal is sent
 // again, and the result is that of a run that nobody disturbed.
 func TestSIGKILL(t *testing.T) {
-	for _, tt := range []struct{ flags, path string }{
+	for _, tt := range notrun.Few([]struct{ flags, path string }{
 		{"--like adaevolve", "cp/qwen3-8b/adaevolve_C30_T5_N6_seed40.json"},
 		{"--like gepa --window 5", "cp/qwen3-8b/gepa_C30_T5_N6_seed40.json"},
 		{"--portfolio", "portfolio/cp/qwen3-8b/ei_C30_T5_K4_seed0.json"},
-	} {
+	}, 1) { // many children under way
 		args := "populations --model qwen3-8b --T 5 --N 6 --breadth fixed " + tt.flags
 		undisturbed, whole := server(t, none), t.TempDir()
 		if err := against(t, args, undisturbed, whole).Run(); err != nil {

@@ -1,4 +1,5 @@
-// Package runtest has a task and models that tests and examples make runs of: lists of numbers that must add up.
+// Package runtest has tasks and models that tests and examples make runs of: lists of numbers that must add up, and
+// numbers that score what they are.
 package runtest
 
 import (
@@ -29,6 +30,26 @@ func Sum(spec task.Spec, goal float64) task.Task {
 			total += v
 		}
 		return eval.Result{Valid: true, Score: goal - max(total, 2*goal-total)}, nil
+	})
+	t, err := task.New(spec)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// Number returns a task whose programs are numbers and score what they are. spec may name its parts; what it leaves empty
+// is filled. Number panics if spec is not valid.
+func Number(spec task.Spec) task.Task {
+	spec.Name = cmp.Or(spec.Name, "number")
+	spec.Language = cmp.Or(spec.Language, "text")
+	spec.Initial = cmp.Or(spec.Initial, "0")
+	spec.Evaluator = eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+		v, err := strconv.ParseFloat(strings.TrimSpace(program), 64)
+		if err != nil {
+			return eval.Invalid("not a number"), nil
+		}
+		return eval.Result{Score: v, Valid: true}, nil
 	})
 	t, err := task.New(spec)
 	if err != nil {

@@ -13,29 +13,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/ensemble"
 	"github.com/evoalloc/evoalloc/task"
 )
 
 // numbers is a task whose programs are numbers, which are their scores.
-func numbers(t *testing.T) task.Task {
-	tk, err := task.New(task.Spec{Name: "numbers", Language: "text", Initial: "0",
-		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-			v, err := strconv.ParseFloat(strings.TrimSpace(program), 64)
-			if err != nil {
-				return eval.Invalid("no number"), nil
-			}
-			return eval.Result{Score: v, Valid: true}, nil
-		})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tk
-}
+func numbers() task.Task { return runtest.Number(task.Spec{Name: "numbers"}) }
 
 // climber adds to the number it is shown in a share of its answers, which depends on the seed.
 func climber(share float64) llm.LLM {
@@ -79,7 +66,7 @@ func life(t *testing.T, path string, calls int) ([]evolve.Generation, ensemble.R
 	})
 	// The limit of one serves asked too.
 	model := (llm.Limit(unwrapping{mortal, e}, 1))
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: (numbers(t)), LLM: model, N: 12, Seed: 40})
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: (numbers()), LLM: model, N: 12, Seed: 40})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,24 @@ package captured
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
+
+// A Stopper is a writer that calls Stop once At is among what was written.
+type Stopper struct {
+	strings.Builder
+	At   string
+	Stop func()
+}
+
+func (s *Stopper) Write(p []byte) (int, error) {
+	n, err := s.Builder.Write(p)
+	if strings.Contains(s.String(), s.At) {
+		s.Stop()
+	}
+	return n, err
+}
 
 // Output returns f's standard output and standard error. Tests that call it must not run in parallel.
 func Output(t testing.TB, f func()) string {

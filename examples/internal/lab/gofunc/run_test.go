@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval/timing"
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -99,25 +100,10 @@ func TestTask(t *testing.T) {
 	}
 }
 
-// A stopper is a writer that stops the program once it has written some text.
-type stopper struct {
-	strings.Builder
-	at   string
-	stop func()
-}
-
-func (s *stopper) Write(p []byte) (int, error) {
-	n, err := s.Builder.Write(p)
-	if strings.Contains(s.String(), s.at) {
-		s.stop()
-	}
-	return n, err
-}
-
 // Without flags a short search is made, which says so. Stopped, it says that it is incomplete.
 func TestWithoutFlags(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &stopper{at: "generation ", stop: cancel}
+	out := &captured.Stopper{At: "generation ", Stop: cancel}
 	err := Run(ctx, nil, out)
 	for _, want := range []string{"short study: " + cli.Typed("gofunc") + " " + quickFlags + "\n", "whole study: " + cli.Typed("gofunc") + " " + wholeFlags, "stopped; the search is incomplete, after 0 of 3 calls"} {
 		if !errors.Is(err, cli.ErrCanceled) && !errors.Is(err, context.Canceled) || !strings.Contains(out.String(), want) {

@@ -16,6 +16,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/breadth"
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
@@ -239,25 +240,10 @@ func TestCanceled(t *testing.T) {
 }
 
 // Delays let outcomes come late, which changes what is drawn; the arms stay the same.
-// A stopper is a writer that stops the program once it has written some text.
-type stopper struct {
-	strings.Builder
-	at   string
-	stop func()
-}
-
-func (s *stopper) Write(p []byte) (int, error) {
-	n, err := s.Builder.Write(p)
-	if strings.Contains(s.String(), s.at) {
-		s.stop()
-	}
-	return n, err
-}
-
 // Stopped, a study shows the tables over the families that it has played, and says of how many.
 func TestCanceledBetweenFamilies(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &stopper{at: "heavy-tail K=10", stop: cancel}
+	out := &captured.Stopper{At: "heavy-tail K=10", Stop: cancel}
 	err := Run(ctx, strings.Fields("--families heavy-tail,plateaus,draws --policies ei,random --runs 3 --T 20"), out)
 	for _, want := range []string{"stopped; the tables below are incomplete, of 1 of 3 families", "all 1 families"} {
 		if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), want) {
