@@ -124,7 +124,12 @@ func (b *Builder) resultArms(f *resultfile.File) {
 		if start.Best != nil {
 			s.Score = Score{*start.Best, start.Valid > 0}
 		}
-		b.begins(b.arm(i), s)
+		at := b.arm(i)
+		if i < len(f.ArmSeeds) && f.ArmSeeds[i] == int64(uint32(f.ArmSeeds[i])) {
+			seed := uint32(f.ArmSeeds[i])
+			b.run.Arms[at].Seed = &seed
+		}
+		b.begins(at, s)
 		for _, c := range start.Asides {
 			b.attempts(-1, c.LLM())
 		}

@@ -44,22 +44,19 @@ const mostByCall = 1 << 22
 // allocation returns how the run spent its answered calls. Arms are compared call by call: a round of one arm may have
 // 64 calls, and a round of another a single one.
 func (f file) allocation() (allocation, error) {
+	if f.unknown != nil {
+		return allocation{}, f.unknown
+	}
 	if calls := f.AnsweredBy(f.Generations()); calls > mostByCall {
 		return allocation{}, fmt.Errorf("%d calls are more than %d", calls, mostByCall)
 	}
 	var pulls []int
 	best, pulled := make([][]float64, len(f.arms)), make([]int, len(f.arms))
 	for k, scores := range f.arms {
-		if len(scores) == 0 {
-			return allocation{}, fmt.Errorf("search %d has no score to start from", k)
-		}
-		best[k] = []float64{scores[0]}
+		best[k] = scores[:1:1]
 	}
 	for round, arm := range f.spent.pulls {
-		if pulled[arm]++; pulled[arm] >= len(f.arms[arm]) {
-			return allocation{}, fmt.Errorf("round %d is pull %d of search %d, which is known for %d",
-				round, pulled[arm], arm, len(f.arms[arm])-1)
-		}
+		pulled[arm]++
 		for range f.Answered[round+1] {
 			pulls = append(pulls, arm)
 			best[arm] = append(best[arm], best[arm][len(best[arm])-1])
@@ -74,7 +71,7 @@ func (s *study) longest() []file {
 	var fs []file
 	for _, n := range s.Breadths {
 		for _, f := range s.deepest[n] {
-			if len(f.spent.pulls) > 0 {
+			if len(f.spent.pulls) > 0 || f.Arms > 0 && f.unknown != nil {
 				fs = append(fs, f)
 			}
 		}

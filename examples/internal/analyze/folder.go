@@ -106,8 +106,7 @@ func parse(b []byte) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	s, err := readSpent(b)
-	return file{r, s}, err
+	return file{r, readSpent(b, r.Arms)}, nil
 }
 
 // count returns a number with its noun: "1 file", "2 files".

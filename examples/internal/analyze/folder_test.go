@@ -21,8 +21,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(r.seconds) > r.Generations() || len(r.prompt) != len(r.seconds) || len(answered(r)) != r.Generations() {
-			t.Errorf("%d generations, times of %d, tokens of %d, calls of %d", r.Generations(), len(r.seconds), len(r.prompt), len(answered(r)))
+		if len(r.seconds) > r.Generations() || len(r.tokens) != len(r.seconds) || len(answered(r)) != r.Generations() {
+			t.Errorf("%d generations, times of %d, tokens of %d, calls of %d", r.Generations(), len(r.seconds), len(r.tokens), len(answered(r)))
 		}
 	})
 }

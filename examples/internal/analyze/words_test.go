@@ -75,12 +75,9 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestMoney(t *testing.T) {
-	s, err := readSpent([]byte(`{"trajectory": [{"generation": 0}, {"generation": 1, "gen_time_s": 2,
+	s := readSpent([]byte(`{"trajectory": [{"generation": 0}, {"generation": 1, "gen_time_s": 2,
 		"children": [{"attempts": [{"usage": null}, {"usage": {"prompt_tokens": 1000, "completion_tokens": 500}}]}, {"attempts": []}],
-		"asides": [{"attempts": [{"usage": {"prompt_tokens": 10, "completion_tokens": 20}}]}]}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+		"asides": [{"attempts": [{"usage": {"prompt_tokens": 10, "completion_tokens": 20}}]}]}]}`), 0)
 	if got, want := s.dollars(1, 3), (1010.0+3*520)/1e6; len(got) != 1 || got[0] != want || !slices.Equal(s.seconds, []float64{2}) {
 		t.Errorf("%v dollars in %v seconds, want %v in 2", got, s.seconds, want)
 	}
@@ -88,14 +85,22 @@ func TestMoney(t *testing.T) {
 
 // A bandit's rounds are the generations of the arms that it pulled, in turn.
 func TestRounds(t *testing.T) {
-	s, err := readSpent([]byte(`{"selections": [1, 0, 1], "flops_per_round": [5, 6, 7], "arm_results": [
+	s := readSpent([]byte(`{"selections": [1, 0, 1], "flops_per_round": [5, 6, 7], "arm_results": [
 		{"trajectory": [{"best_fitness": 1}, {"best_fitness": 2, "gen_time_s": 10}]},
-		{"trajectory": [{"best_fitness": 1}, {"best_fitness": 4, "gen_time_s": 20}, {"best_fitness": 3, "gen_time_s": 30}]}]}`))
+		{"trajectory": [{"best_fitness": 1}, {"best_fitness": 4, "gen_time_s": 20}, {"best_fitness": 3, "gen_time_s": 30}]}]}`), 2)
+	if !slices.Equal(s.seconds, []float64{20, 10, 30}) || !slices.Equal(s.flops, []float64{5, 6, 7}) || !slices.Equal(s.arms[1], []float64{1, 4, 4}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A file that lacks the generation of a round is read all the same, and says of no round what it spent.
+func TestRoundWithoutGeneration(t *testing.T) {
+	f, err := parse([]byte(`{"task":"cp","T_total":1,"N":1,"bandit_seed":0,"selections":[0],"running_best":[1],"arm_results":[{"trajectory":[{"best_fitness":0}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(s.seconds, []float64{20, 10, 30}) || !slices.Equal(s.flops, []float64{5, 6, 7}) || !slices.Equal(s.arms[1], []float64{1, 4, 4}) {
-		t.Errorf("%+v", s)
+	if _, err := f.allocation(); err == nil || !strings.Contains(err.Error(), "round 0") || len(f.flops) != 0 {
+		t.Errorf("FLOPs %v, allocation: %v", f.flops, err)
 	}
 }
 
