@@ -57,10 +57,10 @@ func ExampleRead() {
 var crossed = &lineage.Run{
 	Fingerprint: journal.Fingerprint{"task": "sum"},
 	Candidates: []lineage.Candidate{
-		{Arm: -1, Pull: -1, Program: "1", Valid: true, Score: 1},
-		{Step: 1, ID: 1, Parents: []int{0}, Program: "1 2", Valid: true, Score: 3},
-		{Step: 1, Index: 1, ID: 2, Parents: []int{0}, Program: "x", Reason: "not a number: x"},
-		{Pull: 1, Step: 2, ID: 3, Parents: []int{1, 2}, Operator: "cross", Program: "1 2 3", Valid: true, Score: 6},
+		{Arm: -1, Pull: -1, Program: "1", Proposal: journal.Proposal{Valid: true, Score: 1}},
+		{Step: 1, Parents: []int{0}, Program: "1 2", Proposal: journal.Proposal{ID: 1, Valid: true, Score: 3}},
+		{Step: 1, Index: 1, Parents: []int{0}, Program: "x", Proposal: journal.Proposal{ID: 2, Reason: "not a number: x"}},
+		{Pull: 1, Step: 2, Parents: []int{1, 2}, Program: "1 2 3", Proposal: journal.Proposal{ID: 3, Operator: "cross", Valid: true, Score: 6}},
 	},
 }
 

@@ -34,28 +34,19 @@ type Candidate struct {
 	// Step counts the steps of its arm, from 1. It is 0 for an initial program.
 	Step  int
 	Index int // in its step, from 0
-	ID    int // its order of birth in its arm, from 1; 0 for an initial program
-	// Parents are positions in Run.Candidates, with the one that it was made from first.
+	// Proposal is what its run told of it. An initial program has ID 0 and no State. Where a journal of an earlier version does
+	// not tell the State, it follows from what else is known of the program. The Score is 0 if it is not valid, and the
+	// Reason "" if it is, or if the journal does not tell. Labels are not to be changed.
+	journal.Proposal
+	// Parents are positions in Run.Candidates, with the one that it was made from first. Those of the Proposal are IDs.
 	Parents []int
 	// Unknown are the IDs of parents that the journal does not tell apart. In journals of earlier versions nested
 	// allocators, whose searches are one arm, each count their children from 1.
-	Unknown  []int
-	Operator string // what made it; "" for a plain rewrite
-	// Labels say how else it was made and where it stands, by kind, such as "island" or "cell". They are not to be
-	// changed.
-	Labels map[string]string
-	// State is what became of a child; "" for an initial program. Where a journal of an earlier version does not tell, it
-	// follows from what else is known of its program.
-	State journal.State
+	Unknown []int
 	// Program is its text, and Key the SHA-256 by which the journal names it. Both are "" if the reply held no
 	// program. In journals of earlier versions a program that was refused before it was evaluated has a key and no
 	// text.
 	Program, Key string
-	Valid        bool
-	Score        float64   // 0 if it is not valid
-	SD           float64   // of the samples that Score is the mean of
-	Samples      int       // how many they are; 0 for one
-	Reason       string    // why it is not valid; "" if the journal does not tell
 	Time         time.Time // of its record in the journal, which a child has when its search has taken it in
 
 	twin bool // another child of its step has its index

@@ -114,12 +114,10 @@ func childrenOf(all *history.Run, i int) (children []*history.Child) {
 
 func (f *file) candidate(all *history.Run, c *history.Child) Candidate {
 	round := all.Rounds[c.Round]
-	out := Candidate{Arm: all.Arms[c.Arm].Number, Pull: round.Pull, Step: round.Step, Index: c.Index, ID: c.ID, Operator: c.Operator, Labels: c.Labels,
-		State: c.State, Key: c.Program, Program: f.texts[c.Program], Time: time.UnixMilli(c.Stamp).UTC()}
+	out := Candidate{Arm: all.Arms[c.Arm].Number, Pull: round.Pull, Step: round.Step, Index: c.Index, Proposal: c.Proposal,
+		Key: c.Program, Program: f.texts[c.Program], Time: time.UnixMilli(c.Stamp).UTC()}
 	if c.Valid {
-		out.Valid, out.Score, out.SD, out.Samples = true, c.Score, c.SD, c.Samples
-	} else {
-		out.Reason = c.Reason
+		out.Reason = ""
 	}
 	return out
 }
@@ -134,7 +132,7 @@ func (f *file) initial(i int) (out []Candidate) {
 			continue
 		}
 		c := Candidate{Arm: a.Number, Pull: -1, Key: a.Start.Program, Program: f.texts[a.Start.Program], Time: time.UnixMilli(a.Start.Stamp).UTC(),
-			Valid: a.Start.Valid, Score: a.Start.Value}
+			Proposal: journal.Proposal{Valid: a.Start.Valid, Score: a.Start.Value}}
 		if !c.Valid {
 			c.Score, c.Reason = 0, a.Start.Reason
 		}

@@ -53,16 +53,16 @@ function columns(table, names) {
 function merge(old, next) {
   whole(next);
   if (!old) return join(next);
-  next.children = joined(old.children, next.children, next.from.children, CHILD_COLUMNS);
-  next.rounds = joined(old.rounds, next.rounds, next.from.rounds, ROUND_COLUMNS);
+  next.children = joined(old.children, next.children, next.from.children);
+  next.rounds = joined(old.rounds, next.rounds, next.from.rounds);
   next.programs = Object.assign(old.programs, next.programs);
   return join(next);
 }
 
 // joined keeps the first rows of old and appends those of next. The page's rows are changed in place: 40,000 are not
 // copied for one that is new.
-function joined(old, next, from, names) {
-  for (const name of names) {
+function joined(old, next, from) {
+  for (const name of Object.keys(next)) {
     old[name].length = Math.min(old[name].length, from);
     for (const value of next[name]) old[name].push(value);
   }
