@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
@@ -169,4 +170,9 @@ func (a *account) repeated(program string) bool {
 	before := a.seen[sum]
 	a.seen[sum] = true
 	return before
+}
+
+// scoreOf returns what the core has to know of a candidate.
+func scoreOf(c eval.Candidate) allocation.Score {
+	return allocation.Score{Valid: c.Result.Valid, Value: c.Result.Score}
 }

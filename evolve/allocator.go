@@ -193,3 +193,24 @@ func (al *Allocator) Result() *Result {
 
 // breadths returns those of its arms.
 func (al *Allocator) breadths() string { return breadths(al.cfg.Arms) }
+
+// noise returns the most that any of its arms does, nil if their scores are exact.
+func (al *Allocator) noise() *Noise {
+	var most *Noise
+	for _, a := range al.cfg.Arms {
+		if n := NoiseOf(a); n != nil && most == nil {
+			most = n
+		} else if n != nil {
+			most = &Noise{max(most.Rescore, n.Rescore), max(most.Keep, n.Keep), max(most.Fresh, n.Fresh)}
+		}
+	}
+	return most
+}
+
+// claim scores program on fresh samples, by the arm that has found the best.
+func (al *Allocator) claim(ctx context.Context, turn *Turn, program string, n int) (eval.Result, error) {
+	if c, ok := claimantOf(al.cfg.Arms[al.res.BestArm]); ok {
+		return c.claim(ctx, turn, program, n)
+	}
+	return eval.Result{}, errors.New("evolve: the arm with the best program does not score on fresh samples")
+}

@@ -52,3 +52,33 @@ type Starter interface {
 	// Start evaluates what the search begins with, unless it has been. An error ends the run.
 	Start(ctx context.Context, turn *Turn) error
 }
+
+// A claimant is an arm that says how noisy its task is. A [Breeder] is one, and so are what embeds it and an Allocator.
+type claimant interface {
+	noise() *Noise
+	claim(ctx context.Context, turn *Turn, program string, n int) (eval.Result, error)
+}
+
+// claimantOf returns the claimant that a is, or that it wraps: an arm around another has a method Unwrap() Arm.
+func claimantOf(a Arm) (claimant, bool) {
+	for a != nil {
+		if c, ok := a.(claimant); ok {
+			return c, true
+		}
+		wrapper, ok := a.(interface{ Unwrap() Arm })
+		if !ok {
+			break
+		}
+		a = wrapper.Unwrap()
+	}
+	return nil, false
+}
+
+// NoiseOf returns what an arm, or the one that it wraps with a method Unwrap() Arm, does about noise, with the
+// defaults; nil if it takes its scores for exact.
+func NoiseOf(arm Arm) *Noise {
+	if c, ok := claimantOf(arm); ok {
+		return c.noise()
+	}
+	return nil
+}

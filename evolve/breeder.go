@@ -384,3 +384,29 @@ func (b *Breeder) samples(ctx context.Context, turn *Turn, programs []string, nu
 	wg.Wait()
 	return results, errs
 }
+
+// firstFresh is the number of the first fresh sample of a program. Searches number samples from 0, and children's by
+// their seeds.
+const firstFresh = 1 << 30
+
+// claim scores program on n fresh samples, and pools them. A run calls it with its best program once it is over: that
+// was chosen for its score, so the score claims too much. It returns what there is of the samples, and the error that
+// kept it from the others.
+func (b *Breeder) claim(ctx context.Context, turn *Turn, program string, n int) (eval.Result, error) {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = firstFresh + i
+	}
+	results, errs := b.samples(ctx, turn, slices.Repeat([]string{program}, n), numbers)
+	var have []eval.Result
+	for i, r := range results {
+		if errs[i] == nil {
+			have = append(have, r)
+		}
+	}
+	err := cmp.Or(errs...)
+	if len(have) == 0 {
+		return eval.Result{}, err
+	}
+	return eval.Pool(have...), err
+}

@@ -178,8 +178,8 @@ func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err 
 
 // recallEnd returns how the call ended, if the journal holds that and it stands.
 func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
-	c.owed.RLock()
-	defer c.owed.RUnlock()
+	c.arrears.RLock()
+	defer c.arrears.RUnlock()
 	r, err := c.journal.Recall(c.id, c.past.Ended)
 	switch {
 	case err != nil:
@@ -214,9 +214,9 @@ func (c *call) abandonedThen() (llm.Reply, bool, error) {
 		err = c.journal.Diverged(c.pull, c.id)
 	}
 	if err == nil {
-		c.owed.RLock()
+		c.arrears.RLock()
 		err = c.recallAsked(&c.asks, r.Asked)
-		c.owed.RUnlock()
+		c.arrears.RUnlock()
 	}
 	if err != nil {
 		return llm.Reply{}, false, err
@@ -261,7 +261,7 @@ func (c *call) listen() (heard func([]llm.Attempt, error) error) {
 }
 
 // recallAsked takes in what the file has of calls that are not made now, because what came of them is recalled
-// itself, and of those that their models made. The caller has read-locked owed.
+// itself, and of those that their models made. The caller has read-locked arrears.
 func (s *step) recallAsked(a *memory.Asked, list []journal.Asked) error {
 	for _, of := range list {
 		c, err := s.journal.RecallAsked(of)

@@ -185,8 +185,8 @@ func (t *Turn) unscored(a *memory.Asked, err error) error {
 // recallEvaluation returns what the evaluation brought in an earlier incarnation, if the journal has it, and the
 // calls that it made. The evaluator is not asked again, so nobody but the journal knows them.
 func (t *Turn) recallEvaluation(a *memory.Asked, key journal.Key) (v memory.Verdict, found bool, err error) {
-	t.owed.RLock()
-	defer t.owed.RUnlock()
+	t.arrears.RLock()
+	defer t.arrears.RUnlock()
 	a.ID = t.journal.Claim(key)
 	r, err := t.journal.RecallEvaluation(a.ID, t.past.Ended)
 	switch {
@@ -206,7 +206,7 @@ func (t *Turn) recallEvaluation(a *memory.Asked, key journal.Key) (v memory.Verd
 		t.noteCalls(madeBy(a))
 		return memory.Verdict{}, false, notScored(r)
 	}
-	if !t.owed.counted {
+	if !t.arrears.counted {
 		t.bookScored(r)
 	}
 	return memory.Verdict{Result: *r.Result, Asked: a.Any(), Took: t.evalTime(r.Took)}, true, nil
@@ -224,7 +224,7 @@ func (t *Turn) record(a *memory.Asked, program string, r eval.Result, took time.
 	}
 	rec := journal.Record{Kind: journal.Evaluation, Program: name, Result: &r, Took: took, Asked: a.Told()}
 	if t.claiming {
-		rec.For = claimed
+		rec.For = freshSample
 	}
 	return t.journal.Write(a.ID, rec)
 }

@@ -105,3 +105,20 @@ func limitOf(text string) float64 {
 	}
 	return math.NaN()
 }
+
+// ranBy returns what a journal says of the run beside what is compared: its models and arms, and the limits.
+func (c Config) ranBy() (models []journal.Model, arms []journal.Arm, l *journal.Ledger) {
+	for _, m := range c.Budget.Models {
+		m = m.WithDefaults()
+		models = append(models, journal.Model{Key: m.Key, Name: m.Name, ActiveParams: m.ActiveParams, Price: (*journal.Price)(m.Price)})
+	}
+	for _, a := range c.Arms {
+		arm := journal.Arm{Name: nameOf(a)}
+		if s, ok := a.(interface{ Seed() uint32 }); ok {
+			seed := s.Seed()
+			arm.Seed = &seed
+		}
+		arms = append(arms, arm)
+	}
+	return models, arms, &journal.Ledger{Limit: c.Budget.shown()}
+}

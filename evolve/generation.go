@@ -1,6 +1,9 @@
 package evolve
 
 import (
+	"cmp"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -120,3 +123,65 @@ func (c Call) Class() llm.Class { return llm.ClassOf(c.Attempts) }
 
 // answered reports whether a call that made these attempts brought an answer.
 func answered(attempts []llm.Attempt) bool { return calls.Answered(attempts) }
+
+// EachCall calls yield for the attempts of every model call of the generation: by child, then those beside the
+// children. Every count and cost of a run is made from this one walk, so that none of them leaves a call out.
+func (g Generation) EachCall(yield func([]llm.Attempt) bool) {
+	for _, c := range g.Children {
+		if c.Asked() && !yield(c.Attempts) {
+			return
+		}
+	}
+	for _, c := range g.Asides {
+		if !yield(c.Attempts) {
+			return
+		}
+	}
+}
+
+// Attempts calls yield for every attempt of the generation: by child, then those beside the children.
+func (g Generation) Attempts(yield func(llm.Attempt) bool) {
+	for attempts := range g.EachCall {
+		for _, a := range attempts {
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// kept returns a result as a record holds it. One that an arm made up itself may have a score that is not finite, which
+// JSON cannot hold, and a reason of any length.
+func kept(r eval.Result) eval.Result {
+	clean := eval.Result{Valid: r.Valid, Score: r.Score, Reason: r.Reason}.Clean()
+	if !r.Valid && r.Reason == "" {
+		clean.Reason = "" // Clean makes one up
+	}
+	return clean
+}
+
+// bounded returns labels with values of at most eval.MaxName bytes: where a child stands may be taken from what its
+// program says.
+func bounded(labels map[string]string) map[string]string {
+	short := maps.Clone(labels)
+	for kind, name := range short {
+		if len(name) > eval.MaxName {
+			short[kind] = strings.ToValidUTF8(name[:eval.MaxName], "")
+		}
+	}
+	return short
+}
+
+// reason returns why the child has no program or no score, in the length that a result's reason has.
+func reason(c Child) string {
+	why := cmp.Or(c.Err, c.Result.Reason)
+	if why == "" {
+		return ""
+	}
+	return eval.Invalid("%s", why).Clean().Reason
+}
+
+// An address tells the children of a step apart.
+type address struct{ index, id int }
+
+func (c Child) address() address { return address{c.Index, c.ID} }

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
-	"slices"
 	"time"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/match"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -23,6 +24,16 @@ type outcome struct {
 	took   []time.Duration  // how long each Breed took
 	told   map[address]bool // children that readers of the journal and the observer were told of
 	judged int              // calls that were answered while programs waited for their evaluation
+}
+
+// A pull is a step that is being made.
+type pull struct {
+	bandit.Pull
+	round int // its place in Result.Rounds
+	most  int // children that it was granted
+	past  journal.Past
+	// beside is how many tune evaluations the other arms have made.
+	beside int
 }
 
 // close corrects what an arm returned by what happened in its step. Calls that the arm left out are added to the
@@ -85,131 +96,127 @@ func (s *step) ended(err error) error {
 // errCut is the error of a step in which something was given up although its arm returned none.
 var errCut = fmt.Errorf("evolve: the step was cut short: %w", llm.ErrDraining)
 
-// withCalls returns gen with every call that was made. A call is in gen already if a child has exactly its
-// attempts. All others become asides. If a child holds their attempts among its own, they are taken out of the
-// child, so that nothing counts twice.
-//
-// Calls are matched by the contents of their attempts. The design that was rejected is a number for each call,
-// which the arm hands on. An arm builds its children itself, and could forget the number just as it forgets a
-// call.
+// withCalls returns gen with every call that was made. Those that the arm left out become asides.
 func withCalls(gen Generation, made []Call) Generation {
-	told := newTally(&gen)
-	beside := slices.DeleteFunc(slices.Clone(made), func(c Call) bool { return c.Kind == KindChild && told.child(c.Attempts) })
-	// Which of two calls that are made at once ends first is chance, and another one in a resumed run, whose result
-	// has to be the same.
-	slices.SortStableFunc(beside, compareCalls)
-	for _, c := range beside {
-		if !told.aside(c) {
-			gen.Asides = append(gen.Asides, c)
-			told.strip(c.Attempts)
+	children := make([][]llm.Attempt, len(gen.Children))
+	for i, c := range gen.Children {
+		children[i] = c.Attempts
+	}
+	plain := func(calls []Call) []match.Call {
+		list := make([]match.Call, len(calls))
+		for i, c := range calls {
+			list[i] = match.Call(c)
+		}
+		return list
+	}
+	for _, c := range match.Missing(children, plain(gen.Asides), plain(made), KindChild) {
+		gen.Asides = append(gen.Asides, Call(c))
+	}
+	for i, attempts := range children {
+		if len(attempts) < len(gen.Children[i].Attempts) { // the call of an aside was taken out
+			gen.Children[i].Attempts = attempts
 		}
 	}
 	return gen
 }
 
-// compareCalls orders calls by what they were for and what they cost, but for the time that they took.
-func compareCalls(a, b Call) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), slices.CompareFunc(a.Attempts, b.Attempts, compareAttempts))
+// A birth is what readers of the journal and the observer are told of a child.
+type birth struct {
+	child Child
+	step  int        // of its search, from 1
+	call  journal.ID // of the call that made it; zero if there was none, or it is not known
+	err   error      // what more than its own failure ended it
+	lost  bool       // a failed call cost it its evaluation
 }
 
-func compareAttempts(a, b llm.Attempt) int {
-	used := func(a llm.Attempt) llm.Usage {
-		if a.Usage == nil {
-			return llm.Usage{}
+// tell tells what became of a child of the step, once. A Breeder does so when it has taken the child in, and the run
+// does for the children of an arm that is not a Breeder.
+func (s *step) tell(b birth) error {
+	for p := s; p != nil; p = p.parent {
+		p.note(b.child.address())
+	}
+	if b.child.HasProgram() {
+		b.child.Hash = journal.KeyOf(b.child.Program).String()
+	}
+	if s.search != "" {
+		b.child.Labels = maps.Clone(b.child.Labels)
+		if b.child.Labels == nil {
+			b.child.Labels = make(map[string]string)
 		}
-		return *a.Usage
+		b.child.Labels["search"] = s.search
 	}
-	x, y := used(a), used(b)
-	return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Endpoint, b.Endpoint),
-		cmp.Compare(x.PromptTokens, y.PromptTokens), cmp.Compare(x.CompletionTokens, y.CompletionTokens), cmp.Compare(x.CachedTokens, y.CachedTokens),
-		cmp.Compare(a.Streamed, b.Streamed), cmp.Compare(a.FinishReason, b.FinishReason), cmp.Compare(a.Err, b.Err))
-}
-
-// A tally finds the calls of a step in the generation that its arm returned. Two calls whose attempts are equal
-// are interchangeable: whichever is matched, the sums are the same.
-type tally struct {
-	gen      *Generation
-	children map[mark][]int // of children not matched yet, by their attempts
-	asides   map[mark][]int
-}
-
-// A mark tells most calls apart quickly: by their number of attempts, and the time and status of the last. Calls
-// are compared in full only if their marks are equal. To compare each call with each child in full would take
-// time that grows with the square of their number.
-type mark struct {
-	n       int
-	latency int64
-	status  llm.Status
-}
-
-func markOf(attempts []llm.Attempt) mark {
-	if len(attempts) == 0 {
-		return mark{}
-	}
-	last := attempts[len(attempts)-1]
-	return mark{len(attempts), int64(last.Latency), last.Status}
-}
-
-func newTally(gen *Generation) *tally {
-	t := &tally{gen: gen, children: make(map[mark][]int), asides: make(map[mark][]int)}
-	for i, c := range gen.Children {
-		m := markOf(c.Attempts)
-		t.children[m] = append(t.children[m], i)
-	}
-	for i, c := range gen.Asides {
-		m := markOf(c.Attempts)
-		t.asides[m] = append(t.asides[m], i)
-	}
-	return t
-}
-
-// child reports whether a child has these attempts that no call was matched with yet, and matches it.
-func (t *tally) child(attempts []llm.Attempt) bool {
-	return match(t.children, attempts, func(i int) []llm.Attempt { return t.gen.Children[i].Attempts })
-}
-
-// aside reports whether the call is among the asides that the arm returned, under the same kind, and matches it.
-func (t *tally) aside(c Call) bool {
-	return match(t.asides, c.Attempts, func(i int) []llm.Attempt {
-		if t.gen.Asides[i].Kind != c.Kind {
-			return nil
-		}
-		return t.gen.Asides[i].Attempts
-	})
-}
-
-// match takes the first entry with these attempts out of unmatched, and reports whether there is one.
-func match(unmatched map[mark][]int, attempts []llm.Attempt, of func(int) []llm.Attempt) bool {
-	m := markOf(attempts)
-	for at, i := range unmatched[m] {
-		if reflect.DeepEqual(of(i), attempts) {
-			unmatched[m] = slices.Delete(unmatched[m], at, at+1)
-			return true
+	err := s.shared.record(s.pull, s.past, b)
+	if s.births != nil && s.pull >= 0 {
+		select {
+		case s.births <- b.event(s.pull):
+		case <-s.gone:
 		}
 	}
-	return false
+	return err
 }
 
-// strip removes the attempts of an aside from a child that no call was matched with and that has them among
-// others. An arm may append the attempts of a judge's call to those of the child that was judged.
-func (t *tally) strip(attempts []llm.Attempt) {
-	for _, open := range t.children {
-		for _, i := range open {
-			c := &t.gen.Children[i]
-			if at := indexOf(c.Attempts, attempts); at >= 0 {
-				c.Attempts = slices.Delete(slices.Clone(c.Attempts), at, at+len(attempts))
-				return
-			}
-		}
+// note takes down that a child is told of.
+func (s *step) note(child address) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.told == nil {
+		s.told = make(map[address]bool)
 	}
+	s.told[child] = true
 }
 
-// indexOf returns the index of part in whole, or -1.
-func indexOf(whole, part []llm.Attempt) int {
-	for at := 0; at+len(part) <= len(whole); at++ {
-		if reflect.DeepEqual(whole[at:at+len(part)], part) {
-			return at
+// event returns what the observer is told. The search goes on meanwhile, and may change the maps of its child's result.
+func (b birth) event(pull int) Event {
+	c := b.child
+	c.Result = c.Result.Clone()
+	return Event{Kind: EventChild, Pull: bandit.Pull{ID: pull}, Generation: Generation{Index: b.step}, Child: c}
+}
+
+// record writes the child's record, for readers of the journal. Replay does not compare these records, so fields can
+// be added to them and older journals still fit. A pull whose end is in the file has its records.
+func (s *shared) record(pull int, past journal.Past, b birth) error {
+	if s.journal == nil || past.Ended || s.journal.Finished() {
+		return nil
+	}
+	c := b.child
+	r := journal.Record{Kind: journal.Child, Pull: &pull, Child: &c.Index, Step: b.step, Ledger: s.spentNow(), Proposal: c.Proposal()}
+	if !c.Scored() {
+		r.State = b.unscored()
+	}
+	r.Limit, _ = Refused(b.err)
+	if b.call != (journal.ID{}) {
+		r.Key, r.N = b.call.String(), b.call.N
+	}
+	if c.HasProgram() { // the file has the text if it was evaluated, and then perhaps with other space at its end
+		var err error
+		if r.Program, err = s.journal.WriteProgram(c.Program); err != nil {
+			return err
 		}
 	}
-	return -1
+	return s.journal.Tell(r)
+}
+
+// spentNow returns the ledger for a child's record, and nil if a child had one in the last second: readers add calls and
+// evaluations up themselves, and see what is set aside often enough.
+func (s *shared) spentNow() *journal.Ledger {
+	now := time.Now().UnixMilli()
+	if last := s.ledgerAt.Load(); now-last < 1000 || !s.ledgerAt.CompareAndSwap(last, now) {
+		return nil
+	}
+	l := s.ledger.Record()
+	return &l
+}
+
+// unscored returns what became of a child that has neither a score nor a reason from its evaluation.
+func (b birth) unscored() journal.State {
+	limit, _ := Refused(b.err)
+	switch {
+	case limit != "":
+		return journal.StateRefused
+	case b.err != nil:
+		return journal.StateAbandoned
+	case b.lost:
+		return journal.StateFailed
+	}
+	return b.child.State()
 }

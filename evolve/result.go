@@ -71,10 +71,10 @@ func (a ArmResult) Attempts(yield func(llm.Attempt) bool) {
 	}
 }
 
-// Attempts calls yield for every attempt of the generation: by child, then those beside the children.
-func (g Generation) Attempts(yield func(llm.Attempt) bool) {
-	for attempts := range g.EachCall {
-		for _, a := range attempts {
+// Attempts calls yield for every attempt of the run, arm by arm.
+func (r *Result) Attempts(yield func(llm.Attempt) bool) {
+	for _, arm := range r.Arms {
+		for a := range arm.Attempts {
 			if !yield(a) {
 				return
 			}
@@ -82,11 +82,29 @@ func (g Generation) Attempts(yield func(llm.Attempt) bool) {
 	}
 }
 
-// Attempts calls yield for every attempt of the run, arm by arm.
-func (r *Result) Attempts(yield func(llm.Attempt) bool) {
+// EachCall calls yield for the attempts of every model call of the arm: those before its first step, then by
+// generation, oldest first.
+func (a ArmResult) EachCall(yield func([]llm.Attempt) bool) {
+	for _, c := range a.Asides {
+		if !yield(c.Attempts) {
+			return
+		}
+	}
+	for _, g := range a.Generations {
+		for attempts := range g.EachCall {
+			if !yield(attempts) {
+				return
+			}
+		}
+	}
+}
+
+// EachCall calls yield for the attempts of every model call of the result, arm by arm. What is in
+// [Result.Earlier] is not among them.
+func (r *Result) EachCall(yield func([]llm.Attempt) bool) {
 	for _, arm := range r.Arms {
-		for a := range arm.Attempts {
-			if !yield(a) {
+		for attempts := range arm.EachCall {
+			if !yield(attempts) {
 				return
 			}
 		}
@@ -122,3 +140,31 @@ const (
 	StopCanceled  Stop = "canceled"  // the context ended
 	StopError     Stop = "error"     // Run returned the error with this result
 )
+
+// An EventKind says what happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventDraw       EventKind = "draw"       // an arm was drawn and begins a generation
+	EventChild      EventKind = "child"      // a child was taken in by its search, or refused
+	EventGeneration EventKind = "generation" // a generation ended
+	EventStop       EventKind = "stop"       // the run is over
+)
+
+// An Event is something that happened in a run. A comment that names kinds says for which the field is set; it
+// is zero for others. One struct with a kind, and not a type for each, so that an observer that logs or counts
+// needs no type switch.
+type Event struct {
+	Kind       EventKind
+	Pull       bandit.Pull    // draw, child, generation
+	Generation Generation     // generation; with the programs of all children, which a Result does not keep; child: only its Index
+	Child      Child          // child; whether it is a Duplicate is known when its generation ends
+	Reward     float64        // generation; 0 if it is Partial
+	Best       eval.Candidate // the best of the run so far, in generations that ended
+	Calls      int            // model calls that brought an answer so far, in generations that ended
+	Ledger     journal.Ledger // what is spent and set aside now, and the limits
+	Stop       Stop           // stop
+	Fresh      *eval.Result   // stop: as in Result
+	Elapsed    time.Duration  // as in Result
+}

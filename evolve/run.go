@@ -5,87 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/calls"
+	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
-
-// Config says what [Run] runs.
-type Config struct {
-	Arms []Arm // at least one
-	// Policy draws the arm that gets the next step; nil is allowed with one arm.
-	Policy bandit.Policy
-	Budget Budget // at least one limit
-	// Reward is what the policy is told of a step; it must be finite. nil means the paper's: the arm's best score
-	// after the step, g.Best.Result.Score, which is 0 while it has no valid candidate.
-	Reward func(Generation) float64
-	// InFlight is how many arms are advanced at once, each by at most one pull; 0 means 1.
-	//
-	// With more than 1 the order of draws depends on which step ends first. A place of an [llm.Limit] can
-	// still stand idle then, because the arms in flight only wait for their slowest replies. In that case one
-	// more arm is drawn, up to twice InFlight.
-	InFlight int
-	Seed     uint64 // of the draws; 0 is a seed like another
-	// Grace is how long calls that are under way may go on once the context has ended; 0 means not at all.
-	// They are paid for, so what their replies hold is scored and recorded if they end in time.
-	Grace time.Duration
-	// Journal makes the run durable: it records every reply, every evaluation and every decision, and gives
-	// those of earlier incarnations back. nil means that the run cannot be resumed. There is nothing else to
-	// wire: what arms ask through their [Turn] is recorded.
-	Journal *journal.Journal
-	// ValidStart says that an arm must not begin with a program that was evaluated and is invalid. If one does,
-	// the run ends with [ErrInvalidStart] before a model is asked. Without ValidStart the run goes on, and any
-	// valid child is better than such a program.
-	ValidStart bool
-	// Observer is called with every event, in order, on Run's goroutine; nil means nobody. The run waits until
-	// it returns, so it must not wait for the run.
-	Observer func(Event)
-}
-
-// Errors that a caller may look for.
-var (
-	// ErrDone is returned by the Step of an [Allocator] that has nothing left to step.
-	ErrDone = errors.New("evolve: every arm of the allocator is done, or its budget has run out")
-	// ErrInvalidStart says that an arm begins with an invalid program, and [Config.ValidStart] forbids that. The
-	// reason is in the Start of the arm's result.
-	ErrInvalidStart = errors.New("an arm begins with an invalid program")
-)
-
-// withDefaults returns c with its defaults filled in. Only with one arm has the policy a default: with several
-// it is what the run is about, and a silent choice would be a result that nobody asked for.
-func (c Config) withDefaults() Config {
-	c.InFlight = cmp.Or(c.InFlight, 1)
-	if c.Policy == nil && len(c.Arms) == 1 {
-		c.Policy = bandit.Random{}
-	}
-	if c.Reward == nil {
-		c.Reward = func(g Generation) float64 { return g.Best.Result.Score }
-	}
-	if c.Observer == nil {
-		c.Observer = func(Event) {}
-	}
-	return c
-}
-
-func (c Config) validate() error {
-	switch {
-	case len(c.Arms) == 0:
-		return errors.New("evolve: Config.Arms is empty: need at least 1 arm")
-	case c.Policy == nil:
-		return fmt.Errorf("evolve: Config.Policy is nil with %d arms", len(c.Arms))
-	case c.InFlight < 1:
-		return fmt.Errorf("evolve: Config.InFlight is %d: need at least 1, or 0 for the default", c.InFlight)
-	case c.Grace < 0:
-		return fmt.Errorf("evolve: Config.Grace is %v: need 0 or more", c.Grace)
-	}
-	for i, a := range c.Arms {
-		if a == nil {
-			return fmt.Errorf("evolve: Config.Arms[%d] is nil", i)
-		}
-	}
-	return c.Budget.validate()
-}
 
 // Run draws an arm, steps it and reports its reward to the policy until the budget ends. The result says why it
 // stopped. An arm that is done is closed to the policy, never replaced by another.
@@ -114,4 +47,461 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		defer release()
 	}
 	return newDriver(cfg).run(ctx)
+}
+
+// A driver does what the core of the allocation decides. It makes each decision durable and then acts on it. It
+// steps each pull's arm on a goroutine of its own, and it has the clock, the journal and the result. One
+// goroutine, that of [Run], owns it.
+//
+// The core decides the same whenever it is told the same in the same order. So a run is resumed by making it
+// again: the driver asks the core as before, compares each decision with the file, and lets outcomes wait until
+// it is their turn there. The design that was rejected is a snapshot of the state, which everyone who writes a
+// policy, an arm or an archive would have to save and restore.
+//
+// Who owns what: the goroutine of Run owns the driver, the core, the policy and the result. It alone draws
+// and reports. The goroutine of a step owns its arm from the draw until the outcome is sent; then the
+// arm is Run's again. What steps share (the ledger, the memory of programs, the journal) has locks of its own.
+type driver struct {
+	account
+	cfg     Config
+	core    *allocation.Core
+	shared  *shared
+	begun   time.Time
+	pending map[int]pull   // pulls whose outcome is not in, by arm
+	streaks []calls.Streak // calls in a row that failed, by arm
+	err     error          // with which the run ends
+	margin  margin         // of the budget, for noisy arms
+	scored  int            // children that were scored or failed, and the programs that arms begin with
+	// programs are those that were scored or refused, without duplicates, and gated the calls that gates made for them. The
+	// account has those of evaluators.
+	programs, gated int
+	asides          int  // calls that the score of a child was last expected to take beside its own
+	wasOver         bool // an earlier incarnation ended it
+
+	ended chan outcome
+	early []outcome    // outcomes that wait for their turn in replay
+	idle  waits.Signal // holds a value when a place for model calls was seen free; one is enough, as one arm is drawn for it
+}
+
+// A margin is what a run sets aside of its budget for noisy arms.
+type margin struct {
+	rescore float64 // evaluations beside each child's, the most of any arm
+	fresh   int     // samples of the best once the run is over
+}
+
+// marginOf returns what arms need, as far as the budget has it: fresh samples take no more than a quarter.
+func marginOf(arms []Arm, b Budget) margin {
+	var m margin
+	for _, a := range arms {
+		if n := NoiseOf(a); n != nil {
+			m.rescore, m.fresh = max(m.rescore, n.Rescore), max(m.fresh, n.Fresh)
+		}
+	}
+	if b.Evaluations > 0 {
+		m.fresh = min(m.fresh, b.Evaluations/4)
+	}
+	if b.EvalTime > 0 {
+		m.fresh = min(m.fresh, int(b.EvalTime/(4*b.EvalWorst)))
+	}
+	return m
+}
+
+// limits returns those of the core: fresh samples are set aside, and so is what a step scores again.
+func (m margin) limits(b Budget) allocation.Limits {
+	l := b.coreLimits()
+	l.Rescore = m.rescore
+	if l.Evaluations > 0 {
+		l.Evaluations -= m.fresh
+	}
+	return l
+}
+
+// amounts are what the ledger keeps for fresh samples.
+func (m margin) amounts(b Budget) ledger.Amounts {
+	return ledger.Amounts{Evaluations: m.fresh, EvalTime: time.Duration(m.fresh) * b.EvalWorst}
+}
+
+func newDriver(cfg Config) *driver {
+	margin := marginOf(cfg.Arms, cfg.Budget)
+	d := &driver{
+		account: newAccount(cfg.Arms),
+		margin:  margin,
+		cfg:     cfg,
+		core:    allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: margin.limits(cfg.Budget)}),
+		shared:  &shared{budget: cfg.Budget, ledger: newLedger(cfg.Budget, margin.amounts(cfg.Budget)), journal: cfg.Journal, programs: memory.New()},
+		begun:   time.Now(),
+		pending: make(map[int]pull),
+		streaks: make([]calls.Streak, len(cfg.Arms)),
+		ended:   make(chan outcome),
+		idle:    waits.NewSignal(),
+	}
+	d.shared.births, d.shared.gone = make(chan Event), make(chan struct{})
+	if err := d.open(); err != nil {
+		d.stop(allocation.Error, "", err) // not returned here, so that the result says what is known all the same
+	}
+	return d
+}
+
+// open compares what this run is given with what earlier incarnations were given, and books what they spent. It
+// does so before anything is drawn, because the answers in the file do not belong to a run with other settings.
+func (d *driver) open() error {
+	j := d.cfg.Journal
+	if j == nil {
+		return nil
+	}
+	now := d.cfg.fingerprint()
+	// A raise comes before the comparison: the fingerprint with the larger limit is then the run's own.
+	var moved error
+	err := j.Raise(now, func(limit string, then journal.Fingerprint) bool {
+		if !raises(limit, then, now) {
+			return false
+		}
+		moved = d.keepsMargin(then)
+		return moved == nil
+	})
+	if err := cmp.Or(moved, err); err != nil {
+		return err
+	}
+	run := journal.Record{Kind: journal.Run, Fingerprint: now}
+	run.Models, run.Arms, run.Ledger = d.cfg.ranBy()
+	if err := j.Decide(run); err != nil {
+		return err
+	}
+	d.wasOver = d.over()
+	// Calls that were given up are made again and paid for twice. Unless both count, a run that is interrupted
+	// often would pass its budget. They are those of the run just begun, which the journal knows only now.
+	spent, err := j.Abandoned()
+	d.shared.ledger.BookAttempts(spent)
+	return err
+}
+
+// run starts the arms, draws pulls, and takes their outcomes in until there is a reason to stop. It returns when
+// no pull is pending, so every goroutine of a step has ended by then and what it paid for is in the result.
+func (d *driver) run(ctx context.Context) (*Result, error) {
+	steps, end := d.begin(ctx)
+	defer end()
+	d.start(ctx, steps)
+	for {
+		// As long as the run goes on, fill leaves at least one pull pending.
+		d.fill(ctx, steps)
+		if len(d.pending) == 0 {
+			return d.finish(ctx, steps)
+		}
+		if d.unwanted() {
+			end()
+		}
+		if o, ok := d.await(steps); ok {
+			d.take(ctx, o)
+		} else {
+			d.draw(ctx, steps)
+		}
+	}
+}
+
+// unwanted reports whether pending pulls are given up at once. A run that is canceled lets them have the grace
+// period. One that was over in an earlier incarnation has their outcomes in its journal, and takes no time.
+func (d *driver) unwanted() bool {
+	switch why, _ := d.core.Ended(); why {
+	case "", allocation.Canceled:
+		return false
+	case allocation.Error:
+		return true
+	}
+	return !d.over()
+}
+
+// start lets each arm evaluate what it begins with. It does so before the first draw, so that the result has a
+// row 0 for arms that were never drawn, and so that an evaluator that does not work is found before a model is
+// paid.
+func (d *driver) start(ctx, steps context.Context) {
+	if ctx.Err() != nil {
+		d.interrupted(steps)
+	}
+	begin, past := d.beginning(steps)
+	for i, arm := range d.cfg.Arms {
+		s, ok := arm.(Starter)
+		if why, _ := d.core.Ended(); !ok || why != "" {
+			continue
+		}
+		st := d.step(pull{Pull: bandit.Pull{ID: -1, Arm: i}, past: past}, begin)
+		turn := &Turn{step: st, calls: math.MaxInt}
+		var err error
+		if bad := guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(turn.within(begin), turn) }); bad != nil {
+			err = bad
+		}
+		spent, err := st.started(err)
+		d.core.Spent(d.account.start(i, spent, st.scored))
+		d.scored = d.res.Evaluations
+		d.programs = d.res.Evaluations
+		d.notStarted(ctx, begin, spent.Limit, err)
+		if why, _ := d.core.Ended(); why == "" {
+			d.account.begin(i, arm.Best())
+			d.notStarted(ctx, begin, "", d.tellStart(i, arm.Best()))
+		}
+	}
+	d.valid()
+	for i := range d.cfg.Arms {
+		d.core.Begin(scoreOf(d.res.Arms[i].Best))
+	}
+}
+
+// beginning returns the context in which arms start, and what the journal holds of that. Starts come before the
+// first draw, so they must not wait until all decisions are made again: that would be for ever.
+func (d *driver) beginning(steps context.Context) (context.Context, journal.Past) {
+	next, replaying := d.replaying()
+	switch {
+	case replaying && next.Kind == journal.Draw:
+		return steps, journal.Past{Ended: true}
+	case replaying && next.Kind == journal.Stop && next.Limit == wallTime:
+		// The time was over before an arm was drawn. What is not in the file was given up then.
+		over, end := context.WithCancelCause(steps)
+		end(deadline.ErrWallTime)
+		return over, journal.Past{}
+	}
+	return steps, journal.Past{}
+}
+
+// notStarted ends the run because of an error of an arm's Start, or of the limit that left no room for what it
+// asked, if there is one.
+func (d *driver) notStarted(ctx, begin context.Context, limit string, err error) {
+	switch {
+	case err == nil && limit == "":
+	case err == nil:
+		d.stop(allocation.Budget, limit, nil)
+	case errors.Is(context.Cause(begin), deadline.ErrWallTime): // whatever the arm makes of it
+		d.fail(ctx, errors.Join(err, deadline.ErrWallTime))
+	default:
+		d.fail(ctx, err)
+	}
+}
+
+// valid ends the run if Config.ValidStart forbids the invalid program that an arm begins with.
+func (d *driver) valid() {
+	for i, arm := range d.res.Arms {
+		if r := arm.Start.Result; d.cfg.ValidStart && !r.Valid && r.Reason != "" {
+			d.stop(allocation.Error, "", fmt.Errorf("evolve: %w: arm %d: %s", ErrInvalidStart, i, r.Reason))
+		}
+	}
+}
+
+// step returns the account of what a step of p does. What happens in it is noted there even if the arm returns
+// nothing of it.
+func (d *driver) step(p pull, steps context.Context) *step {
+	return &step{shared: d.shared, pull: p.ID, past: p.past, beside: p.beside, failing: &d.streaks[p.Arm], over: func() bool { return steps.Err() != nil }}
+}
+
+// fill begins pulls until InFlight are under way or none can be drawn now. In replay it begins the pulls that an
+// earlier incarnation began at this point, however many are under way: that one may have drawn one more because
+// a place for model calls stood idle, which depended on latencies.
+func (d *driver) fill(ctx, steps context.Context) {
+	for {
+		next, replaying := d.replaying()
+		if replaying && next.Kind == journal.Stop && next.Limit == wallTime {
+			// The core cannot decide this, as it reads no clock, and replay takes less time than the run did.
+			d.stop(allocation.Budget, wallTime, nil)
+		}
+		draws := next.Kind == journal.Draw || next.Kind == journal.Stop
+		if replaying && !draws || !replaying && len(d.pending) >= d.cfg.InFlight || !d.draw(ctx, steps) {
+			return
+		}
+	}
+}
+
+// replaying returns the decision that an earlier incarnation made here, and reports whether there is one.
+func (d *driver) replaying() (journal.Record, bool) {
+	if d.cfg.Journal == nil {
+		return journal.Record{}, false
+	}
+	return d.cfg.Journal.Next()
+}
+
+// draw asks the core what to do, and does it. It reports whether a pull was begun. The core calls the policy,
+// which is the caller's code and may panic.
+func (d *driver) draw(ctx, steps context.Context) bool {
+	if ctx.Err() != nil || steps.Err() != nil {
+		d.interrupted(steps)
+	}
+	var decision allocation.Decision
+	var err error
+	most, limited := d.scorable()
+	if bad := guard("Policy.Probs, or an arm's Done or Calls,", func() { decision, err = d.next(most, limited) }); bad != nil {
+		err = bad
+	}
+	switch {
+	case err != nil:
+		d.stop(allocation.Error, "", err)
+	case decision.Kind == allocation.Stop:
+		d.stop(decision.Why, decision.Limit, nil)
+	case decision.Kind == allocation.Draw:
+		return d.pull(decision, most, steps)
+	}
+	return false
+}
+
+// arms asks each arm that is not being stepped what the core has to know. An arm that is being stepped is not
+// asked, not even for Done: its Step runs on another goroutine, and arms are not safe for concurrent use.
+func (d *driver) arms() []allocation.Arm {
+	_, over := d.core.Ended()
+	arms := make([]allocation.Arm, len(d.cfg.Arms))
+	for i, arm := range d.cfg.Arms {
+		if _, pending := d.pending[i]; !pending && over == "" {
+			arms[i] = about(arm)
+		}
+	}
+	return arms
+}
+
+// about returns what the core has to know of an arm.
+func about(arm Arm) (a allocation.Arm) {
+	if a.Done = arm.Done(); a.Done {
+		return a
+	}
+	if s, ok := arm.(Sizer); ok {
+		a.Calls = s.Calls()
+	}
+	return a
+}
+
+// pull makes a draw durable and begins its step. If the draw cannot be made durable, the step is not begun:
+// nobody could say later which pull its calls belonged to.
+func (d *driver) pull(decision allocation.Decision, most int, steps context.Context) bool {
+	p := pull{Pull: decision.Pull, round: len(d.res.Rounds), most: decision.Most}
+	p.beside = d.tunedBeside(p.Arm)
+	if d.cfg.Journal != nil {
+		p.past = d.cfg.Journal.Past()
+		if next, replaying := d.replaying(); replaying {
+			p.beside = next.Beside
+		}
+	}
+	d.pending[p.Arm] = p
+	// Rounds are in the order of draws and outcomes come in any order, so the round has its place from now on.
+	d.res.Rounds = append(d.res.Rounds, Round{Pull: p.Pull, Partial: true}) // until its outcome is in
+	if err := d.decide(journal.Record{Kind: journal.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls, Most: most, Asides: d.asides, Beside: p.beside}); err != nil {
+		delete(d.pending, p.Arm)
+		d.res.Rounds = d.res.Rounds[:p.round]
+		d.stop(allocation.Error, "", err)
+		return false
+	}
+	d.observe(Event{Kind: EventDraw, Pull: p.Pull})
+	go d.stepArm(p, decision.Most, steps)
+	return true
+}
+
+// stepArm steps the arm of p and sends the outcome. It always sends one, because the run waits for the outcome
+// of every pull: a Step that calls runtime.Goexit, as a test's FailNow does, must not leave it waiting for ever.
+func (d *driver) stepArm(p pull, calls int, steps context.Context) {
+	s := d.step(p, steps)
+	o := outcome{pull: p, err: fmt.Errorf("evolve: Step of arm %d ended its goroutine", p.Arm)}
+	defer func() {
+		o.gen, o.err = s.close(o.gen, o.err)
+		s.into(&o)
+		d.ended <- o
+	}()
+	turn := &Turn{step: s, calls: calls}
+	var gen Generation
+	var err error
+	if bad := guard(fmt.Sprintf("Step of arm %d", p.Arm), func() { gen, err = d.cfg.Arms[p.Arm].Step(turn.within(steps), turn) }); bad != nil {
+		err = bad
+	}
+	o.gen, o.err = gen, err
+}
+
+// await returns the outcome to be taken in next. That is the first that comes, or in replay the one that an
+// earlier incarnation took in, while others wait. Once the run stops, it waits for all outcomes and returns them
+// in the order of draws: in which order they come then is chance, and no record tells replay.
+//
+// It reports false if instead a place for model calls stands idle and one more arm may be advanced to fill it.
+func (d *driver) await(steps context.Context) (outcome, bool) {
+	next, replaying := d.replaying()
+	for {
+		why, _ := d.core.Ended()
+		for i, o := range d.early {
+			if why == "" && (!replaying || next.Kind == journal.Report && o.pull.ID == *next.Pull) {
+				d.early = slices.Delete(d.early, i, i+1)
+				return o, true
+			}
+		}
+		if why != "" && len(d.early) == len(d.pending) {
+			slices.SortFunc(d.early, func(a, b outcome) int { return cmp.Compare(a.pull.ID, b.pull.ID) })
+			o := d.early[0]
+			d.early = d.early[1:]
+			return o, true
+		}
+		// Not with one arm in flight, where the same seeds must give the same result, whatever the latencies.
+		var idle <-chan struct{}
+		if why == "" && !replaying && d.cfg.InFlight > 1 && len(d.pending)/2 < d.cfg.InFlight {
+			idle = d.idle
+		}
+		select {
+		case o := <-d.ended:
+			d.early = append(d.early, o)
+			if o.err != nil && errors.Is(context.Cause(steps), deadline.ErrWallTime) {
+				// The stop comes before the outcome is taken in, whatever error the arm returned, because replay
+				// reads the stop before that too.
+				d.stop(allocation.Budget, wallTime, nil)
+			}
+		case e := <-d.shared.births:
+			d.born(e)
+		case <-idle:
+			return outcome{}, false
+		}
+	}
+}
+
+// decide records a decision, or compares it with the one in the file.
+func (d *driver) decide(r journal.Record) error {
+	if d.cfg.Journal == nil {
+		return nil
+	}
+	spent := d.shared.ledger.Record()
+	r.Ledger = &spent
+	return d.cfg.Journal.Decide(r)
+}
+
+// over reports whether the run was over in an earlier incarnation. All of it then comes from the journal.
+func (d *driver) over() bool { return d.cfg.Journal != nil && d.cfg.Journal.Finished() }
+
+// elapsed returns the time that the run has taken, over all its incarnations.
+func (d *driver) elapsed() time.Duration {
+	if d.cfg.Journal != nil {
+		return d.cfg.Journal.Elapsed()
+	}
+	return time.Since(d.begun)
+}
+
+// observe calls the observer, and ends the run with an error if it panics.
+func (d *driver) observe(e Event) {
+	e.Best, e.Calls, e.Elapsed, e.Ledger = d.res.Best, d.res.Calls, d.elapsed(), d.shared.ledger.Observed()
+	if err := guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
+		d.stop(allocation.Error, "", err)
+		d.err = cmp.Or(d.err, err) // stop does nothing once the run is over, and the panic must not be lost
+	}
+}
+
+// born tells the observer of a child of a step that is under way.
+func (d *driver) born(e Event) {
+	for _, p := range d.pending {
+		if p.ID == e.Pull.ID {
+			e.Pull = p.Pull
+		}
+	}
+	d.observe(e)
+}
+
+// tellStart records what an arm begins with, for readers of the journal, unless an earlier incarnation drew an arm: it
+// told of them all before.
+func (d *driver) tellStart(arm int, start eval.Candidate) error {
+	j := d.cfg.Journal
+	if _, replaying := d.replaying(); j == nil || replaying {
+		return nil
+	}
+	var program string
+	if start.Program != "" {
+		var err error
+		if program, err = j.WriteProgram(start.Program); err != nil {
+			return err
+		}
+	}
+	r := kept(start.Result)
+	return j.Tell(journal.Record{Kind: journal.Start, Arm: &arm, Program: program, Proposal: journal.Proposal{Valid: r.Valid, Score: r.Score, Reason: r.Reason}})
 }

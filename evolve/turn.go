@@ -2,6 +2,7 @@ package evolve
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -78,7 +79,7 @@ type shared struct {
 	journal  *journal.Journal // nil for none
 	programs *memory.Programs
 	lost     atomic.Int64 // evaluations in a row that a failed call cost
-	owed     owed
+	arrears  arrears
 	silence  calls.Silence
 	queued   waits.Count   // calls that wait for a place
 	births   chan Event    // of children that were taken in, for the goroutine of Run
@@ -241,5 +242,70 @@ func (s *step) end(err error) {
 		p.fatal = cmp.Or(p.fatal, err)
 		p.doom = cmp.Or(p.doom, err)
 		p.mu.Unlock()
+	}
+}
+
+// arrears are what a journal holds of pulls that a kill or a pause cut short, and what their steps have not asked for
+// yet. It was paid for, so it has to be in the accounts before the first new call is admitted. Steps that are
+// under way at once ask for it in any order. If it were booked only then, a step that is quick could send a call
+// into the room that the answer of a slower one takes, and the run would pass its budget.
+type arrears struct {
+	sync.RWMutex      // read-locked while something is recalled and booked; locked while the rest is booked
+	counted      bool // the rest is booked, so what is recalled from now on must not be booked again
+}
+
+// awaitLive waits until every decision of earlier incarnations is made again. If replay diverges before that,
+// the run is another one, and must not have paid for anything. In a run that is over nothing more is asked for:
+// its result is final, and a call without an answer was given up when the run stopped.
+func (s *step) awaitLive(ctx context.Context) error {
+	select {
+	case <-s.journal.Live():
+		switch {
+		case s.journal.Finished() && !s.claiming:
+			return fmt.Errorf("evolve: journal %s tells of a run that is over: %w", s.journal.Path(), llm.ErrDraining)
+		case s.journal.Err() != nil:
+			return s.journal.Err()
+		}
+		return s.bookArrears()
+	case <-ctx.Done():
+		return fmt.Errorf("evolve: %w", context.Cause(ctx))
+	}
+}
+
+// freshSample is what the journal says a fresh sample is for.
+const freshSample = "claim"
+
+// bookArrears books what the journal holds and no step has asked for yet. Only the first call does anything: the
+// file gets no more of it.
+func (s *shared) bookArrears() error {
+	s.arrears.Lock()
+	defer s.arrears.Unlock()
+	if s.arrears.counted {
+		return nil
+	}
+	records, err := s.journal.Owed()
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if r.For == freshSample { // of an earlier stop; the run that goes on has not spent them
+			continue
+		}
+		switch r.Kind {
+		case journal.Evaluation, journal.Tuning:
+			s.bookScored(&r)
+		default:
+			s.ledger.Book(ledger.Size{Prompt: r.Prompt}, r.Reply.Attempts)
+		}
+	}
+	s.arrears.counted = true
+	return nil
+}
+
+// bookRecalled books a call that comes from the journal. The caller has read-locked arrears since before it recalled
+// the call.
+func (s *shared) bookRecalled(req ledger.Size, attempts []llm.Attempt) {
+	if !s.arrears.counted {
+		s.ledger.Book(req, attempts)
 	}
 }
