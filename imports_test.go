@@ -98,7 +98,7 @@ var core = map[string][]string{
 	"bandit":            {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
 	"bandit/sim":        {"gonum.org/v1/gonum", "/internal/", "/bandit", "/bandit/internal/"},
 	"flops":             {"golang.org/x/sync", "/internal/", "/llm"},
-	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/journal"},
+	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/journal", "/evolve/history"},
 	"evolve/history":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal"},
 	"evolve/analysis":   {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/evolve/internal/"},
 	"evolve/audit":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
