@@ -27,7 +27,11 @@ var around = map[string]map[string]string{
 	"internal/sandbox": {
 		"args": "names of mechanisms, known before there is a candidate", `append(args, "missing", missing)`: "and what the kernel says",
 	},
-	"internal/notrun":            {"line": "what a test says of the machine"},
+	"internal/notrun": {"line": "what a test says of the machine"},
+	"eval/command":    {"why": "what the kernel says of a mount, before there is a candidate"},
+	"internal/killtest": {
+		"os.Stderr": "of a child that is this test", "err": "of a test's own run",
+	},
 	"examples/resume":            {"os.Stdout": "of a child that is this program", "os.Stderr": "of a child that is this program"},
 	"examples/internal/captured": {"os.Stdout": "replaced in tests, so that they see it", "os.Stderr": "replaced in tests, so that they see it"},
 	"examples/internal/cli": {
