@@ -12,7 +12,7 @@ const module = "github.com/evoalloc/evoalloc"
 // floors is the house from the ground up. A package imports packages of this module from lower floors alone, but for
 // those on the ground, which may share. An asterisk stands for the packages below a folder that no other line names.
 var floors = [][]string{
-	{"internal/*", "eval/isolation", "bandit/internal/*", "evolve/view/uplot"}, // what several packages share
+	{"internal/*", "eval/isolation", "bandit/internal/*"}, // what several packages share
 	{"llm", "bandit"}, // a policy knows of arms and nothing of programs
 	{"eval", "flops", "llm/*", "bandit/*", "evolve/replay/internal/*"},
 	{"task", "eval/*"},

@@ -13,11 +13,13 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/evoalloc/evoalloc/evolve/view/uplot"
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
-//go:embed page.html.tmpl page.css script/*.js
+// files are the page's own, and uPlot as its author published it, which draws the curves: uplot/pins.json says which
+// version and with which checksums, and uplot/fetch.sh fetches it anew.
+//
+//go:embed page.html.tmpl page.css script/*.js uplot/LICENSE uplot/uPlot.iife.min.js uplot/uPlot.min.css
 var files embed.FS
 
 // parts are the files of the page's script, in order. Each is one idea. They share one scope, so any part can use
@@ -31,7 +33,7 @@ var parts = []string{
 // script returns the page's one script: uPlot, and then the parts in a scope of their own.
 var script = sync.OnceValue(func() string {
 	var b strings.Builder
-	b.WriteString(uplot.Script)
+	b.Write(file("uplot/uPlot.iife.min.js"))
 	b.WriteString("\n(function () {\n'use strict';\n")
 	for _, part := range parts {
 		b.Write(file("script/" + part + ".js"))
@@ -83,7 +85,7 @@ var layout = sync.OnceValue(func() *template.Template {
 // sent without the token.
 func render(w io.Writer, p pageData) error {
 	s := sheet{pageData: p, Policy: policy(p.Live), Script: template.JS(script()),
-		Style: template.CSS(uplot.Style + string(file("page.css")))}
+		Style: template.CSS(string(file("uplot/uPlot.min.css")) + string(file("page.css")))}
 	if !p.Live {
 		data, err := pack(p)
 		if err != nil {

@@ -8,12 +8,15 @@ import (
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
 // contours draws lines of equal score of a fit. The lines are known in closed form, and gonum's own contours come
 // in the order of a map, so that a file would differ from run to run.
 type contours struct {
-	Fit
+	fit     analysis.Surface
+	ceiling float64
 	tiles
 }
 
@@ -89,7 +92,7 @@ func distance(a, b vg.Point) vg.Length {
 func (f contours) levels() []float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, c := range f.cells {
-		v := f.Score(float64(c.T), float64(c.N))
+		v := f.ceiling - math.Exp(f.fit.At(float64(c.T), float64(c.N)))
 		low, high = min(low, v), max(high, v)
 	}
 	return round(low, high, 6)
@@ -98,14 +101,14 @@ func (f contours) levels() []float64 {
 // branches returns the line of a score as points (log2 T, log2 N), in pieces: the fit's hyperbola may have its
 // pole within the plot, and where no cells are the fit is not shown.
 func (f contours) branches(score float64) [][][2]float64 {
-	gap := math.Log(f.Ceiling-score) - f.B0
+	gap := math.Log(f.ceiling-score) - f.fit.B0
 	var all [][][2]float64
 	var branch [][2]float64
 	sign := 0.0
 	for i := range contourSteps + 1 {
 		x := f.x0 + (f.x1-f.x0)*float64(i)/contourSteps
-		slope := f.B + f.C*x*math.Ln2 // ln(Ceiling − V) changes so much with ln N
-		y := (gap - f.A*x*math.Ln2) / slope / math.Ln2
+		slope := f.fit.B + f.fit.C*x*math.Ln2 // ln(ceiling − V) changes so much with ln N
+		y := (gap - f.fit.A*x*math.Ln2) / slope / math.Ln2
 		inside := slope != 0 && f.holds(x, y)
 		if !inside || slope*sign < 0 {
 			all, branch = append(all, branch), nil

@@ -69,17 +69,6 @@ func TestOpenOptimumHasNoMark(t *testing.T) {
 	}
 }
 
-// The contours of a surface lie where the fit has their score.
-func TestFitScore(t *testing.T) {
-	f := plot.Fit{Ceiling: 1, B0: -1, A: -0.5, B: 0.25, C: -0.125}
-	if got, want := f.Score(1, 1), 1-math.Exp(-1); math.Abs(got-want) > 1e-15 {
-		t.Errorf("at T = N = 1: %v, want %v", got, want)
-	}
-	if got, want := f.Score(math.E, math.E*math.E), 1-math.Exp(-1-0.5+0.5-0.25); math.Abs(got-want) > 1e-15 {
-		t.Errorf("at T = e, N = e²: %v, want %v", got, want)
-	}
-}
-
 // A run of a hundred thousand generations takes no more room in the file than can be seen.
 func TestLongLinesAreThinned(t *testing.T) {
 	l := plot.Line{Name: "long", Runs: 1}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
 )
 
@@ -37,18 +38,12 @@ func ExampleCurves() {
 func ExampleSurface() {
 	show(plot.Surface{
 		Title:    "Circle packing",
-		Cells:    []plot.Cell{{T: 1, N: 4, Mean: 0.7, Runs: 8}, {T: 2, N: 2, Mean: 0.8, Runs: 8}, {T: 4, N: 1, Mean: 0.75, Runs: 8}},
+		Cells:    []analysis.Cell{{T: 1, N: 4, Mean: 0.7, Searches: 8}, {T: 2, N: 2, Mean: 0.8, Searches: 8}, {T: 4, N: 1, Mean: 0.75, Searches: 8}},
 		Optima:   []plot.Optimum{{Budget: 4, N: 1.9, Low: 1.2, High: 3.1}},
 		Interval: "95 % bootstrap interval over searches",
 	}.Draw())
 	// Output: <?xml version="1.0"?> true
 }
-
-func ExampleFit_Score() {
-	fmt.Printf("%.3f\n", plot.Fit{Ceiling: 1, B0: -0.2, A: -0.25, B: -0.22, C: -0.046}.Score(8, 64))
-	// Output: 0.869
-}
-
 func ExampleEnvelope() {
 	show(plot.Envelope{
 		Interval: "Bars: 95 % bootstrap interval over searches",

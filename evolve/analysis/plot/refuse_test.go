@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
 )
 
@@ -16,7 +17,7 @@ func line(change func(*plot.Line)) []plot.Panel {
 
 // What cannot be drawn, or would be drawn without its n or its interval, is refused, and the error says where.
 func TestRefused(t *testing.T) {
-	cell := []plot.Cell{{T: 1, N: 2, Mean: 0.5, Runs: 3}}
+	cell := []analysis.Cell{{T: 1, N: 2, Mean: 0.5, Searches: 3}}
 	point := []plot.EnvelopePoint{{Budget: 2, N: 1, Low: 0, High: 1}}
 	for _, c := range []struct {
 		why  string
@@ -36,7 +37,7 @@ func TestRefused(t *testing.T) {
 		{"an interval upside down", plot.Curves{Interval: "i", Panels: line(func(l *plot.Line) { l.Low[0] = 0.9 })}, "[0.9, 0.2]"},
 		{"a share above one", plot.Profiles{Interval: "i", Panels: line(func(l *plot.Line) { l.High[1] = 1.2 })}, "a share of 1.2"},
 		{"no cells", plot.Surface{}, "no cells"},
-		{"a cell of nobody", plot.Surface{Cells: []plot.Cell{{T: 1, N: 2}}}, "over 0 runs"},
+		{"a cell of nobody", plot.Surface{Cells: []analysis.Cell{{T: 1, N: 2}}}, "over 0 runs"},
 		{"an optimum outside its interval", plot.Surface{Cells: cell, Interval: "i", Optima: []plot.Optimum{{Budget: 2, N: 3, Low: 1, High: 2}}}, "N=3 in [1, 2]"},
 		{"an unbounded interval", plot.Surface{Cells: cell, Interval: "i", Optima: []plot.Optimum{{Budget: 2, N: 3, Low: 1, High: math.Inf(1)}}}, "+Inf"},
 		{"optima of no kind of interval", plot.Surface{Cells: cell, Optima: []plot.Optimum{{Budget: 2, N: 1, Low: 1, High: 2}}}, "does not say"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
 )
 
@@ -24,15 +25,15 @@ func samples() map[string]drawer {
 	}
 }
 
-func truth() plot.Fit { return plot.Fit{Ceiling: 1, B0: -0.2, A: -0.25, B: -0.22, C: -0.046} }
+func truth() *analysis.Surface { return &analysis.Surface{B0: -0.2, A: -0.25, B: -0.22, C: -0.046} }
 
 func sampleSurface() plot.Surface {
-	s := plot.Surface{Title: "Circle packing: mean best score by depth and breadth", Fit: new(truth()), Interval: "95 % bootstrap interval over searches"}
+	s := plot.Surface{Title: "Circle packing: mean best score by depth and breadth", Fit: truth(), Ceiling: 1, Interval: "95 % bootstrap interval over searches"}
 	for c := 6; c <= 12; c++ {
 		for t := 0; t <= c; t++ {
 			depth, breadth := 1<<t, 1<<(c-t)
 			noise := 0.008 * math.Sin(float64(7*t+3*c))
-			s.Cells = append(s.Cells, plot.Cell{T: depth, N: breadth, Mean: truth().Score(float64(depth), float64(breadth)) + noise, Runs: 4 + c%3})
+			s.Cells = append(s.Cells, analysis.Cell{T: depth, N: breadth, Mean: 1 - math.Exp(truth().At(float64(depth), float64(breadth))) + noise, Searches: 4 + c%3})
 		}
 		budget := math.Exp2(float64(c))
 		best := math.Exp(math.Log(budget)/2 + (truth().A-truth().B)/(2*truth().C))
@@ -45,7 +46,7 @@ func sampleSurface() plot.Surface {
 func sampleOpen() plot.Surface {
 	s := plot.Surface{Title: "One budget, few searches", Interval: "95 % bootstrap interval over searches"}
 	for t := 0; t <= 4; t++ {
-		s.Cells = append(s.Cells, plot.Cell{T: 1 << t, N: 1 << (4 - t), Mean: 0.7 + 0.01*float64(t*(4-t)), Runs: 3})
+		s.Cells = append(s.Cells, analysis.Cell{T: 1 << t, N: 1 << (4 - t), Mean: 0.7 + 0.01*float64(t*(4-t)), Searches: 3})
 	}
 	s.Optima = []plot.Optimum{{Budget: 16, N: 4, Low: 1, High: 16}}
 	return s

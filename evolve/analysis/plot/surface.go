@@ -6,35 +6,23 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
 // Surface shows the mean best score of searches by depth T and breadth N, on logarithmic axes, where splits of one
 // budget T·N lie on a falling diagonal.
 type Surface struct {
 	Title string
-	Cells []Cell
-	Fit   *Fit // drawn as contours; nil: none
+	Cells []analysis.Cell // of which T, N, Mean and Searches are drawn
+	// Fit is drawn as contours of Ceiling − exp(Fit.At(T, N)); nil: none.
+	Fit     *analysis.Surface
+	Ceiling float64
 	// Optima are the splits that the fit says are best, by budget, in order of budgets. One that is unsure, or whose
 	// interval reaches from one end of its budget to the other, gets no mark.
 	Optima []Optimum
 	// Interval says what Low and High of the optima are. It is needed if there are optima.
 	Interval string
-}
-
-// A Cell is the searches of one depth and breadth.
-type Cell struct {
-	T, N int
-	Mean float64 // of the searches' best scores
-	Runs int     // how many searches; at least 1
-}
-
-// A Fit is the bilinear surface: ln(Ceiling − V) = B0 + A·ln T + B·ln N + C·ln T·ln N for a mean best score V.
-type Fit struct{ Ceiling, B0, A, B, C float64 }
-
-// Score returns V = Ceiling − exp(B0 + A·ln T + B·ln N + C·ln T·ln N) at a depth and a breadth.
-func (f Fit) Score(t, n float64) float64 {
-	x, y := math.Log(t), math.Log(n)
-	return f.Ceiling - math.Exp(f.B0+f.A*x+f.B*y+f.C*x*y)
 }
 
 // An Optimum is the breadth that is best for a budget of calls, and the interval in which it lies. The depth is
@@ -58,11 +46,11 @@ func (s Surface) Draw() (*Figure, error) {
 	span(&p.Y, Log2, g.y0, g.y1, 0)
 	p.Add(painter(g.paint), painter(optima(s.Optima).band))
 	if s.Fit != nil {
-		p.Add(painter(contours{*s.Fit, g}.lines))
+		p.Add(painter(contours{*s.Fit, s.Ceiling, g}.lines))
 	}
 	p.Add(painter(g.numbers))
 	if s.Fit != nil {
-		p.Add(painter(contours{*s.Fit, g}.tags))
+		p.Add(painter(contours{*s.Fit, s.Ceiling, g}.tags))
 	}
 	p.Add(painter(optima(s.Optima).marks))
 	bar := g.bar("mean best score")
@@ -78,9 +66,9 @@ func (s Surface) check() error {
 		return fmt.Errorf("there are no cells to draw")
 	}
 	for _, c := range s.Cells {
-		if c.T < 1 || c.N < 1 || c.Runs < 1 || math.IsNaN(c.Mean) || math.IsInf(c.Mean, 0) {
+		if c.T < 1 || c.N < 1 || c.Searches < 1 || math.IsNaN(c.Mean) || math.IsInf(c.Mean, 0) {
 			return fmt.Errorf("cell T=%d N=%d has a mean of %v over %d runs, want T, N and runs of at least 1 and a finite mean",
-				c.T, c.N, c.Mean, c.Runs)
+				c.T, c.N, c.Mean, c.Searches)
 		}
 	}
 	for _, o := range s.Optima {
@@ -99,7 +87,7 @@ func (s Surface) check() error {
 func (s Surface) caption() string {
 	low, high, open := math.MaxInt, 0, false
 	for _, c := range s.Cells {
-		low, high = min(low, c.Runs), max(high, c.Runs)
+		low, high = min(low, c.Searches), max(high, c.Searches)
 	}
 	for _, o := range s.Optima {
 		open = open || o.Unsure || o.open()

@@ -8,17 +8,19 @@ import (
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
 // tiles are the cells of a surface, as rectangles over log2 T and log2 N.
 type tiles struct {
-	cells          []Cell
+	cells          []analysis.Cell
 	dx, dy         float64 // half of a tile's width and height
 	x0, x1, y0, y1 float64 // the corners of all
 	low, high      float64 // the range of means
 }
 
-func newTiles(cells []Cell) tiles {
+func newTiles(cells []analysis.Cell) tiles {
 	g := tiles{cells: cells, low: math.Inf(1), high: math.Inf(-1)}
 	var xs, ys []float64
 	for _, c := range cells {
@@ -76,7 +78,7 @@ func (g tiles) numbers(c draw.Canvas, p *gonum.Plot) {
 }
 
 // corners returns where the tile of a cell is.
-func (g tiles) corners(c draw.Canvas, p *gonum.Plot, cell Cell) vg.Rectangle {
+func (g tiles) corners(c draw.Canvas, p *gonum.Plot, cell analysis.Cell) vg.Rectangle {
 	x, y := p.Transforms(&c)
 	cx, cy := math.Log2(float64(cell.T)), math.Log2(float64(cell.N))
 	return vg.Rectangle{Min: vg.Point{X: x(cx - g.dx), Y: y(cy - g.dy)}, Max: vg.Point{X: x(cx + g.dx), Y: y(cy + g.dy)}}
@@ -84,7 +86,7 @@ func (g tiles) corners(c draw.Canvas, p *gonum.Plot, cell Cell) vg.Rectangle {
 
 // holds reports whether a point (log2 T, log2 N) lies in a tile.
 func (g tiles) holds(x, y float64) bool {
-	return slices.ContainsFunc(g.cells, func(c Cell) bool {
+	return slices.ContainsFunc(g.cells, func(c analysis.Cell) bool {
 		return math.Abs(x-math.Log2(float64(c.T))) <= g.dx && math.Abs(y-math.Log2(float64(c.N))) <= g.dy
 	})
 }

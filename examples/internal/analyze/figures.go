@@ -117,14 +117,11 @@ func (s *study) surface(p *problem) (plot.Surface, bool) {
 		return plot.Surface{}, false
 	}
 	d := plot.Surface{Title: p.title() + s.Method + " by depth and breadth",
-		Interval: "95 % bootstrap interval over searches"}
-	for _, c := range s.Cells {
-		d.Cells = append(d.Cells, plot.Cell{T: c.T, N: c.N, Mean: c.Mean, Runs: c.Searches})
-	}
+		Interval: "95 % bootstrap interval over searches", Cells: s.Cells}
 	if s.Intervals == nil {
 		return d, true
 	}
-	d.Fit = &plot.Fit{Ceiling: s.grid.Ceiling, B0: s.Surface.B0, A: s.Surface.A, B: s.Surface.B, C: s.Surface.C}
+	d.Fit, d.Ceiling = s.Surface, s.grid.Ceiling
 	for _, split := range s.Intervals.Splits {
 		d.Optima = append(d.Optima, plot.Optimum{Budget: split.Calls, N: split.N.Value, Low: split.N.Low, High: split.N.High,
 			Unsure: spans(split) || split.Interior < inside})
