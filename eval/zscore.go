@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// DefaultCopies is the default number of evaluations of the seed program in [ZScore], as in LLM-Evo.
-const DefaultCopies = 20
+// defaultCopies is the default number of evaluations of the seed program in [ZScore], as in LLM-Evo.
+const defaultCopies = 20
 
 // A Scale is an evaluator whose scores are those of another, measured from Mean in units of SD:
 //
@@ -26,16 +26,16 @@ type Scale struct {
 var _ Composite = (*Scale)(nil)
 
 // ZScore evaluates the program seed n times with e and returns e scaled by the mean and the standard deviation of these
-// scores. n of 0 means DefaultCopies.
+// scores. n of 0 means 20.
 //
 // It fails if an evaluation does, if seed is invalid, if n is 1 or negative, and if all scores are equal: then e is not
 // noisy, and its scores need no scale. The evaluations run at once and belong to no run. To resume a run, keep Mean and
 // SD and make the Scale from them.
 func ZScore(ctx context.Context, e Evaluator, seed string, n int) (*Scale, error) {
-	n = cmp.Or(n, DefaultCopies)
+	n = cmp.Or(n, defaultCopies)
 	if n < 2 {
 		return nil, fmt.Errorf("eval: ZScore of %d copies of the seed program: need 0 for %d, or at least 2",
-			n, DefaultCopies)
+			n, defaultCopies)
 	}
 	r, err := Repeat(e, n).Evaluate(ctx, seed)
 	switch {

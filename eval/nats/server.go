@@ -35,8 +35,8 @@ type Server struct {
 	Options []nats.Option
 }
 
-// DefaultPrefix is the Prefix of a [Server] that has none.
-const DefaultPrefix = "evoalloc"
+// defaultPrefix is the Prefix of a [Server] that has none.
+const defaultPrefix = "evoalloc"
 
 // The roles of clients.
 const (
@@ -51,7 +51,7 @@ var (
 
 // filled returns s with its defaults, or an error that names the wrong field.
 func (s Server) filled() (Server, error) {
-	s.URL, s.Prefix = cmp.Or(s.URL, nats.DefaultURL), cmp.Or(s.Prefix, DefaultPrefix)
+	s.URL, s.Prefix = cmp.Or(s.URL, nats.DefaultURL), cmp.Or(s.Prefix, defaultPrefix)
 	for i, one := range strings.Split(s.URL, ",") {
 		if u, err := parse(one); err != nil || u.Path+u.RawQuery+u.Fragment != "" { // which may be part of a password
 			return s, fmt.Errorf("nats: Server.URL: its server %d cannot be read: want nats://HOST:PORT, "+

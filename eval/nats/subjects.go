@@ -34,12 +34,12 @@ func (s Server) subject(tokens ...string) string {
 // Permissions are the subjects that a user of the server may publish to and subscribe to.
 type Permissions struct{ Publish, Subscribe []string }
 
-// WorkerPermissions returns what workers of a prefix ("" means [DefaultPrefix]) need to take jobs, acknowledge them,
+// WorkerPermissions returns what workers of a prefix ("" means "evoalloc") need to take jobs, acknowledge them,
 // look results up and store them. key is the public key of their NKey, or "" if they have none. It is part of the
 // subjects of their inboxes and notices, so workers of another key can neither read the ones nor send the others.
 func WorkerPermissions(prefix, key string) Permissions {
 	key = cmp.Or(key, anyKey)
-	s := Server{Prefix: cmp.Or(prefix, DefaultPrefix)}
+	s := Server{Prefix: cmp.Or(prefix, defaultPrefix)}
 	bucket := "OBJ_" + s.large()
 	return Permissions{
 		Publish: []string{
@@ -52,9 +52,9 @@ func WorkerPermissions(prefix, key string) Permissions {
 	}
 }
 
-// RunPermissions returns what a run of a prefix ("" means [DefaultPrefix]) needs, including to make the streams.
+// RunPermissions returns what a run of a prefix ("" means "evoalloc") needs, including to make the streams.
 func RunPermissions(prefix string) Permissions {
-	s := Server{Prefix: cmp.Or(prefix, DefaultPrefix)}
+	s := Server{Prefix: cmp.Or(prefix, defaultPrefix)}
 	return Permissions{
 		Publish: []string{
 			"$JS.API.>", "$JS.FC.>", s.subject("jobs", ">"), s.subject("call", "*"), s.subject("cancel", "*"),

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// Equal is a check that every byte equals the baseline's.
-func Equal(_, want, got []byte) error {
+// equal is a check that every byte equals the baseline's.
+func equal(_, want, got []byte) error {
 	if bytes.Equal(want, got) {
 		return nil
 	}

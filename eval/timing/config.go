@@ -50,7 +50,7 @@ type Config struct {
 	Others func(r *rand.Rand) [][]byte
 	// Output returns the size in bytes of the output for an input; nil means the size of the input.
 	Output func(input []byte) int
-	// Check returns what is wrong with an output; want is the baseline's. nil means [Equal].
+	// Check returns what is wrong with an output; want is the baseline's. nil means that every byte has to be the same.
 	Check func(input, want, got []byte) error
 	// InputChanges allows a program to change its input, which otherwise makes the program invalid.
 	InputChanges bool
@@ -90,7 +90,7 @@ func (c Config) filled() (Config, error) {
 		c.Output = func(input []byte) int { return len(input) }
 	}
 	if c.Check == nil {
-		c.Check = Equal
+		c.Check = equal
 	}
 	if c.Others == nil {
 		c.Others = func(*rand.Rand) [][]byte { return nil }

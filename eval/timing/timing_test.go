@@ -169,7 +169,7 @@ func TestChecks(t *testing.T) {
 			t.Errorf("%v for %v: %v", tt.got, tt.want, err)
 		}
 	}
-	if err := Equal(nil, Ints([]int{1, 2}), Ints([]int{1, 3})); err == nil || err.Error() != "byte 8 of 16 is 3: want 2" {
+	if err := equal(nil, Ints([]int{1, 2}), Ints([]int{1, 3})); err == nil || err.Error() != "byte 8 of 16 is 3: want 2" {
 		t.Error(err)
 	}
 }

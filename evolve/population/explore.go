@@ -7,13 +7,12 @@ import (
 )
 
 // Explore asks for a program of another kind than the parent. LLM-Evo has such an operator beside its mutations, with
-// directions written by hand.
+// directions written by hand. The memories' notes are not shown: they tell of the kinds of before.
 type Explore struct {
 	Label string // its name; "" means "explore"
 	// Directions are instructions, of which each child is given one at random; nil means five that fit any task.
 	Directions []string
 	Show       func(v *View) []*Member // as in [Rewrite]
-	Notes      bool                    // the memories' notes are shown; they tell of the kinds of before
 }
 
 var _ Operator = Explore{}
@@ -37,7 +36,7 @@ func (o Explore) Brief(v *View) evolve.Brief {
 		list = directions[:]
 	}
 	direction := list[v.Rand.IntN(len(list))]
-	b := Rewrite{Instruction: direction, Show: o.Show, NoNotes: !o.Notes}.Brief(v)
+	b := Rewrite{Instruction: direction, Show: o.Show, NoNotes: true}.Brief(v)
 	b.Labels = map[string]string{"instruction": direction}
 	return b
 }

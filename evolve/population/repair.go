@@ -1,7 +1,6 @@
 package population
 
 import (
-	"cmp"
 	"math/rand/v2"
 
 	"github.com/evoalloc/evoalloc/evolve"
@@ -12,9 +11,7 @@ import (
 //
 // ShinkaEvolve has it while no program is valid. OpenEvolve's users ask for it (issues 70, 192).
 type Repair struct {
-	Label       string   // its name; "" means "repair"
-	Select      Selector // among the newest 32 invalid programs, oldest first; nil means the newest
-	Instruction string   // "" means a request to mend the program
+	Select Selector // among the newest 32 invalid programs, oldest first; nil means the newest
 }
 
 var _ abler = Repair{}
@@ -28,8 +25,8 @@ func (o Repair) validate() error {
 	return valid(o.Select)
 }
 
-// Name returns Label, or "repair".
-func (o Repair) Name() string { return cmp.Or(o.Label, "repair") }
+// Name returns "repair".
+func (o Repair) Name() string { return "repair" }
 
 // Able reports whether a program was invalid.
 func (o Repair) Able(v *View) bool { return len(v.Invalid) > 0 }
@@ -42,7 +39,7 @@ func (o Repair) Brief(v *View) evolve.Brief {
 	}
 	v.Parent = by.Select(v.Invalid, v.Rand)
 	b := v.Brief()
-	b.Instruction = cmp.Or(o.Instruction, mending)
+	b.Instruction = mending
 	return b
 }
 

@@ -11,24 +11,8 @@ import (
 	"strings"
 )
 
-// ReadCSV reads scores by generation, in one of two forms. In the first, each search is a column, and the
-// rows are the generations 0, 1, ... in order, numbered in the first column. A search that is over has empty
-// cells:
-//
-//	generation,40,41
-//	0,0.36,0.36
-//	1,0.41,0.36
-//	2,0.41,
-//
-// In the second, each row is one generation of one search, in any order. It has the columns seed (or arm),
-// generation and best_fitness (or fitness, or score); other columns are ignored:
-//
-//	seed,generation,best_fitness
-//	40,0,0.36
-//	40,1,0.41
-//
-// Generation 0 is the initial program's score. Scores may fall; the best so far is what counts.
-func ReadCSV(r io.Reader) (Log, error) {
+// readCSV reads scores by generation, in one of the two forms that [Read] describes.
+func readCSV(r io.Reader) (Log, error) {
 	records, err := csv.NewReader(r).ReadAll()
 	if err != nil {
 		return Log{}, fmt.Errorf("replay: not CSV: %w", err)

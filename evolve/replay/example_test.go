@@ -25,7 +25,7 @@ const scores = `generation,40,41,42
 
 // UCB1 over three searches that ran on their own, with five generations to share out.
 func ExamplePlay() {
-	l, err := replay.ReadCSV(strings.NewReader(scores))
+	l, err := replay.Read(strings.NewReader(scores))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -176,7 +176,7 @@ func ExampleLog() {
 }
 
 // Scores by generation from a spreadsheet. The kind of log is told from what is in the file.
-func ExampleReadFile() {
+func ExampleReadFiles_csv() {
 	dir, err := os.MkdirTemp("", "replay")
 	if err != nil {
 		log.Fatal(err)
@@ -186,7 +186,7 @@ func ExampleReadFile() {
 	if err := os.WriteFile(path, []byte(scores), 0o644); err != nil {
 		log.Fatal(err)
 	}
-	l, err := replay.ReadFile(path)
+	l, err := replay.ReadFiles(path)
 	if err != nil {
 		log.Fatal(err)
 	}

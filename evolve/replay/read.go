@@ -14,10 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/resultfile"
 )
 
-// ReadFile reads a log from a file: a result of this library or of the BaSE paper's code, greedy or bandit
-// (see docs/reference.md), or scores by generation as CSV, see [ReadCSV]. It tells them apart by what is in the
-// file.
-func ReadFile(path string) (Log, error) {
+// readFile reads a log from a file.
+func readFile(path string) (Log, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Log{}, fmt.Errorf("replay: %w", err)
@@ -30,16 +28,16 @@ func ReadFile(path string) (Log, error) {
 	return l, nil
 }
 
-// ReadFiles reads several logs and returns one with all their searches, in order. It has no run unless there
-// is only one file. Searches of the same name get the name of their file as well.
+// ReadFiles reads logs from files, see [Read], and returns one with all their searches, in order. It has no run unless
+// there is only one file. Searches of the same name get the name of their file as well.
 func ReadFiles(paths ...string) (Log, error) {
 	if len(paths) == 1 {
-		return ReadFile(paths[0])
+		return readFile(paths[0])
 	}
 	var all Log
 	names := make(map[string]bool)
 	for i, path := range paths {
-		l, err := ReadFile(path)
+		l, err := readFile(path)
 		if err != nil {
 			return Log{}, err
 		}
@@ -70,7 +68,26 @@ func (l Log) generations() string {
 	return s
 }
 
-// Read reads a log: JSON if it begins with a brace, else CSV.
+// Read reads a log: JSON if it begins with a brace, else CSV. JSON is a result of this library or of the BaSE paper's code,
+// greedy or bandit (see docs/reference.md).
+//
+// CSV has scores by generation, in one of two forms. In the first, each search is a column, and the
+// rows are the generations 0, 1, ... in order, numbered in the first column. A search that is over has empty
+// cells:
+//
+//	generation,40,41
+//	0,0.36,0.36
+//	1,0.41,0.36
+//	2,0.41,
+//
+// In the second, each row is one generation of one search, in any order. It has the columns seed (or arm),
+// generation and best_fitness (or fitness, or score); other columns are ignored:
+//
+//	seed,generation,best_fitness
+//	40,0,0.36
+//	40,1,0.41
+//
+// Generation 0 is the initial program's score. Scores may fall; the best so far is what counts.
 func Read(r io.Reader) (Log, error) {
 	b := bufio.NewReader(r)
 	for {
@@ -91,7 +108,7 @@ func Read(r io.Reader) (Log, error) {
 		if c == '{' {
 			return readJSON(b)
 		}
-		return ReadCSV(b)
+		return readCSV(b)
 	}
 }
 

@@ -139,7 +139,7 @@ func TestReadFiles(t *testing.T) {
 	if _, err := ReadFiles(one, filepath.Join(dir, "none.json")); err == nil || !strings.HasPrefix(err.Error(), "replay: ") {
 		t.Errorf("no such file: %v", err)
 	}
-	if _, err := ReadFile(write("bad.csv", "g,40\n0,good\n")); err == nil || !strings.HasSuffix(err.Error(), ", in bad.csv") {
+	if _, err := readFile(write("bad.csv", "g,40\n0,good\n")); err == nil || !strings.HasSuffix(err.Error(), ", in bad.csv") {
 		t.Errorf("a bad file: %v", err)
 	}
 }

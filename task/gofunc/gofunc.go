@@ -142,7 +142,7 @@ type builder struct {
 
 // build checks, tests and compiles a program.
 func (b *builder) build(ctx context.Context, program string) (timing.Image, error) {
-	if err := Check(program, b.pkg, b.imports); err != nil {
+	if err := check(program, b.pkg, b.imports); err != nil {
 		return timing.Image{}, &eval.ProgramError{Reason: err.Error()}
 	}
 	text, err := b.runner.Run(ctx, program, "")

@@ -223,11 +223,11 @@ func TestRefused(t *testing.T) {
 		{"package sorting\nimport cap \"slices\"", "declares cap for"},
 		{"package sorting\nfunc", "does not parse"},
 	} {
-		if err := Check(tt.program, "sorting", Imports()); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := check(tt.program, "sorting", Imports()); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %q", tt.program, err, tt.want)
 		}
 	}
-	if err := Check("package sorting\n\nimport \"slices\"\n\ntype list []int\n\nfunc (l list) len() int { return len(l) }\n\n//go:noinline\nfunc Sort(xs []int) { max := 1; _ = max; slices.Sort(xs) }", "sorting", Imports()); err != nil {
+	if err := check("package sorting\n\nimport \"slices\"\n\ntype list []int\n\nfunc (l list) len() int { return len(l) }\n\n//go:noinline\nfunc Sort(xs []int) { max := 1; _ = max; slices.Sort(xs) }", "sorting", Imports()); err != nil {
 		t.Error(err)
 	}
 }

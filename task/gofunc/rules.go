@@ -20,10 +20,10 @@ func Imports() []string {
 		"unicode", "unicode/utf16", "unicode/utf8"}
 }
 
-// Check returns why a program is refused before it is compiled: it does not parse, is of another package, imports a
+// check returns why a program is refused before it is compiled: it does not parse, is of another package, imports a
 // forbidden package, has a compiler directive other than //go:noinline, declares a function without a body, or
 // redeclares a predeclared name, such as len, in the package.
-func Check(program, pkg string, imports []string) error {
+func check(program, pkg string, imports []string) error {
 	file, err := parser.ParseFile(token.NewFileSet(), "", program, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return fmt.Errorf("does not parse: %w", err)

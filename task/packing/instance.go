@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 )
 
-// Capacity is how much a bin holds.
-const Capacity = 100
+// capacity is how much a bin holds.
+const capacity = 100
 
-// An Instance is a sequence of items, each from 1 to [Capacity], in the order of arrival.
+// An Instance is a sequence of items, each from 1 to 100, in the order of arrival.
 type Instance []int
 
 // NewInstance returns n items that are drawn from a Weibull distribution with shape 3 and scale 45, rounded to the
@@ -21,7 +21,7 @@ func NewInstance(seed uint64, n int) Instance {
 	items := make(Instance, n)
 	for i := range items {
 		x := scale * math.Pow(r.ExpFloat64(), 1.0/shape)
-		items[i] = int(min(max(math.Round(x), 1), Capacity))
+		items[i] = int(min(max(math.Round(x), 1), capacity))
 	}
 	return items
 }
@@ -29,8 +29,8 @@ func NewInstance(seed uint64, n int) Instance {
 // check returns an error if there are no items, or one does not fit a bin.
 func (items Instance) check() error {
 	for i, v := range items {
-		if v < 1 || v > Capacity {
-			return fmt.Errorf("item %d is %d: need 1 to %d", i, v, Capacity)
+		if v < 1 || v > capacity {
+			return fmt.Errorf("item %d is %d: need 1 to %d", i, v, capacity)
 		}
 	}
 	if len(items) == 0 {
@@ -39,13 +39,13 @@ func (items Instance) check() error {
 	return nil
 }
 
-// Bound returns L1 = ⌈Σ items / [Capacity]⌉: no packing uses fewer bins (Martello and Toth, 1990).
+// Bound returns L1 = ⌈Σ items / 100⌉: no packing uses fewer bins (Martello and Toth, 1990).
 func (items Instance) Bound() int {
 	sum := 0
 	for _, v := range items {
 		sum += v
 	}
-	return (sum + Capacity - 1) / Capacity
+	return (sum + capacity - 1) / capacity
 }
 
 // FirstFit returns how many bins the items take if each goes into the bin opened first of those it fits into.

@@ -21,7 +21,7 @@ func naive(items Instance, priority func(item, room int) float64) int {
 	var bins []int // how much is free in each
 	for _, item := range items {
 		chosen, most := -1, math.Inf(-1)
-		for i, room := range append(bins, Capacity) {
+		for i, room := range append(bins, capacity) {
 			if room < item {
 				continue
 			}
@@ -30,7 +30,7 @@ func naive(items Instance, priority func(item, room int) float64) int {
 			}
 		}
 		if chosen == len(bins) {
-			bins = append(bins, Capacity)
+			bins = append(bins, capacity)
 		}
 		bins[chosen] -= item
 	}
@@ -46,7 +46,7 @@ func naiveFirstFit(items Instance) int {
 			i++
 		}
 		if i == len(bins) {
-			bins = append(bins, Capacity)
+			bins = append(bins, capacity)
 		}
 		bins[i] -= item
 	}
@@ -64,7 +64,7 @@ func naiveBestFit(items Instance) int {
 			}
 		}
 		if best < 0 {
-			bins, best = append(bins, Capacity), len(bins)
+			bins, best = append(bins, capacity), len(bins)
 		}
 		bins[best] -= item
 	}
@@ -113,7 +113,7 @@ func TestPackAgainstItsDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 40 {
 		values := 1 + r.IntN(4)
-		var byPair [Capacity + 1][Capacity + 1]float64
+		var byPair [capacity + 1][capacity + 1]float64
 		priority := func(item, room int) float64 { return byPair[item][room] }
 		for item := range byPair {
 			for room := range byPair[item] {

@@ -24,12 +24,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-const (
-	// Key is the name of the task, short and fit for a path.
-	Key = "packing"
-	// Title describes the task, for people.
-	Title = "online bin packing, Weibull items in bins of 100"
-)
+// Key is the name of the task, short and fit for a path.
+const Key = "packing"
 
 // A Problem is a task without the way to run programs. [Weibull] returns the standard one.
 type Problem struct {

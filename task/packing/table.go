@@ -8,7 +8,7 @@ import (
 )
 
 // pairs is the number of pairs of an item and a room that it fits into.
-const pairs = Capacity * (Capacity + 1) / 2
+const pairs = capacity * (capacity + 1) / 2
 
 // A table holds a priority for each pair of an item and a room of at least that: those of item 1, by room, then
 // those of item 2, and so on.
@@ -17,8 +17,8 @@ type table []float64
 // tabulate returns the table of priority.
 func tabulate(priority func(item, room int) float64) table {
 	t := make(table, 0, pairs)
-	for item := 1; item <= Capacity; item++ {
-		for room := item; room <= Capacity; room++ {
+	for item := 1; item <= capacity; item++ {
+		for room := item; room <= capacity; room++ {
 			t = append(t, priority(item, room))
 		}
 	}
@@ -46,21 +46,21 @@ func decodeTable(data json.RawMessage) (table, error) {
 
 // of returns the priorities of item by room, of which the first is that of room item.
 func (t table) of(item int) []float64 {
-	from := (item-1)*(Capacity+1) - item*(item-1)/2
-	return t[from : from+Capacity+1-item]
+	from := (item-1)*(capacity+1) - item*(item-1)/2
+	return t[from : from+capacity+1-item]
 }
 
 // pack returns how many bins the items take if each goes where its priority is highest, and of equal ones into the
-// bin opened first. It takes time proportional to Capacity for each item at most, however many bins are open: bins with
+// bin opened first. It takes time proportional to capacity for each item at most, however many bins are open: bins with
 // the same room differ in age alone, so only the oldest of each room is compared.
 func (t table) pack(items Instance) (bins int) {
-	var open [Capacity + 1]oldest // by room
+	var open [capacity + 1]oldest // by room
 	var some rooms                // those of which there are bins
 	for _, item := range items {
 		priority := t.of(item)
-		room, most := Capacity, priority[Capacity-item] // of a new bin, which is the youngest
+		room, most := capacity, priority[capacity-item] // of a new bin, which is the youngest
 		first := bins
-		for r := some.next(item); r < Capacity; r = some.next(r + 1) {
+		for r := some.next(item); r < capacity; r = some.next(r + 1) {
 			if p := priority[r-item]; p > most || p == most && open[r][0] < first {
 				room, most, first = r, p, open[r][0]
 			}
@@ -80,13 +80,13 @@ func (t table) pack(items Instance) (bins int) {
 	return bins
 }
 
-// rooms is a set of numbers below Capacity, with a bit each.
-type rooms [(Capacity + 63) / 64]uint64
+// rooms is a set of numbers below capacity, with a bit each.
+type rooms [(capacity + 63) / 64]uint64
 
 // flip removes r from the set or adds it.
 func (s *rooms) flip(r int) { s[r/64] ^= 1 << (r % 64) }
 
-// next returns the least number of the set that is at least r, or Capacity if there is none.
+// next returns the least number of the set that is at least r, or capacity if there is none.
 func (s *rooms) next(r int) int {
 	for w := r / 64; w < len(s); w++ {
 		set := s[w]
@@ -97,7 +97,7 @@ func (s *rooms) next(r int) int {
 			return w*64 + bits.TrailingZeros64(set)
 		}
 	}
-	return Capacity
+	return capacity
 }
 
 // An oldest is a binary heap of bins by the order in which they were opened: the first is the oldest.

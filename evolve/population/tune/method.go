@@ -1,11 +1,8 @@
 package tune
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-
-	"gonum.org/v1/gonum/optimize"
 )
 
 // A Method looks for a point with a low cost in n dimensions, from the point 0. A step of length 1 along an axis is a large
@@ -16,26 +13,6 @@ type Method interface {
 	// random is drawn from r. The points must not depend on anything else.
 	Minimize(n int, r *rand.Rand, cost func(points [][]float64) (costs []float64, more bool))
 }
-
-// NelderMead moves a simplex of n+1 points downhill, as gonum does. It scores one point at a time, and is for few numbers and
-// scores without noise.
-//
-// Source: J. A. Nelder, R. Mead, "A Simplex Method for Function Minimization", The Computer Journal 7 (1965); gonum's
-// optimize.NelderMead.
-type NelderMead struct {
-	Step float64 // size of the first simplex; 0 means as for CMAES
-}
-
-// Minimize searches for as long as it may.
-func (m NelderMead) Minimize(n int, r *rand.Rand, cost func([][]float64) ([]float64, bool)) {
-	from, step, more := first(m.Step, n, r, cost)
-	if more {
-		drive(&optimize.NelderMead{SimplexSize: step}, from, cost)
-	}
-}
-
-// String names the method.
-func (m NelderMead) String() string { return fmt.Sprintf("NelderMead(step=%v)", m.Step) }
 
 // Random draws points around the parent, with a standard deviation that is drawn anew for each, evenly in the logarithm,
 // from 0.01 to 3. It learns nothing from costs: what it gains, trying many values gains.
@@ -55,7 +32,7 @@ func (Random) Minimize(n int, r *rand.Rand, cost func([][]float64) ([]float64, b
 // String names the method.
 func (Random) String() string { return "Random" }
 
-var _, _ Method = NelderMead{}, Random{}
+var _ Method = Random{}
 
 // gauss returns a point from around another.
 func gauss(around []float64, step float64, r *rand.Rand) []float64 {
@@ -96,38 +73,4 @@ func first(step float64, n int, r *rand.Rand, cost func([][]float64) ([]float64,
 		from = points[best]
 	}
 	return from, firstSteps[(best-1)/3], true
-}
-
-// drive runs a method of gonum's that scores one point at a time. gonum's own Minimize cannot be told to stop before a point
-// is scored.
-func drive(m optimize.Method, from []float64, cost func([][]float64) ([]float64, bool)) {
-	m.Init(len(from), 1)
-	task := optimize.Task{Location: &optimize.Location{X: append([]float64(nil), from...)}}
-	ops, results := make(chan optimize.Task, 1), make(chan optimize.Task, 1)
-	go m.Run(ops, results, []optimize.Task{task})
-	for op := range ops {
-		switch {
-		case op.Op == optimize.MajorIteration:
-			results <- op
-			continue
-		case op.Op&optimize.FuncEvaluation == 0: // it is done
-			finish(ops, results)
-			return
-		}
-		costs, more := cost([][]float64{append([]float64(nil), op.X...)})
-		if !more {
-			finish(ops, results)
-			return
-		}
-		op.F = costs[0]
-		results <- op
-	}
-}
-
-// finish ends the method, and returns when its goroutine has.
-func finish(ops <-chan optimize.Task, results chan<- optimize.Task) {
-	results <- optimize.Task{Op: optimize.PostIteration}
-	close(results)
-	for range ops { // until it has seen that it is over
-	}
 }

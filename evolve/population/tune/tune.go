@@ -39,7 +39,6 @@ import (
 //
 // Give each Population a Tuner of its own.
 type Tuner struct {
-	Label string // its name; "" means "tune"
 	// On is the evaluator that is tuned on, such as a part of the task's cases; nil means the task's own. It should be one
 	// that prints itself and can be compared. Its scores need not be on the task's scale: they are only compared with
 	// each other. It must not ask a model.
@@ -50,8 +49,6 @@ type Tuner struct {
 	Method Method
 	// Evaluations is how many programs one tuning may score, the parent among them; 0 means 100 and 50 for each parameter.
 	Evaluations int
-	// Most is how many parameters are tuned at once; 0 means 64. Of a program with more, these many are drawn.
-	Most int
 	// Margin is by how much the tune score of the best has to exceed that of the parent; 0 means that any gain will do.
 	// Where tune scores are noisy, a few of their standard deviations keep lucky ones away.
 	Margin float64
@@ -61,7 +58,7 @@ type Tuner struct {
 	// Timeout is how long one tune evaluation may take before its program counts as invalid; 0 means as long as On lets
 	// it. It is for an On that heeds its context but has no limit of its own.
 	Timeout time.Duration
-	// Quiet keeps from the model that numbers are tuned. Otherwise [HintText] is added to what it is asked.
+	// Quiet keeps from the model that numbers are tuned. Otherwise what it is asked says so.
 	Quiet bool
 
 	tried   map[[sha256.Size]byte]bool // programs that were tuned
@@ -87,12 +84,12 @@ var (
 	} = (*Tuner)(nil)
 )
 
-// HintText is what a model is told while a Tuner is among the operators.
-const HintText = "Change the structure of the program. Its numeric constants are tuned automatically afterwards, so do not spend the answer on their exact values: " +
+// hintText is what a model is told while a Tuner is among the operators.
+const hintText = "Change the structure of the program. Its numeric constants are tuned automatically afterwards, so do not spend the answer on their exact values: " +
 	"write each that matters as a literal, with a plausible value."
 
-// Name returns Label, or "tune".
-func (o *Tuner) Name() string { return cmp.Or(o.Label, "tune") }
+// Name returns "tune".
+func (o *Tuner) Name() string { return "tune" }
 
 // String names the operator, the method and the limits, as a journal recognizes a run by it.
 func (o *Tuner) String() string {
@@ -100,7 +97,7 @@ func (o *Tuner) String() string {
 	if o.On != nil {
 		on = nameOf(o.On)
 	}
-	return fmt.Sprintf("%s(%v on %s, evaluations=%d, most=%d, margin=%v)", o.Name(), o.method(), on, o.Evaluations, o.most(), o.Margin)
+	return fmt.Sprintf("%s(%v on %s, evaluations=%d, most=%d, margin=%v)", o.Name(), o.method(), on, o.Evaluations, maxTuned, o.Margin)
 }
 
 func (o *Tuner) method() Method {
@@ -110,14 +107,15 @@ func (o *Tuner) method() Method {
 	return o.Method
 }
 
-func (o *Tuner) most() int { return cmp.Or(o.Most, 64) }
+// maxTuned is how many parameters are tuned at once. Of a program with more, these many are drawn.
+const maxTuned = 64
 
-// Hint returns HintText while there is something to tune with.
+// Hint returns hintText while there is something to tune with.
 func (o *Tuner) Hint(v *population.View) string {
 	if o.Quiet || !o.left(v) {
 		return ""
 	}
-	return HintText
+	return hintText
 }
 
 // left reports whether the budget has tune evaluations that are not granted.
@@ -145,7 +143,7 @@ func (o *Tuner) Brief(v *population.View) evolve.Brief {
 	}
 	program := v.Parent.Program
 	o.tried[sha256.Sum256([]byte(program))] = true
-	numbers := draw(o.find(v), o.most(), v.Rand)
+	numbers := draw(o.find(v), maxTuned, v.Rand)
 	grant := min(cmp.Or(o.Evaluations, 100+50*len(numbers)), v.TuneBudget()-o.granted)
 	o.granted += grant
 	on := o.On

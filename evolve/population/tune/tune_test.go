@@ -110,7 +110,7 @@ func TestTunedRun(t *testing.T) {
 	w := newWorld(t, start)
 	var told, untold atomic.Int64
 	m := asked(model(t), func(prompt string) {
-		if strings.Contains(prompt, tune.HintText) {
+		if strings.Contains(prompt, "numeric constants are tuned automatically") {
 			told.Add(1)
 		} else {
 			untold.Add(1)

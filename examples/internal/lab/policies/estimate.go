@@ -17,7 +17,7 @@ func (o *options) estimateTable(all []race.Contender) (string, error) {
 	if o.limit < 0 {
 		return "", cli.Usagef("--T-cap-per-arm is %d: need at least 0", o.limit)
 	}
-	l, err := replay.ReadFile(o.estimate)
+	l, err := replay.ReadFiles(o.estimate)
 	if err != nil {
 		return "", cli.Usagef("--estimate: %w", err)
 	}
