@@ -138,6 +138,23 @@ func TestAdaptersAreSeen(t *testing.T) {
 	}
 }
 
+// A task of one's own takes what runs its programs, and none of what a study, a page, a pool of workers or an endpoint
+// needs.
+func TestASmallProgramIsLight(t *testing.T) {
+	light := deps(t, "examples/newtask")
+	if !slices.Contains(light, module+"/evolve") || !slices.Contains(light, module+"/eval/js") {
+		t.Error("examples/newtask is not seen to import evolve and eval/js")
+	}
+	for _, dep := range light {
+		for _, heavy := range []string{"github.com/nats-io", "github.com/chromedp", "gonum.org/v1/plot", "github.com/openai/openai-go",
+			"github.com/alecthomas/chroma", "/eval/python", "/evolve/view", "/evolve/analysis"} {
+			if within(dep, heavy) || strings.HasPrefix(dep, heavy+"/") {
+				t.Errorf("examples/newtask has come to import %s", dep)
+			}
+		}
+	}
+}
+
 // testOnly are the packages that are for tests, each with one whose tests import it. What is not a test may not
 // import them, or a user would compile checks, fixtures and what drives a browser into a program.
 var testOnly = map[string]string{

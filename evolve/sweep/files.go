@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"strings"
@@ -41,7 +40,7 @@ func (r Run) Path(ending string) string { return r.base() + ending }
 func (p Plan) fingerprint(r Run) journal.Fingerprint {
 	m := p.Methods[r.of.method]
 	f := journal.Fingerprint{
-		"task":   fmt.Sprintf("%s, programs and prompt %s", r.Task, digest(p.Tasks[r.of.task])),
+		"task":   fmt.Sprintf("%s, programs and prompt %s", r.Task, task.Digest(p.Tasks[r.of.task])),
 		"model":  p.Models[r.of.model].Spec.String(),
 		"method": strings.TrimSpace(m.Name + " " + m.Settings),
 		"arms":   fmt.Sprint(r.Arms),
@@ -54,14 +53,4 @@ func (p Plan) fingerprint(r Run) journal.Fingerprint {
 	}
 	maps.Copy(f, p.Fingerprint)
 	return f
-}
-
-// digest returns a hash of t's prompt for its initial program.
-func digest(t task.Task) string {
-	h := sha256.New()
-	fmt.Fprintln(h, t.Initial())
-	for _, m := range t.Prompt(task.Ask{}) {
-		fmt.Fprintln(h, m.Role, m.Content)
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -113,7 +112,7 @@ func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Jou
 func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.Fingerprint {
 	fp := journal.Fingerprint{
 		"runtime":                o.Runtime,
-		"task":                   fmt.Sprintf("%s, programs and prompt %s", t.Name(), digest(t)),
+		"task":                   fmt.Sprintf("%s, programs and prompt %s", t.Name(), task.Digest(t)),
 		"limit of an evaluation": o.EvalTimeout.String(),
 		"T":                      fmt.Sprint(o.T),
 		"N":                      fmt.Sprint(o.N),
@@ -134,16 +133,6 @@ func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.
 		fp[name] = value
 	}
 	return fp
-}
-
-// digest is a hash of what t asks of the model for its initial program.
-func digest(t task.Task) string {
-	h := sha256.New()
-	fmt.Fprintln(h, t.Initial())
-	for _, m := range t.Prompt(task.Ask{}) {
-		fmt.Fprintln(h, m.Role, m.Content)
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
 // sayGoingOn prints what is known of a run before it is resumed.
