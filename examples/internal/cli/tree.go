@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"flag"
 	"os"
 	"os/exec"
@@ -112,7 +111,7 @@ func forGo(cfg *commands.Config) {
 		cfg.Caches = append(cfg.Caches, cache)
 	}
 	cfg.Env = append(cfg.Env, "GOCACHE="+cache, "GOMODCACHE="+modules, "GOPROXY=off", "GOTOOLCHAIN=local",
-		"GOFLAGS="+cmp.Or(os.Getenv("GOFLAGS"), "-buildvcs=false"))
+		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -buildvcs=false"))
 }
 
 // saveDiff saves what the best program of a tree changes as a patch. Other tasks have none.
