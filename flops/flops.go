@@ -102,9 +102,18 @@ func SumWith(attempts iter.Seq[llm.Attempt], active int64, rule Rule, median int
 	return s
 }
 
+// Charge returns what the rule charges one attempt, in FLOPs: a's part of the TotalFLOPs of a [Summary]. median is as
+// in [SumWith].
+func (r Rule) Charge(a llm.Attempt, active int64, median int) float64 {
+	if flops, metered := Attempt(a, active); metered {
+		return flops
+	}
+	return perToken(a, active) * float64(r.output(a, median))
+}
+
 // add charges one attempt.
 func (s *Summary) add(a llm.Attempt, active int64, median int) {
-	flops, metered := Attempt(a, active)
+	metered := a.Usage != nil
 	switch a.Status {
 	case llm.OK:
 		if !metered { // as in the paper: no usage, no cost and no count
@@ -118,16 +127,15 @@ func (s *Summary) add(a llm.Attempt, active int64, median int) {
 	default:
 		s.Error++
 	}
+	charge := s.Rule.Charge(a, active, median)
+	s.TotalFLOPs += charge
 	if metered {
 		u := a.Usage.Clean()
-		s.TotalFLOPs += flops
 		s.PromptTokens += u.PromptTokens
 		s.CachedTokens += u.CachedTokens
 		s.CompletionTokens += u.CompletionTokens
 		return
 	}
-	charge := perToken(a, active) * float64(s.Rule.output(a, median))
-	s.TotalFLOPs += charge
 	s.TimeoutFLOPs += charge
 }
 

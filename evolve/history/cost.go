@@ -60,8 +60,8 @@ type Prices []llm.Model
 // attempts it took.
 func (p Prices) Attempt(a llm.Attempt) Cost {
 	m := p.model(a.Model)
-	sum := flops.Sum(slices.Values([]llm.Attempt{a}), m.ActiveParams, flops.WorstCase)
-	return Cost{Tokens: TokensOf(a), FLOPs: finite(sum.TotalFLOPs), Money: finite(m.Price.Cost(usageOf(a)))}
+	charge := flops.WorstCase.Charge(a, m.ActiveParams, 0)
+	return Cost{Tokens: TokensOf(a), FLOPs: finite(charge), Money: finite(m.Price.Cost(usageOf(a)))}
 }
 
 // Call returns what a call of these attempts cost.

@@ -289,10 +289,3 @@ func TestMigrantsAreCopies(t *testing.T) {
 		t.Errorf("the other island's member was asked %d times", n)
 	}
 }
-
-func scoresOf(members []*population.Member) (s []float64) {
-	for _, m := range members {
-		s = append(s, m.Result.Score)
-	}
-	return s
-}

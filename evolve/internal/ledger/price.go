@@ -77,10 +77,9 @@ func (p Prices) usedBy(of Size, a llm.Attempt) Amounts {
 	if a.Status == llm.OK || a.Usage != nil {
 		a.Usage = &u
 	}
-	cost := flops.Sum(slices.Values([]llm.Attempt{a}), m.ActiveParams, flops.WorstCase)
 	return Amounts{
 		Tokens: int64(u.PromptTokens) + int64(u.CompletionTokens),
-		FLOPs:  cost.TotalFLOPs,
+		FLOPs:  flops.WorstCase.Charge(a, m.ActiveParams, 0),
 		Money:  m.Price.Cost(u),
 	}
 }
