@@ -73,11 +73,11 @@ func compiles(t *testing.T, where, program string, imports ...string) {
 	paths := map[string]string{
 		"fmt": "fmt", "js": module + "/eval/js", "geometry": module + "/task/geometry", "evolve": module + "/evolve", "bandit": module + "/bandit",
 		"openai": module + "/llm/openai", "llm": module + "/llm", "offline": module + "/llm/offline",
-		"journal": module + "/evolve/journal", "report": module + "/evolve/report",
+		"journal": module + "/evolve/journal", "breadth": module + "/evolve/breadth", "report": module + "/evolve/report",
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "package shown\n\nimport \"context\"\n")
-	for _, name := range append(imports, "fmt", "js", "geometry", "evolve", "bandit") {
+	for _, name := range append(imports, "fmt", "js", "geometry", "evolve", "breadth", "bandit") {
 		fmt.Fprintf(&b, "import %q\n", paths[name])
 	}
 	fmt.Fprintf(&b, "\nfunc run(ctx context.Context) {\n%s\n_, _ = err, fmt.Sprint\n}\n", program)
