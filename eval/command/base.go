@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/internal/patch"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
@@ -20,13 +21,33 @@ type base struct {
 	layers bool // what is needed for layers is there
 }
 
+// checkHidden returns an error if a hidden path lies in the base or a cache: candidates find these elsewhere too, where
+// nothing is hidden.
+func (c Config) checkHidden() error {
+	for _, path := range c.Hide {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue // which is an error where it is hidden
+		}
+		if real, err = filepath.Abs(real); err != nil {
+			return err
+		}
+		for _, dir := range append([]string{c.Base, c.Template}, c.Caches...) {
+			if rel, err := filepath.Rel(dir, real); dir != "" && err == nil && filepath.IsLocal(rel) {
+				return fmt.Errorf("command: Config.Hide has %s, which is in %s, and candidates find that elsewhere too: keep it apart", path, dir)
+			}
+		}
+	}
+	return nil
+}
+
 // newBase finds out whether this machine has layers. why says why not.
 func newBase(cfg Config, plan *sandbox.Plan) (b base, why error) {
 	b = base{dir: cfg.Base, caches: cfg.Caches}
 	if b.dir == "" && len(b.caches) == 0 {
 		return b, nil
 	}
-	why = plan.TryLayer(os.TempDir())
+	why = plan.TryLayer(os.TempDir(), slices.DeleteFunc(append([]string{b.dir}, b.caches...), func(d string) bool { return d == "" })...)
 	b.layers = why == nil
 	return b, why
 }
@@ -93,7 +114,7 @@ func (b base) lay(p patch.Patch, target string) (t tree, err error) {
 		return t, err
 	}
 	t.layer.Deleted = p.Deleted
-	return t, p.Write(t.layer.Upper, b.dir)
+	return t, errors.Join(p.Write(t.layer.Upper, b.dir), p.Folders(t.layer.Upper))
 }
 
 // newTree makes the folders of a layer that shows dir at target.

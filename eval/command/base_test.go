@@ -29,9 +29,9 @@ func based(t *testing.T) (Config, string) {
 	cfg.Args, cfg.Base = nil, dir
 	cfg.Build = []string{"sh", "-c", "sh run.sh > made && echo by the build > sub/b.txt && rm a.txt"}
 	cfg.Run = []string{"sh", "-c", `cat "$0/made" && test ! -e "$0/a.txt" && ! echo x > "$0/made" && cat "$1/a.txt" "$1/sub/b.txt"`, "{build}", "{program}"}
-	cfg.Score = []string{"sh", "-c", `test ! -e "$0/sub/gone.txt" && test "$(cat "$0/a.txt" "$0/sub/b.txt" "$0/new/c.txt")" = "10
+	cfg.Score = []string{"sh", "-c", `test ! -e "$0/sub/gone.txt" && test ! -e "$1/sub/gone.txt" && test ! -e "$1/a.txt" && test "$(cat "$0/a.txt" "$0/sub/b.txt" "$0/new/c.txt")" = "10
 2
-c" && { ! echo x > "$0/a.txt" || test -n "$COPIED"; } && tr '\n' ' ' | sed 's/^10 2 10 2 $/7/'`, "{program}"}
+c" && { ! echo x > "$0/a.txt" || test -n "$COPIED"; } && tr '\n' ' ' | sed 's/^10 2 10 2 $/7/'`, "{program}", "{build}"}
 	return cfg, dir
 }
 
@@ -155,6 +155,8 @@ func TestProgramsThatDoNotFit(t *testing.T) {
 		"a deletion of a folder":           gone("sub"),
 		"a deletion of what was not there": gone("sub/none"),
 		"of git":                           file(".git/config"),
+		"a name that no disk takes":        file("new/" + strings.Repeat("a", 300)),
+		"a folder that no disk takes":      file(strings.Repeat("a", 300) + "/x"),
 	} {
 		r, err := e.Evaluate(t.Context(), program)
 		if err != nil || r.Valid || !strings.HasPrefix(r.Reason, "the program does not fit its base: ") {
@@ -163,6 +165,11 @@ func TestProgramsThatDoNotFit(t *testing.T) {
 	}
 	if digestOf(t, dir) != before {
 		t.Error("the base was changed")
+	}
+	hidden := cfg
+	hidden.Hide = []string{filepath.Join(dir, "a.txt")}
+	if _, err := NewEvaluator(hidden); err == nil || !strings.Contains(err.Error(), "Config.Hide") {
+		t.Errorf("a hidden file in the base: %v", err)
 	}
 	cfg.Template = dir
 	if _, err := NewEvaluator(cfg); err == nil || !strings.Contains(err.Error(), "Config.Template") {

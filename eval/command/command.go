@@ -133,6 +133,9 @@ func newCommand(cfg Config, ms []isolation.Mechanism) (command, error) {
 	if err := sandbox.Require(cfg.Isolation, c.report); err != nil {
 		return command{}, fmt.Errorf("command: %w", err)
 	}
+	if err := cfg.checkHidden(); err != nil {
+		return command{}, err
+	}
 	var why error
 	if c.base, why = newBase(cfg, plan); why != nil {
 		cfg.Logger.Warn("candidates do not share their base and caches as layers: each copies the base, and only reads the caches",

@@ -54,7 +54,8 @@ type Config struct {
 	// Runner is in use. There is no Template then.
 	Base string
 	// Caches are folders that each candidate finds as they are, and may change for itself alone: a build cache, installed
-	// packages. What it writes there is dropped after its step. Where there are no layers, it can only read them.
+	// packages. What it writes there is dropped after its step. Where there are no layers, it can only
+	// read them, and where nothing makes folders read-only it writes to them.
 	Caches []string
 
 	// Timeout is the wall time of each step; 0 means 60 s.

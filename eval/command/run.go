@@ -78,6 +78,7 @@ func (e *evaluation) handOver(o *execution, next string) string {
 		s.inside = e.report.Has(sandbox.MountNS) || e.report.Has(sandbox.Landlock)
 		holds, name := p.scratch, filepath.Base(p.work)
 		if p.tree.made != "" {
+			s.layer = true
 			holds, name = filepath.Split(p.tree.layer.Upper)
 		}
 		if err := s.settle(holds, name); err != nil {

@@ -17,6 +17,7 @@ const (
 type settling struct {
 	execute bool // make every plain file executable, since a contained step cannot
 	plain   bool // remove all but plain files and folders: a link could lead to any file of its reader
+	layer   bool // the folder is a layer, in which devices hide files of the base
 	inside  bool // hard links to files elsewhere are impossible here
 	files   int  // seen so far
 }
@@ -87,7 +88,7 @@ func (s *settling) entry(root *os.Root, e fs.DirEntry, depth int) error {
 			mode |= 0o100
 		}
 		return root.Chmod(e.Name(), mode)
-	case s.plain:
+	case s.plain && !(s.layer && e.Type()&fs.ModeCharDevice != 0):
 		return root.Remove(e.Name())
 	}
 	return nil

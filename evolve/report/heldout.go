@@ -31,6 +31,8 @@ type HeldOut struct {
 	Gap *Gap `json:"gap,omitempty"`
 	// Note says in words that the held-out score is lower than chance explains; "" if it is not, or that cannot be told.
 	Note string `json:"note,omitempty"`
+	// Run says which run the score is of, by a hash of what decides it; "" if the program that made the run does not say.
+	Run string `json:"run,omitempty"`
 	// What the scoring asked of models. It is after the run, and neither in its budget nor in its counts.
 	Use   Use   `json:"asked"`
 	FLOPs *Cost `json:"flops,omitempty"` // nil if nothing was asked

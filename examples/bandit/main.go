@@ -38,7 +38,6 @@ func main() {
 	arms := must(evolve.GreedyArms(evolve.GreedyConfig{
 		Task: cp, LLM: llm.Limit(stand, 16), N: widest, Breadth: width, Seed: seed,
 	}, searches))
-	policy := &bandit.Challenge{T: calls}
 	check(os.MkdirAll(folder, 0o777))
 	j := must(journal.Open(name+".journal", journal.Config{
 		Resume: true, Fingerprint: journal.Fingerprint{"search": fmt.Sprint(searches, " of ", arms[0])}, Command: "go run ./examples/bandit",
@@ -48,7 +47,7 @@ func main() {
 		fmt.Printf("%s.journal tells of a finished run; remove it to begin anew\n", name)
 	}
 
-	told := 0.0
+	policy, told := &bandit.Challenge{T: calls}, 0.0
 	result := must(evolve.Run(context.Background(), evolve.Config{
 		Arms: arms, Policy: policy, Budget: evolve.Budget{Calls: calls}, Journal: j,
 		Observer: func(e evolve.Event) {

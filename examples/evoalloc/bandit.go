@@ -37,7 +37,8 @@ func parseBandit(args []string) (*banditOptions, error) {
 	fs.StringVar(&b.algo, "algo", cli.DefaultPolicy,
 		"the policy that draws searches: challenge, ei, ucb, thompson, ...\n"+
 			"It is one of "+strings.Join(cli.PolicyKeys(), ", ")+".")
-	fs.IntVar(&b.arms, "n-arms", 10, "number of searches")
+	fs.IntVar(&b.arms, "n-arms", 10, "number of searches\n"+
+		"Under challenge at most one is begun for each 64 calls of the budget, and one alone up to 128 calls.")
 	fs.Uint64Var(&b.base, "arm-seed-base", 40, "seed of the first search; the others follow")
 	fs.Uint64Var(&b.seed, "bandit-seed", 0, "seed of the policy's draws")
 	fs.IntVar(&b.cap, "T-cap-per-arm", 0,

@@ -184,7 +184,23 @@ func TestResumeOfARunUnderEI(t *testing.T) {
 	if err := runBandit(t.Context(), strings.Fields(began)); err != nil {
 		t.Fatal(err)
 	}
+	begins := strings.Replace(args, "--resume", "", 1)
+	path := filepath.Join(dir, "bandit", "cp", "offline", "ei_C12_T3_K2_adaptive_seed0.journal")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
+	if err := os.WriteFile(path, bytes.Join(lines[:len(lines)-1], nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	var usage *cli.UsageError
+	if err := runBandit(t.Context(), strings.Fields(begins)); !errors.As(err, &usage) || !strings.Contains(err.Error(), "--algo ei --resume") {
+		t.Errorf("beside a run that is not over another begins: %v", err)
+	}
+	if err := os.WriteFile(path, whole, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	if err := runBandit(t.Context(), strings.Fields(args)); !errors.As(err, &usage) ||
 		!strings.Contains(err.Error(), "ei_C12_T3_K2_adaptive_seed0.journal: give --algo ei") {
 		t.Errorf("its command begins another run: %v", err)

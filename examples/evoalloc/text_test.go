@@ -79,6 +79,37 @@ func TestHeldOutIsPaidForOnce(t *testing.T) {
 	}
 }
 
+// A score of held-out cases is its own run's, also where another run's result has the same name and the same program.
+func TestHeldOutOfAnotherRun(t *testing.T) {
+	out, scores := t.TempDir(), map[string]float64{}
+	prompt := filepath.Join(out, "prompt.txt")
+	if err := os.WriteFile(prompt, []byte(dues.Initial), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cases := func(name, want string) string {
+		path := filepath.Join(out, name+".jsonl")
+		text := ""
+		for set, wanted := range map[string]string{"train": "t", "validation": "v", "held_out": want} {
+			text += fmt.Sprintf("{\"input\": %q, \"want\": %q, \"set\": %q}\n", set, wanted, set)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return "--strict --prompt " + prompt + " --cases " + path + " --journal " + filepath.Join(out, name+".journal")
+	}
+	first, second := cases("first", "x"), cases("second", "y")
+	for _, run := range []string{first, second, first + " --resume"} {
+		r, printed := ranTextIn(t, out, run)
+		if r.HeldOut == nil || r.HeldOut.Run == "" {
+			t.Fatalf("held out: %+v", r.HeldOut)
+		}
+		if run == first+" --resume" && (strings.Contains(printed, "were scored before") || r.HeldOut.Run == "" || scores[r.HeldOut.Run] != r.HeldOut.Score || len(scores) != 2) {
+			t.Errorf("it takes another run's score: %+v, known are %v:\n%s", r.HeldOut, scores, printed)
+		}
+		scores[r.HeldOut.Run] = r.HeldOut.Score
+	}
+}
+
 // A prompt that holds the answers of the cases which it is scored on does much worse on others, and the summary and the
 // result say so.
 func TestLeakedCases(t *testing.T) {

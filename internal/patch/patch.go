@@ -24,9 +24,10 @@ const (
 
 // Bounds of what [Parse] reads.
 const (
-	MostFiles = 4096
-	MostName  = 1024 // bytes
-	MostDeep  = 64   // folders
+	MostFiles   = 4096
+	MostName    = 1024 // bytes of a path
+	MostElement = 255  // bytes of a name in it
+	MostDeep    = 64   // folders
 )
 
 // A Patch is what differs from a base folder.
@@ -149,7 +150,12 @@ func CheckPath(name string) error {
 		return fmt.Errorf("the path %.200q has a character that cannot be seen", name)
 	}
 	for element := range strings.SplitSeq(name, "/") {
+		stem, _, _ := strings.Cut(Fold(element), ".")
 		switch {
+		case len(element) > MostElement:
+			return fmt.Errorf("the path %.60q... has a name of %d bytes: need at most %d", name, len(element), MostElement)
+		case slices.Contains(devices, strings.TrimSpace(stem)):
+			return fmt.Errorf("the path %.200q has the name of a device of Windows", name)
 		case Fold(element) == ".git":
 			return fmt.Errorf("the path %.200q is in a folder of git", name)
 		case strings.TrimSpace(element) != element || strings.HasSuffix(element, "."):
@@ -158,6 +164,10 @@ func CheckPath(name string) error {
 	}
 	return nil
 }
+
+// devices are names that Windows takes for devices, whatever ending they have.
+var devices = strings.Fields("con prn aux nul com0 com1 com2 com3 com4 com5 com6 com7 com8 com9 " +
+	"lpt0 lpt1 lpt2 lpt3 lpt4 lpt5 lpt6 lpt7 lpt8 lpt9")
 
 // Fold returns what names that differ in case alone share.
 func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }

@@ -74,6 +74,18 @@ func folders(root *os.Root, dir string) error {
 	return err
 }
 
+// Folders makes the folders of the deleted files of p below dir.
+func (p Patch) Folders(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range p.Deleted {
+		err = errors.Join(err, folders(root, path.Dir(name)))
+	}
+	return errors.Join(err, root.Close())
+}
+
 // Delete removes the deleted files of p below dir. A file that is not there is no error, and one behind a link is not
 // removed.
 func (p Patch) Delete(dir string) error {

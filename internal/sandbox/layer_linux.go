@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TryLayer returns why processes of the plan cannot find layers, nil if they can. The folders of layers will be made
-// below dir.
-func (p *Plan) TryLayer(dir string) (err error) {
+// TryLayer returns why processes of the plan cannot find layers over the bases, nil if they can. The folders of layers
+// will be made below dir.
+func (p *Plan) TryLayer(dir string, bases ...string) (err error) {
 	if !p.furnishes {
 		return fmt.Errorf("sandbox: layers need private mounts, which are missing: %s", p.missing[MountNS])
 	}
@@ -33,12 +33,21 @@ func (p *Plan) TryLayer(dir string) (err error) {
 	for _, f := range []string{"gone", "kept"} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(l.Base, f), []byte("base\n"), 0o600))
 	}
+	layers := []Layer{l}
+	for i, base := range bases {
+		at := filepath.Join(made, fmt.Sprint(i))
+		b := Layer{Base: base, Upper: filepath.Join(at, "upper"), Work: filepath.Join(at, "work"), Target: filepath.Join(at, "target"), ReadOnly: true}
+		for _, d := range []string{at, b.Upper, b.Work, b.Target} {
+			err = errors.Join(err, os.Mkdir(d, 0o700))
+		}
+		layers = append(layers, b)
+	}
 	if err != nil {
 		return fmt.Errorf("sandbox: making a layer: %w", err)
 	}
 	cmd := exec.Command("/bin/sh", "-c", "[ ! -e gone ] && read -r x < kept && echo upper > kept && echo new > new")
 	cmd.Dir, cmd.Env = l.Target, []string{}
-	if err := p.Layering([]Layer{l}).trial(cmd, l.Target); err != nil {
+	if err := p.Layering(layers).trial(cmd, l.Target); err != nil {
 		return fmt.Errorf("sandbox: trying a layer: %w", err)
 	}
 	if text, err := os.ReadFile(filepath.Join(l.Base, "kept")); err != nil || string(text) != "base\n" {
@@ -50,11 +59,10 @@ func (p *Plan) TryLayer(dir string) (err error) {
 // layers mounts the plan's layers. It comes before the mounts that hide paths.
 func (s *script) layers(layers []Layer) {
 	for _, l := range layers {
-		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr", option(l.Base), option(l.Upper), option(l.Work))
+		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr,index=off", option(l.Base), option(l.Upper), option(l.Work))
 		s.mount("mounting a layer on "+l.Target, "overlay", l.Target, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
 		for _, name := range l.Deleted {
 			s.inner = append(s.inner, newCall("deleting "+name, unix.SYS_UNLINKAT, here, s.text(filepath.Join(l.Target, name)), 0))
-			s.inner[len(s.inner)-1].optional = true // it is not there
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/evoalloc/evoalloc/eval"
 )
@@ -46,7 +47,7 @@ func (c Config) filled() (Config, error) {
 	if c.Base, err = filepath.Abs(c.Base); err != nil {
 		return c, fmt.Errorf("tree: Config.Base: %w", err)
 	}
-	c.Name = cmp.Or(c.Name, filepath.Base(c.Base))
+	c.Name = cmp.Or(c.Name, fit(filepath.Base(c.Base)))
 	c.Tokens = cmp.Or(c.Tokens, 24_000)
 	c.Feedback = cmp.Or(c.Feedback, 4_000)
 	c.Files = cmp.Or(c.Files, 64)
@@ -68,14 +69,28 @@ func (c Config) filled() (Config, error) {
 	return c, nil
 }
 
+// fit returns name with hyphens in the place of what the name of a task cannot have.
+func fit(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '-'
+	}, name)
+	return cmp.Or(strings.TrimLeft(name, "-_."), "tree")
+}
+
 // A pattern is a pattern of paths.
 type pattern = *regexp.Regexp
 
 // patterns reads patterns; field names them in errors.
 func patterns(field string, list []string) (all []pattern, err error) {
 	for _, text := range list {
-		if text == "" || strings.HasPrefix(text, "/") || strings.Contains(text, "\\") {
+		switch {
+		case text == "" || strings.HasPrefix(text, "/") || strings.Contains(text, "\\") || strings.TrimSpace(text) != text:
 			return nil, fmt.Errorf("tree: Config.%s has the pattern %q: need a path from the base, with slashes", field, text)
+		case strings.HasPrefix(text, "./") || strings.HasSuffix(text, "/"):
+			return nil, fmt.Errorf("tree: Config.%s has the pattern %q: need one of files, without ./ before it and with ** after a folder", field, text)
 		}
 		all = append(all, regexp.MustCompile(expression(text)))
 	}

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,6 +29,13 @@ func (t *Task) Diff(program string) (string, error) {
 		}
 		if !kept {
 			to = "/dev/null"
+		}
+		if before == "" && after == "" { // of which a unified diff has nothing to say
+			what := "new"
+			if there {
+				what = "deleted"
+			}
+			fmt.Fprintf(&b, "diff --git a/%s b/%s\n%s file mode 100644\n", name, name, what)
 		}
 		b.WriteString(udiff.Unified(from, to, before, after))
 	}

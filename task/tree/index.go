@@ -13,15 +13,23 @@ import (
 type index struct {
 	defines map[string][]string // by path
 	uses    map[string]map[string]bool
+	// the same by name: the files of the base that define it, and that use it
+	definers, users map[string][]string
 }
 
 func newIndex(texts map[string]string) *index {
-	x := &index{make(map[string][]string), make(map[string]map[string]bool)}
+	x := &index{make(map[string][]string), make(map[string]map[string]bool), make(map[string][]string), make(map[string][]string)}
 	for name, text := range texts {
 		for _, d := range definitions(name, text) {
 			x.defines[name] = append(x.defines[name], d.name)
 		}
 		x.uses[name] = namesIn(text)
+		for _, d := range x.defines[name] {
+			x.definers[d] = append(x.definers[d], name)
+		}
+		for u := range x.uses[name] {
+			x.users[u] = append(x.users[u], name)
+		}
 	}
 	return x
 }
@@ -71,40 +79,36 @@ func definitions(name, text string) (all []definition) {
 	return all
 }
 
-// related returns how many names each of candidates shares with the files called by: names that one defines and the
-// other uses.
-func (x *index) related(by, candidates []string) map[string]int {
+// related returns how many names each file shares with those called by: names that one defines and the other uses.
+func (x *index) related(by []string) map[string]int {
 	defined, used := make(map[string]bool), make(map[string]bool)
 	for _, name := range by {
 		for _, d := range x.defines[name] {
 			defined[d] = true
 		}
-		for u := range x.uses[name] {
-			used[u] = true
-		}
+		maps.Copy(used, x.uses[name])
 	}
 	shared := make(map[string]int)
-	for _, name := range candidates {
-		for d := range defined {
-			if x.uses[name][d] {
-				shared[name]++
-			}
+	for d := range defined {
+		for _, name := range x.users[d] {
+			shared[name]++
 		}
-		for _, d := range x.defines[name] {
-			if used[d] {
-				shared[name]++
-			}
+	}
+	for u := range used {
+		for _, name := range x.definers[u] {
+			shared[name]++
 		}
 	}
 	return shared
 }
 
-// with returns x with the files of a program in the place of those that they change.
+// with returns x with the files of a program in the place of those that they change. These are never candidates, so the
+// index by name stays that of the base.
 func (x *index) with(files map[string]string) *index {
 	if len(files) == 0 {
 		return x
 	}
-	y := &index{maps.Clone(x.defines), maps.Clone(x.uses)}
+	y := &index{maps.Clone(x.defines), maps.Clone(x.uses), x.definers, x.users}
 	changed := newIndex(files)
 	for name := range files {
 		y.defines[name], y.uses[name] = changed.defines[name], changed.uses[name]
@@ -117,6 +121,6 @@ func (x *index) byRelation(by, candidates []string) {
 	if len(by) == 0 {
 		return
 	}
-	shared := x.related(by, candidates)
+	shared := x.related(by)
 	slices.SortStableFunc(candidates, func(a, b string) int { return cmp.Compare(shared[b], shared[a]) })
 }

@@ -73,11 +73,10 @@ func (t *Task) wholeProgram(text string) (patch.Patch, error) {
 
 // changes returns what text says file by file, in order. p is the tree that it changes.
 func (t *Task) changes(p patch.Patch, text string) (all []change, err error) {
-	r := replyReader{lines: strings.Split(text, "\n"), known: func(path string) bool {
+	r := newReplyReader(text, func(path string) bool {
 		_, changed := p.Files[path]
-		_, there := t.base.kind[path]
-		return changed || there
-	}}
+		return changed || t.base.isPlain(path)
+	})
 	for r.at < len(r.lines) {
 		c, ok, err := r.next()
 		switch {
@@ -94,12 +93,24 @@ func (t *Task) changes(p patch.Patch, text string) (all []change, err error) {
 
 // A replyReader reads a reply line by line.
 type replyReader struct {
+	text  string
 	lines []string
+	begin []int // of each line in text
 	at    int
 	path  string // of the file that the lines are about; "" before the first
 	used  bool   // something stood under path already, and only blocks may follow
 	fence bool   // within a fence around blocks
 	known func(path string) bool
+}
+
+func newReplyReader(text string, known func(path string) bool) *replyReader {
+	r := &replyReader{text: text, lines: strings.Split(text, "\n"), known: known}
+	at := 0
+	for _, line := range r.lines {
+		r.begin = append(r.begin, at)
+		at += len(line) + 1
+	}
+	return r
 }
 
 // next reads what begins at the line at, and returns the change if there is one.
@@ -113,10 +124,12 @@ func (r *replyReader) next() (c change, ok bool, err error) {
 		}
 		r.used = true
 		return change{path: r.path, text: text}, true, err
-	case bare == deleteLine && r.path != "" && !r.used:
+	case isDelete(bare) && r.path != "" && !r.used:
 		r.at++
 		r.used = true
 		return change{path: r.path, delete: true}, true, nil
+	case likeDelimiter(bare):
+		return change{}, false, fmt.Errorf("a line is %.80q, outside any block: a block begins with %s and ends with %s", bare, searchLine, replaceLine)
 	case isFence(line) && r.fence:
 		r.at++
 		r.fence = false
@@ -125,10 +138,47 @@ func (r *replyReader) next() (c change, ok bool, err error) {
 		return r.fenced()
 	}
 	r.at++
-	if path := pathIn(line); r.known(path) || strings.ContainsAny(path, "./") && r.begins() {
+	switch path := r.pathOf(line); {
+	case r.begins() && (r.known(path) || strings.ContainsAny(path, "./")):
 		r.path, r.used = path, false
+	case isHeading(line): // and what follows is about no file before it
+		r.path = ""
 	}
 	return change{}, false, nil
+}
+
+// pathOf returns the path that a line names: all of it, or a word of it that is the path of a file that is there.
+func (r *replyReader) pathOf(line string) string {
+	if whole := strings.Trim(line, "#*`: \t"); r.known(whole) {
+		return whole
+	}
+	if path := pathIn(line); path != "" || !isHeading(line) {
+		return path
+	}
+	for _, w := range strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(" \t()[]*`#:,\"'", c) }) {
+		if r.known(w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// isHeading reports whether a line is a heading, or bold from its beginning on.
+func isHeading(line string) bool {
+	bare := strings.TrimSpace(line)
+	return strings.HasPrefix(bare, "#") || strings.HasPrefix(bare, "**")
+}
+
+// likeDelimiter reports whether a line is meant to begin or end a block and is written differently.
+func likeDelimiter(bare string) bool {
+	for _, sign := range []string{"<", ">"} {
+		rest := strings.TrimLeft(bare, sign)
+		word := strings.TrimSpace(rest)
+		if len(bare)-len(rest) >= 5 && (word == "" || strings.HasPrefix(word, "SEARCH") || strings.HasPrefix(word, "REPLACE")) {
+			return true
+		}
+	}
+	return false
 }
 
 // block reads a SEARCH block.
@@ -149,7 +199,7 @@ func (r *replyReader) block() (string, error) {
 // fenced reads a fenced block: a whole file if a path stands before it or in its first line, or blocks around which a
 // model has put a fence.
 func (r *replyReader) fenced() (c change, ok bool, err error) {
-	rest := strings.Join(r.lines[r.at:], "\n")
+	rest := r.text[r.begin[r.at]:]
 	for b := range fence.Blocks(rest) {
 		if b.Begin > 0 {
 			break
@@ -162,8 +212,8 @@ func (r *replyReader) fenced() (c change, ok bool, err error) {
 		if !strings.HasSuffix(rest[:b.End], "\n") {
 			r.at++
 		}
-		if _, after, two := strings.Cut(b.Info, " "); two && strings.ContainsAny(pathIn(after), "./") {
-			r.path, r.used = pathIn(after), false
+		if i := strings.IndexAny(b.Info, " :"); i >= 0 && strings.ContainsAny(pathIn(b.Info[i+1:]), "./") {
+			r.path, r.used = pathIn(b.Info[i+1:]), false
 		}
 		if r.path == "" || r.used {
 			return change{}, false, nil // what a model says beside
@@ -172,6 +222,12 @@ func (r *replyReader) fenced() (c change, ok bool, err error) {
 			return change{}, false, fmt.Errorf("the fenced block for %q is not closed", r.path)
 		}
 		r.used = true
+		switch lang := strings.ToLower(b.Language()); {
+		case isDelete(strings.TrimSpace(b.Text())):
+			return change{path: r.path, delete: true}, true, nil
+		case lang == "diff" || lang == "patch":
+			return change{}, false, fmt.Errorf("the fenced block for %q is tagged %s, but has no %s line", r.path, lang, searchLine)
+		}
 		return change{path: r.path, text: inBlock(b), whole: true}, true, nil
 	}
 	r.at++
@@ -182,11 +238,14 @@ func (r *replyReader) fenced() (c change, ok bool, err error) {
 func (r *replyReader) begins() bool {
 	for _, line := range r.lines[r.at:] {
 		if bare := strings.TrimSpace(line); bare != "" {
-			return bare == searchLine || bare == deleteLine || isFence(line)
+			return bare == searchLine || isDelete(bare) || isFence(line)
 		}
 	}
 	return false
 }
+
+// isDelete reports whether a line deletes a file.
+func isDelete(bare string) bool { return strings.Trim(bare, "*`") == deleteLine }
 
 func isFence(line string) bool {
 	bare := strings.TrimLeft(line, " ")

@@ -41,10 +41,19 @@ func (t *Task) show(c eval.Candidate, ask task.Ask) string {
 		t.files(&b, p, p.Paths(), room/4)
 		return b.String()
 	}
-	left := t.files(&b, p, t.order(p, c.Result, ask.Part), room-room/mapShare)
+	left := t.files(&b, p, t.order(p, c.Result, ask.Part), t.room())
 	b.WriteString(t.mapOf(p, left, room/mapShare))
 	return b.String()
 }
+
+// room returns how many bytes of a prompt files of the first parent take.
+func (t *Task) room() int {
+	room := t.cfg.Tokens * bytesPerToken
+	return room - room/mapShare
+}
+
+// frame is more than what stands around a file in a prompt.
+const frame = 2 * patch.MostName
 
 // changesText says what a program changes.
 func changesText(p patch.Patch) string {

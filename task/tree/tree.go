@@ -59,6 +59,12 @@ func New(cfg Config) (*Task, error) {
 	if t.base, err = readBase(cfg.Base, t.mayChange); err != nil {
 		return nil, err
 	}
+	for _, name := range cfg.Frozen {
+		if kind, there := t.base.kind[name]; !strings.ContainsAny(name, "*?") && (!there || kind.IsDir()) {
+			return nil, fmt.Errorf("tree: Config.Frozen has %q, which is no file of %s, and freezes nothing: a folder's files are %q",
+				name, cfg.Base, name+"/**")
+		}
+	}
 	if len(t.base.text) == 0 {
 		return nil, fmt.Errorf("tree: no text file of %s is open: Config.Open is %q, and Frozen %q", cfg.Base, cfg.Open, cfg.Frozen)
 	}
@@ -135,13 +141,21 @@ func (t *Task) finish(parent string, made patch.Patch) (string, error) {
 	return program, nil
 }
 
-// PartNames returns the paths of a program's open files.
+// PartNames returns the paths of a program's open files, but for those that a prompt cannot hold.
 func (t *Task) PartNames(program string) []string {
 	p, err := t.read(program)
 	if err != nil {
 		p = patch.Patch{}
 	}
-	return t.base.pathsIn(p)
+	all := t.base.pathsIn(p)
+	fits := slices.DeleteFunc(slices.Clone(all), func(name string) bool {
+		text, _ := t.base.textIn(p, name)
+		return len(text) > t.room()-frame
+	})
+	if len(fits) == 0 {
+		return all // there is at least one part
+	}
+	return fits
 }
 
 // ParsePart reads a file's new text out of a reply.

@@ -81,9 +81,19 @@ func TestReplies(t *testing.T) {
 		"a new file that goes":      blocks + "### new/a\n```\nx\n```\n### new/a\nDELETE\n",
 		"a deletion that is undone": "### lib/sum.go\nDELETE\n### lib/sum.go\n```go\n" + whole + "```\n",
 		"the program itself":        task.Fence(strings.TrimSuffix(want, "\n"), ""),
+		"a path with a remark":      strings.Replace(blocks, "lib/sum.go", "lib/sum.go (updated)", 1),
+		"a numbered heading":        strings.Replace(blocks, "lib/sum.go", "1. lib/sum.go", 1),
+		"a link":                    strings.Replace(blocks, "lib/sum.go", "[lib/sum.go](lib/sum.go)", 1),
+		"a path after a colon":      "```go:lib/sum.go\n" + whole + "```\n",
+		"a list of files before":    "I change:\n- lib/sum.go\n- lib/total.go\n\nUsage:\n```sh\ngo test\n```\n" + blocks,
 	} {
 		if got, err := tt.Parse(reply); err != nil || got != want {
 			t.Errorf("%s: got %q, %v, want %q", reason, got, err, want)
+		}
+	}
+	for _, form := range []string{"**DELETE**\n", "```\nDELETE\n```\n"} {
+		if got, err := tt.Parse("### lib/other.go\n" + form); err != nil || !strings.HasSuffix(got, "\ndelete lib/other.go\n") {
+			t.Errorf("%q is read as %q, %v", form, got, err)
 		}
 	}
 	deleted, err := tt.Parse("### lib/other.go\nDELETE\n\n### new/a.txt\n```\nx\n```\n")
@@ -121,6 +131,10 @@ func TestHostileReplies(t *testing.T) {
 		{"two that hinder each other", write("new/a") + write("new/a.go/b"), "not open"},
 		{"an escape in the path", write("new/a\x1b[2J.go"), ""},
 		{"a separator in a file", "### new/a\n```\n-- go.mod --\nmodule evil\n```\n", "separates files"},
+		{"a diff for a whole file", "### lib/sum.go\n```diff\n-a\n+b\n```\n", "tagged diff"},
+		{"a block with too few signs", blocks + strings.Replace(blocks, "<<<<<<<", "<<<<<<", 1), "outside any block"},
+		{"a block under a heading that names no file", blocks + strings.Replace(blocks, "lib/sum.go", "the other file", 1), "under no path"},
+		{"a name that no disk takes", write("new/" + strings.Repeat("a", 300)), "255"},
 		{"NUL", "### new/a\n```\na\x00b\n```\n", "NUL"},
 		{"a file without end", "### new/a.txt\n```\nx\n", "not closed"},
 		{"a block without end", "### lib/sum.go\n<<<<<<< SEARCH\nx\n", "not closed"},
@@ -219,7 +233,7 @@ func TestDiff(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	program, err := tt.Parse(blocks + "### lib/total.go\nDELETE\n### new/a\n```\nx\n```\n### lib/other.go\n```\npackage lib\n\nvar n = 1\n```\n")
+	program, err := tt.Parse(blocks + "### lib/total.go\nDELETE\n### new/a\n```\nx\n```\n### new/empty.txt\n```\n```\n### lib/other.go\n```\npackage lib\n\nvar n = 1\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,15 +334,19 @@ func TestBaseHash(t *testing.T) {
 func TestBadConfigs(t *testing.T) {
 	good := newTask(t).cfg
 	for reason, spoil := range map[string]func(*Config){
-		"no base":              func(c *Config) { c.Base = "" },
-		"a base that is none":  func(c *Config) { c.Base += "/none" },
-		"nothing open":         func(c *Config) { c.Open = nil },
-		"nothing that is open": func(c *Config) { c.Open = []string{"none/*"} },
-		"all frozen":           func(c *Config) { c.Frozen = []string{"**"} },
-		"a pattern from /":     func(c *Config) { c.Open = []string{"/lib/*"} },
-		"no evaluator":         func(c *Config) { c.Evaluator = nil },
-		"less than no tokens":  func(c *Config) { c.Tokens = -1 },
-		"a name with a slash":  func(c *Config) { c.Name = "a/b" },
+		"no base":                         func(c *Config) { c.Base = "" },
+		"a base that is none":             func(c *Config) { c.Base += "/none" },
+		"nothing open":                    func(c *Config) { c.Open = nil },
+		"nothing that is open":            func(c *Config) { c.Open = []string{"none/*"} },
+		"all frozen":                      func(c *Config) { c.Frozen = []string{"**"} },
+		"a pattern with ./":               func(c *Config) { c.Open = []string{"./lib/*"} },
+		"a blank in a pattern":            func(c *Config) { c.Frozen = []string{" lib/sum.go"} },
+		"a folder as frozen":              func(c *Config) { c.Frozen = []string{"lib"} },
+		"a frozen file that is not there": func(c *Config) { c.Frozen = []string{"none.go"} },
+		"a pattern from /":                func(c *Config) { c.Open = []string{"/lib/*"} },
+		"no evaluator":                    func(c *Config) { c.Evaluator = nil },
+		"less than no tokens":             func(c *Config) { c.Tokens = -1 },
+		"a name with a slash":             func(c *Config) { c.Name = "a/b" },
 	} {
 		cfg := good
 		spoil(&cfg)

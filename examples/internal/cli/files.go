@@ -3,9 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +26,7 @@ type Files struct {
 	saver saver
 	o     *Options
 	task  task.Task
+	run   string    // a hash of what decides the run
 	begun bool      // the run is this process's, not one that it goes on with
 	moved []renamed // what an earlier run left under these names
 }
@@ -41,8 +44,10 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 	}
 	name := o.journalAt(path)
 	f.moved, f.begun, err = o.makeRoom(name, s)
+	decided := o.fingerprint(t, decides)
+	f.run = hashOf(decided)
 	if err == nil && !o.noJournal() {
-		f.Journal, err = o.openJournal(name, o.fingerprint(t, decides))
+		f.Journal, err = o.openJournal(name, decided)
 	}
 	if err != nil {
 		return nil, errors.Join(err, restore(f.moved), f.Page.Close())
@@ -133,6 +138,15 @@ func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.
 		fp[name] = value
 	}
 	return fp
+}
+
+// hashOf returns a hash of what decides a run.
+func hashOf(decides journal.Fingerprint) string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(decides)) {
+		fmt.Fprintf(h, "%q %q\n", name, decides[name])
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
 // sayGoingOn prints what is known of a run before it is resumed.

@@ -14,40 +14,50 @@ import (
 
 // HeldOut scores the best program on cases that the task kept from the search, if it has any, prints that, and
 // returns it for the result's file. What goes wrong is printed and in the file. A run that goes on and ends with the
-// program that the result of before holds takes the score from there, so that its calls are not paid for again.
+// program of an earlier result takes the score from there, so that its calls are not paid for again.
 func (f *Files) HeldOut(ctx context.Context, best eval.Candidate, m llm.Model) *report.HeldOut {
+	for _, base := range []string{f.saver.partial(), f.saver.base()} {
+		if h := f.heldOutIn(base, best); h != nil {
+			printHeldOut(h, nil)
+			Printf("held-out cases were scored before: nothing was asked for them again\n\n")
+			return h
+		}
+	}
 	if ctx.Err() != nil {
 		return nil
 	}
-	if h := f.heldOutBefore(best); h != nil {
-		printHeldOut(h, nil)
-		Printf("held-out cases were scored before: nothing was asked for them again\n\n")
-		return h
+	h := scoreHeldOut(ctx, f.task, best, m)
+	if h != nil {
+		h.Run = f.run
 	}
-	return scoreHeldOut(ctx, f.task, best, m)
+	return h
 }
 
-// heldOutBefore returns the held-out score in the result that this run replaces, if it is of the same program. It
-// returns nil for a score that failed.
-func (f *Files) heldOutBefore(best eval.Candidate) *report.HeldOut {
+// heldOutIn returns the held-out score in the result with this name, if it is this run's and of the same program with
+// the same score. It returns nil for a score that failed.
+func (f *Files) heldOutIn(base string, best eval.Candidate) *report.HeldOut {
 	if f.begun {
 		return nil
 	}
-	program, err := os.ReadFile(f.saver.base() + f.saver.ext)
+	program, err := os.ReadFile(base + f.saver.ext)
 	if err != nil || string(program) != best.Program {
 		return nil
 	}
-	data, err := os.ReadFile(f.saver.base() + ".json")
+	data, err := os.ReadFile(base + ".json")
 	if err != nil {
 		return nil
 	}
 	var file struct {
 		HeldOut *report.HeldOut `json:"held_out"`
 	}
-	if json.Unmarshal(data, &file) != nil || file.HeldOut == nil || file.HeldOut.Reason != "" {
+	if json.Unmarshal(data, &file) != nil || file.HeldOut == nil {
 		return nil
 	}
-	return file.HeldOut
+	h, searched := file.HeldOut, best.Result
+	if h.Reason != "" || h.Run != f.run || h.Searched != searched.Score || h.SearchedCases != len(searched.Cases) {
+		return nil
+	}
+	return h
 }
 
 func scoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) *report.HeldOut {

@@ -70,9 +70,9 @@ func RemovedPolicy(key string) error {
 	case "normal-gamma":
 		return Usagef("the policy %q was removed: give ei, which ends above it, or thompson, which is most like it", key)
 	case "exp3ix", "sw-ucb", "d-ucb":
-		return Usagef("the policy %q was removed: give challenge, the default, or ucb, which ends above it", key)
+		return Usagef("the policy %q was removed: give challenge, or ucb, which ends above it", key)
 	case "asha", "threshold-ascent", "rising-ucb":
-		return Usagef("the policy %q was removed: give challenge, the default, or halving or max-ucb, which end above it", key)
+		return Usagef("the policy %q was removed: give challenge, or rising-elimination or max-ucb, which end above it", key)
 	case "ei-prior":
 		return Usagef("the policy %q was removed: give ei, which needs no earlier searches", key)
 	}
@@ -82,12 +82,12 @@ func RemovedPolicy(key string) error {
 // DefaultPolicy is the value of --algo if none is given.
 const DefaultPolicy = "challenge"
 
-// begunUnderEI returns an error if --resume finds no journal at path, but one of a run under ei, and no --algo says which
-// of the two is meant. ei was the default once.
+// begunUnderEI returns an error if there is no journal at path, but one of a run under ei, and no --algo says which of
+// the two is meant: to --resume, or if the other run is not over. ei was the default once.
 func (o *Options) begunUnderEI(path string) error {
 	dir, name := filepath.Split(path)
 	rest, found := strings.CutPrefix(name, DefaultPolicy+"_")
-	if !o.Resume || o.Journal != "" || o.given["algo"] || !found {
+	if o.Anew || o.Journal != "" || o.given["algo"] || !found {
 		return nil
 	}
 	older := filepath.Join(dir, "ei_"+rest)
@@ -97,7 +97,11 @@ func (o *Options) begunUnderEI(path string) error {
 	if !exists(older) {
 		return nil
 	}
-	return Usagef("--resume: there is no journal %s, but there is %s: give --algo ei to go on with that run, or leave --resume out to begin another", path, older)
+	if over, err := finished(older); !o.Resume && over && err == nil {
+		return nil
+	}
+	return Usagef("there is no journal %s, but there is %s: give --algo ei --resume to go on with that run, or --algo %s to begin another",
+		path, older, DefaultPolicy)
 }
 
 // PolicyKeys returns the values of --algo.

@@ -26,13 +26,24 @@ func newSaver(output, rel string, t task.Task) (saver, error) {
 		s.ext = ".best" + s.ext
 	}
 	for _, base := range []string{s.base(), s.partial()} {
-		for _, ext := range []string{".json", s.ext} {
+		for _, ext := range []string{".json", s.ext, patchEnding}[:s.endings()] {
 			if err := report.CheckWritable(base + ext); err != nil {
 				return s, &UsageError{fmt.Errorf("--output %s: %w", output, err)}
 			}
 		}
 	}
 	return s, nil
+}
+
+// patchEnding is the ending of the patch that the best program of a tree is.
+const patchEnding = ".patch"
+
+// endings returns how many files a result has beside its page: a patch too if the task is a tree.
+func (s saver) endings() int {
+	if isTree(s.task) {
+		return 3
+	}
+	return 2
 }
 
 // base is the name of a whole run's files without their endings.
@@ -63,6 +74,7 @@ func (s saver) save(file any, r *evolve.Result) error {
 		os.Remove(s.partial() + ".json")
 		os.Remove(s.partial() + s.ext)
 		os.Remove(s.partial() + pageEnding)
+		os.Remove(s.partial() + patchEnding)
 	}
 	if err := report.Save(base+".json", file); err != nil {
 		return err
@@ -71,5 +83,5 @@ func (s saver) save(file any, r *evolve.Result) error {
 		return err
 	}
 	Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
-	return saveDiff(s.task, base+".patch", r.Best.Program, report.SaveFile)
+	return saveDiff(s.task, base+patchEnding, r.Best.Program, report.SaveFile)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"flag"
 	"os"
 	"os/exec"
@@ -28,7 +29,7 @@ func (t *Tree) register(fs *flag.FlagSet) {
 			"Tests that run in a program's process can be passed by a program that ends it.")
 	fs.StringVar(&t.score, "score", "",
 		"with --base: a shell `command` that then runs in a fresh tree, which it can read alone, and prints the score "+
-			"as JSON in its last line")
+			"as JSON in its last line\nA program that the command runs can print what it wants.")
 	fs.StringVar(&t.about, "about", "",
 		"with --base: a `file` that says what the tree is and what is to become better")
 }
@@ -64,9 +65,10 @@ func (o *Options) checkTree() error {
 func (o *Options) TreeTask() (task.Task, error) {
 	f := o.Tree
 	cfg := commands.Config{Base: f.base, Timeout: o.EvalTimeout, Hide: o.NATS.Secrets(), Env: []string{"PATH"}}
-	if f.test != "" {
-		cfg.Build = shell("{ " + f.test + "\n} >&2")
+	if o.NATS.URL != "" {
+		return nil, Usagef("--nats has no effect with --base: trees are scored on this machine")
 	}
+	cfg.Build = shell("{ " + cmp.Or(f.test, ":") + "\n} >&2") // a step of its own, so that the next one finds a fresh tree
 	cfg.Run = append(shell(`cd "$0" && { `+f.score+"\n}"), "{program}")
 	if _, err := os.Stat(filepath.Join(f.base, "go.mod")); err == nil {
 		forGo(&cfg)
@@ -97,7 +99,13 @@ func shell(command string) []string { return []string{"sh", "-c", command} }
 
 // list returns what commas separate.
 func list(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+	var all []string
+	for one := range strings.SplitSeq(text, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // forGo lets candidates build Go modules: by what this user built and downloaded, which they find and do not change.
@@ -112,6 +120,11 @@ func forGo(cfg *commands.Config) {
 	}
 	cfg.Env = append(cfg.Env, "GOCACHE="+cache, "GOMODCACHE="+modules, "GOPROXY=off", "GOTOOLCHAIN=local",
 		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -buildvcs=false"))
+}
+
+func isTree(t task.Task) bool {
+	_, ok := task.As[*tree.Task](t)
+	return ok
 }
 
 // saveDiff saves what the best program of a tree changes as a patch. Other tasks have none.
