@@ -55,7 +55,7 @@ func TestBadBanditFlags(t *testing.T) {
 		{"--model qwen3-8b,qwen3-8b", []string{"qwen3-8b stands there twice", "--api-base"}},
 		{"--model qwen3-8b,", []string{"--model has an empty key"}},
 		{"--model offline,qwen3-8b", []string{"offline needs no endpoint", "name it alone"}},
-		{"--algo asha", []string{`"asha" was removed`, "halving"}},
+		{"--algo asha", []string{`"asha" was removed`, "rising-elimination"}},
 		{"--algo sw-ucb", []string{`"sw-ucb" was removed`, "ucb"}},
 		{"--algo normal-gamma", []string{`"normal-gamma" was removed`, "thompson"}}, // runs of earlier versions had it
 		{"--model qwen3-8b,nope", []string{`unknown model "nope"`, "--params-active"}},
