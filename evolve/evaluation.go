@@ -366,8 +366,8 @@ func notScored(r *journal.Record) error {
 // The result has a score, or the reason why there is none, and nothing else. A journal would otherwise be filled by
 // the artifacts of programs that nobody keeps.
 //
-// An error for which [Refused] is true means that nothing more is to be tried. If it names TuneEvaluations as the
-// limit, the tuner goes on with the best so far. That ends neither the step nor the run. Any other error means
+// After an error for which [Refused] is true the tuner must try nothing more. If the error names TuneEvaluations as the
+// limit, the tuner returns its best so far, and neither the step nor the run ends. Any other error means
 // that the evaluation was given up, or that evaluation itself failed, which ends the run after the step. So does
 // an evaluator that asks a model: the call would be one of Budget.Calls.
 //

@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -79,18 +78,11 @@ func (b base) check(p patch.Patch) error {
 // checkFolders checks the folders that lead to the file called name.
 func (b base) checkFolders(name string, p patch.Patch) error {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		info, err := os.Lstat(b.path(dir))
-		if err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(b.path(dir)) {
+		if info, err := os.Lstat(b.path(dir)); err == nil && !info.IsDir() {
 			return fmt.Errorf("%s, on the way to %s, is no folder in the base", dir, name)
 		}
 	}
 	return nil
-}
-
-// isNotDir reports whether a folder above path is a file, which the check of that folder says.
-func isNotDir(path string) bool {
-	info, err := os.Lstat(filepath.Dir(path))
-	return err != nil || !info.IsDir()
 }
 
 func (b base) path(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }

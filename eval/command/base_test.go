@@ -129,7 +129,7 @@ func TestCandidatesShareABase(t *testing.T) {
 	}
 }
 
-// What is no patch, or does not fit the base, costs one candidate.
+// A program that is not a patch, or does not fit the base, is invalid. It does not end the run.
 func TestProgramsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	cfg, dir := based(t)

@@ -46,16 +46,16 @@ type Config struct {
 	// candidate's file; "" means none. Files keep their modes, which contained candidates cannot change: see Build.
 	Template string
 
-	// Base is a folder that programs are changes of, as the tasks of package tree have them; "" means that programs are
-	// files. The first step's working directory is then the base with the changes of the program, and {program} stands
-	// for it; for later steps it stands for a fresh one elsewhere. Candidates share the base as a layer that nothing
-	// changes, where this machine has private mounts and Linux at least 5.11; elsewhere each gets a copy. A program that
-	// is no such text, or whose paths do not fit the base, is invalid. The base must not change while the Evaluator or
-	// Runner is in use. There is no Template then.
+	// Base is a folder that programs are changes of, as in package tree; "" means that each program is a file. The first
+	// step works in the base with the program's changes, and {program} is that folder. In later steps {program} is a
+	// fresh folder with the same content. Candidates share the base as a read-only layer on Linux 5.11 or later with
+	// private mounts. Elsewhere each candidate gets a copy. A program is invalid if it is not a patch, or if its paths do
+	// not fit the base. Do not change the base while the Evaluator or Runner is in use. Base and Template exclude each
+	// other.
 	Base string
-	// Caches are folders that each candidate finds as they are, and may change for itself alone: a build cache, installed
-	// packages. What it writes there is dropped after its step. Where there are no layers, it can only
-	// read them, and where nothing makes folders read-only it writes to them.
+	// Caches are folders such as a build cache or installed packages. Each step sees them unchanged, and its own changes
+	// are dropped when it ends. Without layers candidates can only read caches. If nothing makes folders read-only
+	// either, candidates write to the caches themselves.
 	Caches []string
 
 	// Timeout is the wall time of each step; 0 means 60 s.

@@ -62,7 +62,8 @@ func (w *watch) start(j job) error {
 	}
 	err = send(w.pipes.fds[fdHome], data, w.deadline)
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil // there is no candidate, and the zygote will say so; or the time is up, and run will notice
+		// Either there is no candidate, which the zygote will report, or the time is up, which run will notice.
+		return nil
 	}
 	return err
 }

@@ -141,7 +141,7 @@ func (s *search) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation
 	return gen, err
 }
 
-// audit has the second evaluator score c. A budget without room is no error here: the turn has recorded it.
+// audit has the second evaluator score c. It returns no error if the budget has no room, since the turn records that.
 func (s *search) audit(ctx context.Context, turn *evolve.Turn, c eval.Candidate) (eval.Audit, error) {
 	r, err := turn.Evaluate(ctx, s.by, c.Program, 0)
 	if limit, refused := evolve.Refused(err); refused && limit != "" {

@@ -7,7 +7,7 @@ import (
 )
 
 // Explore asks for a program of another kind than the parent. LLM-Evo has such an operator beside its mutations, with
-// directions written by hand. The memories' notes are not shown: they tell of the kinds of before.
+// directions written by hand. The prompt leaves out the memories' notes, since they are about kinds tried earlier.
 type Explore struct {
 	Label string // its name; "" means "explore"
 	// Directions are instructions, of which each child is given one at random; nil means five that fit any task.

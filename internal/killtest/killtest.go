@@ -40,7 +40,7 @@ func Saved(t testing.TB, dir string) map[string]any {
 	return Comparable(t, result)
 }
 
-// Lost returns how many calls in the journal at path began and did not end; 0 if there is no journal.
+// Lost returns the number of calls in the journal at path that began and did not end. It returns 0 without a journal.
 func Lost(t testing.TB, path string) (lost int) {
 	t.Helper()
 	for r, err := range journal.Read(path) {

@@ -86,8 +86,7 @@ func (p Patch) Folders(dir string) error {
 	return errors.Join(err, root.Close())
 }
 
-// Delete removes the deleted files of p below dir. A file that is not there is no error, and one behind a link is not
-// removed.
+// Delete removes the deleted files of p below dir. It ignores files that are missing, and files behind a link.
 func (p Patch) Delete(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -33,16 +33,15 @@ func (t *Task) show(c eval.Candidate, ask task.Ask) string {
 	if err != nil {
 		return "a program that does not fit the base\n"
 	}
-	room := t.cfg.Tokens * bytesPerToken
 	first := len(ask.Parents) == 0 || c.Program == ask.Parents[0].Program
 	var b strings.Builder
 	b.WriteString(changesText(p))
 	if !first {
-		t.files(&b, p, p.Paths(), room/4)
+		t.files(&b, p, p.Paths(), t.room()/4)
 		return b.String()
 	}
 	left := t.files(&b, p, t.order(p, c.Result, ask.Part), t.room())
-	b.WriteString(t.mapOf(p, left, room/mapShare))
+	b.WriteString(t.mapOf(p, left, t.room()/mapShare))
 	return b.String()
 }
 

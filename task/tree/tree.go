@@ -21,7 +21,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/internal/patch"
-	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -87,9 +86,6 @@ func (t *Task) mayChange(path string) bool {
 // Base returns the hash of the base: the first 16 hexadecimal digits of SHA-256 over the names, kinds and contents.
 func (t *Task) Base() string { return t.base.hash }
 
-// Prompt asks for one better tree: it shows the files of the first parent that fit, and what the others change.
-func (t *Task) Prompt(ask task.Ask) []llm.Message { return t.Task.Prompt(ask) }
-
 // Evaluate evaluates a program by Config.Evaluator. One that changes what may not change is invalid.
 func (t *Task) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	return t.EvaluateSample(ctx, program, 0)
@@ -132,7 +128,10 @@ func (t *Task) finish(parent string, made patch.Patch) (string, error) {
 		return "", fmt.Errorf("tree: no program in the reply: %w", err)
 	}
 	program := made.String()
+	_, err := patch.Parse(program)
 	switch {
+	case err != nil: // paths that exclude each other
+		return "", fmt.Errorf("tree: no program in the reply: %w", err)
 	case program == parent:
 		return "", fmt.Errorf("%w: its tree is the one it was shown", task.ErrUnchanged)
 	case len(program) > t.cfg.Bytes:
@@ -221,8 +220,7 @@ func (t *Task) check(p patch.Patch) error {
 			return err
 		}
 	}
-	_, err := patch.Parse(p.String()) // paths that hinder each other
-	return err
+	return nil
 }
 
 // checkPath returns an error unless the file called name may be changed.

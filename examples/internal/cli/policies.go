@@ -82,8 +82,9 @@ func RemovedPolicy(key string) error {
 // DefaultPolicy is the value of --algo if none is given.
 const DefaultPolicy = "challenge"
 
-// begunUnderEI returns an error if there is no journal at path, but one of a run under ei, and no --algo says which of
-// the two is meant: to --resume, or if the other run is not over. ei was the default once.
+// begunUnderEI guards runs that were begun when ei was the default. It is called when there is no journal at path, and
+// looks for the journal that the same command made under ei. It returns an error if --resume could mean that run, or if
+// that run is unfinished, unless --algo or --anew is given.
 func (o *Options) begunUnderEI(path string) error {
 	dir, name := filepath.Split(path)
 	rest, found := strings.CutPrefix(name, DefaultPolicy+"_")

@@ -26,7 +26,7 @@ func newSaver(output, rel string, t task.Task) (saver, error) {
 		s.ext = ".best" + s.ext
 	}
 	for _, base := range []string{s.base(), s.partial()} {
-		for _, ext := range []string{".json", s.ext, patchEnding}[:s.endings()] {
+		for _, ext := range s.endings() {
 			if err := report.CheckWritable(base + ext); err != nil {
 				return s, &UsageError{fmt.Errorf("--output %s: %w", output, err)}
 			}
@@ -38,12 +38,12 @@ func newSaver(output, rel string, t task.Task) (saver, error) {
 // patchEnding is the ending of the patch that the best program of a tree is.
 const patchEnding = ".patch"
 
-// endings returns how many files a result has beside its page: a patch too if the task is a tree.
-func (s saver) endings() int {
+// endings returns the endings of a result's files but its page. There is a patch if the task is a tree.
+func (s saver) endings() []string {
 	if isTree(s.task) {
-		return 3
+		return []string{".json", s.ext, patchEnding}
 	}
-	return 2
+	return []string{".json", s.ext}
 }
 
 // base is the name of a whole run's files without their endings.
