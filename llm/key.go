@@ -10,7 +10,7 @@ import (
 )
 
 // Key identifies a request by its content: the SHA-256 of its canonical JSON (RFC 8785), in 64 hexadecimal digits.
-// Requests with equal messages, seed and sampling overrides have equal keys, in every process and after any storage;
+// Requests with equal messages, seed, tools and sampling overrides have equal keys, in every process and after any storage;
 // all others differ.
 func Key(req Request) string {
 	sum := Digest(req)
@@ -29,8 +29,8 @@ func Digest(req Request) [sha256.Size]byte {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // appendCanonical appends req as canonical JSON by RFC 8785: names in order, no white space, only necessary escapes,
-// numbers in their shortest form. So programs in other languages can compute the same bytes. Nil overrides are left
-// out. Bytes that are not UTF-8 become U+FFFD, as everywhere in JSON, and a number that is not finite, which no
+// numbers in their shortest form. So programs in other languages can compute the same bytes. Nil overrides, and what
+// has no tools or calls of tools, are left out. Bytes that are not UTF-8 become U+FFFD, as everywhere in JSON, and a number that is not finite, which no
 // endpoint accepts, becomes null. The JSON unmarshals into a Request again.
 func appendCanonical(b []byte, req Request) []byte {
 	b = append(b, '{')
@@ -43,6 +43,7 @@ func appendCanonical(b []byte, req Request) []byte {
 	b = append(b, `,"seed":`...)
 	b = strconv.AppendUint(b, uint64(req.Seed), 10)
 	b = appendOverride(b, `,"temperature":`, req.Temperature)
+	b = appendTools(b, req.Tools)
 	b = appendOverride(b, `,"top_p":`, req.TopP)
 	return append(b, '}')
 }
@@ -55,9 +56,49 @@ func appendMessages(b []byte, messages []Message) []byte {
 		}
 		b = appendString(append(b, `{"content":`...), m.Content)
 		b = appendString(append(b, `,"role":`...), m.Role)
+		if m.CallID != "" {
+			b = appendString(append(b, `,"tool_call_id":`...), m.CallID)
+		}
+		b = appendCalls(b, m.Calls)
 		b = append(b, '}')
 	}
 	return append(b, ']')
+}
+
+func appendCalls(b []byte, calls []ToolCall) []byte {
+	for i, c := range calls {
+		b = append(b, separator(i, `,"tool_calls":[`)...)
+		b = appendString(append(b, `{"arguments":`...), c.Arguments)
+		b = appendString(append(b, `,"id":`...), c.ID)
+		b = append(appendString(append(b, `,"name":`...), c.Name), '}')
+	}
+	return closed(b, len(calls))
+}
+
+func appendTools(b []byte, tools []Tool) []byte {
+	for i, t := range tools {
+		b = append(b, separator(i, `,"tools":[`)...)
+		b = appendString(append(b, `{"description":`...), t.Description)
+		b = appendString(append(b, `,"name":`...), t.Name)
+		b = append(appendString(append(b, `,"parameters":`...), t.Parameters), '}')
+	}
+	return closed(b, len(tools))
+}
+
+// separator is what stands before the i-th element of a list that begins with begin.
+func separator(i int, begin string) string {
+	if i > 0 {
+		return ","
+	}
+	return begin
+}
+
+// closed ends a list of n elements, which was not begun if there are none.
+func closed(b []byte, n int) []byte {
+	if n > 0 {
+		b = append(b, ']')
+	}
+	return b
 }
 
 func appendOverride(b []byte, name string, x *float64) []byte {

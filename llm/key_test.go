@@ -33,6 +33,14 @@ func TestCanonical(t *testing.T) {
 			`{"messages":[],"seed":0,"temperature":1e-7,"top_p":0.000001}`},
 		{"numbers are ECMAScript's: large", Request{Temperature: new(1e21), TopP: new(123456789012345680000.0)},
 			`{"messages":[],"seed":0,"temperature":1e+21,"top_p":123456789012345680000}`},
+		{"tools, calls of them and their results have their places", Request{
+			Messages: []Message{{Role: Assistant, Calls: []ToolCall{{"1", "read", `{"a":1}`}, {"2", "list", ""}}},
+				{Role: ToolResult, Content: "x", CallID: "1"}},
+			Temperature: new(0.5), Tools: []Tool{{"read", "reads", "{}"}, {"list", "", "{}"}}, TopP: new(1.0)},
+			`{"messages":[{"content":"","role":"assistant","tool_calls":[{"arguments":"{\"a\":1}","id":"1","name":"read"},` +
+				`{"arguments":"","id":"2","name":"list"}]},{"content":"x","role":"tool","tool_call_id":"1"}],"seed":0,` +
+				`"temperature":0.5,"tools":[{"description":"reads","name":"read","parameters":"{}"},` +
+				`{"description":"","name":"list","parameters":"{}"}],"top_p":1}`},
 		{"minus zero is zero", Request{Temperature: new(math.Copysign(0, -1))},
 			`{"messages":[],"seed":0,"temperature":0}`},
 		{"what JSON cannot hold is null", Request{Temperature: new(math.NaN()), TopP: new(math.Inf(1))},
@@ -98,6 +106,8 @@ func FuzzCanonical(f *testing.F) {
 		req := Request{Messages: []Message{{Role: role, Content: content}, {Role: content}}, Seed: seed}
 		if all && !math.IsNaN(temperature-temperature) && !math.IsNaN(topP-topP) {
 			req.Temperature, req.TopP, req.MaxTokens = &temperature, &topP, &tokens
+			req.Tools = []Tool{{content, role, content}}
+			req.Messages[1].Calls = []ToolCall{{role, content, content}}
 		}
 		canonical := appendCanonical(nil, req)
 		var again Request

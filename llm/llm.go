@@ -36,15 +36,34 @@ func (f Func) String() string { return "llm.Func" }
 
 // The roles of a [Message].
 const (
-	System    = "system"
-	User      = "user"
-	Assistant = "assistant"
+	System     = "system"
+	User       = "user"
+	Assistant  = "assistant"
+	ToolResult = "tool" // what a tool returned, for the call that CallID names
 )
 
 // A Message is one turn of a conversation with the model.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
+	// Calls are the tools that the model called, in a message of the Assistant.
+	Calls []ToolCall `json:"tool_calls,omitempty"`
+	// CallID is the ID of the call whose result a message of the role ToolResult is.
+	CallID string `json:"tool_call_id,omitempty"`
+}
+
+// A Tool is a function that the model may call in its reply.
+type Tool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Parameters  string `json:"parameters"` // JSON schema of the arguments, an object
+}
+
+// A ToolCall is a call of a tool in a reply. Nothing in it has been checked against the request's tools.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"` // what the model wrote, which should be a JSON object
 }
 
 // A Request is a request for one completion. Nil sampling fields mean the [Model]'s own values.
@@ -54,13 +73,16 @@ type Request struct {
 	Temperature *float64  `json:"temperature,omitempty"`
 	TopP        *float64  `json:"top_p,omitempty"`
 	MaxTokens   *int      `json:"max_tokens,omitempty"`
+	// Tools are those that the model may call. nil means none, and an LLM that knows no tools ignores them.
+	Tools []Tool `json:"tools,omitempty"`
 }
 
 // A Reply is the model's answer and the attempts it took.
 type Reply struct {
-	Text      string    `json:"text"`
-	Reasoning string    `json:"reasoning,omitempty"` // thinking that the endpoint sent apart from the answer
-	Attempts  []Attempt `json:"attempts"`
+	Text      string     `json:"text"`
+	Reasoning string     `json:"reasoning,omitempty"` // thinking that the endpoint sent apart from the answer
+	Calls     []ToolCall `json:"tool_calls,omitempty"`
+	Attempts  []Attempt  `json:"attempts"`
 }
 
 // A Status is how an attempt ended.
@@ -108,13 +130,20 @@ type Usage struct {
 	CompletionTokens int `json:"completion_tokens"`
 }
 
-// PromptTokens returns an upper bound of the tokens of messages under any tokenizer: one for each byte of text, since a
-// token stands for at least one, plus 32 for each message and 32 for all, for the template around them.
-func PromptTokens(messages []Message) int {
+// PromptTokens returns an upper bound of the tokens of req's prompt under any tokenizer: one for each byte of text,
+// since a token stands for at least one, plus 32 for each message, each tool and each call of a tool and 32 for all, for
+// the template around them.
+func PromptTokens(req Request) int {
 	const around = 32
 	n := around
-	for _, m := range messages {
-		n += len(m.Content) + around
+	for _, m := range req.Messages {
+		n += len(m.Content) + len(m.CallID) + around
+		for _, c := range m.Calls {
+			n += len(c.ID) + len(c.Name) + len(c.Arguments) + around
+		}
+	}
+	for _, t := range req.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Parameters) + around
 	}
 	return n
 }

@@ -16,7 +16,7 @@ func ExampleUsage_Clean() {
 
 func ExamplePromptTokens() {
 	messages := []llm.Message{{Role: llm.System, Content: "Be brief."}, {Role: llm.User, Content: "Why?"}}
-	fmt.Println(llm.PromptTokens(messages), "tokens at most")
+	fmt.Println(llm.PromptTokens(llm.Request{Messages: messages}), "tokens at most")
 	// Output: 109 tokens at most
 }
 

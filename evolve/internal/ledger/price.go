@@ -17,7 +17,7 @@ type Size struct {
 
 // SizeOf returns the Size of req. No tokenizer passes its number of tokens. An estimate that is right on average would
 // be too low for half of the prompts, and then the limit would be passed.
-func SizeOf(req llm.Request) Size { return Size{llm.PromptTokens(req.Messages), req.MaxTokens} }
+func SizeOf(req llm.Request) Size { return Size{llm.PromptTokens(req), req.MaxTokens} }
 
 // Prices are the models that a run may ask, by which it is known what an attempt costs. An attempt at a model that is
 // missing is charged as one at the first.
