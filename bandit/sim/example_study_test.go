@@ -230,6 +230,6 @@ func ExampleGainOver() {
 	fmt.Printf("%.2f [%.2f, %.2f]\n", g.Mean.Value, g.Mean.Low, g.Mean.High)
 	fmt.Printf("at worst %.2f [%.2f, %.2f], in %v\n", g.Worst.Value, g.Worst.Low, g.Worst.High, g.WorstAt.Family)
 	// Output:
-	// 0.14 [0.05, 0.22]
-	// at worst -0.05 [-0.13, 0.02], in exchangeable
+	// 0.14 [0.04, 0.22]
+	// at worst -0.05 [-0.13, 0.03], in exchangeable
 }

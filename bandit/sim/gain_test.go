@@ -76,3 +76,25 @@ func TestGainsCover(t *testing.T) {
 		t.Errorf("a share of %.3f of the intervals holds the gain", share)
 	}
 }
+
+// Gains that are rare and large are underestimated by percentiles: of these studies 0.86 of such intervals hold the true
+// one. The standard deviation of the share is 0.013.
+func TestSkewedGainsCover(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	const studies, runs = 300, 30
+	gain := math.Exp(0.5) // the mean of a log-normal of sigma 1
+	covered := 0
+	for range studies {
+		a, b, oracle := make([]float64, runs), make([]float64, runs), slices.Repeat([]float64{1}, runs)
+		for run := range runs {
+			b[run] = r.NormFloat64()
+			a[run] = b[run] + math.Exp(r.NormFloat64())
+		}
+		if g := GainOver([]Cell{finals(10, a, b, oracle)}, "a", "b").Mean; g.Low <= gain && gain <= g.High {
+			covered++
+		}
+	}
+	if share := float64(covered) / studies; share < 0.91 || share > 0.98 {
+		t.Errorf("a share of %.3f of the intervals holds the gain", share)
+	}
+}

@@ -98,7 +98,7 @@ func gainTable(cells []sim.Cell, than string, baselines []string) string {
 		return ""
 	}
 	title := fmt.Sprintf("\nfinal best less that of %s, as a share of what there is to gain: of the way from the start "+
-		"to the oracle's [95 %% bootstrap]", than)
+		"to the oracle's [95 %% bootstrap-t]", than)
 	head := []string{"policy", "mean", "worst family"}
 	timed := cells[0].Entries[0].Seconds[0] > 0
 	if timed {
@@ -122,7 +122,30 @@ func gainTable(cells []sim.Cell, than string, baselines []string) string {
 	if len(baselines) > 1 {
 		rows = append(rows, gainRow(withHindsight(cells, baselines), hindsight, than))
 	}
-	return table(title, head, rows)
+	return table(title, head, rows) + gainsByFamily(cells, than)
+}
+
+// gainsByFamily shows the same by family.
+func gainsByFamily(cells []sim.Cell, than string) string {
+	head := []string{"family"}
+	for _, e := range cells[0].Entries {
+		if e.Name != than {
+			head = append(head, e.Name)
+		}
+	}
+	var rows [][]string
+	for _, c := range cells {
+		row := []string{c.Setting.Family.String()}
+		for _, name := range head[1:] {
+			text := "–" // nothing to gain
+			if g := sim.GainOver([]sim.Cell{c}, name, than).Mean; !math.IsNaN(g.Value) {
+				text = interval(g)
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	return table("\nthe same by family", head, rows)
 }
 
 func gainRow(cells []sim.Cell, name, than string) []string {
