@@ -103,7 +103,7 @@ var core = map[string][]string{
 	"evolve/analysis":   {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/evolve/internal/"},
 	"evolve/audit":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
 	"evolve/breadth":    {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
-	"evolve/lineage":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal", "/evolve/history"},
+	"evolve/lineage":    {"golang.org/x/sync", "golang.org/x/tools", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal", "/evolve/history"},
 	"evolve/layers":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/report":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},

@@ -126,6 +126,16 @@ func ExampleRun_WriteGit() {
 	// done
 }
 
+// A run of trees whose base is another folder now.
+func ExampleRun_WriteTrees() {
+	r := &lineage.Run{Candidates: []lineage.Candidate{{Arm: -1, Program: "base 0123456789abcdef\n"}}}
+	fmt.Println(r.Base())
+	fmt.Println(errors.Is(r.WriteTrees(io.Discard, "."), lineage.ErrBase))
+	// Output:
+	// 0123456789abcdef
+	// true
+}
+
 func ExampleRun_WriteGit_file() {
 	err := crossed.WriteGit(io.Discard, "../program.js")
 	fmt.Println(err)

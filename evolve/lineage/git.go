@@ -2,6 +2,7 @@ package lineage
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // plainName is a name that no system and no version of git takes for something else.
@@ -31,12 +33,19 @@ func (r *Run) WriteGit(w io.Writer, file string) error {
 	if !plainName.MatchString(file) {
 		return fmt.Errorf("lineage: the file name is %q: need a name of letters, digits, \".\", \"_\" and \"-\" that does not begin with a dot", file)
 	}
-	r = r.Without(func(c Candidate) bool { return c.Program == "" })
+	return r.Without(func(c Candidate) bool { return c.Program == "" }).write(w, oneFile(file))
+}
+
+// write writes the run's candidates, each of which has a program.
+func (r *Run) write(w io.Writer, of contents) error {
 	if len(r.Candidates) == 0 {
 		return ErrNoProgram
 	}
-	s := stream{w: bufio.NewWriterSize(w, 1<<16), run: r, file: file, blobs: make(map[string]int), marks: len(r.Candidates)}
+	s := stream{w: bufio.NewWriterSize(w, 1<<16), run: r, of: of, blobs: make(map[[sha256.Size]byte]int), marks: len(r.Candidates)}
 	fmt.Fprint(s.w, "feature done\n") // without the done below, git takes a stream that broke off for a bad one
+	if err := of.begin(&s); err != nil {
+		return err
+	}
 	for i := range r.Candidates {
 		s.commit(i)
 	}
@@ -48,6 +57,23 @@ func (r *Run) WriteGit(w io.Writer, file string) error {
 	return flush(s.w)
 }
 
+// contents are what the commits of a run hold.
+type contents interface {
+	// begin writes what comes before all candidates.
+	begin(s *stream) error
+	// changes returns the lines that make the files of a candidate from those of parent, nil for the root.
+	changes(s *stream, c, parent *Candidate) []string
+}
+
+// A oneFile is the name of the file that has a candidate's program.
+type oneFile string
+
+func (oneFile) begin(*stream) error { return nil }
+
+func (name oneFile) changes(s *stream, c, _ *Candidate) []string {
+	return []string{modify("100644", s.blob(c.Program), string(name))} // in the place of the parent's
+}
+
 // ErrNoProgram says that no candidate of a run has a program, so that there is nothing to commit.
 var ErrNoProgram = errors.New("lineage: no candidate has a program yet")
 
@@ -55,22 +81,29 @@ var ErrNoProgram = errors.New("lineage: no candidate has a program yet")
 type stream struct {
 	w     *bufio.Writer
 	run   *Run
-	file  string
-	blobs map[string]int // marks of programs, by text
-	marks int            // handed out
+	of    contents
+	blobs map[[sha256.Size]byte]int // marks of texts
+	marks int                       // handed out
+	root  int                       // mark of the commit that initial programs follow; 0 if there is none
 }
 
-// blob writes a program, unless it is in the stream, and returns its mark.
-func (s *stream) blob(program string) int {
-	mark, ok := s.blobs[program]
+// blob writes a text, unless it is in the stream, and returns its mark.
+func (s *stream) blob(text string) int {
+	key := sha256.Sum256([]byte(text))
+	mark, ok := s.blobs[key]
 	if !ok {
-		s.marks++
-		mark = s.marks
-		s.blobs[program] = mark
+		mark = s.mark()
+		s.blobs[key] = mark
 		fmt.Fprintf(s.w, "blob\nmark :%d\n", mark)
-		s.data(program)
+		s.data(text)
 	}
 	return mark
+}
+
+// mark returns a new mark.
+func (s *stream) mark() int {
+	s.marks++
+	return s.marks
 }
 
 // data writes text by its length, so that nothing in it is taken for a command.
@@ -82,12 +115,16 @@ func (s *stream) data(text string) {
 
 // commit writes the commit of the candidate at position i.
 func (s *stream) commit(i int) {
-	c := s.run.Candidates[i]
-	program := s.blob(c.Program)
-	// Whoever exports a run and whenever they do, the commits are the same ones: nothing of this process is in them.
-	by := fmt.Sprintf("evoalloc <evoalloc@localhost> %d +0000", max(c.Time.Unix(), 0))
-	fmt.Fprintf(s.w, "commit refs/candidates/%s\nmark :%d\nauthor %s\ncommitter %s\n", c.Name(), i+1, by, by)
-	s.data(s.run.message(c))
+	c := &s.run.Candidates[i]
+	var parent *Candidate
+	if len(c.Parents) > 0 {
+		parent = &s.run.Candidates[c.Parents[0]]
+	}
+	lines := s.of.changes(s, c, parent)
+	s.head("refs/candidates/"+c.Name(), i+1, c.Time, s.run.message(*c))
+	if parent == nil && s.root > 0 {
+		fmt.Fprintf(s.w, "from :%d\n", s.root)
+	}
 	for k, p := range c.Parents {
 		verb := "merge"
 		if k == 0 {
@@ -95,8 +132,31 @@ func (s *stream) commit(i int) {
 		}
 		fmt.Fprintf(s.w, "%s :%d\n", verb, p+1)
 	}
-	// The other files of the first parent are kept, and there are none.
-	fmt.Fprintf(s.w, "M 100644 :%d %s\n\n", program, s.file)
+	for _, line := range lines {
+		s.w.WriteString(line)
+	}
+	s.w.WriteByte('\n')
+}
+
+// head writes the beginning of a commit, which is the ref.
+func (s *stream) head(ref string, mark int, at time.Time, message string) {
+	// Whoever exports a run and whenever they do, the commits are the same ones: nothing of this process is in them.
+	by := fmt.Sprintf("evoalloc <evoalloc@localhost> %d +0000", max(at.Unix(), 0))
+	fmt.Fprintf(s.w, "commit %s\nmark :%d\nauthor %s\ncommitter %s\n", ref, mark, by, by)
+	s.data(message)
+}
+
+// modify returns the line of a commit that puts a blob at a path.
+func modify(mode string, blob int, path string) string {
+	return fmt.Sprintf("M %s :%d %s\n", mode, blob, quoted(path))
+}
+
+// quoted returns a path as git reads one: in quotes if it holds what would end it.
+func quoted(path string) string {
+	if strings.ContainsAny(path, "\"\\\n") {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
+	}
+	return path
 }
 
 // branch writes a branch that points to the candidate at position i. There is none for -1.

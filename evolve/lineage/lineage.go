@@ -1,6 +1,6 @@
 // Package lineage reads from a journal which candidates a run made, and from which others each was made. It writes
-// that down for other tools: as rows ([Run.WriteJSONL]) and as a git repository ([Run.WriteGit]), in which a candidate is
-// a commit and its parents are the commit's.
+// that down for other tools: as rows ([Run.WriteJSONL]) and as a git repository ([Run.WriteGit], [Run.WriteTrees]),
+// in which a candidate is a commit and its parents are the commit's.
 //
 //	runs, err := lineage.Read("run.journal")
 //	err = runs[0].WriteJSONL(os.Stdout)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/export"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
@@ -51,6 +52,7 @@ func TestTree(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "+++ b/src/a.txt\n@@ -1 +1 @@\n-1\n+5\n") {
 		t.Errorf("the patch is %s, %v", text, err)
 	}
+	exportsTrees(t, out, base)
 	before := asked.Load()
 	again := captured.Output(t, func() {
 		if err := runGreedy(t.Context(), append(args, "--resume")); err != nil {
@@ -66,6 +68,40 @@ func TestTree(t *testing.T) {
 	var usage *cli.UsageError
 	if err := runGreedy(t.Context(), append(args, "--resume")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "there is no journal") {
 		t.Errorf("a run of another base goes on: %v", err)
+	}
+}
+
+// exportsTrees exports the run below out with the trees of its candidates, as they are in base.
+func exportsTrees(t *testing.T, out, base string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Log("git is not on the PATH")
+		return
+	}
+	journals, err := filepath.Glob(filepath.Join(out, "*", "*", "*.journal"))
+	if err != nil || len(journals) != 1 {
+		t.Fatalf("journals %v, %v", journals, err)
+	}
+	into := filepath.Join(t.TempDir(), "lineage")
+	var printed strings.Builder
+	if err := export.Run(t.Context(), []string{"--into", into, "--base", base, journals[0]}, &printed); err != nil || !strings.Contains(printed.String(), "diff base best") {
+		t.Errorf("%v: printed\n%s", err, printed.String())
+	}
+	for name, want := range map[string]string{"src/a.txt": "5\n", "src/b.txt": "4\n", "check.sh": "! grep -q bad src/*.txt\n"} {
+		if text, err := os.ReadFile(filepath.Join(into, filepath.FromSlash(name))); err != nil || string(text) != want {
+			t.Errorf("%s of the best tree is %q, %v; want %q", name, text, err, want)
+		}
+	}
+	if status, err := exec.Command("git", "-C", into, "status", "--short", "--branch").CombinedOutput(); err != nil || string(status) != "## best\n" {
+		t.Errorf("git status: %s, %v", status, err)
+	}
+	var usage *cli.UsageError
+	if err := export.Run(t.Context(), []string{"--into", into + "2", "--base", out, journals[0]}, &printed); !errors.As(err, &usage) || !strings.Contains(err.Error(), "is not the base") {
+		t.Errorf("another folder: %v", err)
+	}
+	printed.Reset()
+	if err := export.Run(t.Context(), []string{"--into", into + "3", journals[0]}, &printed); err != nil || !strings.Contains(printed.String(), "with --base FOLDER") {
+		t.Errorf("without --base: %v: printed\n%s", err, printed.String())
 	}
 }
 

@@ -156,7 +156,7 @@ func CheckPath(name string) error {
 			return fmt.Errorf("the path %.60q... has a name of %d bytes: need at most %d", name, len(element), MostElement)
 		case slices.Contains(devices, strings.TrimSpace(stem)):
 			return fmt.Errorf("the path %.200q has the name of a device of Windows", name)
-		case Fold(element) == ".git":
+		case IsGit(element):
 			return fmt.Errorf("the path %.200q is in a folder of git", name)
 		case strings.TrimSpace(element) != element || strings.HasSuffix(element, "."):
 			return fmt.Errorf("the path %.200q has an element that begins or ends with a space, or ends with a dot", name)

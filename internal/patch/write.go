@@ -30,11 +30,14 @@ func (p Patch) mode(base, name string) fs.FileMode {
 	switch {
 	case err == nil && info.Mode().IsRegular():
 		return info.Mode().Perm() | 0o600
-	case strings.HasPrefix(p.Files[name], "#!"):
+	case IsScript(p.Files[name]):
 		return 0o700
 	}
 	return 0o600
 }
+
+// IsScript reports whether a new file with the text can be executed.
+func IsScript(text string) bool { return strings.HasPrefix(text, "#!") }
 
 func writeFile(root *os.Root, name, text string, mode fs.FileMode) error {
 	if err := folders(root, path.Dir(name)); err != nil {

@@ -2,12 +2,8 @@ package tree
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,9 +17,9 @@ type base struct {
 	text map[string]string // of open files, with a line end at the end
 	// unended are open files whose last line has no end, which their text has.
 	unended map[string]bool
-	kind    map[string]fs.FileMode // of everything, by path: its type bits, 0 for plain files
-	folded  map[string]string      // all paths, of folders and links too, by patch.Fold
-	index   *index                 // of the open files
+	kind    map[string]patch.Kind // of everything, by path
+	folded  map[string]string     // all paths, of folders and links too, by patch.Fold
+	index   *index                // of the open files
 }
 
 // mostText is the size of an open file beyond which it is not shown and cannot be changed.
@@ -31,68 +27,22 @@ const mostText = 1 << 20
 
 // readBase reads dir. open says of a path whether it may change.
 func readBase(dir string, open func(path string) bool) (*base, error) {
-	b := &base{text: make(map[string]string), unended: make(map[string]bool), kind: make(map[string]fs.FileMode), folded: make(map[string]string)}
-	h := sha256.New()
-	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, at)
-		if err != nil || rel == "." {
-			return err
-		}
-		name := filepath.ToSlash(rel)
-		if patch.Fold(d.Name()) == ".git" {
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		b.folded[patch.Fold(name)] = name
-		content, mode, err := contentOf(at, d)
-		if err != nil {
-			return err
-		}
-		sum := sha256.Sum256(content)
-		fmt.Fprintf(h, "%q %s %x\n", name, mode, sum)
-		b.kind[name] = d.Type()
-		if d.Type().IsRegular() && open(name) && patch.CheckPath(name) == nil {
-			if text, ok := textOf(content); ok {
-				b.text[name], b.unended[name] = text, len(text) > len(content)
+	b := &base{text: make(map[string]string), unended: make(map[string]bool), kind: make(map[string]patch.Kind), folded: make(map[string]string)}
+	var err error
+	b.hash, err = patch.Walk(dir, func(e patch.Entry) {
+		b.folded[patch.Fold(e.Name)] = e.Name
+		b.kind[e.Name] = e.Kind
+		if b.isPlain(e.Name) && open(e.Name) && patch.CheckPath(e.Name) == nil {
+			if text, ok := textOf(e.Content); ok {
+				b.text[e.Name], b.unended[e.Name] = text, len(text) > len(e.Content)
 			}
 		}
-		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("tree: reading the base: %w", err)
+		return nil, fmt.Errorf("tree: %w", err)
 	}
-	b.hash = fmt.Sprintf("%x", h.Sum(nil)[:8])
 	b.index = newIndex(b.text)
 	return b, nil
-}
-
-// contentOf returns what the hash holds of a file, link or folder. Of modes only the right to execute counts, as git and
-// copies of a folder keep no more.
-func contentOf(at string, d fs.DirEntry) (content []byte, mode string, err error) {
-	switch {
-	case d.IsDir():
-		return nil, "folder", nil
-	case d.Type()&fs.ModeSymlink != 0:
-		to, err := os.Readlink(at)
-		return []byte(to), "link", err
-	case !d.Type().IsRegular():
-		return nil, "", fmt.Errorf("%s is no file, folder or link", at)
-	}
-	info, err := d.Info()
-	if err != nil {
-		return nil, "", err
-	}
-	mode = "file"
-	if info.Mode()&0o100 != 0 {
-		mode = "executable"
-	}
-	content, err = os.ReadFile(at)
-	return content, mode, err
 }
 
 // textOf returns the text of an open file, and false if no program can hold it.
@@ -138,8 +88,8 @@ func (b *base) pathsIn(p patch.Patch) []string {
 
 // isPlain reports whether the base has a plain file with the path.
 func (b *base) isPlain(name string) bool {
-	kind, ok := b.kind[name]
-	return ok && kind.IsRegular()
+	kind := b.kind[name]
+	return kind == patch.Plain || kind == patch.Executable
 }
 
 // twin returns a path of the base that is name where case does not count, or leads to it, and differs from it.

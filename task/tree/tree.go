@@ -59,7 +59,7 @@ func New(cfg Config) (*Task, error) {
 		return nil, err
 	}
 	for _, name := range cfg.Frozen {
-		if kind, there := t.base.kind[name]; !strings.ContainsAny(name, "*?") && (!there || kind.IsDir()) {
+		if kind, there := t.base.kind[name]; !strings.ContainsAny(name, "*?") && (!there || kind == patch.Folder) {
 			return nil, fmt.Errorf("tree: Config.Frozen has %q, which is no file of %s, and freezes nothing: a folder's files are %q",
 				name, cfg.Base, name+"/**")
 		}
@@ -83,7 +83,7 @@ func (t *Task) mayChange(path string) bool {
 	return anyMatches(t.open, path) && !anyMatches(t.frozen, path)
 }
 
-// Base returns the hash of the base: the first 16 hexadecimal digits of SHA-256 over the names, kinds and contents.
+// Base returns the hash of the base, by which programs name it.
 func (t *Task) Base() string { return t.base.hash }
 
 // Evaluate evaluates a program by Config.Evaluator. One that changes what may not change is invalid.
@@ -242,7 +242,7 @@ func (t *Task) checkPath(name string) error {
 		}
 	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if kind, there := t.base.kind[dir]; there && !kind.IsDir() {
+		if kind, there := t.base.kind[dir]; there && kind != patch.Folder {
 			return fmt.Errorf("%s, on the way to %s, is no folder", dir, name)
 		}
 	}

@@ -16,10 +16,10 @@ const (
 
 // options are the flags, and the journal after them.
 type options struct {
-	format, into, out, file string
-	run                     int
-	valid                   bool
-	journal                 string
+	format, into, out, file, base string
+	run                           int
+	valid                         bool
+	journal                       string
 }
 
 func parse(args []string) (o options, err error) {
@@ -33,6 +33,8 @@ func parse(args []string) (o options, err error) {
 	fs.StringVar(&o.file, "file", "",
 		"with --format git: the name of the file that has the program (default: program, with the ending of the "+
 			"best program beside the journal)")
+	fs.StringVar(&o.base, "base", "",
+		"with --format git: the `folder` that programs are changes of, if they are: commits have whole trees then, and no --file")
 	fs.IntVar(&o.run, "run", 0, "which run of a journal that has several, from 1")
 	fs.BoolVar(&o.valid, "valid", false, "leave invalid candidates out; their children have their parents instead")
 	if o.journal, err = cli.ParseOne(fs, args, "a journal"); err != nil {
@@ -51,14 +53,17 @@ func (o *options) validate() error {
 			return cli.Usagef("-o has no effect with --format git, which writes a repository: use --into")
 		}
 	case asJSONL:
-		if o.into != "" || o.file != "" {
-			return cli.Usagef("--into and --file have no effect with --format %s: use -o, or standard output", o.format)
+		if o.into != "" || o.file != "" || o.base != "" {
+			return cli.Usagef("--into, --file and --base have no effect with --format %s: use -o, or standard output", o.format)
 		}
 	default:
 		return cli.Usagef("--format is %q: it is %s or %s", o.format, asGit, asJSONL)
 	}
 	if o.run < 0 {
 		return cli.Usagef("--run is %d: runs are counted from 1", o.run)
+	}
+	if o.base != "" && o.file != "" {
+		return cli.Usagef("--file has no effect with --base: commits have the files of the folder")
 	}
 	if o.format == asGit && o.file == "" {
 		o.file = beside(o.journal)

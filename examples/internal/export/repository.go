@@ -48,7 +48,7 @@ func (o options) repository(ctx context.Context, stdout io.Writer, r *lineage.Ru
 	}
 	made := filepath.Join(scratch, "repository") // made by git, with the mode that the user's folders have
 	kept := r.Without(func(c lineage.Candidate) bool { return c.Program == "" })
-	err = fill(ctx, made, kept, o.file)
+	err = o.fill(ctx, made, kept)
 	if err == nil {
 		err = move(made, into)
 	}
@@ -73,13 +73,19 @@ func move(from, to string) error {
 }
 
 // fill makes the repository.
-func fill(ctx context.Context, dir string, r *lineage.Run, file string) error {
+func (o options) fill(ctx context.Context, dir string, r *lineage.Run) error {
 	if err := git(ctx, nil, "init", "--quiet", dir); err != nil {
 		return err
 	}
-	stream := func(w io.Writer) error { return r.WriteGit(w, file) }
+	stream := func(w io.Writer) error { return r.WriteGit(w, o.file) }
+	if o.base != "" {
+		stream = func(w io.Writer) error { return r.WriteTrees(w, o.base) }
+		if err := asTheyAre(dir); err != nil {
+			return err
+		}
+	}
 	err := git(ctx, stream, "-C", dir, "fast-import", "--quiet")
-	if errors.Is(err, lineage.ErrNoProgram) {
+	if errors.Is(err, lineage.ErrNoProgram) || errors.Is(err, lineage.ErrBase) {
 		return cli.Usagef("%w", err)
 	}
 	if err != nil {
@@ -104,6 +110,15 @@ func fill(ctx context.Context, dir string, r *lineage.Run, file string) error {
 	return nil
 }
 
+// asTheyAre has git check out files as they are, whatever the attributes in a tree say and whatever filters the user has.
+func asTheyAre(dir string) error {
+	info := filepath.Join(dir, ".git", "info")
+	if err := os.MkdirAll(info, 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(info, "attributes"), []byte("* -text -filter -ident -working-tree-encoding\n"), 0o666)
+}
+
 // say says what the repository has, and how to look at it.
 func (o options) say(stdout io.Writer, r *lineage.Run, left int) {
 	merges := 0
@@ -117,6 +132,9 @@ func (o options) say(stdout io.Writer, r *lineage.Run, left int) {
 	if left > 0 {
 		fmt.Fprintf(stdout, "%s without a program left out\n", count(left, "candidate"))
 	}
+	if o.base == "" && r.Base() != "" {
+		fmt.Fprintln(stdout, "the programs are changes of a folder: with --base FOLDER commits have its files with the changes")
+	}
 	best := r.Best()
 	if best < 0 {
 		fmt.Fprintln(stdout, "none is valid, so there is no branch best")
@@ -124,8 +142,11 @@ func (o options) say(stdout io.Writer, r *lineage.Run, left int) {
 	}
 	c := r.Candidates[best]
 	fmt.Fprintf(stdout, "best: %s with score %g, the last of %d on its line\n\n", c.Name(), c.Score, len(r.Line(best)))
-	for _, args := range []string{"log --graph --oneline best", "log --graph --oneline --all",
-		"show candidates/" + c.Name()} {
+	commands := []string{"log --graph --oneline best", "log --graph --oneline --all", "show candidates/" + c.Name()}
+	if o.base != "" {
+		commands = append(commands, "diff base best")
+	}
+	for _, args := range commands {
 		fmt.Fprintf(stdout, "  git -C %s %s\n", cli.Quote(o.into), args)
 	}
 }
