@@ -375,7 +375,7 @@ func TestPatterns(t *testing.T) {
 // A prompt of tasks is asked in messages of which the first is what the tree is.
 func TestAbout(t *testing.T) {
 	m := newTask(t).Prompt(task.Ask{})
-	if len(m) != 2 || m[0] != (llm.Message{Role: llm.System, Content: "Add faster."}) {
+	if len(m) != 2 || m[0].Role != llm.System || m[0].Content != "Add faster." {
 		t.Errorf("got %+v", m)
 	}
 }
