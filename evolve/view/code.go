@@ -26,6 +26,7 @@ type shown struct {
 	codes map[string]programText
 	size  int // bytes of text in codes
 	diffs map[[2]string][]lineChange
+	bases bases // set before use
 }
 
 // mostShown bounds the bytes of coloured programs in the cache.

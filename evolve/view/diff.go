@@ -32,7 +32,9 @@ func (s *shown) diff(from, to string, texts map[string]string) []lineChange {
 	if ok {
 		return changes
 	}
-	changes = diff(before, after)
+	if changes, ok = s.bases.treeDiff(before, after); !ok {
+		changes = diff(before, after)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.diffs) >= mostDiffs {
@@ -47,19 +49,25 @@ func diff(before, after string) []lineChange {
 	if len(before)+len(after) > mostCompared || strings.Count(before, "\n")+strings.Count(after, "\n") > mostLines {
 		return []lineChange{leftOut("%d and %d bytes are too many to be compared by line", len(before), len(after))}
 	}
+	d := differ{changes: []lineChange{}}
+	d.add(before, after)
+	return d.changes
+}
+
+// add adds the changes from one text to another.
+func (d *differ) add(before, after string) {
 	before, after = endLine(before), endLine(after)
 	unified, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, after), diffContext)
 	if err != nil {
-		return []lineChange{leftOut("they cannot be compared: %v", err)}
+		d.changes = append(d.changes, leftOut("they cannot be compared: %v", err))
+		return
 	}
-	d := differ{changes: []lineChange{}}
 	for _, h := range unified.Hunks {
 		d.hunk(h)
 	}
 	if d.before > 0 {
 		d.skip(strings.Count(before, "\n") + 1 - d.before)
 	}
-	return d.changes
 }
 
 // leftOut returns a change that stands for hidden lines.

@@ -115,6 +115,9 @@ func (l *runLog) State(from rowCursor) runState {
 	s.Rounds = rounds(run, s.From.Rounds)
 	l.mu.Unlock()
 	l.fillLine(s.Line)
+	if last := len(s.Line) - 1; last >= 0 && l.isTree(s.Line[last].Program) {
+		s.Tree, s.Change = true, l.Diff(baseKey, s.Line[last].Program)
+	}
 	return s
 }
 
@@ -137,9 +140,24 @@ func (l *runLog) coloured(key, text string) programText {
 }
 
 // Diff returns the changes from the program with key from to the one with key to, or nil if one of the texts is
-// unknown.
+// unknown. The key of a tree's base is baseKey.
 func (l *runLog) Diff(from, to string) []lineChange {
-	return l.shown.diff(from, to, l.texts([]string{from, to}))
+	texts := l.texts([]string{from, to})
+	if from == baseKey {
+		if empty, ok := emptyPatch(texts[to]); ok {
+			texts[from] = empty
+		}
+	}
+	return l.shown.diff(from, to, texts)
+}
+
+// isTree reports whether the program with key is a change of a base. Of those whose texts are not kept it is not known.
+func (l *runLog) isTree(key string) bool {
+	l.mu.Lock()
+	text := l.programs.all[key].text
+	l.mu.Unlock()
+	_, ok := emptyPatch(text)
+	return ok
 }
 
 // texts returns the known texts of programs, by key. It asks the source for all others at once, since that may read a

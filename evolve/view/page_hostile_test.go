@@ -57,8 +57,9 @@ func hostileState(long string) runState {
 	s.Programs[best] = programText{Text: long, Runs: []int{1, tokenKeyword, 1, tokenString}}
 	for i := range s.Line {
 		s.Line[i].Operator, s.Line[i].Model, s.Line[i].Said = text, text, text
-		s.Line[i].Diff = []lineChange{{"-", text, 1, 1}, {"+", text, 1, 1}, {"@", text, 1, 1}, {text, text, 1, 1}}
+		s.Line[i].Diff = []lineChange{{"-", text, 1, 1}, {"+", text, 1, 1}, {"@", text, 1, 1}, {"f", text, 0, 0}, {text, text, 1, 1}}
 	}
+	s.Tree, s.Change = true, []lineChange{{"f", text, 0, 0}, {"+", text, 1, 1}}
 	s.Line[len(s.Line)-1].Diff[0].Text = long
 	s.Ledgers = []ledgerTable{{text, []ledgerRow{{Name: text, Children: 1}}}}
 	s.Endpoints = []endpointState{{Name: text, Statuses: map[string]int{text: 1}, Errors: []message{{Text: text, Kind: text, Count: 1}}}}

@@ -18,8 +18,15 @@ type Run struct {
 // ReadJournal returns the run in the journal at path, with programs. A run without an end that no process works on is
 // shown as stopped. If the journal is damaged, err is not nil and the Run holds what precedes the damage; it is zero if
 // nothing does.
-func ReadJournal(ctx context.Context, path, name string) (Run, error) {
+//
+// Folders are those that programs may be changes of, as those of package tree are. Without a program's folder the
+// report shows a file that a program changes as a whole, since a journal has no other text of it.
+func ReadJournal(ctx context.Context, path, name string, folders ...string) (Run, error) {
 	log := newLog("", name)
+	var err error
+	if log.shown.bases, err = readBases(folders); err != nil {
+		return Run{}, err
+	}
 	log.SetSource(journalTexts(path))
 	if live, err := journal.InUse(path); err == nil {
 		log.SetLive(live)

@@ -28,6 +28,9 @@ type ServerConfig struct {
 	// Hosts are names of this server, such as "lab.example:8000", beside localhost and the address of the listener.
 	// Requests to other names are refused, because a hostile site could point its own name at this machine.
 	Hosts []string
+	// Bases are folders that programs may be changes of, as those of package tree are: the page shows their files to its
+	// readers, as far as programs change them. nil means none.
+	Bases []string
 	// Readers bounds the open pages; 0 means 64. Further ones are refused until one is closed.
 	Readers int
 
@@ -79,6 +82,7 @@ func (c ServerConfig) validate() error {
 type Server struct {
 	cfg   ServerConfig
 	page  []byte // the page itself, without data of any run
+	bases bases
 	room  *room
 	mux   *http.ServeMux
 	tasks sync.WaitGroup // followers, streams and loops
@@ -114,7 +118,11 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, page: page, room: newRoom(), done: make(chan struct{}), dirty: make(chan struct{}, 1),
+	folders, err := readBases(cfg.Bases)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg, page: page, bases: folders, room: newRoom(), done: make(chan struct{}), dirty: make(chan struct{}, 1),
 		readers: map[*reader]struct{}{}, left: time.Now()}
 	s.mux = s.routes()
 	s.tasks.Go(s.tell)

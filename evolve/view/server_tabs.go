@@ -71,6 +71,7 @@ func (s *Server) read(t *tab) *reading {
 	case t.told != nil:
 		t.reading = &reading{log: newLog(t.id, t.name), whole: make(chan struct{}), stop: func() {}}
 		close(t.reading.whole) // an observed run has no file to wait for
+		t.reading.log.shown.bases = s.bases
 	default:
 		t.reading = s.follow(t.id, t.name, t.path)
 	}
@@ -92,6 +93,7 @@ func (s *Server) follow(id, name, path string) *reading {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &reading{log: newLog(id, name), whole: make(chan struct{}), stop: cancel} // drop calls it, and Close calls drop
+	r.log.shown.bases = s.bases
 	r.log.SetSource(journalTexts(path))
 	go func() {
 		defer end()

@@ -28,12 +28,15 @@ type runState struct {
 	Meters  []meterState `json:"meters"`
 	Flying  int          `json:"flying"` // calls under way
 
-	Arms      []armState      `json:"arms"`
-	Labels    []string        `json:"labels"` // names that columns of children index: operators, models, places
-	Children  childColumns    `json:"children"`
-	Rounds    roundColumns    `json:"rounds"`
-	Best      []int           `json:"best"` // rows of the best children, best first; distinct programs
-	Line      []lineStep      `json:"line"` // from the initial program to the best
+	Arms     []armState   `json:"arms"`
+	Labels   []string     `json:"labels"` // names that columns of children index: operators, models, places
+	Children childColumns `json:"children"`
+	Rounds   roundColumns `json:"rounds"`
+	Best     []int        `json:"best"` // rows of the best children, best first; distinct programs
+	Line     []lineStep   `json:"line"` // from the initial program to the best
+	// Tree says that programs are changes of a folder, and Change holds what the best one changes.
+	Tree      bool            `json:"tree,omitempty"`
+	Change    []lineChange    `json:"change,omitempty"`
 	Ledgers   []ledgerTable   `json:"ledgers"`
 	Endpoints []endpointState `json:"endpoints"`
 	Places    []placeState    `json:"places"` // cells and islands
@@ -116,7 +119,7 @@ const (
 
 // A lineChange is a run of lines of a diff.
 type lineChange struct {
-	Op   string `json:"op"` // " ", "-", "+", or "@" for lines that were left out
+	Op   string `json:"op"` // " ", "-", "+", "@" for lines that were left out, or "f" for the path of a tree's file
 	Text string `json:"text"`
 	Old  int    `json:"old"` // number of its first line before, from 1
 	New  int    `json:"new"`

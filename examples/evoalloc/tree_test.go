@@ -12,6 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/export"
+	"github.com/evoalloc/evoalloc/examples/internal/report"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
@@ -98,6 +99,12 @@ func exportsTrees(t *testing.T, out, base string) {
 	var usage *cli.UsageError
 	if err := export.Run(t.Context(), []string{"--into", into + "2", "--base", out, journals[0]}, &printed); !errors.As(err, &usage) || !strings.Contains(err.Error(), "is not the base") {
 		t.Errorf("another folder: %v", err)
+	}
+	for dir, want := range map[string]bool{base: true, into + "4": false} {
+		err := report.Run(t.Context(), []string{"-o", filepath.Join(t.TempDir(), "page.html"), "--base", dir, journals[0]})
+		if (err == nil) != want {
+			t.Errorf("a report with the folder %s: %v", dir, err)
+		}
 	}
 	printed.Reset()
 	if err := export.Run(t.Context(), []string{"--into", into + "3", journals[0]}, &printed); err != nil || !strings.Contains(printed.String(), "with --base FOLDER") {

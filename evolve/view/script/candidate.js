@@ -59,10 +59,8 @@ function programNodes(app, run, row, code) {
   if (!app.page.live) return nodes;
   const parent = c.kin[row][0];
   const from = parent >= 0 ? c.program[parent] : (run.arms[c.arm[row]] || {}).program;
-  const changes = el('details', { toggle: async e => {
-    if (!e.target.open || e.target.childElementCount > 1) return;
-    const diff = await app.diff(from, c.program[row]);
-    e.target.append(diff ? diffNode(diff) : el('p', {}, 'The server does not answer.'));
-  } }, el('summary', {}, 'What it changed of its parent'));
-  return from ? [changes, ...nodes] : nodes;
+  const to = c.program[row];
+  if (run.tree) nodes.unshift(foldedDiff('What it changes of the base', () => app.diff('base', to)));
+  if (from) nodes.unshift(foldedDiff('What it changed of its parent', () => app.diff(from, to)));
+  return nodes;
 }

@@ -17,9 +17,19 @@ function diffNode(changes) {
   return body;
 }
 
-const CHANGE_CLASS = { '+': 'added', '-': 'removed', '@': 'skipped' };
+const CHANGE_CLASS = { '+': 'added', '-': 'removed', '@': 'skipped', f: 'file' };
+
+// foldedDiff returns changes under a heading, asked for when it is opened.
+function foldedDiff(heading, ask) {
+  return el('details', { toggle: async e => {
+    if (!e.target.open || e.target.childElementCount > 1) return;
+    const diff = await ask();
+    e.target.append(diff ? diffNode(diff) : el('p', {}, 'The server does not answer.'));
+  } }, el('summary', {}, heading));
+}
 
 function lineNode(change, line, i) {
+  if (change.op === 'f') return el('div', { class: 'line file' }, el('strong', {}, oneLine(line, 1100)));
   const skipped = change.op === '@';
   const number = (n, has) => el('span', { class: 'at' }, has && !skipped ? String(n + i) : '');
   return el('div', { class: 'line ' + (CHANGE_CLASS[change.op] || '') },

@@ -51,7 +51,9 @@ function stepShown(app, run, at) {
   const holder = el('div', {});
   if (at === 0) app.program(step.program).then(code => fill(holder,
     code ? codeNode(code) : el('p', { class: 'soft' }, noText(app, run))));
-  return [tools, at > 0 && by ? el('p', { class: 'soft' }, by) : null,
+  const whole = at > 0 && at === run.line.length - 1 && run.change
+    ? foldedDiff('All that it changes of the base', () => run.change) : null;
+  return [tools, whole, at > 0 && by ? el('p', { class: 'soft' }, by) : null,
     step.said ? el('blockquote', {}, step.said) : null, at === 0 ? holder : step.diff ? diffNode(step.diff) : el('p',
       { class: 'soft' }, 'What changed is not known. ' + noText(app, run))];
 }

@@ -39,6 +39,9 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 		return nil, err
 	}
 	f := &Files{saver: s, o: o, task: t}
+	if o.IsTree() {
+		o.Watch.Bases = []string{o.Tree.base}
+	}
 	if f.Page, err = o.Watch.Begin(strings.TrimSuffix(path, ".json")); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,15 @@ func (t *Tree) register(fs *flag.FlagSet) {
 		"with --base: a `file` that says what the tree is and what is to become better")
 }
 
+// Bases adds the flag of commands that show runs of trees.
+func Bases(fs *flag.FlagSet, to *[]string) {
+	fs.Func("base", "a `folder` that programs are changes of: what they change is shown against it; may be given again",
+		func(dir string) error {
+			*to = append(*to, dir)
+			return nil
+		})
+}
+
 // treeFlags are the flags that need --base.
 var treeFlags = []string{"change", "frozen", "test", "score", "about"}
 

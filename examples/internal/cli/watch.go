@@ -17,6 +17,8 @@ type Watch struct {
 	On      bool   // there is a page
 	Browser bool   // it is opened in a browser
 	Addr    string // where it is served
+	// Bases are folders that programs may be changes of; the page shows their files as far as programs change them.
+	Bases []string
 }
 
 // register adds the flags to fs.
@@ -49,6 +51,7 @@ func (w *Watch) check() error {
 type Page struct {
 	server  *view.Server
 	title   string
+	bases   []string
 	browser bool   // it is opened in a browser
 	opener  string // a file that leads a browser to the link; "" if there is none
 }
@@ -58,11 +61,11 @@ func (w *Watch) Begin(title string) (*Page, error) {
 	if !w.On {
 		return nil, nil
 	}
-	server, err := view.NewServer(view.ServerConfig{Title: title})
+	server, err := view.NewServer(view.ServerConfig{Title: title, Bases: w.Bases})
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{server: server, title: title, browser: w.Browser}
+	p := &Page{server: server, title: title, bases: w.Bases, browser: w.Browser}
 	if _, err := server.Listen(w.Addr); err != nil {
 		p.Close()
 		return nil, Usagef("--watch-addr %s: %w", cmp.Or(w.Addr, view.DefaultAddr), err)
@@ -98,7 +101,7 @@ func (p *Page) save(path, from string) error {
 	if p == nil {
 		return nil
 	}
-	run, err := view.ReadJournal(context.Background(), from, p.title)
+	run, err := view.ReadJournal(context.Background(), from, p.title, p.bases...)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ const (
 type builder struct {
 	page  view.Page
 	seen  map[string]bool // paths of runs without their ending, as a journal and a result may be of one run
+	bases []string        // folders that programs may be changes of
 	left  int             // runs that are more than mostTabs
 	words []string        // what could not be shown, and why
 }
@@ -146,7 +147,7 @@ func (b *builder) journal(ctx context.Context, path string) error {
 	if !b.room(path) {
 		return nil
 	}
-	run, err := view.ReadJournal(ctx, path, name(path))
+	run, err := view.ReadJournal(ctx, path, name(path), b.bases...)
 	switch {
 	case err != nil && run.Name == "":
 		return fmt.Errorf("report: %w", err)

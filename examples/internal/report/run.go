@@ -20,6 +20,8 @@ func Run(ctx context.Context, args []string) error {
 	fs := cli.NewFlags("report",
 		"[flags] PATH...: make one HTML file of journals, results, folders of them, and runs of evoalloc compare")
 	out := fs.String("o", "report.html", "file to write; what is there is replaced")
+	b := builder{seen: map[string]bool{}}
+	cli.Bases(fs, &b.bases)
 	paths, err := cli.ParseArgs(fs, args)
 	switch {
 	case err != nil:
@@ -27,7 +29,6 @@ func Run(ctx context.Context, args []string) error {
 	case len(paths) == 0:
 		return cli.Usagef("need the paths of what to show: journals, results, CSV files of evoalloc compare, or folders")
 	}
-	b := builder{seen: map[string]bool{}}
 	for _, path := range paths {
 		if err := b.add(ctx, path); err != nil {
 			return err
