@@ -3,12 +3,15 @@ package llmtest
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A content is the answer to a request, and its usage.
 type content struct {
 	id, model       string
 	reasoning, text string
+	calls           []llm.ToolCall
 	finish          string
 	usage           Usage
 }
@@ -19,13 +22,16 @@ func (s *Server) compose(req Request, f Fault) content {
 		id: fmt.Sprintf("chatcmpl-%016x-%d", req.digest, req.Occurrence), model: req.Model,
 		reasoning: s.cfg.Reasoning(req), text: s.cfg.Reply(req), finish: "stop",
 	}
+	if c.calls = s.calls(req, f); len(c.calls) > 0 {
+		c.finish = "tool_calls"
+	}
 	switch f {
 	case length:
-		c.text, c.finish = c.text[:len(c.text)/2], "length"
+		c.halve()
 	case emptyLength:
-		c.text, c.finish = "", "length"
+		c.text, c.calls, c.finish = "", nil, "length"
 	}
-	c.usage = s.cfg.Usage(req, c.reasoning+c.text)
+	c.usage = s.cfg.Usage(req, c.reasoning+c.text+written(c.calls))
 	if f == emptyLength { // the tokens were spent nevertheless
 		c.usage.CompletionTokens += block
 	}
@@ -54,9 +60,10 @@ type choice struct {
 }
 
 type message struct {
-	Role      string  `json:"role,omitempty"`
-	Content   *string `json:"content"`
-	Reasoning string  `json:"reasoning_content,omitempty"`
+	Role      string     `json:"role,omitempty"`
+	Content   *string    `json:"content"`
+	Reasoning string     `json:"reasoning_content,omitempty"`
+	Calls     []wireCall `json:"tool_calls,omitempty"`
 }
 
 type wireUsage struct {
@@ -89,9 +96,9 @@ func (c content) body(f Fault) []byte {
 	case errorInStream:
 		return []byte(errorBody)
 	}
-	m := &message{Role: "assistant", Content: &c.text, Reasoning: c.reasoning}
+	m := &message{Role: "assistant", Content: c.said(), Reasoning: c.reasoning, Calls: wireCalls(c.calls)}
 	if f == nullContent {
-		m.Content = nil
+		m.Content, m.Calls = nil, nil
 	}
 	w := c.wire("chat.completion", choice{Message: m, FinishReason: &c.finish})
 	if f == noChoices {

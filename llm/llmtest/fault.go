@@ -39,6 +39,7 @@ const (
 	noStreamOptions   Fault = "400 stream_options"         // the field, which asks for usage in a stream
 	noContinuousUsage Fault = "400 continuous_usage_stats" // vLLM's extension within that field
 	noStreams         Fault = "400 stream"                 // streaming at all
+	noTools           Fault = "400 tools"                  // tools
 )
 
 // Faults of an answer that arrives, after the latency.
@@ -56,6 +57,7 @@ const (
 	wrongUsage    Fault = "wrong-typed usage"   // the counts are words
 	endEarly      Fault = "no end"              // half an answer, and the end, without a transport error
 	duplicate     Fault = "duplicate chunks"    // every chunk of a stream comes twice; the answer is whole
+	noCallIDs     Fault = "no call ids"         // calls of tools come without IDs
 	// half an answer, and an error object; not streamed: as "200 with error object"
 	errorInStream Fault = "error in stream"
 )
@@ -76,9 +78,9 @@ func Faults() []Fault {
 	return []Fault{
 		rateLimit, rateLimitAfter, rateLimitDate, noQuota, badKey, forbidden, noModel, badRequest, tooLong,
 		serverError, serverErrorText, serverErrorHTML, overloaded, overloadedText, timeout408, errorIn200,
-		noStreamOptions, noContinuousUsage, noStreams,
+		noStreamOptions, noContinuousUsage, noStreams, noTools,
 		malformed, wrongTyped, htmlPage, noChoices, nullContent, emptyLength, length, noUsage,
-		negativeUsage, cachedAbove, wrongUsage, endEarly, duplicate, errorInStream,
+		negativeUsage, cachedAbove, wrongUsage, endEarly, duplicate, noCallIDs, errorInStream,
 		hang, hangFirst, hangBody, drip, cut, reset, resetBody,
 	}
 }
@@ -88,7 +90,9 @@ func (f Fault) of(req Request) Fault {
 	switch {
 	case f == noStreamOptions && req.StreamOptions == (StreamOptions{}),
 		f == noContinuousUsage && !req.StreamOptions.ContinuousUsage,
-		f == noStreams && !req.Stream:
+		f == noStreams && !req.Stream,
+		f == noTools && len(req.Tools) == 0,
+		f == noCallIDs && len(req.Tools) == 0:
 		return none
 	}
 	return f
@@ -97,7 +101,7 @@ func (f Fault) of(req Request) Fault {
 // usable reports whether an answer corrupted by f is still an answer.
 func (f Fault) usable() bool {
 	switch f {
-	case none, length, noUsage, negativeUsage, cachedAbove, wrongUsage, duplicate, drip:
+	case none, length, noUsage, negativeUsage, cachedAbove, wrongUsage, duplicate, noCallIDs, drip:
 		return true
 	}
 	return false
@@ -125,6 +129,8 @@ func (f Fault) refuse(w http.ResponseWriter, cfg Config) bool {
 		writeError(w, 400, "unknown_parameter", "Unknown parameter: 'stream_options.continuous_usage_stats'.")
 	case noStreams:
 		writeError(w, 400, "unsupported_value", "Streaming is not supported by this model")
+	case noTools:
+		writeError(w, 400, "invalid_request_error", "registry.ollama.ai/library/model does not support tools")
 	case tooLong:
 		writeError(w, 400, "context_length_exceeded", "This model's maximum context length is 32768 tokens")
 	case serverError:

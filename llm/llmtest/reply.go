@@ -29,13 +29,17 @@ const block = 16
 // Tokens estimates the tokens of s: one for every four bytes, rounded up.
 func Tokens(s string) int { return (len(s) + 3) / 4 }
 
-// CountUsage is the usage that a [Server] reports by default: Tokens of all messages and of the reply, and as cached
+// CountUsage is the usage that a [Server] reports by default: Tokens of all messages, of the tools and their calls, and
+// of the reply, and as cached
 // the leading system message, which a run's requests share, in whole blocks of 16 tokens. The first request counts it
 // as cached too, so that usage does not depend on order.
 func CountUsage(req Request, reply string) Usage {
 	u := Usage{CompletionTokens: Tokens(reply)}
+	for _, t := range req.Tools {
+		u.PromptTokens += Tokens(t.Name + t.Description + t.Parameters)
+	}
 	for i, m := range req.Messages {
-		n := Tokens(m.Content)
+		n := Tokens(m.Content) + Tokens(written(m.Calls))
 		u.PromptTokens += n
 		if i == 0 && m.Role == llm.System {
 			u.CachedTokens = n / block * block

@@ -60,6 +60,9 @@ func (s *Server) decode(w http.ResponseWriter, hr *http.Request, ordinal int) (R
 	if len(r.Messages) == 0 {
 		return r, errors.New("llmtest: request without messages")
 	}
+	if err := checkTools(r.Request); err != nil {
+		return r, fmt.Errorf("llmtest: %w", err)
+	}
 	r.Ordinal, r.digest = ordinal, digest(r.Request)
 	r.Occurrence = s.seen.next(r.digest)
 	return r, nil
@@ -80,6 +83,17 @@ func digest(r llm.Request) uint64 {
 	for _, m := range r.Messages {
 		put(m.Role)
 		put(m.Content)
+		for _, c := range m.Calls {
+			put(c.ID + "\x00" + c.Name)
+			put(c.Arguments)
+		}
+		if m.CallID != "" {
+			put(m.CallID)
+		}
+	}
+	for _, t := range r.Tools {
+		put(t.Name + "\x00" + t.Description)
+		put(t.Parameters)
 	}
 	return h.Sum64()
 }

@@ -22,6 +22,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A Config configures a [Server]. Many goroutines call its functions at once.
@@ -32,6 +34,9 @@ type Config struct {
 	Key string
 	// Reply writes the answer; nil means Echo(nil). It is called when the request arrives.
 	Reply func(Request) string
+	// Calls are the calls of tools in the answer to a request with tools, before which Reply's text stands. Calls without
+	// an ID get one. nil means none.
+	Calls func(Request) []llm.ToolCall
 	// Reasoning writes the model's reasoning, which is sent as reasoning_content and counts as completion tokens; nil
 	// means none.
 	Reasoning func(Request) string
@@ -43,7 +48,8 @@ type Config struct {
 	Rate float64
 	// Drip is the time between two tokens under the fault of that name; 0 means a second.
 	Drip time.Duration
-	// Usage counts the tokens of a request, its reasoning and its answer; nil means CountUsage.
+	// Usage counts the tokens of a request, its reasoning and its answer with the names and arguments of its calls; nil
+	// means CountUsage.
 	Usage func(req Request, reply string) Usage
 	// Fault returns the fault of a request, see [Must]; nil means none.
 	Fault func(Request) Fault
@@ -64,6 +70,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Reasoning == nil {
 		c.Reasoning = func(Request) string { return "" }
+	}
+	if c.Calls == nil {
+		c.Calls = func(Request) []llm.ToolCall { return nil }
 	}
 	if c.Latency == nil {
 		c.Latency = Constant(0)

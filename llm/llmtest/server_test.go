@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
@@ -57,7 +59,7 @@ func TestProtocol(t *testing.T) {
 		t.Fatalf("%v in %s", err, body)
 	}
 	if resp.StatusCode != 200 || c.Object != "chat.completion" || c.Model != "m" || len(c.Choices) != 1 ||
-		c.Choices[0].Message != (llm.Message{Role: "assistant", Content: "four"}) || c.Choices[0].FinishReason != "stop" {
+		!cmp.Equal(c.Choices[0].Message, llm.Message{Role: "assistant", Content: "four"}) || c.Choices[0].FinishReason != "stop" {
 		t.Errorf("%d %s", resp.StatusCode, body)
 	}
 	// 160 bytes of system message: 40 tokens, two whole blocks of 16 of them cached; 5 bytes of user's: 2.

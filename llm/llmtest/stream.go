@@ -23,7 +23,8 @@ func tokens(s string) (pieces []string) {
 type streamer struct {
 	*exchange
 	content
-	thinking, saying []string // the tokens of the reasoning and of the text
+	thinking, saying []string   // the tokens of the reasoning and of the text
+	calling          []wireCall // the pieces of the calls
 	begin            time.Time
 	done             int   // tokens written but not flushed
 	err              error // the first error, after which nothing is sent
@@ -32,13 +33,13 @@ type streamer struct {
 // stream sends c as server-sent events.
 func (e *exchange) stream(c content) {
 	s := &streamer{exchange: e, content: c, begin: time.Now()}
-	s.thinking, s.saying = tokens(c.reasoning), tokens(c.text)
+	s.thinking, s.saying, s.calling = tokens(c.reasoning), tokens(c.text), pieces(c.calls)
 	e.w.Header().Set("Content-Type", "text/event-stream")
 	e.w.Header().Set("Cache-Control", "no-cache")
 	if !s.opening() {
 		return
 	}
-	n := len(s.thinking) + len(s.saying)
+	n := len(s.thinking) + len(s.saying) + len(s.calling)
 	for i := 0; i < n && s.err == nil; i++ {
 		if i == n/2 && s.breaks() {
 			return
@@ -58,7 +59,7 @@ func (e *exchange) stream(c content) {
 func (s *streamer) opening() bool {
 	empty := ""
 	m := &message{Role: "assistant", Content: &empty}
-	if s.v.Fault == nullContent {
+	if s.v.Fault == nullContent || s.said() == nil {
 		m.Content = nil
 	}
 	s.chunk(m, nil, 0)
@@ -126,8 +127,10 @@ func (s *streamer) token(i, n int) {
 	case s.v.Fault == nullContent:
 	case i < len(s.thinking):
 		m.Reasoning = s.thinking[i]
-	default:
+	case i < len(s.thinking)+len(s.saying):
 		m.Content = &s.saying[i-len(s.thinking)]
+	default:
+		m.Calls = s.calling[i-len(s.thinking)-len(s.saying):][:1]
 	}
 	s.done = s.usage.CompletionTokens * (i + 1) / n
 	s.chunk(m, nil, s.done)
@@ -137,7 +140,7 @@ func (s *streamer) token(i, n int) {
 func (s *streamer) closing() {
 	empty := ""
 	m := &message{Content: &empty}
-	if s.v.Fault == nullContent {
+	if s.v.Fault == nullContent || s.said() == nil {
 		m.Content = nil
 	}
 	s.done = s.usage.CompletionTokens

@@ -28,7 +28,7 @@ func (c *Client) askStream(ctx context.Context, b *body, f form) (answer, *llm.E
 		return answer{}, c.ended(ctx, call)
 	case resp != nil && resp.StatusCode >= 300:
 		defer resp.Body.Close()
-		return answer{}, c.refused(resp, nil)
+		return answer{}, c.refused(b, resp, nil)
 	case err != nil:
 		return answer{}, c.disconnected(err)
 	}
@@ -36,9 +36,9 @@ func (c *Client) askStream(ctx context.Context, b *body, f form) (answer, *llm.E
 	c.forms.accepted(f)
 	events := newEventReader(resp.Body)
 	if events.isWhole() {
-		return c.readWhole(ctx, call, events.r, w)
+		return c.readWhole(ctx, call, b, events.r, w)
 	}
-	t := transcript{max: c.cfg.MaxBody, cap: c.cap(b)}
+	t := transcript{max: c.cfg.MaxBody, cap: c.cap(b), tools: len(b.Tools) > 0}
 	err = t.read(events, w)
 	return t.answer(), c.conclude(ctx, call, &t, err)
 }
@@ -129,16 +129,16 @@ func (e *eventReader) isWhole() bool {
 }
 
 // readWhole reads an answer that is not streamed. Its tokens are unknown before its end.
-func (c *Client) readWhole(ctx, call context.Context, r io.Reader, w *watch) (answer, *llm.Error) {
+func (c *Client) readWhole(ctx, call context.Context, b *body, r io.Reader, w *watch) (answer, *llm.Error) {
 	w.unknown()
-	body, err := io.ReadAll(&boundedBody{io.NopCloser(&wholeReader{r, w}), c.cfg.MaxBody})
+	reply, err := io.ReadAll(&boundedBody{io.NopCloser(&wholeReader{r, w}), c.cfg.MaxBody})
 	switch {
 	case err != nil && call.Err() != nil:
 		return answer{}, c.ended(ctx, call)
 	case err != nil:
 		return answer{}, c.disconnected(err)
 	}
-	ans, broken := decode(bytes.TrimSpace(body))
+	ans, broken := decode(bytes.TrimSpace(reply), len(b.Tools) > 0)
 	return ans, c.broken(http.StatusOK, broken)
 }
 

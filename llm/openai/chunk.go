@@ -24,6 +24,7 @@ type delta struct {
 	Content          jsonText    `json:"content"`
 	ReasoningContent looseString `json:"reasoning_content"`
 	Reasoning        looseString `json:"reasoning"`
+	Calls            rawJSON     `json:"tool_calls"`
 }
 
 // parse parses the data of an event. Usage may alias data.
@@ -63,6 +64,17 @@ type looseString string
 func (s *looseString) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '"' {
 		*s = looseString(unquote(raw))
+	}
+	return nil
+}
+
+// A rawJSON is any value as it stands, and "" for null.
+type rawJSON string
+
+// UnmarshalJSON gets well-formed JSON, as encoding/json guarantees.
+func (r *rawJSON) UnmarshalJSON(raw []byte) error {
+	if raw[0] != 'n' {
+		*r = rawJSON(raw)
 	}
 	return nil
 }

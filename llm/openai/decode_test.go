@@ -48,7 +48,7 @@ func TestDecode(t *testing.T) {
 		{"a page", "\n<!DOCTYPE html><p>Bad", answer{}, "an HTML page"},
 		{"an event stream nobody asked for", "data: {}\n\n", answer{}, "malformed JSON"},
 	} {
-		got, broken := decode([]byte(tt.body))
+		got, broken := decode([]byte(tt.body), false)
 		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(answer{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 		}
@@ -185,7 +185,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		ans, broken := decode(body)
+		ans, broken := decode(body, len(body)%2 > 0)
 		if broken != nil && (ans.text != "" || broken.why == "") {
 			t.Errorf("broken for %q, with text %q", broken.why, ans.text)
 		}

@@ -88,6 +88,9 @@ var streaming = regexp.MustCompile(`(?i)\bstream(ing|ed|s)?\b`)
 
 // refusal reports whether fail may be about the form of a request: malformed, or not implemented.
 func refusal(fail *llm.Error) bool {
+	if strings.HasSuffix(fail.Err.Error(), toolsHint) {
+		return false
+	}
 	switch fail.Code {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return fail.Kind == llm.KindBadRequest

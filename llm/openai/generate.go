@@ -93,6 +93,7 @@ func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body,
 	a.FinishReason, a.Streamed = shorten(c.hide(printable.Line(ans.finish)), maxFinish), ans.streamed
 	if fail == nil {
 		reply.Text, reply.Reasoning = ans.text, ans.reasoning
+		reply.Calls = named(ans.calls, len(b.request.Messages))
 		reply.Attempts = append(reply.Attempts, a)
 		return nil
 	}
@@ -116,11 +117,11 @@ func (c *Client) askWhole(ctx context.Context, b *body) (answer, *llm.Error) {
 	case call.Err() != nil && err != nil:
 		return answer{}, c.ended(ctx, call)
 	case resp != nil && resp.StatusCode >= 300:
-		return answer{}, c.refused(resp, reply)
+		return answer{}, c.refused(b, resp, reply)
 	case err != nil:
 		return answer{}, c.disconnected(err)
 	}
-	ans, broken := decode(reply)
+	ans, broken := decode(reply, len(b.Tools) > 0)
 	return ans, c.broken(resp.StatusCode, broken)
 }
 

@@ -15,6 +15,7 @@ import (
 type answer struct {
 	text      string
 	reasoning string
+	calls     []llm.ToolCall
 	finish    string
 	usage     *llm.Usage
 	excess    bool // whether usage was cut already
@@ -30,6 +31,7 @@ type completion struct {
 			Content          *string         `json:"content"`
 			ReasoningContent json.RawMessage `json:"reasoning_content"`
 			Reasoning        json.RawMessage `json:"reasoning"`
+			Calls            rawJSON         `json:"tool_calls"`
 		} `json:"message"`
 	} `json:"choices"`
 	Usage json.RawMessage `json:"usage"`
@@ -46,9 +48,9 @@ type brokenReply struct {
 
 func (e *brokenReply) Error() string { return e.why }
 
-// decode reads a body with status 2xx. Even with an error the answer holds the readable part, since its tokens were
-// paid for.
-func decode(body []byte) (answer, *brokenReply) {
+// decode reads a body with status 2xx, and the calls in it if there were tools. Even with an error the answer holds the
+// readable part, since its tokens were paid for.
+func decode(body []byte, tools bool) (answer, *brokenReply) {
 	var c completion
 	if err := json.Unmarshal(body, &c); err != nil {
 		return answer{usage: parseUsage(c.Usage)}, notJSON(body, err)
@@ -63,7 +65,19 @@ func decode(body []byte) (answer, *brokenReply) {
 	choice := c.Choices[0]
 	ans.finish = choice.FinishReason
 	ans.reasoning = firstText(choice.Message.ReasoningContent, choice.Message.Reasoning)
+	if tools {
+		var list callList
+		broken := list.add(choice.Message.Calls)
+		if broken == nil {
+			ans.calls, broken = list.calls()
+		}
+		if broken != nil {
+			return ans, broken
+		}
+	}
 	switch content := choice.Message.Content; {
+	case len(ans.calls) > 0:
+		ans.text = value(content)
 	case content == nil:
 		return ans, &brokenReply{why: fmt.Sprintf("no content, finish reason %q", ans.finish)}
 	case ans.finish != "stop" && strings.TrimSpace(*content) == "":
@@ -72,6 +86,14 @@ func decode(body []byte) (answer, *brokenReply) {
 		ans.text = *content
 	}
 	return ans, nil
+}
+
+// value returns what s points to, and "" for nil.
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 // firstText returns the first of the values that is a nonempty JSON string.

@@ -16,7 +16,7 @@ import (
 // params, which take several times as long and, at more than a kilobyte each, more memory than most prompts.
 type body struct {
 	Model               string         `json:"model"`
-	Messages            []llm.Message  `json:"messages"`
+	Messages            any            `json:"messages"` // []llm.Message, or []wireMessage if there are calls in them
 	Seed                uint32         `json:"seed"`
 	Temperature         float64        `json:"temperature"`
 	TopP                float64        `json:"top_p"`
@@ -24,6 +24,9 @@ type body struct {
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
 	Stream              bool           `json:"stream,omitempty"`
 	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	Tools               []wireTool     `json:"tools,omitempty"`
+
+	request llm.Request
 }
 
 type streamOptions struct {
@@ -35,8 +38,9 @@ type streamOptions struct {
 func (c *Client) body(req llm.Request) (*body, error) {
 	m := c.cfg.Model
 	b := &body{
-		Model: m.Name, Messages: req.Messages, Seed: req.Seed,
+		Model: m.Name, Messages: wireMessages(req.Messages), Seed: req.Seed,
 		Temperature: or(req.Temperature, m.Temperature), TopP: or(req.TopP, m.TopP),
+		request: req,
 	}
 	limit := or(req.MaxTokens, m.MaxTokens)
 	if c.cfg.MaxCompletionTokens {
@@ -47,7 +51,12 @@ func (c *Client) body(req llm.Request) (*body, error) {
 	if err := checkSampling(b.Temperature, b.TopP, limit); err != nil {
 		return nil, err
 	}
-	return b, checkMessages(req.Messages)
+	if err := checkMessages(req.Messages); err != nil {
+		return nil, err
+	}
+	var err error
+	b.Tools, err = wireTools(req.Tools)
+	return b, err
 }
 
 // limit is the cap on new tokens.
@@ -78,8 +87,14 @@ func checkMessages(messages []llm.Message) error {
 		return errors.New("the request has no messages")
 	}
 	for i, m := range messages {
-		if !slices.Contains([]string{llm.System, llm.User, llm.Assistant}, m.Role) {
-			return fmt.Errorf("message %d has the role %q: need system, user or assistant", i, m.Role)
+		switch {
+		case !slices.Contains([]string{llm.System, llm.User, llm.Assistant, llm.ToolResult}, m.Role):
+			return fmt.Errorf("message %d has the role %q: need system, user, assistant or tool", i, m.Role)
+		case (m.Role == llm.ToolResult) != (m.CallID != ""):
+			return fmt.Errorf("message %d has the role %q and the CallID %q: only results of tools have one, and need it",
+				i, m.Role, m.CallID)
+		case m.Role != llm.Assistant && len(m.Calls) > 0:
+			return fmt.Errorf("message %d has the role %q and calls of tools, which only the assistant makes", i, m.Role)
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func (s *scan) choice(c *chunk) bool {
 }
 
 func (s *scan) delta(d *delta) bool {
-	var seen [3]bool
+	var seen [4]bool
 	return s.object(func(name []byte) bool {
 		switch string(name) {
 		case "content":
@@ -81,6 +81,13 @@ func (s *scan) delta(d *delta) bool {
 			return once(&seen[1]) && s.loose(&d.ReasoningContent)
 		case "reasoning":
 			return once(&seen[2]) && s.loose(&d.Reasoning)
+		case "tool_calls":
+			if begin := s.i; once(&seen[3]) && !s.null() {
+				ok := s.skip(0)
+				d.Calls = rawJSON(s.b[begin:s.i])
+				return ok
+			}
+			return true
 		}
 		return s.skip(0)
 	})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 
 // refused returns the error of a reply whose status is not a success. body is empty if the SDK has put it back into
 // resp.
-func (c *Client) refused(resp *http.Response, body []byte) *llm.Error {
+func (c *Client) refused(b *body, resp *http.Response, body []byte) *llm.Error {
 	if len(body) == 0 && resp.Body != nil {
 		body, _ = io.ReadAll(resp.Body) // bounded, and already in memory
 	}
@@ -25,6 +26,9 @@ func (c *Client) refused(resp *http.Response, body []byte) *llm.Error {
 		text = "redirected to " + to
 	}
 	e := c.classed(resp.StatusCode, code, text)
+	if len(b.Tools) > 0 && noTools.MatchString(text) {
+		e.Kind, e.Err = llm.KindBadRequest, fmt.Errorf("%w%s", e.Err, toolsHint)
+	}
 	e.RetryAfter = retryAfter(resp.Header, time.Now())
 	return e
 }
@@ -50,6 +54,15 @@ func (c *Client) broken(status int, b *brokenReply) *llm.Error {
 	}
 	return &llm.Error{Status: llm.Failed, Kind: llm.KindBrokenReply, Code: status, Err: errors.New(c.clean(why))}
 }
+
+// noTools matches the words by which an endpoint refuses tools: those of Ollama, vLLM, llama.cpp, OpenRouter and of
+// servers that do not know the field.
+var noTools = regexp.MustCompile(`(?i)support\w* (for )?(tool|function)|\btool[^.]{0,24} not supported|tool-call-parser|` +
+	`--jinja|(unknown|unrecognized|unsupported|unexpected|extra|additional)\b.{0,40}\btools\b`)
+
+// toolsHint is what the user should check if an endpoint refuses tools.
+const toolsHint = " (the request has tools: use a model and a server with tool calling, which vLLM has with" +
+	" --enable-auto-tool-choice and --tool-call-parser and llama.cpp with --jinja, or ask without tools)"
 
 func (c *Client) classed(status int, code, text string) *llm.Error {
 	kind := kindOf(status, code, text)

@@ -25,14 +25,17 @@ import (
 type transcript struct {
 	max int64 // bytes of text and reasoning
 	cap int   // limit on new tokens; 0 means none. Usage beyond it is no progress
+	// tools is whether calls are read, as there were tools in the request.
+	tools bool
 
 	text, reasoning []byte
+	calls           callList
 	finish          string
 	usage           *llm.Usage
 	excess          bool // whether usage exceeded cap
 	begun           bool // whether a choice arrived
 	spoke           bool // whether content that is a string arrived
-	chunks          int  // with text
+	chunks          int  // with text, or a piece of a call
 
 	previous []byte // the previous chunk
 	lags     bool   // whether usage did not grow with every chunk with text
@@ -65,9 +68,11 @@ func (t *transcript) add(data, kind []byte) (tokens int, broken *brokenReply) {
 	if t.repeats(data, &c, usage) {
 		return 0, nil
 	}
-	text := t.take(&c)
-	t.count(usage, text)
-	if int64(len(t.text)+len(t.reasoning)) > t.max {
+	text, broken := t.take(&c)
+	if t.count(usage, text); broken != nil {
+		return 0, broken
+	}
+	if int64(len(t.text)+len(t.reasoning)+t.calls.size) > t.max {
 		return 0, &brokenReply{why: fmt.Sprintf("%v, %d bytes of text", errTooLarge, t.max)}
 	}
 	return t.streamed() - before, nil
@@ -90,7 +95,7 @@ func (t *transcript) repeats(data []byte, c *chunk, usage *llm.Usage) bool {
 	final, text := false, false
 	for _, choice := range c.Choices {
 		final = final || choice.FinishReason != ""
-		text = text || choice.Delta.said() != ""
+		text = text || choice.Delta.said() != "" || t.tools && choice.Delta.Calls != ""
 	}
 	switch {
 	case final, usage != nil && usage.CompletionTokens > 0 && !t.lags:
@@ -107,8 +112,9 @@ func (d *delta) said() string {
 	return cmp.Or(d.Content.text, string(d.ReasoningContent), string(d.Reasoning))
 }
 
-// take adds the text of the first choice, and reports whether there is any.
-func (t *transcript) take(c *chunk) (text bool) {
+// take adds the text and the calls of the first choice, and reports whether there is any. broken is why the calls are
+// unusable.
+func (t *transcript) take(c *chunk) (text bool, broken *brokenReply) {
 	for i := range c.Choices {
 		choice := &c.Choices[i]
 		if choice.Index != 0 { // not requested
@@ -121,8 +127,12 @@ func (t *transcript) take(c *chunk) (text bool) {
 		t.reasoning = append(t.reasoning, cmp.Or(d.ReasoningContent, d.Reasoning)...)
 		t.finish = cmp.Or(string(choice.FinishReason), t.finish)
 		text = text || d.said() != ""
+		if before := t.calls.size; t.tools && broken == nil {
+			broken = t.calls.add(d.Calls)
+			text = text || t.calls.size > before
+		}
 	}
-	return text
+	return text, broken
 }
 
 // count takes in a chunk's usage. Usage that decreases is an error of the server's.
@@ -143,6 +153,7 @@ func (t *transcript) answer() answer {
 		text: validText(t.text), reasoning: validText(t.reasoning),
 		finish: t.finish, usage: t.usage, excess: t.excess, streamed: t.streamed(),
 	}
+	a.calls, _ = t.calls.calls()
 	if a.usage != nil && !t.complete() {
 		u := *a.usage
 		u.CompletionTokens = a.streamed
@@ -156,18 +167,20 @@ func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd"
 
 // judge returns why an ended stream holds no usable answer, or nil.
 func (t *transcript) judge() *brokenReply {
+	called := len(t.calls.parts) > 0
 	switch {
 	case !t.begun:
 		return &brokenReply{why: "a stream without choices"}
 	case !t.complete():
 		return &brokenReply{why: "the stream ended without a finish reason"} // and no transport error showed it
-	case !t.spoke:
+	case !t.spoke && !called:
 		return &brokenReply{why: fmt.Sprintf("no content, finish reason %q", t.finish)}
-	case t.finish != "stop" && len(bytes.TrimSpace(t.text)) == 0:
+	case t.finish != "stop" && !called && len(bytes.TrimSpace(t.text)) == 0:
 		return &brokenReply{why: fmt.Sprintf("empty content, finish reason %q", t.finish)}
 	case t.repeated && t.doubtful > 0 && t.usage != nil && t.chunks > t.usage.CompletionTokens:
 		return &brokenReply{why: fmt.Sprintf("chunks that came twice: %d with text for %d tokens",
 			t.chunks, t.usage.CompletionTokens)}
 	}
-	return nil
+	_, broken := t.calls.calls()
+	return broken
 }

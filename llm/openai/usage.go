@@ -52,7 +52,7 @@ func (c *Client) bounded(b *body, ans answer) (u *llm.Usage, capped bool) {
 		return nil, false
 	}
 	cut := *ans.usage
-	cut.PromptTokens = min(cut.PromptTokens, llm.PromptTokens(llm.Request{Messages: b.Messages})+c.extraBytes)
+	cut.PromptTokens = min(cut.PromptTokens, llm.PromptTokens(b.request)+c.extraBytes)
 	cut.CachedTokens = min(cut.CachedTokens, cut.PromptTokens)
 	cut.CompletionTokens = min(cut.CompletionTokens, max(c.cap(b), ans.streamed))
 	return &cut, ans.excess || cut != *ans.usage
