@@ -81,5 +81,5 @@ func ExamplePeers() {
 		pulls[peers.Names()[i]] = len(arm.Generations)
 	}
 	fmt.Println(pulls)
-	// Output: map[adaevolve:1 dgm:9 evoprompt-de:4 evoprompt-ga:1 gepa:4 greedy:1 llm-evo:22 openevolve:16 shinka:1 softmax:1]
+	// Output: map[adaevolve:1 dgm:9 evoprompt-de:4 evoprompt-ga:1 gepa:22 greedy:1 llm-evo:16 openevolve:4 shinka:1 softmax:1]
 }

@@ -1,6 +1,7 @@
 // Package peers has other systems' searches as configurations of a population: the same parts, put together as these
-// systems do. Each comment says what differs from the original on purpose, and why. All else is as in the original's
-// defaults of autumn 2026.
+// systems do. Each comment says what differs from the original on purpose, and why. Where testdata/parity has a record
+// of a peer, made by its own code at the commit of [Peer.Source], tests compare what is kept and drawn with it. The
+// others follow what their comments name, and no test holds them to it.
 //
 // Common to all: what a call brings is one child, so nothing is asked again in secret; an invalid program is data and
 // not a score of 0, and stays out of the archive; the ensemble of models that most have is the Setting's LLM
@@ -51,6 +52,7 @@ func (s Setting) config() population.Config {
 type Peer struct {
 	Name    string
 	Summary string // what it is, in one line
+	Source  string // whose rules it has: a repository and a commit, or a paper; "" for a search of this library
 	// Config returns the search. Its parts are new each time, because searches must not share them.
 	Config func(Setting) population.Config
 }
@@ -58,17 +60,23 @@ type Peer struct {
 // Peers returns all peers: what this library does by default, the baseline, and then the other systems.
 func Peers() []Peer {
 	return []Peer{
-		{"softmax", "the best program, rewritten or explored from as a softmax bandit finds better", Softmax},
-		{"greedy", "the best program, rewritten", Greedy},
-		{"openevolve", "MAP-Elites on five islands, top and diverse programs shown (OpenEvolve)", OpenEvolve},
-		{"shinka", "weighted parents, three kinds of patch, a novelty gate, a scratchpad (ShinkaEvolve)", Shinka},
-		{"gepa", "the best program of each case, rewritten by reflection, and merged (GEPA)", GEPA},
-		{"adaevolve", "islands by UCB, exploration that fades while scores rise (AdaEvolve)", AdaEvolve},
-		{"llm-evo", "mutate, cross, explore and insights under a softmax bandit (LLM-Evo)", LLMEvo},
-		{"evoprompt-ga", "parents by roulette wheel, crossed and mutated in one prompt (EvoPrompt)", EvoPromptGA},
+		{"softmax", "the best program, rewritten or explored from as a softmax bandit finds better", "", Softmax},
+		{"greedy", "the best program, rewritten", "", Greedy},
+		{"openevolve", "MAP-Elites on five islands, top and diverse programs shown (OpenEvolve)",
+			"algorithmicsuperintelligence/openevolve 411fb59", OpenEvolve},
+		{"shinka", "weighted parents, three kinds of patch, a novelty gate, a scratchpad (ShinkaEvolve)",
+			"SakanaAI/ShinkaEvolve 9912af1", Shinka},
+		{"gepa", "the best program of each case, rewritten by reflection, and merged (GEPA)",
+			"gepa-ai/gepa b265bf9c", GEPA},
+		{"adaevolve", "islands by UCB, exploration that fades while scores rise (AdaEvolve)",
+			"skydiscover-ai/skydiscover 59643ef", AdaEvolve},
+		{"llm-evo", "mutate, cross, explore and insights under a softmax bandit (LLM-Evo)", "", LLMEvo},
+		{"evoprompt-ga", "parents by roulette wheel, crossed and mutated in one prompt (EvoPrompt)",
+			"arXiv 2309.08532", EvoPromptGA},
 		{"evoprompt-de", "differential evolution: what two differ in, on the best, crossed with a third (EvoPrompt)",
-			EvoPromptDE},
-		{"dgm", "an archive of all, parents by score and by few children, and repairs (Darwin Gödel Machine)", DGM},
+			"arXiv 2309.08532", EvoPromptDE},
+		{"dgm", "an archive of all, parents by score and by few children, and repairs (Darwin Gödel Machine)",
+			"arXiv 2505.22954", DGM},
 	}
 }
 
