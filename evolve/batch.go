@@ -46,9 +46,11 @@ type batch struct {
 type bredChild struct {
 	child    Child
 	brief    Brief
-	call     journal.ID // of its call in a journal
-	recalled bool       // its reply comes from there
+	call     journal.ID // of its call in a journal, or its session
+	recalled bool       // its reply, or what its session came to, is from there
 	lost     bool       // a failed call cost it its evaluation
+	spent    bool       // its session used its Work
+	asides   []Call     // that its session made, where no run notes them
 	err      error      // more than the failure of one child
 }
 
@@ -290,7 +292,7 @@ func (l *batch) end(m bredChild) {
 // made reports whether the child belongs in the generation: it cost something, it has a program, or it failed
 // by itself. One that was never sent does not.
 func (m bredChild) made() bool {
-	return m.err == nil || m.child.Asked() || m.child.HasProgram()
+	return m.err == nil || m.child.Asked() || m.spent || m.child.HasProgram()
 }
 
 // call calls f, a brief or a take, and returns what it panics with, or what [Breeder.Fail] was given.
@@ -407,6 +409,9 @@ func (l *batch) generation() Generation {
 			gen.Children = append(gen.Children, *c)
 		}
 	}
+	for _, m := range l.taken {
+		gen.Asides = append(gen.Asides, m.asides...)
+	}
 	return gen
 }
 
@@ -438,13 +443,7 @@ func (l *batch) make(ctx context.Context, m *bredChild) error {
 			return nil
 		}
 	}
-	sample := 0
-	if l.Noise != nil {
-		// The sample's number is the child's own and not the next free one. Which of two equal programs is
-		// evaluated first is chance, and a resumed run has to find the score of each.
-		sample = 1 + int(c.Seed)
-	}
-	if c.Result, err = l.turn.score(ctx, l.Task, program, sample); err == nil {
+	if c.Result, err = l.turn.score(ctx, l.Task, program, l.sample(c)); err == nil {
 		return nil
 	}
 	c.Err = err.Error()
@@ -461,11 +460,26 @@ func (l *batch) make(ctx context.Context, m *bredChild) error {
 	return fmt.Errorf("evolve: evaluating child %d of step %d: %w", c.Index, l.now.number, err)
 }
 
+// sample returns the number of the sample that a child is scored by. Where scores are noisy it is the child's own and
+// not the next free one: which of two equal programs is evaluated first is chance, and a resumed run has to find the score
+// of each.
+func (l *batch) sample(c *Child) int {
+	if l.Noise == nil {
+		return 0
+	}
+	return 1 + int(c.Seed)
+}
+
 // propose returns the child's program, or "" if it has none; its Err then says why.
 func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err error) {
 	c := &m.child
 	if m.brief.Make != nil {
-		if program, err = m.brief.Make(ctx); err != nil {
+		w := l.turn.work(*c, l.Task, l.sample(c))
+		program, m.recalled, err = w.do(ctx, m.brief.Make)
+		if m.spent, m.asides = w.spent(), w.made(); m.spent {
+			m.call = w.id
+		}
+		if err != nil {
 			c.Err = err.Error()
 			return "", lasting(ctx, err)
 		}

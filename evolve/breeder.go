@@ -26,9 +26,10 @@ type Brief struct {
 	// Parse reads the program out of a reply; nil means the task's own in Ask's Form, which may take a diff of the first
 	// parent.
 	Parse func(reply string) (string, error)
-	// Make makes the child without a model, in place of a call: a merge, a tuning. nil means a call. It is
-	// called on a goroutine of the child's own.
-	Make func(context.Context) (string, error)
+	// Make makes the child itself, in place of a call: a merge, a tuning, an agent's session. What it asks of models and
+	// evaluates is w's, so that it is on the books. nil means a call. It is called on a goroutine of the child's own. An
+	// error costs this child alone, unless the run cannot go on.
+	Make func(ctx context.Context, w *Work) (program string, err error)
 	// Admit is called before the child's evaluation is paid for. A why that is not "" refuses the program, which
 	// costs this child alone. An error ends the search. nil admits all. It is called on a goroutine of the
 	// child's own.

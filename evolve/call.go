@@ -26,7 +26,7 @@ import (
 // A step that has seen a fault which ends the run drains: what it asks for from then on is refused, with an error that
 // wraps the fault. A resumed run makes the step again as a whole, and would ask for something else.
 func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	return t.askOnce(ctx, purpose{kind: kind}, l, req)
+	return t.askOnce(ctx, purpose{kind: kind, bred: t.recording() && t.session != ""}, l, req)
 }
 
 // within returns ctx for a step, in which llm.Ask goes through t. Code that has no Turn at hand, such as an
@@ -41,7 +41,7 @@ func (t *Turn) within(ctx context.Context) context.Context {
 // A purpose is what a call is for.
 type purpose struct {
 	kind   string
-	bred   bool          // a Breeder asks, whose search goes on if the call fails: the failure costs one child
+	bred   bool          // for a child of a Breeder, whose search goes on if the call fails: that costs one child
 	within *memory.Asked // the evaluation that asks, or the call whose model does; nil for none
 }
 
@@ -102,11 +102,15 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	if len(reply.Attempts) > 0 {
 		c.asks.Note(memory.Call{Kind: p.kind, Attempts: reply.Attempts})
 	}
-	if p.within != nil {
-		of := journal.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: ledger.SizeOf(c.req).Prompt}
+	of := journal.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: ledger.SizeOf(c.req).Prompt}
+	switch {
+	case p.within != nil:
 		p.within.Add(of, c.asks.Calls())
-	} else {
-		t.noteCalls(madeBy(&c.asks))
+	case t.session != "":
+		t.asked.Add(of, nil)
+		fallthrough
+	default:
+		t.noteCalls(madeFor(t.child, &c.asks))
 	}
 	t.noteError(err)
 	if p.within == nil { // of a recalled call too, as whoever counts has to count the same when a run is resumed
@@ -134,7 +138,7 @@ type innerModel struct {
 
 func (m innerModel) Unwrap() llm.LLM { return m.LLM }
 
-// newCall gives the call its identity: what it asks, and for which pull or which evaluation. Two arms that ask
+// newCall gives the call its identity: what it asks, and for which pull, session or evaluation. Two arms that ask
 // alike at the same time then each get their own answer back when the run is made again, whichever asks first.
 //
 // Its place in the step is not part of the identity. So the calls that a step makes at once are recalled in
@@ -144,9 +148,12 @@ func (t *Turn) newCall(p purpose, req llm.Request, inner bool) *call {
 	c := &call{step: t.step, purpose: p, req: req, books: t.ledger.Call(req, inner)}
 	if t.journal != nil {
 		digest := hexadecimal(llm.Digest(req))
-		if p.within != nil {
+		switch {
+		case p.within != nil:
 			c.id = t.journal.Claim(journal.KeyOf("evaluation", hexadecimal(p.within.ID.Key), fmt.Sprint(p.within.ID.N), digest))
-		} else {
+		case t.session != "":
+			c.id = t.journal.Claim(journal.KeyOf("session", t.session, digest))
+		default:
 			c.id = t.journal.Claim(journal.KeyOf("pull", fmt.Sprint(t.pull), digest))
 		}
 		c.asks.ID = c.id

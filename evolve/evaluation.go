@@ -114,7 +114,8 @@ func (t *Turn) remembered(ctx context.Context, e eval.Evaluator, program string,
 	if !known {
 		v, err := t.evaluate(ctx, key, e, program, sample)
 		if err == nil {
-			t.noteScored(memory.Scoring{Key: t.programs.Unique(key), Asked: v.Asked, Took: v.Took}) // one by itself each time
+			// one by itself each time
+			t.noteScored(memory.Scoring{Key: t.programs.Unique(key), Of: key, Asked: v.Asked, Took: v.Took})
 		}
 		return v.Result, err
 	}
@@ -124,7 +125,7 @@ func (t *Turn) remembered(ctx context.Context, e eval.Evaluator, program string,
 		v, err = t.evaluate(ctx, key, e, program, sample) // recalls it
 	}
 	if err == nil {
-		t.noteScored(memory.Scoring{Key: key, Asked: v.Asked, Took: v.Took})
+		t.noteScored(memory.Scoring{Key: key, Of: key, Asked: v.Asked, Took: v.Took})
 	}
 	return v.Clone(), err // a search may change the maps of its result, and the memory must not
 }
@@ -210,6 +211,38 @@ func (t *Turn) recallEvaluation(a *memory.Asked, key journal.Key) (v memory.Verd
 		t.bookScored(r)
 	}
 	return memory.Verdict{Result: *r.Result, Asked: a.Any(), Took: t.evalTime(r.Took)}, true, nil
+}
+
+// recallScored notes an evaluation of a session that is not made again.
+func (t *Turn) recallScored(ctx context.Context, of journal.Scored) error {
+	key, err := of.Whole()
+	if err != nil {
+		return err
+	}
+	recall := func() (memory.Verdict, error) {
+		a := &memory.Asked{}
+		v, found, err := t.recallEvaluation(a, key)
+		if !found && err == nil {
+			err = t.journal.Diverged(t.pull, a.ID)
+		}
+		return v, err
+	}
+	var v memory.Verdict
+	s := memory.Scoring{Key: key, Of: key, Tuned: of.Tuned}
+	if of.Apart {
+		s.Key = t.programs.Unique(key)
+		v, err = recall()
+	} else {
+		v, err = t.programs.Do(ctx, key, recall)
+	}
+	if err != nil {
+		return err
+	}
+	if !of.Tuned {
+		s.Asked, s.Took = v.Asked, v.Took
+	}
+	t.noteScored(s)
+	return nil
 }
 
 // record writes a result to the journal. It need not be on disk at once: to make it again costs no call, and a
@@ -358,8 +391,8 @@ func notScored(r *journal.Record) error {
 	return &fault.Refused{Limit: r.Limit}
 }
 
-// Tune scores program with e for a tuner, which tries many values for the numbers of a program and has one of them
-// evaluated for real. In a run it recalls the result from the journal. If the journal has none, it admits the
+// Tune scores program with e in the mode [eval.Tune], for a tuner, which tries many values for the numbers of a program
+// and has one of them evaluated for real, or for an agent. In a run it recalls the result from the journal. If the journal has none, it admits the
 // evaluation, makes it, records it, and books it: in Budget.TuneEvaluations and in nothing else. The same program is
 // scored once in a run. What it scored for [Turn.Evaluate] does not count here, and the other way round.
 //
@@ -374,6 +407,7 @@ func notScored(r *journal.Record) error {
 // If the Budget has EvalWorst, an evaluation that takes longer is cut off, and its program is invalid. The parts of an
 // [eval.Composite] are one evaluation together.
 func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
+	ctx = eval.WithMode(ctx, eval.Tune)
 	if !t.recording() {
 		r, err := e.Evaluate(ctx, program)
 		return tuneResult(r), err
@@ -383,7 +417,8 @@ func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 		return eval.Result{}, err
 	}
 	name, known := t.programs.Name(e)
-	key := journal.KeyOf("tuning", name, memory.Trim(program))
+	of := journal.KeyOf("tuning", name, memory.Trim(program))
+	key := of
 	var v memory.Verdict
 	var err error
 	if known {
@@ -393,7 +428,7 @@ func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 		key = t.programs.Unique(key)
 	}
 	if err == nil {
-		t.noteScored(memory.Scoring{Key: key, Tuned: true})
+		t.noteScored(memory.Scoring{Key: key, Of: of, Tuned: true})
 	} else if limit, _ := Refused(err); limit == "" {
 		t.noteError(err)
 	}

@@ -62,7 +62,7 @@ func ExampleBreeder() {
 // Ways to make a child, and to refuse one.
 func ExampleBrief() {
 	b := &evolve.Breeder{Task: sum(), LLM: adder}
-	halve := func(context.Context) (string, error) { return "25 25", nil }
+	halve := func(context.Context, *evolve.Work) (string, error) { return "25 25", nil }
 	briefs := []evolve.Brief{
 		{Ask: task.Ask{Parents: []eval.Candidate{{Program: "40 1"}}, Instruction: "Add a number."}, Seed: 8},
 		{Messages: []llm.Message{{Role: llm.User, Content: "```\n50\n```"}}, Seed: 9, Operator: "from 50"},

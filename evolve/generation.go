@@ -36,9 +36,10 @@ type Generation struct {
 	TuneEvaluations int
 }
 
-// A Call is one call that a step made beside its children.
+// A Call is one call that a step made beside those that its children are replies to.
 type Call struct {
-	Kind     string        // what it was for: "judge", "insights", "evaluation"
+	Kind     string        // what it was for: "judge", "insights", "evaluation", "agent"
+	Child    int           // ID of the child in whose session it was made (see [Work]); 0 for none
 	Attempts []llm.Attempt // oldest first; what it cost
 }
 
@@ -50,6 +51,15 @@ func madeBy(a *memory.Asked) []Call {
 	var list []Call
 	for _, c := range a.Calls() {
 		list = append(list, Call(c))
+	}
+	return list
+}
+
+// madeFor returns the calls of a session of a child as a Generation has them.
+func madeFor(child int, a *memory.Asked) []Call {
+	list := madeBy(a)
+	for i := range list {
+		list[i].Child = child
 	}
 	return list
 }

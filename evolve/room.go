@@ -88,13 +88,17 @@ func (d *driver) expected() int {
 }
 
 // judge counts the calls that the scores of an outcome's programs took. Programs that were scored before took
-// none. Where an arm tells of no children, its evaluations are the programs.
+// none, but for those of sessions. Where an arm tells of no children, its evaluations are the programs.
 func (d *driver) judge(o *outcome) {
 	if len(o.gen.Children) == 0 {
 		d.programs += o.gen.Evaluations
 	}
+	sessions := make(map[int]bool)
+	for _, c := range o.gen.Asides {
+		sessions[c.Child] = true
+	}
 	for _, c := range o.gen.Children {
-		if c.HasProgram() && !c.Duplicate {
+		if c.HasProgram() && !c.Duplicate || sessions[c.ID] {
 			d.programs++
 		}
 	}

@@ -68,6 +68,11 @@ type step struct {
 	// claiming says that it takes fresh samples of a run that is over.
 	claiming bool
 	told     map[address]bool // children that readers of the journal and the observer were told of
+
+	// Of a session, whose step is within that of its child:
+	child   int          // its ID
+	session string       // what its calls are named by in the journal; "" for no session
+	asked   memory.Asked // its calls
 }
 
 // shared is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the
@@ -117,13 +122,16 @@ func (t *Turn) granted(n int) *Turn {
 // beside those of t, because the inner allocation has to know the calls of that arm alone.
 func (t *Turn) inner(arm, n int) *Turn {
 	in := t.granted(n)
-	if in.step != nil {
-		s := in.step
-		search := strings.TrimPrefix(fmt.Sprintf("%s.%d", s.search, arm), ".")
-		in.step = &step{shared: s.shared, pull: s.pull, past: s.past, over: s.over, parent: s, search: search,
-			failing: s.failing, beside: s.beside}
+	if s := in.step; s != nil {
+		in.step = s.inside(strings.TrimPrefix(fmt.Sprintf("%s.%d", s.search, arm), "."))
 	}
 	return in
+}
+
+// inside returns a step that keeps accounts of its own, of which s is told too.
+func (s *step) inside(search string) *step {
+	return &step{shared: s.shared, pull: s.pull, past: s.past, over: s.over, parent: s, search: search,
+		failing: s.failing, beside: s.beside}
 }
 
 // recording reports whether t belongs to a run.

@@ -121,6 +121,12 @@ type Attempt struct {
 	// Propensity is the probability with which an ensemble chose Model, on the first attempt of a choice; 0 on other
 	// attempts, and without a choice. See [Learner].
 	Propensity float64 `json:"propensity,omitempty"`
+	// Reported means that Usage and Money are what a program says of calls that it made itself, such as an agent with a
+	// login of its own. Nothing can check them.
+	Reported bool `json:"reported,omitempty"`
+	// Money is what such a program says that the attempt cost, in the currency of the budget; 0 means that it did not say,
+	// and Usage is charged at the model's price.
+	Money float64 `json:"money,omitempty"`
 }
 
 // Usage counts the tokens of one attempt, as the server reported them.

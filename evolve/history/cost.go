@@ -61,7 +61,7 @@ type Prices []llm.Model
 func (p Prices) Attempt(a llm.Attempt) Cost {
 	m := p.model(a.Model)
 	charge := flops.WorstCase.Charge(a, m.ActiveParams, 0)
-	return Cost{Tokens: TokensOf(a), FLOPs: finite(charge), Money: finite(m.Price.Cost(usageOf(a)))}
+	return Cost{Tokens: TokensOf(a), FLOPs: finite(charge), Money: finite(m.Price.Of(a, usageOf(a)))}
 }
 
 // Call returns what a call of these attempts cost.

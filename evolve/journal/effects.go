@@ -64,7 +64,7 @@ type effects struct {
 	again    map[ID]bool       // failures and lost evaluations to be made again, after a pause by an error
 	given    map[ID]wal.Place  // calls that were abandoned, and not answered later
 	claimed  map[Key]int       // occurrences handed out in this incarnation
-	programs map[Key]bool      // whose text is in the file
+	programs map[Key]wal.Place // where their texts are
 }
 
 func newEffects() effects {
@@ -75,7 +75,7 @@ func newEffects() effects {
 		again:    make(map[ID]bool),
 		given:    make(map[ID]wal.Place),
 		claimed:  make(map[Key]int),
-		programs: make(map[Key]bool),
+		programs: make(map[Key]wal.Place),
 	}
 }
 
@@ -90,8 +90,8 @@ func (j *Journal) Claim(key Key) ID {
 	return ID{key, n}
 }
 
-// Recall returns how call id ended in an earlier incarnation: a [Completion], a [Failure] or a [Refusal]. It
-// returns nil if the file does not say. Each can be recalled once.
+// Recall returns how call or session id ended in an earlier incarnation: a [Completion], a [Failure], a [Refusal] or a
+// [Session]. It returns nil if the file does not say. Each can be recalled once.
 //
 // A failure before a pause by an error is not recalled, because it may be what the run ended by. The call is made
 // again ([Journal.MadeAgain]). There are two exceptions, for failures that did not end the run. One is that the
@@ -184,7 +184,7 @@ func (j *Journal) RecallEvaluation(id ID, ended bool) (*Record, error) {
 }
 
 // Write records something that happened to id. r has the fields of its kind but Key and N. What was paid for
-// (a [Completion], a [Failure], an [Abandoned] call) is on disk when Write returns, and so is all before it.
+// (a [Completion], a [Failure], an [Abandoned] call, a [Session]) is on disk when Write returns, and so is all before it.
 // The rest is with the operating system. To make it again costs no call. What follows from it stands after it in
 // the file, and so cannot be on disk without it.
 func (j *Journal) Write(id ID, r Record) error {
@@ -194,7 +194,7 @@ func (j *Journal) Write(id ID, r Record) error {
 		return err
 	}
 	switch r.Kind {
-	case Completion, Failure, Abandoned:
+	case Completion, Failure, Abandoned, Session:
 		return j.sync(p)
 	case Evaluation, Tuning, Refusal:
 		j.mu.Lock()
@@ -209,13 +209,40 @@ func (j *Journal) Write(id ID, r Record) error {
 func (j *Journal) WriteProgram(text string) (key string, err error) {
 	k := ID{KeyOf(text), 0}.short().Key
 	j.mu.Lock()
-	known := j.programs[k]
-	j.programs[k] = true
+	_, known := j.programs[k]
+	if !known {
+		j.programs[k] = wal.Place{} // one of those that write it at the same time does
+	}
 	j.mu.Unlock()
 	if !known {
-		_, err = j.append(&Record{Kind: Program, Key: k.String(), Text: text})
+		p, err := j.append(&Record{Kind: Program, Key: k.String(), Text: text})
+		if err != nil {
+			return "", err
+		}
+		j.mu.Lock()
+		j.programs[k] = p
+		j.mu.Unlock()
 	}
-	return k.String(), err
+	return k.String(), nil
+}
+
+// ProgramText returns the text of the program that an earlier incarnation recorded under key.
+func (j *Journal) ProgramText(key string) (string, error) {
+	var k Key
+	if b, err := hex.DecodeString(key); err != nil || copy(k[:named], b) != len(b) {
+		return "", fmt.Errorf("journal: %s: %q is no key of a program", j.path, key)
+	}
+	j.mu.Lock()
+	p, known := j.programs[k]
+	j.mu.Unlock()
+	if !known {
+		return "", fmt.Errorf("journal: %s: the file does not have the program %s", j.path, key)
+	}
+	r, err := j.at(p)
+	if err != nil {
+		return "", err
+	}
+	return r.Text, nil
 }
 
 // Tell records a [Child] or a [Start], for readers of the file. Replay does not use it. If a run that was cut short makes

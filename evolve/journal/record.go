@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -26,6 +27,7 @@ const (
 	Program    Kind = "program"    // the text of a program, once
 	Evaluation Kind = "evaluation" // what a program scored
 	Tuning     Kind = "tuning"     // what a program scored for a tuner; the file does not have its text
+	Session    Kind = "session"    // what a session came to that makes a child: its program or its error
 	Child      Kind = "child"      // a child and what became of it; replay does not read it
 	Taken      Kind = "taken"      // which child of a pull was taken in next, where that is not by index
 
@@ -48,10 +50,10 @@ func (k Kind) decision() bool {
 	return false
 }
 
-// effect reports whether records of this kind say how a call or an evaluation ended.
+// effect reports whether records of this kind say how a call, an evaluation or a session ended.
 func (k Kind) effect() bool {
 	switch k {
-	case Completion, Failure, Refusal, Evaluation, Tuning:
+	case Completion, Failure, Refusal, Evaluation, Tuning, Session:
 		return true
 	}
 	return false
@@ -78,10 +80,12 @@ type Record struct {
 	Prompt      int              `json:"prompt,omitempty"`      // tried, failure, abandoned, completion without usage: the most tokens that the prompt has
 	MaxTokens   int              `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
 	Text        string           `json:"text,omitempty"`        // program
-	Program     string           `json:"program,omitempty"`     // evaluation, child, start: the program's key
+	Program     string           `json:"program,omitempty"`     // evaluation, child, start, session: the program's key
 	Result      *eval.Result     `json:"result,omitempty"`      // evaluation, tuning
 	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation, tuning
-	Asked       []Asked          `json:"asked,omitempty"`       // the calls that the evaluation made, or the model of the call
+	Asked       []Asked          `json:"asked,omitempty"`       // the calls that the evaluation or the session made, or the model of the call
+	Scored      []Scored         `json:"scored,omitempty"`      // session: the evaluations that it asked for and that brought a result
+	Notes       []string         `json:"notes,omitempty"`       // session: its transcript
 
 	Models []Model         `json:"models,omitempty"`  // run: those that its budget names
 	Arms   []Arm           `json:"arms,omitempty"`    // run
@@ -117,13 +121,34 @@ type Proposal struct {
 	Reason   string            `json:"reason,omitempty"`  // why it has no program or score
 }
 
-// Asked is a call that an evaluation made, or the model of a call that asks others. Replay makes neither again, and
-// finds by it what they paid for.
+// Asked is a call that an evaluation or a session made, or the model of a call that asks others. Replay makes none of them
+// again, and finds by it what they paid for.
 type Asked struct {
 	Kind   string `json:"kind"`   // what it was for
 	Key    string `json:"key"`    // with N that of its records
 	N      int    `json:"n"`      // how often that was asked before
 	Prompt int    `json:"prompt"` // the most tokens that its prompt has
+}
+
+// Scored is an evaluation that a session asked for. Replay does not make the session again, and counts by it what it
+// evaluated.
+type Scored struct {
+	Key   string `json:"key"` // whole, in hexadecimal
+	Tuned bool   `json:"tuned,omitempty"`
+	Apart bool   `json:"apart,omitempty"` // it is not remembered, and counts each time
+}
+
+// Whole returns the key.
+func (s Scored) Whole() (key Key, err error) {
+	b, err := hex.DecodeString(s.Key)
+	if err == nil && len(b) != len(key) {
+		err = fmt.Errorf("%d bytes in place of %d", len(b), len(key))
+	}
+	if err != nil {
+		return key, fmt.Errorf("journal: the key of an evaluation of a session: %w", err)
+	}
+	copy(key[:], b)
+	return key, nil
 }
 
 // compare returns an error that says in what the decision now differs from r, which an earlier incarnation made

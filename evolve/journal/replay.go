@@ -61,7 +61,7 @@ func (j *Journal) readOther(id ID, e wal.Entry, r *Record) error {
 		j.abandoned = append(j.abandoned, e.Place)
 		j.ended(id)
 	case Program:
-		j.programs[id.Key] = true
+		j.programs[id.Key] = e.Place
 	case Taken:
 		if at, ok := j.drawn[*r.Pull]; ok {
 			j.taken[at] = append(j.taken[at], *r.Child)

@@ -107,6 +107,8 @@ func (s *scan) attempt() (a llm.Attempt) {
 	}
 	s.string(`,"endpoint":`, &a.Endpoint)
 	s.float(`,"propensity":`, &a.Propensity)
+	a.Reported = s.has(`,"reported":true`)
+	s.float(`,"money":`, &a.Money)
 	s.take(`}`)
 	return a
 }

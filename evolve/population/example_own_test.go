@@ -54,7 +54,7 @@ func (halves) Brief(v *population.View) evolve.Brief {
 	b := v.Brief(v.Sample(v.Part.Members(), population.Uniform(), 1)...)
 	first := strings.Fields(b.Ask.Parents[0].Program)
 	second := strings.Fields(b.Ask.Parents[len(b.Ask.Parents)-1].Program)
-	b.Make = func(context.Context) (string, error) {
+	b.Make = func(context.Context, *evolve.Work) (string, error) {
 		return strings.Join(append(first[:len(first)/2:len(first)/2], second[len(second)/2:]...), " "), nil
 	}
 	return b

@@ -111,6 +111,6 @@ func (o *Merge) Brief(v *View) evolve.Brief {
 	o.done[pairOf(m.better, m.worse)] = true
 	v.Parent = m.better
 	b := v.Brief(m.worse)
-	b.Make = func(context.Context) (string, error) { return m.program, nil }
+	b.Make = func(context.Context, *evolve.Work) (string, error) { return m.program, nil }
 	return b
 }

@@ -253,7 +253,7 @@ type maker struct{}
 func (maker) Name() string { return "maker" }
 func (maker) Brief(v *population.View) evolve.Brief {
 	b := v.Brief()
-	b.Make = func(context.Context) (string, error) { return "-1", nil }
+	b.Make = func(context.Context, *evolve.Work) (string, error) { return "-1", nil }
 	return b
 }
 

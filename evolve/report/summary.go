@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
@@ -121,12 +122,12 @@ func spent(c Counts, all iter.Seq[llm.Attempt], models []llm.Model) string {
 	}
 	money := 0.0
 	for a := range all {
-		if a.Usage != nil {
+		if a.Usage != nil || a.Reported {
 			m, known := byKey[a.Model]
 			if !known {
 				m = first
 			}
-			money += m.Price.Cost(*a.Usage)
+			money += history.Prices{m}.Attempt(a).Money
 		}
 	}
 	return text + fmt.Sprintf(", money %.4g", money)

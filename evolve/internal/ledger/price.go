@@ -80,7 +80,7 @@ func (p Prices) usedBy(of Size, a llm.Attempt) Amounts {
 	return Amounts{
 		Tokens: int64(u.PromptTokens) + int64(u.CompletionTokens),
 		FLOPs:  flops.WorstCase.Charge(a, m.ActiveParams, 0),
-		Money:  m.Price.Cost(u),
+		Money:  m.Price.Of(a, u),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 // A Call is what a call was for, and its attempts.
 type Call struct {
 	Kind     string
+	Child    int // that it was made for; 0 for none
 	Attempts []llm.Attempt
 }
 
@@ -36,9 +37,9 @@ func Missing(children [][]llm.Attempt, asides, made []Call, child string) (missi
 	return missing
 }
 
-// compareCalls orders calls by what they were for and what they cost, but for the time that they took.
+// compareCalls orders calls by the child and by what they were for and what they cost, but for the time that they took.
 func compareCalls(a, b Call) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), slices.CompareFunc(a.Attempts, b.Attempts, compareAttempts))
+	return cmp.Or(cmp.Compare(a.Child, b.Child), cmp.Compare(a.Kind, b.Kind), slices.CompareFunc(a.Attempts, b.Attempts, compareAttempts))
 }
 
 func compareAttempts(a, b llm.Attempt) int {
@@ -98,10 +99,10 @@ func (l *listed) child(attempts []llm.Attempt) bool {
 	return take(l.unmatched, attempts, func(i int) []llm.Attempt { return l.children[i] })
 }
 
-// aside reports whether the call is among the asides, under the same kind, and matches it.
+// aside reports whether the call is among the asides, under the same kind and for the same child, and matches it.
 func (l *listed) aside(c Call) bool {
 	return take(l.beside, c.Attempts, func(i int) []llm.Attempt {
-		if l.asides[i].Kind != c.Kind {
+		if l.asides[i].Kind != c.Kind || l.asides[i].Child != c.Child {
 			return nil
 		}
 		return l.asides[i].Attempts

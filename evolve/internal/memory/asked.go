@@ -11,6 +11,7 @@ import (
 // A Call is a model call that was made for something beside a child.
 type Call struct {
 	Kind     string
+	Child    int // whose session made it; 0 for none
 	Attempts []llm.Attempt
 }
 

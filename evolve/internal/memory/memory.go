@@ -62,6 +62,7 @@ func (v Verdict) withoutArtifacts() Verdict {
 // A Scoring is an evaluation that brought a result, made or remembered.
 type Scoring struct {
 	Key   journal.Key
+	Of    journal.Key   // that a journal names it by: Key, unless it cannot be remembered
 	Asked *Asked        // nil if it asked no model
 	Took  time.Duration // as Budget.EvalTime counts it
 	Tuned bool          // it was made for a tuner

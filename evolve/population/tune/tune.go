@@ -155,7 +155,7 @@ func (o *Tuner) Brief(v *population.View) evolve.Brief {
 	}}
 	random := rand.New(rand.NewPCG(v.Rand.Uint64(), v.Rand.Uint64()))
 	b := v.Brief()
-	b.Make = func(ctx context.Context) (string, error) {
+	b.Make = func(ctx context.Context, _ *evolve.Work) (string, error) {
 		best, err := t.run(ctx, o.method(), random, o.Margin)
 		o.mu.Lock()
 		o.used[v.Birth] = usage{grant, grant - t.left, t.refused}
