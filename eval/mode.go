@@ -28,7 +28,9 @@ type modeKey struct{}
 
 // WithMode returns ctx for an evaluation in a mode. It reaches an [Evaluator] through all that wrap it, but for other
 // machines (package eval/nats), where every evaluation is a Submit.
-func WithMode(ctx context.Context, m Mode) context.Context { return context.WithValue(ctx, modeKey{}, m) }
+func WithMode(ctx context.Context, m Mode) context.Context {
+	return context.WithValue(ctx, modeKey{}, m)
+}
 
 // ModeOf returns the mode of an evaluation. An [Evaluator] that has cheaper cases asks for it. It is Submit unless
 // [WithMode] said otherwise.
