@@ -36,6 +36,10 @@ type Round struct {
 	// Calls is how many model calls a pull of each arm makes: the pending one, or else the next. 0 means that
 	// the arm does not say, and nil that no arm does.
 	Calls []int
+	// Costs is what a model call of each arm's pulls is expected to cost, as a multiple of the least of all arms: each is at
+	// least 1 and finite. nil means that they are alike, or not known. A policy that counts calls then counts each
+	// as so many, so that gains are compared by what they cost.
+	Costs []float64
 }
 
 // pending returns the number of pending pulls of all arms.
@@ -54,6 +58,17 @@ func (r Round) calls(arm int) int {
 	}
 	return max(r.Calls[arm], 1)
 }
+
+// cost returns what a call of arm costs, 1 if all cost the same.
+func (r Round) cost(arm int) float64 {
+	if r.Costs == nil {
+		return 1
+	}
+	return r.Costs[arm]
+}
+
+// size returns what a pull of arm costs, in calls of the arm whose calls cost the least.
+func (r Round) size(arm int) float64 { return float64(r.calls(arm)) * r.cost(arm) }
 
 // A Pull is one draw of one arm.
 type Pull struct {

@@ -46,7 +46,9 @@ const (
 // its mass is on one arm.
 //
 // Calls are those that pulls say they make ([Pull.Calls], [Round.Calls]), and one for each pull that does not. A pending
-// pull counts as calls that gained nothing. Rewards may be on any scale: multiplying all scores by a positive number and
+// pull counts as calls that gained nothing. Where calls of some arms cost more ([Round.Costs]), each counts as so many of
+// the cheapest, so that arms are compared after the same cost; then c is the calls of the leader's next pull at what they
+// cost the challenger. Rewards may be on any scale: multiplying all scores by a positive number and
 // adding another changes nothing but by rounding.
 //
 // Source: this project. That b compares arms at equal age is the rule of L. Li et al., "A System for Massively Parallel
@@ -58,9 +60,10 @@ type Challenge struct {
 	T int
 
 	arms  []climb
-	low   float64 // y₀
-	heard bool    // whether low is set
-	calls []int   // scratch: by arm, with those that are pending
+	low   float64   // y₀
+	heard bool      // whether low is set
+	calls []float64 // scratch: by arm, with those that are pending
+	costs []float64 // scratch: of a call, by arm
 }
 
 var _ Policy = (*Challenge)(nil)
@@ -70,19 +73,19 @@ func (c *Challenge) Probs(p []float64, r Round) {
 	if c.T < 0 {
 		panicf("Challenge.T is %d: need a number of calls, or 0 if it is not known", c.T)
 	}
-	c.arms, c.calls = grown(c.arms, len(p)), grown(c.calls, len(p))
-	all := 0
+	c.arms, c.calls, c.costs = grown(c.arms, len(p)), grown(c.calls, len(p)), grown(c.costs, len(p))
+	all := 0.0
 	for arm := range p {
-		c.calls[arm] = c.arms[arm].calls + r.Pending[arm]*r.calls(arm)
+		c.costs[arm] = r.cost(arm)
+		c.calls[arm] = float64(c.arms[arm].calls+r.Pending[arm]*r.calls(arm)) * c.costs[arm]
 		all += c.calls[arm]
 	}
 	lead := c.leader(r)
-	switch {
-	case lead >= 0 && r.Open[lead] && !c.spares(lead, all, r.calls(lead)):
-		p[lead] = 1
-	default:
-		p[c.challenger(lead, all, r)] = 1
+	next := c.challenger(lead, all, r)
+	if lead >= 0 && r.Open[lead] && !c.spares(lead, all, float64(r.calls(lead))*c.costs[next]) {
+		next = lead
 	}
+	p[next] = 1
 }
 
 // leader returns the arm with the best score of those that go on, -1 if none was started. Of equals it is the one with
@@ -100,8 +103,8 @@ func (c *Challenge) leader(r Round) int {
 	return lead
 }
 
-// spares reports whether the leader can spare its next pull of so many calls.
-func (c *Challenge) spares(lead, all, size int) bool {
+// spares reports whether the leader can spare a pull of so many calls.
+func (c *Challenge) spares(lead int, all, size float64) bool {
 	if c.calls[lead] < challengeCalls || c.arms[lead].pulls < challengePulls {
 		return false
 	}
@@ -109,11 +112,11 @@ func (c *Challenge) spares(lead, all, size int) bool {
 	if a := c.growth(lead); a > 0 {
 		share -= math.Pow(1-challengeLoss, 1/a)
 	}
-	return float64(all-c.calls[lead]+size) <= share*float64(all+size)
+	return all-c.calls[lead]+size <= share*(all+size)
 }
 
 // challenger returns the arm to pull instead of the leader. That is the leader after all if no other arm is open.
-func (c *Challenge) challenger(lead, all int, r Round) int {
+func (c *Challenge) challenger(lead int, all float64, r Round) int {
 	fresh, next, started, least := -1, -1, 0, math.Inf(1)
 	for arm, open := range r.Open {
 		switch {
@@ -128,13 +131,13 @@ func (c *Challenge) challenger(lead, all int, r Round) int {
 			fresh = arm
 		}
 	}
-	horizon := c.T
-	if horizon == 0 {
+	horizon := float64(c.T)
+	if c.T == 0 {
 		horizon = max(2*all, 128)
 	}
 	leads := lead >= 0 && r.Open[lead]
 	switch {
-	case fresh >= 0 && (started < max(1, (horizon-1)/challengeCalls) || next < 0 && !leads):
+	case fresh >= 0 && (float64(started) < max(1, math.Floor((horizon-1)/challengeCalls)) || next < 0 && !leads):
 		return fresh
 	case next >= 0:
 		return next
@@ -150,7 +153,7 @@ func (c *Challenge) turn(arm int) float64 {
 			ahead++
 		}
 	}
-	return float64(age) * math.Sqrt(1+float64(ahead)) / (1 + min(c.growth(arm), 1))
+	return age * math.Sqrt(1+float64(ahead)) / (1 + min(c.growth(arm), 1))
 }
 
 // growth returns a. It takes halves, whose difference does not overflow.
@@ -160,7 +163,7 @@ func (c *Challenge) growth(arm int) float64 {
 	if !(gain > 0) {
 		return 0
 	}
-	recent := y - c.scoreAt(arm, int(challengeWindow*float64(c.calls[arm])))/2
+	recent := y - c.scoreAt(arm, challengeWindow*c.calls[arm])/2
 	doubt := challengeDoubt / float64(c.arms[arm].jumps(0, c.low)+1)
 	return math.Log1p(-(min(recent/gain, 1)+doubt)/(1+doubt)) / math.Log(challengeWindow)
 }
@@ -169,9 +172,9 @@ func (c *Challenge) score(arm int) float64 {
 	return c.arms[arm].score(len(c.arms[arm].rises), c.low)
 }
 
-// scoreAt returns an arm's score after so many calls.
-func (c *Challenge) scoreAt(arm, calls int) float64 {
-	return c.arms[arm].score(c.arms[arm].rose(calls), c.low)
+// scoreAt returns an arm's score after so many calls of the cheapest arm.
+func (c *Challenge) scoreAt(arm int, calls float64) float64 {
+	return c.arms[arm].score(c.arms[arm].rose(int(calls/c.costs[arm])), c.low)
 }
 
 // Update records one outcome. A reward that is not finite is ignored.

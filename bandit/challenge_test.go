@@ -135,6 +135,39 @@ func TestChallengeSizedPulls(t *testing.T) {
 	}
 }
 
+// A challenger whose calls cost a hundred times as much needs a hundred times the share, and has had that much after a
+// call. Where it leads, it has had 64 calls of the cheapest after one of its own.
+func TestChallengeCosts(t *testing.T) {
+	probs := func(p *bandit.Challenge, costs ...float64) []float64 {
+		probs := make([]float64, len(costs))
+		p.Probs(probs, bandit.Round{Open: all(len(costs)), Pending: make([]int, len(costs)), Costs: costs})
+		return probs
+	}
+	// φ = 0.174 after a gain in the second of 64 calls, and 0.86 after twenty in the first of many.
+	p := taught(10000, rising(100, 2), []float64{0})
+	if got := probs(p, 1, 1); got[1] != 1 {
+		t.Errorf("1 ≤ φ·101: %v", got)
+	}
+	if got := probs(p, 1, 100); got[0] != 1 {
+		t.Errorf("100 > φ·200 = 34.8: %v", got)
+	}
+	p = taught(10000, rising(500, 2), []float64{0})
+	if got := probs(p, 1, 100); got[1] != 1 {
+		t.Errorf("100 ≤ φ·600 = 104: %v", got)
+	}
+	if got := probs(taught(10000, rising(5, 2), []float64{0}), 100, 1); got[1] != 1 {
+		t.Errorf("500 calls of the cheapest, of which 300 without a gain: %v", got)
+	}
+	if got := probs(taught(10000, rising(3, 2), []float64{0}), 100, 1); got[0] != 1 {
+		t.Errorf("three pulls tell too little: %v", got)
+	}
+	// After equal costs the cheap arm is ahead: 0.3 after 2 calls, where one call of the other came to 0.2.
+	p = taught(192, rising(100, 2, 3, 4), rising(2, 1), rising(4, 1, 2))
+	if got := probs(p, 1, 2, 1); got[2] != 1 {
+		t.Errorf("of two challengers that have cost the same, the one that is ahead is next: %v", got)
+	}
+}
+
 func TestChallengeIsScaleFree(t *testing.T) {
 	play := func(factor, shift float64) []int {
 		return selections(t, &bandit.Challenge{T: 600}, 6, 600, func(v float64) float64 {

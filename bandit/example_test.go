@@ -107,7 +107,7 @@ func ExamplePlayer_DrawSized() {
 	player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 60}, 2, 1)
 	scores, spent := []float64{0.2, 0.2}, []int{0, 0}
 	for left := 60; left > 0; {
-		pull, err := player.DrawSized([]bool{true, true}, []int{1, min(8, left)})
+		pull, err := player.DrawSized([]bool{true, true}, []int{1, min(8, left)}, nil)
 		if err != nil {
 			panic(err)
 		}

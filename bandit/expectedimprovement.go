@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // The constants of ExpectedImprovement, under the names of its comment. docs/measurements/2026-11-25-policies.md tells how
@@ -83,6 +82,10 @@ const (
 // of a pull is known when all of its calls have ended, so the calls of an arm's first pulls are taken from their mean:
 // those of its first ⌊p/4⌋ are ⌊(n/p)·⌊p/4⌋⌋.
 //
+// Where calls of some arms cost more ([Round.Costs]), each counts as so many of the cheapest, in n, m, a, t, u, c and h:
+// two arms are compared after the same cost, and the index is the gain for what it costs. Of the arms without pulls
+// the one with the cheapest calls comes first.
+//
 // Rewards are the best score of the arm so far, on any scale; one below an earlier one of the same arm counts
 // as that one. Multiplying all scores by a positive number and adding another changes nothing. y₀ is the lowest reward of all, which is what searches start from once one of them has made a pull
 // without improving.
@@ -100,16 +103,10 @@ type ExpectedImprovement struct {
 	// make; 0 means not known: as many calls are taken to come as there were, T = 2t, or T = 128·u if that is
 	// more. Beyond the horizon each draw is taken for the last. It panics at the first draw if T is negative.
 	T int
-	// Costs is what a call of each arm is expected to cost, in FLOPs or any other unit. The index is divided
-	// by it, so the gain per unit is what counts, and of the arms without pulls the cheapest comes first. nil
-	// means that all cost the same. It panics at the first draw if an arm has no cost or one that is not
-	// positive and finite.
-	Costs []float64
 
 	arms      []climb
 	low, best float64 // of all rewards
 	outcomes  int     // how many there are
-	calls     int     // that they took
 	views     []view  // scratch
 }
 
@@ -117,10 +114,12 @@ var _ Policy = (*ExpectedImprovement)(nil)
 
 // Probs gives mass 1 to the arm with the largest index.
 func (e *ExpectedImprovement) Probs(p []float64, r Round) {
-	e.validate(len(p))
+	if e.T < 0 {
+		panicf("ExpectedImprovement.T is %d: need a number of calls, or 0 if it is not known", e.T)
+	}
 	e.arms, e.views = grown(e.arms, len(p)), grown(e.views, len(p))
 	w := e.survey(r)
-	OneHot(p, r.Open, func(arm int) float64 { return e.index(arm, w, float64(r.calls(arm))) })
+	OneHot(p, r.Open, func(arm int) float64 { return e.index(arm, w, r.size(arm)) })
 }
 
 // Update records one outcome. A reward that is not finite is ignored.
@@ -136,36 +135,12 @@ func (e *ExpectedImprovement) Update(pull Pull, reward float64) {
 		e.low = min(e.low, reward)
 	}
 	e.best = max(e.best, reward)
-	size := max(pull.Calls, 1)
 	e.outcomes++
-	e.calls += size
-	e.arms[pull.Arm].add(reward, size)
+	e.arms[pull.Arm].add(reward, max(pull.Calls, 1))
 }
 
 // String names the policy and its parameters.
-func (e *ExpectedImprovement) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "ExpectedImprovement(T=%d", e.T)
-	if e.Costs != nil {
-		fmt.Fprintf(&b, ", costs=%v", e.Costs)
-	}
-	b.WriteString(")")
-	return b.String()
-}
-
-func (e *ExpectedImprovement) validate(arms int) {
-	if e.T < 0 {
-		panicf("ExpectedImprovement.T is %d: need a number of calls, or 0 if it is not known", e.T)
-	}
-	if e.Costs != nil && len(e.Costs) < arms {
-		panicf("ExpectedImprovement.Costs has %d entries for %d arms", len(e.Costs), arms)
-	}
-	for arm, c := range e.Costs {
-		if !(c > 0 && finite(c)) {
-			panicf("ExpectedImprovement.Costs[%d] is %v: need a positive finite number", arm, c)
-		}
-	}
-}
+func (e *ExpectedImprovement) String() string { return fmt.Sprintf("ExpectedImprovement(T=%d)", e.T) }
 
 // A view is what a draw sees of one arm.
 type view struct {
@@ -198,7 +173,7 @@ func (e *ExpectedImprovement) survey(r Round) survey {
 	w.fresh = e.fresh(r, w.left)
 	var all view
 	for arm := range r.Open {
-		v := e.view(arm, r.Pending[arm]*r.calls(arm), w.scale, w.delay)
+		v := e.view(arm, r, w.scale, w.delay)
 		e.views[arm] = v
 		all.gain += v.gain
 		all.time += v.time
@@ -219,11 +194,10 @@ func (e *ExpectedImprovement) spent(r Round) (calls, mean float64) {
 	pulls := e.outcomes
 	for arm, n := range r.Pending {
 		pulls += n
-		calls += float64(n * r.calls(arm))
+		calls += float64(e.arms[arm].calls)*r.cost(arm) + float64(n)*r.size(arm)
 	}
-	calls += float64(e.calls)
 	if pulls == 0 {
-		mean = float64(r.calls(slices.Index(r.Open, true)))
+		mean = r.size(slices.Index(r.Open, true))
 	} else {
 		mean = calls / float64(pulls)
 	}
@@ -231,17 +205,17 @@ func (e *ExpectedImprovement) spent(r Round) (calls, mean float64) {
 }
 
 // view looks at an arm. Its pending calls are taken for calls that gained nothing.
-func (e *ExpectedImprovement) view(arm, pending int, s scale, delay float64) view {
-	c := &e.arms[arm]
-	n, m := c.calls+pending, c.within(4)
+func (e *ExpectedImprovement) view(arm int, r Round, s scale, delay float64) view {
+	c, cost := &e.arms[arm], r.cost(arm)
+	n, m := c.calls+r.Pending[arm]*r.calls(arm), c.within(4)
 	recent, last := c.rose(c.within(2)), len(c.rises)
-	v := view{n: float64(n), z: s.z(c.score(last, s.low)), recent: float64(c.jumps(recent, s.low)), jumps: float64(c.jumps(0, s.low))}
+	v := view{n: float64(n) * cost, z: s.z(c.score(last, s.low)), recent: float64(c.jumps(recent, s.low)), jumps: float64(c.jumps(0, s.low))}
 	v.gain = v.z - s.z(c.score(c.rose(m), s.low))
 	v.recentGain = v.z - s.z(c.score(recent, s.low))
-	v.time = math.Log((v.n + delay) / (float64(m) + delay))
+	v.time = math.Log((v.n + delay) / (float64(m)*cost + delay))
 	rose := 0.0
 	if v.jumps > 0 {
-		rose = float64(c.rises[last-1].calls)
+		rose = float64(c.rises[last-1].calls) * cost
 	}
 	v.active = math.Log1p(rose / delay)
 	v.silent = math.Log((v.n + delay) / (rose + delay))
@@ -265,14 +239,14 @@ func (e *ExpectedImprovement) fresh(r Round, left float64) int {
 		case e.arms[arm].calls+r.Pending[arm] > 0:
 			started++
 			ready = ready || open
-		case open && (fresh < 0 || e.cost(arm) < e.cost(fresh)):
+		case open && (fresh < 0 || r.cost(arm) < r.cost(fresh)):
 			fresh = arm
 		}
 	}
 	if !ready || fresh < 0 {
 		return fresh
 	}
-	size := float64(r.calls(fresh))
+	size := r.size(fresh)
 	pulls := float64(r.T) + max(left, size)/size
 	opening := min(eiOpening, pulls/eiOpenPulls)
 	if float64(started) >= math.Ceil(opening*math.Sqrt(float64(r.T+1))) {
@@ -281,14 +255,7 @@ func (e *ExpectedImprovement) fresh(r Round, left float64) int {
 	return fresh
 }
 
-func (e *ExpectedImprovement) cost(arm int) float64 {
-	if e.Costs == nil {
-		return 1
-	}
-	return e.Costs[arm]
-}
-
-// index returns an arm's index, given the calls of its next pull.
+// index returns an arm's index, given what its next pull costs.
 func (e *ExpectedImprovement) index(arm int, w survey, size float64) float64 {
 	v := &e.views[arm]
 	if v.n == 0 && arm != w.fresh {
@@ -301,7 +268,7 @@ func (e *ExpectedImprovement) index(arm int, w survey, size float64) float64 {
 		improvement := expectedExcess(rate*math.Log1p(h/(v.n+w.delay)), w.jump, behind)
 		best = max(best, improvement/h)
 		if h == left {
-			return best / e.cost(arm)
+			return best
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestExpectedImprovementPullsOfDifferentSizes(t *testing.T) {
 		player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 400}, 2, 1)
 		scores, spent := []float64{0.2, 0.2}, [2]int{}
 		for spent[0]+spent[1] < 400 {
-			pull, err := player.DrawSized(all(2), []int{1, 8})
+			pull, err := player.DrawSized(all(2), []int{1, 8}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,6 @@ import (
 func TestExpectedImprovementHolds(t *testing.T) {
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{} })
 	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 200} })
-	bandittest.Run(t, func() bandit.Policy { return &bandit.ExpectedImprovement{Costs: slices.Repeat([]float64{2}, 1000)} })
 }
 
 // The index worked out with a calculator, for T = 100 and c₀ = 80/50 = 1.6. All scores start from 0, so with b the best
@@ -36,13 +35,13 @@ func TestExpectedImprovementByHand(t *testing.T) {
 		{"an arm far behind that stopped", [][]float64{{0.1, 0.1, 0.1, 0.1}, {0, 0.2, 0.4, 0.6}}, nil, nil, 8, nil, 1},
 		{"the better arm is closed", [][]float64{{0.1, 0.1, 0.1, 0.1}, {0, 0.2, 0.4, 0.6}}, []bool{true, false}, nil, 8, nil, 0},
 		{"alike, but one has a pending pull", [][]float64{{0, 0.2}, {0, 0.2}}, nil, []int{1, 0}, 5, nil, 1},
-		{"alike, but one costs less", [][]float64{{0, 0.2}, {0, 0.2}}, nil, nil, 4, []float64{1, 0.9}, 1},
+		{"alike, but one costs less", [][]float64{{0, 0.2}, {0, 0.2}}, nil, nil, 4, []float64{1.1, 1}, 1},
 		{"unpulled arms: the cheapest", [][]float64{{}, {}, {}}, nil, nil, 0, []float64{3, 1, 1}, 1},
 		{"three arms are started by draw 3 and ⌈1.8·√4⌉ = 4 may be", [][]float64{{0}, {0}, {0}, {}}, nil, nil, 3, nil, 3},
 		{"as many may not be started, but no other is open", [][]float64{{0}, {}, {}}, []bool{false, true, true}, nil, 0, nil, 1},
 		{"a pending pull starts an arm", [][]float64{{}, {}}, nil, []int{1, 0}, 1, nil, 1},
 	} {
-		p := &bandit.ExpectedImprovement{T: 100, Costs: tt.costs}
+		p := &bandit.ExpectedImprovement{T: 100}
 		for arm, scores := range tt.scores {
 			for _, y := range scores {
 				p.Update(outcome(arm), y)
@@ -53,7 +52,7 @@ func TestExpectedImprovementByHand(t *testing.T) {
 			open = all(len(tt.scores))
 		}
 		copy(pending, tt.pending)
-		p.Probs(probs, bandit.Round{T: tt.draws, Open: open, Pending: pending})
+		p.Probs(probs, bandit.Round{T: tt.draws, Open: open, Pending: pending, Costs: tt.costs})
 		if got := slices.Index(probs, 1); got != tt.want {
 			t.Errorf("%s: %v, want arm %d", tt.reason, probs, tt.want)
 		}
@@ -63,7 +62,6 @@ func TestExpectedImprovementByHand(t *testing.T) {
 // direct is the comment of ExpectedImprovement written down word by word, over whole histories.
 type direct struct {
 	horizon  int
-	costs    []float64
 	outcomes int
 	pulls    []int       // by arm: outcomes
 	history  [][]float64 // by arm: the best score after 1, 2, ... calls; −∞ before the first outcome
@@ -117,11 +115,12 @@ func (d *direct) course(arm, waiting int) []float64 {
 func (d *direct) time(r bandit.Round) (t, u float64) {
 	pulls := d.outcomes
 	for arm, scores := range d.history {
-		t += float64(len(scores) + r.Pending[arm]*size(r, arm))
+		t += float64(len(scores)+r.Pending[arm]*size(r, arm)) * cost(r, arm)
 		pulls += r.Pending[arm]
 	}
 	if pulls == 0 {
-		u = float64(size(r, slices.Index(r.Open, true)))
+		arm := slices.Index(r.Open, true)
+		u = float64(size(r, arm)) * cost(r, arm)
 	} else {
 		u = t / float64(pulls)
 	}
@@ -136,6 +135,14 @@ func size(r bandit.Round, arm int) int {
 	return r.Calls[arm]
 }
 
+// cost returns what a call of an arm costs.
+func cost(r bandit.Round, arm int) float64 {
+	if r.Costs == nil {
+		return 1
+	}
+	return r.Costs[arm]
+}
+
 // A seen arm is what the comment has of one arm.
 type seenArm struct {
 	course         []float64
@@ -144,14 +151,14 @@ type seenArm struct {
 	recent, jumped float64 // the jumps after ⌊n/2⌋, and z − z"
 }
 
-func (d *direct) see(arm, waiting int, c0 float64) seenArm {
+func (d *direct) see(arm, waiting int, cost, c0 float64) seenArm {
 	v := seenArm{course: d.course(arm, waiting)}
 	n, m, q := len(v.course)-1, 0, 0
 	if p := d.pulls[arm]; p > 0 {
 		m, q = len(d.history[arm])*(p/4)/p, len(d.history[arm])*(p/2)/p
 	}
 	v.gain = v.course[n] - v.course[m]
-	v.time = math.Log((float64(n) + c0) / (float64(m) + c0))
+	v.time = math.Log((float64(n)*cost + c0) / (float64(m)*cost + c0))
 	last := 0
 	for k := 1; k <= n; k++ {
 		if v.course[k] > v.course[k-1] {
@@ -163,8 +170,8 @@ func (d *direct) see(arm, waiting int, c0 float64) seenArm {
 			}
 		}
 	}
-	v.a = math.Log((float64(last) + c0) / c0)
-	v.s = math.Log((float64(n) + c0) / (float64(last) + c0))
+	v.a = math.Log((float64(last)*cost + c0) / c0)
+	v.s = math.Log((float64(n)*cost + c0) / (float64(last)*cost + c0))
 	return v
 }
 
@@ -180,7 +187,7 @@ func (d *direct) indices(r bandit.Round) []float64 {
 	var sum seenArm
 	best := math.Inf(-1)
 	for arm := range d.history {
-		v := d.see(arm, r.Pending[arm]*size(r, arm), c0)
+		v := d.see(arm, r.Pending[arm]*size(r, arm), cost(r, arm), c0)
 		sum.gain, sum.time = sum.gain+v.gain, sum.time+v.time
 		sum.jumps, sum.a = sum.jumps+v.jumps, sum.a+v.a
 		sum.recent, sum.jumped = sum.recent+v.recent, sum.jumped+v.jumped
@@ -203,13 +210,11 @@ func (d *direct) indices(r bandit.Round) []float64 {
 		}
 		rho := w * (v.gain + 0.4*pooled) / (v.time + 0.4)
 		D := best - v.course[n]
-		for _, h := range grid(float64(size(r, arm)), max(left, float64(size(r, arm)))) {
-			mu := rho * math.Log(1+h/(float64(n)+c0))
+		c := float64(size(r, arm)) * cost(r, arm)
+		for _, h := range grid(c, max(left, c)) {
+			mu := rho * math.Log(1+h/(float64(n)*cost(r, arm)+c0))
 			e := (mu - D + math.Sqrt((mu-D)*(mu-D)+4*0.6*0.6*mu*(mu+g)*D/(D+mu+g))) / 2
 			index[arm] = max(index[arm], e/h)
-		}
-		if d.costs != nil {
-			index[arm] /= d.costs[arm]
 		}
 	}
 	return index
@@ -232,14 +237,14 @@ func (d *direct) fresh(r bandit.Round, arms []seenArm, left float64) int {
 		case len(v.course) > 1:
 			started++
 			ready = ready || r.Open[arm]
-		case r.Open[arm] && (fresh < 0 || d.costs != nil && d.costs[arm] < d.costs[fresh]):
+		case r.Open[arm] && (fresh < 0 || cost(r, arm) < cost(r, fresh)):
 			fresh = arm
 		}
 	}
 	if fresh < 0 || !ready {
 		return fresh
 	}
-	c := float64(size(r, fresh))
+	c := float64(size(r, fresh)) * cost(r, fresh)
 	P := float64(r.T) + max(left, c)/c
 	if started >= int(math.Ceil(min(1.8, P/23)*math.Sqrt(float64(r.T+1)))) {
 		return -1
@@ -259,11 +264,17 @@ func TestExpectedImprovementOracle(t *testing.T) {
 			if game%2 == 1 {
 				r.Calls = make([]int, arms)
 			}
+			if game%5 == 0 {
+				r.Costs = make([]float64, arms)
+			}
 			for arm := range r.Pending {
 				r.Pending[arm] = rng.IntN(6) / 4 * rng.IntN(3)
 				r.Open[arm] = rng.IntN(5) > 0
 				if r.Calls != nil {
 					r.Calls[arm] = 1 + rng.IntN(6)
+				}
+				if r.Costs != nil {
+					r.Costs[arm] = math.Exp2(7 * rng.Float64())
 				}
 			}
 			r.Open[rng.IntN(arms)] = true
@@ -289,12 +300,6 @@ func newDirect(t *testing.T, rng *rand.Rand, game int) (*direct, *bandit.Expecte
 	arms := 1 + rng.IntN(8)
 	d := &direct{horizon: []int{0, 60, 500}[game%3], history: make([][]float64, arms), pulls: make([]int, arms)}
 	p := &bandit.ExpectedImprovement{T: d.horizon}
-	if game%5 == 0 {
-		for range arms {
-			d.costs = append(d.costs, 0.5+rng.Float64())
-		}
-		p.Costs = d.costs
-	}
 	return d, p
 }
 
@@ -328,7 +333,7 @@ func selections(t *testing.T, p bandit.Policy, arms, rounds int, score func(v fl
 	return played.Selections
 }
 
-// Of a hundred arms no more than ⌈1.8·√(t+1)⌉ are pulled by draw t, and costs that are all equal change nothing.
+// Of a hundred arms no more than ⌈1.8·√(t+1)⌉ are pulled by draw t.
 func TestExpectedImprovementStartsArmsSlowly(t *testing.T) {
 	pulls := selections(t, &bandit.ExpectedImprovement{T: 400}, 100, 400, func(v float64) float64 { return v })
 	seen := make(map[int]bool)
@@ -337,10 +342,6 @@ func TestExpectedImprovementStartsArmsSlowly(t *testing.T) {
 		if most := int(math.Ceil(1.8 * math.Sqrt(float64(draw+1)))); len(seen) > most {
 			t.Fatalf("%d arms were pulled by draw %d, want at most %d", len(seen), draw, most)
 		}
-	}
-	same := selections(t, &bandit.ExpectedImprovement{T: 400, Costs: slices.Repeat([]float64{3e15}, 100)}, 100, 400, func(v float64) float64 { return v })
-	if !slices.Equal(pulls, same) {
-		t.Error("equal costs change the pulls")
 	}
 }
 
@@ -376,19 +377,8 @@ func TestExpectedImprovementLeavesPlateaus(t *testing.T) {
 }
 
 func TestExpectedImprovementParameters(t *testing.T) {
-	for _, tt := range []struct {
-		reason string
-		p      bandit.ExpectedImprovement
-		want   string
-	}{
-		{"a horizon in the past", bandit.ExpectedImprovement{T: -1}, "ExpectedImprovement.T is -1"},
-		{"an arm without a cost", bandit.ExpectedImprovement{Costs: []float64{1}}, "ExpectedImprovement.Costs has 1 entries for 2 arms"},
-		{"a pull for nothing", bandit.ExpectedImprovement{Costs: []float64{1, 0}}, "ExpectedImprovement.Costs[1] is 0"},
-	} {
-		wantPanic(t, tt.reason, func() { ask(&tt.p, all(2)) }, tt.want)
-	}
-	full := &bandit.ExpectedImprovement{T: 512, Costs: []float64{1, 2}}
-	if got, want := full.String(), "ExpectedImprovement(T=512, costs=[1 2])"; got != want {
+	wantPanic(t, "a horizon in the past", func() { ask(&bandit.ExpectedImprovement{T: -1}, all(2)) }, "ExpectedImprovement.T is -1")
+	if got, want := (&bandit.ExpectedImprovement{T: 512}).String(), "ExpectedImprovement(T=512)"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -417,13 +407,13 @@ func ExampleExpectedImprovement() {
 }
 
 // Two models on one task: a call to the larger costs ten times as much, so it has to gain ten times as much.
-func ExampleExpectedImprovement_costs() {
+func ExamplePlayer_DrawSized_costs() {
 	gains := []float64{0.01, 0.05} // of a pull, for small and large
 	for _, costs := range [][]float64{nil, {1, 10}} {
-		player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 20, Costs: costs}, 2, 1)
+		player := bandit.NewPlayer(&bandit.ExpectedImprovement{T: 20}, 2, 1)
 		scores, pulls := []float64{0.2, 0.2}, make([]int, 2)
 		for range 20 {
-			pull, err := player.Draw([]bool{true, true})
+			pull, err := player.DrawSized([]bool{true, true}, []int{1, 1}, costs)
 			if err != nil {
 				panic(err)
 			}
@@ -435,5 +425,5 @@ func ExampleExpectedImprovement_costs() {
 	}
 	// Output:
 	// [] [1 19]
-	// [1 10] [20 0]
+	// [1 10] [19 1]
 }

@@ -51,26 +51,33 @@ func NewPlayer(p Policy, arms int, seed uint64) *Player {
 // do not sum to 1 within 1e-6, it returns an error that names the policy and the value. It panics if
 // len(open) is not the number of arms.
 func (pl *Player) Draw(open []bool) (Pull, error) {
-	return pl.draw(open, nil, "draw", "pick", uint64(pl.t))
+	return pl.draw(open, nil, nil, "draw", "pick", uint64(pl.t))
 }
 
 // DrawSized is Draw for pulls that differ in size: calls is how many model calls a pull of each arm makes, as in
-// [Round.Calls]. The pull drawn has its arm's as [Pull.Calls]. It panics if len(calls) is not the number of arms.
-func (pl *Player) DrawSized(open []bool, calls []int) (Pull, error) {
-	if len(calls) != len(pl.probs) {
-		panic(fmt.Sprintf("bandit: DrawSized with calls of %d arms for %d arms", len(calls), len(pl.probs)))
+// [Round.Calls]. The pull drawn has its arm's as [Pull.Calls]. costs is what such a call costs, as in [Round.Costs], nil if
+// all cost the same. It panics if the length of calls, or of costs, is not the number of arms, or if a cost is below 1
+// or not finite.
+func (pl *Player) DrawSized(open []bool, calls []int, costs []float64) (Pull, error) {
+	if len(calls) != len(pl.probs) || costs != nil && len(costs) != len(pl.probs) {
+		panic(fmt.Sprintf("bandit: DrawSized with calls of %d arms and costs of %d for %d arms", len(calls), len(costs), len(pl.probs)))
 	}
-	return pl.draw(open, calls, "draw", "pick", uint64(pl.t))
+	for arm, cost := range costs {
+		if !(cost >= 1 && finite(cost)) {
+			panic(fmt.Sprintf("bandit: DrawSized with a cost of %v of arm %d: need at least 1, that of the cheapest", cost, arm))
+		}
+	}
+	return pl.draw(open, calls, costs, "draw", "pick", uint64(pl.t))
 }
 
 // DrawAt is Draw with the random stream at (seed, address) in place of the draw's number. It is for pulls
 // that several goroutines ask for at once, each with an address of its own: then what a pull draws does not
 // depend on which of them asks first. A policy that uses [Round.T] or [Round.Pending] still sees their order.
 func (pl *Player) DrawAt(open []bool, address uint64) (Pull, error) {
-	return pl.draw(open, nil, "draw at", "pick at", address)
+	return pl.draw(open, nil, nil, "draw at", "pick at", address)
 }
 
-func (pl *Player) draw(open []bool, calls []int, probs, which string, address uint64) (Pull, error) {
+func (pl *Player) draw(open []bool, calls []int, costs []float64, probs, which string, address uint64) (Pull, error) {
 	if len(open) != len(pl.probs) {
 		panic(fmt.Sprintf("bandit: Draw with %d entries for %d arms", len(open), len(pl.probs)))
 	}
@@ -79,7 +86,7 @@ func (pl *Player) draw(open []bool, calls []int, probs, which string, address ui
 	}
 	pl.pcg.Seed(stream.Seed(pl.seed, probs, address))
 	clear(pl.probs)
-	pl.policy.Probs(pl.probs, Round{T: pl.t, Open: open, Pending: pl.pending, Rand: pl.rand, Calls: calls})
+	pl.policy.Probs(pl.probs, Round{T: pl.t, Open: open, Pending: pl.pending, Rand: pl.rand, Calls: calls, Costs: costs})
 	if err := check(pl.probs, open); err != nil {
 		return Pull{}, fmt.Errorf("bandit: %s at draw %d: %w", nameOf(pl.policy), pl.t, err)
 	}

@@ -104,8 +104,14 @@ func TestPlayerDrawErrors(t *testing.T) {
 func TestPlayerPanics(t *testing.T) {
 	wantPanic(t, "no policy", func() { bandit.NewPlayer(nil, 2, 1) }, "need a policy")
 	wantPanic(t, "no arm", func() { bandit.NewPlayer(bandit.Random{}, 0, 1) }, "0 arms")
-	wantPanic(t, "calls of other arms", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), []int{1, 2, 3}) }, "calls of 3 arms for 2 arms")
-	wantPanic(t, "no calls", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), nil) }, "calls of 0 arms for 2 arms")
+	wantPanic(t, "calls of other arms", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), []int{1, 2, 3}, nil) }, "calls of 3 arms and costs of 0 for 2 arms")
+	wantPanic(t, "no calls", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), nil, nil) }, "calls of 0 arms and costs of 0 for 2 arms")
+	wantPanic(t, "costs of other arms", func() {
+		bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), []int{1, 1}, []float64{1})
+	}, "calls of 2 arms and costs of 1 for 2 arms")
+	wantPanic(t, "less than the least cost", func() {
+		bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), []int{1, 1}, []float64{1, 0.5})
+	}, "cost of 0.5 of arm 1")
 	wantPanic(t, "a shorter list", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).Draw(all(1)) }, "1 entries for 2 arms")
 }
 
@@ -252,7 +258,7 @@ func TestPlayerTellsCalls(t *testing.T) {
 	sized, plain := bandit.NewPlayer(s, 3, 7), bandit.NewPlayer(bandit.Random{}, 3, 7)
 	for n := range 40 {
 		calls := []int{n, 2 * n, 0}
-		pull, err := sized.DrawSized(all(3), calls)
+		pull, err := sized.DrawSized(all(3), calls, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +282,7 @@ func TestPlayerTellsCalls(t *testing.T) {
 	if pull, err := sized.Adopt(1, 0.5); err != nil || pull.Calls != 0 {
 		t.Errorf("an adopted pull: %+v, %v", pull, err)
 	}
-	if _, err := sized.DrawSized([]bool{false, false, false}, []int{1, 1, 1}); !errors.Is(err, bandit.ErrNoArm) {
+	if _, err := sized.DrawSized([]bool{false, false, false}, []int{1, 1, 1}, nil); !errors.Is(err, bandit.ErrNoArm) {
 		t.Errorf("every arm closed: %v, want ErrNoArm", err)
 	}
 }

@@ -109,6 +109,7 @@ func (al *Allocator) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	if most == math.MaxInt {
 		most = 0 // as many as there is room for
 	}
+	al.core.Expect(0, al.cfg.Budget.costs(al.costs))
 	decision, err := al.core.Next(al.arms(), most)
 	switch {
 	case err != nil:
@@ -157,8 +158,9 @@ func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocatio
 	if gen.Best.Program == "" {
 		gen.Before, gen.Best = al.res.Arms[p.Arm].Best, al.res.Arms[p.Arm].Best
 	}
-	own := gen // a copy: the run around it adds to gen itself what evaluations asked, and it must not count twice
+	own, before := gen, al.evalTime // a copy: the run around it adds to gen itself what evaluations asked, and it must not count twice
 	round := Round{Pull: p, Generation: al.add(p.Arm, &own, scored), Best: al.res.Best.Result.Score, Partial: err != nil}
+	al.learn(p, &own, al.evalTime-before, err == nil, al.cfg.Budget.Models)
 	calls, stalls := counted(own)
 	// The outcome names no limit. The limit that bound belongs to the run around it, which ends by it and may go
 	// on with a larger one. This core would not learn of that, and would stay at its end.

@@ -264,6 +264,8 @@ type limit struct {
 	// whole limits are kept call by call or by the clock, which an Allocator inside a run does not see. So only a whole
 	// run can keep them.
 	whole bool
+	// even limits are used up alike by the calls of every arm, so none is dearer for them.
+	even bool
 }
 
 // limits are in the order in which they are looked at.
@@ -271,7 +273,7 @@ var limits = []limit{
 	summed(limit{ends: true,
 		Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls", Ended: "the budget of answered calls was used up"}},
 		func(b Budget) int { return b.Calls }, func(a ledger.Amounts) int { return a.Calls }),
-	summed(limit{ends: true,
+	summed(limit{ends: true, even: true,
 		Limit: Limit{Name: "Evaluations", Counts: "Evaluations", Unit: "evaluations",
 			Ended: "the budget of evaluations was used up"}},
 		func(b Budget) int { return b.Evaluations }, func(a ledger.Amounts) int { return a.Evaluations }),

@@ -23,10 +23,11 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	p := o.pull
 	delete(d.pending, p.Arm)
 	d.complete(&o)
-	round := &d.res.Rounds[p.round]
+	round, before := &d.res.Rounds[p.round], d.evalTime
 	round.Generation = d.add(p.Arm, &o.gen, o.scored)
 	round.Best = d.res.Best.Result.Score
 	whole := o.err == nil
+	d.learn(p.Pull, &o.gen, d.evalTime-before, whole, d.cfg.Budget.Models)
 	out := d.outcomeOf(o, whole)
 	d.scored += max(len(o.gen.Children), out.Calls)
 	d.judge(&o)

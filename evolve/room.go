@@ -41,7 +41,8 @@ func (d *driver) sayIdle() {
 // next asks the core what to do, where the time for evaluations has room for so many more children.
 func (d *driver) next(most int, limited bool) (allocation.Decision, error) {
 	d.asides = d.expected()
-	d.core.Expect(d.asides)
+	d.costs = d.priced()
+	d.core.Expect(d.asides, d.costs)
 	arms := d.arms()
 	switch {
 	case !limited || d.core.Exhausted(arms):
@@ -85,6 +86,15 @@ func (d *driver) expected() int {
 		return 0
 	}
 	return (d.account.judged + d.gated + d.programs - 1) / d.programs
+}
+
+// priced returns what a call of each arm is expected to cost. Draws that an earlier incarnation made have what it expected,
+// and those of an older library expected nothing.
+func (d *driver) priced() []float64 {
+	if next, replaying := d.replaying(); replaying {
+		return next.Costs
+	}
+	return d.cfg.Budget.costs(d.account.costs)
 }
 
 // judge counts the calls that the scores of an outcome's programs took. Programs that were scored before took

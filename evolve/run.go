@@ -75,8 +75,9 @@ type driver struct {
 	// programs are those that were scored or refused, without duplicates, and gated the calls that gates made for them. The
 	// account has those of evaluators.
 	programs, gated int
-	asides          int  // calls that the score of a child was last expected to take beside its own
-	wasOver         bool // an earlier incarnation ended it
+	asides          int       // calls that the score of a child was last expected to take beside its own
+	costs           []float64 // of a call of each arm, as the policy was last told; nil if all are alike
+	wasOver         bool      // an earlier incarnation ended it
 
 	ended chan outcome
 	early []outcome    // outcomes that wait for their turn in replay
@@ -376,7 +377,7 @@ func (d *driver) pull(decision allocation.Decision, most int, steps context.Cont
 	d.pending[p.Arm] = p
 	// Rounds are in the order of draws and outcomes come in any order, so the round has its place from now on.
 	d.res.Rounds = append(d.res.Rounds, Round{Pull: p.Pull, Partial: true}) // until its outcome is in
-	if err := d.decide(journal.Record{Kind: journal.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls, Most: most, Asides: d.asides, Beside: p.beside}); err != nil {
+	if err := d.decide(journal.Record{Kind: journal.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls, Most: most, Asides: d.asides, Beside: p.beside, Costs: d.costs}); err != nil {
 		delete(d.pending, p.Arm)
 		d.res.Rounds = d.res.Rounds[:p.round]
 		d.stop(allocation.Error, "", err)

@@ -211,6 +211,46 @@ func checkSizedPulls(fresh func() bandit.Policy) error {
 	return nil
 }
 
+// checkCosts plays two policies side by side, with pulls that differ in size. One is told that all calls cost the same, in
+// which it may see no difference. Then it plays with costs that differ a millionfold.
+func checkCosts(fresh func() bandit.Policy) error {
+	const arms = 6
+	g, twin := newGame(fresh(), arms, 14), newGame(fresh(), arms, 14)
+	g.costs = slices.Repeat([]float64{1}, arms)
+	for range 200 {
+		g.openSome()
+		g.resize()
+		copy(twin.open, g.open)
+		twin.calls = g.calls
+		p, err := g.probs()
+		if err != nil {
+			return err
+		}
+		q, err := twin.probs()
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(p, q) {
+			return fmt.Errorf("draw %d: Probs gave %v where all calls cost the same, and %v without costs", g.t, p, q)
+		}
+		pull := g.pull(p)
+		twin.take(pull)
+		reward := g.noisy(pull)
+		g.report(pull, reward)
+		twin.report(pull, reward)
+	}
+	for arm := range g.costs {
+		g.costs[arm] = math.Pow(16, float64(arm))
+	}
+	for range 100 {
+		g.openSome()
+		if err := g.play(1, g.noisy); err != nil {
+			return fmt.Errorf("costs %v: %w", g.costs, err)
+		}
+	}
+	return nil
+}
+
 // endOne ends one of the pending pulls.
 func (g *game) endOne(pending []bandit.Pull) []bandit.Pull {
 	if len(pending) == 0 {

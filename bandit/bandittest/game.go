@@ -17,6 +17,7 @@ type game struct {
 	open    []bool
 	pending []int
 	calls   []int      // of a pull, by arm; nil if the policy is not told
+	costs   []float64  // of a call, by arm; nil if the policy is not told
 	rng     *rand.Rand // the game's own choices; the policy has streams of its own
 }
 
@@ -64,9 +65,10 @@ func (g *game) probs() ([]float64, error) { return g.ask(g.seed) }
 // ask is probs with another random stream for the policy.
 func (g *game) ask(stream uint64) ([]float64, error) {
 	p, open, pending, calls := make([]float64, len(g.open)), slices.Clone(g.open), slices.Clone(g.pending), slices.Clone(g.calls)
-	r := bandit.Round{T: g.t, Open: open, Pending: pending, Calls: calls, Rand: rand.New(rand.NewPCG(stream, uint64(g.t)))}
+	costs := slices.Clone(g.costs)
+	r := bandit.Round{T: g.t, Open: open, Pending: pending, Calls: calls, Costs: costs, Rand: rand.New(rand.NewPCG(stream, uint64(g.t)))}
 	g.policy.Probs(p, r)
-	if !slices.Equal(open, g.open) || !slices.Equal(pending, g.pending) || !slices.Equal(calls, g.calls) {
+	if !slices.Equal(open, g.open) || !slices.Equal(pending, g.pending) || !slices.Equal(calls, g.calls) || !slices.Equal(costs, g.costs) {
 		return nil, fmt.Errorf("draw %d: the Round was changed by Probs", g.t)
 	}
 	if err := distribution(p, g.open); err != nil {

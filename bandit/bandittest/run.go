@@ -27,6 +27,8 @@ type T interface {
 //   - late outcomes: several pulls are pending, also of one arm, and their outcomes come in any order,
 //     for arms closed since, or never;
 //   - sized pulls: pulls that differ in how many calls they make, from draw to draw, some of which do not say;
+//   - costs: calls that all cost the same lead to the probabilities that there are without costs, to the bit, and
+//     costs that differ to a distribution;
 //   - adopted pulls: outcomes that come before any probability was asked for teach the same as later
 //     ones, since a resumed run may report pulls that its earlier incarnation drew;
 //   - rerun: the same seed and outcomes give the same pulls, and policies share no state;
@@ -60,6 +62,7 @@ var checks = []check{
 	{"purity", checkPurity},
 	{"late outcomes", checkLateOutcomes},
 	{"sized pulls", checkSizedPulls},
+	{"costs", checkCosts},
 	{"adopted pulls", checkAdopted},
 	{"rerun", checkRerun},
 	{"one arm", checkOneArm},

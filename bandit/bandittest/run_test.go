@@ -26,7 +26,7 @@ func (r *report) Errorf(format string, args ...any) {
 // failed returns the names of the checks that failed.
 func (r *report) failed() []string {
 	var names []string
-	for _, name := range []string{"prints", "distribution", "closed arms", "purity", "late outcomes", "sized pulls", "adopted pulls", "rerun", "one arm", "many arms", "extreme rewards", "rewards that are not finite", "many rounds"} {
+	for _, name := range []string{"prints", "distribution", "closed arms", "purity", "late outcomes", "sized pulls", "costs", "adopted pulls", "rerun", "one arm", "many arms", "extreme rewards", "rewards that are not finite", "many rounds"} {
 		if slices.ContainsFunc(r.failures, func(f string) bool { return strings.Contains(f, ": "+name+": ") }) {
 			names = append(names, name)
 		}
@@ -221,6 +221,14 @@ var brokenPolicies = []struct {
 		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, _ float64) { told = told || pull.Calls > 0 }, probs: func(p []float64, r bandit.Round) {
 			if told {
 				_ = r.Calls[len(p)-1]
+			}
+		}}
+	}},
+	{"shares by cost, where there is one", []string{"costs"}, func() bandit.Policy {
+		return &broken{Policy: bandit.Random{}, probs: func(p []float64, r bandit.Round) {
+			if r.Costs != nil {
+				clear(p)
+				p[slices.Index(r.Open, true)] = 1
 			}
 		}}
 	}},

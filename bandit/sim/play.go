@@ -161,7 +161,7 @@ func (g *simulation) draw() (bandit.Pull, error) {
 	if g.calls == nil {
 		return g.player.Draw(g.open)
 	}
-	return g.player.DrawSized(g.open, g.calls)
+	return g.player.DrawSized(g.open, g.calls, nil)
 }
 
 // delay returns how long a pull takes. Its stream is addressed by the pull's number, so policies that are

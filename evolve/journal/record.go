@@ -96,6 +96,7 @@ type Record struct {
 	Most   int             `json:"most,omitempty"`    // draw: how many children the time for evaluations had room for; 0: any number
 	Asides int             `json:"asides,omitempty"`  // draw, stop: how many calls the score of a child was expected to take beside its own
 	Beside int             `json:"beside,omitempty"`  // draw: how many tune evaluations the other arms had made
+	Costs  []float64       `json:"costs,omitempty"`   // draw: what a call of each arm was expected to cost, in calls of the cheapest; none if alike
 	Reward float64         `json:"reward,omitempty"`  // report
 	Bred   []time.Duration `json:"bred_ns,omitempty"` // report: how long each step of the pull's search took; a search may decide by it
 	Stop   string          `json:"stop,omitempty"`    // stop, pause

@@ -115,7 +115,7 @@ func (g *game) next() (bandit.Pull, error) {
 	if !sizes(g.calls, g.arms, g.pulls) {
 		return g.player.Draw(g.open)
 	}
-	return g.player.DrawSized(g.open, g.calls)
+	return g.player.DrawSized(g.open, g.calls, nil)
 }
 
 // Verify replays the run in l with the policy that is said to have made it. It returns an error that names
@@ -125,7 +125,8 @@ func (g *game) next() (bandit.Pull, error) {
 //
 // How many calls the pull after an arm's last would have made is not in the log. Verify takes them for as many as the
 // last made. So of a run with an evolve.Breadth, a policy that asks for them, such as bandit.ExpectedImprovement, may
-// now and then draw otherwise here.
+// now and then draw otherwise here. Nor are the costs of pulls in the log: of a run whose policy was told of some
+// ([bandit.Round.Costs]), Verify may fail.
 func Verify(l Log, p bandit.Policy, limit int) error {
 	if l.Run == nil {
 		return errors.New("replay: Verify of a log without a bandit's run")

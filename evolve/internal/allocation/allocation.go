@@ -108,12 +108,13 @@ type Core struct {
 	pulls   []int            // by arm
 
 	rounds, calls, stalls, evaluations int
-	reserved                           int    // children that calls are set aside for in what is pending; 0 when nothing is
-	beside                             int    // calls set aside beside those
-	asides                             int    // calls that a child's score is expected to take beside its own
-	full                               string // the limit that left no room in an outcome
-	idle                               int    // outcomes in a row without a better best
-	weary                              bool   // idle has reached Patience once; a later gain does not undo it
+	reserved                           int       // children that calls are set aside for in what is pending; 0 when nothing is
+	beside                             int       // calls set aside beside those
+	costs                              []float64 // of a call of each arm, in calls of the cheapest; nil if alike
+	asides                             int       // calls that a child's score is expected to take beside its own
+	full                               string    // the limit that left no room in an outcome
+	idle                               int       // outcomes in a row without a better best
+	weary                              bool      // idle has reached Patience once; a later gain does not undo it
 	best                               Score
 	why                                Why    // why the run stops; "" while it goes on
 	limit                              string // the limit that bound, if why is Budget
@@ -145,8 +146,9 @@ func (c *Core) Spent(calls, stalls, evaluations int) {
 }
 
 // Expect tells the core how many calls the score of a child is expected to take beside the child's own, from the next draw
-// on: those of judges.
-func (c *Core) Expect(asides int) { c.asides = asides }
+// on: those of judges. costs is what a call of each arm is expected to cost, in calls of the cheapest, nil if all cost
+// the same: the policy is told.
+func (c *Core) Expect(asides int, costs []float64) { c.asides, c.costs = asides, costs }
 
 // Next decides what to do: draw a pull of at most most calls (0: as many as there is room for), stop, or
 // wait for an outcome. arms has one entry for each arm. The error is the policy's.
@@ -170,7 +172,7 @@ func (c *Core) Next(arms []Arm, most int) (Decision, error) {
 	if most > 0 {
 		room = min(room, most)
 	}
-	pull, err := c.player.DrawSized(open, c.sizes(arms, room))
+	pull, err := c.player.DrawSized(open, c.sizes(arms, room), c.costs)
 	if err != nil {
 		return Decision{}, err
 	}

@@ -159,7 +159,7 @@ func (r *race) fill() error {
 			}
 			r.calls[i] = min(n, r.left)
 		}
-		pull, err := r.player.DrawSized(r.open, r.calls)
+		pull, err := r.player.DrawSized(r.open, r.calls, nil)
 		if err != nil {
 			return err
 		}

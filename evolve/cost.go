@@ -1,0 +1,48 @@
+package evolve
+
+import (
+	"time"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/internal/costs"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+)
+
+// learn takes in what a pull came to, so that later draws know what a pull of its arm costs. A call counts as one
+// whether it was answered or not: one that failed is no cheaper by that.
+func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, whole bool, prices ledger.Prices) {
+	came := ledger.Amounts{Evaluations: gen.Evaluations, EvalTime: evalTime}
+	answers := 0
+	for attempts := range gen.EachCall {
+		used, _ := prices.Used(ledger.Size{}, attempts)
+		came = came.Plus(used)
+		came.Calls++
+		if answered(attempts) {
+			answers++
+		}
+	}
+	a.costs.Add(p.Arm, p.Calls, came, whole && answers > 0)
+}
+
+// costs returns what a call of each arm is expected to cost, as [bandit.Round.Costs] has it, in the unit of the limit of
+// which the largest share is spent: of those that one call may use up more of than another, in the order of the table.
+// It returns nil without such a limit, or where most is spent of one that every call uses up alike.
+func (b Budget) costs(l *costs.Learner) []float64 {
+	spent := journal.Amounts(l.Spent())
+	var scarcest *limit
+	most := 0.0
+	for i := range limits {
+		row := &limits[i]
+		if row.passed == nil || !row.ends || row.value(b) == 0 {
+			continue
+		}
+		if share := row.amount(spent) / row.value(b); share > most {
+			scarcest, most = row, share
+		}
+	}
+	if scarcest == nil || scarcest.even {
+		return nil
+	}
+	return l.Costs(func(a ledger.Amounts) float64 { return scarcest.amount(journal.Amounts(a)) })
+}
