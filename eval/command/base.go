@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,6 +19,9 @@ type base struct {
 	dir    string // "" without a base
 	caches []string
 	layers bool // what is needed for layers is there
+	git    bool // candidates find repositories
+	// paths of repositories in the folder, which candidates do not find: folders, and files that name one elsewhere
+	gitFolders, gitFiles []string
 }
 
 // checkHidden returns an error if a hidden path lies in the base or a cache: candidates find these elsewhere too, where
@@ -42,14 +46,56 @@ func (c Config) checkHidden() error {
 
 // newBase finds out whether this machine has layers. why says why not.
 func newBase(cfg Config, plan *sandbox.Plan) (b base, why error) {
-	b = base{dir: cfg.Base, caches: cfg.Caches}
+	b = base{dir: cfg.Base, caches: cfg.Caches, git: cfg.Git}
 	if b.dir == "" && len(b.caches) == 0 {
 		return b, nil
 	}
-	why = plan.TryLayer(os.TempDir(), slices.DeleteFunc(append([]string{b.dir}, b.caches...), func(d string) bool { return d == "" })...)
+	if b.dir != "" && !b.git {
+		if err := b.findGit(); err != nil {
+			return b, err
+		}
+	}
+	why = plan.TryLayer(os.TempDir(), len(b.gitFolders) > 0, slices.DeleteFunc(append([]string{b.dir}, b.caches...), func(d string) bool { return d == "" })...)
 	b.layers = why == nil
 	return b, why
 }
+
+// findGit finds the repositories in the base.
+func (b *base) findGit() error {
+	return filepath.WalkDir(b.dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || !patch.IsGit(d.Name()) || at == b.dir {
+			return err
+		}
+		name, err := filepath.Rel(b.dir, at)
+		if err == nil && d.IsDir() {
+			b.gitFolders = append(b.gitFolders, name)
+			return fs.SkipDir
+		}
+		b.gitFiles = append(b.gitFiles, name)
+		return err
+	})
+}
+
+// files returns the base as a copy has it.
+func (b base) files() fs.FS {
+	if b.git {
+		return os.DirFS(b.dir)
+	}
+	return withoutGit{os.DirFS(b.dir)}
+}
+
+// A withoutGit is a folder without its repositories.
+type withoutGit struct{ fs.FS }
+
+var _ fs.ReadLinkFS = withoutGit{}
+
+func (w withoutGit) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(w.FS, name)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return patch.IsGit(e.Name()) }), err
+}
+
+func (w withoutGit) ReadLink(name string) (string, error)   { return fs.ReadLink(w.FS, name) }
+func (w withoutGit) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(w.FS, name) }
 
 // check returns why p cannot be laid on the base: a path of it leads through a link or a file of the base, or takes the
 // place of a folder.
@@ -96,7 +142,7 @@ type tree struct {
 // lay puts the base with the changes of p at the folder target, which is there and empty.
 func (b base) lay(p patch.Patch, target string) (t tree, err error) {
 	if !b.layers {
-		if err := os.CopyFS(target, os.DirFS(b.dir)); err != nil {
+		if err := os.CopyFS(target, b.files()); err != nil {
 			return t, fmt.Errorf("command: copying %s: %w", b.dir, err)
 		}
 		return t, errors.Join(p.Write(target, b.dir), p.Delete(target))
@@ -105,8 +151,9 @@ func (b base) lay(p patch.Patch, target string) (t tree, err error) {
 	if err != nil {
 		return t, err
 	}
-	t.layer.Deleted = p.Deleted
-	return t, errors.Join(p.Write(t.layer.Upper, b.dir), p.Folders(t.layer.Upper))
+	t.layer.Deleted, t.layer.Cleared = slices.Concat(p.Deleted, b.gitFiles), b.gitFolders
+	hidden := patch.Patch{Deleted: t.layer.Deleted}
+	return t, errors.Join(t.layer.Clear(), p.Write(t.layer.Upper, b.dir), hidden.Folders(t.layer.Upper))
 }
 
 // newTree makes the folders of a layer that shows dir at target.

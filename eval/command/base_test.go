@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -93,6 +94,39 @@ func TestBase(t *testing.T) {
 			r, err := e.Evaluate(t.Context(), changed)
 			if err != nil || r.Score != 7 {
 				t.Errorf("without %v: got %+v, %v", ms, r, err)
+			}
+		}
+	}
+	if digestOf(t, dir) != before {
+		t.Error("the base was changed")
+	}
+}
+
+// What is called .git in the base is there for no step, unless it is asked for. A candidate may make one of its own.
+func TestBaseHasNoRepository(t *testing.T) {
+	t.Parallel()
+	cfg, dir := based(t)
+	writeBase(t, filepath.Join(dir, ".git", "objects", "pack"), "all history\n")
+	writeBase(t, filepath.Join(dir, "sub", "deep", ".git"), "gitdir: elsewhere\n")
+	writeBase(t, filepath.Join(dir, "other", "module", ".git", "HEAD"), "ref\n")
+	writeBase(t, filepath.Join(dir, "other", "module", "kept"), "k\n")
+	const count = `find "$0" -name .git | wc -l; test -e "$0/other/module/kept" && test ! -e "$0/sub/gone.txt"`
+	cfg.Build = []string{"sh", "-c", strings.ReplaceAll(count, "$0", ".") + " && mkdir .git && echo mine > .git/own"}
+	cfg.Run = []string{"sh", "-c", count, "{program}"}
+	cfg.Score = []string{"sh", "-c", `find "$0" "$1" -name .git | wc -l; test ! -e "$1/.git/objects"`, "{program}", "{build}"}
+	before := digestOf(t, dir)
+	for _, ms := range [][]isolation.Mechanism{nil, {sandbox.MountNS}} {
+		for git, want := range map[bool]float64{false: 1, true: 6} {
+			cfg := cfg
+			if cfg.Git = git; git {
+				cfg.Build = []string{"true"}
+				cfg.Score = slices.Concat([]string{"sh", "-c", `find "$0" "$1" -name .git | wc -l`}, cfg.Score[3:])
+			}
+			e := without(t, cfg, ms)
+			for range 2 {
+				if r, err := e.Evaluate(t.Context(), changed); err != nil || r.Score != want {
+					t.Errorf("without %v, Git %v: got %+v, %v; want %v", ms, git, r, err, want)
+				}
 			}
 		}
 	}

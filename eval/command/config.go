@@ -53,6 +53,8 @@ type Config struct {
 	// not fit the base. Do not change the base while the Evaluator or Runner is in use. Base and Template exclude each
 	// other.
 	Base string
+	// Git has candidates find what is called .git in the base, with all history. Otherwise none of it is there for them.
+	Git bool
 	// Caches are folders such as a build cache or installed packages. Each step sees them unchanged, and its own changes
 	// are dropped when it ends. Without layers candidates can only read caches. If nothing makes folders read-only
 	// either, candidates write to the caches themselves.

@@ -160,7 +160,7 @@ func (e *evaluation) lay(path string, first bool) (layers []sandbox.Layer, err e
 	} else {
 		e.fresh = append(e.fresh, t)
 		left := &e.places[len(e.places)-1].tree // in which what is deleted was deleted
-		left.layer.Deleted = nil
+		left.layer.Deleted, left.layer.Cleared = nil, nil
 		layers = left.layers(true)
 	}
 	if err != nil {

@@ -112,6 +112,44 @@ func exportsTrees(t *testing.T, out, base string) {
 	}
 }
 
+// A commit of a repository is a base as a folder is, and its files stay for a report.
+func TestTreeOfACommit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not on the PATH")
+	}
+	repository, out := t.TempDir(), t.TempDir()
+	script := `git init -q && mkdir src && echo 1 > src/a.txt && git add . && git -c user.name=t -c user.email=t@localhost commit -qm first && echo 7 > src/a.txt`
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = repository
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	srv := llmtest.NewServer(llmtest.Config{Reply: func(llmtest.Request) string { return "### src/a.txt\n```\n5\n```\n" }})
+	defer srv.Close()
+	args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "1", "--breadth", "fixed", "--output", out,
+		"--base", repository + "@HEAD", "--change", "src/*", "--score", "cat src/a.txt"}
+	for range 2 { // the second one finds the files
+		printed := captured.Output(t, func() {
+			if err := runGreedy(t.Context(), append(args, "--anew")); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if !strings.Contains(printed, "best      5.000000, from 1.000000") {
+			t.Errorf("printed:\n%s", printed)
+		}
+	}
+	kept, err := filepath.Glob(filepath.Join(out, "bases", "*", "*", "src", "a.txt"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("the files of the commit are %v, %v", kept, err)
+	}
+	if err := os.WriteFile(kept[0], []byte("2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := runGreedy(t.Context(), append(args, "--anew")); err == nil || !strings.Contains(err.Error(), "was changed: remove it") {
+		t.Errorf("files that were changed: %v", err)
+	}
+}
+
 // A Go module is built with what this user built and downloaded.
 func TestTreeOfGo(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
@@ -142,6 +180,7 @@ func TestBadTreeFlags(t *testing.T) {
 		{"--base . --change * --score true", "needs a --model"},
 		{model + "--base /none --change * --score true", "/none"},
 		{model + "--base . --change none/* --score true", "no text file"},
+		{model + "--base .@none --change * --score true", "has no commit"},
 		{model + "--base . --change * --score true --about /none", "--about"},
 	} {
 		err := runGreedy(t.Context(), append(strings.Fields(c.args), "--output", t.TempDir()))

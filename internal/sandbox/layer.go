@@ -1,6 +1,11 @@
 package sandbox
 
-import "slices"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
 
 // A Layer shows the folder Base to a contained process in the place of the folder Target, with what Upper holds on top
 // of it. What the process changes there goes to Upper, and Base stays as it is. Paths are absolute and without links.
@@ -9,9 +14,25 @@ type Layer struct {
 	Upper  string // on the same disk as Work
 	Work   string // an empty folder, for the kernel
 	Target string
-	// Deleted are paths below Base that Upper is to hide. None of them leads through a link.
-	Deleted  []string
-	ReadOnly bool // the process can change nothing there
+	// Deleted are paths of files below Base that Upper is to hide, and Cleared those of folders, for which [Layer.Clear]
+	// was called. None of them leads through a link.
+	Deleted, Cleared []string
+	ReadOnly         bool // the process can change nothing there
+}
+
+// Clear prepares Upper to hide the folders of Cleared: they are there, and hide what Base has in them, until a process
+// begins, which removes them.
+func (l Layer) Clear() error {
+	for _, name := range l.Cleared {
+		path := filepath.Join(l.Upper, filepath.FromSlash(name))
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return fmt.Errorf("sandbox: making a layer: %w", err)
+		}
+		if err := makeOpaque(path); err != nil {
+			return fmt.Errorf("sandbox: hiding a folder of a layer: %w", err)
+		}
+	}
+	return nil
 }
 
 // Layering returns a plan like p whose processes find layers. See [Plan.TryLayer].

@@ -12,8 +12,8 @@ import (
 )
 
 // TryLayer returns why processes of the plan cannot find layers over the bases, nil if they can. The folders of layers
-// will be made below dir.
-func (p *Plan) TryLayer(dir string, bases ...string) (err error) {
+// will be made below dir. If clear, layers also have to hide folders.
+func (p *Plan) TryLayer(dir string, clear bool, bases ...string) (err error) {
 	if !p.furnishes {
 		return fmt.Errorf("sandbox: layers need private mounts, which are missing: %s", p.missing[MountNS])
 	}
@@ -33,6 +33,11 @@ func (p *Plan) TryLayer(dir string, bases ...string) (err error) {
 	for _, f := range []string{"gone", "kept"} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(l.Base, f), []byte("base\n"), 0o600))
 	}
+	if clear {
+		l.Cleared = []string{"cleared"}
+		hidden := filepath.Join(l.Base, "cleared")
+		err = errors.Join(err, os.Mkdir(hidden, 0o700), os.WriteFile(filepath.Join(hidden, "file"), nil, 0o600), l.Clear())
+	}
 	layers := []Layer{l}
 	for i, base := range bases {
 		at := filepath.Join(made, fmt.Sprint(i))
@@ -45,7 +50,7 @@ func (p *Plan) TryLayer(dir string, bases ...string) (err error) {
 	if err != nil {
 		return fmt.Errorf("sandbox: making a layer: %w", err)
 	}
-	cmd := exec.Command("/bin/sh", "-c", "[ ! -e gone ] && read -r x < kept && echo upper > kept && echo new > new")
+	cmd := exec.Command("/bin/sh", "-c", "[ ! -e gone ] && [ ! -e cleared ] && read -r x < kept && echo upper > kept && echo new > new")
 	cmd.Dir, cmd.Env = l.Target, []string{}
 	if err := p.Layering(layers).trial(cmd, l.Target); err != nil {
 		return fmt.Errorf("sandbox: trying a layer: %w", err)
@@ -64,8 +69,15 @@ func (s *script) layers(layers []Layer) {
 		for _, name := range l.Deleted {
 			s.inner = append(s.inner, newCall("deleting "+name, unix.SYS_UNLINKAT, here, s.text(filepath.Join(l.Target, name)), 0))
 		}
+		for _, name := range l.Cleared {
+			s.inner = append(s.inner,
+				newCall("hiding "+name, unix.SYS_UNLINKAT, here, s.text(filepath.Join(l.Target, name)), unix.AT_REMOVEDIR))
+		}
 	}
 }
+
+// makeOpaque has an overlay hide what a folder of its lower layer has.
+func makeOpaque(path string) error { return unix.Setxattr(path, "user.overlay.opaque", []byte("y"), 0) }
 
 // option returns path as the options of a layer take it.
 func option(path string) string {

@@ -22,8 +22,10 @@ func TestTryLayer(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := plan.TryLayer(dir); err != nil {
-		t.Error(err)
+	for _, clear := range []bool{false, true} {
+		if err := plan.TryLayer(dir, clear); err != nil {
+			t.Errorf("with folders hidden %v: %v", clear, err)
+		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left over: %v, %v", left, err)
@@ -32,7 +34,7 @@ func TestTryLayer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if without.TryLayer(dir) == nil {
+	if without.TryLayer(dir, false) == nil {
 		t.Error("there are layers without private mounts")
 	}
 }

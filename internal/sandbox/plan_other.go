@@ -36,9 +36,9 @@ func NewCommandPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, e
 }
 
 // TryLayer returns an error: there are no layers on this system.
-func (p *Plan) TryLayer(dir string, bases ...string) error {
-	return errors.New("sandbox: no layers on " + runtime.GOOS)
-}
+func (p *Plan) TryLayer(dir string, clear bool, bases ...string) error { return makeOpaque(dir) }
+
+func makeOpaque(string) error { return errors.New("sandbox: no layers on " + runtime.GOOS) }
 
 // Attr returns how to start a process under the plan.
 func (p *Plan) Attr() *syscall.SysProcAttr { return attr() }

@@ -17,7 +17,7 @@ type Config struct {
 	// Name is what the task is called, before a hyphen and the base's hash; "" means the last element of Base.
 	Name string
 	// Base is the folder that programs are changes of. It is read once, by New, and nothing writes to it. What is in
-	// folders called .git does not belong to it.
+	// folders called .git does not belong to it. [Checkout] makes such a folder of a git commit.
 	Base string
 	// Open are the paths of files that may be changed, made and deleted, as patterns: "*" stands for any characters of a
 	// name, "**" for any of a path, "?" for one of a name: "pkg/**.go". At least one is required.

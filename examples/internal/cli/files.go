@@ -40,7 +40,7 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 	}
 	f := &Files{saver: s, o: o, task: t}
 	if o.IsTree() {
-		o.Watch.Bases = []string{o.Tree.base}
+		o.Watch.Bases = []string{o.Tree.dir}
 	}
 	if f.Page, err = o.Watch.Begin(strings.TrimSuffix(path, ".json")); err != nil {
 		return nil, err

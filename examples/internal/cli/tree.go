@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"flag"
 	"os"
 	"os/exec"
@@ -14,12 +15,16 @@ import (
 )
 
 // Tree are the flags of a tree of files as what is improved.
-type Tree struct{ base, change, frozen, test, score, about string }
+type Tree struct {
+	base, change, frozen, test, score, about string
+
+	dir string // of base
+}
 
 func (t *Tree) register(fs *flag.FlagSet) {
 	fs.StringVar(&t.base, "base", "",
 		"improve a tree of files: this `folder`, which stays as it is, in the place of --task\n"+
-			"The result is a patch of it.")
+			"The result is a patch of it. FOLDER@COMMIT has the files of a git commit; they are kept below --output.")
 	fs.StringVar(&t.change, "change", "",
 		"with --base: `patterns` of the files that may change, separated by commas, such as pkg/**.go")
 	fs.StringVar(&t.frozen, "frozen", "**_test.go,**/test_*.py",
@@ -71,15 +76,20 @@ func (o *Options) checkTree() error {
 }
 
 // TreeTask returns the task of the tree. What is wrong with the flags is a [UsageError].
-func (o *Options) TreeTask() (task.Task, error) {
+func (o *Options) TreeTask(ctx context.Context) (task.Task, error) {
+	dir, err := o.findBase(ctx)
+	if err != nil {
+		return nil, Usagef("--base %s: %w", o.Tree.base, err)
+	}
+	o.Tree.dir = dir
 	f := o.Tree
-	cfg := commands.Config{Base: f.base, Timeout: o.EvalTimeout, Hide: o.NATS.Secrets(), Env: []string{"PATH"}}
+	cfg := commands.Config{Base: dir, Timeout: o.EvalTimeout, Hide: o.NATS.Secrets(), Env: []string{"PATH"}}
 	if o.NATS.URL != "" {
 		return nil, Usagef("--nats has no effect with --base: trees are scored on this machine")
 	}
 	cfg.Build = shell("{ " + cmp.Or(f.test, ":") + "\n} >&2") // a step of its own, so that the next one finds a fresh tree
 	cfg.Run = append(shell(`cd "$0" && { `+f.score+"\n}"), "{program}")
-	if _, err := os.Stat(filepath.Join(f.base, "go.mod")); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 		forGo(&cfg)
 	}
 	about := "You improve a tree of files."
@@ -95,7 +105,7 @@ func (o *Options) TreeTask() (task.Task, error) {
 		return nil, Usagef("--base %s: %w", f.base, err)
 	}
 	t, err := tree.New(tree.Config{
-		Base: f.base, Open: list(f.change), Frozen: list(f.frozen), About: about, Evaluator: scorer,
+		Base: dir, Open: list(f.change), Frozen: list(f.frozen), About: about, Evaluator: scorer,
 	})
 	if err != nil {
 		return nil, Usagef("--base %s: %w", f.base, err)

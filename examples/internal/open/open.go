@@ -18,7 +18,7 @@ import (
 // Task returns the task, and a function that ends the processes of its programs.
 func Task(ctx context.Context, o *cli.Options) (t task.Task, end func() error, err error) {
 	if o.IsTree() {
-		t, err := o.TreeTask()
+		t, err := o.TreeTask(ctx)
 		return t, func() error { return nil }, err
 	}
 	problem, builtIn, err := o.Problem()
