@@ -24,6 +24,7 @@ type options struct {
 	parallel           int
 	pair               []string // the two searches of --ab; nil without it
 	noise, timing      bool
+	prices             bool
 }
 
 func (o *options) register(fs *flag.FlagSet) {
@@ -45,6 +46,8 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.BoolVar(&o.noise, "noise", false,
 		"compare ways to deal with noisy scores, at --calls evaluations\n--families, --searches and --out are not used.")
 	fs.BoolVar(&o.timing, "timing", false, "with --noise: on a program that is really timed, one run at a time")
+	fs.BoolVar(&o.prices, "prices", false, "compare policies over a search that rewrites and a dear one, with the money of "+
+		"--calls rewrites\n--families may be given; --searches and --out are not used.")
 	fs.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "runs made at once")
 }
 

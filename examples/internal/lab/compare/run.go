@@ -9,6 +9,7 @@
 //	evoalloc compare --calls 2048 --baseline softmax
 //	evoalloc compare --ab softmax operators=rewrite+explore,weights=1:1 --calls 512 --runs 30
 //	evoalloc compare --noise --seeds 100
+//	evoalloc compare --prices --calls 4000 --seeds 20
 //	evoalloc compare --noise --timing --calls 256 --seeds 24
 //
 // With --out, runs that are in the file are not made again: a study that was stopped goes on, and more seeds or
@@ -59,6 +60,9 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	if o.noise {
 		return studyNoise(ctx, o, stdout)
+	}
+	if o.prices {
+		return studyPrices(ctx, o, cfg.Families, stdout)
 	}
 	file, err := openRuns(o.out, o.budget(), cfg)
 	if err != nil {
