@@ -7,27 +7,37 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// GEPA keeps the programs that are the best at some case, draws a parent by the number of these cases, and asks for a
-// rewrite that reflects on the feedback. Of a prompt in named parts one part is rewritten in turn. A child is scored on a
-// minibatch of three cases first, and on all if it is strictly better there than its parent. Two programs with a common
-// ancestor are merged without a model.
+// GEPA keeps every program that it accepts, draws a parent by the number of cases at which it is the best of those
+// that are needed, and asks for a rewrite that reflects on the feedback. Of a prompt in named parts one part is
+// rewritten in turn. A child is scored on a minibatch of three train cases first, and on the validation cases, whose
+// fronts count, if it is strictly better there than its parent. After a child that was accepted two programs that are
+// needed are merged without a model, if they have a common ancestor, until five merges are accepted. A merge is if it
+// is at least as good as both on five validation cases.
 //
 // On purpose otherwise:
-//   - a step has N children of the archive as it is then; there, one;
-//   - merges have a tenth of the children, where there is a pair; there, they are off by default, and at most 5. They cost
-//     no call, and without them fronts of binary cases hardly select;
-//   - a merge is judged as every child is; there, on 5 cases of its own.
+//   - a step has N children of the pool as it is then, as with IndependentSampling(N); the original's default is one.
+//     With a window of W below N there are always W under way;
+//   - merges are on, as they cost no call; there, they are off by default. They join lines as diff3 does, from the
+//     youngest common ancestor; there, named parts, from one drawn by score. A merge that is not accepted is scored on
+//     all cases, and there, on the five;
+//   - the prompt has the worst of the train cases that the parent answered when it was scored; there, all of a
+//     minibatch that it answers anew before the call;
+//   - so a parent is asked for a child though its minibatch is perfect, and the minibatch refuses the child; there, the
+//     iteration ends without a call;
+//   - the first part to rewrite is not that where the parent's own parent was.
 //
-// What it needs of the task: scores by case (eval.Result.Cases), else the archive holds the best program alone; and
-// [Minibatches], else every child is scored on all cases.
+// What it needs of the task: scores by case (eval.Result.Cases), else the best program alone is drawn, and nothing is
+// merged; and [Minibatches], else every child is scored on all cases.
 func GEPA(s Setting) population.Config {
+	p := &pool{seed: s.Seed}
 	c := s.config()
-	c.Archive, c.Select = population.Fronts(), population.FrontFrequency()
-	c.Operators = []population.Operator{population.Rewrite{Label: "reflect", Instruction: reflection, InTurn: true},
-		&population.Merge{}}
-	c.Policy = bandit.Shares{0.9, 0.1}
+	c.Archive, c.Select = p, front{}
+	c.Operators = []population.Operator{&merges{pool: p}, reflects{population.Rewrite{Label: "reflect",
+		Instruction: reflection, InTurn: true}, p}}
+	c.Policy = bandit.Shares{0.5, 0.5} // only one of them can
 	if m, ok := task.As[Minibatches](s.Task); ok {
-		c.Gates = []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return m.Minibatch(v.Birth, 3) }}}
+		on := func(v *population.View) eval.Evaluator { return m.Minibatch(v.Birth, 3) }
+		c.Gates = []population.Gate{unmerged{population.Screen{On: on}, p}}
 	}
 	return c
 }
