@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/patch"
 )
 
 // Config says what a search may change in a folder, and how that is scored.
@@ -80,51 +80,14 @@ func fit(name string) string {
 	return cmp.Or(strings.TrimLeft(name, "-_."), "tree")
 }
 
-// A pattern is a pattern of paths.
-type pattern = *regexp.Regexp
-
 // patterns reads patterns; field names them in errors.
-func patterns(field string, list []string) (all []pattern, err error) {
+func patterns(field string, list []string) (all []patch.Pattern, err error) {
 	for _, text := range list {
-		switch {
-		case text == "" || strings.HasPrefix(text, "/") || strings.Contains(text, "\\") || strings.TrimSpace(text) != text:
-			return nil, fmt.Errorf("tree: Config.%s has the pattern %q: need a path from the base, with slashes", field, text)
-		case strings.HasPrefix(text, "./") || strings.HasSuffix(text, "/"):
-			return nil, fmt.Errorf("tree: Config.%s has the pattern %q: need one of files, without ./ before it and with ** after a folder", field, text)
+		p, err := patch.NewPattern(text)
+		if err != nil {
+			return nil, fmt.Errorf("tree: Config.%s has the pattern %q: %w", field, text, err)
 		}
-		all = append(all, regexp.MustCompile(expression(text)))
+		all = append(all, p)
 	}
 	return all, nil
-}
-
-// expression returns the regular expression of a pattern. "**/" may stand for no folder at all.
-func expression(text string) string {
-	var b strings.Builder
-	b.WriteString("^")
-	for i := 0; i < len(text); i++ {
-		switch rest := text[i:]; {
-		case strings.HasPrefix(rest, "**/"):
-			b.WriteString("(?:.*/)?")
-			i += 2
-		case strings.HasPrefix(rest, "**"):
-			b.WriteString(".*")
-			i++
-		case rest[0] == '*':
-			b.WriteString("[^/]*")
-		case rest[0] == '?':
-			b.WriteString("[^/]")
-		default:
-			b.WriteString(regexp.QuoteMeta(rest[:1]))
-		}
-	}
-	return b.String() + "$"
-}
-
-func anyMatches(all []pattern, path string) bool {
-	for _, p := range all {
-		if p.MatchString(path) {
-			return true
-		}
-	}
-	return false
 }

@@ -28,8 +28,8 @@ import (
 type Task struct {
 	task.Task // what asks for a program and evaluates one
 	cfg       Config
-	open      []pattern
-	frozen    []pattern
+	open      []patch.Pattern
+	frozen    []patch.Pattern
 	base      *base
 	initial   string
 }
@@ -80,7 +80,7 @@ func New(cfg Config) (*Task, error) {
 
 // mayChange reports whether a file with the path may be changed.
 func (t *Task) mayChange(path string) bool {
-	return anyMatches(t.open, path) && !anyMatches(t.frozen, path)
+	return patch.AnyMatches(t.open, path) && !patch.AnyMatches(t.frozen, path)
 }
 
 // Base returns the hash of the base, by which programs name it.
@@ -231,9 +231,9 @@ func (t *Task) checkPath(name string) error {
 	switch twin, ok := t.base.twin(name); {
 	case ok:
 		return fmt.Errorf("%s is %s where case does not count", name, twin)
-	case anyMatches(t.frozen, name):
+	case patch.AnyMatches(t.frozen, name):
 		return fmt.Errorf("%s is frozen: it may not be changed", name)
-	case !anyMatches(t.open, name):
+	case !patch.AnyMatches(t.open, name):
 		return fmt.Errorf("%s is not open: %s may be changed", name, strings.Join(t.cfg.Open, ", "))
 	}
 	if _, text := t.base.text[name]; !text {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/patch"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -366,7 +367,7 @@ func TestPatterns(t *testing.T) {
 		{"a.go", "abgo", false}, {"**", "a/b", true}, {"a[b].go", "a[b].go", true}, {"*", "a\nb", true},
 	} {
 		all, err := patterns("Open", []string{c.pattern})
-		if err != nil || anyMatches(all, c.path) != c.want {
+		if err != nil || patch.AnyMatches(all, c.path) != c.want {
 			t.Errorf("%q matches %q: %v, %v", c.pattern, c.path, !c.want, err)
 		}
 	}

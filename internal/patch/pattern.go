@@ -1,0 +1,63 @@
+package patch
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Pattern stands for paths of files from a folder: "*" for any characters of a name, "**" for any of a path, "?" for
+// one of a name.
+type Pattern struct{ files, folder *regexp.Regexp }
+
+// NewPattern reads a pattern.
+func NewPattern(text string) (Pattern, error) {
+	switch {
+	case text == "" || strings.HasPrefix(text, "/") || strings.Contains(text, "\\") || strings.TrimSpace(text) != text:
+		return Pattern{}, errors.New("need a path from the base, with slashes")
+	case strings.HasPrefix(text, "./") || strings.HasSuffix(text, "/"):
+		return Pattern{}, errors.New("need one of files, without ./ before it and with ** after a folder")
+	}
+	p := Pattern{files: expression(text)}
+	if dir, ok := strings.CutSuffix(text, "/**"); ok {
+		p.folder = expression(dir)
+	}
+	return p, nil
+}
+
+// expression returns the regular expression of a pattern. "**/" may stand for no folder at all.
+func expression(text string) *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString("(?s)^")
+	for i := 0; i < len(text); i++ {
+		switch rest := text[i:]; {
+		case strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:.*/)?")
+			i += 2
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(".*")
+			i++
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+		default:
+			b.WriteString(regexp.QuoteMeta(rest[:1]))
+		}
+	}
+	return regexp.MustCompile(b.String() + "$")
+}
+
+// Matches reports whether p stands for the file called path.
+func (p Pattern) Matches(path string) bool { return p.files.MatchString(path) }
+
+// matchesFolder reports whether p stands for every file below the folder called path.
+func (p Pattern) matchesFolder(path string) bool {
+	return p.folder != nil && p.folder.MatchString(path)
+}
+
+// AnyMatches reports whether one of all stands for the file called path.
+func AnyMatches(all []Pattern, path string) bool {
+	return slices.ContainsFunc(all, func(p Pattern) bool { return p.Matches(path) })
+}
