@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +53,9 @@ func TestLocalUser(t *testing.T) {
 	}
 	attack.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL,
 		Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	// It is killed with the thread that started it. The sandbox discards threads that it has used, so this one is kept.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if err := attack.Start(); err != nil {
 		t.Fatal(err)
 	}

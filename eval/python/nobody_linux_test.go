@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,6 +43,9 @@ func TestAsNobody(t *testing.T) {
 	cmd := exec.Command(program, "-test.count=1", "-test.run=^("+strings.Join(notrun.Few(asNobody, 3, 4, 5, 6, 9, 11), "|")+")$")
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "HOME="+tmp)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Pdeathsig: syscall.SIGKILL}
+	// It is killed with the thread that started it. The sandbox discards threads that it has used, so this one is kept.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "PASS") {
 		t.Errorf("as nobody: %v\n%s", err, out)
 	}
