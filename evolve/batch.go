@@ -474,7 +474,7 @@ func (l *batch) sample(c *Child) int {
 func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err error) {
 	c := &m.child
 	if m.brief.Make != nil {
-		w := l.turn.work(*c, l.Task, l.sample(c))
+		w := l.turn.work(*c, m.model(l.Breeder), l.Task, l.sample(c))
 		program, m.recalled, err = w.do(ctx, m.brief.Make)
 		if m.spent, m.asides = w.spent(), w.made(); m.spent {
 			m.call = w.id

@@ -33,6 +33,7 @@ type Work struct {
 
 	child  int
 	turn   *Turn
+	llm    llm.LLM // that the child would be asked of
 	task   eval.Evaluator
 	sample int // that the child is scored by
 	id     journal.ID
@@ -46,8 +47,8 @@ type Work struct {
 }
 
 // work begins a session of the step for a child, whose IDs count from 1 in its arm.
-func (t *Turn) work(child Child, e eval.Evaluator, sample int) *Work {
-	w := &Work{Seed: child.Seed, child: child.ID, turn: t, task: e, sample: sample}
+func (t *Turn) work(child Child, model llm.LLM, e eval.Evaluator, sample int) *Work {
+	w := &Work{Seed: child.Seed, child: child.ID, turn: t, llm: model, task: e, sample: sample}
 	if !t.recording() {
 		return w
 	}
@@ -61,8 +62,15 @@ func (t *Turn) work(child Child, e eval.Evaluator, sample int) *Work {
 	return w
 }
 
-// Ask asks l for something on the child's account, as [Turn.Ask] does. kind is what the call is for: "agent".
+// Ask asks l, or the brief's model if l is nil, for something on the child's account, as [Turn.Ask] does. kind is what the
+// call is for: "agent".
 func (w *Work) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	if l == nil {
+		l = w.llm
+	}
+	if l == nil {
+		return llm.Reply{}, errors.New("evolve: Work.Ask has no model: neither it nor the brief nor the Breeder names one")
+	}
 	w.use()
 	reply, err := w.turn.Ask(ctx, kind, l, req)
 	if w.turn.recording() {
@@ -101,6 +109,39 @@ func (w *Work) Evaluate(ctx context.Context, program string) (eval.Result, error
 func (w *Work) Tune(ctx context.Context, program string) (eval.Result, error) {
 	w.use()
 	return w.turn.Tune(ctx, w.task, program)
+}
+
+// Remember returns what make returns. In a run that is recorded, so a session that begins again gets it from the journal:
+// what a command printed, say, whose time is another one each time. what names it within the session; the same is
+// remembered once for each time that it is asked for. An error is not remembered.
+func (w *Work) Remember(ctx context.Context, what string, make func(context.Context) (string, error)) (string, error) {
+	w.use()
+	t := w.turn
+	if !t.recording() || t.journal == nil {
+		return make(ctx)
+	}
+	id := t.journal.Claim(journal.KeyOf("remembered", t.session, what))
+	r, err := t.journal.Recall(id, true)
+	if err == nil && r == nil && !t.past.Ended {
+		err = t.awaitLive(ctx)
+	}
+	switch {
+	case err != nil:
+		t.noteError(err)
+		return "", err
+	case r != nil:
+		return r.Text, nil
+	}
+	text, err := make(ctx)
+	if err != nil {
+		return "", err
+	}
+	text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	if err := t.journal.Write(id, journal.Record{Kind: journal.Session, Text: text}); err != nil {
+		t.noteError(err)
+		return "", err
+	}
+	return text, nil
 }
 
 // TuneBudget returns how many tune evaluations the arm may make in the whole run, as [Turn.TuneBudget] does.

@@ -27,7 +27,7 @@ const (
 	Program    Kind = "program"    // the text of a program, once
 	Evaluation Kind = "evaluation" // what a program scored
 	Tuning     Kind = "tuning"     // what a program scored for a tuner; the file does not have its text
-	Session    Kind = "session"    // what a session came to that makes a child: its program or its error
+	Session    Kind = "session"    // what a session came to that makes a child, its program or its error, or a text that it remembers
 	Child      Kind = "child"      // a child and what became of it; replay does not read it
 	Taken      Kind = "taken"      // which child of a pull was taken in next, where that is not by index
 
@@ -79,7 +79,7 @@ type Record struct {
 	Alone       bool             `json:"alone,omitempty"`       // failure: it cost one child, and the search went on
 	Prompt      int              `json:"prompt,omitempty"`      // tried, failure, abandoned, completion without usage: the most tokens that the prompt has
 	MaxTokens   int              `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
-	Text        string           `json:"text,omitempty"`        // program
+	Text        string           `json:"text,omitempty"`        // program; session: what it remembers
 	Program     string           `json:"program,omitempty"`     // evaluation, child, start, session: the program's key
 	Result      *eval.Result     `json:"result,omitempty"`      // evaluation, tuning
 	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation, tuning

@@ -1,0 +1,108 @@
+// Package agent makes children by sessions, in which a model reads and edits the program with tools, tries it, and
+// submits it when it is done. A session is an operator of package population beside rewrites and crossings, or a search's
+// only one:
+//
+//	search, err := population.New(population.Config{Task: t, LLM: model, Operators: []population.Operator{&agent.Loop{}}})
+//
+// All that a session asks and tries goes through its [evolve.Work]. So it is within the run's budget, in its journal and
+// in its result, and is recalled when the run is resumed.
+//
+// Tries and the submission are a contract, of which the model is told: a try is a look that costs one of
+// evolve.Budget.TuneEvaluations and may use cheaper cases (eval.Tune), and what is submitted is evaluated once for real.
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A Loop is an operator whose children are made by sessions of a model with tools. The same answers make the same
+// session. It may be shared by searches.
+type Loop struct {
+	// LLM is asked; nil means the search's model.
+	LLM llm.LLM
+	// Shell runs a line of a shell with the program's files at hand, contained, and returns what it printed; nil means
+	// that the model has no tool for it. An error ends the run. What it returns is recorded, so a session that is begun
+	// again after a kill sees the same. command.Shell is one.
+	Shell func(ctx context.Context, program, line string) (output string, err error)
+	// Text describes the tools in the prompt, and reads calls from blocks of replies, for a model that has no tools of its
+	// own.
+	Text   bool
+	Bounds Bounds
+	// Instruction is what the model is asked for beside the task; "" means to raise the score.
+	Instruction string
+}
+
+// Bounds limit a session. At a bound it ends with the best program that it has tried, or else the one it has. They are
+// looked at between calls, so the last call may pass them.
+type Bounds struct {
+	Calls  int           // of the model; 0 means 30
+	Tokens int           // of prompts and completions; 0 means 400,000
+	Time   time.Duration // 0 means 30 minutes
+	Tries  int           // 0 means 10, negative none
+	Money  float64       // in the currency of Price; 0 means no bound
+	Price  *llm.Price    // what Money is reckoned by
+}
+
+func (b Bounds) filled() Bounds {
+	b.Calls, b.Tokens = cmp.Or(b.Calls, 30), cmp.Or(b.Tokens, 400_000)
+	b.Time, b.Tries = cmp.Or(b.Time, 30*time.Minute), cmp.Or(b.Tries, 10)
+	return b
+}
+
+// validate returns an error that names a field that is wrong.
+func (b Bounds) validate() error {
+	switch {
+	case b.Calls < 0:
+		return fmt.Errorf("agent: Bounds.Calls is %d: need 0 for 30, or more", b.Calls)
+	case b.Tokens < 0:
+		return fmt.Errorf("agent: Bounds.Tokens is %d: need 0 for 400,000, or more", b.Tokens)
+	case b.Time < 0:
+		return fmt.Errorf("agent: Bounds.Time is %v: need 0 for 30 minutes, or more", b.Time)
+	case !(b.Money >= 0):
+		return fmt.Errorf("agent: Bounds.Money is %v: need 0 for no bound, or more", b.Money)
+	case b.Money > 0 && b.Price == nil:
+		return fmt.Errorf("agent: Bounds.Money is %v without a Price to reckon it by", b.Money)
+	}
+	return nil
+}
+
+var _ population.Operator = (*Loop)(nil)
+
+// Name is "agent".
+func (l *Loop) Name() string { return "agent" }
+
+// String prints what decides a session but the model.
+func (l *Loop) String() string {
+	b := l.Bounds.filled()
+	return fmt.Sprintf("agent.Loop(calls=%d, tokens=%d, time=%v, tries=%d, money=%v, shell=%v, text=%v, instruction=%q)",
+		b.Calls, b.Tokens, b.Time, b.Tries, b.Money, l.Shell != nil, l.Text, l.Instruction)
+}
+
+// Brief has the child made by a session on the parent.
+func (l *Loop) Brief(v *population.View) evolve.Brief {
+	b := v.Brief()
+	b.Make = l.Make(v.Task, v.Parent.Candidate, v.Notes...)
+	return b
+}
+
+// Make returns the Make of an [evolve.Brief] whose child is made of parent, for a search of your own. The model is shown
+// notes.
+func (l *Loop) Make(t task.Task, parent eval.Candidate, notes ...string) (
+	make func(ctx context.Context, w *evolve.Work) (program string, err error)) {
+
+	return func(ctx context.Context, w *evolve.Work) (string, error) {
+		if err := l.Bounds.validate(); err != nil {
+			return "", err
+		}
+		return newSession(l, w, t, parent, notes).run(ctx)
+	}
+}

@@ -1,0 +1,198 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A session is one piece of an agent's work, from the prompt to the program that comes of it.
+type session struct {
+	*Loop
+	bounds  Bounds
+	work    *evolve.Work
+	folder  Folder
+	parent  string
+	program string // as it has been edited
+	began   time.Time
+
+	messages []llm.Message
+	calls    int // of the model
+	tokens   int
+	money    float64
+	tries    int
+	failures int // calls in a row that brought no answer
+	idle     int // answers in a row that called no tool
+	tried    []eval.Candidate
+	done     bool // it was submitted
+}
+
+func newSession(l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, notes []string) *session {
+	s := &session{Loop: l, bounds: l.Bounds.filled(), work: w, folder: folderOf(t), parent: parent.Program, program: parent.Program}
+	s.messages = []llm.Message{{Role: llm.System, Content: s.system(t)}, {Role: llm.User, Content: s.first(parent, notes)}}
+	return s
+}
+
+// The most answers in a row that are no use before a session ends.
+const (
+	mostFailures = 3 // calls that failed
+	mostIdle     = 3 // replies without a call of a tool
+)
+
+// run asks the model and does what it says until it submits, or a bound is reached.
+func (s *session) run(ctx context.Context) (program string, err error) {
+	s.began = time.Now()
+	for !s.done {
+		if why := s.bound(); why != "" {
+			s.work.Note("ended: " + why)
+			return s.end(errors.New("the session ended before anything was submitted: " + why))
+		}
+		reply, err := s.ask(ctx)
+		switch limit, refused := evolve.Refused(err); {
+		case err == nil:
+			s.failures = 0
+		case ctx.Err() != nil || refused && limit == "" || llm.Unavailable(err): // the run is coming to an end
+			return "", err
+		case refused:
+			s.work.Note("ended: " + err.Error())
+			return s.end(err)
+		default:
+			if s.failures++; s.failures == mostFailures {
+				return s.end(fmt.Errorf("%d calls in a row failed, the last with: %w", s.failures, err))
+			}
+			continue
+		}
+		if err := s.act(ctx, reply); err != nil {
+			return "", err
+		}
+	}
+	return s.end(nil)
+}
+
+// bound returns the bound that the session has reached, in words, or "". It is asked between calls alone, because a call
+// that is cut off is paid for all the same.
+func (s *session) bound() string {
+	switch b := s.bounds; {
+	case s.calls >= b.Calls:
+		return fmt.Sprintf("%d calls are the most", b.Calls)
+	case s.tokens >= b.Tokens:
+		return fmt.Sprintf("%d tokens are the most", b.Tokens)
+	case b.Money > 0 && s.money >= b.Money:
+		return fmt.Sprintf("%v is the most that it may cost", b.Money)
+	case time.Since(s.began) >= b.Time:
+		return fmt.Sprintf("%v is the most time", b.Time)
+	case s.idle >= mostIdle:
+		return fmt.Sprintf("%d replies in a row called no tool", s.idle)
+	}
+	return ""
+}
+
+// ask asks the model for its next reply.
+func (s *session) ask(ctx context.Context) (llm.Reply, error) {
+	req := llm.Request{Messages: s.messages, Seed: evolve.ChildSeed(s.work.Seed, 0, 0, s.calls)}
+	if !s.Text {
+		req.Tools = s.tools()
+	}
+	reply, err := s.work.Ask(ctx, "agent", s.LLM, req)
+	s.calls++
+	for _, a := range reply.Attempts {
+		if a.Usage != nil {
+			s.tokens += a.Usage.PromptTokens + a.Usage.CompletionTokens
+			s.money += s.bounds.Price.Of(a, *a.Usage)
+		} else {
+			s.tokens += a.Streamed
+		}
+	}
+	return reply, err
+}
+
+// act does what a reply says, and tells the model what came of it.
+func (s *session) act(ctx context.Context, reply llm.Reply) error {
+	calls := reply.Calls
+	if len(calls) == 0 && s.Text {
+		calls = callsIn(reply.Text)
+	}
+	said := llm.Message{Role: llm.Assistant, Content: reply.Text}
+	if !s.Text {
+		said.Calls = calls
+	}
+	s.messages = append(s.messages, said)
+	if text := strings.TrimSpace(reply.Text); text != "" {
+		s.work.Note("said: " + text)
+	}
+	if len(calls) == 0 {
+		s.idle++
+		s.messages = append(s.messages, llm.Message{Role: llm.User, Content: "You called no tool. Call one, or submit."})
+		return nil
+	}
+	s.idle = 0
+	var results []string
+	for i, c := range calls {
+		result := "not done: a reply has at most 16 calls"
+		if i < mostCalls && !s.done {
+			var err error
+			if result, err = s.call(ctx, c); err != nil {
+				return err
+			}
+		}
+		result = bounded(result, mostResult)
+		if s.Text {
+			results = append(results, fmt.Sprintf("%s: %s", c.Name, result))
+			continue
+		}
+		s.messages = append(s.messages, llm.Message{Role: llm.ToolResult, CallID: c.ID, Content: result})
+	}
+	status := fmt.Sprintf("[call %d of %d, %d of %d tokens, try %d of %d]", s.calls, s.bounds.Calls, s.tokens, s.bounds.Tokens,
+		s.tries, max(0, s.bounds.Tries))
+	if s.Text {
+		s.messages = append(s.messages, llm.Message{Role: llm.User, Content: strings.Join(append(results, status), "\n\n")})
+	} else {
+		s.messages[len(s.messages)-1].Content += "\n" + status
+	}
+	return nil
+}
+
+// The bounds of what a session does for one reply.
+const (
+	mostCalls  = 16       // of tools
+	mostResult = 16 << 10 // of what a tool returns, in bytes
+)
+
+// bounded returns text, or its two ends in about most bytes.
+func bounded(text string, most int) string {
+	text = strings.ToValidUTF8(text, "�")
+	if len(text) <= most {
+		return text
+	}
+	head, tail := text[:most/2], text[len(text)-most/2:]
+	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n... %d bytes are left out ...\n", len(text)-most) +
+		strings.ToValidUTF8(tail, "")
+}
+
+// end returns what the session came to: what was submitted, or else the best program that was tried, or the one that there
+// is. without is the error of a session that changed nothing.
+func (s *session) end(without error) (string, error) {
+	best := s.program
+	if !s.done {
+		var top eval.Candidate
+		for _, c := range s.tried {
+			if c.Better(top) && c.Program != s.parent {
+				top, best = c, c.Program
+			}
+		}
+	}
+	if best != s.parent {
+		return best, nil
+	}
+	if without == nil {
+		without = errors.New("the session submitted the program that it was given")
+	}
+	return "", without
+}

@@ -1,0 +1,41 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/internal/fence"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// textForm describes tools to a model that has none of its own.
+func textForm(tools []llm.Tool) string {
+	var b strings.Builder
+	b.WriteString("\nCall a tool by a block like this, at most 16 in a reply. Results come in the next message:\n\n" +
+		"```tool\n{\"name\": \"read\", \"arguments\": {\"path\": \"a/file\"}}\n```\n\nThe tools:\n")
+	for _, t := range tools {
+		fmt.Fprintf(&b, "- %s: %s Arguments: %s\n", t.Name, t.Description, t.Parameters)
+	}
+	return b.String()
+}
+
+// callsIn reads the calls of tools out of a reply's blocks. A block that is no call becomes one of no tool, of which the
+// model is told.
+func callsIn(reply string) (calls []llm.ToolCall) {
+	for block := range fence.Blocks(fence.WithoutThinking(reply)) {
+		if block.Info != "tool" {
+			continue
+		}
+		var c struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		}
+		if err := json.NewDecoder(bytes.NewReader([]byte(block.Text()))).Decode(&c); err != nil {
+			c.Name = block.Text()
+		}
+		calls = append(calls, llm.ToolCall{ID: fmt.Sprint(len(calls) + 1), Name: c.Name, Arguments: string(c.Arguments)})
+	}
+	return calls
+}

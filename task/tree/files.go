@@ -1,0 +1,92 @@
+package tree
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/internal/patch"
+)
+
+// Files returns the paths of the files of a program, also of those that may not be changed, sorted. Of a text that
+// is no program of this task it returns those of the base.
+func (t *Task) Files(program string) []string {
+	p, err := t.read(program)
+	if err != nil {
+		p = patch.Patch{}
+	}
+	all := make(map[string]bool)
+	for name := range t.base.kind {
+		if t.base.isPlain(name) && !slices.Contains(p.Deleted, name) {
+			all[name] = true
+		}
+	}
+	for name := range p.Files {
+		all[name] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// File returns the text of a program's file. One that may not be changed is read from the base's folder.
+func (t *Task) File(program, name string) (string, error) {
+	p, err := t.read(program)
+	if err != nil {
+		return "", err
+	}
+	if text, ok := t.base.textIn(p, name); ok {
+		return text, nil
+	}
+	if !t.base.isPlain(name) || slices.Contains(p.Deleted, name) {
+		return "", fmt.Errorf("there is no file %.200q", name)
+	}
+	root, err := os.OpenRoot(t.cfg.Base)
+	if err != nil {
+		return "", fmt.Errorf("tree: %w", err)
+	}
+	defer root.Close()
+	info, err := root.Lstat(filepath.FromSlash(name))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("tree: %w", err)
+	case !info.Mode().IsRegular() || info.Size() > mostText:
+		return "", fmt.Errorf("%s is no text file of at most %d bytes", name, mostText)
+	}
+	content, err := root.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		return "", fmt.Errorf("tree: %w", err)
+	}
+	text, ok := textOf(content)
+	if !ok {
+		return "", fmt.Errorf("%s is no text file", name)
+	}
+	return text, nil
+}
+
+// WithFile returns a program with another text of a file, which may be a new one. It fails as a reply does that changes
+// what may not change, or nothing ([task.ErrUnchanged]).
+func (t *Task) WithFile(program, name, text string) (string, error) {
+	p, err := t.read(program)
+	if err != nil {
+		return "", err
+	}
+	made := p.Clone()
+	if err := t.put(&made, name, ended(text)); err != nil {
+		return "", err
+	}
+	return t.finish(program, made)
+}
+
+// WithoutFile returns a program without a file. It fails as WithFile does.
+func (t *Task) WithoutFile(program, name string) (string, error) {
+	p, err := t.read(program)
+	if err != nil {
+		return "", err
+	}
+	made := p.Clone()
+	if err := t.apply(&made, change{path: name, delete: true}); err != nil {
+		return "", err
+	}
+	return t.finish(program, made)
+}
