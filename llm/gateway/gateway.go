@@ -1,0 +1,163 @@
+// Package gateway is a loopback HTTP server in front of an [llm.LLM], for agents that are programs of their own. It
+// speaks OpenAI's chat completions and Anthropic's messages, streamed and whole, with tools.
+//
+//	g, err := gateway.Listen(gateway.Config{})
+//	...
+//	s := g.Open(gateway.SessionConfig{Ask: ask, Model: "qwen3-8b"})
+//	defer s.Close()
+//	cmd.Env = append(cmd.Env, s.Env()...)
+//
+// A base URL and the token of one session are all that an agent gets. Each of its requests goes through the session's
+// Ask, so through the budget, the journal and the retries behind it, and no key of an endpoint is in this package.
+//
+// # Requests that come twice
+//
+// A client that gave up waiting sends its request again. While the first one is under way, or was answered when its
+// client had left, a request with the same body gets the same answer, and Ask is not called again. The one exception is
+// a request whose client says that it is no retry (X-Stainless-Retry-Count: 0) while another client waits: that one
+// wants an answer of its own.
+//
+// # Errors
+//
+// A failure of the model that may pass is a status that clients retry: 429, or 529 in Anthropic's dialect and 503 in
+// OpenAI's. All others are final: 400 for what the request asks, 401 without a token, 403 for a session that has ended
+// or a refusal of Ask, such as a budget that is spent. They have the header X-Should-Retry: false. No answer repeats the
+// text of an error, which could hold a secret.
+package gateway
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// A Config configures a [Gateway].
+type Config struct {
+	// Socket is the path of a Unix socket to listen on, for a sandbox without network. The file is made, readable by its
+	// owner alone, and removed by Close. "" means a free port of 127.0.0.1.
+	Socket string
+	// MaxBody bounds the body of a request, in bytes. 0 means 32 MiB.
+	MaxBody int64
+	// MaxConns bounds the connections; further ones are closed at once. 0 means 512.
+	MaxConns int
+	// Patience bounds the time that a client takes to send a request, and to take in a piece of its answer. 0 means 30
+	// seconds.
+	Patience time.Duration
+	// Ping is the time between two signs of life in a stream while the model writes. Before the first one, an error has a
+	// status of its own. 0 means 10 seconds.
+	Ping time.Duration
+}
+
+// A Gateway listens until it is closed. It is safe for concurrent use.
+type Gateway struct {
+	cfg    Config
+	base   string
+	http   *http.Server
+	served sync.WaitGroup
+
+	mu       sync.Mutex
+	sessions map[digest]*Session // nil for one that was closed
+}
+
+// Listen starts a gateway without sessions.
+func Listen(cfg Config) (*Gateway, error) {
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, 32<<20)
+	cfg.MaxConns = cmp.Or(cfg.MaxConns, 512)
+	cfg.Patience = cmp.Or(cfg.Patience, 30*time.Second)
+	cfg.Ping = cmp.Or(cfg.Ping, 10*time.Second)
+	if cfg.MaxBody < 0 || cfg.MaxConns < 0 || cfg.Patience < 0 || cfg.Ping < 0 {
+		return nil, fmt.Errorf("gateway: a bound below 0 in %+v", cfg)
+	}
+	ln, base, err := listen(cfg.Socket)
+	if err != nil {
+		return nil, fmt.Errorf("gateway: %w", err)
+	}
+	g := &Gateway{cfg: cfg, base: base, sessions: make(map[digest]*Session)}
+	g.http = &http.Server{
+		Handler:           http.HandlerFunc(g.serve),
+		ReadHeaderTimeout: cfg.Patience,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+	g.served.Go(func() { g.http.Serve(&boundedListener{Listener: ln, slots: make(chan struct{}, cfg.MaxConns)}) })
+	return g, nil
+}
+
+// listen listens on the socket at path, or on loopback, and returns the base URL.
+func listen(path string) (net.Listener, string, error) {
+	if path == "" {
+		ln, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			return nil, "", err
+		}
+		return ln, "http://" + ln.Addr().String(), nil
+	}
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, "", errors.Join(err, ln.Close())
+	}
+	return ln, "http://localhost", nil
+}
+
+// Close closes all sessions, and returns when nothing of theirs is under way.
+func (g *Gateway) Close() error {
+	err := g.http.Close()
+	g.served.Wait()
+	g.mu.Lock()
+	var open []*Session
+	for _, s := range g.sessions {
+		if s != nil {
+			open = append(open, s)
+		}
+	}
+	g.mu.Unlock()
+	for _, s := range open {
+		s.Close()
+	}
+	return err
+}
+
+// String names the gateway by its address.
+func (g *Gateway) String() string { return "gateway(" + cmp.Or(g.cfg.Socket, g.base) + ")" }
+
+// A boundedListener closes connections beyond its slots.
+type boundedListener struct {
+	net.Listener
+	slots chan struct{}
+}
+
+func (l *boundedListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.slots <- struct{}{}:
+			return &boundedConn{Conn: conn, free: sync.OnceFunc(func() { <-l.slots })}, nil
+		default:
+			conn.Close()
+		}
+	}
+}
+
+type boundedConn struct {
+	net.Conn
+	free func()
+}
+
+func (c *boundedConn) Close() error {
+	defer c.free()
+	return c.Conn.Close()
+}

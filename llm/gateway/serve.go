@@ -1,0 +1,238 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// An ask is a request in neither dialect.
+type ask struct {
+	llm.Request
+	seeded bool     // whether the client gave a seed
+	stream bool     // whether the answer is streamed
+	usage  bool     // whether the stream ends with usage, in OpenAI's dialect
+	stops  []string // texts before which the answer ends
+	single bool     // whether at most one tool may be called
+}
+
+// A dialect is a protocol of clients.
+type dialect interface {
+	// parse reads a request. Its error, a *failure, says what of it cannot be had.
+	parse(body []byte) (*ask, error)
+	// whole is the body of an answer in one piece.
+	whole(answer) any
+	// alive writes a sign of life into a stream, its first if first. Of the answer, ID and model are known.
+	alive(s *stream, a answer, first bool)
+	// events writes an answer into a stream, in which there were signs of life or not.
+	events(s *stream, a answer, alive bool)
+	// broken ends a stream by an error.
+	broken(s *stream, f *failure)
+	// overloaded is the status of a failure that may pass.
+	overloaded() int
+}
+
+// serve serves every request. A browser that was led here by a page is turned away by its Host and its Origin.
+func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
+	path := strings.Trim(r.URL.Path, "/")
+	for after, ok := strings.CutPrefix(path, "v1/"); ok; after, ok = strings.CutPrefix(path, "v1/") {
+		path = after
+	}
+	path = "/" + path
+	var d dialect = chat{}
+	if strings.HasPrefix(path, "/messages") {
+		d = messages{}
+	}
+	refuse := func(f *failure) { f.write(w, d.overloaded()) }
+	if !local(r.Host) || !fromHere(r.Header.Get("Origin")) {
+		refuse(forbidden("only local programs are served"))
+		return
+	}
+	s, f := g.session(r)
+	if f != nil {
+		refuse(f)
+		return
+	}
+	route := r.Method + " " + path
+	switch {
+	case route == "GET /models":
+		writeJSON(w, s.models())
+	case strings.HasPrefix(route, "GET /models/"):
+		writeJSON(w, s.model())
+	case route == "POST /chat/completions", route == "POST /messages", route == "POST /messages/count_tokens":
+		s.answer(w, r, d, strings.HasSuffix(path, "count_tokens"))
+	default:
+		refuse(&failure{status: http.StatusNotFound, kind: "not_found_error",
+			message: "not served: " + route + "; there are POST /v1/chat/completions, POST /v1/messages and GET /v1/models"})
+	}
+}
+
+// local reports whether host, of a Host header, names this machine.
+func local(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	switch strings.Trim(host, "[]") {
+	case "127.0.0.1", "localhost", "::1":
+		return true
+	}
+	return false
+}
+
+// fromHere reports whether origin is absent, or a page of this machine.
+func fromHere(origin string) bool {
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && local(u.Host)
+}
+
+// session returns the session whose token r has.
+func (g *Gateway) session(r *http.Request) (*Session, *failure) {
+	token := r.Header.Get("X-Api-Key")
+	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		token = bearer
+	}
+	sum := digest(sha256.Sum256([]byte(token)))
+	g.mu.Lock()
+	s, known := g.sessions[sum]
+	g.mu.Unlock()
+	switch {
+	case !known: // the time that it takes tells of the token's digest alone
+		return nil, &failure{status: http.StatusUnauthorized, kind: "authentication_error", code: "invalid_api_key",
+			message: "no session has this token"}
+	case s == nil:
+		return nil, forbidden("the session has ended")
+	case subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1:
+		return nil, forbidden("no session has this token")
+	}
+	return s, nil
+}
+
+// answer serves a request for an answer, or for the count of its tokens.
+func (s *Session) answer(w http.ResponseWriter, r *http.Request, d dialect, count bool) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-r.Context().Done():
+		return
+	case <-s.ctx.Done():
+		failureOf(errClosed).write(w, d.overloaded())
+		return
+	}
+	rc := http.NewResponseController(w)
+	body, a, err := s.read(w, r, d)
+	if err != nil {
+		failureOf(err).write(w, d.overloaded())
+		return
+	}
+	if count {
+		writeJSON(w, map[string]int{"input_tokens": tokensOf(a.Request)})
+		return
+	}
+	key := sha256.Sum256(append([]byte(r.URL.Path+"\x00"), body...))
+	c, err := s.join(key, a, r.Header.Get("X-Stainless-Retry-Count") == "0")
+	if err != nil {
+		failureOf(err).write(w, d.overloaded())
+		return
+	}
+	out := &stream{w: w, rc: rc, patience: s.g.cfg.Patience}
+	s.leave(c, s.deliver(r.Context(), out, d, a, c))
+}
+
+// read reads and parses the body of r in the time that a client has.
+func (s *Session) read(w http.ResponseWriter, r *http.Request, d dialect) ([]byte, *ask, error) {
+	if r.Header.Get("Content-Encoding") != "" {
+		return nil, nil, invalid("compressed requests are not read")
+	}
+	rc := http.NewResponseController(w)
+	rc.SetReadDeadline(time.Now().Add(s.g.cfg.Patience))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.g.cfg.MaxBody))
+	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, nil, &failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
+			message: "the request is longer than " + itoa(int(tooLong.Limit)) + " bytes"}
+	}
+	if err != nil {
+		return nil, nil, invalid("the request did not arrive")
+	}
+	rc.SetReadDeadline(time.Time{})
+	a, err := d.parse(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case len(a.Messages) == 0:
+		return nil, nil, invalid("messages: at least one is needed")
+	case a.MaxTokens != nil && *a.MaxTokens < 1:
+		return nil, nil, invalid("max_tokens: at least 1 is needed")
+	case s.cfg.MaxTokens > 0 && (a.MaxTokens == nil || *a.MaxTokens > s.cfg.MaxTokens):
+		most := s.cfg.MaxTokens
+		a.MaxTokens = &most
+	}
+	return body, a, nil
+}
+
+// deliver waits for c and writes its answer. It reports whether the client got it.
+func (s *Session) deliver(ctx context.Context, out *stream, d dialect, a *ask, c *call) bool {
+	alive := s.await(ctx, out, d, a, c)
+	if ctx.Err() != nil || out.err != nil {
+		return false
+	}
+	err := errClosed
+	select {
+	case <-c.done:
+		err = c.err
+	default:
+	}
+	switch {
+	case err != nil && alive:
+		d.broken(out, failureOf(err))
+	case err != nil:
+		failureOf(err).write(out.w, d.overloaded())
+	case a.stream:
+		d.events(out, s.answerOf(a, c), alive)
+	default:
+		body, _ := json.Marshal(d.whole(s.answerOf(a, c))) // of strings and numbers
+		out.w.Header().Set("Content-Type", "application/json")
+		out.write(body)
+	}
+	out.flush()
+	return out.err == nil && ctx.Err() == nil
+}
+
+// await waits until c is done, the client left or the session is closed, with signs of life in a stream. It reports
+// whether the stream has begun.
+func (s *Session) await(ctx context.Context, out *stream, d dialect, a *ask, c *call) (alive bool) {
+	ticker := time.NewTicker(s.g.cfg.Ping)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.done:
+			return alive
+		case <-ctx.Done():
+			return alive
+		case <-s.ctx.Done():
+			return alive
+		case <-ticker.C:
+			if !a.stream {
+				continue
+			}
+			d.alive(out, s.begun(c), !alive)
+			alive = true
+			if out.flush(); out.err != nil {
+				return alive
+			}
+		}
+	}
+}

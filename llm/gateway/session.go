@@ -1,0 +1,217 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A SessionConfig says what an agent may do.
+type SessionConfig struct {
+	// Ask answers a request. Several goroutines call it at once, up to Requests. Its context ends when the session is
+	// closed, and not when a client leaves, since the client may ask again. An [*llm.Error] is the model's failure; any
+	// other error is final for the request.
+	Ask func(context.Context, llm.Request) (llm.Reply, error)
+	// Model is the name that the agent sees. It may ask for any other, and gets this one. "" means "model".
+	Model string
+	// Calls bounds the calls of Ask in the session. 0 means no bound but Ask's own.
+	Calls int
+	// Requests bounds the requests that are served at once; further ones wait. 0 means 32.
+	Requests int
+	// MaxTokens bounds the max_tokens of a request, which is lowered to it. 0 means no bound.
+	MaxTokens int
+	// Seed is what seeds of requests without one are derived from, so that a session that is made again asks for the same.
+	Seed uint32
+}
+
+// A Session is an agent's access to a [Gateway]. It is safe for concurrent use.
+type Session struct {
+	g     *Gateway
+	cfg   SessionConfig
+	token string
+	slots chan struct{}
+	ctx   context.Context // ends when the session is closed
+	end   context.CancelCauseFunc
+	asks  sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	asked  int
+	calls  map[digest]*call  // under way, or answered and not delivered
+	seen   map[digest]uint32 // calls by body, without those that failed
+}
+
+type digest [sha256.Size]byte
+
+// A call is a call of Ask, for which clients wait.
+type call struct {
+	key     digest
+	number  int           // in the session, from 0
+	done    chan struct{} // closed when reply and err are there
+	reply   llm.Reply
+	err     error
+	waiters int // guarded by the session's mu
+}
+
+// maxKept bounds the answers whose clients left.
+const maxKept = 64
+
+var (
+	errClosed = errors.New("gateway: the session has ended")
+	errCalls  = errors.New("gateway: the session's calls are spent")
+)
+
+// Open begins a session. It panics without an Ask.
+func (g *Gateway) Open(cfg SessionConfig) *Session {
+	if cfg.Ask == nil {
+		panic("gateway: SessionConfig.Ask is nil")
+	}
+	cfg.Model = cmp.Or(cfg.Model, "model")
+	cfg.Requests = cmp.Or(cfg.Requests, 32)
+	var secret [32]byte
+	rand.Read(secret[:]) // never fails
+	s := &Session{
+		g: g, cfg: cfg, token: "sk-" + hex.EncodeToString(secret[:]), slots: make(chan struct{}, max(1, cfg.Requests)),
+		calls: make(map[digest]*call), seen: make(map[digest]uint32),
+	}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sessions[sha256.Sum256([]byte(s.token))] = s
+	return s
+}
+
+// BaseURL returns the URL before /v1, as clients of Anthropic's dialect want it. Those of OpenAI's want /v1 after it.
+func (s *Session) BaseURL() string { return s.g.base }
+
+// Token returns the session's key, which is good for nothing else.
+func (s *Session) Token() string { return s.token }
+
+// Env returns the variables, as NAME=value, by which common agents and SDKs find the session in either dialect.
+func (s *Session) Env() []string {
+	return []string{
+		"OPENAI_BASE_URL=" + s.g.base + "/v1", "OPENAI_API_BASE=" + s.g.base + "/v1", "OPENAI_API_KEY=" + s.token,
+		"ANTHROPIC_BASE_URL=" + s.g.base, "ANTHROPIC_API_KEY=" + s.token,
+	}
+}
+
+// String names the session's gateway and model, and not its token.
+func (s *Session) String() string {
+	return fmt.Sprintf("gateway.Session(%s, %s)", s.g.base, s.cfg.Model)
+}
+
+// GoString is String.
+func (s *Session) GoString() string { return s.String() }
+
+// Close ends the session: calls under way are canceled, and later requests refused. It returns when no Ask runs any
+// more. Closing again does nothing.
+func (s *Session) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.g.mu.Lock()
+	s.g.sessions[sha256.Sum256([]byte(s.token))] = nil
+	s.g.mu.Unlock()
+	s.end(errClosed)
+	s.asks.Wait()
+}
+
+// join returns the call for a request whose body has the digest key: the one that is under way for the same body, or a
+// new one. own means that the client wants an answer of its own as long as others wait. The caller must leave the call.
+func (s *Session) join(key digest, a *ask, own bool) (*call, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	if c := s.calls[key]; c != nil && (!own || c.waiters == 0) {
+		c.waiters++
+		return c, nil
+	}
+	if s.cfg.Calls > 0 && s.asked >= s.cfg.Calls {
+		return nil, errCalls
+	}
+	c := &call{key: key, number: s.asked, done: make(chan struct{}), waiters: 1}
+	req := a.Request
+	if !a.seeded {
+		req.Seed = s.seed(s.seen[key])
+	}
+	s.seen[key]++
+	s.asked++
+	s.makeRoom()
+	s.calls[key] = c
+	s.asks.Go(func() { s.run(c, req) })
+	return c, nil
+}
+
+// seed returns the seed for a request that n with the same body came before, whatever other requests there were.
+func (s *Session) seed(n uint32) uint32 {
+	var b [8]byte
+	binary.BigEndian.PutUint32(b[:], s.cfg.Seed)
+	binary.BigEndian.PutUint32(b[4:], n)
+	sum := sha256.Sum256(b[:])
+	return binary.BigEndian.Uint32(sum[:])
+}
+
+// makeRoom forgets answers that nobody waits for if there are too many. The caller holds mu.
+func (s *Session) makeRoom() {
+	for key, c := range s.calls {
+		if len(s.calls) < maxKept {
+			return
+		}
+		select {
+		case <-c.done:
+			if c.waiters == 0 {
+				delete(s.calls, key)
+			}
+		default:
+		}
+	}
+}
+
+// run calls Ask for c. A failure is not kept for clients that ask again.
+func (s *Session) run(c *call, req llm.Request) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.err = fmt.Errorf("gateway: Ask panicked: %v", p)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if c.err != nil {
+			s.forget(c)
+		}
+		close(c.done)
+	}()
+	c.reply, c.err = s.cfg.Ask(s.ctx, req)
+	if c.err != nil && s.ctx.Err() != nil {
+		c.err = errClosed
+	}
+}
+
+// forget drops a call that failed, whose seed the next one gets. The caller holds mu.
+func (s *Session) forget(c *call) {
+	if s.calls[c.key] == c {
+		delete(s.calls, c.key)
+	}
+	if s.seen[c.key]--; s.seen[c.key] == 0 {
+		delete(s.seen, c.key)
+	}
+}
+
+// leave ends the wait of a client of c, and forgets c if its answer was delivered.
+func (s *Session) leave(c *call, delivered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.waiters--
+	if delivered && s.calls[c.key] == c {
+		delete(s.calls, c.key)
+	}
+}

@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// A stream writes an answer in pieces. A client that takes none in for too long is given up.
+type stream struct {
+	w        http.ResponseWriter
+	rc       *http.ResponseController
+	patience time.Duration
+	begun    bool
+	err      error // the first, after which nothing is written
+}
+
+func (s *stream) write(b []byte) {
+	if s.err == nil {
+		s.rc.SetWriteDeadline(time.Now().Add(s.patience))
+		_, s.err = s.w.Write(b)
+	}
+}
+
+func (s *stream) flush() {
+	if s.err == nil {
+		s.rc.SetWriteDeadline(time.Now().Add(s.patience))
+		s.err = s.rc.Flush()
+	}
+}
+
+// event writes a server-sent event, of the given kind unless that is "".
+func (s *stream) event(kind string, data any) {
+	b, err := json.Marshal(data)
+	if err != nil {
+		s.err = err // of strings, numbers and JSON that was checked: impossible
+		return
+	}
+	s.raw(kind, string(b))
+}
+
+func (s *stream) raw(kind, data string) {
+	s.begin()
+	if kind != "" {
+		s.write([]byte("event: " + kind + "\n"))
+	}
+	s.write([]byte("data: " + data + "\n\n"))
+}
+
+// comment writes a line that clients ignore.
+func (s *stream) comment(text string) {
+	s.begin()
+	s.write([]byte(": " + text + "\n\n"))
+}
+
+func (s *stream) begin() {
+	if !s.begun {
+		s.begun = true
+		s.w.Header().Set("Content-Type", "text/event-stream")
+		s.w.Header().Set("Cache-Control", "no-cache")
+	}
+}
+
+// pieces cuts text into pieces of whole characters and at most some hundred bytes.
+func pieces(text string) (all []string) {
+	const most = 512
+	for len(text) > most {
+		n := most
+		for n > most-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		all = append(all, text[:n])
+		text = text[n:]
+	}
+	if text != "" {
+		all = append(all, text)
+	}
+	return all
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, "internal error", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(body)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

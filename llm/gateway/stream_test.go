@@ -1,0 +1,313 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+
+	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/llm/gateway"
+	"github.com/evoalloc/evoalloc/llm/llmtest"
+	"github.com/evoalloc/evoalloc/llm/openai"
+)
+
+var (
+	streamed = strings.NewReplacer(`{"model"`, `{"stream":true,"model"`)
+	readCall = llm.ToolCall{ID: "c1", Name: "read", Arguments: `{"path":"a"}`}
+	listCall = llm.ToolCall{ID: "c2", Name: "list"}
+)
+
+// stream sends body, calls begun when the answer has begun, and returns its events.
+func stream(t *testing.T, s *gateway.Session, path, body string, begun func()) []string {
+	t.Helper()
+	resp, err := http.DefaultClient.Do(client{t, s, nil}.request(t.Context(), "POST", path, streamed.Replace(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	begun()
+	if got := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || got != "text/event-stream" {
+		t.Fatalf("%s, %s", resp.Status, got)
+	}
+	return events(t, resp.Body)
+}
+
+// The streams of Anthropic's dialect, event by event as its documentation has them.
+func TestMessagesStream(t *testing.T) {
+	const begin = `message_start {"message":{"id":"ID","type":"message","role":"assistant","model":"small","content":[],"stop_reason":null,` +
+		`"stop_sequence":null,"usage":{"input_tokens":IN,"cache_creation_input_tokens":0,"cache_read_input_tokens":READ,"output_tokens":0}},"type":"message_start"}`
+	const use = `"usage":{"input_tokens":6,"cache_creation_input_tokens":0,"cache_read_input_tokens":4,"output_tokens":3}}`
+	known := strings.NewReplacer("IN", "6", "READ", "4").Replace(begin)
+	unknown := strings.NewReplacer("IN", "0", "READ", "0").Replace(begin)
+	text := []string{
+		`content_block_start {"content_block":{"type":"text","text":""},"index":0,"type":"content_block_start"}`,
+		`content_block_delta {"delta":{"text":"hello","type":"text_delta"},"index":0,"type":"content_block_delta"}`,
+		`content_block_stop {"index":0,"type":"content_block_stop"}`,
+	}
+	end := func(reason string) []string {
+		return []string{`message_delta {"delta":{"stop_reason":"` + reason + `","stop_sequence":null},"type":"message_delta",` + use, `message_stop {"type":"message_stop"}`}
+	}
+	calls := []string{
+		`content_block_start {"content_block":{"type":"tool_use","id":"c1","name":"read","input":{}},"index":1,"type":"content_block_start"}`,
+		`content_block_delta {"delta":{"partial_json":"{\"path\":\"a\"}","type":"input_json_delta"},"index":1,"type":"content_block_delta"}`,
+		`content_block_stop {"index":1,"type":"content_block_stop"}`,
+		`content_block_start {"content_block":{"type":"tool_use","id":"c2","name":"list","input":{}},"index":2,"type":"content_block_start"}`,
+		`content_block_delta {"delta":{"partial_json":"{}","type":"input_json_delta"},"index":2,"type":"content_block_delta"}`,
+		`content_block_stop {"index":2,"type":"content_block_stop"}`,
+	}
+	for _, tt := range []struct {
+		reason string
+		do     func(context.Context, llm.Request) (llm.Reply, error)
+		late   bool // whether the model answers after the first ping
+		want   [][]string
+	}{
+		{"text", says("hello"), false, [][]string{{known}, text, end("end_turn")}},
+		{"text and calls", says("hello", readCall, listCall), false, [][]string{{known}, text, calls, end("tool_use")}},
+		{"pings", says("hello"), true, [][]string{{unknown, `ping {"type":"ping"}`}, text, end("end_turn")}},
+		{"an error after pings", fails(&llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New(secret)}), true,
+			[][]string{{unknown, `ping {"type":"ping"}`,
+				`error {"type":"error","error":{"type":"overloaded_error","message":"the model gave no usable answer","code":"overloaded","param":null}}`}}},
+	} {
+		cfg, pinged := gateway.Config{Ping: time.Hour}, make(chan struct{})
+		if tt.late {
+			cfg.Ping = time.Millisecond
+		} else {
+			close(pinged)
+		}
+		s, _ := open(t, cfg, func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			<-pinged
+			return tt.do(ctx, req)
+		})
+		got := onePing(stream(t, s, messagesPath, messagesBody, func() {
+			if tt.late {
+				close(pinged)
+			}
+		}))
+		if id := between(got[0], `"id":"`, `"`); !strings.HasPrefix(id, "msg_") {
+			t.Errorf("%s: ID %q", tt.reason, id)
+		} else {
+			got[0] = strings.Replace(got[0], id, "ID", 1)
+		}
+		var want []string
+		for _, part := range tt.want {
+			want = append(want, part...)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+		}
+	}
+}
+
+// later answers as do after a while, in which there are pings unless the machine is busy.
+func later(do func(context.Context, llm.Request) (llm.Reply, error)) func(context.Context, llm.Request) (llm.Reply, error) {
+	return func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		time.Sleep(50 * time.Millisecond)
+		return do(ctx, req)
+	}
+}
+
+// onePing drops all pings but the first.
+func onePing(events []string) (kept []string) {
+	pinged := false
+	for _, e := range events {
+		ping := strings.Contains(e, "ping")
+		if !ping || !pinged {
+			kept = append(kept, e)
+		}
+		pinged = pinged || ping
+	}
+	return kept
+}
+
+func between(s, begin, end string) string {
+	_, s, _ = strings.Cut(s, begin)
+	s, _, _ = strings.Cut(s, end)
+	return s
+}
+
+// Answers of Anthropic's dialect in one piece.
+func TestMessagesWhole(t *testing.T) {
+	finish := func(reason, text string, calls ...llm.ToolCall) func(context.Context, llm.Request) (llm.Reply, error) {
+		return func(context.Context, llm.Request) (llm.Reply, error) {
+			return llm.Reply{Text: text, Calls: calls, Attempts: []llm.Attempt{{Status: llm.OK, FinishReason: reason}}}, nil
+		}
+	}
+	for _, tt := range []struct {
+		reason, fields string
+		do             func(context.Context, llm.Request) (llm.Reply, error)
+		content, stop  string
+	}{
+		{"text", "", says("hello"), `[{"type":"text","text":"hello"}]`, `"end_turn","stop_sequence":null`},
+		{"cut", "", finish("length", "hel"), `[{"type":"text","text":"hel"}]`, `"max_tokens","stop_sequence":null`},
+		{"withheld", "", finish("content_filter", "hel"), `[{"type":"text","text":"hel"}]`, `"refusal","stop_sequence":null`},
+		{"nothing", "", finish("stop", ""), `[{"type":"text","text":""}]`, `"end_turn","stop_sequence":null`},
+		{"a call", "", finish("tool_calls", "", readCall), `[{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}]`, `"tool_use","stop_sequence":null`},
+		{"arguments that are no object, and no ID", "", finish("stop", "", llm.ToolCall{Name: "f", Arguments: `{"a":`}),
+			`[{"type":"tool_use","id":"call_0_0","name":"f","input":{"arguments":"{\"a\":"}}]`, `"tool_use","stop_sequence":null`},
+		{"one call where one is allowed", `"tool_choice":{"type":"auto","disable_parallel_tool_use":true},`, finish("stop", "", readCall, listCall),
+			`[{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}]`, `"tool_use","stop_sequence":null`},
+		{"a stop text", `"stop_sequences":["lo","e"],`, says("hello"), `[{"type":"text","text":"h"}]`, `"stop_sequence","stop_sequence":"e"`},
+	} {
+		s, _ := open(t, gateway.Config{}, tt.do)
+		_, text := client{t, s, nil}.do("POST", messagesPath, "{"+tt.fields+messagesBody[1:])
+		want := `"role":"assistant","model":"small","content":` + tt.content + `,"stop_reason":` + tt.stop + `,"usage":`
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: %s\nwant %s", tt.reason, text, want)
+		}
+	}
+}
+
+func sdkClient(s *gateway.Session, retries int) sdk.ChatCompletionService {
+	return sdk.NewChatCompletionService(option.WithBaseURL(s.BaseURL()+"/v1"), option.WithAPIKey(s.Token()), option.WithMaxRetries(retries))
+}
+
+var sdkParams = sdk.ChatCompletionNewParams{
+	Model:         "gpt",
+	Messages:      []sdk.ChatCompletionMessageParamUnion{sdk.SystemMessage("Be brief."), sdk.UserMessage("hi")},
+	StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
+	Tools: []sdk.ChatCompletionToolUnionParam{
+		sdk.ChatCompletionFunctionTool(sdk.FunctionDefinitionParam{Name: "read", Parameters: sdk.FunctionParameters{"type": "object"}}),
+		sdk.ChatCompletionFunctionTool(sdk.FunctionDefinitionParam{Name: "list"}),
+	},
+}
+
+// OpenAI's own client understands answers, streamed and whole.
+func TestOpenAIsClient(t *testing.T) {
+	long := strings.Repeat("häh? ", 300)
+	args := `{"text":"` + long + `"}`
+	s, a := open(t, gateway.Config{Ping: time.Millisecond}, later(says(long, llm.ToolCall{ID: "c1", Name: "read", Arguments: args}, listCall)))
+	check := func(how string, c sdk.ChatCompletion) {
+		t.Helper()
+		if len(c.Choices) != 1 {
+			t.Fatalf("%s: %s", how, c.RawJSON())
+		}
+		m := c.Choices[0].Message
+		if m.Content != long || c.Choices[0].FinishReason != "tool_calls" || c.Model != "small" || c.Usage.PromptTokens != 10 ||
+			c.Usage.CompletionTokens != 3 || len(m.ToolCalls) != 2 || m.ToolCalls[0].Function.Arguments != args ||
+			m.ToolCalls[1].Function.Name != "list" || m.ToolCalls[1].ID != "c2" {
+			t.Errorf("%s: %+v", how, c)
+		}
+	}
+	chat := sdkClient(s, 0)
+	c, err := chat.New(t.Context(), sdkParams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("whole", *c)
+	events := chat.NewStreaming(t.Context(), sdkParams)
+	var all sdk.ChatCompletionAccumulator
+	for events.Next() {
+		if !all.AddChunk(events.Current()) {
+			t.Errorf("a chunk does not follow: %s", events.Current().RawJSON())
+		}
+	}
+	if err := events.Err(); err != nil {
+		t.Error(err)
+	}
+	check("streamed", all.ChatCompletion)
+	if reqs := a.asked(); len(reqs) != 2 || len(reqs[0].Tools) != 2 || reqs[0].Messages[0].Content != "Be brief." {
+		t.Errorf("asked %+v", reqs)
+	}
+}
+
+// OpenAI's own client asks again after a failure that may pass, and not after a final one, in a stream either.
+func TestOpenAIsClientRetries(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		err    error
+		calls  int
+	}{
+		{"a failure that passes", &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New("x")}, 3},
+		{"too many requests", &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, RetryAfter: time.Millisecond, Err: errors.New("x")}, 3},
+		{"a budget that is spent", errors.New("x"), 1},
+		{"a prompt that does not fit", &llm.Error{Status: llm.Failed, Kind: llm.KindContextLength, Err: errors.New("x")}, 1},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			t.Parallel()
+			s, a := open(t, gateway.Config{}, fails(tt.err))
+			_, err := func() (*sdk.ChatCompletion, error) { chat := sdkClient(s, 2); return chat.New(t.Context(), sdkParams) }()
+			if _, ok := errors.AsType[*sdk.Error](err); !ok || len(a.asked()) != tt.calls {
+				t.Errorf("%d calls, want %d; %v", len(a.asked()), tt.calls, err)
+			}
+		})
+	}
+	s, _ := open(t, gateway.Config{Ping: time.Millisecond}, later(fails(errors.New("x"))))
+	chat := sdkClient(s, 0)
+	events := chat.NewStreaming(t.Context(), sdkParams)
+	for events.Next() {
+		t.Errorf("a chunk: %s", events.Current().RawJSON())
+	}
+	if err := events.Err(); err == nil || !strings.Contains(err.Error(), "takes no further calls") {
+		t.Errorf("an error in a stream: %v", err)
+	}
+}
+
+// A conversation with tools, through the gateway to a server that checks it and counts tokens: the client is told the
+// server's own count.
+func TestThroughToAServer(t *testing.T) {
+	srv := llmtest.NewServer(llmtest.Config{
+		Reply: func(r llmtest.Request) string { return map[bool]string{true: "done", false: ""}[len(r.Messages) > 1] },
+		Calls: func(r llmtest.Request) []llm.ToolCall {
+			if len(r.Messages) > 1 {
+				return nil
+			}
+			return []llm.ToolCall{{Name: "read", Arguments: `{"path":"a"}`}, {Name: "read", Arguments: `{"path":"b"}`}}
+		},
+	})
+	t.Cleanup(srv.Close)
+	model, err := openai.New(openai.Config{BaseURL: srv.URL, APIKey: secret, Model: llm.Model{Name: "m", Timeout: time.Minute}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(model.Close)
+	s, _ := open(t, gateway.Config{}, model.Generate)
+	const tools = `"tools":[{"name":"read","input_schema":{"type":"object"}}],"max_tokens":100,`
+	var m struct {
+		Content []json.RawMessage
+		Usage   struct {
+			Input  int `json:"input_tokens"`
+			Read   int `json:"cache_read_input_tokens"`
+			Output int `json:"output_tokens"`
+		}
+	}
+	total := llm.Usage{}
+	send := func(messages string) string {
+		t.Helper()
+		resp, text := client{t, s, nil}.do("POST", messagesPath, "{"+tools+`"messages":`+messages+"}")
+		if err := json.Unmarshal([]byte(text), &m); err != nil || resp.StatusCode != 200 {
+			t.Fatalf("%d %s", resp.StatusCode, text)
+		}
+		total.PromptTokens += m.Usage.Input + m.Usage.Read
+		total.CachedTokens += m.Usage.Read
+		total.CompletionTokens += m.Usage.Output
+		return text
+	}
+	send(`[{"role":"user","content":"read both"}]`)
+	var ids [2]struct{ ID string }
+	for i := range ids {
+		if err := json.Unmarshal(m.Content[i], &ids[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := json.Marshal(m.Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := send(`[{"role":"user","content":"read both"},{"role":"assistant","content":` + string(content) + `},{"role":"user","content":[` +
+		`{"type":"tool_result","tool_use_id":"` + ids[1].ID + `","content":"B"},{"type":"tool_result","tool_use_id":"` + ids[0].ID + `","content":"A"}]}]`)
+	if !strings.Contains(text, `"text":"done"`) {
+		t.Errorf("answered %s", text)
+	}
+	if stats := srv.Stats(); stats.Tokens != total || stats.Calls != 2 {
+		t.Errorf("the client was told %+v, the server counted %+v in %d calls", total, stats.Tokens, stats.Calls)
+	}
+}
