@@ -25,6 +25,7 @@ type Run struct {
 	// number.
 	Fresh, FreshSD float64
 	FreshN         int
+	FreshScores    []float64 // the samples
 	// Points are where the true score of the best program changed, from the initial program's on.
 	Points []Point
 }
@@ -72,6 +73,7 @@ func (j job) run(ctx context.Context, cfg Config) (Run, error) {
 	r.Score, r.Claimed = p.True(result.Best.Program), result.Best.Result.Score
 	if f := result.Fresh; f != nil && f.Samples != nil {
 		r.Fresh, r.FreshSD, r.FreshN = f.Score, f.Samples.SD, f.Samples.N
+		r.FreshScores = f.Samples.Scores
 	}
 	return r, nil
 }

@@ -45,19 +45,34 @@ func Families() []Family {
 // score of a child that is better than its parent, in greedy search without noise: 0.043, 0.017 and 0.013. It panics
 // unless level is 0 or more. "words-0.5" is the name of the first at half a gain. With 0 searches are still told that
 // scores are noisy.
-func WithNoise(level float64) []Family {
+func WithNoise(level float64) []Family { return WithLaw(Normal, level) }
+
+// WithLaw is WithNoise with noise of another law, whose families have its name: "words-t3-1".
+func WithLaw(law Law, level float64) []Family {
 	if !(level >= 0) {
 		panic(fmt.Sprintf("landscape: WithNoise(%v): need 0 or more", level))
 	}
 	noisy := func(kind string, gain float64, build func(r *rand.Rand) landscape) Family {
 		name := fmt.Sprintf("%s-%v", kind, level)
+		if law != Normal {
+			name = fmt.Sprintf("%s-%s-%v", kind, law, level)
+		}
 		return Family{name, func(seed uint64) (Problem, error) {
 			l := build(stream.New(seed, "landscape "+kind, 0)) // the same at each level
-			l.noisy, l.noise = true, level*gain
+			l.noisy, l.noise, l.law = true, level*gain, law
 			return l.problem(name, seed)
 		}}
 	}
-	return []Family{noisy("words", 0.043, words), noisy("traps", 0.017, traps), noisy("points", 0.013, points)}
+	return []Family{noisy("words", gains[0], words), noisy("traps", gains[1], traps), noisy("points", gains[2], points)}
+}
+
+// gains are the typical gains of words, traps and points.
+var gains = [3]float64{0.043, 0.017, 0.013}
+
+// Medians returns by how much the median evaluation of a program is above its true score, for each family of [WithLaw].
+func Medians(law Law, level float64) [3]float64 {
+	m := level * law.median()
+	return [3]float64{m * gains[0], m * gains[1], m * gains[2]}
 }
 
 // able is what the model of every family can do, unless its family says otherwise.
@@ -72,6 +87,7 @@ type landscape struct {
 	truth   func(s sheet) float64     // nil: judge's score
 	noisy   bool                      // an evaluation may differ from another although noise is 0
 	noise   float64                   // the standard deviation of what is added to each evaluation's score
+	law     Law                       // of the noise; "" is Normal
 	model   Model
 }
 
@@ -117,7 +133,7 @@ func (s *scorer) EvaluateSample(_ context.Context, program string, sample int) (
 	}
 	r := s.judge(sheet)
 	if s.noise > 0 {
-		r.Score += s.noise * stream.New(s.seed, "noise "+program, uint64(sample)).NormFloat64()
+		r.Score += s.noise * s.law.draw(stream.New(s.seed, "noise "+program, uint64(sample)))
 	}
 	return r, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/noisy"
+	"github.com/evoalloc/evoalloc/internal/landscape"
 )
 
 // levels are how noisy the families of the study of noise are, in typical gains.
@@ -19,10 +20,14 @@ func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
 	if o.seeds < 2 || o.pair != nil {
 		return cli.Usagef("--noise: need --seeds of at least 2, and no --ab")
 	}
-	cfg := compare.Config{Searches: noisy.Searches(), Calls: o.calls, Evaluations: o.calls, Seed: o.seed, Runs: o.seeds,
+	searches, families := noisy.Searches(), ofLevels()
+	if o.tails {
+		searches, families = noisy.OfTails(), ofLaws()
+	}
+	cfg := compare.Config{Searches: searches, Calls: o.calls, Evaluations: o.calls, Seed: o.seed, Runs: o.seeds,
 		Parallel: o.parallel}
-	for _, level := range levels {
-		cfg.Families = append(cfg.Families, noisy.Families(level)...)
+	for _, f := range families {
+		cfg.Families = append(cfg.Families, f.Family)
 	}
 	p := cli.NewCounter(stdout, len(cfg.Families)*len(cfg.Searches)*cfg.Runs, "runs")
 	cfg.OnRun = func(compare.Run) { p.Step() }
@@ -37,7 +42,7 @@ func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
 			len(runs), len(cfg.Families)*len(cfg.Searches)*cfg.Runs)
 	}
 	if len(runs) > 0 {
-		if err := writeNoise(stdout, runs, o, cfg); err != nil {
+		if err := writeNoise(stdout, runs, o, families, searches); err != nil {
 			return err
 		}
 	}
@@ -47,15 +52,31 @@ func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
 	return nil
 }
 
+// ofLevels are families with normal noise.
+func ofLevels() (all []noisy.Family) {
+	for _, level := range levels {
+		all = append(all, noisy.Families(landscape.Normal, level)...)
+	}
+	return all
+}
+
+// ofLaws are families with noise of each law, of one typical gain.
+func ofLaws() (all []noisy.Family) {
+	for _, law := range landscape.Laws() {
+		all = append(all, noisy.Families(law, 1)...)
+	}
+	return all
+}
+
 // writeNoise prints what the searches gain in the runs.
-func writeNoise(stdout io.Writer, runs []compare.Run, o options, cfg compare.Config) error {
+func writeNoise(stdout io.Writer, runs []compare.Run, o options, families []noisy.Family, searches []compare.Search) error {
 	fmt.Fprintf(stdout, "True gain at %d evaluations, %d seeds; claimed less true, by the search's own score and by "+
 		"fresh samples\n\n", o.calls, o.seeds)
 	var all []noisy.Gain
 	var without error // a ratio: what was made is shown nevertheless
-	for _, f := range cfg.Families {
-		for _, s := range cfg.Searches {
-			g, err := noisy.Gains(runs, f.Name, s.Name, "once")
+	for _, f := range families {
+		for _, s := range searches {
+			g, err := noisy.Gains(runs, f, s.Name, "once")
 			if err != nil {
 				without = errors.Join(without, err)
 				continue

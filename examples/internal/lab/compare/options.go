@@ -24,6 +24,7 @@ type options struct {
 	parallel           int
 	pair               []string // the two searches of --ab; nil without it
 	noise, timing      bool
+	tails              bool
 	prices             bool
 }
 
@@ -45,6 +46,7 @@ func (o *options) register(fs *flag.FlagSet) {
 		"search that the others are compared with; left out if it is not played")
 	fs.BoolVar(&o.noise, "noise", false,
 		"compare ways to deal with noisy scores, at --calls evaluations\n--families, --searches and --out are not used.")
+	fs.BoolVar(&o.tails, "tails", false, "with --noise: noise of one typical gain that is normal or has tails, on both sides or on one")
 	fs.BoolVar(&o.timing, "timing", false, "with --noise: on a program that is really timed, one run at a time")
 	fs.BoolVar(&o.prices, "prices", false, "compare policies over a search that rewrites and a dear one, with the money of "+
 		"--calls rewrites\n--families may be given; --searches and --out are not used.")

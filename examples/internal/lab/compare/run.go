@@ -9,6 +9,7 @@
 //	evoalloc compare --calls 2048 --baseline softmax
 //	evoalloc compare --ab softmax operators=rewrite+explore,weights=1:1 --calls 512 --runs 30
 //	evoalloc compare --noise --seeds 100
+//	evoalloc compare --noise --tails --seeds 100
 //	evoalloc compare --prices --calls 4000 --seeds 20
 //	evoalloc compare --noise --timing --calls 256 --seeds 24
 //
@@ -52,8 +53,8 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.timing && !o.noise {
-		return cli.Usagef("--timing needs --noise")
+	if (o.timing || o.tails) && !o.noise {
+		return cli.Usagef("--timing and --tails need --noise")
 	}
 	if o.timing {
 		return timed.Study(ctx, o.calls, o.seeds, o.seed, stdout)

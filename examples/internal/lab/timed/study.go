@@ -95,7 +95,7 @@ func (s study) write(stdout io.Writer, runs []compare.Run) error {
 	var all []noisy.Gain
 	for _, truth := range []string{"median", "mean"} {
 		for _, search := range searches() {
-			g, err := noisy.Gains(runs, truth, search.Name, "once")
+			g, err := noisy.Gains(runs, noisy.Family{Family: compare.Family{Name: truth}}, search.Name, "once")
 			if err != nil {
 				return err
 			}
