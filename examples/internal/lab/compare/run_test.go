@@ -182,7 +182,7 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"--ab", "softmax", "archive=top:1e300"}, "is no number"},
 		{[]string{"--ab", "softmax", "select=epsilon:2"}, "Choice(2, "},
 		{[]string{"--ab", "softmax", "meta=luck"}, "need none, bandit"},
-		{[]string{"--timing"}, "--timing needs --noise"},
+		{[]string{"--timing"}, "--timing and --tails need --noise"},
 		{[]string{"--out", folder}, "--out: "},
 		{[]string{"--out", other}, `it begins with "a,b"`},
 	} {

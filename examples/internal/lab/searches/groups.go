@@ -18,6 +18,7 @@ func Groups() []Group {
 	return []Group{
 		{"baselines", baselines()}, {"populations", populations()}, {"peers", others()}, {"drifting", drifting()},
 		{"placebos", placebos()}, {"portfolios", portfolios()}, {"drift-portfolios", driftPortfolios()},
+		{"kinds", kinds()},
 	}
 }
 

@@ -148,4 +148,5 @@ func ExampleGroups() {
 	// placebos [self-cross shuffled copies]
 	// portfolios [portfolio-ei relay-softmax]
 	// drift-portfolios [drift-ei drift-relay-softmax]
+	// kinds [kinds-relay kinds-best-of kinds-sequential kinds-adaptive]
 }
