@@ -17,7 +17,7 @@ var floors = [][]string{
 	{"eval", "flops", "llm/*", "bandit/*", "evolve/replay/internal/*"},
 	{"task", "eval/*"},
 	{"task/*", "internal/landscape", "evolve/journal", "evolve/internal/*"},
-	{"internal/killtest", "internal/runtest"},
+	{"internal/killtest", "internal/runtest", "task/folder"},
 	{"evolve/internal/fault", "evolve/internal/intake"},
 	{"evolve/internal/calls"},
 	{"evolve/history", "evolve/internal/ledger", "evolve/internal/memory"}, // what happened in a run; what it spends and remembers

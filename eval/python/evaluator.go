@@ -28,6 +28,9 @@ type EvaluatorConfig struct {
 	Tune bool
 	// Suffix is the ending of the candidate's file; "" means ".py".
 	Suffix string
+	// Files means that a program is several files: a JSON object with the text of each by its path. program_path is a
+	// folder that has them, and Suffix is not used. Who makes the object checks the paths.
+	Files bool
 }
 
 // An Evaluator scores programs with the unchanged evaluator.py of a folder. The file defines evaluate(program_path), or
@@ -76,6 +79,7 @@ func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig,
 	}
 	k.orders.Suffix, k.orders.Cascade, k.orders.Thresholds, k.orders.Tune = cfg.Suffix, !cfg.NoCascade, cfg.Thresholds,
 		cfg.Tune
+	k.orders.Files = cfg.Files
 	p, report, err := open(ctx, cfg.Config, k)
 	if err != nil {
 		return nil, err
@@ -89,7 +93,10 @@ func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig,
 
 // filled returns cfg with its defaults, and dir as the interpreter sees it.
 func (cfg EvaluatorConfig) filled(dir string) (EvaluatorConfig, string, error) {
-	if cfg.Suffix == "" {
+	switch {
+	case cfg.Files:
+		cfg.Suffix = ""
+	case cfg.Suffix == "":
 		cfg.Suffix = ".py"
 	}
 	if strings.ContainsAny(cfg.Suffix, "/\\\x00") {

@@ -61,6 +61,7 @@ type orders struct {
 	ResultBytes int       `json:"result_bytes"`
 	Folder      string    `json:"folder"` // of evaluator.py; "" if there is none
 	Suffix      string    `json:"suffix"`
+	Files       bool      `json:"files"` // a program is a JSON object of texts by path
 	Cascade     bool      `json:"cascade"`
 	Tune        bool      `json:"tune"`
 	Thresholds  []float64 `json:"thresholds"`

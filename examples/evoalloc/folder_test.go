@@ -10,8 +10,10 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/notrun"
+	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
 // noPython is set by TestMain.
@@ -138,5 +140,34 @@ func TestInvalidInitialProgram(t *testing.T) {
 		if err := runGreedy(t.Context(), args); err != nil {
 			t.Errorf("%s, mended: %v", tt.reason, err)
 		}
+	}
+}
+
+// A folder whose initial program has several files is improved as a tree is: its result is a patch.
+func TestFolderOfSeveralFiles(t *testing.T) {
+	if noPython {
+		notrun.Skip(t)
+	}
+	reply := "### codes/encode.py\n<<<<<<< SEARCH\n        code += str(n % 8)\n=======\n        code = str(n % 8) + code\n>>>>>>> REPLACE\n" +
+		"### codes/decode.py\n<<<<<<< SEARCH\n    for digit in reversed(code):\n=======\n    for digit in code:\n>>>>>>> REPLACE\n"
+	srv := llmtest.NewServer(llmtest.Config{Reply: func(llmtest.Request) string { return reply }})
+	defer srv.Close()
+	out := t.TempDir()
+	args := []string{"--T", "1", "--N", "1", "--breadth", "fixed", "--task", testdata + "pair", "--output", out}
+	printed := captured.Output(t, func() {
+		if err := runGreedy(t.Context(), append(args, "--model", "qwen3-8b", "--api-base", srv.URL)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if !strings.Contains(printed, "best      8.000000, from 2.000000") {
+		t.Errorf("printed:\n%s", printed)
+	}
+	patches, err := filepath.Glob(filepath.Join(out, "*", "*", "*.patch"))
+	if err != nil || len(patches) != 1 {
+		t.Errorf("patches %v, %v", patches, err)
+	}
+	var usage *cli.UsageError
+	if err := runGreedy(t.Context(), append(args, "--anew")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "needs a --model") {
+		t.Errorf("with the offline model: %v", err)
 	}
 }

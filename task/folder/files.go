@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 // The names of the files that are read, and their size limits.
 const (
 	evaluatorFile = "evaluator.py"
+	initialFolder = "initial_program"
 
 	maxProgram  = 4 << 20
 	maxSettings = 1 << 20
@@ -24,6 +26,7 @@ const (
 type files struct {
 	all               []string
 	initial, settings string
+	tree              bool // initial is a folder
 }
 
 // find returns the names of the files in dir, settings "" if there is none.
@@ -39,6 +42,10 @@ func find(dir string, cfg Config) (files, error) {
 		}
 	}
 	initial, err := findInitial(names, cfg.Initial)
+	tree := false
+	if folder := cmp.Or(cfg.Initial, initialFolder); err != nil && hasFolder(entries, folder) {
+		initial, tree, err = folder, true, nil
+	}
 	if err != nil {
 		return files{}, err
 	}
@@ -46,7 +53,12 @@ func find(dir string, cfg Config) (files, error) {
 		return files{}, noEvaluator(names)
 	}
 	settings, err := findSettings(names, cfg.Settings)
-	return files{names, initial, settings}, err
+	return files{names, initial, settings, tree}, err
+}
+
+// hasFolder reports whether there is a folder of that name, which is no link.
+func hasFolder(entries []fs.DirEntry, name string) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && e.Name() == name })
 }
 
 // findInitial returns the name of the initial program.
@@ -68,7 +80,8 @@ func findInitial(names []string, chosen string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("there is no initial_program.<ending> (nor initial.<ending>), only %s", listed(names))
+		return "", fmt.Errorf("there is no initial_program.<ending> (nor initial.<ending> or a folder initial_program), only %s",
+			listed(names))
 	case 1:
 		return found[0], nil
 	}

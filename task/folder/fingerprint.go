@@ -9,14 +9,16 @@ import (
 // fingerprint returns a hash of what scores programs: how evaluator.py is run, but for where, and the
 // Python files among names, but for the initial program.
 func fingerprint(e Evaluation, names []string, initial string) (string, error) {
-	h, dir := sha256.New(), e.Dir
-	e.Dir = ""
-	fmt.Fprintf(h, "%+v\n", e)
+	h := sha256.New()
+	fmt.Fprintf(h, "{Dir: Suffix:%s Timeout:%v Memory:%d NoCascade:%v Thresholds:%v}\n", e.Suffix, e.Timeout, e.Memory, e.NoCascade, e.Thresholds)
+	if e.Files {
+		fmt.Fprintln(h, "files")
+	}
 	for _, name := range names {
 		if filepath.Ext(name) != ".py" || name == initial {
 			continue
 		}
-		text, err := readBytes(dir, name, maxProgram)
+		text, err := readBytes(e.Dir, name, maxProgram)
 		if err != nil {
 			return "", err
 		}

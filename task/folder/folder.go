@@ -3,8 +3,12 @@
 //
 //	pack/
 //	  initial_program.py   the program that every search starts from; or initial.py; any ending
+//	  initial_program/     or its files, where it has several
 //	  evaluator.py         evaluate(program_path), or evaluate_stage1 to evaluate_stage3
 //	  config.yaml          optional
+//
+// A program of several files is a tree (package tree): all text files of the folder initial_program, which candidates
+// change, add and delete. The path that evaluate is given is that of a folder with the candidate's files.
 //
 // [Load] makes the task, [Read] only reads the folder. The initial program and the config.yaml are shown to the model,
 // so they must not be links that lead out of the folder.
@@ -49,6 +53,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/task"
+	"github.com/evoalloc/evoalloc/task/tree"
 )
 
 // defaultTimeout is the limit on one call of an evaluate function if config.yaml has none. It is OpenEvolve's.
@@ -66,6 +71,9 @@ const defaultFeedback = 20 << 10
 type Folder struct {
 	// Spec is the task without its Evaluator, and may be changed before it goes to [task.New].
 	Spec task.Spec
+	// Tree is the task without its Evaluator where the initial program is a folder, for [tree.New]; otherwise nil. Spec has
+	// no program then.
+	Tree *tree.Config
 	// Evaluation configures the folder's evaluator.py.
 	Evaluation Evaluation
 	// Fingerprint is a hash of everything in the folder that decides scores: the Evaluation except its Dir, and the
@@ -90,13 +98,17 @@ type Evaluation struct {
 	NoCascade bool
 	// Thresholds are the scores that a stage must reach for the next to run. A stage without one is the last.
 	Thresholds []float64
+	// Files means that a program is several files. An evaluator is given a JSON object with the text of each by its path,
+	// and evaluator.py the path of a folder that has them.
+	Files bool
 }
 
 // Config selects files of a folder, and configures how they are run. The zero value suits most folders.
 type Config struct {
 	// Name is the task's; "" means the folder's, with "-" for characters that a name may not have.
 	Name string
-	// Initial is the file name of the initial program; "" means the only one that there is.
+	// Initial is the name of the initial program's file or folder; "" means the only file that there is, and without one
+	// the folder initial_program.
 	Initial string
 	// Settings is the file name of the config.yaml, for folders with several; "" means config.yaml or config.yml, if there
 	// is one.
@@ -136,7 +148,12 @@ func read(dir string, cfg Config) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	initial, err := readFile(abs, files.initial, maxProgram)
+	initial := ""
+	if files.tree {
+		err = checkTree(filepath.Join(abs, files.initial))
+	} else {
+		initial, err = readFile(abs, files.initial, maxProgram)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +177,11 @@ func read(dir string, cfg Config) (*Folder, error) {
 	}
 	if cfg.Settings == "" {
 		f.Warnings = append(f.Warnings, unread(abs, files)...)
+	}
+	if files.tree {
+		f.setTree(filepath.Join(abs, files.initial), s)
+		f.Fingerprint, err = fingerprint(f.Evaluation, files.all, "")
+		return f, err
 	}
 	f.setSuffix(s.suffix)
 	if s.ignoreMarkers && strings.Contains(initial, "EVOLVE-BLOCK-START") {

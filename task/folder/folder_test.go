@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -20,7 +21,8 @@ func write(t *testing.T, files ...string) string {
 		t.Fatal(err)
 	}
 	for i := 0; i < len(files); i += 2 {
-		if err := os.WriteFile(filepath.Join(dir, files[i]), []byte(files[i+1]), 0o644); err != nil {
+		path := filepath.Join(dir, filepath.FromSlash(files[i]))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(files[i+1]), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,7 +104,7 @@ func TestReadErrors(t *testing.T) {
 		cfg          Config
 		want, reason string
 	}{
-		{nil, Config{}, "there is no initial_program.<ending> (nor initial.<ending>), only nothing", "an empty folder"},
+		{nil, Config{}, "there is no initial_program.<ending> (nor initial.<ending> or a folder initial_program), only nothing", "an empty folder"},
 		{[]string{"evaluator.py", evaluator, "program.py", program}, Config{}, "only evaluator.py, program.py", "another name: what there is"},
 		{[]string{"initial_program.py", program, "initial.py", program, "evaluator.py", evaluator}, Config{},
 			"there are 2 initial programs, initial.py, initial_program.py: choose one with Config.Initial", "which one?"},

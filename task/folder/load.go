@@ -40,22 +40,31 @@ func Load(ctx context.Context, dir string, cfg Config) (*Task, error) {
 		return nil, err
 	}
 	// Report errors of New before an interpreter is started.
-	f.Spec.Evaluator = eval.Func(nil)
-	if _, err := task.New(f.Spec); err != nil {
+	if _, err := f.newTask(eval.Func(nil)); err != nil {
 		return nil, fmt.Errorf("folder: %s: %w", dir, err)
 	}
-	if f.Spec.Evaluator, err = cfg.start(ctx, f.Evaluation); err != nil {
+	scorer, err := cfg.start(ctx, f.Evaluation)
+	if err != nil {
 		return nil, fmt.Errorf("folder: %s: %w", dir, err)
 	}
-	closer, _ := f.Spec.Evaluator.(io.Closer)
+	closer, _ := scorer.(io.Closer)
 	t := &Task{folder: f, closer: closer, cfg: cfg}
-	if t.Task, err = task.New(f.Spec); err != nil {
+	if t.Task, err = f.newTask(scorer); err != nil {
 		return nil, fmt.Errorf("folder: %s: %w", dir, errors.Join(err, t.Close()))
 	}
 	for _, w := range f.Warnings {
 		cmp.Or(cfg.Logger, slog.Default()).Warn("task folder", "folder", dir, "warning", printable.Line(w))
 	}
 	return t, nil
+}
+
+// newTask returns the task with an evaluator.
+func (f *Folder) newTask(scorer eval.Evaluator) (task.Task, error) {
+	if f.Tree != nil {
+		return newTree(*f.Tree, scorer)
+	}
+	f.Spec.Evaluator = scorer
+	return task.New(f.Spec)
 }
 
 // start makes the evaluator.
@@ -77,14 +86,17 @@ func (cfg Config) python(ctx context.Context, e Evaluation, tune bool) (*python.
 	p.Memory = cmp.Or(p.Memory, e.Memory)
 	p.Logger = cmp.Or(p.Logger, cfg.Logger)
 	return python.NewEvaluator(ctx, e.Dir, python.EvaluatorConfig{
-		Config: p, Thresholds: e.Thresholds, NoCascade: e.NoCascade, Tune: tune, Suffix: e.Suffix,
+		Config: p, Thresholds: e.Thresholds, NoCascade: e.NoCascade, Tune: tune, Suffix: e.Suffix, Files: e.Files,
 	})
 }
 
 // TuneEvaluator returns a cheaper evaluator of the folder for a tuner (package tune): evaluate_tune of its evaluator.py,
-// or if there is none evaluate_stage1 alone. It returns an error if there is neither. The first call starts an
-// interpreter, which Close ends.
+// or if there is none evaluate_stage1 alone. It returns an error if there is neither, or if programs have several files,
+// of which no numbers are tuned. The first call starts an interpreter, which Close ends.
 func (t *Task) TuneEvaluator(ctx context.Context) (eval.Evaluator, error) {
+	if t.folder.Tree != nil {
+		return nil, fmt.Errorf("folder: %s: numbers are tuned in programs of one file alone", t.folder.Evaluation.Dir)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tune == nil {

@@ -32,16 +32,16 @@ func TestMain(m *testing.M) {
 	if noPython = err != nil; noPython {
 		notrun.Say("task/folder", "all that runs an evaluator.py", err, "install python3")
 	}
-	before, code := tree(), m.Run()
-	if after := tree(); !slices.Equal(before, after) {
+	before, code := testdataFiles(), m.Run()
+	if after := testdataFiles(); !slices.Equal(before, after) {
 		fmt.Printf("evaluators have left something behind in their folders: before %q, after %q\n", before, after)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-// tree lists the files of the folders in testdata.
-func tree() []string {
+// testdataFiles lists the files of the folders in testdata.
+func testdataFiles() []string {
 	var names []string
 	err := filepath.WalkDir("testdata", func(path string, _ fs.DirEntry, err error) error {
 		names = append(names, path)

@@ -32,7 +32,7 @@ type Config struct {
 	// Tokens is about how many tokens of a prompt show the files of the first parent; others get a quarter of it, for what
 	// they change. 0 means 24,000.
 	Tokens int
-	// Feedback is how many bytes of metrics and artifacts the prompt shows; 0 means 4,000.
+	// Feedback is how many bytes of metrics and artifacts the prompt shows; 0 means 4,000, and a negative number none.
 	Feedback int
 	// Files is how many files a program may change and delete, and Bytes how long its text may be; 0 means 64, and 1 MiB.
 	Files, Bytes int
@@ -61,7 +61,7 @@ func (c Config) filled() (Config, error) {
 	for _, v := range []struct {
 		name  string
 		value int
-	}{{"Tokens", c.Tokens}, {"Feedback", c.Feedback}, {"Files", c.Files}, {"Bytes", c.Bytes}} {
+	}{{"Tokens", c.Tokens}, {"Files", c.Files}, {"Bytes", c.Bytes}} {
 		if v.value < 1 {
 			return c, fmt.Errorf("tree: Config.%s is %d: need at least 1", v.name, v.value)
 		}

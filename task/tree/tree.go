@@ -70,7 +70,7 @@ func New(cfg Config) (*Task, error) {
 	t.initial = patch.Patch{Base: t.base.hash}.String()
 	t.Task, err = task.New(task.Spec{
 		Name: cfg.Name + "-" + t.base.hash[:12], System: cfg.About, Initial: t.initial, Ext: ".txtar", IgnoreMarkers: true,
-		Evaluator: cfg.Evaluator, Feedback: cfg.Feedback, Show: t.show, Reply: howToReply,
+		Evaluator: cfg.Evaluator, Feedback: max(cfg.Feedback, 0), Show: t.show, Reply: howToReply,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("tree: %w", err)
@@ -178,6 +178,19 @@ func (t *Task) ParsePart(part, parent, reply string) (string, error) {
 func (t *Task) Changes(program string) (files map[string]string, deleted []string, err error) {
 	p, err := t.read(program)
 	return p.Files, p.Deleted, err
+}
+
+// Files returns the texts of all open files of a program's tree, by path.
+func (t *Task) Files(program string) (map[string]string, error) {
+	p, err := t.read(program)
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]string)
+	for _, name := range t.base.pathsIn(p) {
+		files[name], _ = t.base.textIn(p, name)
+	}
+	return files, nil
 }
 
 // String names the task and its base.

@@ -82,12 +82,14 @@ def describe(e, program, orders):
 
 def place(frames, orders):
     """Where that was, in the last line of the program or else of its evaluator."""
-    found = ""
+    found, own = "", False
     while frames is not None:
         file, line = frames.tb_frame.f_code.co_filename, frames.tb_lineno
         if file == "program.py" or file.startswith(orders["scratch"]):
-            found = " (line %d)" % line
-        elif orders["folder"] and file.startswith(orders["folder"]) and not found.startswith(" (line"):
+            found, own = " (line %d)" % line, True
+            if orders["files"]:
+                found = " (%s, line %d)" % (os.path.relpath(file, os.path.join(orders["scratch"], "program")), line)
+        elif orders["folder"] and file.startswith(orders["folder"]) and not own:
             found = " (%s, line %d)" % (os.path.basename(file), line)
         frames = frames.tb_next
     return found

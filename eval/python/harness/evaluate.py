@@ -57,8 +57,11 @@ def wanted(folder):
     """The modules that the evaluator and the program it starts from import whenever they are imported
     themselves, but for those in the folder, which are to be fresh for every candidate."""
     import ast
-    names = []
-    for file in ("evaluator.py", "initial_program.py", "initial.py"):
+    names, tree = [], os.path.join(folder, "initial_program")
+    files = ["evaluator.py", "initial_program.py", "initial.py"]
+    if os.path.isdir(tree):
+        files += [os.path.join("initial_program", f) for f in sorted(os.listdir(tree)) if f.endswith(".py")]
+    for file in files:
         try:
             with open(os.path.join(folder, file), "rb") as f:
                 body = ast.parse(f.read()).body
@@ -69,7 +72,7 @@ def wanted(folder):
                 names += [a.name for a in node.names]
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 names.append(node.module)
-    return [n for n in dict.fromkeys(names) if not inside(folder, n)]
+    return [n for n in dict.fromkeys(names) if not inside(folder, n) and not inside(tree, n)]
 
 
 def inside(folder, name):
@@ -189,11 +192,20 @@ def stages(module, cascade, tune):
     return ["evaluate"] if hasattr(module, "evaluate") else []
 
 
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8", newline="") as f:
+        f.write(text)
+
+
 def evaluate(program, entry, orders, next_stage):
     """Score a program with the folder's evaluator."""
     path = os.path.join(orders["scratch"], "program" + orders["suffix"])
-    with open(path, "w", encoding="utf-8", newline="") as f:
-        f.write(program)
+    if orders["files"]:
+        for name, text in json.loads(program).items():
+            write(os.path.join(path, name), text)
+    else:
+        write(path, program)
     module, found = evaluator(orders), Findings()
     for i, name in enumerate(stages(module, orders["cascade"], orders["tune"])):
         if i > 0:

@@ -1,0 +1,2 @@
+from codes.encode import write
+from codes.decode import read
