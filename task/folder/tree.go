@@ -75,9 +75,12 @@ func (e *filesEvaluator) Evaluate(ctx context.Context, program string) (eval.Res
 
 // EvaluateSample makes the evaluation with this number.
 func (e *filesEvaluator) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
-	files, err := e.of.Files(program)
-	if err != nil {
-		return eval.Invalid("%s", err), nil
+	files := make(map[string]string)
+	for _, name := range e.of.Files(program) {
+		var err error
+		if files[name], err = e.of.File(program, name); err != nil {
+			return eval.Invalid("%s", err), nil
+		}
 	}
 	text, err := json.Marshal(files)
 	if err != nil {

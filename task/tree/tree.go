@@ -180,19 +180,6 @@ func (t *Task) Changes(program string) (files map[string]string, deleted []strin
 	return p.Files, p.Deleted, err
 }
 
-// Files returns the texts of all open files of a program's tree, by path.
-func (t *Task) Files(program string) (map[string]string, error) {
-	p, err := t.read(program)
-	if err != nil {
-		return nil, err
-	}
-	files := make(map[string]string)
-	for _, name := range t.base.pathsIn(p) {
-		files[name], _ = t.base.textIn(p, name)
-	}
-	return files, nil
-}
-
 // String names the task and its base.
 func (t *Task) String() string { return fmt.Sprintf("tree.Task(%s)", t.Name()) }
 
