@@ -191,7 +191,7 @@ func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm
 	for i, peer := range p.like {
 		cfg := peer.Config(peers.Setting{
 			Task: t, LLM: model, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order,
-			Noise: p.Noise(), Strict: p.Strict,
+			Noise: p.Noise(), Strict: p.Strict, OwnTemperature: p.Given("temperature"),
 		})
 		if p.tune > 0 {
 			cfg = tuned(cfg)

@@ -30,7 +30,9 @@ type Setting struct {
 	Order   evolve.Order
 	Noise   *evolve.Noise
 	Strict  bool // softmax and greedy keep the parent at a tie
-	OnChild func(evolve.Child)
+	// OwnTemperature leaves the model its temperature where the system draws one for each call.
+	OwnTemperature bool
+	OnChild        func(evolve.Child)
 	// Spread is the standard deviation of the initial program's score over several evaluations, for searches that
 	// credit gains in such units; 0 means that it is not known, or that there is no noise.
 	Spread float64
@@ -64,7 +66,7 @@ func Peers() []Peer {
 		{"greedy", "the best program, rewritten", "", Greedy},
 		{"openevolve", "MAP-Elites on five islands, top and diverse programs shown (OpenEvolve)",
 			"algorithmicsuperintelligence/openevolve 411fb59", OpenEvolve},
-		{"shinka", "weighted parents, three kinds of patch, a novelty gate, a scratchpad (ShinkaEvolve)",
+		{"shinka", "weighted parents, three kinds of patch, a novelty gate (ShinkaEvolve)",
 			"SakanaAI/ShinkaEvolve 9912af1", Shinka},
 		{"gepa", "the best program of each case, rewritten by reflection, and merged (GEPA)",
 			"gepa-ai/gepa b265bf9c", GEPA},

@@ -1,40 +1,145 @@
 package peers
 
 import (
+	"context"
+	"math/rand/v2"
+
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// Shinka has two islands without migration, parents weighted by score and few children (λ = 10), and three kinds of
-// patch in fixed shares, 0.6 diff, 0.3 full and 0.1 cross. One program of the archive and the best are shown, the best last.
-// Programs that are too like another one are refused at a similarity of 0.99. Every 10 children a model notes what was
-// learned; at most 5 notes are kept and each child is shown one.
+// Shinka has an archive of the 40 best programs on two islands without migration, drawn uniformly, parents weighted by
+// score and few children (λ = 10), and three kinds of patch in fixed shares, 0.6 diff, 0.3 full and 0.1 cross. Shown
+// are the best of all islands, if it is on the parent's, or else any there, and the best of the others there. A cross
+// is with one of these. Programs that are too like another one are refused at a similarity of 0.99. Each call has a
+// temperature of 0, 0.5 or 1. While nothing is valid, invalid programs are repaired.
 //
 // On purpose otherwise:
-//   - similarity is that of token shingles, which asks nobody; there, the cosine of embeddings, on the parent's island;
-//   - a program that is refused has spent its call; there, up to 9 more proposals are made of which no budget knows;
-//   - the archive of 40 is two of 20, one for each island; there, one for all;
-//   - a note that does not help is dropped, and none is rewritten; there, insights are merged anew each time by three calls;
-//   - a cross is shown a note as well.
+//   - similarity is that of token shingles, with programs of all islands, which asks nobody; there, the cosine of
+//     embeddings, on the parent's island;
+//   - a program that is refused, or a reply without one, has spent its call; there, up to 9 proposals are made of which
+//     no budget knows;
+//   - a parent's children are counted when they are asked for; there, when they are scored;
+//   - the worst of equals that leaves is the oldest; there, any;
+//   - a repair is shown no ancestors, and of the newest 32 invalid programs;
+//   - instructions are this library's, one for a full rewrite; there, one of several variants.
 //
-// Its bandit over models is llm/ensemble's. It evolves its system prompts too, which this does not.
+// Its bandit over models is llm/ensemble's. The original's notes (meta_rec_interval) and its evolution of system
+// prompts are off by default, and are not here: see [population.Scratchpad].
 func Shinka(s Setting) population.Config {
-	show := func(v *population.View) []*population.Member {
-		members := v.Part.Members()
-		return distinct(v.Sample(members, population.Uniform(), 1), v.Sample(members, population.Best(), 1))
+	islands := &population.Islands{}
+	for _, l := range newElites(40, 2) {
+		islands.Of = append(islands.Of, l)
 	}
 	c := s.config()
-	c.Archive = &population.Islands{Of: []population.Archive{population.Top(20), population.Top(20)}}
-	c.Select = population.Weighted(10)
+	c.Archive, c.Islands, c.Select = islands, bandit.Random{}, population.Weighted(10)
 	c.Operators = []population.Operator{
-		population.Rewrite{Label: "diff", Form: task.AsDiff, Show: show},
-		population.Rewrite{Label: "full", Form: task.AsWhole, Show: show,
-			Instruction: "Write a different program for the task, to raise the score."},
-		population.Cross{},
+		patch{Operator: population.Rewrite{Label: "diff", Form: task.AsDiff, Show: shownHere}, model: s.heated()},
+		patch{Operator: population.Rewrite{Label: "full", Form: task.AsWhole, Show: shownHere,
+			Instruction: "Write a different program for the task, to raise the score."}, model: s.heated()},
+		patch{Operator: crossed{population.Cross{Select: population.Uniform()}}, model: s.heated()},
+		patch{Operator: population.Repair{Select: population.Uniform()}, model: s.heated(), mends: true},
 	}
-	c.Policy = bandit.Shares{0.6, 0.3, 0.1}
+	c.Policy = bandit.Shares{0.6, 0.3, 0.1, 0.6} // the last one when the others cannot, and only then
 	c.Gates = []population.Gate{&population.Unlike{Most: 0.99}}
-	c.Memory = []population.Memory{&population.Scratchpad{Every: 10, Most: 5, Show: 1}}
 	return c
 }
+
+// shownHere shows two programs of the parent's island.
+func shownHere(v *population.View) []*population.Member {
+	return v.Part.(*shore).context(v.Parent, v.Rand)
+}
+
+// patch is an operator with a temperature for each child. One that mends makes children while nothing is valid, and
+// the others do else.
+type patch struct {
+	population.Operator
+	model heated
+	mends bool
+}
+
+// Able reports whether the operator can make a child, and its time is now.
+func (o patch) Able(v *population.View) bool {
+	if o.mends != v.Part.(*shore).broken(v) {
+		return false
+	}
+	a, ok := o.Operator.(interface{ Able(*population.View) bool })
+	return !ok || a.Able(v)
+}
+
+// Brief adds the model.
+func (o patch) Brief(v *population.View) evolve.Brief {
+	b := o.Operator.Brief(v)
+	b.LLM = o.model.of(v)
+	return b
+}
+
+// String names the operator and says how hot its calls are.
+func (o patch) String() string { return o.Name() + o.model.String() }
+
+// crossed is a cross with one of the programs that are shown to other operators, and the others shown too.
+type crossed struct{ population.Cross }
+
+// Able reports whether there is one.
+func (o crossed) Able(v *population.View) bool {
+	return len(v.Part.(*shore).Members()) > 1
+}
+
+// Brief draws it.
+func (o crossed) Brief(v *population.View) evolve.Brief {
+	shown := shownHere(v)
+	i := v.Rand.IntN(len(shown))
+	partner := shown[i]
+	o.Select = population.SelectorFunc(func([]*population.Member, *rand.Rand) *population.Member { return partner })
+	b := o.Cross.Brief(v)
+	for k, m := range shown {
+		if k != i {
+			b.Inspirations = append(b.Inspirations, m.Candidate)
+		}
+	}
+	return b
+}
+
+// heated is a model that is asked at a temperature of 0, 0.5 or 1, drawn for each child, or at its own.
+type heated struct {
+	llm llm.LLM
+	own bool
+}
+
+func (s Setting) heated() heated { return heated{s.LLM, s.OwnTemperature} }
+
+// of returns the model for a child.
+func (h heated) of(v *population.View) llm.LLM {
+	if h.own {
+		return h.llm
+	}
+	return atTemperature{h.llm, float64(v.Rand.IntN(3)) / 2}
+}
+
+// String returns the temperatures.
+func (h heated) String() string {
+	if h.own {
+		return ""
+	}
+	return " at 0, 0.5 or 1"
+}
+
+// atTemperature is a model that is asked at one temperature.
+type atTemperature struct {
+	llm.LLM
+	t float64
+}
+
+// Generate asks the model.
+func (m atTemperature) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	if req.Temperature == nil {
+		req.Temperature = &m.t
+	}
+	return m.LLM.Generate(ctx, req)
+}
+
+// Unwrap returns the model.
+func (m atTemperature) Unwrap() llm.LLM { return m.LLM }
