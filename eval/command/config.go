@@ -60,12 +60,17 @@ type Config struct {
 	// either, candidates write to the caches themselves.
 	Caches []string
 
-	// Timeout is the wall time of each step; 0 means 60 s.
+	// Ignore are patterns of paths below Base that an [Editor] leaves as they are in the base, such as what a build makes:
+	// "*" stands for any characters of a name, "**" for any of a path, "?" for one of a name: "node_modules/**".
+	Ignore []string
+
+	// Timeout is the wall time of each step; 0 means 60 s, and 30 minutes for an [Editor].
 	Timeout time.Duration
 	// CPU is the processor time of one process; 0 means a second more than Timeout, so that a loop in one thread always
 	// ends at Timeout.
 	CPU time.Duration
-	// Memory is the address space of one process in bytes; 0 means 4 GiB.
+	// Memory is the address space of one process in bytes; 0 means 4 GiB, and 64 GiB for an [Editor], as runtimes that
+	// agents are written for reserve much that they never use.
 	Memory int64
 	// Processes bounds a candidate's simultaneous processes and threads; 0 means 256.
 	Processes int
@@ -95,6 +100,8 @@ type Config struct {
 	// Logger gets a line at start with the mechanisms in force, at debug level unless some are missing; nil means
 	// [slog.Default].
 	Logger *slog.Logger
+
+	edits bool // it is an Editor's
 }
 
 // floodBytes is how much a candidate may print on one output before it is killed.
@@ -112,7 +119,7 @@ func (c Config) filled() (Config, error) {
 	c.OutputBytes = cmp.Or(c.OutputBytes, 32<<10)
 	c.ResultBytes = cmp.Or(c.ResultBytes, 4<<20)
 	c.Env, c.Writable, c.Hide = slices.Clone(c.Env), slices.Clone(c.Writable), slices.Clone(c.Hide)
-	c.Caches = slices.Clone(c.Caches)
+	c.Caches, c.Ignore = slices.Clone(c.Caches), slices.Clone(c.Ignore)
 	c.Args, c.Build = slices.Clone(c.Args), slices.Clone(c.Build)
 	c.Run, c.Score = slices.Clone(c.Run), slices.Clone(c.Score)
 	if c.Logger == nil {
@@ -131,6 +138,9 @@ func (c Config) validate() error {
 	}
 	if c.Base != "" && c.Template != "" {
 		return fmt.Errorf("command: Config.Base is %q, and Config.Template %q: give one of them", c.Base, c.Template)
+	}
+	if len(c.Ignore) > 0 && (c.Base == "" || !c.edits) {
+		return fmt.Errorf("command: Config.Ignore is %q: only an Editor with a Base has a use for it", c.Ignore)
 	}
 	if c.File != filepath.Base(c.File) || strings.HasPrefix(c.File, ".") {
 		return fmt.Errorf("command: Config.File is %q: want a name without folders", c.File)

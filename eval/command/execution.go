@@ -23,6 +23,7 @@ const (
 	flooded  manner = "printed too much"
 	crowded  manner = "had too many processes"
 	canceled manner = "canceled"
+	stopped  manner = "stopped"
 )
 
 // An execution is one step's command: how it ended, and what it printed.
@@ -60,6 +61,8 @@ func (o *execution) fault(c Config) *eval.ProgramError {
 		reason = fmt.Sprintf("ran longer than %v", c.Timeout)
 	case flooded:
 		reason = fmt.Sprintf("printed more than %d MiB", floodBytes>>20)
+	case stopped:
+		reason = "was stopped"
 	case crowded:
 		reason = fmt.Sprintf("had more than %d processes and threads", c.Processes)
 	default:

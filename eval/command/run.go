@@ -19,6 +19,7 @@ import (
 type evaluation struct {
 	*command
 	program, entry string
+	job            *Job        // of an Editor; nil otherwise
 	changes        patch.Patch // of the base, if there is one
 	places         []place     // of the steps so far, the last first
 	fresh          []tree      // the program's trees of later steps, and the layers of caches
@@ -41,13 +42,8 @@ func (p place) placeholder() string { return "{" + strings.ToLower(p.step) + "}"
 func (c *command) run(ctx context.Context, program, entry string) (o *execution, err error) {
 	e := evaluation{command: c, program: program, entry: entry}
 	defer func() { err = errors.Join(err, e.remove()) }()
-	if c.cfg.Base != "" {
-		if e.changes, err = patch.Parse(program); err == nil {
-			err = c.base.check(e.changes)
-		}
-		if err != nil {
-			return &execution{blocked: "the program does not fit its base: " + err.Error()}, nil
-		}
+	if why := e.fit(); why != "" {
+		return &execution{blocked: why}, nil
 	}
 	for i := range c.steps {
 		s := &c.steps[i]
@@ -59,6 +55,26 @@ func (c *command) run(ctx context.Context, program, entry string) (o *execution,
 		}
 	}
 	return o, nil
+}
+
+// fit reads what the program changes in the base, if there is one. It returns why that cannot be, or "".
+func (e *evaluation) fit() string {
+	if e.cfg.Base == "" {
+		return ""
+	}
+	var err error
+	if e.changes, err = patch.Parse(e.program); err == nil {
+		err = e.base.check(e.changes)
+	}
+	if err != nil {
+		return "the program does not fit its base: " + err.Error()
+	}
+	return ""
+}
+
+// inside reports whether a step's files can have no other names elsewhere.
+func (e *evaluation) inside() bool {
+	return e.report.Has(sandbox.MountNS) || e.report.Has(sandbox.Landlock)
 }
 
 // handOver prepares the folders of the steps so far for the next one, and returns the fault of the last.
@@ -74,8 +90,7 @@ func (e *evaluation) handOver(o *execution, next string) string {
 		settled = e.places // links are removed from all
 	}
 	for _, p := range settled {
-		s := settling{execute: p.step == stepBuild, plain: next == stepScore}
-		s.inside = e.report.Has(sandbox.MountNS) || e.report.Has(sandbox.Landlock)
+		s := settling{execute: p.step == stepBuild, plain: next == stepScore, inside: e.inside()}
 		holds, name := p.scratch, filepath.Base(p.work)
 		if p.tree.made != "" {
 			s.layer = true
@@ -109,7 +124,7 @@ func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*exe
 	if err != nil {
 		return nil, fmt.Errorf("command: writing the candidate: %w", err)
 	}
-	words := []string{"{program}", file, "{entry}", e.entry, "{folder}", p.work}
+	words := []string{"{program}", file, "{entry}", e.entry, "{folder}", p.work, "{prompt}", p.prompt()}
 	o := &execution{place: p, earlier: e.places[1:]}
 	for _, q := range o.earlier {
 		words = append(words, q.placeholder(), q.work)
@@ -206,14 +221,24 @@ func (e *evaluation) place(name string) (p place, err error) {
 // tmp is the folder for temporary files, and HOME.
 func (p place) tmp() string { return filepath.Join(p.scratch, "tmp") }
 
-// input opens a step's standard input: the output of Run for Score, nothing for others.
+// prompt is the file with an Editor's prompt.
+func (p place) prompt() string { return filepath.Join(p.scratch, "prompt") }
+
+// input opens a step's standard input: the output of Run for Score, the prompt for an Editor's command, nothing for
+// others.
 func (e *evaluation) input(s *step, before *execution, p place) (*os.File, error) {
 	path := os.DevNull
-	if s.name == stepScore {
+	var err error
+	switch {
+	case e.job != nil:
+		path = p.prompt()
+		err = os.WriteFile(path, []byte(e.job.Prompt), 0o400)
+	case s.name == stepScore:
 		path = filepath.Join(p.scratch, "printed")
-		if err := os.WriteFile(path, before.text, 0o400); err != nil {
-			return nil, fmt.Errorf("command: writing what the candidate printed: %w", err)
-		}
+		err = os.WriteFile(path, before.text, 0o400)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("command: writing an input: %w", err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -231,7 +256,7 @@ func (e *evaluation) start(ctx context.Context, s *step, args []string, input *o
 		return err
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Env = o.work, e.cfg.environ(o.tmp())
+	cmd.Dir, cmd.Env = o.work, slices.Concat(e.cfg.environ(o.tmp()), e.job.environ())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes.theirs[0], pipes.theirs[1], pipes.theirs[2]
 	process, err := s.plan.Contain(cmd, e.cfg.bounds(), append([]string{o.scratch}, s.writable...)...)
 	closeAll(pipes.theirs)
@@ -240,8 +265,9 @@ func (e *evaluation) start(ctx context.Context, s *step, args []string, input *o
 		return fmt.Errorf("command: starting %s: %w", args[0], err)
 	}
 	readers := pipes.read(o, e.cfg.ResultBytes, stop)
+	defer e.job.stopping(stop)()
 	o.how = follow(ctx, process, stop, e.cfg.Timeout)
-	o.dead = len(e.steps) == 1 || process.Gone(endTime)
+	o.dead = e.job == nil && len(e.steps) == 1 || process.Gone(endTime)
 	pipes.hurry()
 	readers.Wait()
 	if err := ctx.Err(); err != nil && o.how == canceled {

@@ -60,7 +60,7 @@ func (c Config) validateSteps() error {
 	case len(c.Args)+len(c.Run) == 0:
 		return fmt.Errorf("command: Config.%s is %q: need a command", name, c.Run)
 	}
-	program := c.Template != "" || c.Base != ""
+	program := c.Template != "" || c.Base != "" || c.edits
 	for _, s := range c.command().commands() {
 		if len(s.args) == 0 || s.args[0] == "" {
 			return fmt.Errorf("command: Config.%s is %q: need a command", s.name, s.args)

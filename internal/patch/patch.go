@@ -172,6 +172,19 @@ var devices = strings.Fields("con prn aux nul com0 com1 com2 com3 com4 com5 com6
 // Fold returns what names that differ in case alone share.
 func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
+// TextOf returns the text of a file as a patch has it, with an end of the last line. No patch can hold a file that is too
+// long or no such text.
+func TextOf(content []byte) (string, error) {
+	if len(content) > MostText {
+		return "", fmt.Errorf("it has more than %d bytes", MostText)
+	}
+	text := string(content)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text, CheckText(text)
+}
+
 // CheckText returns an error unless text can be a file of a patch: it ends with a line end, and has no NUL and no line
 // that separates files in txtar form.
 func CheckText(text string) error {

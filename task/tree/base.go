@@ -1,12 +1,9 @@
 package tree
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/internal/patch"
 )
@@ -22,9 +19,6 @@ type base struct {
 	index   *index                // of the open files
 }
 
-// mostText is the size of an open file beyond which it is not shown and cannot be changed.
-const mostText = 1 << 20
-
 // readBase reads dir. open says of a path whether it may change.
 func readBase(dir string, open func(path string) bool) (*base, error) {
 	b := &base{text: make(map[string]string), unended: make(map[string]bool), kind: make(map[string]patch.Kind), folded: make(map[string]string)}
@@ -33,7 +27,7 @@ func readBase(dir string, open func(path string) bool) (*base, error) {
 		b.folded[patch.Fold(e.Name)] = e.Name
 		b.kind[e.Name] = e.Kind
 		if b.isPlain(e.Name) && open(e.Name) && patch.CheckPath(e.Name) == nil {
-			if text, ok := textOf(e.Content); ok {
+			if text, err := patch.TextOf(e.Content); err == nil {
 				b.text[e.Name], b.unended[e.Name] = text, len(text) > len(e.Content)
 			}
 		}
@@ -43,18 +37,6 @@ func readBase(dir string, open func(path string) bool) (*base, error) {
 	}
 	b.index = newIndex(b.text)
 	return b, nil
-}
-
-// textOf returns the text of an open file, and false if no program can hold it.
-func textOf(content []byte) (string, bool) {
-	if len(content) > mostText || !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
-		return "", false
-	}
-	text := string(content)
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	return text, patch.CheckText(text) == nil
 }
 
 // textIn returns the text of an open file in the tree of p, and false if there is none.

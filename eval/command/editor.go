@@ -1,0 +1,187 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/isolation"
+	"github.com/evoalloc/evoalloc/internal/patch"
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// An Editor runs a command that changes a program, such as an agent that writes code, and returns the program that it
+// leaves. The command is contained like a candidate and finds the program in its working directory: with Config.Base
+// the base with the program's changes, otherwise the file. It gets a prompt, an empty HOME and no environment but
+// Config.Env and that of the job.
+//
+// When all processes of the command are dead, its working directory is read. With a Base the program is the patch
+// that leads there; what no patch can hold is left out, and [Edit] says so. What is called .git and what
+// Config.Ignore has is not part of a program. Only text files up to 1 MiB are. Nothing that the command left is
+// followed or executed.
+//
+// In the arguments of Config.Run, {prompt} stands for the path of a file with the prompt, and {program} for the
+// folder or file to change.
+//
+// It is safe for concurrent use, and runs as many commands as there are calls.
+type Editor struct {
+	command
+	ignore []patch.Pattern
+}
+
+// A Job is what the command of an [Editor] is asked to do.
+type Job struct {
+	// Prompt is the command's standard input.
+	Prompt string
+	// Env is added to Config.Env: NAME=value.
+	Env []string
+	// Stop ends the command when it is closed, and what it left until then is read. nil means that nothing does.
+	Stop <-chan struct{}
+}
+
+// An Edit is what the command of an [Editor] came to.
+type Edit struct {
+	// Program is the program that the command left, also where it failed; "" if that cannot be read.
+	Program string
+	// Omitted tells which files were left out of Program, and why, a line each.
+	Omitted []string
+	// Stdout and Stderr are what the command printed. Stdout is whole up to Config.ResultBytes. Longer ones are cut to
+	// Config.OutputBytes, the first and the last of them.
+	Stdout, Stderr string
+	// Fault is nil if the command exited with status 0 and left a program.
+	Fault *eval.ProgramError
+}
+
+// NewEditor finds the command, Config.Run or Args, and the mechanisms of containment, so that missing ones are reported
+// before anything is paid for. Build and Score have to be nil.
+func NewEditor(cfg Config) (*Editor, error) { return newEditor(cfg, sandbox.Mechanisms()) }
+
+func newEditor(cfg Config, ms []isolation.Mechanism) (*Editor, error) {
+	cfg.edits = true
+	cfg.Timeout, cfg.Memory = cmp.Or(cfg.Timeout, 30*time.Minute), cmp.Or(cfg.Memory, 64<<30)
+	if cfg.Build != nil || cfg.Score != nil {
+		return nil, fmt.Errorf("command: Config.Build is %q, and Config.Score %q: an Editor has the step Run alone",
+			cfg.Build, cfg.Score)
+	}
+	e := new(Editor)
+	for _, text := range cfg.Ignore {
+		p, err := patch.NewPattern(text)
+		if err != nil {
+			return nil, fmt.Errorf("command: Config.Ignore has the pattern %q: %w", text, err)
+		}
+		e.ignore = append(e.ignore, p)
+	}
+	var err error
+	if e.command, err = newCommand(cfg, ms); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Edit runs the command on program. A command that fails, or leaves what cannot be read, is a fault of the Edit; an
+// error means that it could not be run.
+func (e *Editor) Edit(ctx context.Context, program string, job Job) (out Edit, err error) {
+	for _, v := range job.Env {
+		if !strings.Contains(v, "=") {
+			return out, fmt.Errorf("command: Job.Env has %q: need NAME=value", v)
+		}
+	}
+	run := evaluation{command: &e.command, program: program, job: &job}
+	defer func() { err = errors.Join(err, run.remove()) }()
+	if why := run.fit(); why != "" {
+		return Edit{Fault: &eval.ProgramError{Reason: why}}, nil
+	}
+	o, err := run.step(ctx, &e.steps[0], nil)
+	if err != nil {
+		return Edit{}, err
+	}
+	out = Edit{Stdout: o.stdout.String(), Stderr: o.relative(o.stderr.String()), Fault: o.fault(e.cfg)}
+	if o.stdout.Size() <= len(o.text) {
+		out.Stdout = string(o.text)
+	}
+	out.Stdout = o.relative(out.Stdout)
+	if out.Program, out.Omitted, err = e.read(&run, o); err != nil {
+		out.blame(err)
+	}
+	return out, nil
+}
+
+// read returns the program that a command left.
+func (e *Editor) read(run *evaluation, o *execution) (program string, omitted []string, err error) {
+	if !o.dead {
+		return "", nil, errors.New("processes that could not be ended")
+	}
+	c := patch.Checkout{Base: e.base.dir, Dir: o.work, Ignore: e.ignore, Linked: !run.inside()}
+	if c.Base == "" {
+		content, err := c.File(e.cfg.File)
+		if err == nil && !utf8.Valid(content) {
+			err = fmt.Errorf("%s, which is not UTF-8", e.cfg.File)
+		}
+		return string(content), nil, relativeTo(c.Dir, err)
+	}
+	if t := run.places[0].tree; t.made != "" {
+		c.Dir, c.Layer = t.layer.Upper, true
+	}
+	p, omitted, err := c.Read(run.changes.Base)
+	if err != nil {
+		return "", omitted, relativeTo(c.Dir, err)
+	}
+	return p.String(), omitted, nil
+}
+
+// relativeTo returns err without the folder that holds dir, whose name is another each time.
+func relativeTo(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(sandbox.Relative(err.Error(), filepath.Dir(dir)))
+}
+
+// blame adds to the fault that the command left what cannot be read.
+func (out *Edit) blame(err error) {
+	out.Program = ""
+	reason := "left what cannot be a program: " + err.Error()
+	if out.Fault == nil {
+		out.Fault = &eval.ProgramError{}
+	} else {
+		reason = out.Fault.Reason + ", and " + reason
+	}
+	out.Fault = &eval.ProgramError{Reason: reason, Artifacts: out.Fault.Artifacts}
+}
+
+// String returns a description for people.
+func (e *Editor) String() string { return "command.Editor" + e.describe() }
+
+// environ returns the environment that a job adds.
+func (j *Job) environ() []string {
+	if j == nil {
+		return nil
+	}
+	return j.Env
+}
+
+// stopping stops a command once the job is stopped. Call the function it returns when the command has ended.
+func (j *Job) stopping(stop stopper) (end func()) {
+	if j == nil || j.Stop == nil {
+		return func() {}
+	}
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-j.Stop:
+			stop.stop(stopped)
+		case <-over:
+		}
+	}()
+	return func() {
+		close(over)
+		<-done
+	}
+}

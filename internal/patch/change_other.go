@@ -1,0 +1,13 @@
+//go:build !linux
+
+package patch
+
+import (
+	"io/fs"
+	"os"
+)
+
+// There are no overlays on this system.
+
+func isWhiteout(fs.FileInfo) bool { return false }
+func isOpaque(*os.Root) bool      { return false }

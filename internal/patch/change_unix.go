@@ -1,0 +1,19 @@
+//go:build unix
+
+package patch
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// dontWait has a file opened that is a pipe without a writer.
+const dontWait = syscall.O_NONBLOCK
+
+// HardLinks returns the number of a file's names.
+func HardLinks(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink)
+	}
+	return 1
+}
