@@ -50,16 +50,16 @@ func (t *Task) File(program, name string) (string, error) {
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("tree: %w", err)
-	case !info.Mode().IsRegular() || info.Size() > mostText:
-		return "", fmt.Errorf("%s is no text file of at most %d bytes", name, mostText)
+	case !info.Mode().IsRegular() || info.Size() > patch.MostText:
+		return "", fmt.Errorf("%s is no text file of at most %d bytes", name, patch.MostText)
 	}
 	content, err := root.ReadFile(filepath.FromSlash(name))
 	if err != nil {
 		return "", fmt.Errorf("tree: %w", err)
 	}
-	text, ok := textOf(content)
-	if !ok {
-		return "", fmt.Errorf("%s is no text file", name)
+	text, err := patch.TextOf(content)
+	if err != nil {
+		return "", fmt.Errorf("%s is no text file: %w", name, err)
 	}
 	return text, nil
 }
