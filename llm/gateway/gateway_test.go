@@ -550,7 +550,7 @@ func TestUnixSocket(t *testing.T) {
 
 // Clients that send slowly, and more connections than are served, hold up nobody.
 func TestHostileConnections(t *testing.T) {
-	s, _ := open(t, gateway.Config{MaxConns: 20, Patience: 200 * time.Millisecond}, says("hello"))
+	s, _ := open(t, gateway.Config{MaxConns: 20, Patience: 500 * time.Millisecond}, says("hello"))
 	address := strings.TrimPrefix(s.BaseURL(), "http://")
 	dial := func(text string) net.Conn {
 		conn, err := net.Dial("tcp", address)
