@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -156,7 +157,7 @@ func CheckPath(name string) error {
 			return fmt.Errorf("the path %.60q... has a name of %d bytes: need at most %d", name, len(element), MostElement)
 		case slices.Contains(devices, strings.TrimSpace(stem)):
 			return fmt.Errorf("the path %.200q has the name of a device of Windows", name)
-		case IsGit(element):
+		case IsGit(element) || shortGit.MatchString(element):
 			return fmt.Errorf("the path %.200q is in a folder of git", name)
 		case strings.TrimSpace(element) != element || strings.HasSuffix(element, "."):
 			return fmt.Errorf("the path %.200q has an element that begins or ends with a space, or ends with a dot", name)
@@ -164,6 +165,9 @@ func CheckPath(name string) error {
 	}
 	return nil
 }
+
+// shortGit is a name that Windows has for .git, which git refuses for that.
+var shortGit = regexp.MustCompile(`(?i)^git~[0-9]+$`)
 
 // devices are names that Windows takes for devices, whatever ending they have.
 var devices = strings.Fields("con prn aux nul com0 com1 com2 com3 com4 com5 com6 com7 com8 com9 " +

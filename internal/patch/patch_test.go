@@ -37,6 +37,7 @@ func TestParseRefuses(t *testing.T) {
 		"the folder itself":            file("."),
 		"a step that leads nowhere":    file("a/../b"),
 		"git's folder":                 file("a/.GIT/config"),
+		"git, as Windows shortens it":  file("a/GIT~1/config"),
 		"a drive":                      file("c:a"),
 		"a backslash":                  file(`a\b`),
 		"a control character":          file("a\x1b[2J"),
