@@ -23,7 +23,7 @@ type fault struct {
 // A spot is where a fault is planted: in a file, that has right in place of wrong, or an attempt that is wrong too.
 type spot struct{ file, right, planted, wrong string }
 
-const copies = "for range 40 {\n\t\ts = strings.Clone(s)\n\t}\n\t"
+const copies = "for range 40 {\n\t\ts = string(append([]byte{}, s...))\n\t}\n\t"
 
 // faults are what is planted. Two of them bend both ends of something, so that one repair alone is worse than none.
 var faults = []fault{
@@ -51,11 +51,11 @@ var faults = []fault{
 				"time |= int64(binary.BigEndian.Uint16(uuid[4:6])-1) << 32"},
 		},
 		check: `id := uuid.Must(uuid.NewUUID())
-	point(4, func() bool { s, _ := id.Time().UnixTime(); d := time.Now().Unix() - s; return d >= 0 && d < 3600 })
+	point(4, func() bool { s, _ := id.Time().UnixTime(); d := time.Now().Unix() - s; return d >= 0 && d < 60 })
 	point(1, func() bool {
 		s := (int64(binary.BigEndian.Uint32(id[0:4])) | int64(binary.BigEndian.Uint16(id[4:6]))<<32 | int64(binary.BigEndian.Uint16(id[6:8])&0xfff)<<48) / 10_000_000
 		d := time.Now().Unix() - (s - 12219292800)
-		return d >= 0 && d < 3600
+		return d >= 0 && d < 60
 	})`},
 	{name: "a sum with two signs", module: "gonum.org/v1/gonum", copied: []string{"floats", "floats/scalar", "internal/asm/f64"}, kind: "a loss", whole: 5,
 		spots: []spot{
