@@ -217,7 +217,7 @@ func ExampleHistory() {
 		prompts = append(prompts, req.Messages[1].Content)
 		return adder(ctx, req)
 	})
-	p, err := population.New(population.Config{Task: sum(), LLM: model, N: 3, Window: 1, Memory: []population.Memory{population.History(2)}})
+	p, err := population.New(population.Config{Task: sum(), LLM: model, N: 3, Window: 1, Memory: []population.Memory{&population.History{Most: 2}}})
 	if err != nil {
 		log.Fatal(err)
 	}

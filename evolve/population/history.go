@@ -8,38 +8,71 @@ import (
 	"strings"
 )
 
-// History returns a memory that tells of the most recent attempts, 5 if most is 0, oldest first: what made each, the first
-// place that it changed, and what it gained over its parent. It asks no model.
-func History(most int) Memory { return &history{most: most} }
+// History is a memory that tells of the most recent attempts, oldest first: what made each, the first place that it
+// changed, and what it gained over its parent. It asks no model.
+type History struct {
+	Most int // attempts told of; 0 means 5
+	// OfParent tells of those alone that were made of the child's parent, as AdaEvolve does. Most are told of each of
+	// the 1,000 parents that were used last.
+	OfParent bool
 
-type history struct {
-	most int
-	told []string
+	told    map[int][]string // by parent; all are under one key without OfParent
+	parents []int            // used last, oldest first
 }
 
-func (h *history) validate() error {
-	if h.most < 0 {
-		return fmt.Errorf("population: History(%d): need 0 for 5, or more", h.most)
+var _ Memory = (*History)(nil)
+
+// maxParents is of how many parents a History tells.
+const maxParents = 1000
+
+func (h *History) validate() error {
+	if h.Most < 0 {
+		return fmt.Errorf("population: History.Most is %d: need 0 for 5, or more", h.Most)
 	}
 	return nil
 }
 
+// of returns under which key the attempts on a parent are.
+func (h *History) of(parent *Member) int {
+	if h.OfParent {
+		return parent.ID
+	}
+	return 0
+}
+
 // Notes returns a line for each attempt.
-func (h *history) Notes(*View) []string { return slices.Clone(h.told) }
+func (h *History) Notes(v *View) []string { return slices.Clone(h.told[h.of(v.Parent)]) }
 
 // Learn takes in attempts that were answered.
-func (h *history) Learn(_ context.Context, s *Season) error {
+func (h *History) Learn(_ context.Context, s *Season) error {
+	if h.told == nil {
+		h.told = make(map[int][]string)
+	}
 	for _, b := range s.Births {
-		if b.HasProgram() {
-			h.told = append(h.told, attempt(b, b))
+		if !b.HasProgram() {
+			continue
+		}
+		key := h.of(b.Parent)
+		told := append(slices.Clone(h.told[key]), attempt(b, b))
+		h.told[key] = told[max(0, len(told)-cmp.Or(h.Most, 5)):]
+		if i := slices.Index(h.parents, key); i >= 0 {
+			h.parents = slices.Delete(h.parents, i, i+1)
+		}
+		if h.parents = append(h.parents, key); len(h.parents) > maxParents {
+			delete(h.told, h.parents[0])
+			h.parents = h.parents[1:]
 		}
 	}
-	h.told = slices.Clone(h.told[max(0, len(h.told)-cmp.Or(h.most, 5)):])
 	return nil
 }
 
 // String names the memory.
-func (h *history) String() string { return fmt.Sprintf("History(%d)", cmp.Or(h.most, 5)) }
+func (h *History) String() string {
+	if h.OfParent {
+		return fmt.Sprintf("History(%d of the parent)", cmp.Or(h.Most, 5))
+	}
+	return fmt.Sprintf("History(%d)", cmp.Or(h.Most, 5))
+}
 
 // attempt says in a line what a child changed, and what became of the one that outcome is of.
 func attempt(b, outcome Birth) string {

@@ -294,7 +294,7 @@ func TestNewFails(t *testing.T) {
 		{population.Config{Gates: []population.Gate{population.Screen{}}}, "Screen.On is nil"},
 		{population.Config{Memory: []population.Memory{nil}}, "Config.Memory[0] is nil"},
 		{population.Config{Memory: []population.Memory{&population.Scratchpad{Most: -1}}}, "Scratchpad.Most is -1"},
-		{population.Config{Memory: []population.Memory{population.History(-1)}}, "History(-1)"},
+		{population.Config{Memory: []population.Memory{&population.History{Most: -1}}}, "History.Most is -1"},
 	} {
 		tt.cfg.Task, tt.cfg.LLM = numbers(t, "0"), climber
 		if _, err := population.New(tt.cfg); err == nil || !strings.HasPrefix(err.Error(), "population: ") || !strings.Contains(err.Error(), tt.want) {

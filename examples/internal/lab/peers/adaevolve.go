@@ -1,74 +1,89 @@
 package peers
 
 import (
-	"fmt"
-	"math"
+	"math/rand/v2"
 
-	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
-// AdaEvolve has two islands of 20, drawn by UCB over decayed gains, whose 5 best are copied to the next one every 15
-// children. How a child's parent is chosen follows [Intensity]: uniformly (explore), uniformly among the best quarter
-// (exploit), or between (balanced).
+// AdaEvolve has two islands of 20 programs, drawn by UCB over decayed gains, whose 5 best are copied to the next one
+// every 15 children. A newcomer of a full island competes with the program that is most like it, but for the best
+// fifth. A parent is drawn by how unlike it is to its five nearest (explore), uniformly among the best quarter
+// (exploit), or by either, with the best fifth in place of the quarter (balanced), in shares that follow the island's
+// own gains. The prompt has two programs of the better half that are most unlike the parent, the two best of all
+// islands, and up to five earlier attempts on the parent with what became of them.
 //
 // On purpose otherwise:
-//   - the intensity is the search's; there, each island has its own. The policy over operators is not told of islands;
-//   - gains are relative to the search's best, for islands and intensity alike;
-//   - balanced is by rank, p ∝ 1/rank;
-//   - there are always two islands; there, up to five, begun when gains are small.
-//
-// When scores stand still it has a model invent strategies, which this does not: see [population.Explore] and
-// [population.Scratchpad].
+//   - there are always two islands; there, up to five, begun when gains are small;
+//   - when scores stand still the original has a model invent strategies, which this does not: see [population.Explore]
+//     and [population.Scratchpad];
+//   - a reply that is no program is not asked for again; there, twice;
+//   - attempts on a parent are all that were answered; there, those that the archive kept;
+//   - a program is shown once; there, it may be shown as unlike the parent and as one of the best;
+//   - where children are under way, the island is drawn by what has ended; there, there is one at a time.
 func AdaEvolve(s Setting) population.Config {
-	c := s.config()
-	c.Archive = &population.Islands{Of: []population.Archive{population.Top(20), population.Top(20)}, Every: 15,
-		Rate: 5. / 20}
-	c.Islands = bandit.Discounted(&bandit.UCB1{C: 1.41}, 0.9)
-	c.Operators = []population.Operator{
-		of{population.Uniform(), population.Rewrite{Label: "explore",
-			Instruction: "Write a program that solves the task by a different method than this one."}},
-		of{population.Elite(0.25), population.Rewrite{Label: "exploit"}},
-		of{population.PowerLaw(1), population.Rewrite{Label: "balanced"}},
+	a := newAdaptive(2, 20)
+	islands := &population.Islands{}
+	for _, l := range a.islands {
+		islands.Of = append(islands.Of, l)
 	}
-	c.Policy, c.Credit = &Intensity{}, relative()
+	c := s.config()
+	c.Archive, c.Islands = islands, bestNext{a}
+	siblings := &population.History{Most: 5, OfParent: true}
+	c.Operators, c.Memory = []population.Operator{adapts{a, siblings}}, []population.Memory{siblings}
 	return c
 }
 
-// of is an operator that selects its own parent.
-type of struct {
-	by population.Selector
-	population.Operator
+// The ways to draw a parent. They stand in results as operators.
+const (
+	explores = "explore"
+	exploits = "exploit"
+	balances = "balanced"
+)
+
+// adapts is a rewrite of a parent that an island draws.
+type adapts struct {
+	*adaptive
+	siblings *population.History
 }
 
-// Brief selects the parent on the island that breeds.
-func (o of) Brief(v *population.View) evolve.Brief {
-	v.Parent = o.by.Select(v.Part.Members(), v.Rand)
-	return o.Operator.Brief(v)
-}
+// Name returns "adapt".
+func (adapts) Name() string { return "adapt" }
 
-// String names the selector, which the operator's name does not tell.
-func (o of) String() string { return fmt.Sprintf("%s of %v", o.Name(), o.by) }
-
-// relative credits a child that is better than all before it with its gain δ = min(1, (f − best)/(|best| + ε)), and any
-// other with 0. As [population.Improved] it learns nothing from a call that brought no answer.
-func relative() func(population.Birth) (gain float64, ok bool) {
-	best, known := 0.0, false
-	return func(b population.Birth) (gain float64, ok bool) {
-		if b.Asked() && !b.Answered() {
-			return 0, false
-		}
-		if !known && b.Parent.Result.Valid {
-			best, known = b.Parent.Result.Score, true
-		}
-		if !b.Scored() || !b.Result.Valid || known && b.Result.Score <= best {
-			return 0, true
-		}
-		if known {
-			gain = min(1, (b.Result.Score-best)/(math.Abs(best)+tiny))
-		}
-		best, known = b.Result.Score, true
-		return gain, true
+// Brief draws a way, a parent and what is shown with it.
+func (o adapts) Brief(v *population.View) evolve.Brief {
+	l := v.Part.(*niche)
+	o.settle(l)
+	mode := l.mode(v.Rand)
+	parent := l.parent(mode, v.Rand)
+	v.Parent = parent.Member
+	r := population.Rewrite{Show: func(*population.View) []*population.Member { return l.context(parent) }}
+	if mode == explores {
+		r.Instruction = "Write a program that solves the task by a different method than this one."
 	}
+	b := r.Brief(v)
+	b.Operator, b.Notes = mode, o.siblings.Notes(v)
+	return b
+}
+
+// Follow counts the children. At every fifteenth programs migrate, before the next one is briefed.
+func (o adapts) Follow(population.Birth) {
+	o.children++
+	o.due = o.due || o.children > 1 && (o.children-1)%migrateEvery == 0
+}
+
+// String names the operator.
+func (adapts) String() string { return "explore, exploit, balanced by gains" }
+
+// mode draws how the parent is drawn.
+func (l *niche) mode(r *rand.Rand) string {
+	i := l.intensity()
+	switch draw := r.Float64(); {
+	case draw < i:
+		return explores
+	case draw < i+0.7*(1-i):
+		return exploits
+	}
+	return balances
 }
