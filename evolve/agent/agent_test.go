@@ -15,6 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/agent"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/runtest"
@@ -285,5 +286,53 @@ func TestSessionsInARun(t *testing.T) {
 				r.TuneEvaluations, r.Best.Program, whole.Calls, whole.TuneEvaluations, whole.Best.Program)
 		}
 		cancel()
+	}
+}
+
+// A journal and a result say the same of what sessions cost, by operator, and a reader of the journal gets transcripts.
+func TestHistory(t *testing.T) {
+	dir := t.TempDir()
+	srv := serve(t)
+	if err := agentsRun(dir, []string{srv.URL, "1", "60"}); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	var was *history.Totals
+	for _, name := range []string{"run.journal", "result.json"} {
+		r, err := history.Read(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range r.Totals.By(history.ByOperator) {
+			if of.Name != "agent" {
+				continue
+			}
+			calls++
+			if of.Cost.Calls < 10 || of.Cost.Tokens.Prompt != 10*of.Cost.Calls || of.Children == 0 {
+				t.Errorf("%s: %+v", name, of)
+			}
+			if was != nil && (was.Cost.Calls != of.Cost.Calls || was.Cost.Tokens != of.Cost.Tokens || was.Children != of.Children) {
+				t.Errorf("the journal says %+v, the result %+v", was, of)
+			}
+			was = of
+		}
+	}
+	if calls != 2 {
+		t.Errorf("%d of 2 files have the operator", calls)
+	}
+	b, transcripts := history.NewBuilder(), 0
+	b.Reply = func(_ int, text string) {
+		if strings.HasPrefix(text, "A session of ") && strings.Contains(text, "edit {") && strings.Contains(text, "score ") {
+			transcripts++
+		}
+	}
+	for r, err := range journal.Read(filepath.Join(dir, "run.journal")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Add(r)
+	}
+	if transcripts < 3 {
+		t.Errorf("%d transcripts", transcripts)
 	}
 }

@@ -142,6 +142,8 @@ func (b *Builder) Add(r journal.Record) (row int) {
 		b.run.Tuned++
 	case journal.Begin, journal.Tried, journal.Completion, journal.Failure, journal.Abandoned, journal.Refusal:
 		b.call(r)
+	case journal.Session:
+		b.session(r)
 	case journal.Start:
 		b.start(r)
 	case journal.Draw:

@@ -2,8 +2,10 @@ package history
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
@@ -35,15 +37,22 @@ type ended struct {
 // calls follow the calls of a run from their first attempt to their end.
 type calls struct {
 	open  map[callID]*call
-	done  map[callID]ended // calls for children that no child's record has named yet
+	done  map[callID]ended // calls for children, and sessions, that no child's record has named yet
 	order []callID         // of done, oldest first
+	aside map[callID]ended // calls beside those, that no session's record has named yet
+	later []callID         // of aside, oldest first
 }
 
 // mostDone bounds the calls whose child has not come yet. More are only there if children were not recorded, as in
-// journals of earlier versions.
-const mostDone = 512
+// journals of earlier versions. mostAside bounds those whose session has not ended yet.
+const (
+	mostDone  = 512
+	mostAside = 1 << 13
+)
 
-func newCalls() calls { return calls{open: map[callID]*call{}, done: map[callID]ended{}} }
+func newCalls() calls {
+	return calls{open: map[callID]*call{}, done: map[callID]ended{}, aside: map[callID]ended{}}
+}
 
 // pullOf returns the pull that a record names, -1 if it names none.
 func pullOf(r journal.Record) int {
@@ -90,10 +99,46 @@ func (b *Builder) endCall(id callID, was *call, r journal.Record) {
 		why = r.Error.Text
 	}
 	e := b.end(r.Kind, r.Reply.Attempts, was.pull, why)
-	e.text = r.Reply.Text
-	if was.kind == "" {
-		b.calls.keep(id, e)
+	if was.kind != "" {
+		keep(b.calls.aside, &b.calls.later, id, e, mostAside)
+		return
 	}
+	e.text = r.Reply.Text
+	b.calls.keep(id, e)
+}
+
+// session takes in how a session ended. It stands for the call that its child was made of: with what all of its calls
+// cost, and its transcript in place of a reply.
+func (b *Builder) session(r journal.Record) {
+	of := ended{kind: r.Kind, text: transcript(r)}
+	if r.Error != nil {
+		of.reason = Name(r.Error.Text)
+	}
+	for _, asked := range r.Asked {
+		id := callID{asked.Key, asked.N}
+		e, ok := b.calls.aside[id]
+		if !ok {
+			continue
+		}
+		delete(b.calls.aside, id)
+		of.model, of.cost = cmp.Or(e.model, of.model), of.cost.Plus(e.cost)
+	}
+	b.calls.keep(callID{r.Key, r.N}, of)
+}
+
+// transcript returns what is shown of a session in place of a reply.
+func transcript(r journal.Record) string {
+	if len(r.Notes) == 0 {
+		return ""
+	}
+	tries := 0
+	for _, s := range r.Scored {
+		if s.Tuned {
+			tries++
+		}
+	}
+	head := fmt.Sprintf("A session of %d calls and %d tries:", len(r.Asked), tries)
+	return head + "\n\n" + strings.Join(r.Notes, "\n")
 }
 
 // attempts takes in a call of which nothing is known but its attempts: of a pull, or with -1 before the first.
@@ -144,14 +189,17 @@ func (b *Builder) charge(attempts []llm.Attempt, pull int) Cost {
 }
 
 // keep remembers a call until its child comes.
-func (c *calls) keep(id callID, e ended) {
-	if _, again := c.done[id]; !again {
-		c.order = append(c.order, id)
+func (c *calls) keep(id callID, e ended) { keep(c.done, &c.order, id, e, mostDone) }
+
+// keep adds an entry to a map that holds so many, and forgets the oldest ones.
+func keep(in map[callID]ended, order *[]callID, id callID, e ended, most int) {
+	if _, again := in[id]; !again {
+		*order = append(*order, id)
 	}
-	c.done[id] = e
-	for len(c.order) > mostDone {
-		delete(c.done, c.order[0])
-		c.order = c.order[1:]
+	in[id] = e
+	for len(*order) > most {
+		delete(in, (*order)[0])
+		*order = (*order)[1:]
 	}
 }
 

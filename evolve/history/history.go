@@ -122,7 +122,7 @@ type Child struct {
 	Model   string // that was asked last; "" if none was, or attempts name none
 	Program string // its key; "" for none
 
-	Cost     Cost  // of its own call
+	Cost     Cost  // of its own call, or of all calls of its session
 	Spent    Spent // by the run until then
 	Time     int64 // milliseconds since the run began, without those in which no process ran
 	Stamp    int64 // of its record, in milliseconds since 1970

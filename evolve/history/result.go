@@ -3,6 +3,7 @@ package history
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -151,11 +152,16 @@ func (b *Builder) resultRounds(f *resultfile.File) error {
 		b.draw(draw)
 		seconds += max(row.Seconds, 0)
 		run.Clock.Last = 1 + int64(seconds*1000)
+		born := map[int]int{}
 		for _, c := range row.Children {
-			b.resultChild(c, round, row.Generation)
+			born[c.ID] = b.resultChild(c, round, row.Generation)
 		}
 		for _, c := range row.Asides {
-			b.attempts(round, c.LLM())
+			e := b.attempts(round, c.LLM())
+			if at, ok := born[c.Child]; ok && c.Child > 0 && at >= 0 {
+				child := &run.Children[at]
+				child.Cost, child.Model = child.Cost.Plus(e.cost), cmp.Or(e.model, child.Model)
+			}
 		}
 		if !row.Partial {
 			b.report(journal.Record{Pull: &round, Reward: finite(at(f.Rewards, round, 0))})
@@ -177,8 +183,8 @@ func at(list []float64, i int, without float64) float64 {
 	return without
 }
 
-// resultChild takes in a child and its call.
-func (b *Builder) resultChild(c resultfile.Call, round, step int) {
+// resultChild takes in a child and its call, and returns its row.
+func (b *Builder) resultChild(c resultfile.Call, round, step int) int {
 	status := ""
 	if c.Status != nil {
 		status = *c.Status
@@ -200,7 +206,7 @@ func (b *Builder) resultChild(c resultfile.Call, round, step int) {
 	if valid {
 		r.Score, r.SD, r.Samples = *c.Fitness, c.SD, c.N
 	}
-	b.made(r, c.LLM())
+	return b.made(r, c.LLM())
 }
 
 // total sets the sum of FLOPs to the file's own. The file has the size of one model. Where others were asked, what a class

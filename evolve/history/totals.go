@@ -16,7 +16,7 @@ type Totals struct {
 	First    int  // row of the first child
 	Best     int  // row of the best valid child, the first of equal ones; -1 for none
 	Last     int  // row of the last improvement; -1 for none
-	Cost     Cost // of their own calls; of an arm, of all calls of its pulls
+	Cost     Cost // of their own calls and sessions; of an arm, of all calls of its pulls
 
 	best float64
 }

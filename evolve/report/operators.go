@@ -28,10 +28,19 @@ type Use struct {
 func byOperator(arm evolve.ArmResult) map[string]Operator {
 	of, named := map[string]Operator{}, false
 	for _, g := range arm.Generations {
+		made := map[int]string{} // by what, by the child's ID
 		for _, c := range g.Children {
 			named = named || c.Operator != ""
 			name := cmp.Or(c.Operator, history.PlainRewrite)
 			of[name] = of[name].plus(c, g.Before)
+			made[c.ID] = name
+		}
+		for _, c := range g.Asides {
+			if name, ok := made[c.Child]; ok && c.Child > 0 { // a call of its session
+				o, cost := of[name], history.Prices(nil).Call(c.Attempts)
+				o.Calls, o.Tokens = o.Calls+cost.Calls, o.Tokens.Plus(cost.Tokens)
+				of[name] = o
+			}
 		}
 	}
 	if !named {

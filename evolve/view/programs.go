@@ -75,7 +75,7 @@ func (p *programs) pin(key string) {
 
 // Bounds of the words beside programs that are kept, in bytes: of one reply, and of all.
 const (
-	mostSaid    = 4 << 10
+	mostSaid    = 16 << 10
 	mostAllSaid = 8 << 20
 )
 
@@ -90,7 +90,7 @@ func (p *programs) say(key string, row int, reply string) {
 	}
 }
 
-// beside returns the words of a reply beside its program, cut to 4 KiB.
+// beside returns the words of a reply beside its program, cut to 16 KiB.
 func beside(reply, program string) string {
 	if program = strings.TrimSpace(program); program != "" {
 		if before, after, found := strings.Cut(reply, program); found {

@@ -94,6 +94,7 @@ type Row struct {
 // A Call is a child, or a call beside the children.
 type Call struct {
 	Kind     string    `json:"kind"`         // of a call beside the children
+	Child    int       `json:"child"`        // ID of the child in whose session that was made; 0 for none
 	Status   *string   `json:"final_status"` // "" of a child that was made without a model; nil if the file does not say
 	Attempts []Attempt `json:"attempts"`
 
