@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"evolve/internal/costs"},                                              // what a call of each arm comes to
 	{"evolve"},
 	{"evolve/population", "evolve/audit", "evolve/breadth"}, // searches, and what they are made of
-	{"evolve/population/*", "evolve/layers"},
+	{"evolve/population/*", "evolve/agent", "evolve/layers"},
 	{"evolve/report", "evolve/lineage", "evolve/analysis", "evolve/replay"}, // readings of a run
 	{"evolve/view", "evolve/analysis/*", "evolve/sweep", "evolve/compare"},
 	{"internal/pagetest"},
@@ -104,13 +104,13 @@ var core = map[string][]string{
 	"evolve/analysis":   {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/evolve/internal/"},
 	"evolve/audit":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
 	"evolve/breadth":    {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
-	"evolve/lineage":    {"golang.org/x/sync", "golang.org/x/tools", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal", "/evolve/history"},
+	"evolve/lineage":    {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal", "/evolve/history"},
 	"evolve/layers":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/report":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/population/tune": {"golang.org/x/sync", "gonum.org/v1/gonum",
 		"/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
-	"evolve/view": {"golang.org/x/sync", "golang.org/x/tools", "gonum.org/v1/gonum", "github.com/alecthomas/chroma/v2", "github.com/dlclark/regexp2/v2", "github.com/aymanbagabas/go-udiff",
+	"evolve/view": {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "gonum.org/v1/gonum", "github.com/alecthomas/chroma/v2", "github.com/dlclark/regexp2/v2", "github.com/aymanbagabas/go-udiff",
 		"/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/sweep": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 }

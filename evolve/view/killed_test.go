@@ -38,9 +38,10 @@ func TestKilledProcess(t *testing.T) {
 }
 
 // kill makes a part of the run in a process of its own, and kills that with calls under way, once its journal has so many
-// children.
+// more children.
 func kill(t *testing.T, path string, children int) {
 	t.Helper()
+	was, _, parts := progress(path)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
 	cmd.Env = append(os.Environ(), killedPath+"="+path)
 	if err := cmd.Start(); err != nil {
@@ -49,23 +50,31 @@ func kill(t *testing.T, path string, children int) {
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		n, open := 0, 0
-		for r, err := range journal.Read(path) {
-			switch {
-			case err != nil:
-			case r.Kind == journal.Child:
-				n++
-			case r.Kind == journal.Begin:
-				open++
-			case r.Kind == journal.Completion, r.Kind == journal.Failure:
-				open--
-			}
-		}
-		if n >= children && open > 0 {
+		if n, open, part := progress(path); part > parts && n >= was+children && open > 0 {
 			return
 		}
 	}
 	t.Error("the run made no children")
+}
+
+// progress returns how many children a journal has, how many calls its last process has under way, and how many processes
+// worked on it.
+func progress(path string) (children, open, parts int) {
+	for r, err := range journal.Read(path) {
+		switch {
+		case err != nil:
+		case r.Kind == journal.Incarnation:
+			open = 0
+			parts++
+		case r.Kind == journal.Child:
+			children++
+		case r.Kind == journal.Begin:
+			open++
+		case r.Kind == journal.Completion, r.Kind == journal.Failure:
+			open--
+		}
+	}
+	return children, open, parts
 }
 
 // A run that is killed twice and goes on is one history: each child once, all that was paid for, the lost calls named, and
@@ -78,7 +87,7 @@ func TestKilledRunIsOneHistory(t *testing.T) {
 	}
 	const pause = 300 // milliseconds
 	time.Sleep(pause * time.Millisecond)
-	kill(t, path, 20)
+	kill(t, path, 10)
 	res := killedTrial(path).run(t)
 	s := read(t, path).State(rowCursor{})
 	compareSums(t, s, res)
