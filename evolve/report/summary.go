@@ -93,7 +93,11 @@ func best(r *evolve.Result) string {
 func fresh(r *evolve.Result) string {
 	switch {
 	case r.Fresh != nil && r.Fresh.Samples != nil:
-		return fmt.Sprintf("%.6f, sd %.6f, on %d fresh samples", r.Fresh.Score, r.Fresh.Samples.SD, r.Fresh.N())
+		text := fmt.Sprintf("%.6f, sd %.6f, on %d fresh samples", r.Fresh.Score, r.Fresh.Samples.SD, r.Fresh.N())
+		if low, high, chance, ok := r.Fresh.Samples.MedianRange(); ok {
+			text += fmt.Sprintf("; the median is from %.6f to %.6f with a chance of %.2f", low, high, chance)
+		}
+		return text
 	case r.Fresh != nil && !r.Fresh.Valid:
 		return "invalid on fresh samples: " + shortened(r.Fresh.Reason)
 	case r.Unconfirmed != "":

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/internal/bootstrap"
@@ -25,8 +25,7 @@ type Gain struct {
 	Fresh          float64           // the same by fresh samples; 0 without any
 	// Covered is the share of runs in which the 95 % interval of the fresh samples, by Student's t, has the truth.
 	Covered float64
-	// Within is the share of runs in which the median score is between the second lowest and the second highest of the fresh
-	// samples. Of eight it is so in 93.0 of 100, whatever the law of the noise.
+	// Within is the share of runs in which [eval.Samples.MedianRange] of the fresh samples has the median score.
 	Within float64
 }
 
@@ -84,11 +83,10 @@ func covers(r compare.Run) float64 {
 	return 0
 }
 
-// holdsMedian is 1 if the median score, which is so much above the true one, is between the second lowest and the second
-// highest of the fresh samples.
+// holdsMedian is 1 if the median score, which is so much above the true one, is in the range of the fresh samples.
 func holdsMedian(r compare.Run, above float64) float64 {
-	s := slices.Sorted(slices.Values(r.FreshScores))
-	if n := len(s); n > 3 && s[1]-1e-9 <= r.Score+above && r.Score+above <= s[n-2]+1e-9 {
+	s := eval.Samples{N: len(r.FreshScores), Scores: r.FreshScores}
+	if low, high, _, ok := s.MedianRange(); ok && low-1e-9 <= r.Score+above && r.Score+above <= high+1e-9 {
 		return 1
 	}
 	return 0

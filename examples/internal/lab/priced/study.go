@@ -20,8 +20,14 @@ type Config struct {
 	OnRun    func() // called after each run
 }
 
+// The arms.
+const (
+	rewriter = "rewrite"
+	agents   = "agent"
+)
+
 // ways are how the budget is spent: on one arm, or on both under a policy. A policy that is blind is not told of costs.
-var ways = []string{rewriter, agent, "ei", "challenge", "ei, blind", "challenge, blind"}
+var ways = []string{rewriter, agents, "ei", "challenge", "ei, blind", "challenge, blind"}
 
 // Plays returns how many runs there are of one seed in one family.
 func Plays() int { return len(ways) * len(Conditions()) }
@@ -61,24 +67,24 @@ func play(ctx context.Context, cfg Config, f compare.Family, c Condition, way st
 	if err != nil {
 		return 0, err
 	}
-	cheap, dear := c.models()
-	arms := make(map[string]evolve.Arm)
-	for i, model := range []llm.LLM{rewrites(p), looks(p, c.Looks)} {
-		arms[[]string{rewriter, agent}[i]], err = evolve.NewGreedy(evolve.GreedyConfig{Task: p.Task, LLM: model, N: 1, Seed: uint32(2*seed) + uint32(i)})
-		if err != nil {
-			return 0, err
-		}
+	rewrites, err := evolve.NewGreedy(evolve.GreedyConfig{Task: p.Task, LLM: p.LLM, N: 1, Seed: uint32(2 * seed)})
+	if err != nil {
+		return 0, err
 	}
-	run := evolve.Config{Seed: seed, Policy: policy(way, cfg.Calls), Budget: evolve.Budget{Money: money(cfg.Calls, p, cheap), Stalls: -1}}
+	sessions := newAgent(p, c, uint32(2*seed)+1)
+	model := landscape.Model{}.Spec()
+	model.Price = &price
+	run := evolve.Config{Seed: seed, Policy: policy(way, cfg.Calls), Budget: evolve.Budget{
+		Money: float64(cfg.Calls) * price.Cost(*landscape.Rewrite(p.Task)), Models: []llm.Model{model}, Stalls: -1}}
 	switch {
 	case way == rewriter:
-		run.Arms, run.Budget.Models = []evolve.Arm{arms[rewriter]}, []llm.Model{cheap}
-	case way == agent:
-		run.Arms, run.Budget.Models = []evolve.Arm{arms[agent]}, []llm.Model{dear}
+		run.Arms = []evolve.Arm{rewrites}
+	case way == agents:
+		run.Arms = []evolve.Arm{sessions}
 	case seed%2 == 0:
-		run.Arms, run.Budget.Models = []evolve.Arm{arms[rewriter], arms[agent]}, []llm.Model{cheap, dear}
+		run.Arms = []evolve.Arm{rewrites, sessions}
 	default:
-		run.Arms, run.Budget.Models = []evolve.Arm{arms[agent], arms[rewriter]}, []llm.Model{cheap, dear}
+		run.Arms = []evolve.Arm{sessions, rewrites}
 	}
 	result, err := evolve.Run(ctx, run)
 	if err == nil {
@@ -88,11 +94,6 @@ func play(ctx context.Context, cfg Config, f compare.Family, c Condition, way st
 		return 0, err
 	}
 	return p.True(result.Best.Program) - p.True(p.Task.Initial()), nil
-}
-
-// money returns what so many rewrites of the initial program cost.
-func money(calls int, p compare.Problem, cheap llm.Model) float64 {
-	return float64(calls) * cheap.Price.Cost(*landscape.Rewrite(p.Task))
 }
 
 // policy returns the policy of a way. T is how many rewrites the budget buys.

@@ -16,7 +16,7 @@ func config(calls, runs int) Config {
 
 // The better arm is chosen on the runs of the other half.
 func TestHindsight(t *testing.T) {
-	c := cell{gains: map[string][]float64{rewriter: {0.1, 0.6, 0.1, 0.6}, agent: {0.5, 0.2, 0.5, 0.2}, "ei": {0.1, 0.1, 0.1, 0.1}}}
+	c := cell{gains: map[string][]float64{rewriter: {0.1, 0.6, 0.1, 0.6}, agents: {0.5, 0.2, 0.5, 0.2}, "ei": {0.1, 0.1, 0.1, 0.1}}}
 	if got, want := c.hindsight(), []float64{0.1, 0.2, 0.1, 0.2}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -33,7 +33,7 @@ func TestStudy(t *testing.T) {
 		t.Fatalf("%d cells: %v", len(cells), err)
 	}
 	weak := cells[0]
-	if weak.condition.Looks != 20 || share([]cell{weak}, agent).Value >= share([]cell{weak}, rewriter).Value {
+	if weak.condition.Looks != 20 || share([]cell{weak}, agents).Value >= share([]cell{weak}, rewriter).Value {
 		t.Errorf("a session that is worth 20 rewrites for the price of 100 is not worse than rewriting: %v", weak.gains)
 	}
 	same := cells[2]

@@ -22,7 +22,7 @@ func Study(ctx context.Context, cfg Config, out io.Writer) error {
 	fmt.Fprintf(out, "True gain with the money of %d rewrites, as a share of that of the better arm in hindsight; %d seeds from %d\n",
 		cfg.Calls, cfg.Runs, cfg.Seed)
 	for _, condition := range Conditions() {
-		fmt.Fprintf(out, "\n%v\n%-10s %9s %9s", condition, "family", rewriter, agent)
+		fmt.Fprintf(out, "\n%v\n%-10s %9s %9s", condition, "family", rewriter, agents)
 		for _, way := range ways[2:] {
 			fmt.Fprintf(out, "  %-20s", way)
 		}
@@ -34,7 +34,7 @@ func Study(ctx context.Context, cfg Config, out io.Writer) error {
 			}
 		}
 		for _, c := range of {
-			fmt.Fprintf(out, "%-10s %9.3f %9.3f", c.family, stat.Mean(c.gains[rewriter], nil), stat.Mean(c.gains[agent], nil))
+			fmt.Fprintf(out, "%-10s %9.3f %9.3f", c.family, stat.Mean(c.gains[rewriter], nil), stat.Mean(c.gains[agents], nil))
 			writeShares(out, []cell{c})
 		}
 		fmt.Fprintf(out, "%-10s %9s %9s", "mean", "", "")
@@ -58,11 +58,11 @@ func (c cell) hindsight() []float64 {
 	for half := range 2 {
 		var lead float64 // of the agent, in the other half
 		for run := 1 - half; run < len(gains); run += 2 {
-			lead += c.gains[agent][run] - c.gains[rewriter][run]
+			lead += c.gains[agents][run] - c.gains[rewriter][run]
 		}
 		better := rewriter
 		if lead > 0 {
-			better = agent
+			better = agents
 		}
 		for run := half; run < len(gains); run += 2 {
 			gains[run] = c.gains[better][run]
