@@ -25,7 +25,8 @@ type Gain struct {
 	Fresh          float64           // the same by fresh samples; 0 without any
 	// Covered is the share of runs in which the 95 % interval of the fresh samples, by Student's t, has the truth.
 	Covered float64
-	// Within is the share of runs in which [eval.Samples.MedianRange] of the fresh samples has the median score.
+	// Within is the share of runs in which [eval.Samples.MedianRange] of the fresh samples has the median score; NaN
+	// where they are too few for a range.
 	Within float64
 }
 
@@ -50,7 +51,9 @@ func Gains(runs []compare.Run, of Family, search, baseline string) (Gain, error)
 		searched = append(searched, r.Claimed-r.Score)
 		if r.FreshN > 1 {
 			fresh, covered = append(fresh, r.Fresh-r.Score), append(covered, covers(r))
-			within = append(within, holdsMedian(r, of.Median))
+			if holds, ok := holdsMedian(r, of.Median); ok {
+				within = append(within, holds)
+			}
 		}
 	}
 	g.Runs = len(x)
@@ -60,7 +63,7 @@ func Gains(runs []compare.Run, of Family, search, baseline string) (Gain, error)
 	}
 	g.Mean, g.Searched, g.Ratio = stat.Mean(x, nil), stat.Mean(searched, nil), ratio(x, y)
 	if len(fresh) > 0 {
-		g.Fresh, g.Covered, g.Within = stat.Mean(fresh, nil), stat.Mean(covered, nil), stat.Mean(within, nil)
+		g.Fresh, g.Covered, g.Within = stat.Mean(fresh, nil), stat.Mean(covered, nil), stat.Mean(within, nil) // NaN of none
 	}
 	return g, nil
 }
@@ -83,13 +86,15 @@ func covers(r compare.Run) float64 {
 	return 0
 }
 
-// holdsMedian is 1 if the median score, which is so much above the true one, is in the range of the fresh samples.
-func holdsMedian(r compare.Run, above float64) float64 {
+// holdsMedian is 1 if the median score, which is so much above the true one, is in the range of the fresh samples. ok is
+// false where these are too few for one.
+func holdsMedian(r compare.Run, above float64) (holds float64, ok bool) {
 	s := eval.Samples{N: len(r.FreshScores), Scores: r.FreshScores}
-	if low, high, _, ok := s.MedianRange(); ok && low-1e-9 <= r.Score+above && r.Score+above <= high+1e-9 {
-		return 1
+	low, high, _, ok := s.MedianRange()
+	if low-1e-9 <= r.Score+above && r.Score+above <= high+1e-9 {
+		holds = 1
 	}
-	return 0
+	return holds, ok
 }
 
 // ratio returns that of the means of x and y, with a percentile bootstrap over pairs. In a resample in which y gains
@@ -125,7 +130,10 @@ func WriteGains(w io.Writer, gains []Gain) error {
 		}
 		claims := "        -         -        -"
 		if g.Covered > 0 || g.Fresh != 0 {
-			claims = fmt.Sprintf("%+9.4f %7.1f%% %7.1f%%", g.Fresh, 100*g.Covered, 100*g.Within)
+			claims = fmt.Sprintf("%+9.4f %7.1f%% %8s", g.Fresh, 100*g.Covered, "-")
+			if !math.IsNaN(g.Within) {
+				claims = fmt.Sprintf("%+9.4f %7.1f%% %7.1f%%", g.Fresh, 100*g.Covered, 100*g.Within)
+			}
 		}
 		if _, err := fmt.Fprintf(w, "%-18s %-16s %5d %7.3f  %.2f [%.2f, %.2f] %+13.4f %s\n", g.Family, g.Search, g.Runs,
 			g.Mean,
