@@ -149,7 +149,7 @@ func TestBreadthIsAskedOnceAStep(t *testing.T) {
 // A Breadth spends the budget to the last call.
 func TestBreadthKeepsTheBudget(t *testing.T) {
 	for _, inFlight := range []int{1, 3} {
-		for _, b := range []evolve.Breadth{breadth.Fixed(7), breadth.Doubling{}, breadth.Adaptive{}} {
+		for _, b := range []evolve.Breadth{breadth.Fixed(7), breadth.Adaptive{}} {
 			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, Seed: 40, Breadth: b}, 4)
 			if err != nil {
 				t.Fatal(err)
@@ -164,7 +164,7 @@ func TestBreadthKeepsTheBudget(t *testing.T) {
 
 // A journal belongs to the breadth that each arm had when it was begun.
 func TestJournalOfArmsThatDifferInBreadth(t *testing.T) {
-	one, two := breadth.Fixed(2), breadth.Doubling{}
+	one, two := breadth.Fixed(2), breadth.Adaptive{}
 	for _, tt := range []struct {
 		reason    string
 		then, now []evolve.Breadth
@@ -211,10 +211,10 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 	}{
 		{"the same again", breadth.Adaptive{}, breadth.Adaptive{Waste: 0.3}, plain, true},
 		{"another value of time", breadth.Adaptive{}, breadth.Adaptive{Second: 1}, plain, false},
-		{"another kind that begins alike", breadth.Adaptive{}, breadth.Doubling{}, plain, false},
+		{"another kind that begins alike", breadth.Adaptive{}, breadth.Fixed(2), plain, false},
 		{"none then", nil, breadth.Fixed(evolve.DefaultN), plain, false},
 		{"none now", breadth.Fixed(evolve.DefaultN), nil, plain, false},
-		{"within an allocator", breadth.Doubling{}, breadth.Doubling{Up: 3}, nested, false},
+		{"within an allocator", breadth.Adaptive{}, breadth.Adaptive{Max: 32}, nested, false},
 	} {
 		path := journalPath(t)
 		var err error

@@ -63,7 +63,7 @@ func ExampleBreadth() {
 func ExampleMade() {
 	b := &evolve.Breeder{Task: sum(), LLM: adder}
 	for range 3 {
-		n, err := b.Width(breadth.Doubling{})
+		n, err := b.Width(breadth.Adaptive{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -80,7 +80,7 @@ func ExampleMade() {
 		fmt.Println(m.Children, m.Better)
 	}
 	// Output:
-	// 1 1
-	// 1 0
 	// 2 2
+	// 1 0
+	// 1 1
 }

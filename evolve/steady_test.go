@@ -48,7 +48,6 @@ func TestSteady(t *testing.T) {
 		{"T=1 N=512, window 16, ByIndex", 512, 16, evolve.ByIndex, nil, 0},
 		{"T=512 N=1, one call after the other", 1, 0, evolve.ByIndex, nil, 0},
 		{"T=1 N=512, all at once", 512, 0, evolve.ByIndex, nil, 15.5},
-		{"Doubling, 1 to 64", 64, 0, evolve.ByIndex, breadth.Doubling{}, 0},
 		{"Adaptive, time is worth nothing", 64, 0, evolve.ByIndex, breadth.Adaptive{}, 0},
 		{"Adaptive, a second is worth 5 calls", 64, 0, evolve.ByIndex, breadth.Adaptive{Second: 5}, 0},
 		{"Adaptive, a second is worth 25 calls", 64, 0, evolve.ByIndex, breadth.Adaptive{Second: 25}, 0},

@@ -47,6 +47,3 @@ func rangeOf(least, most int) (int, int) {
 	least = cmp.Or(least, 1)
 	return least, cmp.Or(most, max(evolve.DefaultN, least))
 }
-
-// within returns n if it lies in least..most, and else the nearer of the two.
-func within(n, least, most int) int { return max(least, min(n, most)) }

@@ -17,34 +17,6 @@ func made(n, children, better int, took time.Duration) []evolve.Made {
 	return slices.Repeat([]evolve.Made{{Children: children, Better: better, Elapsed: took}}, n)
 }
 
-func TestDoubling(t *testing.T) {
-	wide := breadth.Doubling{Up: 1.5, Down: 1, Min: 2, Max: 10}
-	for _, tt := range []struct {
-		reason string
-		b      breadth.Doubling
-		past   []evolve.Made
-		want   int
-	}{
-		{"it begins with Min", breadth.Doubling{}, nil, 1},
-		{"it begins with Min", wide, nil, 2},
-		{"twice as wide without gain", breadth.Doubling{}, made(1, 8, 0, 0), 16},
-		{"up to Max", breadth.Doubling{}, made(1, 64, 0, 0), 64},
-		{"a quarter after a gain", breadth.Doubling{}, made(1, 64, 3, 0), 16},
-		{"down to Min", breadth.Doubling{}, made(1, 2, 1, 0), 1},
-		{"only the last step counts", breadth.Doubling{}, append(made(9, 64, 9, 0), made(1, 4, 0, 0)...), 8},
-		{"a factor below 2 still leads on from 1", breadth.Doubling{Up: 1.1}, made(1, 1, 0, 0), 2},
-		{"an uneven factor rounds up", wide, made(1, 5, 0, 0), 8},
-		{"Down of 1 keeps the width", wide, made(1, 5, 1, 0), 5},
-		{"a step for which there was no room", breadth.Doubling{}, made(1, 0, 0, 0), 1},
-		{"a factor beyond all numbers", breadth.Doubling{Up: math.MaxFloat64, Max: evolve.MaxN}, made(1, 1000, 0, 0), evolve.MaxN},
-		{"Min above the default of Max", breadth.Doubling{Min: 100}, nil, 100},
-	} {
-		if got := tt.b.Children(tt.past); got != tt.want {
-			t.Errorf("%s: %v makes %d children, want %d", tt.reason, tt.b, got, tt.want)
-		}
-	}
-}
-
 func TestAdaptive(t *testing.T) {
 	const s = time.Second
 	for _, tt := range []struct {
@@ -152,7 +124,7 @@ func leastSquares(steps []evolve.Made) (best [2]float64) {
 
 // A decision does not become slower as a search grows: its time is bounded by the steps that are read.
 func TestBreadthsReadTheRecentPast(t *testing.T) {
-	for _, b := range []evolve.Breadth{breadth.Fixed(3), breadth.Doubling{}, breadth.Adaptive{Second: 1}} {
+	for _, b := range []evolve.Breadth{breadth.Fixed(3), breadth.Adaptive{Second: 1}} {
 		recent := made(400, 2, 0, time.Second)
 		for _, before := range [][]evolve.Made{made(1, 1, 1, 0), made(5000, 64, 64, time.Hour)} {
 			if got, want := b.Children(append(before, recent...)), b.Children(recent); got != want {
@@ -171,13 +143,6 @@ func TestBreadthFields(t *testing.T) {
 		{breadth.Fixed(1), ""},
 		{breadth.Fixed(0), "Fixed(0)"},
 		{breadth.Fixed(evolve.MaxN + 1), "Fixed(100001)"},
-		{breadth.Doubling{}, ""},
-		{breadth.Doubling{Up: 1}, "Doubling.Up is 1"},
-		{breadth.Doubling{Up: math.NaN()}, "Doubling.Up is NaN"},
-		{breadth.Doubling{Down: 0.5}, "Doubling.Down is 0.5"},
-		{breadth.Doubling{Min: -1}, "Doubling.Min is -1"},
-		{breadth.Doubling{Min: 8, Max: 4}, "Doubling.Max is 4"},
-		{breadth.Doubling{Max: evolve.MaxN + 1}, "Doubling.Max is 100001"},
 		{breadth.Adaptive{}, ""},
 		{breadth.Adaptive{Waste: -1}, ""},
 		{breadth.Adaptive{Waste: 1}, "Adaptive.Waste is 1"},
@@ -185,6 +150,9 @@ func TestBreadthFields(t *testing.T) {
 		{breadth.Adaptive{Second: -1}, "Adaptive.Second is -1"},
 		{breadth.Adaptive{Second: math.Inf(1)}, "Adaptive.Second is +Inf"},
 		{breadth.Adaptive{Min: evolve.MaxN + 1}, "Adaptive.Min is 100001"},
+		{breadth.Adaptive{Min: -1}, "Adaptive.Min is -1"},
+		{breadth.Adaptive{Min: 8, Max: 4}, "Adaptive.Max is 4"},
+		{breadth.Adaptive{Max: evolve.MaxN + 1}, "Adaptive.Max is 100001"},
 	} {
 		_, err := (&evolve.Breeder{}).Width(tt.b)
 		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {

@@ -30,12 +30,6 @@ func ExampleFixed() {
 	// Output: Fixed(24) [24 24 24 24 24]
 }
 
-func ExampleDoubling() {
-	b := breadth.Doubling{Max: 32}
-	fmt.Println(b, plateau(b))
-	// Output: Doubling(up=2, down=4, 1..32) [1 2 4 1 1 2 4 1 1 2 4 1 1 2 4 8 16 32 32 32]
-}
-
 // With a value of time, steps are wide as soon as one has shown how long it takes, and there are fewer of them.
 func ExampleAdaptive() {
 	for _, b := range []breadth.Adaptive{{Max: 32}, {Max: 32, Second: 4}} {

@@ -192,8 +192,8 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 		then, now evolve.Breadth
 		same      bool
 	}{
-		{"the same again", breadth.Doubling{}, breadth.Doubling{}, true},
-		{"another one", breadth.Doubling{}, breadth.Adaptive{}, false},
+		{"the same again", breadth.Adaptive{}, breadth.Adaptive{}, true},
+		{"another one", breadth.Adaptive{Waste: 0.2}, breadth.Adaptive{}, false},
 		{"none now", breadth.Fixed(evolve.DefaultN), nil, false},
 	} {
 		path := filepath.Join(t.TempDir(), "journal")

@@ -166,7 +166,7 @@ func TestWrongSettings(t *testing.T) {
 			t.Errorf("%v: %v, want %q", tt.wrong, err, tt.want)
 		}
 	}
-	_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Breadth: &breadth.Doubling{},
+	_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Breadth: breadth.Adaptive{},
 		Settings: []population.Settings{{}, {N: 3}}})
 	if err == nil || !strings.Contains(err.Error(), "Breadth") {
 		t.Errorf("N beside a Breadth: %v", err)

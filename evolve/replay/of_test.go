@@ -15,7 +15,7 @@ import (
 func TestOfIsWhatIsRead(t *testing.T) {
 	for i, p := range livePolicies {
 		policy := p.fresh()
-		breadth := []evolve.Breadth{nil, breadth.Doubling{}}[i%2]
+		breadth := []evolve.Breadth{nil, breadth.Adaptive{}}[i%2]
 		file, res := resultOf(t, policy, breadth, evolve.Budget{Rounds: 60, RoundsPerArm: 14}, 7)
 		want := read(t, string(file))
 		got, err := replay.Of(res, fmt.Sprint(policy), 7)

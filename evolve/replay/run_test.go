@@ -147,9 +147,9 @@ func TestRunsAreRepeated(t *testing.T) {
 // Of a run whose pulls differ in size, the log has the size of each, and the policy that made it repeats it.
 func TestRunsOfABreadthAreRepeated(t *testing.T) {
 	for _, p := range livePolicies {
-		file, res := resultOf(t, p.fresh(), breadth.Doubling{}, evolve.Budget{Rounds: 60}, 7)
+		file, res := resultOf(t, p.fresh(), breadth.Adaptive{}, evolve.Budget{Rounds: 60}, 7)
 		l := read(t, string(file))
-		if l.Breadth != "Doubling(up=2, down=4, 1..64)" || replay.Size(l.Arms) != 1 {
+		if l.Breadth != "Adaptive(second=0, waste=0.3, 1..64)" || replay.Size(l.Arms) != 1 {
 			t.Fatalf("%s: breadth %q, a curve has a score for each %d calls", p.name, l.Breadth, replay.Size(l.Arms))
 		}
 		for i, r := range res.Rounds {

@@ -43,7 +43,7 @@ func parseBandit(args []string) (*banditOptions, error) {
 	fs.Uint64Var(&b.seed, "bandit-seed", 0, "seed of the policy's draws")
 	fs.IntVar(&b.cap, "T-cap-per-arm", 0,
 		"most rounds that one search gets (default: no limit)\n"+
-			"With --breadth adaptive or doubling a round may be one call, so it takes more of them.")
+			"With --breadth adaptive a round may be one call, so it takes more of them.")
 	fs.IntVar(&b.inFlight, "in-flight", 1, "searches advanced at once")
 	if err := b.Parse(fs, args); err != nil {
 		return nil, err

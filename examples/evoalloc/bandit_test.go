@@ -36,10 +36,10 @@ func TestBadBanditFlags(t *testing.T) {
 		{"--T 0", []string{"--T is 0"}},
 		{"--max-stalls 0", []string{"--max-stalls is 0"}},
 		{"--N 0", []string{"--N is 0"}},
-		{"--breadth wide", []string{`"wide"`, "fixed, doubling, adaptive"}},
+		{"--breadth wide", []string{`"wide"`, "fixed, adaptive"}},
 		{"--second -1", []string{"--second is -1"}},
 		{"--second NaN", []string{"--second is NaN"}},
-		{"--second 5 --breadth doubling", []string{"--second", "--breadth doubling"}},
+		{"--second 5 --breadth fixed", []string{"--second", "--breadth fixed"}},
 		{"--n-arms -3", []string{"--n-arms is -3"}},
 		{"--parallel-llm 0", []string{"--parallel-llm is 0"}},
 		{"--in-flight 0", []string{"--in-flight is 0"}},
@@ -149,7 +149,6 @@ func TestBreadths(t *testing.T) {
 	for _, tt := range []struct{ flags, file, says, reason string }{
 		{"", "challenge_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=0, waste=0.3, 1..16)", "the default"},
 		{"--breadth adaptive --second 1000", "challenge_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=1000, waste=0.3, 1..16)", "wider where time is worth something"},
-		{"--breadth doubling", "challenge_C96_T6_K3_doubling_seed0.json", "Doubling(up=2, down=4, 1..16)", "a rule"},
 		{"--breadth fixed", "challenge_C96_T6_K3_seed0.json", "", "the paper's"},
 	} {
 		dir := t.TempDir()

@@ -40,7 +40,7 @@ func TestBadGreedyFlags(t *testing.T) {
 		{"--seed 4294967296", "--seed is 4294967296", "a seed has 32 bits"},
 		{"--window -1", "--window is -1", "none is 0"},
 		{"--window 8 --second 1", "--second has no effect with --breadth fixed", "a window is for wide generations"},
-		{"--breadth wide", `"wide": it is fixed, doubling, adaptive`, "the values are named"},
+		{"--breadth wide", `"wide": it is fixed, adaptive`, "the values are named"},
 		{"--window 8 --order sorted", `"sorted": it is by-index or as-they-end`, "the values are named"},
 		{"--offline-structure 1.5", "--offline-structure is 1.5", "a share is at most all"},
 		{"--offline-structure 0.5 --model qwen3-8b --api-base http://localhost:1/v1", "--offline-structure has no effect on qwen3-8b", "a real model decides for itself"},
@@ -57,12 +57,9 @@ func TestBadGreedyFlags(t *testing.T) {
 
 // With a breadth that follows the search, T·N calls make more and narrower generations.
 func TestBreadthsOfGreedy(t *testing.T) {
-	for _, breadth := range []string{"adaptive", "doubling"} {
+	for _, breadth := range []string{"adaptive"} {
 		dir := t.TempDir()
 		args := "--T 4 --N 16 --offline-latency 0 --output " + dir
-		if breadth == "doubling" { // the other is the default
-			args += " --breadth doubling"
-		}
 		if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}

@@ -15,19 +15,17 @@ import (
 // The values of --breadth.
 const (
 	fixed    = "fixed"
-	doubling = "doubling"
 	adaptive = "adaptive"
 )
 
-var breadths = []string{fixed, doubling, adaptive}
+var breadths = []string{fixed, adaptive}
 
 // registerBreadth adds the flags for the number of children in a generation.
 func (o *Options) registerBreadth(fs *flag.FlagSet) {
 	fs.StringVar(&o.Breadth, "breadth", "",
-		"how many children a generation has: fixed, doubling or adaptive (default: adaptive)\n"+
-			"fixed means --N each time; doubling means more after a generation without a better child and fewer "+
-			"after one with; adaptive means as many as bring the most for their calls. With --window the default "+
-			"is fixed.")
+		"how many children a generation has: fixed or adaptive (default: adaptive)\n"+
+			"fixed means --N each time; adaptive means as many as bring the most for their calls. With --window the "+
+			"default is fixed.")
 	fs.Float64Var(&o.Second, "second", 0,
 		"what a second of wall time is worth, in model `calls`\n"+
 			"The more, the wider are the generations of --breadth adaptive, and the fewer.")
@@ -55,10 +53,7 @@ func (o *Options) CheckBreadth(window bool) error {
 
 // Children returns the Breadth of generations, or nil for --N children in each.
 func (o *Options) Children() evolve.Breadth {
-	switch o.Breadth {
-	case doubling:
-		return breadth.Doubling{Max: o.N}
-	case adaptive:
+	if o.Breadth == adaptive {
 		return breadth.Adaptive{Second: o.Second, Max: o.N}
 	}
 	return nil

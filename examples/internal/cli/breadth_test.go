@@ -41,7 +41,7 @@ func TestSummaryOfTheBreadth(t *testing.T) {
 		{"none was made", fixed, nil, "breadth: fixed"},
 		{"all alike", fixed, []evolve.ArmResult{generations(8, 8), generations(8)}, "breadth: fixed; 3 generations of 8 children"},
 		{"one of one", fixed, []evolve.ArmResult{generations(1)}, "breadth: fixed; 1 generation of 1 child"},
-		{"they differ, over all arms", doubling, []evolve.ArmResult{generations(1, 2, 4), generations(), generations(9)}, "breadth: Doubling(up=2, down=4, 1..16); 4 generations of 1 to 9 children"},
+		{"they differ, over all arms", adaptive, []evolve.ArmResult{generations(1, 2, 4), generations(), generations(9)}, "breadth: Adaptive(second=0, waste=0.3, 1..16); 4 generations of 1 to 9 children"},
 	} {
 		o := Options{Breadth: tt.breadth, N: 16}
 		if got := o.breadthOf(&evolve.Result{Arms: tt.arms}); got != tt.want {
@@ -55,7 +55,7 @@ func TestPoliciesAreToldWhatIsKnown(t *testing.T) {
 	for _, tt := range []struct{ flags, want string }{
 		{"--breadth fixed --algo halving", "T=8,"},
 		{"--breadth adaptive --algo halving", "T=0,"},
-		{"--breadth doubling --algo exp3p-auer", "T=0,"},
+		{"--breadth adaptive --algo exp3p-auer", "T=0,"},
 		{"--breadth fixed --algo ei", "T=128"},
 		{"--breadth adaptive --algo ei", "T=128"},
 	} {

@@ -44,7 +44,8 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	fs := cli.NewFlags("compare",
-		"[flags]: play searches against each other on landscapes of known truth, without a model")
+		"[flags]: play searches against each other on landscapes of known truth, without a model",
+		"families", "searches", "calls", "flops", "seeds", "seed", "ab", "baseline", "noise", "prices", "out", "config")
 	o.register(fs)
 	if err := cli.Parse(fs, args); err != nil {
 		return err

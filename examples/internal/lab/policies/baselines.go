@@ -30,7 +30,7 @@ func searches() []race.Contender {
 
 func newEI(s sim.Setting) bandit.Policy { return &bandit.ExpectedImprovement{T: s.Calls()} }
 
-// widened returns the contender that a name with a breadth after "@" means: "ei@adaptive", "one@doubling", "ucb@16", and
+// widened returns the contender that a name with a breadth after "@" means: "ei@adaptive", "ucb@16", and
 // with several "ei@1+4+16".
 func widened(all []race.Contender, name string) (c race.Contender, err error) {
 	policy, width, found := strings.Cut(name, "@")
@@ -42,7 +42,7 @@ func widened(all []race.Contender, name string) (c race.Contender, err error) {
 	}
 	i := slices.IndexFunc(all, func(c race.Contender) bool { return c.Name == policy })
 	if i < 0 {
-		return c, fmt.Errorf("unknown policy %q: it is one of %s, or all; with @adaptive, @doubling or @N after it for the "+
+		return c, fmt.Errorf("unknown policy %q: it is one of %s, or all; with @adaptive or @N after it for the "+
 			"breadth, or @N+N+N for a search of each", policy, strings.Join(names(all), ", "))
 	}
 	c = all[i]
@@ -62,7 +62,7 @@ func widened(all []race.Contender, name string) (c race.Contender, err error) {
 	return c, err
 }
 
-// breadthOf reads a breadth: adaptive, adaptive:S where a second is worth S calls, doubling, or a number of children.
+// breadthOf reads a breadth: adaptive, adaptive:S where a second is worth S calls, or a number of children.
 func breadthOf(name string) (evolve.Breadth, error) {
 	kind, second, valued := strings.Cut(name, ":")
 	switch {
@@ -74,12 +74,10 @@ func breadthOf(name string) (evolve.Breadth, error) {
 		return breadth.Adaptive{Second: s}, nil
 	case name == "adaptive":
 		return breadth.Adaptive{}, nil
-	case name == "doubling":
-		return breadth.Doubling{}, nil
 	}
 	n, err := strconv.Atoi(name)
 	if err != nil || n < 1 || n > evolve.MaxN {
-		return nil, fmt.Errorf("breadth %q: it is adaptive, adaptive:S, doubling, or 1 to %d children", name, evolve.MaxN)
+		return nil, fmt.Errorf("breadth %q: it is adaptive, adaptive:S, or 1 to %d children", name, evolve.MaxN)
 	}
 	return breadth.Fixed(n), nil
 }

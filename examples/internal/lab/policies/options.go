@@ -41,7 +41,7 @@ type options struct {
 
 func (o *options) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.policies, "policies", "all", "policies to compare, such as ei,ucb,thompson\nThey "+
-		"are "+strings.Join(names(new(options).contenders()), ", ")+"; ei@adaptive, ei@doubling and ei@N are ei with that "+
+		"are "+strings.Join(names(new(options).contenders()), ", ")+"; ei@adaptive and ei@N are ei with that "+
 		"breadth, within T·N calls; ei@1+4+16 has a search of each of these breadths")
 	fs.StringVar(&o.baselines, "baselines", "ucb,thompson,exp3p",
 		"policies to compare the others with; those that are not played are left out")

@@ -48,13 +48,13 @@ func TestBadInput(t *testing.T) {
 		{"--latency-sigma -0.5", []string{"--latency-sigma is -0.5: need 0 to 10"}},
 		{"--latency-sigma NaN", []string{"--latency-sigma is NaN"}},
 		{"--than nope", []string{"--than", `"nope"`, "one, one-neutral, two, three"}},
-		{"--policies ei@", []string{"--policies", `breadth ""`, "adaptive, adaptive:S, doubling, or 1 to"}},
+		{"--policies ei@", []string{"--policies", `breadth ""`, "adaptive, adaptive:S, or 1 to"}},
 		{"--policies ei@0", []string{`breadth "0"`, "1 to"}},
 		{"--policies ei@99999999", []string{`breadth "99999999"`}},
 		{"--policies ei@wide", []string{`breadth "wide"`}},
 		{"--policies ei@adaptive:x", []string{`breadth "adaptive:x"`, "calls that a second is worth"}},
 		{"--policies ei@adaptive:+Inf", []string{`breadth "adaptive:+Inf"`}},
-		{"--policies nope@4", []string{`"nope"`, "ucb, exp3p, thompson, random", "@adaptive, @doubling or @N"}},
+		{"--policies nope@4", []string{`"nope"`, "ucb, exp3p, thompson, random", "@adaptive or @N"}},
 		{"--policies ei@4,ei@4", []string{`"ei@4"`, "twice"}},
 		{"--baselines ei@x", []string{"--baselines", `breadth "x"`}},
 		{"--families unlikely", []string{`"unlikely"`, "late-jumps", "tsp", "unlike, deciding"}},
@@ -356,7 +356,7 @@ func TestTime(t *testing.T) {
 func TestWidened(t *testing.T) {
 	all := new(options).contenders()
 	for name, want := range map[string]evolve.Breadth{
-		"ei": nil, "one@1": breadth.Fixed(1), "ucb@doubling": breadth.Doubling{}, "ei@adaptive": breadth.Adaptive{}, "two@adaptive:2.5": breadth.Adaptive{Second: 2.5},
+		"ei": nil, "one@1": breadth.Fixed(1), "ei@adaptive": breadth.Adaptive{}, "two@adaptive:2.5": breadth.Adaptive{Second: 2.5},
 	} {
 		c, err := widened(all, name)
 		policy, _, _ := strings.Cut(name, "@")

@@ -246,7 +246,7 @@ func TestRaceIsPlay(t *testing.T) {
 // Equal arguments give equal races. All of the budget is used, and no more; what is recorded fits together.
 func TestRaceRerun(t *testing.T) {
 	latency := func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) }
-	for _, b := range []evolve.Breadth{nil, breadth.Fixed(7), breadth.Doubling{}, breadth.Adaptive{Second: 3}} {
+	for _, b := range []evolve.Breadth{nil, breadth.Fixed(7), breadth.Adaptive{Second: 3}} {
 		for name, fresh := range contested() {
 			for _, window := range []int{0, 3} {
 				cfg := Config{Calls: 230, Seed: 5, Breadth: b, InFlight: 3, Slots: 5, Window: window, Latency: latency}
