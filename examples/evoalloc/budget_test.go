@@ -1,11 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve"
@@ -57,19 +65,76 @@ func TestBudgetsEndRuns(t *testing.T) {
 
 // A real model is asked as the flags say, of the command line or of a file.
 func TestSamplingFlags(t *testing.T) {
-	var temperature *float64
-	var most *int
-	srv := llmtest.NewServer(llmtest.Config{Fault: func(req llmtest.Request) llmtest.Fault {
-		temperature, most = req.Request.Temperature, req.Request.MaxTokens
-		return ""
-	}})
-	defer srv.Close()
-	args := "--model qwen3-8b --temperature 0.9 --max-tokens 321 --T 1 --N 1 --parallel-llm 1 --journal= --output " + t.TempDir() + " --api-base " + srv.URL
+	var body map[string]any
+	front := recording(t, func(text []byte) {
+		if err := json.Unmarshal(text, &body); err != nil {
+			t.Error(err)
+		}
+	})
+	args := []string{"--model", "qwen3-8b", "--temperature", "0.9", "--max-tokens", "321", "--top-p", "0.5",
+		"--reasoning-effort", "low", "--extra", `{"top_k": 40}`, "--T", "1", "--N", "1", "--parallel-llm", "1", "--journal=",
+		"--output", t.TempDir(), "--api-base", front}
+	if err := runGreedy(t.Context(), args); err != nil {
+		t.Fatal(err)
+	}
+	for field, want := range map[string]any{
+		"temperature": 0.9, "max_tokens": 321.0, "top_p": 0.5, "reasoning_effort": "low", "top_k": 40.0,
+	} {
+		if body[field] != want {
+			t.Errorf("the model was asked with %s %v, want %v", field, body[field], want)
+		}
+	}
+}
+
+// recording returns the URL of a model that has note see the body of each request first.
+func recording(t *testing.T, note func(body []byte)) string {
+	t.Helper()
+	srv := llmtest.NewServer(llmtest.Config{})
+	t.Cleanup(srv.Close)
+	to, err := url.Parse(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to.Path = ""
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		note(body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	return front.URL + strings.TrimPrefix(srv.URL, strings.TrimSuffix(to.String(), "/"))
+}
+
+// With weights each of several models has its share of the calls, whatever its children score.
+func TestModelsByWeight(t *testing.T) {
+	asked := map[string]int{}
+	var mu sync.Mutex
+	base := recording(t, func(text []byte) {
+		var body struct{ Model string }
+		if err := json.Unmarshal(text, &body); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		asked[body.Model]++
+		mu.Unlock()
+	})
+	args := "--model qwen3-8b=0.9,qwen3-14b=0.1 --T 1 --N 64 --breadth fixed --journal= --output " + t.TempDir() + " --api-base " + base
 	if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
 		t.Fatal(err)
 	}
-	if temperature == nil || *temperature != 0.9 || most == nil || *most != 321 {
-		t.Errorf("the model was asked with temperature %v and at most %v tokens", temperature, most)
+	few, many := asked["Qwen/Qwen3-14B"], asked["Qwen/Qwen3-8B"]
+	if few+many < 64 || few < 1 || few > 20 { // of Binomial(64, 0.1) more than 20 have a chance below 10⁻⁶
+		t.Errorf("the models were asked %v", asked)
+	}
+	for _, models := range []string{"qwen3-8b=0.9,qwen3-14b", "qwen3-8b=x,qwen3-14b=1", "qwen3-8b=0,qwen3-14b=1", "qwen3-8b=1"} {
+		if err := runGreedy(t.Context(), []string{"--model", models, "--api-base", base}); err == nil {
+			t.Errorf("--model %s is accepted", models)
+		}
 	}
 }
 

@@ -17,8 +17,8 @@ func (o *Options) Offline() bool { return o.Model == offline.Nominal().Key }
 
 // checkModel refuses flags without effect, which would hide a mistake, and keys that cannot name a folder of results.
 func (o *Options) checkModel() error {
-	for _, name := range []string{"api-base", "model-name", "params-active", "temperature", "max-tokens", "stream",
-		"first-token", "silence", "min-rate"} {
+	for _, name := range []string{"api-base", "model-name", "params-active", "temperature", "top-p", "max-tokens",
+		"reasoning-effort", "extra", "stream", "first-token", "silence", "min-rate"} {
 		if o.Offline() && o.given[name] {
 			return Usagef("--%s has no effect on the offline model: name another one with --model", name)
 		}

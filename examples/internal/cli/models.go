@@ -2,8 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -18,8 +20,8 @@ import (
 )
 
 // Connect returns the model that the flags name, at endpoints that connect opens, and the model that its calls are
-// charged as. If there are several models, a bandit draws one for each call, and learns from the children's scores.
-// Wrong flags are a [UsageError].
+// charged as. If there are several models, a bandit draws one for each call, and learns from the children's scores; with
+// weights each has its share of the calls. Wrong flags are a [UsageError].
 func (o *Options) Connect(connect func(m llm.Model, base string) (llm.LLM, error)) (llm.Model, llm.LLM, error) {
 	specs, err := o.specs()
 	if err != nil {
@@ -40,16 +42,59 @@ func (o *Options) Connect(connect func(m llm.Model, base string) (llm.LLM, error
 	if len(members) == 1 {
 		return specs[0], members[0].LLM, nil
 	}
-	e, err := ensemble.New(ensemble.Config{
-		Members: members,
-		Policy:  bandit.WithFloor(&bandit.GaussianThompson{Sigma: 0.4}, 0.05), // so that no model is excluded permanently
-	})
+	var policy bandit.Policy = bandit.WithFloor(&bandit.GaussianThompson{Sigma: 0.4}, 0.05) // none is excluded for good
+	if _, shares, err := weighted(o.Model); err != nil {
+		return llm.Model{}, nil, err
+	} else if shares != nil {
+		policy = shares
+	}
+	e, err := ensemble.New(ensemble.Config{Members: members, Policy: policy})
 	return together(specs), e, err
+}
+
+// weighted returns the keys of --model and the share of each; without weights it has no shares.
+func weighted(models string) (keys []string, shares bandit.Shares, err error) {
+	for word := range strings.SplitSeq(models, ",") {
+		key, weight, has := strings.Cut(word, "=")
+		keys = append(keys, strings.TrimSpace(key))
+		if !has {
+			continue
+		}
+		w, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
+		if err != nil || !(w > 0) || math.IsInf(w, 1) {
+			return nil, nil, Usagef("--model %q: the weight %q of %s is not a number above 0", models, weight, key)
+		}
+		shares = append(shares, w)
+	}
+	switch {
+	case len(shares) == 0:
+		return keys, nil, nil
+	case len(shares) != len(keys):
+		return nil, nil, Usagef("--model %q: %d of %d models have a weight: give each one, or none", models, len(shares), len(keys))
+	case len(keys) == 1:
+		return nil, nil, Usagef("--model %q: a weight says how often one of several models is asked: name another one", models)
+	}
+	return keys, shares, nil
+}
+
+// Client returns the configuration of a model's client at the URL base.
+func (o *Options) Client(m llm.Model, base string) openai.Config {
+	extra := map[string]any(maps.Clone(o.Extra))
+	if o.Effort != "" {
+		if extra == nil {
+			extra = map[string]any{}
+		}
+		extra["reasoning_effort"] = o.Effort
+	}
+	return openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream, Extra: extra}
 }
 
 // specs returns the models that the flags name.
 func (o *Options) specs() (specs []llm.Model, err error) {
-	keys := strings.Split(o.Model, ",")
+	keys, _, err := weighted(o.Model)
+	if err != nil {
+		return nil, err
+	}
 	names := make([]string, len(keys))
 	if o.ModelName != "" {
 		if names = strings.Split(o.ModelName, ","); len(names) != len(keys) {
@@ -66,8 +111,8 @@ func (o *Options) specs() (specs []llm.Model, err error) {
 			len(params), len(keys))
 	}
 	for i, key := range keys {
-		m := llm.Model{Key: strings.TrimSpace(key), Name: strings.TrimSpace(names[i]), ActiveParams: params[i],
-			Temperature: o.Temperature, MaxTokens: o.MaxTokens, Timeout: o.Timeout}
+		m := llm.Model{Key: key, Name: strings.TrimSpace(names[i]), ActiveParams: params[i],
+			Temperature: o.Temperature, TopP: o.TopP, MaxTokens: o.MaxTokens, Timeout: o.Timeout}
 		if m.Price, err = o.Price(m.Key); err != nil {
 			return nil, err
 		}
@@ -160,6 +205,25 @@ func printModels(of report.Ledgers) {
 	}
 	Table([]string{"model", "calls", "valid", "better", "FLOPs"}, rows)
 	Printf("\n")
+}
+
+// fields are a flag of a JSON object.
+type fields map[string]any
+
+func (f *fields) Set(text string) error {
+	*f = nil
+	if err := json.Unmarshal([]byte(text), f); err != nil || *f == nil {
+		return fmt.Errorf("need a JSON object, such as {\"top_k\": 40}")
+	}
+	return nil
+}
+
+func (f *fields) String() string {
+	if len(*f) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(*f) // it was read from JSON
+	return string(text)
 }
 
 // counts is a flag of whole numbers above 0, separated by commas.

@@ -57,6 +57,9 @@ type Options struct {
 	Rows         bool // whether to print a line for each generation
 	Temperature  float64
 	MaxTokens    int
+	TopP         float64
+	Effort       string // reasoning effort
+	Extra        fields // further fields of requests
 	Grace        time.Duration
 	Watch        Watch
 	NATS         NATS           // only for commands that register its flags
@@ -129,7 +132,7 @@ func (o *Options) registerModel(fs *flag.FlagSet) {
 	fs.StringVar(&o.Model, "model", offline.Nominal().Key,
 		"the model: "+strings.Join(modelKeys(), ", ")+"; or another one\n"+
 			"Any other `key` needs --model-name and --params-active. Of several, separated by commas, a bandit "+
-			"draws one for each call.")
+			"draws one for each call; with weights, a=0.8,b=0.2, each has its share.")
 	fs.StringVar(&o.ModelName, "model-name", "",
 		"what the endpoint calls the model, or each of several, separated by commas (default: by --model)")
 	fs.Var(&o.ActiveParams, "params-active",
@@ -155,6 +158,12 @@ func (o *Options) registerModel(fs *flag.FlagSet) {
 			"0.01 is close to always taking the likeliest.")
 	fs.IntVar(&o.MaxTokens, "max-tokens", 0,
 		fmt.Sprintf("the most tokens of an answer (default %d)", llm.DefaultMaxTokens))
+	fs.Float64Var(&o.TopP, "top-p", 0,
+		"of which part of the likeliest words the model chooses, above 0 and up to 1 (default 0.95)")
+	fs.StringVar(&o.Effort, "reasoning-effort", "",
+		"how long the model may think: what its endpoint takes, such as low, medium or high (default: the endpoint's)")
+	fs.Var(&o.Extra, "extra",
+		"further fields of each request, as a JSON `object`: '{\"chat_template_kwargs\": {\"enable_thinking\": false}}'")
 }
 
 // registerPace adds the flags for limits in parallel and in time, and for the folder of results.
@@ -237,6 +246,8 @@ func (o *Options) check() error {
 	case o.Given("temperature") && !(o.Temperature > 0 && o.Temperature <= 100):
 		return Usagef("--temperature is %v: need more than 0; 0.01 is close to always taking the likeliest word",
 			o.Temperature)
+	case o.Given("top-p") && !(o.TopP > 0 && o.TopP <= 1):
+		return Usagef("--top-p is %v: need more than 0, and at most 1", o.TopP)
 	case o.Given("max-tokens") && o.MaxTokens < 1:
 		return Usagef("--max-tokens is %d: need at least 1", o.MaxTokens)
 	case o.Grace < 0:

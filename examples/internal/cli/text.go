@@ -72,7 +72,7 @@ func (o *Options) target() (llm.LLM, error) {
 		return nil, Usagef("--model %q: the cases of --task %s are answered by one model: name one", o.Model, textKey)
 	}
 	_, l, err := o.Connect(func(m llm.Model, base string) (llm.LLM, error) {
-		return openai.New(openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream})
+		return openai.New(o.Client(m, base))
 	})
 	if err != nil {
 		return nil, err

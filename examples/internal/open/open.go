@@ -75,6 +75,6 @@ func Model(o *cli.Options, standIn offline.Config) (spec llm.Model, model llm.LL
 	}
 	// One client, a pool of clients where there are several URLs, or an ensemble where there are several models.
 	return o.Connect(func(m llm.Model, base string) (llm.LLM, error) {
-		return openai.New(openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream})
+		return openai.New(o.Client(m, base))
 	})
 }
