@@ -77,21 +77,7 @@ func TestMessagesStream(t *testing.T) {
 			[][]string{{unknown, `ping {"type":"ping"}`,
 				`error {"type":"error","error":{"type":"overloaded_error","message":"the model gave no usable answer","code":"overloaded","param":null}}`}}},
 	} {
-		cfg, pinged := gateway.Config{Ping: time.Hour}, make(chan struct{})
-		if tt.late {
-			cfg.Ping = time.Millisecond
-		} else {
-			close(pinged)
-		}
-		s, _ := open(t, cfg, func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-			<-pinged
-			return tt.do(ctx, req)
-		})
-		got := onePing(stream(t, s, messagesPath, messagesBody, func() {
-			if tt.late {
-				close(pinged)
-			}
-		}))
+		got := streamAround(t, tt.late, tt.do)
 		if id := between(got[0], `"id":"`, `"`); !strings.HasPrefix(id, "msg_") {
 			t.Errorf("%s: ID %q", tt.reason, id)
 		} else {
@@ -105,6 +91,26 @@ func TestMessagesStream(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 		}
 	}
+}
+
+// streamAround returns the events of a stream, whose model answers after the first ping if late. Of pings there is one.
+func streamAround(t *testing.T, late bool, do func(context.Context, llm.Request) (llm.Reply, error)) []string {
+	t.Helper()
+	cfg, pinged := gateway.Config{Ping: time.Hour}, make(chan struct{})
+	if late {
+		cfg.Ping = time.Millisecond
+	} else {
+		close(pinged)
+	}
+	s, _ := open(t, cfg, func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		<-pinged
+		return do(ctx, req)
+	})
+	return onePing(stream(t, s, messagesPath, messagesBody, func() {
+		if late {
+			close(pinged)
+		}
+	}))
 }
 
 // later answers as do after a while, in which there are pings unless the machine is busy.
