@@ -135,7 +135,7 @@ func (b base) path(name string) string { return filepath.Join(b.dir, filepath.Fr
 
 // A tree is the base with a program's changes, at a place where a step finds it.
 type tree struct {
-	made  string // the folder of its layers; "" if it is a copy
+	made  claimed // the folder of its layers; none if it is a copy
 	layer sandbox.Layer
 }
 
@@ -158,10 +158,10 @@ func (b base) lay(p patch.Patch, target string) (t tree, err error) {
 
 // newTree makes the folders of a layer that shows dir at target.
 func newTree(dir, target string) (t tree, err error) {
-	if t.made, err = os.MkdirTemp("", "evoalloc-layer-"); err != nil {
-		return t, fmt.Errorf("command: making a folder for a layer: %w", err)
+	if t.made, err = newClaimed(layerName); err != nil {
+		return t, err
 	}
-	at, err := filepath.EvalSymlinks(t.made)
+	at, err := filepath.EvalSymlinks(t.made.dir)
 	if err != nil {
 		return t, fmt.Errorf("command: finding the folder of a layer: %w", err)
 	}
@@ -174,17 +174,10 @@ func newTree(dir, target string) (t tree, err error) {
 
 // layers returns the layers that a process has to find: none for a copy.
 func (t tree) layers(readOnly bool) []sandbox.Layer {
-	if t.made == "" {
+	if t.made.dir == "" {
 		return nil
 	}
 	l := t.layer
 	l.ReadOnly = readOnly
 	return []sandbox.Layer{l}
-}
-
-func (t tree) remove() error {
-	if t.made == "" {
-		return nil
-	}
-	return sandbox.Remove(t.made)
 }

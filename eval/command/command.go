@@ -136,6 +136,7 @@ func newCommand(cfg Config, ms []isolation.Mechanism) (command, error) {
 	if err := cfg.checkHidden(); err != nil {
 		return command{}, err
 	}
+	sweep()
 	var why error
 	if c.base, why = newBase(cfg, plan); why != nil {
 		cfg.Logger.Warn("candidates do not share their base and caches as layers: each copies the base, and only reads the caches",

@@ -125,7 +125,7 @@ func (e *Editor) read(run *evaluation, o *execution) (program string, omitted []
 		}
 		return string(content), nil, relativeTo(c.Dir, err)
 	}
-	if t := run.places[0].tree; t.made != "" {
+	if t := run.places[0].tree; t.made.dir != "" {
 		c.Dir, c.Layer = t.layer.Upper, true
 	}
 	p, omitted, err := c.Read(run.changes.Base)

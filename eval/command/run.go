@@ -29,10 +29,11 @@ type evaluation struct {
 // tools distrust files directly among temporary ones. Each step's folder is made when all processes of earlier steps
 // have ended, so none of its files are theirs.
 type place struct {
-	step string
-	// the temporary folder, the same with links in its path resolved, and the working directory in it
-	folder, scratch, work string
-	tree                  tree // in the working directory of the first step, if there is a base
+	step   string
+	folder claimed
+	// the folder with links in its path resolved, and the working directory in it
+	scratch, work string
+	tree          tree // in the working directory of the first step, if there is a base
 }
 
 // placeholder stands for the working directory in a later step's arguments and output.
@@ -92,7 +93,7 @@ func (e *evaluation) handOver(o *execution, next string) string {
 	for _, p := range settled {
 		s := settling{execute: p.step == stepBuild, plain: next == stepScore, inside: e.inside()}
 		holds, name := p.scratch, filepath.Base(p.work)
-		if p.tree.made != "" {
+		if p.tree.made.dir != "" {
 			s.layer = true
 			holds, name = filepath.Split(p.tree.layer.Upper)
 		}
@@ -106,10 +107,10 @@ func (e *evaluation) handOver(o *execution, next string) string {
 // remove removes the folders.
 func (e *evaluation) remove() (err error) {
 	for _, p := range e.places {
-		err = errors.Join(err, sandbox.Remove(p.folder), p.tree.remove())
+		err = errors.Join(err, p.folder.remove(), p.tree.made.remove())
 	}
 	for _, t := range e.fresh {
-		err = errors.Join(err, t.remove())
+		err = errors.Join(err, t.made.remove())
 	}
 	return err
 }
@@ -203,11 +204,11 @@ func (e *evaluation) cached() (layers []sandbox.Layer, err error) {
 // place makes a place for a step.
 func (e *evaluation) place(name string) (p place, err error) {
 	p.step = name
-	if p.folder, err = os.MkdirTemp("", "evoalloc-command-"); err != nil {
-		return p, fmt.Errorf("command: making a temporary folder: %w", err)
+	if p.folder, err = newClaimed(placeName); err != nil {
+		return p, err
 	}
 	e.places = append([]place{p}, e.places...)
-	if p.scratch, err = filepath.EvalSymlinks(p.folder); err != nil {
+	if p.scratch, err = filepath.EvalSymlinks(p.folder.dir); err != nil {
 		return p, fmt.Errorf("command: finding the temporary folder: %w", err)
 	}
 	p.work = filepath.Join(p.scratch, "work")

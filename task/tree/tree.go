@@ -42,6 +42,9 @@ var (
 	_ eval.Sampler      = (*Task)(nil)
 )
 
+// programExt is the ending of files with a program.
+const programExt = ".txtar"
+
 // New reads the base, of which at least one file has to be open.
 func New(cfg Config) (*Task, error) {
 	cfg, err := cfg.filled()
@@ -69,7 +72,7 @@ func New(cfg Config) (*Task, error) {
 	}
 	t.initial = patch.Patch{Base: t.base.hash}.String()
 	t.Task, err = task.New(task.Spec{
-		Name: cfg.Name + "-" + t.base.hash[:12], System: cfg.About, Initial: t.initial, Ext: ".txtar", IgnoreMarkers: true,
+		Name: cfg.Name + "-" + t.base.hash[:12], System: cfg.About, Initial: t.initial, Ext: programExt, IgnoreMarkers: true,
 		Evaluator: cfg.Evaluator, Feedback: max(cfg.Feedback, 0), Show: t.show, Reply: howToReply,
 	})
 	if err != nil {
@@ -82,6 +85,9 @@ func New(cfg Config) (*Task, error) {
 func (t *Task) mayChange(path string) bool {
 	return patch.AnyMatches(t.open, path) && !patch.AnyMatches(t.frozen, path)
 }
+
+// Ext returns the ending of files with a program.
+func (t *Task) Ext() string { return programExt }
 
 // Base returns the hash of the base, by which programs name it.
 func (t *Task) Base() string { return t.base.hash }

@@ -380,6 +380,9 @@ func TestPatterns(t *testing.T) {
 
 // A prompt of tasks is asked in messages of which the first is what the tree is.
 func TestAbout(t *testing.T) {
+	if ext := task.Ext(newTask(t)); ext != ".txtar" {
+		t.Errorf("files with a program end in %q", ext)
+	}
 	m := newTask(t).Prompt(task.Ask{})
 	if len(m) != 2 || m[0].Role != llm.System || m[0].Content != "Add faster." {
 		t.Errorf("got %+v", m)

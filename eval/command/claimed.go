@@ -1,0 +1,53 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/evoalloc/evoalloc/internal/claim"
+	"github.com/evoalloc/evoalloc/internal/sandbox"
+)
+
+// The beginnings of the names of temporary folders; a number follows.
+const (
+	placeName = "evoalloc-command-step-"
+	layerName = "evoalloc-layer-of-"
+)
+
+// sweep removes the temporary folders of killed processes.
+func sweep() {
+	for _, name := range []string{placeName, layerName} {
+		claim.Sweep(os.TempDir(), name, sandbox.Remove)
+	}
+}
+
+// A claimed is a temporary folder that other processes leave alone until this one removes it, or has ended.
+type claimed struct {
+	dir     string // "" if there is none
+	release func()
+}
+
+// newClaimed makes a folder whose name begins so.
+func newClaimed(name string) (c claimed, err error) {
+	for range 100 { // another process may remove the folder before it is claimed
+		if c.dir, err = os.MkdirTemp("", name); err != nil {
+			return claimed{}, fmt.Errorf("command: making a temporary folder: %w", err)
+		}
+		if c.release, err = claim.Take(c.dir); !errors.Is(err, claim.ErrGone) {
+			break
+		}
+	}
+	if err != nil {
+		return claimed{}, errors.Join(fmt.Errorf("command: claiming the temporary folder %s: %w", c.dir, err), os.Remove(c.dir))
+	}
+	return c, nil
+}
+
+func (c claimed) remove() error {
+	if c.dir == "" {
+		return nil
+	}
+	defer c.release()
+	return sandbox.Remove(c.dir)
+}
