@@ -61,6 +61,9 @@ func hasFolder(entries []fs.DirEntry, name string) bool {
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && e.Name() == name })
 }
 
+// initialStems are the names of initial programs before their ending. The last is that of a prompt.
+var initialStems = []string{"initial_program", "initial", "initial_prompt"}
+
 // findInitial returns the name of the initial program.
 func findInitial(names []string, chosen string) (string, error) {
 	if chosen != "" {
@@ -74,13 +77,13 @@ func findInitial(names []string, chosen string) (string, error) {
 	}
 	var found []string
 	for _, n := range names {
-		if stem, _, _ := strings.Cut(n, "."); (stem == "initial_program" || stem == "initial") && !backup(n) {
+		if stem, _, _ := strings.Cut(n, "."); slices.Contains(initialStems, stem) && !backup(n) {
 			found = append(found, n)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("there is no initial_program.<ending> (nor initial.<ending> or a folder initial_program), only %s",
+		return "", fmt.Errorf("there is no initial_program.<ending> (nor initial.<ending>, initial_prompt.<ending> or a folder initial_program), only %s",
 			listed(names))
 	case 1:
 		return found[0], nil

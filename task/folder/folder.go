@@ -2,7 +2,7 @@
 // evaluator.py, and optionally a config.yaml.
 //
 //	pack/
-//	  initial_program.py   the program that every search starts from; or initial.py; any ending
+//	  initial_program.py   the program that every search starts from; or initial.py, or initial_prompt.txt; any ending
 //	  initial_program/     or its files, where it has several
 //	  evaluator.py         evaluate(program_path), or evaluate_stage1 to evaluate_stage3
 //	  config.yaml          optional

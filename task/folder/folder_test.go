@@ -104,7 +104,7 @@ func TestReadErrors(t *testing.T) {
 		cfg          Config
 		want, reason string
 	}{
-		{nil, Config{}, "there is no initial_program.<ending> (nor initial.<ending> or a folder initial_program), only nothing", "an empty folder"},
+		{nil, Config{}, "there is no initial_program.<ending> (nor initial.<ending>, initial_prompt.<ending> or a folder initial_program), only nothing", "an empty folder"},
 		{[]string{"evaluator.py", evaluator, "program.py", program}, Config{}, "only evaluator.py, program.py", "another name: what there is"},
 		{[]string{"initial_program.py", program, "initial.py", program, "evaluator.py", evaluator}, Config{},
 			"there are 2 initial programs, initial.py, initial_program.py: choose one with Config.Initial", "which one?"},
@@ -201,5 +201,18 @@ func TestFingerprint(t *testing.T) {
 		if got := of(tt.change...) == of(); got != tt.same {
 			t.Errorf("%q: the same is %v, want %v: %s", tt.change, got, tt.same, tt.reason)
 		}
+	}
+}
+
+// A folder of a prompt has it in initial_prompt.txt, beside files whose names begin alike.
+func TestReadsAPrompt(t *testing.T) {
+	dir := write(t, "initial_prompt.txt", "Answer in one word.\n", "initial_prompt_dataset.yaml", "a: 1\n",
+		"evaluator.py", "def evaluate(p): return {}\n")
+	f, err := Read(dir, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Spec.Initial != "Answer in one word.\n" {
+		t.Errorf("the initial program is %q", f.Spec.Initial)
 	}
 }
