@@ -12,6 +12,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/isolation"
+	"github.com/evoalloc/evoalloc/internal/checkout"
 	"github.com/evoalloc/evoalloc/internal/patch"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
@@ -39,8 +40,12 @@ type Editor struct {
 type Job struct {
 	// Prompt is the command's standard input.
 	Prompt string
-	// Env is added to Config.Env: NAME=value.
+	// Env is added to Config.Env: NAME=value, in which {address} stands for the address of Socket.
 	Env []string
+	// Socket is the path of a Unix socket that the command can connect to, and nothing else: as {address}, a host and port
+	// of TCP, in its arguments and in Env. "" means that it has no network at all. Under [isolation.None] every network is
+	// open, and every user of this machine can connect to the address; see [Editor.CanReach].
+	Socket string
 	// Stop ends the command when it is closed, and what it left until then is read. nil means that nothing does.
 	Stop <-chan struct{}
 }
@@ -97,6 +102,12 @@ func (e *Editor) Edit(ctx context.Context, program string, job Job) (out Edit, e
 	if why := run.fit(); why != "" {
 		return Edit{Fault: &eval.ProgramError{Reason: why}}, nil
 	}
+	if job.Socket != "" {
+		if run.relay, err = e.steps[0].plan.NewRelay(job.Socket); err != nil {
+			return out, fmt.Errorf("command: %w", err)
+		}
+		defer run.relay.Close()
+	}
 	o, err := run.step(ctx, &e.steps[0], nil)
 	if err != nil {
 		return Edit{}, err
@@ -117,7 +128,7 @@ func (e *Editor) read(run *evaluation, o *execution) (program string, omitted []
 	if !o.dead {
 		return "", nil, errors.New("processes that could not be ended")
 	}
-	c := patch.Checkout{Base: e.base.dir, Dir: o.work, Ignore: e.ignore, Linked: !run.inside()}
+	c := checkout.Folder{Base: e.base.dir, Dir: o.work, Ignore: e.ignore, Linked: !run.inside()}
 	if c.Base == "" {
 		content, err := c.File(e.cfg.File)
 		if err == nil && !utf8.Valid(content) {
@@ -155,15 +166,37 @@ func (out *Edit) blame(err error) {
 	out.Fault = &eval.ProgramError{Reason: reason, Artifacts: out.Fault.Artifacts}
 }
 
+// CanReach returns why jobs with a Socket cannot be run here, nil if they can. It takes a network namespace, or
+// [isolation.None].
+func (e *Editor) CanReach() error {
+	if err := e.steps[0].plan.CanRelay(); err != nil {
+		return fmt.Errorf("command: %w", err)
+	}
+	return nil
+}
+
 // String returns a description for people.
 func (e *Editor) String() string { return "command.Editor" + e.describe() }
 
 // environ returns the environment that a job adds.
-func (j *Job) environ() []string {
-	if j == nil {
+func (e *evaluation) environ() (env []string) {
+	if e.job == nil {
 		return nil
 	}
-	return j.Env
+	words := strings.NewReplacer(e.reached()...)
+	for _, v := range e.job.Env {
+		env = append(env, words.Replace(v))
+	}
+	return env
+}
+
+// reached returns the placeholder of the address that the command can connect to, and the address; nothing if there is
+// none.
+func (e *evaluation) reached() []string {
+	if e.relay == nil {
+		return nil
+	}
+	return []string{"{address}", e.relay.Address()}
 }
 
 // stopping stops a command once the job is stopped. Call the function it returns when the command has ended.

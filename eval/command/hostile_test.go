@@ -160,7 +160,7 @@ const driver = `import json, runpy, sys; print(json.dumps(runpy.run_path(sys.arg
 // onlySeccomp are the attacks that nothing else stops: sockets with a path, a user namespace (which
 // gives nothing that leads out), what belongs to a file but is not in it, and what one may do to one's
 // own parent.
-var onlySeccomp = []string{"connect", "namespace", "change mode", "change mode of descriptor", "change times", "flags", "attribute", "trace"}
+var onlySeccomp = []string{"connect", "datagram", "paired", "namespace", "change mode", "change mode of descriptor", "change times", "flags", "attribute", "trace"}
 
 func attack(t *testing.T, e *Evaluator, name string, replace ...string) []string {
 	t.Helper()
@@ -216,16 +216,31 @@ func TestAttacks(t *testing.T) {
 // testNetwork offers a server on loopback and on a path, and wants nobody to come.
 func testNetwork(t *testing.T, e *Evaluator) {
 	path := filepath.Join(t.TempDir(), "s")
-	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unix", fmt.Sprintf("@evoalloc-%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}} {
-		l, err := net.Listen(address[0], address[1])
+	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unixgram", path + "-datagrams"}, {"unix", fmt.Sprintf("@evoalloc-%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}} {
+		at := listen(t, address[0], address[1])
+		if got := attack(t, e, "network", "ADDRESS", at); len(got) > 0 {
+			t.Errorf("went through to %v: %q", at, got)
+		}
+	}
+}
+
+// listen listens until the end of the test, and returns the address.
+func listen(t *testing.T, network, address string) string {
+	t.Helper()
+	if network == "unixgram" {
+		l, err := net.ListenPacket(network, address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close()
-		if got := attack(t, e, "network", "ADDRESS", l.Addr().String()); len(got) > 0 {
-			t.Errorf("went through to %v: %q", l.Addr(), got)
-		}
+		t.Cleanup(func() { l.Close() })
+		return l.LocalAddr().String()
 	}
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
 }
 
 // testDescriptors wants a command to have inherited none but the usual.

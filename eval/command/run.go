@@ -19,10 +19,11 @@ import (
 type evaluation struct {
 	*command
 	program, entry string
-	job            *Job        // of an Editor; nil otherwise
-	changes        patch.Patch // of the base, if there is one
-	places         []place     // of the steps so far, the last first
-	fresh          []tree      // the program's trees of later steps, and the layers of caches
+	job            *Job           // of an Editor; nil otherwise
+	relay          *sandbox.Relay // to the job's socket, if it has one
+	changes        patch.Patch    // of the base, if there is one
+	places         []place        // of the steps so far, the last first
+	fresh          []tree         // the program's trees of later steps, and the layers of caches
 }
 
 // A place is the folder of a step. It holds the working directory and, beside it, a folder for temporary files: some
@@ -126,6 +127,7 @@ func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*exe
 		return nil, fmt.Errorf("command: writing the candidate: %w", err)
 	}
 	words := []string{"{program}", file, "{entry}", e.entry, "{folder}", p.work, "{prompt}", p.prompt()}
+	words = append(words, e.reached()...)
 	o := &execution{place: p, earlier: e.places[1:]}
 	for _, q := range o.earlier {
 		words = append(words, q.placeholder(), q.work)
@@ -143,7 +145,7 @@ func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*exe
 	}
 	o.takeOver(before)
 	contained := *s
-	contained.plan = s.plan.Layering(layers)
+	contained.plan = s.plan.Layering(layers).Through(e.relay)
 	return o, e.start(ctx, &contained, args, input, o)
 }
 
@@ -257,7 +259,7 @@ func (e *evaluation) start(ctx context.Context, s *step, args []string, input *o
 		return err
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Env = o.work, slices.Concat(e.cfg.environ(o.tmp()), e.job.environ())
+	cmd.Dir, cmd.Env = o.work, slices.Concat(e.cfg.environ(o.tmp()), e.environ())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes.theirs[0], pipes.theirs[1], pipes.theirs[2]
 	process, err := s.plan.Contain(cmd, e.cfg.bounds(), append([]string{o.scratch}, s.writable...)...)
 	closeAll(pipes.theirs)

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/evoalloc/evoalloc/internal/patch"
+	"github.com/evoalloc/evoalloc/internal/checkout"
 )
 
 // Bounds of what a step may leave for the next one: more than a build needs, and little enough to check within seconds.
@@ -82,7 +82,7 @@ func (s *settling) entry(root *os.Root, e fs.DirEntry, depth int) error {
 		return s.sub(root, e.Name(), depth)
 	case e.Type().IsRegular():
 		info, err := root.Lstat(e.Name())
-		if err != nil || !s.inside && patch.HardLinks(info) > 1 {
+		if err != nil || !s.inside && checkout.HardLinks(info) > 1 {
 			return err // the file may be elsewhere, under another name
 		}
 		mode := info.Mode().Perm()&0o100 | 0o400

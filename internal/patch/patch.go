@@ -26,9 +26,10 @@ const (
 // Bounds of what [Parse] reads.
 const (
 	MostFiles   = 4096
-	MostName    = 1024 // bytes of a path
-	MostElement = 255  // bytes of a name in it
-	MostDeep    = 64   // folders
+	MostName    = 1024    // bytes of a path
+	MostElement = 255     // bytes of a name in it
+	MostDeep    = 64      // folders
+	MostText    = 1 << 20 // bytes of a file; see [TextOf]
 )
 
 // A Patch is what differs from a base folder.

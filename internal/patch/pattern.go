@@ -52,8 +52,8 @@ func expression(text string) *regexp.Regexp {
 // Matches reports whether p stands for the file called path.
 func (p Pattern) Matches(path string) bool { return p.files.MatchString(path) }
 
-// matchesFolder reports whether p stands for every file below the folder called path.
-func (p Pattern) matchesFolder(path string) bool {
+// MatchesFolder reports whether p stands for every file below the folder called path.
+func (p Pattern) MatchesFolder(path string) bool {
 	return p.folder != nil && p.folder.MatchString(path)
 }
 

@@ -65,6 +65,8 @@ func isNot(k uint32) test        { return test{op: opJEq, k: k, not: true} }
 func hasNot(bits uint32) test    { return test{op: opJSet, k: bits, not: true} }
 func masked(mask, k uint32) test { return test{mask: mask, op: opJEq, k: k} }
 
+func maskedNot(mask, k uint32) test { return test{mask: mask, op: opJEq, k: k, not: true} }
+
 // denyIf gives verdict to syscall nr if its argument passes any of the tests.
 func (p *program) denyIf(verdict, nr uint32, arg int, tests ...test) {
 	skip := len(p.ins)

@@ -62,6 +62,9 @@ func (p *Plan) Contain(cmd *exec.Cmd, b Bounds, folders ...string) (*Process, er
 		err = p.furnish(process.pid, slices.Concat(folders, p.targets()))
 	}
 	if err == nil {
+		err = p.relay.listenIn(p, process.pid)
+	}
+	if err == nil {
 		err = limit(process.pid, b, p.bind(true) == byCount)
 	}
 	if err == nil {
@@ -148,6 +151,9 @@ func (p *Plan) confineThread(folders []string, group int) error {
 		rules := handled(p.abi)
 		if p.furnishes {
 			rules.fs &^= readFile // /proc and /dev are mounted later, so no rule can name them
+		}
+		if p.relay != nil {
+			rules.net = 0 // their network has nothing but the relay, and servers of their own
 		}
 		rules.allow(p.hidden, folders...)
 		if err := rules.enforce(); err != nil {

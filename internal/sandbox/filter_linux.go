@@ -10,6 +10,7 @@ type setting struct {
 	pidns    bool   // whether other processes cannot be named
 	truncate bool   // whether Landlock covers truncation
 	guarded  []int  // processes that must not be signalled, unless pidns
+	tcp      bool   // whether its network namespace has something to connect to
 	start    uint32 // flags of the one set of namespaces that may still be made, by the installer of the filter
 }
 
@@ -23,8 +24,13 @@ func baseFilter(s setting) []unix.SockFilter {
 		unix.SYS_IO_URING_REGISTER, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET)
 	p.denyUnless(fail(unix.EPERM), unix.SYS_CLONE, 0, newNS, s.start)
 	p.deny(fail(unix.EPERM), system...)
-	p.deny(fail(unix.EPERM), network...)
+	if s.tcp {
+		p.tcpAlone()
+	} else {
+		p.deny(fail(unix.EPERM), network...)
+	}
 	p.denyIf(fail(unix.EPERM), unix.SYS_SOCKETPAIR, 0, isNot(unix.AF_UNIX))
+	p.denyIf(fail(unix.EPERM), unix.SYS_SOCKETPAIR, 1, maskedNot(pairKind, unix.SOCK_STREAM))
 	p.deny(fail(unix.EPERM), sharedMemory...)
 	p.others(s)
 	p.files(s)
@@ -49,9 +55,24 @@ var system = []uint32{
 }
 
 // network are the syscalls that make a socket to elsewhere. A pair connected to itself is allowed, since event loops
-// need one.
+// need one, but none of datagrams: one of those can send to any socket with a path.
 var network = []uint32{
 	unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4,
+}
+
+// socketKind are the bits of a socket's type that are not flags; pairKind leaves the one out in which SOCK_SEQPACKET
+// differs from SOCK_STREAM.
+const (
+	socketKind = 0xf
+	pairKind   = socketKind &^ (unix.SOCK_SEQPACKET ^ unix.SOCK_STREAM)
+)
+
+// tcpAlone denies all sockets but those of TCP over IPv4, which reach what is in the network namespace.
+func (p *program) tcpAlone() {
+	const others = ^uint32(unix.IPPROTO_TCP)
+	p.denyIf(fail(unix.EAFNOSUPPORT), unix.SYS_SOCKET, 0, isNot(unix.AF_INET))
+	p.denyIf(fail(unix.EPERM), unix.SYS_SOCKET, 1, maskedNot(socketKind, unix.SOCK_STREAM))
+	p.denyIf(fail(unix.EPERM), unix.SYS_SOCKET, 2, maskedNot(others, 0)) // the kernel refuses others within the mask
 }
 
 // sharedMemory are syscalls for objects that outlive their process and count towards no limit.

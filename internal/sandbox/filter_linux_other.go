@@ -10,9 +10,9 @@ const (
 )
 
 type setting struct {
-	mounts, pidns, truncate bool
-	guarded                 []int
-	start                   uint32
+	mounts, pidns, truncate, tcp bool
+	guarded                      []int
+	start                        uint32
 }
 
 // No filter is written for this architecture.

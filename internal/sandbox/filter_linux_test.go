@@ -53,6 +53,7 @@ func TestFilters(t *testing.T) {
 	minus := func(n int64) uint64 { return uint64(n) }
 	base := baseFilter(setting{guarded: []int{77}, start: start})
 	inside := baseFilter(setting{mounts: true, pidns: true})
+	relayed := baseFilter(setting{tcp: true})
 	for _, c := range []struct {
 		why    string
 		filter []unix.SockFilter
@@ -69,8 +70,18 @@ func TestFilters(t *testing.T) {
 		{"more namespaces", base, unix.SYS_CLONE, []uint64{start | unix.CLONE_NEWNET}, fail(unix.EPERM)},
 		{"namespaces inside", inside, unix.SYS_CLONE, []uint64{unix.CLONE_NEWUSER}, fail(unix.EPERM)},
 		{"sockets", base, unix.SYS_SOCKET, []uint64{unix.AF_UNIX}, fail(unix.EPERM)},
-		{"a pair", base, unix.SYS_SOCKETPAIR, []uint64{unix.AF_UNIX}, allow},
-		{"a pair of another kind", base, unix.SYS_SOCKETPAIR, []uint64{unix.AF_INET}, fail(unix.EPERM)},
+		{"connecting", base, unix.SYS_CONNECT, nil, fail(unix.EPERM)},
+		{"a pair", base, unix.SYS_SOCKETPAIR, []uint64{unix.AF_UNIX, unix.SOCK_STREAM | unix.SOCK_CLOEXEC}, allow},
+		{"a pair of packets", base, unix.SYS_SOCKETPAIR, []uint64{unix.AF_UNIX, unix.SOCK_SEQPACKET | unix.SOCK_NONBLOCK}, allow},
+		{"a pair of datagrams", base, unix.SYS_SOCKETPAIR, []uint64{unix.AF_UNIX, unix.SOCK_DGRAM | unix.SOCK_CLOEXEC}, fail(unix.EPERM)},
+		{"a raw pair, which has datagrams", relayed, unix.SYS_SOCKETPAIR, []uint64{unix.AF_UNIX, unix.SOCK_RAW}, fail(unix.EPERM)},
+		{"a pair of another kind", base, unix.SYS_SOCKETPAIR, []uint64{unix.AF_INET, unix.SOCK_STREAM}, fail(unix.EPERM)},
+		{"with a relay: TCP", relayed, unix.SYS_SOCKET, []uint64{unix.AF_INET, unix.SOCK_STREAM | unix.SOCK_NONBLOCK, unix.IPPROTO_TCP}, allow},
+		{"with a relay: connecting", relayed, unix.SYS_CONNECT, nil, allow},
+		{"with a relay: UDP", relayed, unix.SYS_SOCKET, []uint64{unix.AF_INET, unix.SOCK_DGRAM}, fail(unix.EPERM)},
+		{"with a relay: another protocol", relayed, unix.SYS_SOCKET, []uint64{unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, fail(unix.EPERM)},
+		{"with a relay: a path", relayed, unix.SYS_SOCKET, []uint64{unix.AF_UNIX, unix.SOCK_STREAM}, fail(unix.EAFNOSUPPORT)},
+		{"with a relay: a family in the high half", relayed, unix.SYS_SOCKET, []uint64{unix.AF_INET<<32 | unix.AF_NETLINK}, fail(unix.EAFNOSUPPORT)},
 		{"one's own limits", base, unix.SYS_PRLIMIT64, []uint64{0}, allow},
 		{"another's limits", base, unix.SYS_PRLIMIT64, []uint64{77}, fail(unix.EPERM)},
 		{"one's own priority", base, unix.SYS_SETPRIORITY, []uint64{unix.PRIO_PROCESS, 0}, allow},

@@ -19,6 +19,7 @@ type call struct {
 	nr       uintptr
 	args     [6]uintptr
 	optional bool   // whether its failure is ignored
+	chained  bool   // whether its first argument is the result of the call before
 	what     string // description for errors
 }
 
@@ -41,6 +42,12 @@ func (s *script) text(text string) uintptr {
 func (s *script) bytes(b []byte) uintptr {
 	s.held = append(s.held, &b[0])
 	return uintptr(unsafe.Pointer(&b[0]))
+}
+
+// hold keeps alive what a call points to, and returns its address for the kernel.
+func (s *script) hold(p unsafe.Pointer) uintptr {
+	s.held = append(s.held, (*byte)(p))
+	return uintptr(p)
 }
 
 func newCall(what string, nr uintptr, args ...uintptr) call {
@@ -143,9 +150,15 @@ func forked(outer *call, nOuter int, inner *call, nInner int, pipe uintptr, all,
 //go:nosplit
 //go:noinline
 func perform(calls *call, n, first int, pipe uintptr) bool {
+	var result uintptr
 	for i := range n {
 		c := (*call)(unsafe.Add(unsafe.Pointer(calls), uintptr(i)*unsafe.Sizeof(call{})))
-		_, _, errno := syscall.RawSyscall6(c.nr, c.args[0], c.args[1], c.args[2], c.args[3], c.args[4], c.args[5])
+		arg := c.args[0]
+		if c.chained {
+			arg = result
+		}
+		var errno syscall.Errno
+		result, _, errno = syscall.RawSyscall6(c.nr, arg, c.args[1], c.args[2], c.args[3], c.args[4], c.args[5])
 		if errno != 0 && !c.optional {
 			tell(pipe, first+i, errno)
 			return true

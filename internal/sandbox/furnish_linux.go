@@ -63,16 +63,33 @@ func (p *Plan) furnish(pid int, folders []string) error {
 	return nil
 }
 
-// enter has the script join the namespaces of pid. close closes the descriptors needed for that.
+// enter has the script join the namespaces of pid that mounts need, and go to its root. close closes the descriptors
+// needed for that.
 func (s *script) enter(p *Plan, pid int) (close func(), err error) {
+	left, err := s.join(p, pid, UserNS, PIDNS, MountNS)
+	// Joining leads to the root of all mounts, which is not this process's root if that was changed.
+	root, bad := unix.Open(fmt.Sprintf("/proc/%d/root", pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if bad != nil {
+		err = errors.Join(err, fmt.Errorf("opening root: %w", bad))
+	}
+	s.outer = append(s.outer, newCall("going to its root", unix.SYS_FCHDIR, uintptr(root)),
+		newCall("changing the root", unix.SYS_CHROOT, s.text(".")))
+	return func() {
+		left()
+		closeFD(root)
+	}, err
+}
+
+// join has the script join those namespaces of pid that the plan has. close closes the descriptors needed for that.
+func (s *script) join(p *Plan, pid int, want ...isolation.Mechanism) (close func(), err error) {
 	var opened []int
 	close = func() {
 		for _, fd := range opened {
 			closeFD(fd)
 		}
 	}
-	open := func(name string, flags int) uintptr {
-		fd, e := unix.Open(fmt.Sprintf("/proc/%d/%s", pid, name), flags|unix.O_CLOEXEC, 0)
+	open := func(name string) uintptr {
+		fd, e := unix.Open(fmt.Sprintf("/proc/%d/ns/%s", pid, name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("opening %s: %w", name, e))
 			return 0
@@ -84,16 +101,12 @@ func (s *script) enter(p *Plan, pid int) (close func(), err error) {
 		mechanism isolation.Mechanism
 		name      string
 		flag      uintptr
-	}{{UserNS, "ns/user", unix.CLONE_NEWUSER}, {PIDNS, "ns/pid", unix.CLONE_NEWPID},
-		{MountNS, "ns/mnt", unix.CLONE_NEWNS}} {
-		if p.has(ns.mechanism) {
-			s.outer = append(s.outer,
-				newCall("joining a "+string(ns.mechanism), unix.SYS_SETNS, open(ns.name, unix.O_RDONLY), ns.flag))
+	}{{UserNS, "user", unix.CLONE_NEWUSER}, {PIDNS, "pid", unix.CLONE_NEWPID}, {NetNS, "net", unix.CLONE_NEWNET},
+		{MountNS, "mnt", unix.CLONE_NEWNS}} {
+		if p.has(ns.mechanism) && slices.Contains(want, ns.mechanism) {
+			s.outer = append(s.outer, newCall("joining a "+string(ns.mechanism), unix.SYS_SETNS, open(ns.name), ns.flag))
 		}
 	}
-	// Joining leads to the root of all mounts, which is not this process's root if that was changed.
-	s.outer = append(s.outer, newCall("going to its root", unix.SYS_FCHDIR, open("root", unix.O_PATH|unix.O_DIRECTORY)),
-		newCall("changing the root", unix.SYS_CHROOT, s.text(".")))
 	return close, err
 }
 

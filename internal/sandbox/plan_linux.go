@@ -23,6 +23,7 @@ type Plan struct {
 	missing   map[isolation.Mechanism]string
 	hidden    []string // what cannot be read
 	layers    []Layer
+	relay     *Relay // what its process can reach; nil: nothing
 }
 
 // leftOut is the reason for a mechanism that was not wanted, which reports leave out.
@@ -128,7 +129,7 @@ func (p *Plan) Timed() []byte {
 }
 
 func (p *Plan) setting(guarded []int) setting {
-	return setting{pidns: p.has(PIDNS), truncate: p.abi >= 3, guarded: guarded}
+	return setting{pidns: p.has(PIDNS), truncate: p.abi >= 3, guarded: guarded, tcp: p.relay != nil}
 }
 
 var numbers = map[string]int{

@@ -13,15 +13,17 @@ import (
 
 // A Plan is the containment that this machine offers: on this system, little.
 type Plan struct {
+	level   isolation.Level
 	want    []isolation.Mechanism
 	missing map[isolation.Mechanism]string
 	hidden  []string // which nothing here hides
 	layers  []Layer  // which nothing here shows
+	relay   *Relay
 }
 
 // NewPlan returns a plan with only groups and limits among the wanted mechanisms.
 func NewPlan(level isolation.Level, want []isolation.Mechanism) (*Plan, error) {
-	p := &Plan{want: want, missing: make(map[isolation.Mechanism]string)}
+	p := &Plan{level: level, want: want, missing: make(map[isolation.Mechanism]string)}
 	for _, m := range Mechanisms() {
 		if m != Group && m != Limits {
 			p.missing[m] = "not on " + runtime.GOOS

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package patch
+package checkout
 
 import (
 	"io/fs"

@@ -1,4 +1,6 @@
-package patch
+// Package checkout reads what hostile processes left in a copy of a base folder, or in a layer over it, as a patch of the
+// base.
+package checkout
 
 import (
 	"cmp"
@@ -11,25 +13,26 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/evoalloc/evoalloc/internal/patch"
 )
 
-// Bounds of what [Checkout.Read] reads.
+// Bounds of what [Folder.Read] reads.
 const (
-	MostText    = 1 << 20   // bytes of a file that a patch can hold
 	mostChanged = 16 << 20  // bytes of all files of a patch
 	mostRead    = 256 << 20 // bytes read of files that are new or changed
 	mostEntries = 1 << 17   // new files, folders and others
 	mostOmitted = 100       // reasons told
 )
 
-// A Checkout is a base folder as hostile processes, which have ended, left it.
-type Checkout struct {
+// A Folder is a base folder as hostile processes, which have ended, left it.
+type Folder struct {
 	Base string // the folder as it was
 	// Dir is the folder as it was left: a copy of the base, or, if Layer is set, the upper folder of an overlay on it
 	// with attributes of the user.
 	Dir    string
 	Layer  bool
-	Ignore []Pattern // paths that stay as they are in the base
+	Ignore []patch.Pattern // paths that stay as they are in the base
 	// Linked are files that have another name elsewhere, perhaps a file of the host. Otherwise the processes could have
 	// made no such name.
 	Linked bool
@@ -37,8 +40,8 @@ type Checkout struct {
 
 // A change is a checkout that is read.
 type change struct {
-	Checkout
-	patch   Patch
+	Folder
+	patch   patch.Patch
 	omitted []string
 	hidden  int // reasons beyond mostOmitted
 	entries int
@@ -47,31 +50,31 @@ type change struct {
 }
 
 // Read returns the patch of the base whose hash is given that leads to the checkout. What no patch can hold is left
-// out of it: links, pipes, devices, files that are no text, paths that [CheckPath] refuses. omitted tells what, and
+// out of it: links, pipes, devices, files that are no text, paths that [patch.CheckPath] refuses. omitted tells what, and
 // why. What is called .git, and what Ignore has, is left out without a word. Nothing is followed or executed, and a
 // checkout that is too large is an error. Read changes modes in Dir.
-func (c Checkout) Read(hash string) (p Patch, omitted []string, err error) {
-	r := &change{Checkout: c, patch: Patch{Base: hash, Files: make(map[string]string)}}
+func (c Folder) Read(hash string) (p patch.Patch, omitted []string, err error) {
+	r := &change{Folder: c, patch: patch.Patch{Base: hash, Files: make(map[string]string)}}
 	root, err := c.open()
 	if err != nil {
-		return Patch{}, nil, err
+		return patch.Patch{}, nil, err
 	}
 	if err := errors.Join(r.folder(root, ".", c.Layer && !isOpaque(root)), root.Close()); err != nil {
-		return Patch{}, nil, err
+		return patch.Patch{}, nil, err
 	}
 	r.dropTwins()
 	slices.Sort(r.patch.Deleted)
 	if r.hidden > 0 {
 		r.omitted = append(r.omitted, fmt.Sprintf("and %d more", r.hidden))
 	}
-	if err := r.patch.check(); err != nil {
-		return Patch{}, r.omitted, err
+	if _, err := patch.Parse(r.patch.String()); err != nil {
+		return patch.Patch{}, r.omitted, err
 	}
 	return r.patch, r.omitted, nil
 }
 
 // open opens Dir, whose own name the processes could give to something else.
-func (c Checkout) open() (*os.Root, error) {
+func (c Folder) open() (*os.Root, error) {
 	_ = os.Chmod(filepath.Dir(c.Dir), 0o700) // if it does not help, the next call fails
 	holds, err := os.OpenRoot(filepath.Dir(c.Dir))
 	if err != nil {
@@ -101,7 +104,7 @@ func openFolder(root *os.Root, base string) (*os.Root, error) {
 }
 
 // File returns the content of the plain file called name in Dir. A larger file than a patch can hold is an error.
-func (c Checkout) File(name string) ([]byte, error) {
+func (c Folder) File(name string) ([]byte, error) {
 	root, err := c.open()
 	if err != nil {
 		return nil, err
@@ -115,15 +118,15 @@ func (c Checkout) File(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s was replaced by a %s", name, kindOf(info.Mode()))
 	case c.Linked && HardLinks(info) > 1:
 		return nil, fmt.Errorf("%s has another name, perhaps elsewhere", name)
-	case info.Size() > MostText:
-		return nil, fmt.Errorf("%s has %d bytes: need at most %d", name, info.Size(), MostText)
+	case info.Size() > patch.MostText:
+		return nil, fmt.Errorf("%s has %d bytes: need at most %d", name, info.Size(), patch.MostText)
 	}
 	f, err := openPlain(root, info)
 	if err != nil {
 		return nil, fmt.Errorf("reading what was left: %w", err)
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, MostText))
+	return io.ReadAll(io.LimitReader(f, patch.MostText))
 }
 
 // omit leaves out the entry called name.
@@ -133,7 +136,7 @@ func (r *change) omit(name, why string, args ...any) {
 		return
 	}
 	shown := name
-	if CheckPath(name) != nil {
+	if patch.CheckPath(name) != nil {
 		shown = fmt.Sprintf("%.200q", name)
 	}
 	r.omitted = append(r.omitted, shown+" "+fmt.Sprintf(why, args...))
@@ -141,8 +144,8 @@ func (r *change) omit(name, why string, args ...any) {
 
 // ignored reports whether what is called name stays as it is in the base.
 func (r *change) ignored(name string, folder bool) bool {
-	return IsGit(path.Base(name)) || slices.ContainsFunc(r.Ignore, func(p Pattern) bool {
-		return p.Matches(name) || folder && p.matchesFolder(name)
+	return patch.IsGit(path.Base(name)) || slices.ContainsFunc(r.Ignore, func(p patch.Pattern) bool {
+		return p.Matches(name) || folder && p.MatchesFolder(name)
 	})
 }
 
@@ -217,11 +220,11 @@ func (r *change) gone(name string) error {
 		return r.missing(name, nil)
 	case !info.Mode().IsRegular():
 		r.omit(name, "is gone, which only plain files can be: the base has a %s", kindOf(info.Mode()))
-	case CheckPath(name) != nil:
+	case patch.CheckPath(name) != nil:
 		r.omit(name, "is gone, and a patch cannot name it")
 	default:
-		if r.patch.Deleted = append(r.patch.Deleted, name); len(r.patch.Deleted) > MostFiles {
-			return fmt.Errorf("more than %d files were deleted", MostFiles)
+		if r.patch.Deleted = append(r.patch.Deleted, name); len(r.patch.Deleted) > patch.MostFiles {
+			return fmt.Errorf("more than %d files were deleted", patch.MostFiles)
 		}
 	}
 	return nil
@@ -263,8 +266,8 @@ func (r *change) entry(root *os.Root, e fs.DirEntry, name string, merged bool) e
 
 // below reads the folder in root that is called base there.
 func (r *change) below(root *os.Root, base, name string, merged bool) error {
-	if strings.Count(name, "/")+1 >= MostDeep {
-		r.omit(name, "is more than %d folders deep", MostDeep-1)
+	if strings.Count(name, "/")+1 >= patch.MostDeep {
+		r.omit(name, "is more than %d folders deep", patch.MostDeep-1)
 		return nil
 	}
 	sub, err := openFolder(root, base)
@@ -286,13 +289,13 @@ func (r *change) file(root *os.Root, info fs.FileInfo, name string, was fs.FileI
 		return fmt.Errorf("reading what was left: %w", err)
 	}
 	defer f.Close()
-	if info.Size() > MostText {
+	if info.Size() > patch.MostText {
 		if was == nil || was.Size() != info.Size() || !sameContent(f, r.basePath(name)) {
-			r.omit(name, "has %d bytes: need at most %d", info.Size(), MostText)
+			r.omit(name, "has %d bytes: need at most %d", info.Size(), patch.MostText)
 		}
 		return nil
 	}
-	content, err := io.ReadAll(io.LimitReader(f, MostText+1))
+	content, err := io.ReadAll(io.LimitReader(f, patch.MostText+1))
 	if err != nil {
 		return fmt.Errorf("reading what was left: %w", err)
 	}
@@ -313,23 +316,23 @@ func (r *change) changed(name string, content, before []byte) error {
 	if r.read += int64(len(content)); r.read > mostRead {
 		return fmt.Errorf("more than %d MiB of new and changed files were left", mostRead>>20)
 	}
-	text, err := TextOf(content)
+	text, err := patch.TextOf(content)
 	if err == nil {
-		err = CheckPath(name)
+		err = patch.CheckPath(name)
 	}
 	if err != nil {
 		r.omit(name, "cannot be part of a patch: %v", err)
 		return nil
 	}
-	if old, err := TextOf(before); err == nil && before != nil && old == text {
+	if old, err := patch.TextOf(before); err == nil && before != nil && old == text {
 		return nil // but for the end of the last line, which texts have
 	}
 	r.patch.Files[name] = text
 	if r.text += int64(len(text)); r.text > mostChanged {
 		return fmt.Errorf("files of more than %d MiB were changed", mostChanged>>20)
 	}
-	if len(r.patch.Files) > MostFiles {
-		return fmt.Errorf("more than %d files were changed", MostFiles)
+	if len(r.patch.Files) > patch.MostFiles {
+		return fmt.Errorf("more than %d files were changed", patch.MostFiles)
 	}
 	return nil
 }
@@ -338,15 +341,15 @@ func (r *change) changed(name string, content, before []byte) error {
 func (r *change) dropTwins() {
 	seen := make(map[string]string)
 	for _, name := range r.patch.Deleted {
-		seen[Fold(name)] = name
+		seen[patch.Fold(name)] = name
 	}
 	for _, name := range r.patch.Paths() {
-		if twin, ok := seen[Fold(name)]; ok {
+		if twin, ok := seen[patch.Fold(name)]; ok {
 			r.omit(name, "and %s are one file where case does not count", twin)
 			delete(r.patch.Files, name)
 			continue
 		}
-		seen[Fold(name)] = name
+		seen[patch.Fold(name)] = name
 	}
 }
 

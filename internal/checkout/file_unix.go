@@ -1,6 +1,6 @@
 //go:build unix
 
-package patch
+package checkout
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package patch
+package checkout
 
 import (
 	"fmt"
@@ -8,22 +8,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evoalloc/evoalloc/internal/patch"
 )
 
 // checkoutOf returns a base, and a copy of it as the folder work of a scratch folder.
-func checkoutOf(t *testing.T) Checkout {
+func checkoutOf(t *testing.T) Folder {
 	t.Helper()
 	base, scratch := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
 		"a.txt": "1\n", "unended": "no end", "sub/b.txt": "2\n", "sub/deep/c.txt": "3\n", "bin": "\x00\x01", "other/d.txt": "4\n",
-		".git/HEAD": "ref\n", "large": strings.Repeat("x", MostText+5),
+		".git/HEAD": "ref\n", "large": strings.Repeat("x", patch.MostText+5),
 	} {
 		put(t, filepath.Join(base, name), text)
 	}
 	if err := os.Symlink("sub", filepath.Join(base, "link")); err != nil {
 		t.Skip(err)
 	}
-	c := Checkout{Base: base, Dir: filepath.Join(scratch, "work")}
+	c := Folder{Base: base, Dir: filepath.Join(scratch, "work")}
 	if err := os.CopyFS(c.Dir, os.DirFS(base)); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func put(t *testing.T, path, text string) {
 }
 
 // What was left is the patch of it, and what no patch can hold is told. Each case changes a copy of the base.
-func TestCheckout(t *testing.T) {
+func TestFolder(t *testing.T) {
 	for reason, c := range map[string]struct {
 		leave   func(t *testing.T, dir string)
 		ignore  []string
@@ -93,8 +95,8 @@ func TestCheckout(t *testing.T) {
 			put(t, dir+"/latin", "\xe9\n")
 			put(t, dir+"/zero", "x\x00\n")
 			put(t, dir+"/parts", "-- a.txt --\n")
-			put(t, dir+"/large", strings.Repeat("y", MostText+5))
-			put(t, dir+"/long", strings.Repeat("y", MostText)+"\n")
+			put(t, dir+"/large", strings.Repeat("y", patch.MostText+5))
+			put(t, dir+"/long", strings.Repeat("y", patch.MostText)+"\n")
 		}, omitted: "bin cannot be part of a patch: the text has a NUL|large has 1048581 bytes|latin cannot|long has 1048577 bytes|parts cannot|zero cannot"},
 		"names": {leave: func(t *testing.T, dir string) {
 			for _, name := range []string{"new\nline", "\xff", "colon:", "aux.c", "A.txt", "Twin", "twin", "dot."} {
@@ -124,9 +126,9 @@ func TestCheckout(t *testing.T) {
 			}
 		}, patch: "-- sub/b.txt --\n20\n"},
 		"deep folders": {leave: func(t *testing.T, dir string) {
-			put(t, dir+strings.Repeat("/d", MostDeep-1)+"/kept", "x\n")
-			put(t, dir+strings.Repeat("/e", MostDeep+20)+"/lost", "x\n")
-		}, patch: "-- " + strings.Repeat("d/", MostDeep-1) + "kept --\nx\n", omitted: strings.Repeat("e/", MostDeep-1) + "e is more than 63 folders deep"},
+			put(t, dir+strings.Repeat("/d", patch.MostDeep-1)+"/kept", "x\n")
+			put(t, dir+strings.Repeat("/e", patch.MostDeep+20)+"/lost", "x\n")
+		}, patch: "-- " + strings.Repeat("d/", patch.MostDeep-1) + "kept --\nx\n", omitted: strings.Repeat("e/", patch.MostDeep-1) + "e is more than 63 folders deep"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if runtime.GOOS == "windows" {
@@ -134,7 +136,7 @@ func TestCheckout(t *testing.T) {
 			}
 			checkout := checkoutOf(t)
 			for _, text := range c.ignore {
-				p, err := NewPattern(text)
+				p, err := patch.NewPattern(text)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -148,7 +150,7 @@ func TestCheckout(t *testing.T) {
 			if got := p.String(); got != "base ab12\n"+c.patch {
 				t.Errorf("the patch is %.2000q, want %.2000q", got, c.patch)
 			}
-			if _, err := Parse(p.String()); err != nil {
+			if _, err := patch.Parse(p.String()); err != nil {
 				t.Error(err)
 			}
 			want := strings.Split(c.omitted, "|")
@@ -190,7 +192,7 @@ func link(t *testing.T, to, path string) {
 }
 
 // What is too large is an error, found without reading all of it.
-func TestCheckoutIsBounded(t *testing.T) {
+func TestFolderIsBounded(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs sparse files and links")
 	}
@@ -205,11 +207,11 @@ func TestCheckoutIsBounded(t *testing.T) {
 		leave func(t *testing.T, dir string)
 		want  string
 	}{
-		"many files": {many(MostFiles+1, "x\n"), "more than 4096 files were changed"},
-		"long files": {many(33, strings.Repeat("x", MostText/2)+"\n"), "files of more than 16 MiB were changed"},
+		"many files": {many(patch.MostFiles+1, "x\n"), "more than 4096 files were changed"},
+		"long files": {many(33, strings.Repeat("x", patch.MostText/2)+"\n"), "files of more than 16 MiB were changed"},
 		"much to read": {func(t *testing.T, dir string) {
 			for i := range 257 {
-				sparse(t, filepath.Join(dir, fmt.Sprint("sparse", i)), MostText)
+				sparse(t, filepath.Join(dir, fmt.Sprint("sparse", i)), patch.MostText)
 			}
 		}, "more than 256 MiB of new and changed files were left"},
 		"a link instead": {func(t *testing.T, dir string) { remove(t, dir); link(t, "/", dir) }, "the folder was replaced by a link"},

@@ -1,4 +1,4 @@
-package patch
+package checkout
 
 import "io/fs"
 
