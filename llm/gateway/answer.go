@@ -31,7 +31,8 @@ type answer struct {
 	withUsage bool
 }
 
-// begun returns what is known of the answer of c before it came.
+// begun returns what is known of the answer of c before it came. IDs follow from the request, so that a session that is
+// made again sees the same, and asks for the same.
 func (s *Session) begun(c *call) answer {
 	return answer{id: fmt.Sprintf("%x-%d", c.key[:8], c.number), model: s.cfg.Model}
 }
@@ -41,7 +42,7 @@ func (s *Session) answerOf(a *ask, c *call) answer {
 	ans := s.begun(c)
 	ans.text, ans.withUsage, ans.usage = c.reply.Text, a.usage, usageOf(a.Request, c.reply)
 	for i, call := range c.reply.Calls {
-		call.ID = cmp.Or(call.ID, fmt.Sprintf("call_%d_%d", c.number, i))
+		call.ID = cmp.Or(call.ID, fmt.Sprintf("call_%x_%d_%d", c.key[:4], c.number, i))
 		ans.calls = append(ans.calls, call)
 	}
 	if a.single && len(ans.calls) > 1 {

@@ -54,7 +54,7 @@ type digest [sha256.Size]byte
 // A call is a call of Ask, for which clients wait.
 type call struct {
 	key     digest
-	number  int           // in the session, from 0
+	number  uint32        // of those with this key, from 0
 	done    chan struct{} // closed when reply and err are there
 	reply   llm.Reply
 	err     error
@@ -139,10 +139,10 @@ func (s *Session) join(key digest, a *ask, own bool) (*call, error) {
 	if s.cfg.Calls > 0 && s.asked >= s.cfg.Calls {
 		return nil, errCalls
 	}
-	c := &call{key: key, number: s.asked, done: make(chan struct{}), waiters: 1}
+	c := &call{key: key, number: s.seen[key], done: make(chan struct{}), waiters: 1}
 	req := a.Request
 	if !a.seeded {
-		req.Seed = s.seed(s.seen[key])
+		req.Seed = s.seed(c.number)
 	}
 	s.seen[key]++
 	s.asked++
