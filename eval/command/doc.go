@@ -8,6 +8,9 @@
 // Config.Build, Run and Score are commands for separately contained steps: a candidate can leave data for a scorer that
 // runs in a later step, but no settings or modules that the scorer's tools would obey.
 //
+// An [Editor] runs a command that changes a program, such as an agent that writes code, and returns the program that it
+// leaves.
+//
 // [Config] sets the required containment, [Evaluator.Isolation] reports the actual one, and docs/security.md explains
 // what each mechanism stops.
 package command

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval/isolation"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/internal/patch"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
@@ -236,16 +237,21 @@ func TestHostileEdits(t *testing.T) {
 		"whiteouts and attributes": {"mknod sub/w c 0 0; setfattr -n user.overlay.opaque -v y sub; setfattr -n user.overlay.redirect -v /etc sub; touch sub/.wh.b.txt; exit 0", "base test\n", ""},
 		"takes its rights away":    {"echo 5 > a.txt; chmod 0 a.txt sub . ..; exit 0", "-- a.txt --\n5\n", ""},
 		"setuid":                   {"printf '#!/bin/sh\\n' > s; chmod 4755 s; exit 0", "-- s --\n#!/bin/sh\n", ""},
-		"deletes its folder":       {"rm -rf \"$PWD\"; exit 0", "", "|reading what was left"},
-		"moves its folder":         {"cd ..; mv work away; ln -s / work; exit 0", "", "|the folder was replaced by a link"},
-		"separators of files":      {"echo '-- run.sh --' > a.txt; printf 'x\\n-- b --\\n' > new; exit 0", "base test\n", ""},
-		"a repository":             {"mkdir .git sub/.git; echo x > .git/config; echo '[core]' > sub/.git/config; echo 'gitdir: /' > new; mkdir .GIT; exit 0", "-- new --\ngitdir: /\n", ""},
+		"moves folders": {"mv sub bus; mkdir sub; echo 9 > sub/b.txt; mv bus/b.txt . && mkdir bus/sub && mv b.txt bus/sub; exit 0",
+			"base test\ndelete sub/gone.txt\n-- bus/gone.txt --\n3\n-- bus/sub/b.txt --\n2\n-- sub/b.txt --\n9\n", ""},
+		"deletes its folder":  {"rm -rf \"$PWD\"; exit 0", "", "|reading what was left"},
+		"moves its folder":    {"cd ..; mv work away; ln -s / work; exit 0", "", "|the folder was replaced by a link"},
+		"separators of files": {"echo '-- run.sh --' > a.txt; printf 'x\\n-- b --\\n' > new; exit 0", "base test\n", ""},
+		"a repository":        {"mkdir .git sub/.git; echo x > .git/config; echo '[core]' > sub/.git/config; echo 'gitdir: /' > new; mkdir .GIT; exit 0", "-- new --\ngitdir: /\n", ""},
 	}
 	for _, ms := range [][]isolation.Mechanism{nil, {sandbox.MountNS}} {
 		e := editorWithout(t, cfg, ms)
 		for reason, l := range leavings {
 			if reason == "forks" && !e.Isolation().Has(sandbox.Processes) {
 				continue
+			}
+			if !notrun.Soak && (reason == "many files" || reason == "nests folders" && ms != nil) {
+				continue // what reads them has a test of its own
 			}
 			out, err := e.Edit(t.Context(), "base test\n", Job{Prompt: l.script})
 			if err != nil {

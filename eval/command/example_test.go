@@ -54,6 +54,22 @@ func ExampleRunner() {
 	// 3 true <nil>
 }
 
+// An Editor's command changes a program as its prompt asks, and what it leaves is the new program.
+func ExampleEditor() {
+	e, err := command.NewEditor(command.Config{
+		Run:    []string{"sh", "-c", `while read -r line; do echo "# $line"; done >> "$0"; echo done`, "{program}"},
+		File:   "program.py",
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	out, err := e.Edit(context.Background(), "print(1)\n", command.Job{Prompt: "make it faster\n"})
+	fmt.Printf("%q %q %v %v\n", out.Program, out.Stdout, out.Fault == nil, err)
+	// Output:
+	// "print(1)\n# make it faster\n" "done\n" true <nil>
+}
+
 func ExampleConfig() {
 	_, err := command.NewEvaluator(command.Config{Args: []string{"sh", "evaluate.sh"}})
 	fmt.Println(err)
