@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // Merge combines two members that descend from a common ancestor, without a model (GEPA). Of each part of the program
@@ -19,7 +20,8 @@ import (
 // Source: L. A. Agrawal et al. (arXiv 2507.19457), appendix F.
 type Merge struct {
 	// Split cuts a program into its parts, which put together are the program. Programs with different numbers of
-	// parts are not merged. nil means the lines between those that the three programs have in common, as diff3 does.
+	// parts are not merged. nil means the method Split of the task, if it has one as those of task/tree do, and else the
+	// lines between those that the three programs have in common, as diff3 does.
 	Split func(program string) []string
 
 	done map[[2]int]bool       // pairs that were merged, lower ID first
@@ -85,10 +87,14 @@ func (o *Merge) merge(v *View, partner *Member) (m merger, ok bool) {
 	if !ok {
 		return m, false
 	}
+	split := o.Split
+	if t, ok := task.As[interface{ Split(program string) []string }](v.Task); ok && split == nil {
+		split = t.Split
+	}
 	var own bool
 	switch programs := [3]string{ancestor.Program, m.better.Program, m.worse.Program}; {
-	case o.Split != nil:
-		m.program, own = merged(programs[0], programs[1], programs[2], o.Split)
+	case split != nil:
+		m.program, own = merged(programs[0], programs[1], programs[2], split)
 	case len(lines(programs[0])) <= maxLines && len(lines(programs[1])) <= maxLines && len(lines(programs[2])) <= maxLines:
 		m.program, own = mergedLines(programs[0], programs[1], programs[2])
 	}
