@@ -1,23 +1,43 @@
 package view
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/browsertest"
 	"github.com/evoalloc/evoalloc/internal/patch"
+	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// treeRun returns a run of trees: its base, and a log with the folder or without. The first child changes two files, and
-// the second another one and takes one change back.
-func treeRun(t *testing.T, known bool) (l *runLog, hash string) {
+// treeRun returns a log of a run of trees, with their base's folder or without.
+func treeRun(t *testing.T, known bool) *runLog {
 	t.Helper()
-	dir := t.TempDir()
+	dir, records := treeRecords(t)
+	l := newLog("1", "trees")
+	if known {
+		var err error
+		if l.shown.bases, err = readBases([]string{dir}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range records {
+		l.Add(r)
+	}
+	return l
+}
+
+// treeRecords returns a base, and the records of a run of trees. The first child changes two files, and the second another
+// one and takes one change back.
+func treeRecords(t *testing.T) (dir string, records []journal.Record) {
+	t.Helper()
+	dir = t.TempDir()
 	for name, text := range map[string]string{"a.go": "one\ntwo\nthree\n", "sub/b.go": "b\n", "sub/gone": "x", "void": ""} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
@@ -28,31 +48,25 @@ func treeRun(t *testing.T, known bool) (l *runLog, hash string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = newLog("1", "trees")
-	if known {
-		if l.shown.bases, err = readBases([]string{dir}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	programs := []patch.Patch{
 		{},
 		{Files: map[string]string{"a.go": "one\n2\nthree\n", "sub/b.go": "<b>&amp;\n"}},
 		{Files: map[string]string{"a.go": "one\n2\n3\n", "it's &lt;x": "</script>\x1b\u202e\n", "void": "v\n"}, Deleted: []string{"sub/gone"}},
 	}
-	l.Add(journal.Record{Kind: journal.Draw, Pull: ptr(0), Arm: ptr(0)})
+	records = append(records, journal.Record{Kind: journal.Draw, Pull: ptr(0), Arm: ptr(0)})
 	for i, p := range programs {
 		p.Base = hash
 		key := journal.KeyOf(p.String()).String()
-		l.Add(journal.Record{Kind: journal.Program, Key: key, Text: p.String()})
+		records = append(records, journal.Record{Kind: journal.Program, Key: key, Text: p.String()})
 		if i == 0 {
-			l.Add(journal.Record{Kind: journal.Start, Arm: ptr(0), Program: key, Proposal: journal.Proposal{Valid: true}})
+			records = append(records, journal.Record{Kind: journal.Start, Arm: ptr(0), Program: key, Proposal: journal.Proposal{Valid: true}})
 			continue
 		}
 		c := bornAs(i, i-1, i-1)
 		c.Program = key
-		l.Add(c)
+		records = append(records, c)
 	}
-	return l, hash
+	return dir, records
 }
 
 // changesText returns changes as text.
@@ -69,7 +83,7 @@ func changesText(changes []lineChange) string {
 // Each file of a tree has its own changes, against the step before and against the base, from the base's text where the
 // folder is given.
 func TestTreesDifferByFile(t *testing.T) {
-	l, _ := treeRun(t, true)
+	l := treeRun(t, true)
 	s := l.State(rowCursor{})
 	const first = "fa.go\n one\n-two\n+2\n three\nfsub/b.go\n-b\n+<b>&amp;\n"
 	const second = "fa.go\n one\n 2\n-three\n+3\nfit's &lt;x: new\n+</script>\x1b\u202e\nfsub/b.go\n-<b>&amp;\n+b\nfsub/gone: deleted\n-x\nfvoid\n+v\n"
@@ -91,9 +105,44 @@ func TestTreesDifferByFile(t *testing.T) {
 	}
 }
 
+// A server is asked for the changes of a candidate against the base, and one without the folder says what it does not know.
+func TestServedTrees(t *testing.T) {
+	dir, records := treeRecords(t)
+	path := filepath.Join(t.TempDir(), "run.journal")
+	l, err := wal.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := []journal.Record{{Kind: journal.Header, Version: journal.Version}, {Kind: journal.Incarnation}, {Kind: journal.Run, Fingerprint: journal.Fingerprint{"arms": "1"}}}
+	for _, r := range slices.Concat(begin, records) {
+		if _, err := l.Append(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, bases := range [][]string{{dir}, nil} {
+		s := serving(t, ServerConfig{Bases: bases}, path)
+		id := only(t, s)
+		st := state(t, s, id, "")
+		status, body, _ := get(t, s, "/api/diff?run="+id+"&from=base&to="+st.Children.Program[0])
+		var changes []lineChange
+		if err := json.Unmarshal(body, &changes); err != nil || status != 200 {
+			t.Fatalf("%d %s: %v", status, body, err)
+		}
+		if got := changesText(changes); !st.Tree || strings.Contains(got, "-two\n") != (bases != nil) || strings.Contains(got, "is not known") != (bases == nil) {
+			t.Errorf("with %d bases: a tree %v, with the changes %q", len(bases), st.Tree, got)
+		}
+	}
+	if _, err := NewServer(ServerConfig{Bases: []string{filepath.Join(dir, "none")}}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
 // Without the folder a file that is changed for the first time is shown as it is now, and said to be so.
 func TestTreesOfAnUnknownBase(t *testing.T) {
-	l, _ := treeRun(t, false)
+	l := treeRun(t, false)
 	s := l.State(rowCursor{})
 	const note = ": its text in the base is not known here"
 	if got, want := changesText(s.Line[1].Diff), "fa.go"+note+"\n+one\n+2\n+three\nfsub/b.go"+note+"\n+<b>&amp;\n"; got != want {
@@ -128,7 +177,7 @@ func TestBoundsOfTreeDiffs(t *testing.T) {
 
 // The page has the changes of each file under its path, as text.
 func TestPageShowsTrees(t *testing.T) {
-	l, _ := treeRun(t, true)
+	l := treeRun(t, true)
 	tab := reported(t, pageData{Title: "Trees", Runs: []runState{l.Saved()}})
 	tab.Wait("document.querySelector('#champion .line.file')")
 	const paths = "[...document.querySelectorAll('#champion .line.file')].map(n => n.textContent).join('|')"
