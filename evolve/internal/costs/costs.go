@@ -13,6 +13,8 @@ const (
 	unlike = 2
 	// prior is how many calls of the mean cost an arm is taken to have made beside its own before it counts as unlike.
 	prior = 4
+	// few is how many calls the pull of an arm that was never pulled makes at most for each that it is granted.
+	few = 8
 	// least is the least cost of a call, in means of all: a call may be free, and no policy is to be told of an endless price.
 	least = 1e-4
 )
@@ -50,7 +52,8 @@ func (l *Learner) Spent() ledger.Amounts { return l.spent }
 //
 //	ĉ = exp((n·ln c + 4·m)/(n + 4))
 //
-// is its cost as far as it is sure; it is exp m for an arm without pulls. Arms are alike if their ĉ is below twice the
+// is its cost as far as it is sure. For an arm without pulls it is exp m, but at most what eight calls came to on average:
+// where steps so far were sessions of many calls, another arm need not be so. Arms are alike if their ĉ is below twice the
 // least. Their mean call is the unit, and costs 1. A call of another arm costs c in it, and of one without pulls ĉ.
 func (l *Learner) Costs(unit func(ledger.Amounts) float64) []float64 {
 	each := l.each(unit)
@@ -71,14 +74,24 @@ func (l *Learner) Costs(unit func(ledger.Amounts) float64) []float64 {
 		if n > 0 {
 			sure[i] = (n*math.Log(c) + prior*mean) / (n + prior)
 		} else {
-			each[i] = math.Exp(mean)
+			each[i] = min(math.Exp(mean), few*l.perCall(unit))
+			sure[i] = math.Log(each[i])
 		}
 		lowest = min(lowest, sure[i])
 	}
 	return l.relative(each, func(arm int) bool { return sure[arm] < lowest+math.Log(unlike) })
 }
 
-// each returns what a call of each arm came to, 0 for one without pulls, and nil if nothing was spent.
+// perCall returns what a call came to that was made, and not only granted.
+func (l *Learner) perCall(unit func(ledger.Amounts) float64) float64 {
+	var sum, calls float64
+	for _, a := range l.arms {
+		sum, calls = sum+unit(a.came), calls+float64(a.came.Calls)
+	}
+	return sum / calls
+}
+
+// each returns what a granted call of each arm came to, 0 for one without pulls, and nil if nothing was spent.
 func (l *Learner) each(unit func(ledger.Amounts) float64) []float64 {
 	var sum, calls float64
 	for _, a := range l.arms {

@@ -20,13 +20,13 @@ func TestCosts(t *testing.T) {
 	if c := l.Costs(money); c != nil {
 		t.Errorf("after the pull of one arm all others are taken to cost as much: %v", c)
 	}
-	l.Add(1, 1, ledger.Amounts{Calls: 40, Money: 5}, true)
+	l.Add(1, 1, ledger.Amounts{Calls: 5, Money: 5}, true)
 	// m = ln 5/2. Arm 0: exp(4·m/5) = 1.9; arm 1: exp((ln 5 + 4·m)/5) = 2.6.
 	if c := l.Costs(money); c != nil {
 		t.Errorf("2.6 is not twice 1.9: %v", c)
 	}
 	for range 3 {
-		l.Add(1, 1, ledger.Amounts{Calls: 40, Money: 5}, true)
+		l.Add(1, 1, ledger.Amounts{Calls: 5, Money: 5}, true)
 	}
 	// Arm 1: exp((4·ln 5 + 4·m)/8) = 3.3; an arm without pulls: exp m = 2.24.
 	if c := l.Costs(money); c != nil {
@@ -59,6 +59,12 @@ func TestCosts(t *testing.T) {
 	}
 	if c := l.Costs(money); len(c) != 2 || c[0] != 1 || math.Abs(c[1]-20000) > 1e-6 {
 		t.Errorf("a free arm: %v, want [1 20000]: 2 against 1e-4 of the mean of 1", c)
+	}
+	// After a session of a hundred calls, an arm without pulls is not taken to have such sessions.
+	l = costs.New(2)
+	l.Add(0, 1, ledger.Amounts{Calls: 100, Money: 50}, true)
+	if c := l.Costs(money); len(c) != 2 || math.Abs(c[0]-12.5) > 1e-9 || c[1] != 1 {
+		t.Errorf("after one session: %v, want [12.5 1]: 50 against 8 calls of 0.5", c)
 	}
 	// A pull of sixteen calls that costs sixteen times as much is no dearer.
 	l = costs.New(2)
