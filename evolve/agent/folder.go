@@ -17,6 +17,8 @@ type Folder interface {
 	// and with [task.ErrUnchanged] if nothing changes.
 	WithFile(program, path, text string) (string, error)
 	WithoutFile(program, path string) (string, error)
+	// Canonical returns a program that something else made of parent as the task writes it, and fails as WithFile does.
+	Canonical(parent, program string) (string, error)
 }
 
 // folderOf returns the files of a task's programs.
@@ -42,7 +44,11 @@ func (s single) WithFile(program, path, text string) (string, error) {
 	if err := s.check(path); err != nil {
 		return "", err
 	}
-	return task.ParseAs(s.Task, task.AsWhole, program, task.Fence(text, task.LanguageOf(task.Ext(s.Task))))
+	return s.Canonical(program, text)
+}
+
+func (s single) Canonical(parent, program string) (string, error) {
+	return task.ParseAs(s.Task, task.AsWhole, parent, task.Fence(program, task.LanguageOf(task.Ext(s.Task))))
 }
 
 func (s single) WithoutFile(string, string) (string, error) {

@@ -13,11 +13,7 @@ import (
 // the same for all sessions of a search, so that endpoints can cache it.
 func (s *session) system(t task.Task) string {
 	var b strings.Builder
-	for _, m := range t.Prompt(task.Ask{}) {
-		if m.Role == llm.System {
-			b.WriteString(m.Content + "\n\n")
-		}
-	}
+	b.WriteString(about(t))
 	b.WriteString("You work on the program with tools: look at its files, edit them, and submit the program when it is better. " +
 		"Only what you submit counts. There are two modes of evaluation:\n")
 	fmt.Fprintf(&b, "- tune, by the tool try: a look at what the program scores as it is, perhaps on fewer cases. At most %d "+
@@ -33,12 +29,7 @@ func (s *session) system(t task.Task) string {
 // first returns the first message: what there is, and what is asked for.
 func (s *session) first(parent eval.Candidate, notes []string) string {
 	var b strings.Builder
-	r := parent.Result.Clean()
-	if r.Valid {
-		fmt.Fprintf(&b, "The program scores %.6f. Higher is better.\n", r.Score)
-	} else {
-		fmt.Fprintf(&b, "The program is not valid: %s\n", r.Reason)
-	}
+	b.WriteString(scored(parent.Result))
 	files := s.folder.Files(s.program)
 	fmt.Fprintf(&b, "\nIt has %d files:\n%s", len(files), listed(files, ""))
 	if len(files) == 1 {
@@ -46,19 +37,56 @@ func (s *session) first(parent eval.Candidate, notes []string) string {
 			fmt.Fprintf(&b, "\n%s\n", task.Fence(text, ""))
 		}
 	}
+	b.WriteString(lessons(notes))
+	b.WriteString("\n" + asked(s.Instruction) + "\n")
+	return b.String()
+}
+
+// commandPrompt returns what an agent that is a program of its own is asked for.
+func commandPrompt(t task.Task, parent eval.Candidate, instruction string, notes []string) string {
+	var b strings.Builder
+	b.WriteString(about(t))
+	b.WriteString("The program is in the working directory. Change its files there, and end when it is better. What the files " +
+		"are when you end is scored.\n\n")
+	b.WriteString(scored(parent.Result))
+	b.WriteString(lessons(notes))
+	b.WriteString("\n" + asked(instruction) + "\n")
+	return b.String()
+}
+
+// about returns what the task says of itself.
+func about(t task.Task) string {
+	var b strings.Builder
+	for _, m := range t.Prompt(task.Ask{}) {
+		if m.Role == llm.System {
+			b.WriteString(m.Content + "\n\n")
+		}
+	}
+	return b.String()
+}
+
+// scored returns what the parent's evaluation brought.
+func scored(r eval.Result) string {
+	if r = r.Clean(); r.Valid {
+		return fmt.Sprintf("The program scores %.6f. Higher is better.\n", r.Score)
+	}
+	return fmt.Sprintf("The program is not valid: %s\n", r.Reason)
+}
+
+func lessons(notes []string) string {
+	var b strings.Builder
 	for i, n := range notes {
 		if i == 0 {
 			b.WriteString("\nLessons of earlier attempts:\n")
 		}
 		b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(n), "\n", " ") + "\n")
 	}
-	b.WriteString("\n" + s.instruction() + "\n")
 	return b.String()
 }
 
-func (s *session) instruction() string {
-	if s.Instruction != "" {
-		return strings.TrimSpace(s.Instruction)
+func asked(instruction string) string {
+	if instruction != "" {
+		return strings.TrimSpace(instruction)
 	}
 	return "Raise its score."
 }

@@ -90,3 +90,16 @@ func (t *Task) WithoutFile(program, name string) (string, error) {
 	}
 	return t.finish(program, made)
 }
+
+// Canonical returns a program as the task writes it: without files that are as in the base, sorted. It fails as a reply
+// does that changes what may not change, or nothing of parent ([task.ErrUnchanged]).
+func (t *Task) Canonical(parent, program string) (string, error) {
+	p, err := patch.Parse(program)
+	if err != nil {
+		return "", err
+	}
+	if p.Base != t.base.hash {
+		return "", fmt.Errorf("the program is of the base %s, and not of %s", p.Base, t.base.hash)
+	}
+	return t.finish(parent, p)
+}

@@ -1,0 +1,283 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/command"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/llm"
+	output "github.com/evoalloc/evoalloc/llm/command"
+	"github.com/evoalloc/evoalloc/llm/gateway"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// A Command is an operator whose children are made by a program of its own, such as a coding agent, in a contained
+// checkout of the parent. It accounts for it in one of two ways.
+//
+// Without a Parse the agent asks a model through package gateway: it gets an address and the token of one session, in the
+// variables of OpenAI's and Anthropic's clients, and nothing else of the network. Each of its calls is the session's, so
+// it passes through budget, journal and retries. When the budget or a bound has no room, the agent is ended, and what it
+// left until then is its program. The real key never enters the checkout.
+//
+// With a Parse the agent has a login of its own, and the whole session is one call of the model Own, which is recalled by
+// its prompt. What the agent prints of its usage becomes the attempt's ([llm.Attempt].Reported), which nothing can check.
+// Own.MaxTokens, at Own.Price, is set aside before it starts. It needs an Editor under [isolation.None], as its network
+// cannot be contained.
+type Command struct {
+	Editor *command.Editor // runs the agent; required
+	LLM    llm.LLM         // that the agent asks; nil means the search's model
+	Model  string          // the name under which it finds the model; "" means "model"
+	// Bounds limit a session, but for Tries. Time is the Editor's Config.Timeout.
+	Bounds      Bounds
+	Instruction string // what is asked for beside the task; "" means to raise the score
+
+	Parse output.Parse // reads what an agent with a login of its own prints; nil means that it asks through the gateway
+	Own   llm.Model    // its Key and Price, and as MaxTokens the tokens of a session, prompts and completions together
+}
+
+var _ population.Operator = (*Command)(nil)
+
+// Name is "agent".
+func (c *Command) Name() string { return "agent" }
+
+// String prints what decides a session but the model.
+func (c *Command) String() string {
+	b := c.Bounds.filled()
+	return fmt.Sprintf("agent.Command(%v, calls=%d, tokens=%d, money=%v, own=%s, instruction=%q)", c.Editor, b.Calls, b.Tokens,
+		b.Money, c.Own.Key, c.Instruction)
+}
+
+// Brief has the child made by a session on the parent.
+func (c *Command) Brief(v *population.View) evolve.Brief {
+	b := v.Brief()
+	b.Make = c.Make(v.Task, v.Parent.Candidate, v.Notes...)
+	return b
+}
+
+// Make returns the Make of an [evolve.Brief] whose child is made of parent, for a search of your own. The agent is shown
+// notes.
+func (c *Command) Make(t task.Task, parent eval.Candidate, notes ...string) (
+	make func(ctx context.Context, w *evolve.Work) (program string, err error)) {
+
+	return func(ctx context.Context, w *evolve.Work) (string, error) {
+		if err := c.validate(); err != nil {
+			return "", err
+		}
+		prompt := commandPrompt(t, parent, c.Instruction, notes)
+		var out command.Edit
+		var err error
+		if c.Parse != nil {
+			out, err = c.own(ctx, w, parent.Program, prompt)
+		} else {
+			out, err = c.through(ctx, w, parent.Program, prompt)
+		}
+		if err != nil {
+			return "", err
+		}
+		for _, o := range out.Omitted {
+			w.Note("left out: " + o)
+		}
+		return c.made(w, folderOf(t), parent.Program, out)
+	}
+}
+
+func (c *Command) validate() error {
+	if c.Editor == nil {
+		return errors.New("agent: Command.Editor is nil")
+	}
+	if c.Parse != nil && c.Own.Key == "" {
+		return errors.New("agent: Command.Own has no Key, by which the attempts of an agent with a login of its own are named")
+	}
+	return c.Bounds.validate()
+}
+
+// made returns the program of an edit, or why there is none.
+func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command.Edit) (string, error) {
+	fault := ""
+	if out.Fault != nil {
+		fault = "; the agent " + out.Fault.Reason
+		w.Note("ended: " + out.Fault.Reason)
+	}
+	if out.Program == "" {
+		return "", errors.New("no program" + fault)
+	}
+	program, err := folder.Canonical(parent, out.Program)
+	if err != nil {
+		return "", fmt.Errorf("%w%s", err, fault)
+	}
+	return program, nil
+}
+
+// through runs the agent with a model behind a gateway.
+func (c *Command) through(ctx context.Context, w *evolve.Work, program, prompt string) (out command.Edit, err error) {
+	if err := c.Editor.CanReach(); err != nil {
+		return out, err
+	}
+	dir, err := os.MkdirTemp("", "evoalloc-agent-")
+	if err != nil {
+		return out, fmt.Errorf("agent: making a folder for a socket: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	socket := filepath.Join(dir, "s")
+	g, err := gateway.Listen(gateway.Config{Socket: socket})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	m := &meter{Command: c, bounds: c.Bounds.filled(), work: w, stop: make(chan struct{})}
+	s := g.Open(gateway.SessionConfig{Ask: m.ask, Model: c.Model, Seed: w.Seed})
+	defer s.Close()
+	var env []string
+	for _, v := range s.Env() {
+		env = append(env, strings.ReplaceAll(v, s.BaseURL(), "http://{address}"))
+	}
+	out, err = c.Editor.Edit(ctx, program, command.Job{Prompt: prompt, Env: env, Socket: socket, Stop: m.stop})
+	s.Close() // no call of it is under way from here on
+	if err == nil {
+		err = m.err
+	}
+	return out, err
+}
+
+// A meter stands between an agent and the model: it counts what the session spends, and ends it at a bound.
+type meter struct {
+	*Command
+	bounds Bounds
+	work   *evolve.Work
+	stop   chan struct{} // closed when the agent is to be ended
+
+	mu     sync.Mutex
+	calls  int
+	tokens int
+	money  float64
+	over   bool
+	err    error // that ended the run
+}
+
+// ask answers a request of the agent.
+func (m *meter) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	if why := m.begin(); why != "" {
+		return llm.Reply{}, errors.New(why)
+	}
+	reply, err := m.work.Ask(ctx, "agent", m.LLM, req)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range reply.Attempts {
+		if a.Usage != nil {
+			m.tokens += a.Usage.PromptTokens + a.Usage.CompletionTokens
+			m.money += m.bounds.Price.Of(a, *a.Usage)
+		}
+	}
+	m.work.Note(told(reply, err))
+	limit, refused := evolve.Refused(err)
+	switch {
+	case refused && limit != "": // the agent's program is what it is now
+		m.end("the budget's " + limit + " has no room")
+	case refused || err != nil && llm.Unavailable(err):
+		m.err = err
+		m.end("the run is coming to an end")
+	}
+	return reply, err
+}
+
+// begin counts a call, and returns why there is none any more.
+func (m *meter) begin() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	why := ""
+	switch b := m.bounds; {
+	case m.over:
+		return "the session has ended"
+	case m.calls >= b.Calls:
+		why = fmt.Sprintf("%d calls are the most", b.Calls)
+	case m.tokens >= b.Tokens:
+		why = fmt.Sprintf("%d tokens are the most", b.Tokens)
+	case b.Money > 0 && m.money >= b.Money:
+		why = fmt.Sprintf("%v is the most that it may cost", b.Money)
+	}
+	if m.calls++; why != "" {
+		m.end(why)
+	}
+	return why
+}
+
+// end ends the agent. The caller holds mu.
+func (m *meter) end(why string) {
+	if !m.over {
+		m.over = true
+		m.work.Note("ended: " + why)
+		close(m.stop)
+	}
+}
+
+// told returns what a transcript says of a call.
+func told(reply llm.Reply, err error) string {
+	if err != nil {
+		return "a call failed: " + err.Error()
+	}
+	var b strings.Builder
+	if text := strings.TrimSpace(reply.Text); text != "" {
+		b.WriteString("said: " + text)
+	}
+	for _, c := range reply.Calls {
+		fmt.Fprintf(&b, "\n%.100s %.600s", c.Name, c.Arguments)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// own runs an agent with a login of its own, as one call.
+func (c *Command) own(ctx context.Context, w *evolve.Work, program, prompt string) (command.Edit, error) {
+	req := llm.Request{Seed: w.Seed, Messages: []llm.Message{{Role: llm.System, Content: program}, {Role: llm.User, Content: prompt}}}
+	if c.Own.MaxTokens > 0 {
+		req.MaxTokens = &c.Own.MaxTokens
+	}
+	reply, err := w.Ask(ctx, "agent", login{c}, req)
+	return command.Edit{Program: reply.Text}, err
+}
+
+// A login is an agent with a login of its own as a model, whose reply is the program that it leaves.
+type login struct{ *Command }
+
+// Generate runs the agent on the program in the first message.
+func (l login) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	a := llm.Attempt{Status: llm.OK, Model: l.Own.Key, ActiveParams: l.Own.ActiveParams, MaxTokens: l.Own.MaxTokens, Reported: true}
+	begin := time.Now()
+	out, err := l.Editor.Edit(ctx, req.Messages[0].Content, command.Job{Prompt: req.Messages[1].Content})
+	a.Latency = time.Since(begin)
+	if err == nil {
+		said, bad := l.Parse([]byte(out.Stdout))
+		a.Usage, a.Money = said.Usage, said.Money
+		if said.Usage == nil {
+			a.Reported = said.Money > 0
+		}
+		if out.Program == "" {
+			err = cmp.Or(bad, errors.New("the agent left no program"))
+			if out.Fault != nil {
+				err = out.Fault
+			}
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		a.Status = llm.Canceled
+	case err != nil:
+		a.Status = llm.Failed
+	}
+	if err != nil {
+		a.Err = err.Error()
+	}
+	return llm.Reply{Text: out.Program, Attempts: []llm.Attempt{a}}, err
+}
+
+// String names the agent for journals.
+func (l login) String() string { return l.Command.String() }
