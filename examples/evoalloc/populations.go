@@ -37,6 +37,7 @@ type populationsOptions struct {
 	policy     string
 	banditSeed uint64
 	tune       int // tune evaluations; 0 means no tuning
+	agent      agentFlags
 }
 
 // parsePopulations reads the flags.
@@ -59,6 +60,7 @@ func parsePopulations(args []string) (*populationsOptions, error) {
 		"with --portfolio: the bandit's policy: "+strings.Join(cli.PolicyKeys(), ", "))
 	fs.IntVar(&p.tune, "tune", 0,
 		"tune the numbers of programs without a model, in this many tune evaluations beside the calls")
+	p.agent.register(fs)
 	fs.Uint64Var(&p.banditSeed, "bandit-seed", 0, "with --portfolio: seed of the policy's draws")
 	fs.Lookup("eval-timeout").Usage += fmt.Sprintf("; %v, of which %v of a processor, for the programs of "+
 		"the offline model in JavaScript, some of which never end", standInEvalTimeout, standInCPU)
@@ -106,6 +108,9 @@ func (p *populationsOptions) checkPortfolio() error {
 	}
 	if p.tune < 0 {
 		return cli.Usagef("--tune is %d: need 0 for none, or more", p.tune)
+	}
+	if err := p.agent.check(&p.Options); err != nil {
+		return err
 	}
 	return cli.CheckPolicy(p.policy)
 }
@@ -164,7 +169,7 @@ func runPopulations(ctx context.Context, args []string) error {
 			}
 		},
 		ties: !p.Noisy && !slices.ContainsFunc(p.like, ownTies),
-		kind: kinds[0], seed: p.Seed, algo: p.policy, budget: evolve.Budget{TuneEvaluations: p.tune},
+		kind: kinds[0], seed: p.Seed, algo: p.policy, budget: evolve.Budget{TuneEvaluations: p.tune + p.agent.tuned()},
 		head: generationHead, row: generationRow,
 		tables: func(r *evolve.Result, searches []report.Search) {
 			if p.portfolio {
@@ -196,6 +201,9 @@ func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm
 		if p.tune > 0 {
 			cfg = tuned(cfg)
 		}
+		if cfg, err = p.agent.added(&p.Options, t, cfg); err != nil {
+			return nil, err
+		}
 		s, err := population.New(cfg)
 		if err != nil {
 			return nil, err
@@ -210,11 +218,14 @@ func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm
 }
 
 // tuned returns a search that tunes the numbers of its programs as well.
-func tuned(cfg population.Config) population.Config {
+func tuned(cfg population.Config) population.Config { return with(cfg, &tune.Tuner{}) }
+
+// with returns a search that has one operator more.
+func with(cfg population.Config, o population.Operator) population.Config {
 	if len(cfg.Operators) == 0 {
 		cfg.Operators = []population.Operator{population.Rewrite{}}
 	}
-	cfg.Operators = append(cfg.Operators, &tune.Tuner{})
+	cfg.Operators = append(cfg.Operators, o)
 	if shares, ok := cfg.Policy.(bandit.Shares); ok {
 		cfg.Policy = append(shares, slices.Max(shares)) // drawn as often as the most frequent operator
 	}

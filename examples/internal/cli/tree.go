@@ -83,15 +83,13 @@ func (o *Options) TreeTask(ctx context.Context) (task.Task, error) {
 	}
 	o.Tree.dir = dir
 	f := o.Tree
-	cfg := commands.Config{Base: dir, Timeout: o.EvalTimeout, Hide: o.NATS.Secrets(), Env: []string{"PATH"}}
+	cfg := o.Checkout()
+	cfg.Timeout = o.EvalTimeout
 	if o.NATS.URL != "" {
 		return nil, Usagef("--nats has no effect with --base: trees are scored on this machine")
 	}
 	cfg.Build = shell("{ " + cmp.Or(f.test, ":") + "\n} >&2") // a step of its own, so that the next one finds a fresh tree
 	cfg.Run = append(shell(`cd "$0" && { `+f.score+"\n}"), "{program}")
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-		forGo(&cfg)
-	}
 	about := "You improve a tree of files."
 	if f.about != "" {
 		text, err := os.ReadFile(f.about)
@@ -111,6 +109,16 @@ func (o *Options) TreeTask(ctx context.Context) (task.Task, error) {
 		return nil, Usagef("--base %s: %w", f.base, err)
 	}
 	return t, nil
+}
+
+// Checkout returns how commands find a program: of a tree the base with its changes, which [Options.TreeTask] has found, and
+// of another task its file.
+func (o *Options) Checkout() commands.Config {
+	cfg := commands.Config{Base: o.Tree.dir, Hide: o.NATS.Secrets(), Env: []string{"PATH"}}
+	if _, err := os.Stat(filepath.Join(cfg.Base, "go.mod")); cfg.Base != "" && err == nil {
+		forGo(&cfg)
+	}
+	return cfg
 }
 
 // shell returns what runs a command as a shell does.
