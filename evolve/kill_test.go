@@ -137,7 +137,7 @@ func killedRun(dir string, args []string) error {
 	}
 	res, err := evolve.Run(context.Background(), evolve.Config{
 		Arms: arms, Policy: &bandit.UCB1{}, InFlight: kind.inFlight, Journal: j,
-		Budget: evolve.Budget{Calls: killCalls, TuneEvaluations: killCalls / 2},
+		Budget: evolve.Budget{Calls: killCalls, TuneEvaluations: killCalls},
 	})
 	if err != nil {
 		return err

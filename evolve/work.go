@@ -25,7 +25,7 @@ import (
 // again is answered from the journal, by content and occurrence within the session, and paid for once.
 //
 // A call that is refused because the budget has no room costs the rest of the session: Make may return the best program
-// that it has. Once the run is coming to an end nothing of the session stands, as it is made again.
+// that it has. Which of two sessions at once gets what is left of a limit is chance, and the journal keeps it. Once the run is coming to an end nothing of the session stands, as it is made again.
 type Work struct {
 	// Seed is the child's. A session that asks with a Seed derived from it asks for something else than the session of
 	// another child does.

@@ -150,7 +150,7 @@ func sessionRun(t *testing.T, ctx context.Context, dir string, l llm.LLM, begun 
 		arm.whims = whims
 		arms = append(arms, arm)
 	}
-	r, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Journal: j, Budget: evolve.Budget{Calls: 60, TuneEvaluations: 45}})
+	r, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Journal: j, Budget: evolve.Budget{Calls: 60, TuneEvaluations: 100}})
 	file, bad := json.Marshal(report.NewBandit(r, report.BanditHeader{ArmSeeds: make([]uint32, 2)}))
 	if bad != nil {
 		t.Fatal(bad)

@@ -241,7 +241,7 @@ func wandering(asked *atomic.Int64) llm.LLM {
 }
 
 // In a run all of it is on the books, also when the run is cut at any call and goes on, and though commands print another
-// thing each time.
+// thing each time. No limit is reached: which of two sessions gets what is left of one is chance.
 func TestSessionsInARun(t *testing.T) {
 	var printed atomic.Int64
 	run := func(ctx context.Context, dir string, model llm.LLM) *evolve.Result {
@@ -258,7 +258,7 @@ func TestSessionsInARun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{search}, Journal: j, Budget: evolve.Budget{Calls: 50, TuneEvaluations: 40}})
+		r, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{search}, Journal: j, Budget: evolve.Budget{Rounds: 8, Calls: 1000, TuneEvaluations: 1000}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +266,7 @@ func TestSessionsInARun(t *testing.T) {
 	}
 	var asked atomic.Int64
 	whole := run(t.Context(), t.TempDir(), wandering(&asked))
-	if int(asked.Load()) != whole.Calls || whole.Calls < 40 || whole.TuneEvaluations < 10 || whole.Best.Result.Score < 900 {
+	if int(asked.Load()) != whole.Calls || whole.Calls < 40 || whole.TuneEvaluations < 10 || whole.Best.Result.Score < 500 {
 		t.Fatalf("%d calls of %d, %d tries, best %v", whole.Calls, asked.Load(), whole.TuneEvaluations, whole.Best.Result.Score)
 	}
 	for _, cut := range []int64{1, 5, 17, 33} {
