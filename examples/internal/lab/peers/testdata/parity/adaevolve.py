@@ -4,6 +4,7 @@ import collections
 import random
 
 import common
+import runs
 
 folder, of = common.source("skydiscover-ai/skydiscover", "59643ef")
 common.package("skydiscover", folder / "skydiscover")
@@ -12,10 +13,24 @@ for name in ["utils", "search", "search.adaevolve"]:
 common.package("skydiscover.search.adaevolve.paradigm", folder).ParadigmTracker = None  # not used
 
 from skydiscover.config import AdaEvolveDatabaseConfig  # noqa: E402
+from skydiscover.search.adaevolve.archive.diversity import CodeDiversity  # noqa: E402
 from skydiscover.search.adaevolve.database import AdaEvolveDatabase  # noqa: E402
 from skydiscover.search.base_database import Program  # noqa: E402
 
 DRAWS = 6000
+known = {}
+distance = CodeDiversity.distance
+
+
+def remembered(self, a, b):
+    """The distance of two programs, which is worked out once."""
+    key = a.solution, b.solution
+    if key not in known:
+        known[key] = distance(self, a, b)
+    return known[key]
+
+
+CodeDiversity.distance = remembered
 
 
 def text(chance):
@@ -83,8 +98,27 @@ def sampled(db, island):
     return {"island": island, "parents": parents, "shown": shown}
 
 
+def run(seed):
+    """The best score of a search with one child under way."""
+    chance = random.Random(seed)
+    random.seed(seed)
+    db = AdaEvolveDatabase("adaevolve", AdaEvolveDatabaseConfig(use_paradigm_breakthrough=False, use_dynamic_islands=False))
+    new = lambda id, code: Program(id=id, solution=code, language="python", metrics={"combined_score": runs.score(code)}, metadata={})  # noqa: E731
+    db.seed_all_islands(new("p0", runs.INITIAL), iteration=0)
+    best = runs.score(runs.INITIAL)
+    for i in range(runs.CHILDREN):
+        (parent,) = db.sample(4)[0].values()
+        program = new("p%d" % (i + 1), runs.child(parent.solution, chance))
+        program.parent_id = parent.id
+        best = max(best, program.metrics["combined_score"])
+        db.add(program, iteration=i, parent_id=parent.id)
+        db.end_iteration(i)
+    return best
+
+
 common.write({
     "source": of,
     "draws": DRAWS,
+    "bests": [round(run(seed), 5) for seed in range(100)],
     "plays": [play(11, 12, [1, 6, 12], {6: [0], 12: [1]}), play(12, 90, [30, 47, 48, 61, 62, 90], {48: [1], 90: [0, 1]})],
 })

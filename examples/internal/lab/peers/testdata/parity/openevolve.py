@@ -4,6 +4,7 @@ import collections
 import random
 
 import common
+import runs
 
 folder, of = common.source("algorithmicsuperintelligence/openevolve", "411fb59")
 common.absent("openai", "dacite")
@@ -102,10 +103,29 @@ def sampled(db, after, islands):
     return found
 
 
+def run(seed):
+    """The best score of a search with five children under way, one for each island."""
+    chance = random.Random(seed)
+    db = ProgramDatabase(DatabaseConfig(random_seed=seed))
+    db.add(Program(id="0", code=runs.INITIAL, metrics={"combined_score": runs.score(runs.INITIAL)}))
+    under_way = [(i, db.sample_from_island(i, num_inspirations=2)[0]) for i in range(5)]
+    for i in range(1, runs.CHILDREN + 1):
+        island, parent = under_way.pop(0)
+        code = runs.child(parent.code, chance)
+        db.add(Program(id=str(i), code=code, parent_id=parent.id, metrics={"combined_score": runs.score(code)}),
+               iteration=i, target_island=island)
+        db.increment_island_generation(island)
+        if db.should_migrate():
+            db.migrate_programs()
+        under_way.append((island, db.sample_from_island(island, num_inspirations=2)[0]))
+    return db.get_best_program().metrics["combined_score"]
+
+
 small = dict(population_size=60, archive_size=16, num_islands=3, migration_interval=9)
 common.write({
     "source": of,
     "draws": DRAWS,
+    "bests": [round(run(seed), 5) for seed in range(100)],
     "plays": [
         play("small", 7, 100, [2, 30, 64, 100], {2: [0, 2], 64: [1], 100: [0, 2]}, small),
         play("equal", 9, 3, [3], {}, dict(small, num_islands=1)),
