@@ -43,7 +43,7 @@ type Job struct {
 	// Env is added to Config.Env: NAME=value, in which {address} stands for the address of Socket.
 	Env []string
 	// Socket is the path of a Unix socket that the command can connect to, and nothing else: as {address}, a host and port
-	// of TCP, in its arguments and in Env. "" means that it has no network at all. Under [isolation.None] every network is
+	// of TCP, in its arguments and in Env. Port 80 of localhost is the same where there is a network namespace. "" means that it has no network at all. Under [isolation.None] every network is
 	// open, and every user of this machine can connect to the address; see [Editor.CanReach].
 	Socket string
 	// Stop ends the command when it is closed, and what it left until then is read. nil means that nothing does.

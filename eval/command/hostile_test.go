@@ -216,7 +216,7 @@ func TestAttacks(t *testing.T) {
 // testNetwork offers a server on loopback and on a path, and wants nobody to come.
 func testNetwork(t *testing.T, e *Evaluator) {
 	path := filepath.Join(t.TempDir(), "s")
-	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unixgram", path + "-datagrams"}, {"unix", fmt.Sprintf("@evoalloc-%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}} {
+	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unixgram", filepath.Join(filepath.Dir(path), "d")}, {"unix", fmt.Sprintf("@evoalloc-%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}} {
 		at := listen(t, address[0], address[1])
 		if got := attack(t, e, "network", "ADDRESS", at); len(got) > 0 {
 			t.Errorf("went through to %v: %q", at, got)

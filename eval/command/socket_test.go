@@ -17,10 +17,10 @@ import (
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
-// gateway serves HTTP at a Unix socket: it returns what was posted with a word before it, in two parts.
-func gateway(t *testing.T) (path string, served *atomic.Int32) {
+// serveAt serves HTTP at a Unix socket: it returns what was posted with a word before it, in two parts.
+func serveAt(t *testing.T) (path string, served *atomic.Int32) {
 	t.Helper()
-	path, served = filepath.Join(t.TempDir(), "gateway"), new(atomic.Int32)
+	path, served = filepath.Join(t.TempDir(), "s"), new(atomic.Int32)
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestEditorReachesItsSocket(t *testing.T) {
 	t.Parallel()
 	cfg, _ := editing(t)
 	cfg.Memory = 64 << 30
-	path, served := gateway(t)
+	path, served := serveAt(t)
 	for _, ms := range [][]isolation.Mechanism{nil, {sandbox.MountNS}, {sandbox.Landlock}, {sandbox.Seccomp}} {
 		e := editorWithout(t, cfg, ms)
 		if err := e.CanReach(); err != nil {
@@ -96,8 +96,8 @@ func TestEditorReachesNothingElse(t *testing.T) {
 	cfg, _ := editing(t)
 	cfg.Timeout = 20 * time.Second
 	cfg.Run = []string{pythonPath, "-c", driver, "{prompt}", "{address}"}
-	path, _ := gateway(t)
-	other, _ := gateway(t)
+	path, _ := serveAt(t)
+	other, _ := serveAt(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -131,5 +131,27 @@ func TestEditorReachesNothingElse(t *testing.T) {
 	}
 	if _, err := without.Edit(t.Context(), changed, Job{Socket: path}); err == nil || !strings.Contains(err.Error(), "network namespace") {
 		t.Errorf("without a network namespace: %v", err)
+	}
+}
+
+// Without containment a job has a socket all the same, at an address that it is told, and what it leaves is read.
+func TestEditorUncontained(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	cfg, dir := editing(t)
+	cfg.Isolation = isolation.None
+	before := digestOf(t, dir)
+	path, _ := serveAt(t)
+	e := editorWithout(t, cfg, nil)
+	if err := e.CanReach(); err != nil {
+		t.Fatal(err)
+	}
+	script := `echo 5 > a.txt; ` + pythonPath + ` -c 'import urllib.request; print(urllib.request.urlopen("http://{address}", b"hello").read())'`
+	out, err := e.Edit(t.Context(), changed, Job{Prompt: strings.ReplaceAll(script, "{address}", "'$AT'"), Socket: path, Env: []string{"AT={address}"}})
+	if err != nil || out.Fault != nil || out.Stdout != "b' hello'\n" || !strings.Contains(out.Program, "-- a.txt --\n5\n") {
+		t.Errorf("got %+v, %v, %v", out, out.Fault, err)
+	}
+	if digestOf(t, dir) != before {
+		t.Error("the base was changed")
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/evoalloc/evoalloc/eval/isolation"
 )
 
-// relayAddress is where contained processes find a relay: an address of their own network, in which nothing else is.
-const relayAddress = "127.0.0.1:4000"
+// relayAddress is where contained processes find a relay, also as http://localhost: an address of their own network, in
+// which nothing else is.
+const relayAddress = "127.0.0.1:80"
 
 // mostRelayed bounds the connections of a relay at once, each of which takes two descriptors of this process. Further ones
 // wait, and beyond mostWaiting the kernel may reset them.

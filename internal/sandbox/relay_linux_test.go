@@ -115,7 +115,7 @@ func TestRelayReachesOneSocket(t *testing.T) {
 	if err == nil {
 		defer six.Close()
 	}
-	all := []string{"tcp " + tcp.Addr().String(), "tcp4 0.0.0.0:" + port(tcp.Addr()), "tcp 127.0.0.2:4000", "tcp6 [::1]:4000",
+	all := []string{"tcp " + tcp.Addr().String(), "tcp4 0.0.0.0:" + port(tcp.Addr()), "tcp 127.0.0.2:80", "tcp6 [::1]:80",
 		"tcp6 [::ffff:127.0.0.1]:" + port(tcp.Addr()), "tcp 192.0.2.1:9", "tcp 169.254.169.254:80", "tcp6 [fe80::1%lo]:80"}
 	if six != nil {
 		all = append(all, "tcp6 "+six.Addr().String())
@@ -133,7 +133,7 @@ func TestRelayReachesOneSocket(t *testing.T) {
 		}
 	}
 	abstract := fmt.Sprintf("@evoalloc-relay-%d", os.Getpid())
-	for _, address := range []string{filepath.Join(dir, "stream"), abstract} {
+	for _, address := range []string{filepath.Join(dir, "s"), abstract} {
 		l, err := net.Listen("unix", address)
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func TestRelayReachesOneSocket(t *testing.T) {
 		defer l.Close()
 		all = append(all, "unix "+address)
 	}
-	for _, address := range []string{filepath.Join(dir, "datagrams"), abstract} {
+	for _, address := range []string{filepath.Join(dir, "d"), abstract} {
 		l, err := net.ListenPacket("unixgram", address)
 		if err != nil {
 			t.Fatal(err)
@@ -222,7 +222,7 @@ func reach(argument string) string {
 	lo, _ := unix.NewIfreq("lo")
 	lo.SetUint16(0)
 	found(unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo) == nil, "takes loopback down")
-	found(unix.Bind(fd, &unix.SockaddrInet4{Port: 4000, Addr: [4]byte{127, 0, 0, 1}}) == nil, "takes the relay's address")
+	found(unix.Bind(fd, &unix.SockaddrInet4{Port: 80, Addr: [4]byte{127, 0, 0, 1}}) == nil, "takes the relay's address")
 	_, err = net.LookupHost("example.com")
 	found(err == nil, "resolves")
 	return strings.Join(through, "\n")
