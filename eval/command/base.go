@@ -55,7 +55,8 @@ func newBase(cfg Config, plan *sandbox.Plan) (b base, why error) {
 			return b, err
 		}
 	}
-	why = plan.TryLayer(os.TempDir(), len(b.gitFolders) > 0, slices.DeleteFunc(append([]string{b.dir}, b.caches...), func(d string) bool { return d == "" })...)
+	lower := slices.DeleteFunc(append([]string{b.dir}, b.caches...), func(d string) bool { return d == "" })
+	why = plan.TryLayer(os.TempDir(), len(b.gitFolders) > 0, lower...)
 	b.layers = why == nil
 	return b, why
 }

@@ -39,7 +39,8 @@ func newClaimed(name string) (c claimed, err error) {
 		}
 	}
 	if err != nil {
-		return claimed{}, errors.Join(fmt.Errorf("command: claiming the temporary folder %s: %w", c.dir, err), os.Remove(c.dir))
+		err = fmt.Errorf("command: claiming the temporary folder %s: %w", c.dir, err)
+		return claimed{}, errors.Join(err, os.Remove(c.dir))
 	}
 	return c, nil
 }

@@ -41,7 +41,8 @@ func (r *Run) write(w io.Writer, of contents) error {
 	if len(r.Candidates) == 0 {
 		return ErrNoProgram
 	}
-	s := stream{w: bufio.NewWriterSize(w, 1<<16), run: r, of: of, blobs: make(map[[sha256.Size]byte]int), marks: len(r.Candidates)}
+	s := stream{w: bufio.NewWriterSize(w, 1<<16), run: r, of: of, blobs: make(map[[sha256.Size]byte]int),
+		marks: len(r.Candidates)}
 	fmt.Fprint(s.w, "feature done\n") // without the done below, git takes a stream that broke off for a bad one
 	if err := of.begin(&s); err != nil {
 		return err

@@ -122,7 +122,8 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, page: page, bases: folders, room: newRoom(), done: make(chan struct{}), dirty: make(chan struct{}, 1),
+	s := &Server{cfg: cfg, page: page, bases: folders, room: newRoom(), done: make(chan struct{}),
+		dirty:   make(chan struct{}, 1),
 		readers: map[*reader]struct{}{}, left: time.Now()}
 	s.mux = s.routes()
 	s.tasks.Go(s.tell)

@@ -10,7 +10,8 @@ import (
 // Python files among names, but for the initial program.
 func fingerprint(e Evaluation, names []string, initial string) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "{Dir: Suffix:%s Timeout:%v Memory:%d NoCascade:%v Thresholds:%v}\n", e.Suffix, e.Timeout, e.Memory, e.NoCascade, e.Thresholds)
+	fmt.Fprintf(h, "{Dir: Suffix:%s Timeout:%v Memory:%d NoCascade:%v Thresholds:%v}\n",
+		e.Suffix, e.Timeout, e.Memory, e.NoCascade, e.Thresholds)
 	if e.Files {
 		fmt.Fprintln(h, "files")
 	}

@@ -34,7 +34,8 @@ func checkTree(dir string) error {
 	case size == 0:
 		return fmt.Errorf("%s has no text", initialFolder)
 	case size > maxProgram:
-		return fmt.Errorf("%s has %d bytes: need at most %d, as data is kept beside %s", initialFolder, size, maxProgram, evaluatorFile)
+		return fmt.Errorf("%s has %d bytes: need at most %d, as data is kept beside %s",
+			initialFolder, size, maxProgram, evaluatorFile)
 	}
 	return nil
 }

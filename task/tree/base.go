@@ -21,7 +21,8 @@ type base struct {
 
 // readBase reads dir. open says of a path whether it may change.
 func readBase(dir string, open func(path string) bool) (*base, error) {
-	b := &base{text: make(map[string]string), unended: make(map[string]bool), kind: make(map[string]patch.Kind), folded: make(map[string]string)}
+	b := &base{text: make(map[string]string), unended: make(map[string]bool), kind: make(map[string]patch.Kind),
+		folded: make(map[string]string)}
 	var err error
 	b.hash, err = patch.Walk(dir, func(e patch.Entry) {
 		b.folded[patch.Fold(e.Name)] = e.Name

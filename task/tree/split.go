@@ -9,9 +9,9 @@ import (
 	"github.com/evoalloc/evoalloc/internal/patch"
 )
 
-// Split cuts a program into as many parts as any other of the task: what is deleted, and each file. Merges of two programs
-// take each part from one of them. Put together the parts are the program. A new file is in the part of the open file of
-// the base before it. A text that is no program of the task is one part.
+// Split cuts a program into as many parts as any other of the task: what is deleted, and each file. Merges of two
+// programs take each part from one of them. Put together the parts are the program. A new file is in the part of the
+// open file of the base before it. A text that is no program of the task is one part.
 func (t *Task) Split(program string) []string {
 	p, err := t.read(program)
 	if err != nil {
@@ -22,7 +22,8 @@ func (t *Task) Split(program string) []string {
 	parts[0] = patch.Patch{Base: p.Base, Deleted: p.Deleted}.String()
 	for _, name := range p.Paths() {
 		after := sort.Search(len(names), func(i int) bool { return names[i] > name })
-		parts[1+after] += strings.TrimPrefix(patch.Patch{Files: map[string]string{name: p.Files[name]}}.String(), patch.Patch{}.String())
+		alone := patch.Patch{Files: map[string]string{name: p.Files[name]}}
+		parts[1+after] += strings.TrimPrefix(alone.String(), patch.Patch{}.String())
 	}
 	return parts
 }

@@ -34,7 +34,8 @@ func parse(args []string) (o options, err error) {
 		"with --format git: the name of the file that has the program (default: program, with the ending of the "+
 			"best program beside the journal)")
 	fs.StringVar(&o.base, "base", "",
-		"with --format git: the `folder` that programs are changes of, if they are: commits have whole trees then, and no --file")
+		"with --format git: the `folder` that programs are changes of, if they are: commits have whole "+
+			"trees then, and no --file")
 	fs.IntVar(&o.run, "run", 0, "which run of a journal that has several, from 1")
 	fs.BoolVar(&o.valid, "valid", false, "leave invalid candidates out; their children have their parents instead")
 	if o.journal, err = cli.ParseOne(fs, args, "a journal"); err != nil {

@@ -133,7 +133,8 @@ func (o options) say(stdout io.Writer, r *lineage.Run, left int) {
 		fmt.Fprintf(stdout, "%s without a program left out\n", count(left, "candidate"))
 	}
 	if o.base == "" && r.Base() != "" {
-		fmt.Fprintln(stdout, "the programs are changes of a folder: with --base FOLDER commits have its files with the changes")
+		fmt.Fprintln(stdout,
+			"the programs are changes of a folder: with --base FOLDER commits have its files with the changes")
 	}
 	best := r.Best()
 	if best < 0 {
