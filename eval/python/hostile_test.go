@@ -381,6 +381,15 @@ func testNetwork(t *testing.T, v victim) {
 			c.Close()
 		}
 	}
+	datagrams, err := net.ListenPacket("unixgram", filepath.Join(filepath.Dir(path), "d"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer datagrams.Close()
+	got := attack(t, v, "network", "ADDRESS", datagrams.LocalAddr().String())
+	if v.Isolation().Has(sandbox.Seccomp) && len(got) > 0 {
+		t.Errorf("went through to %v: %q", datagrams.LocalAddr(), got)
+	}
 }
 
 // victimFolder makes a folder with an evaluator and more to spoil.
