@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -138,7 +139,7 @@ func TestPlaceholder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := parts[0].Evaluate(t.Context(), prompt); err != nil || !slices.Equal(got, want) {
+		if _, err := parts[0].Evaluate(t.Context(), prompt); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q asks %q, %v, want %q", prompt, got, err, want)
 		}
 	}
