@@ -25,9 +25,9 @@ func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, 
 	a.costs.Add(p.Arm, p.Calls, came, whole && answers > 0)
 }
 
-// costs returns what a call of each arm is expected to cost, as [bandit.Round.Costs] has it, in the unit of the limit of
-// which the largest share is spent: of those that one call may use up more of than another, in the order of the table.
-// It returns nil without such a limit, or where most is spent of one that every call uses up alike.
+// costs returns what a call of each arm is expected to cost, as [bandit.Round.Costs] has it, in the unit of the limit
+// of which the largest share is spent: of those that one call may use up more of than another, in the order of the
+// table. It returns nil without such a limit, or where most is spent of one that every call uses up alike.
 func (b Budget) costs(l *costs.Learner) []float64 {
 	spent := journal.Amounts(l.Spent())
 	var scarcest *limit

@@ -8,14 +8,15 @@ import (
 )
 
 const (
-	// unlike is how many times the least cost of a call another one must be before a policy is told: less may be chance, such
-	// as programs that grow, and would make policies decide otherwise for nothing.
+	// unlike is how many times the least cost of a call another one must be before a policy is told: less may be
+	// chance, such as programs that grow, and would make policies decide otherwise for nothing.
 	unlike = 2
 	// prior is how many calls of the mean cost an arm is taken to have made beside its own before it counts as unlike.
 	prior = 4
 	// few is how many calls the pull of an arm that was never pulled makes at most for each that it is granted.
 	few = 8
-	// least is the least cost of a call, in means of all: a call may be free, and no policy is to be told of an endless price.
+	// least is the least cost of a call, in means of all: a call may be free, and no policy must be told of an
+	// endless price.
 	least = 1e-4
 )
 
@@ -34,8 +35,8 @@ type spent struct {
 // New returns a Learner for so many arms.
 func New(arms int) *Learner { return &Learner{arms: make([]spent, arms)} }
 
-// Add takes in a pull of the arm that was granted so many calls, and what it came to. Of one that was cut short, or that
-// brought no answer, only the sum is kept: it does not tell what a pull costs.
+// Add takes in a pull of the arm that was granted so many calls, and what it came to. Of one that was cut short, or
+// that brought no answer, only the sum is kept: it does not tell what a pull costs.
 func (l *Learner) Add(arm, calls int, came ledger.Amounts, whole bool) {
 	l.spent = l.spent.Plus(came)
 	if whole && came.Calls > 0 {
@@ -47,14 +48,15 @@ func (l *Learner) Add(arm, calls int, came ledger.Amounts, whole bool) {
 // Spent returns what all pulls came to.
 func (l *Learner) Spent() ledger.Amounts { return l.spent }
 
-// Costs returns what a call of each arm is expected to cost in a unit, as a multiple of the least, or nil if all are alike.
-// With c = x/n of an arm whose n granted calls came to x, and m the mean of ln c over the arms that have pulls,
+// Costs returns what a call of each arm is expected to cost in a unit, as a multiple of the least, or nil if all are
+// alike. With c = x/n of an arm whose n granted calls came to x, and m the mean of ln c over the arms that have pulls,
 //
 //	ĉ = exp((n·ln c + 4·m)/(n + 4))
 //
-// is its cost as far as it is sure. For an arm without pulls it is exp m, but at most what eight calls came to on average:
-// where steps so far were sessions of many calls, another arm need not be so. Arms are alike if their ĉ is below twice the
-// least. Their mean call is the unit, and costs 1. A call of another arm costs c in it, and of one without pulls ĉ.
+// is its cost as far as it is sure. For an arm without pulls it is exp m, but at most what eight calls came to on
+// average: where steps so far were sessions of many calls, another arm need not be so. Arms are alike if their ĉ is
+// below twice the least. Their mean call is the unit, and costs 1. A call of another arm costs c in it, and of one
+// without pulls ĉ.
 func (l *Learner) Costs(unit func(ledger.Amounts) float64) []float64 {
 	each := l.each(unit)
 	if each == nil {

@@ -43,6 +43,12 @@ func TestCosts(t *testing.T) {
 			t.Fatalf("costs %v, want %v", c, want)
 		}
 	}
+	teachesNothing(t, l, c)
+}
+
+// teachesNothing adds pulls to a Learner that do not change its costs.
+func teachesNothing(t *testing.T, l *costs.Learner, c []float64) {
+	t.Helper()
 	if c := l.Costs(func(a ledger.Amounts) float64 { return a.EvalTime.Seconds() }); c != nil {
 		t.Errorf("in a unit of which nothing was spent: %v", c)
 	}
@@ -51,8 +57,11 @@ func TestCosts(t *testing.T) {
 	if again := l.Costs(money); again[1] != c[1] || math.Abs(l.Spent().Money-2024.6) > 1e-9 {
 		t.Errorf("a pull that was cut short and one without an answer changed the costs to %v, or are not in the sum %v", again, l.Spent())
 	}
+}
+
+func TestCostsAtTheEdges(t *testing.T) {
 	// A free arm is the cheapest by far, and still has a cost.
-	l = costs.New(2)
+	l := costs.New(2)
 	for range 4 {
 		l.Add(0, 1, ledger.Amounts{Calls: 1}, true)
 		l.Add(1, 1, ledger.Amounts{Calls: 1, Money: 2}, true)
