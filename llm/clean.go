@@ -15,8 +15,8 @@ const (
 )
 
 // Clean returns r as a journal keeps it, so that a recalled reply equals the original: text is UTF-8, with U+FFFD for
-// each other byte, in its calls of tools too, and the endpoint's words about an attempt are single lines that are fit for a terminal, of at most
-// 64 bytes for finish reason and kind and 2 KiB for the error.
+// each other byte, in its calls of tools too. The endpoint's words about an attempt are single lines that are fit for a
+// terminal, of at most 64 bytes for finish reason and kind and 2 KiB for the error.
 func (r Reply) Clean() Reply {
 	r.Text, r.Reasoning = validText(r.Text), validText(r.Reasoning)
 	r.Calls = slices.Clone(r.Calls)

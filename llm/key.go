@@ -10,8 +10,8 @@ import (
 )
 
 // Key identifies a request by its content: the SHA-256 of its canonical JSON (RFC 8785), in 64 hexadecimal digits.
-// Requests with equal messages, seed, tools and sampling overrides have equal keys, in every process and after any storage;
-// all others differ.
+// Requests with equal messages, seed, tools and sampling overrides have equal keys, in every process and after any
+// storage; all others differ.
 func Key(req Request) string {
 	sum := Digest(req)
 	return hex.EncodeToString(sum[:])
@@ -30,8 +30,8 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // appendCanonical appends req as canonical JSON by RFC 8785: names in order, no white space, only necessary escapes,
 // numbers in their shortest form. So programs in other languages can compute the same bytes. Nil overrides, and what
-// has no tools or calls of tools, are left out. Bytes that are not UTF-8 become U+FFFD, as everywhere in JSON, and a number that is not finite, which no
-// endpoint accepts, becomes null. The JSON unmarshals into a Request again.
+// has no tools or calls of tools, are left out. Bytes that are not UTF-8 become U+FFFD, as everywhere in JSON, and a
+// number that is not finite, which no endpoint accepts, becomes null. The JSON unmarshals into a Request again.
 func appendCanonical(b []byte, req Request) []byte {
 	b = append(b, '{')
 	if req.MaxTokens != nil {
