@@ -87,10 +87,11 @@ func (l *Loop) String() string {
 		b.Calls, b.Tokens, b.Time, b.Tries, b.Money, l.Shell != nil, l.Text, l.Instruction)
 }
 
-// Brief has the child made by a session on the parent.
+// Brief has the child made by a session on the parent. The model can look at the members of the archive, and at the newest
+// invalid programs, as they are now.
 func (l *Loop) Brief(v *population.View) evolve.Brief {
 	b := v.Brief()
-	b.Make = l.Make(v.Task, v.Parent.Candidate, v.Notes...)
+	b.Make = l.make(v.Task, v.Parent.Candidate, v.Notes, earlierOf(v))
 	return b
 }
 
@@ -99,10 +100,14 @@ func (l *Loop) Brief(v *population.View) evolve.Brief {
 func (l *Loop) Make(t task.Task, parent eval.Candidate, notes ...string) (
 	make func(ctx context.Context, w *evolve.Work) (program string, err error)) {
 
+	return l.make(t, parent, notes, nil)
+}
+
+func (l *Loop) make(t task.Task, parent eval.Candidate, notes []string, earlier []program) func(context.Context, *evolve.Work) (string, error) {
 	return func(ctx context.Context, w *evolve.Work) (string, error) {
 		if err := l.Bounds.validate(); err != nil {
 			return "", err
 		}
-		return newSession(l, w, t, parent, notes).run(ctx)
+		return newSession(l, w, t, parent, notes, earlier).run(ctx)
 	}
 }

@@ -336,3 +336,32 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d transcripts", transcripts)
 	}
 }
+
+// A session in a population can look at what the search has made before, and at nothing else.
+func TestEarlierPrograms(t *testing.T) {
+	s := &script{replies: []llm.Reply{
+		answer(call("edit", `{"path":"program.txt","new":"4"}`), call("submit", "")),
+		answer(call("edit", `{"path":"program.txt","new":"no number"}`), call("submit", "")),
+		answer(call("earlier", ""), call("read", `{"path":"program.txt","of":2}`), call("read", `{"path":"program.txt","of":0}`),
+			call("list", `{"of":7}`), call("search", `{"pattern":"4","of":1}`)),
+		answer(call("edit", `{"path":"program.txt","new":"5"}`), call("submit", "")),
+	}}
+	search, err := population.New(population.Config{Task: runtest.Number(task.Spec{Initial: "1"}), LLM: s, N: 1, Archive: population.All(0),
+		Operators: []population.Operator{&agent.Loop{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{search}, Budget: evolve.Budget{Rounds: 3}})
+	if err != nil || r.Best.Program != "5" || len(s.asked) != 4 {
+		t.Fatalf("%q after %d calls, %v", r.Best.Program, len(s.asked), err)
+	}
+	m := s.asked[3].Messages
+	for i, want := range []string{"1: score 4.000000\n", "no number", "1", "error: there is no earlier program 7", "program.txt:1: 4"} {
+		if got := m[3+i].Content; !strings.HasPrefix(got, want) {
+			t.Errorf("result %d is %q, want %q", i, got, want)
+		}
+	}
+	if !strings.Contains(m[3].Content, "2: not valid: not a number\n") {
+		t.Errorf("listed are %q", m[3].Content)
+	}
+}

@@ -20,7 +20,8 @@ type session struct {
 	work    *evolve.Work
 	folder  Folder
 	parent  string
-	program string // as it has been edited
+	earlier []program // that the model can look at
+	program string    // as it has been edited
 	began   time.Time
 
 	messages []llm.Message
@@ -34,8 +35,9 @@ type session struct {
 	done     bool // it was submitted
 }
 
-func newSession(l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, notes []string) *session {
-	s := &session{Loop: l, bounds: l.Bounds.filled(), work: w, folder: folderOf(t), parent: parent.Program, program: parent.Program}
+func newSession(l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, notes []string, earlier []program) *session {
+	s := &session{Loop: l, bounds: l.Bounds.filled(), work: w, folder: folderOf(t), parent: parent.Program,
+		program: parent.Program, earlier: earlier}
 	s.messages = []llm.Message{{Role: llm.System, Content: s.system(t)}, {Role: llm.User, Content: s.first(parent, notes)}}
 	return s
 }

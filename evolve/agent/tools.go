@@ -31,20 +31,27 @@ type arguments struct {
 	New     string `json:"new"`
 	Delete  bool   `json:"delete"`
 	Command string `json:"command"`
+	Of      *int   `json:"of"` // an earlier program
 }
+
+// earlierProgram is a property of tools that look at files.
+const earlierProgram = `,"of":{"type":"integer","description":"number of an earlier program; left out: the one you edit"}`
 
 // toolbox has all tools, in the order in which a model is shown them.
 var toolbox = []tool{
 	{Tool: llm.Tool{Name: "list", Description: "List the paths of the program's files that begin with path.",
-		Parameters: object(`"path":{"type":"string","description":"beginning of the paths; empty for all"}`)},
+		Parameters: object(`"path":{"type":"string","description":"beginning of the paths; empty for all"}` + earlierProgram)},
 		do: (*session).list},
 	{Tool: llm.Tool{Name: "read", Description: "Read lines of a file.",
 		Parameters: object(`"path":{"type":"string"},"from":{"type":"integer","description":"first line, from 1"},`+
-			`"lines":{"type":"integer","description":"how many; 0 for all"}`, "path")},
+			`"lines":{"type":"integer","description":"how many; 0 for all"}`+earlierProgram, "path")},
 		do: (*session).read},
 	{Tool: llm.Tool{Name: "search", Description: "Find lines by a regular expression (RE2), in the files whose paths begin with path.",
-		Parameters: object(`"pattern":{"type":"string"},"path":{"type":"string"}`, "pattern")},
+		Parameters: object(`"pattern":{"type":"string"},"path":{"type":"string"}`+earlierProgram, "pattern")},
 		do: (*session).search},
+	{Tool: llm.Tool{Name: "earlier", Description: "List earlier programs of the search by number, with their scores, or why they " +
+		"are not valid.", Parameters: object("")},
+		offered: func(s *session) bool { return len(s.earlier) > 0 }, do: (*session).earlierPrograms},
 	{Tool: llm.Tool{Name: "edit", Description: "Change a file: old must stand in it exactly once, and new takes its place. " +
 		"Without old, new is the whole text of a file, which may be a new one. With delete the file is deleted.",
 		Parameters: object(`"path":{"type":"string"},"old":{"type":"string"},"new":{"type":"string"},"delete":{"type":"boolean"}`, "path")},
@@ -104,7 +111,11 @@ func (s *session) told(c llm.ToolCall, result string) string {
 }
 
 func (s *session) list(_ context.Context, a arguments) (string, error) {
-	return listed(s.folder.Files(s.program), a.Path), nil
+	text, err := s.of(a.Of)
+	if err != nil {
+		return "error: " + err.Error(), nil
+	}
+	return listed(s.folder.Files(text), a.Path), nil
 }
 
 // listed returns the paths that begin with prefix, a line each.
@@ -130,7 +141,10 @@ func listed(files []string, prefix string) string {
 }
 
 func (s *session) read(_ context.Context, a arguments) (string, error) {
-	text, err := s.folder.File(s.program, a.Path)
+	text, err := s.of(a.Of)
+	if err == nil {
+		text, err = s.folder.File(text, a.Path)
+	}
 	if err != nil {
 		return "error: " + err.Error(), nil
 	}
@@ -152,13 +166,17 @@ func (s *session) search(ctx context.Context, a arguments) (string, error) {
 	if err != nil {
 		return "error: " + err.Error(), nil
 	}
+	program, err := s.of(a.Of)
+	if err != nil {
+		return "error: " + err.Error(), nil
+	}
 	var b strings.Builder
 	n := 0
-	for _, f := range s.folder.Files(s.program) {
+	for _, f := range s.folder.Files(program) {
 		if !strings.HasPrefix(f, a.Path) || ctx.Err() != nil {
 			continue
 		}
-		text, err := s.folder.File(s.program, f)
+		text, err := s.folder.File(program, f)
 		if err != nil {
 			continue // no text
 		}
