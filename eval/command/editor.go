@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -42,9 +44,13 @@ type Job struct {
 	Prompt string
 	// Env is added to Config.Env: NAME=value, in which {address} stands for the address of Socket.
 	Env []string
+	// Home has texts of files that the command finds in its HOME, by their paths from there with slashes: what it may want
+	// to look at and must not change in the program.
+	Home map[string]string
 	// Socket is the path of a Unix socket that the command can connect to, and nothing else: as {address}, a host and port
-	// of TCP, in its arguments and in Env. Port 80 of localhost is the same where there is a network namespace. "" means that it has no network at all. Under [isolation.None] every network is
-	// open, and every user of this machine can connect to the address; see [Editor.CanReach].
+	// of TCP, in its arguments and in Env. Port 80 of localhost is the same where there is a network namespace. "" means
+	// that it has no network at all. Under [isolation.None] every network is open, and every user of this machine can
+	// connect to the address; see [Editor.CanReach].
 	Socket string
 	// Stop ends the command when it is closed, and what it left until then is read. nil means that nothing does.
 	Stop <-chan struct{}
@@ -89,12 +95,34 @@ func newEditor(cfg Config, ms []isolation.Mechanism) (*Editor, error) {
 	return e, nil
 }
 
+// furnish writes the files of a job's Home to the folder that the command has as its HOME.
+func (j *Job) furnish(home string) error {
+	if j == nil {
+		return nil
+	}
+	for name, text := range j.Home {
+		path := filepath.Join(home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return fmt.Errorf("command: making a folder of Job.Home: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return fmt.Errorf("command: writing a file of Job.Home: %w", err)
+		}
+	}
+	return nil
+}
+
 // Edit runs the command on program. A command that fails, or leaves what cannot be read, is a fault of the Edit; an
 // error means that it could not be run.
 func (e *Editor) Edit(ctx context.Context, program string, job Job) (out Edit, err error) {
 	for _, v := range job.Env {
 		if !strings.Contains(v, "=") {
 			return out, fmt.Errorf("command: Job.Env has %q: need NAME=value", v)
+		}
+	}
+	for name := range job.Home {
+		if !fs.ValidPath(name) || name == "." {
+			return out, fmt.Errorf("command: Job.Home has %q: need the path of a file from there", name)
 		}
 	}
 	run := evaluation{command: &e.command, program: program, job: &job}

@@ -126,6 +126,9 @@ func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*exe
 	if err != nil {
 		return nil, fmt.Errorf("command: writing the candidate: %w", err)
 	}
+	if err := e.job.furnish(p.tmp()); err != nil {
+		return nil, err
+	}
 	words := []string{"{program}", file, "{entry}", e.entry, "{folder}", p.work, "{prompt}", p.prompt()}
 	words = append(words, e.reached()...)
 	o := &execution{place: p, earlier: e.places[1:]}

@@ -202,7 +202,7 @@ func TestBooksOfKills(t *testing.T) {
 			calls := 12 * kills
 			undisturbed, took := killtest.Undisturbed(t, serve(t).URL, inFlight, fmt.Sprint(calls))
 			srv := serve(t, faults...)
-			dir, met := killtest.Killed(t, kills, took, srv.URL, inFlight, fmt.Sprint(calls))
+			dir, met := killtest.Killed(t, kills, 4*took/time.Duration(kills)+150*time.Millisecond, srv.URL, inFlight, fmt.Sprint(calls))
 			lost := lost(t, filepath.Join(dir, "run.journal"))
 			t.Logf("%d of %d kills met a run, and %d calls were lost", met, kills, lost)
 			srv.check(t, dir, 10*calls, lost)

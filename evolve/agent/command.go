@@ -57,10 +57,11 @@ func (c *Command) String() string {
 		b.Money, c.Own.Key, c.Instruction)
 }
 
-// Brief has the child made by a session on the parent.
+// Brief has the child made by a session on the parent. The agent finds the members of the archive, and the newest invalid
+// programs, in the folder "earlier" of its HOME.
 func (c *Command) Brief(v *population.View) evolve.Brief {
 	b := v.Brief()
-	b.Make = c.Make(v.Task, v.Parent.Candidate, v.Notes...)
+	b.Make = c.make(v.Task, v.Parent.Candidate, v.Notes, earlierOf(v))
 	return b
 }
 
@@ -69,17 +70,21 @@ func (c *Command) Brief(v *population.View) evolve.Brief {
 func (c *Command) Make(t task.Task, parent eval.Candidate, notes ...string) (
 	make func(ctx context.Context, w *evolve.Work) (program string, err error)) {
 
+	return c.make(t, parent, notes, nil)
+}
+
+func (c *Command) make(t task.Task, parent eval.Candidate, notes []string, earlier []program) func(context.Context, *evolve.Work) (string, error) {
 	return func(ctx context.Context, w *evolve.Work) (string, error) {
 		if err := c.validate(); err != nil {
 			return "", err
 		}
-		prompt := commandPrompt(t, parent, c.Instruction, notes)
+		job := command.Job{Prompt: commandPrompt(t, parent, c.Instruction, notes, len(earlier) > 0), Home: homeOf(earlier)}
 		var out command.Edit
 		var err error
 		if c.Parse != nil {
-			out, err = c.own(ctx, w, parent.Program, prompt)
+			out, err = c.own(ctx, w, parent.Program, job)
 		} else {
-			out, err = c.through(ctx, w, parent.Program, prompt)
+			out, err = c.through(ctx, w, parent.Program, job)
 		}
 		if err != nil {
 			return "", err
@@ -119,7 +124,7 @@ func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command
 }
 
 // through runs the agent with a model behind a gateway.
-func (c *Command) through(ctx context.Context, w *evolve.Work, program, prompt string) (out command.Edit, err error) {
+func (c *Command) through(ctx context.Context, w *evolve.Work, program string, job command.Job) (out command.Edit, err error) {
 	if err := c.Editor.CanReach(); err != nil {
 		return out, err
 	}
@@ -137,11 +142,11 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program, prompt s
 	m := &meter{Command: c, bounds: c.Bounds.filled(), work: w, stop: make(chan struct{})}
 	s := g.Open(gateway.SessionConfig{Ask: m.ask, Model: c.Model, Seed: w.Seed})
 	defer s.Close()
-	var env []string
 	for _, v := range s.Env() {
-		env = append(env, strings.ReplaceAll(v, s.BaseURL(), "http://{address}"))
+		job.Env = append(job.Env, strings.ReplaceAll(v, s.BaseURL(), "http://{address}"))
 	}
-	out, err = c.Editor.Edit(ctx, program, command.Job{Prompt: prompt, Env: env, Socket: socket, Stop: m.stop})
+	job.Socket, job.Stop = socket, m.stop
+	out, err = c.Editor.Edit(ctx, program, job)
 	s.Close() // no call of it is under way from here on
 	if err == nil {
 		err = m.err
@@ -236,23 +241,26 @@ func told(reply llm.Reply, err error) string {
 }
 
 // own runs an agent with a login of its own, as one call.
-func (c *Command) own(ctx context.Context, w *evolve.Work, program, prompt string) (command.Edit, error) {
-	req := llm.Request{Seed: w.Seed, Messages: []llm.Message{{Role: llm.System, Content: program}, {Role: llm.User, Content: prompt}}}
+func (c *Command) own(ctx context.Context, w *evolve.Work, program string, job command.Job) (command.Edit, error) {
+	req := llm.Request{Seed: w.Seed, Messages: []llm.Message{{Role: llm.System, Content: program}, {Role: llm.User, Content: job.Prompt}}}
 	if c.Own.MaxTokens > 0 {
 		req.MaxTokens = &c.Own.MaxTokens
 	}
-	reply, err := w.Ask(ctx, "agent", login{c}, req)
+	reply, err := w.Ask(ctx, "agent", login{c, job}, req)
 	return command.Edit{Program: reply.Text}, err
 }
 
 // A login is an agent with a login of its own as a model, whose reply is the program that it leaves.
-type login struct{ *Command }
+type login struct {
+	*Command
+	job command.Job
+}
 
 // Generate runs the agent on the program in the first message.
 func (l login) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	a := llm.Attempt{Status: llm.OK, Model: l.Own.Key, ActiveParams: l.Own.ActiveParams, MaxTokens: l.Own.MaxTokens, Reported: true}
 	begin := time.Now()
-	out, err := l.Editor.Edit(ctx, req.Messages[0].Content, command.Job{Prompt: req.Messages[1].Content})
+	out, err := l.Editor.Edit(ctx, req.Messages[0].Content, l.job)
 	a.Latency = time.Since(begin)
 	if err == nil {
 		said, bad := l.Parse([]byte(out.Stdout))

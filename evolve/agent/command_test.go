@@ -129,6 +129,7 @@ func TestCommand(t *testing.T) {
 		{"network " + port, true, 4, 10, ""},
 		{"outside", true, 4, 10, ""},
 		{"fails", true, 4, 10, ""},
+		{"earlier", true, 4, 10, ""},
 		{"frozen", false, 4, 0, "frozen"},
 		{"many", true, 7, 0, ""}, // cut at the budget
 	} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -68,4 +69,24 @@ func (s *session) of(id *int) (text string, err error) {
 		return "", fmt.Errorf("there is no earlier program %d", *id)
 	}
 	return s.earlier[i].Program, nil
+}
+
+// homeOf returns what an agent that is a program finds of earlier programs in its HOME: a folder of each.
+func homeOf(earlier []program) map[string]string {
+	home := make(map[string]string)
+	for _, p := range earlier {
+		at := fmt.Sprintf("earlier/%d/", p.id)
+		home[at+"program"] = p.Program
+		if r := p.Result.Clean(); r.Valid {
+			home[at+"score"] = fmt.Sprintf("%.6f\n", r.Score)
+		} else {
+			home[at+"reason"] = r.Reason + "\n"
+		}
+		for name, text := range p.Result.Artifacts {
+			if at := at + "artifacts/" + name; fs.ValidPath(at) && !strings.Contains(name, "/") {
+				home[at] = text
+			}
+		}
+	}
+	return home
 }

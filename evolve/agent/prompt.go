@@ -43,12 +43,16 @@ func (s *session) first(parent eval.Candidate, notes []string) string {
 }
 
 // commandPrompt returns what an agent that is a program of its own is asked for.
-func commandPrompt(t task.Task, parent eval.Candidate, instruction string, notes []string) string {
+func commandPrompt(t task.Task, parent eval.Candidate, instruction string, notes []string, earlier bool) string {
 	var b strings.Builder
 	b.WriteString(about(t))
 	b.WriteString("The program is in the working directory. Change its files there, and end when it is better. What the files " +
 		"are when you end is scored.\n\n")
 	b.WriteString(scored(parent.Result))
+	if earlier {
+		b.WriteString("Earlier programs are in the folder earlier of your home directory, each with its score, or the reason why it " +
+			"is not valid.\n")
+	}
 	b.WriteString(lessons(notes))
 	b.WriteString("\n" + asked(instruction) + "\n")
 	return b.String()

@@ -92,6 +92,12 @@ if "outside" in words:
     refused(lambda: open("/etc/evoalloc-was-here", "w"))
     refused(lambda: open(os.path.expanduser("~root/evoalloc-was-here"), "w"))
     os.symlink("/etc/passwd", "link.txt")
+if "earlier" in words:
+    home = os.path.expanduser("~/earlier/")
+    assert "folder earlier" in prompt, prompt
+    assert os.listdir(home) == ["0"] and open(home + "0/score").read() == "0.000000\n", os.listdir(home)
+    assert open(home + "0/program").read().startswith("base "), open(home + "0/program").read()
+    open(home + "0/score", "w").write("9\n")  # its own copy
 if "frozen" in words:
     open("test.txt", "w").write("thawed\n")
 for ask in openai, anthropic:
