@@ -277,7 +277,7 @@ func (l *batch) end(m bredChild) {
 		l.fail(m.err)
 	}
 	if !m.recalled {
-		if bad := l.failing.Note(m.child.Attempts, errors.New(m.child.Err), l.mostFailures(l.n)); bad != nil {
+		if bad := l.failing.Note(m.attempts(), errors.New(m.child.Err), l.mostFailures(l.n)); bad != nil {
 			l.fail(bad)
 		}
 	}
@@ -287,6 +287,15 @@ func (l *batch) end(m bredChild) {
 			l.fail(bad)
 		}
 	}
+}
+
+// attempts returns those of the child's call. A Make that failed without asking for anything counts as a call that failed: a
+// search whose every Make fails would use up no budget, and never end.
+func (m bredChild) attempts() []llm.Attempt {
+	if m.brief.Make != nil && !m.spent && !m.child.HasProgram() {
+		return []llm.Attempt{{Status: llm.Failed}}
+	}
+	return m.child.Attempts
 }
 
 // made reports whether the child belongs in the generation: it cost something, it has a program, or it failed

@@ -132,8 +132,9 @@ func (t *Turn) remembered(ctx context.Context, e eval.Evaluator, program string,
 
 // evaluate scores program. The result is recalled from the journal, or else made within the budget and recorded.
 func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, program string, sample int) (
-	memory.Verdict, error) {
+	v memory.Verdict, err error) {
 
+	defer func() { t.noteUnscored(key, err) }()
 	a := &memory.Asked{}
 	if v, found, err := t.earlier(ctx, a, key); found || err != nil {
 		return v, err
@@ -219,13 +220,21 @@ func (t *Turn) recallScored(ctx context.Context, of journal.Scored) error {
 	if err != nil {
 		return err
 	}
+	a := &memory.Asked{}
 	recall := func() (memory.Verdict, error) {
-		a := &memory.Asked{}
 		v, found, err := t.recallEvaluation(a, key)
-		if !found && err == nil {
+		if !found && err == nil && !of.None {
 			err = t.journal.Diverged(t.pull, a.ID)
 		}
 		return v, err
+	}
+	if of.None { // what it paid for is noted as it was then
+		_, err := recall()
+		if limit, _ := Refused(err); limit == "" && !Lost(err) {
+			return err
+		}
+		t.noteError(err)
+		return nil
 	}
 	var v memory.Verdict
 	s := memory.Scoring{Key: key, Of: key, Tuned: of.Tuned}
@@ -453,7 +462,8 @@ func tuneResult(r eval.Result) eval.Result {
 }
 
 // tune recalls a tune evaluation from the journal, or makes it within the budget and records it.
-func (t *Turn) tune(ctx context.Context, key journal.Key, e eval.Evaluator, program string) (memory.Verdict, error) {
+func (t *Turn) tune(ctx context.Context, key journal.Key, e eval.Evaluator, program string) (v memory.Verdict, err error) {
+	defer func() { t.noteUnscored(key, err) }()
 	a := &memory.Asked{}
 	if v, found, err := t.earlier(ctx, a, key); found || err != nil {
 		return v, err

@@ -73,6 +73,8 @@ type step struct {
 	child   int          // its ID
 	session string       // what its calls are named by in the journal; "" for no session
 	asked   memory.Asked // its calls
+	// effects are the evaluations that it asked for, in the order in which they ended.
+	effects []journal.Scored
 }
 
 // shared is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the
@@ -179,10 +181,29 @@ func (s *step) noteJudged(attempts []llm.Attempt) {
 // evaluation, and which of them makes it is chance. So both note it, and the account counts it for the one
 // whose outcome is taken in first.
 func (s *step) noteScored(e memory.Scoring) {
+	s.noteEffect(journal.Scored{Key: hexadecimal(e.Of), Tuned: e.Tuned, Apart: e.Of != e.Key})
 	for p := s; p != nil; p = p.parent {
 		p.mu.Lock()
 		p.scored = append(p.scored, e)
 		p.mu.Unlock()
+	}
+}
+
+// noteEffect keeps an evaluation for the record of a session.
+func (s *step) noteEffect(e journal.Scored) {
+	if s.session == "" {
+		return
+	}
+	s.mu.Lock()
+	s.effects = append(s.effects, e)
+	s.mu.Unlock()
+}
+
+// noteUnscored keeps that an evaluation of a session brought no result, because the budget had no room or a failed call
+// cost it. A journal counts that it was asked for.
+func (s *step) noteUnscored(of journal.Key, err error) {
+	if limit, _ := Refused(err); limit != "" || Lost(err) {
+		s.noteEffect(journal.Scored{Key: hexadecimal(of), None: true})
 	}
 }
 

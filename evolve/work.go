@@ -18,7 +18,8 @@ import (
 
 // A Work is one session: what a [Brief]'s Make may do on its child's account. What it asks and evaluates goes through the
 // step's [Turn], so it is admitted, recorded, recalled and booked like all else, and calls stand in [Generation.Asides]
-// with the child's ID. Its methods are safe for concurrent use, and must not be called once Make has returned.
+// with the child's ID. Its methods are safe for concurrent use, and must not be called once Make has returned. Do not use
+// the step's Turn beside it: what a session asks for in another way is not known to belong to it.
 //
 // What Make returned is recorded if it used its Work. A session that ended is then never made again: a resumed run takes
 // its program, or its error, from the journal. One that a kill or the end of the run cut short begins again. What it asks
@@ -56,7 +57,7 @@ func (t *Turn) work(child Child, model llm.LLM, e eval.Evaluator, sample int) *W
 	s.child = child.ID
 	w.turn = &Turn{step: s, calls: t.calls}
 	if t.journal != nil {
-		w.id = t.journal.Claim(journal.KeyOf("session", fmt.Sprint(t.pull), t.search, fmt.Sprint(child.ID)))
+		w.id = t.journal.Claim(journal.KeyOf("session", fmt.Sprint(t.journal.Runs()), fmt.Sprint(t.pull), t.search, fmt.Sprint(child.ID)))
 		s.session = fmt.Sprintf("%s %d", hexadecimal(w.id.Key), w.id.N)
 	}
 	return w
@@ -98,7 +99,7 @@ func (w *Work) answered(attempts []llm.Attempt) {
 }
 
 // Evaluate scores program as the child is scored, in Budget.Evaluations. The program that Make returns is not evaluated
-// once more. For errors see [Turn.Evaluate].
+// once more, unless its evaluator cannot be told from others. For errors see [Turn.Evaluate].
 func (w *Work) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	w.use()
 	return w.turn.Evaluate(ctx, w.task, program, w.sample)
@@ -180,7 +181,8 @@ func (w *Work) do(ctx context.Context, make func(context.Context, *Work) (string
 	if program, recalled, err = w.recall(ctx); recalled || err != nil {
 		return program, recalled, err
 	}
-	program, err = make(ctx, w)
+	program, err = make(w.within(ctx), w)
+	program = strings.ToValidUTF8(program, string(utf8.RuneError)) // as a journal keeps it
 	if !w.turn.recording() {
 		return program, false, err
 	}
@@ -196,6 +198,13 @@ func (w *Work) do(ctx context.Context, make func(context.Context, *Work) (string
 		}
 	}
 	return program, false, err
+}
+
+// within returns ctx for the session, in which llm.Ask is its Ask.
+func (w *Work) within(ctx context.Context) context.Context {
+	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+		return w.Ask(ctx, "other", l, req)
+	}})
 }
 
 // spent reports whether the session paid for anything, or could have.
@@ -252,10 +261,8 @@ func (w *Work) cut(ctx context.Context, err error) error {
 func (w *Work) record(program, limit string, err error) error {
 	s := w.turn.step
 	s.mu.Lock()
-	r := journal.Record{Kind: journal.Session, Pull: &s.pull, Error: llm.NewErrorRecord(err), Limit: limit, Asked: s.asked.Told()}
-	for _, e := range s.scored {
-		r.Scored = append(r.Scored, journal.Scored{Key: hexadecimal(e.Of), Tuned: e.Tuned, Apart: e.Of != e.Key})
-	}
+	r := journal.Record{Kind: journal.Session, Pull: &s.pull, Error: llm.NewErrorRecord(err), Limit: limit, Asked: s.asked.Told(),
+		Scored: slices.Clone(s.effects)}
 	s.mu.Unlock()
 	w.mu.Lock()
 	r.Notes = w.notes
@@ -285,18 +292,11 @@ func (w *Work) recall(ctx context.Context) (program string, recalled bool, err e
 			return "", false, err
 		}
 	}
-	asked := &memory.Asked{ID: w.id}
-	t.arrears.RLock()
-	err = t.recallAsked(asked, r.Asked)
-	t.arrears.RUnlock()
-	if err != nil {
-		return "", false, err
+	for _, of := range r.Asked {
+		if err := w.recallCall(ctx, of); err != nil {
+			return "", false, err
+		}
 	}
-	for _, c := range asked.Calls() {
-		t.silence.Hear(c.Attempts)
-		w.answered(c.Attempts)
-	}
-	t.noteCalls(madeFor(t.child, asked))
 	for _, of := range r.Scored {
 		if err := t.recallScored(ctx, of); err != nil {
 			return "", false, err
@@ -306,4 +306,22 @@ func (w *Work) recall(ctx context.Context) (program string, recalled bool, err e
 		t.noteError(&fault.Refused{Limit: r.Limit})
 	}
 	return program, true, refusedBy(r.Limit, r.Error.Err())
+}
+
+// recallCall notes a call of the session that is not made again, with those that its model made.
+func (w *Work) recallCall(ctx context.Context, of journal.Asked) error {
+	t, asked := w.turn, &memory.Asked{}
+	t.arrears.RLock()
+	err := t.recallAsked(asked, []journal.Asked{of})
+	t.arrears.RUnlock()
+	if err != nil {
+		return err
+	}
+	t.noteCalls(madeFor(t.child, asked))
+	if calls := asked.Calls(); len(calls) > 0 { // the first is the call itself
+		t.silence.Hear(calls[0].Attempts)
+		llm.TraceOf(ctx).Ended(calls[0].Attempts)
+		w.answered(calls[0].Attempts)
+	}
+	return nil
 }

@@ -263,3 +263,88 @@ type stepped struct {
 func (s stepped) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	return s.step(ctx, turn)
 }
+
+// asking scores numbers by what a model says of them, which now and then fails.
+type asking struct {
+	task.Task
+	judge llm.LLM
+}
+
+func (a asking) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	for i := range uint32(2) {
+		if _, err := llm.Ask(ctx, a.judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: program}}, Seed: i}); err != nil {
+			return eval.Result{}, err
+		}
+	}
+	return a.Task.Evaluate(ctx, program)
+}
+
+// A session's evaluation may be lost, and made again by it. Its calls are on the books all the same, and a finished run
+// begun again asks for nothing.
+func TestSessionsLoseEvaluations(t *testing.T) {
+	dir := t.TempDir()
+	var judged, begun atomic.Int64
+	run := func() (*evolve.Result, []byte) {
+		j, err := journal.Open(filepath.Join(dir, "run.journal"), journal.Config{Resume: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		judge := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+			if judged.Add(1)%7 == 0 {
+				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed}}}, errors.New("no luck")
+			}
+			return llm.Reply{Text: "fine", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+		})
+		b := &evolve.Breeder{Task: &asking{newNumbers(t, "0"), judge}}
+		step := func(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+			return b.Breed(ctx, turn, 3, func(i int) evolve.Brief {
+				return evolve.Brief{Make: func(ctx context.Context, w *evolve.Work) (string, error) {
+					begun.Add(1)
+					program := fmt.Sprint(b.Steps()*10 + i)
+					for range 3 {
+						_, err := w.Evaluate(ctx, program)
+						if limit, refused := evolve.Refused(err); err == nil || refused && limit != "" {
+							return program, nil
+						} else if !evolve.Lost(err) {
+							return "", err
+						}
+					}
+					return "", errors.New("no evaluation came through")
+				}}
+			}, nil)
+		}
+		r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stepped{b, step}}, Journal: j, Budget: evolve.Budget{Calls: 60}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := json.Marshal(report.NewGreedy(r, report.Header{}, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, killtest.WithoutTimes(file)
+	}
+	r, first := run()
+	calls, sessions := judged.Load(), begun.Load()
+	_, again := run()
+	if judged.Load() != calls || begun.Load() != sessions {
+		t.Errorf("%d calls and %d sessions were made again", judged.Load()-calls, begun.Load()-sessions)
+	}
+	if !bytes.Equal(first, again) || r.Calls < 40 {
+		t.Errorf("%d calls; the result is another one:\n%.3000s\n\n%.3000s", r.Calls, first, again)
+	}
+}
+
+// A search whose every session fails before it asks for anything ends.
+func TestMakeThatFailsEnds(t *testing.T) {
+	b := &evolve.Breeder{Task: newNumbers(t, "0")}
+	step := func(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+		return b.Breed(ctx, turn, 2, func(int) evolve.Brief {
+			return evolve.Brief{Make: func(context.Context, *evolve.Work) (string, error) { return "", errors.New("the disk is full") }}
+		}, nil)
+	}
+	_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stepped{b, step}}, Budget: evolve.Budget{Calls: 10}})
+	if err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("%v, want the error of the sessions", err)
+	}
+}

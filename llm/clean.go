@@ -16,7 +16,8 @@ const (
 
 // Clean returns r as a journal keeps it, so that a recalled reply equals the original: text is UTF-8, with U+FFFD for
 // each other byte, in its calls of tools too. The endpoint's words about an attempt are single lines that are fit for a
-// terminal, of at most 64 bytes for finish reason and kind and 2 KiB for the error.
+// terminal, of at most 64 bytes for finish reason and kind and 2 KiB for the error. Usage is plausible ([Usage.Clean]), and
+// money that is not from 0 to 10⁹ is 0.
 func (r Reply) Clean() Reply {
 	r.Text, r.Reasoning = validText(r.Text), validText(r.Reasoning)
 	r.Calls = slices.Clone(r.Calls)
@@ -26,6 +27,13 @@ func (r Reply) Clean() Reply {
 	r.Attempts = slices.Clone(r.Attempts)
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
+		if a.Usage != nil {
+			u := a.Usage.Clean()
+			a.Usage = &u
+		}
+		if !(a.Money > 0 && a.Money <= mostMoney) { // NaN too
+			a.Money = 0
+		}
 		a.FinishReason = cut(printable.Line(a.FinishReason), maxFinishReason)
 		a.Kind = cut(printable.Line(a.Kind), maxFinishReason)
 		a.Err = cut(printable.Line(a.Err), maxErr)

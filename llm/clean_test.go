@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -42,5 +43,15 @@ func TestReplyClean(t *testing.T) {
 	}
 	if got := (llm.Reply{}).Clean(); got.Attempts != nil {
 		t.Errorf("attempts %v of none", got.Attempts)
+	}
+}
+
+// What a program says of its own cost cannot keep an attempt out of a journal.
+func TestCleanMoney(t *testing.T) {
+	for money, want := range map[float64]float64{0.25: 0.25, -5: 0, math.Inf(1): 0, math.NaN(): 0, 1e300: 0} {
+		r := llm.Reply{Attempts: []llm.Attempt{{Money: money, Usage: &llm.Usage{PromptTokens: -1, CompletionTokens: 3}}}}.Clean()
+		if a := r.Attempts[0]; a.Money != want || a.Usage.PromptTokens != 0 || a.Usage.CompletionTokens != 3 {
+			t.Errorf("%v is %v, with %+v", money, a.Money, a.Usage)
+		}
 	}
 }

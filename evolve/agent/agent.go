@@ -31,7 +31,7 @@ type Loop struct {
 	LLM llm.LLM
 	// Shell runs a line of a shell with the program's files at hand, contained, and returns what it printed; nil means
 	// that the model has no tool for it. An error ends the run. What it returns is recorded, so a session that is begun
-	// again after a kill sees the same. command.Shell is one.
+	// again after a kill sees the same. [NewShell] makes one.
 	Shell func(ctx context.Context, program, line string) (output string, err error)
 	// Text describes the tools in the prompt, and reads calls from blocks of replies, for a model that has no tools of its
 	// own.
@@ -49,13 +49,30 @@ type Bounds struct {
 	Time   time.Duration // 0 means 30 minutes
 	Tries  int           // 0 means 10, negative none
 	Money  float64       // in the currency of Price; 0 means no bound
-	Price  *llm.Price    // what Money is reckoned by
+	Price  *llm.Price    // what Money is reckoned by, where attempts do not report it themselves
 }
 
 func (b Bounds) filled() Bounds {
 	b.Calls, b.Tokens = cmp.Or(b.Calls, 30), cmp.Or(b.Tokens, 400_000)
 	b.Time, b.Tries = cmp.Or(b.Time, 30*time.Minute), cmp.Or(b.Tries, 10)
 	return b
+}
+
+// spent returns what the attempts at a request came to. Where the endpoint keeps usage to itself, tokens are the most that
+// the prompt has and those that were streamed.
+func (b Bounds) spent(req llm.Request, attempts []llm.Attempt) (tokens int, money float64) {
+	for _, a := range attempts {
+		var u llm.Usage
+		switch {
+		case a.Usage != nil:
+			u = a.Usage.Clean()
+		case a.Status != llm.Failed && !a.Unsent:
+			u = llm.Usage{PromptTokens: llm.PromptTokens(req), CompletionTokens: a.Streamed}
+		}
+		tokens += u.PromptTokens + u.CompletionTokens
+		money += b.Price.Of(a, u)
+	}
+	return tokens, money
 }
 
 // validate returns an error that names a field that is wrong.
@@ -69,8 +86,6 @@ func (b Bounds) validate() error {
 		return fmt.Errorf("agent: Bounds.Time is %v: need 0 for 30 minutes, or more", b.Time)
 	case !(b.Money >= 0):
 		return fmt.Errorf("agent: Bounds.Money is %v: need 0 for no bound, or more", b.Money)
-	case b.Money > 0 && b.Price == nil:
-		return fmt.Errorf("agent: Bounds.Money is %v without a Price to reckon it by", b.Money)
 	}
 	return nil
 }
@@ -106,7 +121,7 @@ func (l *Loop) Make(t task.Task, parent eval.Candidate, notes ...string) (
 func (l *Loop) make(t task.Task, parent eval.Candidate, notes []string, earlier []program) func(context.Context, *evolve.Work) (string, error) {
 	return func(ctx context.Context, w *evolve.Work) (string, error) {
 		if err := l.Bounds.validate(); err != nil {
-			return "", err
+			return "", broken(ctx, err)
 		}
 		return newSession(l, w, t, parent, notes, earlier).run(ctx)
 	}

@@ -166,9 +166,19 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %q (%s) after %d calls, want %q after %d", tt.reason, c.Program, c.Err, len(s.asked), tt.program, tt.calls)
 		}
 	}
-	bad := &agent.Loop{Bounds: agent.Bounds{Money: 1}}
-	if c := session(t, bad, runtest.Number(task.Spec{}), &script{}); !strings.Contains(c.Err, "Money is 1 without a Price") {
-		t.Errorf("a bound that nothing can be reckoned by: %q", c.Err)
+}
+
+// What is wrong with a Loop ends the run, as no child can be made.
+func TestWrongBounds(t *testing.T) {
+	tk := runtest.Number(task.Spec{})
+	search, err := population.New(population.Config{Task: tk, LLM: &script{}, N: 1, Operators: []population.Operator{
+		&agent.Loop{Bounds: agent.Bounds{Calls: -1}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{search}, Budget: evolve.Budget{Calls: 3}})
+	if err == nil || !strings.Contains(err.Error(), "Bounds.Calls is -1") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/command"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
 	output "github.com/evoalloc/evoalloc/llm/command"
@@ -31,13 +31,13 @@ import (
 //
 // With a Parse the agent has a login of its own, and the whole session is one call of the model Own, which is recalled by
 // its prompt. What the agent prints of its usage becomes the attempt's ([llm.Attempt].Reported), which nothing can check.
-// Own.MaxTokens, at Own.Price, is set aside before it starts. It needs an Editor under [isolation.None], as its network
-// cannot be contained.
+// If Budget.Models has Own, Own.MaxTokens at Own.Price is set aside before it starts. It needs an Editor under
+// [isolation.None], as its network cannot be contained.
 type Command struct {
 	Editor *command.Editor // runs the agent; required
 	LLM    llm.LLM         // that the agent asks; nil means the search's model
 	Model  string          // the name under which it finds the model; "" means "model"
-	// Bounds limit a session, but for Tries. Time is the Editor's Config.Timeout.
+	// Bounds limit a session behind the gateway, but for Tries and Time, which is the Editor's Config.Timeout.
 	Bounds      Bounds
 	Instruction string // what is asked for beside the task; "" means to raise the score
 
@@ -76,7 +76,7 @@ func (c *Command) Make(t task.Task, parent eval.Candidate, notes ...string) (
 func (c *Command) make(t task.Task, parent eval.Candidate, notes []string, earlier []program) func(context.Context, *evolve.Work) (string, error) {
 	return func(ctx context.Context, w *evolve.Work) (string, error) {
 		if err := c.validate(); err != nil {
-			return "", err
+			return "", broken(ctx, err)
 		}
 		job := command.Job{Prompt: commandPrompt(t, parent, c.Instruction, notes, len(earlier) > 0), Home: homeOf(earlier)}
 		var out command.Edit
@@ -126,20 +126,20 @@ func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command
 // through runs the agent with a model behind a gateway.
 func (c *Command) through(ctx context.Context, w *evolve.Work, program string, job command.Job) (out command.Edit, err error) {
 	if err := c.Editor.CanReach(); err != nil {
-		return out, err
+		return out, broken(ctx, err)
 	}
 	dir, err := os.MkdirTemp("", "evoalloc-agent-")
 	if err != nil {
-		return out, fmt.Errorf("agent: making a folder for a socket: %w", err)
+		return out, broken(ctx, fmt.Errorf("agent: making a folder for a socket: %w", err))
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	socket := filepath.Join(dir, "s")
 	g, err := gateway.Listen(gateway.Config{Socket: socket})
 	if err != nil {
-		return out, err
+		return out, broken(ctx, err)
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	m := &meter{Command: c, bounds: c.Bounds.filled(), work: w, stop: make(chan struct{})}
+	m := &meter{Command: c, bounds: c.Bounds.filled(), work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
 	s := g.Open(gateway.SessionConfig{Ask: m.ask, Model: c.Model, Seed: w.Seed})
 	defer s.Close()
 	for _, v := range s.Env() {
@@ -148,10 +148,19 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 	job.Socket, job.Stop = socket, m.stop
 	out, err = c.Editor.Edit(ctx, program, job)
 	s.Close() // no call of it is under way from here on
-	if err == nil {
-		err = m.err
+	if m.err != nil {
+		return out, m.err
 	}
-	return out, err
+	return out, broken(ctx, err)
+}
+
+// broken returns the error of something that no program is to blame for: it ends the run, as that of an evaluator does. The
+// end of the context is none.
+func broken(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return &fault.Evaluation{Why: err}
 }
 
 // A meter stands between an agent and the model: it counts what the session spends, and ends it at a bound.
@@ -159,6 +168,7 @@ type meter struct {
 	*Command
 	bounds Bounds
 	work   *evolve.Work
+	trace  *llm.Trace    // of the child, by which a call is not sent once the run is coming to an end
 	stop   chan struct{} // closed when the agent is to be ended
 
 	mu     sync.Mutex
@@ -174,15 +184,11 @@ func (m *meter) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	if why := m.begin(); why != "" {
 		return llm.Reply{}, errors.New(why)
 	}
-	reply, err := m.work.Ask(ctx, "agent", m.LLM, req)
+	reply, err := m.work.Ask(llm.WithTrace(ctx, m.trace), "agent", m.LLM, req)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, a := range reply.Attempts {
-		if a.Usage != nil {
-			m.tokens += a.Usage.PromptTokens + a.Usage.CompletionTokens
-			m.money += m.bounds.Price.Of(a, *a.Usage)
-		}
-	}
+	tokens, money := m.bounds.spent(req, reply.Attempts)
+	m.tokens, m.money = m.tokens+tokens, m.money+money
 	m.work.Note(told(reply, err))
 	limit, refused := evolve.Refused(err)
 	switch {
@@ -246,46 +252,37 @@ func (c *Command) own(ctx context.Context, w *evolve.Work, program string, job c
 	if c.Own.MaxTokens > 0 {
 		req.MaxTokens = &c.Own.MaxTokens
 	}
-	reply, err := w.Ask(ctx, "agent", login{c, job}, req)
-	return command.Edit{Program: reply.Text}, err
+	l := &login{Command: c, job: job}
+	reply, err := w.Ask(ctx, "agent", l, req)
+	return command.Edit{Program: reply.Text, Omitted: l.out.Omitted, Fault: l.out.Fault}, err
 }
 
 // A login is an agent with a login of its own as a model, whose reply is the program that it leaves.
 type login struct {
 	*Command
 	job command.Job
+	out command.Edit // what it came to, unless that is recalled
 }
 
-// Generate runs the agent on the program in the first message.
-func (l login) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	a := llm.Attempt{Status: llm.OK, Model: l.Own.Key, ActiveParams: l.Own.ActiveParams, MaxTokens: l.Own.MaxTokens, Reported: true}
+// Generate runs the agent on the program in the first message. However an agent ends that was run, it was paid for: what it
+// left is its answer, and without usage it is charged as the most that it may have spent.
+func (l *login) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	a := llm.Attempt{Status: llm.OK, Model: l.Own.Key, ActiveParams: l.Own.ActiveParams, MaxTokens: l.Own.MaxTokens}
 	begin := time.Now()
 	out, err := l.Editor.Edit(ctx, req.Messages[0].Content, l.job)
 	a.Latency = time.Since(begin)
-	if err == nil {
-		said, bad := l.Parse([]byte(out.Stdout))
-		a.Usage, a.Money = said.Usage, said.Money
-		if said.Usage == nil {
-			a.Reported = said.Money > 0
-		}
-		if out.Program == "" {
-			err = cmp.Or(bad, errors.New("the agent left no program"))
-			if out.Fault != nil {
-				err = out.Fault
-			}
-		}
-	}
 	switch {
 	case ctx.Err() != nil:
-		a.Status = llm.Canceled
+		a.Status, a.Err = llm.Canceled, context.Cause(ctx).Error()
 	case err != nil:
-		a.Status = llm.Failed
-	}
-	if err != nil {
-		a.Err = err.Error()
+		a.Status, a.Err, a.Unsent = llm.Failed, err.Error(), true
+	default:
+		l.out = out
+		said, _ := l.Parse([]byte(out.Stdout)) // what can be read of it
+		a.Usage, a.Money, a.Reported = said.Usage, said.Money, said.Usage != nil || said.Money > 0
 	}
 	return llm.Reply{Text: out.Program, Attempts: []llm.Attempt{a}}, err
 }
 
 // String names the agent for journals.
-func (l login) String() string { return l.Command.String() }
+func (l *login) String() string { return l.Command.String() }

@@ -104,14 +104,8 @@ func (s *session) ask(ctx context.Context) (llm.Reply, error) {
 	}
 	reply, err := s.work.Ask(ctx, "agent", s.LLM, req)
 	s.calls++
-	for _, a := range reply.Attempts {
-		if a.Usage != nil {
-			s.tokens += a.Usage.PromptTokens + a.Usage.CompletionTokens
-			s.money += s.bounds.Price.Of(a, *a.Usage)
-		} else {
-			s.tokens += a.Streamed
-		}
-	}
+	tokens, money := s.bounds.spent(req, reply.Attempts)
+	s.tokens, s.money = s.tokens+tokens, s.money+money
 	return reply, err
 }
 
@@ -121,7 +115,12 @@ func (s *session) act(ctx context.Context, reply llm.Reply) error {
 	if len(calls) == 0 && s.Text {
 		calls = callsIn(reply.Text)
 	}
+	left := max(0, len(calls)-mostCalls)
+	calls = calls[:len(calls)-left]
 	said := llm.Message{Role: llm.Assistant, Content: reply.Text}
+	if reply.Text == "" && len(calls) == 0 { // endpoints refuse an empty message
+		said.Content = "(nothing)"
+	}
 	if !s.Text {
 		said.Calls = calls
 	}
@@ -136,9 +135,9 @@ func (s *session) act(ctx context.Context, reply llm.Reply) error {
 	}
 	s.idle = 0
 	var results []string
-	for i, c := range calls {
-		result := "not done: a reply has at most 16 calls"
-		if i < mostCalls && !s.done {
+	for _, c := range calls {
+		result := "not done: the program is submitted"
+		if !s.done {
 			var err error
 			if result, err = s.call(ctx, c); err != nil {
 				return err
@@ -153,6 +152,9 @@ func (s *session) act(ctx context.Context, reply llm.Reply) error {
 	}
 	status := fmt.Sprintf("[call %d of %d, %d of %d tokens, try %d of %d]", s.calls, s.bounds.Calls, s.tokens, s.bounds.Tokens,
 		s.tries, max(0, s.bounds.Tries))
+	if left > 0 {
+		status = fmt.Sprintf("[%d more calls are not done: a reply has at most %d]\n", left, mostCalls) + status
+	}
 	if s.Text {
 		s.messages = append(s.messages, llm.Message{Role: llm.User, Content: strings.Join(append(results, status), "\n\n")})
 	} else {

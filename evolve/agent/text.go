@@ -35,6 +35,7 @@ func callsIn(reply string) (calls []llm.ToolCall) {
 		if err := json.NewDecoder(bytes.NewReader([]byte(block.Text()))).Decode(&c); err != nil {
 			c.Name = block.Text()
 		}
+		c.Name = strings.ToValidUTF8(c.Name[:min(len(c.Name), 100)], "")
 		calls = append(calls, llm.ToolCall{ID: fmt.Sprint(len(calls) + 1), Name: c.Name, Arguments: string(c.Arguments)})
 	}
 	return calls

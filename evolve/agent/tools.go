@@ -228,7 +228,7 @@ func (s *session) shell(ctx context.Context, a arguments) (string, error) {
 	// The name is the program too, as the same line prints something else after an edit.
 	return s.work.Remember(ctx, "run\n"+a.Command+"\n"+s.program, func(ctx context.Context) (string, error) {
 		out, err := s.Shell(ctx, s.program, a.Command)
-		return bounded(out, mostResult), err
+		return bounded(out, mostResult), broken(ctx, err)
 	})
 }
 

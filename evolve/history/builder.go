@@ -143,7 +143,9 @@ func (b *Builder) Add(r journal.Record) (row int) {
 	case journal.Begin, journal.Tried, journal.Completion, journal.Failure, journal.Abandoned, journal.Refusal:
 		b.call(r)
 	case journal.Session:
-		b.session(r)
+		if r.Pull != nil { // else it is a text that a session remembers
+			b.session(r)
+		}
 	case journal.Start:
 		b.start(r)
 	case journal.Draw:

@@ -116,6 +116,7 @@ func (b *Builder) session(r journal.Record) {
 	}
 	for _, asked := range r.Asked {
 		id := callID{asked.Key, asked.N}
+		delete(b.calls.done, id) // one that was refused
 		e, ok := b.calls.aside[id]
 		if !ok {
 			continue

@@ -53,6 +53,13 @@ func (j *Journal) Finished() bool {
 	return j.made[j.end()-1].Kind == Stop
 }
 
+// Runs returns how many runs of the file this incarnation has begun.
+func (j *Journal) Runs() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.run
+}
+
 // end returns where in made the decisions end of the run that was begun last in this incarnation.
 func (d *decisions) end() int {
 	if d.run < len(d.starts) {

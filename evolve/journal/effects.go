@@ -209,10 +209,7 @@ func (j *Journal) Write(id ID, r Record) error {
 func (j *Journal) WriteProgram(text string) (key string, err error) {
 	k := ID{KeyOf(text), 0}.short().Key
 	j.mu.Lock()
-	_, known := j.programs[k]
-	if !known {
-		j.programs[k] = wal.Place{} // one of those that write it at the same time does
-	}
+	_, known := j.programs[k] // two that write it at once both do: what names it must stand after its text
 	j.mu.Unlock()
 	if !known {
 		p, err := j.append(&Record{Kind: Program, Key: k.String(), Text: text})

@@ -84,7 +84,7 @@ type Record struct {
 	Result      *eval.Result     `json:"result,omitempty"`      // evaluation, tuning
 	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation, tuning
 	Asked       []Asked          `json:"asked,omitempty"`       // the calls that the evaluation or the session made, or the model of the call
-	Scored      []Scored         `json:"scored,omitempty"`      // session: the evaluations that it asked for and that brought a result
+	Scored      []Scored         `json:"scored,omitempty"`      // session: the evaluations that it asked for
 	Notes       []string         `json:"notes,omitempty"`       // session: its transcript
 
 	Models []Model         `json:"models,omitempty"`  // run: those that its budget names
@@ -137,6 +137,7 @@ type Scored struct {
 	Key   string `json:"key"` // whole, in hexadecimal
 	Tuned bool   `json:"tuned,omitempty"`
 	Apart bool   `json:"apart,omitempty"` // it is not remembered, and counts each time
+	None  bool   `json:"none,omitempty"`  // it brought no result: refused, or lost to a failed call
 }
 
 // Whole returns the key.

@@ -31,7 +31,7 @@ func Example_populations() {
 	// softmax       the best program, rewritten or explored from as a softmax bandit finds better
 	// greedy        the best program, rewritten
 	// openevolve    MAP-Elites on five islands, top and diverse programs shown (OpenEvolve)
-	// shinka        weighted parents, three kinds of patch, a novelty gate, a scratchpad (ShinkaEvolve)
+	// shinka        weighted parents, three kinds of patch, a novelty gate (ShinkaEvolve)
 	// gepa          the best program of each case, rewritten by reflection, and merged (GEPA)
 	// adaevolve     islands by UCB, exploration that fades while scores rise (AdaEvolve)
 	// llm-evo       mutate, cross, explore and insights under a softmax bandit (LLM-Evo)

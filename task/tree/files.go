@@ -91,15 +91,42 @@ func (t *Task) WithoutFile(program, name string) (string, error) {
 	return t.finish(program, made)
 }
 
-// Canonical returns a program as the task writes it: without files that are as in the base, sorted. It fails as a reply
-// does that changes what may not change, or nothing of parent ([task.ErrUnchanged]).
+// Canonical returns a program that something else made of parent as the task writes it: without files that are as in the
+// base, sorted. It changes parent file by file, and fails as a reply does that changes what may not change, or nothing
+// ([task.ErrUnchanged]).
 func (t *Task) Canonical(parent, program string) (string, error) {
-	p, err := patch.Parse(program)
+	was, err := t.read(parent)
+	if err != nil {
+		return "", fmt.Errorf("tree: the parent: %w", err)
+	}
+	now, err := patch.Parse(program)
 	if err != nil {
 		return "", err
 	}
-	if p.Base != t.base.hash {
-		return "", fmt.Errorf("the program is of the base %s, and not of %s", p.Base, t.base.hash)
+	if now.Base != t.base.hash {
+		return "", fmt.Errorf("the program is of the base %s, and not of %s", now.Base, t.base.hash)
 	}
-	return t.finish(parent, p)
+	t.normalize(&now)
+	made := was.Clone()
+	for _, name := range slices.Concat(was.Paths(), was.Deleted, now.Paths(), now.Deleted) {
+		if err := t.follow(&made, now, name); err != nil {
+			return "", err
+		}
+	}
+	return t.finish(parent, made)
+}
+
+// follow makes the file called name in made what it is in now.
+func (t *Task) follow(made *patch.Patch, now patch.Patch, name string) error {
+	is, there := t.base.textIn(*made, name)
+	text, wanted := t.base.textIn(now, name)
+	switch {
+	case wanted && (!there || is != text):
+		return t.put(made, name, text)
+	case !wanted && there:
+		return t.apply(made, change{path: name, delete: true})
+	case !wanted && slices.Contains(now.Deleted, name) && !slices.Contains(made.Deleted, name):
+		return t.checkPath(name) // a file that is no text, or may not be changed
+	}
+	return nil
 }

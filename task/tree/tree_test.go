@@ -410,3 +410,34 @@ func FuzzReply(f *testing.F) {
 		}
 	})
 }
+
+// What something else made of a program is held to the rules of replies, file by file.
+func TestCanonical(t *testing.T) {
+	tt := newTask(t)
+	parent, err := tt.WithFile(tt.Initial(), "lib/total.go", "package lib\n\nfunc total(xs []int) int { return 0 }\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := func(changes map[string]string, deleted ...string) string {
+		return patch.Patch{Base: tt.Base(), Files: changes, Deleted: deleted}.String()
+	}
+	marked := files["lib/marked.go"]
+	for _, c := range []struct {
+		program, want, err string
+	}{
+		{whole(map[string]string{"lib/sum.go": "package lib\n"}), whole(map[string]string{"lib/sum.go": "package lib\n"}), ""}, // total.go is as it was
+		{whole(map[string]string{"lib/total.go": files["lib/total.go"], "new/a": "x\n"}, "lib/sum.go"), whole(map[string]string{"new/a": "x\n"}, "lib/sum.go"), ""},
+		{whole(map[string]string{"lib/sum_test.go": "package x\n"}), "", "is frozen"},
+		{whole(nil, "lib/sum_test.go"), "", "is frozen"},
+		{whole(nil, "lib/marked.go"), "", "EVOLVE-BLOCK markers"},
+		{whole(map[string]string{"lib/marked.go": strings.ReplaceAll(strings.Replace(marked, "limit = 3", "limit = 4", 1), "fixed = 1", "fixed = 2")}),
+			whole(map[string]string{"lib/marked.go": strings.Replace(marked, "limit = 3", "limit = 4", 1)}), ""},
+		{parent, "", "the one it was shown"},
+		{"base 0000\n", "", "is of the base 0000"},
+	} {
+		got, err := tt.Canonical(parent, c.program)
+		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) || c.err == "" && (err != nil || got != c.want) {
+			t.Errorf("%s\nis %s, %v; want %s, %s", c.program, got, err, c.want, c.err)
+		}
+	}
+}

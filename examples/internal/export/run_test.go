@@ -213,6 +213,10 @@ func TestWrongInput(t *testing.T) {
 	}
 	j.Close()
 	none := filepath.Join(t.TempDir(), "none")
+	notBase := "is not the base of the programs"
+	if _, err := exec.LookPath("git"); err != nil {
+		notBase = "needs git"
+	}
 	for _, tt := range []struct {
 		reason, want string
 		args         []string
@@ -224,7 +228,7 @@ func TestWrongInput(t *testing.T) {
 		{"a place that is a file", "mine", []string{"--into", filepath.Join(full, "mine"), path}},
 		{"a place for what is no repository", "--into, --file and --base have no effect", []string{"--format", "jsonl", "--into", none, path}},
 		{"a folder and a file", "--file has no effect with --base", []string{"--into", none, "--base", full, "--file", "x", path}},
-		{"a folder of single programs", "is not the base of the programs", []string{"--into", none, "--base", full, path}},
+		{"a folder of single programs", notBase, []string{"--into", none, "--base", full, path}},
 		{"a file for a repository", "-o has no effect", []string{"--into", none, "-o", "x", path}},
 		{"a journal that is not there", "no such file", []string{"--into", none, none}},
 		{"a journal without a run", "has no run yet", []string{"--into", none, empty}},
