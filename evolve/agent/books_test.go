@@ -177,6 +177,7 @@ func (s *till) check(t *testing.T, dir string, most, lost int) {
 		}
 	}
 	answered := s.Stats().Ended["answered"]
+	t.Logf("%d calls in the result, %d of them of sessions; the server answered %d", len(calls), sessions, answered)
 	if len(calls) > answered || len(calls) < answered-lost || len(calls) > most || sessions < len(calls)/3 {
 		t.Errorf("%d calls in the result, %d of them of sessions; the server answered %d, %d were lost, and the budget has %d", len(calls),
 			sessions, answered, lost, most)

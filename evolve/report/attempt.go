@@ -25,6 +25,9 @@ type Attempt struct {
 	Endpoint        string `json:"endpoint,omitempty"`
 	// Propensity is the chance with which an ensemble chose Model.
 	Propensity float64 `json:"propensity,omitempty"`
+	// Reported says that usage and money are the word of a program that made the calls itself.
+	Reported bool    `json:"reported,omitempty"`
+	Money    float64 `json:"money,omitempty"`
 }
 
 // A Usage counts the tokens of an attempt, in the form of OpenAI-compatible endpoints. Cached tokens are
@@ -42,6 +45,7 @@ func newAttempt(i int, a llm.Attempt) Attempt {
 	row := Attempt{
 		Index: i, Status: string(a.Status), Latency: a.Latency.Seconds(), TimedOut: a.Status == llm.Timeout, Unsent: a.Unsent,
 		Error: a.Err, Streamed: a.Streamed, Capped: a.Capped, Model: a.Model, Endpoint: a.Endpoint, Propensity: a.Propensity,
+		Reported: a.Reported, Money: a.Money,
 	}
 	if a.Status == llm.Failed {
 		row.Status = fmt.Sprintf("error:%s", a.Kind)

@@ -121,6 +121,15 @@ func spent(c Counts, all iter.Seq[llm.Attempt], models []llm.Model) string {
 	if f := flops.Sum(all, first.ActiveParams, flops.WorstCase).TotalFLOPs; f > 0 {
 		text += fmt.Sprintf(", %.4g FLOPs", f)
 	}
+	reported := 0
+	for a := range all {
+		if a.Reported {
+			reported++
+		}
+	}
+	if reported > 0 {
+		text += fmt.Sprintf(" (%d sessions by their agents' own word)", reported)
+	}
 	if len(models) == 0 || slices.ContainsFunc(models, func(m llm.Model) bool { return m.Price == nil }) {
 		return text
 	}
