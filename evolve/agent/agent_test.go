@@ -1,13 +1,17 @@
 package agent_test
 
 import (
+	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,6 +22,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/evolve/view"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -344,6 +349,49 @@ func TestHistory(t *testing.T) {
 	}
 	if transcripts < 3 {
 		t.Errorf("%d transcripts", transcripts)
+	}
+}
+
+// A page shows the session that made a program of the best one's line.
+func TestPage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j, err := journal.Open(path, journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	search, err := population.New(population.Config{Task: runtest.Number(task.Spec{Initial: "1"}), LLM: wandering(new(atomic.Int64)), N: 2,
+		Operators: []population.Operator{&agent.Loop{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{search}, Journal: j,
+		Budget: evolve.Budget{Rounds: 3, TuneEvaluations: 100}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := view.ReadJournal(t.Context(), path, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page strings.Builder
+	if err := view.Report(&page, view.Page{Title: "run", Runs: []view.Run{shown}}); err != nil {
+		t.Fatal(err)
+	}
+	data := regexp.MustCompile(`[A-Za-z0-9+/=]{500,}`).FindString(page.String())
+	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"A session of ", " tries:", "try {}: score", "edit {"} {
+		if !strings.Contains(string(text), want) && !strings.Contains(string(text), strings.Replace(want, " {}", " ", 1)) {
+			t.Errorf("the page does not show %q", want)
+		}
 	}
 }
 

@@ -127,6 +127,9 @@ func (b *Builder) session(r journal.Record) {
 	b.calls.keep(callID{r.Key, r.N}, of)
 }
 
+// Transcript is how the text begins that stands for the reply of a child that a session made.
+const Transcript = "A session of "
+
 // transcript returns what is shown of a session in place of a reply.
 func transcript(r journal.Record) string {
 	if len(r.Notes) == 0 {
@@ -138,7 +141,7 @@ func transcript(r journal.Record) string {
 			tries++
 		}
 	}
-	head := fmt.Sprintf("A session of %d calls and %d tries:", len(r.Asked), tries)
+	head := fmt.Sprintf(Transcript+"%d calls and %d tries:", len(r.Asked), tries)
 	return head + "\n\n" + strings.Join(r.Notes, "\n")
 }
 

@@ -92,6 +92,9 @@ func (p *programs) say(key string, row int, reply string) {
 
 // beside returns the words of a reply beside its program, cut to 16 KiB.
 func beside(reply, program string) string {
+	if strings.HasPrefix(reply, history.Transcript) {
+		program = "" // it stands there as it was edited, if at all
+	}
 	if program = strings.TrimSpace(program); program != "" {
 		if before, after, found := strings.Cut(reply, program); found {
 			before, _, _ = cutLast(before, "```")

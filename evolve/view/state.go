@@ -100,7 +100,7 @@ type lineStep struct {
 	Score    float64      `json:"score"`
 	Operator string       `json:"operator"`
 	Model    string       `json:"model"`
-	Said     string       `json:"said"` // the model's words beside the program, cut to 4 KiB
+	Said     string       `json:"said"` // the model's words beside the program or the transcript of a session, cut to 16 KiB
 	Program  string       `json:"program"`
 	Diff     []lineChange `json:"diff"` // to the step before; of the first, nothing. nil: it is not known
 }
