@@ -42,7 +42,8 @@ type Loop struct {
 }
 
 // Bounds limit a session. At a bound it ends with the best program that it has tried, or else the one it has. They are
-// looked at between calls, so the last call may pass them.
+// looked at before each call, so calls that are under way may pass them: one of a Loop, and as many as an agent that is a
+// program makes at once, of which at most 4 are sent.
 type Bounds struct {
 	Calls  int           // of the model; 0 means 30
 	Tokens int           // of prompts and completions; 0 means 400,000

@@ -140,7 +140,7 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
 	m := &meter{Command: c, bounds: c.Bounds.filled(), work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
-	s := g.Open(gateway.SessionConfig{Ask: m.ask, Model: c.Model, Seed: w.Seed})
+	s := g.Open(gateway.SessionConfig{Ask: m.ask, Model: c.Model, Seed: w.Seed, Requests: 4})
 	defer s.Close()
 	for _, v := range s.Env() {
 		job.Env = append(job.Env, strings.ReplaceAll(v, s.BaseURL(), "http://{address}"))

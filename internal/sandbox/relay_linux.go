@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -43,6 +44,9 @@ func (p *Plan) listenAt(pid int, address string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := foreign(pid); err != nil {
+		return nil, err
+	}
 	if err := s.listen(slot, pair[1], address); err != nil {
 		return nil, err
 	}
@@ -50,6 +54,22 @@ func (p *Plan) listenAt(pid int, address string) (net.Listener, error) {
 		return nil, err
 	}
 	return receiveListener(pair[0])
+}
+
+// foreign returns an error unless the process has a network namespace other than this one's. Its number may have become
+// another process's, and nothing may change the network of this machine.
+func foreign(pid int) error {
+	var own, its unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/net", &own); err != nil {
+		return os.NewSyscallError("stat", err)
+	}
+	if err := unix.Stat(fmt.Sprintf("/proc/%d/ns/net", pid), &its); err != nil {
+		return os.NewSyscallError("stat", err)
+	}
+	if own.Dev == its.Dev && own.Ino == its.Ino {
+		return errors.New("the process is in the network of this machine")
+	}
+	return nil
 }
 
 // listen adds the calls that bring loopback up, listen at an address and send the socket through another. The listening

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ func (c *Client) refused(b *body, resp *http.Response, body []byte) *llm.Error {
 		text = "redirected to " + to
 	}
 	e := c.classed(resp.StatusCode, code, text)
-	if len(b.Tools) > 0 && noTools.MatchString(text) {
+	if len(b.Tools) > 0 && slices.Contains(ofTools, resp.StatusCode) && noTools.MatchString(text) {
 		e.Kind, e.Err = llm.KindBadRequest, fmt.Errorf("%w%s", e.Err, toolsHint)
 	}
 	e.RetryAfter = retryAfter(resp.Header, time.Now())
@@ -54,6 +55,9 @@ func (c *Client) broken(status int, b *brokenReply) *llm.Error {
 	}
 	return &llm.Error{Status: llm.Failed, Kind: llm.KindBrokenReply, Code: status, Err: errors.New(c.clean(why))}
 }
+
+// ofTools are the statuses with which endpoints refuse tools. Others may pass, whatever they say.
+var ofTools = []int{400, 404, 405, 422, 500, 501}
 
 // noTools matches the words by which an endpoint refuses tools: those of Ollama, vLLM, llama.cpp, OpenRouter and of
 // servers that do not know the field.
