@@ -174,7 +174,11 @@ func (c *Challenge) score(arm int) float64 {
 
 // scoreAt returns an arm's score after so many calls of the cheapest arm.
 func (c *Challenge) scoreAt(arm int, calls float64) float64 {
-	return c.arms[arm].score(c.arms[arm].rose(int(calls/c.costs[arm])), c.low)
+	own := calls // of the arm
+	if cost := c.costs[arm]; cost != 1 {
+		own = calls / cost * (1 + 1e-9) // a whole number of calls stays whole
+	}
+	return c.arms[arm].score(c.arms[arm].rose(int(own)), c.low)
 }
 
 // Update records one outcome. A reward that is not finite is ignored.

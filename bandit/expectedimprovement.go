@@ -101,7 +101,8 @@ const (
 type ExpectedImprovement struct {
 	// T is the number of calls of all arms in the whole run, or of pulls if they do not say how many calls they
 	// make; 0 means not known: as many calls are taken to come as there were, T = 2t, or T = 128·u if that is
-	// more. Beyond the horizon each draw is taken for the last. It panics at the first draw if T is negative.
+	// more. Beyond the horizon each draw is taken for the last. Where arms cost unlike ([Round].Costs) it is in calls of
+	// the cheapest. It panics at the first draw if T is negative.
 	T int
 
 	arms      []climb

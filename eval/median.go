@@ -23,14 +23,25 @@ func (s *Samples) MedianRange() (low, high, chance float64, ok bool) {
 	}
 	sorted := slices.Sorted(slices.Values(s.Scores))
 	n, k := len(sorted), 0
-	term, left := math.Exp2(-float64(n)), 1.0 // C(n, k)/2ⁿ, and the chance of the range after next
-	for left-2*term >= medianChance && 2*k < n-1 {
+	left := 1.0 // the chance of the range after next
+	for 2*k < n-1 {
+		term := binomial(n, k)
+		if left-2*term < medianChance {
+			break
+		}
 		left -= 2 * term
-		term *= float64(n-k) / float64(k+1)
 		k++
 	}
 	if k == 0 {
 		return 0, 0, 0, false
 	}
 	return sorted[k-1], sorted[n-k], left, true
+}
+
+// binomial returns C(n, k)/2ⁿ, which is computed by logarithms: 2ⁿ alone overflows from n = 1024 on.
+func binomial(n, k int) float64 {
+	all, _ := math.Lgamma(float64(n + 1))
+	some, _ := math.Lgamma(float64(k + 1))
+	others, _ := math.Lgamma(float64(n - k + 1))
+	return math.Exp(all - some - others - float64(n)*math.Ln2)
 }

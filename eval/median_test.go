@@ -96,3 +96,18 @@ func TestMedianRangeCovers(t *testing.T) {
 		t.Logf("%s: median %.3f, mean %.3f", law.name, of, by)
 	}
 }
+
+// The range of many samples is narrow, and no surer than that of few.
+func TestMedianRangeOfMany(t *testing.T) {
+	for _, n := range []int{1000, 1074, 1075, 5000} {
+		s := &eval.Samples{N: n}
+		for i := range n {
+			s.Scores = append(s.Scores, float64(i))
+		}
+		low, high, chance, ok := s.MedianRange()
+		wide := (high - low) / math.Sqrt(float64(n))
+		if !ok || chance < 0.92 || chance > 0.95 || wide < 1.7 || wide > 1.9 {
+			t.Errorf("%d samples: %v to %v with chance %v", n, low, high, chance)
+		}
+	}
+}

@@ -75,13 +75,15 @@ func (b bases) treeDiff(before, after string) ([]lineChange, bool) {
 	names := slices.Concat(from.Paths(), from.Deleted, to.Paths(), to.Deleted)
 	slices.Sort(names)
 	d := differ{changes: []lineChange{}}
-	room := mostCompared
+	room, lines := mostCompared, mostLines
 	for _, name := range slices.Compact(names) {
 		was, is := b.fileIn(from, name), b.fileIn(to, name)
 		if was == is {
 			continue
 		}
-		if room -= len(was.text) + len(is.text); room < 0 || d.full {
+		room -= len(was.text) + len(is.text)
+		lines -= 1 + strings.Count(was.text, "\n") + strings.Count(is.text, "\n")
+		if room < 0 || lines < 0 || d.full {
 			d.changes = append(d.changes, leftOut("the files from %s on", name))
 			break
 		}

@@ -30,6 +30,9 @@ type Entry struct {
 // name their base: the first 16 hexadecimal digits of SHA-256 over the names, kinds and contents. What is called .git
 // does not belong to a base.
 func Walk(dir string, visit func(Entry)) (hash string, err error) {
+	if dir, err = filepath.EvalSymlinks(dir); err != nil { // a link itself has nothing below it
+		return "", fmt.Errorf("reading the base: %w", err)
+	}
 	h := sha256.New()
 	err = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {

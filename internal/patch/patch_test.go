@@ -123,3 +123,20 @@ func TestWrite(t *testing.T) {
 		t.Error("a file is written below a file")
 	}
 }
+
+// A base that is a link is the folder that it leads to.
+func TestWalkOfALink(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skip(err)
+	}
+	want, err1 := Walk(dir, nil)
+	got, err2 := Walk(link, nil)
+	if err1 != nil || err2 != nil || got != want {
+		t.Errorf("%s, %v by the link, %s, %v without", got, err2, want, err1)
+	}
+}

@@ -43,7 +43,7 @@ func find(dir string, cfg Config) (files, error) {
 	}
 	initial, err := findInitial(names, cfg.Initial)
 	tree := false
-	if folder := cmp.Or(cfg.Initial, initialFolder); err != nil && hasFolder(entries, folder) {
+	if folder := cmp.Or(cfg.Initial, initialFolder); errors.Is(err, errNone) && hasFolder(entries, folder) {
 		initial, tree, err = folder, true, nil
 	}
 	if err != nil {
@@ -61,35 +61,57 @@ func hasFolder(entries []fs.DirEntry, name string) bool {
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.IsDir() && e.Name() == name })
 }
 
-// initialStems are the names of initial programs before their ending. The last is that of a prompt.
-var initialStems = []string{"initial_program", "initial", "initial_prompt"}
+// initialStems are the names of initial programs before their ending, and promptStems those of prompts, which are only
+// looked for where there is none of a program.
+var (
+	initialStems = []string{"initial_program", "initial"}
+	promptStems  = []string{"initial_prompt"}
+)
+
+// errNone says that a folder has no file with an initial program.
+var errNone = errors.New("no initial program")
 
 // findInitial returns the name of the initial program.
 func findInitial(names []string, chosen string) (string, error) {
 	if chosen != "" {
 		if !slices.Contains(names, chosen) {
-			return "", fmt.Errorf("there is no %s, only %s", chosen, listed(names))
+			return "", none("there is no %s, only %s", chosen, listed(names))
 		}
 		if suffixOf(chosen) == "" {
 			return "", fmt.Errorf("%s has no ending, so candidates could not have it", chosen)
 		}
 		return chosen, nil
 	}
-	var found []string
-	for _, n := range names {
-		if stem, _, _ := strings.Cut(n, "."); slices.Contains(initialStems, stem) && !backup(n) {
-			found = append(found, n)
-		}
+	found := named(names, initialStems)
+	if len(found) == 0 {
+		found = named(names, promptStems)
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("there is no initial_program.<ending> (nor initial.<ending>, initial_prompt.<ending> or a folder initial_program), only %s",
+		return "", none("there is no initial_program.<ending> (nor initial.<ending>, initial_prompt.<ending> or a folder initial_program), only %s",
 			listed(names))
 	case 1:
 		return found[0], nil
 	}
 	return "", fmt.Errorf("there are %d initial programs, %s: choose one with Config.Initial", len(found), listed(found))
 }
+
+// named returns the names with one of the stems before their ending, without backup copies.
+func named(names, stems []string) (found []string) {
+	for _, n := range names {
+		if stem, _, _ := strings.Cut(n, "."); slices.Contains(stems, stem) && !backup(n) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// A noneError is errNone in other words.
+type noneError struct{ error }
+
+func (noneError) Is(target error) bool { return target == errNone }
+
+func none(format string, args ...any) error { return noneError{fmt.Errorf(format, args...)} }
 
 // backup reports whether name has no ending, or one that editors and tools give to backup copies.
 func backup(name string) bool {

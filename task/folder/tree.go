@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/internal/patch"
@@ -24,8 +23,11 @@ func checkTree(dir string) error {
 		case wrong != nil || e.Kind == patch.Folder:
 		case e.Kind == patch.Link:
 			wrong = fmt.Errorf("%s/%s is a link: put a copy in its place", initialFolder, e.Name)
-		case !utf8.Valid(e.Content):
-			wrong = fmt.Errorf("%s/%s is no text: remove it, or keep data beside %s", initialFolder, e.Name, evaluatorFile)
+		default:
+			if _, err := patch.TextOf(e.Content); err != nil {
+				wrong = fmt.Errorf("%s/%s is no text that a program can have, as %w: remove it, or keep data beside %s",
+					initialFolder, e.Name, err, evaluatorFile)
+			}
 		}
 	})
 	switch {

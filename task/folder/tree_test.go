@@ -138,7 +138,7 @@ func TestInitialFolders(t *testing.T) {
 		{"a folder elsewhere", outside, "there is no initial_program"},
 		{"no text", write(t, "evaluator.py", "", "initial_program/a.pyc", "\xff\x00"), "is no text"},
 		{"nothing", write(t, "evaluator.py", "", "initial_program/a.py", ""), "has no text"},
-		{"too much", write(t, "evaluator.py", "", "initial_program/a.py", strings.Repeat("x", maxProgram+1)), "need at most"},
+		{"too much", write(t, "evaluator.py", "", "initial_program/a.py", strings.Repeat("x", maxProgram+1)), "has more than 1048576 bytes"},
 	} {
 		if _, err := Read(c.dir, Config{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)

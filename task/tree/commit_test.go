@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/internal/patch"
 )
 
@@ -15,7 +16,8 @@ import (
 func inGit(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not on the PATH")
+		notrun.Say("task/tree", "what reads commits", err, "install git")
+		notrun.Skip(t)
 	}
 	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@localhost"}, args...)...)
 	cmd.Env = append(plainEnviron(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")

@@ -31,6 +31,13 @@ func (o *Options) checkModel() error {
 			return Usagef("--%s has no effect with --stream=false", name)
 		}
 	}
+	// What a budget reckons with must not be another number in the request.
+	for field, flag := range map[string]string{"max_tokens": "max-tokens", "max_completion_tokens": "max-tokens",
+		"temperature": "temperature", "top_p": "top-p", "reasoning_effort": "reasoning-effort"} {
+		if _, there := o.Extra[field]; there {
+			return Usagef("--extra has %q: give it by --%s", field, flag)
+		}
+	}
 	switch {
 	case !filepath.IsLocal(o.Model):
 		return Usagef("--model %q: need a key that can name a folder of results, such as qwen3-8b or Qwen/Qwen3-8B", o.Model)

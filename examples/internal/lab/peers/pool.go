@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -73,6 +74,9 @@ func (p *pool) accepts(m *population.Member) bool {
 
 func sumOf(scores []float64, on []int) (sum float64) {
 	for _, c := range on {
+		if c >= len(scores) { // a case that it has no score of
+			return math.Inf(-1)
+		}
 		sum += scores[c]
 	}
 	return sum
