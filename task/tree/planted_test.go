@@ -1,8 +1,10 @@
 package tree_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -164,6 +166,8 @@ func play(t *testing.T, f fault, of *tree.Task, model llm.LLM, search string, se
 	return r.Calls
 }
 
+var plantedRuns = flag.Int("runs", 0, "how many runs TestPlantedFaults makes of each search and fault; 0 means few")
+
 // Faults that stand in several files of real modules are repaired, also those of which a repair of one file alone is worse
 // than none. With -v the test prints how often, and after how many calls.
 func TestPlantedFaults(t *testing.T) {
@@ -171,7 +175,7 @@ func TestPlantedFaults(t *testing.T) {
 		t.Skip("go is not on the PATH")
 	}
 	const calls = 64
-	seeds := notrun.Length(4, 60)
+	seeds := cmp.Or(*plantedRuns, notrun.Length(4, 6))
 	for _, f := range notrun.Few(faults, 1) {
 		t.Run(f.name, func(t *testing.T) {
 			of, model := planted(t, f)
