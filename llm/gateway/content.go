@@ -19,7 +19,7 @@ type block struct {
 	Name      string          `json:"name"`
 	Input     json.RawMessage `json:"input"`
 	ToolUseID string          `json:"tool_use_id"`
-	Content   content         `json:"content"`
+	Content   json.RawMessage `json:"content"` // of a tool's result
 	IsError   bool            `json:"is_error"`
 }
 
@@ -60,6 +60,18 @@ func (c content) text() (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
+// result returns the content of a tool's result. What its blocks have as content of their own is ignored.
+func (b block) result() (string, error) {
+	if len(b.Content) == 0 {
+		return "", nil
+	}
+	var c content
+	if err := c.UnmarshalJSON(b.Content); err != nil {
+		return "", undecoded(err)
+	}
+	return c.text()
+}
+
 func (b block) unknown() error {
 	return fmt.Errorf("a part of the type %.40q cannot be passed on here: only text and whole calls and results of tools can",
 		b.Type)
@@ -94,12 +106,53 @@ func schema(raw json.RawMessage) (string, error) {
 
 // decode reads the body of a request. Fields that are not known are ignored.
 func decode(body []byte, to any) error {
-	err := json.Unmarshal(body, to)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return invalid(fmt.Sprintf("%s: a %s is of no use there", wrong.Field, wrong.Value))
+	if err := bounded(body); err != nil {
+		return err
 	}
-	if err != nil {
-		return invalid("the request is not JSON")
+	if err := json.Unmarshal(body, to); err != nil {
+		return undecoded(err)
+	}
+	return nil
+}
+
+// undecoded returns what a client is told of err, an error of package json.
+func undecoded(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return invalid(strings.TrimPrefix(fmt.Sprintf("%s: a %s is of no use there", wrong.Field, wrong.Value), ": "))
+	}
+	return invalid("the request is not JSON")
+}
+
+// Bounds of a body. Without them a short one decodes to much memory, as an empty object does to a block.
+const (
+	maxParts = 100_000 // objects, arrays and commas
+	maxDepth = 64      // objects and arrays around one place
+)
+
+// bounded refuses a body with more parts or more depth than the bounds. Brackets and commas in texts do not count.
+func bounded(body []byte) error {
+	parts, depth, quoted := 0, 0, false
+	for i := 0; i < len(body); i++ {
+		switch b := body[i]; {
+		case quoted && b == '\\':
+			i++ // the next byte ends no text
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == '{', b == '[':
+			depth++
+			parts++
+		case b == ',':
+			parts++
+		case b == '}', b == ']':
+			depth--
+		}
+		if depth > maxDepth {
+			return invalid("the request is nested deeper than " + itoa(maxDepth))
+		}
+		if parts > maxParts {
+			return invalid("the request has more than " + itoa(maxParts) + " objects, arrays and commas")
+		}
 	}
 	return nil
 }

@@ -12,3 +12,18 @@ func (s *Session) Waiting() (clients, abandoned int) {
 	}
 	return clients, abandoned
 }
+
+// Serving returns the requests that are served, which may wait to be parsed.
+func (s *Session) Serving() int { return len(s.slots) }
+
+// HoldParsing holds up the parsing of bodies until the function that it returns is called.
+func (g *Gateway) HoldParsing() (release func()) {
+	for range cap(g.parsing) {
+		g.parsing <- struct{}{}
+	}
+	return func() {
+		for range cap(g.parsing) {
+			<-g.parsing
+		}
+	}
+}

@@ -43,6 +43,9 @@ func failureOf(err error) *failure {
 	switch {
 	case errors.Is(err, errClosed):
 		return forbidden("the session has ended")
+	case errors.Is(err, errBusy):
+		return &failure{http.StatusTooManyRequests, "rate_limit_error", "too many calls of the session are under way",
+			"rate_limit_exceeded", time.Second}
 	case errors.Is(err, errCalls):
 		return forbidden("the session's calls are spent: finish with what there is")
 	case !isModel || errors.Is(err, llm.ErrDraining) || e.Status == llm.Canceled:
@@ -86,6 +89,12 @@ func (f *failure) body() []byte {
 	return body
 }
 
+// refuse tells a client of err, in the time that it has to take that in.
+func (g *Gateway) refuse(w http.ResponseWriter, d dialect, err error) {
+	g.renew(w)
+	failureOf(err).write(w, d.overloaded())
+}
+
 // write sends f with the status of the dialect.
 func (f *failure) write(w http.ResponseWriter, overloaded int) {
 	h := w.Header()
@@ -93,9 +102,6 @@ func (f *failure) write(w http.ResponseWriter, overloaded int) {
 	h.Set("X-Should-Retry", strconv.FormatBool(!f.final()))
 	if f.after > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.after.Seconds()))))
-	}
-	if f.status == http.StatusUnauthorized || f.status == http.StatusRequestEntityTooLarge {
-		h.Set("Connection", "close") // the rest of the body is not read
 	}
 	status := f.status
 	if status == statusOverloaded {

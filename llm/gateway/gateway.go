@@ -20,9 +20,9 @@
 // # Errors
 //
 // A failure of the model that may pass is a status that clients retry: 429, or 529 in Anthropic's dialect and 503 in
-// OpenAI's. All others are final: 400 for what the request asks, 401 without a token, 403 for a session that has ended
-// or a refusal of Ask, such as a budget that is spent. They have the header X-Should-Retry: false. No answer repeats the
-// text of an error, which could hold a secret.
+// OpenAI's. So is that of a session with too many calls under way, 429. All others are final: 400 for what the request
+// asks, 401 without a token, 403 for a session that has ended or a refusal of Ask, such as a budget that is spent. They
+// have the header X-Should-Retry: false. No answer repeats the text of an error, which could hold a secret.
 package gateway
 
 import (
@@ -43,7 +43,8 @@ type Config struct {
 	// Socket is the path of a Unix socket to listen on, for a sandbox without network. The file is made, readable by its
 	// owner alone, and removed by Close. "" means a free port of 127.0.0.1.
 	Socket string
-	// MaxBody bounds the body of a request, in bytes. 0 means 32 MiB.
+	// MaxBody bounds the body of a request, in bytes. 0 means 8 MiB. Whatever it is, a body with more than 100,000
+	// objects, arrays and commas, or nested deeper than 64, is refused.
 	MaxBody int64
 	// MaxConns bounds the connections; further ones are closed at once. 0 means 512.
 	MaxConns int
@@ -57,18 +58,22 @@ type Config struct {
 
 // A Gateway listens until it is closed. It is safe for concurrent use.
 type Gateway struct {
-	cfg    Config
-	base   string
-	http   *http.Server
-	served sync.WaitGroup
+	cfg     Config
+	base    string
+	http    *http.Server
+	served  sync.WaitGroup
+	parsing chan struct{} // has an element for each body that is parsed, which takes several times its length in memory
 
 	mu       sync.Mutex
 	sessions map[digest]*Session // nil for one that was closed
 }
 
+// maxParsed bounds the bodies that are parsed at once, of all sessions.
+const maxParsed = 2
+
 // Listen starts a gateway without sessions.
 func Listen(cfg Config) (*Gateway, error) {
-	cfg.MaxBody = cmp.Or(cfg.MaxBody, 32<<20)
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, 8<<20)
 	cfg.MaxConns = cmp.Or(cfg.MaxConns, 512)
 	cfg.Patience = cmp.Or(cfg.Patience, 30*time.Second)
 	cfg.Ping = cmp.Or(cfg.Ping, 10*time.Second)
@@ -79,7 +84,7 @@ func Listen(cfg Config) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	g := &Gateway{cfg: cfg, base: base, sessions: make(map[digest]*Session)}
+	g := &Gateway{cfg: cfg, base: base, parsing: make(chan struct{}, maxParsed), sessions: make(map[digest]*Session)}
 	g.http = &http.Server{
 		Handler:           http.HandlerFunc(g.serve),
 		ReadHeaderTimeout: cfg.Patience,

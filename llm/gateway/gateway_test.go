@@ -281,8 +281,8 @@ func TestRefusals(t *testing.T) {
 		{messagesPath, user(`[{"type":"tool_use","id":"a","name":"f"}]`), 400, "tool_use"},
 		{messagesPath, `{"messages":[{"role":"tool","content":"x"}]}`, 400, `the role "tool"`},
 		{chatPath, `{"messages":"` + strings.Repeat("x", 1<<17) + `"}`, 413, "longer than 65536 bytes"},
-		{chatPath, strings.Repeat("[", 1<<15), 400, "not JSON"},
-		{chatPath, `{"messages":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400, "not JSON"},
+		{chatPath, strings.Repeat("[", 1<<15), 400, "deeper than 64"},
+		{chatPath, `{"messages":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400, "deeper than 64"},
 	} {
 		resp, text := client{t, s, nil}.do("POST", tt.path, tt.body)
 		if resp.StatusCode != tt.status || !strings.Contains(strings.ReplaceAll(text, `\"`, `"`), tt.says) {

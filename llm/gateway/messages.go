@@ -101,7 +101,7 @@ func (m blockMessage) appendTo(all []llm.Message) ([]llm.Message, error) {
 		case b.Type == "tool_use" && m.Role == llm.Assistant && b.ID != "" && b.Name != "":
 			own.Calls = append(own.Calls, llm.ToolCall{ID: b.ID, Name: b.Name, Arguments: string(b.Input)})
 		case b.Type == "tool_result" && m.Role == llm.User && b.ToolUseID != "":
-			text, err := b.Content.text()
+			text, err := b.result()
 			if err != nil {
 				return nil, fmt.Errorf("content.%d: %w", i, err)
 			}

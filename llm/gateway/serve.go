@@ -42,8 +42,14 @@ type dialect interface {
 	overloaded() int
 }
 
-// serve serves every request. A browser that was led here by a page is turned away by its Host and its Origin.
+// serve serves every request. A browser that was led here by a page is turned away by its Host and its Origin. A
+// client that is refused has the same time as others to send its body and to take in the answer.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
+	g.renew(w)
+	if r.ContentLength != 0 { // until the body is read
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.cfg.Patience))
+		w.Header().Set("Connection", "close")
+	}
 	path := strings.Trim(r.URL.Path, "/")
 	for after, ok := strings.CutPrefix(path, "v1/"); ok; after, ok = strings.CutPrefix(path, "v1/") {
 		path = after
@@ -53,26 +59,25 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(path, "/messages") {
 		d = messages{}
 	}
-	refuse := func(f *failure) { f.write(w, d.overloaded()) }
 	if !local(r.Host) || !fromHere(r.Header.Get("Origin")) {
-		refuse(forbidden("only local programs are served"))
+		g.refuse(w, d, forbidden("only local programs are served"))
 		return
 	}
-	s, f := g.session(r)
-	if f != nil {
-		refuse(f)
+	s, err := g.session(r)
+	if err != nil {
+		g.refuse(w, d, err)
 		return
 	}
 	route := r.Method + " " + path
 	switch {
 	case route == "GET /models":
-		writeJSON(w, s.models())
+		g.writeJSON(w, s.models())
 	case strings.HasPrefix(route, "GET /models/"):
-		writeJSON(w, s.model())
+		g.writeJSON(w, s.model())
 	case route == "POST /chat/completions", route == "POST /messages", route == "POST /messages/count_tokens":
 		s.answer(w, r, d, strings.HasSuffix(path, "count_tokens"))
 	default:
-		refuse(&failure{status: http.StatusNotFound, kind: "not_found_error",
+		g.refuse(w, d, &failure{status: http.StatusNotFound, kind: "not_found_error",
 			message: "not served: " + route + "; there are POST /v1/chat/completions, POST /v1/messages and GET /v1/models"})
 	}
 }
@@ -99,7 +104,7 @@ func fromHere(origin string) bool {
 }
 
 // session returns the session whose token r has.
-func (g *Gateway) session(r *http.Request) (*Session, *failure) {
+func (g *Gateway) session(r *http.Request) (*Session, error) {
 	token := r.Header.Get("X-Api-Key")
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		token = bearer
@@ -128,59 +133,76 @@ func (s *Session) answer(w http.ResponseWriter, r *http.Request, d dialect, coun
 	case <-r.Context().Done():
 		return
 	case <-s.ctx.Done():
-		failureOf(errClosed).write(w, d.overloaded())
+		s.g.refuse(w, d, errClosed)
 		return
 	}
-	rc := http.NewResponseController(w)
-	body, a, err := s.read(w, r, d)
+	key, a, err := s.read(w, r, d)
 	if err != nil {
-		failureOf(err).write(w, d.overloaded())
+		s.g.refuse(w, d, err)
 		return
 	}
 	if count {
-		writeJSON(w, map[string]int{"input_tokens": tokensOf(a.Request)})
+		s.g.writeJSON(w, map[string]int{"input_tokens": tokensOf(a.Request)})
 		return
 	}
-	key := sha256.Sum256(append([]byte(r.URL.Path+"\x00"), body...))
 	c, err := s.join(key, a, r.Header.Get("X-Stainless-Retry-Count") == "0")
 	if err != nil {
-		failureOf(err).write(w, d.overloaded())
+		s.g.refuse(w, d, err)
 		return
 	}
-	out := &stream{w: w, rc: rc, patience: s.g.cfg.Patience}
+	out := &stream{w: w, rc: http.NewResponseController(w), patience: s.g.cfg.Patience}
 	s.leave(c, s.deliver(r.Context(), out, d, a, c))
 }
 
-// read reads and parses the body of r in the time that a client has.
-func (s *Session) read(w http.ResponseWriter, r *http.Request, d dialect) ([]byte, *ask, error) {
+// read reads the body of r in the time that a client has, and returns its digest and what it asks.
+func (s *Session) read(w http.ResponseWriter, r *http.Request, d dialect) (key digest, a *ask, err error) {
 	if r.Header.Get("Content-Encoding") != "" {
-		return nil, nil, invalid("compressed requests are not read")
+		return key, nil, invalid("compressed requests are not read")
 	}
+	s.g.renew(w) // which may be told to go on
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(s.g.cfg.Patience))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.g.cfg.MaxBody))
 	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, nil, &failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
+		return key, nil, &failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
 			message: "the request is longer than " + itoa(int(tooLong.Limit)) + " bytes"}
 	}
 	if err != nil {
-		return nil, nil, invalid("the request did not arrive")
+		return key, nil, invalid("the request did not arrive")
 	}
 	rc.SetReadDeadline(time.Time{})
+	w.Header().Del("Connection")
+	h := sha256.New()
+	io.WriteString(h, r.URL.Path+"\x00")
+	h.Write(body)
+	a, err = s.parse(r.Context(), d, body)
+	return digest(h.Sum(nil)), a, err
+}
+
+// parse parses body when that is its turn, which a client that leaves does not wait for.
+func (s *Session) parse(ctx context.Context, d dialect, body []byte) (*ask, error) {
+	select {
+	case s.g.parsing <- struct{}{}:
+		defer func() { <-s.g.parsing }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-s.ctx.Done():
+		return nil, errClosed
+	}
 	a, err := d.parse(body)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	switch {
 	case len(a.Messages) == 0:
-		return nil, nil, invalid("messages: at least one is needed")
+		return nil, invalid("messages: at least one is needed")
 	case a.MaxTokens != nil && *a.MaxTokens < 1:
-		return nil, nil, invalid("max_tokens: at least 1 is needed")
+		return nil, invalid("max_tokens: at least 1 is needed")
 	case s.cfg.MaxTokens > 0 && (a.MaxTokens == nil || *a.MaxTokens > s.cfg.MaxTokens):
 		most := s.cfg.MaxTokens
 		a.MaxTokens = &most
 	}
-	return body, a, nil
+	return a, nil
 }
 
 // deliver waits for c and writes its answer. It reports whether the client got it.
@@ -199,7 +221,7 @@ func (s *Session) deliver(ctx context.Context, out *stream, d dialect, a *ask, c
 	case err != nil && alive:
 		d.broken(out, failureOf(err))
 	case err != nil:
-		failureOf(err).write(out.w, d.overloaded())
+		s.g.refuse(out.w, d, err)
 	case a.stream:
 		d.events(out, s.answerOf(a, c), alive)
 	default:

@@ -16,15 +16,17 @@ import (
 
 // A SessionConfig says what an agent may do.
 type SessionConfig struct {
-	// Ask answers a request. Several goroutines call it at once, up to Requests. Its context ends when the session is
-	// closed, and not when a client leaves, since the client may ask again. An [*llm.Error] is the model's failure; any
-	// other error is final for the request.
+	// Ask answers a request. At most Requests goroutines call it at once. Its context ends when the session is closed, and
+	// not when a client leaves, since the client may ask again. An [*llm.Error] is the model's failure; any other error is
+	// final for the request.
 	Ask func(context.Context, llm.Request) (llm.Reply, error)
 	// Model is the name that the agent sees. It may ask for any other, and gets this one. "" means "model".
 	Model string
 	// Calls bounds the calls of Ask in the session. 0 means no bound but Ask's own.
 	Calls int
-	// Requests bounds the requests that are served at once; further ones wait. 0 means 32.
+	// Requests bounds the requests that are served at once, and the calls of Ask at once; further ones wait. A call waits
+	// also when its client has left: once four times Requests are under way or wait, a request that needs another is
+	// refused with status 429. 0 means 32.
 	Requests int
 	// MaxTokens bounds the max_tokens of a request, which is lowered to it. 0 means no bound.
 	MaxTokens int
@@ -37,7 +39,8 @@ type Session struct {
 	g     *Gateway
 	cfg   SessionConfig
 	token string
-	slots chan struct{}
+	slots chan struct{}   // has an element for each request that is served
+	turns chan struct{}   // has an element for each call of Ask
 	ctx   context.Context // ends when the session is closed
 	end   context.CancelCauseFunc
 	asks  sync.WaitGroup
@@ -45,8 +48,9 @@ type Session struct {
 	mu     sync.Mutex
 	closed bool
 	asked  int
-	calls  map[digest]*call  // under way, or answered and not delivered
-	seen   map[digest]uint32 // calls by body, without those that failed
+	open   int                // calls that are under way or wait for their turn
+	calls  map[digest]*call   // under way, or answered and not delivered
+	seen   map[digest]numbers // of calls by body, without those that failed
 }
 
 type digest [sha256.Size]byte
@@ -54,7 +58,7 @@ type digest [sha256.Size]byte
 // A call is a call of Ask, for which clients wait.
 type call struct {
 	key     digest
-	number  uint32        // of those with this key, from 0
+	number  uint32        // among those with this key, from 0
 	done    chan struct{} // closed when reply and err are there
 	reply   llm.Reply
 	err     error
@@ -66,6 +70,7 @@ const maxKept = 64
 
 var (
 	errClosed = errors.New("gateway: the session has ended")
+	errBusy   = errors.New("gateway: too many calls of the session are under way")
 	errCalls  = errors.New("gateway: the session's calls are spent")
 )
 
@@ -75,12 +80,13 @@ func (g *Gateway) Open(cfg SessionConfig) *Session {
 		panic("gateway: SessionConfig.Ask is nil")
 	}
 	cfg.Model = cmp.Or(cfg.Model, "model")
-	cfg.Requests = cmp.Or(cfg.Requests, 32)
+	cfg.Requests = max(1, cmp.Or(cfg.Requests, 32))
 	var secret [32]byte
 	rand.Read(secret[:]) // never fails
 	s := &Session{
-		g: g, cfg: cfg, token: "sk-" + hex.EncodeToString(secret[:]), slots: make(chan struct{}, max(1, cfg.Requests)),
-		calls: make(map[digest]*call), seen: make(map[digest]uint32),
+		g: g, cfg: cfg, token: "sk-" + hex.EncodeToString(secret[:]),
+		slots: make(chan struct{}, cfg.Requests), turns: make(chan struct{}, cfg.Requests),
+		calls: make(map[digest]*call), seen: make(map[digest]numbers),
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	g.mu.Lock()
@@ -139,13 +145,18 @@ func (s *Session) join(key digest, a *ask, own bool) (*call, error) {
 	if s.cfg.Calls > 0 && s.asked >= s.cfg.Calls {
 		return nil, errCalls
 	}
-	c := &call{key: key, number: s.seen[key], done: make(chan struct{}), waiters: 1}
+	if s.open >= 4*s.cfg.Requests {
+		return nil, errBusy
+	}
+	n := s.seen[key]
+	c := &call{key: key, number: n.take(), done: make(chan struct{}), waiters: 1}
+	s.seen[key] = n
 	req := a.Request
 	if !a.seeded {
 		req.Seed = s.seed(c.number)
 	}
-	s.seen[key]++
 	s.asked++
+	s.open++
 	s.makeRoom()
 	s.calls[key] = c
 	s.asks.Go(func() { s.run(c, req) })
@@ -177,7 +188,7 @@ func (s *Session) makeRoom() {
 	}
 }
 
-// run calls Ask for c. A failure is not kept for clients that ask again.
+// run calls Ask for c when that is its turn. A failure is not kept for clients that ask again.
 func (s *Session) run(c *call, req llm.Request) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -185,24 +196,37 @@ func (s *Session) run(c *call, req llm.Request) {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		s.open--
 		if c.err != nil {
 			s.forget(c)
 		}
 		close(c.done)
 	}()
+	select {
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+	case <-s.ctx.Done():
+	}
+	if s.ctx.Err() != nil {
+		c.err = errClosed
+		return
+	}
 	c.reply, c.err = s.cfg.Ask(s.ctx, req)
 	if c.err != nil && s.ctx.Err() != nil {
 		c.err = errClosed
 	}
 }
 
-// forget drops a call that failed, whose seed the next one gets. The caller holds mu.
+// forget drops a call that failed, whose number and so its seed a later one gets. The caller holds mu.
 func (s *Session) forget(c *call) {
 	if s.calls[c.key] == c {
 		delete(s.calls, c.key)
 	}
-	if s.seen[c.key]--; s.seen[c.key] == 0 {
+	n := s.seen[c.key]
+	if n.free(c.number); n.next == 0 {
 		delete(s.seen, c.key)
+	} else {
+		s.seen[c.key] = n
 	}
 }
 

@@ -80,7 +80,13 @@ func pieces(text string) (all []string) {
 	return all
 }
 
-func writeJSON(w http.ResponseWriter, v any) {
+// renew gives the client of w its time again to take in what is written next.
+func (g *Gateway) renew(w http.ResponseWriter) {
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.cfg.Patience))
+}
+
+func (g *Gateway) writeJSON(w http.ResponseWriter, v any) {
+	g.renew(w)
 	body, err := json.Marshal(v)
 	if err != nil {
 		http.Error(w, "internal error", http.StatusInternalServerError)
