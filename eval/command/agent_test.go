@@ -29,6 +29,7 @@ func TestAgentThroughAGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, _ := editing(t)
+	cfg.Memory, cfg.Processes = 16<<30, 256 // each of the agent's many threads reserves an arena and a stack
 	path := filepath.Join(t.TempDir(), "s")
 	g, err := gateway.Listen(gateway.Config{Socket: path})
 	if err != nil {
