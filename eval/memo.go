@@ -12,7 +12,7 @@ import (
 )
 
 // Memo returns an Evaluator that evaluates equal programs once. Programs are equal if their texts are, up to white
-// space at the end, in each [Mode]. It is for deterministic evaluators: if e would score a program differently the second time, Memo
+// space at the end. It is for deterministic evaluators: if e would score a program differently the second time, Memo
 // repeats the first score and the result does not show it. A search in a run needs no Memo, because the run remembers
 // all results.
 //
@@ -31,7 +31,7 @@ type remembering struct {
 }
 
 func (m *remembering) Evaluate(ctx context.Context, program string) (Result, error) {
-	key := memo.Key(sha256.Sum256([]byte(ModeOf(ctx).String() + " " + strings.TrimRight(program, " \t\r\n"))))
+	key := memo.Key(sha256.Sum256([]byte(strings.TrimRight(program, " \t\r\n"))))
 	r, err := m.table.Do(ctx, key, func() (Result, error) { return m.e.Evaluate(ctx, program) })
 	if err != nil {
 		return r, err

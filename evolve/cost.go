@@ -9,8 +9,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
-// learn takes in what a pull came to, so that later draws know what a pull of its arm costs. A call counts as one
-// whether it was answered or not: one that failed is no cheaper by that.
+// learn records what a pull came to, so that later draws know what a call of its arm costs. Failed calls count like answered
+// ones, because they cost as much.
 func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, whole bool, prices ledger.Prices) {
 	came := ledger.Amounts{Evaluations: gen.Evaluations, EvalTime: evalTime}
 	answers := 0

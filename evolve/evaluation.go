@@ -400,8 +400,8 @@ func notScored(r *journal.Record) error {
 	return &fault.Refused{Limit: r.Limit}
 }
 
-// Tune scores program with e in the mode [eval.Tune], for a tuner, which tries many values for the numbers of a program
-// and has one of them evaluated for real, or for an agent. In a run it recalls the result from the journal. If the journal has none, it admits the
+// Tune scores program with e for a tuner, which tries many values for the numbers of a program and has one of them
+// evaluated for real, or for an agent that tries what it has made. In a run it recalls the result from the journal. If the journal has none, it admits the
 // evaluation, makes it, records it, and books it: in Budget.TuneEvaluations and in nothing else. The same program is
 // scored once in a run. What it scored for [Turn.Evaluate] does not count here, and the other way round.
 //
@@ -416,7 +416,6 @@ func notScored(r *journal.Record) error {
 // If the Budget has EvalWorst, an evaluation that takes longer is cut off, and its program is invalid. The parts of an
 // [eval.Composite] are one evaluation together.
 func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
-	ctx = eval.WithMode(ctx, eval.Tune)
 	if !t.recording() {
 		r, err := e.Evaluate(ctx, program)
 		return tuneResult(r), err

@@ -105,11 +105,14 @@ func (w *Work) Evaluate(ctx context.Context, program string) (eval.Result, error
 	return w.turn.Evaluate(ctx, w.task, program, w.sample)
 }
 
-// Tune scores program in the mode [eval.Tune], for which an evaluator may have cheaper cases, in Budget.TuneEvaluations.
-// For errors see [Turn.Tune].
-func (w *Work) Tune(ctx context.Context, program string) (eval.Result, error) {
+// Tune scores program with e, or with the task if e is nil, in Budget.TuneEvaluations: a look on the way to a program. e may
+// have cheaper cases. For errors see [Turn.Tune].
+func (w *Work) Tune(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
 	w.use()
-	return w.turn.Tune(ctx, w.task, program)
+	if e == nil {
+		e = w.task
+	}
+	return w.turn.Tune(ctx, e, program)
 }
 
 // Remember returns what make returns. In a run that is recorded, so a session that begins again gets it from the journal:

@@ -61,7 +61,7 @@ func (s *sessions) session(ctx context.Context, w *evolve.Work, best eval.Candid
 			continue
 		}
 		w.Note("wrote " + program)
-		r, err := w.Tune(ctx, program)
+		r, err := w.Tune(ctx, nil, program)
 		if limit, refused := evolve.Refused(err); err != nil && (!refused || limit != "TuneEvaluations") {
 			break
 		}

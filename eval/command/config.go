@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
@@ -97,8 +95,7 @@ type Config struct {
 	// Isolation is the required level of containment.
 	Isolation isolation.Level
 	// Env is the environment of candidates: NAME=value, or NAME for this process's value. In addition, PATH is a fixed
-	// list of folders, HOME and TMPDIR are a folder for temporary files, and LANG is C.UTF-8. In an evaluation of the
-	// mode eval.Tune, EVOALLOC_MODE is "tune": Build, Run and Score may then use cheaper cases.
+	// list of folders, HOME and TMPDIR are a folder for temporary files, and LANG is C.UTF-8.
 	Env []string
 	// Logger gets a line at start with the mechanisms in force, at debug level unless some are missing; nil means
 	// [slog.Default].
@@ -239,15 +236,4 @@ func (c Config) environ(tmp string) []string {
 		}
 	}
 	return env
-}
-
-// EnvMode is the variable of an evaluation's mode. It is there in the mode eval.Tune alone.
-const EnvMode = "EVOALLOC_MODE"
-
-// modeEnviron returns the variable by which commands are told that an evaluation is a look on the way to a program.
-func modeEnviron(ctx context.Context) []string {
-	if eval.ModeOf(ctx) == eval.Tune {
-		return []string{EnvMode + "=" + eval.Tune.String()}
-	}
-	return nil
 }

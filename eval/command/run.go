@@ -262,7 +262,7 @@ func (e *evaluation) start(ctx context.Context, s *step, args []string, input *o
 		return err
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Env = o.work, slices.Concat(e.cfg.environ(o.tmp()), e.environ(), modeEnviron(ctx))
+	cmd.Dir, cmd.Env = o.work, slices.Concat(e.cfg.environ(o.tmp()), e.environ())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes.theirs[0], pipes.theirs[1], pipes.theirs[2]
 	process, err := s.plan.Contain(cmd, e.cfg.bounds(), append([]string{o.scratch}, s.writable...)...)
 	closeAll(pipes.theirs)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/oldkernel"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
@@ -135,19 +134,4 @@ echo 2`)
 	oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock)
 	oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.UserNS)
 	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) { test(t, without(t, cfg, ms)) })
-}
-
-// Commands are told of an evaluation that may use cheaper cases, and of no other.
-func TestMode(t *testing.T) {
-	cfg := shell
-	cfg.Args, cfg.Run = nil, []string{"sh", "-c", `test "$1" && [ "$EVOALLOC_MODE" = tune ] && echo 1 || echo 100`, "sh", "{program}"}
-	e, err := NewEvaluator(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for mode, want := range map[eval.Mode]float64{eval.Submit: 100, eval.Tune: 1} {
-		if r, err := e.Evaluate(eval.WithMode(t.Context(), mode), "x"); err != nil || r.Score != want {
-			t.Errorf("%v: %+v, %v, want %v", mode, r, err, want)
-		}
-	}
 }

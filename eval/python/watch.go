@@ -62,7 +62,7 @@ func (w *watch) start(j job) error {
 	}
 	err = send(w.pipes.fds[fdHome], data, w.deadline)
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, os.ErrDeadlineExceeded) {
-		// Either there is no candidate, which the zygote will report, or the time is up, which run will notice.
+		// There may be no candidate, and the zygote reports that. Or the time may be up, and run notices that.
 		return nil
 	}
 	return err

@@ -8,7 +8,7 @@
 // in its result, and is recalled when the run is resumed.
 //
 // Tries and the submission are a contract, of which the model is told: a try is a look that costs one of
-// evolve.Budget.TuneEvaluations and may use cheaper cases (eval.Tune), and what is submitted is evaluated once for real.
+// evolve.Budget.TuneEvaluations and may use cheaper cases (Loop.On), and what is submitted is evaluated once for real.
 package agent
 
 import (
@@ -33,6 +33,9 @@ type Loop struct {
 	// that the model has no tool for it. An error ends the run. What it returns is recorded, so a session that is begun
 	// again after a kill sees the same. [NewShell] makes one.
 	Shell func(ctx context.Context, program, line string) (output string, err error)
+	// On scores tries, perhaps on cheaper cases; nil means the task's own evaluator. It should print itself, be comparable,
+	// and ask no model.
+	On eval.Evaluator
 	// Text describes the tools in the prompt, and reads calls from blocks of replies, for a model that has no tools of its
 	// own.
 	Text   bool

@@ -97,6 +97,18 @@ func TestSession(t *testing.T) {
 	}
 }
 
+// Tries may be scored by another evaluator than what is submitted.
+func TestTriesOnCheaperCases(t *testing.T) {
+	cheap := eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+		return eval.Result{Valid: true, Score: -1}, nil
+	})
+	s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", "")), answer(call("submit", ""))}}
+	c := session(t, &agent.Loop{On: cheap}, runtest.Number(task.Spec{Initial: "1"}), s)
+	if c.Result.Score != 5 || !strings.HasPrefix(s.last(), "score -1.000000 in the mode tune") {
+		t.Errorf("%+v, told %q", c, s.last())
+	}
+}
+
 // The text form needs no tools of the model.
 func TestTextForm(t *testing.T) {
 	block := func(s string) llm.Reply {

@@ -169,7 +169,7 @@ type meter struct {
 	bounds Bounds
 	work   *evolve.Work
 	trace  *llm.Trace    // of the child, by which a call is not sent once the run is coming to an end
-	stop   chan struct{} // closed when the agent is to be ended
+	stop   chan struct{} // closed to end the agent
 
 	mu     sync.Mutex
 	calls  int
@@ -261,7 +261,7 @@ func (c *Command) own(ctx context.Context, w *evolve.Work, program string, job c
 type login struct {
 	*Command
 	job command.Job
-	out command.Edit // what it came to, unless that is recalled
+	out command.Edit // result of the agent; zero if the call is recalled
 }
 
 // Generate runs the agent on the program in the first message. However an agent ends that was run, it was paid for: what it

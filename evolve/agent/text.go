@@ -21,8 +21,8 @@ func textForm(tools []llm.Tool) string {
 	return b.String()
 }
 
-// callsIn reads the calls of tools out of a reply's blocks. A block that is no call becomes one of no tool, of which the
-// model is told.
+// callsIn returns the tool calls in the blocks of a reply. A block that is not valid JSON becomes a call of an unknown tool,
+// so the model gets an error in return.
 func callsIn(reply string) (calls []llm.ToolCall) {
 	for block := range fence.Blocks(fence.WithoutThinking(reply)) {
 		if block.Info != "tool" {

@@ -237,7 +237,7 @@ func (s *session) try(ctx context.Context, _ arguments) (string, error) {
 		return "error: the session has no try left", nil
 	}
 	s.tries++
-	r, err := s.work.Tune(ctx, s.program)
+	r, err := s.work.Tune(ctx, s.On, s.program)
 	switch limit, refused := evolve.Refused(err); {
 	case refused && limit != "":
 		s.tries = s.bounds.Tries

@@ -192,7 +192,7 @@ func TestPatchOfTheBest(t *testing.T) {
 	base, hash := folder(t)
 	dir := trees(t, grown(hash, 30), base)
 	diff := must(t, dir, "diff", "--binary", "base", "best")
-	if err := os.RemoveAll(filepath.Join(base, ".git")); err != nil { // which is no repository
+	if err := os.RemoveAll(filepath.Join(base, ".git")); err != nil { // the base is a plain folder from here on
 		t.Fatal(err)
 	}
 	if out, err := git(t, base, strings.NewReader(diff), "apply", "-"); err != nil {

@@ -17,6 +17,7 @@ type agentFlags struct {
 	text   bool
 	bounds agent.Bounds
 	tries  int
+	try    string // a command that scores tries; "" for the task's own evaluator
 }
 
 // agentLoop names the agent that the library has.
@@ -31,12 +32,14 @@ func (a *agentFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&a.text, "agent-text", false, "with --agent loop: for a model without tools, which are described in its prompt")
 	fs.IntVar(&a.bounds.Calls, "agent-calls", 30, "with --agent: most calls of a session")
 	fs.IntVar(&a.bounds.Tokens, "agent-tokens", 400_000, "with --agent: most tokens of a session, prompts and completions")
+	fs.StringVar(&a.try, "agent-try", "",
+		"with --agent loop and --base: a shell `command` that scores tries in the place of --score, on fewer cases say")
 	fs.IntVar(&a.tries, "agent-tries", 200, "with --agent loop: tune evaluations that all sessions may make")
 }
 
 // check checks the flags.
 func (a *agentFlags) check(o *cli.Options) error {
-	for _, name := range []string{"agent-only", "agent-text", "agent-calls", "agent-tokens", "agent-tries"} {
+	for _, name := range []string{"agent-only", "agent-text", "agent-calls", "agent-tokens", "agent-tries", "agent-try"} {
 		if o.Given(name) && a.kind == "" {
 			return cli.Usagef("--%s has no effect without --agent", name)
 		}
@@ -52,8 +55,10 @@ func (a *agentFlags) check(o *cli.Options) error {
 		return cli.Usagef("--agent-tokens is %d: need at least 1", a.bounds.Tokens)
 	case a.tries < 0:
 		return cli.Usagef("--agent-tries is %d: need 0 for none, or more", a.tries)
-	case a.kind != agentLoop && (a.text || o.Given("agent-tries")):
-		return cli.Usagef("--agent-text and --agent-tries have an effect with --agent loop alone")
+	case a.kind != agentLoop && (a.text || o.Given("agent-tries") || a.try != ""):
+		return cli.Usagef("--agent-text, --agent-tries and --agent-try have an effect with --agent loop alone")
+	case a.try != "" && !o.IsTree():
+		return cli.Usagef("--agent-try has no effect without --base")
 	}
 	return nil
 }
@@ -74,6 +79,11 @@ func (a *agentFlags) added(o *cli.Options, t task.Task, cfg population.Config) (
 	made, err := a.operator(o.Checkout(), "program"+task.Ext(t))
 	if err != nil {
 		return cfg, cli.Usagef("--agent: %w", err)
+	}
+	if loop, ok := made.(*agent.Loop); ok && a.try != "" {
+		if loop.On, err = o.Trying(a.try); err != nil {
+			return cfg, cli.Usagef("--agent-try: %w", err)
+		}
 	}
 	if a.only {
 		cfg.Operators, cfg.Policy = []population.Operator{made}, nil

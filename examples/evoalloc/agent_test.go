@@ -23,14 +23,23 @@ func TestAgents(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(base, "a.txt"), []byte("1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var asked atomic.Int64
+	var asked, tried atomic.Int64
 	srv := llmtest.NewServer(llmtest.Config{
 		Reply: func(llmtest.Request) string { asked.Add(1); return "### a.txt\n```\n2\n```\n" },
 		Calls: func(r llmtest.Request) []llm.ToolCall {
 			if len(r.Messages) == 2 {
 				return []llm.ToolCall{{Name: "run", Arguments: `{"command":"cat a.txt"}`}}
 			}
-			return []llm.ToolCall{{Name: "edit", Arguments: `{"path":"a.txt","new":"7"}`}, {Name: "try"}, {Name: "submit"}}
+			for _, m := range r.Messages {
+				if strings.HasPrefix(m.Content, "score -3.000000") {
+					tried.Add(1)
+				}
+			}
+			edit := []llm.ToolCall{{Name: "edit", Arguments: `{"path":"a.txt","new":"7"}`}, {Name: "try"}}
+			if len(r.Messages) < 6 {
+				return edit
+			}
+			return []llm.ToolCall{{Name: "submit"}}
 		},
 	})
 	defer srv.Close()
@@ -63,7 +72,17 @@ func TestAgents(t *testing.T) {
 			t.Errorf("--agent %s --resume asks %d times, and prints:\n%s", kind, asked.Load()-n, printed)
 		}
 	}
-	for _, args := range [][]string{{"--agent-only"}, {"--agent", agentLoop}, {"--agent", agentLoop, "--model", "qwen3-8b", "--agent-calls", "0"},
+	try := []string{"--agent", agentLoop, "--agent-only", "--agent-try", "echo -3", "--model", "qwen3-8b", "--api-base", srv.URL, "--T", "4",
+		"--N", "4", "--output", t.TempDir(), "--base", base, "--change", "*.txt", "--score", "cat a.txt"}
+	printed := captured.Output(t, func() {
+		if err := runPopulations(t.Context(), try); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if tried.Load() == 0 || !strings.Contains(printed, "best      7.0") {
+		t.Errorf("%d tries had the score of --agent-try:\n%s", tried.Load(), printed)
+	}
+	for _, args := range [][]string{{"--agent-only"}, {"--agent", agentLoop, "--model", "qwen3-8b", "--agent-try", "x"}, {"--agent", agentLoop}, {"--agent", agentLoop, "--model", "qwen3-8b", "--agent-calls", "0"},
 		{"--agent", "true", "--model", "qwen3-8b", "--agent-text"}} {
 		var usage *cli.UsageError
 		if err := runPopulations(t.Context(), args); !errors.As(err, &usage) || !strings.Contains(err.Error(), "--agent") {

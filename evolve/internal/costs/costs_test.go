@@ -75,7 +75,7 @@ func TestCostsAtTheEdges(t *testing.T) {
 	if c := l.Costs(money); len(c) != 2 || math.Abs(c[0]-12.5) > 1e-9 || c[1] != 1 {
 		t.Errorf("after one session: %v, want [12.5 1]: 50 against 8 calls of 0.5", c)
 	}
-	// A pull of sixteen calls that costs sixteen times as much is no dearer.
+	// A pull of sixteen calls costs sixteen times as much as a pull of one. The cost of a call is the same.
 	l = costs.New(2)
 	l.Add(0, 16, ledger.Amounts{Calls: 16, Money: 16}, true)
 	l.Add(1, 1, ledger.Amounts{Calls: 1, Money: 1}, true)

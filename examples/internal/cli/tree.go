@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/evoalloc/evoalloc/eval"
 	commands "github.com/evoalloc/evoalloc/eval/command"
 	"github.com/evoalloc/evoalloc/task"
 	"github.com/evoalloc/evoalloc/task/tree"
@@ -89,7 +90,7 @@ func (o *Options) TreeTask(ctx context.Context) (task.Task, error) {
 		return nil, Usagef("--nats has no effect with --base: trees are scored on this machine")
 	}
 	cfg.Build = shell("{ " + cmp.Or(f.test, ":") + "\n} >&2") // a step of its own, so that the next one finds a fresh tree
-	cfg.Run = append(shell(`cd "$0" && { `+f.score+"\n}"), "{program}")
+	cfg.Run = scoring(f.score)
 	about := "You improve a tree of files."
 	if f.about != "" {
 		text, err := os.ReadFile(f.about)
@@ -119,6 +120,19 @@ func (o *Options) Checkout() commands.Config {
 		forGo(&cfg)
 	}
 	return cfg
+}
+
+// Trying returns an evaluator of programs of the tree that scores by a shell command in the place of --score, without
+// --test.
+func (o *Options) Trying(command string) (eval.Evaluator, error) {
+	cfg := o.Checkout()
+	cfg.Timeout, cfg.Run = o.EvalTimeout, scoring(command)
+	return commands.NewEvaluator(cfg)
+}
+
+// scoring returns what runs a shell command in a program's folder.
+func scoring(command string) []string {
+	return append(shell(`cd "$0" && { `+command+"\n}"), "{program}")
 }
 
 // shell returns what runs a command as a shell does.
