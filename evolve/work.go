@@ -26,7 +26,8 @@ import (
 // again is answered from the journal, by content and occurrence within the session, and paid for once.
 //
 // A call that is refused because the budget has no room costs the rest of the session: Make may return the best program
-// that it has. Which of two sessions at once gets what is left of a limit is chance, and the journal keeps it. Once the run is coming to an end nothing of the session stands, as it is made again.
+// that it has. Which of two concurrent sessions gets what is left of a limit is chance, and the journal keeps it. Once the
+// run is coming to an end, nothing of the session stands, as it is made again.
 type Work struct {
 	// Seed is the child's. A session that asks with a Seed derived from it asks for something else than the session of
 	// another child does.
@@ -147,9 +148,6 @@ func (w *Work) Remember(ctx context.Context, what string, make func(context.Cont
 	}
 	return text, nil
 }
-
-// TuneBudget returns how many tune evaluations the arm may make in the whole run, as [Turn.TuneBudget] does.
-func (w *Work) TuneBudget() int { return w.turn.TuneBudget() }
 
 // The bounds of a session's notes.
 const (

@@ -122,7 +122,9 @@ func (l *Loop) Make(t task.Task, parent eval.Candidate, notes ...string) (
 	return l.make(t, parent, notes, nil)
 }
 
-func (l *Loop) make(t task.Task, parent eval.Candidate, notes []string, earlier []program) func(context.Context, *evolve.Work) (string, error) {
+func (l *Loop) make(t task.Task, parent eval.Candidate, notes []string, earlier []program) (
+	make func(context.Context, *evolve.Work) (string, error)) {
+
 	return func(ctx context.Context, w *evolve.Work) (string, error) {
 		if err := l.Bounds.validate(); err != nil {
 			return "", broken(ctx, err)

@@ -73,7 +73,9 @@ func (c *Command) Make(t task.Task, parent eval.Candidate, notes ...string) (
 	return c.make(t, parent, notes, nil)
 }
 
-func (c *Command) make(t task.Task, parent eval.Candidate, notes []string, earlier []program) func(context.Context, *evolve.Work) (string, error) {
+func (c *Command) make(t task.Task, parent eval.Candidate, notes []string, earlier []program) (
+	make func(context.Context, *evolve.Work) (string, error)) {
+
 	return func(ctx context.Context, w *evolve.Work) (string, error) {
 		if err := c.validate(); err != nil {
 			return "", broken(ctx, err)
@@ -132,13 +134,13 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 	if err != nil {
 		return out, broken(ctx, fmt.Errorf("agent: making a folder for a socket: %w", err))
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer os.RemoveAll(dir) // a folder that stays does not cost the session, which is paid for
 	socket := filepath.Join(dir, "s")
 	g, err := gateway.Listen(gateway.Config{Socket: socket})
 	if err != nil {
 		return out, broken(ctx, err)
 	}
-	defer func() { err = errors.Join(err, g.Close()) }()
+	defer g.Close() // as above
 	m := &meter{Command: c, bounds: c.Bounds.filled(), work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
 	s := g.Open(gateway.SessionConfig{Ask: m.ask, Model: c.Model, Seed: w.Seed, Requests: 4})
 	defer s.Close()
