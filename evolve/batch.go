@@ -47,7 +47,7 @@ type bredChild struct {
 	child    Child
 	brief    Brief
 	call     journal.ID // of its call in a journal, or its session
-	recalled bool       // its reply, or what its session came to, is from there
+	recalled bool       // its reply, or the outcome of its session, is from there
 	lost     bool       // a failed call cost it its evaluation
 	spent    bool       // its session used its Work
 	asides   []Call     // that its session made, where no run notes them

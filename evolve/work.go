@@ -258,7 +258,7 @@ func (w *Work) cut(ctx context.Context, err error) error {
 	return nil
 }
 
-// record writes what the session came to, on disk when it returns.
+// record writes the outcome of the session, on disk when it returns.
 func (w *Work) record(program, limit string, err error) error {
 	s := w.turn.step
 	s.mu.Lock()
@@ -277,7 +277,7 @@ func (w *Work) record(program, limit string, err error) error {
 	return w.turn.journal.Write(w.id, r)
 }
 
-// recall returns what the session came to in an earlier incarnation, and notes what it asked for and evaluated.
+// recall returns the outcome of the session in an earlier incarnation, and notes what it asked for and evaluated.
 func (w *Work) recall(ctx context.Context) (program string, recalled bool, err error) {
 	t := w.turn
 	if !t.recording() || t.journal == nil {

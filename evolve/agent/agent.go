@@ -62,7 +62,7 @@ func (b Bounds) filled() Bounds {
 	return b
 }
 
-// spent returns what the attempts at a request came to. Where the endpoint keeps usage to itself, tokens are the most that
+// spent returns what the attempts at a request cost. Where the endpoint keeps usage to itself, tokens are the most that
 // the prompt has and those that were streamed.
 func (b Bounds) spent(req llm.Request, attempts []llm.Attempt) (tokens int, money float64) {
 	for _, a := range attempts {

@@ -27,7 +27,7 @@ const (
 	Program    Kind = "program"    // the text of a program, once
 	Evaluation Kind = "evaluation" // what a program scored
 	Tuning     Kind = "tuning"     // what a program scored for a tuner; the file does not have its text
-	Session    Kind = "session"    // what a session came to that makes a child, its program or its error, or a text that it remembers
+	Session    Kind = "session"    // the outcome of a session that makes a child, its program or its error, or a text that it remembers
 	Child      Kind = "child"      // a child and what became of it; replay does not read it
 	Taken      Kind = "taken"      // which child of a pull was taken in next, where that is not by index
 
