@@ -27,7 +27,6 @@ var floors = [][]string{
 	{"evolve/population/*", "evolve/agent", "evolve/layers"},
 	{"evolve/report", "evolve/lineage", "evolve/analysis", "evolve/replay"}, // readings of a run
 	{"evolve/view", "evolve/analysis/*", "evolve/sweep", "evolve/compare"},
-	{"internal/pagetest"},
 	{"examples", "examples/*"}, // programs and the laboratory, which have an order of their own
 }
 
@@ -165,6 +164,7 @@ var testOnly = map[string]string{
 	module + "/internal/browsertest": module + "/evolve/view",
 	module + "/internal/killtest":    module + "/evolve",
 	module + "/internal/runtest":     module + "/evolve",
+	module + "/internal/sandboxtest": module + "/eval/python",
 }
 
 func TestNoProductionCodeImportsTestHelpers(t *testing.T) {

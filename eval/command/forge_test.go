@@ -10,8 +10,8 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/notrun"
-	"github.com/evoalloc/evoalloc/internal/oldkernel"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
+	"github.com/evoalloc/evoalloc/internal/sandboxtest"
 )
 
 // settings are what tools read in the working directory, above it and at home.
@@ -124,7 +124,7 @@ const honestScript = "\necho 2 > answer\n"
 // get their score. At full length it is run as an ordinary user as well, without namespaces.
 func TestForgeries(t *testing.T) {
 	needPython(t)
-	if oldkernel.Inside(t) {
+	if sandboxtest.Inside(t) {
 		testForgeries(t, func(t *testing.T, cfg Config) *Evaluator { return atLevel(t, cfg, isolation.BestEffort) })
 		return
 	}
@@ -137,14 +137,14 @@ func TestForgeries(t *testing.T) {
 	t.Run("without landlock", func(t *testing.T) {
 		testForgeries(t, func(t *testing.T, cfg Config) *Evaluator { return without(t, cfg, families["landlock"]) })
 	})
-	oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.UserNS)
+	sandboxtest.Rerun(t, sandboxtest.Ordinary, nil, sandboxtest.UserNS)
 }
 
 // TestForgeriesAtNone has them made by an ordinary user's candidates that can write everywhere.
 func TestForgeriesAtNone(t *testing.T) {
 	needPython(t)
-	if !oldkernel.Inside(t) {
-		oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock) // which has temporary files of its own
+	if !sandboxtest.Inside(t) {
+		sandboxtest.Rerun(t, sandboxtest.Ordinary, nil, sandboxtest.Landlock) // which has temporary files of its own
 		return
 	}
 	testForgeries(t, func(t *testing.T, cfg Config) *Evaluator { return atLevel(t, cfg, isolation.None) })

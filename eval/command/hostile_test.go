@@ -17,8 +17,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/notrun"
-	"github.com/evoalloc/evoalloc/internal/oldkernel"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
+	"github.com/evoalloc/evoalloc/internal/sandboxtest"
 )
 
 // without returns an evaluator that runs shell scripts and does without some mechanisms.
@@ -54,8 +54,8 @@ var families = map[string][]isolation.Mechanism{
 func perFamily(t *testing.T, f func(t *testing.T, family string, ms []isolation.Mechanism)) {
 	for family, ms := range notrun.FewOf(families, "nothing", "namespaces") {
 		t.Run("without "+family, func(t *testing.T) {
-			if family == "namespaces" && os.Geteuid() > 0 && !oldkernel.Inside(t) {
-				oldkernel.Rerun(t, oldkernel.Self, nil, oldkernel.UserNS)
+			if family == "namespaces" && os.Geteuid() > 0 && !sandboxtest.Inside(t) {
+				sandboxtest.Rerun(t, sandboxtest.Self, nil, sandboxtest.UserNS)
 				return
 			}
 			f(t, family, ms)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/internal/oldkernel"
+	"github.com/evoalloc/evoalloc/internal/sandboxtest"
 )
 
 // ourKey is in the environment of this process from its start, where the model's key is.
@@ -16,10 +16,10 @@ const ourKey = "EVOALLOC_TEST_KEY=sk-of-the-model"
 // that process's key and memory all the same: neither where Landlock is missing as well, nor through the
 // thread of the Go process that started it, which is in the same Landlock domain.
 func TestOldKernel(t *testing.T) {
-	if !oldkernel.Inside(t) {
-		for _, as := range []oldkernel.Caller{oldkernel.Self, oldkernel.Ordinary} {
-			oldkernel.Rerun(t, as, []string{ourKey}, oldkernel.Landlock, oldkernel.UserNS)
-			oldkernel.Rerun(t, as, []string{ourKey}, oldkernel.UserNS)
+	if !sandboxtest.Inside(t) {
+		for _, as := range []sandboxtest.Caller{sandboxtest.Self, sandboxtest.Ordinary} {
+			sandboxtest.Rerun(t, as, []string{ourKey}, sandboxtest.Landlock, sandboxtest.UserNS)
+			sandboxtest.Rerun(t, as, []string{ourKey}, sandboxtest.UserNS)
 		}
 		return
 	}

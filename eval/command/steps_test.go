@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval/isolation"
-	"github.com/evoalloc/evoalloc/internal/oldkernel"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
+	"github.com/evoalloc/evoalloc/internal/sandboxtest"
 )
 
 // A compiler is a script in place of one: it makes a program that prints what is in the candidate's file.
@@ -127,11 +127,11 @@ echo 2`)
 			t.Errorf("what lies beside: got %+v, %v", r, err)
 		}
 	}
-	if oldkernel.Inside(t) {
+	if sandboxtest.Inside(t) {
 		test(t, without(t, cfg, nil))
 		return
 	}
-	oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock)
-	oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.UserNS)
+	sandboxtest.Rerun(t, sandboxtest.Ordinary, nil, sandboxtest.Landlock)
+	sandboxtest.Rerun(t, sandboxtest.Ordinary, nil, sandboxtest.UserNS)
 	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) { test(t, without(t, cfg, ms)) })
 }

@@ -3,6 +3,7 @@ package nats
 import (
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,8 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evoalloc/evoalloc/internal/script"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
+
+var update = flag.Bool("update", false, "write the answers into the scripts")
 
 // Each script in testdata holds events and what a table makes of the last of a paragraph. Evaluations have names, and
 // jobs are named by their programs. The run may have two jobs in flight, waits 5 s for the first worker and 10 min for
@@ -33,7 +36,7 @@ import (
 //	close                                nothing can succeed any more
 //	stats
 func TestTable(t *testing.T) {
-	script.Check(t, "testdata/*.txt", func(t *testing.T) func([]string) string {
+	runtest.CheckScripts(t, "testdata/*.txt", *update, func(t *testing.T) func([]string) string {
 		s := &session{t: t, table: newTable(), now: time.Unix(1e9, 0), waits: map[string]*evaluation{}}
 		return func(events []string) string {
 			var told []string

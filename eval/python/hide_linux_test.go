@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval/isolation"
-	"github.com/evoalloc/evoalloc/internal/oldkernel"
+	"github.com/evoalloc/evoalloc/internal/sandboxtest"
 )
 
 // peeking returns those of the files that it could read something of, by each of its names.
@@ -66,7 +66,7 @@ func TestHide(t *testing.T) {
 // that candidates run in.
 func TestHideErrors(t *testing.T) {
 	needPython(t)
-	if !oldkernel.Inside(t) {
+	if !sandboxtest.Inside(t) {
 		cfg := hostileConfig
 		for path, want := range map[string]string{"/surely/not/there": "looking for", "/": "folder for temporary files"} {
 			cfg.Hide = []string{path}
@@ -74,7 +74,7 @@ func TestHideErrors(t *testing.T) {
 				t.Errorf("%s: %v", path, err)
 			}
 		}
-		oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock, oldkernel.UserNS)
+		sandboxtest.Rerun(t, sandboxtest.Ordinary, nil, sandboxtest.Landlock, sandboxtest.UserNS)
 		return
 	}
 	cfg := hostileConfig

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/evoalloc/evoalloc/internal/oldkernel"
+	"github.com/evoalloc/evoalloc/internal/sandboxtest"
 )
 
 // ourKey is in the environment of this process from its start, where the model's key is.
@@ -39,9 +39,9 @@ def run():
 // not come to that process's key and memory all the same.
 func TestOldKernel(t *testing.T) {
 	needPython(t)
-	if !oldkernel.Inside(t) {
-		for _, as := range []oldkernel.Caller{oldkernel.Self, oldkernel.Ordinary} {
-			oldkernel.Rerun(t, as, []string{ourKey}, oldkernel.Landlock, oldkernel.UserNS)
+	if !sandboxtest.Inside(t) {
+		for _, as := range []sandboxtest.Caller{sandboxtest.Self, sandboxtest.Ordinary} {
+			sandboxtest.Rerun(t, as, []string{ourKey}, sandboxtest.Landlock, sandboxtest.UserNS)
 		}
 		return
 	}

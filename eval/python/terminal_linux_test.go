@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/internal/ptytest"
+	"github.com/evoalloc/evoalloc/internal/sandboxtest"
 
 	"github.com/evoalloc/evoalloc/internal/notrun"
 )
@@ -44,11 +44,11 @@ func TestTerminal(t *testing.T) {
 	for family, ms := range notrun.FewOf(families, "nothing", "namespaces") {
 		t.Run("without "+family, func(t *testing.T) {
 			r := without(t, hostileConfig, ms)
-			name, terminal := ptytest.Open(t)
+			name, terminal := sandboxtest.OpenTerminal(t)
 			if out, err := r.Run(t.Context(), strings.ReplaceAll(reading, "TERMINAL", name), "run"); err != nil || string(out) != "[]" {
 				t.Errorf("the attack got %s, %v", out, err)
 			}
-			ptytest.Untouched(t, terminal)
+			sandboxtest.Untouched(t, terminal)
 			if out, err := r.Run(t.Context(), devices, "run"); err != nil || string(out) != "[4, 3, 2, true]" {
 				t.Errorf("an honest candidate got %s, %v", out, err)
 			}

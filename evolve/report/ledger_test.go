@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/evolve/view"
-	"github.com/evoalloc/evoalloc/internal/pagetest"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -218,7 +218,7 @@ func TestFileAndPageAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		var page shownRuns
-		pagetest.Decode(t, view.Page{Runs: []view.Run{run}}, &page)
+		runtest.DecodePage(t, func(w io.Writer) error { return view.Report(w, view.Page{Runs: []view.Run{run}}) }, &page)
 		kinds, state := 0, page.Runs[0]
 		for _, l := range state.Ledgers {
 			if l.Kind == "search" {

@@ -1,5 +1,5 @@
-// Package runtest has tasks and models that tests and examples make runs of: lists of numbers that must add up, and
-// numbers that score what they are.
+// Package runtest has what tests of runs share: tasks and models to make runs of (lists of numbers that must add up, and
+// numbers that score what they are), scripts that say what is decided, and what a saved page shows.
 package runtest
 
 import (

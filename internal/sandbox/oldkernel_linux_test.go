@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evoalloc/evoalloc/eval/isolation"
-	"github.com/evoalloc/evoalloc/internal/oldkernel"
+	"github.com/evoalloc/evoalloc/internal/sandboxtest"
 )
 
 // Without Landlock and user namespaces this process is made not dumpable, for an ordinary user; for root,
 // from whom candidates differ by their capabilities, it need not be.
 func TestClose(t *testing.T) {
-	if !oldkernel.Inside(t) {
-		oldkernel.Rerun(t, oldkernel.Self, nil, oldkernel.Landlock, oldkernel.UserNS)
-		oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock, oldkernel.UserNS)
+	if !sandboxtest.Inside(t) {
+		sandboxtest.Rerun(t, sandboxtest.Self, nil, sandboxtest.Landlock, sandboxtest.UserNS)
+		sandboxtest.Rerun(t, sandboxtest.Ordinary, nil, sandboxtest.Landlock, sandboxtest.UserNS)
 		return
 	}
 	p := planWith(t, isolation.BestEffort, Mechanisms())
@@ -36,8 +36,8 @@ func TestClose(t *testing.T) {
 // Where this process cannot be closed, a plan is an error that says what to do; no containment can still
 // be chosen.
 func TestCannotClose(t *testing.T) {
-	if !oldkernel.Inside(t) {
-		oldkernel.Rerun(t, oldkernel.Ordinary, nil, oldkernel.Landlock, oldkernel.UserNS, oldkernel.Dumpable)
+	if !sandboxtest.Inside(t) {
+		sandboxtest.Rerun(t, sandboxtest.Ordinary, nil, sandboxtest.Landlock, sandboxtest.UserNS, sandboxtest.Dumpable)
 		return
 	}
 	for _, level := range []isolation.Level{isolation.BestEffort, isolation.Strict} {

@@ -2,6 +2,7 @@ package allocation_test
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/internal/script"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
+
+var update = flag.Bool("update", false, "write the answers into the scripts")
 
 // Each script in evolve/testdata holds commands to a core, and the answers.
 //
@@ -26,7 +29,7 @@ import (
 //	exhausted                      is nothing left to draw, whatever is pending?
 //	again                          all commands so far, with a new core: are the answers the same?
 func TestScripts(t *testing.T) {
-	script.Check(t, "../../testdata/*.txt", func(t *testing.T) func([]string) string {
+	runtest.CheckScripts(t, "../../testdata/*.txt", *update, func(t *testing.T) func([]string) string {
 		s := &session{t: t}
 		return func(lines []string) string {
 			command := lines[len(lines)-1] // below comments

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +13,9 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/view"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/internal/pagetest"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -97,7 +99,7 @@ func TestJournalBeforeResult(t *testing.T) {
 	var page struct {
 		Runs []struct{ Programs map[string]any }
 	}
-	pagetest.Decode(t, b.page, &page)
+	runtest.DecodePage(t, func(w io.Writer) error { return view.Report(w, b.page) }, &page)
 	if len(page.Runs) != 1 || len(page.Runs[0].Programs) == 0 || len(b.words) != 0 {
 		t.Errorf("%d runs, said %q", len(page.Runs), b.words)
 	}
@@ -174,7 +176,7 @@ func TestResultNamesItsJournal(t *testing.T) {
 	for name, said := range map[string]int{"alone": 0, "run": 1} {
 		b := build(t, filepath.Join(dir, name+".json"))
 		var page struct{ Runs []struct{ Texts string } }
-		pagetest.Decode(t, b.page, &page)
+		runtest.DecodePage(t, func(w io.Writer) error { return view.Report(w, b.page) }, &page)
 		if got := page.Runs[0].Texts; got != name+".journal" || len(b.words) != said {
 			t.Errorf("%s: the page names %q, and it is said %q", name, got, b.words)
 		}

@@ -1,8 +1,6 @@
-// Package script has tests hold what comes of commands against scripts, which are read as prose.
-package script
+package runtest
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,12 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write what comes of the commands into the scripts")
-
-// Check plays each script that matches pattern, of which there are at least five, as a subtest. A script is paragraphs:
-// comments, or what is asked, a line of dashes, and the answer. begin is called for each script, and what it returns for
-// each paragraph that asks. With -update the answers are written into the scripts.
-func Check(t *testing.T, pattern string, begin func(t *testing.T) (ask func(lines []string) (answer string))) {
+// CheckScripts compares the answers to commands with scripts, which are read as prose. It plays each script that matches
+// pattern, of which there are at least five, as a subtest. A script is paragraphs: comments, or what is asked, a line of
+// dashes, and the answer. begin is called for each script, and what it returns for each paragraph that asks. With update
+// the answers are written into the scripts.
+func CheckScripts(t *testing.T, pattern string, update bool, begin func(t *testing.T) (ask func(lines []string) (answer string))) {
 	scripts, err := filepath.Glob(pattern)
 	if err != nil || len(scripts) < 5 {
 		t.Fatalf("%d scripts: %v", len(scripts), err)
@@ -27,8 +24,8 @@ func Check(t *testing.T, pattern string, begin func(t *testing.T) (ask func(line
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := play(string(text), begin(t))
-			if *update {
+			got := playScript(string(text), begin(t))
+			if update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -41,8 +38,8 @@ func Check(t *testing.T, pattern string, begin func(t *testing.T) (ask func(line
 	}
 }
 
-// play returns a script with the answers that ask gives.
-func play(script string, ask func(lines []string) string) string {
+// playScript returns a script with the answers that ask gives.
+func playScript(script string, ask func(lines []string) string) string {
 	var out []string
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(script), "\n\n") {
 		asked, _, asks := strings.Cut(paragraph, "\n----")

@@ -1,9 +1,10 @@
-// Package oldkernel has a test run as on a kernel without Landlock and without user namespaces, which is
-// what candidates meet in containers on older systems.
+// Package sandboxtest has what tests of containment share: a kernel that lacks some of its means, and a terminal that a
+// candidate must not read.
 //
-// A seccomp filter takes both away from a process for good, so the test binary is started once more for
-// the test, by [Rerun], and installs the filter in the new process, by [Inside].
-package oldkernel
+// [Rerun] has a test run as on a kernel without Landlock and without user namespaces, which is what candidates meet in
+// containers on older systems. A seccomp filter takes both away from a process for good, so the test binary is started
+// once more for the test, by Rerun, and installs the filter in the new process, by [Inside].
+package sandboxtest
 
 import (
 	"bytes"
@@ -119,7 +120,7 @@ func lose(losses []Loss) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("oldkernel: giving up new privileges: %w", err)
+		return fmt.Errorf("sandboxtest: giving up new privileges: %w", err)
 	}
 	code := filter(losses)
 	prog := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
@@ -127,7 +128,7 @@ func lose(losses []Loss) error {
 		uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(code)
 	if errno != 0 {
-		return fmt.Errorf("oldkernel: installing a filter: %w", errno)
+		return fmt.Errorf("sandboxtest: installing a filter: %w", errno)
 	}
 	for _, l := range losses {
 		if err := l.check(); err != nil {
@@ -152,10 +153,10 @@ func (l Loss) check() error {
 	case Dumpable:
 		return nil
 	default:
-		return fmt.Errorf("oldkernel: %q: nothing of that name can be taken away", string(l))
+		return fmt.Errorf("sandboxtest: %q: nothing of that name can be taken away", string(l))
 	}
 	if !errors.Is(errno, want) {
-		return fmt.Errorf("oldkernel: after %s was taken away the kernel answers %v, want %v", l, errno, want)
+		return fmt.Errorf("sandboxtest: after %s was taken away the kernel answers %v, want %v", l, errno, want)
 	}
 	return nil
 }

@@ -1,5 +1,4 @@
-// Package ptytest gives tests a terminal that a user seems to type at.
-package ptytest
+package sandboxtest
 
 import (
 	"os"
@@ -13,9 +12,9 @@ import (
 // Typed is the line that waits to be read.
 const Typed = "a password that the user types\n"
 
-// Open opens a terminal that belongs to whoever runs the test, types a line, and returns the terminal's
-// name in /dev. It is closed with the test. Where there are no terminals, the test is skipped.
-func Open(t *testing.T) (name string, terminal *os.File) {
+// OpenTerminal opens a terminal that a user seems to type at, types a line, and returns the terminal's name in /dev. The
+// terminal belongs to whoever runs the test, and is closed with it. Without terminals the test is skipped.
+func OpenTerminal(t *testing.T) (name string, terminal *os.File) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {

@@ -1,7 +1,7 @@
 //go:build !linux
 
-// Package oldkernel has a test run as on a Linux kernel without Landlock and without user namespaces.
-package oldkernel
+// Package sandboxtest has what tests of containment share, which is only found on Linux.
+package sandboxtest
 
 import "testing"
 
