@@ -19,6 +19,7 @@ import (
 )
 
 func TestWorkersScorePrograms(t *testing.T) {
+	t.Parallel()
 	s := start(t, embedded.Config{})
 	server := nats.Server{URL: s.URL()}
 	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: length, Slots: 4})
@@ -42,6 +43,7 @@ func TestWorkersScorePrograms(t *testing.T) {
 
 // Runs that begin at once on a server without streams make them together.
 func TestRunsBeginAtOnce(t *testing.T) {
+	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	var all sync.WaitGroup
 	for range 16 {
@@ -60,6 +62,7 @@ func TestRunsBeginAtOnce(t *testing.T) {
 // What was paid for is not paid for again, by another run or by one that goes on. A sample or a run that is kept
 // apart is another evaluation.
 func TestNothingIsPaidForTwice(t *testing.T) {
+	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	var made atomic.Int64
 	slow := eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
@@ -96,6 +99,7 @@ func TestNothingIsPaidForTwice(t *testing.T) {
 
 // A run that is killed and goes on under its name finds the jobs that it had queued, and queues the others.
 func TestARunThatGoesOnFindsItsJobs(t *testing.T) {
+	t.Parallel()
 	cfg := nats.Config{Server: nats.Server{URL: start(t, embedded.Config{}).URL()}, Run: "run.journal"}
 	killed := run(t, cfg)
 	nats.Queue(t, killed, "program 0", "program 1")
@@ -121,6 +125,7 @@ func TestARunThatGoesOnFindsItsJobs(t *testing.T) {
 // A run that goes on with another Lost, Timeout or Deaths has other jobs: those that were queued say the former ones to
 // workers, which would report too seldom for the queue, and a program that harms nobody would come to have deaths.
 func TestARunThatGoesOnOtherwiseHasOtherJobs(t *testing.T) {
+	t.Parallel()
 	cfg := nats.Config{Server: nats.Server{URL: start(t, embedded.Config{}).URL()}, Run: "run.journal", Lost: 10 * time.Second, Deaths: 1}
 	killed := run(t, cfg)
 	nats.Queue(t, killed, "slow")
@@ -152,6 +157,7 @@ func TestARunThatGoesOnOtherwiseHasOtherJobs(t *testing.T) {
 
 // A process that is started beside one of its name, and ends before it asks for anything, takes no jobs away from it.
 func TestAProcessOfTheSameNameThatAsksForNothing(t *testing.T) {
+	t.Parallel()
 	cfg := nats.Config{Server: nats.Server{URL: start(t, embedded.Config{}).URL()}, Run: "run.journal"}
 	e := run(t, cfg)
 	var all sync.WaitGroup
@@ -200,6 +206,7 @@ func TestNobodyServes(t *testing.T) {
 
 // An evaluation that its run gives up ends at the worker, and one that is queued is gone.
 func TestACancelledEvaluationEndsAtTheWorker(t *testing.T) {
+	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	begun, ended := make(chan string, 10), make(chan error, 10)
 	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
@@ -251,6 +258,7 @@ func TestACancelledEvaluationEndsAtTheWorker(t *testing.T) {
 
 // Time in the queue is told as waiting, so that a budget of evaluators' time does not count it.
 func TestWaitingIsTold(t *testing.T) {
+	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	begun, goOn := make(chan bool), make(chan bool)
 	e := run(t, nats.Config{Server: server})
@@ -275,6 +283,7 @@ func TestWaitingIsTold(t *testing.T) {
 
 // What is beyond the message limit goes through the object store; eval's bounds have cut it before.
 func TestALargeResult(t *testing.T) {
+	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
 		r := eval.Result{Score: 1, Valid: true, Artifacts: map[string]string{}, Cases: make([]float64, 2*eval.MaxCases)}
@@ -304,6 +313,7 @@ func TestALargeResult(t *testing.T) {
 
 // A run with many jobs does not hold up one with few.
 func TestRunsAreServedInTurn(t *testing.T) {
+	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	var order []string
 	many, few := run(t, nats.Config{Server: server}), run(t, nats.Config{Server: server})
@@ -334,6 +344,7 @@ func TestRunsAreServedInTurn(t *testing.T) {
 
 // A server that takes the connection and never answers holds neither up for longer than its context.
 func TestConnectingEndsWithTheContext(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -360,6 +371,7 @@ func TestConnectingEndsWithTheContext(t *testing.T) {
 
 // The canaries of a run are scored by workers each time, although results are kept.
 func TestCanariesSeeWorkersThatDrift(t *testing.T) {
+	t.Parallel()
 	s := start(t, embedded.Config{})
 	server := nats.Server{URL: s.URL()}
 	var drifted atomic.Bool
@@ -426,6 +438,7 @@ func TestARunIsToldOfIdleSlots(t *testing.T) {
 
 // A run sees soon which slots are busy, and which of its jobs wait for one.
 func TestStatsOfAJobThatBegins(t *testing.T) {
+	t.Parallel()
 	s := start(t, embedded.Config{})
 	server := nats.Server{URL: s.URL()}
 	h := newHeld()

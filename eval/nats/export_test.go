@@ -110,6 +110,16 @@ func Unacknowledged(t *testing.T, e *Evaluator) (jobs int, lost time.Duration) {
 	return c.CachedInfo().NumAckPending, c.CachedInfo().Config.AckWait
 }
 
+// Attending returns how many slots wait at the run's queue for its next job.
+func Attending(t *testing.T, e *Evaluator) int {
+	t.Helper()
+	c, err := e.js.Consumer(t.Context(), e.cfg.Server.jobs(), e.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.CachedInfo().NumWaiting
+}
+
 // DropQueue removes the run's queue, as the server does when nobody has asked for it for long.
 func DropQueue(t *testing.T, e *Evaluator) {
 	t.Helper()

@@ -21,6 +21,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/nats"
 	"github.com/evoalloc/evoalloc/eval/nats/embedded"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 // A fleet is some worker processes. One that ends is started again, as a service manager does.
@@ -151,6 +152,13 @@ func stream(t *testing.T, e eval.Evaluator, stop <-chan bool) int {
 	return int(n.Load())
 }
 
+// goOn waits until the workers have evaluated some more programs.
+func (f *fleet) goOn() {
+	f.t.Helper()
+	before := len(f.evaluated())
+	until(f.t, "the workers evaluate programs", func() bool { return len(f.evaluated()) > before+20 })
+}
+
 // during has programs evaluated while trouble goes on, and some before and after it. It returns how many.
 func (f *fleet) during(e eval.Evaluator, trouble func()) (n int) {
 	f.t.Helper()
@@ -160,9 +168,9 @@ func (f *fleet) during(e eval.Evaluator, trouble func()) (n int) {
 	func() {
 		defer all.Wait()
 		defer close(stop)
-		until(f.t, "the workers evaluate programs", func() bool { return len(f.evaluated()) > 20 })
+		f.goOn()
 		trouble()
-		time.Sleep(300 * time.Millisecond)
+		f.goOn()
 	}()
 	return n
 }
@@ -195,7 +203,7 @@ func TestWorkersAreKilled(t *testing.T) {
 		every = time.Second
 	}
 	n := f.during(e, func() {
-		for end := time.Now().Add(span(3 * time.Second)); time.Now().Before(end); kills++ {
+		for end := time.Now().Add(span(2 * time.Second)); time.Now().Before(end); kills++ {
 			time.Sleep(every)
 			f.kill(r.IntN(4))
 		}
@@ -204,6 +212,7 @@ func TestWorkersAreKilled(t *testing.T) {
 }
 
 func TestAllWorkersAreKilledAtOnce(t *testing.T) {
+	skipUnlessLong(t, "TestWorkersAreKilled")
 	s := start(t, embedded.Config{})
 	f := newFleet(t, s.URL(), 4)
 	e := run(t, quick(s.URL()))
@@ -217,6 +226,7 @@ func TestAllWorkersAreKilledAtOnce(t *testing.T) {
 
 // A worker that is stopped for longer than Lost loses its jobs. When it goes on, its results change nothing.
 func TestAWorkerIsStoppedAndComesBack(t *testing.T) {
+	skipUnlessLong(t, "TestTheNetworkIsCut, where workers are silent, and TestALateLargeResultChangesNothing")
 	s := start(t, embedded.Config{})
 	f := newFleet(t, s.URL(), 4)
 	e := run(t, quick(s.URL()))
@@ -232,6 +242,7 @@ func TestAWorkerIsStoppedAndComesBack(t *testing.T) {
 
 // A program that ends the worker is invalid after some, and the others have their scores.
 func TestAProgramEndsWorkers(t *testing.T) {
+	t.Parallel()
 	s := start(t, embedded.Config{})
 	newFleet(t, s.URL(), 2)
 	cfg := quick(s.URL())
@@ -312,11 +323,9 @@ func TestTheServerIsKilledAndComesBack(t *testing.T) {
 	f := newFleet(t, c.url(), 4)
 	e := run(t, quick(c.url()))
 	n := f.during(e, func() {
-		time.Sleep(1500 * time.Millisecond)
 		s.kill()
 		time.Sleep(span(time.Second))
 		c.lead(serverProcess(t, dir).line)
-		time.Sleep(2 * time.Second)
 	})
 	f.checkAll(n, 32) // of those under way, taken from workers that were silent, and from those told twice
 }
@@ -442,9 +451,9 @@ func (c *cut) lose() {
 	}
 }
 
-// A cut between all workers and the server, and one between the run and the server.
+// A cut between all workers and the server, and one between the run and the server. The normal run has the first.
 func TestTheNetworkIsCut(t *testing.T) {
-	for _, of := range []string{"workers", "run"} {
+	for _, of := range notrun.Few([]string{"workers", "run"}, 0) {
 		t.Run(of, func(t *testing.T) {
 			s := start(t, embedded.Config{})
 			c := newCut(t, s.URL())
@@ -455,7 +464,6 @@ func TestTheNetworkIsCut(t *testing.T) {
 			f := newFleet(t, workers, 4)
 			e := run(t, quick(runs))
 			n := f.during(e, func() {
-				time.Sleep(1500 * time.Millisecond)
 				c.drop()
 				cutFor := 2 * time.Second
 				if *long {
@@ -463,7 +471,6 @@ func TestTheNetworkIsCut(t *testing.T) {
 				}
 				time.Sleep(cutFor)
 				c.lose()
-				time.Sleep(time.Second)
 			})
 			f.checkAll(n, 16)
 		})

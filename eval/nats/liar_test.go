@@ -170,7 +170,7 @@ func TestALiarQueuesAProgram(t *testing.T) {
 
 // However many workers a liar invents, what a run notes of them is bounded.
 func TestALiarFillsTheRunsMemory(t *testing.T) {
-	const names = 60_000
+	const names = 12_000
 	underLie(t, func(l liar, e *nats.Evaluator, _ *nats.Worker, _ string) {
 		name := strings.Repeat("x", 90)
 		for i := range names {

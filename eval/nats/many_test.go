@@ -146,6 +146,7 @@ func busy(t *testing.T, path string, from, to time.Time) (sum time.Duration, end
 // A run that keeps more jobs queued than there are slots keeps the slots busy, whatever its evaluations take. With
 // -long these are 1,000 workers at a median of 60 s, for ten minutes; without, 100 at one of a second.
 func TestManyWorkersAreBusy(t *testing.T) {
+	skipUnlessLong(t, "TestFreeSlotsBeginAtOnce")
 	if runtime.GOOS != "linux" {
 		t.Skip("what the server uses is read as Linux tells it")
 	}

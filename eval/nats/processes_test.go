@@ -17,9 +17,19 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/nats"
 	"github.com/evoalloc/evoalloc/eval/nats/embedded"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 var long = flag.Bool("long", false, "have the tests of failures last a minute each, in place of seconds")
+
+// skipUnlessLong skips a test that takes long, unless tests run at full length or with -long. It names what runs in its
+// place.
+func skipUnlessLong(t *testing.T, short string) {
+	t.Helper()
+	if !*long {
+		notrun.Long(t, short)
+	}
+}
 
 // The processes of the tests are this binary again.
 const (
@@ -40,7 +50,7 @@ func TestMain(m *testing.M) {
 		os.Exit(beServer(os.Getenv(serverIn)))
 	}
 	flag.Parse()
-	flag.Set("test.parallel", "6") // those that run in parallel mostly wait
+	flag.Set("test.parallel", "12") // those that run in parallel mostly wait
 	os.Exit(m.Run())
 }
 

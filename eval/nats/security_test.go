@@ -79,6 +79,7 @@ func rolesAndLiar(t *testing.T) (asRun, asWorker, asLiar nats.Server, workerPubl
 
 // The documented permissions are enough for both, also for a result in the object store and one given up.
 func TestThePermissionsSuffice(t *testing.T) {
+	t.Parallel()
 	asRun, asWorker := roles(t)
 	w, end := work(t, nats.WorkerConfig{Server: asWorker, Evaluator: large})
 	e := run(t, nats.Config{Server: asRun})
@@ -100,6 +101,7 @@ func TestThePermissionsSuffice(t *testing.T) {
 
 // Who has no credentials, or a worker's for a run's work, is refused.
 func TestWhoIsRefused(t *testing.T) {
+	t.Parallel()
 	asRun, asWorker := roles(t)
 	nobody := nats.Server{URL: asRun.URL}
 	if _, err := nats.New(t.Context(), nats.Config{Server: nobody, Task: cp}); err == nil || !strings.Contains(err.Error(), "Authorization") {
@@ -145,6 +147,7 @@ func client(t *testing.T, as nats.Server) (nc *natsgo.Conn, refused <-chan error
 
 // A worker may read jobs and write results, and speak for itself: the server refuses all else.
 func TestWhatAWorkerMayNotDo(t *testing.T) {
+	t.Parallel()
 	asRun, _, asLiar, other := rolesAndLiar(t)
 	run(t, nats.Config{Server: asRun}) // which makes the streams
 	nc, refused := client(t, asLiar)
@@ -182,6 +185,7 @@ func TestWhatAWorkerMayNotDo(t *testing.T) {
 
 // A result that says that it is of another job, and a job whose key is that of another program, are refused.
 func TestForgeriesAreRefused(t *testing.T) {
+	t.Parallel()
 	s := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	e := run(t, nats.Config{Server: s})
 	ctx, cancel := contextWithCancel(t)
@@ -251,6 +255,7 @@ func (a *authority) keyPEM(t *testing.T) []byte {
 
 // With TLS both sides show certificates, and a server or a worker of another authority is refused.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	var none *authority
 	ca, stranger := none.make(t, "ca", true), none.make(t, "stranger", true)
 	host, client, other := ca.make(t, "host", false), ca.make(t, "client", false), stranger.make(t, "other", false)
@@ -287,6 +292,7 @@ func TestTLS(t *testing.T) {
 
 // A credentials file is what a server with an operator wants: accounts of others, and users without one, are refused.
 func TestCredentials(t *testing.T) {
+	t.Parallel()
 	operator, _ := nkeys.CreateOperator()
 	operatorKey, _ := operator.PublicKey()
 	account, _ := nkeys.CreateAccount()

@@ -104,6 +104,7 @@ func TestAJobThatIsGivenBackIsNoDeath(t *testing.T) {
 // A program with which worker after worker hangs is invalid for that, and not tried for ever. The first time it is not
 // known to be the cause.
 func TestAProgramThatHangsWorkers(t *testing.T) {
+	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	var tries atomic.Int64
 	w, _ := work(t, nats.WorkerConfig{Server: server, Slots: 2, Grace: -1, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
@@ -131,6 +132,7 @@ func TestAProgramThatHangsWorkers(t *testing.T) {
 
 // A worker that is ended lets its evaluation end, and gives back what it has not begun.
 func TestAWorkerThatIsEndedFinishes(t *testing.T) {
+	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	begun, goOn := make(chan bool, 10), make(chan bool)
 	var made atomic.Int64
