@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -115,3 +116,25 @@ type ProgramError struct {
 
 // Error returns the reason.
 func (e *ProgramError) Error() string { return e.Reason }
+
+// Size returns the approximate bytes that r takes in memory.
+func (r Result) Size() int {
+	n := 256 + len(r.Reason) + 8*len(r.Cases)
+	if r.Samples != nil {
+		n += 64 + 8*len(r.Samples.Scores)
+	}
+	for k := range r.Metrics {
+		n += 64 + len(k)
+	}
+	for k, v := range r.Artifacts {
+		n += 64 + len(k) + len(v)
+	}
+	return n
+}
+
+// Clone returns a copy of r that shares nothing with it.
+func (r Result) Clone() Result {
+	r.Metrics, r.Artifacts, r.Cases = maps.Clone(r.Metrics), maps.Clone(r.Artifacts), slices.Clone(r.Cases)
+	r.Samples = r.Samples.clone()
+	return r
+}

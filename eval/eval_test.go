@@ -120,8 +120,19 @@ func TestScored(t *testing.T) {
 }
 
 func TestWrappersPrintThemselves(t *testing.T) {
-	e := Memo(Limit(Scored(runner{}, "pack", nil), 4))
-	if got, want := fmt.Sprint(e), `Memo(Limit(Scored(runner, "pack"), 4))`; got != want {
+	e := Repeat(Limit(Scored(runner{}, "pack", nil), 4), 2)
+	if got, want := fmt.Sprint(e), `Repeat(Limit(Scored(runner, "pack"), 4), 2)`; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestCloneSharesNothing(t *testing.T) {
+	r := Result{Valid: true, Metrics: map[string]float64{"n": 1}, Cases: []float64{1}, Artifacts: map[string]string{"log": "a"},
+		Samples: &Samples{N: 2, Scores: []float64{1, 2}}}
+	want := r.Clone()
+	copied := r.Clone()
+	copied.Metrics["n"], copied.Cases[0], copied.Artifacts["log"], copied.Samples.Scores[0] = 99, 99, "b", 99
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Errorf("a change to a copy reached the result (-want +got):\n%s", diff)
 	}
 }

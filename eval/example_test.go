@@ -31,23 +31,6 @@ func ExampleEvaluator() {
 	// false 0 there is no program <nil>
 }
 
-// Evaluators are wrapped like any other value: here, at most two evaluations at once, and none twice.
-func ExampleMemo() {
-	evaluations := 0
-	e := eval.Memo(eval.Limit(eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		evaluations++
-		return length(ctx, program)
-	}), 2))
-	for _, program := range []string{"f()", "f()\n", "g()"} {
-		if _, err := e.Evaluate(context.Background(), program); err != nil {
-			panic(err)
-		}
-	}
-	fmt.Println(evaluations, "evaluations")
-	// Output:
-	// 2 evaluations
-}
-
 func ExampleFunc() {
 	e := eval.Func(length)
 	r, err := e.Evaluate(context.Background(), "f()")

@@ -69,9 +69,15 @@ func TestLimitAroundSeveral(t *testing.T) {
 	})
 }
 
+// slow takes a second.
+var slow = Func(func(ctx context.Context, _ string) (Result, error) {
+	time.Sleep(time.Second)
+	return Result{Valid: true}, ctx.Err()
+})
+
 func TestLimitWaiterGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := Limit(&slow{}, 1)
+		e := Limit(slow, 1)
 		var wg sync.WaitGroup
 		wg.Go(func() { _, _ = e.Evaluate(t.Context(), "") })
 		synctest.Wait()
@@ -93,7 +99,7 @@ func TestLimitOfNone(t *testing.T) {
 			t.Errorf("panic %q", got)
 		}
 	}()
-	Limit(&slow{}, 0)
+	Limit(slow, 0)
 }
 
 func TestLimitTellsWhoWaits(t *testing.T) {

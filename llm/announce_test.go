@@ -66,7 +66,7 @@ func faulty(t *testing.T, whole bool) llm.LLM {
 }
 
 func sharing(t *testing.T, models ...llm.LLM) llm.LLM {
-	cfg := pool.Config{Slots: 2, Breaker: pool.BreakerConfig{Quarantine: time.Millisecond, MaxQuarantine: time.Millisecond}}
+	cfg := pool.Config{Slots: 2, Quarantine: time.Millisecond}
 	for i, l := range models {
 		cfg.Endpoints = append(cfg.Endpoints, pool.Endpoint{Name: fmt.Sprint("gpu", i), LLM: l})
 	}

@@ -41,10 +41,10 @@ type Config struct {
 	// Gone is how long jobs may wait after all workers have left or are out of reach. 0 means 10 minutes, less than 0
 	// forever.
 	Gone time.Duration
-	// Limits bound what the server keeps.
-	Limits Limits
 	// Logger logs workers that come and go, and what is refused. nil means slog.Default.
 	Logger *slog.Logger
+
+	storage storage
 }
 
 // minLost is the least Lost: a heartbeat every fifth of it must get through.
@@ -61,7 +61,7 @@ func (c Config) filled() (Config, error) {
 	c.InFlight, c.Deaths = cmp.Or(c.InFlight, 256), cmp.Or(c.Deaths, 5)
 	c.Lost, c.Timeout = cmp.Or(c.Lost, 15*time.Second), cmp.Or(c.Timeout, time.Hour)
 	c.Unserved, c.Gone = cmp.Or(c.Unserved, 5*time.Second), cmp.Or(c.Gone, 10*time.Minute)
-	c.Limits, c.Logger = c.Limits.filled(), cmp.Or(c.Logger, slog.Default())
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	switch {
 	case c.InFlight < 1:
 		return c, fmt.Errorf("nats: Config.InFlight is %d: need at least 1", c.InFlight)

@@ -113,7 +113,7 @@ func (e *Evaluator) open(ctx context.Context) (err error) {
 
 // setUp makes the streams and the run's queue, unless they exist.
 func (e *Evaluator) setUp(ctx context.Context) error {
-	if err := e.cfg.Server.setUp(ctx, e.js, e.cfg.Limits); err != nil {
+	if err := e.cfg.Server.setUp(ctx, e.js, e.cfg.storage); err != nil {
 		return err
 	}
 	return e.cfg.Server.queue(ctx, e.js, e.cfg.Task, e.run, e.cfg.Lost)

@@ -12,6 +12,12 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
+// WithRoom returns c with room on the server for so many bytes of jobs and of large results.
+func WithRoom(c Config, jobs, large int64) Config {
+	c.storage = storage{jobs, large}
+	return c
+}
+
 // Stopping reports whether w takes no more jobs.
 func Stopping(w *Worker) bool {
 	w.mu.Lock()

@@ -11,33 +11,30 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Limits bound what the server keeps on its disk. They apply to streams that a run makes, not to existing ones.
-type Limits struct {
-	JobsAge     time.Duration // age at which a job that no worker took is dropped; 0 means 24 hours
-	JobsBytes   int64         // bytes of all queued jobs: further ones wait at their runs; 0 means 256 MiB
-	ResultsAge  time.Duration // age at which a result is forgotten; 0 means 30 days
-	ResultsSize int64         // bytes of all results: the oldest are forgotten; 0 means 1 GiB
-	LargeSize   int64         // bytes of results beyond the message limit; 0 means 256 MiB
-	Replicas    int           // in a cluster, servers that keep each stream; 0 means 1
-}
+// What the server keeps on its disk, in streams that a run makes. Streams that exist are used as they are: in a cluster,
+// make them beforehand with as many replicas as are wanted.
+const (
+	jobsAge      = 24 * time.Hour      // age at which a job that no worker took is dropped
+	resultsAge   = 30 * 24 * time.Hour // age at which a result is forgotten
+	resultsBytes = 1 << 30             // of all results: the oldest are forgotten
+)
 
-func (l Limits) filled() Limits {
-	l.JobsAge, l.ResultsAge = cmp.Or(l.JobsAge, 24*time.Hour), cmp.Or(l.ResultsAge, 30*24*time.Hour)
-	l.JobsBytes, l.ResultsSize = cmp.Or(l.JobsBytes, 256<<20), cmp.Or(l.ResultsSize, 1<<30)
-	l.LargeSize, l.Replicas = cmp.Or(l.LargeSize, 256<<20), cmp.Or(l.Replicas, 1)
-	return l
+// storage is how many bytes the server keeps of what runs cannot be without. A Config has defaults, and tests less.
+type storage struct {
+	jobs  int64 // of all queued jobs: further ones wait at their runs; 0 means 256 MiB
+	large int64 // of results beyond the message limit; 0 means 256 MiB
 }
 
 // setUp makes the missing streams.
-func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) error {
+func (s Server) setUp(ctx context.Context, js jetstream.JetStream, r storage) error {
 	for _, c := range []jetstream.StreamConfig{{
 		Name: s.jobs(), Subjects: []string{s.subject("jobs", ">")}, Retention: jetstream.WorkQueuePolicy,
-		Discard: jetstream.DiscardNew, MaxAge: l.JobsAge, MaxBytes: l.JobsBytes,
+		Discard: jetstream.DiscardNew, MaxAge: jobsAge, MaxBytes: cmp.Or(r.jobs, 256<<20),
 	}, {
 		Name: s.results(), Subjects: []string{s.subject("results", ">")}, MaxMsgsPerSubject: 1,
-		Discard: jetstream.DiscardOld, MaxAge: l.ResultsAge, MaxBytes: l.ResultsSize,
+		Discard: jetstream.DiscardOld, MaxAge: resultsAge, MaxBytes: resultsBytes,
 	}} {
-		c.Storage, c.Replicas, c.AllowDirect = jetstream.FileStorage, l.Replicas, true
+		c.Storage, c.Replicas, c.AllowDirect = jetstream.FileStorage, 1, true
 		err := retry(ctx, func() error {
 			_, err := js.Stream(ctx, c.Name)
 			return err
@@ -57,8 +54,8 @@ func (s Server) setUp(ctx context.Context, js jetstream.JetStream, l Limits) err
 	}
 	err := retry(ctx, func() error {
 		_, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: s.large(), TTL: l.ResultsAge + time.Hour, MaxBytes: l.LargeSize,
-			Storage: jetstream.FileStorage, Replicas: l.Replicas,
+			Bucket: s.large(), TTL: resultsAge + time.Hour, MaxBytes: cmp.Or(r.large, 256<<20),
+			Storage: jetstream.FileStorage, Replicas: 1,
 		})
 		return err
 	})

@@ -45,7 +45,7 @@ func TestTheObjectStoreIsFull(t *testing.T) {
 	s := start(t, embedded.Config{})
 	server := nats.Server{URL: s.URL()}
 	var log lines
-	e := run(t, nats.Config{Server: server, Lost: time.Second, Limits: nats.Limits{LargeSize: 2 << 20}})
+	e := run(t, nats.WithRoom(nats.Config{Server: server, Lost: time.Second}, 0, 2<<20))
 	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
 		return large(ctx, strings.Trim(program, "0123456789"))
 	}), Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -230,7 +230,7 @@ func TestCloseEndsEvaluations(t *testing.T) {
 func TestTheJobStreamIsFull(t *testing.T) {
 	t.Parallel()
 	s := start(t, embedded.Config{})
-	cfg := nats.Config{Server: nats.Server{URL: s.URL()}, Limits: nats.Limits{JobsBytes: 50 << 10}}
+	cfg := nats.WithRoom(nats.Config{Server: nats.Server{URL: s.URL()}}, 50<<10, 0)
 	dead := run(t, cfg)
 	var programs []string
 	for i := range 30 {

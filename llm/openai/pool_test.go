@@ -23,7 +23,7 @@ type fleet struct {
 
 func newFleet(t *testing.T) *fleet {
 	f := &fleet{}
-	cfg := pool.Config{Slots: 4, Breaker: pool.BreakerConfig{Quarantine: 200 * time.Millisecond}}
+	cfg := pool.Config{Slots: 4, Quarantine: 200 * time.Millisecond}
 	for i := range 3 {
 		s := llmtest.NewServer(llmtest.Config{
 			Latency: llmtest.Constant(20 * time.Millisecond),

@@ -11,7 +11,7 @@ import (
 // A step is one thing that happens to a breaker, and what it must say then.
 type step struct {
 	at     time.Duration
-	do     string // what the calls came to: o ok, s stall, e error, c canceled, g gone, r Retry-After of 30 s; P before it: as a probe
+	do     string // what the calls came to: o ok, s stall, e error, c canceled, g gone, r Retry-After of 30 s, R of an hour; P before it: as a probe
 	health Health
 	until  time.Duration // of the quarantine
 }
@@ -20,31 +20,29 @@ func TestBreaker(t *testing.T) {
 	s := time.Second
 	for _, tt := range []struct {
 		reason string
-		cfg    BreakerConfig
 		steps  []step
 	}{
-		{"too few attempts open nothing", BreakerConfig{}, []step{{0, "ssss", Healthy, 0}}},
-		{"half of the window does", BreakerConfig{}, []step{{0, "oooooossss", Healthy, 0}, {s, "s", Quarantined, 6 * s}}},
-		{"what is older than the window is forgotten", BreakerConfig{}, []step{
+		{"too few attempts open nothing", []step{{0, "ssss", Healthy, 0}}},
+		{"half of the window does", []step{{0, "oooooossss", Healthy, 0}, {s, "s", Quarantined, 6 * s}}},
+		{"what is older than the window is forgotten", []step{
 			{0, "eeee", Healthy, 0}, {0, "oooooooooo", Healthy, 0}, {0, "eeee", Healthy, 0}, {s, "e", Quarantined, 6 * s}}},
-		{"stalls count as failures too: three and two are half of ten", BreakerConfig{StallRate: 0.9}, []step{
+		{"stalls count as failures too: three and two are half of ten", []step{
 			{0, "ooooossse", Healthy, 0}, {s, "e", Quarantined, 6 * s}}},
-		{"a rate of its own for stalls", BreakerConfig{StallRate: 0.2, FailureRate: 1, Window: 5}, []step{
-			{0, "eeeo", Healthy, 0}, {s, "s", Quarantined, 6 * s}}},
-		{"calls given up say nothing", BreakerConfig{}, []step{{0, "cccccccccccccssss", Healthy, 0}}},
-		{"gone at once", BreakerConfig{}, []step{{0, "oooooooooo", Healthy, 0}, {s, "g", Quarantined, 6 * s}}},
-		{"as long as Retry-After asks", BreakerConfig{}, []step{{s, "r", Quarantined, 31 * s}, {31 * s, "Po", Healthy, 0}}},
-		{"but no longer than the cap", BreakerConfig{MaxQuarantine: 9 * s}, []step{{s, "r", Quarantined, 10 * s}}},
-		{"a probe that is answered closes it, with a clean slate", BreakerConfig{}, []step{
+		{"calls given up say nothing", []step{{0, "cccccccccccccssss", Healthy, 0}}},
+		{"gone at once", []step{{0, "oooooooooo", Healthy, 0}, {s, "g", Quarantined, 6 * s}}},
+		{"as long as Retry-After asks", []step{{s, "r", Quarantined, 31 * s}, {31 * s, "Po", Healthy, 0}}},
+		{"but no longer than the longest quarantine", []step{{s, "R", Quarantined, 121 * s}}},
+		{"a probe that is answered closes it, with a clean slate", []step{
 			{0, "eeeee", Quarantined, 5 * s}, {5 * s, "Po", Healthy, 0}, {6 * s, "eeee", Healthy, 0}}},
-		{"a probe that is not doubles the quarantine, up to the cap", BreakerConfig{MaxQuarantine: 15 * s}, []step{
-			{0, "eeeee", Quarantined, 5 * s}, {5 * s, "Ps", Quarantined, 15 * s}, {15 * s, "Pe", Quarantined, 30 * s}, {30 * s, "Pg", Quarantined, 45 * s}}},
-		{"once it was back, it begins anew", BreakerConfig{}, []step{
+		{"a probe that is not doubles the quarantine, up to the longest", []step{
+			{0, "eeeee", Quarantined, 5 * s}, {5 * s, "Ps", Quarantined, 15 * s}, {15 * s, "Pe", Quarantined, 35 * s},
+			{35 * s, "Pg", Quarantined, 75 * s}, {75 * s, "Ps", Quarantined, 155 * s}, {155 * s, "Ps", Quarantined, 275 * s}}},
+		{"once it was back, it begins anew", []step{
 			{0, "eeeee", Quarantined, 5 * s}, {5 * s, "Ps", Quarantined, 15 * s}, {15 * s, "Po", Healthy, 0}, {20 * s, "eeeee", Quarantined, 25 * s}}},
-		{"a probe given up leaves it to the next call", BreakerConfig{}, []step{
+		{"a probe given up leaves it to the next call", []step{
 			{0, "eeeee", Quarantined, 5 * s}, {6 * s, "Pc", Quarantined, 5 * s}}},
 	} {
-		b := &breaker{cfg: tt.cfg.withDefaults(), health: Healthy}
+		b := &breaker{first: defaultQuarantine, health: Healthy}
 		zero := time.Unix(0, 0)
 		for i, st := range tt.steps {
 			play(b, zero.Add(st.at), st.do)
@@ -81,6 +79,8 @@ func play(b *breaker, now time.Time, do string) {
 			v.classes, v.gone = []llm.Class{llm.Errored}, true
 		case 'r':
 			v.classes, v.rest = []llm.Class{llm.Errored}, 30*time.Second
+		case 'R':
+			v.classes, v.rest = []llm.Class{llm.Errored}, time.Hour
 		}
 		b.note(now, b.epoch, probe, v)
 	}
@@ -88,7 +88,7 @@ func play(b *breaker, now time.Time, do string) {
 
 // What was sent before a quarantine ends during it or after it, and is no news either way.
 func TestBreakerIgnoresOtherEpochs(t *testing.T) {
-	b := &breaker{cfg: BreakerConfig{}.withDefaults(), health: Healthy}
+	b := &breaker{first: defaultQuarantine, health: Healthy}
 	now := time.Unix(0, 0)
 	play(b, now, "eeeee")
 	until := b.until
@@ -98,24 +98,5 @@ func TestBreakerIgnoresOtherEpochs(t *testing.T) {
 	}
 	if b.health != Quarantined || b.until != until || b.epoch != 1 {
 		t.Errorf("%s until %v in epoch %d after late outcomes", b.health, b.until, b.epoch)
-	}
-}
-
-func TestBreakerRejects(t *testing.T) {
-	for _, tt := range []struct {
-		reason string
-		cfg    BreakerConfig
-	}{
-		{"no window", BreakerConfig{Window: -1}},
-		{"more than the window is needed", BreakerConfig{Window: 3, MinAttempts: 4}},
-		{"a negative number of attempts", BreakerConfig{MinAttempts: -1}},
-		{"a rate that is never reached", BreakerConfig{StallRate: 1.5}},
-		{"a rate below nothing", BreakerConfig{FailureRate: -1}},
-		{"a negative quarantine", BreakerConfig{Quarantine: -1, MaxQuarantine: 5}},
-		{"a longest that is shorter than the first", BreakerConfig{Quarantine: 5, MaxQuarantine: 4}},
-	} {
-		if _, err := New(Config{Endpoints: []Endpoint{{Name: "a", LLM: llm.Func(nil)}}, Breaker: tt.cfg}); err == nil {
-			t.Errorf("%s is accepted", tt.reason)
-		}
 	}
 }

@@ -2,7 +2,6 @@ package pool
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -19,37 +18,20 @@ type endpoint struct {
 
 	breaker  breaker
 	inFlight int
-	answered bool            // whether it ever answered
-	epochCtx context.Context // context of the calls sent in this epoch
-	recall   context.CancelCauseFunc
+	answered bool      // whether it ever answered
 	busyFrom time.Time // when inFlight was last 0
 	stats    endpointStats
 }
 
 func newEndpoint(e Endpoint, cfg Config) *endpoint {
-	out := &endpoint{
+	return &endpoint{
 		index:   slices.IndexFunc(cfg.Endpoints, func(o Endpoint) bool { return o.Name == e.Name }),
 		name:    e.Name,
 		hash:    hashOf(e.Name),
 		llm:     e.LLM,
 		slots:   cmp.Or(e.Slots, cfg.Slots),
-		breaker: breaker{cfg: cfg.Breaker, health: Healthy},
+		breaker: breaker{first: cfg.Quarantine, health: Healthy},
 	}
-	out.renew()
-	return out
-}
-
-// renew begins an epoch.
-func (e *endpoint) renew() { e.epochCtx, e.recall = context.WithCancelCause(context.Background()) }
-
-// recallable returns ctx for a call, which ends when the grant's epoch is called off.
-func (g grant) recallable(ctx context.Context, on bool) (context.Context, func()) {
-	if !on {
-		return ctx, func() {}
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(g.epochCtx, func() { cancel(errRecalled) })
-	return ctx, func() { stop(); cancel(nil) }
 }
 
 // named returns a copy of attempts in which each names its endpoint.
@@ -71,7 +53,7 @@ func (e *endpoint) take(now time.Time, probe bool) grant {
 		e.breaker.health = Probing
 		e.stats.probes++
 	}
-	return grant{end: e, epoch: e.breaker.epoch, probe: probe, epochCtx: e.epochCtx}
+	return grant{end: e, epoch: e.breaker.epoch, probe: probe}
 }
 
 // leave frees a slot.

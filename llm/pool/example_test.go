@@ -54,20 +54,12 @@ func ExampleEndpoint() {
 }
 
 func ExampleConfig() {
-	// Calls that share a system message meet at one endpoint, whatever else they say.
 	p, err := pool.New(pool.Config{
-		Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(shout)}, {Name: "b", LLM: llm.Func(shout)}},
-		Affinity:  func(req llm.Request) string { return req.Messages[0].Content },
-		Factor:    1.5,
-		Breaker:   pool.BreakerConfig{Quarantine: 10 * time.Second},
+		Endpoints:  []pool.Endpoint{{Name: "a", LLM: llm.Func(shout)}, {Name: "b", LLM: llm.Func(shout)}},
+		Quarantine: 10 * time.Second,
 	})
 	fmt.Println(p, err)
-	// Output: Pool(a=llm.Func ×16, b=llm.Func ×16, factor 1.5, slack 0.5, 3 tries, out at 0.5 stalled or 0.5 failed of 5 to 10, for 10s to 2m0s) <nil>
-}
-
-func ExampleBreakerConfig() {
-	fmt.Println(pool.BreakerConfig{StallRate: 0.2, Window: 20})
-	// Output: out at 0.2 stalled or 0.5 failed of 5 to 20, for 5s to 2m0s
+	// Output: Pool(a=llm.Func ×16, b=llm.Func ×16, factor 1.25, slack 0.5, 3 tries, out at 0.5 stalled or 0.5 failed of 5 to 10, for 10s to 2m0s) <nil>
 }
 
 func ExampleReport() {

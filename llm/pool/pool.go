@@ -17,7 +17,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 	"time"
@@ -27,10 +26,14 @@ import (
 
 // The defaults of a [Config].
 const (
-	defaultPlaces  = 16
-	defaultFactor  = 1.25
-	defaultSlack   = 0.5
+	defaultSlots   = 16
 	defaultMaxWait = 5 * time.Minute
+)
+
+// How evenly load is spread, see [Pool].
+const (
+	factor = 1.25 // load relative to the others at which an endpoint's calls go to the next
+	slack  = 0.5  // share of its slots that an endpoint may always fill, however idle the others are
 )
 
 // An Endpoint is one of several servers of the same model.
@@ -49,33 +52,18 @@ type Config struct {
 	Endpoints []Endpoint
 	// Slots bounds the calls in flight at each endpoint without Slots of its own. 0 means 16.
 	Slots int
-	// Affinity returns a key: calls with equal keys should go to one endpoint. nil means all messages, which the children
-	// of one parent share.
-	Affinity func(llm.Request) string
-	// Factor is the load relative to the others at which an endpoint's calls go to the next, see [Pool]. At least 1; 0
-	// means 1.25.
-	Factor float64
-	// Slack is the share of its slots that an endpoint may always fill, however idle the others are. At most 1; 0 means
-	// 0.5, negative means none.
-	Slack float64
-	// Breaker configures when an endpoint is taken out.
-	Breaker BreakerConfig
+	// Quarantine is how long an endpoint that stalls or fails is first taken out, see [Pool]. 0 means 5 seconds.
+	Quarantine time.Duration
 	// Tries bounds the endpoints that one call is sent to. 0 means one more than there are.
 	Tries int
 	// MaxWait is how long a call waits while every endpoint is out. 0 means 5 minutes; negative
 	// means not at all.
 	MaxWait time.Duration
-	// Recall cancels the calls in flight at an endpoint that is taken out for stalling, and sends them elsewhere. false
-	// lets them end by themselves, which is better if each call soon notices that it has stalled, since no generated text
-	// is lost.
-	Recall bool
 }
 
 func (c Config) withDefaults() Config {
-	c.Slots = cmp.Or(c.Slots, defaultPlaces)
-	c.Factor = cmp.Or(c.Factor, defaultFactor)
-	c.Slack = cmp.Or(c.Slack, defaultSlack)
-	c.Breaker = c.Breaker.withDefaults()
+	c.Slots = cmp.Or(c.Slots, defaultSlots)
+	c.Quarantine = cmp.Or(c.Quarantine, defaultQuarantine)
 	c.Tries = cmp.Or(c.Tries, len(c.Endpoints)+1)
 	c.MaxWait = cmp.Or(c.MaxWait, defaultMaxWait)
 	return c
@@ -87,10 +75,8 @@ func (c Config) validate() error {
 		return errors.New("pool: Config.Endpoints is empty: need at least one")
 	case c.Slots < 0:
 		return fmt.Errorf("pool: Config.Slots is %d: need at least 1", c.Slots)
-	case !(c.Factor >= 1) || math.IsInf(c.Factor, 0):
-		return fmt.Errorf("pool: Config.Factor is %v: need a finite number of at least 1", c.Factor)
-	case !(c.Slack <= 1):
-		return fmt.Errorf("pool: Config.Slack is %v: need a share of at most 1", c.Slack)
+	case c.Quarantine < 0:
+		return fmt.Errorf("pool: Config.Quarantine is %v: need a positive duration", c.Quarantine)
 	case c.Tries < 1:
 		return fmt.Errorf("pool: Config.Tries is %d: need at least 1", c.Tries)
 	}
@@ -108,7 +94,7 @@ func (c Config) validate() error {
 		}
 		named[e.Name] = true
 	}
-	return c.Breaker.validate()
+	return nil
 }
 
 // A Pool is an LLM that spreads calls over several endpoints of one model.
@@ -120,7 +106,7 @@ func (c Config) validate() error {
 // first endpoint in that order that is not overloaded. With m calls in flight at healthy endpoints, this one included,
 // endpoint i with c_i of their C slots takes the call if it then has no more than
 //
-//	max(⌈Factor · m · c_i / C⌉, ⌊Slack · c_i⌋)
+//	max(⌈1.25 · m · c_i / C⌉, ⌊c_i / 2⌋)
 //
 // in flight, and no more than c_i. The order does not change, so calls with one prefix whose first endpoint is
 // overloaded go to the same second one. (Thaler, Ravishankar, "Using name-based mappings to increase hit rates", 1998;
@@ -131,8 +117,14 @@ func (c Config) validate() error {
 //
 // # When an endpoint fails
 //
-// An endpoint that stalls, fails or cannot be used is taken out, and later probed by one call: see [BreakerConfig]. A
-// call that stalls or fails at one endpoint goes to another, if the error is [llm.Retryable] or the endpoint was
+// An endpoint is taken out when half of its last ten attempts, and at least five, stalled, timed out or failed. One that
+// is [llm.Unavailable] is taken out at the first such error, and one that answers with Retry-After for as long as it
+// asks, up to 2 minutes. The refusal of a faulty request (a prompt that is too long, a wrong parameter) counts as an
+// answer, and a call that its caller canceled does not count. After the quarantine one call is sent as a probe. If it is
+// answered, the endpoint is back, with a clean slate; if not, the next quarantine is twice as long, up to 2 minutes.
+// Calls sent before a quarantine do not count after it.
+//
+// A call that stalls or fails at one endpoint goes to another, if the error is [llm.Retryable] or the endpoint was
 // [llm.Unavailable]. It keeps its turn in the queue. It returns to the same endpoint only if that was taken out in
 // between, and is sent to at most Tries endpoints. Before each further attempt the Again of the context's [llm.Trace]
 // is called. When every healthy endpoint has failed a call, it ends with its last error, and further tries are up to
@@ -193,11 +185,10 @@ type call struct {
 
 // A grant is a slot at an endpoint, or the reason why there will be none.
 type grant struct {
-	end      *endpoint
-	epoch    int
-	probe    bool
-	epochCtx context.Context // ends if the endpoint's calls are recalled
-	err      error
+	end   *endpoint
+	epoch int
+	probe bool
+	err   error
 }
 
 func (p *Pool) newCall(req llm.Request) *call {
@@ -226,9 +217,6 @@ func (p *Pool) Generate(ctx context.Context, req llm.Request) (llm.Reply, error)
 	}
 }
 
-// errRecalled cancels calls at an endpoint that was taken out.
-var errRecalled = errors.New("the endpoint stalls, and its calls are sent elsewhere")
-
 // try sends the call once. elsewhere means that another endpoint may succeed.
 func (p *Pool) try(ctx context.Context, c *call, g grant,
 	req llm.Request) (reply llm.Reply, err error, elsewhere bool) {
@@ -240,20 +228,14 @@ func (p *Pool) try(ctx context.Context, c *call, g grant,
 			t.Idle()
 		}
 	}()
-	sent, done := g.recallable(ctx, p.cfg.Recall)
-	defer done()
-	reply, err, refused := g.send(sent, req)
-	recalled := err != nil && ctx.Err() == nil && context.Cause(sent) == errRecalled
+	reply, err, refused := g.send(ctx, req)
 	took = reply.Attempts
 	c.attempts = append(c.attempts, took...)
 	reply.Attempts = c.attempts
 	if refused != nil && len(took) == 0 {
 		return reply, c.notSent(refused), false
 	}
-	out = judge(took, err, ctx.Err() != nil || recalled)
-	if recalled {
-		err = &llm.Error{Status: llm.Stalled, Endpoint: g.end.name, Err: errRecalled}
-	}
+	out = judge(took, err, ctx.Err() != nil)
 	if err == nil {
 		return reply, nil, false
 	}
@@ -324,6 +306,7 @@ func (p *Pool) String() string {
 	for _, e := range p.ends {
 		fmt.Fprintf(&b, "%s=%v ×%d, ", e.name, e.llm, e.slots)
 	}
-	return fmt.Sprintf("Pool(%sfactor %g, slack %g, %d tries, %v)",
-		&b, p.cfg.Factor, max(p.cfg.Slack, 0), p.cfg.Tries, p.cfg.Breaker)
+	return fmt.Sprintf("Pool(%sfactor %g, slack %g, %d tries, out at %g stalled or %g failed of %d to %d, for %v to %v)",
+		&b, factor, slack, p.cfg.Tries, breakerRate, breakerRate, breakerMinAttempts, breakerWindow, p.cfg.Quarantine,
+		max(longestQuarantine, p.cfg.Quarantine))
 }

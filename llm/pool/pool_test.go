@@ -92,6 +92,7 @@ func stalled(s llm.Status) error { return &llm.Error{Status: s, Err: errors.New(
 var (
 	errStall   = stalled(llm.Stalled)
 	errServer  = failed(llm.KindServer)
+	errResting = &llm.Error{Status: llm.Failed, Kind: llm.KindServer, RetryAfter: firstQuarantine, Err: errors.New("server")}
 	errRefused = &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Err: errors.New("connection refused")}
 	errKey     = &llm.Error{Status: llm.Failed, Kind: llm.KindAuth, Code: 401, Err: errors.New("the key was rejected")}
 )
@@ -188,24 +189,19 @@ func TestPoolKeepsToItsPlacesAndFillsThem(t *testing.T) {
 func TestPoolLoadIsBounded(t *testing.T) {
 	for _, tt := range []struct {
 		reason      string
-		cfg         pool.Config
 		replicas, m int
 		want        []int // in flight, most first, of m calls with one prompt
 	}{
-		{"a few calls stay together: half the places", pool.Config{}, 2, 8, []int{8, 0}},
-		{"beyond that, a quarter more than the mean", pool.Config{}, 2, 16, []int{10, 6}},
-		{"of three, the second is filled before the third", pool.Config{}, 3, 30, []int{13, 13, 4}},
-		{"no slack", pool.Config{Slack: -1}, 2, 8, []int{5, 3}},
-		{"all the slack there is", pool.Config{Slack: 1}, 2, 16, []int{16, 0}},
-		{"as even as can be", pool.Config{Factor: 1, Slack: -1}, 4, 16, []int{4, 4, 4, 4}},
-		{"a large factor fills the first", pool.Config{Factor: 9}, 2, 20, []int{16, 4}},
+		{"a few calls stay together: half the places", 2, 8, []int{8, 0}},
+		{"beyond that, a quarter more than the mean", 2, 16, []int{10, 6}},
+		{"of three, the second is filled before the third", 3, 30, []int{13, 13, 4}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			replicas := make([]*replica, tt.replicas)
 			for i := range replicas {
 				replicas[i] = &replica{}
 			}
-			p := newPool(t, tt.cfg, replicas...)
+			p := newPool(t, pool.Config{}, replicas...)
 			var wg sync.WaitGroup
 			for i := range tt.m {
 				wg.Go(func() { p.Generate(t.Context(), say("one parent", uint32(i))) })
@@ -252,20 +248,6 @@ func TestPoolAffinity(t *testing.T) {
 				t.Errorf("endpoint %d got %d of %d prompts, want about %v", i, replicas[i].calls(), n, n*q)
 			}
 		}
-	}
-}
-
-func TestPoolAffinityOfOnesOwn(t *testing.T) {
-	replicas := []*replica{{took: 1}, {took: 1}}
-	p := newPool(t, pool.Config{Affinity: func(req llm.Request) string { return req.Messages[0].Content }}, replicas...)
-	for i := range 50 {
-		req := llm.Request{Messages: []llm.Message{{Role: llm.System, Content: "same"}, {Role: llm.User, Content: fmt.Sprint(i)}}}
-		if _, err := p.Generate(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if a, b := replicas[0].calls(), replicas[1].calls(); a != 0 && b != 0 {
-		t.Errorf("%d and %d calls, want all at one endpoint", a, b)
 	}
 }
 
@@ -413,16 +395,16 @@ func TestPoolRestartThatDoesNotEnd(t *testing.T) {
 func TestPoolAllOutWaitsForTheProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		replicas := []*replica{{}, {}}
-		p := newPool(t, pool.Config{Breaker: pool.BreakerConfig{Window: 2, MinAttempts: 2}}, replicas...)
+		p := newPool(t, pool.Config{}, replicas...)
 		for _, r := range replicas {
 			r.become(always(errStall))
 		}
-		for i := range 2 {
+		for i := range 5 {
 			p.Generate(t.Context(), say("x", uint32(i))) // fails at both
 		}
 		for _, e := range p.Report().Endpoints {
 			if e.Health != pool.Quarantined {
-				t.Fatalf("%s is %s after two stalls of two", e.Name, e.Health)
+				t.Fatalf("%s is %s after five stalls", e.Name, e.Health)
 			}
 		}
 		for _, r := range replicas {
@@ -447,8 +429,8 @@ func TestPoolAllOutWaitsForTheProbe(t *testing.T) {
 func TestPoolWaitIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{}
-		p := newPool(t, pool.Config{MaxWait: 3 * time.Second, Breaker: pool.BreakerConfig{Window: 1}}, a)
-		a.become(always(errServer))
+		p := newPool(t, pool.Config{MaxWait: 3 * time.Second}, a)
+		a.become(always(errResting))
 		start := time.Now()
 		_, err := p.Generate(t.Context(), say("x", 1)) // fails after 1 s, then waits 3 s for a probe at 5 s
 		if took := time.Since(start); took != 4*time.Second {
@@ -462,8 +444,8 @@ func TestPoolWaitIsBounded(t *testing.T) {
 
 func TestPoolWaitEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &replica{do: always(errServer)}
-		p := newPool(t, pool.Config{Breaker: pool.BreakerConfig{Window: 1}}, a)
+		a := &replica{do: always(errResting)}
+		p := newPool(t, pool.Config{}, a)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		start := time.Now()
@@ -483,8 +465,8 @@ func TestPoolWaitEndsWithTheContext(t *testing.T) {
 // A probe whose caller gives up frees the next call to probe.
 func TestPoolProbeGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &replica{do: always(errServer)}
-		p := newPool(t, pool.Config{Tries: 1, Breaker: pool.BreakerConfig{Window: 1}}, a)
+		a := &replica{do: always(errResting)}
+		p := newPool(t, pool.Config{Tries: 1}, a)
 		p.Generate(t.Context(), say("x", 1))
 		a.become(nil)
 		time.Sleep(firstQuarantine)
@@ -644,46 +626,6 @@ func TestPoolOneAttemptPerHealthyEndpoint(t *testing.T) {
 	})
 }
 
-func TestPoolRecallsCallsOfAStalledEndpoint(t *testing.T) {
-	for _, recall := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			replicas := []*replica{{}, {}}
-			p := newPool(t, pool.Config{Recall: recall, Slack: 1}, replicas...)
-			prompt := first(t, p, replicas, "a")
-			replicas[0].become(always(stalled(llm.Timeout)))
-			replicas[0].took, replicas[1].took = 10*time.Minute, 30*time.Second
-			start, again := time.Now(), atomic.Int64{}
-			ctx := llm.WithTrace(t.Context(), &llm.Trace{Again: func(context.Context, llm.Request) error { again.Add(1); return nil }})
-			var wg sync.WaitGroup
-			attempts := atomic.Int64{}
-			for i := range 6 { // five time out, while the sixth was sent later
-				if i == 5 {
-					time.Sleep(9 * time.Minute)
-				}
-				wg.Go(func() {
-					reply, err := p.Generate(ctx, say(prompt, uint32(i)))
-					attempts.Add(int64(len(reply.Attempts)))
-					if err != nil {
-						t.Errorf("call %d: %s, %v", i, endpointsOf(reply.Attempts), err)
-					}
-				})
-			}
-			wg.Wait()
-			took := time.Since(start)
-			r := p.Report().Endpoints[0]
-			if recall != (r.Canceled > 0) || r.Stalls < 5 {
-				t.Errorf("recall %v: %+v", recall, r)
-			}
-			if late := took > 15*time.Minute; late == recall {
-				t.Errorf("recall %v: took %v", recall, took)
-			}
-			if again.Load() != attempts.Load()-6 {
-				t.Errorf("the gate was asked %d times for %d attempts of 6 calls", again.Load(), attempts.Load())
-			}
-		})
-	}
-}
-
 func TestPoolGateCanRefuse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		replicas := []*replica{{do: always(errServer)}, {do: always(errServer)}}
@@ -818,8 +760,7 @@ func TestPoolRejects(t *testing.T) {
 		{"one name for two", pool.Config{Endpoints: []pool.Endpoint{ok, ok}}},
 		{"negative places", pool.Config{Endpoints: []pool.Endpoint{ok}, Slots: -1}},
 		{"an endpoint with negative places", pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(nil), Slots: -1}}}},
-		{"a factor that asks for less than the mean", pool.Config{Endpoints: []pool.Endpoint{ok}, Factor: 0.9}},
-		{"slack beyond the places", pool.Config{Endpoints: []pool.Endpoint{ok}, Slack: 1.1}},
+		{"a negative quarantine", pool.Config{Endpoints: []pool.Endpoint{ok}, Quarantine: -1}},
 		{"negative tries", pool.Config{Endpoints: []pool.Endpoint{ok}, Tries: -1}},
 	} {
 		if p, err := pool.New(tt.cfg); err == nil || !strings.HasPrefix(err.Error(), "pool: ") {

@@ -95,7 +95,6 @@ func (p *Pool) settle(g grant, attempts []llm.Attempt, v verdict) (idle bool) {
 	case e.breaker.epoch != epoch:
 		e.stats.outs++
 		p.event(now, e, "out", v.err)
-		p.callOff(e, v)
 	case health == Probing && e.breaker.health == Healthy:
 		p.event(now, e, "back", nil)
 	}
@@ -104,14 +103,6 @@ func (p *Pool) settle(g grant, attempts []llm.Attempt, v verdict) (idle bool) {
 	return p.queue.Len() == 0 && slices.ContainsFunc(p.ends, func(e *endpoint) bool {
 		return e.breaker.health == Healthy && e.inFlight < e.slots
 	})
-}
-
-// callOff cancels the calls in flight at a stalled endpoint, under Config.Recall.
-func (p *Pool) callOff(e *endpoint, v verdict) {
-	if s := llm.StatusOf(v.err); p.cfg.Recall && (s == llm.Stalled || s == llm.Timeout) {
-		e.recall(errRecalled)
-		e.renew()
-	}
 }
 
 // noteOut records since when every endpoint is out.

@@ -58,9 +58,6 @@ func (p *Pool) preference(req llm.Request) []int {
 }
 
 func (p *Pool) affinity(req llm.Request) uint64 {
-	if p.cfg.Affinity != nil {
-		return hashOf(p.cfg.Affinity(req))
-	}
 	parts := make([]string, 0, 2*len(req.Messages))
 	for _, m := range req.Messages {
 		parts = append(parts, m.Role, m.Content)
@@ -109,8 +106,8 @@ func (p *Pool) route(c *call) *endpoint {
 		if !e.free(c) {
 			continue
 		}
-		share := math.Ceil(p.cfg.Factor * float64(calls) * float64(e.slots) / float64(slots))
-		if float64(e.inFlight+1) <= max(share, math.Floor(p.cfg.Slack*float64(e.slots))) {
+		share := math.Ceil(factor * float64(calls) * float64(e.slots) / float64(slots))
+		if float64(e.inFlight+1) <= max(share, math.Floor(slack*float64(e.slots))) {
 			return e
 		}
 		if least == nil || e.inFlight*least.slots < least.inFlight*e.slots {
