@@ -14,7 +14,7 @@ const module = "github.com/evoalloc/evoalloc"
 var floors = [][]string{
 	{"internal/*", "eval/isolation", "bandit/internal/*"}, // what several packages share
 	{"llm", "bandit"}, // a policy knows of arms and nothing of programs
-	{"eval", "flops", "llm/*", "bandit/*", "evolve/replay/internal/*"},
+	{"eval", "flops", "llm/*", "bandit/*"},
 	{"task", "eval/*"},
 	{"task/*", "internal/landscape", "evolve/journal", "evolve/internal/*"},
 	{"internal/killtest", "internal/runtest", "task/folder"},

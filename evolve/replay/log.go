@@ -11,8 +11,6 @@
 //
 // "What reward would this policy have got in the rounds of that run?" is answered by [OffPolicy], from the
 // propensities in a bandit's log.
-//
-// The runs of the BaSE paper's own code can be repeated, too: see [Paper] and [Verify].
 package replay
 
 import (

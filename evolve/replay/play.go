@@ -121,7 +121,7 @@ func (g *game) next() (bandit.Pull, error) {
 // Verify replays the run in l with the policy that is said to have made it. It returns an error that names
 // the first round in which p draws another arm, or draws it with another propensity. limit is the cap of
 // rounds per arm that the run had, 0 for none. p must be fresh. The run must have had one pull pending at a
-// time, since a log does not tell in which order outcomes came in. For a run of the paper's code use [Paper].
+// time, since a log does not tell in which order outcomes came in.
 //
 // How many calls the pull after an arm's last would have made is not in the log. Verify takes them for as many as the
 // last made. So of a run with an evolve.Breadth, a policy that asks for them, such as bandit.ExpectedImprovement, may

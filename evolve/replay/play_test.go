@@ -1,10 +1,7 @@
 package replay
 
 import (
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -103,49 +100,6 @@ func TestVerifyNamesTheRound(t *testing.T) {
 	}
 }
 
-// The paper's recorded runs, over the whole trajectories.
-func TestTracesOfThePaper(t *testing.T) {
-	f, err := os.Open("internal/compat/testdata/selections.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Cases []struct {
-			K, T       int
-			Seed       int64
-			Algo       string
-			Cap        int // null is 0
-			Selections []int
-		}
-		Trajectories map[string][][]float64
-	}
-	if err := json.NewDecoder(z).Decode(&file); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range file.Cases {
-		var arms []Arm
-		for i, best := range file.Trajectories[fmt.Sprintf("%d_%d_%d", c.K, c.T, c.Seed)] {
-			arms = append(arms, Arm{Name: fmt.Sprint(i), Best: best})
-		}
-		p, err := Paper(c.Algo, c.K, c.Seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		played, err := Play(p, arms, Config{Rounds: c.T, Cap: c.Cap})
-		if err != nil || !slices.Equal(played.Selections, c.Selections) {
-			t.Errorf("%s K=%d T=%d seed %d cap %d: %v\n%v, recorded\n%v", c.Algo, c.K, c.T, c.Seed, c.Cap, err, played.Selections, c.Selections)
-		}
-	}
-	if len(file.Cases) != 80 {
-		t.Errorf("%d runs", len(file.Cases))
-	}
-}
-
 // A seed deals out the searches, each once, and another seed in another order.
 func TestFamilyDeals(t *testing.T) {
 	f := Family{Name: "logs"}
@@ -183,19 +137,4 @@ func TestFamilyDeals(t *testing.T) {
 		}
 	}()
 	f.Arm(sim.Address{Index: 8})
-}
-
-func TestPaperErrors(t *testing.T) {
-	for _, c := range []struct {
-		why, algo string
-		arms      int
-		want      string
-	}{
-		{"an unknown name lists the known ones", "ucb1", 2, `unknown algorithm "ucb1": it is one of ucb, exp3p, thompson, random`},
-		{"no arm", "ucb", 0, "0 arms"},
-	} {
-		if p, err := Paper(c.algo, c.arms, 1); p != nil || err == nil || !strings.HasPrefix(err.Error(), "replay: ") || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, %v, want %s", c.why, p, err, c.want)
-		}
-	}
 }

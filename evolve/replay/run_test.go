@@ -88,17 +88,6 @@ func read(t *testing.T, file string) replay.Log {
 	return l
 }
 
-// paper returns one of the paper's policies over five arms.
-func paper(algo string, seed int64) func() bandit.Policy {
-	return func() bandit.Policy {
-		p, err := replay.Paper(algo, 5, seed)
-		if err != nil {
-			panic(err)
-		}
-		return p
-	}
-}
-
 var livePolicies = []struct {
 	name  string
 	fresh func() bandit.Policy
@@ -109,10 +98,6 @@ var livePolicies = []struct {
 	{"random", func() bandit.Policy { return bandit.Random{} }},
 	{"the default", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 120} }},
 	{"a floor", func() bandit.Policy { return bandit.WithFloor(&bandit.UCB1{}, 0.2) }},
-	{"the paper's ucb", paper("ucb", 3)},
-	{"the paper's exp3p", paper("exp3p", 3)},
-	{"the paper's thompson", paper("thompson", 3)},
-	{"the paper's random", paper("random", 3)},
 }
 
 // A run of the library, written as JSON and read back, is repeated by the policy that made it, selection by

@@ -1,4 +1,4 @@
-package compat
+package paper
 
 import (
 	"fmt"
@@ -104,6 +104,6 @@ func sinQuarter(x float64, quarter int) float64 {
 // must panics unless ok. A wrong argument is the programmer's mistake.
 func must(ok bool, format string, args ...any) {
 	if !ok {
-		panic("compat: " + fmt.Sprintf(format, args...))
+		panic("paper: " + fmt.Sprintf(format, args...))
 	}
 }

@@ -1,6 +1,8 @@
-// Package compat repeats the code of the BaSE paper (arXiv:2605.29268) decision for decision, so that its
+// Package paper repeats the code of the BaSE paper (arXiv:2605.29268) decision for decision, so that its
 // published selections can be had again: its four policies, on CPython's random numbers, with its way of
-// dealing with exhausted arms. Users reach it as replay.Paper.
+// dealing with exhausted arms. For runs of your own take the policies of package bandit instead. A file of the paper
+// gives a [Config] as Run.Algo, len(Arms) and int64(Run.Seed) of its replay.Log, and replay.Play and replay.Verify take
+// the [Policy].
 //
 // What it keeps from that code, and what package bandit does instead:
 //
@@ -29,7 +31,7 @@
 // The paper's files do not tell its code in every detail. What is here was found to give each of the 80
 // recorded runs in testdata: 4 policies, K = 1 to 20, T = 8 to 512, with and without a cap, the choices
 // before the fallback included.
-package compat
+package paper
 
 import (
 	"cmp"
@@ -63,11 +65,11 @@ type Config struct {
 func (c Config) validate() error {
 	switch {
 	case !slices.Contains(Algos(), c.Algo):
-		return fmt.Errorf("compat: unknown algorithm %q: it is one of %s", c.Algo, strings.Join(Algos(), ", "))
+		return fmt.Errorf("paper: unknown algorithm %q: it is one of %s", c.Algo, strings.Join(Algos(), ", "))
 	case c.Arms < 1:
-		return fmt.Errorf("compat: %d arms: need at least 1", c.Arms)
+		return fmt.Errorf("paper: %d arms: need at least 1", c.Arms)
 	case c.Cap < 0:
-		return fmt.Errorf("compat: a cap of %d rounds per arm: need at least 0", c.Cap)
+		return fmt.Errorf("paper: a cap of %d rounds per arm: need at least 0", c.Cap)
 	}
 	return nil
 }

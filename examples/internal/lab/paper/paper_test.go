@@ -1,4 +1,4 @@
-package compat
+package paper
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/replay"
 )
 
 // trace is one recorded run of the paper's code.
@@ -90,6 +91,30 @@ func TestTracesAsPolicy(t *testing.T) {
 	}
 }
 
+// The same as a replay of the whole trajectories.
+func TestTracesAreReplayed(t *testing.T) {
+	cases, score := traces(t)
+	for _, c := range cases {
+		cfg, limit := c.config(), c.config().Cap
+		cfg.Cap = 0
+		p, err := NewPolicy(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arms := make([]replay.Arm, c.K)
+		for i := range arms {
+			arms[i].Name = fmt.Sprint(i)
+			for n := range c.T + 1 {
+				arms[i].Best = append(arms[i].Best, score(c, i, n))
+			}
+		}
+		played, err := replay.Play(p, arms, replay.Config{Rounds: c.T, Cap: limit})
+		if err != nil || !slices.Equal(played.Selections, c.Selections) {
+			t.Errorf("%v: %v\n%v, recorded\n%v", c, err, played.Selections, c.Selections)
+		}
+	}
+}
+
 func played(t *testing.T, p bandit.Policy, c trace, score func(c trace, arm, n int) float64) []int {
 	player := bandit.NewPlayer(p, c.K, 99)
 	pulls, open := make([]int, c.K), make([]bool, c.K)
@@ -120,9 +145,9 @@ func TestConfigIsChecked(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{"an unknown name lists the known ones", Config{Algo: "ucb1", Arms: 2}, `compat: unknown algorithm "ucb1": it is one of ucb, exp3p, thompson, random`},
-		{"no arm", Config{Algo: UCB}, "compat: 0 arms"},
-		{"a negative cap", Config{Algo: UCB, Arms: 1, Cap: -1}, "compat: a cap of -1"},
+		{"an unknown name lists the known ones", Config{Algo: "ucb1", Arms: 2}, `paper: unknown algorithm "ucb1": it is one of ucb, exp3p, thompson, random`},
+		{"no arm", Config{Algo: UCB}, "paper: 0 arms"},
+		{"a negative cap", Config{Algo: UCB, Arms: 1, Cap: -1}, "paper: a cap of -1"},
 	} {
 		_, err := New(c.cfg)
 		_, err2 := NewPolicy(c.cfg)

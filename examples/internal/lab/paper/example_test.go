@@ -1,18 +1,18 @@
-package compat_test
+package paper_test
 
 import (
 	"fmt"
 	"math/big"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/evolve/replay/internal/compat"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/paper"
 )
 
 // What python3.11 prints for
 //
 //	r = random.Random(40); r.random(), r.gauss(0.5, 0.1), r.randrange(10)
 func ExampleRandom() {
-	r := compat.NewRandom(40)
+	r := paper.NewRandom(40)
 	fmt.Println(r.Float64(), r.Normal(0.5, 0.1), r.IntN(10))
 	// Output: 0.4586067093870614 0.5183114035313294 4
 }
@@ -23,15 +23,15 @@ func ExampleRandom() {
 //
 // Seeds of this size are the digests that Python code likes to seed with.
 func ExampleNewRandomBig() {
-	r := compat.NewRandomBig(new(big.Int).Lsh(big.NewInt(1), 70))
+	r := paper.NewRandomBig(new(big.Int).Lsh(big.NewInt(1), 70))
 	fmt.Println(r.Uint32(), r.Bits(40), r.Float64())
 	// Output: 999817988 459347154626 0.4896287777098016
 }
 
 // The paper's policies over the same two arms, of which the second is better.
 func ExampleAlgos() {
-	for _, algo := range compat.Algos() {
-		a, err := compat.New(compat.Config{Algo: algo, Arms: 2, Seed: 1})
+	for _, algo := range paper.Algos() {
+		a, err := paper.New(paper.Config{Algo: algo, Arms: 2, Seed: 1})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -58,7 +58,7 @@ func ExampleAlgos() {
 // Sixteen rounds of the paper's UCB over two arms with at most eight rounds each, where arm 1 is better:
 // once it is exhausted, rounds fall to arm 0 whatever the policy chooses.
 func ExampleAllocator() {
-	a, err := compat.New(compat.Config{Algo: compat.UCB, Arms: 2, Cap: 8})
+	a, err := paper.New(paper.Config{Algo: paper.UCB, Arms: 2, Cap: 8})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -81,7 +81,7 @@ func ExampleAllocator() {
 
 // The paper's Thompson sampling where any policy goes.
 func ExamplePolicy() {
-	p, err := compat.NewPolicy(compat.Config{Algo: compat.Thompson, Arms: 3, Seed: 7})
+	p, err := paper.NewPolicy(paper.Config{Algo: paper.Thompson, Arms: 3, Seed: 7})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,4 +1,4 @@
-package compat
+package paper
 
 // setOrder returns the order in which CPython 3.7 to 3.13 iterates a set of small non-negative integers that
 // were added in the order given. The paper's code breaks ties by it: of four arms 6, 7, 8, 9, say, 8 is
