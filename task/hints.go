@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/internal/memo"
 	"github.com/evoalloc/evoalloc/internal/printable"
@@ -139,29 +138,14 @@ func hintsName(h Hints) string {
 	return fmt.Sprintf("%T", h)
 }
 
-// shownHints bounds the hints of one program in a prompt.
-const shownHints = 12
-
-// hintLines returns the heaviest of hints in quoted lines, in order of the program's lines.
-func hintLines(hints []Hint) string {
-	hints = tidy(hints)
-	if len(hints) == 0 {
-		return ""
-	}
-	more := max(len(hints)-shownHints, 0)
-	hints = hints[:len(hints)-more]
-	slices.SortStableFunc(hints, func(a, b Hint) int { return cmp.Compare(a.Line, b.Line) })
-	var b strings.Builder
-	b.WriteString("> Seen in the program's text, without running it:\n")
-	for _, h := range hints {
+// hintSection returns the section of hints of a program, whose name in a prompt is of: the heaviest last.
+func hintSection(of string, hints []Hint) Section {
+	s := Section{Name: ShowHints, Title: "Seen in the text of " + of + ", without running it"}
+	for _, h := range slices.Backward(tidy(hints)) {
 		if h.Line > 0 {
-			fmt.Fprintf(&b, "> line %d: %s\n", h.Line, h.Text)
-		} else {
-			fmt.Fprintf(&b, "> %s\n", h.Text)
+			h.Text = fmt.Sprintf("line %d: %s", h.Line, h.Text)
 		}
+		s.Lines = append(s.Lines, h.Text)
 	}
-	if more > 0 {
-		fmt.Fprintf(&b, "> and %d more\n", more)
-	}
-	return b.String() + "\n"
+	return s
 }

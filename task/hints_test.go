@@ -48,12 +48,12 @@ func TestHintsCostNothingButThemselves(t *testing.T) {
 		{"there are none", func(string) ([]task.Hint, error) { return nil, nil }, ""},
 		{"a text would open a block and end the line", func(string) ([]task.Hint, error) {
 			return []task.Hint{{Line: 2, Text: "a\n```\nb\x1b[2J"}}, nil
-		}, "> Seen in the program's text, without running it:\n> line 2: a ``` b\n\n"},
+		}, "Seen in the text of the program, without running it:\n\n> line 2: a ``` b\n\n"},
 		{"a text is long", func(string) ([]task.Hint, error) { return []task.Hint{{Text: long}}, nil },
-			"> Seen in the program's text, without running it:\n> " + long[:157] + "...\n\n"},
+			"Seen in the text of the program, without running it:\n\n> " + long[:157] + "...\n\n"},
 		{"a weight and a line that cannot be, and one twice", func(string) ([]task.Hint, error) {
 			return []task.Hint{{Line: -3, Text: "a", Weight: math.NaN()}, {Text: "a"}, {Line: 1, Text: " "}}, nil
-		}, "> Seen in the program's text, without running it:\n> a\n\n"},
+		}, "Seen in the text of the program, without running it:\n\n> a\n\n"},
 	} {
 		got, plain := promptOf(task.WithHints(bare, tt.hints), "program"), promptOf(bare, "program")
 		if tt.want != "" && !strings.Contains(got, tt.want) || strings.Replace(got, tt.want, "", 1) != plain {
@@ -62,22 +62,23 @@ func TestHintsCostNothingButThemselves(t *testing.T) {
 	}
 }
 
-// The heaviest are shown, in the order of the program's lines, and how many others there are.
+// The heaviest are shown, the heaviest last.
 func TestPromptShowsTheHeaviestHints(t *testing.T) {
+	long := strings.Repeat("long ", 100)
 	hinted := task.WithHints(hinting(t), task.HintsFunc(func(string) (hints []task.Hint, err error) {
 		for i := range 30 {
-			hints = append(hints, task.Hint{Line: 30 - i, Text: fmt.Sprint("of weight ", i), Weight: float64(i) / 30})
+			hints = append(hints, task.Hint{Line: i + 1, Text: fmt.Sprintf("of weight %02d %s", i, long[:140]), Weight: float64(i) / 30})
 		}
 		return hints, nil
 	}))
 	got := promptOf(hinted, "program")
-	if !strings.Contains(got, ":\n> line 1: of weight 29\n> line 2: of weight 28\n") ||
-		!strings.Contains(got, "> line 12: of weight 18\n> and 18 more\n\n") || strings.Contains(got, "line 13") {
+	first, last := strings.Index(got, "> line 19: of weight 18"), strings.Index(got, "> line 30: of weight 29")
+	if first < 0 || last < first || strings.Contains(got, "line 18") {
 		t.Errorf("the prompt is\n%s", got)
 	}
 }
 
-// Each parent has its own hints beside it, and without parents the initial program has.
+// Each parent has its own hints, and without parents the initial program has.
 func TestHintsStandBesideTheirProgram(t *testing.T) {
 	calls := 0
 	hinted := task.WithHints(hinting(t), task.HintsFunc(func(p string) ([]task.Hint, error) {
@@ -86,7 +87,8 @@ func TestHintsStandBesideTheirProgram(t *testing.T) {
 	}))
 	for range 2 {
 		got := promptOf(hinted, "one", "two")
-		if one, two := strings.Index(got, "this is one"), strings.Index(got, "this is two"); one < 0 || one > strings.Index(got, "Program 2") || two < one {
+		if !strings.Contains(got, "of program 1, without running it:\n\n> this is one\n") ||
+			!strings.Contains(got, "of program 2, without running it:\n\n> this is two\n") {
 			t.Errorf("the prompt is\n%s", got)
 		}
 	}
@@ -97,7 +99,7 @@ func TestHintsStandBesideTheirProgram(t *testing.T) {
 		t.Errorf("without parents the prompt is\n%s", got)
 	}
 	twice := task.WithHints(hinted, task.HintsFunc(func(p string) ([]task.Hint, error) { return []task.Hint{{Text: "and " + p}}, nil }))
-	if got := promptOf(twice, "x"); !strings.Contains(got, "> and x\n> this is x\n") {
+	if got := promptOf(twice, "x"); strings.Index(got, "> and x\n") < strings.Index(got, "> this is x\n") || !strings.Contains(got, "> and x\n") {
 		t.Errorf("with hints of two kinds the prompt is\n%s", got)
 	}
 }
@@ -137,7 +139,7 @@ func TestWithHintsKeepsWhatATaskCan(t *testing.T) {
 	}
 	over := task.WithEvaluator(hinted, eval.Limit(hinted, 1))
 	f, ok := task.As[interface{ Fingerprint() string }](over)
-	if want := "scores with hints task.HintsFunc"; !ok || f.Fingerprint() != want {
+	if want := "scores with sections of hints task.HintsFunc"; !ok || f.Fingerprint() != want {
 		t.Errorf("the fingerprint is not %q", want)
 	}
 }
@@ -163,7 +165,8 @@ func ExampleWithHints() {
 	// print(1 + 1)
 	// ```
 	//
-	// > Seen in the program's text, without running it:
+	// Seen in the text of the program, without running it:
+	//
 	// > the program has 12 bytes
 	//
 	// Rewrite the program to raise its score.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/internal/fence"
-	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -19,8 +18,8 @@ const DefaultInstruction = "Rewrite the program to raise its score."
 // maxReason bounds the reason for an invalid program in the prompt, in bytes.
 const maxReason = 500
 
-// maxNote bounds a note in the prompt, in bytes. A model writes notes, and may not stop.
-const maxNote = 500
+// maxMetrics bounds the metrics of an inspiration in the prompt, in bytes.
+const maxMetrics = 400
 
 // Fence returns program as a block tagged with language, between fences longer than any run of backticks in it.
 // [ParseProgram] restores it exactly, except that "\r\n" becomes "\n".
@@ -29,24 +28,28 @@ func Fence(program, language string) string { return fence.Wrap(program, languag
 // prompt is the default prompt, which [Spec] describes.
 func prompt(s Spec, ask Ask) []llm.Message {
 	var b strings.Builder
+	sections := ask.Shown()
+	before := 0
+	for before < len(sections) && sections[before].Stable {
+		before++
+	}
+	for _, part := range sections[:before] {
+		b.WriteString(section(s, ask, part))
+	}
 	if len(ask.Parents) == 0 {
 		fmt.Fprintf(&b, "Current program:\n\n%s\n\n", shown(s, eval.Candidate{Program: s.Initial}, ask))
-		b.WriteString(hintsOf(ask, 0))
 	}
 	for i, p := range ask.Parents {
 		r := p.Result.Clean()
 		fmt.Fprintf(&b, "%s %s:\n\n%s\n\n", title(i, len(ask.Parents)), verdict(r), shown(s, p, ask))
-		b.WriteString(feedback(r, s.Feedback))
-		b.WriteString(hintsOf(ask, i))
+		b.WriteString(feedback(r, ask.bound(ShowFeedback, s.Feedback)))
 	}
-	for i, p := range ask.Inspirations {
-		fmt.Fprintf(&b, "Inspiration %d of %d, not to be changed, %s:\n\n%s\n\n", i+1, len(ask.Inspirations),
-			verdict(p.Result.Clean()), shown(s, p, ask))
+	for _, part := range sections[before:] {
+		b.WriteString(section(s, ask, part))
 	}
-	b.WriteString(notes(ask.Notes))
 	b.WriteString(strings.TrimSpace(instruction(ask)))
 	b.WriteString("\n")
-	b.WriteString(which(ask))
+	b.WriteString(which(ask, sections))
 	if ask.Part != "" {
 		fmt.Fprintf(&b, partFormat, ask.Part)
 		return messages(s, b.String())
@@ -72,36 +75,32 @@ func messages(s Spec, text string) []llm.Message {
 	return []llm.Message{{Role: llm.System, Content: s.System}, user}
 }
 
-// hintsOf returns the hints of the i-th program.
-func hintsOf(ask Ask, i int) string {
-	if i >= len(ask.Hints) {
-		return ""
-	}
-	return hintLines(ask.Hints[i])
-}
-
-// notes returns notes in quoted lines, so that none of them opens a block, and with visible characters only, since a
-// model or a program may have written them.
-func notes(list []string) string {
+// section returns a section: its programs, and its lines in quoted ones, so that none of them opens a block.
+func section(s Spec, ask Ask, part Section) string {
 	var b strings.Builder
-	for _, n := range list {
-		if n = clip(printable.Line(n), maxNote); n != "" {
-			fmt.Fprintf(&b, "> %s\n", n)
-		}
+	for i, p := range part.Programs {
+		r := p.Result.Clean()
+		fmt.Fprintf(&b, "Inspiration %d of %d, not to be changed, %s:\n\n%s\n\n", i+1, len(part.Programs), verdict(r),
+			shown(s, p, ask))
+		b.WriteString(feedback(eval.Result{Metrics: r.Metrics}, ask.bound(ShowMetrics, min(s.Feedback, maxMetrics))))
 	}
-	if b.Len() == 0 {
-		return ""
+	if len(part.Lines) == 0 {
+		return b.String()
 	}
-	return "Notes on earlier attempts:\n\n" + b.String() + "\n"
+	if part.Title != "" {
+		fmt.Fprintf(&b, "%s:\n\n", part.Title)
+	}
+	fmt.Fprintf(&b, "> %s\n\n", strings.Join(part.Lines, "\n> "))
+	return b.String()
 }
 
 // which names the program to change if several are shown. A model that must guess often changes the last one, and its
 // diff then matches nothing.
-func which(ask Ask) string {
+func which(ask Ask, sections []Section) string {
 	switch {
 	case len(ask.Parents) > 1:
 		return "The program to change is program 1.\n"
-	case len(ask.Inspirations) > 0:
+	case slices.ContainsFunc(sections, func(s Section) bool { return len(s.Programs) > 0 }):
 		return "The program to change is the current program.\n"
 	}
 	return ""

@@ -43,15 +43,16 @@ func TestPrompt(t *testing.T) {
 				"Program 2 of 2, with score 1.000000 (higher is better):\n\n```javascript\nb\n```\n\n" +
 				"Combine them.\nThe program to change is program 1.\nReply with one complete program in one fenced block tagged javascript.\n",
 			"as given; the instruction takes the place of the default one; which one to change is said"},
-		{"inspirations and notes", Ask{Parents: []eval.Candidate{scored("a", 2)}, Notes: []string{"wider\n```js\nsteps", " ", "he\x00l\x1b[31mp\u202e"},
-			Inspirations: []eval.Candidate{{Program: "bad", Result: eval.Invalid("threw")}, scored("b", 1)}},
-			"Current program, with score 2.000000 (higher is better):\n\n```javascript\na\n```\n\n" +
-				"Inspiration 1 of 2, not to be changed, which is invalid: threw:\n\n```javascript\nbad\n```\n\n" +
+		{"inspirations and notes", Ask{Parents: []eval.Candidate{scored("a", 2)}, Sections: []Section{
+			Notes("wider\n```js\nsteps", " ", "he\x00l\x1b[31mp\u202e"),
+			Inspirations(eval.Candidate{Program: "bad", Result: eval.Invalid("threw")}, scored("b", 1))}},
+			"Inspiration 1 of 2, not to be changed, which is invalid: threw:\n\n```javascript\nbad\n```\n\n" +
 				"Inspiration 2 of 2, not to be changed, with score 1.000000 (higher is better):\n\n```javascript\nb\n```\n\n" +
+				"Current program, with score 2.000000 (higher is better):\n\n```javascript\na\n```\n\n" +
 				"Notes on earlier attempts:\n\n> wider ```js steps\n> help\n\n" +
 				"Rewrite the program to raise its score.\nThe program to change is the current program.\n" +
 				"Reply with one complete program in one fenced block tagged javascript.\n",
-			"the parent stands first; a note is one line of what can be seen and opens no block; a blank one is left out"},
+			"what is stable stands first; a note is one line of what can be seen and opens no block; a blank one is left out"},
 		{"fences inside", Ask{Parents: []eval.Candidate{scored("/*\n```\n````js\n*/", 1)}},
 			"Current program, with score 1.000000 (higher is better):\n\n`````javascript\n/*\n```\n````js\n*/\n`````\n\n" + ask,
 			"the fence is longer than any in the program"},
@@ -82,7 +83,7 @@ func TestPromptReasonIsBounded(t *testing.T) {
 }
 
 func TestPromptNotesAreBounded(t *testing.T) {
-	ask := Ask{Parents: []eval.Candidate{scored("p", 1)}, Notes: []string{strings.Repeat("ü", 1<<20)}}
+	ask := Ask{Parents: []eval.Candidate{scored("p", 1)}, Sections: []Section{Notes(strings.Repeat("ü", 1<<20))}}
 	if n := len(prompt(spec1, ask)[1].Content); n > 1000 {
 		t.Errorf("the prompt with one long note has %d bytes", n)
 	}

@@ -16,12 +16,12 @@ import (
 
 // A Spec is a task with the default prompt and the default parser; [New] makes the [Task].
 //
-// The prompt is the system message and one user message, with every parent, the inspirations, the notes, and the
-// instruction, in this order. If it shows several programs, it names the one to change. A parent is its score to six
-// decimals, or in one line of at most 500 bytes the reason why it is invalid; its program in a block made by [Fence],
-// without line ends at its end; and Feedback's metrics and artifacts, sorted by name, in quoted lines ("> "), so that
-// nothing but programs stands in blocks; then its hints in quoted lines too ([WithHints]). Without parents it shows the
-// initial program. The parser is [ParseProgram], or [ParseDiff] if Diffs is set. If Initial has lines with
+// The prompt is the system message and one user message, with the sections that are stable ([Ask.Shown]), every parent,
+// the other sections, and the instruction, in this order. If it shows several programs, it names the one to change. A
+// parent is its score to six decimals, or in one line of at most 500 bytes the reason why it is invalid; its program in a
+// block made by [Fence], without line ends at its end; and Feedback's metrics and artifacts, sorted by name, in quoted
+// lines ("> "), so that nothing but programs stands in blocks. So is the program of a section, with its metrics alone.
+// Without parents it shows the initial program. The parser is [ParseProgram], or [ParseDiff] if Diffs is set. If Initial has lines with
 // EVOLVE-BLOCK-START and EVOLVE-BLOCK-END, the model may change only the lines between them: the prompt says so, and
 // [RestoreOutside] enforces it, even if a reply leaves the markers out ([Mended]); a reply without changes between them
 // is [ErrUnchanged].

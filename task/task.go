@@ -25,14 +25,11 @@ type Ask struct {
 	// Parents are the programs to build on, the one to change first; greedy search has one. The others are sources of
 	// ideas.
 	Parents []eval.Candidate
-	// Inspirations are shown beside the parents, in this order, and must not be changed. Each takes as many tokens of the
-	// prompt as a parent.
-	Inspirations []eval.Candidate
-	// Hints[i] are the hints of Parents[i], or of the initial program if there are no parents; nil means none. See
-	// [WithHints].
-	Hints       [][]Hint
-	Notes       []string // lessons of earlier attempts, one thought each
-	Instruction string   // "" means: rewrite the program to raise its score
+	// Sections are what else the prompt shows. Read them with Shown.
+	Sections []Section
+	// Bounds are the most tokens that each may take, in place of their own; nil means their own. See [WithBounds].
+	Bounds      Bounds
+	Instruction string // "" means: rewrite the program to raise its score
 	// Form is the form of the reply, which [ParseAs] reads; 0 means the task's own.
 	Form Form
 	// Part names the part of the first parent to change; "" means all of it. The reply must be the new text of that part

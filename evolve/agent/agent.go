@@ -110,7 +110,7 @@ func (l *Loop) String() string {
 // invalid programs, as they are now.
 func (l *Loop) Brief(v *population.View) evolve.Brief {
 	b := v.Brief()
-	b.Make = l.make(v.Task, v.Parent.Candidate, v.Notes, earlierOf(v))
+	b.Make = l.make(v.Task, v.Parent.Candidate, linesOf(v.Sections), earlierOf(v))
 	return b
 }
 

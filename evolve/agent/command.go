@@ -61,7 +61,7 @@ func (c *Command) String() string {
 // programs, in the folder "earlier" of its HOME.
 func (c *Command) Brief(v *population.View) evolve.Brief {
 	b := v.Brief()
-	b.Make = c.make(v.Task, v.Parent.Candidate, v.Notes, earlierOf(v))
+	b.Make = c.make(v.Task, v.Parent.Candidate, linesOf(v.Sections), earlierOf(v))
 	return b
 }
 

@@ -77,6 +77,14 @@ func scored(r eval.Result) string {
 	return fmt.Sprintf("The program is not valid: %s\n", r.Reason)
 }
 
+// linesOf returns the lines of sections, as far as they fit.
+func linesOf(sections []task.Section) (lines []string) {
+	for _, s := range (task.Ask{Sections: sections}).Shown() {
+		lines = append(lines, s.Lines...)
+	}
+	return lines
+}
+
 func lessons(notes []string) string {
 	var b strings.Builder
 	for i, n := range notes {

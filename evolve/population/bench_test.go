@@ -79,7 +79,7 @@ func BenchmarkChild(b *testing.B) {
 		{"All,Uniform,Rank", Config{Archive: All(0), Select: Uniform(), Credit: Rank, Operators: []Operator{Rewrite{}, Explore{}}}},
 		{"Grid", Config{Archive: &Grid{Features: length, Bins: 100}, Select: Uniform()}},
 		{"Top,gates", Config{Archive: Top(40), Gates: gates()}},
-		{"all", Config{Archive: All(members), Select: PowerLaw(1), Gates: gates(), Memory: []Memory{&History{}},
+		{"all", Config{Archive: All(members), Select: PowerLaw(1), Gates: gates(), Memory: []Memory{&Attempts{}},
 			Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}},
 		{"All,Cross,Merge", Config{Archive: All(0), Select: PowerLaw(1), Operators: []Operator{Rewrite{}, Cross{}, &Merge{Split: words}}}},
 	} {
@@ -104,7 +104,7 @@ func words(program string) []string { return strings.SplitAfter(program, " ") }
 // the newest ones that Unlike compares with and up to 64 MiB of those that children were made of.
 func TestMemory(t *testing.T) {
 	children, most := notrun.Length(20_000, 100_000), notrun.Length(16.0, 40)
-	p, next := crowd(t, Config{Archive: Top(40), Select: PowerLaw(1), Gates: []Gate{Unseen()}, Memory: []Memory{&History{}},
+	p, next := crowd(t, Config{Archive: Top(40), Select: PowerLaw(1), Gates: []Gate{Unseen()}, Memory: []Memory{&Attempts{}},
 		Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}, 1000)
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -9,6 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // A gate of one's own refuses programs before their evaluation is paid for.
@@ -52,11 +53,11 @@ func ExampleUnlike_judge() {
 // taboo is a memory of one's own, without a model: it names the numbers with which children came out worse.
 type taboo struct{ words map[string]bool }
 
-func (m *taboo) Notes(*population.View) (notes []string) {
-	if len(m.words) > 0 {
-		notes = []string{fmt.Sprintf("%d endings have not paid", len(m.words))}
+func (m *taboo) Section(*population.View) task.Section {
+	if len(m.words) == 0 {
+		return task.Section{}
 	}
-	return notes
+	return task.Notes(fmt.Sprintf("%d endings have not paid", len(m.words)))
 }
 
 func (m *taboo) Learn(_ context.Context, s *population.Season) error {
@@ -71,7 +72,7 @@ func (m *taboo) Learn(_ context.Context, s *population.Season) error {
 func ExampleMemory() {
 	m := &taboo{words: map[string]bool{}}
 	search(population.Config{N: 4, Memory: []population.Memory{m}}, 40)
-	fmt.Println(m.Notes(nil))
+	fmt.Println(m.Section(nil).Lines)
 	// Output:
 	// [2 endings have not paid]
 }

@@ -36,7 +36,7 @@ func ExampleConfig_llmEvo() {
 	res := search(population.Config{
 		N: 8, Archive: population.Top(20), Select: population.PowerLaw(1),
 		Operators: []population.Operator{
-			population.Rewrite{Label: "mutate", NoNotes: true},
+			population.Rewrite{Label: "mutate", Show: population.Nothing},
 			population.Cross{Select: population.PowerLaw(1)},
 			population.Explore{},
 			population.Rewrite{Label: "insights"},
@@ -52,8 +52,9 @@ func ExampleConfig_llmEvo() {
 // Shinka: weighted parents on two islands, three kinds of patch in fixed shares, a gate against what is alike, and a
 // scratchpad. Its ensemble of models is the LLM (llm/ensemble). The best are shown last.
 func ExampleConfig_shinka() {
-	show := func(v *population.View) []*population.Member {
-		return append(v.Sample(v.Part.Members(), population.Uniform(), 1), v.Sample(v.Part.Members(), population.Best(), 1)...)
+	show := func(v *population.View) []task.Section {
+		beside := append(v.Sample(v.Part.Members(), population.Uniform(), 1), v.Sample(v.Part.Members(), population.Best(), 1)...)
+		return append(v.Sections, population.Inspirations(beside...))
 	}
 	res := search(population.Config{
 		N: 8, Archive: &population.Islands{Of: []population.Archive{population.Top(20), population.Top(20)}},
@@ -84,8 +85,9 @@ func ExampleConfig_openEvolve() {
 		N: 8, Archive: &population.Islands{Of: islands, Every: 50, Rate: 0.1},
 		Select: population.Choice(0.2, population.Uniform(), population.Choice(0.875, population.Elite(0.1),
 			population.ByWeight(func(m *population.Member) float64 { return max(m.Result.Score+100, 0.001) }))),
-		Operators: []population.Operator{population.Rewrite{Show: func(v *population.View) []*population.Member {
-			return append(v.Sample(v.Part.Members(), population.Best(), 3), v.Sample(v.Part.Members(), population.Uniform(), 2)...)
+		Operators: []population.Operator{population.Rewrite{Show: func(v *population.View) []task.Section {
+			top, others := v.Sample(v.Part.Members(), population.Best(), 3), v.Sample(v.Part.Members(), population.Uniform(), 2)
+			return []task.Section{population.Inspirations(append(top, others...)...)}
 		}}},
 	}, 64)
 	fmt.Println(operators(res), "best", res.Best.Result.Score)
@@ -210,14 +212,14 @@ func ExampleScreen() {
 	// "on the cases that come first it scores -7, and its parent -5" <nil>
 }
 
-// A history tells what was tried last and what it gained.
-func ExampleHistory() {
+// Attempts show what was tried last and what it gained.
+func ExampleAttempts() {
 	var prompts []string
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		prompts = append(prompts, req.Messages[1].Content)
 		return adder(ctx, req)
 	})
-	p, err := population.New(population.Config{Task: sum(), LLM: model, N: 3, Window: 1, Memory: []population.Memory{&population.History{Most: 2}}})
+	p, err := population.New(population.Config{Task: sum(), LLM: model, N: 3, Window: 1, Memory: []population.Memory{&population.Attempts{Most: 2}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -232,10 +234,10 @@ func ExampleHistory() {
 	// 1 2 3 2 0
 	// ```
 	//
-	// Notes on earlier attempts:
+	// Earlier attempts, and what became of them:
 	//
-	// > rewrite: "1 2 3" became "1 2 3 2"; score -92, +2 over its parent
-	// > rewrite: "1 2 3 2" became "1 2 3 2 0"; score -92, +0 over its parent
+	// > better: rewrite: "1 2 3" became "1 2 3 2"; score -92, +2 over its parent
+	// > as good: rewrite: "1 2 3 2" became "1 2 3 2 0"; score -92, +0 over its parent
 	//
 	// Rewrite the program to raise its score.
 	// Reply with one complete program in one fenced block tagged text.

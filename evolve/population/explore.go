@@ -4,15 +4,17 @@ import (
 	"cmp"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // Explore asks for a program of another kind than the parent. LLM-Evo has such an operator beside its mutations, with
-// directions written by hand. The prompt leaves out the memories' notes, since they are about kinds tried earlier.
+// directions written by hand. What memories tell of kinds tried earlier is not shown by default.
 type Explore struct {
 	Label string // its name; "" means "explore"
 	// Directions are instructions, of which each child is given one at random; nil means five that fit any task.
 	Directions []string
-	Show       func(v *View) []*Member // as in [Rewrite]
+	// Show is as in [Rewrite]; nil means [Nothing].
+	Show func(v *View) []task.Section
 }
 
 var _ Operator = Explore{}
@@ -36,7 +38,11 @@ func (o Explore) Brief(v *View) evolve.Brief {
 		list = directions[:]
 	}
 	direction := list[v.Rand.IntN(len(list))]
-	b := Rewrite{Instruction: direction, Show: o.Show, NoNotes: true}.Brief(v)
+	show := o.Show
+	if show == nil {
+		show = Nothing
+	}
+	b := Rewrite{Instruction: direction, Show: show}.Brief(v)
 	b.Labels = map[string]string{"instruction": direction}
 	return b
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/audit"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // faulty is a part of every kind that does something bad when its countdown ends.
@@ -61,7 +62,7 @@ func (g faultyGate) Admit(context.Context, *population.View, string) (string, er
 	return "", nil
 }
 
-func (m faultyMemory) Notes(*population.View) []string                 { m.at("Notes"); return nil }
+func (m faultyMemory) Section(*population.View) (s task.Section)       { m.at("Section"); return s }
 func (m faultyMemory) Learn(context.Context, *population.Season) error { m.at("Learn"); return nil }
 
 func (p faultyPolicy) Probs(probs []float64, r bandit.Round) { p.at("Probs"); p.Policy.Probs(probs, r) }
@@ -98,7 +99,7 @@ func TestPanics(t *testing.T) {
 		{"Credit", "Credit", 3, 3},
 		{"Follow", "Gate population_test.faultyGate", 3, 2},
 		{"Admit", "Gate population_test.faultyGate", 3, 3},
-		{"Notes", "Memory population_test.faultyMemory", 3, 2},
+		{"Section", "Memory population_test.faultyMemory", 3, 2},
 		{"Learn", "Memory population_test.faultyMemory", 3, 3},
 	} {
 		f := &faulty{what: tt.what, left: tt.left, do: func() { panic("boom") }}
@@ -294,7 +295,7 @@ func TestNewFails(t *testing.T) {
 		{population.Config{Gates: []population.Gate{population.Screen{}}}, "Screen.On is nil"},
 		{population.Config{Memory: []population.Memory{nil}}, "Config.Memory[0] is nil"},
 		{population.Config{Memory: []population.Memory{&population.Scratchpad{Most: -1}}}, "Scratchpad.Most is -1"},
-		{population.Config{Memory: []population.Memory{&population.History{Most: -1}}}, "History.Most is -1"},
+		{population.Config{Memory: []population.Memory{&population.Attempts{Most: -1}}}, "Attempts.Most is -1"},
 	} {
 		tt.cfg.Task, tt.cfg.LLM = numbers(t, "0"), climber
 		if _, err := population.New(tt.cfg); err == nil || !strings.HasPrefix(err.Error(), "population: ") || !strings.Contains(err.Error(), tt.want) {

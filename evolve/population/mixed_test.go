@@ -118,7 +118,7 @@ func mixed(l llm.LLM, seed uint32, window int, order evolve.Order) (*population.
 		Credit: population.Rank,
 		Gates: []population.Gate{population.Unseen(), &population.Unlike{Most: 0.9, Shingle: 1, Judge: l},
 			population.Screen{On: func(v *population.View) eval.Evaluator { return distances{1 + v.Step%3} }, Ties: true}},
-		Memory: []population.Memory{&population.Scratchpad{Every: 10}, &population.History{Most: 2}},
+		Memory: []population.Memory{&population.Scratchpad{Every: 10}, &population.Attempts{Most: 2}},
 	})
 }
 

@@ -43,8 +43,8 @@ func asked(t *testing.T, cfg population.Config, calls int) (prompts map[string][
 // askers are operators of every kind that asks a model.
 func askers() []population.Operator {
 	return []population.Operator{
-		population.Rewrite{Label: "shown", Instruction: "Do better.", Show: func(v *population.View) []*population.Member {
-			return v.Sample(v.All.Members(), population.Uniform(), 2)
+		population.Rewrite{Label: "shown", Instruction: "Do better.", Show: func(v *population.View) []task.Section {
+			return []task.Section{population.Inspirations(v.Sample(v.All.Members(), population.Uniform(), 2)...)}
 		}},
 		population.Explore{Directions: []string{"Go east.", "Go west."}}, population.Cross{Partners: 2},
 		population.Cross{Label: "self", Self: true}, population.Repair{},
@@ -260,10 +260,14 @@ func (maker) Brief(v *population.View) evolve.Brief {
 // A diary is a memory of one note, which keeps what children were shown.
 type diary map[string][]string
 
-func (diary) Notes(*population.View) []string { return []string{"tip"} }
+func (diary) Section(*population.View) task.Section { return task.Notes("tip") }
 func (d diary) Learn(_ context.Context, s *population.Season) error {
 	for _, b := range s.Births {
-		d[b.Operator] = append(d[b.Operator], strings.Join(b.Notes, ", "))
+		shown := ""
+		for _, s := range b.Shown {
+			shown += strings.Join(s.Lines, ", ")
+		}
+		d[b.Operator] = append(d[b.Operator], shown)
 	}
 	return nil
 }

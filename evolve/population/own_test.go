@@ -52,9 +52,9 @@ func (scribbler) Follow(b population.Birth) {
 	}
 }
 
-func (scribbler) Notes(v *population.View) []string {
+func (scribbler) Section(v *population.View) (none task.Section) {
 	scribble(v.Parent)
-	return nil
+	return none
 }
 
 func (scribbler) Learn(_ context.Context, s *population.Season) error {

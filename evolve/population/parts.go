@@ -63,7 +63,7 @@ type Operator interface {
 	// Name stands in results: in [evolve.Child.Operator].
 	Name() string
 	// Brief says how the child of v.Parent is made. v.Brief() is a rewrite with the default instruction, to be changed
-	// as one likes. What is left out of the result, such as the parents, is as v.Brief() has it, but for the notes.
+	// as one likes. What is left out of the result, such as the parents, is as v.Brief() has it, but for the sections.
 	Brief(v *View) evolve.Brief
 }
 
@@ -94,8 +94,8 @@ func (gateFunc) String() string { return "population.GateFunc" }
 
 // A Memory learns from attempts and tells later ones.
 type Memory interface {
-	// Notes returns what is to be shown with v.Parent, one thought each.
-	Notes(v *View) []string
+	// Section returns what is to be shown with v.Parent; the zero value is nothing.
+	Section(v *View) task.Section
 	// Learn is called after a child was taken in. It may ask a model through s. The search waits for it, though
 	// children that are under way go on, so it should ask seldom. An error ends the search, but for one for which
 	// [evolve.Refused] is true.

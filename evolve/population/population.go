@@ -16,6 +16,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	account "github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/internal/stream"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // A Member is a program that was scored, and where it comes from.
@@ -71,7 +72,7 @@ type expected struct {
 	shown            *Member // the copy of the selected parent that the view has
 	parent           *Member // the archive's member that the child is made of
 	operator, island pull
-	notes            []string          // that the model is shown
+	sections         []task.Section    // that the model is shown
 	labels           map[string]string // of the brief, to which the child's place is added
 }
 
@@ -192,7 +193,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	if err := p.selectParent(x); err != nil {
 		return b, err
 	}
-	if err := p.takeNotes(v); err != nil {
+	if err := p.recollect(v); err != nil {
 		return b, err
 	}
 	open, err := p.able(v)
@@ -210,7 +211,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	x.parent.Asked++
 	p.elders.add(x.parent)
 	if b.Make == nil {
-		x.notes = b.Notes
+		x.sections = b.Sections
 		if err := p.hint(&b, v); err != nil {
 			return b, err
 		}
@@ -276,7 +277,7 @@ func (p *Population) take(ctx context.Context, turn *evolve.Turn, c evolve.Child
 func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected, c evolve.Child) error {
 	m := member(c.Candidate, c.ID)
 	m.Generation, m.Parents, m.Operator = p.Steps(), c.Parents, c.Operator
-	b := Birth{Child: c, Task: p.cfg.Task, Parent: x.parent.shown(), Notes: x.notes, among: x.view.Part}
+	b := Birth{Child: c, Task: p.cfg.Task, Parent: x.parent.shown(), Shown: x.sections, among: x.view.Part}
 	b.Result = m.Result.Clone()
 	if err := p.followed(x, b); err != nil {
 		return err
@@ -401,10 +402,10 @@ func (p *Population) selectParent(x *expected) error {
 	return nil
 }
 
-// takeNotes asks the memories for what is to be shown with the child's parent.
-func (p *Population) takeNotes(v *View) error {
+// recollect asks the memories for what is to be shown with the child's parent.
+func (p *Population) recollect(v *View) error {
 	for _, m := range p.cfg.Memory {
-		if err := guard(named("Memory", m), func() { v.Notes = append(v.Notes, m.Notes(v)...) }); err != nil {
+		if err := guard(named("Memory", m), func() { v.Sections = append(v.Sections, m.Section(v)) }); err != nil {
 			return err
 		}
 	}

@@ -12,10 +12,9 @@ import (
 type Rewrite struct {
 	Label       string // its name; "" means "rewrite"
 	Instruction string // what is asked for; "" means task.DefaultInstruction
-	// Show returns what is shown beside the parent and not to be changed, in this order; nil means nothing. Models
-	// weigh what comes last most, so ShinkaEvolve shows the best last. Each program costs as many tokens as the parent.
-	Show    func(v *View) []*Member
-	NoNotes bool // the memories' notes are not shown
+	// Show returns what is shown beside the parent; nil means v.Sections, which is what the memories show. [Nothing] shows
+	// nothing, and [Inspirations] other members.
+	Show func(v *View) []task.Section
 	// InTurn asks for a new text of one part of the parent, and keeps the others as they are. Of a parent's children each
 	// changes the next part, round and round (GEPA). The first one is the parent's ID modulo the number of parts, so that
 	// members that have one child each do not all change the same part. GEPA goes on where the parent's own parent was.
@@ -37,11 +36,8 @@ func (o Rewrite) Name() string { return cmp.Or(o.Label, "rewrite") }
 func (o Rewrite) Brief(v *View) evolve.Brief {
 	b := v.Brief()
 	b.Instruction = o.Instruction
-	if o.NoNotes {
-		b.Notes = nil
-	}
 	if o.Show != nil {
-		b.Inspirations = candidates(o.Show(v))
+		b.Sections = o.Show(v)
 	}
 	b.Form = o.Form
 	if o.InTurn {
@@ -63,10 +59,15 @@ func (v *View) inTurn(b *evolve.Brief) {
 	}
 }
 
-func candidates(members []*Member) []eval.Candidate {
-	list := make([]eval.Candidate, len(members))
+// Nothing is a Show of nothing.
+func Nothing(*View) []task.Section { return nil }
+
+// Inspirations returns the section of members, the one that matters most last. Each program costs as many tokens as the
+// parent.
+func Inspirations(members ...*Member) task.Section {
+	programs := make([]eval.Candidate, len(members))
 	for i, m := range members {
-		list[i] = m.Candidate
+		programs[i] = m.Candidate
 	}
-	return list
+	return task.Inspirations(programs...)
 }

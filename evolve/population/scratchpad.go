@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // Scratchpad keeps notes that a model writes on what has worked and what has not. Each child is shown a few, drawn at
@@ -59,13 +60,13 @@ func (p *Scratchpad) validate() error {
 	return nil
 }
 
-// Notes draws notes for a child.
-func (p *Scratchpad) Notes(v *View) []string {
+// Section draws notes for a child.
+func (p *Scratchpad) Section(v *View) task.Section {
 	var texts []string
 	for _, i := range v.Rand.Perm(len(p.notes))[:min(cmp.Or(p.Show, 3), len(p.notes))] {
 		texts = append(texts, p.notes[i].text)
 	}
-	return texts
+	return task.Notes(texts...)
 }
 
 // Learn counts what became of notes, and asks for new ones when it is time.
@@ -105,7 +106,7 @@ func (p *Scratchpad) count(b Birth) {
 	}
 	p.improved += better
 	for _, n := range p.notes {
-		if slices.Contains(b.Notes, n.text) {
+		if b.told(n.text) {
 			n.shown++
 			n.improved += better
 		}

@@ -37,8 +37,8 @@ func lesson(t *testing.T, p *Scratchpad, l llm.LLM, n int, better func(notes []s
 	}
 	for i := range n {
 		birth := p.children + 1
-		notes := p.Notes(&View{Birth: birth, Rand: rand.New(rand.NewPCG(uint64(birth), 5))})
-		b := Birth{Notes: notes, Parent: &Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}},
+		notes := p.Section(&View{Birth: birth, Rand: rand.New(rand.NewPCG(uint64(birth), 5))}).Lines
+		b := Birth{Shown: []task.Section{task.Notes(notes...)}, Parent: &Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}},
 			Child: evolve.Child{ID: birth, Candidate: eval.Candidate{Program: fmt.Sprint("child", i), Result: eval.Result{Valid: true}}}}
 		if better(notes) {
 			b.Result.Score = 1
@@ -93,10 +93,10 @@ func TestScratchpadCounts(t *testing.T) {
 		b               Birth
 		shown, improved int
 	}{
-		{"a better child", Birth{Child: child(1, llm.OK), Notes: []string{"wider", "other"}}, 1, 1},
-		{"a worse one", Birth{Child: child(-1, llm.OK), Notes: []string{"wider"}}, 2, 1},
+		{"a better child", Birth{Child: child(1, llm.OK), Shown: []task.Section{task.Notes("wider", "other")}}, 1, 1},
+		{"a worse one", Birth{Child: child(-1, llm.OK), Shown: []task.Section{task.Notes("wider")}}, 2, 1},
 		{"a better one that was not shown it", Birth{Child: child(1, llm.OK)}, 2, 1},
-		{"a call that timed out", Birth{Child: child(0, llm.Timeout), Notes: []string{"wider"}}, 2, 1},
+		{"a call that timed out", Birth{Child: child(0, llm.Timeout), Shown: []task.Section{task.Notes("wider")}}, 2, 1},
 	} {
 		tt.b.Parent = parent
 		p.count(tt.b)

@@ -24,7 +24,8 @@ type View struct {
 	All     Archive   // the whole archive
 	Part    Archive   // the island that breeds; All if the archive has no parts
 	Invalid []*Member // the newest invalid programs, at most 32, oldest first
-	Notes   []string  // from the memories
+	// Sections are what the memories show with the parent that was selected.
+	Sections []task.Section
 	// Rand is the child's own stream. Who draws from it more or less changes this child and no other.
 	Rand *rand.Rand
 	// Step counts the search's steps from 1, Index the children of the step from 0, Birth those of the search from 1.
@@ -37,7 +38,7 @@ type View struct {
 	aside
 }
 
-// Brief asks for a rewrite of Parent, with the notes, and with partners as further parents. It is what an operator
+// Brief asks for a rewrite of Parent, with the memories' Sections, and with partners as further parents. It is what an operator
 // begins with.
 func (v *View) Brief(partners ...*Member) evolve.Brief {
 	var b evolve.Brief
@@ -50,7 +51,7 @@ func (v *View) Brief(partners ...*Member) evolve.Brief {
 		b.Ask.Parents = append(b.Ask.Parents, m.Candidate)
 		b.Parents = append(b.Parents, m.ID)
 	}
-	b.Ask.Notes, b.Seed = v.Notes, v.Seed
+	b.Ask.Sections, b.Seed = v.Sections, v.Seed
 	return b
 }
 

@@ -18,7 +18,8 @@ import (
 
 // A Model is a stand-in for a language model that edits the programs of the families. It sees the prompt's text and
 // nothing else: it is made without the scorer, and knows which program is better by the scores that are shown, if it
-// looked at them. It changes the first program that the prompt shows, which is the one that [task.Ask] asks to change.
+// looked at them. It changes the first program that the prompt shows and does not call one that is not to be changed, which
+// is the one that [task.Ask] asks to change.
 //
 // Every field is an ability or a fault. With all of them 0, each reply is the first program with one to three of its
 // words or numbers replaced at random, whatever else the prompt holds. Equal requests have equal replies.
@@ -120,19 +121,26 @@ func (m Model) answer(prompt string, seed uint32) string {
 // reply returns the reply that a program is given in.
 func reply(program string) string { return "Here is the program.\n\n" + fence.Wrap(program, "") + "\n" }
 
-// shown returns the programs that a prompt shows, and what it says around them.
+// shown returns the programs that a prompt shows, those that are not to be changed last, and what it says around them.
 func shown(prompt string) (programs []sheet, prose string) {
 	var b strings.Builder
+	var others []sheet
 	at := 0
 	for block := range fence.Blocks(prompt) {
-		b.WriteString(prompt[at:block.Begin])
+		lead := prompt[at:block.Begin]
+		b.WriteString(lead)
 		at = block.End
-		if s := read(block.Text()); len(s) > 0 {
+		s := read(block.Text())
+		switch {
+		case len(s) == 0:
+		case strings.Contains(lead, "not to be changed"):
+			others = append(others, s)
+		default:
 			programs = append(programs, s)
 		}
 	}
 	b.WriteString(prompt[at:])
-	return programs, b.String()
+	return append(programs, others...), b.String()
 }
 
 // write makes the program of a reply.

@@ -72,8 +72,8 @@ func TestModelWithoutAbilitiesEditsTheFirstProgram(t *testing.T) {
 		{"a plain rewrite", task.Ask{Parents: candidates(twoLines)}},
 		{"a request for something different", task.Ask{Parents: candidates(twoLines), Instruction: "Write a program of a different kind."}},
 		{"a request to combine", task.Ask{Parents: candidates(twoLines, other), Instruction: "Combine the programs."}},
-		{"programs to be inspired by", task.Ask{Parents: candidates(twoLines), Inspirations: candidates(other, other)}},
-		{"notes", task.Ask{Parents: candidates(twoLines), Notes: []string{"Use p:birch."}}},
+		{"programs to be inspired by", task.Ask{Parents: candidates(twoLines), Sections: []task.Section{task.Inspirations(candidates(other, other)...)}}},
+		{"notes", task.Ask{Parents: candidates(twoLines), Sections: []task.Section{task.Notes("Use p:birch.")}}},
 		{"a request to mend line 1", task.Ask{Parents: candidates(twoLines), Instruction: "Mend line 1."}},
 	} {
 		for seed, program := range replies(t, Model{Words: 2}, of, tt.ask, 50) {
@@ -104,13 +104,13 @@ func TestModelAbilities(t *testing.T) {
 			task.Ask{Parents: candidates(twoLines, other), Instruction: "Combine the programs."},
 			func(p string) bool { return len(strings.Fields(p)) == 7 }, 3, 20},
 		{"borrowing takes a line of an inspiration", Model{Words: 2, Borrow: 1},
-			task.Ask{Parents: candidates(twoLines), Inspirations: candidates(other)},
+			task.Ask{Parents: candidates(twoLines), Sections: []task.Section{task.Inspirations(candidates(other)...)}},
 			func(p string) bool { return strings.Contains(p, "cedar cedar cedar cedar") }, 100, 100},
 		{"a note is heeded at a place of its kind", Model{Words: 3, Heed: 1},
-			task.Ask{Parents: candidates(kinds), Notes: []string{"Use q:cedar."}},
+			task.Ask{Parents: candidates(kinds), Sections: []task.Section{task.Notes("Use q:cedar.")}},
 			func(p string) bool { return changed(p, kinds) == 1 && strings.Contains(p, "q:cedar") }, 100, 100},
 		{"half of the notes with half of the heed", Model{Words: 3, Heed: 0.5},
-			task.Ask{Parents: candidates(kinds), Notes: []string{"Use q:cedar."}},
+			task.Ask{Parents: candidates(kinds), Sections: []task.Section{task.Notes("Use q:cedar.")}},
 			func(p string) bool { return changed(p, kinds) == 1 && strings.Contains(p, "q:cedar") }, 40, 85},
 		{"numbers alone are tuned", Model{Words: 8, Bold: 1},
 			task.Ask{Parents: candidates("amber 0.5000 0.5000"), Instruction: "Change only the values of numeric constants."},
@@ -152,7 +152,7 @@ func TestModelFewReplies(t *testing.T) {
 		t.Errorf("%d distinct replies to one prompt, want at most 4", n)
 	}
 	a := replies(t, Model{Words: 8, Few: 4}, wordsTask(t, twoLines), task.Ask{Parents: candidates(twoLines)}, 4)
-	b := replies(t, Model{Words: 8, Few: 4}, wordsTask(t, twoLines), task.Ask{Parents: candidates(twoLines), Notes: []string{"x"}}, 4)
+	b := replies(t, Model{Words: 8, Few: 4}, wordsTask(t, twoLines), task.Ask{Parents: candidates(twoLines), Sections: []task.Section{task.Notes("x")}}, 4)
 	if reflect.DeepEqual(a, b) {
 		t.Error("another prompt has the same replies")
 	}

@@ -131,20 +131,29 @@ func shown(messages []llm.Message) []Program {
 	return nil
 }
 
-// programs returns the blocks of text that are tagged like the last one.
+// programs returns the blocks of text that are tagged like the last one, those that are not to be changed last.
 func programs(text string) []Program {
-	var all, alike []Program
-	for b := range fence.Blocks(strings.ReplaceAll(text, "\r\n", "\n")) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	var all, alike, others []Program
+	var kept []bool // not to be changed
+	at := 0
+	for b := range fence.Blocks(text) {
 		if t := b.Text(); strings.TrimSpace(t) != "" {
 			all = append(all, Program{b.Language(), t})
+			kept = append(kept, strings.Contains(text[at:b.Begin], "not to be changed"))
 		}
+		at = b.End
 	}
-	for _, p := range all {
-		if p.Language == all[len(all)-1].Language {
+	for i, p := range all {
+		switch {
+		case p.Language != all[len(all)-1].Language:
+		case kept[i]:
+			others = append(others, p)
+		default:
 			alike = append(alike, p)
 		}
 	}
-	return alike
+	return append(alike, others...)
 }
 
 // A draft is the program of a reply.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // AdaEvolve has two islands of 20 programs, drawn by UCB over decayed gains, whose 5 best are copied to the next one
@@ -30,7 +31,7 @@ func AdaEvolve(s Setting) population.Config {
 	}
 	c := s.config()
 	c.Archive, c.Islands = islands, bestNext{a}
-	siblings := &population.History{Most: 5, OfParent: true}
+	siblings := &population.Attempts{Most: 5, OfParent: true}
 	c.Operators, c.Memory = []population.Operator{adapts{a, siblings}}, []population.Memory{siblings}
 	return c
 }
@@ -45,7 +46,7 @@ const (
 // adapts is a rewrite of a parent that an island draws.
 type adapts struct {
 	*adaptive
-	siblings *population.History
+	siblings *population.Attempts
 }
 
 // Name returns "adapt".
@@ -58,12 +59,14 @@ func (o adapts) Brief(v *population.View) evolve.Brief {
 	mode := l.mode(v.Rand)
 	parent := l.parent(mode, v.Rand)
 	v.Parent = parent.Member
-	r := population.Rewrite{Show: func(*population.View) []*population.Member { return l.context(parent) }}
+	r := population.Rewrite{Show: func(*population.View) []task.Section {
+		return []task.Section{population.Inspirations(l.context(parent)...), o.siblings.Section(v)}
+	}}
 	if mode == explores {
 		r.Instruction = "Write a program that solves the task by a different method than this one."
 	}
 	b := r.Brief(v)
-	b.Operator, b.Notes = mode, o.siblings.Notes(v)
+	b.Operator = mode
 	return b
 }
 

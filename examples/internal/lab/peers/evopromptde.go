@@ -2,9 +2,9 @@ package peers
 
 import (
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // EvoPromptDE keeps 10 programs. The prompt shows one of them, two others and the best: what the two differ in is
@@ -40,6 +40,9 @@ func (difference) Able(v *population.View) bool { return len(v.Part.Members()) >
 func (o difference) Brief(v *population.View) evolve.Brief {
 	b := o.Cross.Brief(v)
 	best := population.Best().Select(v.Part.Members(), v.Rand)
-	b.Inspirations = []eval.Candidate{best.Candidate}
+	b.Sections = []task.Section{population.Inspirations(best)}
 	return b
 }
+
+// String names the operator.
+func (o difference) String() string { return o.Name() + " beside the best" }

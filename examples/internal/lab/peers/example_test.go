@@ -53,7 +53,7 @@ func ExampleNamed() {
 	_, err = peers.Named("alphaevolve")
 	fmt.Println(err)
 	// Output:
-	// Population(hill, N=8, seed=40, Islands(Elites(40, island 0), Elites(40, island 1)), Weighted(10), diff at 0, 0.5 or 1, full at 0, 0.5 or 1, cross at 0, 0.5 or 1, repair at 0, 0.5 or 1, Shares([0.6 0.3 0.1 0.6]), islands by Random(), Unlike(0.99 by shingles of 5))
+	// Population(hill, N=8, seed=40, Islands(Elites(40, island 0), Elites(40, island 1)), Weighted(10), diff beside others at 0, 0.5 or 1, full beside others at 0, 0.5 or 1, cross beside others at 0, 0.5 or 1, repair at 0, 0.5 or 1, Shares([0.6 0.3 0.1 0.6]), islands by Random(), Unlike(0.99 by shingles of 5))
 	// 64 true
 	// peers: unknown search "alphaevolve": it is one of softmax, greedy, openevolve, shinka, gepa, adaevolve, llm-evo, evoprompt-ga, evoprompt-de, dgm
 }

@@ -18,7 +18,7 @@ func LLMEvo(s Setting) population.Config {
 	c := s.config()
 	c.Archive, c.Select = population.Top(20), population.PowerLaw(1)
 	c.Operators = []population.Operator{
-		population.Rewrite{Label: "mutate", NoNotes: true},
+		population.Rewrite{Label: "mutate", Show: population.Nothing},
 		population.Cross{Select: population.PowerLaw(1)},
 		population.Explore{},
 		population.Rewrite{Label: "insights"},

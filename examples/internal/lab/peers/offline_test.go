@@ -88,8 +88,8 @@ func TestCrossSplices(t *testing.T) {
 		{"the default instruction", population.Cross{}, true},
 		{"EvoPrompt's", peers.EvoPromptGA(peers.Setting{}).Operators[0], true},
 		{"its placebo shows one program twice", population.Cross{Self: true}, false},
-		{"a rewrite beside an inspiration asks for no cross", population.Rewrite{Label: "shown", Show: func(v *population.View) []*population.Member {
-			return v.Sample(v.All.Members(), population.Uniform(), 1)
+		{"a rewrite beside an inspiration asks for no cross", population.Rewrite{Label: "shown", Show: func(v *population.View) []task.Section {
+			return []task.Section{population.Inspirations(v.Sample(v.All.Members(), population.Uniform(), 1)...)}
 		}}, false},
 	} {
 		cfg := population.Config{

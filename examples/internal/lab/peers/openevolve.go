@@ -15,11 +15,13 @@ import (
 // 0.2, uniform among the island's part of the elite with 0.7, and else in proportion to max(score, 0.001). The elite
 // are the first 100 programs of all islands, and then those that are better than the worst of them. Each time that an
 // island was given 50 children, copies of the best tenth of each go to both of its neighbours. The prompt has the
-// island's five best programs and two inspirations: its best, and from cells within 2 of the parent's. The reply is a
-// diff.
+// island's five best programs and two inspirations: its best, and from cells within 2 of the parent's; what became of the
+// best three; and areas to improve. The reply is a diff.
 //
 // On purpose otherwise:
 //   - a program is shown once in a prompt; there, the best may be shown four times;
+//   - of a change the first place is shown; there, up to 30 lines of each of its blocks;
+//   - a program's cell is not told;
 //   - where the original takes any of several programs, by the order of a set (of equal scores, or in one cell), the
 //     older is taken, and of one cell any with the same chance;
 //   - the first of the references for diversity is the oldest program if there are more than 20 by then; there, any.
@@ -54,14 +56,19 @@ func (o sampled) Brief(v *population.View) evolve.Brief {
 	parent, by, inspirations := l.sample(v.Rand)
 	top := l.islands[parent.island].top(topShown + diverseShown)
 	v.Parent = parent.Member
-	o.Show = func(*population.View) []*population.Member { return shownOnce(parent, inspirations, top) }
+	o.Show = func(*population.View) []task.Section {
+		programs := population.Inspirations(shownOnce(parent, inspirations, top)...)
+		return append([]task.Section{programs}, told(v, parent, top[:min(topShown, len(top))])...)
+	}
 	b := o.Rewrite.Brief(v)
 	b.Labels = map[string]string{"selector": by}
 	return b
 }
 
 // String says how parents are sampled.
-func (o sampled) String() string { return o.Name() + " of 0.2 Uniform, 0.7 elite, 0.1 by score" }
+func (o sampled) String() string {
+	return o.Name() + " with attempts, of 0.2 Uniform, 0.7 elite, 0.1 by score"
+}
 
 // sample samples a parent and inspirations for a child of the island. An empty island's are those of its parent's.
 func (l *island) sample(r *rand.Rand) (parent *resident, by string, inspirations []*resident) {

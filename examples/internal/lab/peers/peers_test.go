@@ -92,7 +92,7 @@ func TestPeersOnCirclePacking(t *testing.T) {
 				}
 			}
 		}
-		if res.Stop != evolve.StopBudget || res.Calls < 12 || valid < 4 {
+		if res.Stop != evolve.StopBudget || res.Calls < 12 || valid < 2 {
 			t.Errorf("%s stops by %s after %d calls with %d valid children", p.Name, res.Stop, res.Calls, valid)
 		}
 	}

@@ -3,6 +3,7 @@ package peers
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -49,8 +50,8 @@ func Shinka(s Setting) population.Config {
 }
 
 // shownHere shows two programs of the parent's island.
-func shownHere(v *population.View) []*population.Member {
-	return v.Part.(*shore).context(v.Parent, v.Rand)
+func shownHere(v *population.View) []task.Section {
+	return []task.Section{population.Inspirations(v.Part.(*shore).context(v.Parent, v.Rand)...)}
 }
 
 // patch is an operator with a temperature for each child. One that mends makes children while nothing is valid, and
@@ -78,7 +79,13 @@ func (o patch) Brief(v *population.View) evolve.Brief {
 }
 
 // String names the operator and says how hot its calls are.
-func (o patch) String() string { return o.Name() + o.model.String() }
+func (o patch) String() string {
+	name := o.Name()
+	if !o.mends {
+		name += " beside others"
+	}
+	return name + o.model.String()
+}
 
 // crossed is a cross with one of the programs that are shown to other operators, and the others shown too.
 type crossed struct{ population.Cross }
@@ -90,16 +97,12 @@ func (o crossed) Able(v *population.View) bool {
 
 // Brief draws it.
 func (o crossed) Brief(v *population.View) evolve.Brief {
-	shown := shownHere(v)
+	shown := v.Part.(*shore).context(v.Parent, v.Rand)
 	i := v.Rand.IntN(len(shown))
 	partner := shown[i]
 	o.Select = population.SelectorFunc(func([]*population.Member, *rand.Rand) *population.Member { return partner })
 	b := o.Cross.Brief(v)
-	for k, m := range shown {
-		if k != i {
-			b.Inspirations = append(b.Inspirations, m.Candidate)
-		}
-	}
+	b.Sections = []task.Section{population.Inspirations(slices.Delete(shown, i, i+1)...)}
 	return b
 }
 

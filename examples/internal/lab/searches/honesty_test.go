@@ -41,7 +41,7 @@ var selfCross = compare.Population("self-cross of the best", func(compare.Settin
 func TestPromptsMakeNoDifferenceWithoutAbilities(t *testing.T) {
 	searches := append(named(t, "softmax", "copies"), selfCross,
 		compare.Population("history notes", func(compare.Setting) population.Config {
-			return population.Config{Memory: []population.Memory{&population.History{}}}
+			return population.Config{Memory: []population.Memory{&population.Attempts{}}}
 		}),
 		compare.Population("narrow requests", func(compare.Setting) population.Config {
 			return population.Config{Operators: []population.Operator{

@@ -6,6 +6,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/landscape"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // populations are searches that keep more than one program, each with rewrite, explore and cross under the default
@@ -82,11 +83,11 @@ func scratchpad(name string, shuffled bool) compare.Search {
 
 // showing returns softmax with three programs shown beside the parent: the best ones, or copies of the parent.
 func showing(name string, copies bool) compare.Search {
-	show := func(v *population.View) []*population.Member {
+	show := func(v *population.View) []task.Section {
 		if copies {
-			return []*population.Member{v.Parent, v.Parent, v.Parent}
+			return []task.Section{population.Inspirations(v.Parent, v.Parent, v.Parent)}
 		}
-		return v.Sample(v.Part.Members(), population.Best(), 3)
+		return []task.Section{population.Inspirations(v.Sample(v.Part.Members(), population.Best(), 3)...)}
 	}
 	return compare.Population(name, func(compare.Setting) population.Config {
 		return population.Config{Archive: population.Top(4), Select: population.Best(),

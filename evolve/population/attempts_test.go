@@ -9,9 +9,9 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// A History of the parent tells of the last attempts on it, and of no other's.
-func TestHistoryOfParent(t *testing.T) {
-	h := &History{Most: 2, OfParent: true}
+// Attempts of the parent show the last attempts on it, and of no other's.
+func TestAttemptsOfParent(t *testing.T) {
+	h := &Attempts{Most: 2, OfParent: true}
 	try := func(parent int, score float64) {
 		p := &Member{ID: parent, Candidate: eval.Candidate{Program: "x = 0", Result: eval.Result{Valid: true, Score: 1}}}
 		b := Birth{Parent: p}
@@ -20,7 +20,7 @@ func TestHistoryOfParent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	notes := func(parent int) []string { return h.Notes(&View{Parent: &Member{ID: parent}}) }
+	notes := func(parent int) []string { return h.Section(&View{Parent: &Member{ID: parent}}).Lines }
 	try(1, 0.5)
 	try(2, 3)
 	try(1, 1.5)

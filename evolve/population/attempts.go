@@ -6,45 +6,48 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/evoalloc/evoalloc/task"
 )
 
-// History is a memory that tells of the most recent attempts, oldest first: what made each, the first place that it
-// changed, and what it gained over its parent. It asks no model.
-type History struct {
-	Most int // attempts told of; 0 means 5
-	// OfParent tells of those alone that were made of the child's parent, as AdaEvolve does. Most are told of each of
-	// the 1,000 parents that were used last.
+// Attempts is a memory that shows the most recent attempts, oldest first, each as [Birth.Attempt] has it. It asks no model.
+type Attempts struct {
+	Most int // attempts that are shown; 0 means 5
+	// OfParent shows those alone that were made of the child's parent, which are its siblings, as AdaEvolve does. Most are
+	// shown of each of the 1,000 parents that were used last.
 	OfParent bool
 
 	told    map[int][]string // by parent; all are under one key without OfParent
 	parents []int            // used last, oldest first
 }
 
-var _ Memory = (*History)(nil)
+var _ Memory = (*Attempts)(nil)
 
-// maxParents is of how many parents a History tells.
+// maxParents is of how many parents Attempts are remembered.
 const maxParents = 1000
 
-func (h *History) validate() error {
+func (h *Attempts) validate() error {
 	if h.Most < 0 {
-		return fmt.Errorf("population: History.Most is %d: need 0 for 5, or more", h.Most)
+		return fmt.Errorf("population: Attempts.Most is %d: need 0 for 5, or more", h.Most)
 	}
 	return nil
 }
 
 // of returns under which key the attempts on a parent are.
-func (h *History) of(parent *Member) int {
+func (h *Attempts) of(parent *Member) int {
 	if h.OfParent {
 		return parent.ID
 	}
 	return 0
 }
 
-// Notes returns a line for each attempt.
-func (h *History) Notes(v *View) []string { return slices.Clone(h.told[h.of(v.Parent)]) }
+// Section has a line for each attempt.
+func (h *Attempts) Section(v *View) task.Section {
+	return task.Attempts(slices.Clone(h.told[h.of(v.Parent)])...)
+}
 
 // Learn takes in attempts that were answered.
-func (h *History) Learn(_ context.Context, s *Season) error {
+func (h *Attempts) Learn(_ context.Context, s *Season) error {
 	if h.told == nil {
 		h.told = make(map[int][]string)
 	}
@@ -53,7 +56,7 @@ func (h *History) Learn(_ context.Context, s *Season) error {
 			continue
 		}
 		key := h.of(b.Parent)
-		told := append(slices.Clone(h.told[key]), attempt(b, b))
+		told := append(slices.Clone(h.told[key]), b.Attempt())
 		h.told[key] = told[max(0, len(told)-cmp.Or(h.Most, 5)):]
 		if i := slices.Index(h.parents, key); i >= 0 {
 			h.parents = slices.Delete(h.parents, i, i+1)
@@ -67,11 +70,28 @@ func (h *History) Learn(_ context.Context, s *Season) error {
 }
 
 // String names the memory.
-func (h *History) String() string {
+func (h *Attempts) String() string {
 	if h.OfParent {
-		return fmt.Sprintf("History(%d of the parent)", cmp.Or(h.Most, 5))
+		return fmt.Sprintf("Attempts(%d of the parent)", cmp.Or(h.Most, 5))
 	}
-	return fmt.Sprintf("History(%d)", cmp.Or(h.Most, 5))
+	return fmt.Sprintf("Attempts(%d)", cmp.Or(h.Most, 5))
+}
+
+// Attempt says in a line what became of the child: whether it is better, what made it, the first place that it changed in
+// its parent, and what it gained.
+func (b Birth) Attempt() string {
+	word := "worse"
+	switch {
+	case !b.Scored():
+		word = "not scored"
+	case !b.Result.Valid:
+		word = "invalid"
+	case b.Improved():
+		word = "better"
+	case !b.Parent.Better(b.Candidate):
+		word = "as good"
+	}
+	return word + ": " + attempt(b, b)
 }
 
 // attempt says in a line what a child changed, and what became of the one that outcome is of.

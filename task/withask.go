@@ -1,0 +1,69 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// withAsk is a task that is asked for something else.
+type withAsk struct {
+	Task
+	what   string // for fingerprints
+	change func(Ask) Ask
+}
+
+// withCompositeAsk is a withAsk whose task has parts, which a run evaluates by themselves.
+type withCompositeAsk struct {
+	withAsk
+	c eval.Composite
+}
+
+var (
+	_ Task           = (*withAsk)(nil)
+	_ eval.Sampler   = (*withAsk)(nil)
+	_ eval.Composite = (*withCompositeAsk)(nil)
+)
+
+// asking returns w with the parts of its task, if that has any.
+func asking(w withAsk) Task {
+	if c, ok := w.Task.(eval.Composite); ok {
+		return &withCompositeAsk{w, c}
+	}
+	return &w
+}
+
+// EvaluateSample passes the sample's number on to the task.
+func (t *withAsk) EvaluateSample(ctx context.Context, program string, sample int) (eval.Result, error) {
+	return eval.EvaluateSample(ctx, t.Task, program, sample)
+}
+
+// Prompt changes the ask.
+func (t *withAsk) Prompt(ask Ask) []llm.Message { return t.Task.Prompt(t.change(ask)) }
+
+// Fingerprint returns that of the task, and what is asked for.
+func (t *withAsk) Fingerprint() string {
+	own := ""
+	if f, ok := As[interface{ Fingerprint() string }](t.Task); ok {
+		own = f.Fingerprint()
+	}
+	return strings.TrimSpace(own + " " + t.what)
+}
+
+// Unwrap returns the original task, whose optional methods apply.
+func (t *withAsk) Unwrap() Task { return t.Task }
+
+func (t *withAsk) String() string { return fmt.Sprintf("%v %s", t.Task, t.what) }
+
+// Parts returns the parts of the task.
+func (t *withCompositeAsk) Parts(program string, sample int) ([]eval.Evaluator, error) {
+	return t.c.Parts(program, sample)
+}
+
+// Join joins as the task does.
+func (t *withCompositeAsk) Join(program string, parts []eval.Result) (eval.Result, error) {
+	return t.c.Join(program, parts)
+}
