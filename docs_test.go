@@ -14,6 +14,11 @@ var (
 	aHeading = regexp.MustCompile(`(?m)^#{1,6} +(.+)$`)
 	aFence   = regexp.MustCompile("(?ms)^```.*?^```$")
 	aTest    = regexp.MustCompile("`(Test[A-Z][A-Za-z0-9]*)`")
+	aCode    = regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]+`")
+	aFlag    = regexp.MustCompile(`(?:^|[\s\x60])--([A-Za-z][\w-]*)`)
+	declares = regexp.MustCompile(`\.(?:(?:Bool)?Func|(?:Text)?Var|(?:String|U?[Ii]nt(?:64)?|Float64|Bool|Duration)(?:Var)?)` +
+		`\([^"]*?"([\w-]+)",`)
+	aName    = regexp.MustCompile(`\b([a-z]+)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
 	aPage    = regexp.MustCompile(`docs/[\w/-]+\.md(?:#[\w-]+)?`)
 	notWords = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
@@ -75,10 +80,7 @@ func TestTestsOfTheDocsAreThere(t *testing.T) {
 		}
 	}
 	named := 0
-	for name, text := range files {
-		if filepath.Ext(name) != ".md" || strings.HasPrefix(name, "docs/measurements/") || name == "CHANGELOG.md" {
-			continue
-		}
+	for name, text := range pages(files) {
 		for _, m := range aTest.FindAllStringSubmatch(text, -1) {
 			named++
 			if !strings.Contains(tests.String(), "\nfunc "+m[1]+"(") {
@@ -89,6 +91,78 @@ func TestTestsOfTheDocsAreThere(t *testing.T) {
 	if named < 20 {
 		t.Errorf("the pages name %d tests: they name one for each rule", named)
 	}
+}
+
+// The flags that pages name are the tool's.
+func TestFlagsOfTheDocsAreThere(t *testing.T) {
+	files := sources(t)
+	declared := map[string]bool{"help": true, "checkpoint": true} // the flag package's, and OpenEvolve's
+	for name, text := range files {
+		if strings.HasPrefix(name, "examples/") && !strings.HasSuffix(name, "_test.go") {
+			for _, m := range declares.FindAllStringSubmatch(text, -1) {
+				declared[m[1]] = true
+			}
+		}
+	}
+	named := 0
+	for name, text := range pages(files) {
+		for _, code := range aCode.FindAllString(text, -1) {
+			for line := range strings.Lines(strings.ReplaceAll(code, "\\\n", " ")) {
+				if line[0] == '#' || !strings.Contains(line, "evoalloc") && !strings.HasPrefix(line, "`--") {
+					continue // a comment, or another program's
+				}
+				for _, m := range aFlag.FindAllStringSubmatch(line, -1) {
+					named++
+					if !declared[m[1]] {
+						t.Errorf("%s names the flag --%s, which is not there", name, m[1])
+					}
+				}
+			}
+		}
+	}
+	if named < 100 {
+		t.Errorf("the pages name %d flags: is the expression right?", named)
+	}
+}
+
+// What pages name of a package stands in it.
+func TestNamesOfTheDocsAreThere(t *testing.T) {
+	files := sources(t)
+	packages := map[string]string{}
+	for name, text := range files {
+		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			packages[filepath.Base(filepath.Dir(name))] += text
+		}
+	}
+	named := 0
+	for name, text := range pages(files) {
+		for _, m := range aName.FindAllStringSubmatch(text, -1) {
+			source, ours := packages[m[1]]
+			for _, word := range m[2:] {
+				if !ours || word == "" {
+					continue
+				}
+				named++
+				if !regexp.MustCompile(`\b` + word + `\b`).MatchString(source) {
+					t.Errorf("%s names %s, and package %s has no %s", name, m[0], m[1], word)
+				}
+			}
+		}
+	}
+	if named < 100 {
+		t.Errorf("the pages name %d things of packages: is the expression right?", named)
+	}
+}
+
+// pages are the texts of the pages that are kept up to date: logs and the list of changes tell of what has gone.
+func pages(files map[string]string) map[string]string {
+	kept := map[string]string{}
+	for name, text := range files {
+		if filepath.Ext(name) == ".md" && !strings.HasPrefix(name, "docs/measurements/") && name != "CHANGELOG.md" {
+			kept[name] = text
+		}
+	}
+	return kept
 }
 
 // sources are the texts of the module's pages and programs by name.
