@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -30,17 +29,8 @@ type claimed struct {
 
 // newClaimed makes a folder whose name begins so.
 func newClaimed(name string) (c claimed, err error) {
-	for range 100 { // another process may remove the folder before it is claimed
-		if c.dir, err = os.MkdirTemp("", name); err != nil {
-			return claimed{}, fmt.Errorf("command: making a temporary folder: %w", err)
-		}
-		if c.release, err = claim.Take(c.dir); !errors.Is(err, claim.ErrGone) {
-			break
-		}
-	}
-	if err != nil {
-		err = fmt.Errorf("command: claiming the temporary folder %s: %w", c.dir, err)
-		return claimed{}, errors.Join(err, os.Remove(c.dir))
+	if c.dir, c.release, err = claim.Folder(name); err != nil {
+		return claimed{}, fmt.Errorf("command: %w", err)
 	}
 	return c, nil
 }

@@ -17,16 +17,8 @@ const scratchName = "evoalloc-python-"
 // It also removes such folders of killed processes.
 func newScratch() (dir string, release func(), err error) {
 	claim.Sweep(os.TempDir(), scratchName, sandbox.Remove)
-	for range 100 { // another process may remove the folder before it is claimed
-		if dir, err = os.MkdirTemp("", scratchName); err != nil {
-			return "", nil, fmt.Errorf("python: making a temporary folder: %w", err)
-		}
-		if release, err = claim.Take(dir); !errors.Is(err, claim.ErrGone) {
-			break
-		}
-	}
-	if err != nil {
-		return "", nil, fmt.Errorf("python: claiming the temporary folder %s: %w", dir, err)
+	if dir, release, err = claim.Folder(scratchName); err != nil {
+		return "", nil, fmt.Errorf("python: %w", err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

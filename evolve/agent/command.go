@@ -15,6 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/internal/claim"
 	"github.com/evoalloc/evoalloc/llm"
 	output "github.com/evoalloc/evoalloc/llm/command"
 	"github.com/evoalloc/evoalloc/llm/gateway"
@@ -125,15 +126,20 @@ func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command
 	return program, nil
 }
 
+// socketName begins the names of folders for sockets; a number follows.
+const socketName = "evoalloc-agent-"
+
 // through runs the agent with a model behind a gateway.
 func (c *Command) through(ctx context.Context, w *evolve.Work, program string, job command.Job) (out command.Edit, err error) {
 	if err := c.Editor.CanReach(); err != nil {
 		return out, broken(ctx, err)
 	}
-	dir, err := os.MkdirTemp("", "evoalloc-agent-")
+	claim.Sweep(os.TempDir(), socketName, os.RemoveAll) // those of killed processes
+	dir, release, err := claim.Folder(socketName)
 	if err != nil {
-		return out, broken(ctx, fmt.Errorf("agent: making a folder for a socket: %w", err))
+		return out, broken(ctx, fmt.Errorf("agent: for a socket: %w", err))
 	}
+	defer release()
 	defer os.RemoveAll(dir) // a folder that stays does not cost the session, which is paid for
 	socket := filepath.Join(dir, "s")
 	g, err := gateway.Listen(gateway.Config{Socket: socket})

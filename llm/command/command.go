@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval/isolation"
+	"github.com/evoalloc/evoalloc/internal/claim"
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 	"github.com/evoalloc/evoalloc/llm"
@@ -91,6 +92,9 @@ func New(cfg Config) (*Command, error) {
 	}
 	if cfg.Parse == nil {
 		cfg.Parse = Text
+	}
+	if cfg.Dir == "" {
+		claim.Sweep(os.TempDir(), folderName, sandbox.Remove) // those of killed processes
 	}
 	plan, err := sandbox.NewPlan(isolation.None, nil)
 	if err != nil {

@@ -240,3 +240,36 @@ func Example() {
 	// HELLO
 	// <nil>
 }
+
+// What a killed process left is removed, and what a command works in is not.
+func TestFoldersOfTheKilled(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	left := filepath.Join(dir, "evoalloc-command-17")
+	if err := os.MkdirAll(filepath.Join(left, "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf(`touch %[1]s/begun; while [ ! -e %[1]s/go ]; do sleep 0.01; done; [ -d "$PWD" ] && echo there`, dir)
+	c := shell(t, script, nil)
+	if _, err := os.Stat(left); err == nil {
+		t.Error("the folder of a killed process is left")
+	}
+	said := make(chan string)
+	go func() {
+		reply, _ := c.Generate(t.Context(), hi)
+		said <- reply.Text
+	}()
+	for _, err := os.Stat(filepath.Join(dir, "begun")); err != nil; _, err = os.Stat(filepath.Join(dir, "begun")) {
+		time.Sleep(time.Millisecond)
+	}
+	shell(t, "true", nil) // another one begins
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text := <-said; text != "there\n" {
+		t.Errorf("a command whose folder is in use found %q", text)
+	}
+	if rest, _ := filepath.Glob(filepath.Join(dir, "evoalloc-*")); len(rest) > 0 {
+		t.Errorf("left %v", rest)
+	}
+}

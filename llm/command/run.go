@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evoalloc/evoalloc/internal/claim"
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 	"github.com/evoalloc/evoalloc/llm"
@@ -19,6 +20,9 @@ const (
 	keptErr  = 512             // bytes of each end of standard error
 	lastWait = 2 * time.Second // for outputs that a process outside of the group keeps open
 )
+
+// folderName begins the names of the working directories of commands; a number follows.
+const folderName = "evoalloc-command-"
 
 // errTimeout distinguishes Model.Timeout from a deadline of the caller.
 var errTimeout = errors.New("command: Model.Timeout passed")
@@ -40,10 +44,11 @@ func (c *Command) run(ctx context.Context, req llm.Request, input string) (r res
 	args := c.args(req)
 	cmd := &exec.Cmd{Path: c.path, Args: args, Env: Environ(c.cfg.Env), Dir: c.cfg.Dir, WaitDelay: lastWait}
 	if cmd.Dir == "" {
-		dir, err := os.MkdirTemp("", "evoalloc-command-")
+		dir, release, err := claim.Folder(folderName)
 		if err != nil {
 			return result{unstarted: true, err: err}
 		}
+		defer release()
 		defer sandbox.Remove(dir)
 		cmd.Dir = dir
 	}

@@ -178,6 +178,59 @@ func TestClientsThatLeave(t *testing.T) {
 	}
 }
 
+// However many calls are under way, an answer whose client left is there for who asks again, and is paid for once.
+func TestManyCallsCostNoAnswer(t *testing.T) {
+	first, rest := make(chan struct{}), make(chan struct{})
+	a := &asker{do: func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		wait := rest
+		if req.Messages[0].Content == "0" {
+			wait = first
+		}
+		select {
+		case <-wait:
+			return says("hello")(ctx, req)
+		case <-ctx.Done():
+			return llm.Reply{}, ctx.Err()
+		}
+	}}
+	s := listen(t, gateway.Config{}).Open(gateway.SessionConfig{Ask: a.ask})
+	c := client{t, s, nil}
+	body := func(i int) string { return fmt.Sprintf(`{"messages":[{"role":"user","content":"%d"}]}`, i) }
+	askAndLeave := func(i int) {
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			if _, err := http.DefaultClient.Do(c.request(ctx, "POST", chatPath, body(i))); err == nil {
+				t.Error("answered a client that left")
+			}
+		}()
+		await(s, 1, i)
+		leave()
+		<-left
+		await(s, 0, i+1)
+	}
+	askAndLeave(0)
+	close(first)
+	const open = 100 // of at most 128
+	for i := range open {
+		askAndLeave(i + 1)
+	}
+	if resp, text := c.do("POST", chatPath, body(0)); resp.StatusCode != 200 || !strings.Contains(text, "hello") {
+		t.Errorf("asked again: %d %s", resp.StatusCode, text)
+	}
+	for _, req := range a.asked()[1:] {
+		if req.Messages[0].Content == "0" {
+			t.Error("the answer was paid for twice")
+		}
+	}
+	close(rest)
+	// Of those that nobody asks for again, the newest stay.
+	for _, kept := s.Waiting(); kept > 64; _, kept = s.Waiting() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // Calls that wait for others when their session is closed are never begun.
 func TestCloseWithCallsThatWait(t *testing.T) {
 	h := hold()

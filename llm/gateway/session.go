@@ -51,6 +51,7 @@ type Session struct {
 	open   int                // calls that are under way or wait for their turn
 	calls  map[digest]*call   // under way, or answered and not delivered
 	seen   map[digest]numbers // of calls by body, without those that failed
+	left   uint64             // answers whose clients left, until now
 }
 
 type digest [sha256.Size]byte
@@ -62,7 +63,10 @@ type call struct {
 	done    chan struct{} // closed when reply and err are there
 	reply   llm.Reply
 	err     error
-	waiters int // guarded by the session's mu
+
+	// Guarded by the session's mu:
+	waiters int
+	kept    uint64 // its place among the answers whose clients left; 0 if it is none of them
 }
 
 // maxKept bounds the answers whose clients left.
@@ -140,6 +144,7 @@ func (s *Session) join(key digest, a *ask, own bool) (*call, error) {
 	}
 	if c := s.calls[key]; c != nil && (!own || c.waiters == 0) {
 		c.waiters++
+		c.kept = 0
 		return c, nil
 	}
 	if s.cfg.Calls > 0 && s.asked >= s.cfg.Calls {
@@ -157,7 +162,6 @@ func (s *Session) join(key digest, a *ask, own bool) (*call, error) {
 	}
 	s.asked++
 	s.open++
-	s.makeRoom()
 	s.calls[key] = c
 	s.asks.Go(func() { s.run(c, req) })
 	return c, nil
@@ -172,19 +176,22 @@ func (s *Session) seed(n uint32) uint32 {
 	return binary.BigEndian.Uint32(sum[:])
 }
 
-// makeRoom forgets answers that nobody waits for if there are too many. The caller holds mu.
-func (s *Session) makeRoom() {
-	for key, c := range s.calls {
-		if len(s.calls) < maxKept {
-			return
-		}
-		select {
-		case <-c.done:
-			if c.waiters == 0 {
-				delete(s.calls, key)
+// keep keeps the answer of c, whose clients left, for one that asks again. Of more than maxKept it forgets the oldest.
+// Calls under way do not count, so that many of them cost no answer that is paid for. The caller holds mu.
+func (s *Session) keep(c *call) {
+	s.left++
+	c.kept = s.left
+	kept, oldest := 0, c
+	for _, other := range s.calls {
+		if other.kept > 0 {
+			kept++
+			if other.kept < oldest.kept {
+				oldest = other
 			}
-		default:
 		}
+	}
+	if kept > maxKept {
+		delete(s.calls, oldest.key)
 	}
 }
 
@@ -197,8 +204,11 @@ func (s *Session) run(c *call, req llm.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.open--
-		if c.err != nil {
+		switch {
+		case c.err != nil:
 			s.forget(c)
+		case c.waiters == 0 && s.calls[c.key] == c:
+			s.keep(c)
 		}
 		close(c.done)
 	}()
@@ -235,7 +245,21 @@ func (s *Session) leave(c *call, delivered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.waiters--
-	if delivered && s.calls[c.key] == c {
+	switch {
+	case s.calls[c.key] != c: // another one took its place, or it failed
+	case delivered:
 		delete(s.calls, c.key)
+	case c.waiters == 0 && c.answered():
+		s.keep(c)
+	}
+}
+
+// answered reports whether the answer is there.
+func (c *call) answered() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
 	}
 }

@@ -1,0 +1,23 @@
+package claim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Folder makes a temporary folder whose name is prefix and a number, and marks it as in use until release is called.
+func Folder(prefix string) (dir string, release func(), err error) {
+	for range 100 { // another process may remove the folder before it is claimed
+		if dir, err = os.MkdirTemp("", prefix); err != nil {
+			return "", nil, fmt.Errorf("making a temporary folder: %w", err)
+		}
+		if release, err = Take(dir); !errors.Is(err, ErrGone) {
+			break
+		}
+	}
+	if err != nil {
+		return "", nil, errors.Join(fmt.Errorf("claiming the temporary folder %s: %w", dir, err), os.Remove(dir))
+	}
+	return dir, release, nil
+}
