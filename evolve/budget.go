@@ -66,9 +66,9 @@ type Budget struct {
 	Tokens int64
 	FLOPs  float64
 	Money  float64
-	// Models are the models that may be asked. The most that a call may cost is what it costs at the dearest of
-	// them: a token for each byte of the prompt, and the cap on new tokens. A model that is missing here is
-	// charged as the first one.
+	// Models are the models that may be asked. The most that a call may cost is what it costs at the model that it
+	// asks: a token for each byte of the prompt, and the cap on new tokens. A model that is missing here is
+	// charged as the first one. Where it is not known which one is asked ([llm.Trace].Send), it is the dearest.
 	Models []llm.Model
 
 	// EvalTime limits the sum of the time that evaluations take, without the time in which they wait for a

@@ -305,7 +305,7 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 			return trace.Ask(ctx, innerModel{l, &c.asks}, req)
 		},
 		Again:  func(context.Context, llm.Request) error { return c.again(trace.Drain) },
-		Send:   func() error { return c.begin(ctx, trace.Drain) },
+		Send:   func(model string) error { return c.begin(ctx, trace.Drain, model) },
 		Ended:  c.ended,
 		Queued: both(c.queued.Begin, trace.Queued),
 	})
@@ -338,17 +338,17 @@ func (c *call) again(drain <-chan struct{}) error {
 	return nil
 }
 
-// begin sets aside what an attempt may cost and records that it is about to be sent. There is one record for
+// begin sets aside what an attempt at a model may cost and records that it is about to be sent. There is one record for
 // each attempt. After a kill the attempts without an end are those that were on the wire, and the accounts can
 // say how many they are.
 //
 // Room comes first and the record after it: an attempt that is refused must not stand in the file as begun, or
 // the next incarnation would count it as lost.
-func (c *call) begin(ctx context.Context, drain <-chan struct{}) error {
+func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) error {
 	if err := c.doomed(); err != nil { // it waited in a queue when the fault came
 		return err
 	}
-	if err := c.books.Begin(ctx, drain); err != nil {
+	if err := c.books.Begin(ctx, drain, model); err != nil {
 		return err
 	}
 	if c.journal == nil {

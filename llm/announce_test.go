@@ -134,7 +134,7 @@ var errNoMore = errors.New("no more")
 
 func (a *announced) trace() *llm.Trace {
 	return &llm.Trace{
-		Send: func() error {
+		Send: func(string) error {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			if a.sending {

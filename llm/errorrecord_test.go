@@ -13,7 +13,7 @@ import (
 
 // What callers ask of an error, a record of it answers the same, also after it was JSON.
 func TestErrorRecord(t *testing.T) {
-	refused := llm.TraceOf(llm.WithTrace(t.Context(), &llm.Trace{Send: func() error { return errors.New("the disk is full") }})).Send()
+	refused := llm.TraceOf(llm.WithTrace(t.Context(), &llm.Trace{Send: func(string) error { return errors.New("the disk is full") }})).Send("")
 	busy := &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Endpoint: "http://h/v1", Code: 429, RetryAfter: time.Second, Err: errors.New("slow down")}
 	for _, tt := range []struct {
 		reason string

@@ -46,7 +46,7 @@ func Example_queue() {
 	const interval = 50 * time.Millisecond
 	model := llm.Retry(&quota{llm.Func(shout), interval, make(chan struct{}, 2)}, llm.RetryConfig{})
 	announced, begin := 0, time.Now()
-	ctx := llm.WithTrace(context.Background(), &llm.Trace{Send: func() error { announced++; return nil }})
+	ctx := llm.WithTrace(context.Background(), &llm.Trace{Send: func(string) error { announced++; return nil }})
 	for i := range uint32(5) {
 		if _, err := model.Generate(ctx, say("hello", i)); err != nil {
 			fmt.Println(err)

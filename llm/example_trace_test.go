@@ -14,7 +14,7 @@ func ExampleTrace() {
 			fmt.Println("waits for a place")
 			return func() { fmt.Println("has one") }
 		},
-		Send:  func() error { fmt.Println("is about to be sent"); return nil },
+		Send:  func(string) error { fmt.Println("is about to be sent"); return nil },
 		Ended: func(a []llm.Attempt) { fmt.Println("ended:", a[0].Status) },
 		Idle:  func() { fmt.Println("the place is free") },
 	})
@@ -32,14 +32,14 @@ func ExampleTrace() {
 // A combinator of your own finds the functions of the trace, whether they are set or not.
 func ExampleTraceOf() {
 	sent := 0
-	full := llm.WithTrace(context.Background(), &llm.Trace{Send: func() error {
+	full := llm.WithTrace(context.Background(), &llm.Trace{Send: func(string) error {
 		if sent++; sent > 1 {
 			return fmt.Errorf("the disk is full")
 		}
 		return nil
 	}})
 	trace := llm.TraceOf(full)
-	fmt.Println(trace.Send(), trace.Send())
+	fmt.Println(trace.Send(""), trace.Send(""))
 	// Output: <nil> the disk is full
 }
 

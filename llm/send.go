@@ -19,7 +19,7 @@ func Send(ctx context.Context, l LLM, req Request) (reply Reply, err error) {
 		return l.Generate(ctx, req)
 	}
 	t := TraceOf(ctx)
-	if err := t.Send(); err != nil {
+	if err := t.Send(""); err != nil {
 		return Reply{}, err
 	}
 	defer func() { t.Ended(reply.Attempts) }() // if l panics, too
@@ -28,7 +28,7 @@ func Send(ctx context.Context, l LLM, req Request) (reply Reply, err error) {
 
 // announced is the Trace of a call that is announced already. It silences an inner LLM that announces although the LLM
 // around it does not say so.
-var announced = &Trace{Send: func() error { return nil }, Ended: func([]Attempt) {}}
+var announced = &Trace{Send: func(string) error { return nil }, Ended: func([]Attempt) {}}
 
 // Announces reports whether l announces each of its attempts to the [Trace] of the context. An LLM says so with a
 // method Announces() bool. Without that method, but with a method Unwrap() LLM, it does so if the wrapped LLM does.

@@ -11,9 +11,10 @@ type Trace struct {
 	// Again is called before each attempt but the first, after the pause. An error ends the call with its attempts so far.
 	// A budget without room for another attempt returns its error here.
 	Again func(context.Context, Request) error
-	// Send is called when an attempt has left every queue and is about to be sent. After an error the attempt is neither
-	// sent nor retried nor recorded. A journal writes here that the attempt begins.
-	Send func() error
+	// Send is called when an attempt has left every queue and is about to be sent, with the Key of the [Model] that it
+	// asks, "" if that is not known. After an error the attempt is neither sent nor retried nor recorded. A journal
+	// writes here that the attempt begins, and a budget sets aside what the model may cost.
+	Send func(model string) error
 	// Ended is called when the attempts announced by one Send have ended. They are several if an LLM that does not
 	// announce them makes several, and none if the request was canceled before it was sent.
 	Ended func([]Attempt)
@@ -73,7 +74,7 @@ func TraceOf(ctx context.Context) *Trace {
 	}
 	return &Trace{
 		Again:  func(ctx context.Context, _ Request) error { return TraceOf(ctx).Draining() },
-		Send:   func() error { return nil },
+		Send:   func(string) error { return nil },
 		Ended:  func([]Attempt) {},
 		Queued: func() func() { return func() {} },
 		Paused: func() func() { return func() {} },
@@ -101,8 +102,8 @@ func (t *Trace) again(ctx context.Context, req Request) error {
 }
 
 // send is t.Send with its error marked for Retry.
-func (t *Trace) send() error {
-	if err := t.Send(); err != nil {
+func (t *Trace) send(model string) error {
+	if err := t.Send(model); err != nil {
 		return &unsentError{err}
 	}
 	return nil

@@ -60,12 +60,12 @@ func TestDrain(t *testing.T) {
 // Fields that are not set are those of the Trace outside.
 func TestTracesNest(t *testing.T) {
 	var told []string
-	note := func(s string) func() error { return func() error { told = append(told, s); return nil } }
+	note := func(s string) func(string) error { return func(string) error { told = append(told, s); return nil } }
 	drain, no := make(chan struct{}), errors.New("no room")
-	ctx := llm.WithTrace(t.Context(), &llm.Trace{Send: note("outer send"), Idle: func() { note("outer idle")() }, Drain: drain})
+	ctx := llm.WithTrace(t.Context(), &llm.Trace{Send: note("outer send"), Idle: func() { note("outer idle")("") }, Drain: drain})
 	ctx = llm.WithTrace(ctx, &llm.Trace{Send: note("inner send"), Again: func(context.Context, llm.Request) error { return no }})
 	trace := llm.TraceOf(ctx)
-	trace.Send()
+	trace.Send("")
 	trace.Idle()
 	trace.Ended(nil)
 	trace.Queued()()
@@ -86,7 +86,7 @@ func TestNoTrace(t *testing.T) {
 	trace.Idle()
 	trace.Ended(nil)
 	trace.Queued()()
-	if err := cmp.Or(trace.Again(t.Context(), llm.Request{}), trace.Send(), trace.Draining()); err != nil {
+	if err := cmp.Or(trace.Again(t.Context(), llm.Request{}), trace.Send(""), trace.Draining()); err != nil {
 		t.Errorf("without a trace: %v", err)
 	}
 	if reply, err := llm.Ask(t.Context(), llm.Func(shout), say("x", 0)); reply.Text != "x!" || err != nil {
@@ -141,7 +141,7 @@ func TestSendIsAskedBehindTheQueues(t *testing.T) {
 			var wg sync.WaitGroup
 			for range 6 {
 				wg.Go(func() {
-					tt.l.Generate(llm.WithTrace(t.Context(), &llm.Trace{Send: func() error { asked.Add(1); return nil }}), llm.Request{})
+					tt.l.Generate(llm.WithTrace(t.Context(), &llm.Trace{Send: func(string) error { asked.Add(1); return nil }}), llm.Request{})
 				})
 			}
 			synctest.Wait()
@@ -155,7 +155,7 @@ func TestSendIsAskedBehindTheQueues(t *testing.T) {
 		})
 		no := errors.New("the disk is full")
 		times := 0
-		reply, err := tt.l.Generate(llm.WithTrace(t.Context(), &llm.Trace{Send: func() error { times++; return no }}), llm.Request{})
+		reply, err := tt.l.Generate(llm.WithTrace(t.Context(), &llm.Trace{Send: func(string) error { times++; return no }}), llm.Request{})
 		if !errors.Is(err, no) || len(reply.Attempts) != 0 || times != 1 {
 			t.Errorf("%s: %d attempts, error %v after asking %d times, want none and %v at once", tt.reason, len(reply.Attempts), err, times, no)
 		}

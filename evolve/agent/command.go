@@ -274,7 +274,12 @@ type login struct {
 
 // Generate runs the agent on the program in the first message. However an agent ends that was run, it was paid for: what it
 // left is its answer, and without usage it is charged as the most that it may have spent.
-func (l *login) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (l *login) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
+	trace := llm.TraceOf(ctx)
+	if err := trace.Send(l.Own.Key); err != nil {
+		return llm.Reply{}, err
+	}
+	defer func() { trace.Ended(reply.Attempts) }()
 	a := llm.Attempt{Status: llm.OK, Model: l.Own.Key, ActiveParams: l.Own.ActiveParams, MaxTokens: l.Own.MaxTokens}
 	begin := time.Now()
 	out, err := l.Editor.Edit(ctx, req.Messages[0].Content, l.job)
@@ -291,6 +296,9 @@ func (l *login) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 	}
 	return llm.Reply{Text: out.Program, Attempts: []llm.Attempt{a}}, err
 }
+
+// Announces returns true, see [llm.Announces].
+func (l *login) Announces() bool { return true }
 
 // String names the agent for journals.
 func (l *login) String() string { return l.Command.String() }

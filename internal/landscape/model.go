@@ -73,7 +73,7 @@ func (m Model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error)
 		return llm.Reply{}, errors.New("landscape: the request has no messages")
 	}
 	t := llm.TraceOf(ctx)
-	if err := t.Send(); err != nil {
+	if err := t.Send(m.Spec().Key); err != nil {
 		return llm.Reply{}, err
 	}
 	var prompt strings.Builder

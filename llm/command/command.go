@@ -110,7 +110,7 @@ func (c *Command) String() string {
 
 // Generate runs the command once. The attempt is in the reply even if there is an error, with the usage that the command
 // reported before it failed.
-func (c *Command) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (c *Command) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
 	if err := ctx.Err(); err != nil {
 		return llm.Reply{}, fmt.Errorf("command: not run: %w", err)
 	}
@@ -120,6 +120,11 @@ func (c *Command) Generate(ctx context.Context, req llm.Request) (llm.Reply, err
 	}
 	a := llm.Attempt{Status: llm.OK, MaxTokens: c.maxTokens(req), Model: c.cfg.Model.Key,
 		ActiveParams: c.cfg.Model.ActiveParams, Endpoint: c.endpoint()}
+	trace := llm.TraceOf(ctx)
+	if err := trace.Send(c.cfg.Model.Key); err != nil {
+		return llm.Reply{}, err
+	}
+	defer func() { trace.Ended(reply.Attempts) }()
 	begin := time.Now()
 	r := c.run(ctx, req, input)
 	a.Latency, a.Unsent = time.Since(begin), r.unstarted
@@ -140,6 +145,9 @@ func (c *Command) Generate(ctx context.Context, req llm.Request) (llm.Reply, err
 	}
 	return llm.Reply{Attempts: []llm.Attempt{a}}, fail
 }
+
+// Announces returns true, see [llm.Announces].
+func (c *Command) Announces() bool { return true }
 
 func (c *Command) endpoint() string { return filepath.Base(c.cfg.Args[0]) }
 

@@ -198,12 +198,15 @@ func (e *Ensemble) draw(req llm.Request) (bandit.Pull, error) {
 // signing returns ctx for one call, whose Trace gets signed attempts.
 func (m Member) signing(ctx context.Context, prob float64) context.Context {
 	t := llm.TraceOf(ctx)
-	return llm.WithTrace(ctx, &llm.Trace{Ended: func(attempts []llm.Attempt) {
-		t.Ended(m.sign(attempts, prob))
-		if len(attempts) > 0 {
-			prob = 0 // only the first has it
-		}
-	}})
+	return llm.WithTrace(ctx, &llm.Trace{
+		Send: func(string) error { return t.Send(m.Model.Key) },
+		Ended: func(attempts []llm.Attempt) {
+			t.Ended(m.sign(attempts, prob))
+			if len(attempts) > 0 {
+				prob = 0 // only the first has it
+			}
+		},
+	})
 }
 
 // sign returns a copy of attempts with the model in each and the propensity in the first.

@@ -58,11 +58,11 @@ type digest [sha256.Size]byte
 
 // A call is a call of Ask, for which clients wait.
 type call struct {
-	key     digest
-	number  uint32        // among those with this key, from 0
-	done    chan struct{} // closed when reply and err are there
-	reply   llm.Reply
-	err     error
+	key    digest
+	number uint32        // among those with this key, from 0
+	done   chan struct{} // closed when reply and err are there
+	reply  llm.Reply
+	err    error
 
 	// Guarded by the session's mu:
 	waiters int

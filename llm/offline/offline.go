@@ -157,7 +157,7 @@ func (m *Model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 		return llm.Reply{}, fmt.Errorf("offline: not sent: %w", err)
 	}
 	t := llm.TraceOf(ctx)
-	if err := t.Send(); err != nil {
+	if err := t.Send(m.cfg.Model.Key); err != nil {
 		return llm.Reply{}, err
 	}
 	reply, err := m.attempt(ctx, req)

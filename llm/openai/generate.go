@@ -38,7 +38,7 @@ func (c *Client) Announces() bool { return true }
 func (c *Client) generate(ctx context.Context, req llm.Request, b *body) (llm.Reply, error) {
 	var reply llm.Reply
 	t := llm.TraceOf(ctx)
-	if no := t.Send(); no != nil {
+	if no := t.Send(c.cfg.Model.Key); no != nil {
 		return reply, no
 	}
 	for f, again := c.forms.get(), true; ; {
@@ -51,7 +51,7 @@ func (c *Client) generate(ctx context.Context, req llm.Request, b *body) (llm.Re
 		}
 		no := t.Again(ctx, req)
 		if no == nil {
-			no = t.Send()
+			no = t.Send(c.cfg.Model.Key)
 		}
 		if no != nil {
 			return reply, fmt.Errorf("%w (not sent again: %w)", fail, no)

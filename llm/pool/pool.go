@@ -254,7 +254,7 @@ func (p *Pool) try(ctx context.Context, c *call, g grant,
 func (g grant) send(ctx context.Context, req llm.Request) (reply llm.Reply, err, refused error) {
 	t := llm.TraceOf(ctx)
 	ctx = llm.WithTrace(ctx, &llm.Trace{
-		Send:  func() error { refused = t.Send(); return refused },
+		Send:  func(model string) error { refused = t.Send(model); return refused },
 		Ended: func(attempts []llm.Attempt) { t.Ended(g.end.named(attempts)) },
 	})
 	reply, err = llm.Send(ctx, g.end.llm, req)

@@ -42,8 +42,8 @@ type Call struct {
 	mu       sync.Mutex    // of what follows
 	set      Amounts       // set aside for the attempts under way
 	tried    []llm.Attempt // that have ended, and are booked
-	sends    int           // attempts that were begun
-	open     int           // of these, those under way
+	begun    bool          // an attempt was begun
+	open     []string      // models of the attempts under way
 	answered bool          // one brought an answer
 	gone     bool          // the call has ended, even if attempts of it have not
 }
@@ -58,19 +58,19 @@ func (c *Call) AttemptsBooked() { c.attemptsBooked = true }
 // Booked says that all of the call is in the ledger: it is recalled.
 func (c *Call) Booked() { c.attemptsBooked, c.booked = true, true }
 
-// Full returns the limit that leaves no room for another attempt, or "". It sets nothing aside. Begin does that, when
-// the attempt has left the queue, and while it waits there it holds nothing. So two calls that each want another
-// attempt cannot wait for each other.
-func (c *Call) Full() string { return c.l.full(c.worst()) }
+// Full returns the limit that leaves no room for another attempt at any model, or "". It sets nothing aside. Begin does
+// that, when the attempt has left the queue, and while it waits there it holds nothing. So two calls that each want
+// another attempt cannot wait for each other.
+func (c *Call) Full() string { return c.l.full(c.l.Prices.Least(SizeOf(c.req))) }
 
-func (c *Call) worst() Amounts { return c.l.Prices.Worst(SizeOf(c.req)) }
+func (c *Call) worst(model string) Amounts { return c.l.Prices.Worst(SizeOf(c.req), model) }
 
-// Begin sets aside what an attempt may cost. However many attempts are under way, they are one call, so only the
-// first sets a call aside.
-func (c *Call) Begin(ctx context.Context, drain <-chan struct{}) error {
+// Begin sets aside what an attempt at the model with this key may cost, "" if it is not known. However many attempts are
+// under way, they are one call, so only the first sets a call aside.
+func (c *Call) Begin(ctx context.Context, drain <-chan struct{}, model string) error {
 	c.entry.Lock() // so that a second attempt does not wait for the room that its own call has
 	defer c.entry.Unlock()
-	w := c.worst()
+	w := c.worst(model)
 	w.Calls -= c.counted()
 	var err error
 	if c.inner {
@@ -84,8 +84,8 @@ func (c *Call) Begin(ctx context.Context, drain <-chan struct{}) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.set = c.set.Plus(w)
-	c.sends++
-	c.open++
+	c.begun = true
+	c.open = append(c.open, model)
 	return nil
 }
 
@@ -100,7 +100,7 @@ func (c *Call) counted() int {
 func (c *Call) Begun() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.sends > 0
+	return c.begun
 }
 
 // Ended books what attempts cost as soon as they have ended, not when the call has. Stalls then count against
@@ -115,17 +115,34 @@ func (c *Call) Ended(attempts []llm.Attempt) {
 	c.mu.Lock()
 	var set Amounts
 	if !c.gone { // else all of it is given back
-		set = c.worst()
-		c.open--
 		c.answered = c.answered || calls.Answered(attempts)
-		if c.answered || c.open > 0 {
-			set.Calls = 0
-		}
+		set = c.close(attempts)
 		c.set = c.set.Minus(set)
 		c.tried = append(c.tried, attempts...)
 	}
 	c.mu.Unlock()
 	c.l.settle(set, used, stalls)
+}
+
+// close takes the attempt that ended with these out of those under way, and returns what was set aside for it. Where
+// several are under way and it is not known which of them ended, that stays set aside until the call has ended.
+// c.mu is held.
+func (c *Call) close(attempts []llm.Attempt) (set Amounts) {
+	at := 0
+	if len(c.open) > 1 && slices.ContainsFunc(c.open, func(model string) bool { return model != c.open[0] }) {
+		at = slices.IndexFunc(c.open, func(model string) bool { return len(attempts) > 0 && attempts[0].Model == model })
+	}
+	switch {
+	case len(c.open) == 0: // announced by nobody
+		return Amounts{}
+	case at >= 0:
+		set = c.worst(c.open[at])
+	}
+	c.open = slices.Delete(c.open, max(at, 0), max(at, 0)+1)
+	if set.Calls = 1; c.answered || len(c.open) > 0 {
+		set.Calls = 0
+	}
+	return set
 }
 
 // Untold returns the attempts that ended and are not in the reply, because its model forgot them or panicked.

@@ -127,7 +127,7 @@ func TestStatesOfACall(t *testing.T) {
 	}
 	begin := func() {
 		t.Helper()
-		if err := c.Begin(t.Context(), nil); err != nil {
+		if err := c.Begin(t.Context(), nil, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,10 +170,10 @@ func TestRecalledCalls(t *testing.T) {
 func TestInnerCallsNeverWait(t *testing.T) {
 	l := atMost(1, -1)
 	outer := l.Call(llm.Request{}, false)
-	if err := outer.Begin(t.Context(), nil); err != nil {
+	if err := outer.Begin(t.Context(), nil, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Call(llm.Request{}, true).Begin(t.Context(), nil); refusal(err) != "Calls" {
+	if err := l.Call(llm.Request{}, true).Begin(t.Context(), nil, ""); refusal(err) != "Calls" {
 		t.Errorf("an inner call beside one that takes all the room: %v", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestStallsRefuseAttemptsAlone(t *testing.T) {
 	l := atMost(9, 1)
 	for range 2 {
 		c := l.Call(llm.Request{}, false)
-		if err := c.Begin(t.Context(), nil); err != nil {
+		if err := c.Begin(t.Context(), nil, ""); err != nil {
 			t.Fatal(err)
 		}
 		c.Ended([]llm.Attempt{{Status: llm.Timeout, Endpoint: "a"}})
@@ -193,10 +193,86 @@ func TestStallsRefuseAttemptsAlone(t *testing.T) {
 		t.Errorf("%+v, want 2 stalls at a", got)
 	}
 	c := l.Call(llm.Request{}, false)
-	if err := c.Begin(t.Context(), nil); refusal(err) != "Stalls" || c.Full() != "Stalls" {
+	if err := c.Begin(t.Context(), nil, ""); refusal(err) != "Stalls" || c.Full() != "Stalls" {
 		t.Errorf("an attempt after 2 stalls of 1: %v", err)
 	}
 	if err := l.Reserve(t.Context(), nil, Amounts{Evaluations: 1}); err != nil {
 		t.Errorf("an evaluation after 2 stalls of 1: %v", err)
+	}
+}
+
+// A call sets aside what the model costs that it asks, so a cheap one has room where a dear one has none.
+func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
+	request := llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}}
+	models := Prices{{Key: "dear", MaxTokens: 100, Price: &llm.Price{Completion: 1e6}},
+		{Key: "cheap", MaxTokens: 100, Price: &llm.Price{Completion: 1e4}}}
+	l := New(Limits{Stalls: -1, Prices: models, Passed: func(a Amounts) string {
+		if a.Money > 50 {
+			return "Money"
+		}
+		return ""
+	}}, Amounts{})
+	for _, tt := range []struct{ model, limit, reason string }{
+		{"dear", "Money", "100 is more than there is"},
+		{"", "Money", "it may be the dear one"},
+		{"another", "Money", "it is charged as the first"},
+		{"cheap", "", "1 of 50"},
+	} {
+		c := l.Call(request, false)
+		if c.Full() != "" {
+			t.Errorf("%s: no room for another attempt at any model: %s", tt.model, c.Full())
+		}
+		if err := c.Begin(t.Context(), nil, tt.model); refusal(err) != tt.limit {
+			t.Errorf("%q: %v, want the limit %q: %s", tt.model, err, tt.limit, tt.reason)
+		}
+		c.Settle(nil)
+	}
+	// Of two attempts at once, each gives back its own.
+	c := l.Call(request, false)
+	for _, model := range []string{"cheap", "cheap"} {
+		if err := c.Begin(t.Context(), nil, model); err != nil {
+			t.Fatal(err)
+		}
+	}
+	used := llm.Attempt{Status: llm.OK, Model: "cheap", Usage: &llm.Usage{CompletionTokens: 50}}
+	c.Ended([]llm.Attempt{used})
+	if spent, reserved := l.Sums(); spent.Money != 0.5 || reserved.Money != 1 || reserved.Calls != 1 {
+		t.Errorf("after one of two: spent %v, set aside %v", spent, reserved)
+	}
+	c.Ended(nil)
+	c.Settle([]llm.Attempt{used})
+	if spent, reserved := l.Sums(); spent.Money != 0.5 || reserved != (Amounts{}) || spent.Calls != 1 {
+		t.Errorf("at the end: spent %v, set aside %v", spent, reserved)
+	}
+}
+
+// Where attempts at several models are under way and it is not known which one ended, nothing is given back too early.
+func TestAttemptsAtSeveralModels(t *testing.T) {
+	models := Prices{{Key: "dear", MaxTokens: 100, Price: &llm.Price{Completion: 1e6}},
+		{Key: "cheap", MaxTokens: 100, Price: &llm.Price{Completion: 1e4}}}
+	l := New(Limits{Stalls: -1, Prices: models, Passed: func(Amounts) string { return "" }}, Amounts{})
+	for _, tt := range []struct {
+		ended    []llm.Attempt
+		reserved float64
+		reason   string
+	}{
+		{[]llm.Attempt{{Status: llm.Failed, Model: "dear"}}, 1, "the dear one ended"},
+		{[]llm.Attempt{{Status: llm.Failed, Model: "cheap"}}, 100, "the cheap one ended"},
+		{nil, 101, "one of them was canceled before it was sent"},
+	} {
+		c := l.Call(llm.Request{}, false)
+		for _, model := range []string{"dear", "cheap"} {
+			if err := c.Begin(t.Context(), nil, model); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Ended(tt.ended)
+		if _, reserved := l.Sums(); reserved.Money != tt.reserved {
+			t.Errorf("%s: %v is set aside, want %v", tt.reason, reserved.Money, tt.reserved)
+		}
+		c.Settle(tt.ended)
+		if _, reserved := l.Sums(); reserved != (Amounts{}) {
+			t.Errorf("%s: at the end %v is set aside", tt.reason, reserved)
+		}
 	}
 }

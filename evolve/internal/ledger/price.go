@@ -23,22 +23,42 @@ func SizeOf(req llm.Request) Size { return Size{llm.PromptTokens(req), req.MaxTo
 // missing is charged as one at the first.
 type Prices []llm.Model
 
-// Worst returns the most that one attempt at a request can cost: a token for every byte of the prompt and
-// some for its frame, and the cap on new tokens, at the dearest of the run's models. Which model answers is not
-// known before: an ensemble or a pool chooses when the call is sent.
-//
-// The price of the prompt is computed with and without the cache, because a price list may make either dearer.
-func (p Prices) Worst(of Size) Amounts {
+// Worst returns the most that one attempt at a request can cost at the model with this key: a token for every byte of
+// the prompt and some for its frame, and the cap on new tokens. Of "" it is the most at any of the run's models.
+func (p Prices) Worst(of Size, model string) Amounts {
+	asked := p
+	if model != "" && len(p) > 0 {
+		asked = Prices{p.model(model)}
+	}
 	most := Amounts{Calls: 1}
-	for _, m := range p {
-		prompt, completion := of.Prompt, newTokens(of.MaxTokens, m)
-		most.Tokens = max(most.Tokens, int64(prompt+completion))
-		most.FLOPs = max(most.FLOPs, 2*float64(m.ActiveParams)*float64(prompt+completion))
-		most.Money = max(most.Money,
-			m.Price.Cost(llm.Usage{PromptTokens: prompt, CompletionTokens: completion}),
-			m.Price.Cost(llm.Usage{PromptTokens: prompt, CachedTokens: prompt, CompletionTokens: completion}))
+	for _, m := range asked {
+		one := worstOf(of, m)
+		most = Amounts{Calls: 1, Tokens: max(most.Tokens, one.Tokens), FLOPs: max(most.FLOPs, one.FLOPs),
+			Money: max(most.Money, one.Money)}
 	}
 	return most
+}
+
+// Least returns the least that one attempt can be asked to set aside, whichever of the models it asks.
+func (p Prices) Least(of Size) Amounts {
+	least := p.Worst(of, "")
+	for _, m := range p {
+		one := worstOf(of, m)
+		least = Amounts{Calls: 1, Tokens: min(least.Tokens, one.Tokens), FLOPs: min(least.FLOPs, one.FLOPs),
+			Money: min(least.Money, one.Money)}
+	}
+	return least
+}
+
+// worstOf prices the prompt with and without the cache, because a price list may make either dearer.
+func worstOf(of Size, m llm.Model) Amounts {
+	prompt, completion := of.Prompt, newTokens(of.MaxTokens, m)
+	return Amounts{
+		Tokens: int64(prompt + completion),
+		FLOPs:  2 * float64(m.ActiveParams) * float64(prompt+completion),
+		Money: max(m.Price.Cost(llm.Usage{PromptTokens: prompt, CompletionTokens: completion}),
+			m.Price.Cost(llm.Usage{PromptTokens: prompt, CachedTokens: prompt, CompletionTokens: completion})),
+	}
 }
 
 // newTokens returns the cap on new tokens that is in force: the request's override, or else the model's.
@@ -63,7 +83,7 @@ func (p Prices) Used(of Size, attempts []llm.Attempt) (sum Amounts, stalls []str
 }
 
 func (p Prices) usedBy(of Size, a llm.Attempt) Amounts {
-	m := p.model(a)
+	m := p.model(a.Model)
 	u := llm.Usage{CompletionTokens: a.Streamed}
 	switch {
 	case a.Usage != nil:
@@ -84,10 +104,9 @@ func (p Prices) usedBy(of Size, a llm.Attempt) Amounts {
 	}
 }
 
-// model returns the model that a asked, by its key. If the attempt names none, it is the first: only a run with
-// one model leaves it out.
-func (p Prices) model(a llm.Attempt) llm.Model {
-	i := slices.IndexFunc(p, func(m llm.Model) bool { return m.Key == a.Model })
+// model returns the model with this key, and the first if none has it.
+func (p Prices) model(key string) llm.Model {
+	i := slices.IndexFunc(p, func(m llm.Model) bool { return m.Key == key })
 	if len(p) == 0 {
 		return llm.Model{}
 	}
