@@ -143,13 +143,22 @@ func (e *Evaluator) inspect(ctx context.Context, dir string) error {
 		return fmt.Errorf("python: importing %s: %w", file, err)
 	}
 	if len(e.stages) == 0 && e.cfg.Tune {
-		return fmt.Errorf("python: %s defines neither evaluate_tune nor evaluate_stage1", file)
+		return untunedError(file)
 	}
 	if len(e.stages) == 0 {
 		return fmt.Errorf("python: %s defines neither evaluate nor evaluate_stage1", file)
 	}
 	return nil
 }
+
+// An untunedError is the path of an evaluator.py without a function for tuners.
+type untunedError string
+
+func (file untunedError) Error() string {
+	return fmt.Sprintf("python: %s defines neither evaluate_tune nor evaluate_stage1", string(file))
+}
+
+func (untunedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // Evaluate scores program. The artifacts are the evaluator's, and the output ("stdout", "stderr").
 func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {

@@ -33,8 +33,8 @@ type Loop struct {
 	// that the model has no tool for it. An error ends the run. What it returns is recorded, so a session that is begun
 	// again after a kill sees the same. [NewShell] makes one.
 	Shell func(ctx context.Context, program, line string) (output string, err error)
-	// On scores tries, perhaps on cheaper cases; nil means the task's own evaluator. It should print itself, be comparable,
-	// and ask no model.
+	// On scores tries, perhaps on cheaper cases. It should print itself, be comparable, and ask no model. nil means the
+	// TuneEvaluator of the task, such as a folder's evaluate_tune, or the task itself if it has none.
 	On eval.Evaluator
 	// Text describes the tools in the prompt, and reads calls from blocks of replies, for a model that has no tools of its
 	// own.

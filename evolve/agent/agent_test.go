@@ -109,6 +109,42 @@ func TestTriesOnCheaperCases(t *testing.T) {
 	}
 }
 
+// A tunable task has an evaluator for tuners, or an error in its place.
+type tunable struct {
+	task.Task
+	err error
+}
+
+func (t tunable) TuneEvaluator(context.Context) (eval.Evaluator, error) {
+	return eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true, Score: -2}, nil }), t.err
+}
+
+// Without an On, tries are scored as the task has it for tuners.
+func TestTriesAsTheTaskHasThem(t *testing.T) {
+	for _, tt := range []struct {
+		err          error
+		says, reason string
+	}{
+		{nil, "score -2.000000 in the mode tune", "it has one"},
+		{fmt.Errorf("no evaluate_tune: %w", errors.ErrUnsupported), "score 5.000000 in the mode tune", "it has none"},
+	} {
+		s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", "")), answer(call("submit", ""))}}
+		c := session(t, &agent.Loop{}, tunable{runtest.Number(task.Spec{Initial: "1"}), tt.err}, s)
+		if c.Result.Score != 5 || !strings.HasPrefix(s.last(), tt.says) {
+			t.Errorf("%s: %+v, told %q", tt.reason, c, s.last())
+		}
+	}
+	tk := tunable{runtest.Number(task.Spec{Initial: "1"}), errors.New("the interpreter is gone")}
+	s := &script{replies: []llm.Reply{answer(call("try", "")), answer(call("submit", ""))}}
+	b := &evolve.Breeder{Task: tk, LLM: s}
+	_, err := b.Breed(t.Context(), nil, 1, func(int) evolve.Brief {
+		return evolve.Brief{Make: (&agent.Loop{}).Make(tk, b.Best())}
+	}, nil)
+	if err == nil || !strings.Contains(err.Error(), "the interpreter is gone") {
+		t.Errorf("an evaluator that does not start: %v", err)
+	}
+}
+
 // The text form needs no tools of the model.
 func TestTextForm(t *testing.T) {
 	block := func(s string) llm.Reply {

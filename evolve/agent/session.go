@@ -18,6 +18,7 @@ type session struct {
 	*Loop
 	bounds  Bounds
 	work    *evolve.Work
+	task    task.Task
 	folder  Folder
 	parent  string
 	earlier []program // that the model can look at
@@ -36,7 +37,7 @@ type session struct {
 }
 
 func newSession(l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, notes []string, earlier []program) *session {
-	s := &session{Loop: l, bounds: l.Bounds.filled(), work: w, folder: folderOf(t), parent: parent.Program,
+	s := &session{Loop: l, bounds: l.Bounds.filled(), work: w, task: t, folder: folderOf(t), parent: parent.Program,
 		program: parent.Program, earlier: earlier}
 	s.messages = []llm.Message{{Role: llm.System, Content: s.system(t)}, {Role: llm.User, Content: s.first(parent, notes)}}
 	return s

@@ -12,6 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // A tool is what a model may call. do returns what the model is told; its error ends the run.
@@ -237,7 +238,11 @@ func (s *session) try(ctx context.Context, _ arguments) (string, error) {
 		return "error: the session has no try left", nil
 	}
 	s.tries++
-	r, err := s.work.Tune(ctx, s.On, s.program)
+	on, err := s.tryOn(ctx)
+	if err != nil {
+		return "", err
+	}
+	r, err := s.work.Tune(ctx, on, s.program)
 	switch limit, refused := evolve.Refused(err); {
 	case refused && limit != "":
 		s.tries = s.bounds.Tries
@@ -250,6 +255,33 @@ func (s *session) try(ctx context.Context, _ arguments) (string, error) {
 	s.tried = append(s.tried, eval.Candidate{Program: s.program, Result: r})
 	return fmt.Sprintf("score %.6f in the mode tune\n", r.Score), nil
 }
+
+// tryOn returns the evaluator of tries: the Loop's, or else what the task has for tuners, such as a folder's
+// evaluate_tune, or else nil, which means the task.
+func (s *session) tryOn(ctx context.Context) (eval.Evaluator, error) {
+	t, ok := task.As[interface {
+		TuneEvaluator(context.Context) (eval.Evaluator, error)
+	}](s.task)
+	if s.On != nil || !ok {
+		return s.On, nil
+	}
+	switch e, err := t.TuneEvaluator(ctx); {
+	case err == nil:
+		return cheaper{e, s.task.Name()}, nil
+	case !errors.Is(err, errors.ErrUnsupported):
+		return nil, broken(ctx, err)
+	}
+	return nil, nil
+}
+
+// A cheaper evaluator is that of a task for tuners. A journal knows it by the task, on whatever machine it is.
+type cheaper struct {
+	eval.Evaluator
+	task string
+}
+
+// String names the task.
+func (c cheaper) String() string { return "tries of " + c.task }
 
 func (s *session) submit(context.Context, arguments) (string, error) {
 	if s.program == s.parent {

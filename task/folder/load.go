@@ -23,8 +23,9 @@ type Task struct {
 	closer io.Closer // nil if there is nothing to close
 	cfg    Config
 
-	mu   sync.Mutex
-	tune *python.Evaluator // nil until first used
+	mu     sync.Mutex
+	tune   *python.Evaluator // nil until first used
+	noTune error             // why there is none
 }
 
 var (
@@ -90,19 +91,23 @@ func (cfg Config) python(ctx context.Context, e Evaluation, tune bool) (*python.
 	})
 }
 
-// TuneEvaluator returns a cheaper evaluator of the folder for a tuner (package tune): evaluate_tune of its evaluator.py,
-// or if there is none evaluate_stage1 alone. It returns an error if there is neither, or if programs have several files,
-// of which no numbers are tuned. The first call starts an interpreter, which Close ends.
+// TuneEvaluator returns a cheaper evaluator of the folder for a tuner (package tune) and for the tries of agents:
+// evaluate_tune of its evaluator.py, or if there is none evaluate_stage1 alone. If there is neither, the error is an
+// [errors.ErrUnsupported]. The first call starts an interpreter, which Close ends.
 func (t *Task) TuneEvaluator(ctx context.Context) (eval.Evaluator, error) {
-	if t.folder.Tree != nil {
-		return nil, fmt.Errorf("folder: %s: numbers are tuned in programs of one file alone", t.folder.Evaluation.Dir)
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.noTune != nil {
+		return nil, t.noTune
+	}
 	if t.tune == nil {
 		e, err := t.cfg.python(ctx, t.folder.Evaluation, true)
 		if err != nil {
-			return nil, fmt.Errorf("folder: %w", err)
+			err = fmt.Errorf("folder: %w", err)
+			if errors.Is(err, errors.ErrUnsupported) { // for good
+				t.noTune = err
+			}
+			return nil, err
 		}
 		t.tune = e
 	}
