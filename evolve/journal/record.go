@@ -13,7 +13,7 @@ import (
 // A Kind says what a record is about.
 type Kind string
 
-// The kinds of records. docs/reference.md describes the fields of each.
+// The kinds of records. The comments of the fields of Record say which kinds have them.
 const (
 	Header      Kind = "header"      // first in the file: version and fingerprint
 	Incarnation Kind = "incarnation" // a process opened the file
@@ -22,7 +22,7 @@ const (
 	Tried      Kind = "tried"      // an attempt ended, and the call goes on
 	Completion Kind = "completion" // a call brought a reply
 	Failure    Kind = "failure"    // a call ended in an error that stands, unless an error then ended the run
-	Abandoned  Kind = "abandoned"  // a call was given up, and is made again when the run goes on
+	Abandoned  Kind = "abandoned"  // a call was canceled as the run ended, and is made again when it goes on
 	Refusal    Kind = "refusal"    // the budget had no room for a call or an evaluation
 	Program    Kind = "program"    // the text of a program, once
 	Evaluation Kind = "evaluation" // what a program scored

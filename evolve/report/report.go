@@ -3,7 +3,7 @@
 //
 // [Greedy] is the file of one search and [Bandit] that of a bandit over several. Both are made from an
 // [evolve.Result] and a [Header], which holds what a result does not know, and written by [Save].
-// docs/reference.md describes every field.
+// docs/reference.md says where in a file each type stands.
 package report
 
 import (

@@ -1,6 +1,6 @@
 // Package resultfile has what readers take from a result file, of this library in any version or of the BaSE paper's code.
-// The names are the paper's; docs/reference.md describes them. What writes such files is evolve/report, which stands above
-// the searches: a reader of files needs none of them.
+// The names are the paper's where it has them; the types of evolve/report describe all. That package writes such files and
+// stands above the searches: a reader of files needs none of them.
 package resultfile
 
 import (
