@@ -147,7 +147,7 @@ func (m innerModel) Unwrap() llm.LLM { return m.LLM }
 func (t *Turn) newCall(p purpose, req llm.Request, inner bool) *call {
 	c := &call{step: t.step, purpose: p, req: req, books: t.ledger.Call(req, inner)}
 	if t.journal != nil {
-		digest := hexadecimal(llm.Digest(req))
+		digest := hexadecimal(req.Digest())
 		switch {
 		case p.within != nil:
 			c.id = t.journal.Claim(journal.KeyOf("evaluation", hexadecimal(p.within.ID.Key), fmt.Sprint(p.within.ID.N), digest))

@@ -74,8 +74,9 @@ type counting struct {
 func newCounting(l llm.LLM) *counting { return &counting{l: l, sent: map[string]int{}} }
 
 func (c *counting) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	digest := req.Digest()
 	c.mu.Lock()
-	c.sent[llm.Key(req)]++
+	c.sent[string(digest[:])]++
 	c.mu.Unlock()
 	return c.l.Generate(ctx, req)
 }

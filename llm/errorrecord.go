@@ -10,10 +10,14 @@ import (
 // error's chain, and whether the error is one that callers test for: [ErrUnavailable], [ErrDraining],
 // context.DeadlineExceeded, context.Canceled, or the refusal of a [Trace]'s Send.
 type ErrorRecord struct {
-	Text string   `json:"text"`
-	Is   []string `json:"is,omitempty"` // names of the errors above, in words
+	Text string `json:"text"`
+	chain
+}
 
-	// The other fields are the *Error's; Status is "" if there was none.
+// A chain is what callers may ask of a recorded error. But for Is, its fields are those of the [*Error] in it, and Status
+// is "" if there was none.
+type chain struct {
+	Is         []string      `json:"is,omitempty"` // names of the errors that callers test for, in words
 	Status     Status        `json:"status,omitempty"`
 	Kind       string        `json:"kind,omitempty"`
 	Endpoint   string        `json:"endpoint,omitempty"`
@@ -28,7 +32,7 @@ func NewErrorRecord(err error) *ErrorRecord {
 	if err == nil {
 		return nil
 	}
-	r := &ErrorRecord{Text: err.Error(), Is: sentinelsOf(err)}
+	r := &ErrorRecord{err.Error(), chain{Is: sentinelsOf(err)}}
 	if e, ok := errors.AsType[*Error](err); ok {
 		r.Status, r.Kind, r.Endpoint, r.Code, r.RetryAfter = e.Status, e.Kind, e.Endpoint, e.Code, e.RetryAfter
 		r.Cause, r.CauseIs = e.Err.Error(), sentinelsOf(e.Err)

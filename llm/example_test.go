@@ -95,7 +95,7 @@ func ExampleError() {
 
 func ExampleModel() {
 	// A mixture of experts is another value: it is charged for the parameters that work.
-	m := llm.Model{Key: "moe", Name: "org/moe-30b", ActiveParams: 3_000_000_000, TotalParams: 30_000_000_000}
+	m := llm.Model{Key: "moe", Name: "org/moe-30b", ActiveParams: 3_000_000_000}
 	fmt.Println(m)
 	// Output: moe(org/moe-30b, temperature 0.4, top-p 0.95, max tokens 16000)
 }
@@ -110,8 +110,8 @@ func ExampleModels() {
 	// llama-8b 8030261248
 }
 
-func ExampleKey() {
-	fmt.Println(llm.Key(llm.Request{Messages: []llm.Message{{Role: "user", Content: "x"}}, Seed: 7}))
+func ExampleRequest_Digest() {
+	fmt.Printf("%x\n", llm.Request{Messages: []llm.Message{{Role: "user", Content: "x"}}, Seed: 7}.Digest())
 	// Output: 7ae954e4ef970c6aa96e23f491d5bbc0fee1ece8409bf423d37551c24c6ae410
 }
 

@@ -2,23 +2,16 @@ package llm
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"math"
 	"strconv"
 	"sync"
 	"unicode/utf8"
 )
 
-// Key identifies a request by its content: the SHA-256 of its canonical JSON (RFC 8785), in 64 hexadecimal digits.
-// Requests with equal messages, seed, tools and sampling overrides have equal keys, in every process and after any
-// storage; all others differ.
-func Key(req Request) string {
-	sum := Digest(req)
-	return hex.EncodeToString(sum[:])
-}
-
-// Digest is the SHA-256 of which [Key] is the text.
-func Digest(req Request) [sha256.Size]byte {
+// Digest identifies a request by its content: it is the SHA-256 of the request's canonical JSON (RFC 8785). Requests with
+// equal messages, seed, tools and sampling overrides have equal digests, in every process and after any storage; all
+// others differ.
+func (req Request) Digest() [sha256.Size]byte {
 	b := buffers.Get().(*[]byte)
 	defer buffers.Put(b)
 	*b = appendCanonical((*b)[:0], req)

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -53,18 +54,18 @@ func TestCanonical(t *testing.T) {
 }
 
 // The value was found with sha256sum over the bytes that TestCanonical shows.
-func TestKeyIsKnown(t *testing.T) {
+func TestDigestIsKnown(t *testing.T) {
 	req := Request{Messages: []Message{{Role: "user", Content: "x"}}, Seed: 7}
 	const want = "7ae954e4ef970c6aa96e23f491d5bbc0fee1ece8409bf423d37551c24c6ae410"
-	if got := Key(req); got != want {
-		t.Errorf("key %s, want %s: journals and recordings name requests by it", got, want)
+	if got := fmt.Sprintf("%x", req.Digest()); got != want {
+		t.Errorf("digest %s, want %s: journals and recordings name requests by it", got, want)
 	}
 }
 
-// A field added to Request that Key does not know of would make different requests one.
-func TestKeySeesEveryField(t *testing.T) {
+// A field added to Request that Digest does not know of would make different requests one.
+func TestDigestSeesEveryField(t *testing.T) {
 	base := reflect.TypeFor[Request]()
-	plain := Key(Request{})
+	plain := Request{}.Digest()
 	for i := range base.NumField() {
 		var req Request
 		f := reflect.ValueOf(&req).Elem().Field(i)
@@ -78,19 +79,19 @@ func TestKeySeesEveryField(t *testing.T) {
 		default:
 			t.Fatalf("this test does not know how to set Request.%s", base.Field(i).Name)
 		}
-		if Key(req) == plain {
-			t.Errorf("Key does not see Request.%s", base.Field(i).Name)
+		if req.Digest() == plain {
+			t.Errorf("Digest does not see Request.%s", base.Field(i).Name)
 		}
 	}
 }
 
-func TestKeyKeepsMessagesApart(t *testing.T) {
-	seen := map[string]string{}
+func TestDigestKeepsMessagesApart(t *testing.T) {
+	seen := map[[32]byte]string{}
 	for _, content := range []string{`a","role":"user"},{"content":"b`, "a", "b", "ab", `a\`, "a\\\"", ""} {
 		for _, role := range []string{"user", "system", ""} {
-			key := Key(Request{Messages: []Message{{Role: role, Content: content}}})
+			key := Request{Messages: []Message{{Role: role, Content: content}}}.Digest()
 			if other, ok := seen[key]; ok {
-				t.Errorf("%q as %q has the key of %s", content, role, other)
+				t.Errorf("%q as %q has the digest of %s", content, role, other)
 			}
 			seen[key] = content + " as " + role
 		}
@@ -125,23 +126,23 @@ func FuzzCanonical(f *testing.F) {
 		if err := json.Unmarshal(std, &stored); err != nil {
 			t.Fatal(err)
 		}
-		if Key(stored) != Key(req) {
-			t.Errorf("%q has another key once encoding/json has stored it", canonical)
+		if stored.Digest() != req.Digest() {
+			t.Errorf("%q has another digest once encoding/json has stored it", canonical)
 		}
 	})
 }
 
-// BenchmarkKey is next to encoding/json with the same hash, on a prompt of 4 KB.
-func BenchmarkKey(b *testing.B) {
+// BenchmarkDigest is next to encoding/json with the same hash, on a prompt of 4 KB.
+func BenchmarkDigest(b *testing.B) {
 	req := Request{Seed: 40, Messages: []Message{
 		{Role: System, Content: strings.Repeat("Write a better program.\n", 20)},
 		{Role: User, Content: strings.Repeat("const x = [0.25, \"a\"];\n", 155)},
 	}}
-	b.Run("llm.Key", func(b *testing.B) {
+	b.Run("Digest", func(b *testing.B) {
 		b.SetBytes(int64(len(appendCanonical(nil, req))))
 		b.ReportAllocs()
 		for b.Loop() {
-			Key(req)
+			req.Digest()
 		}
 	})
 	b.Run("json.Marshal", func(b *testing.B) {

@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// The defaults of a [Model], which are the BaSE paper's.
+// The defaults of a [Model] and the retries of [Retry], which are the BaSE paper's.
 const (
+	DefaultMaxTokens = 16000
+	DefaultTimeout   = 900 * time.Second
+	DefaultRetries   = 2
+
 	defaultTemperature = 0.4
 	defaultTopP        = 0.95
-	DefaultMaxTokens   = 16000
-	DefaultTimeout     = 900 * time.Second
 )
 
 // A Model is a language model as the accountant and the adapters see it. It is a plain value, so models need no
@@ -19,20 +21,18 @@ const (
 type Model struct {
 	Key  string // short name for flags, paths and tables: "qwen3-8b"
 	Name string // name at the endpoint: "Qwen/Qwen3-8B"
-	// ActiveParams is the number of parameters that work on one token, TotalParams the number
-	// stored; they differ for a mixture of experts. TotalParams 0 means ActiveParams.
-	ActiveParams, TotalParams int64
-	Temperature               float64       // 0 means 0.4; for greedy decoding set Request.Temperature
-	TopP                      float64       // 0 means 0.95
-	MaxTokens                 int           // 0 means DefaultMaxTokens
-	Timeout                   time.Duration // for one attempt; 0 means DefaultTimeout
-	Price                     *Price        // nil means unknown, which a budget in money refuses
+	// ActiveParams is the number of parameters that work on one token: of a mixture of experts not all.
+	ActiveParams int64
+	Temperature  float64       // 0 means 0.4; for greedy decoding set Request.Temperature
+	TopP         float64       // 0 means 0.95
+	MaxTokens    int           // 0 means DefaultMaxTokens
+	Timeout      time.Duration // for one attempt; 0 means DefaultTimeout
+	Price        *Price        // nil means unknown, which a budget in money refuses
 }
 
 // WithDefaults returns m with its zero fields filled in.
 func (m Model) WithDefaults() Model {
 	m.Name = cmp.Or(m.Name, m.Key)
-	m.TotalParams = cmp.Or(m.TotalParams, m.ActiveParams)
 	m.Temperature = cmp.Or(m.Temperature, defaultTemperature)
 	m.TopP = cmp.Or(m.TopP, defaultTopP)
 	m.MaxTokens = cmp.Or(m.MaxTokens, DefaultMaxTokens)

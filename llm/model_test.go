@@ -9,7 +9,7 @@ import (
 
 func TestModelDefaultsAreThePapers(t *testing.T) {
 	want := llm.Model{
-		Key: "k", Name: "k", ActiveParams: 5, TotalParams: 5,
+		Key: "k", Name: "k", ActiveParams: 5,
 		Temperature: 0.4, TopP: 0.95, MaxTokens: 16000, Timeout: 900 * time.Second,
 	}
 	if got := (llm.Model{Key: "k", ActiveParams: 5}).WithDefaults(); got != want {
@@ -20,11 +20,11 @@ func TestModelDefaultsAreThePapers(t *testing.T) {
 	}
 }
 
-func TestModelsAreDenseAndDistinct(t *testing.T) {
+func TestModelsAreDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range llm.Models() {
-		if seen[m.Key] || m.ActiveParams <= 0 || m.WithDefaults().TotalParams != m.ActiveParams {
-			t.Errorf("%+v: want a key of its own and all parameters active", m)
+		if seen[m.Key] || m.ActiveParams <= 0 {
+			t.Errorf("%+v: want a key of its own and a number of parameters", m)
 		}
 		seen[m.Key] = true
 	}

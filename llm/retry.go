@@ -12,9 +12,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// The defaults of a [RetryConfig]. Two retries are the BaSE paper's.
+// The defaults of a [RetryConfig], but for its retries.
 const (
-	DefaultRetries       = 2
 	defaultRetryWait     = 500 * time.Millisecond
 	defaultMaxWait       = time.Minute
 	defaultMaxRetryAfter = 5 * time.Minute

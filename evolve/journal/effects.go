@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// A Key names what was asked: of a call a hash of the digest of its request (llm.Digest) and of the pull or the
+// A Key names what was asked: of a call a hash of the digest of its request ([llm.Request.Digest]) and of the pull or the
 // evaluation that it was made for, of an evaluation a hash of the program, its evaluator and the sample.
 type Key [sha256.Size]byte
 

@@ -182,7 +182,7 @@ func (e *Ensemble) Announces() bool { return true }
 
 // draw chooses the member for req, by a random stream addressed by the request.
 func (e *Ensemble) draw(req llm.Request) (bandit.Pull, error) {
-	digest := llm.Digest(req)
+	digest := req.Digest()
 	address := binary.BigEndian.Uint64(digest[:])
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -175,7 +175,7 @@ func (t *Task) String() string {
 func (t *Task) Fingerprint() string {
 	h, c := sha256.New(), t.cfg
 	fmt.Fprintf(h, "%q\n%q\n%q\n", c.Train, c.Validation, c.HeldOut)
-	fmt.Fprintf(h, "%s\n%v %d %d %d\n", llm.Key(c.Request), c.Worst, c.Reflect, c.Show, c.MaxPrompt)
+	fmt.Fprintf(h, "%x\n%v %d %d %d\n", c.Request.Digest(), c.Worst, c.Reflect, c.Show, c.MaxPrompt)
 	if f, ok := c.Scorer.(interface{ Fingerprint() string }); ok {
 		fmt.Fprintln(h, f.Fingerprint())
 	}
