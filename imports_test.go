@@ -15,10 +15,10 @@ var floors = [][]string{
 	{"internal/*", "eval/isolation", "bandit/internal/*"}, // what several packages share
 	{"llm", "bandit"}, // a policy knows of arms and nothing of programs
 	{"eval", "flops", "llm/*", "bandit/*"},
-	{"task", "eval/*"},
-	{"task/*", "internal/landscape", "evolve/journal", "evolve/internal/*"},
+	{"task", "eval/*", "evolve/books"}, // what runs tell in
+	{"task/*", "internal/landscape", "evolve/internal/*"},
 	{"internal/killtest", "internal/runtest", "task/folder"},
-	{"evolve/internal/fault", "evolve/internal/intake"},
+	{"evolve/internal/fault", "evolve/internal/intake", "evolve/journal"},
 	{"evolve/internal/calls"},
 	{"evolve/history", "evolve/internal/ledger", "evolve/internal/memory"}, // what happened in a run; what it spends and remembers
 	{"evolve/internal/costs"},                                              // what a call of each arm comes to
@@ -100,12 +100,12 @@ var core = map[string][]string{
 	"bandit":            {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
 	"bandit/sim":        {"gonum.org/v1/gonum", "/internal/", "/bandit", "/bandit/internal/"},
 	"flops":             {"golang.org/x/sync", "/internal/", "/llm"},
-	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/journal", "/evolve/history"},
-	"evolve/history":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal"},
+	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},
+	"evolve/history":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
 	"evolve/analysis":   {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/evolve/internal/"},
-	"evolve/audit":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
-	"evolve/breadth":    {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/journal"},
-	"evolve/lineage":    {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/journal", "/evolve/history"},
+	"evolve/audit":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
+	"evolve/breadth":    {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
+	"evolve/lineage":    {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},
 	"evolve/layers":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/report":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},

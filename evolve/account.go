@@ -10,7 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/costs"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -23,7 +23,7 @@ type account struct {
 	// evaluated holds the evaluations that were counted, and asked what evaluations asked of models. Both count for
 	// the first outcome that has them, not for the step that made them. So no count depends on which of two arms
 	// in flight was faster.
-	evaluated map[journal.Key]bool
+	evaluated map[record.Key]bool
 	asked     map[*memory.Asked]bool
 	evalTime  time.Duration // that the evaluations took that were counted
 	judged    int           // calls that these made of models, as far as they were answered
@@ -32,7 +32,7 @@ type account struct {
 }
 
 func newAccount(arms []Arm) account {
-	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool), evaluated: make(map[journal.Key]bool), asked: make(map[*memory.Asked]bool),
+	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool), evaluated: make(map[record.Key]bool), asked: make(map[*memory.Asked]bool),
 		tuned: make([]int, len(arms)), costs: costs.New(len(arms))}
 	for i, arm := range arms {
 		a.begin(i, arm.Best())
@@ -160,7 +160,7 @@ func (a *account) mark(g Generation) {
 	for i := range g.Children {
 		if c := &g.Children[i]; c.HasProgram() {
 			c.Duplicate = a.repeated(c.Program)
-			c.Hash = journal.KeyOf(c.Program).String()
+			c.Hash = record.KeyOf(c.Program).String()
 		}
 	}
 }

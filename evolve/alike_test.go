@@ -13,7 +13,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
@@ -42,7 +41,7 @@ func TestArmsThatAskAlike(t *testing.T) {
 		path := journalPath(t)
 		run(path)
 		for cut := range killtest.Every(t, path, 1, 17) {
-			answered, before := cut.Count(journal.Completion), int(sent.Load())
+			answered, before := cut.Count("completion"), int(sent.Load())
 			first := run(cut.Path)
 			if made := int(sent.Load()) - before; made != 60-answered {
 				t.Errorf("cut after %d records with %d answers: %d calls were made", cut.Records, answered, made)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/intake"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
@@ -46,12 +47,12 @@ type batch struct {
 type bredChild struct {
 	child    Child
 	brief    Brief
-	call     journal.ID // of its call in a journal, or its session
-	recalled bool       // its reply, or the outcome of its session, is from there
-	lost     bool       // a failed call cost it its evaluation
-	spent    bool       // its session used its Work
-	asides   []Call     // that its session made, where no run notes them
-	err      error      // more than the failure of one child
+	call     record.ID // of its call in a journal, or its session
+	recalled bool      // its reply, or the outcome of its session, is from there
+	lost     bool      // a failed call cost it its evaluation
+	spent    bool      // its session used its Work
+	asides   []Call    // that its session made, where no run notes them
+	err      error     // more than the failure of one child
 }
 
 func newBatch(b *Breeder, turn *Turn, n int) *batch {
@@ -187,7 +188,7 @@ func (l *batch) fill(ctx context.Context, outer *llm.Trace) {
 func (l *batch) room() bool {
 	room, beyond, decided := l.queue.Room(l.paused.N())
 	if decided {
-		l.record(journal.Beyond)
+		l.record(record.Beyond)
 	}
 	return room || beyond && l.err == nil
 }
@@ -354,7 +355,7 @@ func (l *batch) tell(m bredChild) {
 	}
 }
 
-// record records that a child is taken in next, or journal.Beyond, before the search acts on it. The order of indices
+// record records that a child is taken in next, or record.Beyond, before the search acts on it. The order of indices
 // needs no record. The child's answer is on disk already, and stands before this record.
 func (l *batch) record(child int) {
 	if l.Order == ByIndex || !l.turn.recording() || l.turn.journal == nil || l.turn.past.Ended {

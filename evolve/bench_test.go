@@ -19,6 +19,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
@@ -41,15 +42,15 @@ func BenchmarkDurableCompletions(b *testing.B) {
 	reply := ok(strings.Repeat("x", 2000), 1)
 	for _, writers := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
-			j := openJournal(b, journalPath(b))
+			j := (*record.Journal)(openJournal(b, journalPath(b)))
 			defer j.Close()
 			calls := make(chan int)
 			var wg sync.WaitGroup
 			for range writers {
 				wg.Go(func() {
 					for n := range calls {
-						id := j.Claim(journal.KeyOf(fmt.Sprint(n)))
-						if err := j.Write(id, journal.Record{Kind: journal.Completion, Reply: &reply}); err != nil {
+						id := j.Claim(record.KeyOf(fmt.Sprint(n)))
+						if err := j.Write(id, record.Record{Kind: record.Completion, Reply: &reply}); err != nil {
 							b.Error(err)
 						}
 					}

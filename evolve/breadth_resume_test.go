@@ -9,7 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/breadth"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -30,7 +30,7 @@ func breadthJob(t *testing.T, b evolve.Breadth, inFlight int) job {
 
 // widths returns how many calls each draw in the file was granted.
 func widths(t *testing.T, path string) (w []int) {
-	for _, r := range records(t, path, journal.Draw) {
+	for _, r := range records(t, path, record.Draw) {
 		w = append(w, r.Calls)
 	}
 	return w
@@ -58,7 +58,7 @@ func TestBreadthIsResumed(t *testing.T) {
 			if after := widths(t, path); !slices.Equal(before, after[:len(before)]) {
 				t.Errorf("killed after record %d, it draws widths %v, and drew %v", n, after, before)
 			}
-			betweenSteps := cut.Last() == journal.Report || cut.Last() == journal.Stop
+			betweenSteps := cut.Last() == "report" || cut.Last() == "stop"
 			if betweenSteps && (!bytes.Equal(want, got) || !slices.Equal(widths(t, path), undisturbed)) {
 				t.Fatalf("killed after record %d, it comes to another result, with widths %v, want %v", n, widths(t, path), undisturbed)
 			}

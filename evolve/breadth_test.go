@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/breadth"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -48,7 +49,7 @@ func TestBreadthThatIsBroken(t *testing.T) {
 			t.Errorf("%s: stopped by %s: %v, want %q", tt.reason, res.Stop, err, tt.want)
 			continue
 		}
-		if n := len(records(t, path, journal.Completion)); res.Calls < 5 || res.Calls != n || n != granted(res) {
+		if n := len(records(t, path, record.Completion)); res.Calls < 5 || res.Calls != n || n != granted(res) {
 			t.Errorf("%s: %d calls in the result and %d in the journal, of %d granted", tt.reason, res.Calls, n, granted(res))
 		}
 		broken = false

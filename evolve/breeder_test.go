@@ -12,6 +12,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/internal/killtest"
@@ -110,7 +111,7 @@ func TestJournalRepeatsTheOrder(t *testing.T) {
 			}
 			want := run(path)
 			for cut := range killtest.Every(t, path, 0, 3) {
-				answered := cut.Count(journal.Completion)
+				answered := cut.Count("completion")
 				got := run(cut.Path)
 				if model.total() != n-answered {
 					t.Errorf("%v: cut after %d records with %d answers: %d calls were made", order, cut.Records, answered, model.total())
@@ -165,7 +166,7 @@ func TestStoppedWhileTheOrderIsRepeated(t *testing.T) {
 			t.Fatal(err)
 		}
 		killed, _, found := bytes.Cut(whole, []byte(`"kind":"abandoned"`)) // as a kill leaves it
-		if !found || len(records(t, path, journal.Taken)) < 3 {
+		if !found || len(records(t, path, record.Taken)) < 3 {
 			t.Fatal("the first life was not stopped in the middle: the test sees nothing")
 		}
 		if err := os.WriteFile(path, killed, 0o600); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -212,9 +213,9 @@ func (b Budget) passed(a ledger.Amounts) string {
 }
 
 // shown returns the limits of what is summed, for readers of the journal and observers.
-func (b Budget) shown() journal.Amounts {
+func (b Budget) shown() books.Amounts {
 	stalls, _ := b.stalls()
-	return journal.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: stalls, Tokens: b.Tokens,
+	return books.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: stalls, Tokens: b.Tokens,
 		FLOPs: b.FLOPs, Money: b.Money, EvalTime: b.EvalTime, TuneEvaluations: b.TuneEvaluations}
 }
 
@@ -225,12 +226,12 @@ type Limit struct {
 	Unit   string // of the amount; "" for money, which has what unit the prices have
 	Ended  string // what is said of a run that it ended; "" where it ends none, or another reason is given
 
-	amount func(journal.Amounts) float64 // nil where a journal has none
+	amount func(books.Amounts) float64 // nil where a journal has none
 }
 
 // Amount returns what a has of what the limit counts, of a time the seconds. It is 0 for limits of which a journal sums
 // nothing: Rounds, RoundsPerArm, WallTime, Patience and Target.
-func (l Limit) Amount(a journal.Amounts) float64 {
+func (l Limit) Amount(a books.Amounts) float64 {
 	if l.amount == nil {
 		return 0
 	}
@@ -248,7 +249,7 @@ func Limits() []Limit {
 
 // A limit is a row of the table of limits. What checks, prints, keeps and compares budgets goes through it, so a
 // new limit is a row, its field of [Budget], the place where it is set aside, and for what is summed its field of
-// [journal.Amounts], in ledger.Amounts and Budget.shown.
+// [books.Amounts], in ledger.Amounts and Budget.shown.
 type limit struct {
 	Limit
 	value   func(Budget) float64              // as it is given: 0 where there is none
@@ -327,7 +328,7 @@ func summed[T number](l limit, of func(Budget) T, amount func(ledger.Amounts) T)
 		}
 		return most > 0 && sum > most
 	}
-	l.amount = func(a journal.Amounts) float64 { return inSeconds(amount(ledger.Amounts(a))) }
+	l.amount = func(a books.Amounts) float64 { return inSeconds(amount(ledger.Amounts(a))) }
 	return l
 }
 
@@ -360,7 +361,7 @@ func stalls() limit {
 		},
 		raisable: true,
 	}
-	l.amount = func(a journal.Amounts) float64 { return float64(a.Stalls) }
+	l.amount = func(a books.Amounts) float64 { return float64(a.Stalls) }
 	return l
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -48,7 +48,7 @@ type purpose struct {
 // An answer is how a call ended.
 type answer struct {
 	llm.Reply
-	id journal.ID // of the call in the journal, if there is one
+	id record.ID // of the call in the journal, if there is one
 	// recalled says that it came from the journal: a failure that is recalled must not count against an endpoint that
 	// may be back.
 	recalled bool
@@ -102,7 +102,7 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	if len(reply.Attempts) > 0 {
 		c.asks.Note(memory.Call{Kind: p.kind, Attempts: reply.Attempts})
 	}
-	of := journal.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: ledger.SizeOf(c.req).Prompt}
+	of := record.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: ledger.SizeOf(c.req).Prompt}
 	switch {
 	case p.within != nil:
 		p.within.Add(of, c.asks.Calls())
@@ -125,7 +125,7 @@ type call struct {
 	*step
 	purpose
 	req   llm.Request
-	id    journal.ID   // its identity in the journal, if there is one
+	id    record.ID    // its identity in the journal, if there is one
 	asks  memory.Asked // what its model asks of others
 	books *ledger.Call
 }
@@ -150,11 +150,11 @@ func (t *Turn) newCall(p purpose, req llm.Request, inner bool) *call {
 		digest := hexadecimal(req.Digest())
 		switch {
 		case p.within != nil:
-			c.id = t.journal.Claim(journal.KeyOf("evaluation", hexadecimal(p.within.ID.Key), fmt.Sprint(p.within.ID.N), digest))
+			c.id = t.journal.Claim(record.KeyOf("evaluation", hexadecimal(p.within.ID.Key), fmt.Sprint(p.within.ID.N), digest))
 		case t.session != "":
-			c.id = t.journal.Claim(journal.KeyOf("session", t.session, digest))
+			c.id = t.journal.Claim(record.KeyOf("session", t.session, digest))
 		default:
-			c.id = t.journal.Claim(journal.KeyOf("pull", fmt.Sprint(t.pull), digest))
+			c.id = t.journal.Claim(record.KeyOf("pull", fmt.Sprint(t.pull), digest))
 		}
 		c.asks.ID = c.id
 	}
@@ -191,7 +191,7 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 	switch {
 	case err != nil:
 		return llm.Reply{}, false, err
-	case r != nil && r.Kind == journal.Refusal:
+	case r != nil && r.Kind == record.Refusal:
 		// It is refused again even if there is room now: what the search did next, it did without this call.
 		return llm.Reply{}, true, &fault.Refused{Limit: r.Limit}
 	case r != nil:
@@ -246,7 +246,7 @@ func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
 
 // recalledError returns the error of a call that failed. If the budget had no room for another attempt, it is refused
 // now too.
-func recalledError(r *journal.Record) error {
+func recalledError(r *record.Record) error {
 	err := r.Error.Err()
 	if r.Limit != "" {
 		return &fault.Abandoned{Then: err, Now: errors.Join(&fault.Refused{Limit: r.Limit}, err)}
@@ -269,7 +269,7 @@ func (c *call) listen() (heard func([]llm.Attempt, error) error) {
 
 // recallAsked takes in what the file has of calls that are not made now, because what came of them is recalled
 // itself, and of those that their models made. The caller has read-locked arrears.
-func (s *step) recallAsked(a *memory.Asked, list []journal.Asked) error {
+func (s *step) recallAsked(a *memory.Asked, list []record.Asked) error {
 	for _, of := range list {
 		c, err := s.journal.RecallAsked(of)
 		switch {
@@ -277,13 +277,13 @@ func (s *step) recallAsked(a *memory.Asked, list []journal.Asked) error {
 			return err
 		case c == nil:
 			continue
-		case c.Kind == journal.Refusal: // who asked may have made do without
+		case c.Kind == record.Refusal: // who asked may have made do without
 			s.noteError(&fault.Refused{Limit: c.Limit})
 			continue
 		case len(c.Reply.Attempts) > 0:
 			a.Note(memory.Call{Kind: of.Kind, Attempts: c.Reply.Attempts})
 		}
-		if c.Kind != journal.Abandoned { // which is booked when the run begins
+		if c.Kind != record.Abandoned { // which is booked when the run begins
 			s.bookRecalled(ledger.Size{Prompt: of.Prompt}, c.Reply.Attempts)
 		}
 		if err := s.recallAsked(a, c.Asked); err != nil {
@@ -354,7 +354,7 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) e
 	if c.journal == nil {
 		return nil
 	}
-	r := journal.Record{Kind: journal.Begin, Pull: &c.pull}
+	r := record.Record{Kind: record.Begin, Pull: &c.pull}
 	if c.kind != KindChild {
 		r.For = c.kind
 	}
@@ -372,7 +372,7 @@ func (c *call) ended(attempts []llm.Attempt) {
 	}
 	// Without this record a kill during the pause before a retry would leave the attempts before it in no
 	// account. If it cannot be written, neither can the call's end, which reports that.
-	r := journal.Record{Kind: journal.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: ledger.SizeOf(c.req).Prompt}
+	r := record.Record{Kind: record.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: ledger.SizeOf(c.req).Prompt}
 	_ = c.journal.Write(c.id, r)
 }
 
@@ -387,19 +387,19 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 	if c.journal == nil {
 		return reply, err
 	}
-	r := journal.Record{Kind: journal.Completion, Reply: &reply, Error: llm.NewErrorRecord(err)}
+	r := record.Record{Kind: record.Completion, Reply: &reply, Error: llm.NewErrorRecord(err)}
 	limit, refused := Refused(err)
 	switch {
 	case err == nil:
 	case len(reply.Attempts) == 0 && limit != "":
-		r = journal.Record{Kind: journal.Refusal, Limit: limit}
+		r = record.Record{Kind: record.Refusal, Limit: limit}
 	case !c.books.Begun() && len(reply.Attempts) == 0 && (refused || ctx.Err() != nil):
 		return reply, err // it was not begun, so there is nothing to account for
 	case ctx.Err() != nil || refused && limit == "" || fatal(err):
 		// The run ends by this. Recorded as a failure it would be recalled, and end every later incarnation too.
-		r.Kind, r.Prompt = journal.Abandoned, ledger.SizeOf(c.req).Prompt
+		r.Kind, r.Prompt = record.Abandoned, ledger.SizeOf(c.req).Prompt
 	default:
-		r.Kind, r.Prompt, r.Alone, r.Limit = journal.Failure, ledger.SizeOf(c.req).Prompt, c.bred, limit
+		r.Kind, r.Prompt, r.Alone, r.Limit = record.Failure, ledger.SizeOf(c.req).Prompt, c.bred, limit
 	}
 	if slices.ContainsFunc(reply.Attempts, func(a llm.Attempt) bool { return a.Usage == nil }) {
 		r.Prompt = ledger.SizeOf(c.req).Prompt // by which what they cost is bounded

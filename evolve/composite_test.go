@@ -8,7 +8,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
@@ -77,7 +76,7 @@ func TestParts(t *testing.T) {
 	}
 	for cut := range killtest.Every(t, path, 3, 5) {
 		_, got, again := run(cut.Path)
-		answered := cut.Count(journal.Completion)
+		answered := cut.Count("completion")
 		if !bytes.Equal(thisLife(t, got), thisLife(t, want)) || again.total() > max(0, asked+12-answered) {
 			t.Fatalf("with %d of %d records, %d of them answers: another result, or %d questions again of %d", cut.Records, cut.Of, answered, again.total(), asked)
 		}

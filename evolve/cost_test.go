@@ -9,7 +9,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -94,7 +93,7 @@ func TestCostsAreResumed(t *testing.T) {
 	for cut := range killtest.About(t, path, 10, 30) {
 		_, got, err := jb.run(t.Context(), t, cut.Path)
 		if err != nil || !bytes.Equal(thisLife(t, got), thisLife(t, want)) || !slices.EqualFunc(told.costs, whole, slices.Equal[[]float64]) {
-			t.Fatalf("killed after %d records, of which %d are draws: %v", cut.Records, cut.Count(journal.Draw), err)
+			t.Fatalf("killed after %d records, of which %d are draws: %v", cut.Records, cut.Count("draw"), err)
 		}
 	}
 }

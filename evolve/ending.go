@@ -14,6 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -72,7 +73,7 @@ func (d *driver) outcomeOf(o outcome, whole bool) allocation.Outcome {
 	calls, stalls := counted(o.gen)
 	out := allocation.Outcome{Pull: o.pull.ID, Calls: calls, Stalls: stalls, Evaluations: o.gen.Evaluations, Whole: whole, Best: scoreOf(o.gen.Best)}
 	// A limit that bound before it was raised does not bind now. The core would stop the run by it again.
-	if d.cfg.Journal == nil || !d.cfg.Journal.RaisedLater() {
+	if d.shared.journal == nil || !d.shared.journal.RaisedLater() {
 		out.Limit = o.gen.Limit
 	}
 	return out
@@ -84,7 +85,7 @@ func (d *driver) report(p pull, round *Round, o outcome) {
 	round.Partial = false
 	err := d.reward(p, round, o.gen)
 	if err == nil {
-		err = d.decide(journal.Record{Kind: journal.Report, Pull: &p.ID, Reward: round.Reward, Bred: o.took})
+		err = d.decide(record.Record{Kind: record.Report, Pull: &p.ID, Reward: round.Reward, Bred: o.took})
 	}
 	if err != nil {
 		d.stop(allocation.Error, "", err)
@@ -170,7 +171,7 @@ func (d *driver) stop(why allocation.Why, limit string, err error) {
 		return
 	}
 	// A stop that is not on disk is none: resumed, the run would go on although its caller had a final result.
-	if err := d.decide(journal.Record{Kind: journal.Stop, Stop: string(why), Limit: limit, Asides: d.asides}); err != nil {
+	if err := d.decide(record.Record{Kind: record.Stop, Stop: string(why), Limit: limit, Asides: d.asides}); err != nil {
 		d.res.Stop, d.res.Limit, d.err = StopError, "", err
 	}
 }
@@ -182,7 +183,7 @@ func (d *driver) finish(ctx, steps context.Context) (*Result, error) {
 		d.res.Stop, d.err = StopError, err
 	}
 	paused := d.res.Stop == StopCanceled || d.res.Stop == StopError
-	if j := d.cfg.Journal; j != nil {
+	if j := d.shared.journal; j != nil {
 		// The first error stands: one of the journal here may follow from it.
 		if err := d.closeJournal(j, paused); err != nil && d.err == nil {
 			d.res.Stop, d.err = StopError, err
@@ -196,7 +197,7 @@ func (d *driver) finish(ctx, steps context.Context) (*Result, error) {
 // closeJournal records a pause, and adds to the result what earlier incarnations paid for that no generation
 // holds. Answers that were not asked for again count only if the run is over: one that is paused may ask for
 // them yet.
-func (d *driver) closeJournal(j *journal.Journal, paused bool) (err error) {
+func (d *driver) closeJournal(j *record.Journal, paused bool) (err error) {
 	if paused {
 		spent := d.shared.ledger.Record()
 		err = j.Pause(string(d.res.Stop), d.err, &spent)
@@ -228,7 +229,7 @@ func (d *driver) keepsMargin(then journal.Fingerprint) error {
 		return nil
 	}
 	return fmt.Errorf("evolve: journal %s: %w: Budget.EvalTime was %v, which left %d of %d Evaluations for fresh samples of the best, and %s leaves %d: "+
-		"raise it to less than %v, or begin anew with another journal", d.cfg.Journal.Path(), journal.ErrDiverged, was, fresh, b.Evaluations,
+		"raise it to less than %v, or begin anew with another journal", d.shared.journal.Path(), journal.ErrDiverged, was, fresh, b.Evaluations,
 		orNone(d.cfg.Budget.EvalTime), d.margin.fresh, 4*time.Duration(fresh+1)*b.EvalWorst)
 }
 

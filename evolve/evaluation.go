@@ -12,8 +12,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -110,7 +110,7 @@ func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error)
 // remembered scores program, unless the run remembers its result.
 func (t *Turn) remembered(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
 	name, known := t.programs.Name(e)
-	key := journal.KeyOf(name, memory.Trim(program), fmt.Sprint(sample))
+	key := record.KeyOf(name, memory.Trim(program), fmt.Sprint(sample))
 	if !known {
 		v, err := t.evaluate(ctx, key, e, program, sample)
 		if err == nil {
@@ -131,7 +131,7 @@ func (t *Turn) remembered(ctx context.Context, e eval.Evaluator, program string,
 }
 
 // evaluate scores program. The result is recalled from the journal, or else made within the budget and recorded.
-func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, program string, sample int) (
+func (t *Turn) evaluate(ctx context.Context, key record.Key, e eval.Evaluator, program string, sample int) (
 	v memory.Verdict, err error) {
 
 	defer func() { t.noteUnscored(key, err) }()
@@ -151,7 +151,7 @@ func (t *Turn) evaluate(ctx context.Context, key journal.Key, e eval.Evaluator, 
 // earlier returns what an evaluation brought in an earlier incarnation. If the journal does not say, it waits until the
 // evaluation may be made: what the file holds is in the accounts only when replay is over, and a run that is over gave
 // this evaluation up and has to give it up again to have the same result.
-func (t *Turn) earlier(ctx context.Context, a *memory.Asked, key journal.Key) (
+func (t *Turn) earlier(ctx context.Context, a *memory.Asked, key record.Key) (
 	v memory.Verdict, found bool, err error) {
 
 	if t.journal == nil {
@@ -173,7 +173,7 @@ func (t *Turn) unscored(a *memory.Asked, err error) error {
 		return err
 	}
 	if t.journal != nil {
-		r := journal.Record{Kind: journal.Refusal, Limit: limit, Asked: a.Told(), Error: lostRecord(err)}
+		r := record.Record{Kind: record.Refusal, Limit: limit, Asked: a.Told(), Error: lostRecord(err)}
 		if bad := t.journal.Write(a.ID, r); bad != nil {
 			return bad
 		}
@@ -186,7 +186,7 @@ func (t *Turn) unscored(a *memory.Asked, err error) error {
 
 // recallEvaluation returns what the evaluation brought in an earlier incarnation, if the journal has it, and the
 // calls that it made. The evaluator is not asked again, so nobody but the journal knows them.
-func (t *Turn) recallEvaluation(a *memory.Asked, key journal.Key) (v memory.Verdict, found bool, err error) {
+func (t *Turn) recallEvaluation(a *memory.Asked, key record.Key) (v memory.Verdict, found bool, err error) {
 	t.arrears.RLock()
 	defer t.arrears.RUnlock()
 	a.ID = t.journal.Claim(key)
@@ -194,9 +194,9 @@ func (t *Turn) recallEvaluation(a *memory.Asked, key journal.Key) (v memory.Verd
 	switch {
 	case err != nil || r == nil:
 		return memory.Verdict{}, false, err
-	case r.N != a.ID.N && r.Kind == journal.Refusal && (t.past.Ended || t.journal.Finished()):
+	case r.N != a.ID.N && r.Kind == record.Refusal && (t.past.Ended || t.journal.Finished()):
 		return memory.Verdict{}, false, notScored(r)
-	case r.N != a.ID.N && r.Kind == journal.Refusal: // the budget may have room now, and the failed call may be answered
+	case r.N != a.ID.N && r.Kind == record.Refusal: // the budget may have room now, and the failed call may be answered
 		return memory.Verdict{}, false, nil
 	case r.N != a.ID.N: // an earlier occurrence, booked then: the memory has only forgotten it
 		return memory.Verdict{Result: *r.Result, Took: t.evalTime(r.Took)}, true, nil
@@ -204,7 +204,7 @@ func (t *Turn) recallEvaluation(a *memory.Asked, key journal.Key) (v memory.Verd
 	if err := t.recallAsked(a, r.Asked); err != nil {
 		return memory.Verdict{}, false, err
 	}
-	if r.Kind == journal.Refusal {
+	if r.Kind == record.Refusal {
 		t.noteCalls(madeBy(a))
 		return memory.Verdict{}, false, notScored(r)
 	}
@@ -215,7 +215,7 @@ func (t *Turn) recallEvaluation(a *memory.Asked, key journal.Key) (v memory.Verd
 }
 
 // recallScored notes an evaluation of a session that is not made again.
-func (t *Turn) recallScored(ctx context.Context, of journal.Scored) error {
+func (t *Turn) recallScored(ctx context.Context, of record.Scored) error {
 	key, err := of.Whole()
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (t *Turn) record(a *memory.Asked, program string, r eval.Result, took time.
 	if err != nil {
 		return err
 	}
-	rec := journal.Record{Kind: journal.Evaluation, Program: name, Result: &r, Took: took, Asked: a.Told()}
+	rec := record.Record{Kind: record.Evaluation, Program: name, Result: &r, Took: took, Asked: a.Told()}
 	if t.claiming {
 		rec.For = freshSample
 	}
@@ -272,8 +272,8 @@ func (t *Turn) record(a *memory.Asked, program string, r eval.Result, took time.
 }
 
 // bookScored books an evaluation that comes from the journal.
-func (s *shared) bookScored(r *journal.Record) {
-	if r.Kind == journal.Tuning {
+func (s *shared) bookScored(r *record.Record) {
+	if r.Kind == record.Tuning {
 		s.ledger.Settle(ledger.Amounts{}, ledger.Amounts{TuneEvaluations: 1})
 		return
 	}
@@ -393,7 +393,7 @@ func lostRecord(err error) *llm.ErrorRecord {
 }
 
 // notScored returns the error of an evaluation that has no result in the journal.
-func notScored(r *journal.Record) error {
+func notScored(r *record.Record) error {
 	if r.Error != nil {
 		return &fault.Lost{Why: r.Error.Err()}
 	}
@@ -425,7 +425,7 @@ func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 		return eval.Result{}, err
 	}
 	name, known := t.programs.Name(e)
-	of := journal.KeyOf("tuning", name, memory.Trim(program))
+	of := record.KeyOf("tuning", name, memory.Trim(program))
 	key := of
 	var v memory.Verdict
 	var err error
@@ -461,7 +461,7 @@ func tuneResult(r eval.Result) eval.Result {
 }
 
 // tune recalls a tune evaluation from the journal, or makes it within the budget and records it.
-func (t *Turn) tune(ctx context.Context, key journal.Key, e eval.Evaluator, program string) (v memory.Verdict, err error) {
+func (t *Turn) tune(ctx context.Context, key record.Key, e eval.Evaluator, program string) (v memory.Verdict, err error) {
 	defer func() { t.noteUnscored(key, err) }()
 	a := &memory.Asked{}
 	if v, found, err := t.earlier(ctx, a, key); found || err != nil {
@@ -481,7 +481,7 @@ func (t *Turn) tune(ctx context.Context, key journal.Key, e eval.Evaluator, prog
 	t.ledger.Settle(set, set)
 	r = tuneResult(r)
 	if t.journal != nil {
-		err = t.journal.Write(a.ID, journal.Record{Kind: journal.Tuning, Result: &r, Took: took})
+		err = t.journal.Write(a.ID, record.Record{Kind: record.Tuning, Result: &r, Took: took})
 	}
 	return memory.Verdict{Result: r}, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/internal/killtest"
@@ -110,7 +109,7 @@ func TestCallsOfEvaluatorsAreRecalled(t *testing.T) {
 				t.Fatalf("%s: %d attempts were made, the result has %d", tt.reason, sent, n)
 			}
 			for cut := range killtest.Every(t, path, 3, 3) {
-				sent = cut.Count(journal.Completion) + cut.Count(journal.Tried) // each failure is one
+				sent = cut.Count("completion") + cut.Count("tried") // each failure is one
 				res, got := run(cut.Path)
 				if tt.inFlight == 1 && !bytes.Equal(thisLife(t, got), thisLife(t, want)) {
 					t.Fatalf("%s: with %d of %d records: another result", tt.reason, cut.Records, cut.Of)

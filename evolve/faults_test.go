@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/ensemble"
@@ -251,7 +251,7 @@ func resumedAnywhere(t *testing.T, s kindOfSearch) {
 	}
 	want := run(path)
 	for cut := range killtest.Every(t, path, 4, 29) {
-		answered := cut.Count(journal.Completion)
+		answered := cut.Count("completion")
 		before := srv.Stats().Calls
 		res := run(cut.Path)
 		if made := srv.Stats().Calls - before; made != 48-answered || res.Calls != 48 {
@@ -300,7 +300,7 @@ func besideChildren(t *testing.T, s kindOfSearch) {
 		if seen := srv.Stats().Calls; seen != 255 || res.Calls != 255 || res.Limit != "Calls" || children != 240 || summaries != 15 {
 			t.Errorf("%s: %d calls counted of %d made, %d children and %d summaries; stopped by %s", life, res.Calls, seen, children, summaries, res.Limit)
 		}
-		if n := len(records(t, path, journal.Completion)); n != 255 {
+		if n := len(records(t, path, record.Completion)); n != 255 {
 			t.Errorf("%s: the journal has %d answers", life, n)
 		}
 		tellsAll(t, res, srv)
@@ -308,9 +308,9 @@ func besideChildren(t *testing.T, s kindOfSearch) {
 }
 
 // records returns those of a kind in the journal at path.
-func records(t *testing.T, path string, kind journal.Kind) (of []journal.Record) {
+func records(t *testing.T, path string, kind record.Kind) (of []record.Record) {
 	t.Helper()
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -107,18 +109,18 @@ func limitOf(text string) float64 {
 }
 
 // ranBy returns what a journal says of the run beside what is compared: its models and arms, and the limits.
-func (c Config) ranBy() (models []journal.Model, arms []journal.Arm, l *journal.Ledger) {
+func (c Config) ranBy() (models []record.Model, arms []record.Arm, l *books.Ledger) {
 	for _, m := range c.Budget.Models {
 		m = m.WithDefaults()
-		models = append(models, journal.Model{Key: m.Key, Name: m.Name, ActiveParams: m.ActiveParams, Price: (*journal.Price)(m.Price)})
+		models = append(models, record.Model{Key: m.Key, Name: m.Name, ActiveParams: m.ActiveParams, Price: (*record.Price)(m.Price)})
 	}
 	for _, a := range c.Arms {
-		arm := journal.Arm{Name: nameOf(a)}
+		arm := record.Arm{Name: nameOf(a)}
 		if s, ok := a.(interface{ Seed() uint32 }); ok {
 			seed := s.Seed()
 			arm.Seed = &seed
 		}
 		arms = append(arms, arm)
 	}
-	return models, arms, &journal.Ledger{Limit: c.Budget.shown()}
+	return models, arms, &books.Ledger{Limit: c.Budget.shown()}
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -98,25 +98,25 @@ func (c Child) Answered() bool { return answered(c.Attempts) }
 
 // State returns what became of the child, as far as it tells: one that the budget had no room for, or that was given up as
 // the run ended, looks like one whose call failed.
-func (c Child) State() journal.State {
+func (c Child) State() books.State {
 	switch {
 	case c.Scored() && c.Result.Valid:
-		return journal.StateValid
+		return books.StateValid
 	case c.Scored():
-		return journal.StateInvalid
+		return books.StateInvalid
 	case c.HasProgram():
-		return journal.StateRefused // by its brief's Admit
+		return books.StateRefused // by its brief's Admit
 	case c.Answered():
-		return journal.StateUnparsed
+		return books.StateUnparsed
 	}
-	return journal.StateFailed
+	return books.StateFailed
 }
 
 // Proposal returns what readers of a run are told of the child. Its numbers are finite, as JSON holds no others.
-func (c Child) Proposal() journal.Proposal {
+func (c Child) Proposal() books.Proposal {
 	samples := c.Result.Clean().Samples
 	c.Result = kept(c.Result)
-	p := journal.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Labels: bounded(c.Labels), State: c.State(),
+	p := books.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Labels: bounded(c.Labels), State: c.State(),
 		Valid: c.Result.Valid, Score: c.Result.Score, Reason: reason(c)}
 	if samples != nil {
 		p.SD, p.Samples = samples.SD, samples.N

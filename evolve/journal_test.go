@@ -17,6 +17,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
@@ -135,7 +136,7 @@ func TestJournalResumesFromEveryRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cut := range killtest.Every(t, path, 0, 1) {
-		n, answered := cut.Records, cut.Count(journal.Completion)
+		n, answered := cut.Records, cut.Count("completion")
 		cut.Tear(t)
 		model.sent = map[string]int{}
 		_, got, err := jb.run(t.Context(), t, cut.Path)
@@ -164,7 +165,7 @@ func TestJournalResumesConcurrentRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		for cut := range killtest.About(t, path, 0, 25) {
-			n, answered := cut.Records, cut.Count(journal.Completion)
+			n, answered := cut.Records, cut.Count("completion")
 			model.sent = map[string]int{}
 			res, first, err := jb.run(t.Context(), t, cut.Path)
 			if err != nil || res.Calls != 100 || model.total() != 100-answered {
@@ -364,7 +365,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 		t.Errorf("error %v, %d calls, want an error and the 4 of before", err, model.total())
 	}
 	n := 0
-	for _, err := range journal.Read(path) {
+	for _, err := range record.Read(path) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,9 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/breadth"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/report"
@@ -242,7 +244,7 @@ func finished(dir string) bool {
 // each request that it has an answer to it has one, and that was sent.
 func check(t *testing.T, dir string, sent map[uint32]int) int {
 	begun, ended := map[string]int{}, map[string]int{}
-	for r, err := range journal.Read(filepath.Join(dir, "run.journal")) {
+	for r, err := range record.Read(filepath.Join(dir, "run.journal")) {
 		if errors.Is(err, os.ErrNotExist) {
 			return 0 // killed before it was made
 		}
@@ -250,9 +252,9 @@ func check(t *testing.T, dir string, sent map[uint32]int) int {
 			t.Fatal(err)
 		}
 		switch r.Kind {
-		case journal.Begin:
+		case record.Begin:
 			begun[r.Key]++
-		case journal.Completion:
+		case record.Completion:
 			ended[r.Key]++
 		}
 	}
@@ -306,7 +308,7 @@ func checkHistory(t *testing.T, r report.Bandit, dir string) {
 	}
 	found := map[string]lineage.Candidate{}
 	for _, c := range runs[0].Candidates {
-		if c.Step > 0 && c.State != journal.StateRefused {
+		if c.Step > 0 && c.State != books.StateRefused {
 			found[fmt.Sprint(c.Arm, c.Step, c.Index, c.ID)] = c
 		}
 	}

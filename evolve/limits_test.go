@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // Each field of a Budget is a limit of the table, but those that say what others cost.
@@ -29,7 +29,7 @@ func TestEveryLimitHasARow(t *testing.T) {
 
 // Each amount that is set aside is added, taken away, shown and limited as itself and nothing else.
 func TestEveryAmountIsCounted(t *testing.T) {
-	for f := range reflect.TypeFor[journal.Amounts]().Fields() {
+	for f := range reflect.TypeFor[books.Amounts]().Fields() {
 		if f.Name == "Stalls" { // the Ledger counts them apart
 			continue
 		}
@@ -61,7 +61,7 @@ func TestEveryAmountIsCounted(t *testing.T) {
 			if l.passed != nil && l.passed(budget, b) {
 				t.Errorf("3 of 4 %s passes %s", f.Name, l.Name)
 			}
-			if shown := l.Amount(journal.Amounts(a)) != 0; shown != own {
+			if shown := l.Amount(books.Amounts(a)) != 0; shown != own {
 				t.Errorf("%s is shown as %s: %v", f.Name, l.Name, shown)
 			}
 		}

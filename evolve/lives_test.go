@@ -184,7 +184,7 @@ func TestBehind(t *testing.T) {
 	}
 	seen := map[bool]int{}
 	for cut := range killtest.Every(t, path, 3, 11) {
-		n, part, answers := cut.Records, cut.Path, cut.Count(journal.Completion)
+		n, part, answers := cut.Records, cut.Path, cut.Count("completion")
 		for stopAt := range 2 { // before the first draw, and after the first generation
 			ctx, cancel := context.WithCancel(t.Context())
 			if stopAt == 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -34,8 +35,8 @@ func TestFailedJudgeCostsOneChild(t *testing.T) {
 	res, want := run(path)
 	scored, unscored := scoredOf(res)
 	told := 0
-	for _, r := range records(t, path, journal.Child) {
-		if r.State == journal.StateFailed && strings.HasPrefix(r.Reason, "its evaluation is lost") {
+	for _, r := range records(t, path, record.Child) {
+		if r.State == books.StateFailed && strings.HasPrefix(r.Reason, "its evaluation is lost") {
 			told++
 		}
 	}

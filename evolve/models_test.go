@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -147,7 +147,7 @@ func TestModelThatForgetsAttempts(t *testing.T) {
 		for range res.Attempts {
 			attempts++
 		}
-		for _, kind := range []journal.Kind{journal.Completion, journal.Abandoned} {
+		for _, kind := range []record.Kind{record.Completion, record.Abandoned} {
 			for _, r := range records(t, path, kind) {
 				kept += len(r.Reply.Attempts)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -41,7 +42,7 @@ func TestOlderJournal(t *testing.T) {
 			t.Errorf("%d lines kept: %d calls, %s, best %v, want %d, %s, %v", kept, got.Calls, got.Stop, got.Best, want.Calls, want.Stop, want.Best)
 		}
 		n := 0
-		for _, err := range journal.Read(path) {
+		for _, err := range record.Read(path) {
 			if err != nil {
 				t.Fatal(err)
 			}

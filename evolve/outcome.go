@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/match"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -31,7 +32,7 @@ type pull struct {
 	bandit.Pull
 	round int // its place in Result.Rounds
 	most  int // children that it was granted
-	past  journal.Past
+	past  record.Past
 	// beside is how many tune evaluations the other arms have made.
 	beside int
 }
@@ -123,10 +124,10 @@ func withCalls(gen Generation, made []Call) Generation {
 // A birth is what readers of the journal and the observer are told of a child.
 type birth struct {
 	child Child
-	step  int        // of its search, from 1
-	call  journal.ID // of the call that made it; zero if there was none, or it is not known
-	err   error      // what more than its own failure ended it
-	lost  bool       // a failed call cost it its evaluation
+	step  int       // of its search, from 1
+	call  record.ID // of the call that made it; zero if there was none, or it is not known
+	err   error     // what more than its own failure ended it
+	lost  bool      // a failed call cost it its evaluation
 }
 
 // tell tells what became of a child of the step, once. A Breeder does so when it has taken the child in, and the run
@@ -136,7 +137,7 @@ func (s *step) tell(b birth) error {
 		p.note(b.child.address())
 	}
 	if b.child.HasProgram() {
-		b.child.Hash = journal.KeyOf(b.child.Program).String()
+		b.child.Hash = record.KeyOf(b.child.Program).String()
 	}
 	if s.search != "" {
 		b.child.Labels = maps.Clone(b.child.Labels)
@@ -174,17 +175,17 @@ func (b birth) event(pull int) Event {
 
 // record writes the child's record, for readers of the journal. Replay does not compare these records, so fields can
 // be added to them and older journals still fit. A pull whose end is in the file has its records.
-func (s *shared) record(pull int, past journal.Past, b birth) error {
+func (s *shared) record(pull int, past record.Past, b birth) error {
 	if s.journal == nil || past.Ended || s.journal.Finished() {
 		return nil
 	}
 	c := b.child
-	r := journal.Record{Kind: journal.Child, Pull: &pull, Child: &c.Index, Step: b.step, Ledger: s.spentNow(), Proposal: c.Proposal()}
+	r := record.Record{Kind: record.Child, Pull: &pull, Child: &c.Index, Step: b.step, Ledger: s.spentNow(), Proposal: c.Proposal()}
 	if !c.Scored() {
 		r.State = b.unscored()
 	}
 	r.Limit, _ = Refused(b.err)
-	if b.call != (journal.ID{}) {
+	if b.call != (record.ID{}) {
 		r.Key, r.N = b.call.String(), b.call.N
 	}
 	if c.HasProgram() { // the file has the text if it was evaluated, and then perhaps with other space at its end
@@ -198,7 +199,7 @@ func (s *shared) record(pull int, past journal.Past, b birth) error {
 
 // spentNow returns the ledger for a child's record, and nil if a child had one in the last second: readers add calls and
 // evaluations up themselves, and see what is set aside often enough.
-func (s *shared) spentNow() *journal.Ledger {
+func (s *shared) spentNow() *books.Ledger {
 	now := time.Now().UnixMilli()
 	if last := s.ledgerAt.Load(); now-last < 1000 || !s.ledgerAt.CompareAndSwap(last, now) {
 		return nil
@@ -208,15 +209,15 @@ func (s *shared) spentNow() *journal.Ledger {
 }
 
 // unscored returns what became of a child that has neither a score nor a reason from its evaluation.
-func (b birth) unscored() journal.State {
+func (b birth) unscored() books.State {
 	limit, _ := Refused(b.err)
 	switch {
 	case limit != "":
-		return journal.StateRefused
+		return books.StateRefused
 	case b.err != nil:
-		return journal.StateAbandoned
+		return books.StateAbandoned
 	case b.lost:
-		return journal.StateFailed
+		return books.StateFailed
 	}
 	return b.child.State()
 }

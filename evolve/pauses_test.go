@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -63,8 +63,8 @@ func TestPausesAreReplayed(t *testing.T) {
 		first := newBusyModel(0.3, overloaded)
 		was := pausing(t, path, 4, evolve.AsTheyEnd, first)
 		beyond := 0
-		for _, r := range records(t, path, journal.Taken) {
-			if *r.Child == journal.Beyond {
+		for _, r := range records(t, path, record.Taken) {
+			if *r.Child == record.Beyond {
 				beyond++
 			}
 		}

@@ -143,7 +143,7 @@ func TestRaisedResumesFromEveryRecord(t *testing.T) {
 		for cut := range killtest.Every(t, path, bytes.Count(before, []byte("\n")), 1) {
 			model.sent = map[string]int{}
 			_, got, err := jb.run(t.Context(), t, cut.Path)
-			made := bytes.Count(whole, []byte(`"kind":"completion"`)) - cut.Count(journal.Completion)
+			made := bytes.Count(whole, []byte(`"kind":"completion"`)) - cut.Count("completion")
 			if err != nil || !bytes.Equal(thisLife(t, got), thisLife(t, want)) || model.total() != made {
 				t.Fatalf("killed after %d records: %v, %d calls made, want %d", cut.Records, err, model.total(), made)
 			}

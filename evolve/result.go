@@ -5,7 +5,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -33,7 +33,7 @@ type Result struct {
 	TuneEvaluations int
 	// Earlier is what earlier incarnations of a run with a journal paid for and no generation holds. It is apart
 	// from Arms, so that but for it a run that was stopped and resumed has the result of an undisturbed one.
-	Earlier journal.Earlier
+	Earlier books.Earlier
 	// Behind says that a run with a journal was canceled or failed before everything in the file was made
 	// again. An earlier incarnation's result may then hold more than this one, and should not be overwritten
 	// with it.
@@ -163,7 +163,7 @@ type Event struct {
 	Reward     float64        // generation; 0 if it is Partial
 	Best       eval.Candidate // the best of the run so far, in generations that ended
 	Calls      int            // model calls that brought an answer so far, in generations that ended
-	Ledger     journal.Ledger // what is spent and set aside now, and the limits
+	Ledger     books.Ledger   // what is spent and set aside now, and the limits
 	Stop       Stop           // stop
 	Fresh      *eval.Result   // stop: as in Result
 	Elapsed    time.Duration  // as in Result

@@ -7,7 +7,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -21,8 +21,8 @@ func (d *driver) begin(ctx context.Context) (traced context.Context, end context
 // live returns a channel that is closed once every decision of earlier incarnations is made again. Without a
 // journal that is at once.
 func (d *driver) live() <-chan struct{} {
-	if d.cfg.Journal != nil {
-		return d.cfg.Journal.Live()
+	if d.shared.journal != nil {
+		return d.shared.journal.Live()
 	}
 	now := make(chan struct{})
 	close(now)
@@ -60,7 +60,7 @@ func (d *driver) next(most int, limited bool) (allocation.Decision, error) {
 // then: an older library granted more.
 func (d *driver) scorable() (most int, limited bool) {
 	b := d.cfg.Budget
-	if next, replaying := d.replaying(); replaying && next.Kind == journal.Draw {
+	if next, replaying := d.replaying(); replaying && next.Kind == record.Draw {
 		return next.Most, next.Most > 0
 	}
 	if b.EvalTime == 0 {

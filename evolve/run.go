@@ -11,13 +11,14 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // Run draws an arm, steps it and reports its reward to the policy until the budget ends. The result says why it
@@ -40,7 +41,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	}
 	if cfg.Journal != nil {
 		// Before anything is written: two runs that mix their decisions in one file could never be resumed.
-		release, err := cfg.Journal.Use()
+		release, err := (*record.Journal)(cfg.Journal).Use()
 		if err != nil {
 			return nil, fmt.Errorf("evolve: %w", err)
 		}
@@ -129,7 +130,7 @@ func newDriver(cfg Config) *driver {
 		margin:  margin,
 		cfg:     cfg,
 		core:    allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: margin.limits(cfg.Budget)}),
-		shared:  &shared{budget: cfg.Budget, ledger: newLedger(cfg.Budget, margin.amounts(cfg.Budget)), journal: cfg.Journal, programs: memory.New()},
+		shared:  &shared{budget: cfg.Budget, ledger: newLedger(cfg.Budget, margin.amounts(cfg.Budget)), journal: (*record.Journal)(cfg.Journal), programs: memory.New()},
 		begun:   time.Now(),
 		pending: make(map[int]pull),
 		streaks: make([]calls.Streak, len(cfg.Arms)),
@@ -146,14 +147,14 @@ func newDriver(cfg Config) *driver {
 // open compares what this run is given with what earlier incarnations were given, and books what they spent. It
 // does so before anything is drawn, because the answers in the file do not belong to a run with other settings.
 func (d *driver) open() error {
-	j := d.cfg.Journal
+	j := d.shared.journal
 	if j == nil {
 		return nil
 	}
 	now := d.cfg.fingerprint()
 	// A raise comes before the comparison: the fingerprint with the larger limit is then the run's own.
 	var moved error
-	err := j.Raise(now, func(limit string, then journal.Fingerprint) bool {
+	err := j.Raise(now, func(limit string, then map[string]string) bool {
 		if !raises(limit, then, now) {
 			return false
 		}
@@ -163,7 +164,7 @@ func (d *driver) open() error {
 	if err := cmp.Or(moved, err); err != nil {
 		return err
 	}
-	run := journal.Record{Kind: journal.Run, Fingerprint: now}
+	run := record.Record{Kind: record.Run, Fingerprint: now}
 	run.Models, run.Arms, run.Ledger = d.cfg.ranBy()
 	if err := j.Decide(run); err != nil {
 		return err
@@ -248,18 +249,18 @@ func (d *driver) start(ctx, steps context.Context) {
 
 // beginning returns the context in which arms start, and what the journal holds of that. Starts come before the
 // first draw, so they must not wait until all decisions are made again: that would be for ever.
-func (d *driver) beginning(steps context.Context) (context.Context, journal.Past) {
+func (d *driver) beginning(steps context.Context) (context.Context, record.Past) {
 	next, replaying := d.replaying()
 	switch {
-	case replaying && next.Kind == journal.Draw:
-		return steps, journal.Past{Ended: true}
-	case replaying && next.Kind == journal.Stop && next.Limit == wallTime:
+	case replaying && next.Kind == record.Draw:
+		return steps, record.Past{Ended: true}
+	case replaying && next.Kind == record.Stop && next.Limit == wallTime:
 		// The time was over before an arm was drawn. What is not in the file was given up then.
 		over, end := context.WithCancelCause(steps)
 		end(deadline.ErrWallTime)
-		return over, journal.Past{}
+		return over, record.Past{}
 	}
-	return steps, journal.Past{}
+	return steps, record.Past{}
 }
 
 // notStarted ends the run because of an error of an arm's Start, or of the limit that left no room for what it
@@ -297,11 +298,11 @@ func (d *driver) step(p pull, steps context.Context) *step {
 func (d *driver) fill(ctx, steps context.Context) {
 	for {
 		next, replaying := d.replaying()
-		if replaying && next.Kind == journal.Stop && next.Limit == wallTime {
+		if replaying && next.Kind == record.Stop && next.Limit == wallTime {
 			// The core cannot decide this, as it reads no clock, and replay takes less time than the run did.
 			d.stop(allocation.Budget, wallTime, nil)
 		}
-		draws := next.Kind == journal.Draw || next.Kind == journal.Stop
+		draws := next.Kind == record.Draw || next.Kind == record.Stop
 		if replaying && !draws || !replaying && len(d.pending) >= d.cfg.InFlight || !d.draw(ctx, steps) {
 			return
 		}
@@ -309,11 +310,11 @@ func (d *driver) fill(ctx, steps context.Context) {
 }
 
 // replaying returns the decision that an earlier incarnation made here, and reports whether there is one.
-func (d *driver) replaying() (journal.Record, bool) {
-	if d.cfg.Journal == nil {
-		return journal.Record{}, false
+func (d *driver) replaying() (record.Record, bool) {
+	if d.shared.journal == nil {
+		return record.Record{}, false
 	}
-	return d.cfg.Journal.Next()
+	return d.shared.journal.Next()
 }
 
 // draw asks the core what to do, and does it. It reports whether a pull was begun. The core calls the policy,
@@ -368,8 +369,8 @@ func about(arm Arm) (a allocation.Arm) {
 func (d *driver) pull(decision allocation.Decision, most int, steps context.Context) bool {
 	p := pull{Pull: decision.Pull, round: len(d.res.Rounds), most: decision.Most}
 	p.beside = d.tunedBeside(p.Arm)
-	if d.cfg.Journal != nil {
-		p.past = d.cfg.Journal.Past()
+	if d.shared.journal != nil {
+		p.past = d.shared.journal.Past()
 		if next, replaying := d.replaying(); replaying {
 			p.beside = next.Beside
 		}
@@ -377,7 +378,7 @@ func (d *driver) pull(decision allocation.Decision, most int, steps context.Cont
 	d.pending[p.Arm] = p
 	// Rounds are in the order of draws and outcomes come in any order, so the round has its place from now on.
 	d.res.Rounds = append(d.res.Rounds, Round{Pull: p.Pull, Partial: true}) // until its outcome is in
-	if err := d.decide(journal.Record{Kind: journal.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls, Most: most, Asides: d.asides, Beside: p.beside, Costs: d.costs}); err != nil {
+	if err := d.decide(record.Record{Kind: record.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls, Most: most, Asides: d.asides, Beside: p.beside, Costs: d.costs}); err != nil {
 		delete(d.pending, p.Arm)
 		d.res.Rounds = d.res.Rounds[:p.round]
 		d.stop(allocation.Error, "", err)
@@ -417,7 +418,7 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 	for {
 		why, _ := d.core.Ended()
 		for i, o := range d.early {
-			if why == "" && (!replaying || next.Kind == journal.Report && o.pull.ID == *next.Pull) {
+			if why == "" && (!replaying || next.Kind == record.Report && o.pull.ID == *next.Pull) {
 				d.early = slices.Delete(d.early, i, i+1)
 				return o, true
 			}
@@ -450,22 +451,22 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 }
 
 // decide records a decision, or compares it with the one in the file.
-func (d *driver) decide(r journal.Record) error {
-	if d.cfg.Journal == nil {
+func (d *driver) decide(r record.Record) error {
+	if d.shared.journal == nil {
 		return nil
 	}
 	spent := d.shared.ledger.Record()
 	r.Ledger = &spent
-	return d.cfg.Journal.Decide(r)
+	return d.shared.journal.Decide(r)
 }
 
 // over reports whether the run was over in an earlier incarnation. All of it then comes from the journal.
-func (d *driver) over() bool { return d.cfg.Journal != nil && d.cfg.Journal.Finished() }
+func (d *driver) over() bool { return d.shared.journal != nil && d.shared.journal.Finished() }
 
 // elapsed returns the time that the run has taken, over all its incarnations.
 func (d *driver) elapsed() time.Duration {
-	if d.cfg.Journal != nil {
-		return d.cfg.Journal.Elapsed()
+	if d.shared.journal != nil {
+		return d.shared.journal.Elapsed()
 	}
 	return time.Since(d.begun)
 }
@@ -492,7 +493,7 @@ func (d *driver) born(e Event) {
 // tellStart records what an arm begins with, for readers of the journal, unless an earlier incarnation drew an arm: it
 // told of them all before.
 func (d *driver) tellStart(arm int, start eval.Candidate) error {
-	j := d.cfg.Journal
+	j := d.shared.journal
 	if _, replaying := d.replaying(); j == nil || replaying {
 		return nil
 	}
@@ -504,5 +505,5 @@ func (d *driver) tellStart(arm int, start eval.Candidate) error {
 		}
 	}
 	r := kept(start.Result)
-	return j.Tell(journal.Record{Kind: journal.Start, Arm: &arm, Program: program, Proposal: journal.Proposal{Valid: r.Valid, Score: r.Score, Reason: r.Reason}})
+	return j.Tell(record.Record{Kind: record.Start, Arm: &arm, Program: program, Proposal: books.Proposal{Valid: r.Valid, Score: r.Score, Reason: r.Reason}})
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -41,36 +42,36 @@ func (l *labeled) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generatio
 
 // told is what a journal tells of a run.
 type told struct {
-	all      []journal.Record
-	children []journal.Record
-	ends     map[string]journal.Kind // how a call ended last, by key and number
-	lost     int                     // attempts that were begun and whose end is not known
+	all      []record.Record
+	children []record.Record
+	ends     map[string]record.Kind // how a call ended last, by key and number
+	lost     int                    // attempts that were begun and whose end is not known
 }
 
-func id(r journal.Record) string { return fmt.Sprint(r.Key, " ", r.N) }
+func id(r record.Record) string { return fmt.Sprint(r.Key, " ", r.N) }
 
 func readTold(t testing.TB, path string) (f told) {
 	t.Helper()
-	f.ends = map[string]journal.Kind{}
+	f.ends = map[string]record.Kind{}
 	begun := map[string]bool{}
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.all = append(f.all, r)
 		switch r.Kind {
-		case journal.Begin:
+		case record.Begin:
 			begun[id(r)] = true
 			if r.Pull == nil {
 				t.Error("a begin does not say of which pull it is")
 			}
-		case journal.Completion, journal.Failure, journal.Abandoned, journal.Refusal:
+		case record.Completion, record.Failure, record.Abandoned, record.Refusal:
 			f.ends[id(r)] = r.Kind
 			delete(begun, id(r))
-		case journal.Incarnation:
+		case record.Incarnation:
 			f.lost += len(begun)
 			clear(begun)
-		case journal.Child:
+		case record.Child:
 			f.children = append(f.children, r)
 		}
 	}
@@ -78,7 +79,7 @@ func readTold(t testing.TB, path string) (f told) {
 }
 
 // one returns the only record of a kind.
-func (f told) one(t testing.TB, kind journal.Kind) (found journal.Record) {
+func (f told) one(t testing.TB, kind record.Kind) (found record.Record) {
 	t.Helper()
 	n := 0
 	for _, r := range f.all {
@@ -99,17 +100,17 @@ func TestStatesOfChildren(t *testing.T) {
 	replies := []struct {
 		reply   llm.Reply
 		err     error
-		state   journal.State
+		state   books.State
 		reason  string
-		call    journal.Kind
+		call    record.Kind
 		program bool
 	}{
-		{ok("```text\n5\n```", 1), nil, journal.StateValid, "", journal.Completion, true},
-		{ok("```text\nfive\n```", 2), nil, journal.StateInvalid, "not a number", journal.Completion, true},
-		{ok("```text\n\n```", 3), nil, journal.StateUnparsed, "program", journal.Completion, false},
-		{failed, errors.New("no such thing"), journal.StateFailed, "no such thing", journal.Failure, false},
-		{ok("```text\n77\n```", 4), nil, journal.StateRefused, "it has a 77", journal.Completion, true},
-		{ok("```text\n5 \n```", 5), nil, journal.StateValid, "", journal.Completion, true}, // the first one's, with a space
+		{ok("```text\n5\n```", 1), nil, books.StateValid, "", record.Completion, true},
+		{ok("```text\nfive\n```", 2), nil, books.StateInvalid, "not a number", record.Completion, true},
+		{ok("```text\n\n```", 3), nil, books.StateUnparsed, "program", record.Completion, false},
+		{failed, errors.New("no such thing"), books.StateFailed, "no such thing", record.Failure, false},
+		{ok("```text\n77\n```", 4), nil, books.StateRefused, "it has a 77", record.Completion, true},
+		{ok("```text\n5 \n```", 5), nil, books.StateValid, "", record.Completion, true}, // the first one's, with a space
 	}
 	path := journalPath(t)
 	j := openJournal(t, path)
@@ -124,7 +125,7 @@ func TestStatesOfChildren(t *testing.T) {
 	f := readTold(t, path)
 	texts := map[string]bool{}
 	for _, r := range f.all {
-		texts[r.Key] = texts[r.Key] || r.Kind == journal.Program
+		texts[r.Key] = texts[r.Key] || r.Kind == record.Program
 	}
 	if len(f.children) != len(replies) {
 		t.Fatalf("%d records of children, want %d", len(f.children), len(replies))
@@ -145,17 +146,17 @@ func TestStatesOfChildren(t *testing.T) {
 			t.Errorf("event %d: %+v", 1+i, e)
 		}
 	}
-	if got := f.one(t, journal.Report).Ledger.Spent; got.Calls != 5 || got.Evaluations != 3 || got.Tokens == 0 {
+	if got := f.one(t, record.Report).Ledger.Spent; got.Calls != 5 || got.Evaluations != 3 || got.Tokens == 0 {
 		t.Errorf("by the last child %+v is spent", got)
 	}
 	last := events[len(events)-1].Ledger
-	if last.Spent.Calls != res.Calls || last.Spent.Evaluations != res.Evaluations || last.Reserved != (journal.Amounts{}) || last.Spent.FLOPs == 0 {
+	if last.Spent.Calls != res.Calls || last.Spent.Evaluations != res.Evaluations || last.Reserved != (books.Amounts{}) || last.Spent.FLOPs == 0 {
 		t.Errorf("the last event's ledger is %+v, of %d calls and %d evaluations", last, res.Calls, res.Evaluations)
 	}
-	if run := f.one(t, journal.Run); run.Models[0].Key != llm.Models()[0].Key || len(run.Arms) != 1 || run.Arms[0].Name != "*evolve_test.labeled" {
+	if run := f.one(t, record.Run); run.Models[0].Key != llm.Models()[0].Key || len(run.Arms) != 1 || run.Arms[0].Name != "*evolve_test.labeled" {
 		t.Errorf("the run's record is %+v", run)
 	}
-	if s := f.one(t, journal.Start); *s.Arm != 0 || s.Score != 1 || !s.Valid || s.Program != journal.KeyOf("1").String() {
+	if s := f.one(t, record.Start); *s.Arm != 0 || s.Score != 1 || !s.Valid || s.Program != record.KeyOf("1").String() {
 		t.Errorf("the record of the start is %+v", s)
 	}
 }
@@ -173,9 +174,9 @@ func TestRefusedChildrenAreTold(t *testing.T) {
 	f := readTold(t, path)
 	refused := 0
 	for _, r := range f.children {
-		if r.State == journal.StateRefused {
+		if r.State == books.StateRefused {
 			refused++
-			if r.Limit != "Tokens" || f.ends[id(r)] != journal.Refusal || r.Reason == "" {
+			if r.Limit != "Tokens" || f.ends[id(r)] != record.Refusal || r.Reason == "" {
 				t.Errorf("child %d was refused by %q, with the call %q: %q", r.ID, r.Limit, f.ends[id(r)], r.Reason)
 			}
 		}
@@ -187,7 +188,7 @@ func TestRefusedChildrenAreTold(t *testing.T) {
 	if made := len(f.children) - refused; refused == 0 || made != want {
 		t.Errorf("%d children were refused and %d made, of which the result has %d", refused, made, want)
 	}
-	if limit := f.one(t, journal.Run).Ledger.Limit; limit.Tokens != 900 || limit.Calls != 0 {
+	if limit := f.one(t, record.Run).Ledger.Limit; limit.Tokens != 900 || limit.Calls != 0 {
 		t.Errorf("the run's limits are %+v", limit)
 	}
 }
@@ -217,25 +218,25 @@ func TestAbandonedAndLostAreTold(t *testing.T) {
 	})
 	resumable(ctx, hang)
 	f := readTold(t, path)
-	var given *journal.Record
+	var given *record.Record
 	for _, r := range f.children {
 		if *r.Child == 2 {
 			given = &r
 		}
 	}
-	if given == nil || given.State != journal.StateAbandoned || f.ends[id(*given)] != journal.Abandoned {
+	if given == nil || given.State != books.StateAbandoned || f.ends[id(*given)] != record.Abandoned {
 		t.Fatalf("the child that was given up has the record %+v", given)
 	}
-	if pause := f.one(t, journal.Pause); pause.Ledger == nil || pause.Ledger.Spent.Tokens == 0 || pause.Ledger.Reserved != (journal.Amounts{}) {
+	if pause := f.one(t, record.Pause); pause.Ledger == nil || pause.Ledger.Spent.Tokens == 0 || pause.Ledger.Reserved != (books.Amounts{}) {
 		t.Errorf("the pause has the ledger %+v", pause.Ledger)
 	}
 	resumable(t.Context(), climber)
 	f = readTold(t, path)
-	last := map[[2]int]journal.Record{}
+	last := map[[2]int]record.Record{}
 	for _, r := range f.children {
 		last[[2]int{*r.Pull, *r.Child}] = r
 	}
-	if again := last[[2]int{0, 2}]; len(last) != 8 || len(f.children) <= 8 || again.State == journal.StateAbandoned || f.ends[id(again)] != journal.Completion {
+	if again := last[[2]int{0, 2}]; len(last) != 8 || len(f.children) <= 8 || again.State == books.StateAbandoned || f.ends[id(again)] != record.Completion {
 		t.Errorf("%d records of %d children, the one that was given up is now %+v", len(f.children), len(last), again)
 	}
 	cutAfterBegin(t, path)
@@ -365,7 +366,7 @@ func TestRowsNamePrograms(t *testing.T) {
 	}
 	texts := map[string]string{}
 	for _, r := range readTold(t, path).all {
-		if r.Kind == journal.Program {
+		if r.Kind == record.Program {
 			texts[r.Key] = r.Text
 		}
 	}
@@ -419,14 +420,14 @@ func TestScoresThatAreNotFiniteAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := readTold(t, path)
-	if s := f.one(t, journal.Start); s.Valid || s.Score != 0 || s.Program != "" || s.Reason != "" {
+	if s := f.one(t, record.Start); s.Valid || s.Score != 0 || s.Program != "" || s.Reason != "" {
 		t.Errorf("the record of the start is %+v", s)
 	}
 	if len(f.children) != 2 {
 		t.Fatalf("%d records of children, want 2", len(f.children))
 	}
 	for i, want := range []string{"NaN", ""} {
-		if c := f.children[i]; c.Valid || c.State != journal.StateInvalid || (c.Reason == "") != (want == "") || !strings.Contains(c.Reason, want) {
+		if c := f.children[i]; c.Valid || c.State != books.StateInvalid || (c.Reason == "") != (want == "") || !strings.Contains(c.Reason, want) {
 			t.Errorf("child %d has the record %+v", i, c)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -43,7 +43,7 @@ type Turn struct {
 type step struct {
 	*shared
 	pull    int // its number; -1 before the first
-	past    journal.Past
+	past    record.Past
 	over    func() bool   // reports whether the run has given its steps up: the grace period or the wall time is over
 	parent  *step         // the allocator's, nil for none
 	search  string        // which of the allocator's arms it is of, by place; "" for none
@@ -74,7 +74,7 @@ type step struct {
 	session string       // what its calls are named by in the journal; "" for no session
 	asked   memory.Asked // its calls
 	// effects are the evaluations that it asked for, in the order in which they ended.
-	effects []journal.Scored
+	effects []record.Scored
 }
 
 // shared is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the
@@ -82,8 +82,8 @@ type step struct {
 type shared struct {
 	budget   Budget
 	ledger   *ledger.Ledger
-	ledgerAt atomic.Int64     // when a child's record had the ledger last, in milliseconds since 1970
-	journal  *journal.Journal // nil for none
+	ledgerAt atomic.Int64    // when a child's record had the ledger last, in milliseconds since 1970
+	journal  *record.Journal // nil for none
 	programs *memory.Programs
 	lost     atomic.Int64 // evaluations in a row that a failed call cost
 	arrears  arrears
@@ -181,7 +181,7 @@ func (s *step) noteJudged(attempts []llm.Attempt) {
 // evaluation, and which of them makes it is chance. So both note it, and the account counts it for the one
 // whose outcome is taken in first.
 func (s *step) noteScored(e memory.Scoring) {
-	s.noteEffect(journal.Scored{Key: hexadecimal(e.Of), Tuned: e.Tuned, Apart: e.Of != e.Key})
+	s.noteEffect(record.Scored{Key: hexadecimal(e.Of), Tuned: e.Tuned, Apart: e.Of != e.Key})
 	for p := s; p != nil; p = p.parent {
 		p.mu.Lock()
 		p.scored = append(p.scored, e)
@@ -190,7 +190,7 @@ func (s *step) noteScored(e memory.Scoring) {
 }
 
 // noteEffect keeps an evaluation for the record of a session.
-func (s *step) noteEffect(e journal.Scored) {
+func (s *step) noteEffect(e record.Scored) {
 	if s.session == "" {
 		return
 	}
@@ -201,9 +201,9 @@ func (s *step) noteEffect(e journal.Scored) {
 
 // noteUnscored keeps that an evaluation of a session brought no result, because the budget had no room or a failed call
 // cost it. A journal counts that it was asked for.
-func (s *step) noteUnscored(of journal.Key, err error) {
+func (s *step) noteUnscored(of record.Key, err error) {
 	if limit, _ := Refused(err); limit != "" || Lost(err) {
-		s.noteEffect(journal.Scored{Key: hexadecimal(of), None: true})
+		s.noteEffect(record.Scored{Key: hexadecimal(of), None: true})
 	}
 }
 
@@ -321,7 +321,7 @@ func (s *shared) bookArrears() error {
 			continue
 		}
 		switch r.Kind {
-		case journal.Evaluation, journal.Tuning:
+		case record.Evaluation, record.Tuning:
 			s.bookScored(&r)
 		default:
 			s.ledger.Book(ledger.Size{Prompt: r.Prompt}, r.Reply.Attempts)

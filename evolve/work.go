@@ -12,7 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -38,7 +38,7 @@ type Work struct {
 	llm    llm.LLM // that the child would be asked of
 	task   eval.Evaluator
 	sample int // that the child is scored by
-	id     journal.ID
+	id     record.ID
 
 	mu    sync.Mutex
 	used  bool
@@ -58,7 +58,7 @@ func (t *Turn) work(child Child, model llm.LLM, e eval.Evaluator, sample int) *W
 	s.child = child.ID
 	w.turn = &Turn{step: s, calls: t.calls}
 	if t.journal != nil {
-		w.id = t.journal.Claim(journal.KeyOf("session", fmt.Sprint(t.journal.Runs()), fmt.Sprint(t.pull), t.search, fmt.Sprint(child.ID)))
+		w.id = t.journal.Claim(record.KeyOf("session", fmt.Sprint(t.journal.Runs()), fmt.Sprint(t.pull), t.search, fmt.Sprint(child.ID)))
 		s.session = fmt.Sprintf("%s %d", hexadecimal(w.id.Key), w.id.N)
 	}
 	return w
@@ -125,7 +125,7 @@ func (w *Work) Remember(ctx context.Context, what string, make func(context.Cont
 	if !t.recording() || t.journal == nil {
 		return make(ctx)
 	}
-	id := t.journal.Claim(journal.KeyOf("remembered", t.session, what))
+	id := t.journal.Claim(record.KeyOf("remembered", t.session, what))
 	r, err := t.journal.Recall(id, true)
 	if err == nil && r == nil && !t.past.Ended {
 		err = t.awaitLive(ctx)
@@ -142,7 +142,7 @@ func (w *Work) Remember(ctx context.Context, what string, make func(context.Cont
 		return "", err
 	}
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
-	if err := t.journal.Write(id, journal.Record{Kind: journal.Session, Text: text}); err != nil {
+	if err := t.journal.Write(id, record.Record{Kind: record.Session, Text: text}); err != nil {
 		t.noteError(err)
 		return "", err
 	}
@@ -262,7 +262,7 @@ func (w *Work) cut(ctx context.Context, err error) error {
 func (w *Work) record(program, limit string, err error) error {
 	s := w.turn.step
 	s.mu.Lock()
-	r := journal.Record{Kind: journal.Session, Pull: &s.pull, Error: llm.NewErrorRecord(err), Limit: limit, Asked: s.asked.Told(),
+	r := record.Record{Kind: record.Session, Pull: &s.pull, Error: llm.NewErrorRecord(err), Limit: limit, Asked: s.asked.Told(),
 		Scored: slices.Clone(s.effects)}
 	s.mu.Unlock()
 	w.mu.Lock()
@@ -310,10 +310,10 @@ func (w *Work) recall(ctx context.Context) (program string, recalled bool, err e
 }
 
 // recallCall notes a call of the session that is not made again, with those that its model made.
-func (w *Work) recallCall(ctx context.Context, of journal.Asked) error {
+func (w *Work) recallCall(ctx context.Context, of record.Asked) error {
 	t, asked := w.turn, &memory.Asked{}
 	t.arrears.RLock()
-	err := t.recallAsked(asked, []journal.Asked{of})
+	err := t.recallAsked(asked, []record.Asked{of})
 	t.arrears.RUnlock()
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/agent"
 	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/view"
@@ -389,7 +390,7 @@ func TestHistory(t *testing.T) {
 			transcripts++
 		}
 	}
-	for r, err := range journal.Read(filepath.Join(dir, "run.journal")) {
+	for r, err := range record.Read(filepath.Join(dir, "run.journal")) {
 		if err != nil {
 			t.Fatal(err)
 		}

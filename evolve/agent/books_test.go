@@ -15,6 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/agent"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
@@ -223,13 +224,13 @@ func TestBooksOfKills(t *testing.T) {
 // lost returns how many attempts in the journal at path were begun and did not end.
 func lost(t *testing.T, path string) (n int) {
 	t.Helper()
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case r.Kind == journal.Begin:
+		case r.Kind == record.Begin:
 			n++
-		case r.Kind == journal.Tried, r.Kind == journal.Completion:
+		case r.Kind == record.Tried, r.Kind == record.Completion:
 			n--
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -117,42 +118,42 @@ func (b *Builder) settleAll() {
 // Add takes in the next record of a journal, and returns the row of the child that it tells of, -1 if it tells of none, or of
 // one whose pull is not known. Records of kinds that a Run does not have are passed over, so that a Run can be made of a newer
 // version's journal.
-func (b *Builder) Add(r journal.Record) (row int) {
+func (b *Builder) Add(r record.Record) (row int) {
 	b.records++
-	if r.Kind == journal.Incarnation {
+	if r.Kind == record.Incarnation {
 		b.incarnation(r)
 	}
 	b.run.Clock.read(r.Time)
 	r = numbers(r)
 	row = -1
 	switch r.Kind {
-	case journal.Header:
+	case record.Header:
 		b.run.Header = r.Fingerprint
-	case journal.Run:
+	case record.Run:
 		b.begin(r)
-	case journal.Raise:
+	case record.Raise:
 		b.raise(r)
-	case journal.Stop:
+	case record.Stop:
 		b.stop(r)
-	case journal.Pause:
+	case record.Pause:
 		b.pause(r)
-	case journal.Evaluation:
+	case record.Evaluation:
 		b.evaluation(r)
-	case journal.Tuning:
+	case record.Tuning:
 		b.run.Tuned++
-	case journal.Begin, journal.Tried, journal.Completion, journal.Failure, journal.Abandoned, journal.Refusal:
+	case record.Begin, record.Tried, record.Completion, record.Failure, record.Abandoned, record.Refusal:
 		b.call(r)
-	case journal.Session:
+	case record.Session:
 		if r.Pull != nil { // else it is a text that a session remembers
 			b.session(r)
 		}
-	case journal.Start:
+	case record.Start:
 		b.start(r)
-	case journal.Draw:
+	case record.Draw:
 		b.draw(r)
-	case journal.Child:
+	case record.Child:
 		row = b.child(r)
-	case journal.Report:
+	case record.Report:
 		b.report(r)
 	}
 	if r.Ledger != nil {
@@ -162,19 +163,19 @@ func (b *Builder) Add(r journal.Record) (row int) {
 }
 
 // numbers returns a record with finite numbers alone, as JSON has no others. An observer may tell of some.
-func numbers(r journal.Record) journal.Record {
+func numbers(r record.Record) record.Record {
 	r.Reward, r.Prob = finite(r.Reward), finite(r.Prob)
 	if r.Score != finite(r.Score) {
 		r.Score, r.Valid = 0, false
-		if r.State == journal.StateValid {
-			r.State = journal.StateInvalid
+		if r.State == books.StateValid {
+			r.State = books.StateInvalid
 		}
 	}
 	return r
 }
 
 // begin begins the next run of the file. Its arms come after those of the runs before it.
-func (b *Builder) begin(r journal.Record) {
+func (b *Builder) begin(r record.Record) {
 	run := &b.run
 	run.Given = r.Fingerprint
 	run.Models = modelsOf(r.Models)
@@ -193,7 +194,7 @@ func (b *Builder) begin(r journal.Record) {
 	}
 }
 
-func modelsOf(told []journal.Model) (models []llm.Model) {
+func modelsOf(told []record.Model) (models []llm.Model) {
 	for _, m := range told {
 		models = append(models, llm.Model{Key: m.Key, Name: m.Name, ActiveParams: m.ActiveParams, Price: (*llm.Price)(m.Price)})
 	}
@@ -214,7 +215,7 @@ func (b *Builder) arm(i int) int {
 }
 
 // draw takes in that an arm was drawn.
-func (b *Builder) draw(r journal.Record) {
+func (b *Builder) draw(r record.Record) {
 	if r.Pull == nil || r.Arm == nil || *r.Arm < 0 || *r.Arm >= mostArms {
 		return
 	}
@@ -229,7 +230,7 @@ func (b *Builder) draw(r journal.Record) {
 }
 
 // report takes in that the reward of a pull was reported. Its children stay as they are.
-func (b *Builder) report(r journal.Record) {
+func (b *Builder) report(r record.Record) {
 	if r.Pull == nil {
 		return
 	}
@@ -270,7 +271,7 @@ func (b *Builder) begins(at int, start Start) {
 }
 
 // start takes in what an arm begins with.
-func (b *Builder) start(r journal.Record) {
+func (b *Builder) start(r record.Record) {
 	if r.Arm != nil && *r.Arm >= 0 && *r.Arm < mostArms {
 		b.begins(b.arm(*r.Arm), Start{Score: Score{r.Score, r.Valid}, Program: r.Program, Reason: cmp.Or(r.Reason, b.reasons[r.Program]), Stamp: r.Time})
 	}

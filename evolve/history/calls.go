@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -27,7 +27,7 @@ type call struct {
 
 // An ended call waits for the child that is made of it.
 type ended struct {
-	kind   journal.Kind
+	kind   record.Kind
 	model  string
 	cost   Cost
 	text   string // of the reply
@@ -55,7 +55,7 @@ func newCalls() calls {
 }
 
 // pullOf returns the pull that a record names, -1 if it names none.
-func pullOf(r journal.Record) int {
+func pullOf(r record.Record) int {
 	if r.Pull == nil {
 		return -1
 	}
@@ -63,23 +63,23 @@ func pullOf(r journal.Record) int {
 }
 
 // call takes in a record about a call.
-func (b *Builder) call(r journal.Record) {
+func (b *Builder) call(r record.Record) {
 	id := callID{r.Key, r.N}
 	c := &b.calls
 	open := c.open[id]
-	if open == nil && r.Kind != journal.Refusal {
+	if open == nil && r.Kind != record.Refusal {
 		open = &call{kind: r.For, pull: pullOf(r)}
 		c.open[id] = open
 	}
 	switch r.Kind {
-	case journal.Begin:
+	case record.Begin:
 		open.began++
-	case journal.Tried:
+	case record.Tried:
 		if r.Reply != nil {
 			open.began -= min(open.began, 1)
 			open.tried = append(open.tried, r.Reply.Attempts...)
 		}
-	case journal.Refusal:
+	case record.Refusal:
 		why := "the budget's " + r.Limit + " had no room"
 		b.note("refused", why)
 		c.keep(id, ended{kind: r.Kind, reason: Name(why)})
@@ -90,7 +90,7 @@ func (b *Builder) call(r journal.Record) {
 }
 
 // endCall takes in how a call ended. Its record has all of its attempts, those too that were noted one by one.
-func (b *Builder) endCall(id callID, was *call, r journal.Record) {
+func (b *Builder) endCall(id callID, was *call, r record.Record) {
 	if r.Reply == nil {
 		return
 	}
@@ -109,7 +109,7 @@ func (b *Builder) endCall(id callID, was *call, r journal.Record) {
 
 // session takes in how a session ended. It stands for the call that its child was made of: with what all of its calls
 // cost, and its transcript in place of a reply.
-func (b *Builder) session(r journal.Record) {
+func (b *Builder) session(r record.Record) {
 	of := ended{kind: r.Kind, text: transcript(r)}
 	if r.Error != nil {
 		of.reason = Name(r.Error.Text)
@@ -131,7 +131,7 @@ func (b *Builder) session(r journal.Record) {
 const Transcript = "A session of "
 
 // transcript returns what is shown of a session in place of a reply.
-func transcript(r journal.Record) string {
+func transcript(r record.Record) string {
 	if len(r.Notes) == 0 {
 		return ""
 	}
@@ -153,20 +153,20 @@ func (b *Builder) attempts(pull int, attempts []llm.Attempt) ended {
 	last := attempts[len(attempts)-1]
 	switch llm.ClassOf(attempts) {
 	case llm.GivenUp:
-		return b.end(journal.Abandoned, attempts, pull, last.Err)
+		return b.end(record.Abandoned, attempts, pull, last.Err)
 	case llm.Stall, llm.Errored:
-		return b.end(journal.Failure, attempts, pull, last.Err)
+		return b.end(record.Failure, attempts, pull, last.Err)
 	}
-	return b.end(journal.Completion, attempts, pull, "")
+	return b.end(record.Completion, attempts, pull, "")
 }
 
 // end takes in the attempts of a call that has ended.
-func (b *Builder) end(kind journal.Kind, attempts []llm.Attempt, pull int, why string) ended {
+func (b *Builder) end(kind record.Kind, attempts []llm.Attempt, pull int, why string) ended {
 	e := ended{kind: kind, model: ModelOf(attempts), cost: b.charge(attempts, pull), reason: Name(why)}
 	switch kind {
-	case journal.Abandoned:
+	case record.Abandoned:
 		b.note("abandoned", "a call was given up: "+e.reason)
-	case journal.Failure:
+	case record.Failure:
 		kind := "error"
 		if llm.ClassOf(attempts) == llm.Stall {
 			kind = "stall"
@@ -210,7 +210,7 @@ func keep(in map[callID]ended, order *[]callID, id callID, e ended, most int) {
 // take returns the call that a child was made of, and forgets it.
 func (c *calls) take(id callID) (ended, bool) {
 	e, ok := c.done[id]
-	if ok && e.kind != journal.Abandoned { // which is made again
+	if ok && e.kind != record.Abandoned { // which is made again
 		delete(c.done, id)
 	}
 	return e, ok

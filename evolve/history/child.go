@@ -5,13 +5,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // child takes in a child of a pull and returns its row. If a run that was cut short makes a child again, there are two
 // records of it. The last one tells how the run went on, and takes the row of the first.
-func (b *Builder) child(r journal.Record) (row int) {
+func (b *Builder) child(r record.Record) (row int) {
 	if r.Pull == nil || r.Child == nil {
 		return -1
 	}
@@ -21,13 +22,13 @@ func (b *Builder) child(r journal.Record) (row int) {
 
 // made takes in a child and the attempts of the call that it was made of, where both are known at once, as in a result. It
 // returns its row, -1 if its pull is not known.
-func (b *Builder) made(r journal.Record, attempts []llm.Attempt) (row int) {
+func (b *Builder) made(r record.Record, attempts []llm.Attempt) (row int) {
 	b.records++
 	return b.add(numbers(r), b.attempts(*r.Pull, attempts), len(attempts) > 0)
 }
 
 // add takes in a child that was made of a call, if it was.
-func (b *Builder) add(r journal.Record, from ended, known bool) (row int) {
+func (b *Builder) add(r record.Record, from ended, known bool) (row int) {
 	p := b.pulls[*r.Pull]
 	if p == nil {
 		return -1
@@ -80,7 +81,7 @@ func (b *Builder) stepOf(p *pull, step int) {
 }
 
 // proposal returns the child that a record tells of.
-func (b *Builder) proposal(p *pull, r journal.Record, from ended, known bool) Child {
+func (b *Builder) proposal(p *pull, r record.Record, from ended, known bool) Child {
 	a := &b.run.Arms[p.arm]
 	search := r.Labels["search"]
 	c := Child{Arm: p.arm, Round: p.round, Step: p.step, Index: *r.Child, Proposal: r.Proposal, Model: from.model, Program: r.Program,
@@ -120,27 +121,27 @@ func (c *Child) same(d *Child) bool {
 
 // became says what became of a child, and why it has no score. Journals of earlier versions do not tell, and then it
 // follows from what else is known of its program.
-func (b *Builder) became(r journal.Record, from ended, known bool) (state State, reason string) {
+func (b *Builder) became(r record.Record, from ended, known bool) (state State, reason string) {
 	why, judged := b.reasons[r.Program]
 	if r.State != "" && !b.states {
 		b.states = true
 		maps.DeleteFunc(b.reasons, func(_, why string) bool { return why == "" })
 	}
 	switch {
-	case r.State == journal.StateValid:
+	case r.State == books.StateValid:
 		return r.State, r.Reason
 	case r.State != "":
 		return r.State, cmp.Or(r.Reason, why, from.reason)
 	case r.Valid:
-		return journal.StateValid, ""
+		return books.StateValid, ""
 	case r.Program != "" && judged:
-		return journal.StateInvalid, why
+		return books.StateInvalid, why
 	case r.Program != "":
-		return journal.StateRefused, "it was not evaluated"
-	case known && from.kind == journal.Failure:
-		return journal.StateFailed, from.reason
+		return books.StateRefused, "it was not evaluated"
+	case known && from.kind == record.Failure:
+		return books.StateFailed, from.reason
 	}
-	return journal.StateUnparsed, "no program came of it"
+	return books.StateUnparsed, "no program came of it"
 }
 
 // mostBest is how many of the best children are ranked.

@@ -3,7 +3,7 @@ package history
 import (
 	"slices"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
 // An early program was evaluated before an arm was drawn. Journals of earlier versions do not tell otherwise what arms
@@ -14,7 +14,7 @@ type early struct {
 }
 
 // evaluation takes in what a program scored.
-func (b *Builder) evaluation(r journal.Record) {
+func (b *Builder) evaluation(r record.Record) {
 	if r.Result == nil {
 		return
 	}

@@ -3,7 +3,7 @@ package history
 import (
 	"fmt"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
@@ -17,14 +17,14 @@ const (
 func (e Ending) CanGoOn() bool { return e.Stop == stopCanceled || e.Stop == stopError }
 
 // stop takes in that the run is over.
-func (b *Builder) stop(r journal.Record) {
+func (b *Builder) stop(r record.Record) {
 	b.over = true
 	b.run.Ending = Ending{Stop: r.Stop, Limit: r.Limit}
 	b.note("stop", b.run.Ending.Words(b.Limits))
 }
 
 // pause takes in that a process ended its part and the run can go on.
-func (b *Builder) pause(r journal.Record) {
+func (b *Builder) pause(r record.Record) {
 	b.run.Ending = Ending{Stop: r.Stop}
 	if r.Error != nil {
 		b.run.Why = Name(r.Error.Text)
@@ -33,7 +33,7 @@ func (b *Builder) pause(r journal.Record) {
 }
 
 // raise takes in that the run goes on with a larger limit.
-func (b *Builder) raise(r journal.Record) {
+func (b *Builder) raise(r record.Record) {
 	b.run.Given = r.Fingerprint
 	b.over = false
 	b.again()
@@ -46,7 +46,7 @@ const mostCommand = 4 << 10
 
 // incarnation takes in that another process goes on with the run. A run that is over stays so: to make it again only
 // reads it.
-func (b *Builder) incarnation(r journal.Record) {
+func (b *Builder) incarnation(r record.Record) {
 	b.cut()
 	b.run.Clock.part(r.Time)
 	if r.Command != "" {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -36,7 +37,7 @@ type Run struct {
 	Lost   int // attempts that were under way when a process was killed
 	Flying int // calls under way
 	Evaluations
-	Budget *journal.Ledger // the last that was told of what is spent and set aside; nil for none
+	Budget *books.Ledger // the last that was told of what is spent and set aside; nil for none
 	// Totals has what the children of each operator, model and so on brought. [Read] sets it; of a run that goes on
 	// [Builder.Ledger] returns it.
 	Totals *Ledger
@@ -118,7 +119,7 @@ type Child struct {
 	Index int // in its step, from 0
 	// Proposal is what was told of it. Where an arm is several searches, each of which counts from 1, its IDs are those of all
 	// of the arm. Labels are not to be changed.
-	journal.Proposal
+	books.Proposal
 	Model   string // that was asked last; "" if none was, or attempts name none
 	Program string // its key; "" for none
 
@@ -142,7 +143,7 @@ type Spent struct {
 }
 
 // A State says what became of a child.
-type State = journal.State
+type State = books.State
 
 // PlainRewrite is what made a child that names no operator.
 const PlainRewrite = "rewrite"

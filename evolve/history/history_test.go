@@ -15,7 +15,9 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
@@ -136,7 +138,7 @@ func TestJournalIsTheResult(t *testing.T) {
 		}
 	}
 	best, row := run.BestScore()
-	if best.Value != res.Best.Result.Score || row < 0 || run.Children[row].Program != journal.KeyOf(res.Best.Program).String() {
+	if best.Value != res.Best.Result.Score || row < 0 || run.Children[row].Program != record.KeyOf(res.Best.Program).String() {
 		t.Errorf("the best is %v in row %d, want %+v", best, row, res.Best)
 	}
 	at := map[int]int{} // children of each round that were seen
@@ -185,7 +187,7 @@ func TestTotalsGrow(t *testing.T) {
 	tr.run(t, 9)
 	tr.run(t, 0)
 	b, records := history.NewBuilder(), 0
-	for r, err := range journal.Read(tr.journal) {
+	for r, err := range record.Read(tr.journal) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,13 +237,13 @@ func TestTotalsGrow(t *testing.T) {
 func TestGone(t *testing.T) {
 	b := history.NewBuilder()
 	pull, arm := 0, 0
-	child := journal.Record{Kind: journal.Child, Pull: &pull, Child: new(int), Proposal: journal.Proposal{ID: 1, State: journal.StateValid, Valid: true, Score: 1}}
+	child := record.Record{Kind: record.Child, Pull: &pull, Child: new(int), Proposal: books.Proposal{ID: 1, State: books.StateValid, Valid: true, Score: 1}}
 	for i, step := range []struct {
-		record journal.Record
+		record record.Record
 		gone   bool
 	}{
-		{journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm}, false}, {child, false}, {journal.Record{Kind: journal.Incarnation}, true}, {child, false},
-		{journal.Record{Kind: journal.Report, Pull: &pull}, false}, {journal.Record{Kind: journal.Incarnation}, false},
+		{record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm}, false}, {child, false}, {record.Record{Kind: record.Incarnation}, true}, {child, false},
+		{record.Record{Kind: record.Report, Pull: &pull}, false}, {record.Record{Kind: record.Incarnation}, false},
 	} {
 		b.Add(step.record)
 		if run := b.Run(); i > 0 && (len(run.Children) != 1 || run.Children[0].Gone != step.gone) {
@@ -274,15 +276,15 @@ func TestReadHasAllTotals(t *testing.T) {
 	tr.run(t, 5)
 	pull, arm := 1000, 0
 	b := history.NewBuilder()
-	for r, err := range journal.Read(tr.journal) {
+	for r, err := range record.Read(tr.journal) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.Add(r)
 	}
-	b.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
+	b.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
 	for i := range 3 {
-		b.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &i, Proposal: journal.Proposal{ID: 900 + i, State: journal.StateValid, Valid: true}})
+		b.Add(record.Record{Kind: record.Child, Pull: &pull, Child: &i, Proposal: books.Proposal{ID: 900 + i, State: books.StateValid, Valid: true}})
 	}
 	open, run := b.Arms()[0].Children, read(t, tr.journal)
 	arms := 0
@@ -301,23 +303,23 @@ func TestWhatBecame(t *testing.T) {
 	for _, tt := range []struct {
 		why         string
 		evaluations []*eval.Result
-		told        journal.Proposal
+		told        books.Proposal
 		state       history.State
 		reason      string
 	}{
-		{"parts are valid, and the whole is not", []*eval.Result{&good, &good}, journal.Proposal{}, journal.StateInvalid, ""},
-		{"it was not evaluated", nil, journal.Proposal{}, journal.StateRefused, "it was not evaluated"},
-		{"one evaluation found it invalid", []*eval.Result{&good, &bad}, journal.Proposal{}, journal.StateInvalid, "timed out"},
-		{"it is valid, and was not once", []*eval.Result{&bad, &good}, journal.Proposal{State: journal.StateValid, Valid: true}, journal.StateValid, ""},
-		{"its record gives no reason", []*eval.Result{&bad}, journal.Proposal{State: journal.StateInvalid}, journal.StateInvalid, "timed out"},
+		{"parts are valid, and the whole is not", []*eval.Result{&good, &good}, books.Proposal{}, books.StateInvalid, ""},
+		{"it was not evaluated", nil, books.Proposal{}, books.StateRefused, "it was not evaluated"},
+		{"one evaluation found it invalid", []*eval.Result{&good, &bad}, books.Proposal{}, books.StateInvalid, "timed out"},
+		{"it is valid, and was not once", []*eval.Result{&bad, &good}, books.Proposal{State: books.StateValid, Valid: true}, books.StateValid, ""},
+		{"its record gives no reason", []*eval.Result{&bad}, books.Proposal{State: books.StateInvalid}, books.StateInvalid, "timed out"},
 	} {
 		b := history.NewBuilder()
 		pull, arm := 0, 0
-		b.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
+		b.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
 		for _, r := range tt.evaluations {
-			b.Add(journal.Record{Kind: journal.Evaluation, Program: "p", Result: r})
+			b.Add(record.Record{Kind: record.Evaluation, Program: "p", Result: r})
 		}
-		b.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: new(int), Program: "p", Proposal: tt.told})
+		b.Add(record.Record{Kind: record.Child, Pull: &pull, Child: new(int), Program: "p", Proposal: tt.told})
 		if c := b.Run().Children[0]; c.State != tt.state || c.Reason != tt.reason {
 			t.Errorf("%s: %s because of %q, want %s because of %q", tt.why, c.State, c.Reason, tt.state, tt.reason)
 		}
@@ -329,13 +331,13 @@ func TestWhatBecame(t *testing.T) {
 func TestBestOfThoseMadeAgain(t *testing.T) {
 	b := history.NewBuilder()
 	pull, arm := 0, 0
-	b.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
+	b.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
 	add := func(index int, program string, score float64) {
-		p := journal.Proposal{ID: index + 1, State: journal.StateValid, Valid: true, Score: score}
+		p := books.Proposal{ID: index + 1, State: books.StateValid, Valid: true, Score: score}
 		if program == "" {
-			p = journal.Proposal{ID: index + 1, State: journal.StateAbandoned}
+			p = books.Proposal{ID: index + 1, State: books.StateAbandoned}
 		}
-		b.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &index, Program: program, Proposal: p})
+		b.Add(record.Record{Kind: record.Child, Pull: &pull, Child: &index, Program: program, Proposal: p})
 	}
 	for _, tt := range []struct {
 		why     string

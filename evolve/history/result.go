@@ -11,6 +11,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/resultfile"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
@@ -36,7 +38,7 @@ func Read(path string) (*Run, error) {
 		}
 		return b.whole(), nil
 	}
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		if err != nil {
 			return b.whole(), err
 		}
@@ -148,7 +150,7 @@ func (b *Builder) resultRounds(f *resultfile.File) error {
 		case row == nil:
 			return fmt.Errorf("round %d is of search %d, which has no generation for it", round, arm)
 		}
-		draw := journal.Record{Pull: &round, Arm: &arm, Prob: finite(at(f.Propensities, round, 1)), Calls: row.Width}
+		draw := record.Record{Pull: &round, Arm: &arm, Prob: finite(at(f.Propensities, round, 1)), Calls: row.Width}
 		b.draw(draw)
 		seconds += max(row.Seconds, 0)
 		run.Clock.Last = 1 + int64(seconds*1000)
@@ -164,7 +166,7 @@ func (b *Builder) resultRounds(f *resultfile.File) error {
 			}
 		}
 		if !row.Partial {
-			b.report(journal.Record{Pull: &round, Reward: finite(at(f.Rewards, round, 0))})
+			b.report(record.Record{Pull: &round, Reward: finite(at(f.Rewards, round, 0))})
 		}
 		r := &run.Rounds[round]
 		r.Answered, r.Seconds, r.Cost.FLOPs = row.Answered(f.N), row.Seconds, finite(at(f.PerRound, round, r.Cost.FLOPs))
@@ -189,20 +191,20 @@ func (b *Builder) resultChild(c resultfile.Call, round, step int) int {
 	if c.Status != nil {
 		status = *c.Status
 	}
-	state := journal.StateUnparsed
+	state := books.StateUnparsed
 	valid := c.Valid && c.Fitness != nil
 	switch {
 	case valid:
-		state = journal.StateValid
+		state = books.StateValid
 	case c.Fitness != nil:
-		state = journal.StateInvalid
+		state = books.StateInvalid
 	case status == string(llm.Canceled):
-		state = journal.StateAbandoned
+		state = books.StateAbandoned
 	case len(c.Attempts) > 0 && status != string(llm.OK):
-		state = journal.StateFailed
+		state = books.StateFailed
 	}
-	r := journal.Record{Kind: journal.Child, Pull: &round, Child: &c.Index, Step: step, Program: c.Program,
-		Proposal: journal.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Valid: valid, Reason: c.Reason, State: state}}
+	r := record.Record{Kind: record.Child, Pull: &round, Child: &c.Index, Step: step, Program: c.Program,
+		Proposal: books.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Valid: valid, Reason: c.Reason, State: state}}
 	if valid {
 		r.Score, r.SD, r.Samples = *c.Fitness, c.SD, c.N
 	}

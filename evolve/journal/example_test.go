@@ -71,8 +71,8 @@ func ExampleConfig() {
 		log.Fatal(err)
 	}
 	defer j.Close()
-	fmt.Println(j.Finished(), j.Lost(), j.Err())
-	// Output: false 0 <nil>
+	fmt.Println(j.Finished(), j.Lost())
+	// Output: false 0
 }
 
 func ExampleFingerprint() {
@@ -161,150 +161,6 @@ func Example_errWrite() {
 	// Output: true false
 }
 
-func ExampleRead() {
-	path, remove := scratch()
-	defer remove()
-	if _, _, err := durable(path, 9, nil); err != nil {
-		log.Fatal(err)
-	}
-	bytes := 0
-	for r, err := range journal.Read(path) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		if r.Kind == journal.Completion {
-			bytes += len(r.Reply.Text)
-		}
-	}
-	fmt.Println(bytes, "bytes of text are paid for")
-	// Output: 380 bytes of text are paid for
-}
-
-func ExampleRecord() {
-	path, remove := scratch()
-	defer remove()
-	if _, _, err := durable(path, 9, nil); err != nil {
-		log.Fatal(err)
-	}
-	for r, err := range journal.Read(path) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		switch r.Kind {
-		case journal.Header:
-			fmt.Println("of this version:", r.Version == journal.Version)
-		case journal.Report:
-			fmt.Println("pull", *r.Pull, "brought", r.Reward)
-		case journal.Stop:
-			fmt.Println("stopped by", r.Stop, r.Limit)
-		}
-	}
-	// Output:
-	// of this version: true
-	// pull 0 brought -87
-	// pull 1 brought -86
-	// pull 2 brought -79
-	// pull 3 brought -70
-	// pull 4 brought -62
-	// stopped by budget Rounds
-}
-
-// The file tells where each child comes from.
-func ExampleRecord_child() {
-	path, remove := scratch()
-	defer remove()
-	if _, _, err := durable(path, 2, nil); err != nil {
-		log.Fatal(err)
-	}
-	for r, err := range journal.Read(path) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		if r.Kind == journal.Child && *r.Child == 0 {
-			fmt.Printf("pull %d: child %d of %v scores %v\n", *r.Pull, r.ID, r.Parents, r.Score)
-		}
-	}
-	// Output:
-	// pull 0: child 1 of [0] scores -87
-	// pull 1: child 5 of [3] scores -87
-}
-
-// What became of the children, and what the run had spent by its end. Equal programs are evaluated
-// once.
-func ExampleLedger() {
-	path, remove := scratch()
-	defer remove()
-	if _, _, err := durable(path, 9, nil); err != nil {
-		log.Fatal(err)
-	}
-	states := map[journal.State]int{}
-	var spent journal.Amounts
-	for r, err := range journal.Read(path) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		if r.Kind == journal.Child {
-			states[r.State]++
-		}
-		if r.Ledger != nil {
-			spent = r.Ledger.Spent
-		}
-	}
-	fmt.Println(states[journal.StateValid], "valid,", spent.Calls, "calls,", spent.Evaluations, "evaluations")
-	// Output: 20 valid, 20 calls, 16 evaluations
-}
-
-// The record of a run names its searches and its models.
-func ExampleArm() {
-	path, remove := scratch()
-	defer remove()
-	j, err := journal.Open(path, journal.Config{Command: "sum --rounds 1"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	budget := evolve.Budget{Rounds: 1, Models: []llm.Model{{Key: "small", ActiveParams: 8e9, Price: &llm.Price{Prompt: 0.1, Cached: 0.02, Completion: 0.4}}}}
-	_, err = evolve.Run(context.Background(), evolve.Config{Arms: search(sum(), adder), Budget: budget, Journal: j})
-	if err := errors.Join(err, j.Close()); err != nil {
-		log.Fatal(err)
-	}
-	for r, err := range journal.Read(path) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		switch r.Kind {
-		case journal.Incarnation:
-			fmt.Println(r.Command)
-		case journal.Run:
-			fmt.Println(r.Arms[0].Name, "with seed", *r.Arms[0].Seed)
-			fmt.Printf("%s, %d parameters, %v for a million new tokens\n", r.Models[0].Key, r.Models[0].ActiveParams, r.Models[0].Price.Completion)
-		case journal.Start:
-			fmt.Println("begins with a score of", r.Score)
-		}
-	}
-	// Output:
-	// sum --rounds 1
-	// Greedy(sum, N=4, seed=40, neutral) with seed 40
-	// small, 8000000000 parameters, 0.4 for a million new tokens
-	// begins with a score of -94
-}
-
-func ExampleKind() {
-	path, remove := scratch()
-	defer remove()
-	if _, _, err := durable(path, 9, nil); err != nil {
-		log.Fatal(err)
-	}
-	count := map[journal.Kind]int{}
-	for r, err := range journal.Read(path) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		count[r.Kind]++
-	}
-	fmt.Println(count[journal.Draw], "draws,", count[journal.Completion], "completions")
-	// Output: 5 draws, 20 completions
-}
-
 // A line in the middle of the file is damaged. The sound part before it is kept, and the run goes on from there.
 func ExampleSalvage() {
 	path, remove := scratch()
@@ -338,173 +194,6 @@ func ExampleSalvage() {
 	// 20 calls, some of them made now: true
 }
 
-// Calls that a run gave up are made again, and what they cost stands beside the result.
-func ExampleEarlier() {
-	path, remove := scratch()
-	defer remove()
-	var result *evolve.Result
-	for process := range 2 {
-		j, err := journal.Open(path, journal.Config{Resume: true})
-		if err != nil {
-			log.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(context.Background())
-		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-			if process == 0 {
-				stop() // Ctrl-C
-				<-ctx.Done()
-				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Canceled, MaxTokens: 1000}}}, ctx.Err()
-			}
-			return adder(ctx, req)
-		})
-		result, err = evolve.Run(ctx, evolve.Config{Arms: search(sum(), model), Budget: evolve.Budget{Rounds: 2}, Journal: j})
-		if err := errors.Join(err, j.Close()); err != nil {
-			log.Fatal(err)
-		}
-	}
-	for _, call := range result.Earlier.Abandoned { // in no generation of the result
-		fmt.Println("given up:", call[0].Status)
-	}
-	fmt.Println("lost:", len(result.Earlier.Lost), "not asked for again:", len(result.Earlier.Unclaimed))
-	// Output:
-	// given up: canceled
-	// lost: 0 not asked for again: 0
-}
-
-// A journal under a program of another kind than evolve.Run: what is answered is written under the identity of
-// what was asked, and recalled by it in the next process.
-func ExampleJournal() {
-	path, remove := scratch()
-	defer remove()
-	for range 2 {
-		j, err := journal.Open(path, journal.Config{Resume: true})
-		if err != nil {
-			log.Fatal(err)
-		}
-		id := j.Claim(journal.KeyOf("what is 6 times 7?"))
-		r, err := j.Recall(id, false)
-		if err != nil {
-			log.Fatal(err)
-		}
-		if r == nil {
-			fmt.Println("asking")
-			r = &journal.Record{Kind: journal.Completion, Reply: &llm.Reply{Text: "42"}}
-			if err := j.Write(id, *r); err != nil { // it is on disk now
-				log.Fatal(err)
-			}
-		}
-		fmt.Println(r.Reply.Text)
-		j.Close()
-	}
-	// Output:
-	// asking
-	// 42
-	// 42
-}
-
-// The same asked again is another effect.
-func ExampleID() {
-	path, remove := scratch()
-	defer remove()
-	j, err := journal.Open(path, journal.Config{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer j.Close()
-	key := journal.KeyOf("a judge", "a program")
-	first, second := j.Claim(key), j.Claim(key)
-	fmt.Println(first.Key == second.Key, first.N, second.N)
-	// Output: true 0 1
-}
-
-func ExampleKeyOf() {
-	fmt.Println(journal.KeyOf("a", "bc") == journal.KeyOf("ab", "c"))
-	fmt.Println(journal.KeyOf("a", "bc").String()[:12])
-	// Output:
-	// false
-	// 5310a5878878
-}
-
-// Decisions are made again in the same order, and compared. What the file tells of a pull is known when it is drawn.
-func ExamplePast() {
-	path, remove := scratch()
-	defer remove()
-	pull, arm := 0, 2
-	for range 2 {
-		j, err := journal.Open(path, journal.Config{Resume: true})
-		if err != nil {
-			log.Fatal(err)
-		}
-		past := j.Past()
-		for _, r := range []journal.Record{
-			{Kind: journal.Draw, Pull: &pull, Arm: &arm, Prob: 0.25},
-			{Kind: journal.Report, Pull: &pull, Reward: 0.5},
-		} {
-			if err := j.Decide(r); err != nil {
-				log.Fatal(err)
-			}
-		}
-		_, replaying := j.Next()
-		fmt.Println("ended before:", past.Ended, "replaying still:", replaying)
-		j.Close()
-	}
-	// Output:
-	// ended before: false replaying still: false
-	// ended before: true replaying still: false
-}
-
-// What an evaluator asks of a model stands in the record of its evaluation.
-func ExampleAsked() {
-	path, remove := scratch()
-	defer remove()
-	j, err := journal.Open(path, journal.Config{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := evolve.Run(context.Background(), evolve.Config{Arms: search(judged(), adder), Budget: evolve.Budget{Rounds: 1}, Journal: j}); err != nil {
-		log.Fatal(err)
-	}
-	j.Close()
-	evaluations, calls := 0, 0
-	for r, err := range journal.Read(path) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		if r.Kind == journal.Evaluation {
-			evaluations++
-			calls += len(r.Asked)
-		}
-	}
-	fmt.Println(calls == evaluations, calls > 0)
-	// Output: true true
-}
-
-// A page that shows a run reads its journal while it is written, draws when it has caught up, and waits for more.
-func ExampleFollow() {
-	path, remove := scratch()
-	defer remove()
-	if _, _, err := durable(path, 5, nil); err != nil {
-		log.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	children := 0
-	for r, err := range journal.Follow(ctx, path) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		switch r.Kind {
-		case journal.Child:
-			children++
-		case journal.CaughtUp:
-			fmt.Println(children, "children so far")
-			stop() // or wait for the next record, which another process may write
-		}
-	}
-	// Output:
-	// 20 children so far
-}
-
 func ExampleInUse() {
 	path, remove := scratch()
 	defer remove()
@@ -518,4 +207,23 @@ func ExampleInUse() {
 	// Output:
 	// true <nil>
 	// false <nil>
+}
+
+// Whose run a file is, and whether it is over, is known without opening it.
+func ExampleInspect() {
+	path, remove := scratch()
+	defer remove()
+	for _, rounds := range []int{2, 9} { // the first is stopped after two
+		if _, _, err := durable(path, rounds, journal.Fingerprint{"task": "sum"}); err != nil {
+			log.Fatal(err)
+		}
+		s, err := journal.Inspect(path)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(s.Fingerprint, "finished:", s.Finished)
+	}
+	// Output:
+	// map[task:sum] finished: false
+	// map[task:sum] finished: true
 }

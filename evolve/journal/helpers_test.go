@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/runtest"
@@ -19,12 +18,6 @@ import (
 
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil))) // torn ends are what is tested here
-	if path := os.Getenv(followedPath); path != "" {
-		if err := followedRun(path); err != nil {
-			log.Fatal(err)
-		}
-		os.Exit(0)
-	}
 	os.Exit(m.Run())
 }
 
@@ -76,18 +69,4 @@ func scratch() (path string, remove func()) {
 		log.Fatal(err)
 	}
 	return filepath.Join(dir, "run.journal"), func() { os.RemoveAll(dir) }
-}
-
-// judged is sum with an evaluator that asks a judge of each program first.
-func judged() task.Task {
-	t := sum()
-	judge := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: "fine", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
-	})
-	return task.WithEvaluator(t, eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		if _, err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: program}}}); err != nil {
-			return eval.Result{}, err
-		}
-		return t.Evaluate(ctx, program)
-	}))
 }

@@ -1,6 +1,5 @@
 // Package journal makes a run durable. A journal is an append-only file of JSON lines that holds every reply
 // that was paid for, every evaluation and every decision, each before anything acts on it.
-// The package knows no budget, no arm and no policy.
 // docs/reference.md describes the file.
 //
 // Open a journal and give it to evolve.Run in Config.Journal. That is all the wiring there is. The same
@@ -11,56 +10,40 @@
 //	j, err := journal.Open("run.journal", journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "cp"}})
 //	defer j.Close()
 //	result, err := evolve.Run(ctx, evolve.Config{..., Journal: j})
+//
+// Read what happened in a run with history.Read, and show one that goes on with a Server of package view. [Inspect]
+// says whose run a journal is.
 package journal
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
-	"runtime/debug"
-	"sync"
-	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
-
-// Version is the version of the format, in a journal's first record.
-const Version = 2
 
 // ErrDiverged says that a run is not the one in its journal: the header differs, or replay made another
 // decision. The error that wraps it names the record and both values. To guess instead and go on would mix
 // answers of two runs in one result.
-var ErrDiverged = errors.New("the journal tells of another run")
+var ErrDiverged = record.ErrDiverged
 
 // ErrWrite says that the journal could not be written. No model is asked any more then, because what is paid
 // for could not be kept.
-var ErrWrite = errors.New("the journal cannot be written")
+var ErrWrite = record.ErrWrite
 
 // ErrVersion says that the file has another version of the format: its run cannot go on.
-var ErrVersion = errors.New("the journal's format has another version")
+var ErrVersion = record.ErrVersion
 
 // ErrLocked says that another process has the journal open.
-var ErrLocked = wal.ErrLocked
+var ErrLocked = record.ErrLocked
 
 // ErrInUse says that another run of this process uses the journal now. The lock on the file does not notice
 // that, because both runs use one open file.
-var ErrInUse = errors.New("another run uses the journal now")
+var ErrInUse = record.ErrInUse
 
 // A Journal is one open file. Only the user who made it may read the file, because it holds prompts, replies and
 // programs. A Journal is safe for concurrent use.
-type Journal struct {
-	path string
-	log  *wal.Log
-
-	mu sync.Mutex // of all below
-	effects
-	decisions
-	earlier
-
-	used bool  // a run uses it now
-	err  error // ErrDiverged, once found: it stays, so that nothing is paid for after it
-}
+type Journal record.Journal
 
 // Config says what an opened journal is for.
 type Config struct {
@@ -72,6 +55,17 @@ type Config struct {
 	// Command is how to make the run again, for readers of the file; "" if that is not known. It must hold no secret.
 	Command string
 }
+
+// A Fingerprint is everything that decides a run, by name: task, prompts, model and sampling, seeds, T, N,
+// K. evolve.Run adds what it knows itself in a record of its own: the policy as its String method describes it,
+// the number of arms, the seed of the draws, how many are in flight, the budget.
+//
+// It is a map of text and not one hash, so that an error can name the field that differs.
+//
+// Only what prints differently can be told apart. Two funcs print alike, and so do two values of a policy's
+// type without a method String. If an evaluator is a func (eval.Func), the scores of its old version would be
+// taken for those of its new one. Give it a name or a version here, and change that with it.
+type Fingerprint map[string]string
 
 // Open makes the file, or goes on with it. It fails
 //
@@ -85,160 +79,39 @@ type Config struct {
 // Torn lines at the end, which a kill leaves, are cut and logged. Nothing was acted on that they would have
 // held, so the run makes it again. Damage in the middle is not cut: sound lines after it were acted on.
 func Open(path string, cfg Config) (*Journal, error) {
-	j := &Journal{path: path, effects: newEffects(), decisions: newDecisions(), earlier: newEarlier()}
-	if err := j.open(cfg); err != nil {
-		return nil, fmt.Errorf("journal: %s: %w", path, err)
-	}
-	j.begin()
-	return j, nil
+	j, err := record.Open(path, record.Config{Fingerprint: cfg.Fingerprint, Resume: cfg.Resume, Command: cfg.Command})
+	return (*Journal)(j), err
 }
 
-func (j *Journal) open(cfg Config) (err error) {
-	j.log, err = wal.Create(j.path)
-	var header *Record
-	if errors.Is(err, fs.ErrExist) {
-		if !cfg.Resume {
-			return errors.New("it exists: resume it, or move it away")
-		}
-		header, err = j.reopen()
-	}
-	if err != nil {
-		return err
-	}
-	if header == nil { // the file is new, or its process was killed before the first record
-		_, err = j.append(&Record{Kind: Header, Version: Version, Fingerprint: cfg.Fingerprint})
-	} else {
-		err = header.Fingerprint.compare(header.Index, cfg.Fingerprint)
-	}
-	if err == nil {
-		_, err = j.append(&Record{Kind: Incarnation, Command: cfg.Command, Library: library()})
-	}
-	if err != nil {
-		return errors.Join(err, j.log.Close())
-	}
-	return nil
-}
-
-// library returns the version of this module as the build knows it, "" if it does not.
-func library() string {
-	const path = "github.com/evoalloc/evoalloc"
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == path {
-			return m.Version
-		}
-	}
-	return ""
-}
-
-// reopen reads what earlier incarnations left and returns the header, or nil if the file has no sound line.
-func (j *Journal) reopen() (header *Record, err error) {
-	var cut int64
-	j.log, cut, err = wal.Open(j.path, func(e wal.Entry) error {
-		r, err := j.read(e)
-		if e.Index == 0 {
-			if err == nil {
-				err = r.begins()
-			}
-			header = r
-		}
-		return err
-	})
-	var damage *wal.DamageError
-	switch {
-	case errors.As(err, &damage):
-		return nil, fmt.Errorf("%w; Salvage copies what is sound before it", err)
-	case err != nil:
-		return nil, err
-	case cut > 0:
-		slog.Warn("journal: cut the torn end", "journal", j.path, "bytes", cut)
-	}
-	return header, nil
-}
-
-// begins returns an error if r cannot be the first record. It is called before the second record is read, which may
-// be of a kind that this version does not know: the error should name the version, and not that kind.
-func (r *Record) begins() error {
-	switch {
-	case r.Kind != Header:
-		return fmt.Errorf("its first record is a %q: it is not a journal", r.Kind)
-	case r.Version != Version:
-		return fmt.Errorf("%w: it is %d, this library's %d", ErrVersion, r.Version, Version)
-	}
-	return nil
-}
+func (j *Journal) file() *record.Journal { return (*record.Journal)(j) }
 
 // Path returns the file's name.
-func (j *Journal) Path() string { return j.path }
-
-// Err returns what ended the journal: [ErrWrite], [ErrDiverged], or nil.
-func (j *Journal) Err() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.log.Err(); err != nil && j.err == nil {
-		return j.unwritten(err)
-	}
-	return j.err
-}
+func (j *Journal) Path() string { return j.file().Path() }
 
 // Close syncs and closes the file and gives up the lock on it.
-func (j *Journal) Close() error {
-	if err := j.log.Close(); err != nil {
-		return fmt.Errorf("journal: closing %s: %w", j.path, err)
-	}
-	return nil
-}
+func (j *Journal) Close() error { return j.file().Close() }
 
-// Use takes the journal for one run, until release is called. It fails with [ErrInUse] while another run
-// has it. Two runs at once would mix their decisions in the file and could never be resumed. One after the
-// other they can.
-func (j *Journal) Use() (release func(), err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.used {
-		return nil, fmt.Errorf("journal: %s: %w: give each run a journal of its own, or make them one after the other", j.path, ErrInUse)
-	}
-	j.used = true
-	return func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.used = false
-	}, nil
-}
+// Finished reports whether the run in the file is over. To make it again gives its result and asks the model for
+// nothing, unless the run is given a larger limit (see evolve.Budget). If a program makes several runs with one
+// journal, it reports on the one that was begun last in this process.
+func (j *Journal) Finished() bool { return j.file().Finished() }
 
-// append writes a record. Records stand in the order of the calls. When append returns, the record is with the
-// operating system: it survives a kill of the process, but not a loss of power.
-func (j *Journal) append(r *Record) (wal.Place, error) {
-	r.Time = time.Now().UnixMilli()
-	j.wrote.Store(true)
-	p, err := j.log.Append(r)
+// Lost returns how many attempts earlier processes had sent and not seen the end of when they were killed.
+// They may have been paid for, and no generation of the run's result holds them. The run makes them again, and
+// its result counts them apart. Calls that waited in a queue are not among them, if the queue announces what
+// it sends (llm.Announces).
+func (j *Journal) Lost() int { return j.file().Lost() }
+
+// InUse reports whether a process, this one or another, has the journal open. A file that does not exist is not in use.
+// A run that opens the journal at the same time is not disturbed.
+//
+// On Linux it asks for a lock without taking it. On other Unix systems it takes a shared lock for an instant, for which
+// a run that begins then waits. Elsewhere it looks whether the lock file beside the journal is there, which a killed
+// process leaves. On Linux it fails on a file system without locks of open file descriptions.
+func InUse(path string) (bool, error) {
+	used, err := wal.InUse(path)
 	if err != nil {
-		return p, j.unwritten(err)
+		return false, fmt.Errorf("journal: whether %s is in use: %w", path, err)
 	}
-	return p, nil
-}
-
-// sync returns when the record at p and all before it are on disk. Calls that wait at the same time share one
-// sync, so many searches at once do not wait for each other's.
-func (j *Journal) sync(p wal.Place) error {
-	if err := j.log.Sync(p); err != nil {
-		return j.unwritten(err)
-	}
-	return nil
-}
-
-func (j *Journal) unwritten(err error) error {
-	return fmt.Errorf("journal: %w: %s: %w", ErrWrite, j.path, err)
-}
-
-// at returns the record at p.
-func (j *Journal) at(p wal.Place) (*Record, error) {
-	object, err := j.log.Read(p)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %s: %w", j.path, err)
-	}
-	return decode(object)
+	return used, nil
 }

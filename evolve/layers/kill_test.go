@@ -54,7 +54,7 @@ func TestKilled(t *testing.T) {
 	most := sent.Swap(0)
 	for cut := range killtest.About(t, whole, 1, 60) {
 		got, _ := layeredRun(t, cut.Path, model)
-		answered := int64(cut.Count(journal.Completion))
+		answered := int64(cut.Count("completion"))
 		if n := sent.Swap(0); n > most-answered {
 			t.Errorf("with %d answers in the journal it sends %d calls of %d", answered, n, most)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/llm"
@@ -57,10 +58,10 @@ func ExampleRead() {
 var crossed = &lineage.Run{
 	Fingerprint: journal.Fingerprint{"task": "sum"},
 	Candidates: []lineage.Candidate{
-		{Arm: -1, Pull: -1, Program: "1", Proposal: journal.Proposal{Valid: true, Score: 1}},
-		{Step: 1, Parents: []int{0}, Program: "1 2", Proposal: journal.Proposal{ID: 1, Valid: true, Score: 3}},
-		{Step: 1, Index: 1, Parents: []int{0}, Program: "x", Proposal: journal.Proposal{ID: 2, Reason: "not a number: x"}},
-		{Pull: 1, Step: 2, Parents: []int{1, 2}, Program: "1 2 3", Proposal: journal.Proposal{ID: 3, Operator: "cross", Valid: true, Score: 6}},
+		{Arm: -1, Pull: -1, Program: "1", Proposal: books.Proposal{Valid: true, Score: 1}},
+		{Step: 1, Parents: []int{0}, Program: "1 2", Proposal: books.Proposal{ID: 1, Valid: true, Score: 3}},
+		{Step: 1, Index: 1, Parents: []int{0}, Program: "x", Proposal: books.Proposal{ID: 2, Reason: "not a number: x"}},
+		{Pull: 1, Step: 2, Parents: []int{1, 2}, Program: "1 2 3", Proposal: books.Proposal{ID: 3, Operator: "cross", Valid: true, Score: 6}},
 	},
 }
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 )
@@ -240,11 +240,11 @@ func hostile() *lineage.Run {
 	operators := []string{
 		"new\nline\n\nScore: 1e9", "\x1b]0;title\x07\x1b[2J", `quote " backslash \`, "ends in a backslash \\", "<b>&lt;&amp;</b>", strings.Repeat("long ", 1<<18), "\u202ereversed", "\xff\xfe", "\x00", "-->; }",
 	}
-	r := &lineage.Run{Candidates: []lineage.Candidate{{Arm: -1, Pull: -1, Program: "start", Proposal: journal.Proposal{Valid: true, Score: -1}, Time: time.Unix(-5, 0)}}}
+	r := &lineage.Run{Candidates: []lineage.Candidate{{Arm: -1, Pull: -1, Program: "start", Proposal: books.Proposal{Valid: true, Score: -1}, Time: time.Unix(-5, 0)}}}
 	r.Fingerprint = map[string]string{"task": "a\nScore: 7\n\nValid: true \\\"", "\nScore": "9"}
 	for i := range max(len(programs), len(operators)) {
 		c := lineage.Candidate{Arm: 0, Pull: i, Step: i + 1, Parents: []int{i}, Program: programs[i%len(programs)], Key: "\nKey: x",
-			Proposal: journal.Proposal{ID: i + 1, Operator: operators[i%len(operators)], Valid: i%2 == 0, Score: float64(i)}, Time: time.Unix(int64(i), 0)}
+			Proposal: books.Proposal{ID: i + 1, Operator: operators[i%len(operators)], Valid: i%2 == 0, Score: float64(i)}, Time: time.Unix(int64(i), 0)}
 		if !c.Valid {
 			c.Score, c.Reason = 0, "Score: 5\n\nScore: 6\nValid: true"
 		}
@@ -307,7 +307,7 @@ func TestWriteGitRefuses(t *testing.T) {
 			t.Errorf("%.20q: %v", file, err)
 		}
 	}
-	r := &lineage.Run{Candidates: []lineage.Candidate{{Step: 1, Proposal: journal.Proposal{ID: 1}}}}
+	r := &lineage.Run{Candidates: []lineage.Candidate{{Step: 1, Proposal: books.Proposal{ID: 1}}}}
 	if err := r.WriteGit(io.Discard, ""); !errors.Is(err, lineage.ErrNoProgram) {
 		t.Errorf("no program: %v", err)
 	}

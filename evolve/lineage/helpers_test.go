@@ -15,6 +15,8 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -112,17 +114,17 @@ func one(t testing.TB, path string) *lineage.Run {
 }
 
 // write writes records as a journal, after a header and what a run was given.
-func write(t testing.TB, arms int, records ...journal.Record) string {
+func write(t testing.TB, arms int, records ...record.Record) string {
 	t.Helper()
-	begin := []journal.Record{
-		{Kind: journal.Header, Version: journal.Version, Fingerprint: journal.Fingerprint{"task": "sum"}},
-		{Kind: journal.Incarnation},
-		{Kind: journal.Run, Fingerprint: journal.Fingerprint{"arms": fmt.Sprint(arms)}},
+	begin := []record.Record{
+		{Kind: record.Header, Version: record.Version, Fingerprint: journal.Fingerprint{"task": "sum"}},
+		{Kind: record.Incarnation},
+		{Kind: record.Run, Fingerprint: journal.Fingerprint{"arms": fmt.Sprint(arms)}},
 	}
 	return writeFile(t, append(begin, records...)...)
 }
 
-func writeFile(t testing.TB, records ...journal.Record) string {
+func writeFile(t testing.TB, records ...record.Record) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.journal")
 	l, err := wal.Create(path)
@@ -142,28 +144,28 @@ func writeFile(t testing.TB, records ...journal.Record) string {
 
 // What follows are records of a journal.
 
-func program(text string) journal.Record {
-	return journal.Record{Kind: journal.Program, Key: journal.KeyOf(text).String(), Text: text}
+func program(text string) record.Record {
+	return record.Record{Kind: record.Program, Key: record.KeyOf(text).String(), Text: text}
 }
 
-func evaluation(text string, r eval.Result) journal.Record {
-	return journal.Record{Kind: journal.Evaluation, Key: journal.KeyOf("sum", text).String(), Program: journal.KeyOf(text).String(), Result: &r}
+func evaluation(text string, r eval.Result) record.Record {
+	return record.Record{Kind: record.Evaluation, Key: record.KeyOf("sum", text).String(), Program: record.KeyOf(text).String(), Result: &r}
 }
 
-func start(arm int, text string, score float64) journal.Record {
-	return journal.Record{Kind: journal.Start, Arm: &arm, Program: journal.KeyOf(text).String(), Proposal: journal.Proposal{Valid: true, Score: score}}
+func start(arm int, text string, score float64) record.Record {
+	return record.Record{Kind: record.Start, Arm: &arm, Program: record.KeyOf(text).String(), Proposal: books.Proposal{Valid: true, Score: score}}
 }
 
-func draw(pull, arm int) journal.Record {
-	return journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm}
+func draw(pull, arm int) record.Record {
+	return record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm}
 }
 
-func report(pull int) journal.Record { return journal.Record{Kind: journal.Report, Pull: &pull} }
+func report(pull int) record.Record { return record.Record{Kind: record.Report, Pull: &pull} }
 
-func child(pull, index, id int, text string, score float64, parents ...int) journal.Record {
-	r := journal.Record{Kind: journal.Child, Pull: &pull, Child: &index, Proposal: journal.Proposal{ID: id, Parents: parents, Valid: true, Score: score}}
+func child(pull, index, id int, text string, score float64, parents ...int) record.Record {
+	r := record.Record{Kind: record.Child, Pull: &pull, Child: &index, Proposal: books.Proposal{ID: id, Parents: parents, Valid: true, Score: score}}
 	if text != "" {
-		r.Program = journal.KeyOf(text).String()
+		r.Program = record.KeyOf(text).String()
 	}
 	return r
 }

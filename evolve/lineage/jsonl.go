@@ -8,33 +8,33 @@ import (
 	"slices"
 	"unicode/utf16"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
 )
 
 // A row is a candidate as a line of JSON. docs/reference.md describes the fields.
 type row struct {
-	Name             string            `json:"name"`
-	Arm              *int              `json:"arm"`
-	Pull             *int              `json:"pull"`
-	Step             int               `json:"step"`
-	Index            int               `json:"index"`
-	ID               int               `json:"id"`
-	Parents          []string          `json:"parents"`
-	Unknown          []int             `json:"unknown_parents,omitempty"`
-	Operator         string            `json:"operator"`
-	Labels           map[string]string `json:"labels,omitempty"`
-	State            journal.State     `json:"state,omitempty"`
-	Valid            bool              `json:"valid"`
-	Score            *float64          `json:"score"`
-	SD               float64           `json:"sd,omitempty"`
-	Samples          int               `json:"samples,omitempty"`
-	Reason           string            `json:"reason,omitempty"`
-	Time             string            `json:"time"`
-	Line             bool              `json:"line"`
-	Best             bool              `json:"best"`
-	Key              string            `json:"key,omitempty"`
-	Program          *string           `json:"program"`
-	journal.Proposal                   // what a run tells of a child beside the fields above, which stand before those of the same name
+	Name           string            `json:"name"`
+	Arm            *int              `json:"arm"`
+	Pull           *int              `json:"pull"`
+	Step           int               `json:"step"`
+	Index          int               `json:"index"`
+	ID             int               `json:"id"`
+	Parents        []string          `json:"parents"`
+	Unknown        []int             `json:"unknown_parents,omitempty"`
+	Operator       string            `json:"operator"`
+	Labels         map[string]string `json:"labels,omitempty"`
+	State          books.State       `json:"state,omitempty"`
+	Valid          bool              `json:"valid"`
+	Score          *float64          `json:"score"`
+	SD             float64           `json:"sd,omitempty"`
+	Samples        int               `json:"samples,omitempty"`
+	Reason         string            `json:"reason,omitempty"`
+	Time           string            `json:"time"`
+	Line           bool              `json:"line"`
+	Best           bool              `json:"best"`
+	Key            string            `json:"key,omitempty"`
+	Program        *string           `json:"program"`
+	books.Proposal                   // what a run tells of a child beside the fields above, which stand before those of the same name
 }
 
 // clock is RFC 3339 with milliseconds, as many as a journal has.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -37,7 +38,7 @@ type Candidate struct {
 	// Proposal is what its run told of it. An initial program has ID 0 and no State. Where a journal of an earlier version does
 	// not tell the State, it follows from what else is known of the program. The Score is 0 if it is not valid, and the
 	// Reason "" if it is, or if the journal does not tell. Labels are not to be changed.
-	journal.Proposal
+	books.Proposal
 	// Parents are positions in Run.Candidates, with the one that it was made from first. Those of the Proposal are IDs.
 	Parents []int
 	// Unknown are the IDs of parents that the journal does not tell apart. In journals of earlier versions nested

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 )
 
@@ -12,16 +12,16 @@ import (
 func small() *lineage.Run {
 	valid := func(arm, step, index, id int, score float64, parents ...int) lineage.Candidate {
 		return lineage.Candidate{Arm: arm, Pull: step, Step: step, Index: index, Parents: parents, Program: fmt.Sprint(arm, id),
-			Proposal: journal.Proposal{ID: id, Valid: true, Score: score}}
+			Proposal: books.Proposal{ID: id, Valid: true, Score: score}}
 	}
 	broken := valid(1, 1, 0, 1, 0, 0)
 	broken.Valid, broken.Reason = false, "line 3: y is not defined"
 	return &lineage.Run{Candidates: []lineage.Candidate{
-		{Arm: -1, Pull: -1, Program: "start", Proposal: journal.Proposal{Valid: true, Score: 0.25}},
+		{Arm: -1, Pull: -1, Program: "start", Proposal: books.Proposal{Valid: true, Score: 0.25}},
 		valid(0, 1, 0, 1, 0.5, 0),
 		valid(0, 1, 1, 2, 0.75, 0),
 		broken,
-		{Arm: 0, Pull: 2, Step: 2, Index: 0, Parents: []int{2}, Proposal: journal.Proposal{ID: 3}},
+		{Arm: 0, Pull: 2, Step: 2, Index: 0, Parents: []int{2}, Proposal: books.Proposal{ID: 3}},
 		valid(0, 2, 1, 4, 0.875, 2, 1),
 		valid(1, 2, 0, 2, 0.875, 3),
 	}}

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -19,7 +21,7 @@ import (
 // The texts of all distinct programs are in memory afterwards.
 func Read(path string) ([]*Run, error) {
 	f := &file{builder: history.NewBuilder(), texts: make(map[string]string)}
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		if err == nil {
 			err = f.take(r)
 		}
@@ -46,24 +48,24 @@ type file struct {
 }
 
 // take takes in the next record.
-func (f *file) take(r journal.Record) error {
+func (f *file) take(r record.Record) error {
 	switch r.Kind {
-	case journal.Header:
-		if r.Version != journal.Version {
-			return fmt.Errorf("%w: it has version %d, and this program reads %d", journal.ErrVersion, r.Version, journal.Version)
+	case record.Header:
+		if r.Version != record.Version {
+			return fmt.Errorf("%w: it has version %d, and this program reads %d", journal.ErrVersion, r.Version, record.Version)
 		}
 		f.begun = true
-	case journal.Run:
+	case record.Run:
 		f.given = append(f.given, r.Fingerprint)
-	case journal.Program:
+	case record.Program:
 		f.texts[r.Key] = r.Text
 		// A program that differs from an earlier one in white space at the end is not evaluated again, and so has no
 		// record in journals of earlier versions. What a model repeats of a program mostly lacks the end of the last line.
 		if bare := strings.TrimRight(r.Text, " \t\r\n"); bare != r.Text && bare != "" {
-			f.texts[journal.KeyOf(bare).String()] = bare
+			f.texts[record.KeyOf(bare).String()] = bare
 		}
 	}
-	if row := f.builder.Add(r); row < 0 && r.Kind == journal.Child && len(f.given) > 0 && !f.over(*r.Pull) {
+	if row := f.builder.Add(r); row < 0 && r.Kind == record.Child && len(f.given) > 0 && !f.over(*r.Pull) {
 		return fmt.Errorf("record %d is a child of pull %d, and no record says which arm that drew", r.Index, *r.Pull)
 	}
 	return nil
@@ -132,7 +134,7 @@ func (f *file) initial(i int) (out []Candidate) {
 			continue
 		}
 		c := Candidate{Arm: a.Number, Pull: -1, Key: a.Start.Program, Program: f.texts[a.Start.Program], Time: time.UnixMilli(a.Start.Stamp).UTC(),
-			Proposal: journal.Proposal{Valid: a.Start.Valid, Score: a.Start.Value}}
+			Proposal: books.Proposal{Valid: a.Start.Valid, Score: a.Start.Value}}
 		if !c.Valid {
 			c.Score, c.Reason = 0, a.Start.Reason
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -175,69 +177,69 @@ func TestReadRecords(t *testing.T) {
 	for _, tt := range []struct {
 		reason  string
 		arms    int
-		records []journal.Record
+		records []record.Record
 		want    string // of each candidate: name, parents, unknown parents, score, program
 	}{
-		{"killed while children were written: those of the process after it count", 1, []journal.Record{
+		{"killed while children were written: those of the process after it count", 1, []record.Record{
 			draw(0, 0), program("a"), child(0, 0, 1, "a", 1, 0), child(0, 1, 2, "a", 1, 0),
-			{Kind: journal.Incarnation}, program("b"), child(0, 0, 1, "b", 2, 0), report(0),
+			{Kind: record.Incarnation}, program("b"), child(0, 0, 1, "b", 2, 0), report(0),
 		}, "0/1.0[][0]=2 b"},
-		{"a child that stands twice counts once", 1, []journal.Record{
+		{"a child that stands twice counts once", 1, []record.Record{
 			draw(0, 0), program("a"), child(0, 0, 1, "a", 1), child(0, 0, 1, "a", 2), report(0),
 		}, "0/1.0[][]=2 a"},
-		{"one initial program is that of all arms", 2, []journal.Record{
+		{"one initial program is that of all arms", 2, []record.Record{
 			program("s"), evaluation("s", good(1)), draw(0, 1), child(0, 0, 1, "s", 1, 0),
 		}, "start[][]=1 s; 1/1.0[start][]=1 s"},
-		{"as many as arms are theirs in order", 2, []journal.Record{
+		{"as many as arms are theirs in order", 2, []record.Record{
 			program("s"), evaluation("s", good(1)), program("t"), evaluation("t", good(2)), draw(0, 1), child(0, 0, 1, "s", 1, 0),
 		}, "0/start[][]=1 s; 1/start[][]=2 t; 1/1.0[1/start][]=1 s"},
-		{"with fewer than arms nobody knows whose they are", 3, []journal.Record{
+		{"with fewer than arms nobody knows whose they are", 3, []record.Record{
 			program("s"), evaluation("s", good(1)), program("t"), evaluation("t", good(2)), draw(0, 1), child(0, 0, 1, "s", 1, 0),
 		}, "1/1.0[][0]=1 s"},
-		{"a program that is evaluated part by part has no score of the whole", 1, []journal.Record{
-			program("s"), evaluation("s", good(1)), {Kind: journal.Evaluation, Key: "another", Program: journal.KeyOf("s").String(), Result: &eval.Result{Valid: true}},
+		{"a program that is evaluated part by part has no score of the whole", 1, []record.Record{
+			program("s"), evaluation("s", good(1)), {Kind: record.Evaluation, Key: "another", Program: record.KeyOf("s").String(), Result: &eval.Result{Valid: true}},
 			draw(0, 0),
 		}, "start[][]=- s"},
-		{"searches in one arm that count alike: which of two children is the parent is not known", 1, []journal.Record{
+		{"searches in one arm that count alike: which of two children is the parent is not known", 1, []record.Record{
 			draw(0, 0), child(0, 0, 1, "", 1), draw(1, 0), child(1, 0, 1, "", 2), draw(2, 0), child(2, 0, 2, "", 3, 1, 7, 1),
 		}, "0/1.0[][]=1 ; 0/2.0[][]=2 ; 0/3.0[][1 7]=3 "},
-		{"a parent that was named twice", 1, []journal.Record{
+		{"a parent that was named twice", 1, []record.Record{
 			draw(0, 0), child(0, 0, 1, "", 1), draw(1, 0), child(1, 0, 2, "", 2, 1, 1),
 		}, "0/1.0[][]=1 ; 0/2.0[0/1.0][]=2 "},
-		{"a child that claims to be its own parent", 1, []journal.Record{draw(0, 0), child(0, 0, 1, "", 1, 1)}, "0/1.0[][1]=1 "},
-		{"a search that does not number its children", 1, []journal.Record{
+		{"a child that claims to be its own parent", 1, []record.Record{draw(0, 0), child(0, 0, 1, "", 1, 1)}, "0/1.0[][1]=1 "},
+		{"a search that does not number its children", 1, []record.Record{
 			program("s"), evaluation("s", good(1)), draw(0, 0), child(0, 0, 0, "", 1, 0), child(0, 1, 0, "", 1, 0),
 		}, "start[][]=1 s; 0/1.0[start][]=1 ; 0/1.1[start][]=1 "},
-		{"arms tell what they begin with: all the same", 2, []journal.Record{
+		{"arms tell what they begin with: all the same", 2, []record.Record{
 			program("s"), start(0, "s", 1), start(1, "s", 1), draw(0, 1), child(0, 0, 1, "s", 1, 0),
 		}, "start[][]=1 s; 1/1.0[start][]=1 s"},
-		{"or each its own", 2, []journal.Record{
+		{"or each its own", 2, []record.Record{
 			program("s"), start(0, "s", 1), start(1, "s", 2), draw(0, 1), child(0, 0, 1, "s", 1, 0),
 		}, "0/start[][]=1 s; 1/start[][]=2 s; 1/1.0[1/start][]=1 s"},
-		{"or one of them does not", 2, []journal.Record{
+		{"or one of them does not", 2, []record.Record{
 			program("s"), start(1, "s", 2), draw(0, 1), child(0, 0, 1, "s", 1, 0), draw(1, 0), child(1, 0, 1, "s", 1, 0),
 		}, "1/start[][]=2 s; 1/1.0[1/start][]=1 s; 0/1.0[][0]=1 s"},
-		{"arms that have not all begun", 2, []journal.Record{program("s"), start(0, "s", 1)}, ""},
-		{"steps that are under way at once", 2, []journal.Record{
+		{"arms that have not all begun", 2, []record.Record{program("s"), start(0, "s", 1)}, ""},
+		{"steps that are under way at once", 2, []record.Record{
 			draw(0, 0), draw(1, 1), child(0, 0, 1, "", 1), child(1, 0, 1, "", 2), child(0, 1, 2, "", 3), child(0, 0, 1, "", 4),
 		}, "0/1.0[][]=4 ; 1/1.0[][]=2 ; 0/1.1[][]=3 "},
-		{"killed with two steps under way, of which one was over", 2, []journal.Record{
-			draw(0, 0), draw(1, 1), child(0, 0, 1, "", 1), child(1, 0, 1, "", 2), report(1), {Kind: journal.Incarnation}, child(0, 0, 1, "", 3),
+		{"killed with two steps under way, of which one was over", 2, []record.Record{
+			draw(0, 0), draw(1, 1), child(0, 0, 1, "", 1), child(1, 0, 1, "", 2), report(1), {Kind: record.Incarnation}, child(0, 0, 1, "", 3),
 		}, "1/1.0[][]=2 ; 0/1.0[][]=3 "},
-		{"a step that the end of the run cut short has its children, also when somebody looks at the run again", 1, []journal.Record{
-			draw(0, 0), child(0, 0, 1, "", 1), {Kind: journal.Stop}, {Kind: journal.Incarnation},
+		{"a step that the end of the run cut short has its children, also when somebody looks at the run again", 1, []record.Record{
+			draw(0, 0), child(0, 0, 1, "", 1), {Kind: record.Stop}, {Kind: record.Incarnation},
 		}, "0/1.0[][]=1 "},
-		{"until a larger limit makes it again", 1, []journal.Record{
-			draw(0, 0), child(0, 0, 1, "", 1), {Kind: journal.Stop}, {Kind: journal.Incarnation}, {Kind: journal.Raise, Fingerprint: journal.Fingerprint{"arms": "1"}},
+		{"until a larger limit makes it again", 1, []record.Record{
+			draw(0, 0), child(0, 0, 1, "", 1), {Kind: record.Stop}, {Kind: record.Incarnation}, {Kind: record.Raise, Fingerprint: journal.Fingerprint{"arms": "1"}},
 			child(0, 0, 1, "", 2),
 		}, "0/1.0[][]=2 "},
-		{"a search that breeds twice in a step", 1, []journal.Record{
+		{"a search that breeds twice in a step", 1, []record.Record{
 			draw(0, 0), child(0, 0, 1, "", 1), child(0, 0, 2, "", 2, 1), report(0),
 		}, "0/1.0[][]=1 ; 0/1.0-2[0/1.0][]=2 "},
-		{"a program that was evaluated with a line end, and not again without", 1, []journal.Record{
+		{"a program that was evaluated with a line end, and not again without", 1, []record.Record{
 			program("s\n"), start(0, "s\n", 1), draw(0, 0), child(0, 0, 1, "s", 1, 0),
 		}, "start[][]=1 s\n; 0/1.0[start][]=1 s"},
-		{"steps count by arm", 2, []journal.Record{
+		{"steps count by arm", 2, []record.Record{
 			draw(0, 1), draw(1, 0), draw(2, 1), child(2, 3, 1, "", 1), child(1, 0, 1, "", 2),
 		}, "1/2.3[][]=1 ; 0/1.0[][]=2 "},
 	} {
@@ -314,7 +316,7 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		{"a file that is not there", filepath.Join(dir, "none"), "none", os.ErrNotExist},
 		{"a file that is not a journal", text, "is not a journal", nil},
-		{"a format of another version", writeFile(t, journal.Record{Kind: journal.Header, Version: 1}), "it has version 1", journal.ErrVersion},
+		{"a format of another version", writeFile(t, record.Record{Kind: record.Header, Version: 1}), "it has version 1", journal.ErrVersion},
 		{"a child of a pull of which nothing is known", write(t, 1, child(7, 0, 1, "", 0)), "record 3 is a child of pull 7", nil},
 	} {
 		_, err := lineage.Read(tt.path)
@@ -335,7 +337,7 @@ func TestRefusedProgramsAreThere(t *testing.T) {
 	made(t.Context(), t, path, 1, []evolve.Arm{p}, nil)
 	r := one(t, path)
 	for _, c := range r.Candidates[1:] {
-		if c.State != journal.StateRefused || c.Valid || !strings.HasSuffix(c.Reason, ": too plain") || !strings.HasPrefix(c.Program, "1 2 3 ") {
+		if c.State != books.StateRefused || c.Valid || !strings.HasSuffix(c.Reason, ": too plain") || !strings.HasPrefix(c.Program, "1 2 3 ") {
 			t.Errorf("%s is %+v", c.Name(), c)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/internal/notrun"
@@ -55,7 +56,7 @@ func grown(base string, n int) *lineage.Run {
 	add := func(p patch.Patch, parents ...int) {
 		i := len(r.Candidates)
 		c := lineage.Candidate{Arm: 0, Pull: i - 1, Step: i, Parents: parents, Program: p.String(), Time: time.Unix(int64(i), 0),
-			Proposal: journal.Proposal{ID: i, Valid: true, Score: float64(i)}}
+			Proposal: books.Proposal{ID: i, Valid: true, Score: float64(i)}}
 		if i == 0 {
 			c.Arm = -1
 		}

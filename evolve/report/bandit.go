@@ -80,7 +80,7 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 		panic(fmt.Sprintf("report: NewBandit with %d names of searches for %d arms", len(h.Kinds), len(r.Arms)))
 	}
 	h.Model = h.Model.WithDefaults()
-	books := newBooks(r, h.Model.ActiveParams)
+	books := newAccounts(r, h.Model.ActiveParams)
 	b := Bandit{
 		Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, Active: h.Model.ActiveParams,
 		Algo: h.Algo, Policy: h.Policy, C: h.T * h.N, T: h.T, N: h.N, Breadth: h.breadth(), Ties: h.Ties,

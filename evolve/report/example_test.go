@@ -10,7 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
@@ -210,7 +210,7 @@ func ExampleTotal() {
 		Arms: []evolve.ArmResult{{Generations: []evolve.Generation{{Children: []evolve.Child{
 			{Attempts: []llm.Attempt{{Status: llm.OK}}}, {Attempts: []llm.Attempt{{Status: llm.OK}}},
 		}}}}},
-		Earlier: journal.Earlier{
+		Earlier: books.Earlier{
 			Abandoned: [][]llm.Attempt{{{Status: llm.Canceled}}}, // abandoned at Ctrl-C
 			Lost:      []llm.Attempt{{Status: llm.Canceled}},     // under way at a kill
 		},

@@ -2,7 +2,7 @@ package report
 
 import (
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
 // A Generation is one row of a trajectory. Row 0 is the initial program and has no parent. A fitness is a
@@ -46,7 +46,7 @@ func hash(program string) string {
 	if program == "" {
 		return ""
 	}
-	return journal.KeyOf(program).String()
+	return record.KeyOf(program).String()
 }
 
 func newGeneration(g evolve.Generation) Generation {

@@ -31,7 +31,7 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 	h.Model = h.Model.WithDefaults()
 	return Greedy{
 		Setting:     newSetting(h, h.T),
-		Search:      newSearch(r.Arms[0], newBooks(r, h.Model.ActiveParams).ofArm(0), int64(seed), h.Model),
+		Search:      newSearch(r.Arms[0], newAccounts(r, h.Model.ActiveParams).ofArm(0), int64(seed), h.Model),
 		Total:       newTotal(r, h.Model),
 		Evaluations: r.Evaluations,
 		Tuned:       r.TuneEvaluations,

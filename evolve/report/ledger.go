@@ -4,8 +4,8 @@ import (
 	"iter"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/history"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // Ledgers has a row for each operator, selector, model, instruction and settings that children were made by: by kind and
@@ -42,8 +42,8 @@ type Last struct {
 	Index      int `json:"idx"`
 }
 
-// books are the ledgers of a run and of each of its arms.
-type books struct {
+// accounts are the ledgers of a run and of each of its arms.
+type accounts struct {
 	run    *history.Ledger
 	arms   []*history.Ledger
 	places []Last // of children, by row
@@ -55,10 +55,10 @@ type course struct {
 	scores map[int]history.Score // by ID; nil where two children share one, as in an arm of several searches
 }
 
-// newBooks counts the children of a run. What a search had before a step is known by its children alone, as to a reader of the
+// newAccounts counts the children of a run. What a search had before a step is known by its children alone, as to a reader of the
 // journal, so that a page of the journal says the same.
-func newBooks(r *evolve.Result, active int64) books {
-	b := books{run: history.NewLedger()}
+func newAccounts(r *evolve.Result, active int64) accounts {
+	b := accounts{run: history.NewLedger()}
 	prices := history.Prices{{ActiveParams: active}}
 	courses := make([]course, len(r.Arms))
 	for i, arm := range r.Arms {
@@ -77,7 +77,7 @@ func newBooks(r *evolve.Result, active int64) books {
 				parent = courses[arm].scores[c.Parents[0]]
 			}
 			child := history.Child{Model: history.ModelOf(c.Attempts), Cost: prices.Call(c.Attempts), Improved: courses[arm].Take(score),
-				Proposal: journal.Proposal{Operator: c.Operator, Labels: c.Labels, Valid: score.Valid, Score: score.Value}}
+				Proposal: books.Proposal{Operator: c.Operator, Labels: c.Labels, Valid: score.Valid, Score: score.Value}}
 			row := len(b.places)
 			b.places = append(b.places, Last{arm, g.Index, c.Index})
 			b.run.Add(&child, row, parent)
@@ -140,12 +140,12 @@ func countAlike(arm evolve.ArmResult) bool {
 }
 
 // ofArm returns the ledgers of one arm, in which it has the number 0.
-func (b books) ofArm(i int) Ledgers {
+func (b accounts) ofArm(i int) Ledgers {
 	return newLedgers(b.arms[i], func(row int) *Last { return &Last{Generation: b.places[row].Generation, Index: b.places[row].Index} })
 }
 
 // ofRun returns the ledgers of all arms together.
-func (b books) ofRun() Ledgers {
+func (b accounts) ofRun() Ledgers {
 	return newLedgers(b.run, func(row int) *Last { return &b.places[row] })
 }
 

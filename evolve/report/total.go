@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -45,7 +45,7 @@ func newTotal(r *evolve.Result, m llm.Model) *Total {
 }
 
 // lostCalls yields an attempt for each lost call, with maxTokens and endpoint where it has none of its own.
-func lostCalls(e journal.Earlier, maxTokens int, endpoint string) iter.Seq[[]llm.Attempt] {
+func lostCalls(e books.Earlier, maxTokens int, endpoint string) iter.Seq[[]llm.Attempt] {
 	return func(yield func([]llm.Attempt) bool) {
 		for _, a := range e.Lost {
 			a.MaxTokens, a.Endpoint = cmp.Or(a.MaxTokens, maxTokens), cmp.Or(a.Endpoint, endpoint)

@@ -13,7 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -54,7 +54,7 @@ func odd() *evolve.Result {
 			}},
 		},
 		Rounds:  []evolve.Round{{Pull: bandit.Pull{Arm: 1, Prob: 0.5}, Generation: 1}},
-		Earlier: journal.Earlier{Abandoned: [][]llm.Attempt{{failed}}},
+		Earlier: books.Earlier{Abandoned: [][]llm.Attempt{{failed}}},
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/sweep"
 )
 
@@ -20,8 +20,8 @@ func TestJournalsHaveTheCommand(t *testing.T) {
 			return err
 		}
 		journals++
-		for r, err := range journal.Read(path) {
-			if err != nil || r.Kind == journal.Incarnation && r.Command != "sweep --small" {
+		for r, err := range record.Read(path) {
+			if err != nil || r.Kind == record.Incarnation && r.Command != "sweep --small" {
 				t.Errorf("%s: the command is %q: %v", path, r.Command, err)
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 
 	"github.com/evoalloc/evoalloc/llm"
@@ -36,25 +38,25 @@ var hostileTexts = map[string]string{
 func tell(text string) *runLog {
 	l := newLog("1", text)
 	pull, arm := 0, 0
-	first, second := journal.KeyOf("first").String(), journal.KeyOf("second").String()
+	first, second := record.KeyOf("first").String(), record.KeyOf("second").String()
 	bad := llm.Attempt{Status: llm.Failed, Kind: text, Err: text, Endpoint: text, Model: text}
 	good := llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: -5, CompletionTokens: math.MaxInt}, Endpoint: text, Model: text}
-	for i, r := range []journal.Record{
-		{Kind: journal.Header, Fingerprint: journal.Fingerprint{"task": text, text: text}},
-		{Kind: journal.Incarnation, Command: text},
-		{Kind: journal.Run, Fingerprint: journal.Fingerprint{"policy": text, "arms": text}},
-		{Kind: journal.Program, Key: first, Text: text},
-		{Kind: journal.Start, Arm: &arm, Program: first, Proposal: journal.Proposal{Valid: true, Score: -math.MaxFloat64}},
-		{Kind: journal.Draw, Pull: &pull, Arm: &arm},
-		{Kind: journal.Begin, Key: "1", Pull: &pull},
-		{Kind: journal.Completion, Key: "1", Reply: &llm.Reply{Text: text, Attempts: []llm.Attempt{bad, good}}},
-		{Kind: journal.Program, Key: second, Text: text + "\nend"},
-		{Kind: journal.Evaluation, Program: second, Result: &eval.Result{Valid: true, Score: math.MaxFloat64}},
-		{Kind: journal.Child, Key: "1", Pull: &pull, Child: new(int), Program: second, Proposal: journal.Proposal{ID: 1, Parents: []int{0}, Operator: text, Labels: map[string]string{"cell": text}, State: journal.StateValid, Valid: true, Score: math.MaxFloat64}},
-		{Kind: journal.Failure, Key: "2", Reply: &llm.Reply{Attempts: []llm.Attempt{bad}}, Error: &llm.ErrorRecord{Text: text}},
-		{Kind: journal.Child, Key: "2", Pull: &pull, Child: ptr(1), Proposal: journal.Proposal{ID: 2, Parents: []int{2, -1}, Operator: text, State: journal.StateFailed, Reason: text}},
-		{Kind: journal.Refusal, Key: "3", Limit: text},
-		{Kind: journal.Pause, Stop: "error", Error: &llm.ErrorRecord{Text: text}},
+	for i, r := range []record.Record{
+		{Kind: record.Header, Fingerprint: journal.Fingerprint{"task": text, text: text}},
+		{Kind: record.Incarnation, Command: text},
+		{Kind: record.Run, Fingerprint: journal.Fingerprint{"policy": text, "arms": text}},
+		{Kind: record.Program, Key: first, Text: text},
+		{Kind: record.Start, Arm: &arm, Program: first, Proposal: books.Proposal{Valid: true, Score: -math.MaxFloat64}},
+		{Kind: record.Draw, Pull: &pull, Arm: &arm},
+		{Kind: record.Begin, Key: "1", Pull: &pull},
+		{Kind: record.Completion, Key: "1", Reply: &llm.Reply{Text: text, Attempts: []llm.Attempt{bad, good}}},
+		{Kind: record.Program, Key: second, Text: text + "\nend"},
+		{Kind: record.Evaluation, Program: second, Result: &eval.Result{Valid: true, Score: math.MaxFloat64}},
+		{Kind: record.Child, Key: "1", Pull: &pull, Child: new(int), Program: second, Proposal: books.Proposal{ID: 1, Parents: []int{0}, Operator: text, Labels: map[string]string{"cell": text}, State: books.StateValid, Valid: true, Score: math.MaxFloat64}},
+		{Kind: record.Failure, Key: "2", Reply: &llm.Reply{Attempts: []llm.Attempt{bad}}, Error: &llm.ErrorRecord{Text: text}},
+		{Kind: record.Child, Key: "2", Pull: &pull, Child: ptr(1), Proposal: books.Proposal{ID: 2, Parents: []int{2, -1}, Operator: text, State: books.StateFailed, Reason: text}},
+		{Kind: record.Refusal, Key: "3", Limit: text},
+		{Kind: record.Pause, Stop: "error", Error: &llm.ErrorRecord{Text: text}},
 	} {
 		r.Time = int64(i)
 		l.Add(r)
@@ -189,7 +191,7 @@ func TestDiff(t *testing.T) {
 		t.Run(tt.reason, func(t *testing.T) {
 			l := newLog("1", "")
 			for key, text := range map[string]string{"a": tt.before, "b": tt.after} {
-				l.Add(journal.Record{Kind: journal.Program, Key: key, Text: text})
+				l.Add(record.Record{Kind: record.Program, Key: key, Text: text})
 			}
 			size, ops := 0, ""
 			for _, c := range l.Diff("a", "b") {

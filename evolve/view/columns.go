@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/history"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // childColumns are columns with a row for each child, in the order of arrival. A child that was repeated after a kill
@@ -50,8 +50,8 @@ const (
 
 // states numbers the states of children.
 var states = map[history.State]int{
-	journal.StateValid: childValid, journal.StateInvalid: childInvalid, journal.StateUnparsed: childUnparsed,
-	journal.StateFailed: childFailed, journal.StateRefused: childRefused, journal.StateAbandoned: childAbandoned,
+	books.StateValid: childValid, books.StateInvalid: childInvalid, books.StateUnparsed: childUnparsed,
+	books.StateFailed: childFailed, books.StateRefused: childRefused, books.StateAbandoned: childAbandoned,
 }
 
 // children returns the columns of the children from a row on. They are copies, since a child that is repeated changes.

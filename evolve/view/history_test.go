@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/task"
@@ -58,9 +60,9 @@ func TestSearchesWithin(t *testing.T) {
 		wantID    int
 		wantKnown int // the parent's ID in all
 	}{{"0", 1, 0, 1, 1, 0}, {"1", 1, 0, 2, 2, 0}, {"0", 2, 1, 3, 3, 1}, {"1", 2, 1, 4, 4, 2}} {
-		l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: new(int)})
-		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: new(int), Step: 1,
-			Program: strings.Repeat(c.search, c.id), Proposal: journal.Proposal{ID: c.id, Parents: []int{c.parent}, Labels: map[string]string{"search": c.search}, State: journal.StateValid, Valid: true, Score: c.score}})
+		l.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: new(int)})
+		l.Add(record.Record{Kind: record.Child, Pull: &pull, Child: new(int), Step: 1,
+			Program: strings.Repeat(c.search, c.id), Proposal: books.Proposal{ID: c.id, Parents: []int{c.parent}, Labels: map[string]string{"search": c.search}, State: books.StateValid, Valid: true, Score: c.score}})
 		s := l.State(rowCursor{}).Children
 		if s.ID[pull] != c.wantID || s.Parents[pull][0] != c.wantKnown {
 			t.Errorf("child %d of search %s is %d with the parent %d, want %d with %d", c.id, c.search, s.ID[pull], s.Parents[pull][0], c.wantID, c.wantKnown)
@@ -142,14 +144,14 @@ func TestRaisedRun(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	l := newLog("1", "")
 	pull, arm := 0, 0
-	l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
+	l.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
 	for i, c := range []struct {
 		labels map[string]string
 		score  float64
 	}{
 		{map[string]string{"cell": "3 4", "island": "1"}, 5}, {map[string]string{"cell": "3 4"}, 7}, {map[string]string{"island": "1"}, 6}, {nil, 9},
 	} {
-		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &i, Proposal: journal.Proposal{ID: i + 1, Labels: c.labels, Valid: true, Score: c.score, State: journal.StateValid}})
+		l.Add(record.Record{Kind: record.Child, Pull: &pull, Child: &i, Proposal: books.Proposal{ID: i + 1, Labels: c.labels, Valid: true, Score: c.score, State: books.StateValid}})
 	}
 	check := func() {
 		t.Helper()
@@ -166,7 +168,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	check() // the pull goes on
-	l.Add(journal.Record{Kind: journal.Report, Pull: &pull})
+	l.Add(record.Record{Kind: record.Report, Pull: &pull})
 	check() // and is over
 }
 
@@ -174,13 +176,13 @@ func TestPlaces(t *testing.T) {
 func TestChildMadeAgain(t *testing.T) {
 	l := newLog("1", "")
 	pull, arm, index := 0, 0, 0
-	l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
-	given := journal.Record{Kind: journal.Child, Pull: &pull, Child: &index, Step: 1, Proposal: journal.Proposal{ID: 1, State: journal.StateAbandoned, Reason: "stopped"}}
+	l.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
+	given := record.Record{Kind: record.Child, Pull: &pull, Child: &index, Step: 1, Proposal: books.Proposal{ID: 1, State: books.StateAbandoned, Reason: "stopped"}}
 	l.Add(given)
 	first := l.State(rowCursor{})
-	l.Add(journal.Record{Kind: journal.Pause, Stop: "canceled"})
+	l.Add(record.Record{Kind: record.Pause, Stop: "canceled"})
 	made := given
-	made.State, made.Valid, made.Score, made.Reason = journal.StateValid, true, 3, ""
+	made.State, made.Valid, made.Score, made.Reason = books.StateValid, true, 3, ""
 	l.Add(made)
 	s := l.State(first.Next)
 	if len(s.Children.ID) != 1 || s.Children.State[0] != childValid || len(s.Best) != 1 {

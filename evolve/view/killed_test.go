@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -60,17 +60,17 @@ func kill(t *testing.T, path string, children int) {
 // progress returns how many children a journal has, how many calls its last process has under way, and how many processes
 // worked on it.
 func progress(path string) (children, open, parts int) {
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		switch {
 		case err != nil:
-		case r.Kind == journal.Incarnation:
+		case r.Kind == record.Incarnation:
 			open = 0
 			parts++
-		case r.Kind == journal.Child:
+		case r.Kind == record.Child:
 			children++
-		case r.Kind == journal.Begin:
+		case r.Kind == record.Begin:
 			open++
-		case r.Kind == journal.Completion, r.Kind == journal.Failure:
+		case r.Kind == record.Completion, r.Kind == record.Failure:
 			open--
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
 // A runLog is the data of a run for a page: its history, and the texts of its programs as far as they are kept (see
@@ -63,21 +63,21 @@ func (l *runLog) SetLive(live bool) {
 }
 
 // Add takes in the next record.
-func (l *runLog) Add(r journal.Record) {
-	if r.Kind == journal.CaughtUp { // which is in no file
+func (l *runLog) Add(r record.Record) {
+	if r.Kind == record.CaughtUp { // which is in no file
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case r.Kind == journal.Program:
+	case r.Kind == record.Program:
 		l.programs.add(r.Key, r.Text)
-	case r.Kind == journal.Start:
+	case r.Kind == record.Start:
 		l.programs.pin(shortKey(r.Program))
 	}
 	row := l.builder.Add(r)
 	switch {
-	case r.Kind == journal.Draw && len(l.run.Rounds) > 0:
+	case r.Kind == record.Draw && len(l.run.Rounds) > 0:
 		at := l.run.Rounds[len(l.run.Rounds)-1].Arm
 		if _, known := l.bests[at]; !known {
 			start := l.run.Arms[at].Start
@@ -200,11 +200,11 @@ func journalTexts(path string) func(keys []string) map[string]string {
 			wanted[key] = true
 		}
 		texts := make(map[string]string, len(keys))
-		for r, err := range journal.Read(path) {
+		for r, err := range record.Read(path) {
 			if err != nil {
 				break
 			}
-			if key := shortKey(r.Key); r.Kind == journal.Program && wanted[key] {
+			if key := shortKey(r.Key); r.Kind == record.Program && wanted[key] {
 				texts[key] = strings.ToValidUTF8(r.Text, "\uFFFD")
 			}
 			if len(texts) == len(wanted) {

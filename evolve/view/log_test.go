@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/report"
 
 	"github.com/evoalloc/evoalloc/flops"
@@ -155,7 +155,7 @@ func TestPiecesAreTheWhole(t *testing.T) {
 	r.run(t)
 	l := newLog("1", "run")
 	var page runState
-	for rec, err := range journal.Read(path) {
+	for rec, err := range record.Read(path) {
 		if err != nil {
 			t.Fatal(err)
 		}

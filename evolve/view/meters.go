@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -22,7 +22,7 @@ type sample struct {
 
 // spent is a run's spending, by limit.
 type spent struct {
-	journal.Amounts
+	books.Amounts
 	rounds  int
 	seconds float64
 }
@@ -45,7 +45,7 @@ var metered = slices.DeleteFunc(evolve.Limits(), func(l evolve.Limit) bool { ret
 func (l *runLog) spent() spent {
 	run := l.run
 	return spent{
-		Amounts: journal.Amounts{
+		Amounts: books.Amounts{
 			Calls: run.Spent.Calls, Evaluations: run.Evaluated, Stalls: run.Attempts[llm.Stall], Tokens: run.Spent.Tokens.All(),
 			FLOPs: run.Spent.FLOPs,
 			Money: run.Spent.Money, EvalTime: time.Duration(run.EvalTime), TuneEvaluations: run.Tuned,

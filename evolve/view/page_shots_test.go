@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/browsertest"
 )
 
@@ -73,7 +73,7 @@ func recorded(t *testing.T, path string) runState {
 		t.Fatal(err)
 	}
 	l := newLog(filepath.Base(path), strings.TrimSuffix(filepath.Base(path), ".journal"))
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -32,7 +33,7 @@ func ReadJournal(ctx context.Context, path, name string, folders ...string) (Run
 		log.SetLive(live)
 	}
 	records := 0
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		switch {
 		case ctx.Err() != nil:
 			return Run{}, ctx.Err()

@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 
@@ -122,7 +123,7 @@ func (r trial) run(t testing.TB) *evolve.Result {
 func read(t testing.TB, path string) *runLog {
 	t.Helper()
 	l := newLog("1", filepath.Base(path))
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		if err != nil {
 			t.Fatal(err)
 		}

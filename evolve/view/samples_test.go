@@ -7,16 +7,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
 // A page has the samples of scores, also of parts that are read later, and nothing of them where each is of one evaluation.
 func TestSamples(t *testing.T) {
 	l := newLog("1", "")
 	pull, arm := 0, 0
-	l.Add(journal.Record{Kind: journal.Draw, Pull: &pull, Arm: &arm})
+	l.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
 	add := func(i, n int, sd float64) {
-		l.Add(journal.Record{Kind: journal.Child, Pull: &pull, Child: &i, Step: 1, Proposal: journal.Proposal{ID: i + 1, Valid: true, Score: 0.5, SD: sd, Samples: n, State: journal.StateValid}})
+		l.Add(record.Record{Kind: record.Child, Pull: &pull, Child: &i, Step: 1, Proposal: books.Proposal{ID: i + 1, Valid: true, Score: 0.5, SD: sd, Samples: n, State: books.StateValid}})
 	}
 	add(0, 0, 0)
 	first := l.State(rowCursor{})

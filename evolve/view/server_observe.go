@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
 // Observe returns an observer of a run of this process that has no journal, for evolve.Config.Observer. The run is a
@@ -18,7 +18,7 @@ func (s *Server) Observe(name string) func(evolve.Event) {
 	now := time.Now().UnixMilli()
 	s.mu.Lock()
 	t := &tab{id: address(fmt.Sprint(len(s.tabs), " ", name), now), begun: now, name: name, used: true}
-	t.told = &backlog{records: []journal.Record{{Kind: journal.Header, Time: now}, {Kind: journal.Incarnation, Time: now}}}
+	t.told = &backlog{records: []record.Record{{Kind: record.Header, Time: now}, {Kind: record.Incarnation, Time: now}}}
 	s.tabs = append(s.tabs, t)
 	s.mu.Unlock()
 	s.news()
@@ -36,7 +36,7 @@ func (s *Server) Observe(name string) func(evolve.Event) {
 type backlog struct {
 	mu      sync.Mutex
 	begun   bool
-	records []journal.Record
+	records []record.Record
 }
 
 // add appends the records that a journal would have of an event.
@@ -45,34 +45,34 @@ func (t *backlog) add(e evolve.Event) {
 	defer t.mu.Unlock()
 	if !t.begun {
 		t.begun = true
-		t.append(e, journal.Record{Kind: journal.Run})
+		t.append(e, record.Record{Kind: record.Run})
 	}
 	c, pull := e.Child, e.Pull
 	switch e.Kind {
 	case evolve.EventDraw:
-		t.append(e, journal.Record{Kind: journal.Draw, Pull: &pull.ID, Arm: &pull.Arm, Prob: pull.Prob, Calls: pull.Calls})
+		t.append(e, record.Record{Kind: record.Draw, Pull: &pull.ID, Arm: &pull.Arm, Prob: pull.Prob, Calls: pull.Calls})
 	case evolve.EventChild:
 		if c.HasProgram() {
-			t.append(e, journal.Record{Kind: journal.Program, Key: c.Hash, Text: c.Program})
+			t.append(e, record.Record{Kind: record.Program, Key: c.Hash, Text: c.Program})
 		}
 		t.append(e,
-			journal.Record{Kind: journal.Child, Pull: &pull.ID, Child: &c.Index, Step: e.Generation.Index, Program: c.Hash,
+			record.Record{Kind: record.Child, Pull: &pull.ID, Child: &c.Index, Step: e.Generation.Index, Program: c.Hash,
 				Proposal: c.Proposal()})
 	case evolve.EventGeneration:
 		if !e.Generation.Partial {
-			t.append(e, journal.Record{Kind: journal.Report, Pull: &pull.ID, Reward: e.Reward})
+			t.append(e, record.Record{Kind: record.Report, Pull: &pull.ID, Reward: e.Reward})
 		}
 	case evolve.EventStop:
-		kind := journal.Stop
+		kind := record.Stop
 		if e.Stop == evolve.StopCanceled || e.Stop == evolve.StopError {
-			kind = journal.Pause
+			kind = record.Pause
 		}
-		t.append(e, journal.Record{Kind: kind, Stop: string(e.Stop)})
+		t.append(e, record.Record{Kind: kind, Stop: string(e.Stop)})
 	}
 }
 
 // append appends a record with the current time and spending.
-func (t *backlog) append(e evolve.Event, r journal.Record) {
+func (t *backlog) append(e evolve.Event, r record.Record) {
 	ledger := e.Ledger
 	r.Time, r.Ledger = time.Now().UnixMilli(), &ledger
 	t.records = append(t.records, r)

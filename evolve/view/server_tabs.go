@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
 // mostRead bounds the journals in memory. The least recently requested one is dropped first.
@@ -46,7 +46,7 @@ type reading struct {
 // head returns the ID and the beginning of the run whose journal is at path. A later run's journal of the same name has
 // another ID.
 func head(path string) (id string, begun int64, err error) {
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		if err != nil {
 			return "", 0, err
 		}
@@ -107,16 +107,16 @@ func (s *Server) follow(id, name, path string) *reading {
 func (r *reading) follow(ctx context.Context, path string, news func()) {
 	whole := sync.OnceFunc(func() { close(r.whole) })
 	defer whole()
-	for record, err := range journal.Follow(ctx, path) {
+	for next, err := range record.Follow(ctx, path) {
 		switch {
 		case err != nil:
 			r.fail(err)
 			news()
-		case record.Kind == journal.CaughtUp:
+		case next.Kind == record.CaughtUp:
 			whole()
 			news()
 		default:
-			r.log.Add(record)
+			r.log.Add(next)
 		}
 	}
 }

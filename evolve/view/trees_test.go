@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/browsertest"
 	"github.com/evoalloc/evoalloc/internal/patch"
@@ -35,7 +37,7 @@ func treeRun(t *testing.T, known bool) *runLog {
 
 // treeRecords returns a base, and the records of a run of trees. The first child changes two files, and the second another
 // one and takes one change back.
-func treeRecords(t *testing.T) (dir string, records []journal.Record) {
+func treeRecords(t *testing.T) (dir string, records []record.Record) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, text := range map[string]string{"a.go": "one\ntwo\nthree\n", "sub/b.go": "b\n", "sub/gone": "x", "void": ""} {
@@ -53,13 +55,13 @@ func treeRecords(t *testing.T) (dir string, records []journal.Record) {
 		{Files: map[string]string{"a.go": "one\n2\nthree\n", "sub/b.go": "<b>&amp;\n"}},
 		{Files: map[string]string{"a.go": "one\n2\n3\n", "it's &lt;x": "</script>\x1b\u202e\n", "void": "v\n"}, Deleted: []string{"sub/gone"}},
 	}
-	records = append(records, journal.Record{Kind: journal.Draw, Pull: ptr(0), Arm: ptr(0)})
+	records = append(records, record.Record{Kind: record.Draw, Pull: ptr(0), Arm: ptr(0)})
 	for i, p := range programs {
 		p.Base = hash
-		key := journal.KeyOf(p.String()).String()
-		records = append(records, journal.Record{Kind: journal.Program, Key: key, Text: p.String()})
+		key := record.KeyOf(p.String()).String()
+		records = append(records, record.Record{Kind: record.Program, Key: key, Text: p.String()})
 		if i == 0 {
-			records = append(records, journal.Record{Kind: journal.Start, Arm: ptr(0), Program: key, Proposal: journal.Proposal{Valid: true}})
+			records = append(records, record.Record{Kind: record.Start, Arm: ptr(0), Program: key, Proposal: books.Proposal{Valid: true}})
 			continue
 		}
 		c := bornAs(i, i-1, i-1)
@@ -113,7 +115,7 @@ func TestServedTrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := []journal.Record{{Kind: journal.Header, Version: journal.Version}, {Kind: journal.Incarnation}, {Kind: journal.Run, Fingerprint: journal.Fingerprint{"arms": "1"}}}
+	begin := []record.Record{{Kind: record.Header, Version: record.Version}, {Kind: record.Incarnation}, {Kind: record.Run, Fingerprint: journal.Fingerprint{"arms": "1"}}}
 	for _, r := range slices.Concat(begin, records) {
 		if _, err := l.Append(&r); err != nil {
 			t.Fatal(err)

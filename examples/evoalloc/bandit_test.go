@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
@@ -278,10 +279,9 @@ func TestCancelSavesAPartialResult(t *testing.T) {
 func reported(dir string) bool {
 	found, _ := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*.journal"))
 	for _, path := range found {
-		for r, err := range journal.Read(path) {
-			if err == nil && r.Kind == journal.Report {
-				return true
-			}
+		run, _ := history.Read(path) // its first record may be under way
+		if run != nil && slices.ContainsFunc(run.Rounds, func(r history.Round) bool { return r.Over }) {
+			return true
 		}
 	}
 	return false

@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
 var times = regexp.MustCompile(`"(gen_time_s|wall_time_seconds|latency_s)": ?[-+.e0-9]+`)
@@ -43,15 +43,26 @@ func Saved(t testing.TB, dir string) map[string]any {
 // Lost returns the number of calls in the journal at path that began and did not end. It returns 0 without a journal.
 func Lost(t testing.TB, path string) (lost int) {
 	t.Helper()
-	for r, err := range journal.Read(path) {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return 0
-		case err != nil:
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0
+	case err != nil:
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for e, err := range wal.Scan(f) {
+		var r struct{ Kind string }
+		if err == nil {
+			err = json.Unmarshal(e.Object, &r)
+		}
+		if err != nil {
 			t.Fatal(err)
-		case r.Kind == journal.Begin:
+		}
+		switch r.Kind {
+		case "begin":
 			lost++
-		case r.Kind == journal.Completion, r.Kind == journal.Failure, r.Kind == journal.Abandoned:
+		case "completion", "failure", "abandoned":
 			lost--
 		}
 	}

@@ -173,7 +173,7 @@ func TestLedgerAddsUpWithTheServer(t *testing.T) {
 			t.Fatalf("killed after record %d of %d, the result has other calls (-undisturbed +resumed):\n%s", cut.Records, cut.Of, diff)
 		}
 		checkFLOPs(t, resumed, log.seen)
-		had, sent, all := cut.Count(journal.Completion), 0, 0
+		had, sent, all := cut.Count("completion"), 0, 0
 		for _, u := range more.seen {
 			sent += u.calls
 		}
@@ -183,7 +183,7 @@ func TestLedgerAddsUpWithTheServer(t *testing.T) {
 		if had+sent != all {
 			t.Errorf("killed after record %d of %d: %d answers are kept and %d requests are sent, of %d calls", cut.Records, cut.Of, had, sent, all)
 		}
-		if begun := cut.Count(journal.Begin); resumed.Total != nil && resumed.Total.Lost != begun-had {
+		if begun := cut.Count("begin"); resumed.Total != nil && resumed.Total.Lost != begun-had {
 			t.Errorf("killed after record %d: %d calls were begun and %d have an answer; %d are lost", cut.Records, begun, had, resumed.Total.Lost)
 		}
 	}

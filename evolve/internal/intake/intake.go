@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
 // A Queue has the children of one step: those to be begun, those under way, and those that have ended and wait to be
@@ -18,7 +18,7 @@ import (
 type Queue[T any] struct {
 	n, window int
 	byIndex   bool
-	repeat    []int // indices of those to be taken in next, as the journal has them, and journal.Beyond
+	repeat    []int // indices of those to be taken in next, as the journal has them, and record.Beyond
 	next      int   // index of the child to be begun next
 	running   int   // children under way
 	ended     map[int]T
@@ -55,7 +55,7 @@ func (q *Queue[T]) Room(paused int) (room, beyond, decided bool) {
 	case under < q.window:
 		return true, false, false
 	case len(q.repeat) > 0:
-		if beyond = q.repeat[0] == journal.Beyond; beyond {
+		if beyond = q.repeat[0] == record.Beyond; beyond {
 			q.repeat = q.repeat[1:]
 		}
 		return false, beyond, false

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
 // play begins children while there is room, and takes in those whose turn it is each time that one has ended, in the
@@ -68,7 +68,7 @@ func TestOrder(t *testing.T) {
 		{"a child that pauses lets another begin", 3, 2, false, nil, 1, []int{2, 0, 1}, "+0 +1 !2 2 0 1"},
 		{"a window does not double", 9, 2, false, nil, 9, nil, "+0 +1 !2"},
 		{"by index none begins beyond the window", 3, 2, true, nil, 2, nil, "+0 +1"},
-		{"the journal says which began beyond it", 3, 2, false, []int{journal.Beyond, 2}, 0, []int{2, 0, 1}, "+0 +1 !2 2* 0 1"},
+		{"the journal says which began beyond it", 3, 2, false, []int{record.Beyond, 2}, 0, []int{2, 0, 1}, "+0 +1 !2 2* 0 1"},
 	} {
 		if got := play(New[int](tt.n, tt.window, tt.byIndex, tt.repeat), tt.paused, tt.ends...); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)

@@ -10,15 +10,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // Amounts are what the limits of a budget count. A Ledger counts Stalls apart, as nothing can be set aside for one.
-type Amounts journal.Amounts
+type Amounts books.Amounts
 
 // Plus returns the sums.
 func (a Amounts) Plus(b Amounts) Amounts {
@@ -43,8 +44,8 @@ type Limits struct {
 	// Passed returns the limit that the amounts would pass, or "". Of several it always returns the same, so that replay
 	// names the same one.
 	Passed func(Amounts) string
-	Stalls int             // attempts that may stall; negative means no limit
-	Shown  journal.Amounts // the limits as an observer is told of them
+	Stalls int           // attempts that may stall; negative means no limit
+	Shown  books.Amounts // the limits as an observer is told of them
 	Prices Prices
 }
 
@@ -190,7 +191,7 @@ func (l *Ledger) Book(of Size, attempts []llm.Attempt) {
 
 // BookAttempts books what calls cost that earlier incarnations gave up. They are made again, and paid for twice. So a
 // run that is interrupted often cannot spend more than one that is not.
-func (l *Ledger) BookAttempts(records []journal.Record) {
+func (l *Ledger) BookAttempts(records []record.Record) {
 	for _, r := range records {
 		used, stalls := l.Prices.Used(Size{Prompt: r.Prompt}, r.Reply.Attempts)
 		l.settle(Amounts{}, used, stalls)
@@ -205,14 +206,14 @@ func (l *Ledger) Sums() (spent, reserved Amounts) {
 }
 
 // Record returns the ledger for a record of the journal.
-func (l *Ledger) Record() journal.Ledger {
+func (l *Ledger) Record() books.Ledger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.record()
 }
 
-func (l *Ledger) record() journal.Ledger {
-	t := journal.Ledger{Spent: journal.Amounts(l.spent), Reserved: journal.Amounts(l.reserved)}
+func (l *Ledger) record() books.Ledger {
+	t := books.Ledger{Spent: books.Amounts(l.spent), Reserved: books.Amounts(l.reserved)}
 	t.Spent.Stalls = l.stalls
 	if l.reserved.Calls == 0 { // what sums of fractions leave
 		t.Reserved.FLOPs, t.Reserved.Money = 0, 0
@@ -222,7 +223,7 @@ func (l *Ledger) record() journal.Ledger {
 }
 
 // Observed returns the ledger for an observer.
-func (l *Ledger) Observed() journal.Ledger {
+func (l *Ledger) Observed() books.Ledger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.record()

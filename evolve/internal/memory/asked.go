@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -19,11 +19,11 @@ type Call struct {
 // this. So its calls count once, for the first outcome that has the evaluation. It is safe for concurrent use. The zero
 // value has no call.
 type Asked struct {
-	ID journal.ID // of the evaluation, or the call
+	ID record.ID // of the evaluation, or the call
 
 	mu     sync.Mutex
 	calls  []Call
-	told   []journal.Asked // the same for the journal, which has to give them back with the result
+	told   []record.Asked // the same for the journal, which has to give them back with the result
 	failed bool
 }
 
@@ -42,7 +42,7 @@ func (a *Asked) Failed() bool {
 }
 
 // Add takes in a call that has ended, as the journal names it, with those that its model made.
-func (a *Asked) Add(of journal.Asked, made []Call) {
+func (a *Asked) Add(of record.Asked, made []Call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.calls = append(a.calls, made...)
@@ -64,7 +64,7 @@ func (a *Asked) Calls() []Call {
 }
 
 // Told returns the calls as the journal names them.
-func (a *Asked) Told() []journal.Asked {
+func (a *Asked) Told() []record.Asked {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.told)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/memo"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -61,8 +61,8 @@ func (v Verdict) withoutArtifacts() Verdict {
 
 // A Scoring is an evaluation that brought a result, made or remembered.
 type Scoring struct {
-	Key   journal.Key
-	Of    journal.Key   // that a journal names it by: Key, unless it cannot be remembered
+	Key   record.Key
+	Of    record.Key    // that a journal names it by: Key, unless it cannot be remembered
 	Asked *Asked        // nil if it asked no model
 	Took  time.Duration // as Budget.EvalTime counts it
 	Tuned bool          // it was made for a tuner
@@ -70,7 +70,7 @@ type Scoring struct {
 
 // Do returns the Verdict for key: the one remembered, or what compute returns. Callers that ask for one key at the same
 // time share one computation.
-func (p *Programs) Do(ctx context.Context, key journal.Key, compute func() (Verdict, error)) (Verdict, error) {
+func (p *Programs) Do(ctx context.Context, key record.Key, compute func() (Verdict, error)) (Verdict, error) {
 	return p.table.Do(ctx, memo.Key(key), compute)
 }
 
@@ -123,9 +123,9 @@ func printed(e eval.Evaluator) string {
 }
 
 // Unique returns a key for an evaluation that cannot be remembered, so that each counts.
-func (p *Programs) Unique(key journal.Key) journal.Key {
+func (p *Programs) Unique(key record.Key) record.Key {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count++
-	return journal.KeyOf(hex.EncodeToString(key[:]), fmt.Sprint(p.count))
+	return record.KeyOf(hex.EncodeToString(key[:]), fmt.Sprint(p.count))
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -51,7 +51,7 @@ func TestDoForgetsArtifactsAlone(t *testing.T) {
 	large := string(make([]byte, room/2))
 	computed := 0
 	do := func(key string) Verdict {
-		v, err := p.Do(t.Context(), journal.KeyOf(key), func() (Verdict, error) {
+		v, err := p.Do(t.Context(), record.KeyOf(key), func() (Verdict, error) {
 			computed++
 			return Verdict{Result: eval.Result{Valid: true, Score: 3, Artifacts: map[string]string{"a": large}}}, nil
 		})
@@ -72,7 +72,7 @@ func TestDoForgetsArtifactsAlone(t *testing.T) {
 
 func TestUniqueKeysDiffer(t *testing.T) {
 	p := New()
-	key := journal.KeyOf("x")
+	key := record.KeyOf("x")
 	if one, two := p.Unique(key), p.Unique(key); one == two || one == key {
 		t.Errorf("%v and %v for %v", one, two, key)
 	}
@@ -85,7 +85,7 @@ func TestAsked(t *testing.T) {
 		t.Error("it has a call before the first")
 	}
 	answer := []llm.Attempt{{Status: llm.OK}}
-	a.Add(journal.Asked{Kind: "evaluation"}, []Call{{Kind: "other", Attempts: answer}, {Kind: "evaluation", Attempts: answer}})
+	a.Add(record.Asked{Kind: "evaluation"}, []Call{{Kind: "other", Attempts: answer}, {Kind: "evaluation", Attempts: answer}})
 	a.Note(Call{Kind: "evaluation", Attempts: answer})
 	if len(a.Calls()) != 3 || len(a.Told()) != 1 || a.Any() != &a || a.Failed() {
 		t.Errorf("%d calls, %d told, failed %v, want 3, 1 and false", len(a.Calls()), len(a.Told()), a.Failed())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population/tune"
 	"github.com/evoalloc/evoalloc/evolve/report"
@@ -57,7 +58,7 @@ func TestKilled(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("cut after record %d it comes to another result:\n%.3000s", cut.Records, diff)
 		}
-		if made, had := w.made.Load(), int64(cut.Count(journal.Tuning)); made != whole.made.Load()-had {
+		if made, had := w.made.Load(), int64(cut.Count("tuning")); made != whole.made.Load()-had {
 			t.Errorf("cut after record %d, with %d tune evaluations of %d, %d are made", cut.Records, had, whole.made.Load(), made)
 		}
 	}
@@ -90,11 +91,11 @@ func TestSIGKILL(t *testing.T) {
 		t.Errorf("the killed run comes to another result:\n%.3000s", diff)
 	}
 	tunings := 0
-	for rec, err := range journal.Read(filepath.Join(killed, "run.journal")) {
+	for rec, err := range record.Read(filepath.Join(killed, "run.journal")) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rec.Kind == journal.Tuning {
+		if rec.Kind == record.Tuning {
 			tunings++
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/audit"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/population/tune"
@@ -56,14 +57,14 @@ func (s *shaky) recorded(t *testing.T, path string) {
 		return
 	}
 	texts := make(map[string]string)
-	for rec, err := range journal.Read(path) {
+	for rec, err := range record.Read(path) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rec.Kind == journal.Evaluation && rec.Result.Valid && rec.Result.Metrics["second"] == 0 {
+		if rec.Kind == record.Evaluation && rec.Result.Valid && rec.Result.Metrics["second"] == 0 {
 			s.times[keyOf(texts[rec.Program])]++
 		}
-		if rec.Kind == journal.Program {
+		if rec.Kind == record.Program {
 			texts[rec.Key] = rec.Text
 		}
 	}

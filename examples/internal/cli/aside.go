@@ -106,16 +106,8 @@ func journalsIn(dir string, deep bool) (paths []string) {
 
 // begunBy returns in brackets the command of the run in a journal, or "" if the journal lacks it.
 func begunBy(path string) string {
-	for r, err := range journal.Read(path) {
-		if err != nil {
-			break
-		}
-		if r.Kind == journal.Incarnation && r.Command != "" {
-			return " (" + r.Command + ")"
-		}
-		if r.Kind != journal.Header {
-			break
-		}
+	if s, _ := journal.Inspect(path); s.Command != "" { // also one that is damaged later
+		return " (" + s.Command + ")"
 	}
 	return ""
 }
@@ -123,12 +115,12 @@ func begunBy(path string) string {
 // over returns nil if journal, which no flag names, holds a finished run whose result is saved, and otherwise an error
 // with the commands to resume it or to begin anew.
 func (o *Options) over(path string, s saver) error {
-	finished, err := finished(path)
+	run, err := journal.Inspect(path)
 	var why string
 	switch {
 	case err != nil:
 		return Usagef("%w; to begin anew and keep its files under other names: %s", err, o.again("anew"))
-	case !finished:
+	case !run.Finished:
 		why = "tells of a run that is not over; to go on with it"
 	case !exists(s.path):
 		why = "tells of a run whose result is not saved; to save it"
@@ -139,21 +131,6 @@ func (o *Options) over(path string, s saver) error {
 	}
 	return Usagef("journal %s %s: %s; to begin anew and keep its files under other names: %s",
 		path, why, o.again("resume"), o.again("anew"))
-}
-
-// finished reports whether the last decision in a journal is to stop.
-func finished(path string) (bool, error) {
-	over := false
-	for r, err := range journal.Read(path) {
-		if err != nil {
-			return false, err
-		}
-		switch r.Kind {
-		case journal.Run, journal.Draw, journal.Report, journal.Stop, journal.Raise:
-			over = r.Kind == journal.Stop
-		}
-	}
-	return over, nil
 }
 
 // isJournal returns an error unless path is a journal, or one that a kill cut short within its first record. Nothing
@@ -168,14 +145,14 @@ func isJournal(path string) error {
 	case !info.Mode().IsRegular():
 		return Usagef("journal %s is no regular file", path)
 	}
-	for r, err := range journal.Read(path) {
-		if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
-			return &UsageError{err}
-		}
-		if err != nil || r.Kind != journal.Header {
-			return Usagef("%s is no journal, or its first line is damaged; it is left as it is", path)
-		}
+	run, err := journal.Inspect(path)
+	switch unread := (*fs.PathError)(nil); {
+	case run.Begun:
 		return nil
+	case errors.As(err, &unread):
+		return &UsageError{err}
+	case err != nil:
+		return Usagef("%s is no journal, or its first line is damaged; it is left as it is", path)
 	}
 	l, _, err := wal.Open(path, func(wal.Entry) error { return nil })
 	if errors.Is(err, wal.ErrNotLog) {

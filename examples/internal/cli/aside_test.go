@@ -290,30 +290,3 @@ func TestMakeRoomOfATornJournal(t *testing.T) {
 		}
 	}
 }
-
-// A run that stalls ended and a larger cap let go on is not over, though its journal tells of a stop.
-func TestARaisedRunIsNotOver(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "r.journal")
-	l, err := wal.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, step := range []struct {
-		journal.Record
-		over bool
-	}{
-		{journal.Record{Kind: journal.Header, Version: journal.Version}, false},
-		{journal.Record{Kind: journal.Stop, Stop: "budget", Limit: "Stalls"}, true},
-		{journal.Record{Kind: journal.Raise, Limit: "Stalls", Fingerprint: journal.Fingerprint{"Budget.Stalls": "20"}}, false},
-	} {
-		if _, err := l.Append(step.Record); err != nil {
-			t.Fatal(err)
-		}
-		if over, err := finished(path); err != nil || over != step.over {
-			t.Errorf("after record %d, a %s: over %v, %v", i, step.Kind, over, err)
-		}
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-}

@@ -74,11 +74,8 @@ func (o *Options) KeepTies(path string) {
 	if !o.Resume {
 		return
 	}
-	for r, err := range journal.Read(o.journalAt(path)) {
-		if err == nil && r.Fingerprint != nil {
-			o.Strict = o.Strict || r.Fingerprint[ties] == ""
-		}
-		return // what is wrong with the journal, Open says
+	if run, _ := journal.Inspect(o.journalAt(path)); run.Fingerprint != nil { // what is wrong with the file, Open says
+		o.Strict = o.Strict || run.Fingerprint[ties] == ""
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // A Game holds the parameters of a policy's game.
@@ -98,7 +99,7 @@ func (o *Options) begunUnderEI(path string) error {
 	if !exists(older) {
 		return nil
 	}
-	if over, err := finished(older); !o.Resume && over && err == nil {
+	if run, err := journal.Inspect(older); !o.Resume && run.Finished && err == nil {
 		return nil
 	}
 	return Usagef("there is no journal %s, but there is %s: give --algo ei --resume to go on with that run, or --algo %s to begin another",

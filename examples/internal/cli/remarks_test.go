@@ -7,7 +7,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -39,14 +39,14 @@ func TestRemarks(t *testing.T) {
 	}{
 		{"nothing to remark", Options{}, evolve.Result{Stop: evolve.StopBudget, Limit: "Calls", Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation("ok", "ok", "bad")}}}}, nil},
 		{"stalls, by the default cap", Options{T: 30, N: 8},
-			evolve.Result{Limit: "Stalls", Earlier: journal.Earlier{}, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{stalled, generation("ok")}}}},
+			evolve.Result{Limit: "Stalls", Earlier: books.Earlier{}, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{stalled, generation("ok")}}}},
 			[]string{"2 attempts timed out or stalled, more than the 24 that --max-stalls allows", "--timeout", "--first-token, --silence, --min-rate", "--resume"}},
 		{"stalls, by a cap that was given", Options{T: 30, N: 8, MaxStalls: 1}, evolve.Result{Limit: "Stalls"}, []string{"more than the 1 that --max-stalls"}},
 		{"stalls of a small run", Options{T: 2, N: 8}, evolve.Result{Limit: "Stalls"}, []string{"more than the 10 that --max-stalls"}},
-		{"an earlier incarnation", Options{}, evolve.Result{Earlier: journal.Earlier{Lost: make([]llm.Attempt, 2), Abandoned: make([][]llm.Attempt, 1)}},
+		{"an earlier incarnation", Options{}, evolve.Result{Earlier: books.Earlier{Lost: make([]llm.Attempt, 2), Abandoned: make([][]llm.Attempt, 1)}},
 			[]string{"3 calls were lost or abandoned in earlier incarnations", "all_lives"}},
-		{"an earlier incarnation, one call", Options{}, evolve.Result{Earlier: journal.Earlier{Lost: make([]llm.Attempt, 1)}}, []string{"1 call was lost"}},
-		{"answers that nobody asked for again", Options{}, evolve.Result{Earlier: journal.Earlier{Unclaimed: make([][]llm.Attempt, 2)}},
+		{"an earlier incarnation, one call", Options{}, evolve.Result{Earlier: books.Earlier{Lost: make([]llm.Attempt, 1)}}, []string{"1 call was lost"}},
+		{"answers that nobody asked for again", Options{}, evolve.Result{Earlier: books.Earlier{Unclaimed: make([][]llm.Attempt, 2)}},
 			[]string{"2 calls were answered in an earlier incarnation of the run, and not asked for again", "all_lives"}},
 		{"an endpoint that does not keep to the cap", Options{}, evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{talked}}}},
 			[]string{"http://a/v1 reported more tokens than the request allows in 1 of 2 attempts"}},

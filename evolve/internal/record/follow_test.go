@@ -1,4 +1,4 @@
-package journal_test
+package record_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -35,7 +36,7 @@ func followedRun(path string) error {
 	if err != nil {
 		return err
 	}
-	j, err := journal.Open(path, journal.Config{Resume: true})
+	j, err := record.Open(path, record.Config{Resume: true})
 	if err != nil {
 		return err
 	}
@@ -49,25 +50,25 @@ func followedRun(path string) error {
 		time.Sleep(3 * time.Millisecond) // so that the kill comes anywhere
 		return adder(ctx, req)
 	})
-	_, err = evolve.Run(ctx, evolve.Config{Arms: search(sum(), slow), Budget: evolve.Budget{Calls: followedCalls}, Journal: j})
+	_, err = evolve.Run(ctx, evolve.Config{Arms: search(sum(), slow), Budget: evolve.Budget{Calls: followedCalls}, Journal: (*journal.Journal)(j)})
 	return errors.Join(err, j.Close())
 }
 
 // A following collects what Follow gives.
 type following struct {
 	t       testing.TB
-	records chan journal.Record
+	records chan record.Record
 	err     error // when records is closed
-	all     []journal.Record
+	all     []record.Record
 }
 
 // follow follows the journal at path until the test ends.
 func follow(t testing.TB, path string) *following {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	f := &following{t: t, records: make(chan journal.Record)}
+	f := &following{t: t, records: make(chan record.Record)}
 	go func() {
 		defer close(f.records)
-		for r, err := range journal.Follow(ctx, path) {
+		for r, err := range record.Follow(ctx, path) {
 			if err != nil {
 				f.err = err
 				return
@@ -88,7 +89,7 @@ func follow(t testing.TB, path string) *following {
 }
 
 // until reads until a record of this kind has come n times, and keeps those that are in the file.
-func (f *following) until(kind journal.Kind, n int) {
+func (f *following) until(kind record.Kind, n int) {
 	f.t.Helper()
 	for n > 0 {
 		r, ok := <-f.records
@@ -98,7 +99,7 @@ func (f *following) until(kind journal.Kind, n int) {
 		if r.Kind == kind {
 			n--
 		}
-		if r.Kind != journal.CaughtUp {
+		if r.Kind != record.CaughtUp {
 			f.all = append(f.all, r)
 		}
 	}
@@ -118,9 +119,9 @@ func (f *following) same(path string) {
 	}
 }
 
-func readAll(t testing.TB, path string) (all []journal.Record) {
+func readAll(t testing.TB, path string) (all []record.Record) {
 	t.Helper()
-	for r, err := range journal.Read(path) {
+	for r, err := range record.Read(path) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,10 +147,10 @@ func start(t *testing.T, path string, answers int) *exec.Cmd {
 func TestFollowKilledRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.journal")
 	f := follow(t, path)
-	f.until(journal.CaughtUp, 1) // before there is a file
+	f.until(record.CaughtUp, 1) // before there is a file
 	for kill := range 2 {
 		run := start(t, path, 40)
-		f.until(journal.Completion, 8+kill)
+		f.until(record.Completion, 8+kill)
 		used(t, path, true)
 		if err := run.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -157,16 +158,16 @@ func TestFollowKilledRun(t *testing.T) {
 		run.Wait() // it was killed: the error says only that
 		used(t, path, false)
 		tear(t, path)
-		f.until(journal.CaughtUp, 1)
+		f.until(record.CaughtUp, 1)
 	}
 	if err := start(t, path, followedCalls).Wait(); err != nil {
 		t.Fatal(err)
 	}
-	f.until(journal.Stop, 1)
+	f.until(record.Stop, 1)
 	f.same(path)
 	incarnations := 0
 	for _, r := range f.all {
-		if r.Kind == journal.Incarnation {
+		if r.Kind == record.Incarnation {
 			incarnations++
 		}
 	}
@@ -206,7 +207,7 @@ func appendTo(t *testing.T, path, text string) {
 // programs makes a journal of this many programs and returns its content.
 func programs(t testing.TB, path string, n int) []byte {
 	t.Helper()
-	j, err := journal.Open(path, journal.Config{})
+	j, err := record.Open(path, record.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +250,7 @@ func TestFollowInPieces(t *testing.T) {
 				time.Sleep(time.Duration(r.IntN(60)) * time.Millisecond) // so that some states are seen and some are not
 			}
 		}
-		f.until(journal.Program, 60)
+		f.until(record.Program, 60)
 		f.same(path)
 	}
 }
@@ -310,11 +311,11 @@ func TestFollowEnds(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "run.journal")
 			programs(t, path, c.read)
 			f := follow(t, path)
-			f.until(journal.Program, c.read)
-			f.until(journal.CaughtUp, 1)
+			f.until(record.Program, c.read)
+			f.until(record.CaughtUp, 1)
 			c.harm(t, path)
 			for r := range f.records {
-				if r.Kind != journal.CaughtUp {
+				if r.Kind != record.CaughtUp {
 					t.Errorf("followed %+v, although %s", r, c.reason)
 				}
 			}
@@ -338,7 +339,7 @@ func TestFollowOtherFile(t *testing.T) {
 	appendTo(t, path, "dear diary\n")
 	f := follow(t, path)
 	for r := range f.records {
-		if r.Kind != journal.CaughtUp {
+		if r.Kind != record.CaughtUp {
 			t.Errorf("followed %+v", r)
 		}
 	}
@@ -354,10 +355,10 @@ func TestFollowReadsTheRest(t *testing.T) {
 	cut := strings.LastIndex(string(data[:len(data)/2]), "\n") + 1
 	appendTo(t, path, string(data[:cut]))
 	f := follow(t, path)
-	f.until(journal.CaughtUp, 1)
+	f.until(record.CaughtUp, 1)
 	appendTo(t, path, string(data[cut:]))
 	rename(t, path, path+".1")
-	f.until(journal.Program, 9-(len(f.all)-2)) // without the header and the incarnation
+	f.until(record.Program, 9-(len(f.all)-2)) // without the header and the incarnation
 	f.same(path + ".1")
 }
 
@@ -378,7 +379,7 @@ func TestInUseDisturbsNobody(t *testing.T) {
 		}()
 	}
 	for range 50 {
-		j, err := journal.Open(path, journal.Config{Resume: true})
+		j, err := record.Open(path, record.Config{Resume: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package journal
+package record
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -23,7 +24,7 @@ func frequent() []Record {
 		{Kind: Evaluation, Key: key, Time: 1, For: "claim", Program: key, Took: 5,
 			Result: &eval.Result{Score: -1.5e-9, Valid: true, Metrics: map[string]float64{"a": 1e21, "b": 0}, Artifacts: map[string]string{"log": text}, Cases: []float64{1, 2.5}}},
 		{Kind: Evaluation, Key: key, Time: 1, Program: key, Result: &eval.Result{Reason: "no"}},
-		{Kind: Child, Key: key, Time: 1, Program: key, Pull: &zero, Child: &zero, Step: 2, Proposal: Proposal{ID: 3, Parents: []int{0, 1}, Operator: "cross", State: StateValid, Valid: true, Score: 0.1, Reason: "none"}},
+		{Kind: Child, Key: key, Time: 1, Program: key, Pull: &zero, Child: &zero, Step: 2, Proposal: books.Proposal{ID: 3, Parents: []int{0, 1}, Operator: "cross", State: books.StateValid, Valid: true, Score: 0.1, Reason: "none"}},
 	}
 }
 

@@ -1,11 +1,11 @@
-package journal
+package record
 
 // Raise makes a run that a limit ended go on with a larger limit. now is what the run is given. larger reports
 // whether now differs from what it was given then in a larger limit of the given name alone. Raise does
 // nothing if the last run in the file is not over, or if larger reports false.
 //
 // The journal asks larger and does not decide itself, because it knows no budget.
-func (j *Journal) Raise(now Fingerprint, larger func(limit string, then Fingerprint) bool) error {
+func (j *Journal) Raise(now map[string]string, larger func(limit string, then map[string]string) bool) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.err != nil || !j.final || j.next != j.ran || j.made[j.ran].Kind != Run {
@@ -27,7 +27,7 @@ func (j *Journal) Raise(now Fingerprint, larger func(limit string, then Fingerpr
 
 // goOn takes back the stop, which is the last decision. From now on the run counts as one that was given f from
 // the beginning. What the smaller limit left no room for before is in the file as refusals, and stands.
-func (j *Journal) goOn(f Fingerprint) {
+func (j *Journal) goOn(f map[string]string) {
 	j.made = j.made[:len(j.made)-1]
 	j.made[j.ran].Fingerprint = f
 	j.raise, j.final = len(j.made), false

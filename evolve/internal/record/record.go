@@ -1,4 +1,4 @@
-package journal
+package record
 
 import (
 	"encoding/hex"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -69,23 +70,23 @@ type Record struct {
 	N     int    `json:"n,omitempty"`   // how often it was asked before
 	Time  int64  `json:"t"`             // milliseconds since 1970
 
-	Version     int              `json:"version,omitempty"`     // header
-	Command     string           `json:"command,omitempty"`     // incarnation: Config.Command
-	Library     string           `json:"library,omitempty"`     // incarnation: the version of this module that wrote it
-	Fingerprint Fingerprint      `json:"fingerprint,omitempty"` // header, run, raise
-	For         string           `json:"for,omitempty"`         // begin: what the call is for, if not a child; evaluation: "claim" for a fresh sample of the best
-	Reply       *llm.Reply       `json:"reply,omitempty"`       // completion; tried, failure, abandoned: its attempts
-	Error       *llm.ErrorRecord `json:"error,omitempty"`       // failure, abandoned, pause; refusal: what the evaluation was lost to, if not to a limit
-	Alone       bool             `json:"alone,omitempty"`       // failure: it cost one child, and the search went on
-	Prompt      int              `json:"prompt,omitempty"`      // tried, failure, abandoned, completion without usage: the most tokens that the prompt has
-	MaxTokens   int              `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
-	Text        string           `json:"text,omitempty"`        // program; session: what it remembers
-	Program     string           `json:"program,omitempty"`     // evaluation, child, start, session: the program's key
-	Result      *eval.Result     `json:"result,omitempty"`      // evaluation, tuning
-	Took        time.Duration    `json:"took_ns,omitempty"`     // evaluation, tuning
-	Asked       []Asked          `json:"asked,omitempty"`       // the calls that the evaluation or the session made, or the model of the call
-	Scored      []Scored         `json:"scored,omitempty"`      // session: the evaluations that it asked for
-	Notes       []string         `json:"notes,omitempty"`       // session: its transcript
+	Version     int               `json:"version,omitempty"`     // header
+	Command     string            `json:"command,omitempty"`     // incarnation: Config.Command
+	Library     string            `json:"library,omitempty"`     // incarnation: the version of this module that wrote it
+	Fingerprint map[string]string `json:"fingerprint,omitempty"` // header, run, raise
+	For         string            `json:"for,omitempty"`         // begin: what the call is for, if not a child; evaluation: "claim" for a fresh sample of the best
+	Reply       *llm.Reply        `json:"reply,omitempty"`       // completion; tried, failure, abandoned: its attempts
+	Error       *llm.ErrorRecord  `json:"error,omitempty"`       // failure, abandoned, pause; refusal: what the evaluation was lost to, if not to a limit
+	Alone       bool              `json:"alone,omitempty"`       // failure: it cost one child, and the search went on
+	Prompt      int               `json:"prompt,omitempty"`      // tried, failure, abandoned, completion without usage: the most tokens that the prompt has
+	MaxTokens   int               `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
+	Text        string            `json:"text,omitempty"`        // program; session: what it remembers
+	Program     string            `json:"program,omitempty"`     // evaluation, child, start, session: the program's key
+	Result      *eval.Result      `json:"result,omitempty"`      // evaluation, tuning
+	Took        time.Duration     `json:"took_ns,omitempty"`     // evaluation, tuning
+	Asked       []Asked           `json:"asked,omitempty"`       // the calls that the evaluation or the session made, or the model of the call
+	Scored      []Scored          `json:"scored,omitempty"`      // session: the evaluations that it asked for
+	Notes       []string          `json:"notes,omitempty"`       // session: its transcript
 
 	Models []Model         `json:"models,omitempty"`  // run: those that its budget names
 	Arms   []Arm           `json:"arms,omitempty"`    // run
@@ -101,25 +102,32 @@ type Record struct {
 	Bred   []time.Duration `json:"bred_ns,omitempty"` // report: how long each step of the pull's search took; a search may decide by it
 	Stop   string          `json:"stop,omitempty"`    // stop, pause
 	Limit  string          `json:"limit,omitempty"`   // stop, raise, refusal, failure, child: what bound
-	Ledger *Ledger         `json:"ledger,omitempty"`  // run: the limits; draw, report, child, stop, pause: what is spent and reserved
+	Ledger *books.Ledger   `json:"ledger,omitempty"`  // run: the limits; draw, report, child, stop, pause: what is spent and reserved
 
 	Child *int `json:"child,omitempty"` // child, taken: its index in the step; taken: or Beyond
 	Step  int  `json:"step,omitempty"`  // child: the step of its arm, from 1
-	Proposal
+	books.Proposal
 }
 
-// A Proposal is what is told of a child. Of what an arm starts with, a record has Valid, Score and Reason.
-type Proposal struct {
-	ID       int               `json:"id,omitempty"`       // its order of birth in its arm, from 1; 0 is the initial program
-	Parents  []int             `json:"parents,omitempty"`  // IDs, that of the one that it was made from first
-	Operator string            `json:"operator,omitempty"` // what made it; "" for a plain rewrite
-	Labels   map[string]string `json:"labels,omitempty"`   // how else it was made and where it stands, by kind: "island", "cell"
-	State    State             `json:"state,omitempty"`    // what became of it
-	Valid    bool              `json:"valid,omitempty"`
-	Score    float64           `json:"score,omitempty"`
-	SD       float64           `json:"sd,omitempty"`      // of the samples that Score is the mean of
-	Samples  int               `json:"samples,omitempty"` // how many they are; 0 for one
-	Reason   string            `json:"reason,omitempty"`  // why it has no program or score
+// A Model is a model that a run may ask.
+type Model struct {
+	Key          string `json:"key"`  // as attempts name it
+	Name         string `json:"name"` // what the endpoint calls it
+	ActiveParams int64  `json:"active_params,omitempty"`
+	Price        *Price `json:"price,omitempty"` // nil if it is not known
+}
+
+// A Price is what a million tokens cost, as of llm.Price.
+type Price struct {
+	Prompt     float64 `json:"prompt"`
+	Cached     float64 `json:"cached"`
+	Completion float64 `json:"completion"`
+}
+
+// An Arm is what a run knows of a search.
+type Arm struct {
+	Name string  `json:"name"`           // what its String method returns, or its type
+	Seed *uint32 `json:"seed,omitempty"` // nil if it does not say
 }
 
 // Asked is a call that an evaluation or a session made, or the model of a call that asks others. Replay makes none of them
@@ -157,7 +165,7 @@ func (s Scored) Whole() (key Key, err error) {
 // in its place.
 func (r Record) compare(now Record) error {
 	if r.Kind == Run && now.Kind == Run {
-		return r.Fingerprint.compare(r.Index, now.Fingerprint)
+		return compare(r.Index, r.Fingerprint, now.Fingerprint)
 	}
 	if was, is := r.what(), now.what(); was != is {
 		return fmt.Errorf("%w: record %d: %s, this run: %s", ErrDiverged, r.Index, was, is)

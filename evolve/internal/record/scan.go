@@ -1,4 +1,4 @@
-package journal
+package record
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -65,7 +66,7 @@ func (s *scan) child(r *Record) {
 	}
 	s.string(`,"operator":`, &r.Operator)
 	if s.has(`,"state":`) {
-		r.State = State(s.text())
+		r.State = books.State(s.text())
 	}
 	r.Valid = s.has(`,"valid":true`)
 	s.float(`,"score":`, &r.Score)

@@ -1,4 +1,4 @@
-package journal
+package record
 
 import (
 	"bufio"
@@ -178,18 +178,4 @@ func (f *follower) damage(err error) error {
 		return nil
 	}
 	return err
-}
-
-// InUse reports whether a process, this one or another, has the journal open. A file that does not exist is not in use.
-// A run that opens the journal at the same time is not disturbed.
-//
-// On Linux it asks for a lock without taking it. On other Unix systems it takes a shared lock for an instant, for which
-// a run that begins then waits. Elsewhere it looks whether the lock file beside the journal is there, which a killed
-// process leaves. On Linux it fails on a file system without locks of open file descriptions.
-func InUse(path string) (bool, error) {
-	used, err := wal.InUse(path)
-	if err != nil {
-		return false, fmt.Errorf("journal: whether %s is in use: %w", path, err)
-	}
-	return used, nil
 }

@@ -1,10 +1,11 @@
-package journal
+package record
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/internal/wal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -192,7 +193,7 @@ func (j *Journal) Behind() bool {
 
 // Pause records that a run ended and can go on, why, and what it had spent by then. After a pause by an error, calls
 // that had failed may be made again (see [Journal.Recall]).
-func (j *Journal) Pause(stop string, why error, spent *Ledger) error {
+func (j *Journal) Pause(stop string, why error, spent *books.Ledger) error {
 	if j.Err() != nil {
 		return nil // the run ended because of the journal, and its error says so
 	}

@@ -1,30 +1,14 @@
-package journal
+package record
 
 import (
 	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/internal/wal"
 	"github.com/evoalloc/evoalloc/llm"
 )
-
-// An Earlier is what earlier incarnations of a run paid for that no generation of its result holds, because
-// the run made it again or did not ask for it any more. It is empty for a run that was never stopped.
-// Together with the attempts in the result it is all that the run cost.
-type Earlier struct {
-	// Abandoned holds the attempts of each call that was given up (Ctrl-C, the endpoint gone), that failed
-	// before an error ended the run, or that was under way at a kill after an attempt had ended.
-	Abandoned [][]llm.Attempt
-	// Lost stands for the attempts that were under way when a process was killed. Whether a server answered
-	// them, and what that cost, is not known. So each has the status canceled and no usage. MaxTokens is 0 if
-	// the request left it to the model.
-	Lost []llm.Attempt
-	// Unclaimed holds the attempts of each call that was answered and that the run did not ask for when it made
-	// the pull again. The requests of such a search depend on more than its seeds and the answers, for example
-	// on the time or on the order of a map.
-	Unclaimed [][]llm.Attempt
-}
 
 // earlier is what earlier incarnations left behind beside answers. It keeps places in the file and not records,
 // since most of it is read once at the end, or never.
@@ -112,7 +96,7 @@ func (j *Journal) Owed() ([]Record, error) {
 // Earlier returns what earlier incarnations paid for that no generation of this one's result holds. whole says
 // that the run is over. Only then are answers that it did not ask for unclaimed: a run that was stopped while
 // it was made again may ask for them yet.
-func (j *Journal) Earlier(whole bool) (e Earlier, err error) {
+func (j *Journal) Earlier(whole bool) (e books.Earlier, err error) {
 	j.mu.Lock()
 	abandoned := slices.DeleteFunc(j.ofRun(j.abandoned, j.left), func(p wal.Place) bool { return j.shown[p] })
 	var unclaimed []wal.Place

@@ -1,4 +1,4 @@
-package journal_test
+package record_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
@@ -17,7 +17,7 @@ func TestAnotherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []any{journal.Record{Kind: journal.Header, Version: 1}, map[string]any{"kind": "life", "t": 1}} {
+	for _, r := range []any{record.Record{Kind: record.Header, Version: 1}, map[string]any{"kind": "life", "t": 1}} {
 		if _, err := l.Append(r); err != nil {
 			t.Fatal(err)
 		}
@@ -25,8 +25,8 @@ func TestAnotherVersion(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = journal.Open(path, journal.Config{Resume: true})
-	if !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "it is 1, this library's 2") {
+	_, err = record.Open(path, record.Config{Resume: true})
+	if !errors.Is(err, record.ErrVersion) || !strings.Contains(err.Error(), "it is 1, this library's 2") {
 		t.Errorf("error %v, want ErrVersion with both versions", err)
 	}
 }

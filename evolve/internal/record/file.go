@@ -1,0 +1,210 @@
+// Package record is the file below package journal: its records, how they are written, read and followed, and how a run
+// that goes on recalls them. Only evolve writes records, and only history and the page read them: a program opens a
+// journal by package journal and reads what a run was by package history.
+// docs/reference.md describes the file.
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/evoalloc/evoalloc/internal/wal"
+)
+
+// Version is the version of the format, in a journal's first record.
+const Version = 2
+
+// The errors of package journal, which says what each means.
+var (
+	ErrDiverged = errors.New("the journal tells of another run")
+	ErrWrite    = errors.New("the journal cannot be written")
+	ErrVersion  = errors.New("the journal's format has another version")
+	ErrLocked   = wal.ErrLocked
+	ErrInUse    = errors.New("another run uses the journal now")
+)
+
+// A Journal is one open file. It is safe for concurrent use.
+type Journal struct {
+	path string
+	log  *wal.Log
+
+	mu sync.Mutex // of all below
+	effects
+	decisions
+	earlier
+
+	used bool  // a run uses it now
+	err  error // ErrDiverged, once found: it stays, so that nothing is paid for after it
+}
+
+// Config says what an opened journal is for, as journal.Config does.
+type Config struct {
+	Fingerprint map[string]string
+	Resume      bool
+	Command     string
+}
+
+// Open makes the file, or goes on with it, as journal.Open says.
+func Open(path string, cfg Config) (*Journal, error) {
+	j := &Journal{path: path, effects: newEffects(), decisions: newDecisions(), earlier: newEarlier()}
+	if err := j.open(cfg); err != nil {
+		return nil, fmt.Errorf("journal: %s: %w", path, err)
+	}
+	j.begin()
+	return j, nil
+}
+
+func (j *Journal) open(cfg Config) (err error) {
+	j.log, err = wal.Create(j.path)
+	var header *Record
+	if errors.Is(err, fs.ErrExist) {
+		if !cfg.Resume {
+			return errors.New("it exists: resume it, or move it away")
+		}
+		header, err = j.reopen()
+	}
+	if err != nil {
+		return err
+	}
+	if header == nil { // the file is new, or its process was killed before the first record
+		_, err = j.append(&Record{Kind: Header, Version: Version, Fingerprint: cfg.Fingerprint})
+	} else {
+		err = compare(header.Index, header.Fingerprint, cfg.Fingerprint)
+	}
+	if err == nil {
+		_, err = j.append(&Record{Kind: Incarnation, Command: cfg.Command, Library: library()})
+	}
+	if err != nil {
+		return errors.Join(err, j.log.Close())
+	}
+	return nil
+}
+
+// library returns the version of this module as the build knows it, "" if it does not.
+func library() string {
+	const path = "github.com/evoalloc/evoalloc"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == path {
+			return m.Version
+		}
+	}
+	return ""
+}
+
+// reopen reads what earlier incarnations left and returns the header, or nil if the file has no sound line.
+func (j *Journal) reopen() (header *Record, err error) {
+	var cut int64
+	j.log, cut, err = wal.Open(j.path, func(e wal.Entry) error {
+		r, err := j.read(e)
+		if e.Index == 0 {
+			if err == nil {
+				err = r.begins()
+			}
+			header = r
+		}
+		return err
+	})
+	var damage *wal.DamageError
+	switch {
+	case errors.As(err, &damage):
+		return nil, fmt.Errorf("%w; Salvage copies what is sound before it", err)
+	case err != nil:
+		return nil, err
+	case cut > 0:
+		slog.Warn("journal: cut the torn end", "journal", j.path, "bytes", cut)
+	}
+	return header, nil
+}
+
+// begins returns an error if r cannot be the first record. It is called before the second record is read, which may
+// be of a kind that this version does not know: the error should name the version, and not that kind.
+func (r *Record) begins() error {
+	switch {
+	case r.Kind != Header:
+		return fmt.Errorf("its first record is a %q: it is not a journal", r.Kind)
+	case r.Version != Version:
+		return fmt.Errorf("%w: it is %d, this library's %d", ErrVersion, r.Version, Version)
+	}
+	return nil
+}
+
+// Path returns the file's name.
+func (j *Journal) Path() string { return j.path }
+
+// Err returns what ended the journal: [ErrWrite], [ErrDiverged], or nil.
+func (j *Journal) Err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.log.Err(); err != nil && j.err == nil {
+		return j.unwritten(err)
+	}
+	return j.err
+}
+
+// Close syncs and closes the file and gives up the lock on it.
+func (j *Journal) Close() error {
+	if err := j.log.Close(); err != nil {
+		return fmt.Errorf("journal: closing %s: %w", j.path, err)
+	}
+	return nil
+}
+
+// Use takes the journal for one run, until release is called. It fails with [ErrInUse] while another run
+// has it. Two runs at once would mix their decisions in the file and could never be resumed. One after the
+// other they can.
+func (j *Journal) Use() (release func(), err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.used {
+		return nil, fmt.Errorf("journal: %s: %w: give each run a journal of its own, or make them one after the other", j.path, ErrInUse)
+	}
+	j.used = true
+	return func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.used = false
+	}, nil
+}
+
+// append writes a record. Records stand in the order of the calls. When append returns, the record is with the
+// operating system: it survives a kill of the process, but not a loss of power.
+func (j *Journal) append(r *Record) (wal.Place, error) {
+	r.Time = time.Now().UnixMilli()
+	j.wrote.Store(true)
+	p, err := j.log.Append(r)
+	if err != nil {
+		return p, j.unwritten(err)
+	}
+	return p, nil
+}
+
+// sync returns when the record at p and all before it are on disk. Calls that wait at the same time share one
+// sync, so many searches at once do not wait for each other's.
+func (j *Journal) sync(p wal.Place) error {
+	if err := j.log.Sync(p); err != nil {
+		return j.unwritten(err)
+	}
+	return nil
+}
+
+func (j *Journal) unwritten(err error) error {
+	return fmt.Errorf("journal: %w: %s: %w", ErrWrite, j.path, err)
+}
+
+// at returns the record at p.
+func (j *Journal) at(p wal.Place) (*Record, error) {
+	object, err := j.log.Read(p)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %s: %w", j.path, err)
+	}
+	return decode(object)
+}
