@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -83,7 +83,7 @@ func IsLost(err error) bool {
 
 // OfJournal reports whether err says that the journal cannot be written or tells of another run.
 func OfJournal(err error) bool {
-	return errors.Is(err, journal.ErrWrite) || errors.Is(err, journal.ErrDiverged)
+	return errors.Is(err, record.ErrWrite) || errors.Is(err, record.ErrDiverged)
 }
 
 // OfEvaluation reports whether err says that evaluation itself failed.

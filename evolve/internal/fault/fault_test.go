@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -28,8 +28,8 @@ func TestMeanings(t *testing.T) {
 		{"evaluation failed", &Evaluation{why}, "", false, true},
 		{"one evaluation is lost", &Lost{why}, "", false, false},
 		{"no call was ever answered", &Unheard{6, why}, "", false, true},
-		{"the journal cannot be written", journal.ErrWrite, "", false, true},
-		{"the journal tells of another run", journal.ErrDiverged, "", false, true},
+		{"the journal cannot be written", record.ErrWrite, "", false, true},
+		{"the journal tells of another run", record.ErrDiverged, "", false, true},
 		{"a call that was given up means what it means now", &Abandoned{why, &Refused{"Money"}}, "Money", true, false},
 	} {
 		err := tt.err
