@@ -21,9 +21,9 @@ import (
 
 // around are the expressions that reach a terminal or a log uncleaned all the same, by package, and why they may.
 var around = map[string]map[string]string{
-	"evolve":         {"j.Path()": "the user's own name of the journal"},
+	"evolve":                 {"j.Path()": "the user's own name of the journal"},
 	"evolve/internal/record": {"j.path": "the user's own name of the journal"},
-	"task/folder":    {"dir": "the user's own name of the folder"},
+	"task/folder":            {"dir": "the user's own name of the folder"},
 	"internal/sandbox": {
 		"args": "names of mechanisms, known before there is a candidate", `append(args, "missing", missing)`: "and what the kernel says",
 	},
