@@ -14,29 +14,19 @@ import (
 	"github.com/evoalloc/evoalloc/eval/nats"
 )
 
-// block returns the one block of docs/operations.md in a language.
-func block(t *testing.T, language string) string {
+// documented returns a file of docs/deploy.
+func documented(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/operations.md")
+	text, err := os.ReadFile(filepath.Join("../../docs/deploy", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(text), "```"+language+"\n")
-	body, _, ended := strings.Cut(rest, "```")
-	if !found || !ended {
-		t.Fatalf("docs/operations.md has no block of %s", language)
-	}
-	return body
+	return string(text)
 }
 
-// The server's own parser reads the configuration of docs/operations.md, and it allows what the package needs and no
-// more.
+// The server's own parser reads the configuration, and it allows what the package needs and no more.
 func TestTheDocumentedConfiguration(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "server.conf")
-	if err := os.WriteFile(path, []byte(block(t, "conf")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o, err := server.ProcessConfigFile(path)
+	o, err := server.ProcessConfigFile("../../docs/deploy/server.conf")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +44,7 @@ func TestTheDocumentedConfiguration(t *testing.T) {
 // What starts workers has the form that its tool wants, as far as can be told without the tool.
 func TestTheDocumentedUnit(t *testing.T) {
 	section := ""
-	for line := range strings.Lines(block(t, "ini")) {
+	for line := range strings.Lines(documented(t, "evoalloc-worker.service")) {
 		line = strings.TrimSpace(line)
 		key, value, isKey := strings.Cut(line, "=")
 		switch {
@@ -74,7 +64,7 @@ func TestTheDocumentedJobArray(t *testing.T) {
 		t.Skip("sh reads it")
 	}
 	cmd := exec.Command(sh, "-n")
-	cmd.Stdin = strings.NewReader(block(t, "sh"))
+	cmd.Stdin = strings.NewReader(documented(t, "worker.slurm"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("the job array: %v: %s", err, out)
 	}
@@ -117,7 +107,7 @@ type deployment struct {
 
 func TestTheDocumentedManifest(t *testing.T) {
 	var d deployment
-	decoder := yaml.NewDecoder(strings.NewReader(block(t, "yaml")))
+	decoder := yaml.NewDecoder(strings.NewReader(documented(t, "worker.yaml")))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&d); err != nil {
 		t.Fatal(err)
