@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -69,6 +70,9 @@ type Config struct {
 	// Noise says that the evaluator may score the same program differently, and what is done about it: Best is the best
 	// member of now, by the mean of its samples. nil means that scores are exact.
 	Noise *evolve.Noise
+	// Temperatures are those of which one is drawn for each child that a model is asked for, all with the same chance, as
+	// ShinkaEvolve does; nil means the model's own.
+	Temperatures []float64
 	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
 	OnChild func(evolve.Child)
 
@@ -125,6 +129,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("population: Config.MaxFailures is %d: need 0 for the default, or more", c.MaxFailures)
 	case c.Window < 0:
 		return fmt.Errorf("population: Config.Window is %d: need 0 for all children of a step, or more", c.Window)
+	case slices.ContainsFunc(c.Temperatures, func(t float64) bool { return !(t >= 0) || math.IsInf(t, 1) }):
+		return fmt.Errorf("population: Config.Temperatures is %v: need finite numbers, at least 0", c.Temperatures)
 	case c.Order != evolve.ByIndex && c.Order != evolve.AsTheyEnd:
 		return fmt.Errorf("population: Config.Order is %d: need ByIndex or AsTheyEnd", c.Order)
 	}
@@ -232,6 +238,9 @@ func (c Config) parts() string {
 	}
 	if c.rescores() {
 		list = append(list, fmt.Sprintf("keep %d, rescore %v", c.Noise.Keep, c.Noise.Rescore))
+	}
+	if len(c.Temperatures) > 0 {
+		list = append(list, fmt.Sprintf("at temperatures %v", c.Temperatures))
 	}
 	if c.Window > 0 {
 		list = append(list, fmt.Sprintf("window %d, %v", c.Window, c.Order))

@@ -217,6 +217,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 		}
 	}
 	b = p.complete(b, v, o)
+	p.heat(&b, v)
 	maps.Copy(x.labels, b.Labels)
 	if _, placed := v.Part.(placer); placed || len(x.labels) > 0 { // a result keeps them
 		b.Labels = x.labels

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +38,7 @@ type populationsOptions struct {
 	policy     string
 	banditSeed uint64
 	tune       int // tune evaluations; 0 means no tuning
+	heat       temperatures
 	agent      agentFlags
 }
 
@@ -60,6 +62,9 @@ func parsePopulations(args []string) (*populationsOptions, error) {
 		"with --portfolio: the bandit's policy: "+strings.Join(cli.PolicyKeys(), ", "))
 	fs.IntVar(&p.tune, "tune", 0,
 		"tune the numbers of programs without a model, in this many tune evaluations beside the calls")
+	fs.Var(&p.heat, "temperatures",
+		"draw the temperature of each child's call from a `list`, such as 0,0.5,1 (default: --temperature; with --like shinka "+
+			"0,0.5,1)")
 	p.agent.register(fs)
 	fs.Uint64Var(&p.banditSeed, "bandit-seed", 0, "with --portfolio: seed of the policy's draws")
 	fs.Lookup("eval-timeout").Usage += fmt.Sprintf("; %v, of which %v of a processor, for the programs of "+
@@ -99,12 +104,39 @@ func (p *populationsOptions) limitStandIn() {
 	}
 }
 
+// temperatures is a flag of numbers, at least 0, separated by commas.
+type temperatures []float64
+
+// Set reads the flag.
+func (l *temperatures) Set(text string) error {
+	*l = nil
+	for word := range strings.SplitSeq(text, ",") {
+		t, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil || !(t >= 0 && t <= 100) {
+			return fmt.Errorf("%q is not a number from 0 to 100", word)
+		}
+		*l = append(*l, t)
+	}
+	return nil
+}
+
+// String returns the list.
+func (l *temperatures) String() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]float64(*l)), " ", ","), "[]")
+}
+
 // checkPortfolio checks the flags for the bandit.
 func (p *populationsOptions) checkPortfolio() error {
 	for _, name := range []string{"policy", "bandit-seed"} {
 		if !p.portfolio && p.Given(name) {
 			return cli.Usagef("--%s has no effect without --portfolio", name)
 		}
+	}
+	switch {
+	case p.heat != nil && p.Given("temperature"):
+		return cli.Usagef("--temperature is one for all calls, and --temperatures one for each: give one of them")
+	case p.heat != nil && p.Offline():
+		return cli.Usagef("--temperatures has no effect on the offline model: name another one with --model")
 	}
 	if p.tune < 0 {
 		return cli.Usagef("--tune is %d: need 0 for none, or more", p.tune)
@@ -194,17 +226,16 @@ func runPopulations(ctx context.Context, args []string) error {
 // arms returns the searches, with consecutive seeds.
 func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm, err error) {
 	for i, peer := range p.like {
-		cfg := peer.Config(peers.Setting{
+		s, err := peer.Arm(peers.Setting{
 			Task: t, LLM: model, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order,
-			Noise: p.Noise(), Strict: p.Strict, OwnTemperature: p.Given("temperature"),
+			Noise: p.Noise(), Strict: p.Strict, Temperatures: p.heat, OwnTemperature: p.Given("temperature"),
+			Calls: p.T * p.N / len(p.like),
+		}, func(cfg population.Config) (population.Config, error) {
+			if p.tune > 0 {
+				cfg = tuned(cfg)
+			}
+			return p.agent.added(&p.Options, t, cfg)
 		})
-		if p.tune > 0 {
-			cfg = tuned(cfg)
-		}
-		if cfg, err = p.agent.added(&p.Options, t, cfg); err != nil {
-			return nil, err
-		}
-		s, err := population.New(cfg)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,11 @@ func Example_populations() {
 	// openevolve    MAP-Elites on five islands, top and diverse programs shown (OpenEvolve)
 	// shinka        weighted parents, three kinds of patch, a novelty gate (ShinkaEvolve)
 	// gepa          the best program of each case, rewritten by reflection, and merged (GEPA)
+	// omni          GEPA, softmax and OpenEvolve raced, and GEPA begun anew from the best (GEPA's omni)
 	// adaevolve     islands by UCB, exploration that fades while scores rise (AdaEvolve)
+	// beam          five programs, good and unlike each other, parents by both (SkyDiscover's beam search)
+	// best-of-n     five rewrites of one program, and then of the best (SkyDiscover)
+	// top-k         the best program, rewritten beside the next four (SkyDiscover)
 	// llm-evo       mutate, cross, explore and insights under a softmax bandit (LLM-Evo)
 	// evoprompt-ga  parents by roulette wheel, crossed and mutated in one prompt (EvoPrompt)
 	// evoprompt-de  differential evolution: what two differ in, on the best, crossed with a third (EvoPrompt)
@@ -57,6 +61,9 @@ func TestBadPopulationsFlags(t *testing.T) {
 		{"--order as-they-end", []string{"--order", "--window"}},
 		{"--window -1", []string{"--window is -1"}},
 		{"--task nope", []string{`"nope"`}},
+		{"--temperatures 0,1", []string{"--temperatures", "offline"}},
+		{"--temperatures 0,hot", []string{`"hot"`}},
+		{"--model qwen3-8b --temperature 1 --temperatures 0,1", []string{"give one of them"}},
 	} {
 		err := runPopulations(t.Context(), append([]string{"--output", t.TempDir()}, strings.Fields(tt.args)...))
 		var usage *cli.UsageError

@@ -67,6 +67,7 @@ type Options struct {
 
 	Tree   Tree
 	budget Budget
+	folder folderLLM
 	prices string // as given
 
 	given   map[string]bool // the flags that were given, by name
@@ -88,6 +89,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 		"`file` that makes the run durable (default: beside the result)\n"+
 			"With \"\" there is none, and a run that is stopped or killed is lost.")
 	o.budget.register(fs)
+	o.folder.register(fs)
 	fs.BoolVar(&o.Strict, "strict", false, "keep the parent where a child scores the same, as the paper's searches do "+
 		"(default: the child takes its place)\nA run whose journal is from before this flag goes on as it was begun.")
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
@@ -193,6 +195,9 @@ func (o *Options) Given(name string) bool { return o.given[name] }
 // Parse reads args into fs, fills in the default number of rounds and checks it.
 func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 	if err := Parse(fs, args); err != nil {
+		return err
+	}
+	if err := o.folder.take(o, fs); err != nil {
 		return err
 	}
 	o.command, o.args = fs.Name(), args

@@ -7,16 +7,16 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// EvoPromptDE keeps 10 programs. The prompt shows one of them, two others and the best: what the two differ in is
-// mutated, the best combined with it, and the outcome crossed with the first, whose place the child takes if it is
+// EvoPromptDE keeps 10 programs. The prompt shows each of them in turn, two others and the best: what the two differ in
+// is mutated, the best combined with it, and the outcome crossed with the first, whose place the child takes if it is
 // better.
 //
 // On purpose otherwise:
 //   - it begins with one program, whose rewrites take the places left; there, with 10 that a person and a model wrote;
-//   - the first is drawn uniformly for each child; there, each of the 10 is the first once in a generation.
+//   - a child has its place as soon as it is scored; there, after all 10 of a generation, but for the best.
 func EvoPromptDE(s Setting) population.Config {
 	c := s.config()
-	c.Archive, c.Select = &Heirs{Size: 10}, population.Uniform()
+	c.Archive, c.Select = &Heirs{Size: promptsKept}, population.Uniform()
 	c.Operators = []population.Operator{
 		difference{population.Cross{Label: "difference", Partners: 2, Instruction: differing}},
 		population.Rewrite{Label: "paraphrase",
@@ -36,8 +36,10 @@ type difference struct{ population.Cross }
 // Able reports whether there are three programs.
 func (difference) Able(v *population.View) bool { return len(v.Part.Members()) > 2 }
 
-// Brief adds the best program to what the cross shows.
+// Brief makes a child of the program whose turn it is, and adds the best one to what the cross shows.
 func (o difference) Brief(v *population.View) evolve.Brief {
+	members := v.Part.Members()
+	v.Parent = members[(v.Birth-1)%len(members)]
 	b := o.Cross.Brief(v)
 	best := population.Best().Select(v.Part.Members(), v.Rand)
 	b.Sections = []task.Section{population.Inspirations(best)}

@@ -8,7 +8,6 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
@@ -40,7 +39,7 @@ func ExampleNamed() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := population.New(peer.Config(peers.Setting{Task: hill(), LLM: llm.Limit(model, 4), N: 8, Seed: 40}))
+	p, err := peer.Arm(peers.Setting{Task: hill(), LLM: llm.Limit(model, 4), N: 8, Seed: 40}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -53,9 +52,9 @@ func ExampleNamed() {
 	_, err = peers.Named("alphaevolve")
 	fmt.Println(err)
 	// Output:
-	// Population(hill, N=8, seed=40, Islands(Elites(40, island 0), Elites(40, island 1)), Weighted(10), diff beside others at 0, 0.5 or 1, full beside others at 0, 0.5 or 1, cross beside others at 0, 0.5 or 1, repair at 0, 0.5 or 1, Shares([0.6 0.3 0.1 0.6]), islands by Random(), Unlike(0.99 by shingles of 5))
+	// Population(hill, N=8, seed=40, Islands(Elites(40, island 0), Elites(40, island 1)), Weighted(10), diff beside others, full beside others, cross beside others, repair, Shares([0.6 0.3 0.1 0.6]), islands by Random(), Unlike(0.99 by shingles of 5), at temperatures [0 0.5 1])
 	// 64 true
-	// peers: unknown search "alphaevolve": it is one of softmax, greedy, openevolve, shinka, gepa, adaevolve, llm-evo, evoprompt-ga, evoprompt-de, dgm
+	// peers: unknown search "alphaevolve": it is one of softmax, greedy, openevolve, shinka, gepa, omni, adaevolve, beam, best-of-n, top-k, llm-evo, evoprompt-ga, evoprompt-de, dgm
 }
 
 // Peers can be the arms of one run, which finds out which to go on with.
@@ -66,7 +65,7 @@ func ExamplePeers() {
 	}
 	var arms []evolve.Arm
 	for i, peer := range peers.Peers() {
-		p, err := population.New(peer.Config(peers.Setting{Task: hill(), LLM: llm.Limit(model, 4), N: 4, Seed: 40 + uint32(i)}))
+		p, err := peer.Arm(peers.Setting{Task: hill(), LLM: llm.Limit(model, 4), N: 4, Seed: 40 + uint32(i)}, nil)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -81,5 +80,5 @@ func ExamplePeers() {
 		pulls[peers.Names()[i]] = len(arm.Generations)
 	}
 	fmt.Println(pulls)
-	// Output: map[adaevolve:1 dgm:9 evoprompt-de:4 evoprompt-ga:1 gepa:22 greedy:1 llm-evo:16 openevolve:4 shinka:1 softmax:1]
+	// Output: map[adaevolve:13 beam:6 best-of-n:1 dgm:1 evoprompt-de:1 evoprompt-ga:3 gepa:19 greedy:1 llm-evo:3 omni:1 openevolve:6 shinka:1 softmax:1 top-k:3]
 }

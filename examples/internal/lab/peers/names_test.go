@@ -1,10 +1,10 @@
 package peers
 
 import (
+	"fmt"
 	"regexp"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
@@ -16,11 +16,11 @@ func TestNamesAreTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range Peers() {
-		s, err := population.New(p.Config(Setting{Task: circles, LLM: llm.Func(nil), N: 4}))
+		s, err := p.Arm(Setting{Task: circles, LLM: llm.Func(nil), N: 4}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name := s.String(); regexp.MustCompile(`0x|[{}]`).MatchString(name) {
+		if name := fmt.Sprint(s); regexp.MustCompile(`0x|[{}]`).MatchString(name) {
 			t.Errorf("%s prints itself as %s", p.Name, name)
 		}
 	}

@@ -1,7 +1,6 @@
 // Package peers has other systems' searches as configurations of a population: the same parts, put together as these
 // systems do. Each comment says what differs from the original on purpose, and why. Where testdata/parity has a record
-// of a peer, made by its own code at the commit of [Peer.Source], tests compare what is kept and drawn with it. The
-// others follow what their comments name, and no test holds them to it.
+// of a peer, made by its own code at the commit of [Peer.Source], tests compare what is kept and drawn with it.
 //
 // Common to all: what a call brings is one child, so nothing is asked again in secret; an invalid program is data and
 // not a score of 0, and stays out of the archive; the ensemble of models that most have is the Setting's LLM
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
@@ -30,9 +30,15 @@ type Setting struct {
 	Order   evolve.Order
 	Noise   *evolve.Noise
 	Strict  bool // softmax and greedy keep the parent at a tie
-	// OwnTemperature leaves the model its temperature where the system draws one for each call.
+	// Temperatures are those of which one is drawn for each call; nil means the system's, which is the model's own but
+	// for Shinka. OwnTemperature means that it is the model's there too.
+	Temperatures   []float64
 	OwnTemperature bool
 	OnChild        func(evolve.Child)
+	// Start is the program that the search begins with, if it has been scored; nil means the task's.
+	Start *eval.Candidate
+	// Calls are those of the run, for searches that divide them; 0 means 256.
+	Calls int
 	// Spread is the standard deviation of the initial program's score over several evaluations, for searches that
 	// credit gains in such units; 0 means that it is not known, or that there is no noise.
 	Spread float64
@@ -42,7 +48,7 @@ type Setting struct {
 func (s Setting) config() population.Config {
 	c := population.Config{
 		Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noise: s.Noise,
-		OnChild: s.OnChild,
+		OnChild: s.OnChild, Start: s.Start, Temperatures: s.Temperatures,
 	}
 	if s.Strict && s.Noise == nil { // with a Noise the default keeps several, and the older one at a tie
 		c.Archive = population.Top(1)
@@ -55,30 +61,67 @@ type Peer struct {
 	Name    string
 	Summary string // what it is, in one line
 	Source  string // whose rules it has: a repository and a commit, or a paper; "" for a search of this library
-	// Config returns the search. Its parts are new each time, because searches must not share them.
+	// Config returns the search; nil for one that consists of others. Its parts are new each time, because searches must
+	// not share them.
 	Config func(Setting) population.Config
+	// Races names the searches that an [Omni] races.
+	Races []string
+}
+
+// Arm returns the search. change, if not nil, returns what each population that it consists of is to be.
+func (p Peer) Arm(s Setting, change func(population.Config) (population.Config, error)) (evolve.Arm, error) {
+	if p.Config == nil {
+		return newOmni(p.Races, s.Calls, s.Seed, func(i int, seed uint32, start *eval.Candidate) (evolve.Arm, error) {
+			of, err := Named(p.Races[i])
+			if err != nil {
+				return nil, err
+			}
+			at := s
+			if at.Seed = seed; start != nil {
+				at.Start = start
+			}
+			return of.Arm(at, change)
+		})
+	}
+	cfg := p.Config(s)
+	if change != nil {
+		var err error
+		if cfg, err = change(cfg); err != nil {
+			return nil, err
+		}
+	}
+	return population.New(cfg)
 }
 
 // Peers returns all peers: what this library does by default, the baseline, and then the other systems.
 func Peers() []Peer {
 	return []Peer{
-		{"softmax", "the best program, rewritten or explored from as a softmax bandit finds better", "", Softmax},
-		{"greedy", "the best program, rewritten", "", Greedy},
+		{"softmax", "the best program, rewritten or explored from as a softmax bandit finds better", "", Softmax, nil},
+		{"greedy", "the best program, rewritten", "", Greedy, nil},
 		{"openevolve", "MAP-Elites on five islands, top and diverse programs shown (OpenEvolve)",
-			"algorithmicsuperintelligence/openevolve 411fb59", OpenEvolve},
+			"algorithmicsuperintelligence/openevolve 411fb59", OpenEvolve, nil},
 		{"shinka", "weighted parents, three kinds of patch, a novelty gate (ShinkaEvolve)",
-			"SakanaAI/ShinkaEvolve 9912af1", Shinka},
+			"SakanaAI/ShinkaEvolve 9912af1", Shinka, nil},
 		{"gepa", "the best program of each case, rewritten by reflection, and merged (GEPA)",
-			"gepa-ai/gepa b265bf9c", GEPA},
+			"gepa-ai/gepa b265bf9c", GEPA, nil},
+		{"omni", "GEPA, softmax and OpenEvolve raced, and GEPA begun anew from the best (GEPA's omni)",
+			"gepa-ai/gepa b265bf9c", nil, []string{"gepa", "softmax", "openevolve"}},
 		{"adaevolve", "islands by UCB, exploration that fades while scores rise (AdaEvolve)",
-			"skydiscover-ai/skydiscover 59643ef", AdaEvolve},
-		{"llm-evo", "mutate, cross, explore and insights under a softmax bandit (LLM-Evo)", "", LLMEvo},
+			"skydiscover-ai/skydiscover 59643ef", AdaEvolve, nil},
+		{"beam", "five programs, good and unlike each other, parents by both (SkyDiscover's beam search)",
+			"skydiscover-ai/skydiscover 59643ef", Beam, nil},
+		{"best-of-n", "five rewrites of one program, and then of the best (SkyDiscover)",
+			"skydiscover-ai/skydiscover 59643ef", BestOfN, nil},
+		{"top-k", "the best program, rewritten beside the next four (SkyDiscover)",
+			"skydiscover-ai/skydiscover 59643ef", TopK, nil},
+		{"llm-evo", "mutate, cross, explore and insights under a softmax bandit (LLM-Evo)",
+			"nrouizem/LLM-evo bb6913d", LLMEvo, nil},
 		{"evoprompt-ga", "parents by roulette wheel, crossed and mutated in one prompt (EvoPrompt)",
-			"arXiv 2309.08532", EvoPromptGA},
+			"beeevita/EvoPrompt 94caff3", EvoPromptGA, nil},
 		{"evoprompt-de", "differential evolution: what two differ in, on the best, crossed with a third (EvoPrompt)",
-			"arXiv 2309.08532", EvoPromptDE},
+			"beeevita/EvoPrompt 94caff3", EvoPromptDE, nil},
 		{"dgm", "an archive of all, parents by score and by few children, and repairs (Darwin Gödel Machine)",
-			"arXiv 2505.22954", DGM},
+			"jennyzzt/dgm d88fdd6", DGM, nil},
 	}
 }
 

@@ -1,14 +1,12 @@
 package peers
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
-	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -38,11 +36,14 @@ func Shinka(s Setting) population.Config {
 	c := s.config()
 	c.Archive, c.Islands, c.Select = islands, bandit.Random{}, population.Weighted(10)
 	c.Operators = []population.Operator{
-		patch{Operator: population.Rewrite{Label: "diff", Form: task.AsDiff, Show: shownHere}, model: s.heated()},
+		patch{Operator: population.Rewrite{Label: "diff", Form: task.AsDiff, Show: shownHere}},
 		patch{Operator: population.Rewrite{Label: "full", Form: task.AsWhole, Show: shownHere,
-			Instruction: "Write a different program for the task, to raise the score."}, model: s.heated()},
-		patch{Operator: crossed{population.Cross{Select: population.Uniform()}}, model: s.heated()},
-		patch{Operator: population.Repair{Select: population.Uniform()}, model: s.heated(), mends: true},
+			Instruction: "Write a different program for the task, to raise the score."}},
+		patch{Operator: crossed{population.Cross{Select: population.Uniform()}}},
+		patch{Operator: population.Repair{Select: population.Uniform()}, mends: true},
+	}
+	if c.Temperatures == nil && !s.OwnTemperature {
+		c.Temperatures = []float64{0, 0.5, 1}
 	}
 	c.Policy = bandit.Shares{0.6, 0.3, 0.1, 0.6} // the last one when the others cannot, and only then
 	c.Gates = []population.Gate{&population.Unlike{Most: 0.99}}
@@ -54,11 +55,9 @@ func shownHere(v *population.View) []task.Section {
 	return []task.Section{population.Inspirations(v.Part.(*shore).context(v.Parent, v.Rand)...)}
 }
 
-// patch is an operator with a temperature for each child. One that mends makes children while nothing is valid, and
-// the others do else.
+// patch is an operator. One that mends makes children while nothing is valid, and the others do else.
 type patch struct {
 	population.Operator
-	model heated
 	mends bool
 }
 
@@ -71,20 +70,13 @@ func (o patch) Able(v *population.View) bool {
 	return !ok || a.Able(v)
 }
 
-// Brief adds the model.
-func (o patch) Brief(v *population.View) evolve.Brief {
-	b := o.Operator.Brief(v)
-	b.LLM = o.model.of(v)
-	return b
-}
-
-// String names the operator and says how hot its calls are.
+// String names the operator.
 func (o patch) String() string {
 	name := o.Name()
 	if !o.mends {
 		name += " beside others"
 	}
-	return name + o.model.String()
+	return name
 }
 
 // crossed is a cross with one of the programs that are shown to other operators, and the others shown too.
@@ -105,44 +97,3 @@ func (o crossed) Brief(v *population.View) evolve.Brief {
 	b.Sections = []task.Section{population.Inspirations(slices.Delete(shown, i, i+1)...)}
 	return b
 }
-
-// heated is a model that is asked at a temperature of 0, 0.5 or 1, drawn for each child, or at its own.
-type heated struct {
-	llm llm.LLM
-	own bool
-}
-
-func (s Setting) heated() heated { return heated{s.LLM, s.OwnTemperature} }
-
-// of returns the model for a child.
-func (h heated) of(v *population.View) llm.LLM {
-	if h.own {
-		return h.llm
-	}
-	return atTemperature{h.llm, float64(v.Rand.IntN(3)) / 2}
-}
-
-// String returns the temperatures.
-func (h heated) String() string {
-	if h.own {
-		return ""
-	}
-	return " at 0, 0.5 or 1"
-}
-
-// atTemperature is a model that is asked at one temperature.
-type atTemperature struct {
-	llm.LLM
-	t float64
-}
-
-// Generate asks the model.
-func (m atTemperature) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	if req.Temperature == nil {
-		req.Temperature = &m.t
-	}
-	return m.LLM.Generate(ctx, req)
-}
-
-// Unwrap returns the model.
-func (m atTemperature) Unwrap() llm.LLM { return m.LLM }

@@ -2,6 +2,9 @@
 package searches
 
 import (
+	"fmt"
+
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
@@ -29,9 +32,31 @@ func others() []compare.Search {
 		if p.Name == "greedy" || p.Name == "softmax" {
 			continue
 		}
-		list = append(list, compare.Population(p.Name, func(s compare.Setting) population.Config {
-			return p.Config(peers.Setting{Task: s.Task, LLM: s.LLM, Strict: true})
-		}))
+		name := p.Name
+		if name == "best-of-n" { // which a baseline is called
+			name = "best-of-5"
+		}
+		list = append(list, peer(name, p))
 	}
 	return list
+}
+
+// peer returns another system's search.
+func peer(name string, p peers.Peer) compare.Search {
+	if p.Config != nil {
+		return compare.Population(name, func(s compare.Setting) population.Config {
+			return p.Config(peers.Setting{Task: s.Task, LLM: s.LLM, Strict: true})
+		})
+	}
+	return compare.Search{Name: name, Make: func(s compare.Setting) (evolve.Config, error) {
+		at := peers.Setting{Task: s.Task, LLM: s.LLM, Seed: s.Seed, Start: s.Start, Calls: s.Calls, N: 1, Strict: true}
+		if s.Noisy {
+			at.Noise = &evolve.Noise{Rescore: -1, Fresh: -1}
+		}
+		arm, err := p.Arm(at, nil)
+		if err != nil {
+			return evolve.Config{}, fmt.Errorf("searches: %s: %w", name, err)
+		}
+		return evolve.Config{Arms: []evolve.Arm{arm}}, nil
+	}}
 }

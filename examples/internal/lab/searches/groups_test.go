@@ -143,7 +143,7 @@ func ExampleGroups() {
 	// Output:
 	// baselines [greedy greedy>= greedy-1 best-of-n ei-10 halving-10 halves softmax]
 	// populations [history power-law weighted cells fronts shown scratchpad rescore]
-	// peers [openevolve shinka gepa adaevolve llm-evo evoprompt-ga evoprompt-de dgm]
+	// peers [openevolve shinka gepa omni adaevolve beam best-of-5 top-k llm-evo evoprompt-ga evoprompt-de dgm]
 	// drifting [greedy-1>= drift-plain drift]
 	// placebos [self-cross shuffled copies]
 	// portfolios [portfolio-ei relay-softmax]

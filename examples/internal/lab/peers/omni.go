@@ -1,0 +1,172 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/internal/stream"
+)
+
+// Omni races searches and hands the best program on: each has an equal slice of the calls, and one slice more is for
+// the first of them begun anew, from the best program that any has found; of equals, from that of the earlier one.
+//
+// On purpose otherwise:
+//   - the engines that are raced are this library's GEPA, its default search and OpenEvolve; there, GEPA and two that
+//     drive a coding agent (AutoResearch, Meta-Harness);
+//   - searches take turns of a step, within one budget; there, each runs at once with a budget of its own;
+//   - slices are in calls; there, in dollars.
+type Omni struct {
+	*evolve.Allocator
+	names []string
+	calls int
+}
+
+var _ evolve.Sizer = Omni{}
+
+// defaultOmniCalls are the calls of which slices are made if a Setting has none.
+const defaultOmniCalls = 256
+
+// newOmni returns the race of these searches, which make names.
+func newOmni(names []string, calls int, seed uint32, of func(i int, seed uint32, start *eval.Candidate) (evolve.Arm, error)) (Omni, error) {
+	if calls == 0 {
+		calls = defaultOmniCalls
+	}
+	slice := max(1, calls/(len(names)+1))
+	at := func(i int) uint32 {
+		word, _ := stream.Seed(uint64(seed), "omni", uint64(i))
+		return uint32(word >> 32)
+	}
+	fresh := &heir{make: func(start *eval.Candidate) (evolve.Arm, error) { return of(0, at(len(names)), start) }}
+	var arms []evolve.Arm
+	for i := range names {
+		arm, err := of(i, at(i), nil)
+		if err != nil {
+			return Omni{}, err
+		}
+		fresh.from = append(fresh.from, &racer{Arm: arm, left: slice})
+		arms = append(arms, fresh.from[i])
+	}
+	a, err := evolve.NewAllocator(evolve.Config{Arms: append(arms, fresh), Policy: race{}})
+	return Omni{a, names, calls}, err
+}
+
+// String names the searches and the calls.
+func (o Omni) String() string {
+	return fmt.Sprintf("Omni(%s, then %s, of %d calls)", strings.Join(o.names, ", "), o.names[0], o.calls)
+}
+
+// A racer is a search that is done when it has had so many answers.
+type racer struct {
+	evolve.Arm
+	left int
+}
+
+// Step steps the search, and counts the answers.
+func (r *racer) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	gen, err := r.Arm.Step(ctx, turn)
+	for _, c := range gen.Children {
+		if c.Answered() {
+			r.left--
+		}
+	}
+	return gen, err
+}
+
+// Calls returns how many calls the next step would like, no more than are left.
+func (r *racer) Calls() int { return min(callsOf(r.Arm), max(1, r.left)) }
+
+// Done reports whether the search had its answers.
+func (r *racer) Done() bool { return r.left <= 0 || r.Arm.Done() }
+
+// Start begins the search.
+func (r *racer) Start(ctx context.Context, turn *evolve.Turn) error {
+	if s, ok := r.Arm.(evolve.Starter); ok {
+		return s.Start(ctx, turn)
+	}
+	return nil
+}
+
+// Unwrap returns the search.
+func (r *racer) Unwrap() evolve.Arm { return r.Arm }
+
+func callsOf(a evolve.Arm) int {
+	if s, ok := a.(evolve.Sizer); ok {
+		return s.Calls()
+	}
+	return 1
+}
+
+// An heir is a search that begins at its first step, from the best program of others.
+type heir struct {
+	from []*racer
+	make func(start *eval.Candidate) (evolve.Arm, error)
+	arm  evolve.Arm
+}
+
+// Step begins the search if it has not begun, and steps it.
+func (h *heir) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	if h.arm == nil {
+		start := h.Best()
+		arm, err := h.make(&start)
+		if err != nil {
+			return evolve.Generation{}, err
+		}
+		h.arm = arm
+	}
+	return h.arm.Step(ctx, turn)
+}
+
+// Best returns the search's best program, and before it begins that of the others.
+func (h *heir) Best() eval.Candidate {
+	if h.arm != nil {
+		return h.arm.Best()
+	}
+	best := h.from[0].Best()
+	for _, r := range h.from[1:] {
+		if c := r.Best(); c.Better(best) {
+			best = c
+		}
+	}
+	return best
+}
+
+// Calls returns how many calls the next step would like.
+func (h *heir) Calls() int { return callsOf(h.Unwrap()) }
+
+// Done reports whether the search is.
+func (h *heir) Done() bool { return h.arm != nil && h.arm.Done() }
+
+// Unwrap returns the search, or one that is like it before it begins.
+func (h *heir) Unwrap() evolve.Arm {
+	if h.arm != nil {
+		return h.arm
+	}
+	return h.from[0].Arm
+}
+
+// race pulls the arms but for the last in turn, and the last when those are done.
+type race struct{}
+
+var _ bandit.Policy = race{}
+
+// Probs gives all to the next arm that is open.
+func (race) Probs(p []float64, r bandit.Round) {
+	last := len(p) - 1
+	for i := range last {
+		if at := (r.T + i) % last; r.Open[at] {
+			p[at] = 1
+			return
+		}
+	}
+	p[last] = 1
+}
+
+// Update does nothing.
+func (race) Update(bandit.Pull, float64) {}
+
+// String names the policy.
+func (race) String() string { return "Race()" }
