@@ -92,7 +92,7 @@ func (a *account) count(gen *Generation, scored []memory.Scoring) {
 		}
 		if s.Asked != nil && !a.asked[s.Asked] {
 			a.asked[s.Asked] = true
-			made := madeBy(s.Asked)
+			made := callsOf(s.Asked.Calls())
 			gen.Asides = append(gen.Asides, made...)
 			for _, c := range made {
 				if answered(c.Attempts) {

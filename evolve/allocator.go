@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 )
 
 // An Allocator is [Run] as an [Arm]: a step draws one of its arms and steps that. So allocators
@@ -146,14 +147,15 @@ func (al *Allocator) ready(ctx context.Context, turn *Turn) error {
 func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocation.Decision) (Generation, error) {
 	p := decision.Pull
 	in := turn.inner(p.Arm, decision.Most)
-	if in.recording() {
-		in.beside += al.tunedBeside(p.Arm)
+	if in.step != nil {
+		in.step.Beside += al.tunedBeside(p.Arm)
 	}
 	gen, err := al.cfg.Arms[p.Arm].Step(ctx, in)
 	var scored []memory.Scoring
-	if in.recording() { // an allocator stepped by hand has nobody to correct what its arm returns
-		gen, err = in.close(gen, err)
-		scored = slices.Clone(in.scored)
+	if in.step != nil { // an allocator stepped by hand has nobody to correct what its arm returns
+		var noted step.Account
+		gen, noted, err = closed(in.step, gen, err)
+		scored = slices.Clone(noted.Scored)
 	}
 	if gen.Best.Program == "" {
 		gen.Before, gen.Best = al.res.Arms[p.Arm].Best, al.res.Arms[p.Arm].Best

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/intake"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
@@ -26,7 +28,8 @@ import (
 type batch struct {
 	*Breeder
 	turn  *Turn
-	n     int // children to be made
+	step  *step.Step // of the turn
+	n     int        // children to be made
 	brief func(i int) Brief
 	take  func(Child)
 
@@ -57,10 +60,11 @@ type bredChild struct {
 
 func newBatch(b *Breeder, turn *Turn, n int) *batch {
 	var repeat []int
-	if b.Order == AsTheyEnd && turn.recording() {
-		repeat = turn.past.Taken
+	s := turn.of()
+	if b.Order == AsTheyEnd && s != nil {
+		repeat = s.Past.Taken
 	}
-	return &batch{Breeder: b, turn: turn, n: n, queue: intake.New[bredChild](n, b.Window, b.Order == ByIndex, repeat),
+	return &batch{Breeder: b, turn: turn, step: s, n: n, queue: intake.New[bredChild](n, b.Window, b.Order == ByIndex, repeat),
 		ended: make(chan bredChild), stop: make(chan struct{}), taken: make([]bredChild, 0, n), pause: waits.NewSignal()}
 }
 
@@ -92,7 +96,7 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	b.err = l.err
 	gen := l.generation()
 	gen.Before, gen.Best, gen.Elapsed = b.now.before.Candidate, b.best, time.Since(begin)
-	if elapsed := turn.timed(gen.Elapsed); b.err == nil {
+	if elapsed := turn.of().Timed(gen.Elapsed); b.err == nil {
 		b.past = append(b.past, madeOf(gen, elapsed))
 	}
 	return gen, b.err
@@ -170,7 +174,7 @@ func (l *batch) allBegun() bool {
 func (l *batch) stuck(ctx context.Context) {
 	if child, ok := l.queue.Missing(); ok && l.err == nil && l.why == nil && ctx.Err() == nil && !l.allBegun() {
 		l.fail(fmt.Errorf("evolve: pull %d took child %d in next, which this run has not begun by then: %w",
-			l.turn.pull, child, journal.ErrDiverged))
+			l.step.Pull, child, journal.ErrDiverged))
 	}
 }
 
@@ -243,7 +247,7 @@ func (l *batch) begin(ctx context.Context) {
 		// This error stands only if runtime.Goexit, which guard cannot recover, ends the goroutine.
 		m.err = fmt.Errorf("evolve: making child %d of step %d ended its goroutine", i, l.now.number)
 		what := fmt.Sprintf("making child %d of step %d", i, l.now.number)
-		if bad := guard(what, func() { m.err = l.make(ctx, &m) }); bad != nil {
+		if bad := fault.Guard(what, func() { m.err = l.make(ctx, &m) }); bad != nil {
 			m.err = bad
 			m.child.Err = bad.Error()
 		}
@@ -284,7 +288,7 @@ func (l *batch) end(m bredChild) {
 	}
 	l.queue.End(m.child.Index, m)
 	if l.OnChild != nil && m.made() {
-		if bad := guard("OnChild", func() { l.OnChild(m.child) }); bad != nil {
+		if bad := fault.Guard("OnChild", func() { l.OnChild(m.child) }); bad != nil {
 			l.fail(bad)
 		}
 	}
@@ -307,7 +311,7 @@ func (m bredChild) made() bool {
 
 // call calls f, a brief or a take, and returns what it panics with, or what [Breeder.Fail] was given.
 func (l *batch) call(what string, f func()) error {
-	if err := guard(what, f); err != nil {
+	if err := fault.Guard(what, f); err != nil {
 		return err
 	}
 	return l.failed
@@ -318,9 +322,7 @@ func (l *batch) fail(err error) {
 	if l.err == nil {
 		l.err = err
 	}
-	if l.turn.recording() {
-		l.turn.drain(err)
-	}
+	l.step.Drain(err)
 	l.halt()
 }
 
@@ -347,7 +349,7 @@ func (l *batch) takeIn(m bredChild) {
 
 // tell tells the journal's readers and the observer what became of a child.
 func (l *batch) tell(m bredChild) {
-	if !l.turn.recording() {
+	if l.step == nil {
 		return
 	}
 	if err := l.turn.tell(birth{child: m.child, step: l.now.number, call: m.call, err: m.err, lost: m.lost}); err != nil {
@@ -358,7 +360,7 @@ func (l *batch) tell(m bredChild) {
 // record records that a child is taken in next, or record.Beyond, before the search acts on it. The order of indices
 // needs no record. The child's answer is on disk already, and stands before this record.
 func (l *batch) record(child int) {
-	if l.Order == ByIndex || !l.turn.recording() || l.turn.journal == nil || l.turn.past.Ended {
+	if l.Order == ByIndex || l.step == nil || l.step.Journal == nil || l.step.Past.Ended {
 		return
 	}
 	if l.err != nil || l.why != nil {
@@ -366,7 +368,7 @@ func (l *batch) record(child int) {
 		// are taken in, so the order from here on is not the step's.
 		return
 	}
-	if err := l.turn.journal.Take(l.turn.pull, child); err != nil {
+	if err := l.step.Journal.Take(l.step.Pull, child); err != nil {
 		l.fail(err)
 	}
 }
@@ -392,7 +394,7 @@ func (l *batch) teach(m bredChild) {
 	if len(m.brief.Ask.Parents) > 0 {
 		o.Parent = m.brief.Ask.Parents[0].Result.Score
 	}
-	if bad := guard("the model's Learn", func() { learner.Learn(o) }); bad != nil {
+	if bad := fault.Guard("the model's Learn", func() { learner.Learn(o) }); bad != nil {
 		l.fail(bad)
 	}
 }
@@ -437,8 +439,8 @@ func (l *batch) make(ctx context.Context, m *bredChild) error {
 	if m.brief.Admit != nil {
 		// It may ask a model through ctx. That call is an aside, and counted even if it refuses the program.
 		admitting := ctx
-		if l.turn.recording() {
-			admitting = llm.WithTrace(ctx, &llm.Trace{Ended: l.turn.noteJudged})
+		if l.step != nil {
+			admitting = llm.WithTrace(ctx, &llm.Trace{Ended: l.step.Judged})
 		}
 		why, err := m.brief.Admit(admitting, program)
 		if err != nil {
@@ -453,7 +455,7 @@ func (l *batch) make(ctx context.Context, m *bredChild) error {
 			return nil
 		}
 	}
-	if c.Result, err = l.turn.score(ctx, l.Task, program, l.sample(c)); err == nil {
+	if c.Result, err = l.step.Score(ctx, l.Task, program, l.sample(c)); err == nil {
 		return nil
 	}
 	c.Err = err.Error()
@@ -484,14 +486,15 @@ func (l *batch) sample(c *Child) int {
 func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err error) {
 	c := &m.child
 	if m.brief.Make != nil {
-		w := l.turn.work(*c, m.model(l.Breeder), l.Task, l.sample(c))
-		program, m.recalled, err = w.do(ctx, m.brief.Make)
-		if m.spent, m.asides = w.spent(), w.made(); m.spent {
-			m.call = w.id
+		s := l.step.Session(c.ID, m.model(l.Breeder), l.Task, l.sample(c))
+		w := &Work{Seed: c.Seed, session: s}
+		program, m.recalled, err = s.Do(ctx, func(ctx context.Context) (string, error) { return m.brief.Make(ctx, w) })
+		if m.spent, m.asides = s.Spent(), callsOf(s.Made()); m.spent {
+			m.call = s.ID()
 		}
 		if err != nil {
 			c.Err = err.Error()
-			return "", lasting(ctx, err)
+			return "", fault.Lasting(ctx, err)
 		}
 		return program, nil
 	}
@@ -499,14 +502,13 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 	if messages == nil {
 		messages = l.Task.Prompt(m.brief.Ask)
 	}
-	ctx = llm.WithTrace(ctx, &llm.Trace{Paused: both(l.pausing, llm.TraceOf(ctx).Paused)})
-	reply, err := l.turn.ask(ctx, purpose{kind: KindChild, bred: true}, m.model(l.Breeder),
-		llm.Request{Messages: messages, Seed: c.Seed})
-	m.call, m.recalled = reply.id, reply.recalled
+	ctx = llm.WithTrace(ctx, &llm.Trace{Paused: step.Both(l.pausing, llm.TraceOf(ctx).Paused)})
+	reply, err := l.step.AskForChild(ctx, m.model(l.Breeder), llm.Request{Messages: messages, Seed: c.Seed})
+	m.call, m.recalled = reply.ID, reply.Recalled
 	c.Attempts = reply.Attempts // of a failed call too: they were paid for
 	if err != nil {
 		c.Err = err.Error()
-		return "", lasting(ctx, err)
+		return "", fault.Lasting(ctx, err)
 	}
 	if program, c.Mended, err = l.parse(m.brief, reply.Text); err != nil {
 		c.Err = err.Error() // a bad reply is data, and costs this child alone

@@ -3,6 +3,8 @@ package evolve
 import (
 	"fmt"
 	"time"
+
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 )
 
 // A Breadth decides how many children each step of a search makes. Many at once take the time of one, and those
@@ -71,7 +73,7 @@ func widthOf(b Breadth, past []Made) (n int, err error) {
 		return 0, err
 	}
 	name := breadthName(b)
-	if bad := guard("Breadth "+name, func() { n = b.Children(past) }); bad != nil {
+	if bad := fault.Guard("Breadth "+name, func() { n = b.Children(past) }); bad != nil {
 		return 0, bad
 	}
 	if n < 1 || n > MaxN {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/calls"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/resample"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -377,7 +378,7 @@ func (b *Breeder) samples(ctx context.Context, turn *Turn, programs []string, nu
 			defer func() { <-places }()
 			errs[i] = errors.New("evolve: scoring a program again ended its goroutine") // stands if runtime.Goexit does
 			var err error
-			bad := guard("scoring a program again", func() {
+			bad := fault.Guard("scoring a program again", func() {
 				results[i], err = turn.Evaluate(ctx, b.Task, program, numbers[i])
 			})
 			errs[i] = cmp.Or(bad, err)

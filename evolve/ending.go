@@ -15,6 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -25,7 +26,7 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	delete(d.pending, p.Arm)
 	d.complete(&o)
 	round, before := &d.res.Rounds[p.round], d.evalTime
-	round.Generation = d.add(p.Arm, &o.gen, o.scored)
+	round.Generation = d.add(p.Arm, &o.gen, o.Scored)
 	round.Best = d.res.Best.Result.Score
 	whole := o.err == nil
 	d.learn(p.Pull, &o.gen, d.evalTime-before, whole, d.cfg.Budget.Models)
@@ -73,7 +74,7 @@ func (d *driver) outcomeOf(o outcome, whole bool) allocation.Outcome {
 	calls, stalls := counted(o.gen)
 	out := allocation.Outcome{Pull: o.pull.ID, Calls: calls, Stalls: stalls, Evaluations: o.gen.Evaluations, Whole: whole, Best: scoreOf(o.gen.Best)}
 	// A limit that bound before it was raised does not bind now. The core would stop the run by it again.
-	if d.shared.journal == nil || !d.shared.journal.RaisedLater() {
+	if d.shared.Journal == nil || !d.shared.Journal.RaisedLater() {
 		out.Limit = o.gen.Limit
 	}
 	return out
@@ -85,7 +86,7 @@ func (d *driver) report(p pull, round *Round, o outcome) {
 	round.Partial = false
 	err := d.reward(p, round, o.gen)
 	if err == nil {
-		err = d.decide(record.Record{Kind: record.Report, Pull: &p.ID, Reward: round.Reward, Bred: o.took})
+		err = d.decide(record.Record{Kind: record.Report, Pull: &p.ID, Reward: round.Reward, Bred: o.Took})
 	}
 	if err != nil {
 		d.stop(allocation.Error, "", err)
@@ -96,10 +97,10 @@ func (d *driver) report(p pull, round *Round, o outcome) {
 func (d *driver) reward(p pull, round *Round, gen Generation) (err error) {
 	// A negated loss of 0 is -0. JSON keeps no such difference where 0 is left out, so the comparison of two equal
 	// runs would find -0 and 0. Adding 0 makes it 0.
-	if err := guard("Config.Reward", func() { round.Reward = d.cfg.Reward(gen) + 0 }); err != nil {
+	if err := fault.Guard("Config.Reward", func() { round.Reward = d.cfg.Reward(gen) + 0 }); err != nil {
 		return err
 	}
-	if bad := guard("Policy.Update", func() { err = d.core.Report(p.ID, round.Reward) }); bad != nil {
+	if bad := fault.Guard("Policy.Update", func() { err = d.core.Report(p.ID, round.Reward) }); bad != nil {
 		return bad
 	}
 	if err != nil {
@@ -113,7 +114,7 @@ func (d *driver) reward(p pull, round *Round, gen Generation) (err error) {
 func (d *driver) untold(o outcome) error {
 	for _, c := range o.gen.Children {
 		b := birth{child: c, step: o.gen.Index}
-		if o.told[c.address()] {
+		if o.Told[c.address()] {
 			continue
 		}
 		if err := d.shared.record(o.pull.ID, o.pull.past, b); err != nil {
@@ -183,7 +184,7 @@ func (d *driver) finish(ctx, steps context.Context) (*Result, error) {
 		d.res.Stop, d.err = StopError, err
 	}
 	paused := d.res.Stop == StopCanceled || d.res.Stop == StopError
-	if j := d.shared.journal; j != nil {
+	if j := d.shared.Journal; j != nil {
 		// The first error stands: one of the journal here may follow from it.
 		if err := d.closeJournal(j, paused); err != nil && d.err == nil {
 			d.res.Stop, d.err = StopError, err
@@ -199,7 +200,7 @@ func (d *driver) finish(ctx, steps context.Context) (*Result, error) {
 // them yet.
 func (d *driver) closeJournal(j *record.Journal, paused bool) (err error) {
 	if paused {
-		spent := d.shared.ledger.Record()
+		spent := d.shared.Ledger.Record()
 		err = j.Pause(string(d.res.Stop), d.err, &spent)
 	}
 	d.res.Behind = paused && j.Behind()
@@ -229,7 +230,7 @@ func (d *driver) keepsMargin(then journal.Fingerprint) error {
 		return nil
 	}
 	return fmt.Errorf("evolve: journal %s: %w: Budget.EvalTime was %v, which left %d of %d Evaluations for fresh samples of the best, and %s leaves %d: "+
-		"raise it to less than %v, or begin anew with another journal", d.shared.journal.Path(), journal.ErrDiverged, was, fresh, b.Evaluations,
+		"raise it to less than %v, or begin anew with another journal", d.shared.Journal.Path(), journal.ErrDiverged, was, fresh, b.Evaluations,
 		orNone(d.cfg.Budget.EvalTime), d.margin.fresh, 4*time.Duration(fresh+1)*b.EvalWorst)
 }
 
@@ -237,7 +238,7 @@ func (d *driver) keepsMargin(then journal.Fingerprint) error {
 // that it gets are pooled in Result.Fresh. Result.Unconfirmed says why some are missing. It returns an error of the
 // journal alone.
 func (d *driver) claim(ctx, steps context.Context) error {
-	d.shared.ledger.Release()
+	d.shared.Ledger.Release()
 	arm, ok := claimantOf(d.cfg.Arms[d.res.BestArm])
 	if !ok || arm.noise() == nil {
 		return nil
@@ -252,12 +253,13 @@ func (d *driver) claim(ctx, steps context.Context) error {
 		return nil
 	}
 	s := d.step(pull{Pull: bandit.Pull{ID: -1, Arm: d.res.BestArm}}, ctx)
-	s.claiming = true
+	s.Claiming = true
 	var r eval.Result
 	var err error
-	turn := &Turn{step: s, calls: math.MaxInt}
-	bad := guard("the claim of the best arm", func() { r, err = arm.claim(turn.within(ctx), turn, d.res.Best.Program, n) })
-	d.claimed(s)
+	turn := &Turn{step: s, shared: d.shared, calls: math.MaxInt}
+	bad := fault.Guard("the claim of the best arm", func() { r, err = arm.claim(s.Within(ctx), turn, d.res.Best.Program, n) })
+	noted := s.Account()
+	d.claimed(noted)
 	err = cmp.Or(bad, err)
 	if r.Valid || r.Reason != "" {
 		d.res.Fresh = &r
@@ -265,8 +267,8 @@ func (d *driver) claim(ctx, steps context.Context) error {
 	if err != nil {
 		d.res.Unconfirmed = err.Error()
 	}
-	if fault.OfJournal(err) || fault.OfJournal(s.fatal) {
-		return cmp.Or(err, s.fatal)
+	if fault.OfJournal(err) || fault.OfJournal(noted.Fatal) {
+		return cmp.Or(err, noted.Fatal)
 	}
 	return nil
 }
@@ -310,11 +312,9 @@ func (d *driver) unclaimed(ctx context.Context) string {
 }
 
 // claimed adds what fresh samples cost to the result.
-func (d *driver) claimed(s *step) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	spent := Generation{Asides: s.made}
-	d.account.count(&spent, s.scored)
+func (d *driver) claimed(noted step.Account) {
+	spent := Generation{Asides: callsOf(noted.Calls)}
+	d.account.count(&spent, noted.Scored)
 	calls, _ := counted(spent)
 	d.res.Calls += calls
 	arm := &d.res.Arms[d.res.BestArm]

@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -43,23 +44,11 @@ type Call struct {
 	Attempts []llm.Attempt // oldest first; what it cost
 }
 
-// KindChild is the kind of a call that asks for a child.
-const KindChild = "child"
-
-// madeBy returns the calls of a as a Generation has them.
-func madeBy(a *memory.Asked) []Call {
+// callsOf returns calls as a Generation has them.
+func callsOf(made []memory.Call) []Call {
 	var list []Call
-	for _, c := range a.Calls() {
+	for _, c := range made {
 		list = append(list, Call(c))
-	}
-	return list
-}
-
-// madeFor returns the calls of a session of a child as a Generation has them.
-func madeFor(child int, a *memory.Asked) []Call {
-	list := madeBy(a)
-	for i := range list {
-		list[i].Child = child
 	}
 	return list
 }
@@ -191,7 +180,5 @@ func reason(c Child) string {
 	return eval.Invalid("%s", why).Clean().Reason
 }
 
-// An address tells the children of a step apart.
-type address struct{ index, id int }
-
-func (c Child) address() address { return address{c.Index, c.ID} }
+// address tells c from the other children of its step.
+func (c Child) address() step.Address { return step.Address{Index: c.Index, ID: c.ID} }

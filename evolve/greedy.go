@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -143,7 +144,7 @@ func (g *Greedy) Done() bool {
 func (g *Greedy) Calls() int {
 	n, err := g.next()
 	if err != nil {
-		panic(thrown{err})
+		fault.Throw(err)
 	}
 	return n
 }

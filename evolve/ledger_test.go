@@ -120,7 +120,7 @@ func runLedger(t *testing.T, cfg Config) (*Result, *ledger.Ledger) {
 		t.Fatal(err)
 	}
 	d := newDriver(cfg)
-	l := d.shared.ledger
+	l := d.shared.Ledger
 	d.cfg.Observer = func(Event) {
 		if spent, reserved := l.Sums(); cfg.Budget.passed(spent.Plus(reserved)) != "" {
 			t.Errorf("%s is passed by what is spent and set aside", cfg.Budget.passed(spent.Plus(reserved)))

@@ -5,26 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync/atomic"
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/match"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // An outcome is what a pull brought, as its step ended.
 type outcome struct {
-	pull   pull
-	gen    Generation
-	err    error
-	scored []memory.Scoring // evaluations that brought a result
-	took   []time.Duration  // how long each Breed took
-	told   map[address]bool // children that readers of the journal and the observer were told of
-	judged int              // calls that were answered while programs waited for their evaluation
+	step.Account
+	pull pull
+	gen  Generation
+	err  error
 }
 
 // A pull is a step that is being made.
@@ -37,59 +35,49 @@ type pull struct {
 	beside int
 }
 
-// close corrects what an arm returned by what happened in its step. Calls that the arm left out are added to the
+// closed corrects what an arm returned by what happened in its step, and returns the account of that. Calls that the arm left out are added to the
 // asides. A limit that bound is named. An error that the arm kept to itself ends the run.
 //
 // A step that was cut short must not be reported as whole. Its reward would stand in the journal. Made again
 // without the interruption, the step would ask for more than the file holds, and what was paid for would be
 // stuck behind ErrDiverged.
-func (s *step) close(gen Generation, err error) (Generation, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	gen = withCalls(gen, s.made)
+func closed(s *step.Step, gen Generation, err error) (Generation, step.Account, error) {
+	a := s.Account()
+	gen = withCalls(gen, callsOf(a.Calls))
 	var refused *fault.Refused
 	if errors.As(err, &refused) { // that the budget has no room limits the step, and is not an error
 		gen.Limit, err = cmp.Or(gen.Limit, refused.Limit), nil
 	}
-	gen.Limit = cmp.Or(gen.Limit, s.limit)
-	err = s.ended(err)
+	gen.Limit = cmp.Or(gen.Limit, a.Limit)
+	err = ended(a, err)
 	// An arm that looks at its context may have stopped early without asking for anything more. Whether it did
 	// cannot be known. If the step was whole all the same, to make it again costs nothing, as all of its answers
 	// are in the journal.
-	if err == nil && (s.cut || s.over() && !s.past.Ended) {
+	if err == nil && (a.Cut || s.Over() && !s.Past.Ended) {
 		err = errCut
 	}
 	gen.Partial = gen.Partial || err != nil
-	return gen, err
-}
-
-// into copies what happened in the step into its outcome. A goroutine that the arm left behind may go on with the step.
-func (s *step) into(o *outcome) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o.scored, o.took, o.told, o.judged = s.scored, s.took, maps.Clone(s.told), s.judged
+	return gen, a, err
 }
 
 // started returns what an arm asked for in its Start, and the limit that left no room for more. Nothing of it is
 // reported, so it matters only how it ended and not whether it is whole.
-func (s *step) started(err error) (Generation, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	spent := Generation{Asides: s.made, Limit: s.limit}
+func started(a step.Account, err error) (Generation, error) {
+	spent := Generation{Asides: callsOf(a.Calls), Limit: a.Limit}
 	var refused *fault.Refused
 	if errors.As(err, &refused) {
 		spent.Limit, err = cmp.Or(spent.Limit, refused.Limit), nil
 	}
-	return spent, s.ended(err)
+	return spent, ended(a, err)
 }
 
 // ended returns the error with which the step ended: its arm's, or one that the arm kept to itself. That the
 // journal failed counts before what the arm made of it, which may look like the end of the run. So does a fault before
 // what was refused because of it.
-func (s *step) ended(err error) error {
+func ended(a step.Account, err error) error {
 	var doomed *fault.Doomed
-	if err == nil || fault.OfJournal(s.fatal) || errors.As(err, &doomed) {
-		return cmp.Or(s.fatal, err)
+	if err == nil || fault.OfJournal(a.Fatal) || errors.As(err, &doomed) {
+		return cmp.Or(a.Fatal, err)
 	}
 	return err
 }
@@ -121,6 +109,14 @@ func withCalls(gen Generation, made []Call) Generation {
 	return gen
 }
 
+// shared is what the steps of a run share, and how they tell of children.
+type shared struct {
+	*step.Run
+	births   chan Event    // of children that were taken in, for the goroutine of Run
+	gone     chan struct{} // closed when nobody receives births: an arm's goroutine may outlive its step, and the run
+	ledgerAt atomic.Int64  // when a child's record had the ledger last, in milliseconds since 1970
+}
+
 // A birth is what readers of the journal and the observer are told of a child.
 type birth struct {
 	child Child
@@ -132,38 +128,27 @@ type birth struct {
 
 // tell tells what became of a child of the step, once. A Breeder does so when it has taken the child in, and the run
 // does for the children of an arm that is not a Breeder.
-func (s *step) tell(b birth) error {
-	for p := s; p != nil; p = p.parent {
-		p.note(b.child.address())
-	}
+func (t *Turn) tell(b birth) error {
+	s := t.step
+	s.Tell(b.child.address())
 	if b.child.HasProgram() {
 		b.child.Hash = record.KeyOf(b.child.Program).String()
 	}
-	if s.search != "" {
+	if search := s.Search(); search != "" {
 		b.child.Labels = maps.Clone(b.child.Labels)
 		if b.child.Labels == nil {
 			b.child.Labels = make(map[string]string)
 		}
-		b.child.Labels["search"] = s.search
+		b.child.Labels["search"] = search
 	}
-	err := s.shared.record(s.pull, s.past, b)
-	if s.births != nil && s.pull >= 0 {
+	err := t.shared.record(s.Pull, s.Past, b)
+	if s.Pull >= 0 {
 		select {
-		case s.births <- b.event(s.pull):
-		case <-s.gone:
+		case t.shared.births <- b.event(s.Pull):
+		case <-t.shared.gone:
 		}
 	}
 	return err
-}
-
-// note takes down that a child is told of.
-func (s *step) note(child address) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.told == nil {
-		s.told = make(map[address]bool)
-	}
-	s.told[child] = true
 }
 
 // event returns what the observer is told. The search goes on meanwhile, and may change the maps of its child's result.
@@ -176,7 +161,7 @@ func (b birth) event(pull int) Event {
 // record writes the child's record, for readers of the journal. Replay does not compare these records, so fields can
 // be added to them and older journals still fit. A pull whose end is in the file has its records.
 func (s *shared) record(pull int, past record.Past, b birth) error {
-	if s.journal == nil || past.Ended || s.journal.Finished() {
+	if s.Journal == nil || past.Ended || s.Journal.Finished() {
 		return nil
 	}
 	c := b.child
@@ -190,11 +175,11 @@ func (s *shared) record(pull int, past record.Past, b birth) error {
 	}
 	if c.HasProgram() { // the file has the text if it was evaluated, and then perhaps with other space at its end
 		var err error
-		if r.Program, err = s.journal.WriteProgram(c.Program); err != nil {
+		if r.Program, err = s.Journal.WriteProgram(c.Program); err != nil {
 			return err
 		}
 	}
-	return s.journal.Tell(r)
+	return s.Journal.Tell(r)
 }
 
 // spentNow returns the ledger for a child's record, and nil if a child had one in the last second: readers add calls and
@@ -204,7 +189,7 @@ func (s *shared) spentNow() *books.Ledger {
 	if last := s.ledgerAt.Load(); now-last < 1000 || !s.ledgerAt.CompareAndSwap(last, now) {
 		return nil
 	}
-	l := s.ledger.Record()
+	l := s.Ledger.Record()
 	return &l
 }
 

@@ -21,8 +21,8 @@ func (d *driver) begin(ctx context.Context) (traced context.Context, end context
 // live returns a channel that is closed once every decision of earlier incarnations is made again. Without a
 // journal that is at once.
 func (d *driver) live() <-chan struct{} {
-	if d.shared.journal != nil {
-		return d.shared.journal.Live()
+	if d.shared.Journal != nil {
+		return d.shared.Journal.Live()
 	}
 	now := make(chan struct{})
 	close(now)
@@ -33,7 +33,7 @@ func (d *driver) live() <-chan struct{} {
 // One more arm is drawn only if no call of the run waits anywhere, because such a call may be about to take the
 // place.
 func (d *driver) sayIdle() {
-	if d.shared.queued.N() == 0 {
+	if d.shared.Queued.N() == 0 {
 		d.idle.Set()
 	}
 }
@@ -66,7 +66,7 @@ func (d *driver) scorable() (most int, limited bool) {
 	if b.EvalTime == 0 {
 		return 0, false
 	}
-	room := ledger.EvalTime{Left: b.EvalTime - d.shared.ledger.KeptEvalTime() - d.account.evalTime, Worst: b.EvalWorst,
+	room := ledger.EvalTime{Left: b.EvalTime - d.shared.Ledger.KeptEvalTime() - d.account.evalTime, Worst: b.EvalWorst,
 		Sum: d.account.evalTime, Scored: d.scored}
 	var pending []int
 	for _, p := range d.pending {
@@ -112,5 +112,5 @@ func (d *driver) judge(o *outcome) {
 			d.programs++
 		}
 	}
-	d.gated += o.judged
+	d.gated += o.Judged
 }

@@ -15,9 +15,11 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 )
 
@@ -130,24 +132,31 @@ func newDriver(cfg Config) *driver {
 		margin:  margin,
 		cfg:     cfg,
 		core:    allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: margin.limits(cfg.Budget)}),
-		shared:  &shared{budget: cfg.Budget, ledger: newLedger(cfg.Budget, margin.amounts(cfg.Budget)), journal: (*record.Journal)(cfg.Journal), programs: memory.New()},
+		shared:  newShared(cfg, margin),
 		begun:   time.Now(),
 		pending: make(map[int]pull),
 		streaks: make([]calls.Streak, len(cfg.Arms)),
 		ended:   make(chan outcome),
 		idle:    waits.NewSignal(),
 	}
-	d.shared.births, d.shared.gone = make(chan Event), make(chan struct{})
 	if err := d.open(); err != nil {
 		d.stop(allocation.Error, "", err) // not returned here, so that the result says what is known all the same
 	}
 	return d
 }
 
+func newShared(cfg Config, m margin) *shared {
+	b := cfg.Budget
+	return &shared{births: make(chan Event), gone: make(chan struct{}), Run: &step.Run{
+		EvalTime: b.EvalTime, EvalWorst: b.EvalWorst, TuneEvaluations: b.TuneEvaluations,
+		Ledger: newLedger(b, m.amounts(b)), Journal: (*record.Journal)(cfg.Journal), Programs: memory.New(),
+	}}
+}
+
 // open compares what this run is given with what earlier incarnations were given, and books what they spent. It
 // does so before anything is drawn, because the answers in the file do not belong to a run with other settings.
 func (d *driver) open() error {
-	j := d.shared.journal
+	j := d.shared.Journal
 	if j == nil {
 		return nil
 	}
@@ -173,7 +182,7 @@ func (d *driver) open() error {
 	// Calls that were given up are made again and paid for twice. Unless both count, a run that is interrupted
 	// often would pass its budget. They are those of the run just begun, which the journal knows only now.
 	spent, err := j.Abandoned()
-	d.shared.ledger.BookAttempts(spent)
+	d.shared.Ledger.BookAttempts(spent)
 	return err
 }
 
@@ -226,13 +235,14 @@ func (d *driver) start(ctx, steps context.Context) {
 			continue
 		}
 		st := d.step(pull{Pull: bandit.Pull{ID: -1, Arm: i}, past: past}, begin)
-		turn := &Turn{step: st, calls: math.MaxInt}
+		turn := &Turn{step: st, shared: d.shared, calls: math.MaxInt}
 		var err error
-		if bad := guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(turn.within(begin), turn) }); bad != nil {
+		if bad := fault.Guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(st.Within(begin), turn) }); bad != nil {
 			err = bad
 		}
-		spent, err := st.started(err)
-		d.core.Spent(d.account.start(i, spent, st.scored))
+		noted := st.Account()
+		spent, err := started(noted, err)
+		d.core.Spent(d.account.start(i, spent, noted.Scored))
 		d.scored = d.res.Evaluations
 		d.programs = d.res.Evaluations
 		d.notStarted(ctx, begin, spent.Limit, err)
@@ -288,8 +298,9 @@ func (d *driver) valid() {
 
 // step returns the account of what a step of p does. What happens in it is noted there even if the arm returns
 // nothing of it.
-func (d *driver) step(p pull, steps context.Context) *step {
-	return &step{shared: d.shared, pull: p.ID, past: p.past, beside: p.beside, failing: &d.streaks[p.Arm], over: func() bool { return steps.Err() != nil }}
+func (d *driver) step(p pull, steps context.Context) *step.Step {
+	return &step.Step{Run: d.shared.Run, Pull: p.ID, Past: p.past, Beside: p.beside, Failing: &d.streaks[p.Arm],
+		Over: func() bool { return steps.Err() != nil }}
 }
 
 // fill begins pulls until InFlight are under way or none can be drawn now. In replay it begins the pulls that an
@@ -311,10 +322,10 @@ func (d *driver) fill(ctx, steps context.Context) {
 
 // replaying returns the decision that an earlier incarnation made here, and reports whether there is one.
 func (d *driver) replaying() (record.Record, bool) {
-	if d.shared.journal == nil {
+	if d.shared.Journal == nil {
 		return record.Record{}, false
 	}
-	return d.shared.journal.Next()
+	return d.shared.Journal.Next()
 }
 
 // draw asks the core what to do, and does it. It reports whether a pull was begun. The core calls the policy,
@@ -326,7 +337,7 @@ func (d *driver) draw(ctx, steps context.Context) bool {
 	var decision allocation.Decision
 	var err error
 	most, limited := d.scorable()
-	if bad := guard("Policy.Probs, or an arm's Done or Calls,", func() { decision, err = d.next(most, limited) }); bad != nil {
+	if bad := fault.Guard("Policy.Probs, or an arm's Done or Calls,", func() { decision, err = d.next(most, limited) }); bad != nil {
 		err = bad
 	}
 	switch {
@@ -369,8 +380,8 @@ func about(arm Arm) (a allocation.Arm) {
 func (d *driver) pull(decision allocation.Decision, most int, steps context.Context) bool {
 	p := pull{Pull: decision.Pull, round: len(d.res.Rounds), most: decision.Most}
 	p.beside = d.tunedBeside(p.Arm)
-	if d.shared.journal != nil {
-		p.past = d.shared.journal.Past()
+	if d.shared.Journal != nil {
+		p.past = d.shared.Journal.Past()
 		if next, replaying := d.replaying(); replaying {
 			p.beside = next.Beside
 		}
@@ -395,14 +406,13 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 	s := d.step(p, steps)
 	o := outcome{pull: p, err: fmt.Errorf("evolve: Step of arm %d ended its goroutine", p.Arm)}
 	defer func() {
-		o.gen, o.err = s.close(o.gen, o.err)
-		s.into(&o)
+		o.gen, o.Account, o.err = closed(s, o.gen, o.err)
 		d.ended <- o
 	}()
-	turn := &Turn{step: s, calls: calls}
+	turn := &Turn{step: s, shared: d.shared, calls: calls}
 	var gen Generation
 	var err error
-	if bad := guard(fmt.Sprintf("Step of arm %d", p.Arm), func() { gen, err = d.cfg.Arms[p.Arm].Step(turn.within(steps), turn) }); bad != nil {
+	if bad := fault.Guard(fmt.Sprintf("Step of arm %d", p.Arm), func() { gen, err = d.cfg.Arms[p.Arm].Step(s.Within(steps), turn) }); bad != nil {
 		err = bad
 	}
 	o.gen, o.err = gen, err
@@ -452,29 +462,29 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 
 // decide records a decision, or compares it with the one in the file.
 func (d *driver) decide(r record.Record) error {
-	if d.shared.journal == nil {
+	if d.shared.Journal == nil {
 		return nil
 	}
-	spent := d.shared.ledger.Record()
+	spent := d.shared.Ledger.Record()
 	r.Ledger = &spent
-	return d.shared.journal.Decide(r)
+	return d.shared.Journal.Decide(r)
 }
 
 // over reports whether the run was over in an earlier incarnation. All of it then comes from the journal.
-func (d *driver) over() bool { return d.shared.journal != nil && d.shared.journal.Finished() }
+func (d *driver) over() bool { return d.shared.Journal != nil && d.shared.Journal.Finished() }
 
 // elapsed returns the time that the run has taken, over all its incarnations.
 func (d *driver) elapsed() time.Duration {
-	if d.shared.journal != nil {
-		return d.shared.journal.Elapsed()
+	if d.shared.Journal != nil {
+		return d.shared.Journal.Elapsed()
 	}
 	return time.Since(d.begun)
 }
 
 // observe calls the observer, and ends the run with an error if it panics.
 func (d *driver) observe(e Event) {
-	e.Best, e.Calls, e.Elapsed, e.Ledger = d.res.Best, d.res.Calls, d.elapsed(), d.shared.ledger.Observed()
-	if err := guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
+	e.Best, e.Calls, e.Elapsed, e.Ledger = d.res.Best, d.res.Calls, d.elapsed(), d.shared.Ledger.Observed()
+	if err := fault.Guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err) // stop does nothing once the run is over, and the panic must not be lost
 	}
@@ -493,7 +503,7 @@ func (d *driver) born(e Event) {
 // tellStart records what an arm begins with, for readers of the journal, unless an earlier incarnation drew an arm: it
 // told of them all before.
 func (d *driver) tellStart(arm int, start eval.Candidate) error {
-	j := d.shared.journal
+	j := d.shared.Journal
 	if _, replaying := d.replaying(); j == nil || replaying {
 		return nil
 	}

@@ -1,22 +1,14 @@
 package evolve
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/calls"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
-	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // A Turn is what a run grants an arm for one step: a share of its budget, its journal, its memory of
@@ -30,67 +22,9 @@ import (
 // A nil *Turn limits and records nothing. It is for an arm stepped by hand. A Turn is safe for concurrent use.
 // It must not be used after its step.
 type Turn struct {
-	*step     // nil where nothing is limited or recorded
-	calls int // granted
-}
-
-// A step is what happened in one step of a run. Where it differs from what the arm returns, the run believes
-// the step. An arm that forgets a call would make the accounts wrong. One that keeps an error to itself would
-// spend the budget on an evaluator that is gone. One that returns normally although the run was called off
-// would leave a journal that nothing can replay.
-//
-// The step of an Allocator's arm is part of the Allocator's own step, so what happens in it is noted in both.
-type step struct {
-	*shared
-	pull    int // its number; -1 before the first
-	past    record.Past
-	over    func() bool   // reports whether the run has given its steps up: the grace period or the wall time is over
-	parent  *step         // the allocator's, nil for none
-	search  string        // which of the allocator's arms it is of, by place; "" for none
-	failing *calls.Streak // of the arm
-
-	mu     sync.Mutex       // an arm may ask from several goroutines
-	made   []Call           // in the order they ended
-	scored []memory.Scoring // evaluations that brought a result, made or remembered
-	// limit is the field of the budget that left no room for something. Of several it is the first by name
-	// and not by time: which call was refused first is chance, and replay has to name the same one.
-	limit string
-	cut   bool  // something in it was given up
-	fatal error // after which the run cannot go on
-	// doom is the fault after which the step asks for nothing new, because it is made again as a whole: fatal, or what
-	// ended a Breeder's search.
-	doom error
-	// took holds how long each Breed of the step took, in order. A [Breadth] decides by these times, so the journal
-	// keeps them as they were measured.
-	took   []time.Duration
-	beside int // tune evaluations that other arms of the run had made when the step began
-	judged int // calls that were answered while programs waited for their evaluation
-	// claiming says that it takes fresh samples of a run that is over.
-	claiming bool
-	told     map[address]bool // children that readers of the journal and the observer were told of
-
-	// Of a session, whose step is within that of its child:
-	child   int          // its ID
-	session string       // what its calls are named by in the journal; "" for no session
-	asked   memory.Asked // its calls
-	// effects are the evaluations that it asked for, in the order in which they ended.
-	effects []record.Scored
-}
-
-// shared is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the
-// whole run: several steps are made at once, and together they must stay within one budget.
-type shared struct {
-	budget   Budget
-	ledger   *ledger.Ledger
-	ledgerAt atomic.Int64    // when a child's record had the ledger last, in milliseconds since 1970
-	journal  *record.Journal // nil for none
-	programs *memory.Programs
-	lost     atomic.Int64 // evaluations in a row that a failed call cost
-	arrears  arrears
-	silence  calls.Silence
-	queued   waits.Count   // calls that wait for a place
-	births   chan Event    // of children that were taken in, for the goroutine of Run
-	gone     chan struct{} // closed when nobody receives births: an arm's goroutine may outlive its step, and the run
+	step   *step.Step // nil where nothing is limited or recorded
+	shared *shared    // nil with step
+	calls  int        // granted
 }
 
 // Calls returns how many model calls the step may make. It is at least 1, and [math.MaxInt] without a limit.
@@ -111,230 +45,101 @@ func NewTurn(calls int) *Turn {
 	return &Turn{calls: calls}
 }
 
-// granted returns t with at most n calls. It never grants more than t has, so an arm within arms cannot pass
-// what the run set aside.
-func (t *Turn) granted(n int) *Turn {
-	if t == nil { // stepped by hand: the limit of an inner allocation holds all the same
-		return &Turn{calls: n}
+// of returns the step of t, nil where nothing is limited or recorded.
+func (t *Turn) of() *step.Step {
+	if t == nil {
+		return nil
 	}
-	return &Turn{step: t.step, calls: min(n, t.calls)}
+	return t.step
 }
 
-// inner returns a turn for one of the arms of an arm that consists of several. It keeps accounts of its own
-// beside those of t, because the inner allocation has to know the calls of that arm alone.
+// inner returns a turn for one of the arms of an arm that consists of several, with at most n of the calls of t, so that an
+// arm within arms cannot pass what the run set aside. It keeps accounts of its own beside those of t, because the inner
+// allocation has to know the calls of that arm alone.
 func (t *Turn) inner(arm, n int) *Turn {
-	in := t.granted(n)
-	if s := in.step; s != nil {
-		in.step = s.inside(strings.TrimPrefix(fmt.Sprintf("%s.%d", s.search, arm), "."))
+	s := t.of()
+	if s == nil { // stepped by hand: the limit of an inner allocation holds all the same
+		return &Turn{calls: min(n, t.Calls())}
 	}
-	return in
+	return &Turn{step: s.Inside(fmt.Sprint(arm)), shared: t.shared, calls: min(n, t.calls)}
 }
 
-// inside returns a step that keeps accounts of its own, of which s is told too.
-func (s *step) inside(search string) *step {
-	return &step{shared: s.shared, pull: s.pull, past: s.past, over: s.over, parent: s, search: search,
-		failing: s.failing, beside: s.beside}
-}
+// KindChild is the kind of a call that asks for a child.
+const KindChild = step.KindChild
 
-// recording reports whether t belongs to a run.
-func (t *Turn) recording() bool { return t != nil && t.step != nil }
-
-// timed returns how long a Breed of the step took as the journal keeps it: in whole milliseconds, and what the file
-// holds if the step's end is in it.
-func (t *Turn) timed(took time.Duration) time.Duration {
-	took = took.Truncate(time.Millisecond)
-	if !t.recording() {
-		return took
-	}
-	t.mu.Lock()
-	if i := len(t.took); t.past.Ended && i < len(t.past.Bred) {
-		took = t.past.Bred[i]
-	}
-	t.mu.Unlock()
-	for p := t.step; p != nil; p = p.parent {
-		p.mu.Lock()
-		p.took = append(p.took, took)
-		p.mu.Unlock()
-	}
-	return took
-}
-
-// noteCalls keeps calls for the result.
-func (s *step) noteCalls(calls []Call) {
-	for p := s; p != nil && len(calls) > 0; p = p.parent {
-		p.mu.Lock()
-		p.made = append(p.made, calls...)
-		p.mu.Unlock()
-	}
-}
-
-// noteJudged counts a call that a program waits for on its way to its evaluation, if it was answered.
-func (s *step) noteJudged(attempts []llm.Attempt) {
-	for p := s; p != nil && answered(attempts); p = p.parent {
-		p.mu.Lock()
-		p.judged++
-		p.mu.Unlock()
-	}
-}
-
-// noteScored notes that an evaluation brought a result. Two steps that are made at once may ask for the same
-// evaluation, and which of them makes it is chance. So both note it, and the account counts it for the one
-// whose outcome is taken in first.
-func (s *step) noteScored(e memory.Scoring) {
-	s.noteEffect(record.Scored{Key: hexadecimal(e.Of), Tuned: e.Tuned, Apart: e.Of != e.Key})
-	for p := s; p != nil; p = p.parent {
-		p.mu.Lock()
-		p.scored = append(p.scored, e)
-		p.mu.Unlock()
-	}
-}
-
-// noteEffect keeps an evaluation for the record of a session.
-func (s *step) noteEffect(e record.Scored) {
-	if s.session == "" {
-		return
-	}
-	s.mu.Lock()
-	s.effects = append(s.effects, e)
-	s.mu.Unlock()
-}
-
-// noteUnscored keeps that an evaluation of a session brought no result, because the budget had no room or a failed call
-// cost it. A journal counts that it was asked for.
-func (s *step) noteUnscored(of record.Key, err error) {
-	if limit, _ := Refused(err); limit != "" || Lost(err) {
-		s.noteEffect(record.Scored{Key: hexadecimal(of), None: true})
-	}
-}
-
-// noteError keeps what err means for the step, whether its arm returns it or not.
+// Ask asks l. In a run it recalls the reply from the journal. If the journal has none, it admits the call,
+// sends it, makes the reply durable, and settles with the budget, in that order. kind is what the call is for:
+// [KindChild], or another word for a call beside the children. Such a call is in [Generation.Asides].
 //
-// If the end of the pull is in the journal, the step went on after this error when it first came, and so it
-// does now. There only an error that shows that the run is another one, or that the journal cannot be written,
-// ends the step.
-func (s *step) noteError(err error) {
-	if err == nil {
-		return
-	}
-	limit, refused := Refused(err)
-	for p := s; p != nil; p = p.parent {
-		p.mu.Lock()
-		switch {
-		case fault.OfJournal(err):
-			p.fatal = cmp.Or(p.fatal, err)
-		case refused && limit != "":
-			if p.limit == "" || limit < p.limit {
-				p.limit = limit
-			}
-		case s.past.Ended: // it went on then
-		case s.over(), refused:
-			p.cut = true
-		case fatal(err) && p.fatal == nil:
-			p.fatal = err
-		}
-		p.doom = cmp.Or(p.doom, p.fatal)
-		p.mu.Unlock()
-	}
+// An error for which [Refused] is true means that the call was not made. Any other error costs this call
+// alone, unless it says that the model is [llm.Unavailable] or that the journal failed. The run then ends
+// after the step, whatever Step returns.
+//
+// A step that has seen a fault which ends the run drains: what it asks for from then on is refused, with an error that
+// wraps the fault. A resumed run makes the step again as a whole, and would ask for something else.
+func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	return t.of().Ask(ctx, kind, l, req)
 }
 
-// drain makes the step ask for nothing new because of err. Unlike end it leaves to the arm whether the run ends.
-func (s *step) drain(err error) {
-	for p := s; p != nil; p = p.parent {
-		p.mu.Lock()
-		p.doom = cmp.Or(p.doom, err)
-		p.mu.Unlock()
-	}
+// Evaluate scores program with e. Sample numbers independent evaluations of one program. The same program and
+// sample are evaluated once in a run, so ask a deterministic evaluator always for sample 0, and a noisy one
+// for 0, 1, 2, ... Programs are the same if their texts are, up to white space at the end.
+//
+// A bad program is a result that is not valid. An error for which [Refused] is true means that the budget has no
+// room, or that the step drains (see [Turn.Ask]). Where e fails because a call that it makes through [llm.Ask]
+// failed, the error costs this evaluation alone, and [Lost] is true for it; after 32 in a row the run ends. Any
+// other error means that the evaluation was given up, or that evaluation itself failed, which ends the run after
+// the step.
+//
+// Evaluators are told apart by their values, and across processes by how they print. One whose value cannot be
+// compared, such as a func or a struct that holds a slice, is asked again each time.
+//
+// The parts of an [eval.Composite] are evaluated instead of the whole, each as an evaluation of its own.
+//
+// An [eval.Sampler] is told the sample.
+//
+// What e asks of a model through [llm.Ask] is an aside of the kind "evaluation".
+func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
+	return t.of().Evaluate(ctx, e, program, sample)
 }
 
-// doomed returns the error of what a step asks for once it has seen a fault, or nil. A step whose end is in the journal
-// went on, and fresh samples are taken of a run that is over: neither is made again.
-func (s *step) doomed() error {
-	if s.past.Ended || s.claiming {
-		return nil
-	}
-	for p := s; p != nil; p = p.parent {
-		p.mu.Lock()
-		doom := p.doom
-		p.mu.Unlock()
-		if doom != nil {
-			return &fault.Doomed{Fault: doom}
-		}
-	}
-	return nil
+// Tune scores program with e for a tuner, which tries many values for the numbers of a program and has one of them
+// evaluated for real, or for an agent that tries what it has made. In a run it recalls the result from the journal. If
+// the journal has none, it admits the evaluation, makes it, records it, and books it: in Budget.TuneEvaluations and in
+// nothing else. The same program is scored once in a run. What it scored for [Turn.Evaluate] does not count here, and
+// the other way round.
+//
+// The result has a score, or the reason why there is none, and nothing else. A journal would otherwise be filled by
+// the artifacts of programs that nobody keeps.
+//
+// After an error for which [Refused] is true the tuner must try nothing more. If the error names TuneEvaluations as the
+// limit, the tuner returns its best so far, and neither the step nor the run ends. Any other error means
+// that the evaluation was given up, or that evaluation itself failed, which ends the run after the step. So does
+// an evaluator that asks a model: the call would be one of Budget.Calls.
+//
+// If the Budget has EvalWorst, an evaluation that takes longer is cut off, and its program is invalid. The parts of an
+// [eval.Composite] are one evaluation together.
+func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
+	return t.of().Tune(ctx, e, program)
 }
 
-// end makes the run end after the step. It does not cancel the calls that are under way, because they are paid
-// for.
-func (s *step) end(err error) {
-	for p := s; p != nil; p = p.parent {
-		p.mu.Lock()
-		p.fatal = cmp.Or(p.fatal, err)
-		p.doom = cmp.Or(p.doom, err)
-		p.mu.Unlock()
-	}
+// TuneBudget returns how many tune evaluations the arm may make in the whole run: Budget.TuneEvaluations less
+// those that the other arms had made when the step began. It is [math.MaxInt] for an arm stepped by hand. Those
+// that other arms under way make meanwhile are not known: what a search decides by it would be another when it is
+// made again.
+func (t *Turn) TuneBudget() int { return t.of().TuneBudget() }
+
+// Evaluate scores t's initial program. It is for searches stepped by hand: in a run it is a Turn that
+// evaluates, so that the journal has the score.
+func Evaluate(ctx context.Context, t task.Task) (eval.Candidate, error) {
+	return start(ctx, nil, t)
 }
 
-// arrears are what a journal holds of pulls that a kill or a pause cut short, and what their steps have not asked for
-// yet. It was paid for, so it has to be in the accounts before the first new call is admitted. Steps that are
-// under way at once ask for it in any order. If it were booked only then, a step that is quick could send a call
-// into the room that the answer of a slower one takes, and the run would pass its budget.
-type arrears struct {
-	sync.RWMutex      // read-locked while something is recalled and booked; locked while the rest is booked
-	counted      bool // the rest is booked, so what is recalled from now on must not be booked again
-}
-
-// awaitLive waits until every decision of earlier incarnations is made again. If replay diverges before that,
-// the run is another one, and must not have paid for anything. In a run that is over nothing more is asked for:
-// its result is final, and a call without an answer was given up when the run stopped.
-func (s *step) awaitLive(ctx context.Context) error {
-	select {
-	case <-s.journal.Live():
-		switch {
-		case s.journal.Finished() && !s.claiming:
-			return fmt.Errorf("evolve: journal %s tells of a run that is over: %w", s.journal.Path(), llm.ErrDraining)
-		case s.journal.Err() != nil:
-			return s.journal.Err()
-		}
-		return s.bookArrears()
-	case <-ctx.Done():
-		return fmt.Errorf("evolve: %w", context.Cause(ctx))
-	}
-}
-
-// freshSample is what the journal says a fresh sample is for.
-const freshSample = "claim"
-
-// bookArrears books what the journal holds and no step has asked for yet. Only the first call does anything: the
-// file gets no more of it.
-func (s *shared) bookArrears() error {
-	s.arrears.Lock()
-	defer s.arrears.Unlock()
-	if s.arrears.counted {
-		return nil
-	}
-	records, err := s.journal.Owed()
+// start evaluates the initial program of t within turn.
+func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error) {
+	r, err := turn.Evaluate(ctx, t, t.Initial(), 0)
 	if err != nil {
-		return err
+		return eval.Candidate{}, fmt.Errorf("evolve: evaluating the initial program of %s: %w", t.Name(), err)
 	}
-	for _, r := range records {
-		if r.For == freshSample { // of an earlier stop; the run that goes on has not spent them
-			continue
-		}
-		switch r.Kind {
-		case record.Evaluation, record.Tuning:
-			s.bookScored(&r)
-		default:
-			s.ledger.Book(ledger.Size{Prompt: r.Prompt}, r.Reply.Attempts)
-		}
-	}
-	s.arrears.counted = true
-	return nil
-}
-
-// bookRecalled books a call that comes from the journal. The caller has read-locked arrears since before it recalled
-// the call.
-func (s *shared) bookRecalled(req ledger.Size, attempts []llm.Attempt) {
-	if !s.arrears.counted {
-		s.ledger.Book(req, attempts)
-	}
+	return eval.Candidate{Program: t.Initial(), Result: r}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -35,7 +36,7 @@ func (c *chooser) draw(open []bool, address uint64) (pull, error) {
 	}
 	var drawn bandit.Pull
 	var err error
-	if bad := guard(named("Policy", c.policy), func() { drawn, err = c.player.DrawAt(open, address) }); bad != nil {
+	if bad := fault.Guard(named("Policy", c.policy), func() { drawn, err = c.player.DrawAt(open, address) }); bad != nil {
 		return pull{}, bad
 	}
 	switch {
@@ -52,7 +53,7 @@ func (c *chooser) report(p pull, reward float64) (err error) {
 	if c == nil || !p.drawn {
 		return nil
 	}
-	if bad := guard(named("Policy", c.policy), func() { err = c.player.Report(p.id, reward) }); bad != nil {
+	if bad := fault.Guard(named("Policy", c.policy), func() { err = c.player.Report(p.id, reward) }); bad != nil {
 		return bad
 	}
 	if err != nil {

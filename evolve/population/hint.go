@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -16,7 +17,7 @@ func (p *Population) hint(b *evolve.Brief, v *View) error {
 			continue
 		}
 		var text string
-		if err := guard(named("Operator", o), func() { text = h.Hint(v) }); err != nil {
+		if err := fault.Guard(named("Operator", o), func() { text = h.Hint(v) }); err != nil {
 			return err
 		}
 		if text != "" {
@@ -56,5 +57,5 @@ func follow(what string, part any, b Birth) error {
 	if !ok {
 		return nil
 	}
-	return guard(named(what, part), func() { f.Follow(b) })
+	return fault.Guard(named(what, part), func() { f.Follow(b) })
 }

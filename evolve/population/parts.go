@@ -6,6 +6,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -119,7 +120,7 @@ func admission(gates []Gate, v *View, own func(context.Context, string) (string,
 			}
 		}
 		for _, g := range gates {
-			if bad := guard(named("Gate", g), func() { why, err = g.Admit(ctx, v, program) }); bad != nil {
+			if bad := fault.Guard(named("Gate", g), func() { why, err = g.Admit(ctx, v, program) }); bad != nil {
 				return "", bad
 			}
 			if err != nil {

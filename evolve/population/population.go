@@ -15,6 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	account "github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -164,7 +165,7 @@ func (p *Population) order() []*Member {
 }
 
 // ask calls f, which asks the archive for something. What that panics with is an error that names it.
-func (p *Population) ask(f func()) error { return guard(named("Archive", p.cfg.Archive), f) }
+func (p *Population) ask(f func()) error { return fault.Guard(named("Archive", p.cfg.Archive), f) }
 
 // brief says how the next child is made. What goes wrong ends the search, with an error that names the part.
 func (p *Population) brief(ctx context.Context, turn *evolve.Turn, i int) evolve.Brief {
@@ -204,7 +205,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 		return b, err
 	}
 	o := p.cfg.Operators[x.operator.arm]
-	if err := guard(named("Operator", o), func() { b = o.Brief(v) }); err != nil {
+	if err := fault.Guard(named("Operator", o), func() { b = o.Brief(v) }); err != nil {
 		return b, err
 	}
 	x.parent = x.chosen()
@@ -307,7 +308,7 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 func (p *Population) reward(x *expected, b Birth) error {
 	var r float64
 	var ok bool
-	if err := guard("Credit", func() { r, ok = p.cfg.Credit(b) }); err != nil {
+	if err := fault.Guard("Credit", func() { r, ok = p.cfg.Credit(b) }); err != nil {
 		return err
 	}
 	if !ok {
@@ -378,7 +379,7 @@ func (p *Population) drawIsland(x *expected) (err error) {
 func (p *Population) selectParent(x *expected) error {
 	v := x.view
 	var from []*Member
-	if err := guard(named("Archive", v.Part), func() { from = field(v.Part.Members()) }); err != nil {
+	if err := fault.Guard(named("Archive", v.Part), func() { from = field(v.Part.Members()) }); err != nil {
 		return err
 	}
 	if len(from) == 0 {
@@ -386,7 +387,7 @@ func (p *Population) selectParent(x *expected) error {
 	}
 	var by Selector
 	selector := p.reign.now.selector(p.cfg.Select)
-	if err := guard(named("Selector", selector), func() { v.Parent, by = selectBy(selector, from, v.Rand) }); err != nil {
+	if err := fault.Guard(named("Selector", selector), func() { v.Parent, by = selectBy(selector, from, v.Rand) }); err != nil {
 		return err
 	}
 	if _, chose := selector.(choosing); chose || p.reign.now.Select != nil {
@@ -406,7 +407,7 @@ func (p *Population) selectParent(x *expected) error {
 // recollect asks the memories for what is to be shown with the child's parent.
 func (p *Population) recollect(v *View) error {
 	for _, m := range p.cfg.Memory {
-		if err := guard(named("Memory", m), func() { v.Sections = append(v.Sections, m.Section(v)) }); err != nil {
+		if err := fault.Guard(named("Memory", m), func() { v.Sections = append(v.Sections, m.Section(v)) }); err != nil {
 			return err
 		}
 	}
@@ -418,7 +419,7 @@ func (p *Population) able(v *View) (open []bool, err error) {
 	open = allOf(len(p.cfg.Operators))
 	for i, o := range p.cfg.Operators {
 		if a, ok := o.(abler); ok {
-			if err := guard(named("Operator", o), func() { open[i] = a.Able(v) }); err != nil {
+			if err := fault.Guard(named("Operator", o), func() { open[i] = a.Able(v) }); err != nil {
 				return nil, err
 			}
 		}
@@ -434,7 +435,7 @@ func (p *Population) learn(ctx context.Context, turn *evolve.Turn, b Birth) erro
 		best.Result = best.Result.Clone()
 		s := &Season{Task: p.cfg.Task, Births: []Birth{b}, Best: best, aside: aside{turn, p.cfg.LLM, p.stream, b.ID}}
 		var err error
-		if bad := guard(named("Memory", m), func() { err = m.Learn(ctx, s) }); bad != nil {
+		if bad := fault.Guard(named("Memory", m), func() { err = m.Learn(ctx, s) }); bad != nil {
 			return bad
 		}
 		if _, refused := evolve.Refused(err); err != nil && !refused {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -35,7 +36,7 @@ func (p *Population) govern() error {
 		return r.err
 	}
 	r.steps = p.Steps()
-	r.err = guard(named("SettingsPolicy", r.policy), func() { r.draw(p.stream("meta", p.Steps()+1)) })
+	r.err = fault.Guard(named("SettingsPolicy", r.policy), func() { r.draw(p.stream("meta", p.Steps()+1)) })
 	return r.err
 }
 
@@ -85,7 +86,7 @@ func (p *Population) conclude(gen evolve.Generation) {
 		}
 	}
 	var err error
-	if bad := guard(named("SettingsPolicy", r.policy), func() { err = r.learn(gained(gen, calls, p.lifts.SD())) }); bad != nil {
+	if bad := fault.Guard(named("SettingsPolicy", r.policy), func() { err = r.learn(gained(gen, calls, p.lifts.SD())) }); bad != nil {
 		err = bad
 	}
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
@@ -90,12 +90,10 @@ func (s *sweep) searches(r Run) (Searches, evolve.Config, error) {
 // guarded returns the searches that m makes. A panic in m becomes an error, like one in the searches, so that other
 // runs do not lose what they paid for.
 func guarded(m Method, s Setup) (list Searches, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &evolve.PanicError{What: "New of method " + m.Name, Value: v, Stack: debug.Stack()}
-		}
-	}()
-	return m.New(s)
+	if bad := fault.Guard("New of method "+m.Name, func() { list, err = m.New(s) }); bad != nil {
+		err = bad
+	}
+	return list, err
 }
 
 // follow returns an observer of a run that reports each generation to the sweep's.

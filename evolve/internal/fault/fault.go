@@ -3,8 +3,10 @@
 package fault
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
@@ -63,6 +65,53 @@ type Abandoned struct{ Then, Now error }
 
 func (e *Abandoned) Error() string { return e.Then.Error() }
 func (e *Abandoned) Unwrap() error { return e.Now }
+
+// A Panic says that code that was given to a run panicked: an arm, the policy, a task, a model, a hook.
+type Panic struct {
+	What  string // whose code it was: "Config.Observer", "Step of arm 3"
+	Value any    // what it panicked with
+	Stack []byte // where, as [debug.Stack] formats it
+}
+
+// Error says in one line who panicked with what. The stack is not in it.
+func (e *Panic) Error() string { return fmt.Sprintf("evolve: %s panicked: %v", e.What, e.Value) }
+
+// A Thrown is an error that comes out of a method that returns none, such as Calls. It is a panic for a caller who
+// steps an arm by hand.
+type Thrown struct{ error }
+
+// Throw panics with err as a Thrown.
+func Throw(err error) { panic(Thrown{err}) }
+
+// Guard calls f and returns what it panics with as an error. The stack is taken here, while it still shows where.
+func Guard(what string, f func()) (err error) {
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case Thrown:
+			err = v.error
+		default:
+			err = &Panic{what, v, debug.Stack()}
+		}
+	}()
+	f()
+	return nil
+}
+
+// Fatal reports whether err is more than the failure of one call, so that the run cannot go on: a fault that ends
+// it, or code that panicked.
+func Fatal(err error) bool {
+	var panicked *Panic
+	return EndsRun(err) || errors.As(err, &panicked)
+}
+
+// Lasting returns err if it ends the search, and nil if it is the failure of one call, which costs one child.
+func Lasting(ctx context.Context, err error) error {
+	if _, refused := Refusal(err); refused || ctx.Err() != nil || Fatal(err) {
+		return err
+	}
+	return nil
+}
 
 // Refusal reports whether err says that a call or an evaluation was not made. limit is the field of the Budget that has
 // no room for it, or "" if the run is coming to an end.

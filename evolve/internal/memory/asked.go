@@ -63,6 +63,15 @@ func (a *Asked) Calls() []Call {
 	return slices.Clone(a.calls)
 }
 
+// CallsFor returns the calls as made in the session of a child.
+func (a *Asked) CallsFor(child int) []Call {
+	list := a.Calls()
+	for i := range list {
+		list[i].Child = child
+	}
+	return list
+}
+
 // Told returns the calls as the journal names them.
 func (a *Asked) Told() []record.Asked {
 	a.mu.Lock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 )
 
 // A tuning is the tuning of one program. One goroutine owns it.
@@ -192,12 +193,10 @@ func (t *tuning) try(ctx context.Context, at [][]float64, programs []string) {
 // scored scores a program, and returns what the evaluator panics with as an error. Without a run around it nobody else
 // would: it is called on a goroutine of its own.
 func (t *tuning) scored(ctx context.Context, program string) (r eval.Result, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &evolve.PanicError{What: "the tune evaluator's Evaluate", Value: v}
-		}
-	}()
-	return t.score(ctx, program)
+	if bad := fault.Guard("the tune evaluator's Evaluate", func() { r, err = t.score(ctx, program) }); bad != nil {
+		err = bad
+	}
+	return r, err
 }
 
 // takeIn takes one result in.

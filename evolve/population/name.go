@@ -2,23 +2,8 @@ package population
 
 import (
 	"fmt"
-	"runtime/debug"
 	"strings"
-
-	"github.com/evoalloc/evoalloc/evolve"
 )
-
-// guard calls f and returns what it panics with as an error that names the part. The stack is taken here, while it
-// still shows where.
-func guard(what string, f func()) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &evolve.PanicError{What: what, Value: v, Stack: debug.Stack()}
-		}
-	}()
-	f()
-	return nil
-}
 
 // named returns what a part is and how it prints.
 func named(what string, part any) string { return what + " " + nameOf(part) }

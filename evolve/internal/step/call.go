@@ -1,4 +1,4 @@
-package evolve
+package step
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
@@ -15,29 +16,6 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// Ask asks l. In a run it recalls the reply from the journal. If the journal has none, it admits the call,
-// sends it, makes the reply durable, and settles with the budget, in that order. kind is what the call is for:
-// [KindChild], or another word for a call beside the children. Such a call is in [Generation.Asides].
-//
-// An error for which [Refused] is true means that the call was not made. Any other error costs this call
-// alone, unless it says that the model is [llm.Unavailable] or that the journal failed. The run then ends
-// after the step, whatever Step returns.
-//
-// A step that has seen a fault which ends the run drains: what it asks for from then on is refused, with an error that
-// wraps the fault. A resumed run makes the step again as a whole, and would ask for something else.
-func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	return t.askOnce(ctx, purpose{kind: kind, bred: t.recording() && t.session != ""}, l, req)
-}
-
-// within returns ctx for a step, in which llm.Ask goes through t. Code that has no Turn at hand, such as an
-// operator's helper or a model that asks another, calls llm.Ask. Its calls are then in the budget, the journal
-// and the result too.
-func (t *Turn) within(ctx context.Context) context.Context {
-	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
-		return t.Ask(ctx, "other", l, req)
-	}})
-}
-
 // A purpose is what a call is for.
 type purpose struct {
 	kind   string
@@ -45,13 +23,35 @@ type purpose struct {
 	within *memory.Asked // the evaluation that asks, or the call whose model does; nil for none
 }
 
-// An answer is how a call ended.
-type answer struct {
+// An Answer is how a call ended.
+type Answer struct {
 	llm.Reply
-	id record.ID // of the call in the journal, if there is one
-	// recalled says that it came from the journal: a failure that is recalled must not count against an endpoint that
+	ID record.ID // of the call in the journal, if there is one
+	// Recalled says that it came from the journal: a failure that is recalled must not count against an endpoint that
 	// may be back.
-	recalled bool
+	Recalled bool
+}
+
+// KindChild is the kind of a call that asks for a child.
+const KindChild = "child"
+
+// Ask asks l for something of this kind, and ends the run after too many failures in a row.
+func (s *Step) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	return s.askOnce(ctx, purpose{kind: kind, bred: s != nil && s.session != ""}, l, req)
+}
+
+// AskForChild asks l for a child of a Breeder, which counts failures in a row itself.
+func (s *Step) AskForChild(ctx context.Context, l llm.LLM, req llm.Request) (Answer, error) {
+	return s.ask(ctx, purpose{kind: KindChild, bred: true}, l, req)
+}
+
+// Within returns ctx for a step, in which llm.Ask goes through s. Code that has no Turn at hand, such as an
+// operator's helper or a model that asks another, calls llm.Ask. Its calls are then in the budget, the journal
+// and the result too.
+func (s *Step) Within(ctx context.Context) context.Context {
+	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+		return s.Ask(ctx, "other", l, req)
+	}})
 }
 
 // mostFailures is how many calls in a row may fail in a search that does not count its failures itself, as a
@@ -60,26 +60,26 @@ type answer struct {
 const mostFailures = 256
 
 // askOnce is ask, and ends the run after too many failures in a row.
-func (t *Turn) askOnce(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	reply, err := t.ask(ctx, p, l, req)
-	if t.recording() && !reply.recalled {
-		if bad := t.failing.Note(reply.Attempts, err, mostFailures); bad != nil {
+func (s *Step) askOnce(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	reply, err := s.ask(ctx, p, l, req)
+	if s != nil && !reply.Recalled {
+		if bad := s.Failing.Note(reply.Attempts, err, mostFailures); bad != nil {
 			// Noted in the step as well as returned: a search that ignores errors is the one that this is for.
-			t.end(bad)
+			s.end(bad)
 			return reply.Reply, bad
 		}
 	}
 	return reply.Reply, err
 }
 
-// ask is Ask without the count of failures in a row, which a Breeder keeps itself.
-func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (a answer, err error) {
-	if !t.recording() {
+// ask is askOnce without the count of failures in a row.
+func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (a Answer, err error) {
+	if s == nil {
 		a.Reply, err = l.Generate(ctx, req)
 		return a, err
 	}
-	if err := t.doomed(); err != nil {
-		t.noteError(err)
+	if err := s.doomed(); err != nil {
+		s.noteError(err)
 		return a, err
 	}
 	asker, inner := l.(innerModel)
@@ -89,14 +89,14 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	// This order is the contract. A call that is in the file is not sent again. A call that the budget has no
 	// room for is not sent. No reply is acted on before it is on disk. What was spent is booked however the
 	// call ended, which is why Settle stands behind no condition.
-	c := t.newCall(p, req, inner)
+	c := s.newCall(p, req, inner)
 	reply, recalled, err := c.recall(ctx)
 	if err == nil && !recalled {
 		heard := c.listen()
 		reply, err = c.send(ctx, l)
 		reply, err = c.keep(ctx, reply, heard(reply.Attempts, err))
 	} else {
-		t.silence.Hear(reply.Attempts)
+		s.silence.Hear(reply.Attempts)
 	}
 	c.books.Settle(reply.Attempts)
 	if len(reply.Attempts) > 0 {
@@ -106,23 +106,23 @@ func (t *Turn) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	switch {
 	case p.within != nil:
 		p.within.Add(of, c.asks.Calls())
-	case t.session != "":
-		t.asked.Add(of, nil)
+	case s.session != "":
+		s.asked.Add(of, nil)
 		fallthrough
 	default:
-		t.noteCalls(madeFor(t.child, &c.asks))
+		s.noteCalls(c.asks.CallsFor(s.child))
 	}
-	t.noteError(err)
+	s.noteError(err)
 	if p.within == nil { // of a recalled call too, as whoever counts has to count the same when a run is resumed
 		llm.TraceOf(ctx).Ended(reply.Attempts)
 	}
-	return answer{reply, c.id, recalled}, err
+	return Answer{reply, c.id, recalled}, err
 }
 
 // A call is one call of a step while it is made. One goroutine owns it; its books say what it has set aside and spent,
 // and in which state it is.
 type call struct {
-	*step
+	*Step
 	purpose
 	req   llm.Request
 	id    record.ID    // its identity in the journal, if there is one
@@ -144,17 +144,17 @@ func (m innerModel) Unwrap() llm.LLM { return m.LLM }
 // Its place in the step is not part of the identity. So the calls that a step makes at once are recalled in
 // whatever order they begin. An evaluation's calls belong to it and not to a pull, because which of two pulls
 // that ask for it makes it is chance.
-func (t *Turn) newCall(p purpose, req llm.Request, inner bool) *call {
-	c := &call{step: t.step, purpose: p, req: req, books: t.ledger.Call(req, inner)}
-	if t.journal != nil {
+func (s *Step) newCall(p purpose, req llm.Request, inner bool) *call {
+	c := &call{Step: s, purpose: p, req: req, books: s.Ledger.Call(req, inner)}
+	if s.Journal != nil {
 		digest := hexadecimal(req.Digest())
 		switch {
 		case p.within != nil:
-			c.id = t.journal.Claim(record.KeyOf("evaluation", hexadecimal(p.within.ID.Key), fmt.Sprint(p.within.ID.N), digest))
-		case t.session != "":
-			c.id = t.journal.Claim(record.KeyOf("session", t.session, digest))
+			c.id = s.Journal.Claim(record.KeyOf("evaluation", hexadecimal(p.within.ID.Key), fmt.Sprint(p.within.ID.N), digest))
+		case s.session != "":
+			c.id = s.Journal.Claim(record.KeyOf("session", s.session, digest))
 		default:
-			c.id = t.journal.Claim(record.KeyOf("pull", fmt.Sprint(t.pull), digest))
+			c.id = s.Journal.Claim(record.KeyOf("pull", fmt.Sprint(s.Pull), digest))
 		}
 		c.asks.ID = c.id
 	}
@@ -167,13 +167,13 @@ func hexadecimal(key [32]byte) string { return hex.EncodeToString(key[:]) }
 // recall returns how the call ended in an earlier incarnation. If the journal does not say, it waits until the
 // call may be made: until every decision of earlier incarnations is made again.
 func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err error) {
-	if c.journal == nil {
+	if c.Journal == nil {
 		return llm.Reply{}, false, nil
 	}
 	switch reply, recalled, err := c.recallEnd(); {
 	case recalled || err != nil:
 		return reply, recalled, err
-	case c.past.Ended:
+	case c.Past.Ended:
 		// To make the call for real would pay for a pull that is over and reported.
 		return c.abandonedThen()
 	}
@@ -187,7 +187,7 @@ func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err 
 func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 	c.arrears.RLock()
 	defer c.arrears.RUnlock()
-	r, err := c.journal.Recall(c.id, c.past.Ended)
+	r, err := c.Journal.Recall(c.id, c.Past.Ended)
 	switch {
 	case err != nil:
 		return llm.Reply{}, false, err
@@ -201,12 +201,12 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 		c.bookRecalled(ledger.SizeOf(c.req), r.Reply.Attempts)
 		c.books.Booked()
 		return *r.Reply, true, recalledError(r)
-	case c.past.Ended:
+	case c.Past.Ended:
 		return llm.Reply{}, false, nil
 	}
 	// If an error ended the run, a failure before it may be that error. Recalled, it would end every
 	// incarnation from now on, however healthy the endpoint is. It was paid for, and the call made now is too.
-	if r, err = c.journal.MadeAgain(c.id); r != nil {
+	if r, err = c.Journal.MadeAgain(c.id); r != nil {
 		c.bookRecalled(ledger.SizeOf(c.req), r.Reply.Attempts)
 	}
 	return llm.Reply{}, false, err
@@ -216,9 +216,9 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 // pull is in the file, every call of it without an answer is such a call. Any other means that the search asks
 // for something else now.
 func (c *call) abandonedThen() (llm.Reply, bool, error) {
-	r, err := c.journal.RecallAbandoned(c.id)
+	r, err := c.Journal.RecallAbandoned(c.id)
 	if err == nil && r == nil {
-		err = c.journal.Diverged(c.pull, c.id)
+		err = c.Journal.Diverged(c.Pull, c.id)
 	}
 	if err == nil {
 		c.arrears.RLock()
@@ -236,7 +236,7 @@ func (c *call) abandonedThen() (llm.Reply, bool, error) {
 // run that reached its target gave up what was in flight then. Made again, its result must have the same
 // attempts.
 func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
-	r, err := c.journal.RecallAbandoned(c.id)
+	r, err := c.Journal.RecallAbandoned(c.id)
 	if r == nil || err != nil {
 		return llm.Reply{}, false, why
 	}
@@ -269,9 +269,9 @@ func (c *call) listen() (heard func([]llm.Attempt, error) error) {
 
 // recallAsked takes in what the file has of calls that are not made now, because what came of them is recalled
 // itself, and of those that their models made. The caller has read-locked arrears.
-func (s *step) recallAsked(a *memory.Asked, list []record.Asked) error {
+func (s *Step) recallAsked(a *memory.Asked, list []record.Asked) error {
 	for _, of := range list {
-		c, err := s.journal.RecallAsked(of)
+		c, err := s.Journal.RecallAsked(of)
 		switch {
 		case err != nil:
 			return err
@@ -307,9 +307,9 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 		Again:  func(context.Context, llm.Request) error { return c.again(trace.Drain) },
 		Send:   func(model string) error { return c.begin(ctx, trace.Drain, model) },
 		Ended:  c.ended,
-		Queued: both(c.queued.Begin, trace.Queued),
+		Queued: Both(c.Queued.Begin, trace.Queued),
 	})
-	if bad := guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
+	if bad := fault.Guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
 		err = bad
 	}
 	// Cleaned before it is recorded, so that an endpoint cannot fill the journal with what it says of itself,
@@ -351,29 +351,29 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) e
 	if err := c.books.Begin(ctx, drain, model); err != nil {
 		return err
 	}
-	if c.journal == nil {
+	if c.Journal == nil {
 		return nil
 	}
-	r := record.Record{Kind: record.Begin, Pull: &c.pull}
+	r := record.Record{Kind: record.Begin, Pull: &c.Pull}
 	if c.kind != KindChild {
 		r.For = c.kind
 	}
 	if c.req.MaxTokens != nil {
 		r.MaxTokens = *c.req.MaxTokens
 	}
-	return c.journal.Write(c.id, r)
+	return c.Journal.Write(c.id, r)
 }
 
 // ended books attempts that have ended, and records those that failed.
 func (c *call) ended(attempts []llm.Attempt) {
 	c.books.Ended(attempts)
-	if c.journal == nil || len(attempts) == 0 || answered(attempts) {
+	if c.Journal == nil || len(attempts) == 0 || calls.Answered(attempts) {
 		return // the record of the call's end has an answered attempt, and comes at once
 	}
 	// Without this record a kill during the pause before a retry would leave the attempts before it in no
 	// account. If it cannot be written, neither can the call's end, which reports that.
 	r := record.Record{Kind: record.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: ledger.SizeOf(c.req).Prompt}
-	_ = c.journal.Write(c.id, r)
+	_ = c.Journal.Write(c.id, r)
 }
 
 // keep makes durable how the call ended, before anything acts on it. The kind of record decides what a resumed
@@ -384,18 +384,18 @@ func (c *call) ended(attempts []llm.Attempt) {
 // A kill before the record is written leaves the begin record alone: the attempt counts as lost, and the call
 // is made again.
 func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply, error) {
-	if c.journal == nil {
+	if c.Journal == nil {
 		return reply, err
 	}
 	r := record.Record{Kind: record.Completion, Reply: &reply, Error: llm.NewErrorRecord(err)}
-	limit, refused := Refused(err)
+	limit, refused := fault.Refusal(err)
 	switch {
 	case err == nil:
 	case len(reply.Attempts) == 0 && limit != "":
 		r = record.Record{Kind: record.Refusal, Limit: limit}
 	case !c.books.Begun() && len(reply.Attempts) == 0 && (refused || ctx.Err() != nil):
 		return reply, err // it was not begun, so there is nothing to account for
-	case ctx.Err() != nil || refused && limit == "" || fatal(err):
+	case ctx.Err() != nil || refused && limit == "" || fault.Fatal(err):
 		// The run ends by this. Recorded as a failure it would be recalled, and end every later incarnation too.
 		r.Kind, r.Prompt = record.Abandoned, ledger.SizeOf(c.req).Prompt
 	default:
@@ -405,15 +405,15 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 		r.Prompt = ledger.SizeOf(c.req).Prompt // by which what they cost is bounded
 	}
 	r.Asked = c.asks.Told()
-	if bad := c.journal.Write(c.id, r); bad != nil {
+	if bad := c.Journal.Write(c.id, r); bad != nil {
 		return reply, errors.Join(bad, err) // the reply too: its attempts were paid for, and belong in the result
 	}
 	return reply, err
 }
 
-// both returns a function that calls a and b, and whose result calls theirs. The run's queue has to count a call
+// Both returns a function that calls a and b, and whose result calls theirs. The run's queue has to count a call
 // that waits, and a Trace of the caller's has to hear of it too.
-func both(a, b func() func()) func() func() {
+func Both(a, b func() func()) func() func() {
 	return func() func() {
 		x, y := a(), b()
 		return func() { x(); y() }

@@ -1,0 +1,311 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/calls"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/memory"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Session is what one child is made in, if a brief's Make makes it: the inside of evolve's Work. Its methods are safe for
+// concurrent use.
+type Session struct {
+	child  int
+	step   *Step   // of its own, within that of the child; nil where nothing is recorded
+	llm    llm.LLM // that the child would be asked of
+	task   eval.Evaluator
+	sample int // that the child is scored by
+	id     record.ID
+
+	mu    sync.Mutex
+	used  bool
+	asked bool          // a call of it was answered
+	calls []memory.Call // that it made, where no run notes them
+	notes []string
+	size  int // of the notes, in bytes
+}
+
+// Session begins a session for a child, whose IDs count from 1 in its arm.
+func (s *Step) Session(child int, model llm.LLM, e eval.Evaluator, sample int) *Session {
+	w := &Session{child: child, llm: model, task: e, sample: sample}
+	if s == nil {
+		return w
+	}
+	w.step = s.inside(s.search)
+	w.step.child = child
+	if s.Journal != nil {
+		w.id = s.Journal.Claim(record.KeyOf("session", fmt.Sprint(s.Journal.Runs()), fmt.Sprint(s.Pull), s.search, fmt.Sprint(child)))
+		w.step.session = fmt.Sprintf("%s %d", hexadecimal(w.id.Key), w.id.N)
+	}
+	return w
+}
+
+// ID returns what the journal knows the session by.
+func (w *Session) ID() record.ID { return w.id }
+
+// Ask asks l, or the brief's model if l is nil.
+func (w *Session) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	if l == nil {
+		l = w.llm
+	}
+	if l == nil {
+		return llm.Reply{}, errors.New("evolve: Work.Ask has no model: neither it nor the brief nor the Breeder names one")
+	}
+	w.use()
+	reply, err := w.step.Ask(ctx, kind, l, req)
+	if w.step != nil {
+		w.answered(reply.Attempts)
+	} else {
+		w.mu.Lock()
+		w.calls = append(w.calls, memory.Call{Kind: kind, Child: w.child, Attempts: reply.Attempts})
+		w.mu.Unlock()
+	}
+	return reply, err
+}
+
+// answered counts a call that the child's score waits for. One is the child's own, which a run expects anyway.
+func (w *Session) answered(attempts []llm.Attempt) {
+	if !calls.Answered(attempts) {
+		return
+	}
+	w.mu.Lock()
+	first := !w.asked
+	w.asked = true
+	w.mu.Unlock()
+	if !first {
+		w.step.Judged(attempts)
+	}
+}
+
+// Evaluate scores program as the child is scored.
+func (w *Session) Evaluate(ctx context.Context, program string) (eval.Result, error) {
+	w.use()
+	return w.step.Evaluate(ctx, w.task, program, w.sample)
+}
+
+// Tune scores program with e, or with the task if e is nil.
+func (w *Session) Tune(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
+	w.use()
+	if e == nil {
+		e = w.task
+	}
+	return w.step.Tune(ctx, e, program)
+}
+
+// Remember returns what make returns, or what the journal has of an earlier incarnation.
+func (w *Session) Remember(ctx context.Context, what string, make func(context.Context) (string, error)) (string, error) {
+	w.use()
+	t := w.step
+	if t == nil || t.Journal == nil {
+		return make(ctx)
+	}
+	id := t.Journal.Claim(record.KeyOf("remembered", t.session, what))
+	r, err := t.Journal.Recall(id, true)
+	if err == nil && r == nil && !t.Past.Ended {
+		err = t.awaitLive(ctx)
+	}
+	switch {
+	case err != nil:
+		t.noteError(err)
+		return "", err
+	case r != nil:
+		return r.Text, nil
+	}
+	text, err := make(ctx)
+	if err != nil {
+		return "", err
+	}
+	text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	if err := t.Journal.Write(id, record.Record{Kind: record.Session, Text: text}); err != nil {
+		t.noteError(err)
+		return "", err
+	}
+	return text, nil
+}
+
+// The bounds of a session's notes.
+const (
+	maxNote  = 2 << 10  // of one, in bytes
+	maxNotes = 64 << 10 // of all
+)
+
+// Note adds a line to the transcript, within the bounds.
+func (w *Session) Note(text string) {
+	text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	if len(text) > maxNote {
+		text = strings.ToValidUTF8(text[:maxNote], "") + " ..."
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.size += len(text); w.size <= maxNotes {
+		w.notes = append(w.notes, text)
+	}
+}
+
+func (w *Session) use() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.used = true
+}
+
+// Do returns the outcome of the session: from the journal, or else made now and recorded. recalled says which.
+func (w *Session) Do(ctx context.Context, make func(context.Context) (string, error)) (
+	program string, recalled bool, err error) {
+
+	if program, recalled, err = w.recall(ctx); recalled || err != nil {
+		return program, recalled, err
+	}
+	program, err = make(w.within(ctx))
+	program = strings.ToValidUTF8(program, string(utf8.RuneError)) // as a journal keeps it
+	if w.step == nil {
+		return program, false, err
+	}
+	if cut := w.cut(ctx, err); cut != nil {
+		return "", false, cut
+	}
+	limit := w.limit()
+	err = refusedBy(limit, err)
+	if w.Spent() && w.step.Journal != nil {
+		if bad := w.record(program, limit, err); bad != nil {
+			w.step.noteError(bad)
+			return "", false, bad
+		}
+	}
+	return program, false, err
+}
+
+// within returns ctx for the session, in which llm.Ask is its Ask.
+func (w *Session) within(ctx context.Context) context.Context {
+	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+		return w.Ask(ctx, "other", l, req)
+	}})
+}
+
+// Spent reports whether the session paid for anything, or could have.
+func (w *Session) Spent() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.used
+}
+
+// Made returns the calls that the session made, where no run notes them.
+func (w *Session) Made() []memory.Call {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.calls)
+}
+
+// limit returns the field of the budget that left no room for something that the session asked for.
+func (w *Session) limit() string {
+	w.step.mu.Lock()
+	defer w.step.mu.Unlock()
+	return w.step.account.Limit
+}
+
+// refusedBy returns the error of a session that failed after the budget had refused it something: it says so too.
+func refusedBy(limit string, err error) error {
+	if err == nil || limit == "" {
+		return err
+	}
+	return &fault.Abandoned{Then: err, Now: &fault.Refused{Limit: limit}}
+}
+
+// cut returns why the session does not stand, nil if it does. One that swallowed the end of the run returns less than it
+// would have, and a resumed run makes it again. So it must not be recorded.
+func (w *Session) cut(ctx context.Context, err error) error {
+	s := w.step
+	s.mu.Lock()
+	cut, bad := s.account.Cut, errors.Join(s.account.Fatal, s.doom)
+	s.mu.Unlock()
+	limit, refused := fault.Refusal(err)
+	switch {
+	case bad != nil:
+		return bad
+	case ctx.Err() != nil:
+		return fmt.Errorf("evolve: a session: %w", context.Cause(ctx))
+	case err != nil && (refused && limit == "" || fault.Fatal(err)):
+		return err
+	case cut:
+		return fmt.Errorf("evolve: a session was cut short: %w", llm.ErrDraining)
+	}
+	return nil
+}
+
+// record writes the outcome of the session, on disk when it returns.
+func (w *Session) record(program, limit string, err error) error {
+	s := w.step
+	s.mu.Lock()
+	r := record.Record{Kind: record.Session, Pull: &s.Pull, Error: llm.NewErrorRecord(err), Limit: limit, Asked: s.asked.Told(),
+		Scored: slices.Clone(s.effects)}
+	s.mu.Unlock()
+	w.mu.Lock()
+	r.Notes = w.notes
+	w.mu.Unlock()
+	if program != "" {
+		var bad error
+		if r.Program, bad = w.step.Journal.WriteProgram(program); bad != nil {
+			return bad
+		}
+	}
+	return w.step.Journal.Write(w.id, r)
+}
+
+// recall returns the outcome of the session in an earlier incarnation, and notes what it asked for and evaluated.
+func (w *Session) recall(ctx context.Context) (program string, recalled bool, err error) {
+	t := w.step
+	if t == nil || t.Journal == nil {
+		return "", false, nil
+	}
+	r, err := t.Journal.Recall(w.id, t.Past.Ended)
+	if r == nil || err != nil {
+		return "", false, err
+	}
+	w.use()
+	if r.Program != "" {
+		if program, err = t.Journal.ProgramText(r.Program); err != nil {
+			return "", false, err
+		}
+	}
+	for _, of := range r.Asked {
+		if err := w.recallCall(ctx, of); err != nil {
+			return "", false, err
+		}
+	}
+	for _, of := range r.Scored {
+		if err := t.recallScored(ctx, of); err != nil {
+			return "", false, err
+		}
+	}
+	if r.Limit != "" {
+		t.noteError(&fault.Refused{Limit: r.Limit})
+	}
+	return program, true, refusedBy(r.Limit, r.Error.Err())
+}
+
+// recallCall notes a call of the session that is not made again, with those that its model made.
+func (w *Session) recallCall(ctx context.Context, of record.Asked) error {
+	t, asked := w.step, &memory.Asked{}
+	t.arrears.RLock()
+	err := t.recallAsked(asked, []record.Asked{of})
+	t.arrears.RUnlock()
+	if err != nil {
+		return err
+	}
+	t.noteCalls(asked.CallsFor(t.child))
+	if made := asked.Calls(); len(made) > 0 { // the first is the call itself
+		t.silence.Hear(made[0].Attempts)
+		llm.TraceOf(ctx).Ended(made[0].Attempts)
+		w.answered(made[0].Attempts)
+	}
+	return nil
+}
